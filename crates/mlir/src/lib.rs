@@ -1,1 +1,20 @@
-//! mlir
+//! Generic MLIR in Rust: an arena IR, ops declared as data, the verifier, the textual format and diagnostics.
+//!
+//! This crate knows no StableHLO. Dialects are [`ods::Dialect`] statics in other crates, gathered in an [`ods::Registry`].
+
+pub mod affine;
+pub mod attrs;
+pub mod builtin;
+pub mod diag;
+pub mod eval;
+pub mod ir;
+mod node;
+pub mod ods;
+pub mod text;
+pub mod types;
+pub mod verify;
+
+pub use attrs::{AttrKind, Attribute};
+pub use diag::{Diagnostic, Diagnostics, Severity};
+pub use ir::{BlockId, Module, OpId, OpRef, RegionId, Value};
+pub use types::{Type, TypeKind};

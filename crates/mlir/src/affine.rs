@@ -1,0 +1,55 @@
+//! Affine expressions, maps and integer sets, as far as programs write them in attributes.
+//!
+//! Source: MLIR language reference, "Affine Dialect".
+
+use std::sync::Arc;
+
+/// An affine expression of dimensions `d0…` and symbols `s0…`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AffineExpr {
+    /// `dN`
+    Dim(u32),
+    /// `sN`
+    Symbol(u32),
+    /// A constant
+    Constant(i64),
+    /// An operation on two expressions
+    Binary(AffineOp, Arc<(AffineExpr, AffineExpr)>),
+}
+
+/// The operations of affine expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AffineOp {
+    /// `a + b`
+    Add,
+    /// `a * b`
+    Mul,
+    /// `a mod b`
+    Mod,
+    /// `a floordiv b`
+    FloorDiv,
+    /// `a ceildiv b`
+    CeilDiv,
+}
+
+/// `(d0, d1)[s0] -> (results)`
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AffineMap {
+    /// Number of dimensions.
+    pub dims: u32,
+    /// Number of symbols.
+    pub symbols: u32,
+    /// Result expressions.
+    pub results: Vec<AffineExpr>,
+}
+
+/// `(d0)[s0] : (e >= 0, e == 0)`
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct IntegerSet {
+    /// Number of dimensions.
+    pub dims: u32,
+    /// Number of symbols.
+    pub symbols: u32,
+    /// Each expression, and whether it must equal zero (or else be at least zero).
+    pub constraints: Vec<(AffineExpr, bool)>,
+}

@@ -1,0 +1,221 @@
+//! Diagnostics as data, and the one place that renders them.
+
+use crate::attrs::{AttrKind, Attribute, LocationKind};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// Additional information.
+    Note,
+    /// A remark about the program.
+    Remark,
+    /// Probably not what was meant.
+    Warning,
+    /// Invalid.
+    Error,
+}
+
+impl Severity {
+    /// `error`, `warning`, …
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Remark => "remark",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+/// A half-open range of bytes in a source text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// First byte.
+    pub start: u32,
+    /// Byte after the last.
+    pub end: u32,
+}
+
+/// Where something stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Position {
+    /// Nowhere in particular.
+    #[default]
+    None,
+    /// In the source text that was parsed.
+    Span(Span),
+    /// At an MLIR location, possibly in a file that is not at hand.
+    Location(Attribute),
+}
+
+impl From<Span> for Position {
+    fn from(span: Span) -> Position {
+        Position::Span(span)
+    }
+}
+
+/// A message about a program.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The rule that is broken: a constraint of the specification (`add_c1`) or a check of the format (`parse`, `dominance`).
+    pub label: Cow<'static, str>,
+    /// What was found and what was required.
+    pub message: String,
+    /// Where.
+    pub position: Position,
+    /// Further facts, each with its own place.
+    pub notes: Vec<(String, Position)>,
+}
+
+/// Diagnostics in the order in which they were found.
+pub type Diagnostics = Vec<Diagnostic>;
+
+impl Diagnostic {
+    /// An error that breaks the rule `label`.
+    pub fn error(label: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            severity: Severity::Error,
+            label: label.into(),
+            message: message.into(),
+            position: Position::None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// The same diagnostic at `position`.
+    #[must_use]
+    pub fn at(mut self, position: impl Into<Position>) -> Diagnostic {
+        self.position = position.into();
+        self
+    }
+
+    /// The same diagnostic with one more note.
+    #[must_use]
+    pub fn note(mut self, message: impl Into<String>, position: impl Into<Position>) -> Diagnostic {
+        self.notes.push((message.into(), position.into()));
+        self
+    }
+}
+
+/// A source text with its name and an index of its lines.
+#[derive(Debug)]
+pub struct Source {
+    name: Arc<str>,
+    text: Arc<str>,
+    line_starts: Vec<u32>,
+    first_line: u32,
+}
+
+impl Source {
+    /// A source text. `first_line` is the number of its first line: above 1 for a chunk of a split file.
+    pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>, first_line: u32) -> Source {
+        let text: Arc<str> = text.into();
+        let ends = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1);
+        let line_starts = std::iter::once(0).chain(ends).collect();
+        Source { name: name.into(), text, line_starts, first_line }
+    }
+
+    /// Name of the file.
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Line and column of a byte, both from 1; columns count bytes, as MLIR's do.
+    pub fn line_column(&self, offset: u32) -> (u32, u32) {
+        let line = self.line_starts.partition_point(|&s| s <= offset) - 1;
+        (self.first_line + line as u32, offset - self.line_starts[line] + 1)
+    }
+
+    /// The text of the line with that number, as `line_column` gives it.
+    pub fn line(&self, number: u32) -> Option<&str> {
+        let i = number.checked_sub(self.first_line)? as usize;
+        let start = *self.line_starts.get(i)? as usize;
+        let end = self.line_starts.get(i + 1).map_or(self.text.len(), |&e| e as usize);
+        Some(self.text.get(start..end)?.trim_end_matches(['\n', '\r']))
+    }
+}
+
+/// File, line and column that a position resolves to.
+pub fn resolve(position: &Position, source: Option<&Source>) -> Option<(Arc<str>, u32, u32)> {
+    match position {
+        Position::None => None,
+        Position::Span(span) => {
+            let source = source?;
+            let (line, column) = source.line_column(span.start);
+            Some((source.name.clone(), line, column))
+        }
+        Position::Location(location) => file_position(location),
+    }
+}
+
+/// The first file position in a location: of a name's child, a call's callee, the first fused location that has one.
+fn file_position(location: &Attribute) -> Option<(Arc<str>, u32, u32)> {
+    match location.as_location()? {
+        LocationKind::Unknown => None,
+        LocationKind::File { file, start, .. } => Some((file.clone(), start.0, start.1)),
+        LocationKind::Named { child, .. } => file_position(child),
+        LocationKind::CallSite { callee, .. } => file_position(callee),
+        LocationKind::Fused { locations, .. } => locations.iter().find_map(file_position),
+    }
+}
+
+/// One diagnostic as text: `file:line:column: error[label]: message`, the source line and a caret, then the notes.
+pub fn render(diagnostic: &Diagnostic, source: Option<&Source>) -> String {
+    let mut out = String::new();
+    let label = &diagnostic.label;
+    let head = if label.is_empty() {
+        diagnostic.severity.name().to_string()
+    } else {
+        format!("{}[{label}]", diagnostic.severity.name())
+    };
+    render_part(&mut out, &head, &diagnostic.message, &diagnostic.position, source);
+    for (message, position) in &diagnostic.notes {
+        render_part(&mut out, "note", message, position, source);
+    }
+    out
+}
+
+fn render_part(out: &mut String, head: &str, message: &str, position: &Position, source: Option<&Source>) {
+    // Writing to a String cannot fail.
+    let Some((file, line, column)) = resolve(position, source) else {
+        let unresolved = match position {
+            Position::Location(l) if !matches!(&**l, AttrKind::Location(LocationKind::Unknown)) => format!("{l}: "),
+            _ => String::new(),
+        };
+        let _ = writeln!(out, "{unresolved}{head}: {message}");
+        return;
+    };
+    let _ = writeln!(out, "{file}:{line}:{column}: {head}: {message}");
+    let Some(source) = source.filter(|s| s.name == file) else { return };
+    let Some(text) = source.line(line) else { return };
+    let column = column as usize;
+    // A constant of a megabyte on one line would bury the message: show a window around the column.
+    const WINDOW: usize = 160;
+    let start = if column > WINDOW { column - WINDOW / 2 } else { 0 };
+    let start = (0..=start.min(text.len())).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
+    let end = (start + WINDOW).min(text.len());
+    let end = (end..=text.len()).find(|&i| text.is_char_boundary(i)).unwrap_or(text.len());
+    let shown = &text[start..end];
+    let number = line.to_string();
+    let before = text.get(start..(column - 1).clamp(start, text.len())).unwrap_or("");
+    let pad: String = before.chars().map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    let width = match position {
+        Position::Span(span) => {
+            let rest = text.len().saturating_sub(column - 1);
+            ((span.end - span.start) as usize).clamp(1, rest.clamp(1, WINDOW))
+        }
+        _ => 1,
+    };
+    let _ = writeln!(out, "{number} | {shown}");
+    let _ = writeln!(out, "{} | {pad}{}", " ".repeat(number.len()), "^".repeat(width));
+}

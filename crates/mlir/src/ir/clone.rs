@@ -1,0 +1,62 @@
+//! Copying ops with their regions within a module.
+
+use super::{BlockId, Module, OpId, OpParts, RegionId, Value};
+use std::collections::HashMap;
+
+impl Module {
+    /// Copies an op with everything in it. Operands and successors found in the maps are replaced; the copy's results and
+    /// blocks are added to the maps. The copy stands in no block.
+    pub fn clone_op(
+        &mut self,
+        op: OpId,
+        values: &mut HashMap<Value, Value>,
+        blocks: &mut HashMap<BlockId, BlockId>,
+    ) -> OpId {
+        let regions = self.op(op).regions().to_vec();
+        let copies = regions.into_iter().map(|region| self.clone_region(region, values, blocks)).collect();
+        let source = self.op(op);
+        let data = &self.ops[op.index()];
+        let parts = OpParts {
+            name: data.name.clone(),
+            operands: data.operands.iter().map(|v| *values.get(v).unwrap_or(v)).collect(),
+            result_types: source.result_types().cloned().collect(),
+            properties: data.properties.clone(),
+            attributes: data.attributes.clone(),
+            regions: copies,
+            successors: data.successors.iter().map(|b| *blocks.get(b).unwrap_or(b)).collect(),
+            loc: data.loc.clone(),
+        };
+        let copy = self.create_op(parts);
+        let pairs: Vec<_> = self.op(op).results().zip(self.op(copy).results()).collect();
+        values.extend(pairs);
+        copy
+    }
+
+    /// Copies a region with everything in it, as [`Module::clone_op`] does. The copy belongs to no op.
+    pub fn clone_region(
+        &mut self,
+        region: RegionId,
+        values: &mut HashMap<Value, Value>,
+        blocks: &mut HashMap<BlockId, BlockId>,
+    ) -> RegionId {
+        let copy = self.create_region();
+        let sources = self.blocks(region).to_vec();
+        for &block in &sources {
+            let new = self.create_block(copy);
+            blocks.insert(block, new);
+            for i in 0..self.arguments(block).len() {
+                let argument = self.arguments(block)[i];
+                let (ty, loc) = (self.ty(argument).clone(), self.argument_locs(block)[i].clone());
+                let value = self.add_argument(new, ty, loc);
+                values.insert(argument, value);
+            }
+        }
+        for block in sources {
+            for op in self.ops(block).to_vec() {
+                let op = self.clone_op(op, values, blocks);
+                self.append(blocks[&block], op);
+            }
+        }
+        copy
+    }
+}

@@ -1,0 +1,522 @@
+//! The IR: operations, blocks, regions and values in one arena, named by ids.
+//!
+//! A [`Module`] owns everything. [`OpRef`] is a view of one op for reading; changes go through methods of `Module`,
+//! so that nothing needs interior mutability or lifetimes in the data.
+
+mod clone;
+mod op_ref;
+
+pub use op_ref::OpRef;
+
+use crate::attrs::{AttrKind, Attribute, Dictionary, LocationKind, Name};
+use crate::diag::{Position, Source, Span};
+use crate::ods::{OpDef, Registry};
+use crate::types::Type;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        $($(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// Position in the arena.
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        })*
+    };
+}
+
+ids! {
+    /// An operation of a module.
+    OpId;
+    /// A block of a module.
+    BlockId;
+    /// A region of a module.
+    RegionId;
+    /// An SSA value of a module.
+    Value;
+}
+
+/// A top-level operation with everything in it, its dialects and its source text.
+#[derive(Clone)]
+pub struct Module {
+    registry: &'static Registry,
+    ops: Vec<Operation>,
+    blocks: Vec<Block>,
+    regions: Vec<Region>,
+    values: Vec<ValueData>,
+    top: OpId,
+    source: Option<Arc<Source>>,
+}
+
+/// The name of an op: its declaration, or text for an op of an unregistered dialect.
+#[derive(Clone)]
+pub enum OpName {
+    /// A declared op.
+    Registered(&'static OpDef),
+    /// Any other.
+    Unregistered(Name),
+}
+
+impl OpName {
+    /// The full name.
+    pub fn as_str(&self) -> &str {
+        match self {
+            OpName::Registered(def) => def.name,
+            OpName::Unregistered(name) => name,
+        }
+    }
+}
+
+/// Where an op or block argument comes from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Loc {
+    /// Unknown.
+    #[default]
+    Unknown,
+    /// The place in the source text where it was parsed; prints as `loc("file":line:column)`.
+    Source(Span),
+    /// An explicit location attribute, and the place in the source text if it was parsed.
+    Explicit(Attribute, Option<Span>),
+}
+
+/// What is needed to make an op.
+pub struct OpParts {
+    /// Its name.
+    pub name: OpName,
+    /// Operands in order.
+    pub operands: SmallVec<[Value; 3]>,
+    /// Result types in order.
+    pub result_types: SmallVec<[Type; 1]>,
+    /// Inherent attributes, one entry a slot of the declaration; empty means that all are absent.
+    pub properties: SmallVec<[Option<Attribute>; 2]>,
+    /// Other attributes.
+    pub attributes: Dictionary,
+    /// Regions, each not attached to another op.
+    pub regions: SmallVec<[RegionId; 1]>,
+    /// Successor blocks.
+    pub successors: Vec<BlockId>,
+    /// Location.
+    pub loc: Loc,
+}
+
+impl OpParts {
+    /// An op of that name with nothing else.
+    pub fn new(name: OpName, loc: Loc) -> OpParts {
+        OpParts {
+            name,
+            operands: SmallVec::new(),
+            result_types: SmallVec::new(),
+            properties: SmallVec::new(),
+            attributes: Dictionary::default(),
+            regions: SmallVec::new(),
+            successors: Vec::new(),
+            loc,
+        }
+    }
+}
+
+/// One op in the arena.
+#[derive(Clone)]
+struct Operation {
+    name: OpName,
+    operands: SmallVec<[Value; 3]>,
+    first_result: u32,
+    num_results: u32,
+    properties: SmallVec<[Option<Attribute>; 2]>,
+    attributes: Dictionary,
+    regions: SmallVec<[RegionId; 1]>,
+    successors: Vec<BlockId>,
+    loc: Loc,
+    parent: Option<BlockId>,
+}
+
+#[derive(Clone, Default)]
+struct Block {
+    arguments: Vec<Value>,
+    argument_locs: Vec<Loc>,
+    ops: Vec<OpId>,
+    parent: Option<RegionId>,
+}
+
+#[derive(Clone, Default)]
+struct Region {
+    blocks: Vec<BlockId>,
+    parent: Option<OpId>,
+}
+
+#[derive(Clone)]
+struct ValueData {
+    ty: Type,
+    def: ValueDef,
+}
+
+/// What defines a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueDef {
+    /// Result `index` of `op`.
+    Result {
+        /// The op.
+        op: OpId,
+        /// Which result.
+        index: u32,
+    },
+    /// Argument `index` of `block`.
+    Argument {
+        /// The block.
+        block: BlockId,
+        /// Which argument.
+        index: u32,
+    },
+}
+
+/// Construction and change.
+impl Module {
+    /// An empty `builtin.module`.
+    pub fn new(registry: &'static Registry) -> Module {
+        let mut module = Module {
+            registry,
+            ops: Vec::new(),
+            blocks: Vec::new(),
+            regions: Vec::new(),
+            values: Vec::new(),
+            top: OpId(0),
+            source: None,
+        };
+        let body = module.create_region();
+        module.create_block(body);
+        let mut parts = OpParts::new(OpName::Registered(crate::builtin::ModuleOp::DEF), Loc::Unknown);
+        parts.regions.push(body);
+        module.top = module.create_op(parts);
+        module
+    }
+
+    /// Makes `op`, which stands in no block, the top-level operation.
+    pub fn set_top(&mut self, op: OpId) {
+        self.top = op;
+    }
+
+    /// Remembers the text that this module was parsed from.
+    pub fn set_source(&mut self, source: Arc<Source>) {
+        self.source = Some(source);
+    }
+
+    /// Makes an op that stands in no block yet.
+    pub fn create_op(&mut self, parts: OpParts) -> OpId {
+        let id = OpId(self.ops.len() as u32);
+        let first_result = self.values.len() as u32;
+        let num_results = parts.result_types.len() as u32;
+        for (index, ty) in parts.result_types.into_iter().enumerate() {
+            self.values.push(ValueData { ty, def: ValueDef::Result { op: id, index: index as u32 } });
+        }
+        for &region in &parts.regions {
+            self.regions[region.index()].parent = Some(id);
+        }
+        let mut properties = parts.properties;
+        if let OpName::Registered(def) = &parts.name {
+            properties.resize(def.attributes.len(), None);
+        }
+        self.ops.push(Operation {
+            name: parts.name,
+            operands: parts.operands,
+            first_result,
+            num_results,
+            properties,
+            attributes: parts.attributes,
+            regions: parts.regions,
+            successors: parts.successors,
+            loc: parts.loc,
+            parent: None,
+        });
+        id
+    }
+
+    /// Gives an op that has no results yet results of those types.
+    pub fn add_results(&mut self, op: OpId, types: impl IntoIterator<Item = Type>) {
+        assert_eq!(self.ops[op.index()].num_results, 0, "results are added once");
+        let first = self.values.len() as u32;
+        for (index, ty) in types.into_iter().enumerate() {
+            self.values.push(ValueData { ty, def: ValueDef::Result { op, index: index as u32 } });
+        }
+        let data = &mut self.ops[op.index()];
+        data.first_result = first;
+        data.num_results = self.values.len() as u32 - first;
+    }
+
+    /// Makes a region that belongs to no op yet.
+    pub fn create_region(&mut self) -> RegionId {
+        self.regions.push(Region::default());
+        RegionId(self.regions.len() as u32 - 1)
+    }
+
+    /// Adds an empty block at the end of `region`.
+    pub fn create_block(&mut self, region: RegionId) -> BlockId {
+        let id = self.create_detached_block();
+        self.attach_block(region, id);
+        id
+    }
+
+    /// Makes a block that stands in no region yet.
+    pub fn create_detached_block(&mut self) -> BlockId {
+        self.blocks.push(Block::default());
+        BlockId(self.blocks.len() as u32 - 1)
+    }
+
+    /// Adds a block, which stands in no region, at the end of `region`.
+    pub fn attach_block(&mut self, region: RegionId, block: BlockId) {
+        self.blocks[block.index()].parent = Some(region);
+        self.regions[region.index()].blocks.push(block);
+    }
+
+    /// Adds an argument to `block`.
+    pub fn add_argument(&mut self, block: BlockId, ty: Type, loc: Loc) -> Value {
+        let value = Value(self.values.len() as u32);
+        let data = &mut self.blocks[block.index()];
+        let index = data.arguments.len() as u32;
+        data.arguments.push(value);
+        data.argument_locs.push(loc);
+        self.values.push(ValueData { ty, def: ValueDef::Argument { block, index } });
+        value
+    }
+
+    /// Appends an op, which stands in no block, to `block`.
+    pub fn append(&mut self, block: BlockId, op: OpId) {
+        let at = self.blocks[block.index()].ops.len();
+        self.insert(block, at, op);
+    }
+
+    /// Inserts an op, which stands in no block, at a position in `block`.
+    pub fn insert(&mut self, block: BlockId, at: usize, op: OpId) {
+        self.ops[op.index()].parent = Some(block);
+        self.blocks[block.index()].ops.insert(at, op);
+    }
+
+    /// Takes an op out of its block. Its regions and results stay in the arena, unreachable.
+    pub fn detach(&mut self, op: OpId) {
+        if let Some(block) = self.ops[op.index()].parent.take() {
+            self.blocks[block.index()].ops.retain(|&o| o != op);
+        }
+    }
+
+    /// Replaces all ops of a block; those that it held and that are not in `ops` are detached.
+    pub fn set_block_ops(&mut self, block: BlockId, ops: Vec<OpId>) {
+        for op in std::mem::take(&mut self.blocks[block.index()].ops) {
+            self.ops[op.index()].parent = None;
+        }
+        for &op in &ops {
+            self.ops[op.index()].parent = Some(block);
+        }
+        self.blocks[block.index()].ops = ops;
+    }
+
+    /// Sets one operand.
+    pub fn set_operand(&mut self, op: OpId, index: usize, value: Value) {
+        self.ops[op.index()].operands[index] = value;
+    }
+
+    /// Sets all operands.
+    pub fn set_operands(&mut self, op: OpId, operands: impl IntoIterator<Item = Value>) {
+        self.ops[op.index()].operands = operands.into_iter().collect();
+    }
+
+    /// Sets or removes an inherent attribute by slot.
+    pub fn set_property(&mut self, op: OpId, slot: usize, value: Option<Attribute>) {
+        self.ops[op.index()].properties[slot] = value;
+    }
+
+    /// Sets an attribute by name: inherent if the declaration has that name.
+    pub fn set_attr(&mut self, op: OpId, name: &str, value: Attribute) {
+        let slot = match &self.ops[op.index()].name {
+            OpName::Registered(def) => def.attribute_index(name),
+            OpName::Unregistered(_) => None,
+        };
+        match slot {
+            Some(slot) => self.set_property(op, slot, Some(value)),
+            None => self.ops[op.index()].attributes.set(name, value),
+        }
+    }
+
+    /// Removes an attribute by name.
+    pub fn remove_attr(&mut self, op: OpId, name: &str) -> Option<Attribute> {
+        let data = &mut self.ops[op.index()];
+        let slot = match &data.name {
+            OpName::Registered(def) => def.attribute_index(name),
+            OpName::Unregistered(_) => None,
+        };
+        match slot {
+            Some(slot) => data.properties[slot].take(),
+            None => data.attributes.remove(name),
+        }
+    }
+
+    /// Sets the location of an op.
+    pub fn set_loc(&mut self, op: OpId, loc: Loc) {
+        self.ops[op.index()].loc = loc;
+    }
+
+    /// Sets the location of a block argument.
+    pub fn set_argument_loc(&mut self, block: BlockId, index: usize, loc: Loc) {
+        self.blocks[block.index()].argument_locs[index] = loc;
+    }
+
+    /// Changes the type of a value.
+    pub fn set_type(&mut self, value: Value, ty: Type) {
+        self.values[value.index()].ty = ty;
+    }
+}
+
+/// Reading.
+impl Module {
+    /// The dialects of this module.
+    pub fn registry(&self) -> &'static Registry {
+        self.registry
+    }
+
+    /// The text that this module was parsed from.
+    pub fn source(&self) -> Option<&Arc<Source>> {
+        self.source.as_ref()
+    }
+
+    /// The top-level operation.
+    pub fn top(&self) -> OpRef<'_> {
+        self.op(self.top)
+    }
+
+    /// A view of an op.
+    pub fn op(&self, id: OpId) -> OpRef<'_> {
+        OpRef::new(self, id)
+    }
+
+    /// Number of ops ever made: ids are below it.
+    pub fn num_ops(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Number of values ever made: ids are below it.
+    pub fn num_values(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Number of blocks ever made: ids are below it.
+    pub fn num_blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Number of regions ever made: ids are below it.
+    pub fn num_regions(&self) -> usize {
+        self.regions.len()
+    }
+
+    /// Type of a value.
+    pub fn ty(&self, value: Value) -> &Type {
+        &self.values[value.index()].ty
+    }
+
+    /// What defines a value.
+    pub fn def(&self, value: Value) -> ValueDef {
+        self.values[value.index()].def
+    }
+
+    /// The op that a value is a result of.
+    pub fn defining_op(&self, value: Value) -> Option<OpRef<'_>> {
+        match self.def(value) {
+            ValueDef::Result { op, .. } => Some(self.op(op)),
+            ValueDef::Argument { .. } => None,
+        }
+    }
+
+    /// Blocks of a region, the entry first.
+    pub fn blocks(&self, region: RegionId) -> &[BlockId] {
+        &self.regions[region.index()].blocks
+    }
+
+    /// The entry block of a region.
+    pub fn entry(&self, region: RegionId) -> Option<BlockId> {
+        self.blocks(region).first().copied()
+    }
+
+    /// The op that a region belongs to.
+    pub fn region_parent(&self, region: RegionId) -> Option<OpId> {
+        self.regions[region.index()].parent
+    }
+
+    /// Ops of a block.
+    pub fn ops(&self, block: BlockId) -> &[OpId] {
+        &self.blocks[block.index()].ops
+    }
+
+    /// Arguments of a block.
+    pub fn arguments(&self, block: BlockId) -> &[Value] {
+        &self.blocks[block.index()].arguments
+    }
+
+    /// Locations of the arguments of a block.
+    pub fn argument_locs(&self, block: BlockId) -> &[Loc] {
+        &self.blocks[block.index()].argument_locs
+    }
+
+    /// The region that a block stands in.
+    pub fn block_parent(&self, block: BlockId) -> Option<RegionId> {
+        self.blocks[block.index()].parent
+    }
+
+    /// The last op of a block.
+    pub fn terminator(&self, block: BlockId) -> Option<OpRef<'_>> {
+        self.ops(block).last().map(|&op| self.op(op))
+    }
+
+    /// The location attribute that `loc` stands for.
+    pub fn location(&self, loc: &Loc) -> Attribute {
+        match (loc, &self.source) {
+            (Loc::Explicit(attr, _), _) => attr.clone(),
+            (Loc::Source(span), Some(source)) => {
+                let (line, column) = source.line_column(span.start);
+                Attribute::file_location(source.name().clone(), line, column)
+            }
+            _ => Attribute::unknown_location(),
+        }
+    }
+
+    /// Where a diagnostic about something at `loc` points: at the explicit location if it names a place,
+    /// else at the source text.
+    pub fn position(&self, loc: &Loc) -> Position {
+        match loc {
+            Loc::Unknown => Position::None,
+            Loc::Source(span) => Position::Span(*span),
+            Loc::Explicit(attr, Some(span)) if matches!(&**attr, AttrKind::Location(LocationKind::Unknown)) => {
+                Position::Span(*span)
+            }
+            Loc::Explicit(attr, _) => Position::Location(attr.clone()),
+        }
+    }
+
+    /// All ops below `op`, itself first, parents before children.
+    pub fn walk(&self, op: OpId) -> Walk<'_> {
+        Walk { module: self, stack: vec![op] }
+    }
+}
+
+/// Iterates over ops, parents before children, in order.
+pub struct Walk<'m> {
+    module: &'m Module,
+    stack: Vec<OpId>,
+}
+
+impl<'m> Iterator for Walk<'m> {
+    type Item = OpRef<'m>;
+
+    fn next(&mut self) -> Option<OpRef<'m>> {
+        let id = self.stack.pop()?;
+        let op = self.module.op(id);
+        for &region in op.regions().iter().rev() {
+            for &block in self.module.blocks(region).iter().rev() {
+                self.stack.extend(self.module.ops(block).iter().rev());
+            }
+        }
+        Some(op)
+    }
+}

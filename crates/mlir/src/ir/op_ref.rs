@@ -1,0 +1,221 @@
+//! A view of one op, for reading.
+
+use super::{BlockId, Loc, Module, OpId, OpName, Operation, RegionId, Value};
+use crate::attrs::{Attribute, Dictionary};
+use crate::diag::{Diagnostic, Position};
+use crate::ods::{OpDef, Trait};
+use crate::types::Type;
+use std::borrow::Cow;
+
+/// An op of a module. Copying it copies a pointer and an id.
+#[derive(Clone, Copy)]
+pub struct OpRef<'m> {
+    module: &'m Module,
+    id: OpId,
+}
+
+impl<'m> OpRef<'m> {
+    pub(super) fn new(module: &'m Module, id: OpId) -> OpRef<'m> {
+        OpRef { module, id }
+    }
+
+    fn data(self) -> &'m Operation {
+        &self.module.ops[self.id.index()]
+    }
+
+    /// The id.
+    pub fn id(self) -> OpId {
+        self.id
+    }
+
+    /// The module that holds this op.
+    pub fn module(self) -> &'m Module {
+        self.module
+    }
+
+    /// Full name.
+    pub fn name(self) -> &'m str {
+        self.data().name.as_str()
+    }
+
+    /// Name or declaration.
+    pub fn op_name(self) -> &'m OpName {
+        &self.data().name
+    }
+
+    /// The declaration, if there is one.
+    pub fn def(self) -> Option<&'static OpDef> {
+        match self.data().name {
+            OpName::Registered(def) => Some(def),
+            OpName::Unregistered(_) => None,
+        }
+    }
+
+    /// Whether this op is of that declaration.
+    pub fn is(self, def: &'static OpDef) -> bool {
+        self.def().is_some_and(|d| std::ptr::eq(d, def))
+    }
+
+    /// Whether the declaration has that trait.
+    pub fn has_trait(self, t: &Trait) -> bool {
+        self.def().is_some_and(|d| d.has_trait(t))
+    }
+
+    /// All operands.
+    pub fn operands(self) -> &'m [Value] {
+        &self.data().operands
+    }
+
+    /// Operand `index`.
+    pub fn operand(self, index: usize) -> Value {
+        self.data().operands[index]
+    }
+
+    /// The operands in a slot of the declaration. Empty if the op does not satisfy its declaration.
+    pub fn operand_slot(self, slot: usize) -> &'m [Value] {
+        let Some(def) = self.def() else { return &[] };
+        let operands = self.operands();
+        // Most ops hold one operand a slot, in order.
+        if operands.len() == def.operands.len() && !def.has_trait(&Trait::AttrSizedOperandSegments) {
+            return &operands[slot..=slot];
+        }
+        match def.operand_ranges(operands.len(), self.int_array("operandSegmentSizes")) {
+            Ok(ranges) => &operands[ranges[slot].clone()],
+            Err(_) => &[],
+        }
+    }
+
+    /// Types of all operands.
+    pub fn operand_types(self) -> impl ExactSizeIterator<Item = &'m Type> + Clone {
+        self.operands().iter().map(move |&v| self.module.ty(v))
+    }
+
+    /// Type of operand `index`.
+    pub fn operand_type(self, index: usize) -> &'m Type {
+        self.module.ty(self.operand(index))
+    }
+
+    /// Number of results.
+    pub fn num_results(self) -> usize {
+        self.data().num_results as usize
+    }
+
+    /// All results.
+    pub fn results(self) -> impl ExactSizeIterator<Item = Value> + Clone {
+        let first = self.data().first_result;
+        (first..first + self.data().num_results).map(Value)
+    }
+
+    /// Result `index`.
+    pub fn result(self, index: usize) -> Value {
+        assert!(index < self.num_results(), "result {index} of {}", self.name());
+        Value(self.data().first_result + index as u32)
+    }
+
+    /// Types of all results.
+    pub fn result_types(self) -> impl ExactSizeIterator<Item = &'m Type> + Clone {
+        let first = self.data().first_result as usize;
+        self.module.values[first..first + self.num_results()].iter().map(|v| &v.ty)
+    }
+
+    /// Type of result `index`.
+    pub fn result_type(self, index: usize) -> &'m Type {
+        self.module.ty(self.result(index))
+    }
+
+    /// The results in a slot of the declaration, as indices.
+    pub fn result_slot(self, slot: usize) -> std::ops::Range<usize> {
+        let Some(def) = self.def() else { return 0..0 };
+        let ranges = def.result_ranges(self.num_results(), self.int_array("resultSegmentSizes"));
+        ranges.map_or(0..0, |r| r[slot].clone())
+    }
+
+    /// Inherent attribute by slot.
+    pub fn property(self, slot: usize) -> Option<&'m Attribute> {
+        self.data().properties.get(slot)?.as_ref()
+    }
+
+    /// Inherent attributes in the order of the declaration.
+    pub fn properties(self) -> &'m [Option<Attribute>] {
+        &self.data().properties
+    }
+
+    /// Attributes that are not declared.
+    pub fn attributes(self) -> &'m Dictionary {
+        &self.data().attributes
+    }
+
+    /// An attribute by name, inherent or not.
+    pub fn attr(self, name: &str) -> Option<&'m Attribute> {
+        match self.def().and_then(|d| d.attribute_index(name)) {
+            Some(slot) => self.property(slot),
+            None => self.attributes().get(name),
+        }
+    }
+
+    /// The attribute of that name, or the value that its absence stands for.
+    pub fn attr_or_default(self, name: &str) -> Option<Cow<'m, Attribute>> {
+        if let Some(attr) = self.attr(name) {
+            return Some(Cow::Borrowed(attr));
+        }
+        let def = self.def()?;
+        def.attributes[def.attribute_index(name)?].default_value().map(Cow::Owned)
+    }
+
+    /// The values of an integer `array<…>` attribute.
+    pub fn int_array(self, name: &str) -> Option<&'m [i64]> {
+        self.attr(name)?.as_int_array()
+    }
+
+    /// Regions in order.
+    pub fn regions(self) -> &'m [RegionId] {
+        &self.data().regions
+    }
+
+    /// Successor blocks.
+    pub fn successors(self) -> &'m [BlockId] {
+        &self.data().successors
+    }
+
+    /// The block that this op stands in.
+    pub fn block(self) -> Option<BlockId> {
+        self.data().parent
+    }
+
+    /// The op whose region this op stands in.
+    pub fn parent(self) -> Option<OpRef<'m>> {
+        let region = self.module.block_parent(self.block()?)?;
+        self.module.region_parent(region).map(|op| self.module.op(op))
+    }
+
+    /// Where it comes from.
+    pub fn loc(self) -> &'m Loc {
+        &self.data().loc
+    }
+
+    /// Its location as an attribute.
+    pub fn location(self) -> Attribute {
+        self.module.location(self.loc())
+    }
+
+    /// Where a diagnostic about this op points.
+    pub fn position(self) -> Position {
+        self.module.position(self.loc())
+    }
+
+    /// An error about this op that breaks the rule `label`.
+    pub fn error(self, label: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(label, message).at(self.position())
+    }
+
+    /// The symbol that this op defines.
+    pub fn symbol_name(self) -> Option<&'m str> {
+        self.attr("sym_name")?.as_str()
+    }
+
+    /// The op that defines the symbol in the body of this op.
+    pub fn lookup_symbol(self, name: &str) -> Option<OpRef<'m>> {
+        let block = self.module.entry(*self.regions().first()?)?;
+        self.module.ops(block).iter().map(|&op| self.module.op(op)).find(|op| op.symbol_name() == Some(name))
+    }
+}

@@ -1,0 +1,80 @@
+//! Hash-consing without a context: a shared immutable node that remembers its hash.
+//!
+//! `Type` and `Attribute` are such nodes. Cloning one copies a pointer, equality first compares pointers
+//! and hashes, and nothing needs a context to be read, built, sent to another thread or freed.
+
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+/// A shared immutable value with its hash computed once, at construction.
+pub struct Node<K>(Arc<Inner<K>>);
+
+struct Inner<K> {
+    hash: u64,
+    kind: K,
+}
+
+impl<K: Hash> Node<K> {
+    /// Shares `kind`, hashing it once.
+    pub fn new(kind: K) -> Node<K> {
+        let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
+        kind.hash(&mut hasher);
+        Node(Arc::new(Inner { hash: hasher.finish(), kind }))
+    }
+}
+
+impl<K> Node<K> {
+    /// The value.
+    pub fn kind(&self) -> &K {
+        &self.0.kind
+    }
+
+    /// Whether both handles share one allocation.
+    pub fn same(&self, other: &Node<K>) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl<K> Clone for Node<K> {
+    fn clone(&self) -> Self {
+        Node(Arc::clone(&self.0))
+    }
+}
+
+impl<K: PartialEq> PartialEq for Node<K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.same(other) || (self.0.hash == other.0.hash && self.0.kind == other.0.kind)
+    }
+}
+
+impl<K: Eq> Eq for Node<K> {}
+
+impl<K> Hash for Node<K> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
+    }
+}
+
+/// FNV-1a with a final mix: deterministic across runs and platforms, cheap on short keys.
+struct Fnv(u64);
+
+impl Hasher for Fnv {
+    fn finish(&self) -> u64 {
+        let x = (self.0 ^ (self.0 >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        x ^ (x >> 29)
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &b in bytes {
+            self.0 = (self.0 ^ u64::from(b)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+    fn write_u64(&mut self, n: u64) {
+        self.0 = (self.0 ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23);
+    }
+    fn write_u32(&mut self, n: u32) {
+        self.write_u64(u64::from(n));
+    }
+    fn write_usize(&mut self, n: usize) {
+        self.write_u64(n as u64);
+    }
+}

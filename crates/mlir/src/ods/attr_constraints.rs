@@ -1,0 +1,141 @@
+//! What an inherent attribute may be, as data.
+
+use super::{AttrDef, EnumDef, TypeConstraint};
+use crate::attrs::{AttrKind, Attribute};
+use crate::types::Type;
+
+/// A set of attributes.
+#[derive(Clone, Copy)]
+pub enum AttrConstraint {
+    /// Every attribute.
+    Any,
+    /// `unit`
+    Unit,
+    /// `true` or `false`
+    Bool,
+    /// An integer of signless type of that width.
+    Int(u32),
+    /// An integer of unsigned type of that width.
+    UInt(u32),
+    /// An integer of type `index`.
+    Index,
+    /// An integer of any type.
+    AnyInt,
+    /// A float of that width: `f32` or `f64`.
+    Float(u32),
+    /// A string.
+    String,
+    /// A type attribute in that set.
+    Type(&'static TypeConstraint),
+    /// `@a::@b`
+    SymbolRef,
+    /// `@a`
+    FlatSymbolRef,
+    /// An array whose elements are in that set.
+    ArrayOf(&'static AttrConstraint),
+    /// A dictionary.
+    Dictionary,
+    /// Elements of a shaped type, of any kind.
+    Elements,
+    /// `dense` elements of a signless integer type of that width.
+    IntElements(u32),
+    /// `dense` elements of `index` type.
+    IndexElements,
+    /// `array<i64: …>`
+    I64Array,
+    /// `array<i32: …>`
+    I32Array,
+    /// `array<i1: …>`
+    BoolArray,
+    /// A location.
+    Location,
+    /// An affine map.
+    AffineMap,
+    /// An attribute of that declaration.
+    Def(&'static AttrDef),
+    /// A case of that enumeration.
+    Enum(&'static EnumDef),
+    /// A case of an enumeration held as an integer of that width and written by its name where the format shows it.
+    IntEnum(u32, &'static EnumDef),
+    /// In any of the sets.
+    AnyOf(&'static [&'static AttrConstraint]),
+    /// A predicate with its description, as it completes "must be …".
+    Is(&'static str, fn(&Attribute) -> bool),
+}
+
+impl AttrConstraint {
+    /// Whether `attr` is in the set.
+    pub fn holds(&self, attr: &Attribute) -> bool {
+        let int_array = |width| matches!(&**attr, AttrKind::DenseArray { element, .. } if !element.is_float() && element.is_integer(Some(width)));
+        match *self {
+            AttrConstraint::Any => true,
+            AttrConstraint::Unit => matches!(**attr, AttrKind::Unit),
+            AttrConstraint::Bool => attr.as_bool().is_some(),
+            AttrConstraint::Int(width) | AttrConstraint::IntEnum(width, _) => {
+                matches!(&**attr, AttrKind::Integer { ty, .. } if *ty == Type::integer(width, crate::types::Signedness::Signless))
+            }
+            AttrConstraint::UInt(width) => {
+                matches!(&**attr, AttrKind::Integer { ty, .. } if *ty == Type::integer(width, crate::types::Signedness::Unsigned))
+            }
+            AttrConstraint::Index => matches!(&**attr, AttrKind::Integer { ty, .. } if ty.is_index()),
+            AttrConstraint::AnyInt => matches!(**attr, AttrKind::Integer { .. }),
+            AttrConstraint::Float(width) => {
+                matches!(&**attr, AttrKind::Float { ty, .. } if ty.bit_width() == Some(width))
+            }
+            AttrConstraint::String => matches!(**attr, AttrKind::String { .. }),
+            AttrConstraint::Type(set) => attr.as_type().is_some_and(|t| set.holds(t)),
+            AttrConstraint::SymbolRef => matches!(**attr, AttrKind::Symbol { .. }),
+            AttrConstraint::FlatSymbolRef => attr.as_flat_symbol().is_some(),
+            AttrConstraint::ArrayOf(set) => attr.as_array().is_some_and(|a| a.iter().all(|e| set.holds(e))),
+            AttrConstraint::Dictionary => attr.as_dictionary().is_some(),
+            AttrConstraint::Elements => attr.is_elements(),
+            AttrConstraint::IntElements(width) => {
+                attr.is_elements()
+                    && *attr.ty().element_type() == Type::integer(width, crate::types::Signedness::Signless)
+            }
+            AttrConstraint::IndexElements => attr.is_elements() && attr.ty().element_type().is_index(),
+            AttrConstraint::I64Array => int_array(64),
+            AttrConstraint::I32Array => int_array(32),
+            AttrConstraint::BoolArray => int_array(1),
+            AttrConstraint::Location => attr.as_location().is_some(),
+            AttrConstraint::AffineMap => matches!(**attr, AttrKind::AffineMap(_)),
+            AttrConstraint::Def(def) => attr.as_dialect(def).is_some(),
+            AttrConstraint::Enum(def) => attr.as_enum(def).is_some(),
+            AttrConstraint::AnyOf(sets) => sets.iter().any(|s| s.holds(attr)),
+            AttrConstraint::Is(_, predicate) => predicate(attr),
+        }
+    }
+
+    /// What the set is, as it completes "must be …".
+    pub fn summary(&self) -> String {
+        match *self {
+            AttrConstraint::Any => "any attribute".into(),
+            AttrConstraint::Unit => "a unit attribute".into(),
+            AttrConstraint::Bool => "a boolean".into(),
+            AttrConstraint::Int(width) => format!("an integer of type i{width}"),
+            AttrConstraint::UInt(width) => format!("an integer of type ui{width}"),
+            AttrConstraint::Index => "an integer of type index".into(),
+            AttrConstraint::AnyInt => "an integer".into(),
+            AttrConstraint::Float(width) => format!("a float of type f{width}"),
+            AttrConstraint::String => "a string".into(),
+            AttrConstraint::Type(set) => format!("a type attribute of {}", set.summary),
+            AttrConstraint::SymbolRef => "a symbol reference".into(),
+            AttrConstraint::FlatSymbolRef => "a flat symbol reference (@name)".into(),
+            AttrConstraint::ArrayOf(set) => format!("an array in which each element is {}", set.summary()),
+            AttrConstraint::Dictionary => "a dictionary".into(),
+            AttrConstraint::Elements => "elements of a shaped type, such as dense<…>".into(),
+            AttrConstraint::IntElements(width) => format!("elements of type i{width}"),
+            AttrConstraint::IndexElements => "elements of type index".into(),
+            AttrConstraint::I64Array => "an array<i64: …>".into(),
+            AttrConstraint::I32Array => "an array<i32: …>".into(),
+            AttrConstraint::BoolArray => "an array<i1: …>".into(),
+            AttrConstraint::Location => "a location".into(),
+            AttrConstraint::AffineMap => "an affine map".into(),
+            AttrConstraint::Def(def) => format!("a #{}.{} attribute", def.dialect, def.mnemonic),
+            AttrConstraint::Enum(def) => format!("one of the {}.{} values", def.dialect, def.mnemonic),
+            AttrConstraint::IntEnum(width, def) => format!("an i{width} that is one of the {} values", def.mnemonic),
+            AttrConstraint::AnyOf(sets) => sets.iter().map(|s| s.summary()).collect::<Vec<_>>().join(" or "),
+            AttrConstraint::Is(summary, _) => summary.into(),
+        }
+    }
+}

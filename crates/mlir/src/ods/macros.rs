@@ -1,0 +1,143 @@
+//! The macro that declares an op: a static [`OpDef`](crate::ods::OpDef) and a typed view over it.
+
+/// Declares an op once.
+///
+/// ```ignore
+/// op! {
+///     /// Elementwise addition of two tensors.
+///     pub AddOp, "stablehlo.add" {
+///         operands { lhs: single TENSOR, rhs: single TENSOR }
+///         results { result: single TENSOR }
+///         attributes { }
+///         regions { }
+///         traits [Pure, Commutative]
+///         hooks {
+///             assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($result)"),
+///             infer: Some(infer::same_type),
+///         }
+///     }
+/// }
+/// ```
+///
+/// makes `pub struct AddOp<'m>(OpRef<'m>)` with `AddOp::DEF: &'static OpDef`, `AddOp::cast(op) -> Option<AddOp>`, and a method
+/// for each operand, attribute and region: `lhs()` is a value for a `single` slot, an `Option` of one for an
+/// `optional` slot and a list for a `variadic` slot; an attribute method returns `Option<&Attribute>`.
+/// Operand and result kinds are `single`, `optional` or `variadic`, then a path to a
+/// [`TypeConstraint`](crate::ods::TypeConstraint). An attribute is `required`, `optional`, `default(value)` or
+/// `implied(value)` ([`Presence`](crate::ods::Presence)), then an [`AttrConstraint`](crate::ods::AttrConstraint)
+/// expression; a region is `one`, `any` or `at_most_one` block, or `each one` and so on for a variadic slot. Sections must
+/// stand in this order; empty ones may be left out. `hooks` sets the remaining fields of the definition. `DefaultValue`, `AttrConstraint`, `Trait` variants are used by their
+/// bare names.
+#[macro_export]
+macro_rules! op {
+    (
+        $(#[doc = $doc:literal])+
+        $vis:vis $view:ident, $name:literal {
+            $(operands { $($operand:ident : $oarity:ident $oset:expr),* $(,)? })?
+            $(results { $($result:ident : $rarity:ident $rset:expr),* $(,)? })?
+            $(attributes { $($attr:ident : $presence:ident $(($default:expr))? $aset:expr),* $(,)? })?
+            $(regions { $($region:ident : $blocks:ident $($more:ident)?),* $(,)? })?
+            $(traits [$($traits:expr),* $(,)?])?
+            $(hooks { $($field:ident : $value:expr),* $(,)? })?
+        }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy)]
+        $vis struct $view<'m>($vis $crate::ir::OpRef<'m>);
+
+        #[allow(dead_code, unused_imports, missing_docs, non_upper_case_globals)]
+        const _: () = {
+            use $crate::ods::{AttrConstraint::*, DefaultValue, Presence, Trait::*};
+            static FORMAT: $crate::ods::ParsedFormat = $crate::ods::ParsedFormat::new();
+            static DEFINITION: $crate::ods::OpDef = $crate::ods::OpDef {
+                name: $name,
+                doc: concat!($($doc, "\n"),+),
+                $(operands: &[$($crate::ods::ValueSlot {
+                    name: stringify!($operand),
+                    arity: $crate::op!(@arity $oarity),
+                    constraint: &$oset,
+                }),*],)?
+                $(results: &[$($crate::ods::ValueSlot {
+                    name: stringify!($result),
+                    arity: $crate::op!(@arity $rarity),
+                    constraint: &$rset,
+                }),*],)?
+                $(attributes: &[$($crate::ods::AttrSlot {
+                    name: stringify!($attr),
+                    presence: $crate::op!(@presence $presence $(($default))?),
+                    constraint: &$aset,
+                }),*],)?
+                $(regions: &[$($crate::op!(@region $region $blocks $($more)?)),*],)?
+                $(traits: &[$($traits),*],)?
+                $($($field: $value,)*)?
+                parsed_format: Some(&FORMAT),
+                ..$crate::ods::OpDef::EMPTY
+            };
+
+            impl<'m> $view<'m> {
+                /// The declaration.
+                pub const DEF: &'static $crate::ods::OpDef = &DEFINITION;
+
+                /// The typed view of `op`, if it is one of these.
+                pub fn cast(op: $crate::ir::OpRef<'m>) -> Option<$view<'m>> {
+                    op.is(Self::DEF).then_some($view(op))
+                }
+
+                $crate::op!(@operands $vis [0] $($($operand $oarity)*)?);
+                $crate::op!(@attributes $vis [0] $($($attr)*)?);
+                $crate::op!(@regions $vis [0] $($($region $blocks)*)?);
+            }
+
+            impl<'m> std::ops::Deref for $view<'m> {
+                type Target = $crate::ir::OpRef<'m>;
+                fn deref(&self) -> &$crate::ir::OpRef<'m> {
+                    &self.0
+                }
+            }
+        };
+    };
+
+    (@arity single) => { $crate::ods::Arity::Single };
+    (@arity optional) => { $crate::ods::Arity::Optional };
+    (@arity variadic) => { $crate::ods::Arity::Variadic };
+    (@presence required) => { Presence::Required };
+    (@presence optional) => { Presence::Optional };
+    (@presence default($value:expr)) => { Presence::Default($value) };
+    (@presence implied($value:expr)) => { Presence::ImpliedDefault($value) };
+    (@region $name:ident each $blocks:ident) => {
+        $crate::ods::RegionSlot { name: stringify!($name), blocks: $crate::op!(@blocks $blocks), variadic: true }
+    };
+    (@region $name:ident $blocks:ident) => {
+        $crate::ods::RegionSlot { name: stringify!($name), blocks: $crate::op!(@blocks $blocks), variadic: false }
+    };
+    (@blocks any) => { $crate::ods::BlockCount::Any };
+    (@blocks one) => { $crate::ods::BlockCount::One };
+    (@blocks at_most_one) => { $crate::ods::BlockCount::AtMostOne };
+
+    (@operands $vis:vis [$i:expr]) => {};
+    (@operands $vis:vis [$i:expr] $name:ident single $($rest:tt)*) => {
+        $vis fn $name(self) -> $crate::ir::Value { self.0.operand_slot($i)[0] }
+        $crate::op!(@operands $vis [$i + 1] $($rest)*);
+    };
+    (@operands $vis:vis [$i:expr] $name:ident optional $($rest:tt)*) => {
+        $vis fn $name(self) -> Option<$crate::ir::Value> { self.0.operand_slot($i).first().copied() }
+        $crate::op!(@operands $vis [$i + 1] $($rest)*);
+    };
+    (@operands $vis:vis [$i:expr] $name:ident variadic $($rest:tt)*) => {
+        $vis fn $name(self) -> &'m [$crate::ir::Value] { self.0.operand_slot($i) }
+        $crate::op!(@operands $vis [$i + 1] $($rest)*);
+    };
+    (@attributes $vis:vis [$i:expr]) => {};
+    (@attributes $vis:vis [$i:expr] $name:ident $($rest:tt)*) => {
+        $vis fn $name(self) -> Option<&'m $crate::attrs::Attribute> { self.0.property($i) }
+        $crate::op!(@attributes $vis [$i + 1] $($rest)*);
+    };
+    (@regions $vis:vis [$i:expr]) => {};
+    (@regions $vis:vis [$i:expr] $name:ident each $($rest:tt)*) => {
+        $vis fn $name(self) -> &'m [$crate::ir::RegionId] { &self.0.regions()[$i..] }
+    };
+    (@regions $vis:vis [$i:expr] $name:ident $blocks:ident $($rest:tt)*) => {
+        $vis fn $name(self) -> $crate::ir::RegionId { self.0.regions()[$i] }
+        $crate::op!(@regions $vis [$i + 1] $($rest)*);
+    };
+}

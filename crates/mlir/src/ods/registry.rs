@@ -1,0 +1,100 @@
+//! Dialects, and the registry that finds declarations by name.
+
+use super::{AttrDef, CustomDirective, EnumDef, OpDef, TypeDef};
+use std::collections::HashMap;
+
+/// A namespace with its declarations. Lists are written out, in alphabetical order.
+pub struct Dialect {
+    /// Namespace, such as `stablehlo`.
+    pub namespace: &'static str,
+    /// Ops.
+    pub ops: &'static [&'static OpDef],
+    /// Attributes.
+    pub attributes: &'static [&'static AttrDef],
+    /// Types.
+    pub types: &'static [&'static TypeDef],
+    /// Enumerations.
+    pub enums: &'static [&'static EnumDef],
+    /// Functions that the formats of this dialect's ops name.
+    pub directives: &'static [CustomDirective],
+    /// Other spellings of attribute or type mnemonics: (spelling, mnemonic).
+    pub aliases: &'static [(&'static str, &'static str)],
+    /// Names for long attributes and types at the top of a printed file (`#sdy.mesh` as `#mesh`), if the dialect wants one.
+    pub alias_for: Option<fn(&crate::attrs::Attribute) -> Option<String>>,
+}
+
+impl Dialect {
+    /// A dialect with nothing in it, for struct update syntax.
+    pub const EMPTY: Dialect = Dialect {
+        namespace: "",
+        ops: &[],
+        attributes: &[],
+        types: &[],
+        enums: &[],
+        directives: &[],
+        aliases: &[],
+        alias_for: None,
+    };
+
+    /// The directive of that name.
+    pub fn directive(&self, name: &str) -> Option<&CustomDirective> {
+        self.directives.iter().find(|d| d.name == name)
+    }
+
+    fn resolve<'a>(&self, mnemonic: &'a str) -> &'a str {
+        self.aliases.iter().find(|(spelling, _)| *spelling == mnemonic).map_or(mnemonic, |(_, target)| target)
+    }
+
+    /// The attribute of that mnemonic.
+    pub fn attribute(&self, mnemonic: &str) -> Option<&'static AttrDef> {
+        let mnemonic = self.resolve(mnemonic);
+        self.attributes.iter().copied().find(|a| a.mnemonic == mnemonic)
+    }
+
+    /// The type of that mnemonic.
+    pub fn type_def(&self, mnemonic: &str) -> Option<&'static TypeDef> {
+        let mnemonic = self.resolve(mnemonic);
+        self.types.iter().copied().find(|t| t.mnemonic == mnemonic)
+    }
+
+    /// The enumeration of that mnemonic.
+    pub fn enumeration(&self, mnemonic: &str) -> Option<&'static EnumDef> {
+        self.enums.iter().copied().find(|e| e.mnemonic == mnemonic)
+    }
+}
+
+/// The dialects that a program knows.
+pub struct Registry {
+    dialects: Vec<&'static Dialect>,
+    ops: HashMap<&'static str, &'static OpDef>,
+}
+
+impl Registry {
+    /// A registry of the builtin dialect and of `dialects`.
+    pub fn new(dialects: &[&'static Dialect]) -> Registry {
+        let mut all = vec![&crate::builtin::BUILTIN];
+        all.extend_from_slice(dialects);
+        let ops = all.iter().flat_map(|d| d.ops.iter().map(|op| (op.name, *op))).collect();
+        Registry { dialects: all, ops }
+    }
+
+    /// The op of that full name.
+    pub fn op(&self, name: &str) -> Option<&'static OpDef> {
+        self.ops.get(name).copied()
+    }
+
+    /// The dialect of that namespace.
+    pub fn dialect(&self, namespace: &str) -> Option<&'static Dialect> {
+        self.dialects.iter().copied().find(|d| d.namespace == namespace)
+    }
+
+    /// All dialects.
+    pub fn dialects(&self) -> &[&'static Dialect] {
+        &self.dialects
+    }
+
+    /// All ops of all dialects.
+    pub fn ops(&self) -> impl Iterator<Item = &'static OpDef> + '_ {
+        self.dialects.iter().flat_map(|d| d.ops.iter().copied())
+    }
+}
