@@ -1,1 +1,35 @@
-//! numerics
+//! Numbers without an IR: element types, typed tensors over shared bytes, elementwise math and the
+//! text of numbers.
+//!
+//! - [`DType`] and [`FloatFormat`] describe every element type of StableHLO as data;
+//! - [`Element`] and its sub-traits tie them to Rust types, and the `dispatch_*!` macros go from a
+//!   [`DType`] to the Rust type once per tensor, never once per element;
+//! - [`Tensor`] is a dtype, a shape and shared [`Bytes`];
+//! - [`shape`] has strides, indices and strided copies;
+//! - [`math`] has the elementwise kernels;
+
+mod bytes;
+mod dispatch;
+mod dtype;
+mod element;
+mod error;
+mod float_format;
+mod floats;
+mod integers;
+pub mod math;
+pub mod shape;
+mod tensor;
+
+pub use bytes::Bytes;
+pub use dtype::{DType, Family};
+pub use element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
+pub use error::TensorError;
+pub use float_format::{FloatFormat, Specials};
+pub use floats::{
+    F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2,
+    F8E5M2FNUZ, F8E8M0FNU, Tf32,
+};
+pub use half::{bf16, f16};
+pub use integers::{I1, I2, I4, U2, U4};
+pub use num_complex::{Complex, Complex32, Complex64};
+pub use tensor::Tensor;

@@ -1,0 +1,165 @@
+//! Immutable bytes that many tensors can share.
+
+use bytemuck::Pod;
+use std::fmt;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+/// A range of bytes with a shared owner. Cloning and slicing copy no data.
+///
+/// The owner may be a vector of any plain element type, whose alignment the bytes then have, or
+/// anything else that gives out bytes, such as a mapped file.
+#[derive(Clone)]
+pub struct Bytes {
+    owner: Arc<dyn Owner>,
+    range: Range<usize>,
+}
+
+/// What keeps bytes alive.
+trait Owner: Send + Sync {
+    fn bytes(&self) -> &[u8];
+
+    /// The bytes for writing, if this owner allows that.
+    fn bytes_mut(&mut self) -> Option<&mut [u8]>;
+}
+
+impl<T: Pod + Send + Sync> Owner for Vec<T> {
+    fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(self)
+    }
+
+    fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        Some(bytemuck::cast_slice_mut(self))
+    }
+}
+
+/// An owner that others can see, and which is therefore never written.
+struct Foreign(Arc<dyn AsRef<[u8]> + Send + Sync>);
+
+impl Owner for Foreign {
+    fn bytes(&self) -> &[u8] {
+        (*self.0).as_ref()
+    }
+
+    fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        None
+    }
+}
+
+impl Bytes {
+    /// Takes over the elements of a vector, without a copy. The bytes are those of the elements in
+    /// memory, and are aligned for `T`.
+    pub fn from_vec<T: Pod + Send + Sync>(elements: Vec<T>) -> Bytes {
+        let len = elements.len() * size_of::<T>();
+        Bytes {
+            owner: Arc::new(elements),
+            range: 0..len,
+        }
+    }
+
+    /// Shares bytes that someone else owns, such as a mapped file.
+    pub fn from_owner(owner: Arc<dyn AsRef<[u8]> + Send + Sync>) -> Bytes {
+        let len = (*owner).as_ref().len();
+        Bytes {
+            owner: Arc::new(Foreign(owner)),
+            range: 0..len,
+        }
+    }
+
+    /// The part of these bytes at `range`, which is relative to their start, or `None` if it reaches
+    /// outside of them.
+    pub fn slice(&self, range: Range<usize>) -> Option<Bytes> {
+        if range.start > range.end || range.end > self.range.len() {
+            return None;
+        }
+        let range = self.range.start + range.start..self.range.start + range.end;
+        Some(Bytes {
+            owner: Arc::clone(&self.owner),
+            range,
+        })
+    }
+
+    /// The bytes for writing, if nobody else shares them.
+    pub fn get_mut(&mut self) -> Option<&mut [u8]> {
+        let range = self.range.clone();
+        Arc::get_mut(&mut self.owner)?.bytes_mut()?.get_mut(range)
+    }
+
+    /// Whether both are the same range of the same owner, which makes them equal without a look at
+    /// the data.
+    pub fn same(&self, other: &Bytes) -> bool {
+        Arc::ptr_eq(&self.owner, &other.owner) && self.range == other.range
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // A foreign owner may come up with fewer bytes than it had before.
+        self.owner
+            .bytes()
+            .get(self.range.clone())
+            .unwrap_or_default()
+    }
+}
+
+impl AsRef<[u8]> for Bytes {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl Default for Bytes {
+    fn default() -> Bytes {
+        Bytes::from_vec(Vec::<u8>::new())
+    }
+}
+
+impl From<Vec<u8>> for Bytes {
+    fn from(bytes: Vec<u8>) -> Bytes {
+        Bytes::from_vec(bytes)
+    }
+}
+
+impl PartialEq for Bytes {
+    fn eq(&self, other: &Bytes) -> bool {
+        self.same(other) || **self == **other
+    }
+}
+
+impl Eq for Bytes {}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Bytes({} bytes)", self.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_share_and_stay_inside() {
+        let bytes = Bytes::from_vec(vec![1u16, 2, 3]);
+        assert_eq!(bytes.len(), 6);
+        let tail = bytes.slice(2..6).unwrap();
+        assert_eq!(&*tail, bytemuck::cast_slice::<u16, u8>(&[2, 3]));
+        assert!(tail.slice(0..5).is_none());
+        assert_eq!(tail.slice(4..4).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn writing_needs_a_sole_owner() {
+        let mut bytes = Bytes::from_vec(vec![1u8, 2]);
+        bytes.get_mut().unwrap()[0] = 7;
+        let other = bytes.clone();
+        assert!(bytes.get_mut().is_none());
+        drop(other);
+        assert_eq!(bytes.get_mut().unwrap(), [7, 2]);
+        let mut foreign = Bytes::from_owner(Arc::new([1u8, 2]));
+        assert_eq!(&*foreign, [1, 2]);
+        assert!(foreign.get_mut().is_none());
+    }
+}

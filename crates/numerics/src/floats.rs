@@ -1,0 +1,367 @@
+//! Floating-point and complex elements: the primitive types, those of `half`, and the small formats.
+
+use crate::element::{Arithmetic, ComplexElement, Element, Float, Number, Real, u64_to_f64_sticky};
+use crate::math::{complex, scalar};
+use crate::{DType, FloatFormat};
+use bytemuck::{Pod, Zeroable};
+use half::{bf16, f16};
+use num_complex::Complex;
+use std::cmp::Ordering;
+
+/// A `tf32` number: a 32-bit float whose 13 low bits are zero.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default, Pod, Zeroable)]
+#[repr(transparent)]
+pub struct Tf32(f32);
+
+impl Tf32 {
+    const SPARE_BITS: u32 = 13;
+}
+
+/// `Float` for a type given by the conversions between it and its encoding and value.
+macro_rules! float {
+    (
+        $ty:ty, $format:ident, $zero:expr, $one:expr, canonical $canonical:expr,
+        to_raw $to_raw:expr, from_raw $from_raw:expr, to_f64 $to_f64:expr
+    ) => {
+        impl Element for $ty {
+            const DTYPE: DType = DType::$format;
+            const ZERO: Self = $zero;
+            const ONE: Self = $one;
+
+            #[inline]
+            fn canonical(self) -> Self {
+                $canonical(self)
+            }
+        }
+
+        impl Float for $ty {
+            const FORMAT: FloatFormat = FloatFormat::$format;
+
+            #[inline]
+            fn to_raw(self) -> u64 {
+                $to_raw(self)
+            }
+            #[inline]
+            fn from_raw(raw: u64) -> Self {
+                $from_raw(raw)
+            }
+            #[inline]
+            fn to_f64(self) -> f64 {
+                $to_f64(self)
+            }
+        }
+
+        impl Real for $ty {
+            #[inline]
+            fn remainder(self, rhs: Self) -> Self {
+                Self::from_f64(self.to_f64() % rhs.to_f64())
+            }
+            #[inline]
+            fn abs(self) -> Self {
+                if self.is_nan() && Self::FORMAT.is_nan(Self::FORMAT.sign_mask()) {
+                    return self;
+                }
+                Self::from_raw(self.to_raw() & !Self::FORMAT.sign_mask())
+            }
+            #[inline]
+            fn sign(self) -> Self {
+                let value = self.to_f64();
+                if value == 0.0 || value.is_nan() {
+                    self
+                } else {
+                    Self::from_f64(value.signum())
+                }
+            }
+            fn power(self, exponent: Self) -> Self {
+                Self::from_f64(scalar::power(self.to_f64(), exponent.to_f64()))
+            }
+        }
+    };
+}
+
+/// Arithmetic in the type's own operators.
+macro_rules! native_arithmetic {
+    ($($ty:ident)*) => {$(
+        impl Number for $ty {
+            #[inline]
+            fn add(self, rhs: Self) -> Self {
+                self + rhs
+            }
+            #[inline]
+            fn multiply(self, rhs: Self) -> Self {
+                self * rhs
+            }
+            #[inline]
+            fn maximum(self, rhs: Self) -> Self {
+                if self > rhs || self.is_nan() {
+                    self
+                } else if self == rhs {
+                    // Zeros of both signs are equal, too.
+                    $ty::from_bits(self.to_bits() & rhs.to_bits())
+                } else {
+                    rhs
+                }
+            }
+            #[inline]
+            fn minimum(self, rhs: Self) -> Self {
+                if self < rhs || self.is_nan() {
+                    self
+                } else if self == rhs {
+                    $ty::from_bits(self.to_bits() | rhs.to_bits())
+                } else {
+                    rhs
+                }
+            }
+            #[inline]
+            fn from_f64(value: f64) -> Self {
+                value as $ty
+            }
+            #[inline]
+            fn from_i64(value: i64) -> Self {
+                value as $ty
+            }
+            #[inline]
+            fn from_u64(value: u64) -> Self {
+                value as $ty
+            }
+        }
+
+        impl Arithmetic for $ty {
+            #[inline]
+            fn subtract(self, rhs: Self) -> Self {
+                self - rhs
+            }
+            #[inline]
+            fn divide(self, rhs: Self) -> Self {
+                self / rhs
+            }
+            #[inline]
+            fn negate(self) -> Self {
+                -self
+            }
+        }
+    )*};
+}
+
+/// Arithmetic in `f64`, rounded once to the type. The formats have at most 11 significant bits, of
+/// which `f64` has more than twice as many, so the result is the correctly rounded one.
+macro_rules! widened_arithmetic {
+    ($($ty:ident $(|$value:ident| $from_f64:expr)?;)*) => {$(
+        impl Number for $ty {
+            #[inline]
+            fn add(self, rhs: Self) -> Self {
+                Number::from_f64(Float::to_f64(self) + Float::to_f64(rhs))
+            }
+            #[inline]
+            fn multiply(self, rhs: Self) -> Self {
+                Number::from_f64(Float::to_f64(self) * Float::to_f64(rhs))
+            }
+            #[inline]
+            fn maximum(self, rhs: Self) -> Self {
+                Number::from_f64(Number::maximum(Float::to_f64(self), Float::to_f64(rhs)))
+            }
+            #[inline]
+            fn minimum(self, rhs: Self) -> Self {
+                Number::from_f64(Number::minimum(Float::to_f64(self), Float::to_f64(rhs)))
+            }
+            #[inline]
+            fn from_f64(value: f64) -> Self {
+                Float::from_raw(Self::FORMAT.encode(value))
+            }
+            fn from_i64(value: i64) -> Self {
+                let magnitude = u64_to_f64_sticky(value.unsigned_abs());
+                Number::from_f64(if value < 0 { -magnitude } else { magnitude })
+            }
+            fn from_u64(value: u64) -> Self {
+                Number::from_f64(u64_to_f64_sticky(value))
+            }
+        }
+
+        impl Arithmetic for $ty {
+            #[inline]
+            fn subtract(self, rhs: Self) -> Self {
+                Number::from_f64(Float::to_f64(self) - Float::to_f64(rhs))
+            }
+            #[inline]
+            fn divide(self, rhs: Self) -> Self {
+                Number::from_f64(Float::to_f64(self) / Float::to_f64(rhs))
+            }
+            #[inline]
+            fn negate(self) -> Self {
+                Number::from_f64(-Float::to_f64(self))
+            }
+        }
+    )*};
+}
+
+float!(
+    f64, F64, 0.0, 1.0, canonical std::convert::identity,
+    to_raw f64::to_bits, from_raw f64::from_bits, to_f64 std::convert::identity
+);
+float!(
+    f32, F32, 0.0, 1.0, canonical std::convert::identity,
+    to_raw |x: f32| u64::from(x.to_bits()), from_raw |raw| f32::from_bits(raw as u32), to_f64 f64::from
+);
+float!(
+    Tf32, TF32, Tf32(0.0), Tf32(1.0), canonical |x: Tf32| Tf32::from_raw(x.to_raw()),
+    to_raw |x: Tf32| u64::from(x.0.to_bits() >> Tf32::SPARE_BITS),
+    from_raw |raw| Tf32(f32::from_bits((raw as u32) << Tf32::SPARE_BITS)),
+    to_f64 |x: Tf32| f64::from(x.0)
+);
+float!(
+    f16, F16, f16::ZERO, f16::ONE, canonical std::convert::identity,
+    to_raw |x: f16| u64::from(x.to_bits()), from_raw |raw| f16::from_bits(raw as u16), to_f64 f64::from
+);
+float!(
+    bf16, BF16, bf16::ZERO, bf16::ONE, canonical std::convert::identity,
+    to_raw |x: bf16| u64::from(x.to_bits()), from_raw |raw| bf16::from_bits(raw as u16),
+    to_f64 |x: bf16| f64::from(x.to_f32())
+);
+native_arithmetic!(f32 f64);
+widened_arithmetic!(Tf32; f16; bf16;);
+
+macro_rules! small {
+    ($($name:ident $doc:literal)*) => {$(
+        #[doc = $doc]
+        #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
+        #[repr(transparent)]
+        pub struct $name(u8);
+
+        impl $name {
+            const VALUES: [f32; 256] = {
+                let mut values = [0.0; 256];
+                let mut bits = 0;
+                while bits < 256 {
+                    values[bits] = FloatFormat::$name.decode(bits as u64) as f32;
+                    bits += 1;
+                }
+                values
+            };
+
+            /// The number with this encoding. Bits above the width are ignored.
+            #[inline]
+            pub const fn from_bits(bits: u8) -> $name {
+                $name(bits & (u8::MAX >> (8 - FloatFormat::$name.bits())))
+            }
+
+            /// The encoding.
+            #[inline]
+            pub const fn to_bits(self) -> u8 {
+                self.0
+            }
+
+            /// The number, exactly.
+            #[inline]
+            pub fn to_f32(self) -> f32 {
+                static VALUES: [f32; 256] = $name::VALUES;
+                VALUES[usize::from(self.0)]
+            }
+        }
+
+        impl PartialEq for $name {
+            fn eq(&self, other: &$name) -> bool {
+                self.to_f32() == other.to_f32()
+            }
+        }
+
+        impl PartialOrd for $name {
+            fn partial_cmp(&self, other: &$name) -> Option<Ordering> {
+                self.to_f32().partial_cmp(&other.to_f32())
+            }
+        }
+
+        float!(
+            $name, $name, $name(FloatFormat::$name.encode(0.0) as u8),
+            $name(FloatFormat::$name.encode(1.0) as u8), canonical |x: $name| $name::from_bits(x.0),
+            to_raw |x: $name| u64::from(x.0), from_raw |raw| $name::from_bits(raw as u8),
+            to_f64 |x: $name| f64::from(x.to_f32())
+        );
+        widened_arithmetic!($name;);
+    )*};
+}
+
+small! {
+    F4E2M1FN "An `f4E2M1FN` number, in the low bits of a byte."
+    F6E2M3FN "An `f6E2M3FN` number, in the low bits of a byte."
+    F6E3M2FN "An `f6E3M2FN` number, in the low bits of a byte."
+    F8E3M4 "An `f8E3M4` number."
+    F8E4M3 "An `f8E4M3` number."
+    F8E4M3B11FNUZ "An `f8E4M3B11FNUZ` number."
+    F8E4M3FN "An `f8E4M3FN` number."
+    F8E4M3FNUZ "An `f8E4M3FNUZ` number."
+    F8E5M2 "An `f8E5M2` number."
+    F8E5M2FNUZ "An `f8E5M2FNUZ` number."
+    F8E8M0FNU "An `f8E8M0FNU` number. There is neither zero nor a negative number."
+}
+
+macro_rules! complex {
+    ($($part:ident $dtype:ident)*) => {$(
+        impl Element for Complex<$part> {
+            const DTYPE: DType = DType::$dtype;
+            const ZERO: Self = Complex::new(0.0, 0.0);
+            const ONE: Self = Complex::new(1.0, 0.0);
+        }
+
+        impl Number for Complex<$part> {
+            #[inline]
+            fn add(self, rhs: Self) -> Self {
+                self + rhs
+            }
+            #[inline]
+            fn multiply(self, rhs: Self) -> Self {
+                self * rhs
+            }
+            fn maximum(self, rhs: Self) -> Self {
+                if (self.re, self.im) > (rhs.re, rhs.im) { self } else { rhs }
+            }
+            fn minimum(self, rhs: Self) -> Self {
+                if (self.re, self.im) < (rhs.re, rhs.im) { self } else { rhs }
+            }
+            #[inline]
+            fn from_f64(value: f64) -> Self {
+                Complex::new(value as $part, 0.0)
+            }
+            #[inline]
+            fn from_i64(value: i64) -> Self {
+                Complex::new(value as $part, 0.0)
+            }
+            #[inline]
+            fn from_u64(value: u64) -> Self {
+                Complex::new(value as $part, 0.0)
+            }
+        }
+
+        impl Arithmetic for Complex<$part> {
+            #[inline]
+            fn subtract(self, rhs: Self) -> Self {
+                self - rhs
+            }
+            fn divide(self, rhs: Self) -> Self {
+                complex::narrow(complex::divide(complex::widen(self), complex::widen(rhs)))
+            }
+            #[inline]
+            fn negate(self) -> Self {
+                -self
+            }
+        }
+
+        impl ComplexElement for Complex<$part> {
+            type Part = $part;
+
+            #[inline]
+            fn from_parts(re: $part, im: $part) -> Self {
+                Complex::new(re, im)
+            }
+            #[inline]
+            fn re(self) -> $part {
+                self.re
+            }
+            #[inline]
+            fn im(self) -> $part {
+                self.im
+            }
+        }
+    )*};
+}
+
+complex!(f32 C64 f64 C128);

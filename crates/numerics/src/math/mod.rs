@@ -1,0 +1,4 @@
+//! Elementwise math over whole tensors.
+
+pub mod complex;
+pub mod scalar;

@@ -1,0 +1,580 @@
+//! Shapes: strides, walks over indices, and strided views, which describe every rearrangement of
+//! elements that is affine in the index (broadcast, transpose, slice, reverse, the interior of a pad).
+
+use crate::Element;
+use crate::TensorError;
+use crate::tensor::allocate;
+
+/// The number of elements of a shape, or `None` if it does not fit. A shape with an empty dimension
+/// has none, however large its other dimensions are.
+pub fn num_elements(shape: &[usize]) -> Option<usize> {
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape
+        .iter()
+        .try_fold(1usize, |product, &size| product.checked_mul(size))
+}
+
+/// How many elements apart the neighbours along each dimension of a row-major tensor are.
+///
+/// A tensor with an empty dimension has no neighbours; what cannot be represented saturates then.
+pub fn strides(shape: &[usize]) -> Vec<usize> {
+    let mut strides = vec![1usize; shape.len()];
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);
+    }
+    strides
+}
+
+/// Moves `index` to the next one of `shape` in row-major order. Returns `false`, and the first index,
+/// after the last one.
+pub fn advance(index: &mut [usize], shape: &[usize]) -> bool {
+    for (position, &size) in index.iter_mut().zip(shape).rev() {
+        *position += 1;
+        if *position < size {
+            return true;
+        }
+        *position = 0;
+    }
+    false
+}
+
+/// A walk over all indices of a shape in row-major order, which lends out each index in turn.
+#[derive(Clone, Debug)]
+pub struct Indices {
+    shape: Vec<usize>,
+    index: Vec<usize>,
+    started: bool,
+    done: bool,
+}
+
+impl Indices {
+    /// A walk over the indices of `shape`. There is one, the empty index, for rank 0.
+    pub fn new(shape: impl Into<Vec<usize>>) -> Indices {
+        let shape = shape.into();
+        let done = shape.contains(&0);
+        Indices {
+            index: vec![0; shape.len()],
+            shape,
+            started: false,
+            done,
+        }
+    }
+
+    /// The next index, or `None` after the last one.
+    pub fn next_index(&mut self) -> Option<&[usize]> {
+        if self.done {
+            return None;
+        }
+        if self.started && !advance(&mut self.index, &self.shape) {
+            self.done = true;
+            return None;
+        }
+        self.started = true;
+        Some(&self.index)
+    }
+}
+
+/// A shape laid over linear memory: the element at `index` is at
+/// `offset + sum(index[axis] * strides[axis])`. Strides may be zero or negative.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StridedView {
+    offset: usize,
+    shape: Vec<usize>,
+    strides: Vec<isize>,
+}
+
+/// A dimension of a view after simplification.
+#[derive(Clone, Copy)]
+struct Axis {
+    size: usize,
+    stride: isize,
+}
+
+/// The side of the square blocks in which transposing copies go, in elements.
+const BLOCK: usize = 32;
+
+impl StridedView {
+    /// A view from its parts.
+    ///
+    /// # Errors
+    /// If there is not one stride for every dimension, or the shape is too large.
+    pub fn new(
+        offset: usize,
+        shape: impl Into<Vec<usize>>,
+        strides: impl Into<Vec<isize>>,
+    ) -> Result<StridedView, TensorError> {
+        let (shape, strides) = (shape.into(), strides.into());
+        if shape.len() != strides.len() {
+            return Err(TensorError::Length {
+                expected: shape.len(),
+                found: strides.len(),
+            });
+        }
+        num_elements(&shape).ok_or(TensorError::OutOfBounds)?;
+        Ok(StridedView {
+            offset,
+            shape,
+            strides,
+        })
+    }
+
+    /// All elements of a row-major tensor.
+    ///
+    /// # Errors
+    /// If the shape is too large.
+    pub fn dense(shape: &[usize]) -> Result<StridedView, TensorError> {
+        let count = num_elements(shape).ok_or(TensorError::OutOfBounds)?;
+        isize::try_from(count).map_err(|_| TensorError::OutOfBounds)?;
+        // Without an empty dimension no stride is larger than the number of elements; with one, no
+        // stride is ever used.
+        let signed = |stride: usize| isize::try_from(stride).unwrap_or(isize::MAX);
+        let strides = strides(shape).into_iter().map(signed).collect::<Vec<_>>();
+        StridedView::new(0, shape, strides)
+    }
+
+    /// The part of a row-major tensor that starts at `start` and has `size` elements along each
+    /// dimension, `step` apart. With a negative step it runs backwards.
+    ///
+    /// # Errors
+    /// If the number of dimensions differs or the part reaches outside of `shape`.
+    pub fn window(
+        shape: &[usize],
+        start: &[usize],
+        size: &[usize],
+        step: &[isize],
+    ) -> Result<StridedView, TensorError> {
+        let rank = shape.len();
+        if start.len() != rank || size.len() != rank || step.len() != rank {
+            return Err(TensorError::Length {
+                expected: rank,
+                found: start.len(),
+            });
+        }
+        let mut view = StridedView::dense(shape)?;
+        for axis in 0..rank {
+            if size[axis] > 0 {
+                let last = isize::try_from(size[axis] - 1).ok();
+                let last = last.and_then(|last| last.checked_mul(step[axis]));
+                let last = last.and_then(|last| start[axis].checked_add_signed(last));
+                if start[axis] >= shape[axis] || last.is_none_or(|last| last >= shape[axis]) {
+                    return Err(TensorError::OutOfBounds);
+                }
+            }
+        }
+        if !size.contains(&0) {
+            // Every start is inside of its dimension, so the offset is that of an element.
+            view.offset = start
+                .iter()
+                .zip(strides(shape))
+                .map(|(&at, stride)| at * stride)
+                .sum();
+        }
+        for (stride, &step) in view.strides.iter_mut().zip(step) {
+            *stride = stride.saturating_mul(step);
+        }
+        StridedView::new(view.offset, size, view.strides)
+    }
+
+    /// This view with its dimensions in another order: dimension `axis` of the result is dimension
+    /// `permutation[axis]` of this view. Dimensions may be repeated (a diagonal's own view is that of
+    /// its parts) or left out only if `permutation` is of the same length.
+    ///
+    /// # Errors
+    /// If `permutation` has another length or names a dimension that does not exist.
+    pub fn permute(&self, permutation: &[usize]) -> Result<StridedView, TensorError> {
+        let rank = self.shape.len();
+        if permutation.len() != rank || permutation.iter().any(|&axis| axis >= rank) {
+            return Err(TensorError::Invalid(format!(
+                "{permutation:?} is not a permutation of the {rank} dimensions"
+            )));
+        }
+        let shape: Vec<_> = permutation.iter().map(|&axis| self.shape[axis]).collect();
+        let strides: Vec<_> = permutation.iter().map(|&axis| self.strides[axis]).collect();
+        StridedView::new(self.offset, shape, strides)
+    }
+
+    /// This view repeated over `shape`: dimension `axis` of this view becomes dimension
+    /// `dimensions[axis]` of the result, where it has the same size, or is repeated if its size is 1.
+    ///
+    /// # Errors
+    /// If `dimensions` has another length, or names a dimension that does not exist or has another
+    /// size.
+    pub fn broadcast(
+        &self,
+        shape: &[usize],
+        dimensions: &[usize],
+    ) -> Result<StridedView, TensorError> {
+        let mismatch = || TensorError::Shape {
+            lhs: self.shape.clone(),
+            rhs: shape.to_vec(),
+        };
+        if dimensions.len() != self.shape.len() {
+            return Err(mismatch());
+        }
+        let mut strides = vec![0; shape.len()];
+        for (axis, &target) in dimensions.iter().enumerate() {
+            let size = *shape.get(target).ok_or_else(mismatch)?;
+            if self.shape[axis] == size {
+                strides[target] = self.strides[axis];
+            } else if self.shape[axis] != 1 {
+                return Err(mismatch());
+            }
+        }
+        StridedView::new(self.offset, shape, strides)
+    }
+
+    /// The shape of the view.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The position of the first element.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// The distance of neighbours along each dimension.
+    pub fn strides(&self) -> &[isize] {
+        &self.strides
+    }
+
+    /// Whether the view is a run of elements from the start of the memory, in order.
+    pub fn is_dense(&self) -> bool {
+        self.offset == 0 && matches!(self.axes()[..], [] | [Axis { stride: 1, .. }])
+    }
+
+    /// The dimensions without those of size 1, neighbours merged where they are one run. A view with
+    /// an empty dimension has one empty axis.
+    fn axes(&self) -> Vec<Axis> {
+        if self.shape.contains(&0) {
+            return vec![Axis { size: 0, stride: 1 }];
+        }
+        let mut axes: Vec<Axis> = Vec::with_capacity(self.shape.len());
+        for (&size, &stride) in self.shape.iter().zip(&self.strides) {
+            if size == 1 {
+                continue;
+            }
+            match axes.last_mut() {
+                Some(outer)
+                    if isize::try_from(size)
+                        .ok()
+                        .and_then(|n| stride.checked_mul(n))
+                        == Some(outer.stride) =>
+                {
+                    *outer = Axis {
+                        size: outer.size * size,
+                        stride,
+                    };
+                }
+                _ => axes.push(Axis { size, stride }),
+            }
+        }
+        axes
+    }
+
+    /// The number of elements of the view, after a check that all lie inside of `len` elements.
+    fn check(&self, len: usize) -> Result<usize, TensorError> {
+        let count = num_elements(&self.shape).ok_or(TensorError::OutOfBounds)?;
+        if count == 0 {
+            return Ok(0);
+        }
+        let (mut low, mut high) = (self.offset as i128, self.offset as i128);
+        for (&size, &stride) in self.shape.iter().zip(&self.strides) {
+            let reach = (size as i128 - 1) * stride as i128;
+            let end = if reach < 0 { &mut low } else { &mut high };
+            *end = end.checked_add(reach).ok_or(TensorError::OutOfBounds)?;
+        }
+        if low < 0 || high >= len as i128 {
+            return Err(TensorError::OutOfBounds);
+        }
+        Ok(count)
+    }
+
+    /// The elements of the view, in row-major order of its shape.
+    ///
+    /// # Errors
+    /// If the view reaches outside of `source`, or there is no memory for the result.
+    pub fn gather<T: Element>(&self, source: &[T]) -> Result<Vec<T>, TensorError> {
+        let count = self.check(source.len())?;
+        let axes = self.axes();
+        let transposed = Blocks::of(&axes);
+        let mut result = allocate(count)?;
+        if let Some(blocks) = transposed {
+            result.resize(count, T::ZERO);
+            blocks.walk(self.offset, |dense, strided| {
+                result[dense] = source[strided]
+            });
+            return Ok(result);
+        }
+        walk_runs(self.offset, &axes, |start, run| match run.stride {
+            1 => result.extend_from_slice(&source[start..start + run.size]),
+            0 => result.extend(std::iter::repeat_n(source[start], run.size)),
+            stride => result.extend((0..run.size).map(|i| source[at(start, i, stride)])),
+        });
+        Ok(result)
+    }
+
+    /// Writes elements, in row-major order of the view's shape, to the places of the view.
+    ///
+    /// # Errors
+    /// If there are not as many elements as the view has, or the view reaches outside of `target`.
+    pub fn scatter<T: Element>(&self, source: &[T], target: &mut [T]) -> Result<(), TensorError> {
+        let count = self.check(target.len())?;
+        if source.len() != count {
+            return Err(TensorError::Length {
+                expected: count,
+                found: source.len(),
+            });
+        }
+        let axes = self.axes();
+        if let Some(blocks) = Blocks::of(&axes) {
+            blocks.walk(self.offset, |dense, strided| {
+                target[strided] = source[dense]
+            });
+            return Ok(());
+        }
+        let mut rest = source;
+        walk_runs(self.offset, &axes, |start, run| {
+            let (head, tail) = rest.split_at(run.size);
+            rest = tail;
+            if run.stride == 1 {
+                target[start..start + run.size].copy_from_slice(head);
+            } else {
+                for (i, &element) in head.iter().enumerate() {
+                    target[at(start, i, run.stride)] = element;
+                }
+            }
+        });
+        Ok(())
+    }
+}
+
+/// The position `i` steps after `start`. Only for positions that [`StridedView::check`] has seen.
+#[inline]
+fn at(start: usize, i: usize, stride: isize) -> usize {
+    start.wrapping_add_signed((i as isize).wrapping_mul(stride))
+}
+
+/// Calls `visit` with the start of each innermost run of the view, in order.
+fn walk_runs(offset: usize, axes: &[Axis], mut visit: impl FnMut(usize, Axis)) {
+    let Some((&run, outer)) = axes.split_last() else {
+        visit(offset, Axis { size: 1, stride: 1 });
+        return;
+    };
+    if run.size == 0 {
+        return;
+    }
+    let mut index = vec![0usize; outer.len()];
+    let mut start = offset;
+    loop {
+        visit(start, run);
+        let mut axis = outer.len();
+        loop {
+            if axis == 0 {
+                return;
+            }
+            axis -= 1;
+            let Axis { size, stride } = outer[axis];
+            index[axis] += 1;
+            if index[axis] < size {
+                start = start.wrapping_add_signed(stride);
+                break;
+            }
+            start = at(start, size - 1, -stride);
+            index[axis] = 0;
+        }
+    }
+}
+
+/// A view whose innermost dimension strides over memory while another one runs along it: a transpose.
+/// It is walked in blocks of these two dimensions, so that both sides stay in the cache.
+struct Blocks {
+    outer: Vec<(Axis, usize)>,
+    row: (Axis, usize),
+    column: Axis,
+}
+
+impl Blocks {
+    /// The blocks, if the view is a transpose large enough for them. Axes carry their dense strides.
+    fn of(axes: &[Axis]) -> Option<Blocks> {
+        let (&column, rest) = axes.split_last()?;
+        let row = rest
+            .iter()
+            .position(|axis| axis.stride == 1 && axis.size >= BLOCK / 2)?;
+        if column.size < BLOCK / 2 || column.stride == 0 {
+            return None;
+        }
+        let mut dense = 1;
+        let mut strides = vec![0; axes.len()];
+        for (stride, axis) in strides.iter_mut().zip(axes).rev() {
+            *stride = dense;
+            dense *= axis.size;
+        }
+        let mut outer: Vec<_> = rest.iter().copied().zip(strides).collect();
+        let row = outer.remove(row);
+        Some(Blocks { outer, row, column })
+    }
+
+    /// Calls `visit(dense, strided)` for every element with its positions on both sides.
+    fn walk(&self, offset: usize, mut visit: impl FnMut(usize, usize)) {
+        let shape: Vec<usize> = self.outer.iter().map(|(axis, _)| axis.size).collect();
+        let (row, row_dense) = self.row;
+        let mut indices = Indices::new(shape);
+        while let Some(index) = indices.next_index() {
+            let (mut dense, mut strided) = (0, offset);
+            for (&i, (axis, stride)) in index.iter().zip(&self.outer) {
+                dense += i * stride;
+                strided = at(strided, i, axis.stride);
+            }
+            for rows in (0..row.size).step_by(BLOCK) {
+                for columns in (0..self.column.size).step_by(BLOCK) {
+                    for r in rows..(rows + BLOCK).min(row.size) {
+                        let (dense, strided) = (dense + r * row_dense, strided + r);
+                        for c in columns..(columns + BLOCK).min(self.column.size) {
+                            visit(dense + c, at(strided, c, self.column.stride));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn iota(count: i32) -> Vec<i32> {
+        (0..count).collect()
+    }
+
+    /// The elements of a view by its definition.
+    fn by_definition(view: &StridedView, source: &[i32]) -> Vec<i32> {
+        let mut indices = Indices::new(view.shape());
+        let mut elements = Vec::new();
+        while let Some(index) = indices.next_index() {
+            let distance: isize = index
+                .iter()
+                .zip(view.strides())
+                .map(|(&i, s)| i as isize * s)
+                .sum();
+            elements.push(source[view.offset().checked_add_signed(distance).unwrap()]);
+        }
+        elements
+    }
+
+    fn check(view: &StridedView, source: &[i32]) -> Vec<i32> {
+        let gathered = view.gather(source).unwrap();
+        assert_eq!(gathered, by_definition(view, source));
+        gathered
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(num_elements(&[]), Some(1));
+        assert_eq!(num_elements(&[usize::MAX, 2, 0]), Some(0));
+        assert_eq!(num_elements(&[usize::MAX, 2]), None);
+        assert_eq!(strides(&[2, 3, 4]), [12, 4, 1]);
+    }
+
+    #[test]
+    fn indices_are_row_major() {
+        let mut indices = Indices::new([2, 2]);
+        let mut all = Vec::new();
+        while let Some(index) = indices.next_index() {
+            all.push(index.to_vec());
+        }
+        assert_eq!(all, [[0, 0], [0, 1], [1, 0], [1, 1]]);
+        assert_eq!(Indices::new([]).next_index(), Some(&[][..]));
+        assert_eq!(Indices::new([3, 0]).next_index(), None);
+    }
+
+    #[test]
+    fn transposes() {
+        let view = StridedView::dense(&[2, 3])
+            .unwrap()
+            .permute(&[1, 0])
+            .unwrap();
+        assert_eq!(check(&view, &iota(6)), [0, 3, 1, 4, 2, 5]);
+        let view = StridedView::dense(&[3, 50, 70]).unwrap();
+        for permutation in [[0, 2, 1], [2, 1, 0], [1, 2, 0], [2, 0, 1], [1, 0, 2]] {
+            let view = view.permute(&permutation).unwrap();
+            let source = iota(3 * 50 * 70);
+            let gathered = check(&view, &source);
+            let mut back = vec![-1; source.len()];
+            view.scatter(&gathered, &mut back).unwrap();
+            assert_eq!(back, source);
+        }
+        assert!(view.permute(&[0, 1]).is_err());
+        assert!(view.permute(&[0, 1, 3]).is_err());
+    }
+
+    #[test]
+    fn broadcasts() {
+        let view = StridedView::dense(&[1, 3])
+            .unwrap()
+            .broadcast(&[2, 3, 2], &[0, 1])
+            .unwrap();
+        assert_eq!(check(&view, &iota(3)), [0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2]);
+        let scalar = StridedView::dense(&[])
+            .unwrap()
+            .broadcast(&[3], &[])
+            .unwrap();
+        assert_eq!(check(&scalar, &[7]), [7, 7, 7]);
+        assert!(
+            StridedView::dense(&[2])
+                .unwrap()
+                .broadcast(&[3], &[0])
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn windows() {
+        let view = StridedView::window(&[4, 5], &[1, 0], &[2, 3], &[2, 2]).unwrap();
+        assert_eq!(check(&view, &iota(20)), [5, 7, 9, 15, 17, 19]);
+        let reversed = StridedView::window(&[4], &[3], &[4], &[-1]).unwrap();
+        assert_eq!(check(&reversed, &iota(4)), [3, 2, 1, 0]);
+        let mut target = [0; 6];
+        let view = StridedView::window(&[2, 3], &[0, 1], &[2, 2], &[1, 1]).unwrap();
+        view.scatter(&[1, 2, 3, 4], &mut target).unwrap();
+        assert_eq!(target, [0, 1, 2, 0, 3, 4]);
+        assert!(StridedView::window(&[4], &[1], &[4], &[1]).is_err());
+        assert!(StridedView::window(&[4], &[2], &[4], &[-1]).is_err());
+        assert_eq!(
+            StridedView::window(&[4], &[4], &[0], &[1])
+                .unwrap()
+                .gather(&iota(4))
+                .unwrap(),
+            []
+        );
+    }
+
+    #[test]
+    fn views_outside_of_the_data_are_errors() {
+        let view = StridedView::new(0, [usize::MAX / 2], [isize::MAX]).unwrap();
+        assert!(view.gather(&[0i32; 4]).is_err());
+        assert!(
+            StridedView::new(1, [2], [-2])
+                .unwrap()
+                .gather(&[0i32; 4])
+                .is_err()
+        );
+        assert!(
+            StridedView::new(9, [0, 4], [1, 1])
+                .unwrap()
+                .gather(&[0i32; 4])
+                .unwrap()
+                .is_empty()
+        );
+        assert!(StridedView::new(0, [usize::MAX, 2], [0, 0]).is_err());
+        assert!(
+            StridedView::new(0, [usize::MAX], [0])
+                .unwrap()
+                .gather(&[0i32])
+                .is_err()
+        );
+    }
+}

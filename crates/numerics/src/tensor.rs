@@ -1,0 +1,423 @@
+//! Tensors: an element type, a shape and shared bytes.
+
+use crate::shape::{self, StridedView};
+use crate::{Bytes, DType, Element, TensorError, dispatch_all};
+use bytemuck::Pod;
+use std::fmt;
+
+/// A dense tensor in row-major order. Cloning and reshaping share the elements.
+///
+/// Invariants: the data has exactly as many bytes as shape and element type require, it is aligned for
+/// the element type, and the elements are canonical (no bits outside of the width of a narrow type).
+#[derive(Clone)]
+pub struct Tensor {
+    dtype: DType,
+    shape: Vec<usize>,
+    data: Bytes,
+}
+
+/// An empty vector with room for `len` elements, or an error if there is no memory for them.
+pub(crate) fn allocate<T: Element>(len: usize) -> Result<Vec<T>, TensorError> {
+    let mut elements = Vec::new();
+    match elements.try_reserve_exact(len) {
+        Ok(()) => Ok(elements),
+        Err(_) => Err(TensorError::TooLarge {
+            shape: vec![len],
+            dtype: T::DTYPE,
+        }),
+    }
+}
+
+/// Collects exactly `len` elements, or fails if there is no memory for them.
+pub(crate) fn collect<T: Element>(
+    len: usize,
+    elements: impl Iterator<Item = T>,
+) -> Result<Vec<T>, TensorError> {
+    let mut all = allocate(len)?;
+    all.extend(elements);
+    Ok(all)
+}
+
+fn num_elements(dtype: DType, shape: &[usize]) -> Result<usize, TensorError> {
+    shape::num_elements(shape)
+        .filter(|n| {
+            n.checked_mul(dtype.bytes())
+                .is_some_and(|bytes| isize::try_from(bytes).is_ok())
+        })
+        .ok_or_else(|| TensorError::TooLarge {
+            shape: shape.to_vec(),
+            dtype,
+        })
+}
+
+impl Tensor {
+    /// A tensor of elements in row-major order.
+    ///
+    /// # Errors
+    /// If the number of elements is not that of the shape.
+    pub fn from_vec<T: Element>(
+        shape: impl Into<Vec<usize>>,
+        elements: Vec<T>,
+    ) -> Result<Tensor, TensorError> {
+        let shape = shape.into();
+        let expected = num_elements(T::DTYPE, &shape)?;
+        if elements.len() != expected {
+            return Err(TensorError::Length {
+                expected,
+                found: elements.len(),
+            });
+        }
+        Ok(Tensor {
+            dtype: T::DTYPE,
+            shape,
+            data: Bytes::from_vec(elements),
+        })
+    }
+
+    /// A tensor over existing bytes: the elements in row-major order, in the byte order of the machine,
+    /// [`DType::bytes`] bytes each. The bytes are shared, not copied, unless they are not aligned for
+    /// the element type, or are not canonical: bits outside of a narrow type's width are dropped.
+    ///
+    /// # Errors
+    /// If the number of bytes is not that of shape and element type.
+    pub fn from_bytes(
+        dtype: DType,
+        shape: impl Into<Vec<usize>>,
+        data: Bytes,
+    ) -> Result<Tensor, TensorError> {
+        fn canonical<T: Element>(data: &Bytes) -> Result<Option<Bytes>, TensorError> {
+            let narrow = T::DTYPE.bits() as usize != 8 * T::DTYPE.bytes();
+            let is_canonical = |x: &T| bytemuck::bytes_of(x) == bytemuck::bytes_of(&x.canonical());
+            Ok(match bytemuck::try_cast_slice::<u8, T>(data) {
+                Ok(elements) if !narrow || elements.iter().all(is_canonical) => None,
+                Ok(elements) => {
+                    let elements = elements.iter().map(|x| x.canonical());
+                    Some(Bytes::from_vec(collect(elements.len(), elements)?))
+                }
+                Err(_) => {
+                    let elements = data.chunks_exact(size_of::<T>());
+                    let elements =
+                        elements.map(|x| bytemuck::pod_read_unaligned::<T>(x).canonical());
+                    Some(Bytes::from_vec(collect(elements.len(), elements)?))
+                }
+            })
+        }
+
+        let shape = shape.into();
+        let expected = num_elements(dtype, &shape)? * dtype.bytes();
+        if data.len() != expected {
+            return Err(TensorError::Length {
+                expected,
+                found: data.len(),
+            });
+        }
+        let data = dispatch_all!(dtype, T => canonical::<T>(&data))?.unwrap_or(data);
+        Ok(Tensor { dtype, shape, data })
+    }
+
+    /// A tensor of rank 0.
+    pub fn scalar<T: Element>(value: T) -> Tensor {
+        Tensor {
+            dtype: T::DTYPE,
+            shape: Vec::new(),
+            data: Bytes::from_vec(vec![value]),
+        }
+    }
+
+    /// A tensor with the same value everywhere.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn splat<T: Element>(
+        shape: impl Into<Vec<usize>>,
+        value: T,
+    ) -> Result<Tensor, TensorError> {
+        let shape = shape.into();
+        let len = num_elements(T::DTYPE, &shape)?;
+        let elements =
+            collect(len, std::iter::repeat_n(value, len)).map_err(|_| TensorError::TooLarge {
+                shape: shape.clone(),
+                dtype: T::DTYPE,
+            })?;
+        Tensor::from_vec(shape, elements)
+    }
+
+    /// A tensor of zeros, or of `false`.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn zeros(dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Tensor, TensorError> {
+        dispatch_all!(dtype, T => Tensor::splat(shape, T::ZERO))
+    }
+
+    /// This tensor, of rank 0, repeated over a shape.
+    ///
+    /// # Errors
+    /// If this tensor does not have exactly one element, or there is no memory for the result.
+    pub fn broadcast_scalar(&self, shape: impl Into<Vec<usize>>) -> Result<Tensor, TensorError> {
+        dispatch_all!(self.dtype, T => match self.as_slice::<T>()? {
+            [value] => Tensor::splat(shape, *value),
+            elements => Err(TensorError::Length { expected: 1, found: elements.len() }),
+        })
+    }
+
+    /// The element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The size of each dimension, outermost first.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// The number of elements.
+    pub fn num_elements(&self) -> usize {
+        self.data.len() / self.dtype.bytes()
+    }
+
+    /// How many elements apart the neighbours along each dimension are.
+    pub fn strides(&self) -> Vec<usize> {
+        shape::strides(&self.shape)
+    }
+
+    /// The bytes of all elements.
+    pub fn bytes(&self) -> &Bytes {
+        &self.data
+    }
+
+    fn expect<T: Element>(&self) -> Result<(), TensorError> {
+        if self.dtype == T::DTYPE {
+            Ok(())
+        } else {
+            Err(TensorError::DType {
+                expected: T::DTYPE,
+                found: self.dtype,
+            })
+        }
+    }
+
+    /// All elements in row-major order.
+    ///
+    /// # Errors
+    /// If `T` is not the Rust type of this tensor's element type.
+    pub fn as_slice<T: Element>(&self) -> Result<&[T], TensorError> {
+        self.expect::<T>()?;
+        self.storage()
+    }
+
+    /// The elements as another plain type of the same size, to move elements without regard to their
+    /// meaning.
+    ///
+    /// # Errors
+    /// If the size or the alignment differ.
+    pub(crate) fn storage<T: Pod>(&self) -> Result<&[T], TensorError> {
+        // Only a foreign owner that moves its bytes gets here with the wrong alignment.
+        bytemuck::try_cast_slice(&self.data).map_err(|_| TensorError::OutOfBounds)
+    }
+
+    /// The elements by value.
+    ///
+    /// # Errors
+    /// As [`Tensor::as_slice`].
+    pub fn to_vec<T: Element>(&self) -> Result<Vec<T>, TensorError> {
+        let elements = self.as_slice()?;
+        collect(elements.len(), elements.iter().copied())
+    }
+
+    /// The only element of a tensor with one element.
+    ///
+    /// # Errors
+    /// As [`Tensor::as_slice`], and if there is not exactly one element.
+    pub fn item<T: Element>(&self) -> Result<T, TensorError> {
+        match self.as_slice()? {
+            [value] => Ok(*value),
+            elements => Err(TensorError::Length {
+                expected: 1,
+                found: elements.len(),
+            }),
+        }
+    }
+
+    /// The integers or booleans of a tensor as `i64`, such as indices and sizes. `ui64` values beyond
+    /// the range of `i64` become its largest value.
+    ///
+    /// # Errors
+    /// If the elements are neither integers nor booleans.
+    pub fn to_i64s(&self) -> Result<Vec<i64>, TensorError> {
+        use crate::{I1, Integer, dispatch};
+        let saturate = |x: i128| i64::try_from(x).unwrap_or(i64::MAX);
+        if let Ok(elements) = self.as_slice::<I1>() {
+            return Ok(elements.iter().map(|x| i64::from(x.get())).collect());
+        }
+        dispatch!(
+            self.dtype,
+            [integer] T => Ok(self.as_slice::<T>()?.iter().map(|x| saturate(x.to_i128())).collect()),
+            else Err(TensorError::Unsupported { op: "reading integers", dtype: self.dtype })
+        )
+    }
+
+    /// All elements for writing, in row-major order; copied first if they are shared.
+    ///
+    /// # Errors
+    /// As [`Tensor::as_slice`], and if there is no memory for the copy.
+    pub fn make_mut<T: Element>(&mut self) -> Result<&mut [T], TensorError> {
+        if self.data.get_mut().is_none() {
+            self.data = Bytes::from_vec(self.to_vec::<T>()?);
+        }
+        self.expect::<T>()?;
+        let data = self.data.get_mut().ok_or(TensorError::OutOfBounds)?;
+        bytemuck::try_cast_slice_mut(data).map_err(|_| TensorError::OutOfBounds)
+    }
+
+    /// The same elements in another shape.
+    ///
+    /// # Errors
+    /// If the shape has another number of elements.
+    pub fn reshape(&self, shape: impl Into<Vec<usize>>) -> Result<Tensor, TensorError> {
+        self.clone().into_shape(shape)
+    }
+
+    /// As [`Tensor::reshape`], keeping sole ownership of the elements.
+    ///
+    /// # Errors
+    /// As [`Tensor::reshape`].
+    pub fn into_shape(self, shape: impl Into<Vec<usize>>) -> Result<Tensor, TensorError> {
+        let shape = shape.into();
+        let (expected, found) = (num_elements(self.dtype, &shape)?, self.num_elements());
+        if expected != found {
+            return Err(TensorError::Length { expected, found });
+        }
+        Ok(Tensor { shape, ..self })
+    }
+
+    /// A dense copy of a strided view of the elements; of the elements themselves if the view is
+    /// all of them in order.
+    ///
+    /// # Errors
+    /// If the view reaches outside of the elements, or there is no memory for the copy.
+    pub fn gather(&self, view: &StridedView) -> Result<Tensor, TensorError> {
+        let shape = view.shape().to_vec();
+        if view.is_dense() && num_elements(self.dtype, &shape)? == self.num_elements() {
+            return self.reshape(shape);
+        }
+        dispatch_all!(self.dtype, T => Tensor::from_vec(shape, view.gather(self.as_slice::<T>()?)?))
+    }
+
+    /// Replaces the elements of a strided view by those of `source`, which has the view's shape.
+    ///
+    /// # Errors
+    /// If element type or shape of `source` differ, the view reaches outside of the elements, or there
+    /// is no memory to make them unshared.
+    pub fn scatter(&mut self, view: &StridedView, source: &Tensor) -> Result<(), TensorError> {
+        if source.shape != view.shape() {
+            return Err(TensorError::Shape {
+                lhs: view.shape().to_vec(),
+                rhs: source.shape.clone(),
+            });
+        }
+        dispatch_all!(
+            self.dtype,
+            T => view.scatter(source.as_slice::<T>()?, self.make_mut::<T>()?)
+        )
+    }
+}
+
+/// Same element type, shape and bytes: unlike numbers, equal NaNs are equal and zeros of different
+/// signs are not.
+impl PartialEq for Tensor {
+    fn eq(&self, other: &Tensor) -> bool {
+        self.dtype == other.dtype && self.shape == other.shape && self.data == other.data
+    }
+}
+
+impl Eq for Tensor {}
+
+impl fmt::Debug for Tensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 16;
+        f.write_str("tensor<")?;
+        for size in &self.shape {
+            write!(f, "{size}x")?;
+        }
+        write!(f, "{}>", self.dtype)?;
+        dispatch_all!(self.dtype, T => {
+            let elements = self.as_slice::<T>().unwrap_or_default();
+            let mut list = f.debug_list();
+            list.entries(elements.iter().take(SHOWN));
+            if elements.len() > SHOWN { list.finish_non_exhaustive() } else { list.finish() }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{F4E2M1FN, I1, I4};
+
+    #[test]
+    fn the_shape_fits_the_data() {
+        assert!(Tensor::from_vec([2, 3], vec![0f32; 6]).is_ok());
+        assert!(Tensor::from_vec([2, 3], vec![0f32; 5]).is_err());
+        assert!(Tensor::from_vec([0, usize::MAX], Vec::<i8>::new()).is_ok());
+        assert!(Tensor::from_bytes(DType::F32, [1], vec![0u8; 3].into()).is_err());
+    }
+
+    #[test]
+    fn absurd_sizes_are_errors() {
+        assert!(Tensor::zeros(DType::F32, [99_999_999_999, 99_999_999_999]).is_err());
+        assert!(Tensor::zeros(DType::F64, [1 << 61]).is_err());
+        assert!(Tensor::zeros(DType::I8, [1 << 62]).is_err());
+    }
+
+    #[test]
+    fn reading_as_the_wrong_type_is_an_error() {
+        let tensor = Tensor::scalar(1i32);
+        assert_eq!(tensor.as_slice::<i32>().unwrap(), [1]);
+        assert!(tensor.as_slice::<u32>().is_err());
+        assert!(tensor.clone().make_mut::<f32>().is_err());
+    }
+
+    #[test]
+    fn writing_copies_what_is_shared() {
+        let mut a = Tensor::from_vec([2], vec![1, 2]).unwrap();
+        let b = a.reshape([1, 2]).unwrap();
+        assert!(a.data.same(&b.data));
+        a.make_mut::<i32>().unwrap()[0] = 9;
+        assert_eq!(a.as_slice::<i32>().unwrap(), [9, 2]);
+        assert_eq!(b.as_slice::<i32>().unwrap(), [1, 2]);
+        let owner = a.data.as_ptr();
+        a.make_mut::<i32>().unwrap()[1] = 8;
+        assert_eq!(a.data.as_ptr(), owner);
+    }
+
+    #[test]
+    fn unaligned_bytes_are_copied() {
+        let bytes = Bytes::from_vec(vec![0u32, 0x3F80_0000, 0]);
+        let shifted: Vec<u8> = [&[0u8][..], &bytes].concat();
+        let shifted = Bytes::from_vec(shifted).slice(1..13).unwrap();
+        let tensor = Tensor::from_bytes(DType::F32, [3], shifted).unwrap();
+        assert_eq!(tensor.as_slice::<f32>().unwrap(), [0.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn bits_beyond_the_width_are_dropped() {
+        let bytes = |dtype| Tensor::from_bytes(dtype, [2], vec![0x0Fu8, 0x11].into()).unwrap();
+        assert_eq!(
+            bytes(DType::I4).as_slice::<I4>().unwrap(),
+            [I4::new(-1), I4::new(1)]
+        );
+        assert_eq!(
+            bytes(DType::I1).as_slice::<I1>().unwrap(),
+            [I1::new(true); 2]
+        );
+        let floats = bytes(DType::F4E2M1FN);
+        assert_eq!(floats.as_slice::<F4E2M1FN>().unwrap()[1].to_f32(), 0.5);
+        assert_eq!(floats.as_slice::<F4E2M1FN>().unwrap()[0].to_f32(), -6.0);
+    }
+}
