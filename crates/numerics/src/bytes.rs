@@ -51,19 +51,13 @@ impl Bytes {
     /// memory, and are aligned for `T`.
     pub fn from_vec<T: Pod + Send + Sync>(elements: Vec<T>) -> Bytes {
         let len = elements.len() * size_of::<T>();
-        Bytes {
-            owner: Arc::new(elements),
-            range: 0..len,
-        }
+        Bytes { owner: Arc::new(elements), range: 0..len }
     }
 
     /// Shares bytes that someone else owns, such as a mapped file.
     pub fn from_owner(owner: Arc<dyn AsRef<[u8]> + Send + Sync>) -> Bytes {
         let len = (*owner).as_ref().len();
-        Bytes {
-            owner: Arc::new(Foreign(owner)),
-            range: 0..len,
-        }
+        Bytes { owner: Arc::new(Foreign(owner)), range: 0..len }
     }
 
     /// The part of these bytes at `range`, which is relative to their start, or `None` if it reaches
@@ -73,10 +67,7 @@ impl Bytes {
             return None;
         }
         let range = self.range.start + range.start..self.range.start + range.end;
-        Some(Bytes {
-            owner: Arc::clone(&self.owner),
-            range,
-        })
+        Some(Bytes { owner: Arc::clone(&self.owner), range })
     }
 
     /// The bytes for writing, if nobody else shares them.
@@ -97,10 +88,7 @@ impl Deref for Bytes {
 
     fn deref(&self) -> &[u8] {
         // A foreign owner may come up with fewer bytes than it had before.
-        self.owner
-            .bytes()
-            .get(self.range.clone())
-            .unwrap_or_default()
+        self.owner.bytes().get(self.range.clone()).unwrap_or_default()
     }
 }
 

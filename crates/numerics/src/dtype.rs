@@ -98,10 +98,7 @@ impl DType {
 
     /// The element type that MLIR spells `name`. `si32` and the like are not among them.
     pub fn from_name(name: &str) -> Option<DType> {
-        DType::ALL
-            .iter()
-            .copied()
-            .find(|dtype| dtype.name() == name)
+        DType::ALL.iter().copied().find(|dtype| dtype.name() == name)
     }
 
     /// The number of bits that carry the value (19 for `tf32`, both parts for complex types).

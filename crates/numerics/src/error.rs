@@ -60,16 +60,10 @@ impl fmt::Display for TensorError {
                 write!(f, "shapes {lhs:?} and {rhs:?} do not agree")
             }
             TensorError::Length { expected, found } => {
-                write!(
-                    f,
-                    "the data has length {found}, but the shape requires {expected}"
-                )
+                write!(f, "the data has length {found}, but the shape requires {expected}")
             }
             TensorError::TooLarge { shape, dtype } => {
-                write!(
-                    f,
-                    "a tensor of shape {shape:?} with elements of type {dtype} does not fit into memory"
-                )
+                write!(f, "a tensor of shape {shape:?} with elements of type {dtype} does not fit into memory")
             }
             TensorError::OutOfBounds => f.write_str("a strided view reaches outside of its data"),
             TensorError::Invalid(text) => f.write_str(text),

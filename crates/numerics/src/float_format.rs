@@ -38,11 +38,7 @@ const F64_MANTISSA_BITS: u32 = 52;
 const F64_INFINITY: u64 = 0x7FF0_0000_0000_0000;
 
 const fn ones(bits: u32) -> u64 {
-    if bits == 0 {
-        0
-    } else {
-        u64::MAX >> (64 - bits)
-    }
+    if bits == 0 { 0 } else { u64::MAX >> (64 - bits) }
 }
 
 impl FloatFormat {
@@ -57,19 +53,12 @@ impl FloatFormat {
     }
 
     const fn finite(exponent_bits: u32, mantissa_bits: u32) -> FloatFormat {
-        FloatFormat {
-            specials: Specials::None,
-            ..Self::ieee(exponent_bits, mantissa_bits)
-        }
+        FloatFormat { specials: Specials::None, ..Self::ieee(exponent_bits, mantissa_bits) }
     }
 
     const fn fnuz(exponent_bits: u32, mantissa_bits: u32, bias: i32) -> FloatFormat {
         let specials = Specials::NanNegativeZero;
-        FloatFormat {
-            bias,
-            specials,
-            ..Self::ieee(exponent_bits, mantissa_bits)
-        }
+        FloatFormat { bias, specials, ..Self::ieee(exponent_bits, mantissa_bits) }
     }
 
     /// `f4E2M1FN`.
@@ -85,10 +74,7 @@ impl FloatFormat {
     /// `f8E4M3B11FNUZ`.
     pub const F8E4M3B11FNUZ: FloatFormat = Self::fnuz(4, 3, 11);
     /// `f8E4M3FN`.
-    pub const F8E4M3FN: FloatFormat = FloatFormat {
-        specials: Specials::NanAllOnes,
-        ..Self::ieee(4, 3)
-    };
+    pub const F8E4M3FN: FloatFormat = FloatFormat { specials: Specials::NanAllOnes, ..Self::ieee(4, 3) };
     /// `f8E4M3FNUZ`.
     pub const F8E4M3FNUZ: FloatFormat = Self::fnuz(4, 3, 8);
     /// `f8E5M2`.
@@ -96,11 +82,8 @@ impl FloatFormat {
     /// `f8E5M2FNUZ`.
     pub const F8E5M2FNUZ: FloatFormat = Self::fnuz(5, 2, 16);
     /// `f8E8M0FNU`.
-    pub const F8E8M0FNU: FloatFormat = FloatFormat {
-        signed: false,
-        specials: Specials::NanAllOnes,
-        ..Self::ieee(8, 0)
-    };
+    pub const F8E8M0FNU: FloatFormat =
+        FloatFormat { signed: false, specials: Specials::NanAllOnes, ..Self::ieee(8, 0) };
     /// `bf16`.
     pub const BF16: FloatFormat = Self::ieee(8, 7);
     /// `f16`.
@@ -124,20 +107,12 @@ impl FloatFormat {
 
     /// The bits of the sign, or zero for a format without one.
     pub const fn sign_mask(&self) -> u64 {
-        if self.signed {
-            1 << (self.exponent_bits + self.mantissa_bits)
-        } else {
-            0
-        }
+        if self.signed { 1 << (self.exponent_bits + self.mantissa_bits) } else { 0 }
     }
 
     /// The exponent of the smallest normal number.
     pub const fn min_exponent(&self) -> i32 {
-        if self.signed {
-            1 - self.bias
-        } else {
-            -self.bias
-        }
+        if self.signed { 1 - self.bias } else { -self.bias }
     }
 
     /// The bits of the largest finite number.
@@ -182,17 +157,9 @@ impl FloatFormat {
     /// The value that `bits` encode, exactly. Bits above the width of the format are ignored.
     pub const fn decode(&self, bits: u64) -> f64 {
         let bits = bits & ones(self.bits());
-        let sign = if bits & self.sign_mask() != 0 {
-            1 << 63
-        } else {
-            0
-        };
+        let sign = if bits & self.sign_mask() != 0 { 1 << 63 } else { 0 };
         if self.is_nan(bits) {
-            let sign = if matches!(self.specials, Specials::Ieee | Specials::NanAllOnes) {
-                sign
-            } else {
-                0
-            };
+            let sign = if matches!(self.specials, Specials::Ieee | Specials::NanAllOnes) { sign } else { 0 };
             return f64::from_bits(sign | FloatFormat::F64.nan());
         }
         let magnitude = bits & !self.sign_mask();
@@ -233,11 +200,7 @@ impl FloatFormat {
         if magnitude > F64_INFINITY {
             // The encodings of the other NaNs have no sign to set.
             let signed = matches!(self.specials, Specials::Ieee | Specials::NanAllOnes);
-            return if signed {
-                self.nan() | sign
-            } else {
-                self.nan()
-            };
+            return if signed { self.nan() | sign } else { self.nan() };
         }
         if negative && magnitude != 0 && !self.signed {
             return self.nan();
@@ -257,10 +220,7 @@ impl FloatFormat {
         let (significand, exponent) = if field == 0 {
             (fraction, FloatFormat::F64.min_exponent())
         } else {
-            (
-                fraction | 1 << F64_MANTISSA_BITS,
-                field - FloatFormat::F64.bias,
-            )
+            (fraction | 1 << F64_MANTISSA_BITS, field - FloatFormat::F64.bias)
         };
         let min = self.min_exponent();
         let binade = if exponent > min { exponent } else { min };
@@ -268,11 +228,7 @@ impl FloatFormat {
         let rounded = shift_right_ties_even(significand, shift);
         // The hidden one of a normal number adds the one that separates its exponent field from `min`'s.
         let encoded = ((binade - min) as u64) << self.mantissa_bits;
-        let encoded = if self.signed {
-            encoded + rounded
-        } else {
-            (encoded + rounded).saturating_sub(1)
-        };
+        let encoded = if self.signed { encoded + rounded } else { (encoded + rounded).saturating_sub(1) };
         if encoded > self.max_finite() {
             return overflow;
         }

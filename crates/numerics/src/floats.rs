@@ -66,11 +66,7 @@ macro_rules! float {
             #[inline]
             fn sign(self) -> Self {
                 let value = self.to_f64();
-                if value == 0.0 || value.is_nan() {
-                    self
-                } else {
-                    Self::from_f64(value.signum())
-                }
+                if value == 0.0 || value.is_nan() { self } else { Self::from_f64(value.signum()) }
             }
             fn power(self, exponent: Self) -> Self {
                 Self::from_f64(scalar::power(self.to_f64(), exponent.to_f64()))

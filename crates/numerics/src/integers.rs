@@ -236,11 +236,7 @@ macro_rules! integer {
             }
             #[inline]
             fn abs(self) -> Self {
-                if self < Self::ZERO {
-                    self.negate()
-                } else {
-                    self
-                }
+                if self < Self::ZERO { self.negate() } else { self }
             }
             #[inline]
             fn sign(self) -> Self {
@@ -323,19 +319,11 @@ macro_rules! integer {
             const BITS: u32 = $bits;
             const SIGNED: bool = $is_signed;
             const MIN: Self = {
-                let $y = if $is_signed {
-                    (1 as $storage) << ($bits - 1)
-                } else {
-                    0
-                };
+                let $y = if $is_signed { (1 as $storage) << ($bits - 1) } else { 0 };
                 $new
             };
             const MAX: Self = {
-                let $y = !(if $is_signed {
-                    (1 as $storage) << ($bits - 1)
-                } else {
-                    0
-                });
+                let $y = !(if $is_signed { (1 as $storage) << ($bits - 1) } else { 0 });
                 $new
             };
 

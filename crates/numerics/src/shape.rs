@@ -11,9 +11,7 @@ pub fn num_elements(shape: &[usize]) -> Option<usize> {
     if shape.contains(&0) {
         return Some(0);
     }
-    shape
-        .iter()
-        .try_fold(1usize, |product, &size| product.checked_mul(size))
+    shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size))
 }
 
 /// How many elements apart the neighbours along each dimension of a row-major tensor are.
@@ -51,15 +49,10 @@ pub struct Indices {
 
 impl Indices {
     /// A walk over the indices of `shape`. There is one, the empty index, for rank 0.
-    pub fn new(shape: impl Into<Vec<usize>>) -> Indices {
-        let shape = shape.into();
+    pub fn new(shape: impl AsRef<[usize]>) -> Indices {
+        let shape = shape.as_ref().to_vec();
         let done = shape.contains(&0);
-        Indices {
-            index: vec![0; shape.len()],
-            shape,
-            started: false,
-            done,
-        }
+        Indices { index: vec![0; shape.len()], shape, started: false, done }
     }
 
     /// The next index, or `None` after the last one.
@@ -102,22 +95,15 @@ impl StridedView {
     /// If there is not one stride for every dimension, or the shape is too large.
     pub fn new(
         offset: usize,
-        shape: impl Into<Vec<usize>>,
-        strides: impl Into<Vec<isize>>,
+        shape: impl AsRef<[usize]>,
+        strides: impl AsRef<[isize]>,
     ) -> Result<StridedView, TensorError> {
-        let (shape, strides) = (shape.into(), strides.into());
+        let (shape, strides) = (shape.as_ref().to_vec(), strides.as_ref().to_vec());
         if shape.len() != strides.len() {
-            return Err(TensorError::Length {
-                expected: shape.len(),
-                found: strides.len(),
-            });
+            return Err(TensorError::Length { expected: shape.len(), found: strides.len() });
         }
         num_elements(&shape).ok_or(TensorError::OutOfBounds)?;
-        Ok(StridedView {
-            offset,
-            shape,
-            strides,
-        })
+        Ok(StridedView { offset, shape, strides })
     }
 
     /// All elements of a row-major tensor.
@@ -147,10 +133,7 @@ impl StridedView {
     ) -> Result<StridedView, TensorError> {
         let rank = shape.len();
         if start.len() != rank || size.len() != rank || step.len() != rank {
-            return Err(TensorError::Length {
-                expected: rank,
-                found: start.len(),
-            });
+            return Err(TensorError::Length { expected: rank, found: start.len() });
         }
         let mut view = StridedView::dense(shape)?;
         for axis in 0..rank {
@@ -165,11 +148,7 @@ impl StridedView {
         }
         if !size.contains(&0) {
             // Every start is inside of its dimension, so the offset is that of an element.
-            view.offset = start
-                .iter()
-                .zip(strides(shape))
-                .map(|(&at, stride)| at * stride)
-                .sum();
+            view.offset = start.iter().zip(strides(shape)).map(|(&at, stride)| at * stride).sum();
         }
         for (stride, &step) in view.strides.iter_mut().zip(step) {
             *stride = stride.saturating_mul(step);
@@ -186,9 +165,7 @@ impl StridedView {
     pub fn permute(&self, permutation: &[usize]) -> Result<StridedView, TensorError> {
         let rank = self.shape.len();
         if permutation.len() != rank || permutation.iter().any(|&axis| axis >= rank) {
-            return Err(TensorError::Invalid(format!(
-                "{permutation:?} is not a permutation of the {rank} dimensions"
-            )));
+            return Err(TensorError::Invalid(format!("{permutation:?} is not a permutation of the {rank} dimensions")));
         }
         let shape: Vec<_> = permutation.iter().map(|&axis| self.shape[axis]).collect();
         let strides: Vec<_> = permutation.iter().map(|&axis| self.strides[axis]).collect();
@@ -201,15 +178,8 @@ impl StridedView {
     /// # Errors
     /// If `dimensions` has another length, or names a dimension that does not exist or has another
     /// size.
-    pub fn broadcast(
-        &self,
-        shape: &[usize],
-        dimensions: &[usize],
-    ) -> Result<StridedView, TensorError> {
-        let mismatch = || TensorError::Shape {
-            lhs: self.shape.clone(),
-            rhs: shape.to_vec(),
-        };
+    pub fn broadcast(&self, shape: &[usize], dimensions: &[usize]) -> Result<StridedView, TensorError> {
+        let mismatch = || TensorError::Shape { lhs: self.shape.clone(), rhs: shape.to_vec() };
         if dimensions.len() != self.shape.len() {
             return Err(mismatch());
         }
@@ -257,16 +227,8 @@ impl StridedView {
                 continue;
             }
             match axes.last_mut() {
-                Some(outer)
-                    if isize::try_from(size)
-                        .ok()
-                        .and_then(|n| stride.checked_mul(n))
-                        == Some(outer.stride) =>
-                {
-                    *outer = Axis {
-                        size: outer.size * size,
-                        stride,
-                    };
+                Some(outer) if isize::try_from(size).ok().and_then(|n| stride.checked_mul(n)) == Some(outer.stride) => {
+                    *outer = Axis { size: outer.size * size, stride };
                 }
                 _ => axes.push(Axis { size, stride }),
             }
@@ -303,9 +265,7 @@ impl StridedView {
         let mut result = allocate(count)?;
         if let Some(blocks) = transposed {
             result.resize(count, T::ZERO);
-            blocks.walk(self.offset, |dense, strided| {
-                result[dense] = source[strided]
-            });
+            blocks.walk(self.offset, |dense, strided| result[dense] = source[strided]);
             return Ok(result);
         }
         walk_runs(self.offset, &axes, |start, run| match run.stride {
@@ -323,16 +283,11 @@ impl StridedView {
     pub fn scatter<T: Element>(&self, source: &[T], target: &mut [T]) -> Result<(), TensorError> {
         let count = self.check(target.len())?;
         if source.len() != count {
-            return Err(TensorError::Length {
-                expected: count,
-                found: source.len(),
-            });
+            return Err(TensorError::Length { expected: count, found: source.len() });
         }
         let axes = self.axes();
         if let Some(blocks) = Blocks::of(&axes) {
-            blocks.walk(self.offset, |dense, strided| {
-                target[strided] = source[dense]
-            });
+            blocks.walk(self.offset, |dense, strided| target[strided] = source[dense]);
             return Ok(());
         }
         let mut rest = source;
@@ -400,9 +355,7 @@ impl Blocks {
     /// The blocks, if the view is a transpose large enough for them. Axes carry their dense strides.
     fn of(axes: &[Axis]) -> Option<Blocks> {
         let (&column, rest) = axes.split_last()?;
-        let row = rest
-            .iter()
-            .position(|axis| axis.stride == 1 && axis.size >= BLOCK / 2)?;
+        let row = rest.iter().position(|axis| axis.stride == 1 && axis.size >= BLOCK / 2)?;
         if column.size < BLOCK / 2 || column.stride == 0 {
             return None;
         }
@@ -455,11 +408,7 @@ mod tests {
         let mut indices = Indices::new(view.shape());
         let mut elements = Vec::new();
         while let Some(index) = indices.next_index() {
-            let distance: isize = index
-                .iter()
-                .zip(view.strides())
-                .map(|(&i, s)| i as isize * s)
-                .sum();
+            let distance: isize = index.iter().zip(view.strides()).map(|(&i, s)| i as isize * s).sum();
             elements.push(source[view.offset().checked_add_signed(distance).unwrap()]);
         }
         elements
@@ -493,10 +442,7 @@ mod tests {
 
     #[test]
     fn transposes() {
-        let view = StridedView::dense(&[2, 3])
-            .unwrap()
-            .permute(&[1, 0])
-            .unwrap();
+        let view = StridedView::dense(&[2, 3]).unwrap().permute(&[1, 0]).unwrap();
         assert_eq!(check(&view, &iota(6)), [0, 3, 1, 4, 2, 5]);
         let view = StridedView::dense(&[3, 50, 70]).unwrap();
         for permutation in [[0, 2, 1], [2, 1, 0], [1, 2, 0], [2, 0, 1], [1, 0, 2]] {
@@ -513,22 +459,11 @@ mod tests {
 
     #[test]
     fn broadcasts() {
-        let view = StridedView::dense(&[1, 3])
-            .unwrap()
-            .broadcast(&[2, 3, 2], &[0, 1])
-            .unwrap();
+        let view = StridedView::dense(&[1, 3]).unwrap().broadcast(&[2, 3, 2], &[0, 1]).unwrap();
         assert_eq!(check(&view, &iota(3)), [0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2]);
-        let scalar = StridedView::dense(&[])
-            .unwrap()
-            .broadcast(&[3], &[])
-            .unwrap();
+        let scalar = StridedView::dense(&[]).unwrap().broadcast(&[3], &[]).unwrap();
         assert_eq!(check(&scalar, &[7]), [7, 7, 7]);
-        assert!(
-            StridedView::dense(&[2])
-                .unwrap()
-                .broadcast(&[3], &[0])
-                .is_err()
-        );
+        assert!(StridedView::dense(&[2]).unwrap().broadcast(&[3], &[0]).is_err());
     }
 
     #[test]
@@ -543,38 +478,16 @@ mod tests {
         assert_eq!(target, [0, 1, 2, 0, 3, 4]);
         assert!(StridedView::window(&[4], &[1], &[4], &[1]).is_err());
         assert!(StridedView::window(&[4], &[2], &[4], &[-1]).is_err());
-        assert_eq!(
-            StridedView::window(&[4], &[4], &[0], &[1])
-                .unwrap()
-                .gather(&iota(4))
-                .unwrap(),
-            []
-        );
+        assert_eq!(StridedView::window(&[4], &[4], &[0], &[1]).unwrap().gather(&iota(4)).unwrap(), []);
     }
 
     #[test]
     fn views_outside_of_the_data_are_errors() {
         let view = StridedView::new(0, [usize::MAX / 2], [isize::MAX]).unwrap();
         assert!(view.gather(&[0i32; 4]).is_err());
-        assert!(
-            StridedView::new(1, [2], [-2])
-                .unwrap()
-                .gather(&[0i32; 4])
-                .is_err()
-        );
-        assert!(
-            StridedView::new(9, [0, 4], [1, 1])
-                .unwrap()
-                .gather(&[0i32; 4])
-                .unwrap()
-                .is_empty()
-        );
+        assert!(StridedView::new(1, [2], [-2]).unwrap().gather(&[0i32; 4]).is_err());
+        assert!(StridedView::new(9, [0, 4], [1, 1]).unwrap().gather(&[0i32; 4]).unwrap().is_empty());
         assert!(StridedView::new(0, [usize::MAX, 2], [0, 0]).is_err());
-        assert!(
-            StridedView::new(0, [usize::MAX], [0])
-                .unwrap()
-                .gather(&[0i32])
-                .is_err()
-        );
+        assert!(StridedView::new(0, [usize::MAX], [0]).unwrap().gather(&[0i32]).is_err());
     }
 }

@@ -21,18 +21,12 @@ pub(crate) fn allocate<T: Element>(len: usize) -> Result<Vec<T>, TensorError> {
     let mut elements = Vec::new();
     match elements.try_reserve_exact(len) {
         Ok(()) => Ok(elements),
-        Err(_) => Err(TensorError::TooLarge {
-            shape: vec![len],
-            dtype: T::DTYPE,
-        }),
+        Err(_) => Err(TensorError::TooLarge { shape: vec![len], dtype: T::DTYPE }),
     }
 }
 
 /// Collects exactly `len` elements, or fails if there is no memory for them.
-pub(crate) fn collect<T: Element>(
-    len: usize,
-    elements: impl Iterator<Item = T>,
-) -> Result<Vec<T>, TensorError> {
+pub(crate) fn collect<T: Element>(len: usize, elements: impl Iterator<Item = T>) -> Result<Vec<T>, TensorError> {
     let mut all = allocate(len)?;
     all.extend(elements);
     Ok(all)
@@ -40,14 +34,8 @@ pub(crate) fn collect<T: Element>(
 
 fn num_elements(dtype: DType, shape: &[usize]) -> Result<usize, TensorError> {
     shape::num_elements(shape)
-        .filter(|n| {
-            n.checked_mul(dtype.bytes())
-                .is_some_and(|bytes| isize::try_from(bytes).is_ok())
-        })
-        .ok_or_else(|| TensorError::TooLarge {
-            shape: shape.to_vec(),
-            dtype,
-        })
+        .filter(|n| n.checked_mul(dtype.bytes()).is_some_and(|bytes| isize::try_from(bytes).is_ok()))
+        .ok_or_else(|| TensorError::TooLarge { shape: shape.to_vec(), dtype })
 }
 
 impl Tensor {
@@ -55,23 +43,13 @@ impl Tensor {
     ///
     /// # Errors
     /// If the number of elements is not that of the shape.
-    pub fn from_vec<T: Element>(
-        shape: impl Into<Vec<usize>>,
-        elements: Vec<T>,
-    ) -> Result<Tensor, TensorError> {
-        let shape = shape.into();
+    pub fn from_vec<T: Element>(shape: impl AsRef<[usize]>, elements: Vec<T>) -> Result<Tensor, TensorError> {
+        let shape = shape.as_ref().to_vec();
         let expected = num_elements(T::DTYPE, &shape)?;
         if elements.len() != expected {
-            return Err(TensorError::Length {
-                expected,
-                found: elements.len(),
-            });
+            return Err(TensorError::Length { expected, found: elements.len() });
         }
-        Ok(Tensor {
-            dtype: T::DTYPE,
-            shape,
-            data: Bytes::from_vec(elements),
-        })
+        Ok(Tensor { dtype: T::DTYPE, shape, data: Bytes::from_vec(elements) })
     }
 
     /// A tensor over existing bytes: the elements in row-major order, in the byte order of the machine,
@@ -80,11 +58,7 @@ impl Tensor {
     ///
     /// # Errors
     /// If the number of bytes is not that of shape and element type.
-    pub fn from_bytes(
-        dtype: DType,
-        shape: impl Into<Vec<usize>>,
-        data: Bytes,
-    ) -> Result<Tensor, TensorError> {
+    pub fn from_bytes(dtype: DType, shape: impl AsRef<[usize]>, data: Bytes) -> Result<Tensor, TensorError> {
         fn canonical<T: Element>(data: &Bytes) -> Result<Option<Bytes>, TensorError> {
             let narrow = T::DTYPE.bits() as usize != 8 * T::DTYPE.bytes();
             let is_canonical = |x: &T| bytemuck::bytes_of(x) == bytemuck::bytes_of(&x.canonical());
@@ -96,20 +70,16 @@ impl Tensor {
                 }
                 Err(_) => {
                     let elements = data.chunks_exact(size_of::<T>());
-                    let elements =
-                        elements.map(|x| bytemuck::pod_read_unaligned::<T>(x).canonical());
+                    let elements = elements.map(|x| bytemuck::pod_read_unaligned::<T>(x).canonical());
                     Some(Bytes::from_vec(collect(elements.len(), elements)?))
                 }
             })
         }
 
-        let shape = shape.into();
+        let shape = shape.as_ref().to_vec();
         let expected = num_elements(dtype, &shape)? * dtype.bytes();
         if data.len() != expected {
-            return Err(TensorError::Length {
-                expected,
-                found: data.len(),
-            });
+            return Err(TensorError::Length { expected, found: data.len() });
         }
         let data = dispatch_all!(dtype, T => canonical::<T>(&data))?.unwrap_or(data);
         Ok(Tensor { dtype, shape, data })
@@ -117,36 +87,34 @@ impl Tensor {
 
     /// A tensor of rank 0.
     pub fn scalar<T: Element>(value: T) -> Tensor {
-        Tensor {
-            dtype: T::DTYPE,
-            shape: Vec::new(),
-            data: Bytes::from_vec(vec![value]),
-        }
+        Tensor { dtype: T::DTYPE, shape: Vec::new(), data: Bytes::from_vec(vec![value]) }
     }
 
     /// A tensor with the same value everywhere.
     ///
     /// # Errors
     /// If there is no memory for it.
-    pub fn splat<T: Element>(
-        shape: impl Into<Vec<usize>>,
-        value: T,
-    ) -> Result<Tensor, TensorError> {
-        let shape = shape.into();
+    pub fn splat<T: Element>(shape: impl AsRef<[usize]>, value: T) -> Result<Tensor, TensorError> {
+        let shape = shape.as_ref().to_vec();
         let len = num_elements(T::DTYPE, &shape)?;
-        let elements =
-            collect(len, std::iter::repeat_n(value, len)).map_err(|_| TensorError::TooLarge {
-                shape: shape.clone(),
-                dtype: T::DTYPE,
-            })?;
+        let elements = collect(len, std::iter::repeat_n(value, len))
+            .map_err(|_| TensorError::TooLarge { shape: shape.clone(), dtype: T::DTYPE })?;
         Tensor::from_vec(shape, elements)
+    }
+
+    /// A tensor with the same value everywhere, given as the bytes of one element.
+    ///
+    /// # Errors
+    /// If these are not the bytes of one element, or there is no memory for the tensor.
+    pub fn splat_bytes(dtype: DType, shape: impl AsRef<[usize]>, element: &[u8]) -> Result<Tensor, TensorError> {
+        Tensor::from_bytes(dtype, [], Bytes::from_vec(element.to_vec()))?.broadcast_scalar(shape)
     }
 
     /// A tensor of zeros, or of `false`.
     ///
     /// # Errors
     /// If there is no memory for it.
-    pub fn zeros(dtype: DType, shape: impl Into<Vec<usize>>) -> Result<Tensor, TensorError> {
+    pub fn zeros(dtype: DType, shape: impl AsRef<[usize]>) -> Result<Tensor, TensorError> {
         dispatch_all!(dtype, T => Tensor::splat(shape, T::ZERO))
     }
 
@@ -154,7 +122,7 @@ impl Tensor {
     ///
     /// # Errors
     /// If this tensor does not have exactly one element, or there is no memory for the result.
-    pub fn broadcast_scalar(&self, shape: impl Into<Vec<usize>>) -> Result<Tensor, TensorError> {
+    pub fn broadcast_scalar(&self, shape: impl AsRef<[usize]>) -> Result<Tensor, TensorError> {
         dispatch_all!(self.dtype, T => match self.as_slice::<T>()? {
             [value] => Tensor::splat(shape, *value),
             elements => Err(TensorError::Length { expected: 1, found: elements.len() }),
@@ -192,14 +160,7 @@ impl Tensor {
     }
 
     fn expect<T: Element>(&self) -> Result<(), TensorError> {
-        if self.dtype == T::DTYPE {
-            Ok(())
-        } else {
-            Err(TensorError::DType {
-                expected: T::DTYPE,
-                found: self.dtype,
-            })
-        }
+        if self.dtype == T::DTYPE { Ok(()) } else { Err(TensorError::DType { expected: T::DTYPE, found: self.dtype }) }
     }
 
     /// All elements in row-major order.
@@ -237,10 +198,7 @@ impl Tensor {
     pub fn item<T: Element>(&self) -> Result<T, TensorError> {
         match self.as_slice()? {
             [value] => Ok(*value),
-            elements => Err(TensorError::Length {
-                expected: 1,
-                found: elements.len(),
-            }),
+            elements => Err(TensorError::Length { expected: 1, found: elements.len() }),
         }
     }
 
@@ -279,7 +237,7 @@ impl Tensor {
     ///
     /// # Errors
     /// If the shape has another number of elements.
-    pub fn reshape(&self, shape: impl Into<Vec<usize>>) -> Result<Tensor, TensorError> {
+    pub fn reshape(&self, shape: impl AsRef<[usize]>) -> Result<Tensor, TensorError> {
         self.clone().into_shape(shape)
     }
 
@@ -287,8 +245,8 @@ impl Tensor {
     ///
     /// # Errors
     /// As [`Tensor::reshape`].
-    pub fn into_shape(self, shape: impl Into<Vec<usize>>) -> Result<Tensor, TensorError> {
-        let shape = shape.into();
+    pub fn into_shape(self, shape: impl AsRef<[usize]>) -> Result<Tensor, TensorError> {
+        let shape = shape.as_ref().to_vec();
         let (expected, found) = (num_elements(self.dtype, &shape)?, self.num_elements());
         if expected != found {
             return Err(TensorError::Length { expected, found });
@@ -316,10 +274,7 @@ impl Tensor {
     /// is no memory to make them unshared.
     pub fn scatter(&mut self, view: &StridedView, source: &Tensor) -> Result<(), TensorError> {
         if source.shape != view.shape() {
-            return Err(TensorError::Shape {
-                lhs: view.shape().to_vec(),
-                rhs: source.shape.clone(),
-            });
+            return Err(TensorError::Shape { lhs: view.shape().to_vec(), rhs: source.shape.clone() });
         }
         dispatch_all!(
             self.dtype,
@@ -408,14 +363,8 @@ mod tests {
     #[test]
     fn bits_beyond_the_width_are_dropped() {
         let bytes = |dtype| Tensor::from_bytes(dtype, [2], vec![0x0Fu8, 0x11].into()).unwrap();
-        assert_eq!(
-            bytes(DType::I4).as_slice::<I4>().unwrap(),
-            [I4::new(-1), I4::new(1)]
-        );
-        assert_eq!(
-            bytes(DType::I1).as_slice::<I1>().unwrap(),
-            [I1::new(true); 2]
-        );
+        assert_eq!(bytes(DType::I4).as_slice::<I4>().unwrap(), [I4::new(-1), I4::new(1)]);
+        assert_eq!(bytes(DType::I1).as_slice::<I1>().unwrap(), [I1::new(true); 2]);
         let floats = bytes(DType::F4E2M1FN);
         assert_eq!(floats.as_slice::<F4E2M1FN>().unwrap()[1].to_f32(), 0.5);
         assert_eq!(floats.as_slice::<F4E2M1FN>().unwrap()[0].to_f32(), -6.0);
