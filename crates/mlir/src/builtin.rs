@@ -10,9 +10,9 @@ pub static BUILTIN: Dialect =
 op! {
     /// A container of functions and other symbols; the top of a program.
     pub ModuleOp, "builtin.module" {
-        attributes { sym_name: optional String, sym_visibility: optional String }
+        attributes { sym_name: optional SymbolName, sym_visibility: optional String }
         regions { body: one }
-        traits [IsolatedFromAbove, SymbolTable, Symbol, SingleBlock, NoTerminator, NoRegionArguments]
+        traits [IsolatedFromAbove, SymbolTable, Symbol, SingleBlock, NoTerminator, NoRegionArguments, DefaultDialect("builtin")]
         hooks { assembly: Assembly::Custom { parse: crate::text::parse_module_op, print: crate::text::print_module_op } }
     }
 }

@@ -25,6 +25,8 @@ pub enum AttrConstraint {
     Float(u32),
     /// A string.
     String,
+    /// A string that names a symbol: the pretty form writes `@name`.
+    SymbolName,
     /// A type attribute in that set.
     Type(&'static TypeConstraint),
     /// `@a::@b`
@@ -82,7 +84,7 @@ impl AttrConstraint {
             AttrConstraint::Float(width) => {
                 matches!(&**attr, AttrKind::Float { ty, .. } if ty.bit_width() == Some(width))
             }
-            AttrConstraint::String => matches!(**attr, AttrKind::String { .. }),
+            AttrConstraint::String | AttrConstraint::SymbolName => matches!(**attr, AttrKind::String { .. }),
             AttrConstraint::Type(set) => attr.as_type().is_some_and(|t| set.holds(t)),
             AttrConstraint::SymbolRef => matches!(**attr, AttrKind::Symbol { .. }),
             AttrConstraint::FlatSymbolRef => attr.as_flat_symbol().is_some(),
@@ -118,6 +120,7 @@ impl AttrConstraint {
             AttrConstraint::AnyInt => "an integer".into(),
             AttrConstraint::Float(width) => format!("a float of type f{width}"),
             AttrConstraint::String => "a string".into(),
+            AttrConstraint::SymbolName => "a symbol name".into(),
             AttrConstraint::Type(set) => format!("a type attribute of {}", set.summary),
             AttrConstraint::SymbolRef => "a symbol reference".into(),
             AttrConstraint::FlatSymbolRef => "a flat symbol reference (@name)".into(),

@@ -288,6 +288,8 @@ pub enum Trait {
     RecursiveMemoryEffects,
     /// Is a constant, whose value is its attribute `value`.
     ConstantLike,
+    /// Ops of that dialect are written without its name in the regions of this op.
+    DefaultDialect(&'static str),
     /// Calls the symbol named by its attribute.
     Call(&'static str),
     /// Speculatable if all operands have static shapes.
@@ -300,7 +302,9 @@ impl PartialEq for Trait {
     fn eq(&self, other: &Self) -> bool {
         use Trait::*;
         match (self, other) {
-            (ImplicitTerminator(a), ImplicitTerminator(b)) | (Call(a), Call(b)) => a == b,
+            (ImplicitTerminator(a), ImplicitTerminator(b))
+            | (DefaultDialect(a), DefaultDialect(b))
+            | (Call(a), Call(b)) => a == b,
             (HasParent(a), HasParent(b)) | (AllTypesMatch(a), AllTypesMatch(b)) => a == b,
             (Check(a, _), Check(b, _)) => a == b,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),

@@ -15,6 +15,8 @@ pub struct TypeConstraint {
 pub enum TypeRule {
     /// Every type.
     Any,
+    /// One type, which the pretty form need not write.
+    Exactly(fn() -> Type),
     /// A predicate.
     Is(fn(&Type) -> bool),
     /// Tensors.
@@ -72,6 +74,7 @@ impl TypeConstraint {
     pub fn holds(&self, ty: &Type) -> bool {
         match self.rule {
             TypeRule::Any => true,
+            TypeRule::Exactly(make) => *ty == make(),
             TypeRule::Is(predicate) => predicate(ty),
             TypeRule::AnyOf(sets) => sets.iter().any(|s| s.holds(ty)),
             TypeRule::TupleOf(leaf) => match &**ty {

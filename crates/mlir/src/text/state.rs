@@ -7,14 +7,12 @@ use crate::ods::OpDef;
 use crate::types::Type;
 
 /// A use of a value by name, before its type is known.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnresolvedOperand {
-    /// Name without `%`.
-    pub name: Name,
+    /// Where the name is written, `%` included, `#1` not.
+    pub name: Span,
     /// Which of the results that the name stands for (`%0#1`).
     pub index: u32,
-    /// Where it is written.
-    pub span: Span,
 }
 
 /// The parts of an op in its pretty form: one entry a slot of the declaration, filled in any order.
@@ -25,6 +23,12 @@ pub struct OpState {
     pub span: Span,
     /// Operands by slot.
     pub operands: Vec<Vec<UnresolvedOperand>>,
+    /// All operands in order, where the syntax does not tell the slots apart; dealt out to slots afterwards.
+    pub all_operands: Option<Vec<UnresolvedOperand>>,
+    /// Types of all operands in order.
+    pub all_operand_types: Option<Vec<Type>>,
+    /// Types of all results in order.
+    pub all_result_types: Option<Vec<Type>>,
     /// Operand types by slot; `None` until given.
     pub operand_types: Vec<Option<Vec<Type>>>,
     /// Result types by slot; `None` until given.
@@ -44,6 +48,9 @@ impl OpState {
             def,
             span,
             operands: vec![Vec::new(); def.operands.len()],
+            all_operands: None,
+            all_operand_types: None,
+            all_result_types: None,
             operand_types: vec![None; def.operands.len()],
             result_types: vec![None; def.results.len()],
             properties: vec![None; def.attributes.len()],
