@@ -7,6 +7,7 @@
 //! - [`Tensor`] is a dtype, a shape and shared [`Bytes`];
 //! - [`shape`] has strides, indices and strided copies;
 //! - [`math`] has the elementwise kernels;
+//! - [`text`] reads and writes floating-point literals as MLIR does.
 
 mod bytes;
 mod dispatch;
@@ -19,6 +20,7 @@ mod integers;
 pub mod math;
 pub mod shape;
 mod tensor;
+pub mod text;
 
 pub use bytes::Bytes;
 pub use dtype::{DType, Family};
