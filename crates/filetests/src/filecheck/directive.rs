@@ -1,0 +1,325 @@
+//! Reads the CHECK lines of a check file.
+
+use super::Options;
+use super::pattern::Pattern;
+
+/// What a directive demands of the place of its match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `CHECK:` and, with a count other than 1, `CHECK-COUNT-n:`.
+    Plain { count: usize },
+    /// On the line after the previous match.
+    Next,
+    /// On the same line as the previous match.
+    Same,
+    /// Not between the previous and the next match.
+    Not,
+    /// In any order among its neighbours.
+    Dag,
+    /// Delimits a block; matched before everything else.
+    Label,
+    /// The line after the previous match is empty.
+    Empty,
+    /// The end of the input; closes trailing `CHECK-NOT` and `CHECK-DAG`.
+    End,
+}
+
+/// One CHECK line.
+#[derive(Debug)]
+pub(super) struct Directive {
+    pub kind: Kind,
+    /// The name as written, such as `CHECK-NEXT`.
+    pub name: String,
+    /// One-based line of the check file; zero for what the command line implies.
+    pub line: usize,
+    /// What follows the colon, trimmed.
+    pub text: String,
+    pub pattern: Pattern,
+}
+
+/// A directive with a match of its own and the `NOT` and `DAG` directives before it.
+#[derive(Debug)]
+pub(super) struct Check {
+    pub before: Vec<Directive>,
+    pub directive: Directive,
+}
+
+/// A problem of the check file itself.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Invalid {
+    /// One-based line; zero when it concerns the whole file.
+    pub line: usize,
+    pub problem: String,
+}
+
+/// Lines with these words instead of a prefix are comments.
+const COMMENT_PREFIXES: [&str; 2] = ["COM", "RUN"];
+
+/// Reads the directives with the prefixes of `options` from a canonicalized check file.
+pub(super) fn parse(source: &str, options: &Options) -> Result<Vec<Check>, Invalid> {
+    let implicit = || {
+        let not = |text: &String| {
+            Ok(Directive {
+                kind: Kind::Not,
+                name: "--implicit-check-not".to_owned(),
+                line: 0,
+                text: text.clone(),
+                pattern: Pattern::parse(text, 0, false, options)?,
+            })
+        };
+        let nots: Result<Vec<_>, String> = options.implicit_check_not.iter().map(not).collect();
+        nots.map_err(|problem| Invalid { line: 0, problem })
+    };
+    let mut checks: Vec<Check> = Vec::new();
+    let mut before = implicit()?;
+    let mut unused: Vec<&String> = options.prefixes.iter().collect();
+    for (index, line) in source.lines().enumerate() {
+        let invalid = |problem| Invalid {
+            line: index + 1,
+            problem,
+        };
+        let Some((prefix, directive)) = parse_line(line, index + 1, options).map_err(invalid)?
+        else {
+            continue;
+        };
+        unused.retain(|unused| *unused != prefix);
+        match directive.kind {
+            Kind::Not | Kind::Dag => {
+                before.push(directive);
+                continue;
+            }
+            Kind::Label if directive.pattern.has_variables() => {
+                let problem = "a label is matched first, so it cannot use or define variables";
+                return Err(invalid(problem.to_owned()));
+            }
+            Kind::Next | Kind::Same | Kind::Empty if checks.is_empty() => {
+                let problem = format!("{} needs a {prefix} line before it", directive.name);
+                return Err(invalid(problem));
+            }
+            _ => {}
+        }
+        let before = std::mem::replace(&mut before, implicit()?);
+        checks.push(Check { before, directive });
+    }
+    let nothing = unused.len() == options.prefixes.len() && options.implicit_check_not.is_empty();
+    if let Some(prefix) = unused.first()
+        && (nothing || !options.allow_unused_prefixes)
+    {
+        return Err(Invalid {
+            line: 0,
+            problem: format!("no directive has the prefix {prefix}"),
+        });
+    }
+    if !before.is_empty() {
+        checks.push(Check {
+            before,
+            directive: Directive {
+                kind: Kind::End,
+                name: "end of input".to_owned(),
+                line: 0,
+                text: String::new(),
+                pattern: Pattern::End,
+            },
+        });
+    }
+    Ok(checks)
+}
+
+/// The first directive in a line with its prefix; the rest of the line belongs to it.
+fn parse_line<'a>(
+    line: &str,
+    number: usize,
+    options: &'a Options,
+) -> Result<Option<(&'a str, Directive)>, String> {
+    let in_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let mut rest = line;
+    loop {
+        // At the leftmost place where any prefix starts the longest one counts.
+        let places = options.prefixes.iter().map(String::as_str);
+        let places = places.chain(COMMENT_PREFIXES);
+        let found = places.filter_map(|prefix| Some((rest.find(prefix)?, prefix)));
+        let Some((at, prefix)) = found.min_by_key(|(at, prefix)| (*at, usize::MAX - prefix.len()))
+        else {
+            return Ok(None);
+        };
+        let after = &rest[at + prefix.len()..];
+        if !rest[..at].ends_with(in_word) {
+            if COMMENT_PREFIXES.contains(&prefix) {
+                if after.starts_with(':') {
+                    return Ok(None);
+                }
+            } else if let Some((kind, literal, text)) = parse_kind(after)? {
+                let name = &rest[at..rest.len() - text.len()];
+                let name = name.trim_end_matches(':').to_owned();
+                let directive = parse_directive(kind, literal, name, text, number, options)?;
+                return Ok(Some((prefix, directive)));
+            }
+        }
+        rest = after.trim_start_matches(in_word);
+    }
+}
+
+/// Parses what follows the prefix up to the colon: kind, whether `{LITERAL}` is there, the text.
+fn parse_kind(after: &str) -> Result<Option<(Kind, bool, &str)>, String> {
+    const SUFFIXES: [(&str, Kind); 6] = [
+        ("NEXT", Kind::Next),
+        ("SAME", Kind::Same),
+        ("NOT", Kind::Not),
+        ("DAG", Kind::Dag),
+        ("LABEL", Kind::Label),
+        ("EMPTY", Kind::Empty),
+    ];
+    let Some(suffix) = after.strip_prefix('-') else {
+        let plain = Kind::Plain { count: 1 };
+        return Ok(parse_modifiers(after).map(|(literal, text)| (plain, literal, text)));
+    };
+    if let Some(count) = suffix.strip_prefix("COUNT-") {
+        let digits = count.len() - count.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (count, after) = count.split_at(digits);
+        let count = count.parse().ok().filter(|&count: &usize| count > 0);
+        return match (count, parse_modifiers(after)) {
+            (Some(count), Some((literal, text))) => {
+                Ok(Some((Kind::Plain { count }, literal, text)))
+            }
+            _ => Err("-COUNT- needs a positive number and a colon".to_owned()),
+        };
+    }
+    for (word, kind) in SUFFIXES {
+        let Some(after) = suffix.strip_prefix(word) else {
+            continue;
+        };
+        if let Some((literal, text)) = parse_modifiers(after) {
+            return Ok(Some((kind, literal, text)));
+        }
+        let other = |&(other, _): &(&str, Kind)| {
+            let after = after.strip_prefix('-');
+            after.is_some_and(|after| after.starts_with(&format!("{other}:")))
+        };
+        if let Some((other, _)) = SUFFIXES.iter().find(|suffix| other(suffix))
+            && (word == "NOT" || *other == "NOT")
+        {
+            return Err(format!("-{word} and -{other} cannot be combined"));
+        }
+    }
+    Ok(None)
+}
+
+/// Parses `:` or `{LITERAL}:`, and returns whether `LITERAL` is there and the text after it.
+fn parse_modifiers(after: &str) -> Option<(bool, &str)> {
+    if let Some(text) = after.strip_prefix(':') {
+        return Some((false, text));
+    }
+    let (modifiers, text) = after.strip_prefix('{')?.split_once("}:")?;
+    let literal = modifiers.split(',').all(|word| word.trim() == "LITERAL");
+    literal.then_some((true, text))
+}
+
+fn parse_directive(
+    kind: Kind,
+    literal: bool,
+    name: String,
+    text: &str,
+    line: usize,
+    options: &Options,
+) -> Result<Directive, String> {
+    let text = match options.strict_whitespace && options.match_full_lines {
+        true => text,
+        false => text.trim_matches([' ', '\t']),
+    };
+    let full_lines = options.match_full_lines && kind != Kind::Not;
+    let pattern = match (kind, text.is_empty()) {
+        (Kind::Empty, true) => Pattern::empty_line(),
+        (Kind::Empty, false) => return Err(format!("{name} takes no text, found `{text}`")),
+        (_, true) => return Err(format!("{name} needs a text after the colon")),
+        _ if literal => Pattern::literal(text, options),
+        _ => Pattern::parse(text, line, full_lines, options)
+            .map_err(|problem| format!("{name}: {problem}"))?,
+    };
+    Ok(Directive {
+        kind,
+        name,
+        line,
+        text: text.to_owned(),
+        pattern,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(prefixes: &[&str]) -> Options {
+        Options {
+            prefixes: prefixes.iter().map(|&prefix| prefix.to_owned()).collect(),
+            ..Options::default()
+        }
+    }
+
+    fn kinds(source: &str, prefixes: &[&str]) -> Result<Vec<(Kind, String)>, Invalid> {
+        let checks = parse(source, &options(prefixes))?.into_iter();
+        let directives = checks.flat_map(|check| {
+            let mut directives = check.before;
+            directives.push(check.directive);
+            directives
+        });
+        Ok(directives.map(|d| (d.kind, d.text)).collect())
+    }
+
+    #[test]
+    fn every_kind() {
+        let source = "CHECK: a\n; CHECK-NEXT:b\nCHECK-SAME{LITERAL}: [[c\nCHECK-NOT: d\nCHECK-DAG: e\n\
+             CHECK-LABEL: f\nCHECK-EMPTY:\nCHECK-COUNT-3: g\nCHECK-NOT: h\n";
+        let expected = [
+            (Kind::Plain { count: 1 }, "a"),
+            (Kind::Next, "b"),
+            (Kind::Same, "[[c"),
+            (Kind::Not, "d"),
+            (Kind::Dag, "e"),
+            (Kind::Label, "f"),
+            (Kind::Empty, ""),
+            (Kind::Plain { count: 3 }, "g"),
+            (Kind::Not, "h"),
+            (Kind::End, ""),
+        ];
+        let expected = expected.map(|(kind, text)| (kind, text.to_owned()));
+        assert_eq!(kinds(source, &["CHECK"]), Ok(expected.to_vec()));
+    }
+
+    #[test]
+    fn words_that_are_no_directives() {
+        let source = "DISABLED-CHECK: a\nCHECK-FOO: b\nCHECKS: c\nCOM: CHECK: d\nRUN: CHECK: e\n\
+             CHECK_X: f\nCHECK-NEXT-FOO: g\nCHECK : h\nCHECK: i\n";
+        let expected = vec![(Kind::Plain { count: 1 }, "i".to_owned())];
+        assert_eq!(kinds(source, &["CHECK"]), Ok(expected));
+    }
+
+    #[test]
+    fn the_longest_prefix_counts() {
+        let source = "A-B: x\nA: y\n";
+        let expected = ["x", "y"].map(|text| (Kind::Plain { count: 1 }, text.to_owned()));
+        assert_eq!(kinds(source, &["A", "A-B"]), Ok(expected.to_vec()));
+    }
+
+    #[test]
+    fn invalid_files() {
+        for (source, line) in [
+            ("text", 0),
+            ("CHECK-NEXT: a", 1),
+            ("\nCHECK:", 2),
+            ("CHECK: a\nCHECK-EMPTY: a", 2),
+            ("CHECK-LABEL: [[A:a]]", 1),
+            ("CHECK-DAG-NOT: a", 1),
+            ("CHECK-COUNT-0: a", 1),
+            ("CHECK-COUNT-a: a", 1),
+            ("CHECK: {{a", 1),
+            ("CHECK: [[a", 1),
+            ("CHECK: {{a**}}", 1),
+        ] {
+            assert_eq!(
+                kinds(source, &["CHECK"]).map_err(|e| e.line),
+                Err(line),
+                "{source}"
+            );
+        }
+    }
+}

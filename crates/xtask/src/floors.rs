@@ -1,0 +1,90 @@
+//! Checks that no crate depends on a crate of a higher floor.
+
+use serde_json::Value;
+use std::process::Command;
+
+/// The crates of the project, lowest floor first. A crate may depend on its own floor and on those
+/// below; what only its tests use is free.
+const FLOORS: [&[&str]; 7] = [
+    &["numerics"],
+    &["mlir"],
+    &["side-dialects", "vhlo"],
+    &["hlo"],
+    &["chlo", "portable", "interpreter"],
+    &["transforms", "engine", "ide"],
+    &["stablo", "programs", "filetests", "xtask"],
+];
+
+fn floor(name: &str) -> Option<usize> {
+    FLOORS.iter().position(|floor| floor.contains(&name))
+}
+
+/// What is wrong with the packages that `cargo metadata --no-deps` lists.
+fn violations(metadata: &Value) -> Vec<String> {
+    let list = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let mut violations = Vec::new();
+    for package in list(metadata, "packages") {
+        let name = text(&package, "name");
+        let Some(own) = floor(&name) else {
+            violations.push(format!("{name} has no floor"));
+            continue;
+        };
+        for dependency in list(&package, "dependencies") {
+            let in_project = dependency["path"].is_string();
+            if !in_project || dependency["kind"] == "dev" {
+                continue;
+            }
+            let other = text(&dependency, "name");
+            match floor(&other) {
+                None => violations.push(format!("{name} depends on {other}, which has no floor")),
+                Some(floor) if floor > own => violations.push(format!(
+                    "{name} (floor {own}) depends on {other} (floor {floor})"
+                )),
+                Some(_) => {}
+            }
+        }
+    }
+    violations
+}
+
+#[test]
+fn no_crate_depends_on_a_higher_floor() {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs: it runs this test");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo writes valid JSON");
+    assert!(
+        metadata["packages"]
+            .as_array()
+            .is_some_and(|packages| !packages.is_empty())
+    );
+    assert_eq!(violations(&metadata), [""; 0]);
+}
+
+#[test]
+fn violations_are_found() {
+    let metadata = serde_json::json!({"packages": [
+        {"name": "mlir", "dependencies": [
+            {"name": "numerics", "path": "/numerics", "kind": null},
+            {"name": "hlo", "path": "/hlo", "kind": null},
+            {"name": "filetests", "path": "/filetests", "kind": "dev"},
+            {"name": "half", "kind": null},
+            {"name": "nowhere", "path": "/nowhere", "kind": "build"},
+        ]},
+        {"name": "elsewhere", "dependencies": []},
+    ]});
+    let expected = [
+        "mlir (floor 1) depends on hlo (floor 3)",
+        "mlir depends on nowhere, which has no floor",
+        "elsewhere has no floor",
+    ];
+    assert_eq!(violations(&metadata), expected);
+}
