@@ -29,14 +29,9 @@ fn answer(name: &str, result: Result<Outcome, String>) -> Outcome {
 }
 
 /// Splits arguments into options, all of which are in `known`, and operands.
-fn operands<'a>(
-    args: &'a [String],
-    known: &[&str],
-) -> Result<(Vec<&'a str>, Vec<&'a str>), String> {
-    let (options, operands): (Vec<&str>, Vec<&str>) = args
-        .iter()
-        .map(String::as_str)
-        .partition(|arg| arg.len() > 1 && arg.starts_with('-'));
+fn operands<'a>(args: &'a [String], known: &[&str]) -> Result<(Vec<&'a str>, Vec<&'a str>), String> {
+    let (options, operands): (Vec<&str>, Vec<&str>) =
+        args.iter().map(String::as_str).partition(|arg| arg.len() > 1 && arg.starts_with('-'));
     match options.iter().find(|option| !known.contains(option)) {
         Some(option) => Err(format!("option {option} is not supported in RUN lines")),
         None => Ok((options, operands)),
@@ -57,10 +52,7 @@ fn cat(args: &[String], stdin: &[u8], cwd: &Path) -> Result<Outcome, String> {
     for file in if files.is_empty() { vec!["-"] } else { files } {
         stdout.extend(read(file, stdin, cwd)?);
     }
-    Ok(Outcome {
-        stdout,
-        ..Outcome::default()
-    })
+    Ok(Outcome { stdout, ..Outcome::default() })
 }
 
 fn cp(args: &[String], cwd: &Path) -> Result<Outcome, String> {
@@ -82,11 +74,7 @@ fn mkdir(args: &[String], cwd: &Path) -> Result<Outcome, String> {
     let (options, directories) = operands(args, &["-p"])?;
     for directory in directories {
         let path = cwd.join(directory);
-        let made = if options.is_empty() {
-            fs::create_dir(path)
-        } else {
-            fs::create_dir_all(path)
-        };
+        let made = if options.is_empty() { fs::create_dir(path) } else { fs::create_dir_all(path) };
         made.map_err(|error| format!("{directory}: {error}"))?;
     }
     Ok(Outcome::default())
@@ -129,18 +117,10 @@ fn diff(args: &[String], stdin: &[u8], cwd: &Path) -> Result<Outcome, String> {
         (Ok(old), Ok(new)) => line_difference(left, right, old, new),
         _ => {
             let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
-            format!(
-                "{left} ({} bytes) and {right} ({} bytes) differ from byte {same} on\n",
-                old.len(),
-                new.len()
-            )
+            format!("{left} ({} bytes) and {right} ({} bytes) differ from byte {same} on\n", old.len(), new.len())
         }
     };
-    Ok(Outcome {
-        stdout: report.into_bytes(),
-        stderr: Vec::new(),
-        code: 1,
-    })
+    Ok(Outcome { stdout: report.into_bytes(), stderr: Vec::new(), code: 1 })
 }
 
 fn line_difference(left: &str, right: &str, old: &str, new: &str) -> String {
@@ -154,19 +134,11 @@ fn line_difference(left: &str, right: &str, old: &str, new: &str) -> String {
     for (sign, lines) in [('-', &old), ('+', &new)] {
         let changed = &lines[start..lines.len() - end];
         for line in changed.iter().take(SHOWN_LINES) {
-            let note = if line.ends_with('\n') {
-                ""
-            } else {
-                "\n\\ no newline at the end\n"
-            };
+            let note = if line.ends_with('\n') { "" } else { "\n\\ no newline at the end\n" };
             let _ = write!(report, "{sign}{line}{note}");
         }
         if changed.len() > SHOWN_LINES {
-            let _ = writeln!(
-                report,
-                "{sign}… and {} lines more",
-                changed.len() - SHOWN_LINES
-            );
+            let _ = writeln!(report, "{sign}… and {} lines more", changed.len() - SHOWN_LINES);
         }
     }
     report
@@ -181,16 +153,12 @@ mod tests {
         let report = line_difference("a", "b", "1\n2\n3\n4\n", "1\n2\nthree\n4\n");
         assert_eq!(report, "--- a\n+++ b\n@@ line 3 @@\n-3\n+three\n");
         let report = line_difference("a", "b", "1\n", "1");
-        assert_eq!(
-            report,
-            "--- a\n+++ b\n@@ line 1 @@\n-1\n+1\n\\ no newline at the end\n"
-        );
+        assert_eq!(report, "--- a\n+++ b\n@@ line 1 @@\n-1\n+1\n\\ no newline at the end\n");
     }
 
     #[test]
     fn rm_stays_in_the_scratch_directory() {
-        let rm =
-            find("rm").map(|rm| rm(&["-f".into(), "/etc/none".into()], b"", Path::new("/tmp")));
+        let rm = find("rm").map(|rm| rm(&["-f".into(), "/etc/none".into()], b"", Path::new("/tmp")));
         assert_eq!(rm.map(|outcome| outcome.code), Some(2));
     }
 }

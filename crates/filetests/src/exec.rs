@@ -43,9 +43,7 @@ impl Executor<'_> {
     /// Runs pipelines until one fails. An error is ready to be shown: it lists the commands of the
     /// failing pipeline with their exit codes and what they wrote.
     pub fn run(&self, script: &Script) -> Result<(), String> {
-        script
-            .iter()
-            .try_for_each(|pipeline| self.pipeline(pipeline))
+        script.iter().try_for_each(|pipeline| self.pipeline(pipeline))
     }
 
     /// A pipeline fails when any of its commands does.
@@ -56,9 +54,8 @@ impl Executor<'_> {
         for command in pipeline {
             let argv: Vec<String> = command.argv.iter().map(|w| self.substitute(w)).collect();
             let _ = writeln!(log, "$ {}", argv.join(" "));
-            let (outcome, written) = self
-                .command(command, &argv, &mut input)
-                .map_err(|problem| format!("{log}{problem}\n"))?;
+            let (outcome, written) =
+                self.command(command, &argv, &mut input).map_err(|problem| format!("{log}{problem}\n"))?;
             if outcome != 0 {
                 failed = true;
                 let _ = writeln!(log, "exit code {outcome}");
@@ -71,27 +68,15 @@ impl Executor<'_> {
 
     /// Runs one command: takes its standard input from `input`, leaves its standard output there,
     /// and returns the exit code and what it wrote for the log.
-    fn command(
-        &self,
-        command: &Command,
-        argv: &[String],
-        input: &mut Vec<u8>,
-    ) -> Result<(i32, Vec<u8>), String> {
+    fn command(&self, command: &Command, argv: &[String], input: &mut Vec<u8>) -> Result<(i32, Vec<u8>), String> {
         let (mut stdout, mut stderr) = (Sink::Pipe, Sink::Log);
         for redirect in &command.redirects {
             match redirect {
                 Redirect::Input(path) => *input = self.read(path)?,
                 Redirect::ErrorToOutput => stderr = stdout.clone(),
-                Redirect::Output {
-                    stderr: of_stderr,
-                    append,
-                    path,
-                } => {
+                Redirect::Output { stderr: of_stderr, append, path } => {
                     let sink = if *of_stderr { &mut stderr } else { &mut stdout };
-                    *sink = Sink::File {
-                        path: self.cwd.join(self.substitute(path)),
-                        append: *append,
-                    };
+                    *sink = Sink::File { path: self.cwd.join(self.substitute(path)), append: *append };
                 }
             }
         }

@@ -71,10 +71,6 @@ pub struct Outcome {
 impl Outcome {
     /// A failure with a message (a line end is added) on standard error.
     pub fn failure(code: i32, message: impl std::fmt::Display) -> Outcome {
-        Outcome {
-            stderr: format!("{message}\n").into_bytes(),
-            code,
-            ..Outcome::default()
-        }
+        Outcome { stderr: format!("{message}\n").into_bytes(), code, ..Outcome::default() }
     }
 }

@@ -32,19 +32,15 @@ pub(crate) fn run_lines(source: &str) -> Result<Vec<RunLine>, String> {
                 last.text.push(' ');
                 last.text.push_str(text);
             }
-            _ => lines.push(RunLine {
-                line: index + 1,
-                text: text.to_owned(),
-            }),
+            _ => lines.push(RunLine { line: index + 1, text: text.to_owned() }),
         }
         continues = more;
     }
     match lines.last() {
         None => Err("the file has no RUN line".to_owned()),
-        Some(last) if continues => Err(format!(
-            "line {}: the last RUN line ends in a backslash, but no other one follows",
-            last.line
-        )),
+        Some(last) if continues => {
+            Err(format!("line {}: the last RUN line ends in a backslash, but no other one follows", last.line))
+        }
         Some(_) => Ok(lines),
     }
 }
@@ -57,9 +53,7 @@ pub(crate) fn resolve_conditions(text: &str, features: &[String]) -> Result<Stri
     while let Some(at) = rest.find("%if ") {
         resolved.push_str(&rest[..at]);
         let after = &rest[at + "%if ".len()..];
-        let open = after
-            .find("%{")
-            .ok_or("`%if` needs a branch in `%{` and `%}`")?;
+        let open = after.find("%{").ok_or("`%if` needs a branch in `%{` and `%}`")?;
         let feature = after[..open].trim();
         let (yes, tail) = block(&after[open..])?;
         let (no, tail) = match tail.trim_start().strip_prefix("%else") {
@@ -98,10 +92,7 @@ mod tests {
     #[test]
     fn continuations_join() {
         let lines = run_lines("// RUN: a \\\n// text\n//  RUN: | b\n// RUN: c\n// DRY-RUN: d\n");
-        let line = |line, text: &str| RunLine {
-            line,
-            text: text.to_owned(),
-        };
+        let line = |line, text: &str| RunLine { line, text: text.to_owned() };
         assert_eq!(lines, Ok(vec![line(1, "a | b"), line(4, "c")]));
         assert!(run_lines("// CHECK: a\n").is_err());
         assert!(run_lines("// RUN: a \\\n").is_err());
@@ -112,10 +103,7 @@ mod tests {
         let with = |text| resolve_conditions(text, &["asserts".to_owned()]);
         assert_eq!(with("a %if asserts %{ b %} c"), Ok("a  b  c".to_owned()));
         assert_eq!(with("%if x %{ a %} %else %{b%}"), Ok("b".to_owned()));
-        assert_eq!(
-            with("%if asserts %{ 1 %if no %{ 2 %} 3 %}"),
-            Ok(" 1  3 ".to_owned())
-        );
+        assert_eq!(with("%if asserts %{ 1 %if no %{ 2 %} 3 %}"), Ok(" 1  3 ".to_owned()));
         assert!(with("%if asserts %{ a").is_err());
     }
 }

@@ -59,11 +59,7 @@ pub struct Failure {
 impl<'a> Suite<'a> {
     /// A suite with upstream's setting for FileCheck (`--enable-var-scope`) and the filter in the
     /// environment variable `FILETEST`, if set.
-    pub fn new(
-        root: impl Into<PathBuf>,
-        scratch: impl Into<PathBuf>,
-        tools: &'a dyn Tools,
-    ) -> Suite<'a> {
+    pub fn new(root: impl Into<PathBuf>, scratch: impl Into<PathBuf>, tools: &'a dyn Tools) -> Suite<'a> {
         Suite {
             root: root.into(),
             scratch: scratch.into(),
@@ -76,18 +72,10 @@ impl<'a> Suite<'a> {
 
     /// Runs the tests on all processors.
     pub fn run(&self) -> Report {
-        let mut report = Report {
-            passed: 0,
-            failures: Vec::new(),
-            filtered: self.filter.is_some(),
-        };
+        let mut report = Report { passed: 0, failures: Vec::new(), filtered: self.filter.is_some() };
         let mut names = Vec::new();
         if let Err(details) = discover(&self.root, Path::new(""), &mut names) {
-            report.failures.push(Failure {
-                path: self.root.clone(),
-                run_line: None,
-                details,
-            });
+            report.failures.push(Failure { path: self.root.clone(), run_line: None, details });
             return report;
         }
         if let Some(filter) = &self.filter {
@@ -112,11 +100,7 @@ impl<'a> Suite<'a> {
         };
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let mut failures = thread::scope(|scope| {
-            let spawn = |_| {
-                thread::Builder::new()
-                    .stack_size(STACK_BYTES)
-                    .spawn_scoped(scope, work)
-            };
+            let spawn = |_| thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
             let running: Vec<_> = (0..threads.min(names.len())).map(spawn).collect();
             let mut failures = Vec::new();
             for thread in running {
@@ -136,11 +120,7 @@ impl<'a> Suite<'a> {
     /// Runs the RUN lines of one test, a path below the root, until one fails.
     fn run_file(&self, name: &Path) -> Result<(), Failure> {
         let path = self.root.join(name);
-        let failure = |run_line, details| Failure {
-            path: path.clone(),
-            run_line,
-            details,
-        };
+        let failure = |run_line, details| Failure { path: path.clone(), run_line, details };
         let prepared = || -> Result<_, String> {
             let shown = |error: std::io::Error| format!("{}: {error}", path.display());
             let source = std::path::absolute(&path).map_err(shown)?;
@@ -154,13 +134,8 @@ impl<'a> Suite<'a> {
             Ok((source, PathBuf::from(scratch), cwd, lines))
         };
         let (source, scratch, cwd, lines) = prepared().map_err(|details| failure(None, details))?;
-        let executor = Executor {
-            tools: self.tools,
-            cwd,
-            source: &source,
-            scratch,
-            filecheck_args: &self.filecheck_args,
-        };
+        let executor =
+            Executor { tools: self.tools, cwd, source: &source, scratch, filecheck_args: &self.filecheck_args };
         for run_line in lines {
             resolve_conditions(&run_line.text, &self.features)
                 .and_then(|text| shell::parse(&text))
@@ -182,10 +157,7 @@ fn discover(root: &Path, directory: &Path, names: &mut Vec<PathBuf>) -> Result<(
             if entry.file_name() != "Inputs" {
                 discover(root, &name, names)?;
             }
-        } else if name
-            .extension()
-            .is_some_and(|extension| extension == "mlir")
-        {
+        } else if name.extension().is_some_and(|extension| extension == "mlir") {
             names.push(name);
         }
     }
@@ -228,8 +200,6 @@ impl fmt::Display for Failure {
             Some((line, text)) => writeln!(f, ":{line}\nRUN: {text}")?,
             None => writeln!(f)?,
         }
-        self.details
-            .lines()
-            .try_for_each(|line| writeln!(f, "  {line}"))
+        self.details.lines().try_for_each(|line| writeln!(f, "  {line}"))
     }
 }

@@ -18,10 +18,7 @@ impl Tools for Fake {
             },
         };
         match argv.get(1).map(String::as_str) {
-            Some("upper") => Outcome {
-                stdout: input.to_ascii_uppercase(),
-                ..Outcome::default()
-            },
+            Some("upper") => Outcome { stdout: input.to_ascii_uppercase(), ..Outcome::default() },
             Some("fail") => Outcome::failure(3, "the tool fails"),
             Some("panic") => panic!("the tool panics"),
             _ => Outcome::failure(2, "unknown mode"),
@@ -50,14 +47,8 @@ fn passing_tests() {
     let (_, report) = run(
         "passing",
         &[
-            (
-                "pipe.mlir",
-                "// RUN: stablo upper %s | FileCheck %s\n// CHECK: BODY\nbody\n",
-            ),
-            (
-                "sub/dir/not.mlir",
-                "// RUN: not stablo fail 2>&1 | FileCheck %s\n// CHECK: tool fails",
-            ),
+            ("pipe.mlir", "// RUN: stablo upper %s | FileCheck %s\n// CHECK: BODY\nbody\n"),
+            ("sub/dir/not.mlir", "// RUN: not stablo fail 2>&1 | FileCheck %s\n// CHECK: tool fails"),
             ("not.mlir", "// RUN: not stablo fail\n"),
             (
                 "files.mlir",
@@ -80,32 +71,16 @@ fn passing_tests() {
 #[test]
 fn failing_tests() {
     let tests = [
-        (
-            "check.mlir",
-            "// RUN: stablo upper | FileCheck --allow-empty %s\n// CHECK: a\n",
-            "CHECK",
-        ),
-        (
-            "diff.mlir",
-            "// RUN: stablo upper %s > %t\n// RUN: diff %s %t\nlower\n",
-            "+LOWER",
-        ),
+        ("check.mlir", "// RUN: stablo upper | FileCheck --allow-empty %s\n// CHECK: a\n", "CHECK"),
+        ("diff.mlir", "// RUN: stablo upper %s > %t\n// RUN: diff %s %t\nlower\n", "+LOWER"),
         ("exit.mlir", "// RUN: stablo fail\n", "exit code 3"),
-        (
-            "middle.mlir",
-            "// RUN: stablo fail | stablo upper\n",
-            "the tool fails",
-        ),
+        ("middle.mlir", "// RUN: stablo fail | stablo upper\n", "the tool fails"),
         ("no-run.mlir", "module {}\n", "no RUN line"),
         ("not.mlir", "// RUN: not stablo upper %s\n", "exit code 1"),
         ("panic.mlir", "// RUN: stablo panic\n", "the tool panics"),
         ("rm.mlir", "// RUN: rm -rf /etc\n", "scratch"),
         ("syntax.mlir", "// RUN: stablo upper ; stablo fail\n", "`;`"),
-        (
-            "unknown.mlir",
-            "// RUN: sh -c true\n",
-            "unknown program `sh`",
-        ),
+        ("unknown.mlir", "// RUN: sh -c true\n", "unknown program `sh`"),
     ];
     let (root, report) = run("failing", &tests.map(|(path, text, _)| (path, text)));
     assert_eq!(report.passed, 0, "{report}");
@@ -120,10 +95,7 @@ fn failing_tests() {
 
 #[test]
 fn a_filter_selects_by_path() {
-    let (root, _) = run(
-        "filter",
-        &[("a/x.mlir", "// RUN: stablo upper\n"), ("b/y.mlir", "")],
-    );
+    let (root, _) = run("filter", &[("a/x.mlir", "// RUN: stablo upper\n"), ("b/y.mlir", "")]);
     let mut suite = Suite::new(&root, root.join("../scratch"), &Fake);
     suite.filter = Some("a/".to_owned());
     let report = suite.run();

@@ -38,9 +38,9 @@ fn violations(metadata: &Value) -> Vec<String> {
             let other = text(&dependency, "name");
             match floor(&other) {
                 None => violations.push(format!("{name} depends on {other}, which has no floor")),
-                Some(floor) if floor > own => violations.push(format!(
-                    "{name} (floor {own}) depends on {other} (floor {floor})"
-                )),
+                Some(floor) if floor > own => {
+                    violations.push(format!("{name} (floor {own}) depends on {other} (floor {floor})"))
+                }
                 Some(_) => {}
             }
         }
@@ -55,17 +55,9 @@ fn no_crate_depends_on_a_higher_floor() {
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo runs: it runs this test");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo writes valid JSON");
-    assert!(
-        metadata["packages"]
-            .as_array()
-            .is_some_and(|packages| !packages.is_empty())
-    );
+    assert!(metadata["packages"].as_array().is_some_and(|packages| !packages.is_empty()));
     assert_eq!(violations(&metadata), [""; 0]);
 }
 

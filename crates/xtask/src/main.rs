@@ -18,38 +18,19 @@ struct Step {
 
 /// What `cargo xtask ci` runs, in this order, up to the first failure.
 const STEPS: [Step; 5] = [
+    Step { cargo: &["fmt", "--all", "--check"], environment: &[], optional: None },
     Step {
-        cargo: &["fmt", "--all", "--check"],
+        cargo: &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
         environment: &[],
         optional: None,
     },
-    Step {
-        cargo: &[
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--",
-            "-D",
-            "warnings",
-        ],
-        environment: &[],
-        optional: None,
-    },
-    Step {
-        cargo: &["test", "--workspace"],
-        environment: &[],
-        optional: None,
-    },
+    Step { cargo: &["test", "--workspace"], environment: &[], optional: None },
     Step {
         cargo: &["doc", "--workspace", "--no-deps"],
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
         optional: None,
     },
-    Step {
-        cargo: &["deny", "check"],
-        environment: &[],
-        optional: Some("deny"),
-    },
+    Step { cargo: &["deny", "check"], environment: &[], optional: Some("deny") },
 ];
 
 const USAGE: &str = "\

@@ -42,9 +42,7 @@ pub(super) fn compare<'a>(
     let mut first = true;
     while !rest.is_empty() {
         // A block reaches to the match of the next label, which belongs to it.
-        let label = rest
-            .iter()
-            .position(|check| check.directive.kind == Kind::Label);
+        let label = rest.iter().position(|check| check.directive.kind == Kind::Label);
         let (block, tail) = rest.split_at(label.map_or(rest.len(), |label| label + 1));
         let mut end = input.len();
         if let (Some(_), Some(label)) = (label, block.last()) {
@@ -85,11 +83,7 @@ impl Comparison<'_> {
     }
 
     /// Compares one check and the directives before it; returns where its match ends.
-    fn check<'a>(
-        &mut self,
-        check: &'a Check,
-        region: Range<usize>,
-    ) -> Result<usize, Box<Mismatch<'a>>> {
+    fn check<'a>(&mut self, check: &'a Check, region: Range<usize>) -> Result<usize, Box<Mismatch<'a>>> {
         let (start, nots) = self.unordered(&check.before, &region)?;
         let directive = &check.directive;
         let found = self.find(directive, start..region.end)?;
@@ -100,10 +94,7 @@ impl Comparison<'_> {
             _ => true,
         };
         if !right {
-            let problem = Problem::WrongLine {
-                found: found.clone(),
-                lines,
-            };
+            let problem = Problem::WrongLine { found: found.clone(), lines };
             return Err(self.mismatch(directive, start..region.end, problem));
         }
         self.absent(&nots, start..found.start)?;
@@ -139,9 +130,7 @@ impl Comparison<'_> {
         directive: &'a Directive,
         region: Range<usize>,
     ) -> Result<Option<Range<usize>>, Box<Mismatch<'a>>> {
-        let found = directive
-            .pattern
-            .find(&self.input[region.clone()], &mut self.variables);
+        let found = directive.pattern.find(&self.input[region.clone()], &mut self.variables);
         match found {
             Ok(found) => Ok(found.map(|f| region.start + f.start..region.start + f.end)),
             Err(error) => {
@@ -212,23 +201,13 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    fn mismatch<'a>(
-        &self,
-        directive: &'a Directive,
-        searched: Range<usize>,
-        problem: Problem,
-    ) -> Box<Mismatch<'a>> {
+    fn mismatch<'a>(&self, directive: &'a Directive, searched: Range<usize>, problem: Problem) -> Box<Mismatch<'a>> {
         let value = |name: &str| {
             let text = self.variables.texts.get(name).cloned();
             let number = || Some(self.variables.numbers.get(name)?.0.to_string());
             Some((name.to_owned(), text.or_else(number)?))
         };
         let names = directive.pattern.used_variables();
-        Box::new(Mismatch {
-            directive,
-            problem,
-            searched,
-            values: names.into_iter().filter_map(value).collect(),
-        })
+        Box::new(Mismatch { directive, problem, searched, values: names.into_iter().filter_map(value).collect() })
     }
 }

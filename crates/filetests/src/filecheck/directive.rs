@@ -74,12 +74,9 @@ pub(super) fn parse(source: &str, options: &Options) -> Result<Vec<Check>, Inval
     let mut before = implicit()?;
     let mut unused: Vec<&String> = options.prefixes.iter().collect();
     for (index, line) in source.lines().enumerate() {
-        let invalid = |problem| Invalid {
-            line: index + 1,
-            problem,
-        };
-        let Some((prefix, directive)) = parse_line(line, index + 1, options).map_err(invalid)?
-        else {
+        let invalid = |problem| Invalid { line: index + 1, problem };
+        let line = line.trim_end_matches('\r');
+        let Some((prefix, directive)) = parse_line(line, index + 1, options).map_err(invalid)? else {
             continue;
         };
         unused.retain(|unused| *unused != prefix);
@@ -101,14 +98,14 @@ pub(super) fn parse(source: &str, options: &Options) -> Result<Vec<Check>, Inval
         let before = std::mem::replace(&mut before, implicit()?);
         checks.push(Check { before, directive });
     }
-    let nothing = unused.len() == options.prefixes.len() && options.implicit_check_not.is_empty();
+    let none_used = unused.len() == options.prefixes.len();
+    // Patterns on the command line may do without a check file's.
+    let none_needed = !options.implicit_check_not.is_empty() && options.prefixes == Options::default().prefixes;
     if let Some(prefix) = unused.first()
-        && (nothing || !options.allow_unused_prefixes)
+        && (none_used || !options.allow_unused_prefixes)
+        && !none_needed
     {
-        return Err(Invalid {
-            line: 0,
-            problem: format!("no directive has the prefix {prefix}"),
-        });
+        return Err(Invalid { line: 0, problem: format!("no directive has the prefix {prefix}") });
     }
     if !before.is_empty() {
         checks.push(Check {
@@ -126,11 +123,7 @@ pub(super) fn parse(source: &str, options: &Options) -> Result<Vec<Check>, Inval
 }
 
 /// The first directive in a line with its prefix; the rest of the line belongs to it.
-fn parse_line<'a>(
-    line: &str,
-    number: usize,
-    options: &'a Options,
-) -> Result<Option<(&'a str, Directive)>, String> {
+fn parse_line<'a>(line: &str, number: usize, options: &'a Options) -> Result<Option<(&'a str, Directive)>, String> {
     let in_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let mut rest = line;
     loop {
@@ -138,8 +131,7 @@ fn parse_line<'a>(
         let places = options.prefixes.iter().map(String::as_str);
         let places = places.chain(COMMENT_PREFIXES);
         let found = places.filter_map(|prefix| Some((rest.find(prefix)?, prefix)));
-        let Some((at, prefix)) = found.min_by_key(|(at, prefix)| (*at, usize::MAX - prefix.len()))
-        else {
+        let Some((at, prefix)) = found.min_by_key(|(at, prefix)| (*at, usize::MAX - prefix.len())) else {
             return Ok(None);
         };
         let after = &rest[at + prefix.len()..];
@@ -178,9 +170,7 @@ fn parse_kind(after: &str) -> Result<Option<(Kind, bool, &str)>, String> {
         let (count, after) = count.split_at(digits);
         let count = count.parse().ok().filter(|&count: &usize| count > 0);
         return match (count, parse_modifiers(after)) {
-            (Some(count), Some((literal, text))) => {
-                Ok(Some((Kind::Plain { count }, literal, text)))
-            }
+            (Some(count), Some((literal, text))) => Ok(Some((Kind::Plain { count }, literal, text))),
             _ => Err("-COUNT- needs a positive number and a colon".to_owned()),
         };
     }
@@ -232,16 +222,9 @@ fn parse_directive(
         (Kind::Empty, false) => return Err(format!("{name} takes no text, found `{text}`")),
         (_, true) => return Err(format!("{name} needs a text after the colon")),
         _ if literal => Pattern::literal(text, options),
-        _ => Pattern::parse(text, line, full_lines, options)
-            .map_err(|problem| format!("{name}: {problem}"))?,
+        _ => Pattern::parse(text, line, full_lines, options).map_err(|problem| format!("{name}: {problem}"))?,
     };
-    Ok(Directive {
-        kind,
-        name,
-        line,
-        text: text.to_owned(),
-        pattern,
-    })
+    Ok(Directive { kind, name, line, text: text.to_owned(), pattern })
 }
 
 #[cfg(test)]
@@ -249,10 +232,7 @@ mod tests {
     use super::*;
 
     fn options(prefixes: &[&str]) -> Options {
-        Options {
-            prefixes: prefixes.iter().map(|&prefix| prefix.to_owned()).collect(),
-            ..Options::default()
-        }
+        Options { prefixes: prefixes.iter().map(|&prefix| prefix.to_owned()).collect(), ..Options::default() }
     }
 
     fn kinds(source: &str, prefixes: &[&str]) -> Result<Vec<(Kind, String)>, Invalid> {
@@ -315,11 +295,7 @@ mod tests {
             ("CHECK: [[a", 1),
             ("CHECK: {{a**}}", 1),
         ] {
-            assert_eq!(
-                kinds(source, &["CHECK"]).map_err(|e| e.line),
-                Err(line),
-                "{source}"
-            );
+            assert_eq!(kinds(source, &["CHECK"]).map_err(|e| e.line), Err(line), "{source}");
         }
     }
 }

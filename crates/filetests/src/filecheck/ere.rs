@@ -205,8 +205,7 @@ impl Translator<'_> {
     /// A named class such as `[:alpha:]`, after its `[`. Returns whether it has the line end.
     fn class(&mut self) -> Result<bool, String> {
         const CLASSES: [&str; 12] = [
-            "alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct",
-            "space", "upper", "xdigit",
+            "alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit",
         ];
         let kind = self.rest.next();
         let mut name = String::new();

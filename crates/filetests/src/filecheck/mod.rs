@@ -127,9 +127,7 @@ impl Options {
         }
         for (index, prefix) in options.prefixes.iter().enumerate() {
             let valid = prefix.starts_with(|c: char| c.is_ascii_alphabetic())
-                && prefix
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+                && prefix.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
             if !valid || options.prefixes[..index].contains(prefix) {
                 return Err(format!("`{prefix}` is not a valid prefix or given twice"));
             }
@@ -139,17 +137,13 @@ impl Options {
 
     /// Reads `VAR=value` or `#VAR=number`.
     fn define(&mut self, definition: &str) -> Result<(), String> {
-        let (name, value) = definition
-            .split_once('=')
-            .ok_or_else(|| format!("-D{definition} needs a `=`"))?;
+        let (name, value) = definition.split_once('=').ok_or_else(|| format!("-D{definition} needs a `=`"))?;
         if let Some(name) = name.strip_prefix('#') {
             let number = value.trim().parse();
             let number = number.map_err(|_| format!("`{value}` is not a 64-bit number"))?;
-            self.numeric_defines
-                .push((variable_name(name)?.to_owned(), number));
+            self.numeric_defines.push((variable_name(name)?.to_owned(), number));
         } else {
-            self.defines
-                .push((variable_name(name)?.to_owned(), value.to_owned()));
+            self.defines.push((variable_name(name)?.to_owned(), value.to_owned()));
         }
         Ok(())
     }
@@ -193,11 +187,9 @@ pub fn run(args: &[String], stdin: &[u8], cwd: &Path) -> Outcome {
     match check(&source, &String::from_utf8_lossy(&input), &options) {
         Ok(()) => Outcome::default(),
         Err(CheckError::Unusable(problem)) => unusable(problem),
-        Err(CheckError::Mismatch(report)) => Outcome {
-            stderr: report.into_bytes(),
-            code: EXIT_MISMATCH,
-            ..Outcome::default()
-        },
+        Err(CheckError::Mismatch(report)) => {
+            Outcome { stderr: report.into_bytes(), code: EXIT_MISMATCH, ..Outcome::default() }
+        }
     }
 }
 
@@ -227,9 +219,7 @@ pub fn check(source: &str, input: &str, options: &Options) -> Result<(), CheckEr
     if mismatches.is_empty() {
         return Ok(());
     }
-    let rendered = mismatches
-        .iter()
-        .map(|m| report::render(path, source, &input, m));
+    let rendered = mismatches.iter().map(|m| report::render(path, source, &input, m));
     Err(CheckError::Mismatch(rendered.collect()))
 }
 

@@ -105,10 +105,7 @@ pub(super) fn parse_block(text: &str, line: usize) -> Result<Block, String> {
 
 /// Parses `term (('+' | '-') term)*` where a term is `@LINE`, a variable or a decimal number.
 pub(super) fn parse_expression(text: &str, line: usize) -> Result<Expression, String> {
-    Ok(Expression {
-        format: None,
-        terms: parse_terms(text, line)?,
-    })
+    Ok(Expression { format: None, terms: parse_terms(text, line)? })
 }
 
 fn parse_terms(text: &str, line: usize) -> Result<Vec<(Sign, Term)>, String> {
@@ -153,10 +150,8 @@ impl Expression {
             let value = match term {
                 Term::Number(value) => *value,
                 Term::Variable(name) => {
-                    let (value, defined) = variables
-                        .numbers
-                        .get(name)
-                        .ok_or_else(|| MatchError::Undefined(name.clone()))?;
+                    let (value, defined) =
+                        variables.numbers.get(name).ok_or_else(|| MatchError::Undefined(name.clone()))?;
                     format.get_or_insert(*defined);
                     *value
                 }
@@ -180,10 +175,7 @@ mod tests {
     fn blocks() {
         let any = |format, name: &str| Ok(Block::Any(format, Some(name.to_owned())));
         assert_eq!(parse_block("", 1), Ok(Block::Any(Format::Unsigned, None)));
-        assert_eq!(
-            parse_block("%x,", 1),
-            Ok(Block::Any(Format::LowerHex, None))
-        );
+        assert_eq!(parse_block("%x,", 1), Ok(Block::Any(Format::LowerHex, None)));
         assert_eq!(parse_block("%X, A:", 1), any(Format::UpperHex, "A"));
         assert_eq!(parse_block("A :", 1), any(Format::Unsigned, "A"));
         for bad in ["%q", "A+", "1a", "A: 3", "-1", "A*2"] {

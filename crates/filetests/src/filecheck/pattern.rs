@@ -84,21 +84,13 @@ struct Capture {
 impl Pattern {
     /// Parses the text after the colon of a directive in line `line` of the check file. `full_lines`
     /// makes it match whole lines only.
-    pub fn parse(
-        text: &str,
-        line: usize,
-        full_lines: bool,
-        options: &Options,
-    ) -> Result<Pattern, String> {
+    pub fn parse(text: &str, line: usize, full_lines: bool, options: &Options) -> Result<Pattern, String> {
         let has_blocks = text.contains("{{") || text.contains("[[");
         if !full_lines && !has_blocks && !options.ignore_case {
             return Ok(Pattern::Fixed(text.to_owned()));
         }
         let blanks = if options.strict_whitespace { "" } else { " *" };
-        let mut regex = RegexPattern {
-            ignore_case: options.ignore_case,
-            ..RegexPattern::default()
-        };
+        let mut regex = RegexPattern { ignore_case: options.ignore_case, ..RegexPattern::default() };
         if full_lines {
             regex.push(&format!("^{blanks}"));
         }
@@ -114,20 +106,14 @@ impl Pattern {
         if !options.ignore_case {
             return Pattern::Fixed(text.to_owned());
         }
-        let mut regex = RegexPattern {
-            ignore_case: true,
-            ..RegexPattern::default()
-        };
+        let mut regex = RegexPattern { ignore_case: true, ..RegexPattern::default() };
         regex.push(&escape(text));
         Pattern::Regex(regex)
     }
 
     /// An empty line: the end of the line before it, then the line's own end.
     pub fn empty_line() -> Pattern {
-        let mut regex = RegexPattern {
-            crosses_lines: true,
-            ..RegexPattern::default()
-        };
+        let mut regex = RegexPattern { crosses_lines: true, ..RegexPattern::default() };
         regex.push(r"\n$");
         Pattern::Regex(regex)
     }
@@ -158,11 +144,7 @@ impl Pattern {
     }
 
     /// Finds the first match in `input` and defines the variables it captures.
-    pub fn find(
-        &self,
-        input: &str,
-        variables: &mut Variables,
-    ) -> Result<Option<Range<usize>>, MatchError> {
+    pub fn find(&self, input: &str, variables: &mut Variables) -> Result<Option<Range<usize>>, MatchError> {
         match self {
             Pattern::End => Ok(Some(input.len()..input.len())),
             Pattern::Fixed(text) => Ok(input.find(text).map(|at| at..at + text.len())),
@@ -178,21 +160,13 @@ impl RegexPattern {
         self.pieces.iter().all(is_regex)
     }
 
-    fn find(
-        &self,
-        input: &str,
-        variables: &mut Variables,
-    ) -> Result<Option<Range<usize>>, MatchError> {
+    fn find(&self, input: &str, variables: &mut Variables) -> Result<Option<Range<usize>>, MatchError> {
         let compiled;
         let regex = match self.constant.get() {
             Some(regex) => regex,
             None => {
                 compiled = self.compile(variables)?;
-                if self.is_constant() {
-                    self.constant.get_or_init(|| compiled)
-                } else {
-                    &compiled
-                }
+                if self.is_constant() { self.constant.get_or_init(|| compiled) } else { &compiled }
             }
         };
         if !self.has_backreference || self.crosses_lines {
@@ -245,9 +219,9 @@ impl RegexPattern {
             let text = groups.get(capture.group).map_or("", |group| group.as_str());
             let name = capture.name.clone();
             if let Some(format) = capture.number {
-                let value = format.read(text).ok_or_else(|| {
-                    MatchError::Other(format!("the number `{text}` does not fit in 64 bits"))
-                })?;
+                let value = format
+                    .read(text)
+                    .ok_or_else(|| MatchError::Other(format!("the number `{text}` does not fit in 64 bits")))?;
                 variables.numbers.insert(name, (value, format));
             } else {
                 variables.texts.insert(name, text.to_owned());
@@ -266,13 +240,16 @@ impl RegexPattern {
                 // Without a group an alternative would reach beyond the block.
                 self.push(&format!("(?:{regex})"));
                 rest = tail;
-            } else if let Some(after) = rest.strip_prefix("[[") {
+            } else if let Some(after) = rest.strip_prefix("[[").filter(|a| !a.starts_with('[')) {
                 let end = block_end(after)?;
                 self.block(&after[..end], line)?;
                 rest = &after[end + "]]".len()..];
             } else {
-                let next = |opening| rest.find(opening).unwrap_or(rest.len());
-                let end = next("{{").min(next("[["));
+                // Of three brackets the first one is text.
+                let first = rest.chars().next().map_or(0, char::len_utf8);
+                let next = |opening| rest[first..].find(opening);
+                let end = next("{{").into_iter().chain(next("[[")).min();
+                let end = end.map_or(rest.len(), |end| first + end);
                 self.push(&escape(&rest[..end]));
                 rest = &rest[end..];
             }
@@ -319,11 +296,7 @@ impl RegexPattern {
         if let Some((name, ere)) = text.split_once(':') {
             let name = variable_name(name)?.to_owned();
             let group = self.capture(ere)?;
-            self.captures.push(Capture {
-                name,
-                group,
-                number: None,
-            });
+            self.captures.push(Capture { name, group, number: None });
             return Ok(());
         }
         let name = variable_name(text)?;
@@ -343,11 +316,7 @@ impl RegexPattern {
         match block {
             Block::Any(format, name) => {
                 let group = self.capture(format.ere())?;
-                self.captures.extend(name.map(|name| Capture {
-                    name,
-                    group,
-                    number: Some(format),
-                }));
+                self.captures.extend(name.map(|name| Capture { name, group, number: Some(format) }));
             }
             Block::Value(expression) => {
                 let own = |name: &&str| self.captures.iter().any(|capture| capture.name == **name);

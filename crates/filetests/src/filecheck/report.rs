@@ -17,10 +17,7 @@ const SHOWN_CHARACTERS: usize = 240;
 pub(super) fn render(path: &str, source: &str, input: &str, mismatch: &Mismatch) -> String {
     let directive = mismatch.directive;
     let name = &directive.name;
-    let report = Report {
-        input,
-        text: String::new(),
-    };
+    let report = Report { input, text: String::new() };
     let searched = &mismatch.searched;
     let (message, report) = match &mismatch.problem {
         Problem::NotFound { found } => {
@@ -37,10 +34,9 @@ pub(super) fn render(path: &str, source: &str, input: &str, mismatch: &Mismatch)
                 .closest(mismatch);
             (message, report)
         }
-        Problem::Forbidden { found } => (
-            "found what must not be there".to_owned(),
-            report.place("it is here", found.start),
-        ),
+        Problem::Forbidden { found } => {
+            ("found what must not be there".to_owned(), report.place("it is here", found.start))
+        }
         Problem::WrongLine { found, lines } => {
             let message = match directive.kind {
                 Kind::Same => "must match on the line of the previous match",
@@ -59,24 +55,17 @@ pub(super) fn render(path: &str, source: &str, input: &str, mismatch: &Mismatch)
         }
         Problem::Undefined(variable) => {
             let message = format!("the variable {variable} is not defined here");
-            (
-                message,
-                report.place("would match from here on", searched.start),
-            )
+            (message, report.place("would match from here on", searched.start))
         }
-        Problem::Unmatchable(problem) => (
-            format!("cannot be matched: {problem}"),
-            report.place("would match from here on", searched.start),
-        ),
+        Problem::Unmatchable(problem) => {
+            (format!("cannot be matched: {problem}"), report.place("would match from here on", searched.start))
+        }
     };
     let mut text = match directive.line {
         0 => format!("{path}: error: {name}: {message}\n"),
         line => format!("{path}:{line}: error: {name}: {message}\n"),
     };
-    let written = directive
-        .line
-        .checked_sub(1)
-        .and_then(|l| source.lines().nth(l));
+    let written = directive.line.checked_sub(1).and_then(|l| source.lines().nth(l));
     let _ = writeln!(text, "    {}", shorten(written.unwrap_or(&directive.text)));
     for (variable, value) in &mismatch.values {
         let _ = writeln!(text, "  with {variable} = `{value}`");
@@ -94,9 +83,7 @@ impl Report<'_> {
     /// One-based line of a position, and the line's range.
     fn line_at(&self, at: usize) -> (usize, Range<usize>) {
         let start = self.input[..at].rfind('\n').map_or(0, |end| end + 1);
-        let end = self.input[at..]
-            .find('\n')
-            .map_or(self.input.len(), |end| at + end);
+        let end = self.input[at..].find('\n').map_or(self.input.len(), |end| at + end);
         let number = self.input[..start].matches('\n').count() + 1;
         (number, start..end)
     }
@@ -110,12 +97,7 @@ impl Report<'_> {
         let skipped = column.saturating_sub(SHOWN_CHARACTERS / 2);
         let shown: String = self.input[line].chars().skip(skipped).collect();
         let caret = " ".repeat(column - skipped);
-        let _ = write!(
-            self.text,
-            "  input:{number}:{}: {note}\n    {}\n    {caret}^\n",
-            column + 1,
-            shorten(&shown)
-        );
+        let _ = write!(self.text, "  input:{number}:{}: {note}\n    {}\n    {caret}^\n", column + 1, shorten(&shown));
         self
     }
 
@@ -130,9 +112,7 @@ impl Report<'_> {
 
     /// Shows the line on which a `-NEXT` or `-EMPTY` directive should have matched.
     fn expected_line(self, kind: Kind, previous: usize) -> Self {
-        let end = self.input[previous..]
-            .find('\n')
-            .map(|end| previous + end + 1);
+        let end = self.input[previous..].find('\n').map(|end| previous + end + 1);
         match (kind, end) {
             (Kind::Next | Kind::Empty, Some(at)) => self.place("this line must match", at),
             _ => self,
@@ -147,10 +127,7 @@ impl Report<'_> {
         let find = |region: Range<usize>| {
             let start = region.start;
             let text = self.input.get(region)?;
-            let found = mismatch
-                .directive
-                .pattern
-                .find(text, &mut Variables::default());
+            let found = mismatch.directive.pattern.find(text, &mut Variables::default());
             found.ok().flatten().map(|found| start + found.start)
         };
         let before = find(0..mismatch.searched.start);
@@ -190,8 +167,7 @@ impl Report<'_> {
 /// Names, numbers and single other characters.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let in_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
-    text.split_whitespace()
-        .flat_map(move |part| part.split_inclusive(move |c| !in_word(c)))
+    text.split_whitespace().flat_map(move |part| part.split_inclusive(move |c| !in_word(c)))
 }
 
 fn shorten(line: &str) -> String {
