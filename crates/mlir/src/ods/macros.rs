@@ -23,9 +23,9 @@
 /// for each operand, attribute and region: `lhs()` is a value for a `single` slot, an `Option` of one for an
 /// `optional` slot and a list for a `variadic` slot; an attribute method returns `Option<&Attribute>`.
 /// Operand and result kinds are `single`, `optional` or `variadic`, then a path to a
-/// [`TypeConstraint`](crate::ods::TypeConstraint). An attribute is `required`, `optional`, `default(value)` or
-/// `implied(value)` ([`Presence`](crate::ods::Presence)), then an [`AttrConstraint`](crate::ods::AttrConstraint)
-/// expression; a region is `one`, `any` or `at_most_one` block, or `each one` and so on for a variadic slot. Sections must
+/// [`TypeConstraint`](crate::ods::TypeConstraint). An attribute is `required`, `optional`, `default` or `implied`
+/// ([`Presence`](crate::ods::Presence)), then an [`AttrConstraint`](crate::ods::AttrConstraint) expression, then for the
+/// latter two `=> value`; a region is `one`, `any` or `at_most_one` block, or `each one` and so on for a variadic slot. Sections must
 /// stand in this order; empty ones may be left out. `hooks` sets the remaining fields of the definition. `DefaultValue`, `AttrConstraint`, `Trait` variants are used by their
 /// bare names.
 #[macro_export]
@@ -35,7 +35,7 @@ macro_rules! op {
         $vis:vis $view:ident, $name:literal {
             $(operands { $($operand:ident : $oarity:ident $oset:expr),* $(,)? })?
             $(results { $($result:ident : $rarity:ident $rset:expr),* $(,)? })?
-            $(attributes { $($attr:ident : $presence:ident $(($default:expr))? $aset:expr),* $(,)? })?
+            $(attributes { $($attr:ident : $presence:ident $aset:expr $(=> $default:expr)?),* $(,)? })?
             $(regions { $($region:ident : $blocks:ident $($more:ident)?),* $(,)? })?
             $(traits [$($traits:expr),* $(,)?])?
             $(hooks { $($field:ident : $value:expr),* $(,)? })?
@@ -64,7 +64,7 @@ macro_rules! op {
                 }),*],)?
                 $(attributes: &[$($crate::ods::AttrSlot {
                     name: stringify!($attr),
-                    presence: $crate::op!(@presence $presence $(($default))?),
+                    presence: $crate::op!(@presence $presence $($default)?),
                     constraint: &$aset,
                 }),*],)?
                 $(regions: &[$($crate::op!(@region $region $blocks $($more)?)),*],)?
@@ -102,8 +102,8 @@ macro_rules! op {
     (@arity variadic) => { $crate::ods::Arity::Variadic };
     (@presence required) => { Presence::Required };
     (@presence optional) => { Presence::Optional };
-    (@presence default($value:expr)) => { Presence::Default($value) };
-    (@presence implied($value:expr)) => { Presence::ImpliedDefault($value) };
+    (@presence default $value:expr) => { Presence::Default($value) };
+    (@presence implied $value:expr) => { Presence::ImpliedDefault($value) };
     (@region $name:ident each $blocks:ident) => {
         $crate::ods::RegionSlot { name: stringify!($name), blocks: $crate::op!(@blocks $blocks), variadic: true }
     };

@@ -1,0 +1,334 @@
+//! The attributes of the dialect, and typed views of those that ops read.
+
+use crate::enums::RESULT_ACCURACY_MODE;
+use mlir::Attribute;
+use mlir::ods::{AttrDef, ParamAssembly, ParamDef, ParamKind};
+
+/// All attributes, in alphabetical order.
+pub static ATTRIBUTES: &[&AttrDef] = &[
+    &AXIS_REF,
+    &CHANNEL_HANDLE,
+    &CONV_DIMENSION_NUMBERS,
+    &DOT_DIMENSION_NUMBERS,
+    &DOT_ALGORITHM,
+    &GATHER_DIMENSION_NUMBERS,
+    &MESH,
+    &MESH_AXIS,
+    &OUTPUT_OPERAND_ALIAS,
+    &REPLICA_GROUP_MESH_AXES,
+    &RESULT_ACCURACY,
+    &SCATTER_DIMENSION_NUMBERS,
+    &SUB_AXIS_INFO,
+    &TYPE_EXTENSIONS,
+];
+
+const fn required(name: &'static str, kind: ParamKind) -> ParamDef {
+    ParamDef { name, kind, optional: false }
+}
+
+const fn optional(name: &'static str, kind: ParamKind) -> ParamDef {
+    ParamDef { name, kind, optional: true }
+}
+
+/// A definition with nothing but its name, for struct update syntax.
+const EMPTY: AttrDef = AttrDef {
+    dialect: "stablehlo",
+    mnemonic: "",
+    doc: "",
+    params: &[],
+    assembly: ParamAssembly::Struct,
+    verify: None,
+    verify_encoding: None,
+};
+
+/// `#stablehlo.scatter<…>`
+pub static SCATTER_DIMENSION_NUMBERS: AttrDef = AttrDef {
+    mnemonic: "scatter",
+    doc: "Which dimensions of inputs, indices and updates of `scatter` correspond.",
+    params: &[
+        optional("update_window_dims", ParamKind::I64s),
+        optional("inserted_window_dims", ParamKind::I64s),
+        optional("input_batching_dims", ParamKind::I64s),
+        optional("scatter_indices_batching_dims", ParamKind::I64s),
+        optional("scatter_dims_to_operand_dims", ParamKind::I64s),
+        optional("index_vector_dim", ParamKind::I64),
+    ],
+    ..EMPTY
+};
+
+/// `#stablehlo.gather<…>`
+pub static GATHER_DIMENSION_NUMBERS: AttrDef = AttrDef {
+    mnemonic: "gather",
+    doc: "Which dimensions of operand, indices and result of `gather` correspond.",
+    params: &[
+        optional("offset_dims", ParamKind::I64s),
+        optional("collapsed_slice_dims", ParamKind::I64s),
+        optional("operand_batching_dims", ParamKind::I64s),
+        optional("start_indices_batching_dims", ParamKind::I64s),
+        optional("start_index_map", ParamKind::I64s),
+        optional("index_vector_dim", ParamKind::I64),
+    ],
+    ..EMPTY
+};
+
+/// `#stablehlo.dot<…>`
+pub static DOT_DIMENSION_NUMBERS: AttrDef = AttrDef {
+    mnemonic: "dot",
+    doc: "Which dimensions `dot_general` batches and which it contracts.",
+    params: &[
+        optional("lhs_batching_dimensions", ParamKind::I64s),
+        optional("rhs_batching_dimensions", ParamKind::I64s),
+        optional("lhs_contracting_dimensions", ParamKind::I64s),
+        optional("rhs_contracting_dimensions", ParamKind::I64s),
+    ],
+    ..EMPTY
+};
+
+/// `#stablehlo.dot_algorithm<…>`
+pub static DOT_ALGORITHM: AttrDef = AttrDef {
+    mnemonic: "dot_algorithm",
+    doc: "The algorithm that `dot_general` is to use: types of its operands and sums, and how operands are split.",
+    params: &[
+        required("lhs_precision_type", ParamKind::Type),
+        required("rhs_precision_type", ParamKind::Type),
+        required("accumulation_type", ParamKind::Type),
+        required("lhs_component_count", ParamKind::I64),
+        required("rhs_component_count", ParamKind::I64),
+        required("num_primitive_operations", ParamKind::I64),
+        required("allow_imprecise_accumulation", ParamKind::Bool),
+    ],
+    ..EMPTY
+};
+
+/// `#stablehlo.output_operand_alias<…>`
+pub static OUTPUT_OPERAND_ALIAS: AttrDef = AttrDef {
+    mnemonic: "output_operand_alias",
+    doc: "Says that a part of the result of a `custom_call` shares the buffer of a part of an operand.",
+    params: &[
+        required("output_tuple_indices", ParamKind::I64s),
+        required("operand_index", ParamKind::I64),
+        required("operand_tuple_indices", ParamKind::I64s),
+    ],
+    ..EMPTY
+};
+
+/// `#stablehlo.channel_handle<…>`
+pub static CHANNEL_HANDLE: AttrDef = AttrDef {
+    mnemonic: "channel_handle",
+    doc: "Names a channel between processes: its number and its kind.",
+    params: &[required("handle", ParamKind::I64), required("type", ParamKind::I64)],
+    ..EMPTY
+};
+
+/// `#stablehlo.bounds<…>`, the encoding of a tensor type with bounded dimensions.
+pub static TYPE_EXTENSIONS: AttrDef = AttrDef {
+    mnemonic: "type_extensions",
+    doc: "The most that each dynamic dimension of a tensor can be; `?` where there is no bound.",
+    params: &[required("bounds", ParamKind::I64s)],
+    ..EMPTY
+};
+
+/// `#stablehlo.conv<…>`
+pub static CONV_DIMENSION_NUMBERS: AttrDef = AttrDef {
+    mnemonic: "conv",
+    doc: "Which dimensions of input, kernel and output of a convolution are batch, feature and spatial ones.",
+    params: &[
+        required("input_batch_dimension", ParamKind::I64),
+        required("input_feature_dimension", ParamKind::I64),
+        required("input_spatial_dimensions", ParamKind::I64s),
+        required("kernel_input_feature_dimension", ParamKind::I64),
+        required("kernel_output_feature_dimension", ParamKind::I64),
+        required("kernel_spatial_dimensions", ParamKind::I64s),
+        required("output_batch_dimension", ParamKind::I64),
+        required("output_feature_dimension", ParamKind::I64),
+        required("output_spatial_dimensions", ParamKind::I64s),
+    ],
+    ..EMPTY
+};
+
+/// `#stablehlo.result_accuracy<…>`
+pub static RESULT_ACCURACY: AttrDef = AttrDef {
+    mnemonic: "result_accuracy",
+    doc: "How accurate the result of a transcendental op must be: absolute, relative and in units in the last place.",
+    params: &[
+        optional("atol", ParamKind::F64),
+        optional("rtol", ParamKind::F64),
+        optional("ulps", ParamKind::I64),
+        required("mode", ParamKind::Enum(&RESULT_ACCURACY_MODE)),
+    ],
+    ..EMPTY
+};
+
+/// The accuracy of an op that asks for none.
+pub fn default_result_accuracy() -> Attribute {
+    let mode = Attribute::enumeration(&RESULT_ACCURACY_MODE, 0);
+    let zero = Some(Attribute::f64(0.0));
+    Attribute::dialect(&RESULT_ACCURACY, vec![zero.clone(), zero, Some(Attribute::i64(0)), Some(mode)])
+}
+
+/// `#stablehlo.sub_axis_info<(pre_size)size>`
+pub static SUB_AXIS_INFO: AttrDef = AttrDef {
+    mnemonic: "sub_axis_info",
+    doc: "Which part of a mesh axis: the size of the parts before it and its own.",
+    params: &[required("pre_size", ParamKind::I64), required("size", ParamKind::I64)],
+    ..EMPTY
+};
+
+/// `#stablehlo.axis_ref<…>`
+pub static AXIS_REF: AttrDef = AttrDef {
+    mnemonic: "axis_ref",
+    doc: "A mesh axis, or a part of one.",
+    params: &[required("name", ParamKind::String), optional("sub_axis_info", ParamKind::Def(&SUB_AXIS_INFO))],
+    ..EMPTY
+};
+
+/// `#stablehlo.mesh_axis<…>`
+pub static MESH_AXIS: AttrDef = AttrDef {
+    mnemonic: "mesh_axis",
+    doc: "One axis of a mesh of devices: its name and size.",
+    params: &[required("name", ParamKind::String), required("size", ParamKind::I64)],
+    ..EMPTY
+};
+
+/// `#stablehlo.mesh<…>`
+pub static MESH: AttrDef = AttrDef {
+    mnemonic: "mesh",
+    doc: "A mesh of devices: its axes and, unless they count up, the ids of its devices.",
+    params: &[required("axes", ParamKind::Defs(&MESH_AXIS)), optional("device_ids", ParamKind::Attribute)],
+    ..EMPTY
+};
+
+/// `#stablehlo.replica_group_mesh_axes<…>`
+pub static REPLICA_GROUP_MESH_AXES: AttrDef = AttrDef {
+    mnemonic: "replica_group_mesh_axes",
+    doc: "Replica groups of a collective, given as axes of a mesh instead of lists of devices.",
+    params: &[required("mesh", ParamKind::Attribute), required("axes", ParamKind::Attribute)],
+    ..EMPTY
+};
+
+fn dims(params: &[Option<Attribute>], index: usize) -> &[i64] {
+    params.get(index).and_then(Option::as_ref).and_then(|a| a.as_int_array()).unwrap_or(&[])
+}
+
+fn int(params: &[Option<Attribute>], index: usize) -> i64 {
+    params.get(index).and_then(Option::as_ref).and_then(Attribute::as_i64).unwrap_or(0)
+}
+
+/// A view of `#stablehlo.scatter`.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)] // the names are the specification's
+pub struct ScatterDims<'a> {
+    pub update_window_dims: &'a [i64],
+    pub inserted_window_dims: &'a [i64],
+    pub input_batching_dims: &'a [i64],
+    pub scatter_indices_batching_dims: &'a [i64],
+    pub scatter_dims_to_operand_dims: &'a [i64],
+    pub index_vector_dim: i64,
+}
+
+impl<'a> ScatterDims<'a> {
+    /// The view, if `attr` is one.
+    pub fn of(attr: &'a Attribute) -> Option<ScatterDims<'a>> {
+        let p = attr.as_dialect(&SCATTER_DIMENSION_NUMBERS)?;
+        Some(ScatterDims {
+            update_window_dims: dims(p, 0),
+            inserted_window_dims: dims(p, 1),
+            input_batching_dims: dims(p, 2),
+            scatter_indices_batching_dims: dims(p, 3),
+            scatter_dims_to_operand_dims: dims(p, 4),
+            index_vector_dim: int(p, 5),
+        })
+    }
+}
+
+/// A view of `#stablehlo.gather`.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)] // the names are the specification's
+pub struct GatherDims<'a> {
+    pub offset_dims: &'a [i64],
+    pub collapsed_slice_dims: &'a [i64],
+    pub operand_batching_dims: &'a [i64],
+    pub start_indices_batching_dims: &'a [i64],
+    pub start_index_map: &'a [i64],
+    pub index_vector_dim: i64,
+}
+
+impl<'a> GatherDims<'a> {
+    /// The view, if `attr` is one.
+    pub fn of(attr: &'a Attribute) -> Option<GatherDims<'a>> {
+        let p = attr.as_dialect(&GATHER_DIMENSION_NUMBERS)?;
+        Some(GatherDims {
+            offset_dims: dims(p, 0),
+            collapsed_slice_dims: dims(p, 1),
+            operand_batching_dims: dims(p, 2),
+            start_indices_batching_dims: dims(p, 3),
+            start_index_map: dims(p, 4),
+            index_vector_dim: int(p, 5),
+        })
+    }
+}
+
+/// A view of `#stablehlo.dot`.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)] // the names are the specification's
+pub struct DotDims<'a> {
+    pub lhs_batching_dimensions: &'a [i64],
+    pub rhs_batching_dimensions: &'a [i64],
+    pub lhs_contracting_dimensions: &'a [i64],
+    pub rhs_contracting_dimensions: &'a [i64],
+}
+
+impl<'a> DotDims<'a> {
+    /// The view, if `attr` is one.
+    pub fn of(attr: &'a Attribute) -> Option<DotDims<'a>> {
+        let p = attr.as_dialect(&DOT_DIMENSION_NUMBERS)?;
+        Some(DotDims {
+            lhs_batching_dimensions: dims(p, 0),
+            rhs_batching_dimensions: dims(p, 1),
+            lhs_contracting_dimensions: dims(p, 2),
+            rhs_contracting_dimensions: dims(p, 3),
+        })
+    }
+}
+
+/// A view of `#stablehlo.conv`.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)] // the names are the specification's
+pub struct ConvDims<'a> {
+    pub input_batch_dimension: i64,
+    pub input_feature_dimension: i64,
+    pub input_spatial_dimensions: &'a [i64],
+    pub kernel_input_feature_dimension: i64,
+    pub kernel_output_feature_dimension: i64,
+    pub kernel_spatial_dimensions: &'a [i64],
+    pub output_batch_dimension: i64,
+    pub output_feature_dimension: i64,
+    pub output_spatial_dimensions: &'a [i64],
+}
+
+impl<'a> ConvDims<'a> {
+    /// The view, if `attr` is one.
+    pub fn of(attr: &'a Attribute) -> Option<ConvDims<'a>> {
+        Some(ConvDims::from_params(attr.as_dialect(&CONV_DIMENSION_NUMBERS)?))
+    }
+
+    /// The view of the parameters of such an attribute.
+    pub fn from_params(p: &'a [Option<Attribute>]) -> ConvDims<'a> {
+        ConvDims {
+            input_batch_dimension: int(p, 0),
+            input_feature_dimension: int(p, 1),
+            input_spatial_dimensions: dims(p, 2),
+            kernel_input_feature_dimension: int(p, 3),
+            kernel_output_feature_dimension: int(p, 4),
+            kernel_spatial_dimensions: dims(p, 5),
+            output_batch_dimension: int(p, 6),
+            output_feature_dimension: int(p, 7),
+            output_spatial_dimensions: dims(p, 8),
+        }
+    }
+}
+
+/// The bounds of a tensor encoding, one a dimension, `DYNAMIC` where there is none.
+pub fn bounds(encoding: &Attribute) -> Option<&[i64]> {
+    Some(dims(encoding.as_dialect(&TYPE_EXTENSIONS)?, 0))
+}

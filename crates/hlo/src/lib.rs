@@ -1,0 +1,24 @@
+//! The StableHLO dialect: declarations, pretty syntax, type inference, verification and meaning of its ops.
+//!
+//! Each op stands in `ops/<mnemonic>.rs`; elementwise families share `ops/unary.rs` and `ops/binary.rs`.
+//! Sources: StableHLO specification (`docs/spec.md`), whose constraint labels (`add_c1`) diagnostics carry.
+
+pub mod attrs;
+pub mod constraints;
+pub mod enums;
+pub mod ops;
+pub mod quantized;
+pub mod types;
+
+use mlir::ods::Dialect;
+
+/// The StableHLO dialect.
+pub static STABLEHLO: Dialect = Dialect {
+    namespace: "stablehlo",
+    ops: ops::OPS,
+    attributes: attrs::ATTRIBUTES,
+    types: &[&types::FUTURE, &types::TOKEN],
+    enums: enums::ENUMS,
+    aliases: &[("bounds", "type_extensions")],
+    ..Dialect::EMPTY
+};

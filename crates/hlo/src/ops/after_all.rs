@@ -1,0 +1,18 @@
+//! `stablehlo.after_all`.
+
+use super::prelude::*;
+
+op! {
+    /// A token that orders what follows it after all that gave the tokens `inputs`.
+    pub AfterAllOp, "stablehlo.after_all" {
+        operands { inputs: variadic TOKEN }
+        results { result: single TOKEN }
+        traits [Pure]
+        hooks {
+            assembly: Assembly::Format(
+                "$inputs \
+                 attr-dict `:` custom<VariadicSameOperandsAndResultType>(ref($inputs), type($inputs), type($result))",
+            ),
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! `stablehlo.batch_norm_training`.
+
+use super::prelude::*;
+
+op! {
+    /// `operand` normalized along all dimensions but `feature_index`, then scaled and shifted; with the means and
+    /// variances.
+    pub BatchNormTrainingOp, "stablehlo.batch_norm_training" {
+        operands {
+            operand: single FLOAT_OR_QUANTIZED_TENSOR,
+            scale: single FLOAT_OR_QUANTIZED_1D_TENSOR,
+            offset: single FLOAT_OR_QUANTIZED_1D_TENSOR,
+        }
+        results {
+            output: single FLOAT_OR_QUANTIZED_TENSOR,
+            batch_mean: single FLOAT_OR_QUANTIZED_1D_TENSOR,
+            batch_var: single FLOAT_OR_QUANTIZED_1D_TENSOR,
+        }
+        attributes { epsilon: required Float(32), feature_index: required Int(64) }
+        traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
+    }
+}

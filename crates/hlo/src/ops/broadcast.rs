@@ -1,0 +1,19 @@
+//! `stablehlo.broadcast`.
+
+use super::prelude::*;
+
+op! {
+    /// `operand` repeated along new leading dimensions of sizes `broadcast_sizes`; deprecated in favour of
+    /// `broadcast_in_dim`.
+    pub BroadcastOp, "stablehlo.broadcast" {
+        operands { operand: single TENSOR }
+        results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
+        attributes { broadcast_sizes: required I64Array }
+        traits [Pure]
+        hooks {
+            assembly: Assembly::Format(
+                "$operand `,` `sizes` `=` $broadcast_sizes attr-dict `:` functional-type(operands, results)",
+            ),
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! `stablehlo.complex`.
+
+use super::prelude::*;
+
+op! {
+    /// Elementwise complex numbers from real parts `lhs` and imaginary parts `rhs`, all of one shape.
+    pub ComplexOp, "stablehlo.complex" {
+        operands { lhs: single FLOAT32_OR_64_TENSOR, rhs: single FLOAT32_OR_64_TENSOR }
+        results { result: single COMPLEX_TENSOR }
+        traits [Elementwise, NoMemoryEffect, SpeculatableIfAllInputsStatic]
+        hooks {
+            assembly: Assembly::Format(
+                "operands attr-dict `:` custom<ComplexOpType>(type($lhs), type($rhs), type($result))",
+            ),
+        }
+    }
+}

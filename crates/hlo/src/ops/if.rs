@@ -1,0 +1,14 @@
+//! `stablehlo.if`.
+
+use super::prelude::*;
+
+op! {
+    /// The results of `true_branch` if `pred` is true, else those of `false_branch`; the branches take no arguments and
+    /// return values of the same types.
+    pub IfOp, "stablehlo.if" {
+        operands { pred: single PRED_TENSOR }
+        results { results: variadic ANY_TENSOR_OR_TOKEN }
+        regions { true_branch: one, false_branch: one }
+        traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
+    }
+}

@@ -1,0 +1,17 @@
+//! `stablehlo.imag`.
+
+use super::prelude::*;
+
+op! {
+    /// Elementwise imaginary part; a tensor of floats gives zeros. The shape stays.
+    pub ImagOp, "stablehlo.imag" {
+        operands { operand: single FLOAT_OR_COMPLEX_TENSOR }
+        results { result: single FLOAT_TENSOR }
+        traits [Elementwise, NoMemoryEffect]
+        hooks {
+            assembly: Assembly::Format(
+                "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
+            ),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! `stablehlo.is_finite`.
+
+use super::prelude::*;
+
+op! {
+    /// Elementwise test that a value is neither infinite nor NaN: booleans of the same shape.
+    pub IsFiniteOp, "stablehlo.is_finite" {
+        operands { x: single FLOAT_OR_QUANTIZED_TENSOR }
+        results { y: single PRED_TENSOR }
+        traits [Elementwise, NoMemoryEffect]
+        hooks { assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)") }
+    }
+}

@@ -1,0 +1,17 @@
+//! `stablehlo.optimization_barrier`.
+
+use super::prelude::*;
+
+op! {
+    /// Gives its operands; what makes them is not merged or reordered with what uses the results.
+    pub OptimizationBarrierOp, "stablehlo.optimization_barrier" {
+        operands { operand: variadic TENSOR_OR_TOKEN }
+        results { result: variadic TENSOR_OR_TOKEN }
+        traits [Pure]
+        hooks {
+            assembly: Assembly::Format(
+                "attr-dict ($operand^ `:` custom<PairwiseOpType>(type($operand), type($result))):(`(` `)`)?",
+            ),
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! `stablehlo.outfeed`.
+
+use super::prelude::*;
+
+op! {
+    /// Writes `inputs` to the outfeed of the device; the result orders what follows.
+    pub OutfeedOp, "stablehlo.outfeed" {
+        operands { inputs: variadic TENSOR_OR_PER_AXIS_QUANTIZED, token: single TOKEN }
+        results { result: single TOKEN }
+        attributes { outfeed_config: default String => DefaultValue::String("") }
+    }
+}

@@ -1,0 +1,12 @@
+//! `stablehlo.partition_id`.
+
+use super::prelude::*;
+
+op! {
+    /// The partition that this process runs: one `ui32`.
+    pub PartitionIdOp, "stablehlo.partition_id" {
+        results { result: single UI32_TENSOR }
+        traits [Pure]
+        hooks { assembly: Assembly::Format("attr-dict `:` type(results)") }
+    }
+}

@@ -1,0 +1,17 @@
+//! `stablehlo.real`.
+
+use super::prelude::*;
+
+op! {
+    /// Elementwise real part; a tensor of floats gives itself. The shape stays.
+    pub RealOp, "stablehlo.real" {
+        operands { operand: single FLOAT_OR_COMPLEX_TENSOR }
+        results { result: single FLOAT_TENSOR }
+        traits [Elementwise, NoMemoryEffect]
+        hooks {
+            assembly: Assembly::Format(
+                "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
+            ),
+        }
+    }
+}

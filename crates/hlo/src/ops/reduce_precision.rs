@@ -1,0 +1,19 @@
+//! `stablehlo.reduce_precision`.
+
+use super::prelude::*;
+
+op! {
+    /// Elementwise rounding to a float format of `exponent_bits` and `mantissa_bits`, and back; type and shape stay.
+    pub ReducePrecisionOp, "stablehlo.reduce_precision" {
+        operands { operand: single FLOAT_OR_QUANTIZED_TENSOR }
+        results { output: single FLOAT_OR_QUANTIZED_TENSOR }
+        attributes { exponent_bits: required Int(32), mantissa_bits: required Int(32) }
+        traits [Elementwise, NoMemoryEffect]
+        hooks {
+            assembly: Assembly::Format(
+                "$operand `,` `format` `=` custom<ExponentMantissa>($exponent_bits, $mantissa_bits) \
+                 attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($output))",
+            ),
+        }
+    }
+}

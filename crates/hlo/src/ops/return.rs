@@ -1,0 +1,12 @@
+//! `stablehlo.return`.
+
+use super::prelude::*;
+
+op! {
+    /// Ends a region and gives its results.
+    pub ReturnOp, "stablehlo.return" {
+        operands { results: variadic ANY_TENSOR_TOKEN_OR_BUFFER }
+        traits [Pure, Terminator, ReturnLike]
+        hooks { assembly: Assembly::Format("$results attr-dict (`:` type($results)^)?") }
+    }
+}

@@ -1,0 +1,19 @@
+//! `stablehlo.select`.
+
+use super::prelude::*;
+
+op! {
+    /// Elementwise choice: `on_true` where `pred` is true, else `on_false`. `pred` has the shape of the others or is
+    /// 0-dimensional.
+    pub SelectOp, "stablehlo.select" {
+        operands { pred: single PRED_TENSOR, on_true: single TENSOR, on_false: single TENSOR }
+        results { result: single TENSOR }
+        traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
+        hooks {
+            assembly: Assembly::Format(
+                "operands \
+                 attr-dict `:` custom<SelectOpType>(type($pred), type($on_true), type($on_false), type($result))",
+            ),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! `stablehlo.tuple`.
+
+use super::prelude::*;
+
+op! {
+    /// A tuple of the values `val`.
+    pub TupleOp, "stablehlo.tuple" {
+        operands { val: variadic ANY_VALUE }
+        results { result: single TUPLE }
+        traits [Pure]
+        hooks { assembly: Assembly::Format("$val attr-dict `:` custom<TupleOpType>(type($val), type($result))") }
+    }
+}
