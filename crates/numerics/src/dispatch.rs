@@ -54,3 +54,25 @@ macro_rules! dispatch_all {
         $crate::dispatch!($dtype, [boolean, integer, float, complex] $T => $body)
     };
 }
+
+/// Evaluates an expression with a type alias bound to a plain type of the size and alignment of the
+/// elements of a [`DType`](crate::DType), to move elements without regard to their meaning.
+macro_rules! dispatch_storage {
+    ($dtype:expr, $S:ident => $body:expr) => {
+        $crate::dispatch::dispatch_storage!(@match $dtype, $S, $body,
+            1 false u8; 2 false u16; 4 false u32; 8 false u64; 8 true [u32; 2];; [u64; 2])
+    };
+    (@match $dtype:expr, $S:ident, $body:expr, $($bytes:literal $is_complex:literal $ty:ty;)*; $last:ty) => {
+        match ($dtype.bytes(), $dtype.is_complex()) {
+            $(($bytes, $is_complex) => {
+                type $S = $ty;
+                $body
+            })*
+            _ => {
+                type $S = $last;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use dispatch_storage;

@@ -34,12 +34,17 @@ pub enum TensorError {
         /// The number of bytes (or elements) that there are.
         found: usize,
     },
-    /// The tensor is larger than the address space, or than the memory there is.
+    /// The tensor is larger than the address space.
     TooLarge {
         /// The shape asked for.
         shape: Vec<usize>,
         /// The element type asked for.
         dtype: DType,
+    },
+    /// There is no memory for so many bytes.
+    OutOfMemory {
+        /// The number of bytes.
+        bytes: usize,
     },
     /// A strided view reaches outside of its data.
     OutOfBounds,
@@ -63,8 +68,12 @@ impl fmt::Display for TensorError {
                 write!(f, "the data has length {found}, but the shape requires {expected}")
             }
             TensorError::TooLarge { shape, dtype } => {
-                write!(f, "a tensor of shape {shape:?} with elements of type {dtype} does not fit into memory")
+                write!(
+                    f,
+                    "a tensor of shape {shape:?} with elements of type {dtype} does not fit into the address space"
+                )
             }
+            TensorError::OutOfMemory { bytes } => write!(f, "there is no memory for {bytes} bytes"),
             TensorError::OutOfBounds => f.write_str("a strided view reaches outside of its data"),
             TensorError::Invalid(text) => f.write_str(text),
         }

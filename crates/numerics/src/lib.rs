@@ -7,7 +7,8 @@
 //! - [`Tensor`] is a dtype, a shape and shared [`Bytes`];
 //! - [`shape`] has strides, indices and strided copies;
 //! - [`math`] has the elementwise kernels;
-//! - [`text`] reads and writes floating-point literals as MLIR does.
+//! - [`text`] reads and writes floating-point literals as MLIR does;
+//! - [`ulp`] measures distances between floating-point tensors.
 
 mod bytes;
 mod dispatch;
@@ -21,6 +22,7 @@ pub mod math;
 pub mod shape;
 mod tensor;
 pub mod text;
+pub mod ulp;
 
 pub use bytes::Bytes;
 pub use dtype::{DType, Family};

@@ -17,16 +17,16 @@ pub struct Tensor {
 }
 
 /// An empty vector with room for `len` elements, or an error if there is no memory for them.
-pub(crate) fn allocate<T: Element>(len: usize) -> Result<Vec<T>, TensorError> {
+pub(crate) fn allocate<T>(len: usize) -> Result<Vec<T>, TensorError> {
     let mut elements = Vec::new();
     match elements.try_reserve_exact(len) {
         Ok(()) => Ok(elements),
-        Err(_) => Err(TensorError::TooLarge { shape: vec![len], dtype: T::DTYPE }),
+        Err(_) => Err(TensorError::OutOfMemory { bytes: len.saturating_mul(size_of::<T>()) }),
     }
 }
 
 /// Collects exactly `len` elements, or fails if there is no memory for them.
-pub(crate) fn collect<T: Element>(len: usize, elements: impl Iterator<Item = T>) -> Result<Vec<T>, TensorError> {
+pub(crate) fn collect<T>(len: usize, elements: impl Iterator<Item = T>) -> Result<Vec<T>, TensorError> {
     let mut all = allocate(len)?;
     all.extend(elements);
     Ok(all)
@@ -97,8 +97,7 @@ impl Tensor {
     pub fn splat<T: Element>(shape: impl AsRef<[usize]>, value: T) -> Result<Tensor, TensorError> {
         let shape = shape.as_ref().to_vec();
         let len = num_elements(T::DTYPE, &shape)?;
-        let elements = collect(len, std::iter::repeat_n(value, len))
-            .map_err(|_| TensorError::TooLarge { shape: shape.clone(), dtype: T::DTYPE })?;
+        let elements = collect(len, std::iter::repeat_n(value, len))?;
         Tensor::from_vec(shape, elements)
     }
 
@@ -180,6 +179,18 @@ impl Tensor {
     pub(crate) fn storage<T: Pod>(&self) -> Result<&[T], TensorError> {
         // Only a foreign owner that moves its bytes gets here with the wrong alignment.
         bytemuck::try_cast_slice(&self.data).map_err(|_| TensorError::OutOfBounds)
+    }
+
+    /// A tensor of this type and shape from the elements as [`Tensor::storage`] shows them: canonical,
+    /// and as many as this tensor has.
+    pub(crate) fn with_storage<T: Pod + Send + Sync>(&self, elements: Vec<T>) -> Tensor {
+        debug_assert_eq!(size_of_val(&elements[..]), self.data.len());
+        Tensor { dtype: self.dtype, shape: self.shape.clone(), data: Bytes::from_vec(elements) }
+    }
+
+    /// Whether [`Tensor::make_mut`] copies nothing.
+    pub fn is_unshared(&mut self) -> bool {
+        self.data.get_mut().is_some()
     }
 
     /// The elements by value.

@@ -138,7 +138,7 @@ impl Decimal {
             whole.multiply_by_power_of_5(exponent.unsigned_abs());
             ten_exponent = exponent;
         }
-        let required = (precision * 196 + 58) / 59;
+        let required = (precision * 196).div_ceil(59);
         let tens = whole.bits().saturating_sub(required) * 59 / 196;
         whole.divide_by_power_of_10(tens as u32);
         ten_exponent += tens as i32;
@@ -364,8 +364,10 @@ mod tests {
     #[test]
     fn long_form() {
         assert_eq!(f32s(std::f32::consts::PI), "3.14159274");
-        assert_eq!(f32s(0.00123456789), "0.00123456784");
-        assert_eq!(f32s(1.23456789e-8), "1.23456786E-8");
+        // 1/3 and 1/96 in f32 are 0.3333333432674407958984375 and 0.010416666977107524871826171875.
+        assert_eq!(f32s(1.0 / 3.0), "0.333333343");
+        assert_eq!(f32s(1.0 / 96.0), "0.010416667");
+        assert_eq!(f32s((-13f32).exp2() / 3.0), "4.06901054E-5");
         assert_eq!(f64s(0.1 + 0.2), "0.30000000000000004");
         assert_eq!(f32s(f32::MAX), "3.40282347E+38");
         assert_eq!(f64s(f64::MIN_POSITIVE), "2.2250738585072014E-308");

@@ -1,4 +1,22 @@
 //! Elementwise math over whole tensors.
+//!
+//! Every operation looks at the element type once and then runs a loop over typed elements. Operations
+//! take their operands by value: an operand that nobody else shares lends its memory to the result. To
+//! keep an operand, pass a clone, which shares the elements.
+//!
+//! Arithmetic is exactly rounded in the type of the elements. The other functions of numbers of at most
+//! 32 bits are computed in `f64` and rounded once; those of `f64` come from the `libm` crate, so that
+//! results have the same bits on every platform.
 
+pub mod binary;
+pub mod compare;
 pub mod complex;
+pub mod convert;
+mod kernel;
 pub mod scalar;
+pub mod unary;
+
+pub use binary::{BinaryOp, binary};
+pub use compare::{Direction, clamp, compare, compare_total_order, select};
+pub use convert::{bitcast, convert, reduce_precision};
+pub use unary::{UnaryOp, unary};

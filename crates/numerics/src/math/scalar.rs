@@ -1,6 +1,184 @@
-//! Functions of one or two real numbers in `f64`.
+//! Functions of real numbers in `f64`, and of elements of one floating-point type.
+
+use crate::Float;
+use std::f64::consts::{FRAC_2_SQRT_PI, PI};
 
 /// `base` raised to `exponent`, as IEEE 754's `pow`.
 pub fn power(base: f64, exponent: f64) -> f64 {
     libm::pow(base, exponent)
+}
+
+/// `1 / (1 + exp(-x))`.
+pub fn logistic(x: f64) -> f64 {
+    if x < 0.0 {
+        // Keeps its precision where the result is subnormal.
+        let exp = libm::exp(x);
+        exp / (1.0 + exp)
+    } else {
+        1.0 / (1.0 + libm::exp(-x))
+    }
+}
+
+/// The number of the type next to `from` in the direction of `to`; `to` itself if they are equal.
+pub fn next_after<T: Float>(from: T, to: T) -> T {
+    if from.is_nan() || to.is_nan() {
+        return T::from_f64(f64::NAN);
+    }
+    if from == to {
+        return to;
+    }
+    let sign = T::FORMAT.sign_mask();
+    let magnitude = from.to_raw() & !sign;
+    if from == T::ZERO && magnitude == 0 && sign != 0 {
+        return T::from_raw(if to < from { sign | 1 } else { 1 });
+    }
+    let is_negative = from.to_raw() & sign != 0;
+    let is_outward = (from < to) != is_negative;
+    match magnitude {
+        1 if !is_outward && sign != 0 => T::from_f64(if is_negative { -0.0 } else { 0.0 }),
+        _ if is_outward => T::from_raw(from.to_raw() + 1),
+        _ => T::from_raw(from.to_raw() - 1),
+    }
+}
+
+/// The number whose error function is `y`: infinite at ±1, NaN beyond.
+pub fn erf_inv(y: f64) -> f64 {
+    let distance = 1.0 - y.abs();
+    if y == 0.0 || y.is_nan() {
+        return y;
+    }
+    if distance <= 0.0 {
+        return if distance == 0.0 { f64::INFINITY.copysign(y) } else { f64::NAN };
+    }
+    // M. Giles' approximation in single precision, "Approximating the erfinv function", 2010.
+    const CENTRAL: [f64; 9] = [
+        2.81022636e-08,
+        3.43273939e-07,
+        -3.5233877e-06,
+        -4.39150654e-06,
+        0.00021858087,
+        -0.00125372503,
+        -0.00417768164,
+        0.246640727,
+        1.50140941,
+    ];
+    const TAIL: [f64; 9] = [
+        -0.000200214257,
+        0.000100950558,
+        0.00134934322,
+        -0.00367342844,
+        0.00573950773,
+        -0.0076224613,
+        0.00943887047,
+        1.00167406,
+        2.83297682,
+    ];
+    let w = -libm::log(distance * (1.0 + y.abs()));
+    let start = if w < 5.0 { polynomial(&CENTRAL, w - 2.5) } else { polynomial(&TAIL, w.sqrt() - 3.0) };
+    let mut x = start * y.abs();
+    // Halley's steps; each triples the number of right digits.
+    for _ in 0..3 {
+        let error = if distance < 0.5 { distance - libm::erfc(x) } else { libm::erf(x) - y.abs() };
+        let newton = error / (FRAC_2_SQRT_PI * libm::exp(-x * x));
+        x -= newton / (1.0 + x * newton);
+    }
+    x.copysign(y)
+}
+
+/// A polynomial from its coefficients, the highest first.
+fn polynomial(coefficients: &[f64], x: f64) -> f64 {
+    coefficients.iter().fold(0.0, |sum, c| sum * x + c)
+}
+
+/// The derivative of the logarithm of the gamma function; NaN at the negative integers.
+pub fn digamma(x: f64) -> f64 {
+    if x == 0.0 {
+        return f64::NEG_INFINITY.copysign(-x);
+    }
+    if x < 0.0 {
+        let fraction = x - x.floor();
+        if fraction == 0.0 || x.is_infinite() {
+            return f64::NAN;
+        }
+        return digamma(1.0 - x) - PI / libm::tan(PI * fraction);
+    }
+    // digamma(x) = digamma(x + 1) - 1 / x, up to where the asymptotic series is good.
+    let (mut x, mut sum) = (x, 0.0);
+    while x < 10.0 {
+        sum -= 1.0 / x;
+        x += 1.0;
+    }
+    // The Bernoulli numbers B(2k) / 2k, the highest first.
+    const SERIES: [f64; 8] = [
+        -3617.0 / 8160.0,
+        1.0 / 12.0,
+        -691.0 / 32760.0,
+        1.0 / 132.0,
+        -1.0 / 240.0,
+        1.0 / 252.0,
+        -1.0 / 120.0,
+        1.0 / 12.0,
+    ];
+    let inverse_square = 1.0 / (x * x);
+    sum + libm::log(x) - 0.5 / x - inverse_square * polynomial(&SERIES, inverse_square)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{F8E4M3FNUZ, bf16};
+
+    fn assert_close(actual: f64, expected: f64) {
+        assert!((actual - expected).abs() <= 2e-15 * expected.abs().max(1e-3), "{actual} and {expected}");
+    }
+
+    #[test]
+    fn logistic_values() {
+        assert_eq!(logistic(0.0), 0.5);
+        assert_eq!(logistic(f64::INFINITY), 1.0);
+        assert_eq!(logistic(f64::NEG_INFINITY), 0.0);
+        assert_close(logistic(1.0) + logistic(-1.0), 1.0);
+        assert!(logistic(f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn neighbours() {
+        assert_eq!(next_after(1.0f32, 2.0), 1.0 + f32::EPSILON);
+        assert_eq!(next_after(1.0f64, 0.0), 1.0 - f64::EPSILON / 2.0);
+        assert_eq!(next_after(0.0f32, -1.0), -f32::from_bits(1));
+        assert_eq!(next_after(-f32::from_bits(1), 0.0).to_bits(), (-0.0f32).to_bits());
+        assert_eq!(next_after(f32::MAX, f32::INFINITY), f32::INFINITY);
+        assert_eq!(next_after(bf16::ONE, bf16::INFINITY).to_bits(), 0x3F81);
+        let smallest = F8E4M3FNUZ::from_bits(0x81);
+        assert_eq!(next_after(smallest, F8E4M3FNUZ::from_bits(0)).to_bits(), 0);
+        assert!(next_after(f64::NAN, 1.0).is_nan());
+    }
+
+    #[test]
+    fn inverse_of_the_error_function() {
+        assert_close(erf_inv(0.5), 0.476936276204469_9);
+        assert_close(erf_inv(-0.9), -1.1630871536766743);
+        for i in 1..60 {
+            let x = f64::from(i) * 0.1;
+            // The slope amplifies the error of erf near 1.
+            if x < 1.0 {
+                assert_close(erf_inv(libm::erf(x)), x);
+            }
+        }
+        assert_eq!(erf_inv(1.0), f64::INFINITY);
+        assert!(erf_inv(1.5).is_nan());
+        assert!((erf_inv(1e-300) - 1e-300 * PI.sqrt() / 2.0).abs() < 1e-314);
+    }
+
+    #[test]
+    fn digamma_values() {
+        const EULER: f64 = 0.5772156649015329;
+        assert_close(digamma(1.0), -EULER);
+        assert_close(digamma(0.5), -EULER - 2.0 * 2f64.ln());
+        assert_close(digamma(2.0), 1.0 - EULER);
+        // The reflection: digamma(-1/2) = digamma(3/2) = digamma(1/2) + 2.
+        assert!((digamma(-0.5) - (digamma(0.5) + 2.0)).abs() < 1e-14);
+        assert!(digamma(-2.0).is_nan());
+        assert_eq!(digamma(0.0), f64::NEG_INFINITY);
+    }
 }

@@ -1,0 +1,233 @@
+//! Comparison, and choices between elements.
+
+use super::binary::{BinaryOp, binary};
+use super::kernel::zip_to;
+use crate::dispatch::dispatch_storage;
+use crate::element::{Bitwise, ComplexElement, Element, Float};
+use crate::tensor::allocate;
+use crate::{I1, Tensor, TensorError, dispatch};
+use bytemuck::Pod;
+
+/// What a comparison asks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Direction {
+    /// Whether the operands are equal.
+    Eq,
+    /// Whether the operands are different, or not comparable.
+    Ne,
+    /// Whether lhs is greater or equal.
+    Ge,
+    /// Whether lhs is greater.
+    Gt,
+    /// Whether lhs is less or equal.
+    Le,
+    /// Whether lhs is less.
+    Lt,
+}
+
+/// Compares every pair of elements, of which one tensor may be of rank 0. Floating-point numbers compare
+/// as in IEEE 754: a NaN is different from everything. Complex numbers compare lexicographically.
+///
+/// # Errors
+/// If the element types differ, if the shapes differ and none is of rank 0, or if there is no memory for
+/// the result.
+pub fn compare(direction: Direction, lhs: &Tensor, rhs: &Tensor) -> Result<Tensor, TensorError> {
+    check_types(lhs, rhs)?;
+    dispatch!(
+        lhs.dtype(),
+        [complex] T => compare_by(direction, lhs, rhs, |z: T| (z.re(), z.im())),
+        else dispatch!(
+            lhs.dtype(),
+            [boolean, integer, float] T => compare_by(direction, lhs, rhs, |x: T| x),
+            else Err(TensorError::Unsupported { op: "compare", dtype: lhs.dtype() })
+        )
+    )
+}
+
+/// Compares every pair of elements in IEEE 754's total order: negative NaN, negative numbers, -0, +0,
+/// positive numbers, NaN. Types other than floating-point types compare as by [`compare`].
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_total_order(direction: Direction, lhs: &Tensor, rhs: &Tensor) -> Result<Tensor, TensorError> {
+    check_types(lhs, rhs)?;
+    dispatch!(
+        lhs.dtype(),
+        [complex] T => compare_by(direction, lhs, rhs, |z: T| (total_order_key(z.re()), total_order_key(z.im()))),
+        else dispatch!(
+            lhs.dtype(),
+            [float] T => compare_by(direction, lhs, rhs, total_order_key::<T>),
+            else compare(direction, lhs, rhs)
+        )
+    )
+}
+
+/// An integer that orders numbers of a type by IEEE 754's total order.
+pub fn total_order_key<T: Float>(x: T) -> i64 {
+    let sign = T::FORMAT.sign_mask();
+    let magnitude = (x.to_raw() & !sign) as i64;
+    if x.to_raw() & sign != 0 { !magnitude } else { magnitude }
+}
+
+fn check_types(lhs: &Tensor, rhs: &Tensor) -> Result<(), TensorError> {
+    if lhs.dtype() == rhs.dtype() {
+        Ok(())
+    } else {
+        Err(TensorError::DType { expected: lhs.dtype(), found: rhs.dtype() })
+    }
+}
+
+/// Compares the keys of every pair of elements.
+fn compare_by<T: Element, K: PartialOrd>(
+    direction: Direction,
+    lhs: &Tensor,
+    rhs: &Tensor,
+    key: impl Fn(T) -> K,
+) -> Result<Tensor, TensorError> {
+    let equal = || zip_to(lhs, rhs, |x: T, y: T| I1::new(key(x) == key(y)));
+    let less = |lhs: &Tensor, rhs: &Tensor| zip_to(lhs, rhs, |x: T, y: T| I1::new(key(x) < key(y)));
+    let less_or_equal = |lhs: &Tensor, rhs: &Tensor| zip_to(lhs, rhs, |x: T, y: T| I1::new(key(x) <= key(y)));
+    match direction {
+        Direction::Eq => equal(),
+        Direction::Ne => {
+            let mut result = equal()?;
+            for bit in result.make_mut::<I1>()? {
+                *bit = bit.not();
+            }
+            Ok(result)
+        }
+        Direction::Lt => less(lhs, rhs),
+        Direction::Gt => less(rhs, lhs),
+        Direction::Le => less_or_equal(lhs, rhs),
+        Direction::Ge => less_or_equal(rhs, lhs),
+    }
+}
+
+/// Chooses every element from `on_true` or from `on_false`. `pred` has their shape, or rank 0.
+///
+/// # Errors
+/// If `pred` is not boolean, the types or shapes of the other operands differ or do not fit to it, or
+/// there is no memory for the result.
+pub fn select(pred: &Tensor, on_true: &Tensor, on_false: &Tensor) -> Result<Tensor, TensorError> {
+    fn choose<S: Pod + Send + Sync>(pred: &[I1], on_true: &Tensor, on_false: &Tensor) -> Result<Tensor, TensorError> {
+        let (yes, no) = (on_true.storage::<S>()?, on_false.storage::<S>()?);
+        let mut chosen = allocate(yes.len())?;
+        let pairs = yes.iter().zip(no);
+        chosen.extend(pred.iter().zip(pairs).map(|(p, (&yes, &no))| if p.get() { yes } else { no }));
+        Ok(on_true.with_storage(chosen))
+    }
+
+    check_types(on_true, on_false)?;
+    if on_true.shape() != on_false.shape() {
+        return Err(TensorError::Shape { lhs: on_true.shape().to_vec(), rhs: on_false.shape().to_vec() });
+    }
+    let bits = pred.as_slice::<I1>()?;
+    if pred.rank() == 0 {
+        let chosen = if pred.item::<I1>()?.get() { on_true } else { on_false };
+        return Ok(chosen.clone());
+    }
+    if pred.shape() != on_true.shape() {
+        return Err(TensorError::Shape { lhs: pred.shape().to_vec(), rhs: on_true.shape().to_vec() });
+    }
+    dispatch_storage!(on_true.dtype(), S => choose::<S>(bits, on_true, on_false))
+}
+
+/// The elements of `operand`, but at least those of `min` and at most those of `max`, which have its
+/// shape, or rank 0.
+///
+/// # Errors
+/// If the types differ or the shapes do not fit, or there is no memory for the result.
+pub fn clamp(min: &Tensor, operand: Tensor, max: &Tensor) -> Result<Tensor, TensorError> {
+    for bound in [min, max] {
+        if bound.rank() != 0 && bound.shape() != operand.shape() {
+            return Err(TensorError::Shape { lhs: bound.shape().to_vec(), rhs: operand.shape().to_vec() });
+        }
+    }
+    let raised = binary(BinaryOp::Maximum, operand, min.clone())?;
+    binary(BinaryOp::Minimum, raised, max.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Complex32, F8E4M3FN};
+
+    fn bools(tensor: Tensor) -> Vec<bool> {
+        tensor.as_slice::<I1>().unwrap().iter().map(|bit| bit.get()).collect()
+    }
+
+    fn vector<T: Element>(elements: &[T]) -> Tensor {
+        Tensor::from_vec([elements.len()], elements.to_vec()).unwrap()
+    }
+
+    const ALL: [Direction; 6] =
+        [Direction::Eq, Direction::Ne, Direction::Ge, Direction::Gt, Direction::Le, Direction::Lt];
+
+    #[test]
+    fn floats_compare_as_ieee() {
+        let x = vector(&[1.0f32, 2.0, -0.0, f32::NAN]);
+        let y = vector(&[2.0f32, 2.0, 0.0, f32::NAN]);
+        let expected = [
+            [false, true, true, false],
+            [true, false, false, true],
+            [false, true, true, false],
+            [false, false, false, false],
+            [true, true, true, false],
+            [true, false, false, false],
+        ];
+        for (direction, expected) in ALL.into_iter().zip(expected) {
+            assert_eq!(bools(compare(direction, &x, &y).unwrap()), expected, "{direction:?}");
+        }
+    }
+
+    #[test]
+    fn total_order() {
+        let ordered = [f32::from_bits(0xFFC0_0000), f32::NEG_INFINITY, -1.0, -0.0, 0.0, 1.0, f32::INFINITY, f32::NAN];
+        for pair in ordered.windows(2) {
+            let (x, y) = (Tensor::scalar(pair[0]), Tensor::scalar(pair[1]));
+            assert_eq!(bools(compare_total_order(Direction::Lt, &x, &y).unwrap()), [true]);
+            assert_eq!(bools(compare_total_order(Direction::Eq, &x, &x).unwrap()), [true]);
+            assert_eq!(bools(compare_total_order(Direction::Ge, &x, &y).unwrap()), [false]);
+        }
+    }
+
+    #[test]
+    fn other_types_compare() {
+        let (x, y) = (Tensor::scalar(200u8), Tensor::scalar(100u8));
+        assert_eq!(bools(compare(Direction::Gt, &x, &y).unwrap()), [true]);
+        let (x, y) = (Tensor::scalar(Complex32::new(1.0, 2.0)), Tensor::scalar(Complex32::new(1.0, 3.0)));
+        assert_eq!(bools(compare(Direction::Ne, &x, &y).unwrap()), [true]);
+        assert_eq!(bools(compare(Direction::Lt, &x, &y).unwrap()), [true]);
+        let (x, y) = (Tensor::scalar(F8E4M3FN::from_bits(0x7F)), Tensor::scalar(F8E4M3FN::from_bits(0x7F)));
+        assert_eq!(bools(compare(Direction::Eq, &x, &y).unwrap()), [false]);
+        assert!(compare(Direction::Eq, &x, &Tensor::scalar(1i32)).is_err());
+    }
+
+    #[test]
+    fn a_scalar_compares_with_every_element() {
+        let (x, y) = (vector(&[1i32, 2, 3]), Tensor::scalar(2i32));
+        assert_eq!(bools(compare(Direction::Lt, &x, &y).unwrap()), [true, false, false]);
+        assert_eq!(bools(compare(Direction::Lt, &y, &x).unwrap()), [false, false, true]);
+        assert!(compare(Direction::Lt, &x, &vector(&[1i32, 2])).is_err());
+    }
+
+    #[test]
+    fn selects() {
+        let (x, y) = (vector(&[1i64, 2]), vector(&[3i64, 4]));
+        let pred = vector(&[I1::new(true), I1::new(false)]);
+        assert_eq!(select(&pred, &x, &y).unwrap(), vector(&[1i64, 4]));
+        assert_eq!(select(&Tensor::scalar(I1::new(false)), &x, &y).unwrap(), y);
+        assert!(select(&x, &x, &y).is_err());
+        assert!(select(&vector(&[I1::new(true)]), &x, &y).is_err());
+    }
+
+    #[test]
+    fn clamps() {
+        let x = vector(&[-2.0f64, 0.5, 7.0, f64::NAN]);
+        let clamped = clamp(&Tensor::scalar(0.0f64), x, &Tensor::scalar(1.0f64)).unwrap();
+        let clamped = clamped.as_slice::<f64>().unwrap();
+        assert_eq!(clamped[..3], [0.0, 0.5, 1.0]);
+        assert!(clamped[3].is_nan());
+        assert!(clamp(&vector(&[0i32, 0]), Tensor::scalar(1i32), &Tensor::scalar(1i32)).is_err());
+    }
+}

@@ -1,0 +1,182 @@
+//! Elementwise operations with one operand.
+
+use super::complex::{self, Complex64};
+use super::kernel::{map, map_to};
+use super::scalar;
+use crate::element::{Arithmetic, Bitwise, ComplexElement, Float, Integer, Number, Real};
+use crate::{DType, I1, Tensor, TensorError, dispatch};
+
+/// A function of real numbers.
+type RealFunction = fn(f64) -> f64;
+/// A function of complex numbers.
+type ComplexFunction = fn(Complex64) -> Complex64;
+/// A property of real numbers.
+type Predicate = fn(f64) -> bool;
+
+macro_rules! unary_ops {
+    ($($variant:ident $name:literal $($kind:ident($function:expr))* ;)*) => {
+        /// An elementwise operation with one operand, named as in StableHLO or CHLO.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        pub enum UnaryOp {
+            $(#[doc = concat!("`", $name, "`.")] $variant,)*
+        }
+
+        impl UnaryOp {
+            /// Every operation, by name.
+            pub const ALL: &'static [UnaryOp] = &[$(UnaryOp::$variant),*];
+
+            /// The name of the operation in StableHLO, or in CHLO.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(UnaryOp::$variant => $name,)*
+                }
+            }
+
+            fn functions(self) -> Functions {
+                match self {
+                    $(UnaryOp::$variant => {
+                        #[allow(unused_mut)]
+                        let mut functions = Functions::default();
+                        $(functions.$kind = Some($function);)*
+                        functions
+                    })*
+                }
+            }
+        }
+    };
+}
+
+/// The functions behind an operation that is defined by functions of numbers.
+#[derive(Default)]
+struct Functions {
+    real: Option<RealFunction>,
+    complex: Option<ComplexFunction>,
+    predicate: Option<Predicate>,
+}
+
+unary_ops! {
+    Abs "abs";
+    Acos "acos" real(libm::acos) complex(complex::acos);
+    Acosh "acosh" real(libm::acosh) complex(complex::acosh);
+    Asin "asin" real(libm::asin) complex(complex::asin);
+    Asinh "asinh" real(libm::asinh) complex(complex::asinh);
+    Atan "atan" real(libm::atan) complex(complex::atan);
+    Atanh "atanh" real(libm::atanh) complex(complex::atanh);
+    Cbrt "cbrt" real(libm::cbrt) complex(complex::cbrt);
+    Ceil "ceil" real(f64::ceil);
+    Cosh "cosh" real(libm::cosh) complex(complex::cosh);
+    Cosine "cosine" real(libm::cos) complex(complex::cos);
+    CountLeadingZeros "count_leading_zeros";
+    Digamma "digamma" real(scalar::digamma);
+    Erf "erf" real(libm::erf);
+    ErfInv "erf_inv" real(scalar::erf_inv);
+    Erfc "erfc" real(libm::erfc);
+    Exponential "exponential" real(libm::exp) complex(complex::exp);
+    ExponentialMinusOne "exponential_minus_one" real(libm::expm1) complex(complex::exp_m1);
+    Floor "floor" real(f64::floor);
+    Imag "imag";
+    IsFinite "is_finite" predicate(f64::is_finite);
+    IsInf "is_inf" predicate(f64::is_infinite);
+    IsNegInf "is_neg_inf" predicate(|x| x == f64::NEG_INFINITY);
+    IsPosInf "is_pos_inf" predicate(|x| x == f64::INFINITY);
+    Lgamma "lgamma" real(libm::lgamma);
+    Log "log" real(libm::log) complex(complex::log);
+    LogPlusOne "log_plus_one" real(libm::log1p) complex(complex::log_1p);
+    Logistic "logistic" real(scalar::logistic) complex(complex::logistic);
+    Negate "negate";
+    Not "not";
+    Popcnt "popcnt";
+    Real "real";
+    RoundNearestAfz "round_nearest_afz" real(f64::round);
+    RoundNearestEven "round_nearest_even" real(f64::round_ties_even);
+    Rsqrt "rsqrt" real(|x| 1.0 / x.sqrt()) complex(complex::rsqrt);
+    Sign "sign" complex(complex::sign);
+    Sine "sine" real(libm::sin) complex(complex::sin);
+    Sinh "sinh" real(libm::sinh) complex(complex::sinh);
+    Sqrt "sqrt" real(f64::sqrt) complex(complex::sqrt);
+    Tan "tan" real(libm::tan) complex(complex::tan);
+    Tanh "tanh" real(libm::tanh) complex(complex::tanh);
+}
+
+/// Applies an operation to every element. The result has the operand's type, but for [`UnaryOp::Abs`],
+/// [`UnaryOp::Real`] and [`UnaryOp::Imag`] of complex numbers, which have the type of their parts, and
+/// the predicates `Is*`, which are booleans.
+///
+/// # Errors
+/// If the operation is not defined for the element type, or there is no memory for the result.
+pub fn unary(op: UnaryOp, operand: Tensor) -> Result<Tensor, TensorError> {
+    let dtype = operand.dtype();
+    let unsupported = || Err(TensorError::Unsupported { op: op.name(), dtype });
+    match (op, dtype) {
+        (UnaryOp::Abs, DType::C64 | DType::C128) => parts(&operand, |z| libm::hypot(z.re, z.im)),
+        (UnaryOp::Real, DType::C64 | DType::C128) => parts(&operand, |z| z.re),
+        (UnaryOp::Imag, DType::C64 | DType::C128) => parts(&operand, |z| z.im),
+        (UnaryOp::Real, _) if dtype.is_float() => Ok(operand),
+        (UnaryOp::Imag, _) if dtype.is_float() => Tensor::zeros(dtype, operand.shape()),
+        (UnaryOp::Abs, _) => dispatch!(dtype, [integer, float] T => map(operand, T::abs), else unsupported()),
+        (UnaryOp::Sign, _) if !dtype.is_complex() => {
+            dispatch!(dtype, [integer, float] T => map(operand, T::sign), else unsupported())
+        }
+        (UnaryOp::Negate, _) => {
+            dispatch!(dtype, [integer, float, complex] T => map(operand, T::negate), else unsupported())
+        }
+        (UnaryOp::Not, _) => dispatch!(dtype, [boolean, integer] T => map(operand, T::not), else unsupported()),
+        (UnaryOp::Popcnt, _) => dispatch!(dtype, [integer] T => map(operand, T::popcnt), else unsupported()),
+        (UnaryOp::CountLeadingZeros, _) => {
+            dispatch!(dtype, [integer] T => map(operand, T::count_leading_zeros), else unsupported())
+        }
+        // Exact in the type itself, with the same result as the function of `f64`.
+        (UnaryOp::Sqrt, DType::F32) => map(operand, f32::sqrt),
+        (UnaryOp::Ceil, DType::F32) => map(operand, f32::ceil),
+        (UnaryOp::Floor, DType::F32) => map(operand, f32::floor),
+        (UnaryOp::RoundNearestAfz, DType::F32) => map(operand, f32::round),
+        (UnaryOp::RoundNearestEven, DType::F32) => map(operand, f32::round_ties_even),
+        (UnaryOp::IsFinite, DType::F32) => map_to(&operand, |x: f32| I1::new(x.is_finite())),
+        _ => match op.functions() {
+            Functions { real: Some(f), .. } if dtype.is_float() => real_function(f, operand),
+            Functions { complex: Some(f), .. } if dtype.is_complex() => complex_function(f, operand),
+            Functions { predicate: Some(f), .. } => dispatch!(
+                dtype, [float] T => map_to(&operand, |x: T| I1::new(f(x.to_f64()))), else unsupported()
+            ),
+            _ => unsupported(),
+        },
+    }
+}
+
+/// Applies a function of `f64` to every element, rounding its result to the type.
+///
+/// # Errors
+/// If the elements are not floating-point numbers, or there is no memory for the result.
+pub fn real_function(f: impl Fn(f64) -> f64 + Copy, operand: Tensor) -> Result<Tensor, TensorError> {
+    let dtype = operand.dtype();
+    dispatch!(
+        dtype,
+        [float] T => map(operand, |x: T| T::from_f64(f(x.to_f64()))),
+        else Err(TensorError::Unsupported { op: "a function of real numbers", dtype })
+    )
+}
+
+/// Applies a function of complex numbers to every element, rounding its result to the type.
+///
+/// # Errors
+/// If the elements are not complex numbers, or there is no memory for the result.
+pub fn complex_function(f: impl Fn(Complex64) -> Complex64 + Copy, operand: Tensor) -> Result<Tensor, TensorError> {
+    let dtype = operand.dtype();
+    dispatch!(
+        dtype,
+        [complex] T => map(operand, |z: T| complex::narrow(f(complex::widen(z)))),
+        else Err(TensorError::Unsupported { op: "a function of complex numbers", dtype })
+    )
+}
+
+/// Applies a real function of complex numbers to every element.
+fn parts(operand: &Tensor, f: impl Fn(Complex64) -> f64) -> Result<Tensor, TensorError> {
+    let dtype = operand.dtype();
+    dispatch!(
+        dtype,
+        [complex] T => map_to(operand, |z: T| {
+            <<T as ComplexElement>::Part as Number>::from_f64(f(complex::widen(z)))
+        }),
+        else Err(TensorError::Unsupported { op: "a part of a complex number", dtype })
+    )
+}

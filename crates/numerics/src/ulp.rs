@@ -1,0 +1,77 @@
+//! Distances between floating-point numbers, in units in the last place.
+
+use crate::element::{ComplexElement, Float};
+use crate::{Tensor, TensorError, dispatch};
+
+/// How many numbers of the type lie between two, counting one of them. Equal bits, or two NaNs, are
+/// zero apart; zeros of different signs as well. An infinity or NaN and anything else are [`u64::MAX`]
+/// apart.
+pub fn ulp_distance<T: Float>(x: T, y: T) -> u64 {
+    if x.to_raw() == y.to_raw() || (x.is_nan() && y.is_nan()) {
+        return 0;
+    }
+    if !x.is_finite() || !y.is_finite() {
+        return u64::MAX;
+    }
+    let sign = T::FORMAT.sign_mask();
+    let (x_ulps, y_ulps) = (x.to_raw() & !sign, y.to_raw() & !sign);
+    if (x.to_raw() ^ y.to_raw()) & sign != 0 { x_ulps + y_ulps } else { x_ulps.abs_diff(y_ulps) }
+}
+
+/// The distance of every pair of elements, in row-major order; of complex numbers, that of the parts
+/// that are further apart.
+///
+/// # Errors
+/// If element types or shapes differ, or the elements are neither floating-point nor complex numbers.
+pub fn ulp_distances(lhs: &Tensor, rhs: &Tensor) -> Result<Vec<u64>, TensorError> {
+    let dtype = lhs.dtype();
+    if dtype != rhs.dtype() {
+        return Err(TensorError::DType { expected: dtype, found: rhs.dtype() });
+    }
+    if lhs.shape() != rhs.shape() {
+        return Err(TensorError::Shape { lhs: lhs.shape().to_vec(), rhs: rhs.shape().to_vec() });
+    }
+    dispatch!(
+        dtype,
+        [float] T => {
+            let pairs = lhs.as_slice::<T>()?.iter().zip(rhs.as_slice::<T>()?);
+            Ok(pairs.map(|(&x, &y)| ulp_distance(x, y)).collect())
+        },
+        else dispatch!(
+            dtype,
+            [complex] T => {
+                let pairs = lhs.as_slice::<T>()?.iter().zip(rhs.as_slice::<T>()?);
+                let distance = |x: T, y: T| ulp_distance(x.re(), y.re()).max(ulp_distance(x.im(), y.im()));
+                Ok(pairs.map(|(&x, &y)| distance(x, y)).collect())
+            },
+            else Err(TensorError::Unsupported { op: "ulp_distances", dtype })
+        )
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Complex64, F8E5M2};
+
+    #[test]
+    fn distances() {
+        assert_eq!(ulp_distance(1.0f32, 1.0 + f32::EPSILON), 1);
+        assert_eq!(ulp_distance(1.0f64, 1.0 - f64::EPSILON), 2);
+        assert_eq!(ulp_distance(0.0f32, -0.0), 0);
+        assert_eq!(ulp_distance(f32::from_bits(2), -f32::from_bits(3)), 5);
+        assert_eq!(ulp_distance(f64::NAN, -f64::NAN), 0);
+        assert_eq!(ulp_distance(f64::INFINITY, f64::INFINITY), 0);
+        assert_eq!(ulp_distance(f64::INFINITY, f64::MAX), u64::MAX);
+        assert_eq!(ulp_distance(F8E5M2::from_bits(0x3C), F8E5M2::from_bits(0x40)), 4);
+    }
+
+    #[test]
+    fn of_tensors() {
+        let x = Tensor::scalar(Complex64::new(1.0, 0.0));
+        let y = Tensor::scalar(Complex64::new(1.0 + f64::EPSILON, f64::from_bits(3)));
+        assert_eq!(ulp_distances(&x, &y).unwrap(), [3]);
+        assert!(ulp_distances(&x, &Tensor::scalar(1.0f64)).is_err());
+        assert!(ulp_distances(&Tensor::scalar(1i32), &Tensor::scalar(1i32)).is_err());
+    }
+}
