@@ -142,7 +142,7 @@ macro_rules! native_arithmetic {
 /// Arithmetic in `f64`, rounded once to the type. The formats have at most 11 significant bits, of
 /// which `f64` has more than twice as many, so the result is the correctly rounded one.
 macro_rules! widened_arithmetic {
-    ($($ty:ident $(|$value:ident| $from_f64:expr)?;)*) => {$(
+    ($ty:ident, from_f64 $(#[$attribute:meta])* |$value:ident| $from_f64:expr) => {
         impl Number for $ty {
             #[inline]
             fn add(self, rhs: Self) -> Self {
@@ -154,15 +154,23 @@ macro_rules! widened_arithmetic {
             }
             #[inline]
             fn maximum(self, rhs: Self) -> Self {
-                Number::from_f64(Number::maximum(Float::to_f64(self), Float::to_f64(rhs)))
+                if self > rhs || Float::is_nan(self) || (self == rhs && self.to_raw() < rhs.to_raw()) {
+                    self
+                } else {
+                    rhs
+                }
             }
             #[inline]
             fn minimum(self, rhs: Self) -> Self {
-                Number::from_f64(Number::minimum(Float::to_f64(self), Float::to_f64(rhs)))
+                if self < rhs || Float::is_nan(self) || (self == rhs && self.to_raw() > rhs.to_raw()) {
+                    self
+                } else {
+                    rhs
+                }
             }
-            #[inline]
-            fn from_f64(value: f64) -> Self {
-                Float::from_raw(Self::FORMAT.encode(value))
+            $(#[$attribute])*
+            fn from_f64($value: f64) -> Self {
+                $from_f64
             }
             fn from_i64(value: i64) -> Self {
                 let magnitude = u64_to_f64_sticky(value.unsigned_abs());
@@ -187,7 +195,7 @@ macro_rules! widened_arithmetic {
                 Number::from_f64(-Float::to_f64(self))
             }
         }
-    )*};
+    };
 }
 
 float!(
@@ -214,7 +222,27 @@ float!(
     to_f64 |x: bf16| f64::from(x.to_f32())
 );
 native_arithmetic!(f32 f64);
-widened_arithmetic!(Tf32; f16; bf16;);
+widened_arithmetic!(Tf32, from_f64 | value | Float::from_raw(FloatFormat::TF32.encode(value)));
+widened_arithmetic!(f16, from_f64 | value | Float::from_raw(FloatFormat::F16.encode(value)));
+widened_arithmetic!(bf16, from_f64 #[inline] |value| {
+    // Without branches, so that loops become vector instructions.
+    let bits = to_f32_sticky(value).to_bits();
+    let is_odd = bits >> 16 & 1;
+    let rounded = (bits.wrapping_add(0x7FFF + is_odd) >> 16) as u16;
+    let nan = (bits >> 16) as u16 & 0x8000 | FloatFormat::BF16.nan() as u16;
+    bf16::from_bits(if value.is_nan() { nan } else { rounded })
+});
+
+/// A wider number as an `f32` that leaves the rounding to a narrower format open: truncated, with the
+/// last bit set where anything was cut off (rounding to odd).
+#[inline]
+fn to_f32_sticky(value: f64) -> f32 {
+    let nearest = value as f32;
+    let bits = nearest.to_bits();
+    // One less is the next one towards zero, of infinity as well.
+    let truncated = if f64::from(nearest).abs() > value.abs() { bits.wrapping_sub(1) } else { bits };
+    f32::from_bits(if f64::from(nearest) == value { bits } else { truncated | 1 })
+}
 
 macro_rules! small {
     ($($name:ident $doc:literal)*) => {$(
@@ -272,7 +300,7 @@ macro_rules! small {
             to_raw |x: $name| u64::from(x.0), from_raw |raw| $name::from_bits(raw as u8),
             to_f64 |x: $name| f64::from(x.to_f32())
         );
-        widened_arithmetic!($name;);
+        widened_arithmetic!($name, from_f64 |value| Float::from_raw(FloatFormat::$name.encode(value)));
     )*};
 }
 

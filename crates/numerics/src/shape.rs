@@ -1,9 +1,9 @@
 //! Shapes: strides, walks over indices, and strided views, which describe every rearrangement of
 //! elements that is affine in the index (broadcast, transpose, slice, reverse, the interior of a pad).
 
-use crate::Element;
 use crate::TensorError;
 use crate::tensor::allocate;
+use bytemuck::Pod;
 
 /// The number of elements of a shape, or `None` if it does not fit. A shape with an empty dimension
 /// has none, however large its other dimensions are.
@@ -258,13 +258,13 @@ impl StridedView {
     ///
     /// # Errors
     /// If the view reaches outside of `source`, or there is no memory for the result.
-    pub fn gather<T: Element>(&self, source: &[T]) -> Result<Vec<T>, TensorError> {
+    pub fn gather<T: Pod>(&self, source: &[T]) -> Result<Vec<T>, TensorError> {
         let count = self.check(source.len())?;
         let axes = self.axes();
         let transposed = Blocks::of(&axes);
         let mut result = allocate(count)?;
         if let Some(blocks) = transposed {
-            result.resize(count, T::ZERO);
+            result.resize(count, T::zeroed());
             blocks.walk(self.offset, |dense, strided| result[dense] = source[strided]);
             return Ok(result);
         }
@@ -280,7 +280,7 @@ impl StridedView {
     ///
     /// # Errors
     /// If there are not as many elements as the view has, or the view reaches outside of `target`.
-    pub fn scatter<T: Element>(&self, source: &[T], target: &mut [T]) -> Result<(), TensorError> {
+    pub fn scatter<T: Pod>(&self, source: &[T], target: &mut [T]) -> Result<(), TensorError> {
         let count = self.check(target.len())?;
         if source.len() != count {
             return Err(TensorError::Length { expected: count, found: source.len() });

@@ -1,5 +1,6 @@
 //! Tensors: an element type, a shape and shared bytes.
 
+use crate::dispatch::dispatch_storage;
 use crate::shape::{self, StridedView};
 use crate::{Bytes, DType, Element, TensorError, dispatch_all};
 use bytemuck::Pod;
@@ -236,10 +237,16 @@ impl Tensor {
     /// # Errors
     /// As [`Tensor::as_slice`], and if there is no memory for the copy.
     pub fn make_mut<T: Element>(&mut self) -> Result<&mut [T], TensorError> {
-        if self.data.get_mut().is_none() {
-            self.data = Bytes::from_vec(self.to_vec::<T>()?);
-        }
         self.expect::<T>()?;
+        self.storage_mut()
+    }
+
+    /// As [`Tensor::storage`], for writing.
+    fn storage_mut<T: Pod + Send + Sync>(&mut self) -> Result<&mut [T], TensorError> {
+        if self.data.get_mut().is_none() {
+            let elements = self.storage::<T>()?;
+            self.data = Bytes::from_vec(collect(elements.len(), elements.iter().copied())?);
+        }
         let data = self.data.get_mut().ok_or(TensorError::OutOfBounds)?;
         bytemuck::try_cast_slice_mut(data).map_err(|_| TensorError::OutOfBounds)
     }
@@ -271,11 +278,12 @@ impl Tensor {
     /// # Errors
     /// If the view reaches outside of the elements, or there is no memory for the copy.
     pub fn gather(&self, view: &StridedView) -> Result<Tensor, TensorError> {
-        let shape = view.shape().to_vec();
-        if view.is_dense() && num_elements(self.dtype, &shape)? == self.num_elements() {
+        let shape = view.shape();
+        if view.is_dense() && num_elements(self.dtype, shape)? == self.num_elements() {
             return self.reshape(shape);
         }
-        dispatch_all!(self.dtype, T => Tensor::from_vec(shape, view.gather(self.as_slice::<T>()?)?))
+        let elements = dispatch_storage!(self.dtype, S => Bytes::from_vec(view.gather(self.storage::<S>()?)?));
+        Ok(Tensor { dtype: self.dtype, shape: shape.to_vec(), data: elements })
     }
 
     /// Replaces the elements of a strided view by those of `source`, which has the view's shape.
@@ -284,13 +292,13 @@ impl Tensor {
     /// If element type or shape of `source` differ, the view reaches outside of the elements, or there
     /// is no memory to make them unshared.
     pub fn scatter(&mut self, view: &StridedView, source: &Tensor) -> Result<(), TensorError> {
+        if source.dtype != self.dtype {
+            return Err(TensorError::DType { expected: self.dtype, found: source.dtype });
+        }
         if source.shape != view.shape() {
             return Err(TensorError::Shape { lhs: view.shape().to_vec(), rhs: source.shape.clone() });
         }
-        dispatch_all!(
-            self.dtype,
-            T => view.scatter(source.as_slice::<T>()?, self.make_mut::<T>()?)
-        )
+        dispatch_storage!(self.dtype, S => view.scatter(source.storage::<S>()?, self.storage_mut::<S>()?))
     }
 }
 

@@ -1,58 +1,37 @@
-//! The loops that all elementwise operations share.
+//! The walks that all elementwise operations share.
+//!
+//! Elements go through an operation in blocks that stay in the cache. Only the loop over one block is
+//! compiled for every operation and element type; the walk over the blocks is compiled once for every
+//! element type and reaches the loop through a pointer.
 
 use crate::tensor::allocate;
-use crate::{DType, Element, Tensor, TensorError, shape};
+use crate::{Element, Tensor, TensorError, shape};
 
-/// The number of elements that go through a loop at a time where elements are first copied, so that the
-/// copy is still in the cache when the loop reads it.
+/// The number of elements of a block.
 pub(super) const BLOCK: usize = 1024;
 
-/// Whether loops over this element type are worth compiling once per operation, because the compiler
-/// can turn them into vector instructions. The other types call operations through pointers.
-pub(super) const fn is_vectorizable(dtype: DType) -> bool {
-    matches!(
-        dtype,
-        DType::I1
-            | DType::I8
-            | DType::I16
-            | DType::I32
-            | DType::I64
-            | DType::U8
-            | DType::U16
-            | DType::U32
-            | DType::U64
-            | DType::BF16
-            | DType::F32
-            | DType::F64
-            | DType::C64
-            | DType::C128
-    )
-}
-
-/// The shape of the result of an elementwise operation: that of both operands, or that of one if the
-/// other one has rank 0.
-pub(super) fn common_shape(lhs: &Tensor, rhs: &Tensor) -> Result<Vec<usize>, TensorError> {
-    if lhs.shape() == rhs.shape() || rhs.rank() == 0 {
-        Ok(lhs.shape().to_vec())
-    } else if lhs.rank() == 0 {
-        Ok(rhs.shape().to_vec())
-    } else {
-        Err(TensorError::Shape { lhs: lhs.shape().to_vec(), rhs: rhs.shape().to_vec() })
-    }
-}
-
-/// Applies `f` to every element.
-pub(super) fn map<T: Element>(operand: Tensor, f: impl Fn(T) -> T + Copy) -> Result<Tensor, TensorError> {
-    if is_vectorizable(T::DTYPE) { map_loop(operand, f) } else { map_loop(operand, &f as &dyn Fn(T) -> T) }
-}
-
-fn map_loop<T: Element>(mut operand: Tensor, f: impl Fn(T) -> T) -> Result<Tensor, TensorError> {
-    update(&mut operand, |_, block: &mut [T]| {
+/// Applies `f` to every element, in place if nobody shares them.
+pub(super) fn map<T: Element>(operand: Tensor, f: impl Fn(T) -> T) -> Result<Tensor, TensorError> {
+    map_blocks(operand, &|block| {
         for x in block {
             *x = f(*x);
         }
-    })?;
-    Ok(operand)
+    })
+}
+
+fn map_blocks<T: Element>(mut operand: Tensor, f: &dyn Fn(&mut [T])) -> Result<Tensor, TensorError> {
+    if operand.is_unshared() {
+        operand.make_mut::<T>()?.chunks_mut(BLOCK).for_each(f);
+        return Ok(operand);
+    }
+    let elements = operand.as_slice::<T>()?;
+    let mut results = allocate(elements.len())?;
+    for block in elements.chunks(BLOCK) {
+        let start = results.len();
+        results.extend_from_slice(block);
+        f(&mut results[start..]);
+    }
+    Tensor::from_vec(operand.shape(), results)
 }
 
 /// Applies `f` to every element, with a result of another type.
@@ -63,58 +42,42 @@ pub(super) fn map_to<T: Element, R: Element>(operand: &Tensor, f: impl Fn(T) -> 
     Tensor::from_vec(operand.shape(), results)
 }
 
-/// Lets `f` change all elements, a block at a time: in place if nobody shares them, else in a copy. `f`
-/// gets the position of the first element of the block.
-fn update<T: Element>(tensor: &mut Tensor, mut f: impl FnMut(usize, &mut [T])) -> Result<(), TensorError> {
-    if tensor.is_unshared() {
-        f(0, tensor.make_mut::<T>()?);
-        return Ok(());
-    }
-    let elements = tensor.as_slice::<T>()?;
-    let mut results = allocate(elements.len())?;
-    for block in elements.chunks(BLOCK) {
-        let start = results.len();
-        results.extend_from_slice(block);
-        f(start, &mut results[start..]);
-    }
-    *tensor = Tensor::from_vec(tensor.shape(), results)?;
-    Ok(())
-}
-
 /// Applies `f` to every pair of elements. An operand of rank 0 is paired with every element of the other
-/// one.
-pub(super) fn zip<T: Element>(lhs: Tensor, rhs: Tensor, f: impl Fn(T, T) -> T + Copy) -> Result<Tensor, TensorError> {
-    if is_vectorizable(T::DTYPE) { zip_loop(lhs, rhs, f) } else { zip_loop(lhs, rhs, &f as &dyn Fn(T, T) -> T) }
+/// one. The result takes the place of an operand of its shape that nobody shares.
+pub(super) fn zip<T: Element>(lhs: Tensor, rhs: Tensor, f: impl Fn(T, T) -> T) -> Result<Tensor, TensorError> {
+    zip_blocks(lhs, rhs, &|results, xs, ys| {
+        for ((result, &x), &y) in results.iter_mut().zip(xs).zip(ys) {
+            *result = f(x, y);
+        }
+    })
 }
 
-fn zip_loop<T: Element>(mut lhs: Tensor, mut rhs: Tensor, f: impl Fn(T, T) -> T + Copy) -> Result<Tensor, TensorError> {
+/// Writes a block of results of two blocks of operands, all of the same length.
+type ZipBlock<'a, T, R> = dyn Fn(&mut [R], &[T], &[T]) + 'a;
+
+fn zip_blocks<T: Element>(mut lhs: Tensor, mut rhs: Tensor, f: &ZipBlock<'_, T, T>) -> Result<Tensor, TensorError> {
     let shape = common_shape(&lhs, &rhs)?;
-    if lhs.shape() != shape || (!lhs.is_unshared() && rhs.is_unshared() && rhs.shape() == shape) {
-        combine(&mut rhs, &lhs, |x, y| f(y, x))?;
-        Ok(rhs)
-    } else {
-        combine(&mut lhs, &rhs, f)?;
-        Ok(lhs)
+    // An operand that gives its place to the result goes through this copy.
+    let mut copy = [T::ZERO; BLOCK];
+    if lhs.shape() == shape && lhs.is_unshared() {
+        let ys = Blocks::new(&rhs, lhs.num_elements())?;
+        for (start, results) in blocks_mut(lhs.make_mut::<T>()?) {
+            let xs = &mut copy[..results.len()];
+            xs.copy_from_slice(results);
+            f(results, xs, ys.get(start, results.len()));
+        }
+        return Ok(lhs);
     }
-}
-
-/// Replaces every element of `target` by `f` of it and the element of `other`, which may be of rank 0.
-fn combine<T: Element>(target: &mut Tensor, other: &Tensor, f: impl Fn(T, T) -> T + Copy) -> Result<(), TensorError> {
-    let others = other.as_slice::<T>()?;
-    if target.shape() == other.shape() {
-        update(target, |start, block: &mut [T]| {
-            for (x, &y) in block.iter_mut().zip(&others[start..]) {
-                *x = f(*x, y);
-            }
-        })
-    } else {
-        let y = other.item::<T>()?;
-        update(target, |_, block: &mut [T]| {
-            for x in block {
-                *x = f(*x, y);
-            }
-        })
+    if rhs.shape() == shape && rhs.is_unshared() {
+        let xs = Blocks::new(&lhs, rhs.num_elements())?;
+        for (start, results) in blocks_mut(rhs.make_mut::<T>()?) {
+            let ys = &mut copy[..results.len()];
+            ys.copy_from_slice(results);
+            f(results, xs.get(start, results.len()), ys);
+        }
+        return Ok(rhs);
     }
+    zip_blocks_to(&lhs, &rhs, f)
 }
 
 /// Applies `f` to every pair of elements, as [`zip`] does, with a result of another type.
@@ -123,17 +86,70 @@ pub(super) fn zip_to<T: Element, R: Element>(
     rhs: &Tensor,
     f: impl Fn(T, T) -> R,
 ) -> Result<Tensor, TensorError> {
+    zip_blocks_to(lhs, rhs, &|results: &mut [R], xs: &[T], ys: &[T]| {
+        for ((result, &x), &y) in results.iter_mut().zip(xs).zip(ys) {
+            *result = f(x, y);
+        }
+    })
+}
+
+fn zip_blocks_to<T: Element, R: Element>(
+    lhs: &Tensor,
+    rhs: &Tensor,
+    f: &ZipBlock<'_, T, R>,
+) -> Result<Tensor, TensorError> {
     let shape = common_shape(lhs, rhs)?;
-    let (left, right) = (lhs.as_slice::<T>()?, rhs.as_slice::<T>()?);
-    let mut results = allocate(shape::num_elements(&shape).unwrap_or(0))?;
-    if lhs.shape() == rhs.shape() {
-        results.extend(left.iter().zip(right).map(|(&x, &y)| f(x, y)));
-    } else if rhs.rank() == 0 {
-        let y = rhs.item::<T>()?;
-        results.extend(left.iter().map(|&x| f(x, y)));
-    } else {
-        let x = lhs.item::<T>()?;
-        results.extend(right.iter().map(|&y| f(x, y)));
+    // One operand has this shape, so the number of elements has been computed before.
+    let len = shape::num_elements(&shape).unwrap_or(0);
+    let (xs, ys) = (Blocks::<T>::new(lhs, len)?, Blocks::<T>::new(rhs, len)?);
+    let mut results = allocate(len)?;
+    for start in (0..len).step_by(BLOCK) {
+        let end = len.min(start + BLOCK);
+        results.resize(end, R::ZERO);
+        f(&mut results[start..], xs.get(start, end - start), ys.get(start, end - start));
     }
     Tensor::from_vec(shape, results)
+}
+
+/// The shape of the result of an elementwise operation: that of both operands, or that of one if the
+/// other one has rank 0.
+fn common_shape(lhs: &Tensor, rhs: &Tensor) -> Result<Vec<usize>, TensorError> {
+    if lhs.shape() == rhs.shape() || rhs.rank() == 0 {
+        Ok(lhs.shape().to_vec())
+    } else if lhs.rank() == 0 {
+        Ok(rhs.shape().to_vec())
+    } else {
+        Err(TensorError::Shape { lhs: lhs.shape().to_vec(), rhs: rhs.shape().to_vec() })
+    }
+}
+
+/// The blocks of a slice, each with the position of its first element.
+fn blocks_mut<T>(elements: &mut [T]) -> impl Iterator<Item = (usize, &mut [T])> {
+    elements.chunks_mut(BLOCK).enumerate().map(|(block, elements)| (block * BLOCK, elements))
+}
+
+/// The elements of an operand, block by block.
+enum Blocks<'a, T> {
+    /// An element for every one of the result.
+    Elements(&'a [T]),
+    /// A block of copies of the only element.
+    Splat([T; BLOCK]),
+}
+
+impl<'a, T: Element> Blocks<'a, T> {
+    /// The blocks of an operand of an operation with `len` results.
+    fn new(operand: &'a Tensor, len: usize) -> Result<Blocks<'a, T>, TensorError> {
+        match operand.as_slice::<T>()? {
+            elements if elements.len() == len => Ok(Blocks::Elements(elements)),
+            [element] => Ok(Blocks::Splat([*element; BLOCK])),
+            elements => Err(TensorError::Length { expected: len, found: elements.len() }),
+        }
+    }
+
+    fn get(&self, start: usize, len: usize) -> &[T] {
+        match self {
+            Blocks::Elements(elements) => &elements[start..start + len],
+            Blocks::Splat(block) => &block[..len],
+        }
+    }
 }

@@ -147,7 +147,7 @@ pub fn unary(op: UnaryOp, operand: Tensor) -> Result<Tensor, TensorError> {
 ///
 /// # Errors
 /// If the elements are not floating-point numbers, or there is no memory for the result.
-pub fn real_function(f: impl Fn(f64) -> f64 + Copy, operand: Tensor) -> Result<Tensor, TensorError> {
+pub fn real_function(f: fn(f64) -> f64, operand: Tensor) -> Result<Tensor, TensorError> {
     let dtype = operand.dtype();
     dispatch!(
         dtype,
@@ -160,7 +160,7 @@ pub fn real_function(f: impl Fn(f64) -> f64 + Copy, operand: Tensor) -> Result<T
 ///
 /// # Errors
 /// If the elements are not complex numbers, or there is no memory for the result.
-pub fn complex_function(f: impl Fn(Complex64) -> Complex64 + Copy, operand: Tensor) -> Result<Tensor, TensorError> {
+pub fn complex_function(f: fn(Complex64) -> Complex64, operand: Tensor) -> Result<Tensor, TensorError> {
     let dtype = operand.dtype();
     dispatch!(
         dtype,
@@ -170,7 +170,7 @@ pub fn complex_function(f: impl Fn(Complex64) -> Complex64 + Copy, operand: Tens
 }
 
 /// Applies a real function of complex numbers to every element.
-fn parts(operand: &Tensor, f: impl Fn(Complex64) -> f64) -> Result<Tensor, TensorError> {
+fn parts(operand: &Tensor, f: fn(Complex64) -> f64) -> Result<Tensor, TensorError> {
     let dtype = operand.dtype();
     dispatch!(
         dtype,
