@@ -7,6 +7,9 @@ mod parser;
 mod printer;
 mod state;
 
-pub use parser::{ParseFailed, ParseOptions, Parsed, Parser, parse_module_op};
+pub use parser::{
+    MAX_NESTING, ParseFailed, ParseOptions, ParseOutput, Parsed, Parser, RegionArgument, parse, parse_attribute,
+    parse_module_op, parse_type,
+};
 pub use printer::{Printer, print_module_op};
 pub use state::{OpState, UnresolvedOperand};

@@ -1,6 +1,33 @@
-//! The parser.
+//! A hand-written recursive-descent parser of MLIR text that recovers from errors.
+//!
+//! [`parse`] never fails: it returns a module, what could be read of it, and diagnostics. Dialects extend the parser with
+//! functions over [`Parser`] that their declarations name.
 
-use super::OpState;
+mod affine;
+mod attributes;
+mod dense;
+mod locations;
+mod ops;
+mod params;
+mod pretty;
+mod regions;
+mod resources;
+mod scope;
+mod strings;
+mod types;
+
+pub use ops::parse_module_op;
+pub use regions::RegionArgument;
+
+use super::lexer::{Kind, Token, next_token};
+use crate::attrs::{Attribute, Name, Resource};
+use crate::diag::{Diagnostic, Diagnostics, Source, Span};
+use crate::ir::{BlockId, Module, OpId};
+use crate::ods::Registry;
+use crate::types::Type;
+use rustc_hash::{FxHashMap, FxHashSet};
+use scope::Scopes;
+use std::sync::Arc;
 
 /// Marks that parsing failed; the diagnostic is already recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,20 +36,388 @@ pub struct ParseFailed;
 /// A parsed value, or the mark that a diagnostic was recorded.
 pub type Parsed<T> = Result<T, ParseFailed>;
 
+/// Regions, attributes, types and locations nest at most this deep.
+pub const MAX_NESTING: usize = 256;
+
+/// After so many errors the parser gives up.
+const MAX_ERRORS: usize = 100;
+
 /// What the parser accepts.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ParseOptions {
     /// Whether ops, attributes and types of unregistered dialects are allowed.
     pub allow_unregistered_dialects: bool,
+    /// Whether to stop at the first error, as upstream's tools do, instead of going on with the next op.
+    pub stop_at_first_error: bool,
 }
 
-/// Parses MLIR text.
+/// What was read, and what was wrong with it. The module is fit for use only if no diagnostic is an error.
+pub struct ParseOutput {
+    /// The module, without the ops that could not be read.
+    pub module: Module,
+    /// What was wrong.
+    pub diagnostics: Diagnostics,
+}
+
+/// Parses MLIR text. The top-level operation of the result is the one op of the text if that is a `builtin.module`, else a
+/// module around what was read.
+pub fn parse(source: Arc<Source>, registry: &'static Registry, options: ParseOptions) -> ParseOutput {
+    let text = source.text();
+    if text.len() >= u32::MAX as usize {
+        let message = format!("the text has {} bytes; texts of 4 GiB and more cannot be read", text.len());
+        let diagnostics = vec![Diagnostic::error("parse", message)];
+        return ParseOutput { module: Module::new(registry), diagnostics };
+    }
+    let mut module = Module::new(registry);
+    module.set_source(source.clone());
+    let mut parser = Parser::new(text, module, options);
+    parser.parse_top_level();
+    ParseOutput { module: parser.module, diagnostics: parser.diagnostics }
+}
+
+/// Parses one attribute, such as `dense<1.0> : tensor<2xf32>`, that makes up the whole text.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn parse_attribute(text: &str, registry: &'static Registry) -> Result<Attribute, Diagnostics> {
+    parse_whole(text, registry, |p| p.attribute(None))
+}
+
+/// Parses one type that makes up the whole text.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn parse_type(text: &str, registry: &'static Registry) -> Result<Type, Diagnostics> {
+    parse_whole(text, registry, |p| p.ty())
+}
+
+fn parse_whole<T>(
+    text: &str,
+    registry: &'static Registry,
+    read: impl FnOnce(&mut Parser<'_>) -> Parsed<T>,
+) -> Result<T, Diagnostics> {
+    let mut parser = Parser::new(text, Module::new(registry), ParseOptions::default());
+    let result = read(&mut parser);
+    if result.is_ok() && parser.token.kind != Kind::Eof {
+        let _ = parser.unexpected::<()>("the end of the text");
+    }
+    match result {
+        Ok(value) if parser.diagnostics.is_empty() => Ok(value),
+        _ => Err(parser.diagnostics),
+    }
+}
+
+/// The state of parsing one text; the hooks of dialects read through its methods.
 pub struct Parser<'a> {
     text: &'a str,
+    token: Token,
+    /// End of the token before the current one.
+    last_end: u32,
+    module: Module,
+    registry: &'static Registry,
+    options: ParseOptions,
+    diagnostics: Diagnostics,
+    depth: usize,
+    attribute_aliases: FxHashMap<&'a str, Attribute>,
+    type_aliases: FxHashMap<&'a str, Type>,
+    /// Types by their spelling: programs write the same few types thousands of times.
+    types: FxHashMap<&'a str, Type>,
+    names: FxHashSet<Name>,
+    resources: FxHashMap<(Name, Name), Resource>,
+    scopes: Scopes<'a>,
+    /// Default dialects of the enclosing regions, innermost last.
+    default_dialects: Vec<&'static str>,
+    /// Uses of location aliases that were not yet defined.
+    deferred_locations: Vec<(DeferredLocation, Span)>,
 }
 
-/// Parses the pretty form of `builtin.module`.
-pub fn parse_module_op(parser: &mut Parser<'_>, _state: &mut OpState) -> Parsed<()> {
-    let _ = parser.text;
-    Err(ParseFailed)
+/// What a deferred location belongs to.
+enum DeferredLocation {
+    Op(OpId),
+    Argument(BlockId, usize),
+}
+
+/// Where to go on reading after looking ahead.
+#[derive(Clone, Copy)]
+struct Checkpoint(Token, u32);
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str, module: Module, options: ParseOptions) -> Parser<'a> {
+        Parser {
+            text,
+            token: next_token(text.as_bytes(), 0),
+            last_end: 0,
+            registry: module.registry(),
+            module,
+            options,
+            diagnostics: Vec::new(),
+            depth: 0,
+            attribute_aliases: FxHashMap::default(),
+            type_aliases: FxHashMap::default(),
+            types: FxHashMap::default(),
+            names: FxHashSet::default(),
+            resources: FxHashMap::default(),
+            scopes: Scopes::default(),
+            default_dialects: vec!["builtin"],
+            deferred_locations: Vec::new(),
+        }
+    }
+}
+
+/// Tokens.
+impl<'a> Parser<'a> {
+    fn slice(&self, span: Span) -> &'a str {
+        &self.text[span.start as usize..span.end as usize]
+    }
+
+    fn token_text(&self) -> &'a str {
+        self.slice(self.token.span)
+    }
+
+    fn advance(&mut self) {
+        self.last_end = self.token.span.end;
+        self.token = next_token(self.text.as_bytes(), self.token.span.end as usize);
+    }
+
+    /// Goes on lexing at byte `pos`.
+    fn jump(&mut self, pos: usize) {
+        self.last_end = pos as u32;
+        self.token = next_token(self.text.as_bytes(), pos);
+    }
+
+    fn checkpoint(&self) -> Checkpoint {
+        Checkpoint(self.token, self.last_end)
+    }
+
+    fn rewind(&mut self, checkpoint: Checkpoint) {
+        self.token = checkpoint.0;
+        self.last_end = checkpoint.1;
+    }
+
+    /// Where the current token stands.
+    pub fn here(&self) -> Span {
+        self.token.span
+    }
+
+    /// The range from `start` to the end of the last token read.
+    pub fn span_from(&self, start: Span) -> Span {
+        Span { start: start.start, end: self.last_end.max(start.start) }
+    }
+
+    /// Whether the current token is this keyword or punctuation.
+    pub fn at(&self, token: &str) -> bool {
+        !matches!(self.token.kind, Kind::String | Kind::Invalid) && self.token_text() == token
+    }
+
+    /// Reads this keyword or punctuation if it comes next.
+    pub fn eat(&mut self, token: &str) -> bool {
+        let found = self.at(token);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    /// Reads this keyword or punctuation.
+    ///
+    /// # Errors
+    /// If something else comes next.
+    pub fn expect(&mut self, token: &str) -> Parsed<()> {
+        if self.eat(token) { Ok(()) } else { self.unexpected(&format!("`{token}`")) }
+    }
+
+    fn at_punct(&self, c: u8) -> bool {
+        self.token.kind == Kind::Punct(c)
+    }
+
+    fn eat_punct(&mut self, c: u8) -> bool {
+        let found = self.at_punct(c);
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn expect_punct(&mut self, c: u8) -> Parsed<()> {
+        if self.eat_punct(c) { Ok(()) } else { self.unexpected(&format!("`{}`", c as char)) }
+    }
+
+    /// Reads a word if one comes next.
+    pub fn eat_word(&mut self) -> Option<&'a str> {
+        if self.token.kind != Kind::Word {
+            return None;
+        }
+        let word = self.token_text();
+        self.advance();
+        Some(word)
+    }
+
+    /// Reads a word.
+    ///
+    /// # Errors
+    /// If something else comes next; the message says that `what` was expected.
+    pub fn word(&mut self, what: &str) -> Parsed<&'a str> {
+        match self.eat_word() {
+            Some(word) => Ok(word),
+            None => self.unexpected(what),
+        }
+    }
+
+    /// Reads elements separated by commas up to the closing token, which is read too. The opening one has been read.
+    ///
+    /// # Errors
+    /// Those of `element`, and a missing comma or closing token.
+    pub fn list_until(&mut self, close: &str, mut element: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
+        if self.eat(close) {
+            return Ok(());
+        }
+        loop {
+            element(self)?;
+            if !self.eat_punct(b',') {
+                return self.expect(close);
+            }
+        }
+    }
+
+    /// Reads elements separated by commas: at least one.
+    ///
+    /// # Errors
+    /// Those of `element`.
+    pub fn comma_separated(&mut self, mut element: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
+        element(self)?;
+        while self.eat_punct(b',') {
+            element(self)?;
+        }
+        Ok(())
+    }
+
+    /// Reads an integer with an optional sign.
+    ///
+    /// # Errors
+    /// If something else comes next, or the value does not fit.
+    pub fn integer(&mut self) -> Parsed<i64> {
+        let start = self.here();
+        let value = self.wide_integer()?;
+        match i64::try_from(value) {
+            Ok(value) => Ok(value),
+            Err(_) => self.error_at(self.span_from(start), format!("the integer {value} does not fit 64 bits")),
+        }
+    }
+
+    fn wide_integer(&mut self) -> Parsed<i128> {
+        let start = self.here();
+        let negative = self.eat_punct(b'-');
+        if self.token.kind != Kind::Integer {
+            return self.unexpected("an integer");
+        }
+        let text = self.token_text();
+        self.advance();
+        let digits = text.strip_prefix("0x");
+        let magnitude = match digits {
+            Some(hex) => u128::from_str_radix(hex, 16),
+            None => text.parse(),
+        };
+        match magnitude.ok().and_then(|m| i128::try_from(m).ok()) {
+            Some(m) => Ok(if negative { -m } else { m }),
+            None => self.error_at(self.span_from(start), "integers of more than 127 bits cannot be read"),
+        }
+    }
+
+    /// Reads `[1, 2, 3]`.
+    ///
+    /// # Errors
+    /// If something else comes next.
+    pub fn i64_list(&mut self) -> Parsed<Vec<i64>> {
+        self.expect_punct(b'[')?;
+        let mut values = Vec::new();
+        self.list_until("]", |p| {
+            values.push(p.integer()?);
+            Ok(())
+        })?;
+        Ok(values)
+    }
+
+    /// The shared form of a name.
+    pub fn name(&mut self, text: &str) -> Name {
+        if let Some(name) = self.names.get(text) {
+            return name.clone();
+        }
+        let name: Name = text.into();
+        self.names.insert(name.clone());
+        name
+    }
+
+    /// The dialects that can be read.
+    pub fn registry(&self) -> &'static Registry {
+        self.registry
+    }
+
+    /// The module that is being read.
+    pub fn module(&mut self) -> &mut Module {
+        &mut self.module
+    }
+
+    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_NESTING {
+            return self.error(format!("nesting deeper than {MAX_NESTING} levels cannot be read"));
+        }
+        self.depth += 1;
+        let result = read(self);
+        self.depth -= 1;
+        result
+    }
+}
+
+/// Diagnostics.
+impl Parser<'_> {
+    /// Records an error at the current token.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn error<T>(&mut self, message: impl Into<String>) -> Parsed<T> {
+        self.error_at(self.here(), message)
+    }
+
+    /// Records an error at a place.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn error_at<T>(&mut self, span: Span, message: impl Into<String>) -> Parsed<T> {
+        self.report(Diagnostic::error("parse", message).at(span))
+    }
+
+    /// Records a diagnostic.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn report<T>(&mut self, diagnostic: Diagnostic) -> Parsed<T> {
+        let full =
+            self.diagnostics.len() >= MAX_ERRORS || (self.options.stop_at_first_error && !self.diagnostics.is_empty());
+        if !full {
+            self.diagnostics.push(diagnostic);
+        }
+        Err(ParseFailed)
+    }
+
+    /// Records that `expected` does not come next.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
+        let text = self.token_text();
+        let message = match self.token.kind {
+            Kind::Eof => format!("expected {expected}, found the end of the text"),
+            Kind::Invalid if text.starts_with(['"', '@']) => format!("expected {expected}, found an unclosed string"),
+            _ if text.chars().count() > 40 => {
+                format!("expected {expected}, found `{}…`", text.chars().take(40).collect::<String>())
+            }
+            _ => format!("expected {expected}, found `{text}`"),
+        };
+        // A missing token at the end of a line is missed there, not at the start of the next line.
+        self.error(message)
+    }
+
+    fn gives_up(&self) -> bool {
+        (self.options.stop_at_first_error && !self.diagnostics.is_empty()) || self.diagnostics.len() >= MAX_ERRORS
+    }
 }

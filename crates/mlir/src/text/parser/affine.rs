@@ -1,0 +1,145 @@
+//! Affine maps and integer sets.
+
+use super::{Kind, Parsed, Parser};
+use crate::affine::{AffineExpr, AffineMap, AffineOp, IntegerSet};
+use std::sync::Arc;
+
+/// Names of the dimensions and symbols of a map.
+struct Names<'a> {
+    dims: Vec<&'a str>,
+    symbols: Vec<&'a str>,
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn affine_map(&mut self) -> Parsed<AffineMap> {
+        let names = self.affine_names()?;
+        self.expect("->")?;
+        self.expect_punct(b'(')?;
+        let mut results = Vec::new();
+        self.list_until(")", |p| {
+            results.push(p.affine_sum(&names)?);
+            Ok(())
+        })?;
+        Ok(AffineMap { dims: names.dims.len() as u32, symbols: names.symbols.len() as u32, results })
+    }
+
+    pub(super) fn integer_set(&mut self) -> Parsed<IntegerSet> {
+        let names = self.affine_names()?;
+        self.expect_punct(b':')?;
+        self.expect_punct(b'(')?;
+        let mut constraints = Vec::new();
+        self.list_until(")", |p| {
+            let left = p.affine_sum(&names)?;
+            let sign = p.token.kind;
+            p.advance();
+            if !matches!(sign, Kind::Punct(b'<' | b'>' | b'=')) || !p.eat_punct(b'=') {
+                return p.unexpected("`>=`, `<=` or `==`");
+            }
+            let right = p.affine_sum(&names)?;
+            let (a, b) = if sign == Kind::Punct(b'<') { (right, left) } else { (left, right) };
+            let difference =
+                if b == AffineExpr::Constant(0) { a } else { add(a, multiply(b, AffineExpr::Constant(-1))) };
+            constraints.push((difference, sign == Kind::Punct(b'=')));
+            Ok(())
+        })?;
+        Ok(IntegerSet { dims: names.dims.len() as u32, symbols: names.symbols.len() as u32, constraints })
+    }
+
+    fn affine_names(&mut self) -> Parsed<Names<'a>> {
+        let mut names = Names { dims: Vec::new(), symbols: Vec::new() };
+        self.expect_punct(b'(')?;
+        self.list_until(")", |p| {
+            names.dims.push(p.word("the name of a dimension")?);
+            Ok(())
+        })?;
+        if self.eat_punct(b'[') {
+            self.list_until("]", |p| {
+                names.symbols.push(p.word("the name of a symbol")?);
+                Ok(())
+            })?;
+        }
+        Ok(names)
+    }
+
+    fn affine_sum(&mut self, names: &Names<'_>) -> Parsed<AffineExpr> {
+        let mut left = self.affine_product(names)?;
+        loop {
+            if self.eat_punct(b'+') {
+                left = add(left, self.affine_product(names)?);
+            } else if self.eat_punct(b'-') {
+                left = add(left, multiply(self.affine_product(names)?, AffineExpr::Constant(-1)));
+            } else {
+                return Ok(left);
+            }
+        }
+    }
+
+    fn affine_product(&mut self, names: &Names<'_>) -> Parsed<AffineExpr> {
+        let mut left = self.affine_operand(names)?;
+        loop {
+            let op = match self.token.kind {
+                Kind::Punct(b'*') => AffineOp::Mul,
+                Kind::Word if self.at("mod") => AffineOp::Mod,
+                Kind::Word if self.at("floordiv") => AffineOp::FloorDiv,
+                Kind::Word if self.at("ceildiv") => AffineOp::CeilDiv,
+                _ => return Ok(left),
+            };
+            self.advance();
+            let right = self.affine_operand(names)?;
+            left = if op == AffineOp::Mul { multiply(left, right) } else { binary(op, left, right) };
+        }
+    }
+
+    fn affine_operand(&mut self, names: &Names<'_>) -> Parsed<AffineExpr> {
+        if self.eat_punct(b'(') {
+            let inner = self.nested(|p| p.affine_sum(names))?;
+            self.expect_punct(b')')?;
+            return Ok(inner);
+        }
+        if self.eat_punct(b'-') {
+            let inner = self.nested(|p| p.affine_operand(names))?;
+            return Ok(multiply(inner, AffineExpr::Constant(-1)));
+        }
+        if self.token.kind == Kind::Integer {
+            return Ok(AffineExpr::Constant(self.integer()?));
+        }
+        let span = self.here();
+        let name = self.word("a dimension, symbol or number")?;
+        if let Some(i) = names.dims.iter().position(|n| *n == name) {
+            Ok(AffineExpr::Dim(i as u32))
+        } else if let Some(i) = names.symbols.iter().position(|n| *n == name) {
+            Ok(AffineExpr::Symbol(i as u32))
+        } else {
+            self.error_at(span, format!("`{name}` is neither a dimension nor a symbol of this map"))
+        }
+    }
+}
+
+fn binary(op: AffineOp, a: AffineExpr, b: AffineExpr) -> AffineExpr {
+    AffineExpr::Binary(op, Arc::new((a, b)))
+}
+
+/// `a + b`, with constants folded and moved to the right as MLIR keeps them.
+fn add(a: AffineExpr, b: AffineExpr) -> AffineExpr {
+    match (&a, &b) {
+        (AffineExpr::Constant(x), AffineExpr::Constant(y)) if x.checked_add(*y).is_some() => {
+            AffineExpr::Constant(x + y)
+        }
+        (_, AffineExpr::Constant(0)) => a,
+        (AffineExpr::Constant(_), _) => add(b, a),
+        _ => binary(AffineOp::Add, a, b),
+    }
+}
+
+/// `a * b`, with constants folded and moved to the right as MLIR keeps them.
+fn multiply(a: AffineExpr, b: AffineExpr) -> AffineExpr {
+    match (&a, &b) {
+        (AffineExpr::Constant(x), AffineExpr::Constant(y)) if x.checked_mul(*y).is_some() => {
+            AffineExpr::Constant(x * y)
+        }
+        (_, AffineExpr::Constant(1)) => a,
+        (_, AffineExpr::Constant(0)) => b,
+        (AffineExpr::Constant(_), _) => multiply(b, a),
+        _ => binary(AffineOp::Mul, a, b),
+    }
+}

@@ -1,0 +1,366 @@
+//! `dense<…>` and `sparse<…>` elements.
+//!
+//! The type stands behind the literal, so the literal is first skipped and then read with its type known, straight into
+//! the bytes of the elements.
+
+use super::{Kind, Parsed, Parser};
+use crate::attrs::{AttrKind, Attribute, DenseElements};
+use crate::diag::Span;
+use crate::types::{Type, TypeKind};
+use numerics::{Bytes, DType};
+
+/// Elements read so far, and what is known of the shape of their nested lists.
+struct Elements {
+    bytes: Vec<u8>,
+    strings: Vec<Box<[u8]>>,
+    count: usize,
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn dense(&mut self, ty: Option<&Type>) -> Parsed<Attribute> {
+        self.advance();
+        if !self.at_punct(b'<') {
+            return self.unexpected("`<`");
+        }
+        let start = self.token.span.end as usize;
+        let end = self.literal_end(start)?;
+        self.jump(end);
+        self.expect_punct(b'>')?;
+        let ty = self.elements_type(ty)?;
+        let after = self.checkpoint();
+        self.jump(start);
+        let attribute = self.dense_literal(&ty)?;
+        if self.token.span.start as usize != end {
+            return self.unexpected("`>`");
+        }
+        self.rewind(after);
+        Ok(attribute)
+    }
+
+    /// The position of the `>` that ends the literal.
+    fn literal_end(&mut self, start: usize) -> Parsed<usize> {
+        let bytes = self.text.as_bytes();
+        let mut pos = start;
+        loop {
+            let Some(n) = memchr::memchr2(b'>', b'"', &bytes[pos..]) else {
+                let at = Span { start: start as u32 - 1, end: start as u32 };
+                return self.error_at(at, "this bracket is not closed");
+            };
+            pos += n;
+            if bytes[pos] == b'>' {
+                return Ok(pos);
+            }
+            let string = super::next_token(bytes, pos);
+            if string.kind != Kind::String {
+                return self.error_at(string.span, "unclosed string");
+            }
+            pos = string.span.end as usize;
+        }
+    }
+
+    fn elements_type(&mut self, given: Option<&Type>) -> Parsed<Type> {
+        if let Some(ty) = given {
+            return Ok(ty.clone());
+        }
+        self.expect_punct(b':')?;
+        let span = self.here();
+        let ty = self.ty()?;
+        let is_static = matches!(&*ty, TypeKind::RankedTensor(_) | TypeKind::Vector { .. })
+            && ty.shape().is_some_and(|s| s.iter().all(|&d| d >= 0));
+        if !is_static {
+            return self.error_at(span, format!("elements have a tensor or vector type of static shape, not {ty}"));
+        }
+        Ok(ty)
+    }
+
+    fn dense_literal(&mut self, ty: &Type) -> Parsed<Attribute> {
+        let span = self.here();
+        let shape = ty.shape().unwrap_or(&[]).to_vec();
+        let element = ty.element_type().clone();
+        let Some(count) = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?)) else {
+            return self.error_at(span, format!("{ty} has more elements than can be counted"));
+        };
+        let dtype = element.dtype();
+        if self.at_punct(b'>') {
+            if count != 0 {
+                return self.error_at(span, format!("the literal is empty, but {ty} has {count} elements"));
+            }
+            return self.dense_elements(ty, Vec::new(), span);
+        }
+        if self.token.kind == Kind::String && dtype.is_some() {
+            return self.dense_hex(ty, count, span);
+        }
+        let mut elements = Elements { bytes: Vec::new(), strings: Vec::new(), count: 0 };
+        if self.at_punct(b'[') {
+            self.dense_list(&shape, &element, dtype, &mut elements)?;
+        } else {
+            self.dense_element(&element, dtype, &mut elements)?;
+        }
+        if dtype.is_some() {
+            return self.dense_elements(ty, elements.bytes, span);
+        }
+        if elements.strings.windows(2).all(|w| w[0] == w[1]) {
+            elements.strings.truncate(1);
+        }
+        Ok(AttrKind::DenseStrings { ty: ty.clone(), values: elements.strings }.into())
+    }
+
+    fn dense_elements(&mut self, ty: &Type, bytes: Vec<u8>, span: Span) -> Parsed<Attribute> {
+        match DenseElements::new(ty.clone(), Bytes::from_vec(bytes)) {
+            Some(elements) => Ok(elements.into()),
+            None => self.error_at(span, format!("elements of type {ty} cannot be written as a dense literal")),
+        }
+    }
+
+    /// Reads `"0x…"`: the bytes of all elements, or of one.
+    fn dense_hex(&mut self, ty: &Type, count: usize, span: Span) -> Parsed<Attribute> {
+        let text = self.token_text();
+        self.advance();
+        let digits = text[1..text.len() - 1].strip_prefix("0x");
+        let Some(raw) = digits.and_then(|d| decode_hex(d.as_bytes())) else {
+            return self.error_at(span, "elements in a string are `0x` and an even number of hexadecimal digits");
+        };
+        let Some(dtype) = ty.element_type().dtype() else {
+            return self.error_at(span, format!("elements of type {ty} cannot be written in hexadecimal digits"));
+        };
+        let size = dtype.dense_bytes();
+        let found = raw.len();
+        // Older exporters packed eight i1 into a byte.
+        let packed = dtype == DType::I1 && count > 1 && found == count.div_ceil(8);
+        if !packed && found != size && Some(found) != count.checked_mul(size) {
+            let message = format!(
+                "{ty} has {count} elements of {size} bytes, but the literal has {found} bytes: neither all elements nor one"
+            );
+            return self.error_at(span, message);
+        }
+        let bytes = match dtype {
+            DType::I1 if packed => (0..count).map(|i| raw[i / 8] >> (i % 8) & 1).collect(),
+            DType::I1 => raw.iter().map(|b| u8::from(*b != 0)).collect(),
+            DType::I2 => raw.iter().map(|b| (((b << 6) as i8) >> 6) as u8).collect(),
+            DType::I4 => raw.iter().map(|b| (((b << 4) as i8) >> 4) as u8).collect(),
+            DType::U2 => raw.iter().map(|b| b & 3).collect(),
+            DType::U4 => raw.iter().map(|b| b & 15).collect(),
+            DType::TF32 => {
+                let element = |b: &[u8]| {
+                    let bits = u32::from_le_bytes([b[0], b[1], b[2], 0]);
+                    (bits << (32 - DType::TF32.bits())).to_le_bytes()
+                };
+                raw.chunks_exact(size).flat_map(element).collect()
+            }
+            _ => raw,
+        };
+        self.dense_elements(ty, bytes, span)
+    }
+
+    /// Reads `[…]` of that shape.
+    fn dense_list(
+        &mut self,
+        shape: &[i64],
+        element: &Type,
+        dtype: Option<DType>,
+        elements: &mut Elements,
+    ) -> Parsed<()> {
+        let span = self.here();
+        let Some((&size, inner)) = shape.split_first() else {
+            return self.error("a list is nested deeper than the rank of the type");
+        };
+        self.expect_punct(b'[')?;
+        let mut found = 0i64;
+        if inner.is_empty() {
+            self.list_until("]", |p| {
+                found += 1;
+                p.dense_element(element, dtype, elements)
+            })?;
+        } else {
+            self.list_until("]", |p| {
+                found += 1;
+                if !p.at_punct(b'[') {
+                    return p.unexpected("a nested list: the type has more dimensions");
+                }
+                p.nested(|p| p.dense_list(inner, element, dtype, elements))
+            })?;
+        }
+        if found != size {
+            let message = format!("this list has {found} entries, but the dimension has size {size}");
+            return self.error_at(self.span_from(span), message);
+        }
+        Ok(())
+    }
+
+    fn dense_element(&mut self, element: &Type, dtype: Option<DType>, elements: &mut Elements) -> Parsed<()> {
+        elements.count += 1;
+        if self.at_punct(b'[') {
+            return self.error("a list is nested deeper than the rank of the type");
+        }
+        if let TypeKind::Complex(part) = &**element {
+            self.expect_punct(b'(')?;
+            self.number_bytes(part, &mut elements.bytes)?;
+            self.expect_punct(b',')?;
+            self.number_bytes(part, &mut elements.bytes)?;
+            return self.expect_punct(b')');
+        }
+        if dtype.is_some() {
+            return self.number_bytes(element, &mut elements.bytes);
+        }
+        if self.token.kind == Kind::String {
+            let value = self.string_bytes()?;
+            elements.strings.push(value.into());
+            return Ok(());
+        }
+        self.error(format!("elements of type {element} cannot be written as a dense literal"))
+    }
+
+    /// Appends the stored bytes of one number of a scalar type.
+    fn number_bytes(&mut self, ty: &Type, out: &mut Vec<u8>) -> Parsed<()> {
+        let start = self.here();
+        let Some(dtype) = ty.dtype() else {
+            return self.error(format!("elements of type {ty} cannot be written as a dense literal"));
+        };
+        if dtype == DType::I1 && self.token.kind == Kind::Word {
+            return match self.eat_word() {
+                Some("true") => {
+                    out.push(1);
+                    Ok(())
+                }
+                Some("false") => {
+                    out.push(0);
+                    Ok(())
+                }
+                _ => self.error_at(start, "expected `true` or `false`"),
+            };
+        }
+        let negative = self.eat_punct(b'-');
+        let (kind, text) = (self.token.kind, self.token_text());
+        if !matches!(kind, Kind::Integer | Kind::Float) {
+            return self.unexpected(&format!("a number of type {ty}"));
+        }
+        self.advance();
+        let span = self.span_from(start);
+        let size = dtype.bytes();
+        if ty.is_float() {
+            let bits = self.float_bits(negative, kind, text, ty, span)?;
+            let stored = if dtype == DType::TF32 { bits << (32 - DType::TF32.bits()) } else { bits };
+            out.extend_from_slice(&stored.to_le_bytes()[..size]);
+        } else if kind == Kind::Float {
+            return self.error_at(span, format!("a decimal fraction cannot have type {ty}"));
+        } else {
+            let value = self.int_value(negative, text, ty, span)?;
+            let stored = if dtype == DType::I1 { value & 1 } else { value };
+            out.extend_from_slice(&stored.to_le_bytes()[..size]);
+        }
+        Ok(())
+    }
+
+    /// Reads `sparse<indices, values> : type`.
+    pub(super) fn sparse(&mut self, ty: Option<&Type>) -> Parsed<Attribute> {
+        self.advance();
+        if !self.at_punct(b'<') {
+            return self.unexpected("`<`");
+        }
+        let start = self.token.span.end as usize;
+        let end = self.literal_end(start)?;
+        self.jump(end);
+        self.expect_punct(b'>')?;
+        let span = self.here();
+        let ty = self.elements_type(ty)?;
+        let after = self.checkpoint();
+        self.jump(start);
+        let rank = ty.shape().unwrap_or(&[]).len() as i64;
+        if self.at_punct(b'>') {
+            self.rewind(after);
+            return self.error_at(span, "sparse elements without entries are not supported");
+        }
+        // The number of entries follows from the indices: one row each, or one number for a vector.
+        let rows_start = self.checkpoint();
+        let rows = self.count_rows()?;
+        self.rewind(rows_start);
+        let indices_type = Type::tensor([rows, rank], Type::i64());
+        let indices = if self.peek_flat_list() {
+            self.dense_literal(&Type::tensor([rank], Type::i64()))?
+        } else {
+            self.dense_literal(&indices_type)?
+        };
+        self.expect_punct(b',')?;
+        let values_type = Type::tensor([rows], ty.element_type().clone());
+        let values = self.dense_literal(&values_type)?;
+        if self.token.span.start as usize != end {
+            return self.unexpected("`>`");
+        }
+        self.rewind(after);
+        Ok(AttrKind::Sparse { ty, indices, values }.into())
+    }
+
+    /// Number of lists in the list that comes next; one if its elements are numbers.
+    fn count_rows(&mut self) -> Parsed<i64> {
+        self.expect_punct(b'[')?;
+        let (mut rows, mut depth) = (0i64, 1usize);
+        while depth > 0 {
+            match self.token.kind {
+                Kind::Punct(b'[') => {
+                    rows += i64::from(depth == 1);
+                    depth += 1;
+                }
+                Kind::Punct(b']') => depth -= 1,
+                Kind::Eof => return self.unexpected("`]`"),
+                _ => {}
+            }
+            self.advance();
+        }
+        Ok(rows.max(1))
+    }
+
+    /// Whether a list of numbers, not of lists, comes next.
+    fn peek_flat_list(&mut self) -> bool {
+        let checkpoint = self.checkpoint();
+        self.advance();
+        let flat = !self.at_punct(b'[');
+        self.rewind(checkpoint);
+        flat
+    }
+}
+
+/// The bytes that pairs of hexadecimal digits stand for; none for other characters or an odd number of digits.
+pub(super) fn decode_hex(digits: &[u8]) -> Option<Vec<u8>> {
+    /// Values of hexadecimal digits by character; 0x80 for others.
+    static VALUES: [u8; 256] = {
+        let mut table = [0x80; 256];
+        let mut i = 0;
+        while i < 10 {
+            table[b'0' as usize + i as usize] = i;
+            i += 1;
+        }
+        let mut i = 0;
+        while i < 6 {
+            table[b'a' as usize + i as usize] = 10 + i;
+            table[b'A' as usize + i as usize] = 10 + i;
+            i += 1;
+        }
+        table
+    };
+    let (pairs, rest) = digits.as_chunks::<2>();
+    if !rest.is_empty() {
+        return None;
+    }
+    let mut invalid = 0;
+    let bytes = pairs
+        .iter()
+        .map(|&[high, low]| {
+            let (high, low) = (VALUES[high as usize], VALUES[low as usize]);
+            invalid |= high | low;
+            high << 4 | (low & 15)
+        })
+        .collect();
+    (invalid < 0x80).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decode_hex;
+
+    #[test]
+    fn hex_digits_in_both_cases() {
+        assert_eq!(decode_hex(b"00fFA5"), Some(vec![0x00, 0xff, 0xa5]));
+        assert_eq!(decode_hex(b"0"), None);
+        assert_eq!(decode_hex(b"0g"), None);
+    }
+}

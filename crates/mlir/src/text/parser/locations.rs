@@ -1,0 +1,165 @@
+//! Locations.
+
+use super::{DeferredLocation, Kind, Parsed, Parser};
+use crate::attrs::{AttrKind, Attribute, LocationKind};
+use crate::diag::Span;
+use crate::ir::Loc;
+
+impl<'a> Parser<'a> {
+    /// Reads `loc(…)`.
+    ///
+    /// # Errors
+    /// If something else comes next.
+    pub fn location(&mut self) -> Parsed<Attribute> {
+        self.expect("loc")?;
+        self.expect_punct(b'(')?;
+        let location = self.nested(Self::location_body)?;
+        self.expect_punct(b')')?;
+        Ok(location)
+    }
+
+    /// Reads a trailing `loc(…)` if it comes next, for something written at `at`.
+    pub(super) fn trailing_location(&mut self, at: Span) -> Parsed<Option<Loc>> {
+        Ok(if self.at("loc") { Some(Loc::Explicit(self.location()?, Some(at))) } else { None })
+    }
+
+    /// Reads `loc(#alias)` if it comes next and the alias is not yet defined: where the alias is written.
+    pub(super) fn undefined_location_alias(&mut self) -> Parsed<Option<Span>> {
+        if !self.at("loc") {
+            return Ok(None);
+        }
+        let checkpoint = self.checkpoint();
+        self.advance();
+        let alias = self.eat_punct(b'(') && self.token.kind == Kind::Hash;
+        let name = self.token_text().trim_start_matches('#');
+        if !alias || name.contains('.') || self.attribute_aliases.contains_key(name) {
+            self.rewind(checkpoint);
+            return Ok(None);
+        }
+        let span = self.here();
+        self.advance();
+        self.expect_punct(b')')?;
+        Ok(Some(span))
+    }
+
+    /// Gives `owner` the location that `alias` stands for once the whole text is read.
+    pub(super) fn defer_location(&mut self, owner: DeferredLocation, alias: Span) {
+        self.deferred_locations.push((owner, alias));
+    }
+
+    fn location_body(&mut self) -> Parsed<Attribute> {
+        let span = self.here();
+        match self.token.kind {
+            Kind::Hash => {
+                let attribute = self.attribute(None)?;
+                match attribute.as_location() {
+                    Some(_) => Ok(attribute),
+                    None => self.error_at(span, "expected a location"),
+                }
+            }
+            Kind::String => self.file_or_name(),
+            Kind::Word => match self.token_text() {
+                "unknown" => {
+                    self.advance();
+                    Ok(Attribute::unknown_location())
+                }
+                "callsite" => {
+                    self.advance();
+                    self.expect_punct(b'(')?;
+                    let callee = self.nested(Self::location_body)?;
+                    self.expect("at")?;
+                    let caller = self.nested(Self::location_body)?;
+                    self.expect_punct(b')')?;
+                    Ok(AttrKind::Location(LocationKind::CallSite { callee, caller }).into())
+                }
+                "fused" => {
+                    self.advance();
+                    let metadata = if self.eat_punct(b'<') {
+                        let metadata = self.attribute(None)?;
+                        self.expect_punct(b'>')?;
+                        Some(metadata)
+                    } else {
+                        None
+                    };
+                    self.expect_punct(b'[')?;
+                    let mut locations = Vec::new();
+                    self.list_until("]", |p| {
+                        locations.push(p.nested(Self::location_body)?);
+                        Ok(())
+                    })?;
+                    Ok(AttrKind::Location(LocationKind::Fused { metadata, locations }).into())
+                }
+                "loc" => self.location(),
+                _ => self.unexpected("a location"),
+            },
+            _ => self.unexpected("a location"),
+        }
+    }
+
+    fn file_or_name(&mut self) -> Parsed<Attribute> {
+        let text = self.string()?;
+        let name = self.name(&text);
+        if self.eat_punct(b':') {
+            let start = (self.line_number()?, {
+                self.expect_punct(b':')?;
+                self.line_number()?
+            });
+            let mut end = start;
+            if self.eat("to") {
+                if self.token.kind == Kind::Integer {
+                    end.0 = self.line_number()?;
+                }
+                self.expect_punct(b':')?;
+                end.1 = self.line_number()?;
+            }
+            return Ok(AttrKind::Location(LocationKind::File { file: name, start, end }).into());
+        }
+        let child = if self.eat_punct(b'(') {
+            let child = self.nested(Self::location_body)?;
+            self.expect_punct(b')')?;
+            child
+        } else {
+            Attribute::unknown_location()
+        };
+        Ok(AttrKind::Location(LocationKind::Named { name, child }).into())
+    }
+
+    fn line_number(&mut self) -> Parsed<u32> {
+        let span = self.here();
+        let value = self.integer()?;
+        match u32::try_from(value) {
+            Ok(value) => Ok(value),
+            Err(_) => self.error_at(span, "lines and columns have 32 bits"),
+        }
+    }
+
+    /// Gives ops and arguments the locations whose aliases were defined after them.
+    pub(super) fn resolve_deferred_locations(&mut self) {
+        for (owner, span) in std::mem::take(&mut self.deferred_locations) {
+            let alias = &self.slice(span)[1..];
+            let location = match self.attribute_aliases.get(alias) {
+                Some(a) if a.as_location().is_some() => a.clone(),
+                Some(_) => {
+                    let _ = self.error_at::<()>(span, format!("`#{alias}` is not a location"));
+                    continue;
+                }
+                None => {
+                    let _ = self.error_at::<()>(span, format!("the location alias `#{alias}` is not defined"));
+                    continue;
+                }
+            };
+            match owner {
+                DeferredLocation::Op(op) => {
+                    let at = match self.module.op(op).loc() {
+                        Loc::Source(at) | Loc::Explicit(_, Some(at)) => Some(*at),
+                        _ => None,
+                    };
+                    self.module.set_loc(op, Loc::Explicit(location, at));
+                }
+                DeferredLocation::Argument(block, index) => {
+                    self.module.set_argument_loc(block, index, Loc::Explicit(location, None));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,580 @@
+//! Operations: results, the generic form, the top of the file and `builtin.module`.
+
+use super::regions::RegionArgument;
+use super::scope::Definition;
+use super::{DeferredLocation, Kind, Parsed, Parser};
+use crate::attrs::{Attribute, Dictionary, Name};
+use crate::builtin::ModuleOp;
+use crate::diag::Span;
+use crate::ir::{BlockId, Loc, OpId, OpName, OpParts, Value};
+use crate::ods::{Assembly, OpDef, Presence, Trait};
+use crate::text::{OpState, UnresolvedOperand};
+use crate::types::Type;
+use smallvec::SmallVec;
+
+/// A name on the left of an op, and for how many results it stands.
+type ResultName<'a> = (&'a str, u32, Span);
+
+impl<'a> Parser<'a> {
+    /// Reads the whole text into the module.
+    pub(super) fn parse_top_level(&mut self) {
+        let top = self.module.top();
+        let body = top.regions()[0];
+        let Some(block) = self.module.entry(body) else { return };
+        self.enter_region(true);
+        while self.token.kind != Kind::Eof {
+            let read = match self.token.kind {
+                Kind::Hash => self.attribute_alias(),
+                Kind::Exclaim => self.type_alias(),
+                Kind::MetadataStart => self.metadata(),
+                Kind::Punct(b'}') => self.unexpected("an operation"),
+                _ => self.operation(block),
+            };
+            if read.is_err() {
+                if self.gives_up() {
+                    break;
+                }
+                if self.at_punct(b'}') {
+                    self.advance();
+                }
+                self.recover();
+            }
+        }
+        self.leave_region(body);
+        self.resolve_deferred_locations();
+        if let &[only] = self.module.ops(block)
+            && self.module.op(only).is(ModuleOp::DEF)
+        {
+            self.module.detach(only);
+            self.module.set_top(only);
+        }
+    }
+
+    fn attribute_alias(&mut self) -> Parsed<()> {
+        let (name, span) = (&self.token_text()[1..], self.here());
+        self.advance();
+        if name.contains('.') {
+            return self.error_at(span, "the name of an alias has no dots");
+        }
+        self.expect_punct(b'=')?;
+        let attribute = self.attribute(None)?;
+        match self.attribute_aliases.insert(name, attribute) {
+            None => Ok(()),
+            Some(_) => self.error_at(span, format!("the attribute alias `#{name}` is defined twice")),
+        }
+    }
+
+    fn type_alias(&mut self) -> Parsed<()> {
+        let (name, span) = (&self.token_text()[1..], self.here());
+        self.advance();
+        if name.contains('.') {
+            return self.error_at(span, "the name of an alias has no dots");
+        }
+        self.expect_punct(b'=')?;
+        let ty = self.ty()?;
+        match self.type_aliases.insert(name, ty) {
+            None => Ok(()),
+            Some(_) => self.error_at(span, format!("the type alias `!{name}` is defined twice")),
+        }
+    }
+
+    /// Reads an op and appends it to `block`.
+    pub(super) fn operation(&mut self, block: BlockId) -> Parsed<()> {
+        let mut names: SmallVec<[ResultName<'a>; 1]> = SmallVec::new();
+        if self.token.kind == Kind::Percent {
+            let read = self.comma_separated(|p| {
+                let (name, span) = (p.token_text(), p.here());
+                if p.token.kind != Kind::Percent {
+                    return p.unexpected("the name of a result");
+                }
+                p.advance();
+                let mut count = 1;
+                if p.eat_punct(b':') {
+                    let at = p.here();
+                    count = match u32::try_from(p.integer()?) {
+                        Ok(count) if count > 0 => count,
+                        _ => return p.error_at(at, "a name stands for at least one result"),
+                    };
+                }
+                names.push((name, count, span));
+                Ok(())
+            });
+            read?;
+            self.expect_punct(b'=')?;
+        }
+        let result = match self.token.kind {
+            Kind::String => self.generic_op(),
+            Kind::Word => self.pretty_op(),
+            _ => self.unexpected("an operation"),
+        };
+        let op = match result {
+            Ok(op) => op,
+            Err(failed) => {
+                for &(name, _, span) in &names {
+                    self.define(name, span, Definition::Poisoned)?;
+                }
+                return Err(failed);
+            }
+        };
+        self.module.append(block, op);
+        self.define_results(op, &names)?;
+        if let Some(alias) = self.undefined_location_alias()? {
+            self.defer_location(DeferredLocation::Op(op), alias);
+        } else if let Some(loc) = self.trailing_location(self.op_span(op))? {
+            self.module.set_loc(op, loc);
+        }
+        Ok(())
+    }
+
+    fn op_span(&self, op: OpId) -> Span {
+        match self.module.op(op).loc() {
+            Loc::Source(span) | Loc::Explicit(_, Some(span)) => *span,
+            _ => Span::default(),
+        }
+    }
+
+    fn define_results(&mut self, op: OpId, names: &[ResultName<'a>]) -> Parsed<()> {
+        let Some(&(_, _, first_span)) = names.first() else { return Ok(()) };
+        let found = self.module.op(op).num_results();
+        let named: u64 = names.iter().map(|n| u64::from(n.1)).sum();
+        if named != found as u64 {
+            for &(name, _, span) in names {
+                self.define(name, span, Definition::Poisoned)?;
+            }
+            let message = format!("the op has {found} result(s), but {named} are named");
+            return self.error_at(first_span, message);
+        }
+        let mut first = 0;
+        for &(name, count, span) in names {
+            self.define(name, span, Definition::Results { op, first, count })?;
+            first += count;
+        }
+        Ok(())
+    }
+
+    /// Reads `"name"(operands)[successors]<{properties}>(regions) {attributes} : type`.
+    fn generic_op(&mut self) -> Parsed<OpId> {
+        let span = self.here();
+        let name = self.string()?;
+        let def = self.find_op(&name, span)?;
+        let op_name = match def {
+            Some(def) => OpName::Registered(def),
+            None => OpName::Unregistered(self.name(&name)),
+        };
+        let mut parts = OpParts::new(op_name, Loc::Source(span));
+        self.expect_punct(b'(')?;
+        let mut operands: SmallVec<[UnresolvedOperand; 3]> = SmallVec::new();
+        self.list_until(")", |p| {
+            operands.push(p.operand()?);
+            Ok(())
+        })?;
+        if self.eat_punct(b'[') {
+            let mut successors = Vec::new();
+            self.list_until("]", |p| {
+                successors.push(p.successor()?);
+                Ok(())
+            })?;
+            parts.successors = successors;
+        }
+        let mut properties = Dictionary::default();
+        if self.eat_punct(b'<') {
+            properties = self.dictionary()?;
+            self.expect_punct(b'>')?;
+        }
+        if self.eat_punct(b'(') {
+            let unregistered = OpDef::EMPTY;
+            let mut regions = SmallVec::new();
+            self.list_until(")", |p| {
+                regions.push(p.region(def.unwrap_or(&unregistered), Vec::new())?);
+                Ok(())
+            })?;
+            parts.regions = regions;
+        }
+        let attributes = if self.at_punct(b'{') { self.dictionary()? } else { Dictionary::default() };
+        self.expect_punct(b':')?;
+        let types_span = self.here();
+        let (inputs, results) = self.function_signature()?;
+        if inputs.len() != operands.len() {
+            let message = format!("{} operand(s), but the type has {} input(s)", operands.len(), inputs.len());
+            return self.error_at(self.span_from(types_span), message);
+        }
+        for (operand, ty) in operands.into_iter().zip(&inputs) {
+            parts.operands.push(self.resolve(operand, ty)?);
+        }
+        parts.result_types = results.into_iter().collect();
+        match def {
+            Some(def) => self.split_attributes(def, &mut parts, properties, attributes, span)?,
+            None => {
+                parts.attributes = attributes;
+                for (name, value) in properties.iter() {
+                    parts.attributes.set(name.clone(), value.clone());
+                }
+            }
+        }
+        Ok(self.module.create_op(parts))
+    }
+
+    /// Puts inherent attributes into their slots, wherever they were written, and the others into the dictionary.
+    fn split_attributes(
+        &mut self,
+        def: &'static OpDef,
+        parts: &mut OpParts,
+        properties: Dictionary,
+        attributes: Dictionary,
+        span: Span,
+    ) -> Parsed<()> {
+        parts.properties.resize(def.attributes.len(), None);
+        let mut discardable: Vec<(Name, Attribute)> = Vec::new();
+        for (name, value) in properties.iter() {
+            match def.attribute_index(name) {
+                Some(slot) => parts.properties[slot] = Some(value.clone()),
+                None => {
+                    let known: Vec<_> = def.attributes.iter().map(|a| a.name).collect();
+                    let message = format!("{} has no property `{name}`; it has {}", def.name, known.join(", "));
+                    return self.error_at(span, message);
+                }
+            }
+        }
+        for (name, value) in attributes.iter() {
+            match def.attribute_index(name) {
+                Some(slot) => parts.properties[slot] = Some(value.clone()),
+                None => discardable.push((name.clone(), value.clone())),
+            }
+        }
+        fill_defaults(def, &mut parts.properties);
+        // The entries come from a dictionary, so no name occurs twice.
+        parts.attributes = Dictionary::new(discardable).unwrap_or_default();
+        Ok(())
+    }
+
+    fn successor(&mut self) -> Parsed<BlockId> {
+        let (name, span) = (self.token_text(), self.here());
+        if self.token.kind != Kind::Caret {
+            return self.unexpected("the name of a block");
+        }
+        self.advance();
+        self.named_block(name, span, false)
+    }
+
+    /// The declaration of the op of that full name; none for an op of an unregistered dialect, where those are allowed.
+    fn find_op(&mut self, name: &str, span: Span) -> Parsed<Option<&'static OpDef>> {
+        if let Some(def) = self.registry.op(name) {
+            return Ok(Some(def));
+        }
+        let (namespace, mnemonic) = name.split_once('.').unwrap_or(("", name));
+        if let Some(dialect) = self.registry.dialect(namespace) {
+            let nearest = nearest(mnemonic, dialect.ops.iter().map(|op| op.mnemonic()));
+            let hint = nearest.map_or_else(String::new, |n| format!("; did you mean `{namespace}.{n}`?"));
+            return self.error_at(span, format!("dialect `{namespace}` has no op `{mnemonic}`{hint}"));
+        }
+        if self.options.allow_unregistered_dialects {
+            return Ok(None);
+        }
+        let message =
+            format!("unknown op `{name}`: no such dialect is registered (allowed by -allow-unregistered-dialect)");
+        self.error_at(span, message)
+    }
+
+    fn pretty_op(&mut self) -> Parsed<OpId> {
+        let span = self.here();
+        let name = self.token_text();
+        let def = match self.registry.op(name) {
+            Some(def) => def,
+            None => {
+                let default = self.default_dialects.last().copied().unwrap_or("");
+                let within = |namespace: &str| self.registry.op(&format!("{namespace}.{name}"));
+                let found = if name.contains('.') { None } else { within(default).or_else(|| within("builtin")) };
+                match found {
+                    Some(def) => def,
+                    None if !name.contains('.') => {
+                        return self.error_at(span, format!("unknown op `{name}`: its name lacks a dialect"));
+                    }
+                    None => match self.find_op(name, span)? {
+                        Some(def) => def,
+                        None => {
+                            let message =
+                                format!("`{name}` has no declaration: write it in the generic form, \"{name}\"(…)");
+                            return self.error_at(span, message);
+                        }
+                    },
+                }
+            }
+        };
+        self.advance();
+        let mut state = OpState::new(def, span);
+        match def.assembly {
+            Assembly::Generic => {
+                let message = format!("`{}` has no pretty form: write it as \"{}\"(…)", def.name, def.name);
+                return self.error_at(span, message);
+            }
+            Assembly::Custom { parse, .. } => parse(self, &mut state)?,
+            Assembly::Format(_) => self.format(&mut state)?,
+        }
+        self.build(state)
+    }
+
+    /// Makes the op that `state` describes; types that the syntax does not write follow from the declaration.
+    fn build(&mut self, mut state: OpState) -> Parsed<OpId> {
+        let def = state.def;
+        if let Some(all) = state.all_operands.take() {
+            let segments = state.properties.iter().zip(def.attributes).find(|(_, s)| s.name == "operandSegmentSizes");
+            let segments = segments.and_then(|(value, _)| value.as_ref()?.as_int_array()).map(<[i64]>::to_vec);
+            let ranges = match def.operand_ranges(all.len(), segments.as_deref()) {
+                Ok(ranges) => ranges,
+                Err(_) => {
+                    let message =
+                        format!("{} takes {} operand slot(s); {} are given", def.name, def.operands.len(), all.len());
+                    return self.error_at(state.span, message);
+                }
+            };
+            state.operands = ranges.into_iter().map(|r| all[r].to_vec()).collect();
+        }
+        let sizes: Vec<i64> = state.operands.iter().map(|o| o.len() as i64).collect();
+        if def.has_trait(&Trait::AttrSizedOperandSegments)
+            && let Some(slot) = def.attribute_index("operandSegmentSizes")
+        {
+            let value = crate::attrs::AttrKind::DenseArray { element: Type::i32(), values: sizes };
+            state.properties[slot] = Some(value.into());
+        }
+        let mut parts = OpParts::new(OpName::Registered(def), Loc::Source(state.span));
+        self.resolve_operands(&state, &mut parts.operands)?;
+        let operand_types: Vec<Type> = parts.operands.iter().map(|&v| self.module.ty(v).clone()).collect();
+        let results = self.state_result_types(&state, &operand_types);
+        if let Some(types) = &results {
+            parts.result_types = types.iter().cloned().collect();
+        }
+        parts.regions = std::mem::take(&mut state.regions).into_iter().flatten().collect();
+        parts.properties = std::mem::take(&mut state.properties).into_iter().collect();
+        let entries = std::mem::take(&mut state.attributes);
+        parts.attributes = match Dictionary::new(entries) {
+            Ok(dictionary) => dictionary,
+            Err(name) => return self.error_at(state.span, format!("the attribute `{name}` is given twice")),
+        };
+        fill_defaults(def, &mut parts.properties);
+        let op = self.module.create_op(parts);
+        if results.is_none() {
+            let Some(infer) = def.infer else {
+                return self.error_at(state.span, format!("the result types of {} are not known here", def.name));
+            };
+            match infer(self.module.op(op)) {
+                Ok(types) => self.module.add_results(op, types),
+                Err(diagnostic) => return self.report(diagnostic.at(state.span)),
+            }
+        }
+        Ok(op)
+    }
+
+    fn resolve_operands(&mut self, state: &OpState, out: &mut SmallVec<[Value; 3]>) -> Parsed<()> {
+        let def = state.def;
+        if let Some(types) = &state.all_operand_types {
+            let operands: SmallVec<[UnresolvedOperand; 3]> = state.operands.iter().flatten().copied().collect();
+            if types.len() != operands.len() {
+                let message = format!("{} operand(s), but {} type(s)", operands.len(), types.len());
+                return self.error_at(self.span_from(state.span), message);
+            }
+            for (operand, ty) in operands.into_iter().zip(types) {
+                out.push(self.resolve(operand, ty)?);
+            }
+            return Ok(());
+        }
+        for (slot, operands) in state.operands.iter().enumerate() {
+            match &state.operand_types[slot] {
+                Some(types) if types.len() == operands.len() => {
+                    for (operand, ty) in operands.iter().zip(types) {
+                        out.push(self.resolve(*operand, ty)?);
+                    }
+                }
+                Some(types) => {
+                    let name = def.operands[slot].name;
+                    let message = format!("{} operand(s) of `{name}`, but {} type(s)", operands.len(), types.len());
+                    return self.error_at(self.span_from(state.span), message);
+                }
+                None => {
+                    for operand in operands {
+                        let ty = self.implied_type(state, def.operands[slot].name, &def.operands[slot].constraint.rule);
+                        let Some(ty) = ty.or_else(|| self.known_type(*operand)) else {
+                            let message = format!("the type of this operand of {} is not known here", def.name);
+                            return self.error_at(operand.name, message);
+                        };
+                        out.push(self.resolve(*operand, &ty)?);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The type that a slot without written types has: the only one that its constraint allows, or that of another slot.
+    fn implied_type(&self, state: &OpState, name: &str, rule: &crate::ods::TypeRule) -> Option<Type> {
+        if let crate::ods::TypeRule::Exactly(make) = rule {
+            return Some(make());
+        }
+        let written = |name: &str| {
+            let def = state.def;
+            let operand = def.operands.iter().position(|s| s.name == name);
+            let result = def.results.iter().position(|s| s.name == name);
+            let types = match (operand, result) {
+                (Some(i), _) => state.operand_types[i].as_ref(),
+                (None, Some(i)) => state.result_types[i].as_ref(),
+                _ => None,
+            };
+            types.and_then(|t| t.first()).cloned()
+        };
+        let all = state.operand_types.iter().chain(&state.result_types).flatten().flatten();
+        state.def.traits.iter().find_map(|t| match t {
+            Trait::SameOperandsAndResultType => all.clone().next().cloned(),
+            Trait::SameTypeOperands => state.operand_types.iter().flatten().flatten().next().cloned(),
+            Trait::AllTypesMatch(names) if names.contains(&name) => names.iter().find_map(|n| written(n)),
+            _ => None,
+        })
+    }
+
+    /// The result types, if the syntax or the declaration tells them.
+    fn state_result_types(&self, state: &OpState, operands: &[Type]) -> Option<Vec<Type>> {
+        if let Some(types) = &state.all_result_types {
+            return Some(types.clone());
+        }
+        let mut types = Vec::new();
+        for (slot, declared) in state.def.results.iter().enumerate() {
+            match &state.result_types[slot] {
+                Some(written) => types.extend_from_slice(written),
+                None => {
+                    let implied = self.implied_type(state, declared.name, &declared.constraint.rule);
+                    let same = state.def.has_trait(&Trait::SameOperandsAndResultType);
+                    types.push(implied.or_else(|| operands.first().filter(|_| same).cloned())?);
+                }
+            }
+        }
+        Some(types)
+    }
+
+    /// Reads `%name` or `%name#1`.
+    ///
+    /// # Errors
+    /// If something else comes next.
+    pub fn operand(&mut self) -> Parsed<UnresolvedOperand> {
+        match self.optional_operand()? {
+            Some(operand) => Ok(operand),
+            None => self.unexpected("an operand (%name)"),
+        }
+    }
+
+    /// Reads `%name` or `%name#1` if it comes next.
+    ///
+    /// # Errors
+    /// If the number of the result is invalid.
+    pub fn optional_operand(&mut self) -> Parsed<Option<UnresolvedOperand>> {
+        if self.token.kind != Kind::Percent {
+            return Ok(None);
+        }
+        let name = self.here();
+        self.advance();
+        let mut index = 0;
+        let number = (self.token.kind == Kind::Hash).then(|| &self.token_text()[1..]);
+        if let Some(digits) = number.filter(|d| d.bytes().all(|b| b.is_ascii_digit())) {
+            index = match digits.parse() {
+                Ok(index) => index,
+                Err(_) => return self.error("the number of a result has 32 bits"),
+            };
+            self.advance();
+        }
+        Ok(Some(UnresolvedOperand { name, index }))
+    }
+
+    /// Reads operands separated by commas, possibly none.
+    ///
+    /// # Errors
+    /// If a comma is not followed by an operand.
+    pub fn operands(&mut self) -> Parsed<Vec<UnresolvedOperand>> {
+        let mut operands = Vec::new();
+        if self.token.kind == Kind::Percent {
+            self.comma_separated(|p| {
+                operands.push(p.operand()?);
+                Ok(())
+            })?;
+        }
+        Ok(operands)
+    }
+
+    /// Reads an attribute dictionary into `state` if one comes next.
+    ///
+    /// # Errors
+    /// If it is invalid, or gives an attribute that the syntax gave before.
+    pub fn optional_attr_dict(&mut self, state: &mut OpState) -> Parsed<()> {
+        if !self.at_punct(b'{') {
+            return Ok(());
+        }
+        let span = self.here();
+        for (name, value) in self.dictionary_entries()? {
+            let taken = match state.def.attribute_index(&name) {
+                Some(slot) => state.properties[slot].is_some(),
+                None => state.attributes.iter().any(|(n, _)| *n == name),
+            };
+            if taken {
+                return self.error_at(span, format!("the attribute `{name}` is given twice"));
+            }
+            state.set_attr(&name, value);
+        }
+        Ok(())
+    }
+
+    /// Reads `attributes {…}` into `state` if it comes next.
+    ///
+    /// # Errors
+    /// As [`Parser::optional_attr_dict`].
+    pub fn optional_attr_dict_with_keyword(&mut self, state: &mut OpState) -> Parsed<()> {
+        if !self.eat("attributes") {
+            return Ok(());
+        }
+        if !self.at_punct(b'{') {
+            return self.unexpected("`{`");
+        }
+        self.optional_attr_dict(state)
+    }
+}
+
+/// Gives absent attributes the values that ops read without them get.
+fn fill_defaults(def: &OpDef, properties: &mut [Option<Attribute>]) {
+    for (slot, value) in def.attributes.iter().zip(properties) {
+        if let (Presence::Default(default), None) = (slot.presence, &value) {
+            *value = Some(default.attribute());
+        }
+    }
+}
+
+/// The candidate that differs from `name` in the fewest letters, if it differs in few.
+fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let distance = |other: &str| {
+        let mut row: Vec<usize> = (0..=other.len()).collect();
+        for (i, a) in name.bytes().enumerate() {
+            let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+            for (j, b) in other.bytes().enumerate() {
+                let substituted = diagonal + usize::from(a != b);
+                diagonal = row[j + 1];
+                row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+            }
+        }
+        row[other.len()]
+    };
+    if name.len() > 64 {
+        return None;
+    }
+    candidates.map(|c| (distance(c), c)).filter(|(d, c)| *d <= c.len().max(3) / 3).min().map(|(_, c)| c)
+}
+
+/// Parses the pretty form of `builtin.module`.
+///
+/// # Errors
+/// If something else comes next.
+pub fn parse_module_op(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
+    if let Some(name) = parser.optional_symbol_name()? {
+        state.set_attr("sym_name", Attribute::string(&*name));
+    }
+    parser.optional_attr_dict_with_keyword(state)?;
+    let region = parser.region(state.def, Vec::<RegionArgument>::new())?;
+    if parser.module().blocks(region).is_empty() {
+        parser.module().create_block(region);
+    }
+    state.regions[0].push(region);
+    Ok(())
+}

@@ -1,0 +1,217 @@
+//! Regions, blocks and their arguments, and going on after an error.
+
+use super::scope::Definition;
+use super::{DeferredLocation, Kind, Parsed, Parser};
+use crate::attrs::Dictionary;
+use crate::diag::Span;
+use crate::ir::{BlockId, Loc, OpName, OpParts, RegionId};
+use crate::ods::{OpDef, Trait};
+use crate::types::Type;
+
+/// An argument of a region that the syntax of its op names.
+pub struct RegionArgument {
+    /// Where its name is written, `%` included; none for an argument without a name.
+    pub name: Option<Span>,
+    /// Its type.
+    pub ty: Type,
+    /// Attributes in braces, as function arguments have them.
+    pub attributes: Dictionary,
+    /// Explicit location.
+    pub loc: Option<Loc>,
+    /// Where the name of a location alias is written that was not yet defined, `#` included.
+    pub loc_alias: Option<Span>,
+}
+
+impl<'a> Parser<'a> {
+    /// Reads a region `{…}` of an op of declaration `def`. Arguments that the op's syntax names become those of the entry block.
+    ///
+    /// # Errors
+    /// If no region comes next. Errors within the region are reported, and reading goes on behind them.
+    pub fn region(&mut self, def: &OpDef, arguments: Vec<RegionArgument>) -> Parsed<RegionId> {
+        let isolated = def.has_trait(&Trait::IsolatedFromAbove);
+        let default_dialect = def.traits.iter().find_map(|t| match t {
+            Trait::DefaultDialect(namespace) => Some(*namespace),
+            _ => None,
+        });
+        self.nested(|p| p.region_in(isolated, default_dialect.unwrap_or(""), arguments))
+    }
+
+    /// As [`Parser::region`], and adds the terminator that the syntax may omit.
+    ///
+    /// # Errors
+    /// As [`Parser::region`].
+    pub fn region_with_terminator(&mut self, def: &OpDef, arguments: Vec<RegionArgument>) -> Parsed<RegionId> {
+        let region = self.region(def, arguments)?;
+        let terminator = def.traits.iter().find_map(|t| match t {
+            Trait::ImplicitTerminator(name) => Some(*name),
+            _ => None,
+        });
+        if let Some(def) = terminator.and_then(|name| self.registry.op(name)) {
+            if self.module.blocks(region).is_empty() {
+                self.module.create_block(region);
+            }
+            for block in self.module.blocks(region).to_vec() {
+                let ended = self.module.terminator(block).is_some_and(|op| op.has_trait(&Trait::Terminator));
+                if !ended {
+                    let loc = Loc::Source(Span { start: self.last_end.saturating_sub(1), end: self.last_end });
+                    let op = self.module.create_op(OpParts::new(OpName::Registered(def), loc));
+                    self.module.append(block, op);
+                }
+            }
+        }
+        Ok(region)
+    }
+
+    pub(super) fn region_in(
+        &mut self,
+        isolated: bool,
+        default_dialect: &'static str,
+        arguments: Vec<RegionArgument>,
+    ) -> Parsed<RegionId> {
+        self.expect_punct(b'{')?;
+        let region = self.module.create_region();
+        self.enter_region(isolated);
+        self.default_dialects.push(default_dialect);
+        let result = self.blocks(region, arguments);
+        self.default_dialects.pop();
+        self.leave_region(region);
+        result?;
+        self.expect_punct(b'}')?;
+        Ok(region)
+    }
+
+    fn blocks(&mut self, region: RegionId, arguments: Vec<RegionArgument>) -> Parsed<()> {
+        if !arguments.is_empty() || !(self.at_punct(b'}') || self.token.kind == Kind::Caret) {
+            let block = self.module.create_block(region);
+            for argument in arguments {
+                let span = argument.name.unwrap_or_default();
+                let loc = argument.loc.unwrap_or(Loc::Source(span));
+                let index = self.module.arguments(block).len();
+                let value = self.module.add_argument(block, argument.ty, loc);
+                if let Some(alias) = argument.loc_alias {
+                    self.defer_location(DeferredLocation::Argument(block, index), alias);
+                }
+                if argument.name.is_some() {
+                    self.define(self.slice(span), span, Definition::Argument(value))?;
+                }
+            }
+            self.block_ops(block)?;
+        }
+        while self.token.kind == Kind::Caret {
+            let (name, span) = (self.token_text(), self.here());
+            self.advance();
+            let block = self.named_block(name, span, true)?;
+            self.module.attach_block(region, block);
+            if self.eat_punct(b'(') {
+                self.list_until(")", |p| p.block_argument(block))?;
+            }
+            self.expect_punct(b':')?;
+            self.block_ops(block)?;
+        }
+        Ok(())
+    }
+
+    fn block_argument(&mut self, block: BlockId) -> Parsed<()> {
+        let (name, span) = (self.token_text(), self.here());
+        if self.token.kind != Kind::Percent {
+            return self.unexpected("a block argument (%name: type)");
+        }
+        self.advance();
+        self.expect_punct(b':')?;
+        let ty = self.ty()?;
+        let index = self.module.arguments(block).len();
+        let value = self.module.add_argument(block, ty, Loc::Source(span));
+        if let Some(alias) = self.undefined_location_alias()? {
+            self.defer_location(DeferredLocation::Argument(block, index), alias);
+        } else if let Some(loc) = self.trailing_location(span)? {
+            self.module.set_argument_loc(block, index, loc);
+        }
+        self.define(name, span, Definition::Argument(value))
+    }
+
+    /// Reads ops up to the end of the block. After an op that cannot be read, goes on with the next one.
+    pub(super) fn block_ops(&mut self, block: BlockId) -> Parsed<()> {
+        while !matches!(self.token.kind, Kind::Punct(b'}') | Kind::Caret | Kind::Eof) {
+            if let Err(failed) = self.operation(block) {
+                if self.gives_up() {
+                    return Err(failed);
+                }
+                self.recover();
+            }
+        }
+        Ok(())
+    }
+
+    /// Skips to what looks like the start of the next op, or the end of the block.
+    pub(super) fn recover(&mut self) {
+        let mut depth = 0usize;
+        loop {
+            match self.token.kind {
+                Kind::Eof => return,
+                Kind::Punct(b'{' | b'(' | b'[') => depth += 1,
+                Kind::Punct(b'}') if depth == 0 => return,
+                Kind::Punct(b'}' | b')' | b']') => depth = depth.saturating_sub(1),
+                Kind::Percent | Kind::Word | Kind::String | Kind::Caret if depth == 0 && self.starts_line() => return,
+                _ => {}
+            }
+            self.advance();
+        }
+    }
+
+    fn starts_line(&self) -> bool {
+        self.text[self.last_end as usize..self.token.span.start as usize].contains('\n')
+    }
+
+    /// Reads `(%a: T {attrs}, …)` or `(T {attrs}, …)`, as functions have it.
+    ///
+    /// # Errors
+    /// If something else comes next.
+    pub fn function_arguments(&mut self) -> Parsed<Vec<RegionArgument>> {
+        self.expect_punct(b'(')?;
+        let mut arguments: Vec<RegionArgument> = Vec::new();
+        self.list_until(")", |p| {
+            let span = p.here();
+            let named = p.token.kind == Kind::Percent;
+            if arguments.first().is_some_and(|first| first.name.is_some() != named) {
+                return p.error("either all arguments of a function have names or none");
+            }
+            if named {
+                p.advance();
+                p.expect_punct(b':')?;
+            }
+            let ty = p.ty()?;
+            let attributes = if p.at_punct(b'{') { p.dictionary()? } else { Dictionary::default() };
+            let mut argument =
+                RegionArgument { name: named.then_some(span), ty, attributes, loc: None, loc_alias: None };
+            argument.loc_alias = p.undefined_location_alias()?;
+            if argument.loc_alias.is_none() {
+                argument.loc = p.trailing_location(span)?;
+            }
+            arguments.push(argument);
+            Ok(())
+        })?;
+        Ok(arguments)
+    }
+
+    /// Reads `-> T` or `-> (T {attrs}, …)`, as functions have it; nothing if no arrow comes next.
+    ///
+    /// # Errors
+    /// If no types follow the arrow.
+    pub fn function_results(&mut self) -> Parsed<Vec<(Type, Dictionary)>> {
+        let mut results = Vec::new();
+        if !self.eat("->") {
+            return Ok(results);
+        }
+        if !self.eat_punct(b'(') {
+            results.push((self.ty()?, Dictionary::default()));
+            return Ok(results);
+        }
+        self.list_until(")", |p| {
+            let ty = p.ty()?;
+            let attributes = if p.at_punct(b'{') { p.dictionary()? } else { Dictionary::default() };
+            results.push((ty, attributes));
+            Ok(())
+        })?;
+        Ok(results)
+    }
+}

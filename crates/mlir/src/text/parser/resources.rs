@@ -1,0 +1,100 @@
+//! `dense_resource` attributes and the metadata section `{-# … #-}` that defines their blobs.
+
+use super::dense::decode_hex;
+use super::{Kind, Parsed, Parser};
+use crate::attrs::{AttrKind, Attribute, Blob, Name, Resource};
+use crate::types::Type;
+use numerics::Bytes;
+
+impl Parser<'_> {
+    pub(super) fn dense_resource(&mut self, ty: Option<&Type>) -> Parsed<Attribute> {
+        self.advance();
+        self.expect_punct(b'<')?;
+        let key = self.resource_key()?;
+        self.expect_punct(b'>')?;
+        let ty = match ty {
+            Some(ty) => ty.clone(),
+            None => {
+                self.expect_punct(b':')?;
+                let span = self.here();
+                let ty = self.ty()?;
+                if ty.shape().is_none() {
+                    return self.error_at(span, format!("elements have a shaped type, not {ty}"));
+                }
+                ty
+            }
+        };
+        let resource = self.resource("builtin", key);
+        Ok(AttrKind::DenseResource { ty, resource }.into())
+    }
+
+    fn resource_key(&mut self) -> Parsed<Name> {
+        self.attribute_name()
+    }
+
+    fn resource(&mut self, dialect: &str, key: Name) -> Resource {
+        let dialect = self.name(dialect);
+        self.resources.entry((dialect, key.clone())).or_insert_with(|| Resource::new(key)).clone()
+    }
+
+    /// Reads `{-# section: {…}, … #-}`.
+    pub(super) fn metadata(&mut self) -> Parsed<()> {
+        self.advance();
+        loop {
+            if self.token.kind == Kind::MetadataEnd {
+                self.advance();
+                return Ok(());
+            }
+            let section = self.word("the name of a metadata section")?;
+            self.expect_punct(b':')?;
+            self.expect_punct(b'{')?;
+            self.list_until("}", |p| {
+                let owner = p.attribute_name()?;
+                p.expect_punct(b':')?;
+                p.expect_punct(b'{')?;
+                p.list_until("}", |p| {
+                    let key = p.resource_key()?;
+                    p.expect_punct(b':')?;
+                    // Only resources of dialects have a meaning here; values of other sections are skipped.
+                    if section == "dialect_resources" { p.blob(&owner, key) } else { p.skip_value() }
+                })
+            })?;
+            if !self.eat_punct(b',') && self.token.kind != Kind::MetadataEnd {
+                return self.unexpected("`,` or `#-}`");
+            }
+        }
+    }
+
+    fn skip_value(&mut self) -> Parsed<()> {
+        match self.token.kind {
+            Kind::String | Kind::Word => {
+                self.advance();
+                Ok(())
+            }
+            _ => self.unexpected("a string or a boolean"),
+        }
+    }
+
+    fn blob(&mut self, dialect: &str, key: Name) -> Parsed<()> {
+        let span = self.here();
+        let text = self.token_text();
+        if self.token.kind != Kind::String {
+            return self.unexpected("a string of hexadecimal digits");
+        }
+        self.advance();
+        let digits = text[1..text.len() - 1].strip_prefix("0x");
+        let Some(data) = digits.and_then(|d| decode_hex(d.as_bytes())).filter(|d| d.len() >= 4) else {
+            return self.error_at(span, "a blob is `0x`, 4 bytes of alignment and the data, in hexadecimal digits");
+        };
+        let alignment = u32::from_le_bytes([data[0], data[1], data[2], data[3]]);
+        if !alignment.is_power_of_two() {
+            return self.error_at(span, format!("the alignment of a blob is a power of two, not {alignment}"));
+        }
+        let data = Bytes::from_vec(data[4..].to_vec());
+        let resource = self.resource(dialect, key.clone());
+        if !resource.define(Blob { alignment, data }) {
+            return self.error_at(span, format!("the resource `{key}` is defined twice"));
+        }
+        Ok(())
+    }
+}

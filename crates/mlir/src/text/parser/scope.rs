@@ -1,0 +1,228 @@
+//! Names of values and blocks, and uses that come before definitions.
+
+use super::{Parsed, Parser};
+use crate::builtin::UnrealizedConversionCastOp;
+use crate::diag::{Diagnostic, Span};
+use crate::ir::{BlockId, Loc, OpId, OpName, OpParts, RegionId, Value};
+use crate::text::UnresolvedOperand;
+use crate::types::Type;
+use rustc_hash::FxHashMap;
+use std::collections::HashMap;
+
+/// The scopes of names: one for each region that is isolated from above, innermost last.
+#[derive(Default)]
+pub(super) struct Scopes<'a> {
+    isolated: Vec<Isolated<'a>>,
+}
+
+#[derive(Default)]
+struct Isolated<'a> {
+    values: FxHashMap<&'a str, (Definition, Span)>,
+    /// Uses that came before their definition.
+    forward: FxHashMap<&'a str, Vec<Forward>>,
+    /// What to put in place of the stand-ins for those uses.
+    replacements: HashMap<Value, Value>,
+    /// For each open region: the names that end with it, and its blocks.
+    regions: Vec<(Vec<&'a str>, FxHashMap<&'a str, NamedBlock>)>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Definition {
+    /// `count` results of `op` from `first`.
+    Results { op: OpId, first: u32, count: u32 },
+    /// A block argument.
+    Argument(Value),
+    /// The result of an op that could not be read: uses are not errors.
+    Poisoned,
+}
+
+struct Forward {
+    index: u32,
+    stand_in: Value,
+    span: Span,
+}
+
+struct NamedBlock {
+    block: BlockId,
+    defined: bool,
+    span: Span,
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn enter_region(&mut self, isolated: bool) {
+        if isolated || self.scopes.isolated.is_empty() {
+            self.scopes.isolated.push(Isolated::default());
+        }
+        if let Some(scope) = self.scopes.isolated.last_mut() {
+            scope.regions.push(Default::default());
+        }
+    }
+
+    /// Ends the innermost region: reports blocks that are used but not there, and, at the end of an isolated region,
+    /// values that are; and puts the values in place of their stand-ins.
+    pub(super) fn leave_region(&mut self, region: RegionId) {
+        let Some(scope) = self.scopes.isolated.last_mut() else { return };
+        let Some((names, blocks)) = scope.regions.pop() else { return };
+        for name in names {
+            scope.values.remove(name);
+        }
+        let ends = scope.regions.is_empty();
+        let mut undefined: Vec<_> = blocks.into_iter().filter(|(_, b)| !b.defined).collect();
+        undefined.sort_by_key(|(_, b)| b.span.start);
+        for (name, block) in undefined {
+            let _ = self.error_at::<()>(block.span, format!("the block `{name}` is not defined in this region"));
+        }
+        if !ends {
+            return;
+        }
+        let Some(scope) = self.scopes.isolated.pop() else { return };
+        let mut unknown: Vec<_> =
+            scope.forward.iter().flat_map(|(name, uses)| uses.iter().map(|u| (u.span, *name))).collect();
+        unknown.sort_by_key(|(span, _)| span.start);
+        for (span, name) in unknown {
+            let _ = self.error_at::<()>(span, format!("the value `{name}` is used but not defined"));
+        }
+        if scope.replacements.is_empty() {
+            return;
+        }
+        let mut stack = vec![region];
+        while let Some(region) = stack.pop() {
+            for block in self.module.blocks(region).to_vec() {
+                for op in self.module.ops(block).to_vec() {
+                    stack.extend(self.module.op(op).regions());
+                    for i in 0..self.module.op(op).operands().len() {
+                        if let Some(value) = scope.replacements.get(&self.module.op(op).operand(i)) {
+                            self.module.set_operand(op, i, *value);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Defines a name, `%` included, in the innermost region.
+    pub(super) fn define(&mut self, name: &'a str, span: Span, definition: Definition) -> Parsed<()> {
+        let Some(scope) = self.scopes.isolated.last_mut() else { return Ok(()) };
+        if let Some((earlier, at)) = scope.values.get(name) {
+            if matches!(earlier, Definition::Poisoned) || matches!(definition, Definition::Poisoned) {
+                return Ok(());
+            }
+            let note = format!("the first definition of `{name}`");
+            let error = Diagnostic::error("parse", format!("the value `{name}` is defined twice"));
+            let at = *at;
+            return self.report(error.at(span).note(note, at));
+        }
+        scope.values.insert(name, (definition, span));
+        if let Some((names, _)) = scope.regions.last_mut() {
+            names.push(name);
+        }
+        if scope.forward.is_empty() {
+            return Ok(());
+        }
+        let uses = scope.forward.remove(name).unwrap_or_default();
+        for used in uses {
+            let Some(value) = self.defined_value(definition, used.index) else {
+                let at = UnresolvedOperand { name: used.span, index: used.index };
+                return self.no_such_result(at, definition);
+            };
+            let (expected, found) = (self.module.ty(value).clone(), self.module.ty(used.stand_in).clone());
+            if expected != found {
+                return self.type_mismatch(used.span, name, &found, &expected, span);
+            }
+            if let Some(scope) = self.scopes.isolated.last_mut() {
+                scope.replacements.insert(used.stand_in, value);
+            }
+        }
+        Ok(())
+    }
+
+    fn defined_value(&self, definition: Definition, index: u32) -> Option<Value> {
+        match definition {
+            Definition::Results { op, first, count } => {
+                (index < count).then(|| self.module.op(op).result((first + index) as usize))
+            }
+            Definition::Argument(value) => (index == 0).then_some(value),
+            Definition::Poisoned => None,
+        }
+    }
+
+    fn no_such_result<T>(&mut self, operand: UnresolvedOperand, definition: Definition) -> Parsed<T> {
+        let count = match definition {
+            Definition::Results { count, .. } => count,
+            _ => 1,
+        };
+        let name = self.slice(operand.name);
+        let message = format!("`{name}#{}`: the name `{name}` stands for {count} value(s)", operand.index);
+        self.error_at(operand.name, message)
+    }
+
+    fn type_mismatch<T>(&mut self, span: Span, name: &str, used: &Type, defined: &Type, definition: Span) -> Parsed<T> {
+        let error = Diagnostic::error("parse", format!("`{name}` is used as {used}, but its type is {defined}"));
+        self.report(error.at(span).note(format!("`{name}` is defined here"), definition))
+    }
+
+    /// The type of a value that is already defined.
+    pub(super) fn known_type(&self, operand: UnresolvedOperand) -> Option<Type> {
+        let (definition, _) = self.scopes.isolated.last()?.values.get(self.slice(operand.name))?;
+        self.defined_value(*definition, operand.index).map(|v| self.module.ty(v).clone())
+    }
+
+    /// The value that a use stands for.
+    ///
+    /// # Errors
+    /// If its type is not `ty`, or the name has fewer results.
+    pub fn resolve(&mut self, operand: UnresolvedOperand, ty: &Type) -> Parsed<Value> {
+        let name = self.slice(operand.name);
+        let known = self.scopes.isolated.last().and_then(|s| s.values.get(name)).copied();
+        match known {
+            Some((Definition::Poisoned, _)) => Ok(self.stand_in(ty)),
+            Some((definition, span)) => match self.defined_value(definition, operand.index) {
+                Some(value) if self.module.ty(value) == ty => Ok(value),
+                Some(value) => {
+                    let defined = self.module.ty(value).clone();
+                    self.type_mismatch(operand.name, name, ty, &defined, span)
+                }
+                None => self.no_such_result(operand, definition),
+            },
+            None => {
+                let earlier = self.scopes.isolated.last().and_then(|s| s.forward.get(name));
+                let same = earlier.and_then(|uses| uses.iter().find(|u| u.index == operand.index));
+                if let Some(value) = same.map(|u| u.stand_in)
+                    && self.module.ty(value) == ty
+                {
+                    return Ok(value);
+                }
+                let stand_in = self.stand_in(ty);
+                let forward = Forward { index: operand.index, stand_in, span: operand.name };
+                if let Some(scope) = self.scopes.isolated.last_mut() {
+                    scope.forward.entry(name).or_default().push(forward);
+                }
+                Ok(stand_in)
+            }
+        }
+    }
+
+    /// A value of that type until the real one is known.
+    fn stand_in(&mut self, ty: &Type) -> Value {
+        let mut parts = OpParts::new(OpName::Registered(UnrealizedConversionCastOp::DEF), Loc::Unknown);
+        parts.result_types.push(ty.clone());
+        let op = self.module.create_op(parts);
+        self.module.op(op).result(0)
+    }
+
+    /// The block of that name, `^` included, in the innermost region; made if it is not there yet.
+    pub(super) fn named_block(&mut self, name: &'a str, span: Span, defines: bool) -> Parsed<BlockId> {
+        let known = self.scopes.isolated.last_mut().and_then(|s| s.regions.last_mut());
+        if let Some(known) = known.and_then(|(_, blocks)| blocks.get_mut(name)) {
+            if defines && std::mem::replace(&mut known.defined, true) {
+                return self.error_at(span, format!("the block `{name}` is defined twice"));
+            }
+            return Ok(known.block);
+        }
+        let block = self.module.create_detached_block();
+        if let Some((_, blocks)) = self.scopes.isolated.last_mut().and_then(|s| s.regions.last_mut()) {
+            blocks.insert(name, NamedBlock { block, defined: defines, span });
+        }
+        Ok(block)
+    }
+}

@@ -1,0 +1,355 @@
+//! Types.
+
+use super::{Kind, Parsed, Parser};
+use crate::attrs::Attribute;
+use crate::types::{DYNAMIC, FloatKind, Signedness, TensorType, Type, TypeKind};
+
+/// Integer types are at most this wide, as in MLIR.
+const MAX_INTEGER_WIDTH: u32 = (1 << 24) - 1;
+
+impl<'a> Parser<'a> {
+    /// Reads a type.
+    ///
+    /// # Errors
+    /// If no type comes next, or an invalid one.
+    pub fn ty(&mut self) -> Parsed<Type> {
+        match self.optional_type()? {
+            Some(ty) => Ok(ty),
+            None => self.unexpected("a type"),
+        }
+    }
+
+    /// Reads a type if one comes next.
+    ///
+    /// # Errors
+    /// If it is invalid.
+    pub fn optional_type(&mut self) -> Parsed<Option<Type>> {
+        match self.token.kind {
+            Kind::Word => self.word_type(),
+            Kind::Exclaim => self.dialect_type().map(Some),
+            Kind::Punct(b'(') => self.nested(Self::function_type).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Reads a type that is not a function type, or types in parentheses: what follows `->`.
+    ///
+    /// # Errors
+    /// If no types come next.
+    pub fn result_types(&mut self) -> Parsed<Vec<Type>> {
+        if self.at_punct(b'(') { self.type_list() } else { Ok(vec![self.ty()?]) }
+    }
+
+    /// Reads `(T, U)`.
+    ///
+    /// # Errors
+    /// If something else comes next.
+    pub fn type_list(&mut self) -> Parsed<Vec<Type>> {
+        self.expect_punct(b'(')?;
+        let mut types = Vec::new();
+        self.list_until(")", |p| {
+            types.push(p.ty()?);
+            Ok(())
+        })?;
+        Ok(types)
+    }
+
+    /// Reads `(T) -> U` as its inputs and results.
+    ///
+    /// # Errors
+    /// If something else comes next.
+    pub fn function_signature(&mut self) -> Parsed<(Vec<Type>, Vec<Type>)> {
+        let inputs = self.type_list()?;
+        self.expect("->")?;
+        Ok((inputs, self.result_types()?))
+    }
+
+    fn function_type(&mut self) -> Parsed<Type> {
+        let (inputs, results) = self.function_signature()?;
+        Ok(Type::function(inputs, results))
+    }
+
+    fn word_type(&mut self) -> Parsed<Option<Type>> {
+        let word = self.token_text();
+        if let Some(ty) = self.types.get(word) {
+            let ty = ty.clone();
+            self.advance();
+            return Ok(Some(ty));
+        }
+        if let Some(ty) = self.scalar_type(word)? {
+            self.types.insert(word, ty.clone());
+            self.advance();
+            return Ok(Some(ty));
+        }
+        match word {
+            "tensor" | "vector" | "memref" | "tuple" | "complex" => {}
+            _ => return Ok(None),
+        }
+        // The spelling up to the matching bracket identifies the type, unless it depends on what is read elsewhere.
+        let start = self.here();
+        let spelling = self.bracketed_spelling();
+        if let Some(ty) = spelling.and_then(|s| self.types.get(s)) {
+            let ty = ty.clone();
+            self.jump(start.start as usize + spelling.map_or(0, str::len));
+            return Ok(Some(ty));
+        }
+        self.advance();
+        let ty = self.nested(|p| match word {
+            "tensor" => p.tensor_type(),
+            "vector" => p.vector_type(),
+            "memref" => p.memref_type(),
+            "tuple" => p.tuple_type(),
+            _ => p.complex_type(),
+        })?;
+        let read = self.slice(self.span_from(start));
+        if spelling == Some(read) {
+            self.types.insert(read, ty.clone());
+        }
+        Ok(Some(ty))
+    }
+
+    /// The text from the current word to the bracket that closes the one after it, if it holds nothing but plain
+    /// characters.
+    fn bracketed_spelling(&self) -> Option<&'a str> {
+        let start = self.token.span.start as usize;
+        let bytes = self.text.as_bytes();
+        let mut depth = 0usize;
+        for (i, &b) in bytes.iter().enumerate().skip(self.token.span.end as usize) {
+            match b {
+                b'<' => depth += 1,
+                b'>' if depth <= 1 => return (depth == 1).then(|| &self.text[start..=i]),
+                b'>' => depth -= 1,
+                b'"' | b'#' | b'!' | b'-' | b'\n' | b'(' | b'{' => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn scalar_type(&mut self, word: &str) -> Parsed<Option<Type>> {
+        if word == "index" {
+            return Ok(Some(Type::index()));
+        }
+        if word == "none" {
+            return Ok(Some(Type::none()));
+        }
+        if let Some((kind, ..)) = FloatKind::ALL.iter().find(|(_, name, _)| *name == word) {
+            return Ok(Some(Type::float(*kind)));
+        }
+        let (signedness, digits) = if let Some(digits) = word.strip_prefix("si") {
+            (Signedness::Signed, digits)
+        } else if let Some(digits) = word.strip_prefix("ui") {
+            (Signedness::Unsigned, digits)
+        } else if let Some(digits) = word.strip_prefix('i') {
+            (Signedness::Signless, digits)
+        } else {
+            return Ok(None);
+        };
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) || digits.starts_with('0') {
+            return Ok(None);
+        }
+        match digits.parse().ok().filter(|&width| width <= MAX_INTEGER_WIDTH) {
+            Some(width) => Ok(Some(Type::integer(width, signedness))),
+            None => self.error(format!("integer types have at most {MAX_INTEGER_WIDTH} bits")),
+        }
+    }
+
+    fn complex_type(&mut self) -> Parsed<Type> {
+        self.expect_punct(b'<')?;
+        let span = self.here();
+        let part = self.ty()?;
+        if !part.is_float() && !part.is_integer(None) {
+            return self.error_at(span, format!("the parts of a complex type are floats or integers, not {part}"));
+        }
+        self.expect_punct(b'>')?;
+        Ok(Type::complex(part))
+    }
+
+    fn tuple_type(&mut self) -> Parsed<Type> {
+        self.expect_punct(b'<')?;
+        let mut elements = Vec::new();
+        self.list_until(">", |p| {
+            elements.push(p.ty()?);
+            Ok(())
+        })?;
+        Ok(Type::tuple(elements))
+    }
+
+    fn tensor_type(&mut self) -> Parsed<Type> {
+        self.expect_punct(b'<')?;
+        let start = self.here();
+        let unranked = self.unranked_prefix();
+        let shape = if unranked { Vec::new() } else { self.dimensions(true)? };
+        let element_span = self.here();
+        let element = self.ty()?;
+        if !is_tensor_element(&element) {
+            return self.error_at(element_span, format!("a tensor cannot hold elements of type {element}"));
+        }
+        let encoding_span = self.here();
+        let encoding = if self.eat_punct(b',') { Some(self.attribute(None)?) } else { None };
+        self.expect_punct(b'>')?;
+        if unranked {
+            return match encoding {
+                None => Ok(Type::unranked_tensor(element)),
+                Some(_) => self.error_at(encoding_span, "an unranked tensor has no encoding"),
+            };
+        }
+        if let Some(crate::attrs::AttrKind::Dialect(attr)) = encoding.as_deref()
+            && let Some(verify) = attr.def.verify_encoding
+            && let Err(message) = verify(&attr.params, &shape, &element)
+        {
+            return self.error_at(self.span_from(start), message);
+        }
+        Ok(TypeKind::RankedTensor(TensorType { shape, element, encoding }).into())
+    }
+
+    /// Reads `*x` if it comes next.
+    fn unranked_prefix(&mut self) -> bool {
+        if !self.at_punct(b'*') {
+            return false;
+        }
+        let pos = self.token.span.end as usize;
+        let found = self.text.as_bytes().get(pos) == Some(&b'x');
+        if found {
+            self.jump(pos + 1);
+        }
+        found
+    }
+
+    /// Reads `2x?x` with the last `x`; `4x` may also be spelled with spaces before the `x`'s operand, as MLIR allows.
+    pub fn dimensions(&mut self, allow_dynamic: bool) -> Parsed<Vec<i64>> {
+        let bytes = self.text.as_bytes();
+        let mut shape = Vec::new();
+        loop {
+            let start = self.token.span.start as usize;
+            let mut pos = start;
+            let size = match bytes.get(pos) {
+                Some(b'?') if allow_dynamic => {
+                    pos += 1;
+                    DYNAMIC
+                }
+                Some(b'0'..=b'9') => {
+                    pos += bytes[pos..].iter().take_while(|b| b.is_ascii_digit()).count();
+                    match self.text[start..pos].parse() {
+                        Ok(size) => size,
+                        Err(_) => return self.error("this dimension does not fit 64 bits"),
+                    }
+                }
+                _ => return Ok(shape),
+            };
+            while bytes.get(pos) == Some(&b' ') {
+                pos += 1;
+            }
+            if bytes.get(pos) != Some(&b'x') {
+                self.jump(pos);
+                return self.unexpected("`x` after a dimension");
+            }
+            self.jump(pos + 1);
+            shape.push(size);
+        }
+    }
+
+    fn vector_type(&mut self) -> Parsed<Type> {
+        self.expect_punct(b'<')?;
+        let (mut shape, mut scalable) = (Vec::new(), Vec::new());
+        loop {
+            let in_brackets = self.eat_punct(b'[');
+            if in_brackets {
+                let size = self.integer()?;
+                if !self.at_punct(b']') {
+                    return self.unexpected("`]`");
+                }
+                let pos = self.token.span.end as usize;
+                if self.text.as_bytes().get(pos) != Some(&b'x') {
+                    return self.error("expected `x` after a dimension");
+                }
+                self.jump(pos + 1);
+                shape.push(size);
+                scalable.push(true);
+                continue;
+            }
+            let sizes = self.dimensions(false)?;
+            if sizes.is_empty() {
+                break;
+            }
+            scalable.resize(scalable.len() + sizes.len(), false);
+            shape.extend(sizes);
+        }
+        let element = self.ty()?;
+        self.expect_punct(b'>')?;
+        Ok(TypeKind::Vector { shape, scalable, element }.into())
+    }
+
+    fn memref_type(&mut self) -> Parsed<Type> {
+        self.expect_punct(b'<')?;
+        let unranked = self.unranked_prefix();
+        let shape = if unranked { Vec::new() } else { self.dimensions(true)? };
+        let element = self.ty()?;
+        let mut more: Vec<Attribute> = Vec::new();
+        while self.eat_punct(b',') {
+            more.push(self.attribute(None)?);
+        }
+        self.expect_punct(b'>')?;
+        let mut more = more.into_iter();
+        if unranked {
+            return Ok(TypeKind::UnrankedMemRef { element, memory_space: more.next() }.into());
+        }
+        let is_layout = |a: &Attribute| {
+            use crate::attrs::AttrKind::{AffineMap, StridedLayout};
+            matches!(**a, AffineMap(_) | StridedLayout { .. })
+        };
+        let (layout, memory_space) = match (more.next(), more.next()) {
+            (Some(a), b) if is_layout(&a) => (Some(a), b),
+            (a, _) => (None, a),
+        };
+        Ok(TypeKind::MemRef { shape, element, layout, memory_space }.into())
+    }
+
+    /// Reads `!alias`, `!dialect.mnemonic<…>` or `!dialect<…>`.
+    fn dialect_type(&mut self) -> Parsed<Type> {
+        let span = self.here();
+        let text = &self.token_text()[1..];
+        let Some((namespace, mnemonic)) = self.dialect_symbol(text) else {
+            self.advance();
+            return match self.type_aliases.get(text) {
+                Some(ty) => Ok(ty.clone()),
+                None => self.error_at(span, format!("the type alias `!{text}` is not defined")),
+            };
+        };
+        let Some(dialect) = self.registry.dialect(namespace) else {
+            let body = self.opaque_body("type", span, namespace, mnemonic)?;
+            return Ok(TypeKind::Opaque { dialect: namespace.into(), body: body.into() }.into());
+        };
+        self.advance();
+        let (mnemonic, in_brackets) = self.mnemonic(mnemonic)?;
+        let Some(def) = dialect.type_def(mnemonic) else {
+            let known: Vec<_> = dialect.types.iter().map(|t| t.mnemonic).collect();
+            let message = format!("dialect `{namespace}` has no type `{mnemonic}`; it has {}", known.join(", "));
+            return self.error_at(span, message);
+        };
+        let params = self.nested(|p| p.params(def.params, &def.assembly))?;
+        if in_brackets {
+            self.expect_punct(b'>')?;
+        }
+        if let Some(verify) = def.verify
+            && let Err(message) = verify(&params)
+        {
+            return self.error_at(self.span_from(span), message);
+        }
+        Ok(Type::dialect(def, params))
+    }
+}
+
+/// Whether a tensor may hold elements of that type: what MLIR's verifier of tensor types accepts.
+fn is_tensor_element(ty: &Type) -> bool {
+    !matches!(
+        **ty,
+        TypeKind::RankedTensor(_)
+            | TypeKind::UnrankedTensor(_)
+            | TypeKind::Function { .. }
+            | TypeKind::Tuple(_)
+            | TypeKind::None
+            | TypeKind::MemRef { .. }
+            | TypeKind::UnrankedMemRef { .. }
+    )
+}
