@@ -391,8 +391,9 @@ impl Parser<'_> {
     /// # Errors
     /// Always.
     pub fn report<T>(&mut self, diagnostic: Diagnostic) -> Parsed<T> {
-        let full =
-            self.diagnostics.len() >= MAX_ERRORS || (self.options.stop_at_first_error && !self.diagnostics.is_empty());
+        // What goes wrong again at the same place follows from the first error there.
+        let again = self.diagnostics.last().is_some_and(|d| d.position == diagnostic.position);
+        let full = again || self.gives_up();
         if !full {
             self.diagnostics.push(diagnostic);
         }

@@ -23,6 +23,7 @@ impl<'a> Parser<'a> {
         let Some(block) = self.module.entry(body) else { return };
         self.enter_region(true);
         while self.token.kind != Kind::Eof {
+            let start = self.checkpoint();
             let read = match self.token.kind {
                 Kind::Hash => self.attribute_alias(),
                 Kind::Exclaim => self.type_alias(),
@@ -37,7 +38,7 @@ impl<'a> Parser<'a> {
                 if self.at_punct(b'}') {
                     self.advance();
                 }
-                self.recover();
+                self.recover(start);
             }
         }
         self.leave_region(body);

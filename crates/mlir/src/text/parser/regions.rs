@@ -1,7 +1,7 @@
 //! Regions, blocks and their arguments, and going on after an error.
 
 use super::scope::Definition;
-use super::{DeferredLocation, Kind, Parsed, Parser};
+use super::{Checkpoint, DeferredLocation, Kind, Parsed, Parser};
 use crate::attrs::Dictionary;
 use crate::diag::Span;
 use crate::ir::{BlockId, Loc, OpName, OpParts, RegionId};
@@ -132,26 +132,45 @@ impl<'a> Parser<'a> {
     /// Reads ops up to the end of the block. After an op that cannot be read, goes on with the next one.
     pub(super) fn block_ops(&mut self, block: BlockId) -> Parsed<()> {
         while !matches!(self.token.kind, Kind::Punct(b'}') | Kind::Caret | Kind::Eof) {
+            let start = self.checkpoint();
             if let Err(failed) = self.operation(block) {
                 if self.gives_up() {
                     return Err(failed);
                 }
-                self.recover();
+                self.recover(start);
             }
         }
         Ok(())
     }
 
-    /// Skips to what looks like the start of the next op, or the end of the block.
-    pub(super) fn recover(&mut self) {
+    /// Skips the op that starts at `start` and cannot be read at the current token: to what looks like the start of the next
+    /// op, or the end of the block.
+    pub(super) fn recover(&mut self, start: Checkpoint) {
+        let failed = self.checkpoint();
+        self.rewind(start);
+        if !self.skip_op(failed.0.span.start) {
+            // The op leaves a bracket open: count brackets from the error on instead.
+            self.rewind(failed);
+            self.skip_op(failed.0.span.start);
+        }
+    }
+
+    /// Skips tokens up to the next op behind a position; whether all brackets were closed by then.
+    fn skip_op(&mut self, at_least_to: u32) -> bool {
         let mut depth = 0usize;
+        let first = self.token.span.start;
         loop {
+            let passed = self.token.span.start >= at_least_to && self.token.span.start > first;
             match self.token.kind {
-                Kind::Eof => return,
+                Kind::Eof => return depth == 0,
+                Kind::Punct(b'}') if depth == 0 && self.token.span.start >= at_least_to => return true,
+                Kind::Percent | Kind::Word | Kind::String | Kind::Caret
+                    if passed && depth == 0 && self.starts_line() =>
+                {
+                    return true;
+                }
                 Kind::Punct(b'{' | b'(' | b'[') => depth += 1,
-                Kind::Punct(b'}') if depth == 0 => return,
                 Kind::Punct(b'}' | b')' | b']') => depth = depth.saturating_sub(1),
-                Kind::Percent | Kind::Word | Kind::String | Kind::Caret if depth == 0 && self.starts_line() => return,
                 _ => {}
             }
             self.advance();
