@@ -389,3 +389,85 @@ macro_rules! complex {
 }
 
 complex!(f32 C64 f64 C128);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bf16_rounds_as_its_format() {
+        let mut state = 1u64;
+        for _ in 0..200_000 {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            // Numbers of all magnitudes of f32, near and at midpoints of bf16.
+            let middle = f64::from(f32::from_bits((state >> 32) as u32 & 0xFFFF_8000));
+            for x in [middle, middle.next_up(), middle.next_down(), f64::from_bits(state)] {
+                let (fast, slow) = (<bf16 as Number>::from_f64(x), FloatFormat::BF16.encode(x));
+                assert_eq!(fast.to_raw(), slow, "{x:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn arithmetic_rounds_once() {
+        // The exact product 2^-132 * (1 + 2^-7)(1 + 2^-7) * 2^-1 is just above a midpoint of subnormal numbers
+        // that an intermediate f32 would lose: in units of 2^-133 it is 1 + 2^-6 + 2^-14 over 2^k.
+        let x = bf16::from_bits(0x1F81);
+        let y = bf16::from_bits(0x1F81);
+        let exact = Float::to_f64(x) * Float::to_f64(y);
+        assert_eq!(x.multiply(y).to_raw(), FloatFormat::BF16.encode(exact));
+        // 240 + 8 is a midpoint between 240 and 256, which is beyond the largest f8E4M3.
+        let (x, y) = (F8E4M3::from_bits(0x77), F8E4M3::from_bits(0x50));
+        assert_eq!((x.to_f32(), y.to_f32()), (240.0, 8.0));
+        assert_eq!(x.add(y).to_bits(), 0x78);
+        assert_eq!(x.subtract(y).to_f32(), 224.0);
+    }
+
+    #[test]
+    fn extremes_follow_ieee() {
+        fn check<T: Float>() {
+            let (minus, plus, nan) = (T::from_f64(-0.0), T::from_f64(0.0), T::from_f64(f64::NAN));
+            for (x, y) in [(minus, plus), (plus, minus)] {
+                assert_eq!(Number::maximum(x, y).to_raw(), plus.to_raw());
+                assert_eq!(Number::minimum(x, y).to_raw(), minus.to_raw());
+            }
+            if nan.is_nan() {
+                for (x, y) in [(nan, T::ONE), (T::ONE, nan)] {
+                    assert!(Number::maximum(x, y).is_nan());
+                    assert!(Number::minimum(x, y).is_nan());
+                }
+            }
+            assert_eq!(Number::maximum(T::ONE, T::ONE.negate()), T::ONE);
+            assert_eq!(T::ONE.negate().abs(), T::ONE);
+            assert_eq!(T::ONE.add(T::ONE).negate().sign(), T::ONE.negate());
+            assert_eq!(minus.sign().to_raw(), minus.to_raw());
+            assert_eq!(nan.abs().is_nan(), nan.is_nan());
+        }
+        check::<f32>();
+        check::<f64>();
+        check::<bf16>();
+        check::<f16>();
+        check::<Tf32>();
+        check::<F8E5M2>();
+        check::<F8E4M3FN>();
+        check::<F8E4M3FNUZ>();
+        check::<F4E2M1FN>();
+    }
+
+    #[test]
+    fn remainders_have_the_sign_of_the_dividend() {
+        assert_eq!((-7.5f32).remainder(2.0), -1.5);
+        assert_eq!(bf16::from_f32(7.5).remainder(bf16::from_f32(-2.0)), bf16::from_f32(1.5));
+        assert!(1.0f64.remainder(0.0).is_nan());
+        assert_eq!(1.0f64.remainder(f64::INFINITY), 1.0);
+    }
+
+    #[test]
+    fn complex_numbers() {
+        let (x, y) = (Complex::new(1.0f32, 2.0), Complex::new(3.0f32, -4.0));
+        assert_eq!(x.multiply(y), Complex::new(11.0, 2.0));
+        assert_eq!(x.divide(y), Complex::new(-0.2, 0.4));
+        assert_eq!(Number::maximum(x, y), y);
+        assert_eq!(Number::minimum(x, Complex::new(1.0, 1.0)), Complex::new(1.0, 1.0));
+    }
+}

@@ -62,6 +62,9 @@ fn log_abs(x: f64, y: f64) -> f64 {
     if large.is_infinite() || small.is_infinite() {
         return f64::INFINITY;
     }
+    if large.is_nan() || small.is_nan() {
+        return f64::NAN;
+    }
     if large == 0.0 {
         return f64::NEG_INFINITY;
     }
@@ -157,7 +160,7 @@ pub fn sqrt(z: Complex64) -> Complex64 {
     };
     let (x, y) = (libm::scalbn(x, 2 * half_scale), libm::scalbn(y, 2 * half_scale));
     let main = (0.5 * (x.abs() + libm::hypot(x, y))).sqrt();
-    let other = 0.5 * y.abs() / main;
+    let other = y.abs() / main * 0.5;
     let (re, im) = if x >= 0.0 { (main, other) } else { (other, main) };
     Complex::new(libm::scalbn(re, -half_scale), libm::scalbn(im, -half_scale).copysign(y))
 }
@@ -184,26 +187,34 @@ pub fn sign(z: Complex64) -> Complex64 {
     if z.re == 0.0 && z.im == 0.0 {
         return Complex::new(0.0, 0.0);
     }
-    let largest = z.re.abs().max(z.im.abs());
-    if largest.is_infinite() {
-        return divide(z, Complex::new(largest, 0.0));
+    if z.re.is_infinite() || z.im.is_infinite() {
+        return divide(z, Complex::new(f64::INFINITY, 0.0));
     }
-    let exponent = -libm::ilogb(largest);
-    let z = Complex::new(libm::scalbn(z.re, exponent), libm::scalbn(z.im, exponent));
+    let z = scale(z, -exponent(z));
     let abs = libm::hypot(z.re, z.im);
     Complex::new(z.re / abs, z.im / abs)
 }
 
-/// The quotient, scaled so that neither the square of the divisor nor the products overflow. Infinities
-/// give infinities or zeros where the direct formula would give NaN.
+/// The exponent of the larger part, or 0 for zero and for what is not finite.
+fn exponent(z: Complex64) -> i32 {
+    let largest = z.re.abs().max(z.im.abs());
+    if largest > 0.0 && largest.is_finite() { libm::ilogb(largest) } else { 0 }
+}
+
+/// `z * 2^exponent`.
+fn scale(z: Complex64, exponent: i32) -> Complex64 {
+    Complex::new(libm::scalbn(z.re, exponent), libm::scalbn(z.im, exponent))
+}
+
+/// The quotient, scaled so that no product overflows or vanishes. Infinities give infinities or zeros
+/// where the direct formula would give NaN.
 pub fn divide(lhs: Complex64, rhs: Complex64) -> Complex64 {
-    let largest = rhs.re.abs().max(rhs.im.abs());
-    let exponent = if largest > 0.0 && largest.is_finite() { libm::ilogb(largest) } else { 0 };
-    let (c, d) = (libm::scalbn(rhs.re, -exponent), libm::scalbn(rhs.im, -exponent));
-    let (a, b) = (lhs.re, lhs.im);
+    let (lhs_exponent, rhs_exponent) = (exponent(lhs), exponent(rhs));
+    let Complex { re: a, im: b } = scale(lhs, -lhs_exponent);
+    let Complex { re: c, im: d } = scale(rhs, -rhs_exponent);
     let square = c * c + d * d;
-    let re = libm::scalbn((a * c + b * d) / square, -exponent);
-    let im = libm::scalbn((b * c - a * d) / square, -exponent);
+    let quotient = Complex::new((a * c + b * d) / square, (b * c - a * d) / square);
+    let Complex { re, im } = scale(quotient, lhs_exponent - rhs_exponent);
     if !(re.is_nan() && im.is_nan()) {
         return Complex::new(re, im);
     }
@@ -215,7 +226,7 @@ pub fn divide(lhs: Complex64, rhs: Complex64) -> Complex64 {
     } else if (a.is_infinite() || b.is_infinite()) && c.is_finite() && d.is_finite() {
         let (a, b) = (unit(a), unit(b));
         Complex::new(f64::INFINITY * (a * c + b * d), f64::INFINITY * (b * c - a * d))
-    } else if largest.is_infinite() && a.is_finite() && b.is_finite() {
+    } else if (c.is_infinite() || d.is_infinite()) && a.is_finite() && b.is_finite() {
         let (c, d) = (unit(c), unit(d));
         Complex::new(0.0 * (a * c + b * d), 0.0 * (b * c - a * d))
     } else {
@@ -332,16 +343,34 @@ pub fn tan(z: Complex64) -> Complex64 {
     over_i(tanh(times_i(z)))
 }
 
-/// The inverse sine; Kahan's formulas, as those of the other inverse functions.
+/// From where on, of the larger part, inverse functions are logarithms up to rounding.
+const LARGE: f64 = 1e150;
+
+fn is_large(z: Complex64) -> bool {
+    z.re.abs() > LARGE || z.im.abs() > LARGE
+}
+
+/// `sqrt(1 - z)` and `sqrt(1 + z)`, with the sign of a zero imaginary part kept.
+fn square_roots_around_one(z: Complex64) -> (Complex64, Complex64) {
+    (sqrt(Complex::new(1.0 - z.re, -z.im)), sqrt(Complex::new(1.0 + z.re, z.im)))
+}
+
+/// The inverse sine. This and the other inverse functions are Kahan's formulas.
 pub fn asin(z: Complex64) -> Complex64 {
-    let (minus, plus) = (sqrt(ONE - z), sqrt(ONE + z));
+    if is_large(z) {
+        return Complex::new(libm::atan2(z.re, z.im.abs()), (log_abs(z.re, z.im) + LN_2).copysign(z.im));
+    }
+    let (minus, plus) = square_roots_around_one(z);
     let re = libm::atan2(z.re, (minus * plus).re);
     Complex::new(re, libm::asinh((minus.conj() * plus).im).copysign(z.im))
 }
 
 /// The inverse cosine.
 pub fn acos(z: Complex64) -> Complex64 {
-    let (minus, plus) = (sqrt(ONE - z), sqrt(ONE + z));
+    if is_large(z) {
+        return Complex::new(libm::atan2(z.im.abs(), z.re), (log_abs(z.re, z.im) + LN_2).copysign(-z.im));
+    }
+    let (minus, plus) = square_roots_around_one(z);
     let re = 2.0 * libm::atan2(minus.re, plus.re);
     Complex::new(re, libm::asinh((plus.conj() * minus).im))
 }
@@ -353,9 +382,9 @@ pub fn asinh(z: Complex64) -> Complex64 {
 
 /// The inverse hyperbolic cosine with a non-negative real part.
 pub fn acosh(z: Complex64) -> Complex64 {
-    let (minus, plus) = (sqrt(z - ONE), sqrt(z + ONE));
-    let im = 2.0 * libm::atan2(minus.im, plus.re);
-    Complex::new(libm::asinh((minus.conj() * plus).re), im)
+    // Half of the plane of i acos(z), which has a zero or positive real part.
+    let acos = acos(z);
+    if z.im.is_sign_negative() { over_i(acos) } else { times_i(acos) }
 }
 
 /// The inverse hyperbolic tangent.
@@ -364,7 +393,7 @@ pub fn atanh(z: Complex64) -> Complex64 {
     if x.is_nan() || y.is_nan() {
         return NAN;
     }
-    let (re, im) = if x > 1e150 || y > 1e150 {
+    let (re, im) = if x > LARGE || y > LARGE {
         // The real part of 1 / z.
         (divide(ONE, Complex::new(x, y)).re, FRAC_PI_2)
     } else if x == 1.0 {
@@ -380,4 +409,111 @@ pub fn atanh(z: Complex64) -> Complex64 {
 /// The inverse tangent.
 pub fn atan(z: Complex64) -> Complex64 {
     over_i(atanh(times_i(z)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::f64::consts::{FRAC_PI_4, PI};
+
+    const INFINITY: f64 = f64::INFINITY;
+
+    fn z(re: f64, im: f64) -> Complex64 {
+        Complex::new(re, im)
+    }
+
+    /// Each part within a few units in the last place.
+    fn assert_close(actual: Complex64, expected: Complex64) {
+        let close = |x: f64, y: f64| x == y || (x - y).abs() <= 1e-15 * y.abs();
+        assert!(close(actual.re, expected.re) && close(actual.im, expected.im), "{actual} and {expected}");
+    }
+
+    #[test]
+    fn logarithms_near_one_keep_their_precision() {
+        // |1 + 1e-10 i|^2 is 1 + 1e-20; log(1 + t) is t - t^2 / 2 + ...
+        assert_close(log(z(1.0, 1e-10)), z(5e-21, 1e-10));
+        assert_close(log_1p(z(1e-20, 1e-20)), z(1e-20, 1e-20));
+        // Re is (2x + x^2 + y^2) / 2 up to its square: x = -y^2 / 2 leaves y^4 / 8.
+        let y = (-20f64).exp2();
+        assert_close(log_1p(z(-0.5 * y * y, y)), z(0.125 * y.powi(4), libm::atan2(y, 1.0 - 0.5 * y * y)));
+    }
+
+    #[test]
+    fn extreme_numbers_neither_overflow_nor_vanish() {
+        let max = f64::MAX;
+        assert_close(log(z(max, max)), z(max.ln() + 0.5 * LN_2, FRAC_PI_4));
+        assert_close(log(z(0.0, f64::from_bits(1))), z(-1074.0 * LN_2, FRAC_PI_2));
+        assert_close(sqrt(z(-max, 0.0)), z(0.0, max.sqrt()));
+        assert_close(divide(z(max, max), z(max, max)), ONE);
+        assert_close(divide(z(1e-300, 0.0), z(1e-300, 1e-300)), z(0.5, -0.5));
+        assert_close(sign(z(max, -max)), z(0.5f64.sqrt(), -(0.5f64.sqrt())));
+        // exp(709.9) alone is larger than the largest number, its product with cos(1.5) is not.
+        assert!(exp(z(710.0, 1.5)).re.is_finite());
+        assert_close(tanh(z(800.0, 1.0)), ONE);
+        assert_close(exp_m1(z(1e-18, 1e-9)), z(1e-18 - 5e-19, 1e-9));
+    }
+
+    #[test]
+    fn special_values() {
+        assert_eq!(sqrt(z(-4.0, -0.0)), z(0.0, -2.0));
+        assert_eq!(sqrt(z(f64::NAN, INFINITY)).im, INFINITY);
+        assert_eq!(exp(z(f64::NEG_INFINITY, INFINITY)), z(0.0, 0.0));
+        assert_eq!(log(z(0.0, 0.0)).re, f64::NEG_INFINITY);
+        assert_eq!(divide(ONE, z(0.0, 0.0)).re, INFINITY);
+        assert_eq!(divide(ONE, z(INFINITY, f64::NAN)), z(0.0, 0.0));
+        assert_eq!(power(z(0.0, 0.0), z(2.0, 1.0)), z(0.0, 0.0));
+        assert_eq!(power(z(-2.0, 0.0), z(3.0, 0.0)), z(-8.0, 0.0));
+        assert_eq!(power(z(0.0, 0.0), z(0.0, 0.0)), ONE);
+        assert!(sign(z(f64::NAN, 0.0)).im.is_nan());
+    }
+
+    #[test]
+    fn nothing_panics() {
+        let parts = [0.0, -0.0, 1.0, -1.0, f64::MAX, f64::from_bits(1), INFINITY, -INFINITY, f64::NAN, 1e-300, 709.0];
+        let numbers: Vec<_> = parts.iter().flat_map(|&re| parts.map(|im| z(re, im))).collect();
+        let unary = [log, log_1p, exp, exp_m1, sqrt, rsqrt, cbrt, sign, logistic, sinh, cosh, tanh, sin, cos, tan];
+        let inverse = [asin, acos, atan, asinh, acosh, atanh];
+        for &x in &numbers {
+            for f in unary.iter().chain(&inverse) {
+                f(x);
+            }
+            // The square root of no number has a negative real part.
+            assert!(sqrt(x).re.is_nan() || sqrt(x).re >= 0.0);
+            for &y in &numbers {
+                for f in [divide, power, atan2] {
+                    f(x, y);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn identities() {
+        for (re, im) in [(0.3, 0.4), (-1.5, 0.25), (2.0, -3.0), (-0.7, -0.1), (1e-3, 2.0)] {
+            let near = |actual: Complex64, expected: Complex64| {
+                assert!((actual - expected).norm() <= 4e-15 * expected.norm(), "{actual} and {expected}");
+            };
+            let x = z(re, im);
+            near(exp(log(x)), x);
+            near(sqrt(x) * sqrt(x), x);
+            near(rsqrt(x) * sqrt(x), ONE);
+            near(cbrt(x) * cbrt(x) * cbrt(x), x);
+            near(exp_m1(log_1p(x)), x);
+            near(cos(x) * 2.0, exp(times_i(x)) + exp(over_i(x)));
+            near(times_i(sin(x)) * 2.0, exp(times_i(x)) - exp(over_i(x)));
+            near(tan(x) * cos(x), sin(x));
+            near(tanh(x) * cosh(x), sinh(x));
+            near(sin(asin(x)), x);
+            near(cos(acos(x)), x);
+            near(tan(atan(x)), x);
+            near(sinh(asinh(x)), x);
+            near(cosh(acosh(x)), x);
+            near(tanh(atanh(x)), x);
+            near(power(x, z(2.0, 0.0)), x * x);
+            near(logistic(x) + logistic(-x), ONE);
+            near(sign(x) * libm::hypot(re, im), x);
+            near(tan(atan2(x, ONE)), x);
+        }
+        assert_close(log(z(-1.0, 0.0)), z(0.0, PI));
+    }
 }

@@ -19,6 +19,16 @@ pub fn logistic(x: f64) -> f64 {
     }
 }
 
+/// The inverse hyperbolic cosine; NaN below 1.
+pub fn acosh(x: f64) -> f64 {
+    if x < 1.0 { f64::NAN } else { libm::acosh(x) }
+}
+
+/// The logarithm of the absolute value of the gamma function.
+pub fn lgamma(x: f64) -> f64 {
+    if x.is_infinite() { f64::INFINITY } else { libm::lgamma(x) }
+}
+
 /// The number of the type next to `from` in the direction of `to`; `to` itself if they are equal.
 pub fn next_after<T: Float>(from: T, to: T) -> T {
     if from.is_nan() || to.is_nan() {

@@ -57,7 +57,7 @@ struct Functions {
 unary_ops! {
     Abs "abs";
     Acos "acos" real(libm::acos) complex(complex::acos);
-    Acosh "acosh" real(libm::acosh) complex(complex::acosh);
+    Acosh "acosh" real(scalar::acosh) complex(complex::acosh);
     Asin "asin" real(libm::asin) complex(complex::asin);
     Asinh "asinh" real(libm::asinh) complex(complex::asinh);
     Atan "atan" real(libm::atan) complex(complex::atan);
@@ -79,7 +79,7 @@ unary_ops! {
     IsInf "is_inf" predicate(f64::is_infinite);
     IsNegInf "is_neg_inf" predicate(|x| x == f64::NEG_INFINITY);
     IsPosInf "is_pos_inf" predicate(|x| x == f64::INFINITY);
-    Lgamma "lgamma" real(libm::lgamma);
+    Lgamma "lgamma" real(scalar::lgamma);
     Log "log" real(libm::log) complex(complex::log);
     LogPlusOne "log_plus_one" real(libm::log1p) complex(complex::log_1p);
     Logistic "logistic" real(scalar::logistic) complex(complex::logistic);
@@ -179,4 +179,85 @@ fn parts(operand: &Tensor, f: fn(Complex64) -> f64) -> Result<Tensor, TensorErro
         }),
         else Err(TensorError::Unsupported { op: "a part of a complex number", dtype })
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Complex32, F8E4M3FN, bf16};
+
+    fn vector<T: crate::Element>(elements: &[T]) -> Tensor {
+        Tensor::from_vec([elements.len()], elements.to_vec()).unwrap()
+    }
+
+    fn apply<T: crate::Element, R: crate::Element>(op: UnaryOp, elements: &[T]) -> Vec<R> {
+        unary(op, vector(elements)).unwrap().to_vec().unwrap()
+    }
+
+    #[test]
+    fn rounding_to_integers() {
+        let x = [-2.5f32, -0.5, 0.5, 1.5, 2.4];
+        assert_eq!(apply::<_, f32>(UnaryOp::Ceil, &x), [-2.0, 0.0, 1.0, 2.0, 3.0]);
+        assert_eq!(apply::<_, f32>(UnaryOp::Floor, &x), [-3.0, -1.0, 0.0, 1.0, 2.0]);
+        assert_eq!(apply::<_, f32>(UnaryOp::RoundNearestAfz, &x), [-3.0, -1.0, 1.0, 2.0, 2.0]);
+        assert_eq!(apply::<_, f32>(UnaryOp::RoundNearestEven, &x), [-2.0, 0.0, 0.0, 2.0, 2.0]);
+        let x = [-2.5f64, 2.5].map(bf16::from_f64);
+        assert_eq!(apply::<_, bf16>(UnaryOp::RoundNearestEven, &x), [-2.0, 2.0].map(bf16::from_f64));
+    }
+
+    #[test]
+    fn functions_round_to_the_type() {
+        // e = 2.71828182845904523536 lies between 2.71828174591064453125 and 2.718281984329223632812.
+        assert_eq!(apply::<_, f32>(UnaryOp::Exponential, &[0.0f32, 1.0]), [1.0, 2.718_281_7]);
+        assert_eq!(apply::<_, F8E4M3FN>(UnaryOp::Exponential, &[F8E4M3FN::from_bits(0x38)])[0].to_f32(), 2.75);
+        assert_eq!(apply::<_, f64>(UnaryOp::Rsqrt, &[0.25f64, 0.0]), [2.0, f64::INFINITY]);
+        assert_eq!(apply::<_, f32>(UnaryOp::Cbrt, &[-27.0f32]), [-3.0]);
+        assert_eq!(apply::<_, f32>(UnaryOp::LogPlusOne, &[1e-10f32]), [1e-10]);
+        assert!(apply::<_, f32>(UnaryOp::Sqrt, &[-1.0f32])[0].is_nan());
+        assert!(apply::<_, f32>(UnaryOp::Acosh, &[-5e7f32])[0].is_nan());
+    }
+
+    #[test]
+    fn parts_of_complex_numbers() {
+        let z = [Complex32::new(3.0, -4.0)];
+        assert_eq!(apply::<_, f32>(UnaryOp::Abs, &z), [5.0]);
+        assert_eq!(apply::<_, f32>(UnaryOp::Real, &z), [3.0]);
+        assert_eq!(apply::<_, f32>(UnaryOp::Imag, &z), [-4.0]);
+        assert_eq!(apply::<_, f32>(UnaryOp::Imag, &[1.0f32]), [0.0]);
+        assert_eq!(apply::<_, Complex32>(UnaryOp::Negate, &z), [Complex32::new(-3.0, 4.0)]);
+    }
+
+    #[test]
+    fn predicates() {
+        let x = [1.0f64, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        let bits = |op| apply::<_, I1>(op, &x).into_iter().map(I1::get).collect::<Vec<_>>();
+        assert_eq!(bits(UnaryOp::IsFinite), [true, false, false, false]);
+        assert_eq!(bits(UnaryOp::IsInf), [false, true, true, false]);
+        assert_eq!(bits(UnaryOp::IsNegInf), [false, false, true, false]);
+    }
+
+    #[test]
+    fn every_operation_is_defined_or_refused() {
+        for &op in UnaryOp::ALL {
+            for &dtype in DType::ALL {
+                let result = unary(op, Tensor::zeros(dtype, [3]).unwrap());
+                match result {
+                    Ok(result) => assert_eq!(result.shape(), [3]),
+                    Err(error) => assert_eq!(error, TensorError::Unsupported { op: op.name(), dtype }),
+                }
+            }
+        }
+        assert!(unary(UnaryOp::Not, Tensor::scalar(1.0f32)).is_err());
+        assert!(unary(UnaryOp::Negate, Tensor::scalar(I1::new(true))).is_err());
+    }
+
+    #[test]
+    fn a_shared_operand_keeps_its_elements() {
+        let x = vector(&vec![2i32; 5000]);
+        let y = unary(UnaryOp::Negate, x.clone()).unwrap();
+        assert_eq!(x, vector(&vec![2i32; 5000]));
+        assert_eq!(y, vector(&vec![-2i32; 5000]));
+        let place = y.bytes().as_ptr();
+        assert_eq!(unary(UnaryOp::Negate, y).unwrap().bytes().as_ptr(), place);
+    }
 }
