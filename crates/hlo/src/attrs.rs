@@ -38,6 +38,7 @@ const EMPTY: AttrDef = AttrDef {
     params: &[],
     assembly: ParamAssembly::Struct,
     verify: None,
+    bounds: None,
     verify_encoding: None,
 };
 
@@ -125,6 +126,7 @@ pub static TYPE_EXTENSIONS: AttrDef = AttrDef {
     mnemonic: "type_extensions",
     doc: "The most that each dynamic dimension of a tensor can be; `?` where there is no bound.",
     params: &[required("bounds", ParamKind::I64s)],
+    bounds: Some(0),
     ..EMPTY
 };
 

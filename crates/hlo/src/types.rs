@@ -12,6 +12,7 @@ pub static TOKEN: TypeDef = TypeDef {
     params: &[],
     assembly: ParamAssembly::None,
     verify: None,
+    compatible: None,
 };
 
 /// `!stablehlo.future<types>`
@@ -22,6 +23,7 @@ pub static FUTURE: TypeDef = TypeDef {
     params: &[ParamDef { name: "types", kind: ParamKind::Types, optional: false }],
     assembly: ParamAssembly::List,
     verify: None,
+    compatible: None,
 };
 
 /// The type `!stablehlo.token`.

@@ -2,7 +2,7 @@
 
 use super::{AttrDef, EnumDef, TypeConstraint};
 use crate::attrs::{AttrKind, Attribute};
-use crate::types::Type;
+use crate::types::{Signedness, Type, TypeKind};
 
 /// A set of attributes.
 #[derive(Clone, Copy)]
@@ -74,10 +74,10 @@ impl AttrConstraint {
             AttrConstraint::Unit => matches!(**attr, AttrKind::Unit),
             AttrConstraint::Bool => attr.as_bool().is_some(),
             AttrConstraint::Int(width) | AttrConstraint::IntEnum(width, _) => {
-                matches!(&**attr, AttrKind::Integer { ty, .. } if *ty == Type::integer(width, crate::types::Signedness::Signless))
+                matches!(&**attr, AttrKind::Integer { ty, .. } if is_int(ty, width, Signedness::Signless))
             }
             AttrConstraint::UInt(width) => {
-                matches!(&**attr, AttrKind::Integer { ty, .. } if *ty == Type::integer(width, crate::types::Signedness::Unsigned))
+                matches!(&**attr, AttrKind::Integer { ty, .. } if is_int(ty, width, Signedness::Unsigned))
             }
             AttrConstraint::Index => matches!(&**attr, AttrKind::Integer { ty, .. } if ty.is_index()),
             AttrConstraint::AnyInt => matches!(**attr, AttrKind::Integer { .. }),
@@ -92,8 +92,7 @@ impl AttrConstraint {
             AttrConstraint::Dictionary => attr.as_dictionary().is_some(),
             AttrConstraint::Elements => attr.is_elements(),
             AttrConstraint::IntElements(width) => {
-                attr.is_elements()
-                    && *attr.ty().element_type() == Type::integer(width, crate::types::Signedness::Signless)
+                attr.is_elements() && is_int(attr.ty().element_type(), width, Signedness::Signless)
             }
             AttrConstraint::IndexElements => attr.is_elements() && attr.ty().element_type().is_index(),
             AttrConstraint::I64Array => int_array(64),
@@ -141,4 +140,8 @@ impl AttrConstraint {
             AttrConstraint::Is(summary, _) => summary.into(),
         }
     }
+}
+
+fn is_int(ty: &Type, of_width: u32, of: Signedness) -> bool {
+    matches!(**ty, TypeKind::Integer { width, signedness } if width == of_width && signedness == of)
 }

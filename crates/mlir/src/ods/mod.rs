@@ -14,6 +14,7 @@ pub use attr_constraints::AttrConstraint;
 pub use format::{Directive, FormatError, Literal, TypeSource};
 pub use registry::{Dialect, Registry};
 pub use slots::SegmentError;
+pub(crate) use slots::slot_sizes;
 pub use type_constraints::{ElementSet, Ranks, TensorRule, TypeConstraint, TypeRule};
 
 use crate::attrs::Attribute;
@@ -48,6 +49,8 @@ pub struct OpDef {
     pub verify: Option<VerifyFn>,
     /// Checks that look into regions, run after the ops in them are verified.
     pub verify_regions: Option<VerifyFn>,
+    /// Checks of the symbols that the op refers to, run after all ops of the symbol table are verified.
+    pub verify_symbols: Option<VerifyFn>,
     /// Result types from operands, attributes and regions.
     pub infer: Option<InferFn>,
     /// The meaning of the op on values.
@@ -55,7 +58,7 @@ pub struct OpDef {
     /// Where a program suggests names for its results when printed (`%c`, `%cst`).
     pub result_name: Option<fn(OpRef<'_>) -> String>,
     /// Names of the arguments of a region (`%iterArg`), by region index and argument index.
-    pub argument_name: Option<fn(OpRef<'_>, usize, usize) -> Option<String>>,
+    pub argument_name: Option<ArgumentNameFn>,
     /// Where the parsed `assembly` format is kept; `op!` fills it in.
     pub parsed_format: Option<&'static ParsedFormat>,
 }
@@ -67,6 +70,8 @@ pub type ParsedFormat = OnceLock<Result<Vec<Directive>, FormatError>>;
 pub type VerifyFn = fn(OpRef<'_>, &mut Diagnostics);
 /// Infers the result types of an op whose operands, attributes and regions are in place.
 pub type InferFn = fn(OpRef<'_>) -> Result<Vec<Type>, Diagnostic>;
+/// Names an argument of a region, by region index and argument index.
+pub type ArgumentNameFn = fn(OpRef<'_>, usize, usize) -> Option<String>;
 /// Parses the pretty form of an op after its name.
 pub type ParseOpFn = fn(&mut Parser<'_>, &mut OpState) -> Parsed<()>;
 /// Prints the pretty form of an op after its name.
@@ -86,6 +91,7 @@ impl OpDef {
         assembly: Assembly::Generic,
         verify: None,
         verify_regions: None,
+        verify_symbols: None,
         infer: None,
         eval: None,
         result_name: None,
@@ -274,7 +280,7 @@ pub enum Trait {
     SameOperandsAndResultShape,
     /// All operands have one type.
     SameTypeOperands,
-    /// The named operands and results have one type, so that one of them tells the others when parsing.
+    /// The named operands, results and typed attributes have one type, so that one of them tells the others when parsing.
     AllTypesMatch(&'static [&'static str]),
     /// Swapping the operands changes nothing.
     Commutative,
@@ -386,6 +392,15 @@ impl EnumDef {
     }
 }
 
+/// Parameters of an attribute or type of a dialect, one entry a parameter of the declaration.
+pub type Params = [Option<Attribute>];
+/// Checks parameters; the message says what does not hold.
+pub type ParamsCheck = fn(&Params) -> Result<(), String>;
+/// Relates the parameters of two types of one declaration.
+pub type ParamsRelation = fn(&Params, &Params) -> bool;
+/// Checks the parameters of an encoding against the shape and element type of the tensor.
+pub type EncodingCheck = fn(&Params, shape: &[i64], element: &Type) -> Result<(), String>;
+
 /// The declaration of a dialect's attribute.
 pub struct AttrDef {
     /// Dialect namespace.
@@ -399,9 +414,11 @@ pub struct AttrDef {
     /// How the parameters are written.
     pub assembly: ParamAssembly,
     /// What must hold among the parameters; the message says what does not.
-    pub verify: Option<fn(&[Option<Attribute>]) -> Result<(), String>>,
+    pub verify: Option<ParamsCheck>,
+    /// If it bounds the dimensions of the tensor that it encodes: the parameter that lists the bounds.
+    pub bounds: Option<usize>,
     /// If it may be a tensor encoding: what must hold for that shape and element type.
-    pub verify_encoding: Option<fn(&[Option<Attribute>], shape: &[i64], element: &Type) -> Result<(), String>>,
+    pub verify_encoding: Option<EncodingCheck>,
 }
 
 /// The declaration of a dialect's type.
@@ -417,7 +434,9 @@ pub struct TypeDef {
     /// How the parameters are written.
     pub assembly: ParamAssembly,
     /// What must hold among the parameters; the message says what does not.
-    pub verify: Option<fn(&[Option<Attribute>]) -> Result<(), String>>,
+    pub verify: Option<ParamsCheck>,
+    /// Whether type inference takes two such types for one another; by default if they are equal.
+    pub compatible: Option<ParamsRelation>,
 }
 
 /// One parameter of an attribute or type.

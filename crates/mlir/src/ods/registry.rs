@@ -1,6 +1,9 @@
 //! Dialects, and the registry that finds declarations by name.
 
 use super::{AttrDef, CustomDirective, EnumDef, OpDef, TypeDef};
+use crate::attrs::Attribute;
+use crate::diag::Diagnostics;
+use crate::ir::OpRef;
 use std::collections::HashMap;
 
 /// A namespace with its declarations. Lists are written out, in alphabetical order.
@@ -20,7 +23,9 @@ pub struct Dialect {
     /// Other spellings of attribute or type mnemonics: (spelling, mnemonic).
     pub aliases: &'static [(&'static str, &'static str)],
     /// Names for long attributes and types at the top of a printed file (`#sdy.mesh` as `#mesh`), if the dialect wants one.
-    pub alias_for: Option<fn(&crate::attrs::Attribute) -> Option<String>>,
+    pub alias_for: Option<fn(&Attribute) -> Option<String>>,
+    /// Checks an attribute of this dialect (`dialect.name`) that an op carries without declaring it.
+    pub verify_attribute: Option<fn(OpRef<'_>, &str, &Attribute, &mut Diagnostics)>,
 }
 
 impl Dialect {
@@ -34,6 +39,7 @@ impl Dialect {
         directives: &[],
         aliases: &[],
         alias_for: None,
+        verify_attribute: None,
     };
 
     /// The directive of that name.

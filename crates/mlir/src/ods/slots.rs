@@ -29,6 +29,27 @@ pub enum SegmentError {
     },
 }
 
+/// How many values each slot of a declaration holds for one op.
+#[derive(Clone, Copy)]
+pub(crate) enum SlotSizes<'a> {
+    /// All variadic and optional slots hold as many.
+    Each(usize),
+    /// As the segment sizes attribute says.
+    Segments(&'a [i64]),
+}
+
+impl SlotSizes<'_> {
+    /// The number of values in slot `index`.
+    pub(crate) fn of(&self, index: usize, slot: &ValueSlot) -> usize {
+        match (self, slot.arity) {
+            // `slot_sizes` checks that segments are not negative.
+            (SlotSizes::Segments(sizes), _) => sizes[index] as usize,
+            (SlotSizes::Each(_), Arity::Single) => 1,
+            (SlotSizes::Each(n), Arity::Optional | Arity::Variadic) => *n,
+        }
+    }
+}
+
 impl OpDef {
     /// The range of operands that each slot holds. `segments` are the values of `operandSegmentSizes`.
     ///
@@ -36,7 +57,7 @@ impl OpDef {
     /// When `count` operands cannot be dealt out.
     pub fn operand_ranges(&self, count: usize, segments: Option<&[i64]>) -> Result<Vec<Range<usize>>, SegmentError> {
         let sized = self.has_trait(&Trait::AttrSizedOperandSegments);
-        ranges(self.operands, count, if sized { Some(segments) } else { None })
+        ranges(self.operands, count, sized.then_some(segments))
     }
 
     /// The range of results that each slot holds. `segments` are the values of `resultSegmentSizes`.
@@ -45,32 +66,41 @@ impl OpDef {
     /// When `count` results cannot be dealt out.
     pub fn result_ranges(&self, count: usize, segments: Option<&[i64]>) -> Result<Vec<Range<usize>>, SegmentError> {
         let sized = self.has_trait(&Trait::AttrSizedResultSegments);
-        ranges(self.results, count, if sized { Some(segments) } else { None })
+        ranges(self.results, count, sized.then_some(segments))
     }
 }
 
 fn ranges(slots: &[ValueSlot], count: usize, sized: Option<Option<&[i64]>>) -> Result<Vec<Range<usize>>, SegmentError> {
-    let mut out = Vec::with_capacity(slots.len());
+    let sizes = slot_sizes(slots, count, sized)?;
     let mut start = 0;
-    let mut push = |n: usize| {
-        out.push(start..start + n);
-        start += n;
+    let range = |(i, slot)| {
+        let end = start + sizes.of(i, slot);
+        std::mem::replace(&mut start, end)..end
     };
+    Ok(slots.iter().enumerate().map(range).collect())
+}
+
+/// Deals `count` values out to `slots`. `sized` is given if a segment sizes attribute tells how, with its values if it is there.
+pub(crate) fn slot_sizes<'a>(
+    slots: &[ValueSlot],
+    count: usize,
+    sized: Option<Option<&'a [i64]>>,
+) -> Result<SlotSizes<'a>, SegmentError> {
     if let Some(segments) = sized {
-        let segments = segments.filter(|s| s.len() == slots.len()).ok_or(SegmentError::Segments { found: count })?;
-        let mut left = count;
-        for (slot, &n) in slots.iter().zip(segments) {
-            let fits = |n: usize| match slot.arity {
-                Arity::Single => n == 1,
-                Arity::Optional => n <= 1,
-                Arity::Variadic => true,
-            };
-            let n = usize::try_from(n).ok().filter(|&n| n <= left && fits(n));
-            let n = n.ok_or(SegmentError::Segments { found: count })?;
-            left -= n;
-            push(n);
-        }
-        return if left == 0 { Ok(out) } else { Err(SegmentError::Segments { found: count }) };
+        let wrong = SegmentError::Segments { found: count };
+        let Some(segments) = segments.filter(|s| s.len() == slots.len()) else { return Err(wrong) };
+        let fits = |(slot, &n): (&ValueSlot, &i64)| match slot.arity {
+            Arity::Single => n == 1,
+            Arity::Optional => n == 0 || n == 1,
+            Arity::Variadic => n >= 0,
+        };
+        let sum = segments.iter().try_fold(0i64, |sum, &n| sum.checked_add(n));
+        let adds_up = sum.and_then(|sum| usize::try_from(sum).ok()) == Some(count);
+        return if adds_up && slots.iter().zip(segments).all(fits) {
+            Ok(SlotSizes::Segments(segments))
+        } else {
+            Err(wrong)
+        };
     }
     let single = slots.iter().filter(|s| s.arity == Arity::Single).count();
     let open = slots.len() - single;
@@ -81,14 +111,8 @@ fn ranges(slots: &[ValueSlot], count: usize, sized: Option<Option<&[i64]>>) -> R
         _ if left % open != 0 => return Err(SegmentError::Uneven { found: left, slots: open }),
         _ => left / open,
     };
-    for slot in slots {
-        match slot.arity {
-            Arity::Single => push(1),
-            Arity::Optional if each > 1 => {
-                return Err(SegmentError::Count { found: count, least: single, open: false });
-            }
-            Arity::Optional | Arity::Variadic => push(each),
-        }
+    if each > 1 && slots.iter().any(|s| s.arity == Arity::Optional) {
+        return Err(SegmentError::Count { found: count, least: single, open: false });
     }
-    Ok(out)
+    Ok(SlotSizes::Each(each))
 }

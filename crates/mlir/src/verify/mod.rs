@@ -1,1 +1,328 @@
-//! The verifier: SSA dominance, symbols, terminators, slots, constraints and traits of declarations, then each op's own checks.
+//! The verifier: whether a module satisfies the declarations of its ops and the rules of MLIR.
+//!
+//! It goes as upstream's does: within each op that is isolated from above, first each op in order before its
+//! regions, then what looks into regions, then the isolated ops within, then symbols, then dominance.
+//! `op.rs` and `traits.rs` check one op against its declaration, `blocks.rs` terminators and successors, `symbols.rs` symbols,
+//! `dominance.rs` where values are visible, `compatible.rs` inferred types.
+
+mod blocks;
+mod compatible;
+mod dominance;
+mod op;
+mod symbols;
+mod traits;
+
+pub use compatible::{are_compatible, have_compatible_shapes};
+pub use symbols::nearest_symbol;
+
+use crate::diag::{Diagnostic, Diagnostics, Position, Severity};
+use crate::ir::{BlockId, Module, OpId, OpRef, RegionId};
+use crate::ods::{OpDef, Trait};
+
+/// How errors are reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reporting {
+    /// Every error that is independent of others, in the order of the text.
+    #[default]
+    All,
+    /// Upstream's order, and only the first error of each op that is isolated from above.
+    LikeUpstream,
+}
+
+/// What the verifier accepts and how it reports.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct VerifyOptions {
+    /// How errors are reported.
+    pub reporting: Reporting,
+    /// Whether ops of unregistered dialects are allowed.
+    pub allow_unregistered_dialects: bool,
+}
+
+/// Checks the module and everything in it. The module is valid if no diagnostic is an error.
+///
+/// Hooks of declarations may assume of the op that they are given, and of the ops around it, that they satisfy their slots
+/// and traits; `verify_regions` and `verify_symbols` may assume that of the ops within, too.
+pub fn verify(module: &Module, options: &VerifyOptions) -> Diagnostics {
+    let mut verifier = Verifier {
+        module,
+        options: *options,
+        stops: options.reporting == Reporting::LikeUpstream,
+        errors: Vec::new(),
+        frames: Vec::new(),
+        symbol_users: Vec::new(),
+        known_types: vec![(0, 0); op::KNOWN_TYPES],
+        dominance: dominance::Dominance::new(module),
+    };
+    verifier.isolated(module.top().id(), true);
+    let mut errors = verifier.errors;
+    if options.reporting == Reporting::All {
+        // Errors without a place in the text stay where they are, after those that have one.
+        errors.sort_by_key(|d| match d.position {
+            Position::Span(span) => span.start,
+            _ => u32::MAX,
+        });
+    }
+    errors
+}
+
+/// What is being checked: an op whose regions are walked.
+struct Frame {
+    op: OpId,
+    region: usize,
+    block: usize,
+    index: usize,
+    /// Whether hooks of the ops within may run: not if an op around them does not satisfy its declaration.
+    hooks: bool,
+    /// Number of errors before the op.
+    errors_before: usize,
+    /// Number of symbol users before the op.
+    users_before: usize,
+}
+
+struct Verifier<'m> {
+    module: &'m Module,
+    options: VerifyOptions,
+    stops: bool,
+    errors: Diagnostics,
+    frames: Vec<Frame>,
+    /// Ops with `verify_symbols` whose symbol table is still being walked.
+    symbol_users: Vec<OpId>,
+    known_types: Vec<(usize, usize)>,
+    dominance: dominance::Dominance<'m>,
+}
+
+impl<'m> Verifier<'m> {
+    /// Whether there are errors since there were `before`.
+    fn failed_since(&self, before: usize) -> bool {
+        self.errors[before..].iter().any(|d| d.severity == Severity::Error)
+    }
+
+    /// Checks an op that is isolated from above, or the top one, with everything in it. False if there are errors.
+    fn isolated(&mut self, root: OpId, hooks: bool) -> bool {
+        let before = self.errors.len();
+        let base = self.frames.len();
+        let hooks = self.enter(root, hooks);
+        if self.stops && self.failed_since(before) {
+            return false;
+        }
+        if self.module.op(root).regions().is_empty() {
+            return self.exit_leaf(root) && !self.failed_since(before);
+        }
+        self.push(root, hooks, before);
+        while self.frames.len() > base {
+            if !self.step() && self.stops {
+                self.frames.truncate(base);
+                return false;
+            }
+        }
+        if !self.stops || !self.failed_since(before) {
+            self.check_dominance(root);
+        }
+        !self.failed_since(before)
+    }
+
+    fn push(&mut self, op: OpId, hooks: bool, errors_before: usize) {
+        let users_before = self.symbol_users.len();
+        self.frames.push(Frame { op, region: 0, block: 0, index: 0, hooks, errors_before, users_before });
+    }
+
+    /// Goes on in the innermost op. False if that finds an error.
+    fn step(&mut self) -> bool {
+        let before = self.errors.len();
+        let module = self.module;
+        let Some(frame) = self.frames.last() else { return true };
+        let regions = module.op(frame.op).regions();
+        let (hooks, Some(&region)) = (frame.hooks, regions.get(frame.region)) else {
+            let Some(frame) = self.frames.pop() else { return true };
+            return self.exit(&frame);
+        };
+        let Some(&block) = module.blocks(region).get(frame.block) else {
+            self.next(|f| (f.region, f.block, f.index) = (f.region + 1, 0, 0));
+            return true;
+        };
+        let ops = module.ops(block);
+        let start = frame.index;
+        if start == 0 {
+            self.enter_block(region, block);
+            if self.stops && self.failed_since(before) {
+                return false;
+            }
+        }
+        for (index, &op) in ops.iter().enumerate().skip(start) {
+            let view = module.op(op);
+            let is_leaf = view.regions().is_empty();
+            if !is_leaf && view.has_trait(&Trait::IsolatedFromAbove) {
+                continue;
+            }
+            let errors_before = self.errors.len();
+            let hooks = self.enter(op, hooks);
+            if is_leaf {
+                self.exit_leaf(op);
+            }
+            if self.stops && self.failed_since(before) {
+                return false;
+            }
+            if !is_leaf {
+                self.next(|f| f.index = index + 1);
+                self.push(op, hooks, errors_before);
+                return true;
+            }
+        }
+        self.exit_block(region, block);
+        self.next(|f| (f.block, f.index) = (f.block + 1, 0));
+        !self.failed_since(before)
+    }
+
+    fn next(&mut self, advance: impl FnOnce(&mut Frame)) {
+        if let Some(frame) = self.frames.last_mut() {
+            advance(frame);
+        }
+    }
+
+    /// What is checked of an op before its regions. Whether hooks of the ops within may run.
+    fn enter(&mut self, id: OpId, hooks: bool) -> bool {
+        let before = self.errors.len();
+        let op = self.module.op(id);
+        self.check_attributes_of_dialects(op);
+        let mut fits = true;
+        if let Some(def) = op.def() {
+            fits = self.check_slots(op, def) && self.check_traits(op, def);
+            if fits && hooks {
+                self.run_hooks(op, def);
+                if def.verify_symbols.is_some() && !self.failed_since(before) {
+                    self.symbol_users.push(id);
+                }
+            }
+        }
+        if !self.stops || !self.failed_since(before) {
+            self.check_entry_blocks(op);
+        }
+        hooks && fits
+    }
+
+    fn run_hooks(&mut self, op: OpRef<'m>, def: &'static OpDef) {
+        let before = self.errors.len();
+        for t in def.traits {
+            if let Trait::Check(_, check) = t {
+                check(op, &mut self.errors);
+                if self.failed_since(before) {
+                    return;
+                }
+            }
+        }
+        if let Some(infer) = def.infer {
+            match infer(op) {
+                Ok(types) => self.check_inferred(op, &types),
+                Err(diagnostic) => self.errors.push(diagnostic),
+            }
+            if self.failed_since(before) {
+                return;
+            }
+        }
+        if let Some(verify) = def.verify {
+            verify(op, &mut self.errors);
+        }
+    }
+
+    fn check_inferred(&mut self, op: OpRef<'m>, inferred: &[crate::types::Type]) {
+        let name = op.name();
+        if inferred.len() != op.num_results() {
+            let (found, expected) = (op.num_results(), inferred.len());
+            let message =
+                format!("`{name}` has {found} results, but {expected} follow from its operands and attributes");
+            self.errors.push(op.error("result-type", message));
+            return;
+        }
+        let mut pairs = op.result_types().zip(inferred).enumerate();
+        if let Some((i, (found, expected))) = pairs.find(|(_, (f, e))| !are_compatible(e, f)) {
+            let message = format!(
+                "result {i} of `{name}` has type {found}, but {expected} follows from its operands and attributes"
+            );
+            self.errors.push(op.error("result-type", message));
+        }
+    }
+
+    /// What is checked of an op without regions after everything else. False if there is an error.
+    fn exit_leaf(&mut self, id: OpId) -> bool {
+        let op = self.module.op(id);
+        if op.def().is_some() {
+            return true;
+        }
+        self.check_is_allowed(op)
+    }
+
+    /// Only some ops may be without a declaration.
+    fn check_is_allowed(&mut self, op: OpRef<'m>) -> bool {
+        let name = op.name();
+        let namespace = name.split_once('.').map_or(name, |(namespace, _)| namespace);
+        let message = if self.module.registry().dialect(namespace).is_some() {
+            format!("dialect `{namespace}` has no op `{name}`")
+        } else if !self.options.allow_unregistered_dialects {
+            format!("`{name}` belongs to no registered dialect; --allow-unregistered-dialect accepts such ops")
+        } else {
+            return true;
+        };
+        self.errors.push(op.error("unregistered", message));
+        false
+    }
+
+    /// What is checked of an op after its regions. False if there is an error, also within its regions.
+    fn exit(&mut self, frame: &Frame) -> bool {
+        let op = self.module.op(frame.op);
+        let module = self.module;
+        let blocks = op.regions().iter().flat_map(|&r| module.blocks(r));
+        for &inner in blocks.flat_map(|&block| module.ops(block)) {
+            let view = module.op(inner);
+            if !view.regions().is_empty() && view.has_trait(&Trait::IsolatedFromAbove) {
+                self.isolated(inner, frame.hooks);
+            }
+        }
+        let Some(def) = op.def() else {
+            return !self.failed_since(frame.errors_before) & self.check_is_allowed(op);
+        };
+        let clean = !self.failed_since(frame.errors_before);
+        if !clean && self.stops {
+            return false;
+        }
+        self.check_region_traits(op, def);
+        if def.has_trait(&Trait::SymbolTable) {
+            self.check_symbol_table(op, frame.users_before);
+        }
+        if clean
+            && frame.hooks
+            && !self.failed_since(frame.errors_before)
+            && let Some(verify) = def.verify_regions
+        {
+            verify(op, &mut self.errors);
+        }
+        !self.failed_since(frame.errors_before)
+    }
+
+    /// Discardable attributes that belong to a dialect are checked by it.
+    fn check_attributes_of_dialects(&mut self, op: OpRef<'m>) {
+        for (name, attr) in op.attributes().iter() {
+            let Some((namespace, _)) = name.split_once('.') else { continue };
+            let hook = self.module.registry().dialect(namespace).and_then(|d| d.verify_attribute);
+            if let Some(verify) = hook {
+                verify(op, name, attr, &mut self.errors);
+            }
+        }
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic) {
+        self.errors.push(diagnostic);
+    }
+}
+
+/// Whether values of the region may be used before they are defined.
+fn is_graph_region(module: &Module, region: RegionId) -> bool {
+    let Some(parent) = module.region_parent(region) else { return true };
+    let parent = module.op(parent);
+    // As in upstream, nothing is known of the regions of unregistered ops.
+    parent.def().is_none_or(|def| def.has_trait(&Trait::SymbolTable) && def.has_trait(&Trait::NoTerminator))
+}
+
+/// The op around a block.
+fn parent_op(module: &Module, block: BlockId) -> Option<OpId> {
+    module.region_parent(module.block_parent(block)?)
+}

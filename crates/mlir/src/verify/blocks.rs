@@ -1,0 +1,65 @@
+//! Blocks: terminators, successors, entry blocks.
+
+use super::{Verifier, is_graph_region};
+use crate::ir::{BlockId, OpRef, RegionId};
+use crate::ods::Trait;
+
+impl<'m> Verifier<'m> {
+    /// Graph regions have at most one block, and no block branches to an entry.
+    pub(super) fn check_entry_blocks(&mut self, op: OpRef<'m>) {
+        for (i, &region) in op.regions().iter().enumerate() {
+            let blocks = self.module.blocks(region);
+            let Some(&entry) = blocks.first() else { continue };
+            if blocks.len() > 1 && op.def().is_some() && is_graph_region(self.module, region) {
+                let message =
+                    format!("region {i} of `{}` must have at most one block, found {}", op.name(), blocks.len());
+                self.report(op.error("region", message));
+            }
+            let mut terminators = blocks.iter().filter_map(|&b| self.module.terminator(b));
+            if let Some(branch) = terminators.find(|t| t.successors().contains(&entry)) {
+                let message = format!("`{}` branches to the entry block of its region", branch.name());
+                self.report(branch.error("region", message));
+            }
+        }
+    }
+
+    /// Only the last op of a block may have successors; and there must be a last op.
+    pub(super) fn enter_block(&mut self, region: RegionId, block: BlockId) {
+        let ops = self.module.ops(block);
+        let Some((_, others)) = ops.split_last() else {
+            if self.needs_terminator(region)
+                && let Some(parent) = self.module.region_parent(region)
+            {
+                let parent = self.module.op(parent);
+                let message = format!("a block in `{}` is empty; it must end with a terminator", parent.name());
+                self.report(parent.error("terminator", message));
+            }
+            return;
+        };
+        let mut others = others.iter().map(|&op| self.module.op(op));
+        if let Some(branch) = others.find(|op| !op.successors().is_empty()) {
+            let message = format!("`{}` has successors and must be the last op of its block", branch.name());
+            self.report(branch.error("terminator", message));
+        }
+    }
+
+    /// The last op of a block is a terminator, unless the block needs none, and stays in the region.
+    pub(super) fn exit_block(&mut self, region: RegionId, block: BlockId) {
+        let Some(last) = self.module.terminator(block) else { return };
+        if last.successors().iter().any(|&s| self.module.block_parent(s) != Some(region)) {
+            let message = format!("`{}` branches to a block of another region", last.name());
+            self.report(last.error("successors", message));
+        }
+        let may_end = last.def().is_none_or(|def| def.has_trait(&Trait::Terminator));
+        if !may_end && self.needs_terminator(region) {
+            let message = format!("the block ends with `{}`, which is no terminator", last.name());
+            self.report(last.error("terminator", message));
+        }
+    }
+
+    fn needs_terminator(&self, region: RegionId) -> bool {
+        let Some(parent) = self.module.region_parent(region) else { return false };
+        let parent = self.module.op(parent);
+        self.module.blocks(region).len() > 1 || parent.def().is_some_and(|def| !def.has_trait(&Trait::NoTerminator))
+    }
+}

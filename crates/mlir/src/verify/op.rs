@@ -1,0 +1,211 @@
+//! One op against the slots of its declaration: counts and types of values, attributes, regions, successors.
+
+use super::Verifier;
+use crate::ir::{OpRef, Value};
+use crate::ods::{
+    Arity, BlockCount, OpDef, Presence, SegmentError, Trait, TypeConstraint, TypeRule, ValueSlot, slot_sizes,
+};
+use crate::types::Type;
+
+/// Entries of the cache of types known to be in a constraint; a power of two.
+pub(super) const KNOWN_TYPES: usize = 256;
+
+/// Operands or results.
+#[derive(Clone, Copy)]
+enum Side {
+    Operand,
+    Result,
+}
+
+impl Side {
+    fn name(self) -> &'static str {
+        match self {
+            Side::Operand => "operand",
+            Side::Result => "result",
+        }
+    }
+}
+
+impl<'m> Verifier<'m> {
+    /// Whether the op satisfies its slots.
+    pub(super) fn check_slots(&mut self, op: OpRef<'m>, def: &'static OpDef) -> bool {
+        let before = self.errors.len();
+        self.check_attributes(op, def);
+        if self.errors.len() > before {
+            return false;
+        }
+        self.check_values(op, def, Side::Operand, op.operands().iter().copied());
+        if self.errors.len() == before || !self.stops {
+            self.check_values(op, def, Side::Result, op.results());
+        }
+        if self.errors.len() > before {
+            return false;
+        }
+        self.check_regions(op, def);
+        if op.successors().len() != def.successors {
+            let (found, expected) = (op.successors().len(), def.successors);
+            let message = format!("`{}` must have {expected} successors, but has {found}", def.name);
+            self.report(op.error("successors", message));
+        }
+        self.errors.len() == before
+    }
+
+    fn check_attributes(&mut self, op: OpRef<'m>, def: &'static OpDef) {
+        for (slot, value) in def.attributes.iter().zip(op.properties()) {
+            let message = match value {
+                None if matches!(slot.presence, Presence::Required) => {
+                    format!("`{}` needs the attribute `{}`: {}", def.name, slot.name, slot.constraint.summary())
+                }
+                Some(value) if !slot.constraint.holds(value) => {
+                    let summary = slot.constraint.summary();
+                    format!(
+                        "attribute `{}` of `{}` must be {summary}, but is {}",
+                        slot.name,
+                        def.name,
+                        abbreviated(value)
+                    )
+                }
+                _ => continue,
+            };
+            self.report(op.error("attribute", message));
+            if self.stops {
+                return;
+            }
+        }
+    }
+
+    fn check_values(
+        &mut self,
+        op: OpRef<'m>,
+        def: &'static OpDef,
+        side: Side,
+        values: impl ExactSizeIterator<Item = Value> + Clone,
+    ) {
+        let (slots, sized, sizes_name) = match side {
+            Side::Operand => (def.operands, Trait::AttrSizedOperandSegments, "operandSegmentSizes"),
+            Side::Result => (def.results, Trait::AttrSizedResultSegments, "resultSegmentSizes"),
+        };
+        let segments = def.has_trait(&sized).then(|| op.int_array(sizes_name));
+        let sizes = match slot_sizes(slots, values.len(), segments) {
+            Ok(sizes) => sizes,
+            Err(error) => {
+                let message = count_message(def, side, slots, sizes_name, &error);
+                self.report(op.error(if matches!(side, Side::Operand) { "operands" } else { "results" }, message));
+                return;
+            }
+        };
+        let mut numbered = values.enumerate();
+        for (i, slot) in slots.iter().enumerate() {
+            for (number, value) in numbered.by_ref().take(sizes.of(i, slot)) {
+                let ty = self.module.ty(value);
+                if self.is_in(slot.constraint, ty) {
+                    continue;
+                }
+                let (side, name, summary) = (side.name(), slot.name, slot.constraint.summary);
+                let message =
+                    format!("{side} {number} (`{name}`) of `{}` must be {summary}, but has type {ty}", def.name);
+                self.report(op.error(format!("{side}-type"), message));
+                if self.stops {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Whether the type is in the set. Programs ask this of the same few types over and over: the answer is remembered by
+    /// the addresses of both, which stay valid while the module is borrowed.
+    fn is_in(&mut self, constraint: &'static TypeConstraint, ty: &'m Type) -> bool {
+        if matches!(constraint.rule, TypeRule::Any) {
+            return true;
+        }
+        let key = (std::ptr::from_ref(constraint).addr(), std::ptr::from_ref(&**ty).addr());
+        let hash = (key.0 >> 4).wrapping_mul(31).wrapping_add(key.1 >> 4);
+        let entry = &mut self.known_types[(hash ^ (hash >> 8)) % KNOWN_TYPES];
+        if *entry == key {
+            return true;
+        }
+        let holds = constraint.holds(ty);
+        if holds {
+            *entry = key;
+        }
+        holds
+    }
+
+    fn check_regions(&mut self, op: OpRef<'m>, def: &'static OpDef) {
+        let found = op.regions().len();
+        let open = def.regions.last().is_some_and(|r| r.variadic);
+        let least = def.regions.len() - usize::from(open);
+        if found < least || (!open && found > least) {
+            let at_least = if open { "at least " } else { "" };
+            let message = format!("`{}` must have {at_least}{least} regions, but has {found}", def.name);
+            self.report(op.error("region", message));
+            return;
+        }
+        for (i, &region) in op.regions().iter().enumerate() {
+            // With a variadic slot, which is the last, all further regions belong to it.
+            let Some(slot) = def.regions.get(i).or(def.regions.last()) else { continue };
+            let blocks = self.module.blocks(region).len();
+            let required = match slot.blocks {
+                BlockCount::One if blocks != 1 => "exactly one block",
+                BlockCount::AtMostOne if blocks > 1 => "at most one block",
+                _ => continue,
+            };
+            let message =
+                format!("region {i} (`{}`) of `{}` must have {required}, but has {blocks}", slot.name, def.name);
+            self.report(op.error("region", message));
+            if self.stops {
+                return;
+            }
+        }
+    }
+}
+
+fn count_message(def: &OpDef, side: Side, slots: &[ValueSlot], sizes_name: &str, error: &SegmentError) -> String {
+    let (name, side) = (def.name, side.name());
+    let list = |slots: &[ValueSlot]| {
+        let mark = |s: &ValueSlot| match s.arity {
+            Arity::Single => s.name.to_string(),
+            Arity::Optional => format!("{}?", s.name),
+            Arity::Variadic => format!("{}…", s.name),
+        };
+        slots.iter().map(mark).collect::<Vec<_>>().join(", ")
+    };
+    let plural = |n: usize| if n == 1 { format!("1 {side}") } else { format!("{n} {side}s") };
+    match *error {
+        SegmentError::Count { found, least, open } => {
+            let optional = slots.iter().filter(|s| s.arity == Arity::Optional).count();
+            let required = match (open, optional) {
+                (true, _) => format!("at least {}", plural(least)),
+                (false, 0) => plural(least),
+                (false, _) => format!("{least} to {}", plural(least + optional)),
+            };
+            let names = if slots.is_empty() { String::new() } else { format!(" ({})", list(slots)) };
+            format!("`{name}` must have {required}{names}, but has {found}")
+        }
+        SegmentError::Uneven { found, slots: variadic } => {
+            format!(
+                "{found} {side}s of `{name}` cannot be dealt out evenly to {variadic} variadic slots ({})",
+                list(slots)
+            )
+        }
+        SegmentError::Segments { found } => format!(
+            "`{name}` has {}, which `{sizes_name}` must deal out to {} slots ({})",
+            plural(found),
+            slots.len(),
+            list(slots)
+        ),
+    }
+}
+
+/// An attribute for a message: constants of any size are cut.
+fn abbreviated(attr: &crate::attrs::Attribute) -> String {
+    const MOST: usize = 80;
+    if attr.is_elements() {
+        return format!("elements of type {}", attr.ty());
+    }
+    let text = attr.to_string();
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}

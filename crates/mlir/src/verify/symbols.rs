@@ -1,0 +1,49 @@
+//! Symbols: unique names in a table, and the ops that refer to them.
+
+use super::Verifier;
+use crate::ir::{OpId, OpRef};
+use crate::ods::Trait;
+use std::collections::HashMap;
+
+/// The op that defines the symbol `name` in the nearest symbol table around `op`.
+pub fn nearest_symbol<'m>(op: OpRef<'m>, name: &str) -> Option<OpRef<'m>> {
+    let mut table = op.parent();
+    while let Some(parent) = table {
+        if parent.has_trait(&Trait::SymbolTable) {
+            return parent.lookup_symbol(name);
+        }
+        table = parent.parent();
+    }
+    None
+}
+
+impl<'m> Verifier<'m> {
+    /// Names in the table are unique; then the uses within it, by the ops recorded since there were `users_before`.
+    pub(super) fn check_symbol_table(&mut self, table: OpRef<'m>, users_before: usize) {
+        let before = self.errors.len();
+        let module = self.module;
+        let ops = table.regions().first().and_then(|&r| module.entry(r)).map_or(&[][..], |b| module.ops(b));
+        let mut names: HashMap<&str, OpId> = HashMap::new();
+        for op in ops.iter().map(|&op| module.op(op)) {
+            let Some(name) = op.symbol_name() else { continue };
+            let first = *names.entry(name).or_insert(op.id());
+            if first != op.id() {
+                let error = op.error("symbol", format!("the symbol @{name} is defined twice"));
+                self.report(error.note("first defined here", module.op(first).position()));
+            }
+            if self.stops && self.failed_since(before) {
+                break;
+            }
+        }
+        let users = self.symbol_users.split_off(users_before.min(self.symbol_users.len()));
+        for user in users {
+            if self.stops && self.failed_since(before) {
+                return;
+            }
+            let user = module.op(user);
+            if let Some(verify) = user.def().and_then(|d| d.verify_symbols) {
+                verify(user, &mut self.errors);
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! The check dialect: assertions about the values that an interpreted program computes.
+//!
+//! Source: StableHLO, `stablehlo/tests/CheckOps.td`.
+
+use crate::constraints::{FLOAT_OR_COMPLEX_TENSOR, VALUE_TENSOR};
+use mlir::ods::{Assembly, Dialect};
+use mlir::types::Signedness;
+use mlir::{Attribute, Type, op};
+
+/// The check dialect.
+pub static CHECK: Dialect = Dialect {
+    namespace: "check",
+    ops: &[
+        ExpectAlmostEqOp::DEF,
+        ExpectAlmostEqConstOp::DEF,
+        ExpectCloseOp::DEF,
+        ExpectEqOp::DEF,
+        ExpectEqConstOp::DEF,
+        ExpectSerializedEqOp::DEF,
+    ],
+    ..Dialect::EMPTY
+};
+
+/// The tolerance of the "almost equal" checks unless one is given.
+pub const DEFAULT_TOLERANCE: f64 = 1e-4;
+
+fn default_tolerance() -> Attribute {
+    Attribute::f64(DEFAULT_TOLERANCE)
+}
+
+fn unsigned(value: u64, width: u32) -> Attribute {
+    Attribute::integer(i128::from(value), Type::integer(width, Signedness::Unsigned))
+}
+
+op! {
+    /// Fails unless each element of `lhs` is within `tolerance` of that of `rhs`.
+    pub ExpectAlmostEqOp, "check.expect_almost_eq" {
+        operands { lhs: single FLOAT_OR_COMPLEX_TENSOR, rhs: single FLOAT_OR_COMPLEX_TENSOR }
+        attributes { tolerance: implied Float(64) => DefaultValue::Computed(default_tolerance) }
+        traits [SameTypeOperands]
+        hooks {
+            assembly: Assembly::Format("$lhs `,` $rhs (`,` `tolerance` `=` $tolerance^)? attr-dict `:` type($lhs)"),
+        }
+    }
+}
+
+op! {
+    /// Fails unless each element of `lhs` is within `tolerance` of that of the constant `value`.
+    pub ExpectAlmostEqConstOp, "check.expect_almost_eq_const" {
+        operands { lhs: single FLOAT_OR_COMPLEX_TENSOR }
+        attributes {
+            value: required Elements,
+            tolerance: implied Float(64) => DefaultValue::Computed(default_tolerance),
+        }
+        traits [AllTypesMatch(&["lhs", "value"])]
+        hooks { assembly: Assembly::Format("$lhs `,` $value (`,` `tolerance` `=` $tolerance^)? attr-dict") }
+    }
+}
+
+op! {
+    /// Fails unless the distance in units in the last place between each element of `actual` and that of `expected` is in the
+    /// range from `min_ulp_difference` to `max_ulp_difference`.
+    pub ExpectCloseOp, "check.expect_close" {
+        operands { actual: single FLOAT_OR_COMPLEX_TENSOR, expected: single FLOAT_OR_COMPLEX_TENSOR }
+        attributes {
+            max_ulp_difference: default UInt(64) => DefaultValue::Computed(|| unsigned(1, 64)),
+            min_ulp_difference: implied UInt(64) => DefaultValue::Computed(|| unsigned(0, 64)),
+        }
+        traits [AllTypesMatch(&["actual", "expected"])]
+        hooks {
+            assembly: Assembly::Format(
+                "$actual `,` $expected `,` `max_ulp_difference` `=` $max_ulp_difference \
+                 (`,` `min_ulp_difference` `=` $min_ulp_difference^)? `:` attr-dict type($actual) `,` type($expected)",
+            ),
+        }
+    }
+}
+
+op! {
+    /// Fails unless `lhs` and `rhs` are equal, element by element.
+    pub ExpectEqOp, "check.expect_eq" {
+        operands { lhs: single VALUE_TENSOR, rhs: single VALUE_TENSOR }
+        traits [SameTypeOperands]
+        hooks { assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs)") }
+    }
+}
+
+op! {
+    /// Fails unless `lhs` equals the constant `value`, element by element.
+    pub ExpectEqConstOp, "check.expect_eq_const" {
+        operands { lhs: single VALUE_TENSOR }
+        attributes { value: required Elements }
+        traits [AllTypesMatch(&["lhs", "value"])]
+        hooks { assembly: Assembly::Format("$lhs `,` $value attr-dict") }
+    }
+}
+
+op! {
+    /// Fails unless `expected` equals what the probe `probe_id` wrote in its iteration `iteration`, counted from 0.
+    pub ExpectSerializedEqOp, "check.expect_serialized_eq" {
+        operands { expected: single VALUE_TENSOR }
+        attributes {
+            probe_id: required String,
+            iteration: implied UInt(32) => DefaultValue::Computed(|| unsigned(0, 32)),
+        }
+        hooks {
+            assembly: Assembly::Format(
+                "$expected `,` `probe_id` `=` $probe_id (`,` `iter` `=` $iteration^)? attr-dict `:` type($expected)",
+            ),
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The func dialect: functions, calls and returns.
+//!
+//! Source: MLIR, "'func' Dialect".
+
+use crate::constraints::FUNCTION;
+use mlir::ods::{Assembly, AttrConstraint, Dialect, TypeConstraint};
+use mlir::verify::nearest_symbol;
+use mlir::{Diagnostics, OpRef, Type, op};
+
+/// The func dialect.
+pub static FUNC: Dialect = Dialect {
+    namespace: "func",
+    ops: &[CallOp::DEF, CallIndirectOp::DEF, ConstantOp::DEF, FuncOp::DEF, ReturnOp::DEF],
+    ..Dialect::EMPTY
+};
+
+static DICTIONARIES: AttrConstraint = AttrConstraint::ArrayOf(&AttrConstraint::Dictionary);
+
+op! {
+    /// Calls a function by name.
+    pub CallOp, "func.call" {
+        operands { operands: variadic TypeConstraint::ANY }
+        results { results: variadic TypeConstraint::ANY }
+        attributes {
+            callee: required FlatSymbolRef,
+            arg_attrs: optional DICTIONARIES,
+            res_attrs: optional DICTIONARIES,
+            no_inline: optional Unit,
+        }
+        traits [Call("callee")]
+        hooks {
+            assembly: Assembly::Format(
+                "$callee `(` $operands `)` attr-dict `:` functional-type($operands, $results)",
+            ),
+            verify_symbols: Some(verify_call),
+            eval: Some(|op, operands, env| match CallOp(op).callee().and_then(|c| c.as_flat_symbol()) {
+                Some(callee) => env.call(callee, operands),
+                None => Err(mlir::eval::EvalError::new("call", "the callee is not a flat symbol")),
+            }),
+        }
+    }
+}
+
+fn verify_call(op: OpRef<'_>, errors: &mut Diagnostics) {
+    let Some(name) = CallOp(op).callee().and_then(|c| c.as_flat_symbol()) else { return };
+    let Some(callee) = nearest_symbol(op, name).and_then(FuncOp::cast) else {
+        errors.push(op.error("symbol", format!("there is no function @{name} to call")));
+        return;
+    };
+    let (inputs, results) = callee.signature();
+    let compare = |what: &str, found: &[&Type], expected: &[Type]| {
+        if found.len() != expected.len() {
+            let (found, expected) = (found.len(), expected.len());
+            return Some(format!("has {found} {what}s, but @{name} has {expected}"));
+        }
+        let differs = found.iter().zip(expected).position(|(f, e)| *f != e)?;
+        Some(format!("{what} {differs} has type {}, but in @{name} it has type {}", found[differs], expected[differs]))
+    };
+    let operand_types: Vec<&Type> = op.operand_types().collect();
+    let result_types: Vec<&Type> = op.result_types().collect();
+    let wrong = compare("operand", &operand_types, inputs).or_else(|| compare("result", &result_types, results));
+    if let Some(message) = wrong {
+        errors.push(op.error("call", message).note(format!("@{name} is defined here"), callee.position()));
+    }
+}
+
+op! {
+    /// Calls a function value.
+    pub CallIndirectOp, "func.call_indirect" {
+        operands { callee: single FUNCTION, callee_operands: variadic TypeConstraint::ANY }
+        results { results: variadic TypeConstraint::ANY }
+        attributes { arg_attrs: optional DICTIONARIES, res_attrs: optional DICTIONARIES }
+        hooks { verify: Some(verify_call_indirect) }
+    }
+}
+
+fn verify_call_indirect(op: OpRef<'_>, errors: &mut Diagnostics) {
+    let Some((inputs, results)) = op.operand_type(0).as_function() else { return };
+    if !op.operand_types().skip(1).eq(inputs) || !op.result_types().eq(results) {
+        let message = format!("operand or result types differ from those of the callee, {}", op.operand_type(0));
+        errors.push(op.error("call", message));
+    }
+}
+
+op! {
+    /// The value of a function.
+    pub ConstantOp, "func.constant" {
+        results { result: single TypeConstraint::ANY }
+        attributes { value: required FlatSymbolRef }
+        traits [Pure, ConstantLike]
+        hooks {
+            assembly: Assembly::Format("attr-dict $value `:` type($result)"),
+            verify_symbols: Some(verify_constant),
+            result_name: Some(|_| "f".into()),
+        }
+    }
+}
+
+fn verify_constant(op: OpRef<'_>, errors: &mut Diagnostics) {
+    let Some(name) = ConstantOp(op).value().and_then(|v| v.as_flat_symbol()) else { return };
+    match nearest_symbol(op, name).and_then(FuncOp::cast) {
+        None => errors.push(op.error("symbol", format!("there is no function @{name}"))),
+        Some(function) if function.function_ty() != Some(op.result_type(0)) => {
+            let message = format!("the result has another type than @{name}: {}", op.result_type(0));
+            errors.push(op.error("symbol", message).note(format!("@{name} is defined here"), function.position()));
+        }
+        Some(_) => {}
+    }
+}
+
+op! {
+    /// A function; without a body, the declaration of an external one.
+    pub FuncOp, "func.func" {
+        attributes {
+            sym_name: required SymbolName,
+            function_type: required Type(&FUNCTION),
+            sym_visibility: optional String,
+            arg_attrs: optional DICTIONARIES,
+            res_attrs: optional DICTIONARIES,
+            no_inline: optional Unit,
+        }
+        regions { body: any }
+        traits [IsolatedFromAbove, Symbol, DefaultDialect("func")]
+        hooks { verify: Some(verify_func) }
+    }
+}
+
+impl<'m> FuncOp<'m> {
+    /// The function type.
+    pub fn function_ty(self) -> Option<&'m Type> {
+        self.function_type()?.as_type()
+    }
+
+    /// Types of the arguments and results. Empty for an op that does not satisfy its declaration.
+    pub fn signature(self) -> (&'m [Type], &'m [Type]) {
+        self.function_ty().and_then(|t| t.as_function()).unwrap_or((&[], &[]))
+    }
+
+    /// Whether there is no body.
+    pub fn is_declaration(self) -> bool {
+        self.module().blocks(self.body()).is_empty()
+    }
+}
+
+fn verify_func(op: OpRef<'_>, errors: &mut Diagnostics) {
+    let func = FuncOp(op);
+    let (inputs, results) = func.signature();
+    for (what, attrs, count) in
+        [("arg_attrs", func.arg_attrs(), inputs.len()), ("res_attrs", func.res_attrs(), results.len())]
+    {
+        let Some(list) = attrs.and_then(|a| a.as_array()) else { continue };
+        if list.len() != count {
+            let message = format!("`{what}` has {} entries for {count} values", list.len());
+            errors.push(op.error("attribute", message));
+            return;
+        }
+        let mut names = list.iter().filter_map(|a| a.as_dictionary()).flat_map(|d| d.iter().map(|(name, _)| name));
+        if let Some(name) = names.find(|name| !name.contains('.')) {
+            let message = format!("`{what}` may hold only attributes of dialects (`dialect.name`), found `{name}`");
+            errors.push(op.error("attribute", message));
+            return;
+        }
+    }
+    let module = op.module();
+    let Some(entry) = module.entry(func.body()) else { return };
+    let arguments = module.arguments(entry);
+    if arguments.len() != inputs.len() {
+        let (found, expected) = (arguments.len(), inputs.len());
+        errors.push(op.error("func", format!("the body has {found} arguments, the function type has {expected}")));
+        return;
+    }
+    if let Some(i) = (0..inputs.len()).find(|&i| *module.ty(arguments[i]) != inputs[i]) {
+        let (found, expected) = (module.ty(arguments[i]), &inputs[i]);
+        let message = format!("argument {i} of the body has type {found}, the function type says {expected}");
+        errors.push(op.error("func", message));
+    }
+}
+
+op! {
+    /// Ends a function with its results.
+    pub ReturnOp, "func.return" {
+        operands { operands: variadic TypeConstraint::ANY }
+        traits [Pure, Terminator, ReturnLike, HasParent(&["func.func"])]
+        hooks {
+            assembly: Assembly::Format("attr-dict ($operands^ `:` type($operands))?"),
+            verify: Some(verify_return),
+        }
+    }
+}
+
+fn verify_return(op: OpRef<'_>, errors: &mut Diagnostics) {
+    let Some(func) = op.parent().and_then(FuncOp::cast) else { return };
+    let results = func.signature().1;
+    let name = func.symbol_name().unwrap_or("");
+    if op.operands().len() != results.len() {
+        let (found, expected) = (op.operands().len(), results.len());
+        errors.push(op.error("return", format!("returns {found} values, but @{name} has {expected} results")));
+        return;
+    }
+    let differs = op.operand_types().zip(results).enumerate().find(|(_, (found, expected))| found != expected);
+    if let Some((i, (found, expected))) = differs {
+        let message = format!("value {i} has type {found}, but result {i} of @{name} has type {expected}");
+        errors.push(op.error("return", message));
+    }
+}

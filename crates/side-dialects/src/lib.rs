@@ -1,0 +1,14 @@
+//! The dialects that StableHLO programs mix in: one file or folder a dialect, one stanza an op.
+//!
+//! [`DIALECTS`] lists them for a [`mlir::ods::Registry`].
+
+pub mod check;
+pub mod constraints;
+pub mod func;
+pub mod interpreter;
+pub mod quant;
+
+use mlir::ods::Dialect;
+
+/// All dialects of this crate, in alphabetical order.
+pub static DIALECTS: &[&Dialect] = &[&check::CHECK, &func::FUNC, &interpreter::INTERPRETER, &quant::QUANT];

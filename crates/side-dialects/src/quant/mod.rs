@@ -1,0 +1,19 @@
+//! The quant dialect: quantized element types and casts between them and what they express.
+//!
+//! Source: MLIR, "'quant' Dialect".
+
+mod ops;
+mod types;
+
+pub use ops::{DequantizeCastOp, QuantizeCastOp, StorageCastOp};
+pub use types::{ANY, CALIBRATED, Granularity, UNIFORM, Uniform, UniformParts};
+
+use mlir::ods::Dialect;
+
+/// The quant dialect.
+pub static QUANT: Dialect = Dialect {
+    namespace: "quant",
+    ops: &[DequantizeCastOp::DEF, QuantizeCastOp::DEF, StorageCastOp::DEF],
+    types: &[&ANY, &CALIBRATED, &UNIFORM],
+    ..Dialect::EMPTY
+};

@@ -1,0 +1,371 @@
+//! The quantized types and a typed view of the uniform ones.
+
+use mlir::attrs::AttrKind;
+use mlir::ods::{ParamAssembly, ParamDef, ParamKind, TypeDef};
+use mlir::types::{FloatKind, Signedness};
+use mlir::{Attribute, Type, TypeKind};
+
+/// Storage types have at most this many bits.
+const MAX_STORAGE_BITS: u32 = 32;
+
+const fn required(name: &'static str, kind: ParamKind) -> ParamDef {
+    ParamDef { name, kind, optional: false }
+}
+
+const fn optional(name: &'static str, kind: ParamKind) -> ParamDef {
+    ParamDef { name, kind, optional: true }
+}
+
+/// `!quant.uniform<…>`: an element of integer storage `q` that stands for `(q - zero_point) * scale`.
+pub static UNIFORM: TypeDef = TypeDef {
+    dialect: "quant",
+    mnemonic: "uniform",
+    doc: "An integer `q` that stands for the number `(q - zero_point) * scale`: \
+          one scale for a tensor, or one for each index along an axis, or one for each block.",
+    params: &[
+        required("storage", ParamKind::Type),
+        required("storage_min", ParamKind::I64),
+        required("storage_max", ParamKind::I64),
+        required("expressed", ParamKind::Type),
+        required("scales", ParamKind::Attribute),
+        required("zero_points", ParamKind::I64s),
+        optional("axes", ParamKind::I64s),
+        optional("block_sizes", ParamKind::I64s),
+        optional("scales_shape", ParamKind::I64s),
+    ],
+    assembly: ParamAssembly::List,
+    verify: Some(verify_uniform),
+    compatible: Some(compatible_uniform),
+};
+
+/// `!quant.any<…>`: quantized in a way that is not told.
+pub static ANY: TypeDef = TypeDef {
+    dialect: "quant",
+    mnemonic: "any",
+    doc: "Quantized in a way that is not told: only the storage and perhaps the expressed type are known.",
+    params: &[
+        required("storage", ParamKind::Type),
+        required("storage_min", ParamKind::I64),
+        required("storage_max", ParamKind::I64),
+        optional("expressed", ParamKind::Type),
+    ],
+    assembly: ParamAssembly::List,
+    verify: Some(verify_any),
+    compatible: None,
+};
+
+/// `!quant.calibrated<f32<min:max>>`: a float whose range was observed.
+pub static CALIBRATED: TypeDef = TypeDef {
+    dialect: "quant",
+    mnemonic: "calibrated",
+    doc: "A float whose values were observed to lie between `min` and `max`.",
+    params: &[required("expressed", ParamKind::Type), required("min", ParamKind::F64), required("max", ParamKind::F64)],
+    assembly: ParamAssembly::List,
+    verify: Some(verify_calibrated),
+    compatible: None,
+};
+
+/// How scales are spread over a quantized tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Granularity {
+    /// One scale for all elements.
+    PerTensor,
+    /// One scale for each index along one axis.
+    PerAxis,
+    /// One scale for each block of elements.
+    SubChannel,
+}
+
+/// A view of `!quant.uniform<…>`.
+#[derive(Clone, Copy, Debug)]
+pub struct Uniform<'a> {
+    /// Integer type of the stored values: signless for signed ones, `ui8` and so on for unsigned ones.
+    pub storage: &'a Type,
+    /// Least stored value.
+    pub storage_min: i64,
+    /// Greatest stored value.
+    pub storage_max: i64,
+    /// Float type of the numbers that the stored values stand for.
+    pub expressed: &'a Type,
+    /// Zero points, one a scale.
+    pub zero_points: &'a [i64],
+    /// Quantized dimensions: none, one (per axis), or those that are divided into blocks.
+    pub axes: &'a [i64],
+    /// Size of the blocks along each of `axes`, for sub-channel quantization.
+    pub block_sizes: &'a [i64],
+    /// Shape in which the scales are written, for sub-channel quantization.
+    pub scales_shape: &'a [i64],
+    scale_bits: &'a [i64],
+    granularity: Granularity,
+}
+
+impl<'a> Uniform<'a> {
+    /// The view, if `ty` is such a type.
+    pub fn of(ty: &'a Type) -> Option<Uniform<'a>> {
+        Uniform::from_params(ty.as_dialect(&UNIFORM)?)
+    }
+
+    /// The view of the element type of a tensor, or of `ty` itself.
+    pub fn of_element(ty: &'a Type) -> Option<Uniform<'a>> {
+        Uniform::of(ty.element_type())
+    }
+
+    /// The view of the parameters of such a type; none if they are not well-formed.
+    pub(super) fn from_params(params: &'a [Option<Attribute>]) -> Option<Uniform<'a>> {
+        let [storage, min, max, expressed, scales, zero_points, axes, block_sizes, scales_shape] = params else {
+            return None;
+        };
+        fn list(attr: &Option<Attribute>) -> Option<&[i64]> {
+            attr.as_ref().map_or(Some(&[]), |a| a.as_int_array())
+        }
+        let AttrKind::DenseArray { values: scale_bits, .. } = &**scales.as_ref()? else { return None };
+        let granularity = match (axes, block_sizes) {
+            (None, _) => Granularity::PerTensor,
+            (Some(_), None) => Granularity::PerAxis,
+            (Some(_), Some(_)) => Granularity::SubChannel,
+        };
+        Some(Uniform {
+            storage: storage.as_ref()?.as_type()?,
+            storage_min: min.as_ref()?.as_i64()?,
+            storage_max: max.as_ref()?.as_i64()?,
+            expressed: expressed.as_ref()?.as_type()?,
+            zero_points: list(zero_points)?,
+            axes: list(axes)?,
+            block_sizes: list(block_sizes)?,
+            scales_shape: list(scales_shape)?,
+            scale_bits,
+            granularity,
+        })
+    }
+
+    /// How the scales are spread.
+    pub fn granularity(&self) -> Granularity {
+        self.granularity
+    }
+
+    /// The scales: one, one an index of the axis, or one a block in row-major order.
+    pub fn scales(&self) -> impl ExactSizeIterator<Item = f64> + Clone + 'a {
+        self.scale_bits.iter().map(|&bits| f64::from_bits(bits as u64))
+    }
+
+    /// Whether stored values are signed.
+    pub fn is_signed(&self) -> bool {
+        !matches!(**self.storage, TypeKind::Integer { signedness: Signedness::Unsigned, .. })
+    }
+
+    /// Width of the storage type in bits.
+    pub fn storage_width(&self) -> u32 {
+        self.storage.bit_width().unwrap_or(0)
+    }
+}
+
+/// What makes up a uniform type.
+#[derive(Clone, Debug)]
+pub struct UniformParts {
+    /// Integer type of the stored values.
+    pub storage: Type,
+    /// Least and greatest stored value.
+    pub storage_range: (i64, i64),
+    /// Float type of the numbers that they stand for.
+    pub expressed: Type,
+    /// Scales.
+    pub scales: Vec<f64>,
+    /// Zero points, one a scale.
+    pub zero_points: Vec<i64>,
+    /// Quantized dimensions; `None` for per-tensor quantization.
+    pub axes: Option<Vec<i64>>,
+    /// Block sizes and the shape of the scales, for sub-channel quantization.
+    pub blocks: Option<(Vec<i64>, Vec<i64>)>,
+}
+
+impl UniformParts {
+    /// The parts of an existing type, to be changed.
+    pub fn of(view: &Uniform<'_>) -> UniformParts {
+        let sub_channel = view.granularity == Granularity::SubChannel;
+        UniformParts {
+            storage: view.storage.clone(),
+            storage_range: (view.storage_min, view.storage_max),
+            expressed: view.expressed.clone(),
+            scales: view.scales().collect(),
+            zero_points: view.zero_points.to_vec(),
+            axes: (view.granularity != Granularity::PerTensor).then(|| view.axes.to_vec()),
+            blocks: sub_channel.then(|| (view.block_sizes.to_vec(), view.scales_shape.to_vec())),
+        }
+    }
+
+    /// The parameters of the type.
+    pub(super) fn params(self) -> Vec<Option<Attribute>> {
+        let scales = self.scales.iter().map(|s| s.to_bits() as i64).collect();
+        let (block_sizes, scales_shape) = self.blocks.unzip();
+        vec![
+            Some(self.storage.into()),
+            Some(Attribute::i64(self.storage_range.0)),
+            Some(Attribute::i64(self.storage_range.1)),
+            Some(self.expressed.into()),
+            Some(AttrKind::DenseArray { element: Type::f64(), values: scales }.into()),
+            Some(Attribute::i64_array(self.zero_points)),
+            self.axes.map(Attribute::i64_array),
+            block_sizes.map(Attribute::i64_array),
+            scales_shape.map(Attribute::i64_array),
+        ]
+    }
+
+    /// The type, whether its parts fit or not.
+    pub fn into_type(self) -> Type {
+        Type::dialect(&UNIFORM, self.params())
+    }
+}
+
+/// Least and greatest value of a storage type.
+pub(super) fn storage_limits(storage: &Type) -> (i64, i64) {
+    let width = storage.bit_width().unwrap_or(1).clamp(1, MAX_STORAGE_BITS);
+    match **storage {
+        TypeKind::Integer { signedness: Signedness::Unsigned, .. } => (0, (1 << width) - 1),
+        _ => (-(1 << (width - 1)), (1 << (width - 1)) - 1),
+    }
+}
+
+/// Inference does not tell scales: two types go together that store the same integers for the same floats.
+fn compatible_uniform(a: &[Option<Attribute>], b: &[Option<Attribute>]) -> bool {
+    let (Some(x), Some(y)) = (Uniform::from_params(a), Uniform::from_params(b)) else { return false };
+    let per_axis = |u: &Uniform<'_>| u.granularity == Granularity::PerAxis;
+    a[..4] == b[..4] && per_axis(&x) == per_axis(&y)
+}
+
+fn check_storage(storage: &Type, min: i64, max: i64) -> Result<(), String> {
+    match storage.bit_width() {
+        Some(width) if storage.is_integer(None) && (1..=MAX_STORAGE_BITS).contains(&width) => {}
+        _ => return Err(format!("storage must be an integer of 1 to {MAX_STORAGE_BITS} bits, found {storage}")),
+    }
+    let (least, greatest) = storage_limits(storage);
+    if min >= max || min < least || max > greatest {
+        return Err(format!("the storage range {min}:{max} must not be empty and lie within {least}:{greatest}"));
+    }
+    Ok(())
+}
+
+fn check_expressed(expressed: &Type) -> Result<(), String> {
+    if expressed.is_float() {
+        return Ok(());
+    }
+    Err(format!("the expressed type must be a float, found {expressed}"))
+}
+
+fn verify_any(params: &[Option<Attribute>]) -> Result<(), String> {
+    if let [Some(storage), Some(min), Some(max), expressed] = params
+        && let (Some(storage), Some(min), Some(max)) = (storage.as_type(), min.as_i64(), max.as_i64())
+    {
+        check_storage(storage, min, max)?;
+        return expressed.as_ref().and_then(|e| e.as_type()).map_or(Ok(()), check_expressed);
+    }
+    Err("a storage type with its range is missing".into())
+}
+
+fn verify_calibrated(params: &[Option<Attribute>]) -> Result<(), String> {
+    let [Some(expressed), Some(min), Some(max)] = params else {
+        return Err("an expressed type with its range is missing".into());
+    };
+    expressed.as_type().map_or(Ok(()), check_expressed)?;
+    let float = |a: &Attribute| match **a {
+        AttrKind::Float { bits, .. } => f64::from_bits(bits as u64),
+        _ => f64::NAN,
+    };
+    let (min, max) = (float(min), float(max));
+    if min < max { Ok(()) } else { Err(format!("the range {min}:{max} is empty")) }
+}
+
+/// The least positive and the greatest finite value of a float type.
+fn expressed_limits(expressed: &Type) -> Option<(f64, f64)> {
+    let TypeKind::Float(kind) = **expressed else { return None };
+    // (exponent of the least subnormal, greatest finite value): IEEE-754 and the OCP formats.
+    Some(match kind {
+        FloatKind::BF16 => (2f64.powi(-133), (2.0 - 2f64.powi(-7)) * 2f64.powi(127)),
+        FloatKind::F16 => (2f64.powi(-24), 65504.0),
+        FloatKind::TF32 => (2f64.powi(-136), (2.0 - 2f64.powi(-10)) * 2f64.powi(127)),
+        FloatKind::F32 => (2f64.powi(-149), f64::from(f32::MAX)),
+        FloatKind::F64 | FloatKind::F80 | FloatKind::F128 => (f64::from_bits(1), f64::MAX),
+        FloatKind::F8E5M2 => (2f64.powi(-16), 57344.0),
+        FloatKind::F8E5M2FNUZ => (2f64.powi(-17), 57344.0),
+        FloatKind::F8E4M3 => (2f64.powi(-9), 240.0),
+        FloatKind::F8E4M3FN => (2f64.powi(-9), 448.0),
+        FloatKind::F8E4M3FNUZ => (2f64.powi(-10), 240.0),
+        FloatKind::F8E4M3B11FNUZ => (2f64.powi(-13), 30.0),
+        FloatKind::F8E3M4 => (2f64.powi(-6), 15.5),
+        FloatKind::F8E8M0FNU => (2f64.powi(-127), 2f64.powi(127)),
+        FloatKind::F6E3M2FN => (2f64.powi(-4), 28.0),
+        FloatKind::F6E2M3FN => (2f64.powi(-3), 7.5),
+        FloatKind::F4E2M1FN => (0.5, 6.0),
+    })
+}
+
+fn verify_uniform(params: &[Option<Attribute>]) -> Result<(), String> {
+    let Some(view) = Uniform::from_params(params) else { return Err("parameters are missing".into()) };
+    check_storage(view.storage, view.storage_min, view.storage_max)?;
+    check_expressed(view.expressed)?;
+    if view.scale_bits.len() != view.zero_points.len() {
+        return Err(format!("{} scales for {} zero points", view.scale_bits.len(), view.zero_points.len()));
+    }
+    let (least, greatest) = expressed_limits(view.expressed).unwrap_or((f64::from_bits(1), f64::MAX));
+    if let Some(scale) = view.scales().find(|s| !(least..=greatest).contains(s)) {
+        let expressed = view.expressed;
+        return Err(format!("the scale {scale:e} is out of the range of {expressed}, {least:e} to {greatest:e}"));
+    }
+    if let Some(axis) = view.axes.iter().find(|&&axis| axis < 0) {
+        return Err(format!("the quantized dimension {axis} is negative"));
+    }
+    if view.granularity != Granularity::SubChannel {
+        return Ok(());
+    }
+    if let Some(size) = view.block_sizes.iter().find(|&&size| size <= 0) {
+        return Err(format!("the block size {size} is not positive"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn per_tensor(storage: Type, range: (i64, i64), scale: f64) -> UniformParts {
+        UniformParts {
+            storage,
+            storage_range: range,
+            expressed: Type::f32(),
+            scales: vec![scale],
+            zero_points: vec![0],
+            axes: None,
+            blocks: None,
+        }
+    }
+
+    #[test]
+    fn a_view_gives_back_the_parts() {
+        let parts = UniformParts {
+            scales: vec![0.5, 2.0],
+            zero_points: vec![3, -2],
+            axes: Some(vec![1]),
+            ..per_tensor(Type::i8(), (-127, 127), 1.0)
+        };
+        let ty = parts.into_type();
+        let view = Uniform::of(&ty).unwrap();
+        assert_eq!(view.granularity(), Granularity::PerAxis);
+        assert_eq!(view.scales().collect::<Vec<_>>(), [0.5, 2.0]);
+        assert_eq!((view.zero_points, view.axes), (&[3, -2][..], &[1][..]));
+        assert_eq!(UniformParts::of(&view).into_type(), ty);
+    }
+
+    #[test]
+    fn storage_and_scale_must_fit() {
+        let verify = |parts: UniformParts| verify_uniform(&parts.params());
+        assert_eq!(verify(per_tensor(Type::i8(), (-128, 127), 0.1)), Ok(()));
+        assert_eq!(verify(per_tensor(Type::ui8(), (0, 255), 0.1)), Ok(()));
+        assert!(verify(per_tensor(Type::ui8(), (-1, 255), 0.1)).is_err());
+        assert!(verify(per_tensor(Type::i8(), (5, 5), 0.1)).is_err());
+        assert!(verify(per_tensor(Type::i64(), (0, 1), 0.1)).is_err());
+        assert!(verify(per_tensor(Type::i8(), (-128, 127), 0.0)).is_err());
+        assert!(verify(per_tensor(Type::i8(), (-128, 127), f64::NAN)).is_err());
+        // StableHLO, ops_stablehlo_quantized.mlir: 4.960464e-08 is below the least f16.
+        let half = UniformParts { expressed: Type::f16(), ..per_tensor(Type::i8(), (-128, 127), 4.960464e-08) };
+        assert!(verify(half).is_err());
+    }
+}
