@@ -59,17 +59,18 @@ macro_rules! dispatch_all {
 /// elements of a [`DType`](crate::DType), to move elements without regard to their meaning.
 macro_rules! dispatch_storage {
     ($dtype:expr, $S:ident => $body:expr) => {
-        $crate::dispatch::dispatch_storage!(@match $dtype, $S, $body,
-            1 false u8; 2 false u16; 4 false u32; 8 false u64; 8 true [u32; 2];; [u64; 2])
+        $crate::dispatch::dispatch_storage!(@arms $dtype, $S, $body,
+            1 false => u8, 2 false => u16, 4 false => u32, 8 false => u64, 8 true => [u32; 2], else [u64; 2])
     };
-    (@match $dtype:expr, $S:ident, $body:expr, $($bytes:literal $is_complex:literal $ty:ty;)*; $last:ty) => {
+    (@arms $dtype:expr, $S:ident, $body:expr,
+        $($bytes:literal $is_complex:literal => $ty:ty,)* else $other:ty) => {
         match ($dtype.bytes(), $dtype.is_complex()) {
             $(($bytes, $is_complex) => {
                 type $S = $ty;
                 $body
             })*
             _ => {
-                type $S = $last;
+                type $S = $other;
                 $body
             }
         }

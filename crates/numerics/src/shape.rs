@@ -14,6 +14,13 @@ pub fn num_elements(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size))
 }
 
+/// Whether two shapes are equal. For rank 0 this is many times faster than `==`, which hands the dangling
+/// pointers of empty slices to `memcmp`; some versions of that take hundreds of nanoseconds for them.
+#[inline]
+pub fn equal(lhs: &[usize], rhs: &[usize]) -> bool {
+    lhs.len() == rhs.len() && (lhs.is_empty() || lhs == rhs)
+}
+
 /// How many elements apart the neighbours along each dimension of a row-major tensor are.
 ///
 /// A tensor with an empty dimension has no neighbours; what cannot be represented saturates then.
@@ -157,14 +164,13 @@ impl StridedView {
     }
 
     /// This view with its dimensions in another order: dimension `axis` of the result is dimension
-    /// `permutation[axis]` of this view. Dimensions may be repeated (a diagonal's own view is that of
-    /// its parts) or left out only if `permutation` is of the same length.
+    /// `permutation[axis]` of this view.
     ///
     /// # Errors
-    /// If `permutation` has another length or names a dimension that does not exist.
+    /// If `permutation` does not name every dimension once.
     pub fn permute(&self, permutation: &[usize]) -> Result<StridedView, TensorError> {
         let rank = self.shape.len();
-        if permutation.len() != rank || permutation.iter().any(|&axis| axis >= rank) {
+        if permutation.len() != rank || (0..rank).any(|axis| !permutation.contains(&axis)) {
             return Err(TensorError::Invalid(format!("{permutation:?} is not a permutation of the {rank} dimensions")));
         }
         let shape: Vec<_> = permutation.iter().map(|&axis| self.shape[axis]).collect();
@@ -455,6 +461,7 @@ mod tests {
         }
         assert!(view.permute(&[0, 1]).is_err());
         assert!(view.permute(&[0, 1, 3]).is_err());
+        assert!(view.permute(&[0, 1, 1]).is_err());
     }
 
     #[test]

@@ -295,7 +295,7 @@ impl Tensor {
         if source.dtype != self.dtype {
             return Err(TensorError::DType { expected: self.dtype, found: source.dtype });
         }
-        if source.shape != view.shape() {
+        if !shape::equal(&source.shape, view.shape()) {
             return Err(TensorError::Shape { lhs: view.shape().to_vec(), rhs: source.shape.clone() });
         }
         dispatch_storage!(self.dtype, S => view.scatter(source.storage::<S>()?, self.storage_mut::<S>()?))
@@ -306,7 +306,7 @@ impl Tensor {
 /// signs are not.
 impl PartialEq for Tensor {
     fn eq(&self, other: &Tensor) -> bool {
-        self.dtype == other.dtype && self.shape == other.shape && self.data == other.data
+        self.dtype == other.dtype && shape::equal(&self.shape, &other.shape) && self.data == other.data
     }
 }
 

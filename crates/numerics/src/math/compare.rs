@@ -5,7 +5,7 @@ use super::kernel::zip_to;
 use crate::dispatch::dispatch_storage;
 use crate::element::{Bitwise, ComplexElement, Element, Float};
 use crate::tensor::allocate;
-use crate::{I1, Tensor, TensorError, dispatch};
+use crate::{I1, Tensor, TensorError, dispatch, shape};
 use bytemuck::Pod;
 
 /// What a comparison asks.
@@ -118,7 +118,7 @@ pub fn select(pred: &Tensor, on_true: &Tensor, on_false: &Tensor) -> Result<Tens
     }
 
     check_types(on_true, on_false)?;
-    if on_true.shape() != on_false.shape() {
+    if !shape::equal(on_true.shape(), on_false.shape()) {
         return Err(TensorError::Shape { lhs: on_true.shape().to_vec(), rhs: on_false.shape().to_vec() });
     }
     let bits = pred.as_slice::<I1>()?;
@@ -126,7 +126,7 @@ pub fn select(pred: &Tensor, on_true: &Tensor, on_false: &Tensor) -> Result<Tens
         let chosen = if pred.item::<I1>()?.get() { on_true } else { on_false };
         return Ok(chosen.clone());
     }
-    if pred.shape() != on_true.shape() {
+    if !shape::equal(pred.shape(), on_true.shape()) {
         return Err(TensorError::Shape { lhs: pred.shape().to_vec(), rhs: on_true.shape().to_vec() });
     }
     dispatch_storage!(on_true.dtype(), S => choose::<S>(bits, on_true, on_false))
@@ -139,7 +139,7 @@ pub fn select(pred: &Tensor, on_true: &Tensor, on_false: &Tensor) -> Result<Tens
 /// If the types differ or the shapes do not fit, or there is no memory for the result.
 pub fn clamp(min: &Tensor, operand: Tensor, max: &Tensor) -> Result<Tensor, TensorError> {
     for bound in [min, max] {
-        if bound.rank() != 0 && bound.shape() != operand.shape() {
+        if bound.rank() != 0 && !shape::equal(bound.shape(), operand.shape()) {
             return Err(TensorError::Shape { lhs: bound.shape().to_vec(), rhs: operand.shape().to_vec() });
         }
     }

@@ -57,9 +57,9 @@ type ZipBlock<'a, T, R> = dyn Fn(&mut [R], &[T], &[T]) + 'a;
 
 fn zip_blocks<T: Element>(mut lhs: Tensor, mut rhs: Tensor, f: &ZipBlock<'_, T, T>) -> Result<Tensor, TensorError> {
     let shape = common_shape(&lhs, &rhs)?;
-    // An operand that gives its place to the result goes through this copy.
-    let mut copy = [T::ZERO; BLOCK];
-    if lhs.shape() == shape && lhs.is_unshared() {
+    // An operand that gives its place to the result goes through a copy of a block.
+    if shape::equal(lhs.shape(), &shape) && lhs.is_unshared() {
+        let mut copy = vec![T::ZERO; BLOCK.min(lhs.num_elements())];
         let ys = Blocks::new(&rhs, lhs.num_elements())?;
         for (start, results) in blocks_mut(lhs.make_mut::<T>()?) {
             let xs = &mut copy[..results.len()];
@@ -68,7 +68,8 @@ fn zip_blocks<T: Element>(mut lhs: Tensor, mut rhs: Tensor, f: &ZipBlock<'_, T, 
         }
         return Ok(lhs);
     }
-    if rhs.shape() == shape && rhs.is_unshared() {
+    if shape::equal(rhs.shape(), &shape) && rhs.is_unshared() {
+        let mut copy = vec![T::ZERO; BLOCK.min(rhs.num_elements())];
         let xs = Blocks::new(&lhs, rhs.num_elements())?;
         for (start, results) in blocks_mut(rhs.make_mut::<T>()?) {
             let ys = &mut copy[..results.len()];
@@ -114,7 +115,7 @@ fn zip_blocks_to<T: Element, R: Element>(
 /// The shape of the result of an elementwise operation: that of both operands, or that of one if the
 /// other one has rank 0.
 fn common_shape(lhs: &Tensor, rhs: &Tensor) -> Result<Vec<usize>, TensorError> {
-    if lhs.shape() == rhs.shape() || rhs.rank() == 0 {
+    if rhs.rank() == 0 || shape::equal(lhs.shape(), rhs.shape()) {
         Ok(lhs.shape().to_vec())
     } else if lhs.rank() == 0 {
         Ok(rhs.shape().to_vec())
@@ -132,8 +133,8 @@ fn blocks_mut<T>(elements: &mut [T]) -> impl Iterator<Item = (usize, &mut [T])> 
 enum Blocks<'a, T> {
     /// An element for every one of the result.
     Elements(&'a [T]),
-    /// A block of copies of the only element.
-    Splat([T; BLOCK]),
+    /// A block of copies of the only element, or fewer if there are fewer results.
+    Splat(Vec<T>),
 }
 
 impl<'a, T: Element> Blocks<'a, T> {
@@ -141,7 +142,7 @@ impl<'a, T: Element> Blocks<'a, T> {
     fn new(operand: &'a Tensor, len: usize) -> Result<Blocks<'a, T>, TensorError> {
         match operand.as_slice::<T>()? {
             elements if elements.len() == len => Ok(Blocks::Elements(elements)),
-            [element] => Ok(Blocks::Splat([*element; BLOCK])),
+            [element] => Ok(Blocks::Splat(vec![*element; BLOCK.min(len)])),
             elements => Err(TensorError::Length { expected: len, found: elements.len() }),
         }
     }
