@@ -1,28 +1,207 @@
-//! The printer.
+//! The printer: MLIR text as upstream's printer writes it, byte for byte, for the same flags.
+//!
+//! Printing never fails: whatever an op lacks of its declaration, it prints in the generic form.
+
+mod aliases;
+mod attributes;
+mod format;
+mod locations;
+mod names;
+mod ops;
+mod types;
+
+pub use ops::print_module_op;
 
 use crate::attrs::Attribute;
-use crate::ir::OpRef;
+use crate::ir::{Module, OpRef};
 use crate::types::Type;
+use aliases::Aliases;
+use names::Names;
 use std::fmt;
 
-/// Prints MLIR text.
-pub struct Printer<'a> {
-    out: &'a mut String,
+/// What to print, by the names of upstream's flags.
+#[derive(Clone, Copy, Debug)]
+pub struct PrintOptions {
+    /// `--mlir-print-op-generic`
+    pub generic: bool,
+    /// `--mlir-print-debuginfo`
+    pub debug_info: bool,
+    /// `--mlir-pretty-debuginfo`
+    pub pretty_debug_info: bool,
+    /// `--mlir-print-local-scope`
+    pub local_scope: bool,
+    /// `--mlir-elide-elementsattrs-if-larger`: elements of more than so many are elided.
+    pub elide_elements_if_larger: Option<usize>,
+    /// `--mlir-elide-resource-strings-if-larger`: resources of more than so many characters are elided.
+    pub elide_resources_if_larger: Option<usize>,
+    /// `--mlir-print-elementsattrs-with-hex-if-larger`: elements of more than so many print in hexadecimal digits; none do if absent.
+    pub hex_if_larger: Option<usize>,
+    /// `--mlir-print-skip-regions`
+    pub skip_regions: bool,
 }
 
-/// Prints the pretty form of `builtin.module`.
-pub fn print_module_op(printer: &mut Printer<'_>, _op: OpRef<'_>) {
-    printer.out.push(' ');
+impl Default for PrintOptions {
+    fn default() -> PrintOptions {
+        PrintOptions {
+            generic: false,
+            debug_info: false,
+            pretty_debug_info: false,
+            local_scope: false,
+            elide_elements_if_larger: None,
+            elide_resources_if_larger: None,
+            hex_if_larger: Some(100),
+            skip_regions: false,
+        }
+    }
+}
+
+/// The text of a whole module, aliases and resources included.
+pub fn print_module(module: &Module, options: &PrintOptions) -> String {
+    print_op(module.top(), options)
+}
+
+/// The text of an op as if it were the top of a file.
+pub fn print_op(op: OpRef<'_>, options: &PrintOptions) -> String {
+    let mut printer = Printer::new(*options);
+    printer.module = Some(op.module());
+    printer.names = Names::of(op, options);
+    if !options.local_scope {
+        printer.aliases = Aliases::of(op, options);
+    }
+    printer.alias_definitions(false);
+    printer.full_op(op);
+    printer.write("\n");
+    printer.alias_definitions(true);
+    printer.resources(op);
+    printer.out
+}
+
+/// Writes MLIR text; the hooks of dialects write through its methods.
+pub struct Printer<'m> {
+    /// The module whose values have names; none where a type or attribute is printed alone.
+    module: Option<&'m Module>,
+    out: String,
+    options: PrintOptions,
+    indent: usize,
+    names: Names,
+    aliases: Aliases,
+    /// Default dialects of the enclosing regions, innermost last.
+    default_dialects: Vec<&'static str>,
+}
+
+impl<'m> Printer<'m> {
+    fn new(options: PrintOptions) -> Self {
+        Printer {
+            module: None,
+            out: String::new(),
+            options,
+            indent: 0,
+            names: Names::default(),
+            aliases: Aliases::default(),
+            default_dialects: vec!["builtin"],
+        }
+    }
+
+    /// Writes text as it is.
+    pub fn write(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    /// Writes a number.
+    pub fn number(&mut self, number: impl fmt::Display) {
+        use fmt::Write as _;
+        // Writing to a String cannot fail.
+        let _ = write!(self.out, "{number}");
+    }
+
+    /// Writes `element` for each item, with `separator` between them.
+    pub fn separated<T>(
+        &mut self,
+        separator: &str,
+        items: impl IntoIterator<Item = T>,
+        mut element: impl FnMut(&mut Self, T),
+    ) {
+        for (i, item) in items.into_iter().enumerate() {
+            if i > 0 {
+                self.write(separator);
+            }
+            element(self, item);
+        }
+    }
+
+    /// Starts a new line at the current indentation.
+    pub fn newline(&mut self) {
+        self.out.push('\n');
+        self.write_indent();
+    }
+
+    fn write_indent(&mut self) {
+        for _ in 0..self.indent {
+            self.out.push_str("  ");
+        }
+    }
+
+    /// Writes lines one step further to the right from now on.
+    pub fn indent(&mut self) {
+        self.indent += 1;
+    }
+
+    /// Takes back one [`Printer::indent`].
+    pub fn dedent(&mut self) {
+        self.indent = self.indent.saturating_sub(1);
+    }
+
+    /// Writes a string literal with its quotes.
+    pub fn string(&mut self, bytes: &[u8]) {
+        self.out.push('"');
+        for &b in bytes {
+            match b {
+                b'"' => self.out.push_str("\\22"),
+                b'\\' => self.out.push_str("\\\\"),
+                0x20..=0x7e => self.out.push(b as char),
+                _ => {
+                    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+                    self.out.push('\\');
+                    self.out.push(DIGITS[usize::from(b >> 4)] as char);
+                    self.out.push(DIGITS[usize::from(b & 15)] as char);
+                }
+            }
+        }
+        self.out.push('"');
+    }
+
+    /// Writes `@name`, quoted where needed.
+    pub fn symbol_name(&mut self, name: &str) {
+        self.out.push('@');
+        let mut letters = name.bytes();
+        let bare = letters.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+            && letters.all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.'));
+        if bare { self.write(name) } else { self.string(name.as_bytes()) }
+    }
+
+    /// Writes a word as it is if it is one, else as a string.
+    pub fn keyword_or_string(&mut self, text: &str) {
+        let mut letters = text.bytes();
+        let bare = letters.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+            && letters.all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.'));
+        if bare { self.write(text) } else { self.string(text.as_bytes()) }
+    }
 }
 
 impl fmt::Display for Type {
-    fn fmt(&self, _f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Ok(())
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut printer = Printer::new(PrintOptions::default());
+        printer.ty(self);
+        f.write_str(&printer.out)
     }
 }
 
 impl fmt::Display for Attribute {
-    fn fmt(&self, _f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Ok(())
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What is shown to people: no megabytes in messages.
+        let options = PrintOptions { elide_elements_if_larger: Some(256), ..PrintOptions::default() };
+        let mut printer = Printer::new(options);
+        printer.attribute(self);
+        f.write_str(&printer.out)
     }
 }

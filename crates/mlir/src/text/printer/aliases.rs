@@ -1,0 +1,204 @@
+//! Aliases: names for locations, affine maps and whatever dialects ask for, defined at the top or the end of the text.
+
+use super::{PrintOptions, Printer};
+use crate::attrs::{AttrKind, Attribute, LocationKind};
+use crate::ir::{Loc, Module, OpRef};
+use crate::ods::Registry;
+use crate::types::{Type, TypeKind};
+use rustc_hash::FxHashMap;
+
+/// The aliases of a text.
+#[derive(Default)]
+pub(super) struct Aliases {
+    by_attribute: FxHashMap<Attribute, usize>,
+    /// Name, attribute, and whether the definition stands at the end.
+    definitions: Vec<(String, Attribute, bool)>,
+}
+
+struct Found {
+    attribute: Attribute,
+    word: String,
+    depth: usize,
+    deferred: bool,
+}
+
+struct Collector {
+    registry: &'static Registry,
+    found: Vec<Found>,
+    positions: FxHashMap<Attribute, usize>,
+}
+
+impl Aliases {
+    /// Collects what has an alias below `op`, in the order in which upstream's printer meets it.
+    pub(super) fn of(op: OpRef<'_>, options: &PrintOptions) -> Aliases {
+        let module = op.module();
+        let mut collector =
+            Collector { registry: module.registry(), found: Vec::new(), positions: FxHashMap::default() };
+        collector.op(op, options);
+        let mut found = collector.found;
+        // Leaves first, so that definitions refer to earlier ones; then by word, in the order met.
+        found.sort_by(|a, b| (a.depth, &a.word).cmp(&(b.depth, &b.word)));
+        let mut counts: FxHashMap<String, usize> = FxHashMap::default();
+        let mut aliases = Aliases::default();
+        for one in found {
+            let count = counts.entry(one.word.clone()).or_insert(0);
+            let name = match *count {
+                0 => one.word,
+                n if one.word.ends_with(|c: char| c.is_ascii_digit()) => format!("{}_{n}", one.word),
+                n => format!("{}{n}", one.word),
+            };
+            *count += 1;
+            aliases.by_attribute.insert(one.attribute.clone(), aliases.definitions.len());
+            aliases.definitions.push((name, one.attribute, one.deferred));
+        }
+        aliases
+    }
+}
+
+impl Collector {
+    fn op(&mut self, op: OpRef<'_>, options: &PrintOptions) {
+        let module = op.module();
+        let debug = options.debug_info && !options.pretty_debug_info;
+        let mut stack = vec![Step::Op(op)];
+        while let Some(step) = stack.pop() {
+            let op = match step {
+                Step::Op(op) => op,
+                Step::Arguments(block, deferred) => {
+                    for (&argument, loc) in module.arguments(block).iter().zip(module.argument_locs(block)) {
+                        self.ty(module.ty(argument));
+                        if debug {
+                            self.loc(module, loc, deferred);
+                        }
+                    }
+                    continue;
+                }
+            };
+            if debug {
+                self.loc(module, op.loc(), true);
+            }
+            for attribute in op.properties().iter().flatten() {
+                self.attribute(attribute, false);
+            }
+            for (_, attribute) in op.attributes().iter() {
+                self.attribute(attribute, false);
+            }
+            let at = stack.len();
+            // Functions write their arguments in their signature, before anything can be deferred.
+            let in_signature = op.attr("function_type").is_some();
+            for &region in op.regions() {
+                for (i, &block) in module.blocks(region).iter().enumerate() {
+                    stack.push(Step::Arguments(block, !(in_signature && i == 0)));
+                    stack.extend(module.ops(block).iter().map(|&op| Step::Op(module.op(op))));
+                }
+            }
+            stack[at..].reverse();
+            for ty in op.operand_types().chain(op.result_types()) {
+                self.ty(ty);
+            }
+        }
+    }
+
+    fn loc(&mut self, module: &Module, loc: &Loc, deferred: bool) {
+        self.attribute(&module.location(loc), deferred);
+    }
+
+    fn ty(&mut self, ty: &Type) {
+        if let TypeKind::RankedTensor(tensor) = &**ty
+            && let Some(encoding) = &tensor.encoding
+        {
+            self.attribute(encoding, false);
+        }
+    }
+
+    /// Notes an attribute and those in it; returns how deep it nests aliases.
+    fn attribute(&mut self, attribute: &Attribute, deferred: bool) -> usize {
+        if let Some(&at) = self.positions.get(attribute) {
+            if self.found[at].deferred && !deferred {
+                self.found[at].deferred = false;
+                self.children(attribute, false);
+            }
+            return self.found[at].depth + 1;
+        }
+        let word = match &**attribute {
+            AttrKind::AffineMap(_) => Some("map".to_string()),
+            AttrKind::IntegerSet(_) => Some("set".to_string()),
+            AttrKind::Location(_) => Some("loc".to_string()),
+            AttrKind::Distinct { .. } => Some("distinct".to_string()),
+            AttrKind::Dialect(a) => {
+                self.registry.dialect(a.def.dialect).and_then(|d| d.alias_for).and_then(|alias| alias(attribute))
+            }
+            _ => None,
+        };
+        let Some(word) = word else { return self.children(attribute, deferred) };
+        let at = self.found.len();
+        self.positions.insert(attribute.clone(), at);
+        self.found.push(Found { attribute: attribute.clone(), word, depth: 0, deferred });
+        let depth = self.children(attribute, deferred);
+        self.found[at].depth = depth;
+        depth + 1
+    }
+
+    fn children(&mut self, attribute: &Attribute, deferred: bool) -> usize {
+        let mut depth = 0;
+        let mut visit = |a: &Attribute| depth = self.attribute(a, deferred).max(depth);
+        match &**attribute {
+            AttrKind::Array(elements) => elements.iter().for_each(visit),
+            AttrKind::Dictionary(d) => d.iter().for_each(|(_, a)| visit(a)),
+            AttrKind::Distinct { value, .. } => visit(value),
+            AttrKind::Dialect(a) => a.params.iter().flatten().for_each(visit),
+            AttrKind::Location(kind) => match kind {
+                LocationKind::Unknown | LocationKind::File { .. } => {}
+                // An unknown child is not written.
+                LocationKind::Named { child, .. } => {
+                    if !matches!(child.as_location(), Some(LocationKind::Unknown)) {
+                        visit(child);
+                    }
+                }
+                LocationKind::CallSite { callee, caller } => {
+                    visit(callee);
+                    visit(caller);
+                }
+                LocationKind::Fused { metadata, locations } => {
+                    metadata.iter().for_each(&mut visit);
+                    locations.iter().for_each(visit);
+                }
+            },
+            AttrKind::Type(ty) => self.ty(ty),
+            _ => {}
+        }
+        depth
+    }
+}
+
+enum Step<'m> {
+    Op(OpRef<'m>),
+    Arguments(crate::ir::BlockId, bool),
+}
+
+impl Printer<'_> {
+    /// Writes `#alias` if the attribute has one.
+    pub(super) fn alias(&mut self, attribute: &Attribute) -> bool {
+        if self.aliases.definitions.is_empty() {
+            return false;
+        }
+        let Some(&at) = self.aliases.by_attribute.get(attribute) else { return false };
+        self.out.push('#');
+        self.out.push_str(&self.aliases.definitions[at].0);
+        true
+    }
+
+    /// Writes the definitions of the aliases that stand at the top, or of those at the end.
+    pub(super) fn alias_definitions(&mut self, deferred: bool) {
+        for i in 0..self.aliases.definitions.len() {
+            if self.aliases.definitions[i].2 != deferred {
+                continue;
+            }
+            let (name, attribute, _) = self.aliases.definitions[i].clone();
+            self.write("#");
+            self.write(&name);
+            self.write(" = ");
+            self.attribute_in_full(&attribute);
+            self.write("\n");
+        }
+    }
+}

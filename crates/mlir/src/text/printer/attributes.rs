@@ -1,0 +1,473 @@
+//! Attributes.
+
+use super::Printer;
+use crate::affine::{AffineExpr, AffineMap, AffineOp, IntegerSet};
+use crate::attrs::{AttrKind, Attribute, DenseElements, Dictionary};
+use crate::ods::{AttrDef, EnumDef, EnumStyle, ParamAssembly, ParamDef, ParamKind};
+use crate::types::{DYNAMIC, Signedness, Type, TypeKind};
+use numerics::DType;
+
+/// Whether the type of a number is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TypeShown {
+    Always,
+    UnlessDefault,
+    Never,
+}
+
+impl Printer<'_> {
+    /// Writes an attribute, by its alias if it has one.
+    pub fn attribute(&mut self, attribute: &Attribute) {
+        if !self.alias(attribute) {
+            self.body(attribute, TypeShown::Always);
+        }
+    }
+
+    /// Writes an attribute without the type of a number, string or elements.
+    pub fn attribute_without_type(&mut self, attribute: &Attribute) {
+        if !self.alias(attribute) {
+            self.body(attribute, TypeShown::Never);
+        }
+    }
+
+    /// Writes an attribute itself, not its alias.
+    pub(super) fn attribute_in_full(&mut self, attribute: &Attribute) {
+        match **attribute {
+            AttrKind::Location(_) => self.location(attribute, false),
+            _ => self.body(attribute, TypeShown::Always),
+        }
+    }
+
+    fn element(&mut self, attribute: &Attribute) {
+        if !self.alias(attribute) {
+            self.body(attribute, TypeShown::UnlessDefault);
+        }
+    }
+
+    fn colon_type(&mut self, ty: &Type, shown: TypeShown) {
+        if shown != TypeShown::Never && !matches!(**ty, TypeKind::None) {
+            self.write(" : ");
+            self.ty(ty);
+        }
+    }
+
+    fn body(&mut self, attribute: &Attribute, shown: TypeShown) {
+        match &**attribute {
+            AttrKind::Unit => self.write("unit"),
+            AttrKind::Integer { value, ty } => {
+                if *ty == Type::i1() {
+                    return self.write(if *value != 0 { "true" } else { "false" });
+                }
+                self.number(value);
+                if shown == TypeShown::Always || *ty != Type::i64() {
+                    self.colon_type(ty, shown);
+                }
+            }
+            AttrKind::Float { bits, ty } => {
+                self.float(*bits, ty);
+                if shown == TypeShown::Always || *ty != Type::f64() {
+                    self.colon_type(ty, shown);
+                }
+            }
+            AttrKind::String { value, ty } => {
+                self.string(value);
+                self.colon_type(ty, shown);
+            }
+            AttrKind::Array(elements) => {
+                self.write("[");
+                self.separated(", ", elements, |p, e| p.element(e));
+                self.write("]");
+            }
+            AttrKind::Dictionary(dictionary) => self.dictionary(dictionary),
+            AttrKind::Type(ty) => self.ty(ty),
+            AttrKind::Symbol { root, nested } => {
+                self.symbol_name(root);
+                for name in nested {
+                    self.write("::");
+                    self.symbol_name(name);
+                }
+            }
+            AttrKind::Dense(elements) => {
+                self.dense(elements);
+                self.colon_type(elements.ty(), shown);
+            }
+            AttrKind::DenseStrings { ty, values } => {
+                self.write("dense<");
+                match &values[..] {
+                    [one] => self.string(one),
+                    _ => {
+                        let shape = ty.shape().unwrap_or(&[]).to_vec();
+                        self.nested_lists(&shape, 0, &mut |p, i| p.string(values.get(i).map_or(&[], |v| v)));
+                    }
+                }
+                self.write(">");
+                self.colon_type(ty, shown);
+            }
+            AttrKind::DenseResource { ty, resource } => {
+                self.write("dense_resource<");
+                self.keyword_or_string(resource.key());
+                self.write(">");
+                self.colon_type(ty, shown);
+            }
+            AttrKind::Sparse { ty, indices, values } => {
+                self.write("sparse<");
+                self.elements(indices);
+                self.write(", ");
+                self.elements(values);
+                self.write(">");
+                self.colon_type(ty, shown);
+            }
+            AttrKind::DenseArray { element, values } => {
+                self.write("array<");
+                self.ty(element);
+                self.write(if values.is_empty() { "" } else { ": " });
+                self.array_elements(element, values);
+                self.write(">");
+            }
+            AttrKind::AffineMap(map) => {
+                self.write("affine_map<");
+                self.affine_map(map);
+                self.write(">");
+            }
+            AttrKind::IntegerSet(set) => {
+                self.write("affine_set<");
+                self.integer_set(set);
+                self.write(">");
+            }
+            AttrKind::StridedLayout { strides, offset } => {
+                let size = |p: &mut Self, n: i64| if n == DYNAMIC { p.write("?") } else { p.number(n) };
+                self.write("strided<[");
+                self.separated(", ", strides, |p, n| size(p, *n));
+                self.write("]");
+                if *offset != 0 {
+                    self.write(", offset: ");
+                    size(self, *offset);
+                }
+                self.write(">");
+            }
+            AttrKind::Distinct { id, value } => {
+                self.write("distinct[");
+                self.number(id);
+                self.write("]<");
+                if !matches!(**value, AttrKind::Unit) {
+                    self.attribute(value);
+                }
+                self.write(">");
+            }
+            AttrKind::Opaque { dialect, body, ty } => {
+                self.opaque("#", dialect, body);
+                self.colon_type(ty, shown);
+            }
+            AttrKind::Location(_) => self.location(attribute, true),
+            AttrKind::Enum(e) => {
+                let spaced = e.def.style == EnumStyle::Spaced;
+                self.write("#");
+                self.write(e.def.dialect);
+                self.write(if spaced { "<" } else { "." });
+                self.write(e.def.mnemonic);
+                self.write(if spaced { " " } else { "<" });
+                self.enum_value(e.def, e.value);
+                self.write(">");
+            }
+            AttrKind::Dialect(a) => {
+                self.write("#");
+                self.write(a.def.dialect);
+                self.write(".");
+                self.write(a.def.mnemonic);
+                self.params(a.def.params, &a.def.assembly, &a.params);
+            }
+        }
+    }
+
+    /// Writes the case of an enumeration, or several for a set of bits.
+    pub fn enum_value(&mut self, def: &EnumDef, value: u64) {
+        if let Some(case) = def.case(value) {
+            return self.write(case);
+        }
+        let bits = def.cases.iter().filter(|c| c.0 != 0 && c.0.is_power_of_two() && value & c.0 == c.0);
+        self.separated(",", bits, |p, c| p.write(c.1));
+    }
+
+    /// Writes `{name = value, unit}`.
+    pub fn dictionary(&mut self, dictionary: &Dictionary) {
+        self.write("{");
+        self.separated(", ", dictionary.iter(), |p, (name, value)| p.named_attribute(name, value));
+        self.write("}");
+    }
+
+    /// Writes `name = value`, or just the name of a unit attribute.
+    pub fn named_attribute(&mut self, name: &str, value: &Attribute) {
+        self.keyword_or_string(name);
+        if !matches!(**value, AttrKind::Unit) {
+            self.write(" = ");
+            self.attribute(value);
+        }
+    }
+
+    /// Writes the values of an array separated by commas.
+    pub fn array_elements(&mut self, element: &Type, values: &[i64]) {
+        self.separated(", ", values, |p, &value| match &**element {
+            TypeKind::Float(kind) => {
+                let mask = if kind.width() < 64 { (1u64 << kind.width()) - 1 } else { u64::MAX };
+                p.float(u128::from(value as u64 & mask), element);
+            }
+            TypeKind::Integer { width: 1, .. } => p.write(if value != 0 { "true" } else { "false" }),
+            TypeKind::Integer { signedness: Signedness::Unsigned, .. } => p.number(value as u64),
+            _ => p.number(value),
+        });
+    }
+
+    fn float(&mut self, bits: u128, ty: &Type) {
+        match ty.dtype() {
+            Some(dtype) => numerics::text::write_float(&mut self.out, bits as u64, dtype),
+            None => {
+                self.write("0x");
+                self.number(format_args!("{bits:X}"));
+            }
+        }
+    }
+
+    fn elements(&mut self, attribute: &Attribute) {
+        match &**attribute {
+            AttrKind::Dense(elements) => self.dense_body(elements),
+            _ => self.attribute_without_type(attribute),
+        }
+    }
+
+    fn dense(&mut self, elements: &DenseElements) {
+        let count = elements.num_elements();
+        let elide = self.options.elide_elements_if_larger.is_some_and(|limit| count > limit);
+        if elide && !elements.is_splat() {
+            return self.write("dense_resource<__elided__>");
+        }
+        self.write("dense<");
+        self.dense_body(elements);
+        self.write(">");
+    }
+
+    fn dense_body(&mut self, elements: &DenseElements) {
+        let (dtype, data) = (elements.dtype(), &elements.data()[..]);
+        let size = dtype.bytes();
+        let element = elements.ty().element_type().clone();
+        if elements.is_splat() {
+            return self.stored_element(&element, dtype, data);
+        }
+        if self.options.hex_if_larger.is_some_and(|limit| elements.num_elements() > limit) {
+            self.write("\"0x");
+            self.hex(dtype, data);
+            return self.write("\"");
+        }
+        if elements.num_elements() == 0 {
+            return;
+        }
+        let shape = elements.ty().shape().unwrap_or(&[]).to_vec();
+        self.nested_lists(&shape, 0, &mut |p, i| p.stored_element(&element, dtype, &data[i * size..(i + 1) * size]));
+    }
+
+    /// Writes `[[0, 1], [2, 3]]` for the elements of a shape, counted from `first`.
+    fn nested_lists(&mut self, shape: &[i64], first: usize, element: &mut dyn FnMut(&mut Self, usize)) {
+        let Some((&size, inner)) = shape.split_first() else { return element(self, first) };
+        let step: usize = inner.iter().map(|&d| d as usize).product();
+        self.write("[");
+        self.separated(", ", 0..size as usize, |p, i| p.nested_lists(inner, first + i * step, element));
+        self.write("]");
+    }
+
+    fn stored_element(&mut self, ty: &Type, dtype: DType, bytes: &[u8]) {
+        if let TypeKind::Complex(part) = &**ty {
+            let (re, im) = bytes.split_at(bytes.len() / 2);
+            self.write("(");
+            self.stored_element(part, dtype.part(), re);
+            self.write(",");
+            self.stored_element(part, dtype.part(), im);
+            return self.write(")");
+        }
+        let mut raw = [0; 8];
+        let n = bytes.len().min(8);
+        raw[..n].copy_from_slice(&bytes[..n]);
+        let bits = u64::from_le_bytes(raw);
+        if dtype == DType::I1 {
+            self.write(if bits != 0 { "true" } else { "false" });
+        } else if dtype == DType::TF32 {
+            self.float(u128::from(bits >> (32 - dtype.bits())), ty);
+        } else if dtype.is_float() {
+            self.float(u128::from(bits), ty);
+        } else if dtype.is_unsigned() {
+            self.number(bits);
+        } else {
+            let shift = 64 - 8 * n as u32;
+            self.number(((bits << shift) as i64) >> shift);
+        }
+    }
+
+    /// Writes the bytes of elements as upstream stores them: sub-byte integers without their sign extension, tf32 in three bytes.
+    fn hex(&mut self, dtype: DType, data: &[u8]) {
+        match dtype {
+            DType::I2 => self.hex_digits(data.iter().map(|b| b & 3)),
+            DType::I4 => self.hex_digits(data.iter().map(|b| b & 15)),
+            DType::TF32 => self.hex_digits(data.chunks_exact(4).flat_map(|b| {
+                let bits = u32::from_le_bytes([b[0], b[1], b[2], b[3]]) >> (32 - dtype.bits());
+                bits.to_le_bytes().into_iter().take(3)
+            })),
+            _ => self.hex_digits(data.iter().copied()),
+        }
+    }
+
+    pub(super) fn hex_digits(&mut self, bytes: impl Iterator<Item = u8>) {
+        const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+        self.out.reserve(2 * bytes.size_hint().0);
+        let mut chunk = String::with_capacity(256);
+        for b in bytes {
+            chunk.push(DIGITS[usize::from(b >> 4)] as char);
+            chunk.push(DIGITS[usize::from(b & 15)] as char);
+            if chunk.len() >= 254 {
+                self.out.push_str(&chunk);
+                chunk.clear();
+            }
+        }
+        self.out.push_str(&chunk);
+    }
+
+    /// Writes the parameters of an attribute or type after its mnemonic.
+    pub fn params(&mut self, defs: &[ParamDef], assembly: &ParamAssembly, values: &[Option<Attribute>]) {
+        match assembly {
+            ParamAssembly::None => {}
+            ParamAssembly::Custom { print, .. } => print(self, values),
+            ParamAssembly::List => {
+                self.write("<");
+                let present = defs.iter().zip(values).filter_map(|(d, v)| Some((d, v.as_ref()?)));
+                self.separated(", ", present, |p, (d, v)| p.param(d.kind, v));
+                self.write(">");
+            }
+            ParamAssembly::Struct => {
+                self.write("<");
+                self.struct_params(defs, values);
+                self.write(">");
+            }
+        }
+    }
+
+    /// Writes `name = value, …`; absent parameters are omitted.
+    pub fn struct_params(&mut self, defs: &[ParamDef], values: &[Option<Attribute>]) {
+        let present = defs.iter().zip(values).filter_map(|(d, v)| Some((d, v.as_ref()?)));
+        self.separated(", ", present, |p, (d, v)| {
+            p.write(d.name);
+            p.write(" = ");
+            p.param(d.kind, v);
+        });
+    }
+
+    /// Writes one parameter of that kind.
+    pub fn param(&mut self, kind: ParamKind, value: &Attribute) {
+        match (kind, &**value) {
+            (ParamKind::I64 | ParamKind::Bool | ParamKind::F64, _) => self.attribute_without_type(value),
+            (ParamKind::I64s, AttrKind::DenseArray { element, values }) => {
+                self.write("[");
+                self.array_elements(element, values);
+                self.write("]");
+            }
+            (ParamKind::Types, AttrKind::Array(types)) => {
+                self.write("[");
+                self.separated(", ", types, |p, t| p.attribute(t));
+                self.write("]");
+            }
+            (ParamKind::Def(def), _) => self.bare_attribute(def, value),
+            (ParamKind::Defs(def), AttrKind::Array(elements)) => {
+                self.write("[");
+                self.separated(", ", elements, |p, e| p.bare_attribute(def, e));
+                self.write("]");
+            }
+            (ParamKind::Enum(def), AttrKind::Enum(e)) => self.enum_value(def, e.value),
+            _ => self.attribute(value),
+        }
+    }
+
+    /// Writes an attribute of that declaration without its dialect and mnemonic.
+    pub fn bare_attribute(&mut self, def: &'static AttrDef, value: &Attribute) {
+        match value.as_dialect(def) {
+            Some(params) if !self.alias(value) => self.params(def.params, &def.assembly, params),
+            Some(_) => {}
+            None => self.attribute(value),
+        }
+    }
+
+    fn affine_map(&mut self, map: &AffineMap) {
+        self.affine_names(map.dims, map.symbols);
+        self.write(" -> (");
+        self.separated(", ", &map.results, |p, e| p.affine(e, false));
+        self.write(")");
+    }
+
+    fn integer_set(&mut self, set: &IntegerSet) {
+        self.affine_names(set.dims, set.symbols);
+        self.write(" : (");
+        self.separated(", ", &set.constraints, |p, (e, equality)| {
+            p.affine(e, false);
+            p.write(if *equality { " == 0" } else { " >= 0" });
+        });
+        self.write(")");
+    }
+
+    fn affine_names(&mut self, dims: u32, symbols: u32) {
+        self.write("(");
+        self.separated(", ", 0..dims, |p, i| p.number(format_args!("d{i}")));
+        self.write(")");
+        if symbols > 0 {
+            self.write("[");
+            self.separated(", ", 0..symbols, |p, i| p.number(format_args!("s{i}")));
+            self.write("]");
+        }
+    }
+
+    fn affine(&mut self, expr: &AffineExpr, in_product: bool) {
+        match expr {
+            AffineExpr::Dim(i) => self.number(format_args!("d{i}")),
+            AffineExpr::Symbol(i) => self.number(format_args!("s{i}")),
+            AffineExpr::Constant(c) => self.number(c),
+            AffineExpr::Binary(AffineOp::Add, parts) => {
+                self.write(if in_product { "(" } else { "" });
+                self.affine(&parts.0, false);
+                match &parts.1 {
+                    AffineExpr::Constant(c) if *c < 0 => self.number(format_args!(" - {}", c.unsigned_abs())),
+                    AffineExpr::Binary(AffineOp::Mul, product) => match &product.1 {
+                        AffineExpr::Constant(-1) => {
+                            self.write(" - ");
+                            let inner_sum = matches!(product.0, AffineExpr::Binary(AffineOp::Add, _));
+                            self.affine(&product.0, inner_sum);
+                        }
+                        AffineExpr::Constant(c) if *c < -1 => {
+                            self.write(" - ");
+                            self.affine(&product.0, true);
+                            self.number(format_args!(" * {}", c.unsigned_abs()));
+                        }
+                        _ => {
+                            self.write(" + ");
+                            self.affine(&parts.1, false);
+                        }
+                    },
+                    other => {
+                        self.write(" + ");
+                        self.affine(other, false);
+                    }
+                }
+                self.write(if in_product { ")" } else { "" });
+            }
+            AffineExpr::Binary(op, parts) => {
+                if (*op, &parts.1) == (AffineOp::Mul, &AffineExpr::Constant(-1)) {
+                    self.write("-");
+                    return self.affine(&parts.0, true);
+                }
+                self.write(if in_product { "(" } else { "" });
+                self.affine(&parts.0, true);
+                self.write(match op {
+                    AffineOp::Mul => " * ",
+                    AffineOp::Mod => " mod ",
+                    AffineOp::FloorDiv => " floordiv ",
+                    AffineOp::CeilDiv | AffineOp::Add => " ceildiv ",
+                });
+                self.affine(&parts.1, true);
+                self.write(if in_product { ")" } else { "" });
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Names of values and blocks, as upstream numbers them.
+
+use super::{PrintOptions, Printer};
+use crate::ir::{BlockId, Module, OpRef, RegionId, Value, ValueDef};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+/// Names of the values and blocks below an op.
+#[derive(Default)]
+pub(super) struct Names {
+    /// By value: a number, or a position in `words`.
+    values: Vec<ValueName>,
+    words: Vec<String>,
+    blocks: FxHashMap<BlockId, u32>,
+}
+
+#[derive(Clone, Copy, Default)]
+enum ValueName {
+    #[default]
+    Unknown,
+    Number(u32),
+    Word(u32),
+}
+
+/// Words that are taken in a region and those around it.
+struct Scope {
+    taken: FxHashSet<String>,
+    parent: Option<Rc<Scope>>,
+}
+
+impl Scope {
+    fn has(&self, name: &str) -> bool {
+        let mut scope = Some(self);
+        while let Some(s) = scope {
+            if s.taken.contains(name) {
+                return true;
+            }
+            scope = s.parent.as_deref();
+        }
+        false
+    }
+}
+
+/// What numbering a region goes on from.
+#[derive(Clone, Copy, Default)]
+struct Counters {
+    value: u32,
+    argument: u32,
+    conflict: u32,
+}
+
+impl Names {
+    /// Numbers everything below `op`: each region after all values of the region around it, nested regions of one region
+    /// all from the same number.
+    pub(super) fn of(op: OpRef<'_>, options: &PrintOptions) -> Names {
+        let module = op.module();
+        let mut names = Names { values: vec![ValueName::Unknown; module.num_values()], ..Names::default() };
+        let mut counters = Counters::default();
+        let mut top = Scope { taken: FxHashSet::default(), parent: None };
+        names.op(op, options, &mut counters, &mut top);
+        let top = Rc::new(top);
+        let mut stack: Vec<(RegionId, Counters, Rc<Scope>)> =
+            op.regions().iter().map(|&r| (r, counters, top.clone())).collect();
+        while let Some((region, mut counters, parent)) = stack.pop() {
+            let mut scope = Scope { taken: FxHashSet::default(), parent: Some(parent) };
+            names.region(module, region, options, &mut counters, &mut scope);
+            let scope = Rc::new(scope);
+            for &block in module.blocks(region) {
+                for &op in module.ops(block) {
+                    stack.extend(module.op(op).regions().iter().map(|&r| (r, counters, scope.clone())));
+                }
+            }
+        }
+        names
+    }
+
+    fn region(
+        &mut self,
+        module: &Module,
+        region: RegionId,
+        options: &PrintOptions,
+        counters: &mut Counters,
+        scope: &mut Scope,
+    ) {
+        let parent = module.region_parent(region).map(|op| module.op(op));
+        let hook = parent.filter(|_| !options.generic).and_then(|op| Some((op, op.def()?.argument_name?)));
+        let index = parent.and_then(|op| op.regions().iter().position(|&r| r == region)).unwrap_or(0);
+        for (number, &block) in module.blocks(region).iter().enumerate() {
+            self.blocks.insert(block, number as u32);
+            let is_entry = number == 0;
+            for (i, &argument) in module.arguments(block).iter().enumerate() {
+                let suggested = hook.filter(|_| is_entry).and_then(|(op, name)| name(op, index, i));
+                if let Some(name) = suggested {
+                    self.word(argument, name, counters, scope);
+                } else if is_entry {
+                    let name = format!("arg{}", counters.argument);
+                    counters.argument += 1;
+                    self.word(argument, name, counters, scope);
+                } else {
+                    self.number(argument, counters);
+                }
+            }
+            for &op in module.ops(block) {
+                self.op(module.op(op), options, counters, scope);
+            }
+        }
+    }
+
+    fn op(&mut self, op: OpRef<'_>, options: &PrintOptions, counters: &mut Counters, scope: &mut Scope) {
+        let Some(first) = op.results().next() else { return };
+        let hook = op.def().and_then(|d| d.result_name).filter(|_| !options.generic);
+        match hook.map(|name| name(op)).filter(|name| !name.is_empty()) {
+            Some(name) => self.word(first, name, counters, scope),
+            None => self.number(first, counters),
+        }
+    }
+
+    fn number(&mut self, value: Value, counters: &mut Counters) {
+        self.values[value.index()] = ValueName::Number(counters.value);
+        counters.value += 1;
+    }
+
+    fn word(&mut self, value: Value, name: String, counters: &mut Counters, scope: &mut Scope) {
+        let mut unique = name.clone();
+        while scope.has(&unique) {
+            unique = format!("{name}_{}", counters.conflict);
+            counters.conflict += 1;
+        }
+        scope.taken.insert(unique.clone());
+        self.values[value.index()] = ValueName::Word(self.words.len() as u32);
+        self.words.push(unique);
+    }
+}
+
+impl Printer<'_> {
+    /// Writes `%name`, or `%name#1` for one of several results.
+    pub fn value(&mut self, value: Value) {
+        let Some(module) = self.module else { return self.value_name(value) };
+        match module.def(value) {
+            ValueDef::Result { op, index } => {
+                let op = module.op(op);
+                self.value_name(op.result(0));
+                if op.num_results() > 1 {
+                    self.write("#");
+                    self.number(index);
+                }
+            }
+            ValueDef::Argument { .. } => self.value_name(value),
+        }
+    }
+
+    /// Writes values separated by commas.
+    pub fn values(&mut self, values: &[Value]) {
+        self.separated(", ", values, |p, v| p.value(*v));
+    }
+
+    /// Writes the name that all results of an op share.
+    pub(super) fn value_name(&mut self, value: Value) {
+        match self.names.values.get(value.index()).copied().unwrap_or_default() {
+            ValueName::Unknown => self.write("<<UNKNOWN SSA VALUE>>"),
+            ValueName::Number(n) => {
+                self.write("%");
+                self.number(n);
+            }
+            ValueName::Word(w) => {
+                self.out.push('%');
+                self.out.push_str(&self.names.words[w as usize]);
+            }
+        }
+    }
+
+    pub(super) fn block_name(&mut self, block: BlockId) {
+        match self.names.blocks.get(&block).copied() {
+            Some(n) => {
+                self.write("^bb");
+                self.number(n);
+            }
+            None => self.write("^INVALIDBLOCK"),
+        }
+    }
+}

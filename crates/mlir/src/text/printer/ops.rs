@@ -1,0 +1,332 @@
+//! Operations, regions and blocks; the generic form; `builtin.module`; the metadata section.
+
+use super::Printer;
+use crate::attrs::{AttrKind, Attribute, Dictionary, Resource};
+use crate::ir::{BlockId, Module, OpRef, RegionId};
+use crate::ods::{Assembly, Trait};
+use std::collections::BTreeMap;
+
+impl Printer<'_> {
+    /// Writes an op with its results and its location.
+    pub(super) fn full_op(&mut self, op: OpRef<'_>) {
+        self.write_indent();
+        if op.num_results() > 0 {
+            self.value_name(op.result(0));
+            if op.num_results() > 1 {
+                self.write(":");
+                self.number(op.num_results());
+            }
+            self.write(" = ");
+        }
+        self.pretty_or_generic(op);
+        self.trailing_location(|| op.location());
+    }
+
+    fn pretty_or_generic(&mut self, op: OpRef<'_>) {
+        let Some(def) = op.def().filter(|_| !self.options.generic) else { return self.generic_op(op) };
+        if !matches!(def.assembly, Assembly::Generic) && satisfies_slots(op) {
+            let elided = self.default_dialects.last() == Some(&def.dialect());
+            let name = if elided { def.mnemonic() } else { def.name };
+            match def.assembly {
+                Assembly::Custom { print, .. } => {
+                    self.write(name);
+                    return print(self, op);
+                }
+                Assembly::Format(_) => {
+                    if let Ok(directives) = def.format() {
+                        self.write(name);
+                        return self.format(op, directives);
+                    }
+                }
+                Assembly::Generic => {}
+            }
+        }
+        self.generic_op(op);
+    }
+
+    /// Writes an op in the generic form, without its results.
+    pub fn generic_op(&mut self, op: OpRef<'_>) {
+        let module = op.module();
+        self.string(op.name().as_bytes());
+        self.write("(");
+        self.values(op.operands());
+        self.write(")");
+        if !op.successors().is_empty() {
+            self.write("[");
+            self.separated(", ", op.successors(), |p, b| p.block_name(*b));
+            self.write("]");
+        }
+        if let Some(def) = op.def() {
+            let mut properties: Vec<(&str, &Attribute)> =
+                def.attributes.iter().zip(op.properties()).filter_map(|(s, v)| Some((s.name, v.as_ref()?))).collect();
+            properties.sort_by_key(|(name, _)| *name);
+            if !properties.is_empty() {
+                self.write(" <{");
+                self.separated(", ", properties, |p, (name, value)| p.named_attribute(name, value));
+                self.write("}>");
+            }
+        }
+        if !op.regions().is_empty() {
+            self.write(" (");
+            self.separated(", ", op.regions(), |p, r| p.region_with(op, *r, true, true, true));
+            self.write(")");
+        }
+        if !op.attributes().is_empty() {
+            self.write(" ");
+            self.dictionary(op.attributes());
+        }
+        self.write(" : ");
+        self.functional_type(op);
+    }
+
+    /// Writes the types of all operands and results as a function type.
+    pub fn functional_type(&mut self, op: OpRef<'_>) {
+        self.signature(op.operand_types(), op.result_types());
+    }
+
+    /// Writes ` {…}` with the attributes of an op that are not in `elided`; nothing if none is left.
+    pub fn attr_dict(&mut self, op: OpRef<'_>, elided: &[&str]) {
+        self.attributes_after("", op, elided);
+    }
+
+    /// Writes ` attributes {…}` likewise.
+    pub fn attr_dict_with_keyword(&mut self, op: OpRef<'_>, elided: &[&str]) {
+        self.attributes_after(" attributes", op, elided);
+    }
+
+    fn attributes_after(&mut self, keyword: &str, op: OpRef<'_>, elided: &[&str]) {
+        let slots = op.def().map_or(&[][..], |d| d.attributes);
+        let inherent = slots.iter().zip(op.properties()).filter_map(|(slot, value)| {
+            let value = value.as_ref().filter(|v| slot.default_value().as_ref() != Some(v))?;
+            Some((slot.name, value))
+        });
+        let discardable = op.attributes().iter().map(|(n, v)| (&**n, v));
+        let segments = ["operandSegmentSizes", "resultSegmentSizes"];
+        let mut entries: Vec<(&str, &Attribute)> =
+            inherent.chain(discardable).filter(|(n, _)| !elided.contains(n) && !segments.contains(n)).collect();
+        if entries.is_empty() {
+            return;
+        }
+        entries.sort_by_key(|(name, _)| *name);
+        self.write(keyword);
+        self.write(" {");
+        self.separated(", ", entries, |p, (name, value)| p.named_attribute(name, value));
+        self.write("}");
+    }
+
+    /// Writes ` attributes {…}` with the entries of a dictionary; nothing if it is empty.
+    pub fn attributes_with_keyword(&mut self, attributes: &Dictionary) {
+        if !attributes.is_empty() {
+            self.write(" attributes ");
+            self.dictionary(attributes);
+        }
+    }
+
+    /// Writes a region of `op` in braces. The header of the entry block is written where `arguments` asks for it, or a later block
+    /// needs it; the terminator where `terminators` asks for it.
+    pub fn region(&mut self, op: OpRef<'_>, region: RegionId, arguments: bool, terminators: bool) {
+        self.region_with(op, region, arguments, terminators, false);
+    }
+
+    fn region_with(&mut self, op: OpRef<'_>, region: RegionId, arguments: bool, terminators: bool, empty: bool) {
+        if self.options.skip_regions {
+            return self.write("{...}");
+        }
+        let module = op.module();
+        let default_dialect = op.def().and_then(|d| {
+            d.traits.iter().find_map(|t| match t {
+                Trait::DefaultDialect(namespace) => Some(*namespace),
+                _ => None,
+            })
+        });
+        self.write("{\n");
+        self.default_dialects.push(default_dialect.unwrap_or(""));
+        for (i, &block) in module.blocks(region).iter().enumerate() {
+            let header = i > 0
+                || (empty && module.ops(block).is_empty())
+                || (arguments && !module.arguments(block).is_empty())
+                || is_target(module, region, block);
+            self.block(module, region, block, i == 0, header, terminators);
+        }
+        self.default_dialects.pop();
+        self.write_indent();
+        self.write("}");
+    }
+
+    fn block(
+        &mut self,
+        module: &Module,
+        region: RegionId,
+        block: BlockId,
+        is_entry: bool,
+        header: bool,
+        terminators: bool,
+    ) {
+        if header {
+            self.write_indent();
+            self.block_name(block);
+            let arguments = module.arguments(block);
+            if !arguments.is_empty() {
+                self.write("(");
+                let arguments = arguments.iter().zip(module.argument_locs(block));
+                self.separated(", ", arguments, |p, (&argument, loc)| {
+                    p.value(argument);
+                    p.write(": ");
+                    p.ty(module.ty(argument));
+                    p.trailing_location(|| module.location(loc));
+                });
+                self.write(")");
+            }
+            self.write(":");
+            let mut before: Vec<BlockId> = predecessors(module, region, block);
+            match before.len() {
+                0 if is_entry => {}
+                0 => self.write("  // no predecessors"),
+                1 => {
+                    self.write("  // pred: ");
+                    self.block_name(before[0]);
+                }
+                n => {
+                    self.number(format_args!("  // {n} preds: "));
+                    before.sort();
+                    self.separated(", ", before, |p, b| p.block_name(b));
+                }
+            }
+            self.write("\n");
+        }
+        self.indent();
+        let ops = module.ops(block);
+        let ends = ops.last().is_some_and(|&op| module.op(op).has_trait(&Trait::Terminator));
+        let shown = if terminators || !ends { ops } else { &ops[..ops.len() - 1] };
+        for &op in shown {
+            self.full_op(module.op(op));
+            self.write("\n");
+        }
+        self.dedent();
+    }
+
+    /// Writes `(%arg0: T {attrs}, …) -> (U {attrs})` as functions have it; an external function's arguments have no names.
+    pub fn function_signature(
+        &mut self,
+        module: &Module,
+        body: Option<BlockId>,
+        (inputs, results): (&[crate::types::Type], &[crate::types::Type]),
+        argument_attributes: Option<&Attribute>,
+        result_attributes: Option<&Attribute>,
+    ) {
+        let attributes = |all: Option<&Attribute>, i: usize| {
+            let all = all.and_then(Attribute::as_array).unwrap_or(&[]);
+            all.get(i).and_then(Attribute::as_dictionary).cloned().unwrap_or_default()
+        };
+        let with_attributes = |p: &mut Self, dictionary: Dictionary| {
+            if !dictionary.is_empty() {
+                p.write(" ");
+                p.dictionary(&dictionary);
+            }
+        };
+        self.write("(");
+        self.separated(", ", inputs.iter().enumerate(), |p, (i, ty)| {
+            let argument = body.and_then(|b| module.arguments(b).get(i).copied());
+            if let Some(argument) = argument {
+                p.value(argument);
+                p.write(": ");
+            }
+            p.ty(ty);
+            with_attributes(p, attributes(argument_attributes, i));
+            if let (Some(body), Some(_)) = (body, argument) {
+                p.trailing_location(|| module.location(&module.argument_locs(body)[i]));
+            }
+        });
+        self.write(")");
+        if results.is_empty() {
+            return;
+        }
+        self.write(" -> ");
+        let plain = |i| attributes(result_attributes, i).is_empty();
+        let bare = results.len() == 1 && plain(0) && !matches!(*results[0], crate::types::TypeKind::Function { .. });
+        self.write(if bare { "" } else { "(" });
+        self.separated(", ", results.iter().enumerate(), |p, (i, ty)| {
+            p.ty(ty);
+            with_attributes(p, attributes(result_attributes, i));
+        });
+        self.write(if bare { "" } else { ")" });
+    }
+
+    /// Writes the resources that are used below `op`.
+    pub(super) fn resources(&mut self, op: OpRef<'_>) {
+        let mut used: BTreeMap<String, Resource> = BTreeMap::new();
+        for op in op.module().walk(op.id()) {
+            let attributes = op.properties().iter().flatten().chain(op.attributes().iter().map(|(_, v)| v));
+            let mut stack: Vec<&Attribute> = attributes.collect();
+            while let Some(attribute) = stack.pop() {
+                match &**attribute {
+                    AttrKind::DenseResource { resource, .. } if resource.blob().is_some() => {
+                        used.insert(resource.key().to_string(), resource.clone());
+                    }
+                    AttrKind::Array(elements) => stack.extend(elements),
+                    AttrKind::Dictionary(d) => stack.extend(d.iter().map(|(_, v)| v)),
+                    _ => {}
+                }
+            }
+        }
+        let limit = self.options.elide_resources_if_larger;
+        let small = |r: &Resource| r.blob().is_some_and(|b| limit.is_none_or(|n| 2 * (b.data.len() + 4) + 4 <= n));
+        used.retain(|_, r| small(r));
+        if used.is_empty() {
+            return;
+        }
+        self.write("\n{-#\n  dialect_resources: {\n    builtin: {\n");
+        self.separated(",\n", &used, |p, (key, resource)| {
+            let Some(blob) = resource.blob() else { return };
+            p.write("      ");
+            p.keyword_or_string(key);
+            p.write(": \"0x");
+            p.hex_digits(blob.alignment.to_le_bytes().into_iter().chain(blob.data.iter().copied()));
+            p.write("\"");
+        });
+        self.write("\n    }\n  }\n#-}\n");
+    }
+}
+
+/// Whether the operands, results and regions of an op fit the slots of its declaration, so that its pretty form can be written.
+fn satisfies_slots(op: OpRef<'_>) -> bool {
+    let Some(def) = op.def() else { return false };
+    let variadic = def.regions.last().is_some_and(|r| r.variadic);
+    let regions = op.regions().len();
+    let fixed = def.regions.len() - usize::from(variadic);
+    let counted = |slots: &[crate::ods::ValueSlot], count: usize| {
+        slots.len() == count && slots.iter().all(|s| s.arity == crate::ods::Arity::Single)
+    };
+    (if variadic { regions >= fixed } else { regions == fixed })
+        && (counted(def.operands, op.operands().len())
+            || def.operand_ranges(op.operands().len(), op.int_array("operandSegmentSizes")).is_ok())
+        && (counted(def.results, op.num_results())
+            || def.result_ranges(op.num_results(), op.int_array("resultSegmentSizes")).is_ok())
+        && def.attributes.iter().zip(op.properties()).all(|(slot, value)| match value {
+            Some(value) => slot.constraint.holds(value),
+            None => slot.presence != crate::ods::Presence::Required,
+        })
+}
+
+fn is_target(module: &Module, region: RegionId, block: BlockId) -> bool {
+    module.blocks(region).len() > 1 && !predecessors(module, region, block).is_empty()
+}
+
+fn predecessors(module: &Module, region: RegionId, block: BlockId) -> Vec<BlockId> {
+    if module.blocks(region).len() == 1 {
+        return Vec::new();
+    }
+    let jumps = |from: &BlockId| module.terminator(*from).is_some_and(|op| op.successors().contains(&block));
+    module.blocks(region).iter().copied().filter(jumps).collect()
+}
+
+/// Prints the pretty form of `builtin.module`.
+pub fn print_module_op(printer: &mut Printer<'_>, op: OpRef<'_>) {
+    if let Some(name) = op.symbol_name() {
+        printer.write(" ");
+        printer.symbol_name(name);
+    }
+    printer.attr_dict_with_keyword(op, &["sym_name"]);
+    printer.write(" ");
+    printer.region(op, op.regions()[0], true, true);
+}
