@@ -171,7 +171,7 @@ fn join_bytes(bytes: &[u8], from: usize, to: usize) -> Result<Bytes, TensorError
 
 /// The floating-point numbers rounded to the precision and range of a format with the given numbers of
 /// exponent and mantissa bits. Numbers below the normal range become zero, those above become infinite;
-/// NaN stays NaN, unless there are no mantissa bits to tell it from infinity.
+/// NaN stays NaN; without mantissa bits to tell it from infinity it becomes that.
 ///
 /// # Errors
 /// If the elements are not floating-point numbers, there are no exponent bits, or there is no memory for
@@ -192,7 +192,7 @@ fn reduce<T: Float>(x: T, exponent_bits: u32, mantissa_bits: u32) -> T {
     let infinity = T::from_f64(f64::INFINITY).to_raw();
     let sign = x.to_raw() & format.sign_mask();
     if x.is_nan() {
-        return if mantissa_bits > 0 { x } else { T::from_raw(sign | infinity) };
+        return if mantissa_bits > 0 { x } else { T::from_raw(infinity) };
     }
     let mut magnitude = x.to_raw() & !format.sign_mask();
     if mantissa_bits < format.mantissa_bits {
