@@ -2,6 +2,7 @@
 //!
 //! [`DIALECTS`] lists them for a [`mlir::ods::Registry`].
 
+pub mod arith;
 pub mod check;
 pub mod constraints;
 pub mod func;
@@ -11,4 +12,5 @@ pub mod quant;
 use mlir::ods::Dialect;
 
 /// All dialects of this crate, in alphabetical order.
-pub static DIALECTS: &[&Dialect] = &[&check::CHECK, &func::FUNC, &interpreter::INTERPRETER, &quant::QUANT];
+pub static DIALECTS: &[&Dialect] =
+    &[&arith::ARITH, &check::CHECK, &func::FUNC, &interpreter::INTERPRETER, &quant::QUANT];

@@ -73,7 +73,11 @@ impl AttrConstraint {
             AttrConstraint::Any => true,
             AttrConstraint::Unit => matches!(**attr, AttrKind::Unit),
             AttrConstraint::Bool => attr.as_bool().is_some(),
-            AttrConstraint::Int(width) | AttrConstraint::IntEnum(width, _) => {
+            AttrConstraint::IntEnum(width, def) => {
+                let case = attr.as_i64().and_then(|n| u64::try_from(n).ok());
+                AttrConstraint::Int(width).holds(attr) && case.is_some_and(|n| def.case(n).is_some())
+            }
+            AttrConstraint::Int(width) => {
                 matches!(&**attr, AttrKind::Integer { ty, .. } if is_int(ty, width, Signedness::Signless))
             }
             AttrConstraint::UInt(width) => {

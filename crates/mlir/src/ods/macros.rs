@@ -45,7 +45,7 @@ macro_rules! op {
         #[derive(Clone, Copy)]
         $vis struct $view<'m>($vis $crate::ir::OpRef<'m>);
 
-        #[allow(dead_code, unused_imports, missing_docs, non_upper_case_globals)]
+        #[allow(dead_code, unused_imports, missing_docs, non_upper_case_globals, non_snake_case)]
         const _: () = {
             use $crate::ods::{AttrConstraint::*, DefaultValue, Presence, Trait::*};
             static FORMAT: $crate::ods::ParsedFormat = $crate::ods::ParsedFormat::new();

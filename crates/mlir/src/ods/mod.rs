@@ -23,6 +23,7 @@ use crate::eval::EvalFn;
 use crate::ir::OpRef;
 use crate::text::{OpState, Parsed, Parser, Printer};
 use crate::types::Type;
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 /// The declaration of an op. Its identity is its address.
@@ -376,11 +377,24 @@ pub struct EnumDef {
 pub enum EnumStyle {
     /// `#dialect<mnemonic CASE>`
     Spaced,
-    /// `#dialect.mnemonic<CASE>`; a set of bits as `CASE,CASE`
+    /// `#dialect.mnemonic<CASE>`
     Brackets,
+    /// A set of bits, `#dialect.mnemonic<CASE,CASE>`, with that separator between cases when printed
+    Bits(&'static str),
 }
 
 impl EnumDef {
+    /// The spelling of a value or, for a set of bits, of each bit in it; none if there is no such value.
+    pub fn spelling(&self, value: u64) -> Option<Cow<'static, str>> {
+        if let Some(case) = self.case(value) {
+            return Some(Cow::Borrowed(case));
+        }
+        let EnumStyle::Bits(separator) = self.style else { return None };
+        let bits = self.cases.iter().filter(|(bit, _)| bit.is_power_of_two() && value & bit != 0);
+        let known = bits.clone().fold(0, |all, (bit, _)| all | bit);
+        (known == value).then(|| bits.map(|c| c.1).collect::<Vec<_>>().join(separator).into())
+    }
+
     /// The spelling of a value.
     pub fn case(&self, value: u64) -> Option<&'static str> {
         self.cases.iter().find(|c| c.0 == value).map(|c| c.1)

@@ -215,7 +215,7 @@ impl<'a> Parser<'a> {
     /// If something else comes next.
     pub fn enum_value(&mut self, def: &'static EnumDef) -> Parsed<u64> {
         let mut value = self.enum_case(def)?;
-        while def.style == EnumStyle::Brackets && (self.eat_punct(b',') || self.eat_punct(b'|')) {
+        while matches!(def.style, EnumStyle::Bits(_)) && (self.eat_punct(b',') || self.eat_punct(b'|')) {
             value |= self.enum_case(def)?;
         }
         Ok(value)

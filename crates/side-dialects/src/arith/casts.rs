@@ -1,0 +1,183 @@
+//! Casts between number types, elementwise.
+
+use super::{FASTMATH, FIXED_INTEGERS, FLOATS, INTEGERS, NUMBERS, OVERFLOW, ROUNDING_MODE};
+use mlir::ods::Assembly;
+use mlir::types::TypeKind;
+use mlir::{Diagnostics, OpRef, Type, op};
+use std::cmp::Ordering;
+
+/// The widths of the elements before and after must compare as said.
+fn check_widths(op: OpRef<'_>, expected: Ordering, errors: &mut Diagnostics) {
+    let (from, to) = (op.operand_type(0).element_type(), op.result_type(0).element_type());
+    if from.bit_width().cmp(&to.bit_width()) != expected {
+        let requirement = match expected {
+            Ordering::Less => "narrower than",
+            Ordering::Equal => "as wide as",
+            Ordering::Greater => "wider than",
+        };
+        errors.push(op.error("cast", format!("{from} must be {requirement} {to}")));
+    }
+}
+
+fn widens(op: OpRef<'_>, errors: &mut Diagnostics) {
+    check_widths(op, Ordering::Less, errors);
+}
+
+fn keeps_width(op: OpRef<'_>, errors: &mut Diagnostics) {
+    check_widths(op, Ordering::Equal, errors);
+}
+
+fn narrows(op: OpRef<'_>, errors: &mut Diagnostics) {
+    check_widths(op, Ordering::Greater, errors);
+}
+
+fn goes_through_index(op: OpRef<'_>, errors: &mut Diagnostics) {
+    let is_index = |ty: &Type| matches!(**ty.element_type(), TypeKind::Index);
+    if is_index(op.operand_type(0)) == is_index(op.result_type(0)) {
+        errors.push(op.error("cast", "exactly one side must be `index`"));
+    }
+}
+
+macro_rules! casts {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $from:ident, $to:ident $(, $verify:expr)?;)*) => {
+        $(op! {
+            $(#[doc = $doc])+
+            pub $view, $name {
+                operands { input: single $from }
+                results { out: single $to }
+                traits [Pure, SameOperandsAndResultShape, Elementwise]
+                hooks { assembly: Assembly::Format("$input attr-dict `:` type($input) `to` type($out)") $(, verify: Some($verify))? }
+            }
+        })*
+    };
+}
+
+casts! {
+    /// The same bits as another type.
+    BitcastOp, "arith.bitcast", NUMBERS, NUMBERS, keeps_width;
+    /// A wider integer, extended by its sign.
+    ExtSIOp, "arith.extsi", FIXED_INTEGERS, FIXED_INTEGERS, widens;
+    /// A signed integer, rounded towards zero.
+    FPToSIOp, "arith.fptosi", FLOATS, FIXED_INTEGERS;
+    /// An unsigned integer, rounded towards zero.
+    FPToUIOp, "arith.fptoui", FLOATS, FIXED_INTEGERS;
+    /// Between an index and an integer, extended by its sign.
+    IndexCastOp, "arith.index_cast", INTEGERS, INTEGERS, goes_through_index;
+    /// A float from a signed integer.
+    SIToFPOp, "arith.sitofp", FIXED_INTEGERS, FLOATS;
+}
+
+macro_rules! casts_of_non_negative {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $from:ident, $to:ident $(, $verify:expr)?;)*) => {
+        $(op! {
+            $(#[doc = $doc])+
+            pub $view, $name {
+                operands { input: single $from }
+                results { out: single $to }
+                attributes { nonNeg: optional Unit }
+                traits [Pure, SameOperandsAndResultShape, Elementwise]
+                hooks {
+                    assembly: Assembly::Format("$input (`nneg` $nonNeg^)? attr-dict `:` type($input) `to` type($out)")
+                    $(, verify: Some($verify))?
+                }
+            }
+        })*
+    };
+}
+
+casts_of_non_negative! {
+    /// A wider integer, extended by zeros.
+    ExtUIOp, "arith.extui", FIXED_INTEGERS, FIXED_INTEGERS, widens;
+    /// Between an index and an integer, extended by zeros.
+    IndexCastUIOp, "arith.index_castui", INTEGERS, INTEGERS, goes_through_index;
+    /// A float from an unsigned integer.
+    UIToFPOp, "arith.uitofp", FIXED_INTEGERS, FLOATS;
+}
+
+op! {
+    /// A wider float.
+    pub ExtFOp, "arith.extf" {
+        operands { input: single FLOATS }
+        results { out: single FLOATS }
+        attributes { fastmath: optional Enum(&FASTMATH) }
+        traits [Pure, SameOperandsAndResultShape, Elementwise]
+        hooks {
+            assembly: Assembly::Format("$input (`fastmath` `` $fastmath^)? attr-dict `:` type($input) `to` type($out)"),
+            verify: Some(widens),
+        }
+    }
+}
+
+macro_rules! rounded_casts {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $verify:expr;)*) => {
+        $(op! {
+            $(#[doc = $doc])+
+            pub $view, $name {
+                operands { input: single FLOATS }
+                results { out: single FLOATS }
+                attributes { roundingmode: optional IntEnum(32, &ROUNDING_MODE), fastmath: optional Enum(&FASTMATH) }
+                traits [Pure, SameOperandsAndResultShape, Elementwise]
+                hooks {
+                    assembly: Assembly::Format(
+                        "$input ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($input) `to` type($out)",
+                    ),
+                    verify: Some($verify),
+                }
+            }
+        })*
+    };
+}
+
+rounded_casts! {
+    /// A float of another format of the same width.
+    ConvertFOp, "arith.convertf", keeps_width;
+    /// A narrower float.
+    TruncFOp, "arith.truncf", narrows;
+}
+
+op! {
+    /// The low bits of an integer.
+    pub TruncIOp, "arith.trunci" {
+        operands { input: single FIXED_INTEGERS }
+        results { out: single FIXED_INTEGERS }
+        attributes { overflowFlags: default Enum(&OVERFLOW) => DefaultValue::Enum(&OVERFLOW, 0) }
+        traits [Pure, SameOperandsAndResultShape, Elementwise]
+        hooks {
+            assembly: Assembly::Format("$input (`overflow` `` $overflowFlags^)? attr-dict `:` type($input) `to` type($out)"),
+            verify: Some(narrows),
+        }
+    }
+}
+
+op! {
+    /// A wider float, multiplied by a scale.
+    pub ScalingExtFOp, "arith.scaling_extf" {
+        operands { input: single FLOATS, scale: single FLOATS }
+        results { out: single FLOATS }
+        attributes { fastmath: optional Enum(&FASTMATH) }
+        traits [Pure, SameOperandsAndResultShape, Elementwise]
+        hooks {
+            assembly: Assembly::Format(
+                "$input `,` $scale (`fastmath` `` $fastmath^)? attr-dict `:` type($input) `,` type($scale) `to` type($out)",
+            ),
+            verify: Some(widens),
+        }
+    }
+}
+
+op! {
+    /// A narrower float, divided by a scale.
+    pub ScalingTruncFOp, "arith.scaling_truncf" {
+        operands { input: single FLOATS, scale: single FLOATS }
+        results { out: single FLOATS }
+        attributes { roundingmode: optional IntEnum(32, &ROUNDING_MODE), fastmath: optional Enum(&FASTMATH) }
+        traits [Pure, SameOperandsAndResultShape, Elementwise]
+        hooks {
+            assembly: Assembly::Format(
+                "$input `,` $scale ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict \
+                 `:` type($input) `,` type($scale) `to` type($out)",
+            ),
+            verify: Some(narrows),
+        }
+    }
+}

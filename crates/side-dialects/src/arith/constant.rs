@@ -1,0 +1,39 @@
+//! `arith.constant`.
+
+use mlir::attrs::AttrKind;
+use mlir::ods::{Assembly, AttrConstraint, TypeConstraint};
+use mlir::{OpRef, Type, TypeKind, op};
+
+static TYPED: AttrConstraint = AttrConstraint::Is("a number or elements", |a| {
+    a.is_elements() || matches!(**a, AttrKind::Integer { .. } | AttrKind::Float { .. })
+});
+
+op! {
+    /// A constant number, vector or tensor.
+    pub ConstantOp, "arith.constant" {
+        results { result: single TypeConstraint::ANY }
+        attributes { value: required TYPED }
+        traits [Pure, ConstantLike, AllTypesMatch(&["value", "result"])]
+        hooks {
+            assembly: Assembly::Format("attr-dict $value"),
+            infer: Some(|op| Ok(vec![type_of_value(op)])),
+            result_name: Some(result_name),
+        }
+    }
+}
+
+fn type_of_value(op: OpRef<'_>) -> Type {
+    ConstantOp(op).value().map_or_else(Type::none, |value| value.ty())
+}
+
+/// `true`, `c5`, `c5_i32`, else `cst`.
+fn result_name(op: OpRef<'_>) -> String {
+    match ConstantOp(op).value().map(|v| &**v) {
+        Some(AttrKind::Integer { value, ty }) => match **ty {
+            TypeKind::Integer { width: 1, .. } => if *value != 0 { "true" } else { "false" }.into(),
+            TypeKind::Index => format!("c{value}"),
+            _ => format!("c{value}_{ty}"),
+        },
+        _ => "cst".into(),
+    }
+}

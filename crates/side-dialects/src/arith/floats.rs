@@ -1,0 +1,90 @@
+//! Floating-point arithmetic, elementwise.
+
+use super::{FASTMATH, FLOATS, ROUNDING_MODE};
+use mlir::ods::Assembly;
+use mlir::op;
+
+macro_rules! rounded_binary {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(, $extra:ident)*;)*) => {
+        $(op! {
+            $(#[doc = $doc])+
+            pub $view, $name {
+                operands { lhs: single FLOATS, rhs: single FLOATS }
+                results { result: single FLOATS }
+                attributes {
+                    fastmath: default Enum(&FASTMATH) => DefaultValue::Enum(&FASTMATH, 0),
+                    roundingmode: optional IntEnum(32, &ROUNDING_MODE),
+                }
+                traits [Pure, SameOperandsAndResultType, Elementwise $(, $extra)*]
+                hooks {
+                    assembly: Assembly::Format(
+                        "$lhs `,` $rhs ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($result)",
+                    ),
+                }
+            }
+        })*
+    };
+}
+
+rounded_binary! {
+    /// Sum.
+    AddFOp, "arith.addf", Commutative;
+    /// Quotient.
+    DivFOp, "arith.divf";
+    /// Product.
+    MulFOp, "arith.mulf", Commutative;
+    /// Difference.
+    SubFOp, "arith.subf";
+}
+
+macro_rules! binary {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(, $extra:ident)*;)*) => {
+        $(op! {
+            $(#[doc = $doc])+
+            pub $view, $name {
+                operands { lhs: single FLOATS, rhs: single FLOATS }
+                results { result: single FLOATS }
+                attributes { fastmath: default Enum(&FASTMATH) => DefaultValue::Enum(&FASTMATH, 0) }
+                traits [Pure, SameOperandsAndResultType, Elementwise $(, $extra)*]
+                hooks {
+                    assembly: Assembly::Format("$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"),
+                }
+            }
+        })*
+    };
+}
+
+binary! {
+    /// The greater; NaN if either is NaN.
+    MaximumFOp, "arith.maximumf", Commutative;
+    /// The greater; the other one if one is NaN.
+    MaxNumFOp, "arith.maxnumf", Commutative;
+    /// The lesser; NaN if either is NaN.
+    MinimumFOp, "arith.minimumf", Commutative;
+    /// The lesser; the other one if one is NaN.
+    MinNumFOp, "arith.minnumf", Commutative;
+    /// Remainder with the sign of the dividend.
+    RemFOp, "arith.remf";
+}
+
+macro_rules! unary {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal;)*) => {
+        $(op! {
+            $(#[doc = $doc])+
+            pub $view, $name {
+                operands { operand: single FLOATS }
+                results { result: single FLOATS }
+                attributes { fastmath: default Enum(&FASTMATH) => DefaultValue::Enum(&FASTMATH, 0) }
+                traits [Pure, SameOperandsAndResultType, Elementwise]
+                hooks { assembly: Assembly::Format("$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)") }
+            }
+        })*
+    };
+}
+
+unary! {
+    /// Zero of the same sign for a denormal number, else the number.
+    FlushDenormalsOp, "arith.flush_denormals";
+    /// The number with the opposite sign.
+    NegFOp, "arith.negf";
+}

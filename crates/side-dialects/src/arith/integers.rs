@@ -1,0 +1,146 @@
+//! Integer arithmetic, elementwise.
+
+use super::{BOOLEANS, INTEGERS, OVERFLOW};
+use mlir::ods::Assembly;
+use mlir::op;
+
+macro_rules! binary {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(, $extra:ident)*;)*) => {
+        $(op! {
+            $(#[doc = $doc])+
+            pub $view, $name {
+                operands { lhs: single INTEGERS, rhs: single INTEGERS }
+                results { result: single INTEGERS }
+                traits [Pure, SameOperandsAndResultType, Elementwise $(, $extra)*]
+                hooks { assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($result)") }
+            }
+        })*
+    };
+}
+
+binary! {
+    /// Bitwise and.
+    AndIOp, "arith.andi", Commutative;
+    /// Signed division, rounded up.
+    CeilDivSIOp, "arith.ceildivsi";
+    /// Unsigned division, rounded up.
+    CeilDivUIOp, "arith.ceildivui";
+    /// Signed division, rounded down.
+    FloorDivSIOp, "arith.floordivsi";
+    /// The greater as signed integers.
+    MaxSIOp, "arith.maxsi", Commutative;
+    /// The greater as unsigned integers.
+    MaxUIOp, "arith.maxui", Commutative;
+    /// The lesser as signed integers.
+    MinSIOp, "arith.minsi", Commutative;
+    /// The lesser as unsigned integers.
+    MinUIOp, "arith.minui", Commutative;
+    /// Bitwise or.
+    OrIOp, "arith.ori", Commutative;
+    /// Remainder of signed division.
+    RemSIOp, "arith.remsi";
+    /// Remainder of unsigned division.
+    RemUIOp, "arith.remui";
+    /// Bitwise exclusive or.
+    XOrIOp, "arith.xori", Commutative;
+}
+
+macro_rules! binary_with_overflow {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(, $extra:ident)*;)*) => {
+        $(op! {
+            $(#[doc = $doc])+
+            pub $view, $name {
+                operands { lhs: single INTEGERS, rhs: single INTEGERS }
+                results { result: single INTEGERS }
+                attributes { overflowFlags: default Enum(&OVERFLOW) => DefaultValue::Enum(&OVERFLOW, 0) }
+                traits [Pure, SameOperandsAndResultType, Elementwise $(, $extra)*]
+                hooks {
+                    assembly: Assembly::Format(
+                        "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)",
+                    ),
+                }
+            }
+        })*
+    };
+}
+
+binary_with_overflow! {
+    /// Sum.
+    AddIOp, "arith.addi", Commutative;
+    /// Product.
+    MulIOp, "arith.muli", Commutative;
+    /// Shift to the left.
+    ShLIOp, "arith.shli";
+    /// Difference.
+    SubIOp, "arith.subi";
+}
+
+macro_rules! binary_with_exact {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal;)*) => {
+        $(op! {
+            $(#[doc = $doc])+
+            pub $view, $name {
+                operands { lhs: single INTEGERS, rhs: single INTEGERS }
+                results { result: single INTEGERS }
+                attributes { isExact: optional Unit }
+                traits [Pure, SameOperandsAndResultType, Elementwise]
+                hooks { assembly: Assembly::Format("$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)") }
+            }
+        })*
+    };
+}
+
+binary_with_exact! {
+    /// Signed division, rounded towards zero; `exact` if there is no remainder.
+    DivSIOp, "arith.divsi";
+    /// Unsigned division, rounded down; `exact` if there is no remainder.
+    DivUIOp, "arith.divui";
+    /// Shift to the right that copies the sign; `exact` if no bit that is set is shifted out.
+    ShRSIOp, "arith.shrsi";
+    /// Shift to the right; `exact` if no bit that is set is shifted out.
+    ShRUIOp, "arith.shrui";
+}
+
+macro_rules! binary_with_carry {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $value:ident, $carry:ident, $format:literal;)*) => {
+        $(op! {
+            $(#[doc = $doc])+
+            pub $view, $name {
+                operands { lhs: single INTEGERS, rhs: single INTEGERS }
+                results { $value: single INTEGERS, $carry: single BOOLEANS }
+                traits [Pure, AllTypesMatch(&["lhs", "rhs", stringify!($value)]), Elementwise]
+                hooks { assembly: Assembly::Format($format) }
+            }
+        })*
+    };
+}
+
+binary_with_carry! {
+    /// Sum, and whether it overflows as unsigned integers.
+    AddUIExtendedOp, "arith.addui_extended", sum, overflow,
+        "$lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)";
+    /// Difference, and whether it is negative as unsigned integers.
+    SubUIExtendedOp, "arith.subui_extended", diff, borrow,
+        "$lhs `,` $rhs attr-dict `:` type($diff) `,` type($borrow)";
+}
+
+macro_rules! wide_product {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal;)*) => {
+        $(op! {
+            $(#[doc = $doc])+
+            pub $view, $name {
+                operands { lhs: single INTEGERS, rhs: single INTEGERS }
+                results { low: single INTEGERS, high: single INTEGERS }
+                traits [Pure, AllTypesMatch(&["lhs", "rhs", "low", "high"]), Commutative, Elementwise]
+                hooks { assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs)") }
+            }
+        })*
+    };
+}
+
+wide_product! {
+    /// Both halves of the product of signed integers.
+    MulSIExtendedOp, "arith.mulsi_extended";
+    /// Both halves of the product of unsigned integers.
+    MulUIExtendedOp, "arith.mului_extended";
+}
