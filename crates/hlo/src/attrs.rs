@@ -330,6 +330,31 @@ impl<'a> ConvDims<'a> {
     }
 }
 
+/// The number of the channel that `#stablehlo.channel_handle` names; 0 if `attr` is something else.
+pub fn channel_id(attr: &Attribute) -> i64 {
+    attr.as_dialect(&CHANNEL_HANDLE).map_or(0, |p| int(p, 0))
+}
+
+/// The values of an integer `array<…>` attribute; none if it is absent.
+pub fn ints(attr: Option<&Attribute>) -> &[i64] {
+    attr.and_then(Attribute::as_int_array).unwrap_or(&[])
+}
+
+/// The value of an integer attribute; 0 if it is absent.
+pub fn integer(attr: Option<&Attribute>) -> i64 {
+    attr.and_then(Attribute::as_i64).unwrap_or(0)
+}
+
+/// Whether a boolean or unit attribute is there and true.
+pub fn flag(attr: Option<&Attribute>) -> bool {
+    attr.is_some_and(|a| a.as_bool().unwrap_or(true))
+}
+
+/// The encoding of a tensor type with those bounds; `DYNAMIC` where there is none.
+pub fn type_extensions(bounds: Vec<i64>) -> Attribute {
+    Attribute::dialect(&TYPE_EXTENSIONS, vec![Some(Attribute::i64_array(bounds))])
+}
+
 /// The bounds of a tensor encoding, one a dimension, `DYNAMIC` where there is none.
 pub fn bounds(encoding: &Attribute) -> Option<&[i64]> {
     Some(dims(encoding.as_dialect(&TYPE_EXTENSIONS)?, 0))

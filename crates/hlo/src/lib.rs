@@ -4,11 +4,14 @@
 //! Sources: StableHLO specification (`docs/spec.md`), whose constraint labels (`add_c1`) diagnostics carry.
 
 pub mod attrs;
+pub mod check;
+pub mod compat;
 pub mod constraints;
 pub mod enums;
 pub mod ops;
 pub mod quantized;
 pub mod types;
+pub mod window;
 
 use mlir::ods::Dialect;
 

@@ -1,0 +1,300 @@
+//! Checks that several ops share. Each gives a diagnostic under the constraint of the specification that it enforces.
+
+use crate::attrs;
+use crate::compat;
+use mlir::types::DYNAMIC;
+use mlir::{Attribute, Diagnostic, Diagnostics, OpRef, RegionId, Type};
+use std::fmt::Write as _;
+
+/// Whether a constraint holds; if not, what is wrong.
+pub type Verdict = Result<(), Diagnostic>;
+
+/// Fails unless `holds`.
+pub fn require(op: OpRef<'_>, label: &'static str, holds: bool, message: impl FnOnce() -> String) -> Verdict {
+    if holds { Ok(()) } else { Err(op.error(label, message())) }
+}
+
+/// Infers the types of the results and compares them with those declared. For the hook `verify` of an op.
+pub fn inferred(op: OpRef<'_>, label: &'static str, out: &mut Diagnostics) {
+    out.extend(results_as_inferred(op, label).err());
+}
+
+fn results_as_inferred(op: OpRef<'_>, label: &'static str) -> Verdict {
+    let Some(infer) = op.def().and_then(|def| def.infer) else { return Ok(()) };
+    let types = infer(op)?;
+    require(op, label, types.len() == op.num_results(), || {
+        format!("the op has {} results, but its operands and attributes give {}", op.num_results(), types.len())
+    })?;
+    for (i, (found, required)) in op.result_types().zip(&types).enumerate() {
+        require(op, label, compat::types(found, required), || {
+            let which = if types.len() == 1 { "the result".to_string() } else { format!("result #{i}") };
+            format!("{which} has type {found}, but operands and attributes give {required}")
+        })?;
+    }
+    Ok(())
+}
+
+/// All operands and results with their names, for messages.
+fn listing(op: OpRef<'_>) -> String {
+    let mut text = String::new();
+    let mut list = |name: &str, ty: &Type| {
+        let comma = if text.is_empty() { "" } else { ", " };
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{comma}{name} {ty}");
+    };
+    if let Some(def) = op.def() {
+        for (i, slot) in def.operands.iter().enumerate() {
+            op.operand_slot(i).iter().for_each(|&v| list(slot.name, op.module().ty(v)));
+        }
+        for (i, slot) in def.results.iter().enumerate() {
+            op.result_slot(i).for_each(|r| list(slot.name, op.result_type(r)));
+        }
+    }
+    text
+}
+
+fn all_types<'m>(op: OpRef<'m>) -> impl Iterator<Item = &'m Type> {
+    op.operand_types().chain(op.result_types())
+}
+
+fn all_agree(op: OpRef<'_>, label: &'static str, what: &str, agree: fn(&Type, &Type) -> bool) -> Verdict {
+    let Some(first) = all_types(op).next() else { return Ok(()) };
+    require(op, label, all_types(op).all(|t| agree(first, t)), || {
+        format!("all operands and results must have {what}; found {}", listing(op))
+    })
+}
+
+/// All operands and results have compatible types.
+pub fn same_types(op: OpRef<'_>, label: &'static str) -> Verdict {
+    all_agree(op, label, "compatible types", compat::types)
+}
+
+/// All operands and results have compatible shapes.
+pub fn same_shapes(op: OpRef<'_>, label: &'static str) -> Verdict {
+    all_agree(op, label, "compatible shapes", |a, b| compat::shapes(shape(a), shape(b)))
+}
+
+/// All operands and results have compatible element types.
+pub fn same_elements(op: OpRef<'_>, label: &'static str) -> Verdict {
+    all_agree(op, label, "compatible element types", compat::elements)
+}
+
+/// Result `i` has exactly the type of operand `i`.
+pub fn pairwise_same_types(op: OpRef<'_>, label: &'static str) -> Verdict {
+    require(op, label, op.operand_types().eq(op.result_types()), || {
+        format!("each result must have the type of its operand; found {}", listing(op))
+    })
+}
+
+/// Result `i` has exactly the element type of operand `i`.
+pub fn pairwise_same_elements(op: OpRef<'_>, label: &'static str) -> Verdict {
+    let elements = |t: &'_ Type| t.element_type().clone();
+    require(op, label, op.operand_types().map(elements).eq(op.result_types().map(elements)), || {
+        format!("each result must have the element type of its operand; found {}", listing(op))
+    })
+}
+
+/// The shape of a tensor type that a constraint found to be ranked.
+pub fn shape(ty: &Type) -> &[i64] {
+    ty.shape().unwrap_or(&[])
+}
+
+/// The number of dimensions of a tensor type that a constraint found to be ranked.
+pub fn rank(ty: &Type) -> usize {
+    shape(ty).len()
+}
+
+/// Each value is a dimension of a tensor of that rank.
+pub fn in_range(op: OpRef<'_>, label: &'static str, name: &str, values: &[i64], rank: usize) -> Verdict {
+    let outside = values.iter().find(|&&v| usize::try_from(v).map_or(true, |v| v >= rank));
+    match outside {
+        None => Ok(()),
+        Some(v) => Err(op.error(label, format!("{name} contains {v}, but must be in the range [0, {rank})"))),
+    }
+}
+
+/// No value occurs twice.
+pub fn distinct(op: OpRef<'_>, label: &'static str, name: &str, values: &[i64]) -> Verdict {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|w| w[0] == w[1]) {
+        None => Ok(()),
+        Some(w) => Err(op.error(label, format!("{name} must not repeat values, but {} occurs twice in {values:?}", w[0]))),
+    }
+}
+
+/// No value of two lists together occurs twice.
+pub fn distinct_together(op: OpRef<'_>, label: &'static str, name: &str, a: &[i64], b: &[i64]) -> Verdict {
+    distinct(op, label, name, &[a, b].concat())
+}
+
+/// Values ascend.
+pub fn sorted(op: OpRef<'_>, label: &'static str, name: &str, values: &[i64]) -> Verdict {
+    require(op, label, values.is_sorted(), || format!("{name} must be sorted; found {values:?}"))
+}
+
+/// A list has as many entries as `of` requires.
+pub fn count(op: OpRef<'_>, label: &'static str, name: &str, found: usize, required: usize, of: &str) -> Verdict {
+    require(op, label, found == required, || format!("{name} has {found} entries, but {of} requires {required}"))
+}
+
+/// All values are at least `least`.
+pub fn at_least(op: OpRef<'_>, label: &'static str, name: &str, values: &[i64], least: i64) -> Verdict {
+    match values.iter().find(|&&v| v < least) {
+        None => Ok(()),
+        Some(v) => Err(op.error(label, format!("{name} must be at least {least}; found {v}"))),
+    }
+}
+
+/// A value has a type that fits `required`.
+pub fn has_type(op: OpRef<'_>, label: &'static str, name: &str, found: &Type, required: &Type) -> Verdict {
+    require(op, label, compat::types(found, required), || format!("{name} must have type {required}; found {found}"))
+}
+
+/// A value has a shape that fits `required`.
+pub fn has_shape(op: OpRef<'_>, label: &'static str, name: &str, found: &[i64], required: &[i64]) -> Verdict {
+    require(op, label, compat::shapes(found, required), || {
+        format!("{name} must have shape {}; found {}", show(required), show(found))
+    })
+}
+
+/// A shape as messages write it: `[2, ?]`.
+pub fn show(shape: &[i64]) -> String {
+    let sizes: Vec<_> = shape.iter().map(|&d| if d == DYNAMIC { "?".to_string() } else { d.to_string() }).collect();
+    format!("[{}]", sizes.join(", "))
+}
+
+/// The product of static sizes, if they are all static and the product fits.
+pub fn num_elements(shape: &[i64]) -> Option<i64> {
+    shape.iter().try_fold(1i64, |n, &d| if d == DYNAMIC { None } else { n.checked_mul(d) })
+}
+
+/// Types of the values that the entry block of a region takes and of those that its terminator gives.
+pub fn signature(op: OpRef<'_>, region: RegionId) -> (Vec<&Type>, Vec<&Type>) {
+    let module = op.module();
+    let Some(block) = module.entry(region) else { return (Vec::new(), Vec::new()) };
+    let arguments = module.arguments(block).iter().map(|&v| module.ty(v)).collect();
+    let results = module.terminator(block).map_or(Vec::new(), |t| t.operand_types().collect());
+    (arguments, results)
+}
+
+/// Element types that a reducing region gives, or those of the inputs where it gives no tensors.
+pub fn accumulators<'m>(op: OpRef<'m>, region: RegionId, inputs: impl Iterator<Item = &'m Type>) -> Vec<Type> {
+    let (_, results) = signature(op, region);
+    let of = |(i, input): (usize, &Type)| results.get(i).copied().unwrap_or(input).element_type().clone();
+    inputs.enumerate().map(of).collect()
+}
+
+/// A region reduces values of the element types of `inputs`: it takes two scalars of each accumulator type and gives one.
+pub fn reducer<'m>(
+    op: OpRef<'m>,
+    label: &'static str,
+    name: &str,
+    region: RegionId,
+    inputs: impl ExactSizeIterator<Item = &'m Type> + Clone,
+) -> Verdict {
+    let n = inputs.len();
+    let (arguments, results) = signature(op, region);
+    require(op, label, arguments.len() == 2 * n && results.len() == n, || {
+        format!(
+            "{name} must take {} arguments and return {n} values, two and one for each input; \
+             it takes {} and returns {}",
+            2 * n,
+            arguments.len(),
+            results.len()
+        )
+    })?;
+    for (i, input) in inputs.enumerate() {
+        let (lhs, rhs, result) = (arguments[i], arguments[n + i], results[i]);
+        let scalar = |t: &Type| t.as_tensor().is_some_and(|t| t.rank() == 0);
+        require(op, label, scalar(lhs) && scalar(rhs) && scalar(result), || {
+            format!("{name} must take and return 0-dimensional tensors; found {lhs}, {rhs} and {result}")
+        })?;
+        let same = compat::elements(lhs, result) && compat::promotable(rhs.element_type(), result.element_type());
+        require(op, label, same, || {
+            format!("{name} must take and return one type for input #{i}; it takes {lhs} and {rhs} and returns {result}")
+        })?;
+        let (from, to) = (input.element_type(), result.element_type());
+        require(op, label, compat::promotable(from, to), || {
+            format!("{name} accumulates in {to}, to which the element type {from} of input #{i} cannot be promoted")
+        })?;
+    }
+    Ok(())
+}
+
+/// A list of groups of processes: a matrix in which each process stands once. -1 fills up groups that are smaller than
+/// others, where that is allowed. Labels: uniqueness, then range.
+pub fn replica_groups(
+    op: OpRef<'_>,
+    labels: [&'static str; 2],
+    groups: Option<&Attribute>,
+    same_size: bool,
+) -> Result<Option<[i64; 2]>, Diagnostic> {
+    let Some(groups) = groups.filter(|g| g.is_elements()) else { return Ok(None) };
+    let ty = groups.ty();
+    let &[rows, columns] = shape(&ty) else {
+        return Err(op.error(labels[0], format!("replica_groups must be a matrix; found {ty}")));
+    };
+    let Some(ids) = groups.as_dense().and_then(|d| d.int_values()) else { return Ok(Some([rows, columns])) };
+    let present: Vec<i64> = ids.iter().copied().filter(|&id| same_size || id != -1).collect();
+    distinct(op, labels[0], "replica_groups", &present)?;
+    in_range(op, labels[1], "replica_groups", &present, present.len())?;
+    Ok(Some([rows, columns]))
+}
+
+/// Pairs of sources and targets: a matrix of two columns, each without repetitions and without negative ids.
+/// Labels: shape, sources, targets, range.
+pub fn source_target_pairs(op: OpRef<'_>, labels: [&'static str; 4], pairs: Option<&Attribute>) -> Verdict {
+    let Some(pairs) = pairs else { return Ok(()) };
+    let ty = pairs.ty();
+    let columns = shape(&ty).get(1).copied();
+    require(op, labels[0], rank(&ty) == 2 && columns == Some(2), || {
+        format!("source_target_pairs must have shape [N, 2]; found {ty}")
+    })?;
+    let ids = pairs.as_dense().and_then(|d| d.int_values()).unwrap_or_default();
+    let column = |i: usize| ids.iter().copied().skip(i).step_by(2).collect::<Vec<_>>();
+    distinct(op, labels[1], "the sources of source_target_pairs", &column(0))?;
+    distinct(op, labels[2], "the targets of source_target_pairs", &column(1))?;
+    at_least(op, labels[3], "source_target_pairs", &ids, 0)
+}
+
+/// Device ids that are unique among all processes need a channel.
+pub fn global_device_ids(op: OpRef<'_>, label: &'static str) -> Verdict {
+    if !attrs::flag(op.attr("use_global_device_ids")) {
+        return Ok(());
+    }
+    let channel = op.attr("channel_handle").map_or(0, attrs::channel_id);
+    require(op, label, channel > 0, || {
+        format!("use_global_device_ids requires a channel_handle whose handle is above 0; found {channel}")
+    })
+}
+
+/// There is one precision for each operand, or none at all.
+pub fn precision_config(op: OpRef<'_>, label: &'static str) -> Verdict {
+    let found = op.attr("precision_config").and_then(Attribute::as_array).map_or(0, <[_]>::len);
+    require(op, label, found <= 2, || format!("precision_config must have 2 entries; found {found}"))
+}
+
+/// The `i64` values of a constant operand, where it is the result of an op that is a constant.
+pub fn constant_ints(op: OpRef<'_>, operand: usize) -> Option<Vec<i64>> {
+    let constant = op.module().defining_op(op.operand(operand))?;
+    if !constant.has_trait(&mlir::ods::Trait::ConstantLike) {
+        return None;
+    }
+    constant.attr("value")?.as_dense()?.int_values()
+}
+
+/// A shape given as an operand has one entry for each dimension of the result, and fits it where it is constant.
+pub fn shape_operand(op: OpRef<'_>, label: &'static str, name: &str, operand: usize) -> Verdict {
+    let result = shape(op.result_type(0));
+    if let &[size] = shape(op.operand_type(operand)) {
+        require(op, label, compat::dims(size, result.len() as i64), || {
+            format!("{name} has {size} entries, but the result has rank {}", result.len())
+        })?;
+    }
+    match constant_ints(op, operand) {
+        Some(sizes) if sizes.iter().all(|&d| d >= 0) => has_shape(op, label, "the result", result, &sizes),
+        Some(sizes) => at_least(op, label, name, &sizes, 0),
+        None => Ok(()),
+    }
+}

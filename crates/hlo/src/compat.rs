@@ -1,0 +1,129 @@
+//! When two types may stand for the same values at run time: dimensions that are not known statically fit any size.
+//!
+//! Source: StableHLO `docs/type_inference.md`.
+
+use crate::attrs;
+use crate::quantized;
+use mlir::types::{DYNAMIC, TensorType};
+use mlir::{Type, TypeKind};
+
+/// Whether two dimension sizes may be equal.
+pub fn dims(a: i64, b: i64) -> bool {
+    a == DYNAMIC || b == DYNAMIC || a == b
+}
+
+/// Whether two shapes may be equal.
+pub fn shapes(a: &[i64], b: &[i64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| dims(a, b))
+}
+
+/// Whether the element types agree: quantized ones in all but scales and zero points.
+pub fn elements(a: &Type, b: &Type) -> bool {
+    let (a, b) = (a.element_type(), b.element_type());
+    a == b || quantized::compatible(a, b)
+}
+
+/// Whether two types may be equal: tensors in shape, element type and bounds.
+pub fn types(a: &Type, b: &Type) -> bool {
+    if a == b {
+        return true;
+    }
+    match (&**a, &**b) {
+        (TypeKind::RankedTensor(x), TypeKind::RankedTensor(y)) => {
+            shapes(&x.shape, &y.shape) && within_bounds(x, y) && within_bounds(y, x) && elements(a, b)
+        }
+        (TypeKind::RankedTensor(_) | TypeKind::UnrankedTensor(_), TypeKind::UnrankedTensor(_))
+        | (TypeKind::UnrankedTensor(_), TypeKind::RankedTensor(_)) => elements(a, b),
+        (TypeKind::Tuple(x), TypeKind::Tuple(y)) => x.len() == y.len() && x.iter().zip(y).all(|(a, b)| types(a, b)),
+        _ => !a.is_shaped() && !b.is_shaped() && elements(a, b),
+    }
+}
+
+/// Whether two lists of types may be equal.
+pub fn lists<'a>(a: impl ExactSizeIterator<Item = &'a Type>, b: impl ExactSizeIterator<Item = &'a Type>) -> bool {
+    a.len() == b.len() && a.zip(b).all(|(a, b)| types(a, b))
+}
+
+/// Whether the static sizes of `sizes` are at most the bounds of `bounded`.
+fn within_bounds(sizes: &TensorType, bounded: &TensorType) -> bool {
+    let Some(bounds) = bounded.encoding.as_ref().and_then(attrs::bounds) else { return true };
+    sizes.shape.iter().zip(bounds).all(|(&size, &bound)| bound == DYNAMIC || size <= bound)
+}
+
+/// Whether elements of type `x` may be accumulated in type `y`: the same kind of number, and no wider.
+///
+/// Source: specification, `is_promotable`. As upstream, floats of any width may accumulate in each other.
+pub fn promotable(x: &Type, y: &Type) -> bool {
+    match (&**x, &**y) {
+        (TypeKind::Integer { width: a, .. }, TypeKind::Integer { width: b, .. }) => a <= b,
+        (TypeKind::Float(_), TypeKind::Float(_)) => true,
+        (TypeKind::Complex(a), TypeKind::Complex(b)) => a.bit_width() <= b.bit_width(),
+        _ => x == y || quantized::promotable(x, y),
+    }
+}
+
+/// The most that is known of types that must be equal: static sizes win over `?`, the least bound over others.
+/// None if they cannot be equal. Element type and encoding are those of the first.
+pub fn most_specific<'a>(mut tensors: impl Iterator<Item = &'a Type>) -> Option<Type> {
+    merge(tensors.next()?, tensors, |a, b| if a == DYNAMIC { b } else { a }, |a, b| match (a, b) {
+        (DYNAMIC, x) | (x, DYNAMIC) => x,
+        (a, b) => a.min(b),
+    })
+}
+
+/// What holds for each of several types of one rank: sizes that differ become `?`, bounded by the greatest bound.
+/// None if they have no common type. Element type and encoding are those of the first.
+pub fn least_specific<'a>(mut tensors: impl Iterator<Item = &'a Type>) -> Option<Type> {
+    merge(tensors.next()?, tensors, |a, b| if a == b { a } else { DYNAMIC }, |a, b| match (a, b) {
+        (DYNAMIC, _) | (_, DYNAMIC) => DYNAMIC,
+        (a, b) => a.max(b),
+    })
+}
+
+/// Folds shapes with `size` and bounds with `bound`; a static size counts as its own bound where it becomes dynamic.
+fn merge<'a>(
+    first: &Type,
+    rest: impl Iterator<Item = &'a Type>,
+    size: fn(i64, i64) -> i64,
+    bound: fn(i64, i64) -> i64,
+) -> Option<Type> {
+    let Some(tensor) = first.as_tensor() else { return Some(first.clone()) };
+    let known = |t: &TensorType| match t.encoding.as_ref().and_then(attrs::bounds) {
+        Some(bounds) if bounds.len() == t.rank() => bounds.to_vec(),
+        _ => vec![DYNAMIC; t.rank()],
+    };
+    let (mut shape, mut bounds) = (tensor.shape.clone(), known(tensor));
+    let mut bounded = tensor.encoding.as_ref().is_some_and(|e| attrs::bounds(e).is_some());
+    for other in rest {
+        let other = other.as_tensor()?;
+        if !shapes(&shape, &other.shape) {
+            return None;
+        }
+        let other_bounds = known(other);
+        bounded |= other_bounds.iter().any(|&b| b != DYNAMIC);
+        for i in 0..shape.len() {
+            let (a, b) = (shape[i], other.shape[i]);
+            shape[i] = size(a, b);
+            let or_size = |bound: i64, size: i64| if size == DYNAMIC { bound } else { size };
+            bounds[i] = if shape[i] == DYNAMIC {
+                bound(or_size(bounds[i], a), or_size(other_bounds[i], b))
+            } else {
+                DYNAMIC
+            };
+        }
+    }
+    let encoding = match &tensor.encoding {
+        encoding if !bounded => encoding.clone(),
+        _ if bounds.iter().all(|&b| b == DYNAMIC) => None,
+        _ => Some(attrs::type_extensions(bounds)),
+    };
+    Some(Type::encoded_tensor(shape, tensor.element.clone(), encoding))
+}
+
+/// The tensor type of `ty` with another element type.
+pub fn with_element(ty: &Type, element: Type) -> Type {
+    match &**ty {
+        TypeKind::RankedTensor(t) => Type::encoded_tensor(t.shape.clone(), element, t.encoding.clone()),
+        _ => Type::unranked_tensor(element),
+    }
+}

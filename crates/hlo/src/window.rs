@@ -1,0 +1,117 @@
+//! Windows that slide over padded and dilated tensors: convolution, `reduce_window`, `select_and_scatter`.
+
+use crate::attrs::ints;
+use crate::check;
+use mlir::types::DYNAMIC;
+use mlir::{Attribute, Diagnostic, OpRef};
+
+/// How a window moves along one dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowDim {
+    /// Number of elements of the window.
+    pub size: i64,
+    /// Distance between neighbouring windows.
+    pub stride: i64,
+    /// Padding before the first element; negative padding cuts.
+    pub pad_low: i64,
+    /// Padding after the last element; negative padding cuts.
+    pub pad_high: i64,
+    /// Distance between neighbouring elements of the base.
+    pub base_dilation: i64,
+    /// Distance between neighbouring elements of the window.
+    pub window_dilation: i64,
+}
+
+impl WindowDim {
+    /// Number of windows over `base` elements; `DYNAMIC` if that or the size of the window is not known, none if a number
+    /// is out of the range of `i64`.
+    ///
+    /// Source: specification, `convolution_c25`, `reduce_window_c15`.
+    pub fn num_windows(&self, base: i64) -> Option<i64> {
+        if base == DYNAMIC || self.size == DYNAMIC {
+            return Some(DYNAMIC);
+        }
+        let dilated = |n: i64, by: i64| if n == 0 { Some(0) } else { (n - 1).checked_mul(by)?.checked_add(1) };
+        let padded = dilated(base, self.base_dilation)?.checked_add(self.pad_low)?.checked_add(self.pad_high)?;
+        let window = dilated(self.size, self.window_dilation)?;
+        Some(if padded <= 0 || window > padded { 0 } else { (padded - window) / self.stride + 1 })
+    }
+}
+
+/// Attributes of a window; an absent one means ones (or, for padding, zeros).
+#[derive(Clone, Copy, Default)]
+pub struct WindowAttrs<'a> {
+    /// Strides.
+    pub strides: Option<&'a Attribute>,
+    /// Padding: a matrix of two columns.
+    pub padding: Option<&'a Attribute>,
+    /// Dilations of the base.
+    pub base_dilations: Option<&'a Attribute>,
+    /// Dilations of the window.
+    pub window_dilations: Option<&'a Attribute>,
+}
+
+/// The constraints that the lists of a window must satisfy, in order: number and sign of each.
+#[derive(Clone, Copy)]
+pub struct WindowLabels {
+    /// Sizes are positive.
+    pub sizes: &'static str,
+    /// Number and sign of strides.
+    pub strides: [&'static str; 2],
+    /// Shape of padding.
+    pub padding: &'static str,
+    /// Number and sign of base dilations.
+    pub base_dilations: [&'static str; 2],
+    /// Number and sign of window dilations.
+    pub window_dilations: [&'static str; 2],
+}
+
+impl WindowAttrs<'_> {
+    /// The window of those sizes, one entry a dimension.
+    ///
+    /// # Errors
+    /// Lists of the wrong length, and numbers that are not positive.
+    pub fn dims(&self, op: OpRef<'_>, sizes: &[i64], labels: WindowLabels) -> Result<Vec<WindowDim>, Diagnostic> {
+        let n = sizes.len();
+        let list = |name: &str, attr: Option<&Attribute>, labels: [&'static str; 2]| {
+            if attr.is_none() {
+                return Ok(vec![1; n]);
+            }
+            let values = ints(attr).to_vec();
+            check::count(op, labels[0], name, values.len(), n, "the number of window dimensions")?;
+            check::at_least(op, labels[1], name, &values, 1)?;
+            Ok(values)
+        };
+        let known: Vec<i64> = sizes.iter().copied().filter(|&d| d != DYNAMIC).collect();
+        check::at_least(op, labels.sizes, "window sizes", &known, 1)?;
+        let strides = list("window strides", self.strides, labels.strides)?;
+        let base_dilations = list("base dilations", self.base_dilations, labels.base_dilations)?;
+        let window_dilations = list("window dilations", self.window_dilations, labels.window_dilations)?;
+        let padding = match self.padding {
+            None => vec![0; 2 * n],
+            Some(attr) => {
+                check::has_shape(op, labels.padding, "padding", check::shape(&attr.ty()), &[n as i64, 2])?;
+                let values = attr.as_dense().and_then(|d| d.int_values()).filter(|v| v.len() == 2 * n);
+                values.ok_or_else(|| op.error(labels.padding, "padding must be a dense constant"))?
+            }
+        };
+        let dim = |i: usize| WindowDim {
+            size: sizes[i],
+            stride: strides[i],
+            pad_low: padding[2 * i],
+            pad_high: padding[2 * i + 1],
+            base_dilation: base_dilations[i],
+            window_dilation: window_dilations[i],
+        };
+        Ok((0..n).map(dim).collect())
+    }
+}
+
+/// Number of windows along each dimension of `base`.
+///
+/// # Errors
+/// Numbers out of the range of `i64`.
+pub fn num_windows(op: OpRef<'_>, label: &'static str, base: &[i64], window: &[WindowDim]) -> Result<Vec<i64>, Diagnostic> {
+    let sizes: Option<Vec<i64>> = base.iter().zip(window).map(|(&base, dim)| dim.num_windows(base)).collect();
+    sizes.ok_or_else(|| op.error(label, "the padded and dilated shape is too large"))
+}
