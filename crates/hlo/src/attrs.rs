@@ -1,12 +1,16 @@
 //! The attributes of the dialect, and typed views of those that ops read.
 
+use crate::directives::parse_conv_dims;
 use crate::enums::RESULT_ACCURACY_MODE;
-use mlir::Attribute;
 use mlir::ods::{AttrDef, ParamAssembly, ParamDef, ParamKind};
+use mlir::text::{Parsed, Parser};
+use mlir::types::DYNAMIC;
+use mlir::{Attribute, Type};
 
 /// All attributes, in alphabetical order.
 pub static ATTRIBUTES: &[&AttrDef] = &[
     &AXIS_REF,
+    &TYPE_EXTENSIONS,
     &CHANNEL_HANDLE,
     &CONV_DIMENSION_NUMBERS,
     &DOT_DIMENSION_NUMBERS,
@@ -19,7 +23,6 @@ pub static ATTRIBUTES: &[&AttrDef] = &[
     &RESULT_ACCURACY,
     &SCATTER_DIMENSION_NUMBERS,
     &SUB_AXIS_INFO,
-    &TYPE_EXTENSIONS,
 ];
 
 const fn required(name: &'static str, kind: ParamKind) -> ParamDef {
@@ -54,6 +57,7 @@ pub static SCATTER_DIMENSION_NUMBERS: AttrDef = AttrDef {
         optional("scatter_dims_to_operand_dims", ParamKind::I64s),
         optional("index_vector_dim", ParamKind::I64),
     ],
+    assembly: ParamAssembly::Custom { parse: |p| parse_dims(p, &SCATTER_DIMENSION_NUMBERS), print: |_, _| {} },
     ..EMPTY
 };
 
@@ -69,6 +73,7 @@ pub static GATHER_DIMENSION_NUMBERS: AttrDef = AttrDef {
         optional("start_index_map", ParamKind::I64s),
         optional("index_vector_dim", ParamKind::I64),
     ],
+    assembly: ParamAssembly::Custom { parse: |p| parse_dims(p, &GATHER_DIMENSION_NUMBERS), print: |_, _| {} },
     ..EMPTY
 };
 
@@ -82,6 +87,7 @@ pub static DOT_DIMENSION_NUMBERS: AttrDef = AttrDef {
         optional("lhs_contracting_dimensions", ParamKind::I64s),
         optional("rhs_contracting_dimensions", ParamKind::I64s),
     ],
+    assembly: ParamAssembly::Custom { parse: |p| parse_dims(p, &DOT_DIMENSION_NUMBERS), print: |_, _| {} },
     ..EMPTY
 };
 
@@ -123,10 +129,12 @@ pub static CHANNEL_HANDLE: AttrDef = AttrDef {
 
 /// `#stablehlo.bounds<…>`, the encoding of a tensor type with bounded dimensions.
 pub static TYPE_EXTENSIONS: AttrDef = AttrDef {
-    mnemonic: "type_extensions",
+    mnemonic: "bounds",
     doc: "The most that each dynamic dimension of a tensor can be; `?` where there is no bound.",
     params: &[required("bounds", ParamKind::I64s)],
     bounds: Some(0),
+    verify_encoding: Some(verify_bounds),
+    assembly: ParamAssembly::Custom { parse: parse_bounds, print: |_, _| {} },
     ..EMPTY
 };
 
@@ -145,6 +153,7 @@ pub static CONV_DIMENSION_NUMBERS: AttrDef = AttrDef {
         required("output_feature_dimension", ParamKind::I64),
         required("output_spatial_dimensions", ParamKind::I64s),
     ],
+    assembly: ParamAssembly::Custom { parse: parse_conv_dims, print: |_, _| {} },
     ..EMPTY
 };
 
@@ -158,6 +167,7 @@ pub static RESULT_ACCURACY: AttrDef = AttrDef {
         optional("ulps", ParamKind::I64),
         required("mode", ParamKind::Enum(&RESULT_ACCURACY_MODE)),
     ],
+    assembly: ParamAssembly::Custom { parse: parse_result_accuracy, print: |_, _| {} },
     ..EMPTY
 };
 
@@ -173,6 +183,7 @@ pub static SUB_AXIS_INFO: AttrDef = AttrDef {
     mnemonic: "sub_axis_info",
     doc: "Which part of a mesh axis: the size of the parts before it and its own.",
     params: &[required("pre_size", ParamKind::I64), required("size", ParamKind::I64)],
+    assembly: ParamAssembly::Custom { parse: parse_sub_axis_info, print: |_, _| {} },
     ..EMPTY
 };
 
@@ -207,6 +218,83 @@ pub static REPLICA_GROUP_MESH_AXES: AttrDef = AttrDef {
     params: &[required("mesh", ParamKind::Attribute), required("axes", ParamKind::Attribute)],
     ..EMPTY
 };
+
+/// Reads `<name = […], …>`, where lists that are empty and numbers that are zero may be left out.
+fn parse_dims(parser: &mut Parser<'_>, def: &'static AttrDef) -> Parsed<Vec<Option<Attribute>>> {
+    parser.expect("<")?;
+    let params = parser.struct_params(def.params, ">")?;
+    let absent = |kind: ParamKind| match kind {
+        ParamKind::I64 => Attribute::i64(0),
+        _ => Attribute::i64_array([]),
+    };
+    Ok(params.into_iter().zip(def.params).map(|(value, param)| value.or_else(|| Some(absent(param.kind)))).collect())
+}
+
+/// Reads `<atol = 1.0e-5, rtol = 0.0, ulps = 2, mode = …>`, where all but the mode are optional.
+fn parse_result_accuracy(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
+    parser.expect("<")?;
+    let (mut atol, mut rtol, mut ulps) = (Attribute::f64(0.0), Attribute::f64(0.0), Attribute::i64(0));
+    for (name, tolerance) in [("atol", &mut atol), ("rtol", &mut rtol)] {
+        if parser.eat(name) {
+            parser.expect("=")?;
+            *tolerance = parser.attribute(Some(&Type::f64()))?;
+            parser.expect(",")?;
+        }
+    }
+    if parser.eat("ulps") {
+        parser.expect("=")?;
+        ulps = Attribute::i64(parser.integer()?);
+        parser.expect(",")?;
+    }
+    parser.expect("mode")?;
+    parser.expect("=")?;
+    let at = parser.here();
+    let mode = parser.attribute(None)?;
+    if mode.as_enum(&RESULT_ACCURACY_MODE).is_none() {
+        return parser.error_at(at, "expected a #stablehlo.result_accuracy_mode");
+    }
+    parser.expect(">")?;
+    Ok(vec![Some(atol), Some(rtol), Some(ulps), Some(mode)])
+}
+
+/// Reads `(pre_size)size`.
+fn parse_sub_axis_info(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
+    parser.expect("(")?;
+    let pre_size = parser.integer()?;
+    parser.expect(")")?;
+    Ok([pre_size, parser.integer()?].map(|n| Some(Attribute::i64(n))).to_vec())
+}
+
+/// Reads `<?, 4>`, or the same list as `<bounds = [?, 4]>`.
+fn parse_bounds(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
+    parser.expect("<")?;
+    let named = parser.eat("bounds");
+    if named {
+        parser.expect("=")?;
+        parser.expect("[")?;
+    }
+    let mut bounds = Vec::new();
+    parser.list_until(if named { "]" } else { ">" }, |p| {
+        bounds.push(if p.eat("?") { DYNAMIC } else { p.integer()? });
+        Ok(())
+    })?;
+    if named {
+        parser.expect(">")?;
+    }
+    Ok(vec![Some(Attribute::i64_array(bounds))])
+}
+
+/// There is one bound a dimension, and none for a static one.
+fn verify_bounds(params: &[Option<Attribute>], shape: &[i64], _element: &Type) -> Result<(), String> {
+    let bounds = dims(params, 0);
+    if bounds.len() != shape.len() {
+        return Err(format!("there must be one bound a dimension: {} bounds for rank {}", bounds.len(), shape.len()));
+    }
+    match shape.iter().zip(bounds).position(|(&size, &bound)| size != DYNAMIC && bound != DYNAMIC) {
+        Some(i) => Err(format!("dimension {i} is static ({}), so it cannot have the bound {}", shape[i], bounds[i])),
+        None => Ok(()),
+    }
+}
 
 fn dims(params: &[Option<Attribute>], index: usize) -> &[i64] {
     params.get(index).and_then(Option::as_ref).and_then(|a| a.as_int_array()).unwrap_or(&[])

@@ -3,7 +3,7 @@
 use crate::attrs;
 use crate::compat;
 use mlir::types::DYNAMIC;
-use mlir::{Attribute, Diagnostic, Diagnostics, OpRef, RegionId, Type};
+use mlir::{Attribute, Diagnostic, OpRef, RegionId, Type};
 use std::fmt::Write as _;
 
 /// Whether a constraint holds; if not, what is wrong.
@@ -12,26 +12,6 @@ pub type Verdict = Result<(), Diagnostic>;
 /// Fails unless `holds`.
 pub fn require(op: OpRef<'_>, label: &'static str, holds: bool, message: impl FnOnce() -> String) -> Verdict {
     if holds { Ok(()) } else { Err(op.error(label, message())) }
-}
-
-/// Infers the types of the results and compares them with those declared. For the hook `verify` of an op.
-pub fn inferred(op: OpRef<'_>, label: &'static str, out: &mut Diagnostics) {
-    out.extend(results_as_inferred(op, label).err());
-}
-
-fn results_as_inferred(op: OpRef<'_>, label: &'static str) -> Verdict {
-    let Some(infer) = op.def().and_then(|def| def.infer) else { return Ok(()) };
-    let types = infer(op)?;
-    require(op, label, types.len() == op.num_results(), || {
-        format!("the op has {} results, but its operands and attributes give {}", op.num_results(), types.len())
-    })?;
-    for (i, (found, required)) in op.result_types().zip(&types).enumerate() {
-        require(op, label, compat::types(found, required), || {
-            let which = if types.len() == 1 { "the result".to_string() } else { format!("result #{i}") };
-            format!("{which} has type {found}, but operands and attributes give {required}")
-        })?;
-    }
-    Ok(())
 }
 
 /// All operands and results with their names, for messages.
@@ -119,7 +99,9 @@ pub fn distinct(op: OpRef<'_>, label: &'static str, name: &str, values: &[i64]) 
     sorted.sort_unstable();
     match sorted.windows(2).find(|w| w[0] == w[1]) {
         None => Ok(()),
-        Some(w) => Err(op.error(label, format!("{name} must not repeat values, but {} occurs twice in {values:?}", w[0]))),
+        Some(w) => {
+            Err(op.error(label, format!("{name} must not repeat values, but {} occurs twice in {values:?}", w[0])))
+        }
     }
 }
 
@@ -212,7 +194,9 @@ pub fn reducer<'m>(
         })?;
         let same = compat::elements(lhs, result) && compat::promotable(rhs.element_type(), result.element_type());
         require(op, label, same, || {
-            format!("{name} must take and return one type for input #{i}; it takes {lhs} and {rhs} and returns {result}")
+            format!(
+                "{name} must take and return one type for input #{i}; it takes {lhs} and {rhs} and returns {result}"
+            )
         })?;
         let (from, to) = (input.element_type(), result.element_type());
         require(op, label, compat::promotable(from, to), || {

@@ -5,6 +5,7 @@
 use crate::attrs;
 use crate::quantized;
 use mlir::types::{DYNAMIC, TensorType};
+use mlir::verify::are_compatible;
 use mlir::{Type, TypeKind};
 
 /// Whether two dimension sizes may be equal.
@@ -25,29 +26,15 @@ pub fn elements(a: &Type, b: &Type) -> bool {
 
 /// Whether two types may be equal: tensors in shape, element type and bounds.
 pub fn types(a: &Type, b: &Type) -> bool {
-    if a == b {
-        return true;
-    }
-    match (&**a, &**b) {
-        (TypeKind::RankedTensor(x), TypeKind::RankedTensor(y)) => {
-            shapes(&x.shape, &y.shape) && within_bounds(x, y) && within_bounds(y, x) && elements(a, b)
-        }
-        (TypeKind::RankedTensor(_) | TypeKind::UnrankedTensor(_), TypeKind::UnrankedTensor(_))
-        | (TypeKind::UnrankedTensor(_), TypeKind::RankedTensor(_)) => elements(a, b),
-        (TypeKind::Tuple(x), TypeKind::Tuple(y)) => x.len() == y.len() && x.iter().zip(y).all(|(a, b)| types(a, b)),
-        _ => !a.is_shaped() && !b.is_shaped() && elements(a, b),
+    match (a.as_tuple(), b.as_tuple()) {
+        (Some(a), Some(b)) => lists(a.iter(), b.iter()),
+        _ => are_compatible(a, b),
     }
 }
 
 /// Whether two lists of types may be equal.
 pub fn lists<'a>(a: impl ExactSizeIterator<Item = &'a Type>, b: impl ExactSizeIterator<Item = &'a Type>) -> bool {
     a.len() == b.len() && a.zip(b).all(|(a, b)| types(a, b))
-}
-
-/// Whether the static sizes of `sizes` are at most the bounds of `bounded`.
-fn within_bounds(sizes: &TensorType, bounded: &TensorType) -> bool {
-    let Some(bounds) = bounded.encoding.as_ref().and_then(attrs::bounds) else { return true };
-    sizes.shape.iter().zip(bounds).all(|(&size, &bound)| bound == DYNAMIC || size <= bound)
 }
 
 /// Whether elements of type `x` may be accumulated in type `y`: the same kind of number, and no wider.
@@ -65,19 +52,29 @@ pub fn promotable(x: &Type, y: &Type) -> bool {
 /// The most that is known of types that must be equal: static sizes win over `?`, the least bound over others.
 /// None if they cannot be equal. Element type and encoding are those of the first.
 pub fn most_specific<'a>(mut tensors: impl Iterator<Item = &'a Type>) -> Option<Type> {
-    merge(tensors.next()?, tensors, |a, b| if a == DYNAMIC { b } else { a }, |a, b| match (a, b) {
-        (DYNAMIC, x) | (x, DYNAMIC) => x,
-        (a, b) => a.min(b),
-    })
+    merge(
+        tensors.next()?,
+        tensors,
+        |a, b| if a == DYNAMIC { b } else { a },
+        |a, b| match (a, b) {
+            (DYNAMIC, x) | (x, DYNAMIC) => x,
+            (a, b) => a.min(b),
+        },
+    )
 }
 
 /// What holds for each of several types of one rank: sizes that differ become `?`, bounded by the greatest bound.
 /// None if they have no common type. Element type and encoding are those of the first.
 pub fn least_specific<'a>(mut tensors: impl Iterator<Item = &'a Type>) -> Option<Type> {
-    merge(tensors.next()?, tensors, |a, b| if a == b { a } else { DYNAMIC }, |a, b| match (a, b) {
-        (DYNAMIC, _) | (_, DYNAMIC) => DYNAMIC,
-        (a, b) => a.max(b),
-    })
+    merge(
+        tensors.next()?,
+        tensors,
+        |a, b| if a == b { a } else { DYNAMIC },
+        |a, b| match (a, b) {
+            (DYNAMIC, _) | (_, DYNAMIC) => DYNAMIC,
+            (a, b) => a.max(b),
+        },
+    )
 }
 
 /// Folds shapes with `size` and bounds with `bound`; a static size counts as its own bound where it becomes dynamic.
@@ -105,11 +102,8 @@ fn merge<'a>(
             let (a, b) = (shape[i], other.shape[i]);
             shape[i] = size(a, b);
             let or_size = |bound: i64, size: i64| if size == DYNAMIC { bound } else { size };
-            bounds[i] = if shape[i] == DYNAMIC {
-                bound(or_size(bounds[i], a), or_size(other_bounds[i], b))
-            } else {
-                DYNAMIC
-            };
+            bounds[i] =
+                if shape[i] == DYNAMIC { bound(or_size(bounds[i], a), or_size(other_bounds[i], b)) } else { DYNAMIC };
         }
     }
     let encoding = match &tensor.encoding {

@@ -65,7 +65,7 @@ tensors! {
         [FLOAT, PRED, SIGNED, UNSIGNED, COMPLEX, QUANTIZED];
     /// Tensors of any StableHLO element.
     TENSOR_OR_PER_AXIS_QUANTIZED = "a ranked tensor of boolean, integer, float, complex or quantized elements",
-        [FLOAT, PRED, SIGNED, UNSIGNED, COMPLEX, QUANTIZED, PER_AXIS_QUANTIZED], also: Some(quantized_axis_fits);
+        [FLOAT, PRED, SIGNED, UNSIGNED, COMPLEX, QUANTIZED, PER_AXIS_QUANTIZED], also: Some(quantized::axis_fits);
     /// Tensors that are not quantized.
     NON_QUANTIZED_TENSOR = "a ranked tensor of boolean, integer, float or complex elements",
         [FLOAT, PRED, SIGNED, UNSIGNED, COMPLEX];
@@ -117,17 +117,17 @@ tensors! {
         [SIGNED, UNSIGNED, FLOAT, COMPLEX, QUANTIZED];
     /// Quantized in any way.
     QUANTIZED_TENSOR = "a ranked tensor of quantized elements", [QUANTIZED, PER_AXIS_QUANTIZED],
-        also: Some(quantized_axis_fits);
+        also: Some(quantized::axis_fits);
     /// Floats, or quantized in any way.
     FLOAT_OR_ANY_QUANTIZED_TENSOR = "a ranked tensor of floats or quantized elements",
-        [FLOAT, QUANTIZED, PER_AXIS_QUANTIZED], also: Some(quantized_axis_fits);
+        [FLOAT, QUANTIZED, PER_AXIS_QUANTIZED], also: Some(quantized::axis_fits);
     /// One element of any kind but per-axis quantized.
     SCALAR_TENSOR = "a 0-dimensional tensor of a boolean, integer, float, complex or per-tensor quantized element",
         [FLOAT, PRED, SIGNED, UNSIGNED, COMPLEX, QUANTIZED], ranks: Ranks::OneOf(&[0]);
     /// Statically shaped, of any element.
     STATIC_TENSOR = "a statically shaped tensor",
         [FLOAT, PRED, SIGNED, UNSIGNED, COMPLEX, QUANTIZED, PER_AXIS_QUANTIZED],
-        static_shape: true, also: Some(quantized_axis_fits);
+        static_shape: true, also: Some(quantized::axis_fits);
     /// Statically shaped numbers.
     STATIC_INT_OR_FLOAT_TENSOR = "a statically shaped tensor of integers or floats", [SIGNED, UNSIGNED, FLOAT],
         static_shape: true;
@@ -155,7 +155,7 @@ tensors! {
     /// Tensors of any StableHLO element and of any or unknown rank.
     ANY_RANK_TENSOR = "a tensor of boolean, integer, float, complex or quantized elements",
         [FLOAT, PRED, SIGNED, UNSIGNED, COMPLEX, QUANTIZED, PER_AXIS_QUANTIZED],
-        ranks: Ranks::Any, also: Some(quantized_axis_fits);
+        ranks: Ranks::Any, also: Some(quantized::axis_fits);
 }
 
 macro_rules! unions {
@@ -200,18 +200,13 @@ fn is_buffer(ty: &Type) -> bool {
     matches!(&**ty, TypeKind::MemRef { element, .. } if sets.iter().any(|s| (s.contains)(element)))
 }
 
-/// Whether a per-axis quantized tensor has the quantized dimension, with one scale for each of its indices.
-fn quantized_axis_fits(_ty: &Type) -> bool {
-    true
-}
-
 /// Whether all dimensions are static but for at most one, and that one is bounded.
 fn static_or_single_bounded(ty: &Type) -> bool {
     let Some(tensor) = ty.as_tensor() else { return false };
     let dynamic = tensor.shape.iter().filter(|&&d| d == DYNAMIC).count();
     let bounded =
         tensor.encoding.as_ref().and_then(attrs::bounds).map_or(0, |b| b.iter().filter(|&&b| b != DYNAMIC).count());
-    (dynamic == 0 || (dynamic == 1 && bounded == 1)) && quantized_axis_fits(ty)
+    (dynamic == 0 || (dynamic == 1 && bounded == 1)) && quantized::axis_fits(ty)
 }
 
 /// The order of dimensions in memory, or a tile: a vector of indices.

@@ -7,6 +7,7 @@ pub mod attrs;
 pub mod check;
 pub mod compat;
 pub mod constraints;
+pub mod directives;
 pub mod enums;
 pub mod ops;
 pub mod quantized;
@@ -22,6 +23,7 @@ pub static STABLEHLO: Dialect = Dialect {
     attributes: attrs::ATTRIBUTES,
     types: &[&types::FUTURE, &types::TOKEN],
     enums: enums::ENUMS,
-    aliases: &[("bounds", "type_extensions")],
+    directives: directives::DIRECTIVES,
+    aliases: &[("type_extensions", "bounds")],
     ..Dialect::EMPTY
 };

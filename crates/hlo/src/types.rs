@@ -1,7 +1,8 @@
 //! The types of the dialect: tokens and futures.
 
-use mlir::Type;
 use mlir::ods::{ParamAssembly, ParamDef, ParamKind, TypeDef};
+use mlir::text::{Parsed, Parser};
+use mlir::{Attribute, Type};
 use std::sync::OnceLock;
 
 /// `!stablehlo.token`
@@ -21,7 +22,7 @@ pub static FUTURE: TypeDef = TypeDef {
     mnemonic: "future",
     doc: "The pending results, of the types listed, of an operation that was started and may not be done.",
     params: &[ParamDef { name: "types", kind: ParamKind::Types, optional: false }],
-    assembly: ParamAssembly::List,
+    assembly: ParamAssembly::Custom { parse: parse_future, print: |_, _| {} },
     verify: None,
     compatible: None,
 };
@@ -30,4 +31,26 @@ pub static FUTURE: TypeDef = TypeDef {
 pub fn token() -> Type {
     static CELL: OnceLock<Type> = OnceLock::new();
     CELL.get_or_init(|| Type::dialect(&TOKEN, Vec::new())).clone()
+}
+
+/// The type `!stablehlo.future<types>`.
+pub fn future(types: Vec<Type>) -> Type {
+    Type::dialect(&FUTURE, vec![Some(Attribute::array(types.into_iter().map(Attribute::from).collect()))])
+}
+
+/// The types of the results that a future stands for.
+pub fn future_types(ty: &Type) -> Option<Vec<Type>> {
+    let types = ty.as_dialect(&FUTURE)?.first()?.as_ref()?.as_array()?;
+    types.iter().map(|t| t.as_type().cloned()).collect()
+}
+
+/// Reads `<T, U>`.
+fn parse_future(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
+    let mut types = Vec::new();
+    parser.expect("<")?;
+    parser.list_until(">", |p| {
+        types.push(p.ty()?.into());
+        Ok(())
+    })?;
+    Ok(vec![Some(Attribute::array(types))])
 }

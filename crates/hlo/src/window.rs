@@ -111,7 +111,12 @@ impl WindowAttrs<'_> {
 ///
 /// # Errors
 /// Numbers out of the range of `i64`.
-pub fn num_windows(op: OpRef<'_>, label: &'static str, base: &[i64], window: &[WindowDim]) -> Result<Vec<i64>, Diagnostic> {
+pub fn num_windows(
+    op: OpRef<'_>,
+    label: &'static str,
+    base: &[i64],
+    window: &[WindowDim],
+) -> Result<Vec<i64>, Diagnostic> {
     let sizes: Option<Vec<i64>> = base.iter().zip(window).map(|(&base, dim)| dim.num_windows(base)).collect();
     sizes.ok_or_else(|| op.error(label, "the padded and dilated shape is too large"))
 }

@@ -1,6 +1,7 @@
 //! `stablehlo.constant`.
 
 use super::prelude::*;
+use mlir::text::{OpState, Parsed, Parser};
 
 op! {
     /// The tensor that the attribute `value` holds.
@@ -8,5 +9,38 @@ op! {
         results { output: single STATIC_TENSOR }
         attributes { value: required Elements }
         traits [ConstantLike, Pure]
+        hooks {
+            assembly: Assembly::Custom { parse, print: |_, _| {} },
+            result_name: Some(result_name),
+        }
     }
+}
+
+/// `{attributes} dense<…> : T`, or the generic form without quotes if the result has another type than the value.
+fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
+    if parser.eat("(") {
+        parser.expect(")")?;
+        if parser.eat("<") {
+            for (name, value) in parser.dictionary()?.iter() {
+                state.set_attr(name, value.clone());
+            }
+            parser.expect(">")?;
+        }
+        parser.optional_attr_dict(state)?;
+        parser.expect(":")?;
+        let (_, results) = parser.function_signature()?;
+        state.all_result_types = Some(results);
+        return Ok(());
+    }
+    parser.optional_attr_dict(state)?;
+    let value = parser.attribute(None)?;
+    state.result_types[0] = Some(vec![value.ty()]);
+    state.properties[0] = Some(value);
+    Ok(())
+}
+
+/// `c` for integers, `cst` for others.
+fn result_name(op: OpRef<'_>) -> String {
+    let integer = op.result_types().next().is_some_and(|t| t.element_type().is_integer(None));
+    if integer { "c" } else { "cst" }.to_string()
 }

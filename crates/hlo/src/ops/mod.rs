@@ -88,10 +88,13 @@ mod r#while;
 /// What the declarations in this directory use.
 mod prelude {
     pub(super) use crate::attrs::*;
+    pub(super) use crate::check::{self, Verdict, rank, require, shape};
+    pub(super) use crate::compat;
     pub(super) use crate::constraints::*;
     pub(super) use crate::enums::*;
     pub(super) use mlir::ods::Assembly;
-    pub(super) use mlir::op;
+    pub(super) use mlir::types::DYNAMIC;
+    pub(super) use mlir::{Attribute, Diagnostic, OpRef, RegionId, Type, op};
 }
 
 pub use abs::*;

@@ -1,6 +1,9 @@
 //! `stablehlo.reduce`.
 
 use super::prelude::*;
+use mlir::ir::{Loc, OpName, OpParts};
+use mlir::ods::{OpDef, Trait};
+use mlir::text::{OpState, Parsed, Parser};
 
 op! {
     /// The reduction of `inputs` along `dimensions` with `body`, from `init_values`; the dimensions disappear from the
@@ -11,5 +14,95 @@ op! {
         attributes { dimensions: required I64Array }
         regions { body: one }
         traits [SameVariadicOperandSize, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
+        hooks { assembly: Assembly::Custom { parse, print: |_, _| {} } }
     }
+}
+
+/// `(%input init: %init), … applies stablehlo.add across dimensions = [0] {attributes} : (…) -> …` where the body is one
+/// commutative op on its arguments, else the same without `applies` and then
+/// `reducer(%a: T, %b: T) … {…}` with one pair of arguments an input.
+fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
+    let (mut operands, mut inits) = (Vec::new(), Vec::new());
+    parser.comma_separated(|p| {
+        p.expect("(")?;
+        operands.push(p.operand()?);
+        p.expect("init")?;
+        p.expect(":")?;
+        inits.push(p.operand()?);
+        p.expect(")")
+    })?;
+    operands.append(&mut inits);
+    let combiner = if parser.eat("applies") { Some(parse_combiner(parser)?) } else { None };
+    parser.expect("across")?;
+    parser.expect("dimensions")?;
+    parser.expect("=")?;
+    state.properties[0] = Some(Attribute::i64_array(parser.i64_list()?));
+    parser.optional_attr_dict(state)?;
+    parser.expect(":")?;
+    let start = parser.here();
+    let (inputs, results) = parser.function_signature()?;
+    let body = match combiner {
+        Some(combiner) => {
+            let Some(input) = inputs.first() else {
+                return parser.error_at(parser.span_from(start), "a reduction has at least one input");
+            };
+            implied_body(parser, combiner, Type::tensor([], input.element_type().clone()), Loc::Source(state.span))
+        }
+        None => parse_body(parser, state.def)?,
+    };
+    state.regions[0].push(body);
+    state.all_operands = Some(operands);
+    state.all_operand_types = Some(inputs);
+    state.all_result_types = Some(results);
+    Ok(())
+}
+
+/// Whether an op may stand for a body that applies it to its two arguments.
+fn is_combiner(def: &OpDef) -> bool {
+    def.dialect() == "stablehlo"
+        && def.operands.len() == 2
+        && def.results.len() == 1
+        && def.regions.is_empty()
+        && def.has_trait(&Trait::Commutative)
+}
+
+fn parse_combiner(parser: &mut Parser<'_>) -> Parsed<&'static OpDef> {
+    let at = parser.here();
+    let name = parser.word("the name of an op")?;
+    match parser.registry().op(name) {
+        Some(def) if is_combiner(def) => Ok(def),
+        _ => parser.error_at(at, format!("`{name}` is not a commutative StableHLO op of two operands and one result")),
+    }
+}
+
+/// The region that applies `combiner` to two scalars of type `ty`.
+fn implied_body(parser: &mut Parser<'_>, combiner: &'static OpDef, ty: Type, loc: Loc) -> RegionId {
+    let module = parser.module();
+    let region = module.create_region();
+    let block = module.create_block(region);
+    let arguments = [(); 2].map(|()| module.add_argument(block, ty.clone(), loc.clone()));
+    let mut parts = OpParts::new(OpName::Registered(combiner), loc.clone());
+    parts.operands.extend(arguments);
+    parts.result_types.push(ty);
+    let op = module.create_op(parts);
+    module.append(block, op);
+    let mut parts = OpParts::new(OpName::Registered(super::ReturnOp::DEF), loc);
+    parts.operands.push(module.op(op).result(0));
+    let end = module.create_op(parts);
+    module.append(block, end);
+    region
+}
+
+/// `reducer(%a: T, %b: T) (%c: U, %d: U) {…}`: the first arguments of all pairs come before the second ones.
+fn parse_body(parser: &mut Parser<'_>, def: &'static OpDef) -> Parsed<RegionId> {
+    parser.expect("reducer")?;
+    let (mut arguments, mut accumulators) = (Vec::new(), Vec::new());
+    while parser.eat("(") {
+        arguments.push(parser.region_argument()?);
+        parser.expect(",")?;
+        accumulators.push(parser.region_argument()?);
+        parser.expect(")")?;
+    }
+    arguments.append(&mut accumulators);
+    parser.region(def, arguments)
 }

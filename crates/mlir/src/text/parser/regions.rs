@@ -22,6 +22,13 @@ pub struct RegionArgument {
     pub loc_alias: Option<Span>,
 }
 
+impl RegionArgument {
+    /// An argument of that name (where it is written, `%` included) and type with nothing else.
+    pub fn new(name: Span, ty: Type) -> RegionArgument {
+        RegionArgument { name: Some(name), ty, attributes: Dictionary::default(), loc: None, loc_alias: None }
+    }
+}
+
 impl<'a> Parser<'a> {
     /// Reads a region `{…}` of an op of declaration `def`. Arguments that the op's syntax names become those of the entry block.
     ///
@@ -181,6 +188,26 @@ impl<'a> Parser<'a> {
         self.text[self.last_end as usize..self.token.span.start as usize].contains('\n')
     }
 
+    /// Reads `%name: T` and a location if one follows.
+    ///
+    /// # Errors
+    /// If something else comes next.
+    pub fn region_argument(&mut self) -> Parsed<RegionArgument> {
+        let name = self.operand()?.name;
+        self.expect_punct(b':')?;
+        let mut argument = RegionArgument::new(name, self.ty()?);
+        self.argument_location(name, &mut argument)?;
+        Ok(argument)
+    }
+
+    fn argument_location(&mut self, span: Span, argument: &mut RegionArgument) -> Parsed<()> {
+        argument.loc_alias = self.undefined_location_alias()?;
+        if argument.loc_alias.is_none() {
+            argument.loc = self.trailing_location(span)?;
+        }
+        Ok(())
+    }
+
     /// Reads `(%a: T {attrs}, …)` or `(T {attrs}, …)`, as functions have it.
     ///
     /// # Errors
@@ -202,10 +229,7 @@ impl<'a> Parser<'a> {
             let attributes = if p.at_punct(b'{') { p.dictionary()? } else { Dictionary::default() };
             let mut argument =
                 RegionArgument { name: named.then_some(span), ty, attributes, loc: None, loc_alias: None };
-            argument.loc_alias = p.undefined_location_alias()?;
-            if argument.loc_alias.is_none() {
-                argument.loc = p.trailing_location(span)?;
-            }
+            p.argument_location(span, &mut argument)?;
             arguments.push(argument);
             Ok(())
         })?;

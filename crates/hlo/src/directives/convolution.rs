@@ -1,0 +1,178 @@
+//! Abbreviated dimension numbers and windows of convolutions.
+
+use super::set_attributes;
+use crate::attrs::{CONV_DIMENSION_NUMBERS, ConvDims};
+use mlir::Attribute;
+use mlir::diag::Span;
+use mlir::ods::DirectiveArg;
+use mlir::text::{OpState, Parsed, Parser};
+
+/// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`
+pub(super) fn parse_dimensions(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+    let params = parse_compact(parser)?;
+    set_attributes(state, args, [Some(Attribute::dialect(&CONV_DIMENSION_NUMBERS, params))]);
+    Ok(())
+}
+
+/// Reads the parameters of `#stablehlo.conv`: the abbreviation in brackets, or `<raw name = value, …>`.
+///
+/// # Errors
+/// If something else comes next.
+pub fn parse_conv_dims(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
+    parser.expect("<")?;
+    if parser.eat("raw") {
+        return parser.struct_params(CONV_DIMENSION_NUMBERS.params, ">");
+    }
+    let params = parse_compact(parser)?;
+    parser.expect(">")?;
+    Ok(params)
+}
+
+fn parse_compact(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
+    let input = parse_tensor(parser, ["b", "f"])?;
+    parser.expect("x")?;
+    let kernel = parse_tensor(parser, ["i", "o"])?;
+    parser.expect("->")?;
+    let output = parse_tensor(parser, ["b", "f"])?;
+    Ok([input, kernel, output].into_iter().flatten().map(Some).collect())
+}
+
+/// The dimensions of one tensor: where its two named dimensions stand, then its spatial ones in order.
+fn parse_tensor(parser: &mut Parser<'_>, names: [&str; 2]) -> Parsed<[Attribute; 3]> {
+    let start = parser.here();
+    parser.expect("[")?;
+    let mut named = [None; 2];
+    let mut spatial: Vec<(i64, i64, Span)> = Vec::new();
+    let mut position = 0;
+    parser.list_until("]", |p| {
+        let at = p.here();
+        let repeated = match p.eat_word() {
+            Some(word) => match names.iter().position(|n| *n == word) {
+                Some(i) => named[i].replace(position).is_some(),
+                None => {
+                    let message =
+                        format!("unknown dimension `{word}`; expected a number, {} or {}", names[0], names[1]);
+                    return p.error_at(at, message);
+                }
+            },
+            None => {
+                let dim = p.integer()?;
+                let repeated = spatial.iter().any(|s| s.0 == dim);
+                spatial.push((dim, position, at));
+                repeated
+            }
+        };
+        if repeated {
+            return p.error_at(at, "this dimension is given twice");
+        }
+        position += 1;
+        Ok(())
+    })?;
+    spatial.sort_by_key(|s| s.0);
+    // Each number is there once, so the sorted ones must count up from 0.
+    if let Some((i, wrong)) = spatial.iter().enumerate().find(|(i, s)| s.0 != *i as i64) {
+        return parser.error_at(wrong.2, format!("spatial dimension {i} is missing"));
+    }
+    let [Some(first), Some(second)] = named else {
+        let missing = if named[0].is_none() { names[0] } else { names[1] };
+        return parser.error_at(parser.span_from(start), format!("dimension `{missing}` is missing"));
+    };
+    let spatial: Vec<i64> = spatial.iter().map(|s| s.1).collect();
+    Ok([Attribute::i64(first), Attribute::i64(second), Attribute::i64_array(spatial)])
+}
+
+/// The abbreviation, if the numbers are those of the dimensions of three tensors.
+pub fn print_conv_dims(dims: &ConvDims<'_>) -> Option<String> {
+    let input = tensor_text(
+        [("b", dims.input_batch_dimension), ("f", dims.input_feature_dimension)],
+        dims.input_spatial_dimensions,
+    )?;
+    let kernel = tensor_text(
+        [("i", dims.kernel_input_feature_dimension), ("o", dims.kernel_output_feature_dimension)],
+        dims.kernel_spatial_dimensions,
+    )?;
+    let output = tensor_text(
+        [("b", dims.output_batch_dimension), ("f", dims.output_feature_dimension)],
+        dims.output_spatial_dimensions,
+    )?;
+    Some(format!("{input}x{kernel}->{output}"))
+}
+
+fn tensor_text(named: [(&str, i64); 2], spatial: &[i64]) -> Option<String> {
+    let mut out = vec![None; spatial.len() + 2];
+    let numbered = spatial.iter().enumerate().map(|(i, &position)| (i.to_string(), position));
+    for (text, position) in named.into_iter().map(|(n, p)| (n.to_string(), p)).chain(numbered) {
+        let slot = out.get_mut(usize::try_from(position).ok()?)?;
+        if slot.replace(text).is_some() {
+            return None;
+        }
+    }
+    let texts: Option<Vec<String>> = out.into_iter().collect();
+    Some(format!("[{}]", texts?.join(", ")))
+}
+
+/// What a window writes of each attribute.
+const WINDOW: [&str; 5] = ["stride", "pad", "lhs_dilate", "rhs_dilate", "reverse"];
+
+/// `stride = [1, 1], pad = [[0, 0], [0, 0]], lhs_dilate = …, rhs_dilate = …, reverse = [0, 1]`: any of them in any order.
+pub(super) fn parse_window(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+    let mut values: [Option<Attribute>; 5] = Default::default();
+    loop {
+        let at = parser.here();
+        let Some(name) = parser.eat_word() else { break };
+        let Some(i) = WINDOW.iter().position(|w| *w == name) else {
+            return parser.error_at(at, format!("unknown `{name}`; known are {}", WINDOW.join(", ")));
+        };
+        if values[i].is_some() {
+            return parser.error_at(at, format!("`{name}` is given twice"));
+        }
+        parser.expect("=")?;
+        values[i] = Some(match name {
+            "pad" => parse_padding(parser)?,
+            "reverse" => parse_reversal(parser)?,
+            _ => Attribute::i64_array(parser.i64_list()?),
+        });
+        if !parser.eat(",") {
+            break;
+        }
+    }
+    set_attributes(state, args, values);
+    Ok(())
+}
+
+/// `[[low, high], …]`
+fn parse_padding(parser: &mut Parser<'_>) -> Parsed<Attribute> {
+    let start = parser.here();
+    parser.expect("[")?;
+    let mut values = Vec::new();
+    parser.list_until("]", |p| {
+        let at = p.here();
+        let pair = p.i64_list()?;
+        if pair.len() != 2 {
+            return p.error_at(p.span_from(at), format!("padding is two numbers a dimension; found {}", pair.len()));
+        }
+        values.extend(pair);
+        Ok(())
+    })?;
+    match Attribute::i64_elements(&[values.len() as i64 / 2, 2], &values) {
+        Some(padding) => Ok(padding),
+        None => parser.error_at(parser.span_from(start), "padding of this size cannot be stored"),
+    }
+}
+
+/// `[true, false]` or `[1, 0]`
+fn parse_reversal(parser: &mut Parser<'_>) -> Parsed<Attribute> {
+    parser.expect("[")?;
+    let mut values = Vec::new();
+    parser.list_until("]", |p| {
+        values.push(if p.eat("true") {
+            true
+        } else if p.eat("false") {
+            false
+        } else {
+            p.integer()? != 0
+        });
+        Ok(())
+    })?;
+    Ok(Attribute::bool_array(values))
+}
