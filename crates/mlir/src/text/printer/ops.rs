@@ -46,7 +46,6 @@ impl Printer<'_> {
 
     /// Writes an op in the generic form, without its results.
     pub fn generic_op(&mut self, op: OpRef<'_>) {
-        let module = op.module();
         self.string(op.name().as_bytes());
         self.write("(");
         self.values(op.operands());
