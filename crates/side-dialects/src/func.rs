@@ -3,9 +3,11 @@
 //! Source: MLIR, "'func' Dialect".
 
 use crate::constraints::FUNCTION;
+use mlir::attrs::Dictionary;
 use mlir::ods::{Assembly, AttrConstraint, Dialect, TypeConstraint};
+use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::verify::nearest_symbol;
-use mlir::{Diagnostics, OpRef, Type, op};
+use mlir::{Attribute, Diagnostics, OpRef, Type, op};
 
 /// The func dialect.
 pub static FUNC: Dialect = Dialect {
@@ -121,7 +123,10 @@ op! {
         }
         regions { body: any }
         traits [IsolatedFromAbove, Symbol, DefaultDialect("func")]
-        hooks { verify: Some(verify_func) }
+        hooks {
+            assembly: Assembly::Custom { parse: parse_func, print: print_func },
+            verify: Some(verify_func),
+        }
     }
 }
 
@@ -139,6 +144,49 @@ impl<'m> FuncOp<'m> {
     /// Whether there is no body.
     pub fn is_declaration(self) -> bool {
         self.module().blocks(self.body()).is_empty()
+    }
+}
+
+/// Reads `visibility? @name(arguments) -> results attributes {…} body?`.
+fn parse_func(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
+    for visibility in ["public", "private", "nested"] {
+        if parser.eat(visibility) {
+            state.set_attr("sym_visibility", Attribute::string(visibility));
+        }
+    }
+    let name = parser.symbol_name()?;
+    state.set_attr("sym_name", Attribute::string(&*name));
+    let arguments = parser.function_arguments()?;
+    let (results, result_attributes): (Vec<Type>, Vec<Dictionary>) = parser.function_results()?.into_iter().unzip();
+    let inputs = arguments.iter().map(|a| a.ty.clone()).collect();
+    state.set_attr("function_type", Attribute::from(Type::function(inputs, results)));
+    let argument_attributes = arguments.iter().map(|a| a.attributes.clone()).collect();
+    for (slot, dictionaries) in [("arg_attrs", argument_attributes), ("res_attrs", result_attributes)] {
+        if dictionaries.iter().any(|d| !d.is_empty()) {
+            state.set_attr(slot, Attribute::array(dictionaries.into_iter().map(Attribute::from).collect()));
+        }
+    }
+    parser.optional_attr_dict_with_keyword(state)?;
+    let body = if parser.at("{") { parser.region(state.def, arguments)? } else { parser.module().create_region() };
+    state.regions[0].push(body);
+    Ok(())
+}
+
+fn print_func(printer: &mut Printer<'_>, op: OpRef<'_>) {
+    let func = FuncOp(op);
+    printer.write(" ");
+    if let Some(visibility) = func.sym_visibility().and_then(|v| v.as_str()) {
+        printer.write(visibility);
+        printer.write(" ");
+    }
+    printer.symbol_name(op.symbol_name().unwrap_or(""));
+    let module = op.module();
+    printer.function_signature(module, module.entry(func.body()), func.signature(), func.arg_attrs(), func.res_attrs());
+    let written = ["sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs"];
+    printer.attr_dict_with_keyword(op, &written);
+    if !func.is_declaration() {
+        printer.write(" ");
+        printer.region(op, func.body(), false, true);
     }
 }
 

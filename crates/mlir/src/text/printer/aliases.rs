@@ -63,11 +63,11 @@ impl Collector {
         while let Some(step) = stack.pop() {
             let op = match step {
                 Step::Op(op) => op,
-                Step::Arguments(block, deferred) => {
+                Step::Arguments(block) => {
                     for (&argument, loc) in module.arguments(block).iter().zip(module.argument_locs(block)) {
                         self.ty(module.ty(argument));
                         if debug {
-                            self.loc(module, loc, deferred);
+                            self.loc(module, loc, false);
                         }
                     }
                     continue;
@@ -83,11 +83,10 @@ impl Collector {
                 self.attribute(attribute, false);
             }
             let at = stack.len();
-            // Functions write their arguments in their signature, before anything can be deferred.
-            let in_signature = op.attr("function_type").is_some();
             for &region in op.regions() {
-                for (i, &block) in module.blocks(region).iter().enumerate() {
-                    stack.push(Step::Arguments(block, !(in_signature && i == 0)));
+                for &block in module.blocks(region) {
+                    // Locations of arguments are defined at the top of the text, unlike those of ops.
+                    stack.push(Step::Arguments(block));
                     stack.extend(module.ops(block).iter().map(|&op| Step::Op(module.op(op))));
                 }
             }
@@ -172,7 +171,7 @@ impl Collector {
 
 enum Step<'m> {
     Op(OpRef<'m>),
-    Arguments(crate::ir::BlockId, bool),
+    Arguments(crate::ir::BlockId),
 }
 
 impl Printer<'_> {

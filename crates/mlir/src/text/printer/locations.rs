@@ -4,15 +4,24 @@ use super::Printer;
 use crate::attrs::{AttrKind, Attribute, LocationKind};
 
 impl Printer<'_> {
-    /// Writes ` loc(…)` if locations are asked for.
-    pub(super) fn trailing_location(&mut self, location: impl FnOnce() -> Attribute) {
+    /// Writes the ` loc(…)` of an op if locations are asked for.
+    pub(super) fn op_location(&mut self, location: impl FnOnce() -> Attribute) {
+        self.trailing_location(location, true);
+    }
+
+    /// Writes the ` loc(…)` of a block argument if locations are asked for: always in full.
+    pub(super) fn argument_location(&mut self, location: impl FnOnce() -> Attribute) {
+        self.trailing_location(location, false);
+    }
+
+    fn trailing_location(&mut self, location: impl FnOnce() -> Attribute, by_alias: bool) {
         if self.options.debug_info {
             let location = location();
             self.write(" ");
             if self.options.pretty_debug_info {
                 self.location_body(&location);
             } else {
-                self.location(&location, true);
+                self.location(&location, by_alias);
             }
         }
     }

@@ -38,6 +38,8 @@ pub struct PrintOptions {
     pub hex_if_larger: Option<usize>,
     /// `--mlir-print-skip-regions`
     pub skip_regions: bool,
+    /// `--mlir-print-unique-ssa-ids`: numbers go on from one region to the next. The generic form always does so.
+    pub unique_ssa_ids: bool,
 }
 
 impl Default for PrintOptions {
@@ -51,6 +53,7 @@ impl Default for PrintOptions {
             elide_resources_if_larger: None,
             hex_if_larger: Some(100),
             skip_regions: false,
+            unique_ssa_ids: false,
         }
     }
 }

@@ -50,8 +50,8 @@ struct Counters {
 }
 
 impl Names {
-    /// Numbers everything below `op`: each region after all values of the region around it, nested regions of one region
-    /// all from the same number.
+    /// Numbers everything below `op`: each region after all values of the region around it; nested regions of one region
+    /// all from the same number, or, for unique numbers, one after the other from the last.
     pub(super) fn of(op: OpRef<'_>, options: &PrintOptions) -> Names {
         let module = op.module();
         let mut names = Names { values: vec![ValueName::Unknown; module.num_values()], ..Names::default() };
@@ -61,7 +61,11 @@ impl Names {
         let top = Rc::new(top);
         let mut stack: Vec<(RegionId, Counters, Rc<Scope>)> =
             op.regions().iter().map(|&r| (r, counters, top.clone())).collect();
-        while let Some((region, mut counters, parent)) = stack.pop() {
+        let unique = options.unique_ssa_ids || options.generic;
+        while let Some((region, start, parent)) = stack.pop() {
+            if !unique {
+                counters = start;
+            }
             let mut scope = Scope { taken: FxHashSet::default(), parent: Some(parent) };
             names.region(module, region, options, &mut counters, &mut scope);
             let scope = Rc::new(scope);

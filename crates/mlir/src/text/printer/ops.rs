@@ -19,7 +19,7 @@ impl Printer<'_> {
             self.write(" = ");
         }
         self.pretty_or_generic(op);
-        self.trailing_location(|| op.location());
+        self.op_location(|| op.location());
     }
 
     fn pretty_or_generic(&mut self, op: OpRef<'_>) {
@@ -172,7 +172,7 @@ impl Printer<'_> {
                     p.value(argument);
                     p.write(": ");
                     p.ty(module.ty(argument));
-                    p.trailing_location(|| module.location(loc));
+                    p.argument_location(|| module.location(loc));
                 });
                 self.write(")");
             }
@@ -233,7 +233,7 @@ impl Printer<'_> {
             p.ty(ty);
             with_attributes(p, attributes(argument_attributes, i));
             if let (Some(body), Some(_)) = (body, argument) {
-                p.trailing_location(|| module.location(&module.argument_locs(body)[i]));
+                p.argument_location(|| module.location(&module.argument_locs(body)[i]));
             }
         });
         self.write(")");
