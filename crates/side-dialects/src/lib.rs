@@ -8,9 +8,18 @@ pub mod constraints;
 pub mod func;
 pub mod interpreter;
 pub mod quant;
+pub mod shape;
+pub mod tensor;
 
 use mlir::ods::Dialect;
 
 /// All dialects of this crate, in alphabetical order.
-pub static DIALECTS: &[&Dialect] =
-    &[&arith::ARITH, &check::CHECK, &func::FUNC, &interpreter::INTERPRETER, &quant::QUANT];
+pub static DIALECTS: &[&Dialect] = &[
+    &arith::ARITH,
+    &check::CHECK,
+    &func::FUNC,
+    &interpreter::INTERPRETER,
+    &quant::QUANT,
+    &shape::SHAPE_DIALECT,
+    &tensor::TENSOR,
+];

@@ -1,0 +1,60 @@
+//! Statements about shapes, and the witnesses that they hold.
+
+use super::types::{I1_ONLY, SHAPE_OR_EXTENTS, WITNESS_ONLY};
+use mlir::ods::Assembly;
+use mlir::op;
+
+macro_rules! on_shapes {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $result:ident $(, $extra:ident)*;)*) => {
+        $(op! {
+            $(#[doc = $doc])+
+            pub $view, $name {
+                operands { shapes: variadic SHAPE_OR_EXTENTS }
+                results { result: single $result }
+                traits [Commutative $(, $extra)*]
+                hooks { assembly: Assembly::Format("$shapes attr-dict `:` type($shapes)") }
+            }
+        })*
+    };
+}
+
+on_shapes! {
+    /// A witness that the shapes can be broadcast together.
+    CstrBroadcastableOp, "shape.cstr_broadcastable", WITNESS_ONLY;
+    /// A witness that the shapes are equal.
+    CstrEqOp, "shape.cstr_eq", WITNESS_ONLY;
+    /// Whether the shapes can be broadcast together.
+    IsBroadcastableOp, "shape.is_broadcastable", I1_ONLY, Pure;
+    /// Whether the shapes are equal.
+    ShapeEqOp, "shape.shape_eq", I1_ONLY, Pure;
+}
+
+op! {
+    /// A witness that a condition holds.
+    pub CstrRequireOp, "shape.cstr_require" {
+        operands { pred: single I1_ONLY }
+        results { result: single WITNESS_ONLY }
+        attributes { msg: required String }
+        hooks { assembly: Assembly::Format("$pred `,` $msg attr-dict") }
+    }
+}
+
+op! {
+    /// A witness of what is known to hold, or not to.
+    pub ConstWitnessOp, "shape.const_witness" {
+        results { result: single WITNESS_ONLY }
+        attributes { passing: required Bool }
+        traits [Pure, ConstantLike]
+        hooks { assembly: Assembly::Format("$passing attr-dict") }
+    }
+}
+
+op! {
+    /// A witness that all of several constraints hold.
+    pub AssumingAllOp, "shape.assuming_all" {
+        operands { inputs: variadic WITNESS_ONLY }
+        results { result: single WITNESS_ONLY }
+        traits [Pure, Commutative]
+        hooks { assembly: Assembly::Format("$inputs attr-dict") }
+    }
+}

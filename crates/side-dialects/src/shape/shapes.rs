@@ -1,0 +1,212 @@
+//! Making shapes, taking them apart, and relating them to values.
+
+use super::types::{
+    ANY_SHAPE_OR_SIZE, EXTENT_TENSOR, SHAPE_ONLY, SHAPE_OR_EXTENTS, SHAPED, SHAPED_OR_VALUE_SHAPE, SIZE_OR_INDEX,
+    VALUE_SHAPE_ONLY, extent_tensor_of, is_extent_tensor,
+};
+use mlir::ods::{Assembly, TypeConstraint, TypeRule};
+use mlir::verify::have_compatible_shapes;
+use mlir::{Diagnostics, OpRef, Type, op};
+
+op! {
+    /// Any one of several shapes that are taken to be equal.
+    pub AnyOp, "shape.any" {
+        operands { inputs: variadic SHAPE_OR_EXTENTS }
+        results { result: single SHAPE_OR_EXTENTS }
+        traits [Pure, Commutative]
+        hooks { assembly: Assembly::Format("$inputs attr-dict `:` type($inputs) `->` type($result)") }
+    }
+}
+
+op! {
+    /// The shape to which several shapes broadcast together.
+    pub BroadcastOp, "shape.broadcast" {
+        operands { shapes: variadic SHAPE_OR_EXTENTS }
+        results { result: single SHAPE_OR_EXTENTS }
+        attributes { error: optional String }
+        traits [Pure, Commutative]
+        hooks { assembly: Assembly::Format("$shapes attr-dict `:` type($shapes) `->` type($result)") }
+    }
+}
+
+op! {
+    /// The sizes of one shape followed by those of another.
+    pub ConcatOp, "shape.concat" {
+        operands { lhs: single SHAPE_OR_EXTENTS, rhs: single SHAPE_OR_EXTENTS }
+        results { result: single SHAPE_OR_EXTENTS }
+        traits [Pure]
+        hooks {
+            assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"),
+        }
+    }
+}
+
+op! {
+    /// A constant shape.
+    pub ConstShapeOp, "shape.const_shape" {
+        results { result: single SHAPE_OR_EXTENTS }
+        attributes { shape: required IndexElements }
+        traits [Pure, ConstantLike]
+        hooks { verify: Some(verify_const_shape) }
+    }
+}
+
+fn verify_const_shape(op: OpRef<'_>, errors: &mut Diagnostics) {
+    let (Some(value), result) = (ConstShapeOp(op).shape(), op.result_type(0)) else { return };
+    if is_extent_tensor(result) && !have_compatible_shapes(&value.ty(), result) {
+        let message = format!("a constant of type {} cannot have type {result}", value.ty());
+        errors.push(op.error("result-type", message));
+    }
+}
+
+op! {
+    /// Prints a shape or size, and passes it on.
+    pub DebugPrintOp, "shape.debug_print" {
+        operands { input: single ANY_SHAPE_OR_SIZE }
+        results { output: single ANY_SHAPE_OR_SIZE }
+    }
+}
+
+op! {
+    /// The size of one dimension of a value.
+    pub DimOp, "shape.dim" {
+        operands { value: single SHAPED, index: single SIZE_OR_INDEX }
+        results { extent: single SIZE_OR_INDEX }
+        traits [Pure]
+        hooks {
+            assembly: Assembly::Format("$value `,` $index attr-dict `:` type($value) `,` type($index) `->` type($extent)"),
+        }
+    }
+}
+
+op! {
+    /// The shape whose sizes are the elements of a tensor.
+    pub FromExtentTensorOp, "shape.from_extent_tensor" {
+        operands { input: single EXTENT_TENSOR }
+        results { result: single SHAPE_ONLY }
+        traits [Pure]
+        hooks { assembly: Assembly::Format("$input attr-dict `:` type($input)") }
+    }
+}
+
+op! {
+    /// The shape of those sizes.
+    pub FromExtentsOp, "shape.from_extents" {
+        operands { extents: variadic SIZE_OR_INDEX }
+        results { shape: single SHAPE_ONLY }
+        traits [Pure]
+        hooks { assembly: Assembly::Format("$extents attr-dict `:` type($extents)") }
+    }
+}
+
+op! {
+    /// One size of a shape.
+    pub GetExtentOp, "shape.get_extent" {
+        operands { shape: single SHAPE_OR_EXTENTS, dim: single SIZE_OR_INDEX }
+        results { extent: single SIZE_OR_INDEX }
+        traits [Pure]
+        hooks {
+            assembly: Assembly::Format("$shape `,` $dim attr-dict `:` type($shape) `,` type($dim) `->` type($extent)"),
+        }
+    }
+}
+
+op! {
+    /// The least general shape or size that both allow.
+    pub MeetOp, "shape.meet" {
+        operands { arg0: single ANY_SHAPE_OR_SIZE, arg1: single ANY_SHAPE_OR_SIZE }
+        results { result: single ANY_SHAPE_OR_SIZE }
+        attributes { error: optional String }
+        traits [Pure, Commutative]
+        hooks {
+            assembly: Assembly::Format(
+                "$arg0 `,` $arg1 (`,` `error` `=` $error^)? attr-dict `:` type($arg0) `,` type($arg1) `->` type($result)",
+            ),
+        }
+    }
+}
+
+macro_rules! of_shape {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $operand:ident: $from:ident, $result:ident: $to:ident, $format:literal;)*)
+    => {
+        $(op! {
+            $(#[doc = $doc])+
+            pub $view, $name {
+                operands { $operand: single $from }
+                results { $result: single $to }
+                traits [Pure]
+                hooks { assembly: Assembly::Format($format) }
+            }
+        })*
+    };
+}
+
+of_shape! {
+    /// The number of elements of a value of that shape.
+    NumElementsOp, "shape.num_elements", shape: SHAPE_OR_EXTENTS, result: SIZE_OR_INDEX,
+        "$shape attr-dict `:` type($shape) `->` type($result)";
+    /// The number of dimensions of a shape.
+    RankOp, "shape.rank", shape: SHAPE_OR_EXTENTS, rank: SIZE_OR_INDEX,
+        "$shape attr-dict `:` type($shape) `->` type($rank)";
+    /// The sizes of a shape as a tensor.
+    ToExtentTensorOp, "shape.to_extent_tensor", input: SHAPE_OR_EXTENTS, result: EXTENT_TENSOR_OR_INDICES,
+        "$input attr-dict `:` type($input) `->` type($result)";
+    /// The shape whose sizes are the elements of a value.
+    ValueAsShapeOp, "shape.value_as_shape", arg: SIZES_AS_VALUE, result: SHAPE_OR_EXTENTS,
+        "$arg attr-dict `:` type($arg) `->` type($result)";
+    /// The value of a value with its shape.
+    ValueOfOp, "shape.value_of", arg: VALUE_SHAPE_ONLY, result: SHAPED, "$arg attr-dict `:` type($result)";
+}
+
+static EXTENT_TENSOR_OR_INDICES: TypeConstraint = TypeConstraint {
+    summary: "a tensor of indices",
+    rule: TypeRule::Is(|t| t.shape().is_some() && t.element_type().is_index()),
+};
+
+static SIZES_AS_VALUE: TypeConstraint = TypeConstraint {
+    summary: "a 1-dimensional tensor of integers or indices, or a value with its shape",
+    rule: TypeRule::Is(|t| {
+        VALUE_SHAPE_ONLY.holds(t)
+            || t.as_tensor().is_some_and(|t| t.rank() == 1 && (t.element.is_index() || t.element.is_integer(None)))
+    }),
+};
+
+op! {
+    /// The shape of a value.
+    pub ShapeOfOp, "shape.shape_of" {
+        operands { arg: single SHAPED_OR_VALUE_SHAPE }
+        results { result: single SHAPE_OR_EXTENTS }
+        traits [Pure]
+        hooks {
+            assembly: Assembly::Format("$arg attr-dict `:` type($arg) `->` type($result)"),
+            verify: Some(verify_shape_of),
+        }
+    }
+}
+
+fn verify_shape_of(op: OpRef<'_>, errors: &mut Diagnostics) {
+    let (arg, result) = (op.operand_type(0), op.result_type(0));
+    let compatible = |extents: Type| have_compatible_shapes(&extents, result);
+    if is_extent_tensor(result) && !extent_tensor_of(arg).is_some_and(compatible) {
+        errors.push(op.error("result-type", format!("the shape of a value of type {arg} cannot have type {result}")));
+    }
+}
+
+op! {
+    /// The sizes before an index, and those from it on.
+    pub SplitAtOp, "shape.split_at" {
+        operands { operand: single SHAPE_OR_EXTENTS, index: single SIZE_OR_INDEX }
+        results { head: single SHAPE_OR_EXTENTS, tail: single SHAPE_OR_EXTENTS }
+        traits [Pure]
+    }
+}
+
+op! {
+    /// A value with a shape that it is said to have.
+    pub WithShapeOp, "shape.with_shape" {
+        operands { operand: single SHAPED_OR_VALUE_SHAPE, shape: single SHAPE_OR_EXTENTS }
+        results { result: single VALUE_SHAPE_ONLY }
+        traits [Pure]
+        hooks { assembly: Assembly::Format("$operand `,` $shape attr-dict `:` type($operand) `,` type($shape)") }
+    }
+}

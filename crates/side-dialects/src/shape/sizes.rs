@@ -1,0 +1,67 @@
+//! Arithmetic on sizes.
+
+use super::types::{INDEX_ONLY, SHAPE_OR_SIZE, SIZE_ONLY, SIZE_OR_INDEX};
+use mlir::ods::Assembly;
+use mlir::op;
+
+macro_rules! binary {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $set:ident $(, $extra:ident)*;)*) => {
+        $(op! {
+            $(#[doc = $doc])+
+            pub $view, $name {
+                operands { lhs: single $set, rhs: single $set }
+                results { result: single $set }
+                traits [Pure $(, $extra)*]
+                hooks {
+                    assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"),
+                }
+            }
+        })*
+    };
+}
+
+binary! {
+    /// Sum of two sizes.
+    AddOp, "shape.add", SIZE_OR_INDEX, Commutative;
+    /// Quotient of two sizes, rounded down.
+    DivOp, "shape.div", SIZE_OR_INDEX;
+    /// The greater size, or the greater of each pair of sizes of two shapes of one rank.
+    MaxOp, "shape.max", SHAPE_OR_SIZE, Commutative;
+    /// The lesser size, or the lesser of each pair of sizes of two shapes of one rank.
+    MinOp, "shape.min", SHAPE_OR_SIZE, Commutative;
+    /// Product of two sizes.
+    MulOp, "shape.mul", SIZE_OR_INDEX, Commutative;
+}
+
+op! {
+    /// A constant size.
+    pub ConstSizeOp, "shape.const_size" {
+        results { result: single SIZE_ONLY }
+        attributes { value: required Index }
+        traits [Pure, ConstantLike]
+        hooks {
+            assembly: Assembly::Format("$value attr-dict"),
+            result_name: Some(|op| ConstSizeOp(op).value().and_then(|v| v.as_i64()).map_or("c".into(), |n| format!("c{n}"))),
+        }
+    }
+}
+
+op! {
+    /// The size that an index is.
+    pub IndexToSizeOp, "shape.index_to_size" {
+        operands { arg: single INDEX_ONLY }
+        results { result: single SIZE_ONLY }
+        traits [Pure]
+        hooks { assembly: Assembly::Format("$arg attr-dict") }
+    }
+}
+
+op! {
+    /// The index that a size is.
+    pub SizeToIndexOp, "shape.size_to_index" {
+        operands { arg: single SIZE_OR_INDEX }
+        results { result: single INDEX_ONLY }
+        traits [Pure]
+        hooks { assembly: Assembly::Format("$arg attr-dict `:` type($arg)") }
+    }
+}

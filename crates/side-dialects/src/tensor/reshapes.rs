@@ -1,0 +1,108 @@
+//! Casts and other views of the same elements.
+
+use super::{ANY_TENSOR, INDEX, INDICES, RANKED, REASSOCIATION};
+use mlir::ods::Assembly;
+use mlir::verify::have_compatible_shapes;
+use mlir::{Diagnostics, OpRef, Type, op};
+
+op! {
+    /// The same bits as other elements of the same width.
+    pub BitcastOp, "tensor.bitcast" {
+        operands { source: single ANY_TENSOR }
+        results { dest: single ANY_TENSOR }
+        traits [Pure, SameOperandsAndResultShape]
+        hooks { assembly: Assembly::Format("$source attr-dict `:` type($source) `to` type($dest)") }
+    }
+}
+
+op! {
+    /// The same tensor with more or less of its shape known.
+    pub CastOp, "tensor.cast" {
+        operands { source: single ANY_TENSOR }
+        results { dest: single ANY_TENSOR }
+        traits [Pure]
+        hooks {
+            assembly: Assembly::Format("$source attr-dict `:` type($source) `to` type($dest)"),
+            verify: Some(verify_cast),
+            result_name: Some(|_| "cast".into()),
+        }
+    }
+}
+
+fn verify_cast(op: OpRef<'_>, errors: &mut Diagnostics) {
+    let (from, to) = (op.operand_type(0), op.result_type(0));
+    if from.element_type() != to.element_type() || !have_compatible_shapes(from, to) {
+        errors.push(op.error("cast", format!("{from} cannot be cast to {to}")));
+    }
+}
+
+/// Each dimension of the type with more dimensions belongs to one group, in order; there is one group for each of the other.
+fn check_groups(
+    op: OpRef<'_>,
+    groups: Option<&[mlir::Attribute]>,
+    wide: &Type,
+    narrow: &Type,
+    errors: &mut Diagnostics,
+) {
+    let (Some(wide), Some(narrow)) = (wide.shape(), narrow.shape()) else { return };
+    let groups = groups.unwrap_or(&[]);
+    let listed = groups.iter().flat_map(|g| g.as_array().unwrap_or(&[])).filter_map(|d| d.as_i64());
+    let complete = groups.is_empty() || listed.eq((0..wide.len()).map(|d| d as i64));
+    if groups.len() != narrow.len() || !complete {
+        let message =
+            format!("`reassociation` must deal {} dimensions out, in order, to {} groups", wide.len(), narrow.len());
+        errors.push(op.error("attribute", message));
+    }
+}
+
+op! {
+    /// Groups of adjacent dimensions become one each.
+    pub CollapseShapeOp, "tensor.collapse_shape" {
+        operands { src: single RANKED }
+        results { result: single RANKED }
+        attributes { reassociation: required REASSOCIATION }
+        traits [Pure]
+        hooks {
+            assembly: Assembly::Format("$src $reassociation attr-dict `:` type($src) `into` type($result)"),
+            verify: Some(|op, errors| {
+                let groups = CollapseShapeOp(op).reassociation().and_then(|r| r.as_array());
+                check_groups(op, groups, op.operand_type(0), op.result_type(0), errors);
+            }),
+            result_name: Some(|_| "collapsed".into()),
+        }
+    }
+}
+
+op! {
+    /// Dimensions become groups of adjacent ones.
+    pub ExpandShapeOp, "tensor.expand_shape" {
+        operands { src: single RANKED, output_shape: variadic INDEX }
+        results { result: single RANKED }
+        attributes { reassociation: required REASSOCIATION, static_output_shape: required I64Array }
+        traits [Pure]
+        hooks {
+            assembly: Assembly::Format(
+                "$src $reassociation `output_shape` custom<DynamicIndexList>($output_shape, $static_output_shape) attr-dict \
+                 `:` type($src) `into` type($result)",
+            ),
+            verify: Some(|op, errors| {
+                let groups = ExpandShapeOp(op).reassociation().and_then(|r| r.as_array());
+                check_groups(op, groups, op.result_type(0), op.operand_type(0), errors);
+            }),
+            result_name: Some(|_| "expanded".into()),
+        }
+    }
+}
+
+op! {
+    /// The same elements in a shape that a tensor lists.
+    pub ReshapeOp, "tensor.reshape" {
+        operands { source: single ANY_TENSOR, shape: single INDICES }
+        results { result: single ANY_TENSOR }
+        traits [Pure]
+        hooks {
+            assembly: Assembly::Format("$source `(` $shape `)` attr-dict `:` functional-type(operands, results)"),
+            result_name: Some(|_| "reshape".into()),
+        }
+    }
+}
