@@ -1,11 +1,11 @@
 //! The attributes of the dialect, and typed views of those that ops read.
 
-use crate::directives::parse_conv_dims;
+use crate::directives::{parse_conv_dims, print_conv_dims};
 use crate::enums::RESULT_ACCURACY_MODE;
 use mlir::ods::{AttrDef, ParamAssembly, ParamDef, ParamKind};
-use mlir::text::{Parsed, Parser};
+use mlir::text::{Parsed, Parser, Printer};
 use mlir::types::DYNAMIC;
-use mlir::{Attribute, Type};
+use mlir::{AttrKind, Attribute, Type};
 
 /// All attributes, in alphabetical order.
 pub static ATTRIBUTES: &[&AttrDef] = &[
@@ -57,7 +57,10 @@ pub static SCATTER_DIMENSION_NUMBERS: AttrDef = AttrDef {
         optional("scatter_dims_to_operand_dims", ParamKind::I64s),
         optional("index_vector_dim", ParamKind::I64),
     ],
-    assembly: ParamAssembly::Custom { parse: |p| parse_dims(p, &SCATTER_DIMENSION_NUMBERS), print: |_, _| {} },
+    assembly: ParamAssembly::Custom {
+        parse: |p| parse_dims(p, &SCATTER_DIMENSION_NUMBERS),
+        print: |p, v| print_dims(p, &SCATTER_DIMENSION_NUMBERS, v),
+    },
     ..EMPTY
 };
 
@@ -73,7 +76,10 @@ pub static GATHER_DIMENSION_NUMBERS: AttrDef = AttrDef {
         optional("start_index_map", ParamKind::I64s),
         optional("index_vector_dim", ParamKind::I64),
     ],
-    assembly: ParamAssembly::Custom { parse: |p| parse_dims(p, &GATHER_DIMENSION_NUMBERS), print: |_, _| {} },
+    assembly: ParamAssembly::Custom {
+        parse: |p| parse_dims(p, &GATHER_DIMENSION_NUMBERS),
+        print: |p, v| print_dims(p, &GATHER_DIMENSION_NUMBERS, v),
+    },
     ..EMPTY
 };
 
@@ -87,7 +93,10 @@ pub static DOT_DIMENSION_NUMBERS: AttrDef = AttrDef {
         optional("lhs_contracting_dimensions", ParamKind::I64s),
         optional("rhs_contracting_dimensions", ParamKind::I64s),
     ],
-    assembly: ParamAssembly::Custom { parse: |p| parse_dims(p, &DOT_DIMENSION_NUMBERS), print: |_, _| {} },
+    assembly: ParamAssembly::Custom {
+        parse: |p| parse_dims(p, &DOT_DIMENSION_NUMBERS),
+        print: |p, v| print_dims(p, &DOT_DIMENSION_NUMBERS, v),
+    },
     ..EMPTY
 };
 
@@ -134,7 +143,7 @@ pub static TYPE_EXTENSIONS: AttrDef = AttrDef {
     params: &[required("bounds", ParamKind::I64s)],
     bounds: Some(0),
     verify_encoding: Some(verify_bounds),
-    assembly: ParamAssembly::Custom { parse: parse_bounds, print: |_, _| {} },
+    assembly: ParamAssembly::Custom { parse: parse_bounds, print: print_bounds },
     ..EMPTY
 };
 
@@ -153,7 +162,7 @@ pub static CONV_DIMENSION_NUMBERS: AttrDef = AttrDef {
         required("output_feature_dimension", ParamKind::I64),
         required("output_spatial_dimensions", ParamKind::I64s),
     ],
-    assembly: ParamAssembly::Custom { parse: parse_conv_dims, print: |_, _| {} },
+    assembly: ParamAssembly::Custom { parse: parse_conv_dims, print: print_conv_dims },
     ..EMPTY
 };
 
@@ -167,7 +176,7 @@ pub static RESULT_ACCURACY: AttrDef = AttrDef {
         optional("ulps", ParamKind::I64),
         required("mode", ParamKind::Enum(&RESULT_ACCURACY_MODE)),
     ],
-    assembly: ParamAssembly::Custom { parse: parse_result_accuracy, print: |_, _| {} },
+    assembly: ParamAssembly::Custom { parse: parse_result_accuracy, print: print_result_accuracy },
     ..EMPTY
 };
 
@@ -183,7 +192,7 @@ pub static SUB_AXIS_INFO: AttrDef = AttrDef {
     mnemonic: "sub_axis_info",
     doc: "Which part of a mesh axis: the size of the parts before it and its own.",
     params: &[required("pre_size", ParamKind::I64), required("size", ParamKind::I64)],
-    assembly: ParamAssembly::Custom { parse: parse_sub_axis_info, print: |_, _| {} },
+    assembly: ParamAssembly::Custom { parse: parse_sub_axis_info, print: print_sub_axis_info },
     ..EMPTY
 };
 
@@ -230,6 +239,15 @@ fn parse_dims(parser: &mut Parser<'_>, def: &'static AttrDef) -> Parsed<Vec<Opti
     Ok(params.into_iter().zip(def.params).map(|(value, param)| value.or_else(|| Some(absent(param.kind)))).collect())
 }
 
+fn print_dims(printer: &mut Printer<'_>, def: &'static AttrDef, values: &[Option<Attribute>]) {
+    let says_something =
+        |v: &Attribute| v.as_i64().is_some_and(|n| n != 0) || v.as_int_array().is_some_and(|l| !l.is_empty());
+    let shown: Vec<_> = values.iter().map(|v| v.clone().filter(says_something)).collect();
+    printer.write("<");
+    printer.struct_params(def.params, &shown);
+    printer.write(">");
+}
+
 /// Reads `<atol = 1.0e-5, rtol = 0.0, ulps = 2, mode = …>`, where all but the mode are optional.
 fn parse_result_accuracy(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
     parser.expect("<")?;
@@ -257,12 +275,36 @@ fn parse_result_accuracy(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute
     Ok(vec![Some(atol), Some(rtol), Some(ulps), Some(mode)])
 }
 
+fn print_result_accuracy(printer: &mut Printer<'_>, values: &[Option<Attribute>]) {
+    let is_zero = |v: &Attribute| match &**v {
+        AttrKind::Float { bits, .. } => f64::from_bits(*bits as u64) == 0.0,
+        _ => v.as_i64() == Some(0),
+    };
+    printer.write("<");
+    for (param, value) in RESULT_ACCURACY.params.iter().zip(values) {
+        let Some(value) = value else { continue };
+        if param.name == "mode" {
+            printer.write("mode = ");
+            printer.attribute(value);
+        } else if !is_zero(value) {
+            printer.number(format_args!("{} = ", param.name));
+            printer.attribute_without_type(value);
+            printer.write(", ");
+        }
+    }
+    printer.write(">");
+}
+
 /// Reads `(pre_size)size`.
 fn parse_sub_axis_info(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
     parser.expect("(")?;
     let pre_size = parser.integer()?;
     parser.expect(")")?;
     Ok([pre_size, parser.integer()?].map(|n| Some(Attribute::i64(n))).to_vec())
+}
+
+fn print_sub_axis_info(printer: &mut Printer<'_>, values: &[Option<Attribute>]) {
+    printer.number(format_args!("({}){}", int(values, 0), int(values, 1)));
 }
 
 /// Reads `<?, 4>`, or the same list as `<bounds = [?, 4]>`.
@@ -282,6 +324,12 @@ fn parse_bounds(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
         parser.expect(">")?;
     }
     Ok(vec![Some(Attribute::i64_array(bounds))])
+}
+
+fn print_bounds(printer: &mut Printer<'_>, values: &[Option<Attribute>]) {
+    printer.write("<");
+    printer.separated(", ", dims(values, 0), |p, &bound| if bound == DYNAMIC { p.write("?") } else { p.number(bound) });
+    printer.write(">");
 }
 
 /// There is one bound a dimension, and none for a static one.

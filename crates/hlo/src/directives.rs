@@ -1,12 +1,12 @@
 //! The `custom<…>` directives of the dialect's assembly formats: abbreviated types and attributes.
 
-use crate::attrs::{DOT_ALGORITHM, DOT_DIMENSION_NUMBERS};
+use crate::attrs::{DOT_ALGORITHM, DOT_DIMENSION_NUMBERS, DotDims, integer, ints};
 use crate::compat;
 use crate::enums::PRECISION;
 use mlir::ods::CustomDirective;
 use mlir::ods::DirectiveArg::{self, Attribute as AttrArg, Operand, OperandType, ResultType};
-use mlir::text::{OpState, Parsed, Parser};
-use mlir::{Attribute, Type, TypeKind};
+use mlir::text::{OpState, Parsed, Parser, Printer};
+use mlir::{Attribute, OpRef, Type, TypeKind};
 
 mod convolution;
 
@@ -14,21 +14,33 @@ pub use convolution::{parse_conv_dims, print_conv_dims};
 
 /// The directives, in alphabetical order.
 pub static DIRECTIVES: &[CustomDirective] = &[
-    CustomDirective { name: "ComplexOpType", parse: parse_complex_type, print: |_, _, _| {} },
-    CustomDirective { name: "ConvolutionDimensions", parse: convolution::parse_dimensions, print: |_, _, _| {} },
-    CustomDirective { name: "CustomCallTarget", parse: parse_call_target, print: |_, _, _| {} },
-    CustomDirective { name: "DotDimensionNumbers", parse: parse_dot_dims, print: |_, _, _| {} },
-    CustomDirective { name: "ExponentMantissa", parse: parse_exponent_mantissa, print: |_, _, _| {} },
-    CustomDirective { name: "PairwiseOpType", parse: parse_pairwise_types, print: |_, _, _| {} },
-    CustomDirective { name: "PrecisionConfig", parse: parse_precision, print: |_, _, _| {} },
-    CustomDirective { name: "PrecisionConfigAndAlgorithm", parse: parse_precision_and_algorithm, print: |_, _, _| {} },
-    CustomDirective { name: "SameOperandsAndResultType", parse: parse_same_type, print: |_, _, _| {} },
-    CustomDirective { name: "SelectOpType", parse: parse_select_types, print: |_, _, _| {} },
-    CustomDirective { name: "SliceRanges", parse: parse_slice_ranges, print: |_, _, _| {} },
-    CustomDirective { name: "TupleOpType", parse: parse_tuple_type, print: |_, _, _| {} },
-    CustomDirective { name: "VariadicOperandWithAttribute", parse: parse_operands_with_comma, print: |_, _, _| {} },
-    CustomDirective { name: "VariadicSameOperandsAndResultType", parse: parse_same_type, print: |_, _, _| {} },
-    CustomDirective { name: "WindowAttributes", parse: convolution::parse_window, print: |_, _, _| {} },
+    CustomDirective { name: "ComplexOpType", parse: parse_complex_type, print: print_complex_type },
+    CustomDirective {
+        name: "ConvolutionDimensions",
+        parse: convolution::parse_dimensions,
+        print: convolution::print_dimensions,
+    },
+    CustomDirective { name: "CustomCallTarget", parse: parse_call_target, print: print_call_target },
+    CustomDirective { name: "DotDimensionNumbers", parse: parse_dot_dims, print: print_dot_dims },
+    CustomDirective { name: "ExponentMantissa", parse: parse_exponent_mantissa, print: print_exponent_mantissa },
+    CustomDirective { name: "PairwiseOpType", parse: parse_pairwise_types, print: print_operand_types },
+    CustomDirective { name: "PrecisionConfig", parse: parse_precision, print: print_precision },
+    CustomDirective {
+        name: "PrecisionConfigAndAlgorithm",
+        parse: parse_precision_and_algorithm,
+        print: print_precision_and_algorithm,
+    },
+    CustomDirective { name: "SameOperandsAndResultType", parse: parse_same_type, print: print_same_type },
+    CustomDirective { name: "SelectOpType", parse: parse_select_types, print: print_select_types },
+    CustomDirective { name: "SliceRanges", parse: parse_slice_ranges, print: print_slice_ranges },
+    CustomDirective { name: "TupleOpType", parse: parse_tuple_type, print: print_result_type },
+    CustomDirective {
+        name: "VariadicOperandWithAttribute",
+        parse: parse_operands_with_comma,
+        print: print_operands_with_comma,
+    },
+    CustomDirective { name: "VariadicSameOperandsAndResultType", parse: parse_same_type, print: print_same_type },
+    CustomDirective { name: "WindowAttributes", parse: convolution::parse_window, print: convolution::print_window },
 ];
 
 /// Gives the attribute slots that `args` name their values, in order.
@@ -61,6 +73,23 @@ fn num_operands(state: &OpState, args: &[DirectiveArg]) -> usize {
     args.iter().map(count).sum()
 }
 
+/// The attribute that an argument names.
+fn attribute<'m>(op: OpRef<'m>, arg: Option<&DirectiveArg>) -> Option<&'m Attribute> {
+    match arg {
+        Some(AttrArg(slot)) => op.property(*slot),
+        _ => None,
+    }
+}
+
+/// The operand types that `args` name.
+fn operand_types<'m>(op: OpRef<'m>, args: &[DirectiveArg]) -> Vec<&'m Type> {
+    let types = |arg: &DirectiveArg| match arg {
+        OperandType(slot) => op.operand_slot(*slot),
+        _ => &[],
+    };
+    args.iter().flat_map(types).map(|&v| op.module().ty(v)).collect()
+}
+
 /// The operand types and the result type of a function type of `inputs` inputs and one result.
 fn signature(parser: &mut Parser<'_>, ty: &Type, inputs: usize) -> Parsed<Option<Vec<Type>>> {
     let Some((operands, results)) = ty.as_function() else { return Ok(None) };
@@ -81,6 +110,13 @@ fn parse_same_type(parser: &mut Parser<'_>, state: &mut OpState, args: &[Directi
     };
     set_types(state, args, types);
     Ok(())
+}
+
+fn print_same_type(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
+    match op.result_types().next() {
+        Some(result) if operand_types(op, args).iter().all(|t| *t == result) => printer.ty(result),
+        _ => printer.functional_type(op),
+    }
 }
 
 /// The complex result type if it implies the types of the parts, else `(T, U) -> V`.
@@ -109,6 +145,14 @@ fn part_type(ty: &Type) -> Option<Type> {
     }
 }
 
+fn print_complex_type(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
+    let implied = op.result_types().next().and_then(|result| Some((result, part_type(result)?)));
+    match implied {
+        Some((result, part)) if operand_types(op, args).iter().all(|t| **t == part) => printer.ty(result),
+        _ => printer.functional_type(op),
+    }
+}
+
 /// `predicate, T` if both choices have the result's type, else `(P, T, U) -> V`.
 fn parse_select_types(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
     let ty = parser.ty()?;
@@ -122,6 +166,15 @@ fn parse_select_types(parser: &mut Parser<'_>, state: &mut OpState, args: &[Dire
     };
     set_types(state, args, types);
     Ok(())
+}
+
+fn print_select_types(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
+    match (&operand_types(op, args)[..], op.result_types().next()) {
+        (&[predicate, on_true, on_false], Some(result)) if on_true == result && on_false == result => {
+            printer.types([predicate, result]);
+        }
+        _ => printer.functional_type(op),
+    }
 }
 
 /// The tuple type, which tells the types of the operands.
@@ -139,6 +192,10 @@ fn parse_tuple_type(parser: &mut Parser<'_>, state: &mut OpState, args: &[Direct
     Ok(())
 }
 
+fn print_result_type(printer: &mut Printer<'_>, op: OpRef<'_>, _args: &[DirectiveArg]) {
+    printer.types(op.result_types());
+}
+
 /// `T, U`: the types of the operands and, the same, of the results.
 fn parse_pairwise_types(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
     let mut types = Vec::new();
@@ -153,6 +210,10 @@ fn parse_pairwise_types(parser: &mut Parser<'_>, state: &mut OpState, args: &[Di
     Ok(())
 }
 
+fn print_operand_types(printer: &mut Printer<'_>, op: OpRef<'_>, _args: &[DirectiveArg]) {
+    printer.types(op.operand_types());
+}
+
 /// `%a, %b,`: operands, each followed by a comma.
 fn parse_operands_with_comma(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
     let [Operand(slot)] = *args else { return Ok(()) };
@@ -161,6 +222,13 @@ fn parse_operands_with_comma(parser: &mut Parser<'_>, state: &mut OpState, args:
         parser.expect(",")?;
     }
     Ok(())
+}
+
+fn print_operands_with_comma(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
+    if let [Operand(slot)] = *args {
+        printer.values(op.operand_slot(slot));
+        printer.write(",");
+    }
 }
 
 /// `[start:limit:stride, …]`, where a stride of 1 is not written.
@@ -178,11 +246,40 @@ fn parse_slice_ranges(parser: &mut Parser<'_>, state: &mut OpState, args: &[Dire
     Ok(())
 }
 
+fn print_slice_ranges(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
+    let list = |i: usize| ints(attribute(op, args.get(i)));
+    let (starts, limits, strides) = (list(0), list(1), list(2));
+    printer.write("[");
+    if starts.len() == limits.len() && starts.len() == strides.len() {
+        let ranges = starts.iter().zip(limits).zip(strides);
+        printer.separated(", ", ranges, |p, ((start, limit), stride)| {
+            p.number(format_args!("{start}:{limit}"));
+            if *stride != 1 {
+                p.number(format_args!(":{stride}"));
+            }
+        });
+    } else {
+        // Lists of different lengths are invalid; written out they can at least be read by people.
+        for (name, list) in [("start_indices: ", starts), (", limit_indices: ", limits), (", strides: ", strides)] {
+            printer.write(name);
+            printer.separated(", ", list, |p, n| p.number(n));
+        }
+    }
+    printer.write("]");
+}
+
 /// `@target`
 fn parse_call_target(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
     let name = parser.symbol_name()?;
     set_attributes(state, args, [Some(Attribute::string(&*name))]);
     Ok(())
+}
+
+fn print_call_target(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
+    match attribute(op, args.first()).and_then(Attribute::as_str) {
+        Some(name) => printer.symbol_name(name),
+        None => printer.symbol_name(""),
+    }
 }
 
 /// `e8m23`
@@ -196,6 +293,13 @@ fn parse_exponent_mantissa(parser: &mut Parser<'_>, state: &mut OpState, args: &
     };
     set_attributes(state, args, [exponent, mantissa].map(|n| Some(Attribute::i32(n))));
     Ok(())
+}
+
+fn print_exponent_mantissa(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
+    for (letter, arg) in ["e", "m"].into_iter().zip(args) {
+        printer.write(letter);
+        printer.number(integer(attribute(op, Some(arg))));
+    }
 }
 
 /// `batching_dims = [0] x [0], contracting_dims = [2] x [1]`, where batching dimensions are optional.
@@ -219,6 +323,19 @@ fn parse_dot_dims(parser: &mut Parser<'_>, state: &mut OpState, args: &[Directiv
     Ok(())
 }
 
+fn print_dot_dims(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
+    let Some(dims) = attribute(op, args.first()).and_then(DotDims::of) else { return };
+    let mut pair = |name: &str, lhs: &[i64], rhs: &[i64]| {
+        printer.number(format_args!("{name} = {lhs:?} x {rhs:?}"));
+    };
+    if !dims.lhs_batching_dimensions.is_empty() || !dims.rhs_batching_dimensions.is_empty() {
+        pair("batching_dims", dims.lhs_batching_dimensions, dims.rhs_batching_dimensions);
+        pair(", contracting_dims", dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions);
+    } else {
+        pair("contracting_dims", dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions);
+    }
+}
+
 /// `, precision = [HIGH, DEFAULT]`, or nothing.
 fn parse_precision(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
     if parser.eat(",") {
@@ -226,6 +343,16 @@ fn parse_precision(parser: &mut Parser<'_>, state: &mut OpState, args: &[Directi
         set_attributes(state, args, [Some(precision)]);
     }
     Ok(())
+}
+
+fn print_precision(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
+    let Some(cases) = attribute(op, args.first()).and_then(Attribute::as_array) else { return };
+    printer.write(", precision = [");
+    printer.separated(", ", cases, |p, case| match case.as_enum(&PRECISION) {
+        Some(value) => p.enum_value(&PRECISION, value),
+        None => p.attribute(case),
+    });
+    printer.write("]");
 }
 
 fn parse_precision_list(parser: &mut Parser<'_>) -> Parsed<Attribute> {
@@ -255,4 +382,12 @@ fn parse_precision_and_algorithm(parser: &mut Parser<'_>, state: &mut OpState, a
     }
     set_attributes(state, args, [precision, algorithm]);
     Ok(())
+}
+
+fn print_precision_and_algorithm(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
+    print_precision(printer, op, args);
+    if let Some(algorithm) = attribute(op, args.get(1)) {
+        printer.write(", algorithm = ");
+        printer.bare_attribute(&DOT_ALGORITHM, algorithm);
+    }
 }

@@ -1,7 +1,7 @@
 //! The types of the dialect: tokens and futures.
 
 use mlir::ods::{ParamAssembly, ParamDef, ParamKind, TypeDef};
-use mlir::text::{Parsed, Parser};
+use mlir::text::{Parsed, Parser, Printer};
 use mlir::{Attribute, Type};
 use std::sync::OnceLock;
 
@@ -22,7 +22,7 @@ pub static FUTURE: TypeDef = TypeDef {
     mnemonic: "future",
     doc: "The pending results, of the types listed, of an operation that was started and may not be done.",
     params: &[ParamDef { name: "types", kind: ParamKind::Types, optional: false }],
-    assembly: ParamAssembly::Custom { parse: parse_future, print: |_, _| {} },
+    assembly: ParamAssembly::Custom { parse: parse_future, print: print_future },
     verify: None,
     compatible: None,
 };
@@ -53,4 +53,11 @@ fn parse_future(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
         Ok(())
     })?;
     Ok(vec![Some(Attribute::array(types))])
+}
+
+fn print_future(printer: &mut Printer<'_>, values: &[Option<Attribute>]) {
+    let types = values.first().and_then(Option::as_ref).and_then(Attribute::as_array).unwrap_or(&[]);
+    printer.write("<");
+    printer.separated(", ", types.iter().filter_map(Attribute::as_type), |p, ty| p.ty(ty));
+    printer.write(">");
 }

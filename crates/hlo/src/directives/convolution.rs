@@ -1,11 +1,11 @@
 //! Abbreviated dimension numbers and windows of convolutions.
 
-use super::set_attributes;
-use crate::attrs::{CONV_DIMENSION_NUMBERS, ConvDims};
-use mlir::Attribute;
+use super::{attribute, set_attributes};
+use crate::attrs::{CONV_DIMENSION_NUMBERS, ConvDims, ints};
 use mlir::diag::Span;
 use mlir::ods::DirectiveArg;
-use mlir::text::{OpState, Parsed, Parser};
+use mlir::text::{OpState, Parsed, Parser, Printer};
+use mlir::{Attribute, OpRef};
 
 /// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`
 pub(super) fn parse_dimensions(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
@@ -81,8 +81,29 @@ fn parse_tensor(parser: &mut Parser<'_>, names: [&str; 2]) -> Parsed<[Attribute;
     Ok([Attribute::i64(first), Attribute::i64(second), Attribute::i64_array(spatial)])
 }
 
+pub(super) fn print_dimensions(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
+    match attribute(op, args.first()).and_then(ConvDims::of).and_then(|dims| compact(&dims)) {
+        Some(text) => printer.write(&text),
+        None => printer.write("[]x[]->[]"),
+    }
+}
+
+/// Writes the parameters of `#stablehlo.conv` in brackets: the abbreviation, or `<raw name = value, …>` for numbers that are
+/// not those of the dimensions of tensors.
+pub fn print_conv_dims(printer: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    printer.write("<");
+    match compact(&ConvDims::from_params(params)) {
+        Some(text) => printer.write(&text),
+        None => {
+            printer.write("raw ");
+            printer.struct_params(CONV_DIMENSION_NUMBERS.params, params);
+        }
+    }
+    printer.write(">");
+}
+
 /// The abbreviation, if the numbers are those of the dimensions of three tensors.
-pub fn print_conv_dims(dims: &ConvDims<'_>) -> Option<String> {
+fn compact(dims: &ConvDims<'_>) -> Option<String> {
     let input = tensor_text(
         [("b", dims.input_batch_dimension), ("f", dims.input_feature_dimension)],
         dims.input_spatial_dimensions,
@@ -175,4 +196,20 @@ fn parse_reversal(parser: &mut Parser<'_>) -> Parsed<Attribute> {
         Ok(())
     })?;
     Ok(Attribute::bool_array(values))
+}
+
+pub(super) fn print_window(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
+    let given = WINDOW.into_iter().zip(args).filter_map(|(name, arg)| Some((name, attribute(op, Some(arg))?)));
+    printer.separated(", ", given, |p, (name, value)| {
+        p.number(format_args!("{name} = ["));
+        if name == "pad" {
+            let numbers = value.as_dense().and_then(|d| d.int_values()).unwrap_or_default();
+            p.separated(", ", numbers.chunks(2), |p, pair| p.number(format_args!("{pair:?}")));
+        } else if name == "reverse" {
+            p.separated(", ", ints(Some(value)), |p, &flag| p.write(if flag != 0 { "true" } else { "false" }));
+        } else {
+            p.separated(", ", ints(Some(value)), |p, n| p.number(n));
+        }
+        p.write("]");
+    });
 }

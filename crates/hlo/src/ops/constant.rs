@@ -1,7 +1,7 @@
 //! `stablehlo.constant`.
 
 use super::prelude::*;
-use mlir::text::{OpState, Parsed, Parser};
+use mlir::text::{OpState, Parsed, Parser, Printer};
 
 op! {
     /// The tensor that the attribute `value` holds.
@@ -10,7 +10,7 @@ op! {
         attributes { value: required Elements }
         traits [ConstantLike, Pure]
         hooks {
-            assembly: Assembly::Custom { parse, print: |_, _| {} },
+            assembly: Assembly::Custom { parse, print },
             result_name: Some(result_name),
         }
     }
@@ -37,6 +37,17 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     state.result_types[0] = Some(vec![value.ty()]);
     state.properties[0] = Some(value);
     Ok(())
+}
+
+fn print(printer: &mut Printer<'_>, op: OpRef<'_>) {
+    match op.property(0) {
+        Some(value) if op.result_types().eq([&value.ty()]) => {
+            printer.attr_dict(op, &["value"]);
+            printer.write(" ");
+            printer.attribute(value);
+        }
+        _ => printer.generic_op_after_name(op),
+    }
 }
 
 /// `c` for integers, `cst` for others.

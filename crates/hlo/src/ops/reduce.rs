@@ -3,7 +3,7 @@
 use super::prelude::*;
 use mlir::ir::{Loc, OpName, OpParts};
 use mlir::ods::{OpDef, Trait};
-use mlir::text::{OpState, Parsed, Parser};
+use mlir::text::{OpState, Parsed, Parser, Printer};
 
 op! {
     /// The reduction of `inputs` along `dimensions` with `body`, from `init_values`; the dimensions disappear from the
@@ -14,7 +14,7 @@ op! {
         attributes { dimensions: required I64Array }
         regions { body: one }
         traits [SameVariadicOperandSize, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
-        hooks { assembly: Assembly::Custom { parse, print: |_, _| {} } }
+        hooks { assembly: Assembly::Custom { parse, print } }
     }
 }
 
@@ -105,4 +105,55 @@ fn parse_body(parser: &mut Parser<'_>, def: &'static OpDef) -> Parsed<RegionId> 
     }
     arguments.append(&mut accumulators);
     parser.region(def, arguments)
+}
+
+/// The op that the body applies to its arguments, if it does nothing else and the syntax can say so.
+fn combiner(op: OpRef<'_>) -> Option<OpRef<'_>> {
+    let module = op.module();
+    let block = module.entry(*op.regions().first()?)?;
+    let &[inner, end] = module.ops(block) else { return None };
+    let (inner, end) = (module.op(inner), module.op(end));
+    let scalar = Type::tensor([], op.operand_types().next()?.element_type().clone());
+    let applies = is_combiner(inner.def()?)
+        && inner.operands() == module.arguments(block)
+        && inner.operand_types().chain(inner.result_types()).all(|t| *t == scalar)
+        && end.is(super::ReturnOp::DEF)
+        && inner.results().eq(end.operands().iter().copied());
+    applies.then_some(inner)
+}
+
+fn print(printer: &mut Printer<'_>, op: OpRef<'_>) {
+    let module = op.module();
+    let (inputs, inits) = op.operands().split_at(op.operands().len() / 2);
+    printer.separated(", ", inputs.iter().zip(inits), |p, (&input, &init)| {
+        p.write("(");
+        p.value(input);
+        p.write(" init: ");
+        p.value(init);
+        p.write(")");
+    });
+    let combiner = combiner(op);
+    if let Some(combiner) = combiner {
+        printer.write(" applies ");
+        printer.write(combiner.name());
+    }
+    printer.number(format_args!(" across dimensions = {:?}", ints(op.property(0))));
+    printer.attr_dict(op, &["dimensions"]);
+    printer.write(" : ");
+    printer.functional_type(op);
+    let (None, Some(&body)) = (combiner, op.regions().first()) else { return };
+    printer.newline();
+    printer.write(" reducer");
+    if let Some(block) = module.entry(body) {
+        let pairs = module.arguments(block).len() / 2;
+        for i in 0..pairs {
+            printer.write("(");
+            printer.argument(module, block, i);
+            printer.write(", ");
+            printer.argument(module, block, pairs + i);
+            printer.write(") ");
+        }
+    }
+    printer.write(" ");
+    printer.region(op, body, false, true);
 }

@@ -1,7 +1,7 @@
 //! `stablehlo.while`.
 
 use super::prelude::*;
-use mlir::text::{OpState, Parsed, Parser, RegionArgument};
+use mlir::text::{OpState, Parsed, Parser, Printer, RegionArgument};
 
 op! {
     /// The last values of a loop that starts from `operand` and replaces the values by those that `body` returns for as
@@ -12,7 +12,7 @@ op! {
         regions { cond: one, body: one }
         traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
-            assembly: Assembly::Custom { parse, print: |_, _| {} },
+            assembly: Assembly::Custom { parse, print },
             argument_name: Some(|_, _, _| Some("iterArg".to_string())),
         }
     }
@@ -50,4 +50,27 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     state.result_types[0] = Some(types.clone());
     state.operand_types[0] = Some(types);
     Ok(())
+}
+
+fn print(printer: &mut Printer<'_>, op: OpRef<'_>) {
+    let module = op.module();
+    let regions = op.regions();
+    let arguments = regions.get(1).and_then(|&body| module.entry(body)).map_or(&[][..], |b| module.arguments(b));
+    printer.write("(");
+    printer.separated(", ", arguments.iter().zip(op.operands()), |p, (&argument, &operand)| {
+        p.value(argument);
+        p.write(" = ");
+        p.value(operand);
+    });
+    printer.write(")");
+    if !op.operands().is_empty() {
+        printer.write(" : ");
+        printer.types(op.operand_types());
+    }
+    printer.attr_dict_with_keyword(op, &[]);
+    printer.newline();
+    for (keyword, &region) in ["cond ", " do "].into_iter().zip(regions) {
+        printer.write(keyword);
+        printer.region(op, region, false, true);
+    }
 }

@@ -47,6 +47,11 @@ impl Printer<'_> {
     /// Writes an op in the generic form, without its results.
     pub fn generic_op(&mut self, op: OpRef<'_>) {
         self.string(op.name().as_bytes());
+        self.generic_op_after_name(op);
+    }
+
+    /// Writes what follows the name of an op in the generic form.
+    pub fn generic_op_after_name(&mut self, op: OpRef<'_>) {
         self.write("(");
         self.values(op.operands());
         self.write(")");
@@ -152,6 +157,15 @@ impl Printer<'_> {
         self.write("}");
     }
 
+    /// Writes `%name: T`, with its location where locations are shown, of an argument of a block that has it.
+    pub fn argument(&mut self, module: &Module, block: BlockId, index: usize) {
+        let argument = module.arguments(block)[index];
+        self.value(argument);
+        self.write(": ");
+        self.ty(module.ty(argument));
+        self.argument_location(|| module.location(&module.argument_locs(block)[index]));
+    }
+
     fn block(
         &mut self,
         module: &Module,
@@ -167,13 +181,7 @@ impl Printer<'_> {
             let arguments = module.arguments(block);
             if !arguments.is_empty() {
                 self.write("(");
-                let arguments = arguments.iter().zip(module.argument_locs(block));
-                self.separated(", ", arguments, |p, (&argument, loc)| {
-                    p.value(argument);
-                    p.write(": ");
-                    p.ty(module.ty(argument));
-                    p.argument_location(|| module.location(loc));
-                });
+                self.separated(", ", 0..arguments.len(), |p, i| p.argument(module, block, i));
                 self.write(")");
             }
             self.write(":");
