@@ -9,6 +9,7 @@ pub mod compat;
 pub mod constraints;
 pub mod directives;
 pub mod enums;
+pub mod eval;
 pub mod ops;
 pub mod quantized;
 pub mod types;

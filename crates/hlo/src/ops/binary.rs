@@ -11,6 +11,7 @@ macro_rules! binary {
                 results { result: single $set }
                 traits [Elementwise, NoMemoryEffect, SpeculatableIfAllInputsStatic $(, $commutative)?]
                 hooks {
+            eval: Some(eval::binary),
                     assembly: Assembly::Format(
                         "$lhs `,` $rhs attr-dict `:` \
                          custom<SameOperandsAndResultType>(type($lhs), type($rhs), type($result))",

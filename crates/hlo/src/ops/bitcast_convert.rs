@@ -9,6 +9,11 @@ op! {
         operands { operand: single TENSOR_OR_PER_AXIS_QUANTIZED }
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
         traits [NoMemoryEffect]
-        hooks { assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)") }
+        hooks { assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"), eval: Some(eval) }
     }
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [operand] = eval::tensors(operands)?;
+    eval::one(math::bitcast(&operand, eval::storage_dtype(op.result_type(0))?)?)
 }

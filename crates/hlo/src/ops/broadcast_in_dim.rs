@@ -11,9 +11,18 @@ op! {
         attributes { broadcast_dimensions: required I64Array }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$operand `,` `dims` `=` $broadcast_dimensions attr-dict `:` functional-type(operands, results)",
             ),
         }
     }
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [operand] = eval::tensors(operands)?;
+    let shape = eval::static_result_shape(op, 0);
+    let shape = shape.ok_or_else(|| EvalError::new("broadcast_in_dim", "the result must be static"))?;
+    let view = StridedView::dense(operand.shape())?.broadcast(&shape, &eval::usizes(op, "broadcast_dimensions")?)?;
+    eval::one(operand.gather(&view)?)
 }

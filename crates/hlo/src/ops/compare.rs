@@ -13,10 +13,28 @@ op! {
         }
         traits [Elementwise, NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)? \
                  attr-dict `:` functional-type(operands, results)",
             ),
         }
     }
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    const DIRECTIONS: [Direction; 6] =
+        [Direction::Eq, Direction::Ne, Direction::Ge, Direction::Gt, Direction::Le, Direction::Lt];
+    const TOTALORDER: u64 = 2;
+    let compare = CompareOp(op);
+    let direction = compare.comparison_direction().and_then(|d| d.as_enum(&COMPARISON_DIRECTION));
+    let direction = direction.and_then(|d| DIRECTIONS.get(d as usize).copied());
+    let direction = direction.ok_or_else(|| eval::missing(op, "comparison_direction"))?;
+    let total = compare.compare_type().and_then(|t| t.as_enum(&COMPARISON_TYPE)) == Some(TOTALORDER);
+    let [lhs, rhs] = eval::tensors(operands)?;
+    eval::one(if total && lhs.dtype().is_float() {
+        math::compare_total_order(direction, &lhs, &rhs)?
+    } else {
+        math::compare(direction, &lhs, &rhs)?
+    })
 }

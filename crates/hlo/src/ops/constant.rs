@@ -10,6 +10,7 @@ op! {
         attributes { value: required Elements }
         traits [ConstantLike, Pure]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Custom { parse, print },
             result_name: Some(result_name),
         }
@@ -54,4 +55,11 @@ fn print(printer: &mut Printer<'_>, op: OpRef<'_>) {
 fn result_name(op: OpRef<'_>) -> String {
     let integer = op.result_types().next().is_some_and(|t| t.element_type().is_integer(None));
     if integer { "c" } else { "cst" }.to_string()
+}
+
+fn eval(op: OpRef<'_>, _: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    match ConstantOp(op).value().and_then(Attribute::to_tensor) {
+        Some(tensor) => eval::one(tensor?),
+        None => Err(EvalError::new("constant_i1", "the value is no dense literal or defined resource of numbers")),
+    }
 }

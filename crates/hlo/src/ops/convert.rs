@@ -9,9 +9,15 @@ op! {
         results { result: single NON_QUANTIZED_TENSOR }
         traits [Elementwise, NoMemoryEffect]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
             ),
         }
     }
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [operand] = eval::tensors(operands)?;
+    eval::one(math::convert(operand, eval::storage_dtype(op.result_type(0))?)?)
 }

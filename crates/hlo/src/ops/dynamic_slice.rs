@@ -11,10 +11,21 @@ op! {
         attributes { slice_sizes: required I64Array }
         traits [Pure]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$operand `,` custom<VariadicOperandWithAttribute>($start_indices) `sizes` `=` $slice_sizes \
                  attr-dict `:` functional-type(operands, results)",
             ),
         }
     }
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let mut operands = eval::all_tensors(operands)?.into_iter();
+    let operand = operands.next().ok_or_else(|| EvalError::new("operands", "no operand"))?;
+    let starts: Vec<Tensor> = operands.collect();
+    let sizes = eval::usizes(op, "slice_sizes")?;
+    let starts = eval::clamped_starts(&starts, operand.shape(), &sizes)?;
+    let view = StridedView::window(operand.shape(), &starts, &sizes, &vec![1; sizes.len()])?;
+    eval::one(operand.gather(&view)?)
 }

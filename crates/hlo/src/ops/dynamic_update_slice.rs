@@ -9,6 +9,18 @@ op! {
         operands { operand: single TENSOR, update: single TENSOR, start_indices: variadic SCALAR_INT_TENSOR }
         results { result: single TENSOR }
         traits [Pure]
-        hooks { assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)") }
+        hooks { assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"), eval: Some(eval) }
     }
+}
+
+fn eval(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let mut operands = eval::all_tensors(operands)?.into_iter();
+    let (Some(mut operand), Some(update)) = (operands.next(), operands.next()) else {
+        return Err(EvalError::new("operands", "no operand or update"));
+    };
+    let starts: Vec<Tensor> = operands.collect();
+    let starts = eval::clamped_starts(&starts, operand.shape(), update.shape())?;
+    let view = StridedView::window(operand.shape(), &starts, update.shape(), &vec![1; update.rank()])?;
+    operand.scatter(&view, &update)?;
+    eval::one(operand)
 }

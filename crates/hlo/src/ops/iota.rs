@@ -8,6 +8,12 @@ op! {
         results { output: single STATIC_INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR }
         attributes { iota_dimension: required Int(64) }
         traits [Pure]
-        hooks { assembly: Assembly::Format("`dim` `=` $iota_dimension attr-dict `:` type($output)") }
+        hooks { assembly: Assembly::Format("`dim` `=` $iota_dimension attr-dict `:` type($output)"), eval: Some(eval) }
     }
+}
+
+fn eval(op: OpRef<'_>, _: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let shape = eval::static_result_shape(op, 0).ok_or_else(|| EvalError::new("iota", "the result must be static"))?;
+    let dtype = eval::storage_dtype(op.result_type(0))?;
+    eval::one(eval::iota(&shape, dtype, eval::usize_attr(op, "iota_dimension")?)?)
 }

@@ -8,6 +8,6 @@ op! {
         operands { x: single FLOAT_OR_QUANTIZED_TENSOR }
         results { y: single PRED_TENSOR }
         traits [Elementwise, NoMemoryEffect]
-        hooks { assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)") }
+        hooks { assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"), eval: Some(eval::unary) }
     }
 }

@@ -92,9 +92,14 @@ mod prelude {
     pub(super) use crate::compat;
     pub(super) use crate::constraints::*;
     pub(super) use crate::enums::*;
+    pub(super) use crate::eval;
+    pub(super) use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
     pub(super) use mlir::ods::Assembly;
     pub(super) use mlir::types::DYNAMIC;
     pub(super) use mlir::{Attribute, Diagnostic, OpRef, RegionId, Type, op};
+    pub(super) use numerics::Tensor;
+    pub(super) use numerics::math::{self, Direction};
+    pub(super) use numerics::shape::StridedView;
 }
 
 pub use abs::*;

@@ -15,6 +15,7 @@ op! {
         }
         traits [NoMemoryEffect]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$operand `,` $padding_value `,` `low` `=` $edge_padding_low `,` \
                  `high` `=` $edge_padding_high `,` `interior` `=` $interior_padding \
@@ -22,4 +23,11 @@ op! {
             ),
         }
     }
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [operand, padding] = eval::tensors(operands)?;
+    let list = |name| op.int_array(name).ok_or_else(|| eval::missing(op, name));
+    let (low, high) = (list("edge_padding_low")?, list("edge_padding_high")?);
+    eval::one(eval::pad(&operand, &padding, low, high, list("interior_padding")?)?)
 }

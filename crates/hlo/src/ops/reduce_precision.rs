@@ -10,10 +10,17 @@ op! {
         attributes { exponent_bits: required Int(32), mantissa_bits: required Int(32) }
         traits [Elementwise, NoMemoryEffect]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$operand `,` `format` `=` custom<ExponentMantissa>($exponent_bits, $mantissa_bits) \
                  attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($output))",
             ),
         }
     }
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let bits = |name| eval::usize_attr(op, name).map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    let [operand] = eval::tensors(operands)?;
+    eval::one(math::reduce_precision(operand, bits("exponent_bits")?, bits("mantissa_bits")?)?)
 }

@@ -8,12 +8,18 @@ op! {
     pub SelectOp, "stablehlo.select" {
         operands { pred: single PRED_TENSOR, on_true: single TENSOR, on_false: single TENSOR }
         results { result: single TENSOR }
-        traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
+        traits [Elementwise, NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "operands \
                  attr-dict `:` custom<SelectOpType>(type($pred), type($on_true), type($on_false), type($result))",
             ),
         }
     }
+}
+
+fn eval(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [pred, on_true, on_false] = eval::tensors(operands)?;
+    eval::one(math::select(&pred, &on_true, &on_false)?)
 }

@@ -11,9 +11,16 @@ op! {
         attributes { permutation: required I64Array }
         traits [NoMemoryEffect]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$operand `,` `dims` `=` $permutation attr-dict `:` functional-type(operands, results)",
             ),
         }
     }
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [operand] = eval::tensors(operands)?;
+    let view = StridedView::dense(operand.shape())?.permute(&eval::usizes(op, "permutation")?)?;
+    eval::one(operand.gather(&view)?)
 }

@@ -12,6 +12,7 @@ macro_rules! unary {
                 attributes { $($accuracy: implied Def(&RESULT_ACCURACY) => DefaultValue::Computed(default_result_accuracy))? }
                 traits [Elementwise, NoMemoryEffect]
                 hooks {
+            eval: Some(eval::unary),
                     assembly: Assembly::Format(
                         "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
                     ),

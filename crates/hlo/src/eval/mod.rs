@@ -1,0 +1,237 @@
+//! Evaluation shared by several ops: operands as tensors, shapes of results, and kernels on tensors.
+//!
+//! The meaning of each op is the `eval` in its own file under `ops/`.
+
+use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
+use mlir::{OpRef, Type};
+use numerics::math::{self, BinaryOp, UnaryOp};
+use numerics::shape::StridedView;
+use numerics::{DType, Tensor};
+use side_dialects::quant::Uniform;
+
+/// The operands of an op that takes exactly `N` tensors.
+///
+/// # Errors
+/// If there are not as many, or one is no tensor: only for an op that does not satisfy its declaration.
+pub fn tensors<const N: usize>(operands: Vec<RuntimeValue>) -> Result<[Tensor; N], EvalError> {
+    let tensors = all_tensors(operands)?;
+    let found = tensors.len();
+    tensors.try_into().map_err(|_| EvalError::new("operands", format!("expected {N} operands, found {found}")))
+}
+
+/// All operands as tensors.
+///
+/// # Errors
+/// If one is no tensor.
+pub fn all_tensors(operands: Vec<RuntimeValue>) -> Result<Vec<Tensor>, EvalError> {
+    operands.into_iter().map(RuntimeValue::into_tensor).collect()
+}
+
+/// One tensor as the results of an op.
+///
+/// # Errors
+/// None; the type is that of `eval`.
+pub fn one(tensor: Tensor) -> EvalResult {
+    Ok(vec![RuntimeValue::Tensor(tensor)])
+}
+
+/// How elements of a tensor type are stored: as they are, or, for a quantized type, as its storage type.
+///
+/// # Errors
+/// For types that have no storage here.
+pub fn storage_dtype(ty: &Type) -> Result<DType, EvalError> {
+    let element = ty.element_type();
+    Uniform::of(element)
+        .map_or(element, |quantized| quantized.storage)
+        .dtype()
+        .ok_or_else(|| EvalError::new("type", format!("elements of type {element} cannot be evaluated")))
+}
+
+/// The static shape of result `index`; `None` if a dimension is dynamic.
+pub fn static_result_shape(op: OpRef<'_>, index: usize) -> Option<Vec<usize>> {
+    op.result_type(index).as_tensor()?.static_shape()
+}
+
+/// The values of an attribute that lists dimensions or sizes, as `usize`.
+///
+/// # Errors
+/// If the attribute is missing or a value is negative.
+pub fn usizes(op: OpRef<'_>, name: &'static str) -> Result<Vec<usize>, EvalError> {
+    let values = op.int_array(name).ok_or_else(|| missing(op, name))?;
+    let unsigned: Option<Vec<usize>> = values.iter().map(|&v| usize::try_from(v).ok()).collect();
+    unsigned.ok_or_else(|| EvalError::new("attribute", format!("{name} of {} has a negative value", op.name())))
+}
+
+/// The value of an integer attribute as `usize`.
+///
+/// # Errors
+/// If the attribute is missing or negative.
+pub fn usize_attr(op: OpRef<'_>, name: &'static str) -> Result<usize, EvalError> {
+    let value = op.attr_or_default(name).and_then(|a| a.as_i64());
+    value.and_then(|v| usize::try_from(v).ok()).ok_or_else(|| missing(op, name))
+}
+
+/// The error that an attribute is missing or invalid.
+pub fn missing(op: OpRef<'_>, name: &str) -> EvalError {
+    EvalError::new("attribute", format!("{} has no valid attribute {name}", op.name()))
+}
+
+/// Start indices of a dynamic slice: scalar tensors, each clamped so that a slice of `sizes` stays within `shape`.
+///
+/// # Errors
+/// If an index is no integer scalar, or their number is not that of the dimensions.
+pub fn clamped_starts(starts: &[Tensor], shape: &[usize], sizes: &[usize]) -> Result<Vec<usize>, EvalError> {
+    if starts.len() != shape.len() || sizes.len() != shape.len() {
+        return Err(EvalError::new("operands", "one start index for each dimension is required"));
+    }
+    let clamp = |(axis, start): (usize, &Tensor)| -> Result<usize, EvalError> {
+        let values = start.to_i64s()?;
+        let value = *values.first().ok_or_else(|| EvalError::new("operands", "a start index is empty"))?;
+        let last = shape[axis].saturating_sub(sizes[axis]);
+        // Unsigned 64-bit indices beyond i64 are far beyond any dimension.
+        let beyond = start.dtype() == DType::U64 && value < 0;
+        Ok(if beyond { last } else { usize::try_from(value).unwrap_or(0).min(last) })
+    };
+    starts.iter().enumerate().map(clamp).collect()
+}
+
+/// Evaluates an elementwise op of one operand by its name.
+///
+/// # Errors
+/// If the op is not defined for the element type.
+pub fn unary(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let name = op.def().map_or("", |d| d.mnemonic());
+    let Some(&function) = UnaryOp::ALL.iter().find(|f| f.name() == name) else {
+        return Err(EvalError::new("eval", format!("no elementwise function is named {name}")));
+    };
+    refuse_quantized(op)?;
+    let [operand] = tensors(operands)?;
+    one(math::unary(function, operand)?)
+}
+
+/// Evaluates an elementwise op of two operands by its name.
+///
+/// # Errors
+/// If the op is not defined for the element type.
+pub fn binary(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let name = op.def().map_or("", |d| d.mnemonic());
+    let Some(&function) = BinaryOp::ALL.iter().find(|f| f.name() == name) else {
+        return Err(EvalError::new("eval", format!("no elementwise function is named {name}")));
+    };
+    refuse_quantized(op)?;
+    let [lhs, rhs] = tensors(operands)?;
+    one(math::binary(function, lhs, rhs)?)
+}
+
+/// Arithmetic on storage values is not arithmetic on the quantized values that they stand for.
+fn refuse_quantized(op: OpRef<'_>) -> Result<(), EvalError> {
+    match op.operand_types().find(|t| Uniform::of_element(t).is_some()) {
+        None => Ok(()),
+        Some(ty) => Err(EvalError::new("quantized", format!("{} of {ty} cannot be evaluated yet", op.name()))),
+    }
+}
+
+/// Values that count up from zero along `dimension`.
+///
+/// # Errors
+/// If there is no such dimension, or no memory.
+pub fn iota(shape: &[usize], dtype: DType, dimension: usize) -> Result<Tensor, EvalError> {
+    let Some(&size) = shape.get(dimension) else {
+        return Err(EvalError::new(
+            "iota_c1",
+            format!("there is no dimension {dimension} in a rank of {}", shape.len()),
+        ));
+    };
+    // Counting in 64-bit integers and converting wraps and rounds as the element type does.
+    let counts = Tensor::from_vec([size], (0..size as i64).collect())?;
+    let counts = math::convert(counts, dtype)?;
+    let view = StridedView::dense(&[size])?.broadcast(shape, &[dimension])?;
+    Ok(counts.gather(&view)?)
+}
+
+/// `operand` with `padding` around and between its elements; negative edges cut.
+///
+/// # Errors
+/// If the lists do not fit the rank, the result is too large, or the interior padding is negative.
+pub fn pad(
+    operand: &Tensor,
+    padding: &Tensor,
+    low: &[i64],
+    high: &[i64],
+    interior: &[i64],
+) -> Result<Tensor, EvalError> {
+    let rank = operand.rank();
+    if [low.len(), high.len(), interior.len()] != [rank; 3] {
+        return Err(EvalError::new("pad_c2", format!("each padding list must have {rank} entries")));
+    }
+    let too_large = || EvalError::new("pad_c4", "the padded size of a dimension is negative or too large");
+    let mut shape = Vec::with_capacity(rank);
+    // The part of the operand that stays, and where it goes.
+    let (mut from, mut to, mut sizes, mut steps) = (vec![], vec![], vec![], vec![]);
+    for d in 0..rank {
+        let size = i64::try_from(operand.shape()[d]).map_err(|_| too_large())?;
+        let step = interior[d].checked_add(1).filter(|&s| s > 0).ok_or_else(too_large)?;
+        let spread = if size == 0 { 0 } else { (size - 1).checked_mul(step).ok_or_else(too_large)? + 1 };
+        let padded = spread.checked_add(low[d]).and_then(|n| n.checked_add(high[d])).ok_or_else(too_large)?;
+        // Nothing is left where the edges cut more than there is.
+        let padded = padded.max(0);
+        shape.push(usize::try_from(padded).map_err(|_| too_large())?);
+        // Element i stands at low + i * step.
+        let first = if low[d] >= 0 { 0 } else { (-low[d] + step - 1) / step };
+        let room = padded - 1 - low[d];
+        let last = if room < 0 { -1 } else { (room / step).min(size - 1) };
+        let count = (last - first + 1).max(0);
+        from.push(first.min(size) as usize);
+        to.push(if count > 0 { (low[d] + first * step) as usize } else { 0 });
+        sizes.push(count as usize);
+        steps.push(isize::try_from(step).map_err(|_| too_large())?);
+    }
+    let mut result = padding.broadcast_scalar(&shape)?;
+    if !sizes.contains(&0) {
+        let source = StridedView::window(operand.shape(), &from, &sizes, &vec![1; rank])?;
+        let target = StridedView::window(&shape, &to, &sizes, &steps)?;
+        result.scatter(&target, &operand.gather(&source)?)?;
+    }
+    Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ints(shape: &[usize], values: &[i64]) -> Tensor {
+        Tensor::from_vec(shape, values.to_vec()).expect("shape and values agree")
+    }
+
+    #[test]
+    fn pad_example_of_the_specification() {
+        let operand = ints(&[2, 3], &[1, 2, 3, 4, 5, 6]);
+        let result = pad(&operand, &ints(&[], &[0]), &[0, 1], &[2, 1], &[1, 2]).expect("valid paddings");
+        let expected = [
+            [0, 1, 0, 0, 2, 0, 0, 3, 0],
+            [0, 0, 0, 0, 0, 0, 0, 0, 0],
+            [0, 4, 0, 0, 5, 0, 0, 6, 0],
+            [0, 0, 0, 0, 0, 0, 0, 0, 0],
+            [0, 0, 0, 0, 0, 0, 0, 0, 0],
+        ];
+        assert_eq!(result, ints(&[5, 9], expected.as_flattened()));
+    }
+
+    #[test]
+    fn negative_padding_cuts() {
+        let operand = ints(&[5], &[1, 2, 3, 4, 5]);
+        let result = pad(&operand, &ints(&[], &[0]), &[-1], &[-2], &[0]).expect("valid paddings");
+        assert_eq!(result, ints(&[2], &[2, 3]));
+        // [1 0 2 0 3 0 4 0 5] without its first three.
+        let result = pad(&operand, &ints(&[], &[0]), &[-3], &[0], &[1]).expect("valid paddings");
+        assert_eq!(result, ints(&[6], &[0, 3, 0, 4, 0, 5]));
+        let result = pad(&operand, &ints(&[], &[0]), &[-9], &[0], &[0]).expect("valid paddings");
+        assert_eq!(result.shape(), [0]);
+    }
+
+    #[test]
+    fn start_indices_are_clamped() {
+        let scalar = |v: i64| ints(&[], &[v]);
+        assert_eq!(clamped_starts(&[scalar(-3), scalar(9)], &[4, 4], &[2, 3]).expect("two indices"), [0, 1]);
+    }
+}
