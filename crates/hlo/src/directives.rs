@@ -58,7 +58,7 @@ fn set_types(state: &mut OpState, args: &[DirectiveArg], types: Vec<Type>) {
     for arg in args {
         match *arg {
             OperandType(slot) => {
-                let count = state.operands[slot].len();
+                let count = slot_size(state, slot);
                 state.operand_types[slot] = Some(types.by_ref().take(count).collect());
             }
             ResultType(slot) => state.result_types[slot] = Some(types.by_ref().take(1).collect()),
@@ -67,9 +67,14 @@ fn set_types(state: &mut OpState, args: &[DirectiveArg], types: Vec<Type>) {
     }
 }
 
+/// Number of operands in a slot. Where the format reads all operands at once (`operands`), each slot holds one.
+fn slot_size(state: &OpState, slot: usize) -> usize {
+    if state.all_operands.is_some() { 1 } else { state.operands[slot].len() }
+}
+
 /// Number of operands whose types `args` name.
 fn num_operands(state: &OpState, args: &[DirectiveArg]) -> usize {
-    let count = |arg: &DirectiveArg| if let OperandType(slot) = arg { state.operands[*slot].len() } else { 0 };
+    let count = |arg: &DirectiveArg| if let OperandType(slot) = arg { slot_size(state, *slot) } else { 0 };
     args.iter().map(count).sum()
 }
 

@@ -1,7 +1,7 @@
 //! The declarations are complete and consistent.
 
 use hlo::STABLEHLO;
-use mlir::ods::Registry;
+use mlir::ods::{Directive, Registry};
 
 #[test]
 fn all_ops_are_registered_in_order() {
@@ -27,6 +27,14 @@ fn every_op_is_documented_and_its_format_reads() {
     for op in STABLEHLO.ops {
         assert_eq!(op.dialect(), "stablehlo", "{}", op.name);
         assert!(!op.doc.trim().is_empty(), "{}", op.name);
-        assert!(op.format().is_ok(), "{:?}", op.format());
+        let directives = op.format();
+        assert!(directives.is_ok(), "{directives:?}");
+        let customs = directives.into_iter().flatten().filter_map(|d| match d {
+            Directive::Custom(name, _) => Some(name),
+            _ => None,
+        });
+        for name in customs {
+            assert!(STABLEHLO.directive(name).is_some(), "{}: custom<{name}>", op.name);
+        }
     }
 }

@@ -226,13 +226,13 @@ pub struct DenseElements {
 }
 
 impl DenseElements {
-    /// Elements of `ty` from their storage: all of them, or one for a splat. Equal elements become a splat,
+    /// Elements of `ty` from their storage: all of them, or one for a splat (also of no elements). Equal elements become a splat,
     /// as in MLIR. `None` if the type has no static shape or no storage, or `data` has another size.
     pub fn new(ty: Type, data: Bytes) -> Option<DenseElements> {
         let dtype = ty.element_type().dtype()?;
         let count = num_elements(&ty)?;
         let size = dtype.bytes();
-        let (splat, data) = if data.len() == size && count != 0 {
+        let (splat, data) = if data.len() == size {
             (true, data)
         } else if Some(data.len()) == count.checked_mul(size) {
             let bytes = &data[..];

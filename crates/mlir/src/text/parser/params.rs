@@ -125,6 +125,10 @@ impl<'a> Parser<'a> {
         let mut values = vec![None; params.len()];
         self.list_until(close, |p| {
             let span = p.here();
+            // Upstream's programs have commas after the last parameter.
+            if p.at(close) && values.iter().any(Option::is_some) {
+                return Ok(());
+            }
             let name = p.word("the name of a parameter")?;
             let Some(i) = params.iter().position(|param| param.name == name) else {
                 let known: Vec<_> = params.iter().map(|p| p.name).collect();

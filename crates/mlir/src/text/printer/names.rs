@@ -112,10 +112,24 @@ impl Names {
 
     fn op(&mut self, op: OpRef<'_>, options: &PrintOptions, counters: &mut Counters, scope: &mut Scope) {
         let Some(first) = op.results().next() else { return };
-        let hook = op.def().and_then(|d| d.result_name).filter(|_| !options.generic);
-        match hook.map(|name| name(op)).filter(|name| !name.is_empty()) {
-            Some(name) => self.word(first, name, counters, scope),
-            None => self.number(first, counters),
+        let Some(def) = op.def().filter(|_| !options.generic) else { return self.number(first, counters) };
+        if let Some(name) = def.result_name.map(|name| name(op)).filter(|name| !name.is_empty()) {
+            return self.word(first, name, counters, scope);
+        }
+        if def.results.len() < 2 {
+            return self.number(first, counters);
+        }
+        // The results of a declaration of several are named as declared, those of one slot together.
+        let mut named = 0;
+        for (slot, declared) in def.results.iter().enumerate() {
+            let range = op.result_slot(slot);
+            if !range.is_empty() {
+                self.word(op.result(range.start), declared.name.to_string(), counters, scope);
+                named = range.end;
+            }
+        }
+        if named == 0 {
+            self.number(first, counters);
         }
     }
 
@@ -143,10 +157,11 @@ impl Printer<'_> {
         match module.def(value) {
             ValueDef::Result { op, index } => {
                 let op = module.op(op);
-                self.value_name(op.result(0));
-                if op.num_results() > 1 {
+                let group = self.result_group(op, index as usize);
+                self.value_name(op.result(group.start));
+                if group.len() > 1 {
                     self.write("#");
-                    self.number(index);
+                    self.number(index as usize - group.start);
                 }
             }
             ValueDef::Argument { .. } => self.value_name(value),
@@ -158,7 +173,34 @@ impl Printer<'_> {
         self.separated(", ", values, |p, v| p.value(*v));
     }
 
-    /// Writes the name that all results of an op share.
+    /// The results that share a name with result `index` of an op.
+    fn result_group(&self, op: OpRef<'_>, index: usize) -> std::ops::Range<usize> {
+        let starts = |i: &usize| {
+            let name = self.names.values.get(op.result(*i).index());
+            *i == 0 || !matches!(name, None | Some(ValueName::Unknown))
+        };
+        let start = (0..=index).rev().find(starts).unwrap_or(0);
+        let end = (index + 1..op.num_results()).find(starts).unwrap_or(op.num_results());
+        start..end
+    }
+
+    /// Writes `%name:2, %other = ` for an op with results.
+    pub(super) fn result_names(&mut self, op: OpRef<'_>) {
+        let mut next = 0;
+        while next < op.num_results() {
+            let group = self.result_group(op, next);
+            self.write(if next > 0 { ", " } else { "" });
+            self.value_name(op.result(group.start));
+            if group.len() > 1 {
+                self.write(":");
+                self.number(group.len());
+            }
+            next = group.end;
+        }
+        self.write(if next > 0 { " = " } else { "" });
+    }
+
+    /// Writes the name that the results of a group share.
     pub(super) fn value_name(&mut self, value: Value) {
         match self.names.values.get(value.index()).copied().unwrap_or_default() {
             ValueName::Unknown => self.write("<<UNKNOWN SSA VALUE>>"),

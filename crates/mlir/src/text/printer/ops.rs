@@ -10,14 +10,7 @@ impl Printer<'_> {
     /// Writes an op with its results and its location.
     pub(super) fn full_op(&mut self, op: OpRef<'_>) {
         self.write_indent();
-        if op.num_results() > 0 {
-            self.value_name(op.result(0));
-            if op.num_results() > 1 {
-                self.write(":");
-                self.number(op.num_results());
-            }
-            self.write(" = ");
-        }
+        self.result_names(op);
         self.pretty_or_generic(op);
         self.op_location(|| op.location());
     }
