@@ -1,8 +1,7 @@
 //! Aliases: names for locations, affine maps and whatever dialects ask for, defined at the top or the end of the text.
 
-use super::{PrintOptions, Printer};
+use super::Printer;
 use crate::attrs::{AttrKind, Attribute, LocationKind};
-use crate::ir::{Loc, Module, OpRef};
 use crate::ods::Registry;
 use crate::types::{Type, TypeKind};
 use rustc_hash::FxHashMap;
@@ -22,20 +21,21 @@ struct Found {
     deferred: bool,
 }
 
-struct Collector {
+/// What has an alias, in the order in which printing first meets it: a first pass over the text fills it in.
+pub(super) struct Collector {
     registry: &'static Registry,
     found: Vec<Found>,
     positions: FxHashMap<Attribute, usize>,
 }
 
-impl Aliases {
-    /// Collects what has an alias below `op`, in the order in which upstream's printer meets it.
-    pub(super) fn of(op: OpRef<'_>, options: &PrintOptions) -> Aliases {
-        let module = op.module();
-        let mut collector =
-            Collector { registry: module.registry(), found: Vec::new(), positions: FxHashMap::default() };
-        collector.op(op, options);
-        let mut found = collector.found;
+impl Collector {
+    pub(super) fn new(registry: &'static Registry) -> Collector {
+        Collector { registry, found: Vec::new(), positions: FxHashMap::default() }
+    }
+
+    /// The aliases, with their names.
+    pub(super) fn finish(self) -> Aliases {
+        let mut found = self.found;
         // Leaves first, so that definitions refer to earlier ones; then by word, in the order met.
         found.sort_by(|a, b| (a.depth, &a.word).cmp(&(b.depth, &b.word)));
         let mut counts: FxHashMap<String, usize> = FxHashMap::default();
@@ -53,53 +53,6 @@ impl Aliases {
         }
         aliases
     }
-}
-
-impl Collector {
-    fn op(&mut self, op: OpRef<'_>, options: &PrintOptions) {
-        let module = op.module();
-        let debug = options.debug_info && !options.pretty_debug_info;
-        let mut stack = vec![Step::Op(op)];
-        while let Some(step) = stack.pop() {
-            let op = match step {
-                Step::Op(op) => op,
-                Step::Arguments(block) => {
-                    for (&argument, loc) in module.arguments(block).iter().zip(module.argument_locs(block)) {
-                        self.ty(module.ty(argument));
-                        if debug {
-                            self.loc(module, loc, false);
-                        }
-                    }
-                    continue;
-                }
-            };
-            if debug {
-                self.loc(module, op.loc(), true);
-            }
-            for attribute in op.properties().iter().flatten() {
-                self.attribute(attribute, false);
-            }
-            for (_, attribute) in op.attributes().iter() {
-                self.attribute(attribute, false);
-            }
-            let at = stack.len();
-            for &region in op.regions() {
-                for &block in module.blocks(region) {
-                    // Locations of arguments are defined at the top of the text, unlike those of ops.
-                    stack.push(Step::Arguments(block));
-                    stack.extend(module.ops(block).iter().map(|&op| Step::Op(module.op(op))));
-                }
-            }
-            stack[at..].reverse();
-            for ty in op.operand_types().chain(op.result_types()) {
-                self.ty(ty);
-            }
-        }
-    }
-
-    fn loc(&mut self, module: &Module, loc: &Loc, deferred: bool) {
-        self.attribute(&module.location(loc), deferred);
-    }
 
     fn ty(&mut self, ty: &Type) {
         if let TypeKind::RankedTensor(tensor) = &**ty
@@ -110,7 +63,7 @@ impl Collector {
     }
 
     /// Notes an attribute and those in it; returns how deep it nests aliases.
-    fn attribute(&mut self, attribute: &Attribute, deferred: bool) -> usize {
+    pub(super) fn attribute(&mut self, attribute: &Attribute, deferred: bool) -> usize {
         if let Some(&at) = self.positions.get(attribute) {
             if self.found[at].deferred && !deferred {
                 self.found[at].deferred = false;
@@ -169,14 +122,13 @@ impl Collector {
     }
 }
 
-enum Step<'m> {
-    Op(OpRef<'m>),
-    Arguments(crate::ir::BlockId),
-}
-
 impl Printer<'_> {
-    /// Writes `#alias` if the attribute has one.
+    /// Writes `#alias` if the attribute has one. In the first pass, notes the attribute instead.
     pub(super) fn alias(&mut self, attribute: &Attribute) -> bool {
+        if let Some(collector) = &mut self.collector {
+            collector.attribute(attribute, false);
+            return true;
+        }
         if self.aliases.definitions.is_empty() {
             return false;
         }

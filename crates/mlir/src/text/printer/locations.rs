@@ -17,6 +17,13 @@ impl Printer<'_> {
     fn trailing_location(&mut self, location: impl FnOnce() -> Attribute, by_alias: bool) {
         if self.options.debug_info {
             let location = location();
+            if let Some(collector) = &mut self.collector {
+                if !self.options.pretty_debug_info {
+                    // Only the locations of ops may be defined at the end of the text.
+                    collector.attribute(&location, by_alias);
+                }
+                return;
+            }
             self.write(" ");
             if self.options.pretty_debug_info {
                 self.location_body(&location);

@@ -15,7 +15,7 @@ pub use ops::print_module_op;
 use crate::attrs::Attribute;
 use crate::ir::{Module, OpRef};
 use crate::types::Type;
-use aliases::Aliases;
+use aliases::{Aliases, Collector};
 use names::Names;
 use std::fmt;
 
@@ -69,7 +69,11 @@ pub fn print_op(op: OpRef<'_>, options: &PrintOptions) -> String {
     printer.module = Some(op.module());
     printer.names = Names::of(op, options);
     if !options.local_scope {
-        printer.aliases = Aliases::of(op, options);
+        // A first pass finds what has an alias; its text is thrown away.
+        printer.collector = Some(Collector::new(op.module().registry()));
+        printer.full_op(op);
+        printer.aliases = printer.collector.take().map(Collector::finish).unwrap_or_default();
+        printer.out.clear();
     }
     printer.alias_definitions(false);
     printer.full_op(op);
@@ -88,6 +92,8 @@ pub struct Printer<'m> {
     indent: usize,
     names: Names,
     aliases: Aliases,
+    /// In the first pass: what has an alias.
+    collector: Option<Collector>,
     /// Default dialects of the enclosing regions, innermost last.
     default_dialects: Vec<&'static str>,
 }
@@ -101,6 +107,7 @@ impl<'m> Printer<'m> {
             indent: 0,
             names: Names::default(),
             aliases: Aliases::default(),
+            collector: None,
             default_dialects: vec!["builtin"],
         }
     }

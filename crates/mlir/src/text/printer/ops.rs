@@ -9,6 +9,10 @@ use std::collections::BTreeMap;
 impl Printer<'_> {
     /// Writes an op with its results and its location.
     pub(super) fn full_op(&mut self, op: OpRef<'_>) {
+        if self.collector.is_some() {
+            self.op_location(|| op.location());
+            return self.pretty_or_generic(op);
+        }
         self.write_indent();
         self.result_names(op);
         self.pretty_or_generic(op);
