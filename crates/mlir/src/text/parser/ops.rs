@@ -320,15 +320,7 @@ impl<'a> Parser<'a> {
         if let Some(all) = state.all_operands.take() {
             let segments = state.properties.iter().zip(def.attributes).find(|(_, s)| s.name == "operandSegmentSizes");
             let segments = segments.and_then(|(value, _)| value.as_ref()?.as_int_array()).map(<[i64]>::to_vec);
-            let ranges = match def.operand_ranges(all.len(), segments.as_deref()) {
-                Ok(ranges) => ranges,
-                Err(_) => {
-                    let message =
-                        format!("{} takes {} operand slot(s); {} are given", def.name, def.operands.len(), all.len());
-                    return self.error_at(state.span, message);
-                }
-            };
-            state.operands = ranges.into_iter().map(|r| all[r].to_vec()).collect();
+            self.deal_operands(all, segments.as_deref(), &mut state)?;
         }
         let sizes: Vec<i64> = state.operands.iter().map(|o| o.len() as i64).collect();
         if def.has_trait(&Trait::AttrSizedOperandSegments)
@@ -363,6 +355,23 @@ impl<'a> Parser<'a> {
             }
         }
         Ok(op)
+    }
+
+    /// Puts operands that were written in one list into their slots.
+    pub(super) fn deal_operands(
+        &mut self,
+        operands: Vec<UnresolvedOperand>,
+        segments: Option<&[i64]>,
+        state: &mut OpState,
+    ) -> Parsed<()> {
+        let def = state.def;
+        let Ok(ranges) = def.operand_ranges(operands.len(), segments) else {
+            let names: Vec<_> = def.operands.iter().map(|s| s.name).collect();
+            let message = format!("{} takes the operands {}; found {}", def.name, names.join(", "), operands.len());
+            return self.error_at(self.span_from(state.span), message);
+        };
+        state.operands = ranges.into_iter().map(|r| operands[r].to_vec()).collect();
+        Ok(())
     }
 
     fn resolve_operands(&mut self, state: &OpState, out: &mut SmallVec<[Value; 3]>) -> Parsed<()> {

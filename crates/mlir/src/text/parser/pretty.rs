@@ -2,7 +2,7 @@
 
 use super::{Kind, Parsed, Parser};
 use crate::attrs::{AttrKind, Attribute};
-use crate::ods::{Arity, AttrConstraint, Directive, Literal, TypeSource};
+use crate::ods::{Arity, AttrConstraint, Directive, Literal, Trait, TypeSource};
 use crate::text::OpState;
 use crate::types::{Signedness, Type};
 
@@ -24,8 +24,13 @@ impl<'a> Parser<'a> {
             Directive::Literal(_) => Ok(()),
             Directive::Operand(slot) => self.operand_slot(*slot, state),
             Directive::Operands => {
-                state.all_operands = Some(self.operands()?);
-                Ok(())
+                let operands = self.operands()?;
+                // Sizes of slots that an attribute tells are known only once that is read.
+                if state.def.has_trait(&Trait::AttrSizedOperandSegments) {
+                    state.all_operands = Some(operands);
+                    return Ok(());
+                }
+                self.deal_operands(operands, None, state)
             }
             Directive::Attribute(slot) => {
                 let value = self.slot_attribute(state.def.attributes[*slot].constraint)?;
