@@ -4,7 +4,7 @@
 
 use crate::constraints::FUNCTION;
 use mlir::attrs::Dictionary;
-use mlir::ods::{Assembly, AttrConstraint, Dialect, TypeConstraint};
+use mlir::ods::{Assembly, AttrConstraint, CustomDirective, Dialect, DirectiveArg, TypeConstraint};
 use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::verify::nearest_symbol;
 use mlir::{Attribute, Diagnostics, OpRef, Type, op};
@@ -13,6 +13,7 @@ use mlir::{Attribute, Diagnostics, OpRef, Type, op};
 pub static FUNC: Dialect = Dialect {
     namespace: "func",
     ops: &[CallOp::DEF, CallIndirectOp::DEF, ConstantOp::DEF, FuncOp::DEF, ReturnOp::DEF],
+    directives: &[CustomDirective { name: "CalleeType", parse: parse_callee_type, print: print_callee_type }],
     ..Dialect::EMPTY
 };
 
@@ -72,8 +73,26 @@ op! {
         operands { callee: single FUNCTION, callee_operands: variadic TypeConstraint::ANY }
         results { results: variadic TypeConstraint::ANY }
         attributes { arg_attrs: optional DICTIONARIES, res_attrs: optional DICTIONARIES }
-        hooks { verify: Some(verify_call_indirect) }
+        hooks {
+            assembly: Assembly::Format(
+                "$callee `(` $callee_operands `)` attr-dict `:` custom<CalleeType>(type($callee))",
+            ),
+            verify: Some(verify_call_indirect),
+        }
     }
+}
+
+/// Reads the function type of the callee, which tells all other types.
+fn parse_callee_type(parser: &mut Parser<'_>, state: &mut OpState, _: &[DirectiveArg]) -> Parsed<()> {
+    let (inputs, results) = parser.function_signature()?;
+    state.operand_types[0] = Some(vec![Type::function(inputs.clone(), results.clone())]);
+    state.operand_types[1] = Some(inputs);
+    state.result_types[0] = Some(results);
+    Ok(())
+}
+
+fn print_callee_type(printer: &mut Printer<'_>, op: OpRef<'_>, _: &[DirectiveArg]) {
+    printer.ty(op.operand_type(0));
 }
 
 fn verify_call_indirect(op: OpRef<'_>, errors: &mut Diagnostics) {
@@ -147,8 +166,8 @@ impl<'m> FuncOp<'m> {
     }
 }
 
-/// Reads `visibility? @name(arguments) -> results attributes {…} body?`.
-fn parse_func(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
+/// Reads `visibility? @name(arguments) -> results attributes {…} body?`, also for function-like ops of other dialects.
+pub(crate) fn parse_func(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     for visibility in ["public", "private", "nested"] {
         if parser.eat(visibility) {
             state.set_attr("sym_visibility", Attribute::string(visibility));
@@ -167,26 +186,38 @@ fn parse_func(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
         }
     }
     parser.optional_attr_dict_with_keyword(state)?;
-    let body = if parser.at("{") { parser.region(state.def, arguments)? } else { parser.module().create_region() };
+    let span = parser.here();
+    let body = if parser.at("{") {
+        let body = parser.region(state.def, arguments)?;
+        if parser.module().blocks(body).is_empty() {
+            return parser.error_at(span, "the body of a function is empty; an external function has no braces");
+        }
+        body
+    } else {
+        parser.module().create_region()
+    };
     state.regions[0].push(body);
     Ok(())
 }
 
-fn print_func(printer: &mut Printer<'_>, op: OpRef<'_>) {
-    let func = FuncOp(op);
+/// Writes what [`parse_func`] reads.
+pub(crate) fn print_func(printer: &mut Printer<'_>, op: OpRef<'_>) {
     printer.write(" ");
-    if let Some(visibility) = func.sym_visibility().and_then(|v| v.as_str()) {
+    if let Some(visibility) = op.attr("sym_visibility").and_then(|v| v.as_str()) {
         printer.write(visibility);
         printer.write(" ");
     }
     printer.symbol_name(op.symbol_name().unwrap_or(""));
     let module = op.module();
-    printer.function_signature(module, module.entry(func.body()), func.signature(), func.arg_attrs(), func.res_attrs());
+    let body = op.regions()[0];
+    let entry = module.entry(body);
+    let signature = op.attr("function_type").and_then(|t| t.as_type()?.as_function()).unwrap_or((&[], &[]));
+    printer.function_signature(module, entry, signature, op.attr("arg_attrs"), op.attr("res_attrs"));
     let written = ["sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs"];
     printer.attr_dict_with_keyword(op, &written);
-    if !func.is_declaration() {
+    if entry.is_some() {
         printer.write(" ");
-        printer.region(op, func.body(), false, true);
+        printer.region(op, body, false, true);
     }
 }
 

@@ -1,7 +1,8 @@
 //! Comparison and selection.
 
 use super::{BOOLEANS, FASTMATH, FLOATS, INTEGERS, with_element};
-use mlir::ods::{Assembly, EnumDef, EnumStyle, TypeConstraint};
+use mlir::ods::{Assembly, DirectiveArg, EnumDef, EnumStyle, TypeConstraint};
+use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::{Diagnostic, Diagnostics, OpRef, Type, op};
 
 /// Relations of integers; an `i64`.
@@ -96,8 +97,30 @@ op! {
         }
         results { result: single TypeConstraint::ANY }
         traits [Pure, AllTypesMatch(&["true_value", "false_value", "result"]), Elementwise]
-        hooks { verify: Some(verify_select) }
+        hooks {
+            assembly: Assembly::Format(
+                "$condition `,` $true_value `,` $false_value attr-dict `:` custom<SelectTypes>(type($condition), type($result))",
+            ),
+            verify: Some(verify_select),
+        }
     }
+}
+
+/// Reads the type of the values, after that of the condition if that is not `i1`.
+pub(super) fn parse_select_types(parser: &mut Parser<'_>, state: &mut OpState, _: &[DirectiveArg]) -> Parsed<()> {
+    let first = parser.ty()?;
+    let (condition, result) = if parser.eat(",") { (first, parser.ty()?) } else { (Type::i1(), first) };
+    state.operand_types[0] = Some(vec![condition]);
+    state.result_types[0] = Some(vec![result]);
+    Ok(())
+}
+
+pub(super) fn print_select_types(printer: &mut Printer<'_>, op: OpRef<'_>, _: &[DirectiveArg]) {
+    if *op.operand_type(0) != Type::i1() {
+        printer.ty(op.operand_type(0));
+        printer.write(", ");
+    }
+    printer.ty(op.result_type(0));
 }
 
 fn verify_select(op: OpRef<'_>, errors: &mut Diagnostics) {

@@ -14,7 +14,7 @@ pub use constant::ConstantOp;
 pub use floats::*;
 pub use integers::*;
 
-use mlir::ods::{Dialect, EnumDef, EnumStyle, TypeConstraint, TypeRule};
+use mlir::ods::{CustomDirective, Dialect, EnumDef, EnumStyle, TypeConstraint, TypeRule};
 use mlir::{Type, TypeKind};
 
 /// The arith dialect.
@@ -77,6 +77,11 @@ pub static ARITH: Dialect = Dialect {
         XOrIOp::DEF,
     ],
     enums: &[&FASTMATH, &OVERFLOW],
+    directives: &[CustomDirective {
+        name: "SelectTypes",
+        parse: compare::parse_select_types,
+        print: compare::print_select_types,
+    }],
     ..Dialect::EMPTY
 };
 

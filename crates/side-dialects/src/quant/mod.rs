@@ -3,6 +3,7 @@
 //! Source: MLIR, "'quant' Dialect".
 
 mod ops;
+mod text;
 mod types;
 
 pub use ops::{DequantizeCastOp, QuantizeCastOp, StorageCastOp};

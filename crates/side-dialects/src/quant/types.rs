@@ -1,9 +1,11 @@
 //! The quantized types and a typed view of the uniform ones.
 
+use super::text;
 use mlir::attrs::AttrKind;
 use mlir::ods::{ParamAssembly, ParamDef, ParamKind, TypeDef};
-use mlir::types::{FloatKind, Signedness};
+use mlir::types::Signedness;
 use mlir::{Attribute, Type, TypeKind};
+use numerics::DType;
 
 /// Storage types have at most this many bits.
 const MAX_STORAGE_BITS: u32 = 32;
@@ -33,7 +35,7 @@ pub static UNIFORM: TypeDef = TypeDef {
         optional("block_sizes", ParamKind::I64s),
         optional("scales_shape", ParamKind::I64s),
     ],
-    assembly: ParamAssembly::List,
+    assembly: ParamAssembly::Custom { parse: text::parse_uniform, print: text::print_uniform },
     verify: Some(verify_uniform),
     compatible: Some(compatible_uniform),
 };
@@ -49,7 +51,7 @@ pub static ANY: TypeDef = TypeDef {
         required("storage_max", ParamKind::I64),
         optional("expressed", ParamKind::Type),
     ],
-    assembly: ParamAssembly::List,
+    assembly: ParamAssembly::Custom { parse: text::parse_any, print: text::print_any },
     verify: Some(verify_any),
     compatible: None,
 };
@@ -60,7 +62,7 @@ pub static CALIBRATED: TypeDef = TypeDef {
     mnemonic: "calibrated",
     doc: "A float whose values were observed to lie between `min` and `max`.",
     params: &[required("expressed", ParamKind::Type), required("min", ParamKind::F64), required("max", ParamKind::F64)],
-    assembly: ParamAssembly::List,
+    assembly: ParamAssembly::Custom { parse: text::parse_calibrated, print: text::print_calibrated },
     verify: Some(verify_calibrated),
     compatible: None,
 };
@@ -274,28 +276,12 @@ fn verify_calibrated(params: &[Option<Attribute>]) -> Result<(), String> {
     if min < max { Ok(()) } else { Err(format!("the range {min}:{max} is empty")) }
 }
 
-/// The least positive and the greatest finite value of a float type.
-fn expressed_limits(expressed: &Type) -> Option<(f64, f64)> {
-    let TypeKind::Float(kind) = **expressed else { return None };
-    // (exponent of the least subnormal, greatest finite value): IEEE-754 and the OCP formats.
-    Some(match kind {
-        FloatKind::BF16 => (2f64.powi(-133), (2.0 - 2f64.powi(-7)) * 2f64.powi(127)),
-        FloatKind::F16 => (2f64.powi(-24), 65504.0),
-        FloatKind::TF32 => (2f64.powi(-136), (2.0 - 2f64.powi(-10)) * 2f64.powi(127)),
-        FloatKind::F32 => (2f64.powi(-149), f64::from(f32::MAX)),
-        FloatKind::F64 | FloatKind::F80 | FloatKind::F128 => (f64::from_bits(1), f64::MAX),
-        FloatKind::F8E5M2 => (2f64.powi(-16), 57344.0),
-        FloatKind::F8E5M2FNUZ => (2f64.powi(-17), 57344.0),
-        FloatKind::F8E4M3 => (2f64.powi(-9), 240.0),
-        FloatKind::F8E4M3FN => (2f64.powi(-9), 448.0),
-        FloatKind::F8E4M3FNUZ => (2f64.powi(-10), 240.0),
-        FloatKind::F8E4M3B11FNUZ => (2f64.powi(-13), 30.0),
-        FloatKind::F8E3M4 => (2f64.powi(-6), 15.5),
-        FloatKind::F8E8M0FNU => (2f64.powi(-127), 2f64.powi(127)),
-        FloatKind::F6E3M2FN => (2f64.powi(-4), 28.0),
-        FloatKind::F6E2M3FN => (2f64.powi(-3), 7.5),
-        FloatKind::F4E2M1FN => (0.5, 6.0),
-    })
+/// The least positive and the greatest finite value of a float type; those of `f64` for wider ones.
+fn expressed_limits(expressed: &Type) -> (f64, f64) {
+    match expressed.dtype().and_then(DType::float_format) {
+        Some(format) => (format.decode(u64::from(format.signed)), format.decode(format.max_finite())),
+        None => (f64::from_bits(1), f64::MAX),
+    }
 }
 
 fn verify_uniform(params: &[Option<Attribute>]) -> Result<(), String> {
@@ -305,7 +291,7 @@ fn verify_uniform(params: &[Option<Attribute>]) -> Result<(), String> {
     if view.scale_bits.len() != view.zero_points.len() {
         return Err(format!("{} scales for {} zero points", view.scale_bits.len(), view.zero_points.len()));
     }
-    let (least, greatest) = expressed_limits(view.expressed).unwrap_or((f64::from_bits(1), f64::MAX));
+    let (least, greatest) = expressed_limits(view.expressed);
     if let Some(scale) = view.scales().find(|s| !(least..=greatest).contains(s)) {
         let expressed = view.expressed;
         return Err(format!("the scale {scale:e} is out of the range of {expressed}, {least:e} to {greatest:e}"));

@@ -1,8 +1,10 @@
 //! Functions that compute shapes, and libraries of them.
 
 use crate::constraints::FUNCTION;
+use crate::func::{parse_func, print_func};
 use mlir::ods::{Assembly, AttrConstraint, TypeConstraint};
-use mlir::op;
+use mlir::text::{OpState, Parsed, Parser, Printer};
+use mlir::{Attribute, OpRef, op};
 
 static DICTIONARIES: AttrConstraint = AttrConstraint::ArrayOf(&AttrConstraint::Dictionary);
 
@@ -18,6 +20,7 @@ op! {
         }
         regions { body: any }
         traits [IsolatedFromAbove, Symbol, DefaultDialect("shape")]
+        hooks { assembly: Assembly::Custom { parse: parse_func, print: print_func } }
     }
 }
 
@@ -27,6 +30,45 @@ op! {
         attributes { sym_name: required SymbolName, sym_visibility: optional String, mapping: required Dictionary }
         regions { body: one }
         traits [SymbolTable, Symbol, NoTerminator, IsolatedFromAbove, SingleBlock, DefaultDialect("shape")]
+        hooks { assembly: Assembly::Custom { parse: parse_library, print: print_library } }
+    }
+}
+
+/// Reads `visibility? @name attributes {…} region mapping {…}`.
+fn parse_library(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
+    for visibility in ["public", "private", "nested"] {
+        if parser.eat(visibility) {
+            state.set_attr("sym_visibility", Attribute::string(visibility));
+        }
+    }
+    let name = parser.symbol_name()?;
+    state.set_attr("sym_name", Attribute::string(&*name));
+    parser.optional_attr_dict_with_keyword(state)?;
+    let body = parser.region(state.def, Vec::new())?;
+    if parser.module().blocks(body).is_empty() {
+        parser.module().create_block(body);
+    }
+    state.regions[0].push(body);
+    parser.expect("mapping")?;
+    let mapping = parser.dictionary()?;
+    state.set_attr("mapping", mapping.into());
+    Ok(())
+}
+
+fn print_library(printer: &mut Printer<'_>, op: OpRef<'_>) {
+    let library = FunctionLibraryOp(op);
+    printer.write(" ");
+    if let Some(visibility) = library.sym_visibility().and_then(|v| v.as_str()) {
+        printer.write(visibility);
+        printer.write(" ");
+    }
+    printer.symbol_name(op.symbol_name().unwrap_or(""));
+    printer.attr_dict_with_keyword(op, &["sym_name", "sym_visibility", "mapping"]);
+    printer.write(" ");
+    printer.region(op, library.body(), false, true);
+    printer.write(" mapping ");
+    if let Some(mapping) = library.mapping() {
+        printer.attribute(mapping);
     }
 }
 

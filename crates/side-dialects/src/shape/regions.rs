@@ -2,6 +2,7 @@
 
 use super::types::{SHAPE_OR_EXTENTS, WITNESS_ONLY};
 use mlir::ods::{Assembly, TypeConstraint};
+use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::{Diagnostics, OpRef, Type, op};
 
 op! {
@@ -11,8 +12,34 @@ op! {
         results { results: variadic TypeConstraint::ANY }
         regions { do_region: one }
         traits [ImplicitTerminator("shape.assuming_yield"), SingleBlock, RecursiveMemoryEffects]
-        hooks { verify_regions: Some(verify_assuming) }
+        hooks {
+            assembly: Assembly::Custom { parse: parse_assuming, print: print_assuming },
+            verify_regions: Some(verify_assuming),
+        }
     }
+}
+
+/// Reads `%witness -> (types) region attributes`.
+fn parse_assuming(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
+    state.operands[0].push(parser.operand()?);
+    state.result_types[0] = Some(if parser.eat("->") { parser.result_types()? } else { Vec::new() });
+    let region = parser.region_with_terminator(state.def, Vec::new())?;
+    state.regions[0].push(region);
+    parser.optional_attr_dict(state)
+}
+
+fn print_assuming(printer: &mut Printer<'_>, op: OpRef<'_>) {
+    let has_results = op.num_results() > 0;
+    printer.write(" ");
+    printer.values(op.operands());
+    if has_results {
+        printer.write(" -> (");
+        printer.types(op.result_types());
+        printer.write(")");
+    }
+    printer.write(" ");
+    printer.region(op, AssumingOp(op).do_region(), false, has_results);
+    printer.attr_dict(op, &[]);
 }
 
 fn verify_assuming(op: OpRef<'_>, errors: &mut Diagnostics) {
@@ -39,8 +66,43 @@ op! {
         results { result: variadic TypeConstraint::ANY }
         regions { region: one }
         traits [SingleBlock]
-        hooks { verify_regions: Some(verify_reduce) }
+        hooks {
+            assembly: Assembly::Custom { parse: parse_reduce, print: print_reduce },
+            verify_regions: Some(verify_reduce),
+        }
     }
+}
+
+/// Reads `(%shape, %values) : type -> types region attributes`; the values have the types of the results.
+fn parse_reduce(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
+    parser.expect("(")?;
+    state.operands[0].push(parser.operand()?);
+    while parser.eat(",") {
+        state.operands[1].push(parser.operand()?);
+    }
+    parser.expect(")")?;
+    parser.expect(":")?;
+    state.operand_types[0] = Some(vec![parser.ty()?]);
+    let types = if parser.eat("->") { parser.result_types()? } else { Vec::new() };
+    state.operand_types[1] = Some(types.clone());
+    state.result_types[0] = Some(types);
+    let region = parser.region(state.def, Vec::new())?;
+    state.regions[0].push(region);
+    parser.optional_attr_dict(state)
+}
+
+fn print_reduce(printer: &mut Printer<'_>, op: OpRef<'_>) {
+    printer.write("(");
+    printer.values(op.operands());
+    printer.write(") : ");
+    printer.ty(op.operand_type(0));
+    if op.num_results() > 0 {
+        printer.write(" -> ");
+        printer.result_types(op.result_types());
+    }
+    printer.write(" ");
+    printer.region(op, ReduceOp(op).region(), true, true);
+    printer.attr_dict(op, &[]);
 }
 
 fn verify_reduce(op: OpRef<'_>, errors: &mut Diagnostics) {

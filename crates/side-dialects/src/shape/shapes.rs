@@ -4,9 +4,12 @@ use super::types::{
     ANY_SHAPE_OR_SIZE, EXTENT_TENSOR, SHAPE_ONLY, SHAPE_OR_EXTENTS, SHAPED, SHAPED_OR_VALUE_SHAPE, SIZE_OR_INDEX,
     VALUE_SHAPE_ONLY, extent_tensor_of, is_extent_tensor,
 };
+use mlir::attrs::DenseElements;
 use mlir::ods::{Assembly, TypeConstraint, TypeRule};
+use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::verify::have_compatible_shapes;
 use mlir::{Diagnostics, OpRef, Type, op};
+use numerics::Bytes;
 
 op! {
     /// Any one of several shapes that are taken to be equal.
@@ -47,8 +50,35 @@ op! {
         results { result: single SHAPE_OR_EXTENTS }
         attributes { shape: required IndexElements }
         traits [Pure, ConstantLike]
-        hooks { verify: Some(verify_const_shape) }
+        hooks {
+            assembly: Assembly::Custom { parse: parse_const_shape, print: print_const_shape },
+            verify: Some(verify_const_shape),
+        }
     }
+}
+
+/// Reads `{attributes} [1, 2] : type`.
+fn parse_const_shape(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
+    parser.optional_attr_dict(state)?;
+    let sizes = parser.i64_list()?;
+    let Some(shape) = DenseElements::new(Type::tensor([sizes.len() as i64], Type::index()), Bytes::from_vec(sizes))
+    else {
+        return parser.error("these sizes make no tensor");
+    };
+    state.set_attr("shape", shape.into());
+    parser.expect(":")?;
+    state.result_types[0] = Some(vec![parser.ty()?]);
+    Ok(())
+}
+
+fn print_const_shape(printer: &mut Printer<'_>, op: OpRef<'_>) {
+    let sizes = ConstShapeOp(op).shape().and_then(|s| s.as_dense()?.int_values()).unwrap_or_default();
+    printer.write(" ");
+    printer.attr_dict(op, &["shape"]);
+    printer.write("[");
+    printer.separated(", ", sizes, |p, size| p.number(size));
+    printer.write("] : ");
+    printer.ty(op.result_type(0));
 }
 
 fn verify_const_shape(op: OpRef<'_>, errors: &mut Diagnostics) {

@@ -10,7 +10,7 @@ pub use elements::*;
 pub use reshapes::*;
 pub use slices::*;
 
-use mlir::ods::{AttrConstraint, Dialect, Ranks, TensorRule, TypeConstraint, TypeRule};
+use mlir::ods::{AttrConstraint, CustomDirective, Dialect, Ranks, TensorRule, TypeConstraint, TypeRule};
 use mlir::{Type, TypeKind};
 
 /// The tensor dialect.
@@ -39,6 +39,7 @@ pub static TENSOR: Dialect = Dialect {
         SplatOp::DEF,
         YieldOp::DEF,
     ],
+    directives: &[CustomDirective { name: "DynamicIndexList", parse: parse_indices, print: print_indices }],
     ..Dialect::EMPTY
 };
 

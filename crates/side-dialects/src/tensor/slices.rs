@@ -2,9 +2,10 @@
 
 use super::elements::check_body;
 use super::{INDEX, RANKED};
-use mlir::ods::Assembly;
+use mlir::ods::{Assembly, DirectiveArg};
+use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::types::DYNAMIC;
-use mlir::{Diagnostics, OpRef, op};
+use mlir::{Attribute, Diagnostics, OpRef, op};
 
 /// In each list, as many operands are given as entries are dynamic; `lists` are the operand slots and their attributes.
 fn check_lists(op: OpRef<'_>, lists: &[(usize, &str)], errors: &mut Diagnostics) {
@@ -17,6 +18,37 @@ fn check_lists(op: OpRef<'_>, lists: &[(usize, &str)], errors: &mut Diagnostics)
             errors.push(op.error("operands", message));
         }
     }
+}
+
+/// Reads `[1, %i]` into an operand slot and the array attribute that has `DYNAMIC` for each operand.
+pub(super) fn parse_indices(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+    let &[DirectiveArg::Operand(operands), DirectiveArg::Attribute(attribute)] = args else { return Ok(()) };
+    parser.expect("[")?;
+    let mut entries = Vec::new();
+    parser.list_until("]", |p| {
+        match p.optional_operand()? {
+            Some(operand) => {
+                state.operands[operands].push(operand);
+                entries.push(DYNAMIC);
+            }
+            None => entries.push(p.integer()?),
+        }
+        Ok(())
+    })?;
+    state.properties[attribute] = Some(Attribute::i64_array(entries));
+    Ok(())
+}
+
+pub(super) fn print_indices(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
+    let &[DirectiveArg::Operand(operands), DirectiveArg::Attribute(attribute)] = args else { return };
+    let entries = op.property(attribute).and_then(|a| a.as_int_array()).unwrap_or(&[]);
+    let mut operands = op.operand_slot(operands).iter();
+    printer.write("[");
+    printer.separated(", ", entries, |p, &entry| match if entry == DYNAMIC { operands.next() } else { None } {
+        Some(&value) => p.value(value),
+        None => p.number(entry),
+    });
+    printer.write("]");
 }
 
 op! {

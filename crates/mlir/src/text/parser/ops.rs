@@ -431,9 +431,10 @@ impl<'a> Parser<'a> {
             types.and_then(|t| t.first()).cloned()
         };
         let all = state.operand_types.iter().chain(&state.result_types).flatten().flatten();
+        let is_operand = state.def.operands.iter().any(|s| s.name == name);
         state.def.traits.iter().find_map(|t| match t {
             Trait::SameOperandsAndResultType => all.clone().next().cloned(),
-            Trait::SameTypeOperands => state.operand_types.iter().flatten().flatten().next().cloned(),
+            Trait::SameTypeOperands if is_operand => state.operand_types.iter().flatten().flatten().next().cloned(),
             Trait::AllTypesMatch(names) if names.contains(&name) => names.iter().find_map(|n| written(n)),
             _ => None,
         })

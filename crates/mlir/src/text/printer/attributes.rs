@@ -181,11 +181,10 @@ impl Printer<'_> {
 
     /// Writes the case of an enumeration, or several for a set of bits.
     pub fn enum_value(&mut self, def: &EnumDef, value: u64) {
-        if let Some(case) = def.case(value) {
-            return self.write(case);
+        match def.spelling(value) {
+            Some(text) => self.write(&text),
+            None => self.number(value),
         }
-        let bits = def.cases.iter().filter(|c| c.0 != 0 && c.0.is_power_of_two() && value & c.0 == c.0);
-        self.separated(",", bits, |p, c| p.write(c.1));
     }
 
     /// Writes `{name = value, unit}`.

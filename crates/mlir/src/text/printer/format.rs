@@ -3,7 +3,7 @@
 use super::Printer;
 use crate::attrs::{AttrKind, Attribute};
 use crate::ir::OpRef;
-use crate::ods::{AttrConstraint, Directive, DirectiveArg, Literal, Trait, TypeSource};
+use crate::ods::{AttrConstraint, Directive, DirectiveArg, EnumStyle, Literal, Trait, TypeSource};
 
 /// What decides whether a space stands before the next element.
 #[derive(Clone, Copy)]
@@ -170,6 +170,11 @@ impl Printer<'_> {
     /// Writes an attribute as formats write one of that constraint.
     pub fn slot_attribute(&mut self, constraint: &AttrConstraint, value: &Attribute) {
         match (constraint, &**value) {
+            (AttrConstraint::Enum(def), AttrKind::Enum(e)) if def.style != EnumStyle::Spaced => {
+                self.write("<");
+                self.enum_value(def, e.value);
+                self.write(">");
+            }
             (AttrConstraint::Enum(def), AttrKind::Enum(e)) => self.enum_value(def, e.value),
             (AttrConstraint::IntEnum(_, def), AttrKind::Integer { value, .. }) => self.enum_value(def, *value as u64),
             (

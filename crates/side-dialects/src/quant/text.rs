@@ -1,0 +1,271 @@
+//! How quantized types are written.
+//!
+//! ```text
+//! uniform    ::= `<` storage `:` type (`:` axis | `:` `{` (axis `:` size),* `}`)? `,` scales `>`
+//! any        ::= `<` storage (`:` type)? `>`
+//! calibrated ::= `<` type `<` float `:` float `>` `>`
+//! storage    ::= (`i` | `si` | `u` | `ui`) width (`<` min `:` max `>`)?
+//! scales     ::= scale | `{` scales (`,` scales)* `}`
+//! scale      ::= float (`:` zero-point)?
+//! ```
+
+use super::types::{Granularity, Uniform, UniformParts, storage_limits};
+use mlir::attrs::AttrKind;
+use mlir::text::{MAX_NESTING, Parsed, Parser, Printer};
+use mlir::types::Signedness;
+use mlir::{Attribute, Type, TypeKind};
+use numerics::DType;
+
+type Params = Vec<Option<Attribute>>;
+
+/// A storage type with its least and greatest value.
+fn parse_storage(p: &mut Parser<'_>) -> Parsed<(Type, i64, i64)> {
+    let span = p.here();
+    let word = p.word("a storage type such as i8 or u8")?;
+    let spelled = [
+        ("ui", Signedness::Unsigned),
+        ("u", Signedness::Unsigned),
+        ("si", Signedness::Signed),
+        ("i", Signedness::Signless),
+    ];
+    let found = spelled.iter().find_map(|(prefix, signedness)| {
+        let width = word.strip_prefix(prefix)?.parse::<u32>().ok()?;
+        Some((width, *signedness))
+    });
+    let Some((width, signedness)) = found.filter(|(width, _)| (1..=32).contains(width)) else {
+        return p
+            .error_at(span, format!("`{word}` is no storage type: integers of 1 to 32 bits are, such as i8 and u8"));
+    };
+    let storage = Type::integer(width, signedness);
+    let (mut min, mut max) = storage_limits(&storage);
+    if p.eat("<") {
+        min = p.integer()?;
+        p.expect(":")?;
+        max = p.integer()?;
+        p.expect(">")?;
+    }
+    Ok((storage, min, max))
+}
+
+fn print_storage(p: &mut Printer<'_>, storage: &Type, min: i64, max: i64) {
+    match **storage {
+        TypeKind::Integer { width, signedness: Signedness::Unsigned } => p.number(format_args!("u{width}")),
+        _ => p.ty(storage),
+    }
+    if (min, max) != storage_limits(storage) {
+        p.number(format_args!("<{min}:{max}>"));
+    }
+}
+
+fn parse_float(p: &mut Parser<'_>) -> Parsed<f64> {
+    let span = p.here();
+    let number = p.attribute(Some(&Type::f64()))?;
+    match &*number {
+        AttrKind::Float { bits, .. } => Ok(f64::from_bits(*bits as u64)),
+        _ => p.error_at(span, "expected a number with a decimal point"),
+    }
+}
+
+/// Scales and zero points in row-major order, and the shape in which they are written.
+#[derive(Default)]
+struct Scales {
+    scales: Vec<f64>,
+    zero_points: Vec<i64>,
+}
+
+impl Scales {
+    fn parse_one(&mut self, p: &mut Parser<'_>) -> Parsed<()> {
+        self.scales.push(parse_float(p)?);
+        self.zero_points.push(if p.eat(":") { p.integer()? } else { 0 });
+        Ok(())
+    }
+
+    /// Reads what follows `{`; the shape of the list.
+    fn parse_list(&mut self, p: &mut Parser<'_>, depth: usize) -> Parsed<Vec<i64>> {
+        if depth >= MAX_NESTING {
+            return p.error(format!("scales cannot be nested deeper than {MAX_NESTING} levels"));
+        }
+        let mut inner: Option<Vec<i64>> = None;
+        let mut count = 0;
+        p.comma_separated(|p| {
+            let span = p.here();
+            let shape = if p.eat("{") {
+                self.parse_list(p, depth + 1)?
+            } else {
+                self.parse_one(p)?;
+                Vec::new()
+            };
+            count += 1;
+            match &inner {
+                Some(first) if *first != shape => {
+                    p.error_at(span, "this part of the scales has another shape than the parts before it")
+                }
+                _ => {
+                    inner = Some(shape);
+                    Ok(())
+                }
+            }
+        })?;
+        p.expect("}")?;
+        let mut shape = vec![count];
+        shape.extend(inner.unwrap_or_default());
+        Ok(shape)
+    }
+}
+
+/// Reads `<i8:f32, 0.5:3>` and so on.
+pub(super) fn parse_uniform(p: &mut Parser<'_>) -> Parsed<Params> {
+    p.expect("<")?;
+    let (storage, min, max) = parse_storage(p)?;
+    p.expect(":")?;
+    let expressed = p.ty()?;
+    let (mut axes, mut block_sizes) = (None, None);
+    if p.eat(":") {
+        if p.eat("{") {
+            let (mut dims, mut sizes) = (Vec::new(), Vec::new());
+            p.list_until("}", |p| {
+                dims.push(p.integer()?);
+                p.expect(":")?;
+                sizes.push(p.integer()?);
+                Ok(())
+            })?;
+            (axes, block_sizes) = (Some(dims), Some(sizes));
+        } else {
+            axes = Some(vec![p.integer()?]);
+        }
+    }
+    p.expect(",")?;
+    let mut scales = Scales::default();
+    let mut shape = Vec::new();
+    match axes {
+        None => scales.parse_one(p)?,
+        Some(_) => {
+            let span = p.here();
+            p.expect("{")?;
+            shape = scales.parse_list(p, 0)?;
+            if block_sizes.is_none() && shape.len() != 1 {
+                return p.error_at(span, "the scales of one axis are one list, without lists in it");
+            }
+        }
+    }
+    p.expect(">")?;
+    if block_sizes.is_some() {
+        // Scales of blocks are numbers of the expressed type.
+        round_to(&expressed, &mut scales.scales);
+    }
+    let parts = UniformParts {
+        storage,
+        storage_range: (min, max),
+        expressed,
+        scales: scales.scales,
+        zero_points: scales.zero_points,
+        axes,
+        blocks: block_sizes.map(|sizes| (sizes, shape)),
+    };
+    Ok(parts.params())
+}
+
+fn round_to(expressed: &Type, scales: &mut [f64]) {
+    let Some(format) = expressed.dtype().filter(|_| expressed.is_float()).and_then(DType::float_format) else { return };
+    for scale in scales {
+        *scale = format.decode(format.encode(*scale));
+    }
+}
+
+/// Writes `<i8:f32, 0.5:3>` and so on.
+pub(super) fn print_uniform(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    let Some(view) = Uniform::from_params(params) else { return p.write("<>") };
+    p.write("<");
+    print_storage(p, view.storage, view.storage_min, view.storage_max);
+    p.write(":");
+    p.ty(view.expressed);
+    let scales: Vec<(f64, i64)> = view.scales().zip(view.zero_points.iter().copied()).collect();
+    match view.granularity() {
+        Granularity::PerTensor => {
+            p.write(", ");
+            print_scales(p, &scales, &[], &Type::f64(), "");
+        }
+        Granularity::PerAxis => {
+            p.write(":");
+            p.separated(",", view.axes, |p, axis| p.number(axis));
+            p.write(", ");
+            print_scales(p, &scales, &[scales.len() as i64], &Type::f64(), ",");
+        }
+        Granularity::SubChannel => {
+            p.write(":{");
+            let blocks = view.axes.iter().zip(view.block_sizes);
+            p.separated(", ", blocks, |p, (axis, size)| p.number(format_args!("{axis}:{size}")));
+            p.write("}, ");
+            print_scales(p, &scales, view.scales_shape, view.expressed, ", ");
+        }
+    }
+    p.write(">");
+}
+
+/// Writes scales nested as `shape` says, as numbers of type `ty`.
+fn print_scales(p: &mut Printer<'_>, scales: &[(f64, i64)], shape: &[i64], ty: &Type, separator: &str) {
+    let Some((&first, rest)) = shape.split_first() else {
+        for &(scale, zero_point) in scales.iter().take(1) {
+            let format = ty.dtype().and_then(DType::float_format);
+            let bits = format.map_or(scale.to_bits(), |format| format.encode(scale));
+            p.attribute_without_type(&Attribute::float_bits(u128::from(bits), ty.clone()));
+            if zero_point != 0 {
+                p.number(format_args!(":{zero_point}"));
+            }
+        }
+        return;
+    };
+    let each = scales.len() / usize::try_from(first).unwrap_or(1).max(1);
+    p.write("{");
+    p.separated(separator, scales.chunks(each.max(1)), |p, part| print_scales(p, part, rest, ty, separator));
+    p.write("}");
+}
+
+/// Reads `<i8<-8:7>:f32>`.
+pub(super) fn parse_any(p: &mut Parser<'_>) -> Parsed<Params> {
+    p.expect("<")?;
+    let (storage, min, max) = parse_storage(p)?;
+    let expressed = if p.eat(":") { Some(p.ty()?.into()) } else { None };
+    p.expect(">")?;
+    Ok(vec![Some(storage.into()), Some(Attribute::i64(min)), Some(Attribute::i64(max)), expressed])
+}
+
+/// Writes `<i8<-8:7>:f32>`.
+pub(super) fn print_any(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    let [Some(storage), Some(min), Some(max), expressed] = params else { return p.write("<>") };
+    let (Some(storage), Some(min), Some(max)) = (storage.as_type(), min.as_i64(), max.as_i64()) else {
+        return p.write("<>");
+    };
+    p.write("<");
+    print_storage(p, storage, min, max);
+    if let Some(expressed) = expressed.as_ref().and_then(|e| e.as_type()) {
+        p.write(":");
+        p.ty(expressed);
+    }
+    p.write(">");
+}
+
+/// Reads `<f32<-1.0:1.0>>`.
+pub(super) fn parse_calibrated(p: &mut Parser<'_>) -> Parsed<Params> {
+    p.expect("<")?;
+    let expressed = p.ty()?;
+    p.expect("<")?;
+    let min = parse_float(p)?;
+    p.expect(":")?;
+    let max = parse_float(p)?;
+    p.expect(">")?;
+    p.expect(">")?;
+    Ok(vec![Some(expressed.into()), Some(Attribute::f64(min)), Some(Attribute::f64(max))])
+}
+
+/// Writes `<f32<-1.0:1.0>>`.
+pub(super) fn print_calibrated(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    let [Some(expressed), Some(min), Some(max)] = params else { return p.write("<>") };
+    p.write("<");
+    p.attribute(expressed);
+    p.write("<");
+    p.attribute_without_type(min);
+    p.write(":");
+    p.attribute_without_type(max);
+    p.write(">>");
+}

@@ -1,0 +1,310 @@
+//! Programs print as upstream prints them, and are valid.
+
+use mlir::diag::{Source, render};
+use mlir::ods::Registry;
+use mlir::text::{ParseOptions, PrintOptions, parse, print_module};
+use mlir::verify::{VerifyOptions, verify};
+use side_dialects::DIALECTS;
+use std::sync::{Arc, LazyLock};
+
+static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new(DIALECTS));
+
+fn print(text: &str, options: &PrintOptions) -> Result<String, String> {
+    let source = Arc::new(Source::new("<test>", text, 1));
+    let read = parse(source.clone(), &REGISTRY, ParseOptions::default());
+    let mut errors = read.diagnostics;
+    if errors.is_empty() {
+        errors = verify(&read.module, &VerifyOptions::default());
+    }
+    match errors.is_empty() {
+        true => Ok(print_module(&read.module, options)),
+        false => Err(errors.iter().map(|e| render(e, Some(&source))).collect()),
+    }
+}
+
+/// Each line of a function body, with the function's arguments, prints as itself; also after a detour by the generic form.
+fn check_lines(arguments: &str, lines: &str) {
+    let mut failures = String::new();
+    for block in lines.split("\n\n").map(str::trim_end).filter(|b| !b.trim().is_empty()) {
+        let block = block.trim_start_matches('\n');
+        let expected = format!("module {{\n  func.func @f({arguments}) {{\n{block}\n    return\n  }}\n}}\n");
+        let generic = PrintOptions { generic: true, ..PrintOptions::default() };
+        let direct = print(&expected, &PrintOptions::default());
+        let detour = print(&expected, &generic).and_then(|text| print(&text, &PrintOptions::default()));
+        for (how, found) in [("directly", direct), ("by the generic form", detour)] {
+            match found {
+                Ok(found) if found == expected => {}
+                Ok(found) => failures += &format!("{how}:\n{block}\nprints as\n{found}\n"),
+                Err(errors) => failures += &format!("{how}:\n{block}\n{errors}\n"),
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{failures}");
+}
+
+#[test]
+fn arith() {
+    check_lines(
+        "%arg0: i32, %arg1: f32, %arg2: i1, %arg3: tensor<2xf32>, %arg4: index, %arg5: tensor<2xi1>",
+        "
+    %0 = arith.cmpi slt, %arg0, %arg0 {x} : i32
+
+    %0 = arith.cmpf ueq, %arg1, %arg1 fastmath<nnan,ninf> : f32
+
+    %0 = arith.cmpf false, %arg3, %arg3 : tensor<2xf32>
+
+    %0 = arith.addi %arg0, %arg0 overflow<nsw, nuw> {z} : i32
+
+    %0 = arith.subi %arg4, %arg4 : index
+
+    %0 = arith.addf %arg1, %arg1 fastmath<fast> : f32
+
+    %0 = arith.mulf %arg3, %arg3 upward fastmath<reassoc,nnan,nsz,arcp,contract,afn> : tensor<2xf32>
+
+    %0 = arith.select %arg2, %arg1, %arg1 {a} : f32
+
+    %0 = arith.select %arg2, %arg3, %arg3 : tensor<2xf32>
+
+    %0 = arith.select %arg5, %arg3, %arg3 : tensor<2xi1>, tensor<2xf32>
+
+    %0 = arith.extf %arg1 fastmath<none> : f32 to f64
+
+    %0 = arith.truncf %arg1 to_nearest_even fastmath<contract> {a} : f32 to bf16
+
+    %0 = arith.trunci %arg0 overflow<nsw> : i32 to i8
+
+    %0 = arith.extui %arg0 nneg : i32 to i64
+
+    %0 = arith.extsi %arg0 : i32 to i64
+
+    %0 = arith.divui %arg0, %arg0 exact : i32
+
+    %0 = arith.negf %arg1 fastmath<fast> : f32
+
+    %0 = arith.scaling_extf %arg1, %arg1 : f32, f32 to f64
+
+    %0 = arith.index_castui %arg0 nneg : i32 to index
+
+    %c5_i32 = arith.constant {a.b} 5 : i32
+
+    %c-5_i64 = arith.constant -5 : i64
+
+    %true = arith.constant true
+
+    %c5 = arith.constant 5 : index
+
+    %cst = arith.constant 5.000000e-01 : bf16
+
+    %cst = arith.constant dense<[true, false]> : tensor<2xi1>",
+    );
+}
+
+#[test]
+fn func() {
+    check_lines(
+        "%arg0: i32",
+        "
+    %f = constant @f : (i32) -> ()
+
+    call @f(%arg0) {a} : (i32) -> ()
+
+    %f = constant @f : (i32) -> ()
+    call_indirect %f(%arg0) {a.b} : (i32) -> ()",
+    );
+}
+
+#[test]
+fn shape() {
+    check_lines(
+        "%arg0: !shape.shape, %arg1: !shape.size, %arg2: index, %arg3: tensor<?xindex>, %arg4: tensor<2x?xf32>, \
+         %arg5: !shape.value_shape, %arg6: !shape.witness, %arg7: i1",
+        "
+    %0 = shape.add %arg1, %arg1 : !shape.size, !shape.size -> !shape.size
+
+    %0 = shape.max %arg1, %arg1 : !shape.size, !shape.size -> !shape.size
+
+    %0 = shape.broadcast %arg0, %arg3 {error = \"x\"} : !shape.shape, tensor<?xindex> -> !shape.shape
+
+    %0 = shape.concat %arg0, %arg0 : !shape.shape, !shape.shape -> !shape.shape
+
+    %0 = shape.const_shape [1, 2] : tensor<2xindex>
+
+    %0 = shape.const_shape [] : tensor<0xindex>
+
+    %0 = shape.const_shape  {a = 1 : i64}[1, 2] : !shape.shape
+
+    %c3 = shape.const_size 3
+
+    %0 = shape.shape_eq %arg0, %arg0 : !shape.shape, !shape.shape
+
+    %0 = shape.from_extents %arg2, %arg1 : index, !shape.size
+
+    %0 = shape.from_extent_tensor %arg3 : tensor<?xindex>
+
+    %0 = shape.is_broadcastable %arg0, %arg0 : !shape.shape, !shape.shape
+
+    %0 = shape.rank %arg0 : !shape.shape -> !shape.size
+
+    %0 = shape.to_extent_tensor %arg0 : !shape.shape -> tensor<?xindex>
+
+    %0 = shape.dim %arg4, %arg2 : tensor<2x?xf32>, index -> index
+
+    %0 = shape.get_extent %arg0, %arg1 : !shape.shape, !shape.size -> !shape.size
+
+    %0 = shape.index_to_size %arg2
+
+    %0 = shape.meet %arg0, %arg0, error = \"x\" : !shape.shape, !shape.shape -> !shape.shape
+
+    %0 = shape.num_elements %arg0 : !shape.shape -> !shape.size
+
+    %0 = shape.reduce(%arg3, %arg2) : tensor<?xindex> -> index {
+    ^bb0(%arg8: index, %arg9: index, %arg10: index):
+      shape.yield %arg10 : index
+    }
+
+    %0 = shape.shape_of %arg4 : tensor<2x?xf32> -> tensor<2xindex>
+
+    %0 = shape.shape_of %arg5 : !shape.value_shape -> !shape.shape
+
+    %0 = shape.value_of %arg5 : tensor<2xf32>
+
+    %0 = shape.size_to_index %arg1 : !shape.size
+
+    %0 = shape.value_as_shape %arg3 : tensor<?xindex> -> !shape.shape
+
+    %0 = shape.with_shape %arg4, %arg0 : tensor<2x?xf32>, !shape.shape
+
+    %0 = \"shape.debug_print\"(%arg0) : (!shape.shape) -> !shape.shape
+
+    %0 = shape.any %arg0, %arg0 : !shape.shape, !shape.shape -> !shape.shape
+
+    %0 = shape.assuming %arg6 -> (tensor<2x?xf32>) {
+      shape.assuming_yield %arg4 : tensor<2x?xf32>
+    }
+
+    shape.assuming %arg6 {
+    }
+
+    %0 = shape.assuming_all %arg6, %arg6
+
+    %0 = shape.cstr_broadcastable %arg0, %arg0 : !shape.shape, !shape.shape
+
+    %0 = shape.cstr_eq %arg0, %arg0 : !shape.shape, !shape.shape
+
+    %0 = shape.const_witness true
+
+    %0 = shape.cstr_require %arg7, \"hello\"",
+    );
+}
+
+#[test]
+fn shape_functions() {
+    let text = "module {
+  shape.function_library @lib {
+    func @same(%arg0: !shape.value_shape) -> !shape.shape {
+      %0 = shape_of %arg0 : !shape.value_shape -> !shape.shape
+      return %0 : !shape.shape
+    }
+  } mapping {foo.bar = @same}
+}
+";
+    assert_eq!(print(text, &PrintOptions::default()).unwrap_or_else(|e| panic!("{e}")), text);
+}
+
+#[test]
+fn tensor() {
+    check_lines(
+        "%arg0: tensor<2x?xf32>, %arg1: tensor<*xf32>, %arg2: index, %arg3: f32, %arg4: tensor<4x6xf32>, \
+         %arg5: tensor<2xi32>, %arg6: tensor<1xf32>, %arg7: tensor<1xindex>",
+        "
+    %0 = tensor.bitcast %arg4 : tensor<4x6xf32> to tensor<4x6xi32>
+
+    %cast = tensor.cast %arg4 {a} : tensor<4x6xf32> to tensor<?x?xf32>
+
+    %concat = tensor.concat dim(0) %arg4, %arg4 : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+
+    %dim = tensor.dim %arg0, %arg2 : tensor<2x?xf32>
+
+    %0 = tensor.empty(%arg2) : tensor<?x2xf32>
+
+    %0 = tensor.empty() : tensor<2xf32, \"enc\">
+
+    %extracted = tensor.extract %arg0[%arg2, %arg2] : tensor<2x?xf32>
+
+    %extracted_slice = tensor.extract_slice %arg4[0, %arg2] [2, %arg2] [1, 1] : tensor<4x6xf32> to tensor<2x?xf32>
+
+    %from_elements = tensor.from_elements %arg3, %arg3 : tensor<2xf32>
+
+    %gather = tensor.gather %arg4[%arg7] gather_dims([0]) unique : (tensor<4x6xf32>, tensor<1xindex>) -> tensor<1x6xf32>
+
+    %generated = tensor.generate %arg2 {
+    ^bb0(%arg8: index, %arg9: index):
+      tensor.yield %arg3 : f32
+    } : tensor<2x?xf32>
+
+    %inserted = tensor.insert %arg3 into %arg0[%arg2, %arg2] : tensor<2x?xf32>
+
+    %inserted_slice = tensor.insert_slice %arg6 into %arg4[0, %arg2] [1, 1] [1, 1] : tensor<1xf32> into tensor<4x6xf32>
+
+    %rank = tensor.rank %arg1 : tensor<*xf32>
+
+    %reshape = tensor.reshape %arg4(%arg5) : (tensor<4x6xf32>, tensor<2xi32>) -> tensor<6x4xf32>
+
+    %expanded = tensor.expand_shape %arg4 [[0, 1], [2]] output_shape [2, 2, 6] : tensor<4x6xf32> into tensor<2x2x6xf32>
+
+    %expanded = tensor.expand_shape %arg0 [[0], [1, 2]] output_shape [2, %arg2, 6] : tensor<2x?xf32> into tensor<2x?x6xf32>
+
+    %collapsed = tensor.collapse_shape %arg4 [[0, 1]] : tensor<4x6xf32> into tensor<24xf32>
+
+    %padded = tensor.pad %arg4 nofold low[%arg2, 1] high[1, 2] {
+    ^bb0(%arg8: index, %arg9: index):
+      tensor.yield %arg3 : f32
+    } {a.b} : tensor<4x6xf32> to tensor<?x9xf32>
+
+    %splat = tensor.splat %arg3 : tensor<8x16xf32>
+
+    %splat = tensor.splat %arg3[%arg2] : tensor<8x?xf32>",
+    );
+}
+
+#[test]
+fn quant() {
+    check_lines(
+        "%arg0: tensor<2xf32>, %arg1: tensor<2x!quant.uniform<i8:f32, 1.000000e+00:17>>, \
+         %arg2: !quant.uniform<u8<1:200>:f32, 0.13170163023705575:-1>, \
+         %arg3: tensor<2x!quant.uniform<i8:f32:0, {2.000000e+00,1.000000e-01:-30}>>, \
+         %arg4: tensor<2x4x!quant.uniform<i8:f32:{0:1, 1:2}, {{2.000000e+00:10, 3.000000e+00:20}, {3.000000e+00:30, 4.000000e+00}}>>, \
+         %arg5: !quant.any<i8<-8:7>:f32>, %arg6: !quant.any<u8>, %arg7: !quant.calibrated<f32<-0.998:1.232100e+00>>",
+        "
+    %0 = quant.qcast %arg0 : tensor<2xf32> to tensor<2x!quant.uniform<i8:f32, 1.000000e+00:17>>
+
+    %0 = quant.dcast %arg1 : tensor<2x!quant.uniform<i8:f32, 1.000000e+00:17>> to tensor<2xf32>
+
+    %0 = quant.scast %arg1 : tensor<2x!quant.uniform<i8:f32, 1.000000e+00:17>> to tensor<2xi8>",
+    );
+}
+
+#[test]
+fn check() {
+    check_lines(
+        "%arg0: tensor<2xf32>, %arg1: tensor<2xf32>",
+        "
+    check.expect_almost_eq_const %arg0, dense<[0.999998986, 2.000000e+00]> : tensor<2xf32>
+
+    check.expect_almost_eq %arg0, %arg1, tolerance = 1.000000e-03 : tensor<2xf32>
+
+    check.expect_eq_const %arg0, dense<1.000000e+00> : tensor<2xf32>
+
+    check.expect_eq %arg0, %arg1 : tensor<2xf32>
+
+    check.expect_close %arg0, %arg1, max_ulp_difference = 3 : tensor<2xf32>, tensor<2xf32>
+
+    check.expect_close %arg0, %arg1, max_ulp_difference = 3, min_ulp_difference = 2 : tensor<2xf32>, tensor<2xf32>
+
+    check.expect_serialized_eq %arg0, probe_id = \"probe0\", iter = 1 : tensor<2xf32>
+
+    interpreter.print %arg0 : tensor<2xf32>
+
+    %0 = interpreter.probe %arg0, probe_id = \"probe0\" : tensor<2xf32>",
+    );
+}
