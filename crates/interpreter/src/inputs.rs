@@ -1,0 +1,82 @@
+//! Whether the inputs of a run are what the function takes.
+
+use mlir::diag::{Diagnostic, Diagnostics};
+use mlir::eval::RuntimeValue;
+use mlir::types::DYNAMIC;
+use mlir::{Type, TypeKind};
+use numerics::DType;
+use side_dialects::func::FuncOp;
+use side_dialects::quant::Uniform;
+
+/// How the interpreter stores elements of `ty` or of a tensor of that type: a quantized element as its storage type.
+pub fn storage_dtype(ty: &Type) -> Option<DType> {
+    let element = ty.element_type();
+    element.dtype().or_else(|| {
+        let quantized = Uniform::of_element(element)?;
+        Some(match (quantized.storage_width(), quantized.is_signed()) {
+            (2, true) => DType::I2,
+            (4, true) => DType::I4,
+            (8, true) => DType::I8,
+            (16, true) => DType::I16,
+            (32, true) => DType::I32,
+            (2, false) => DType::U2,
+            (4, false) => DType::U4,
+            (8, false) => DType::U8,
+            (16, false) => DType::U16,
+            (32, false) => DType::U32,
+            _ => return None,
+        })
+    })
+}
+
+/// Whether a value has type `ty`; `?` stands for any size.
+pub fn value_fits(value: &RuntimeValue, ty: &Type) -> bool {
+    match (value, &**ty) {
+        (RuntimeValue::Tensor(tensor), TypeKind::RankedTensor(expected)) => {
+            let sizes_fit = |(&size, &wanted): (&usize, &i64)| wanted == DYNAMIC || i64::try_from(size) == Ok(wanted);
+            storage_dtype(ty) == Some(tensor.dtype())
+                && tensor.rank() == expected.rank()
+                && tensor.shape().iter().zip(&expected.shape).all(sizes_fit)
+        }
+        (RuntimeValue::Tensor(tensor), TypeKind::UnrankedTensor(_)) => storage_dtype(ty) == Some(tensor.dtype()),
+        (RuntimeValue::Tuple(values), TypeKind::Tuple(types)) => {
+            values.len() == types.len() && values.iter().zip(types).all(|(v, t)| value_fits(v, t))
+        }
+        (RuntimeValue::Token, TypeKind::Dialect(token)) => token.def.mnemonic == "token",
+        _ => false,
+    }
+}
+
+/// The type of a value, as it prints.
+fn describe(value: &RuntimeValue) -> String {
+    match value {
+        RuntimeValue::Tensor(tensor) => {
+            let shape: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
+            Type::tensor(shape, Type::from(tensor.dtype())).to_string()
+        }
+        RuntimeValue::Token => "a token".into(),
+        RuntimeValue::Tuple(values) => format!("tuple<{}>", values.iter().map(describe).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// Compares inputs with the signature of the function.
+///
+/// # Errors
+/// One for a wrong number of inputs, else one for each input that does not fit.
+pub(crate) fn check(function: FuncOp<'_>, inputs: &[RuntimeValue]) -> Result<(), Diagnostics> {
+    let (types, _) = function.signature();
+    let name = function.symbol_name().unwrap_or("");
+    if types.len() != inputs.len() {
+        let takes: Vec<String> = types.iter().map(Type::to_string).collect();
+        let message =
+            format!("@{name} takes {} inputs ({}), {} were given", types.len(), takes.join(", "), inputs.len());
+        return Err(vec![function.error("inputs", message)]);
+    }
+    let wrong = |(index, (value, ty)): (usize, (&RuntimeValue, &Type))| -> Option<Diagnostic> {
+        let message =
+            format!("argument {index} of @{name} has type {ty}, the input given has type {}", describe(value));
+        (!value_fits(value, ty)).then(|| function.error("inputs", message))
+    };
+    let errors: Diagnostics = inputs.iter().zip(types).enumerate().filter_map(wrong).collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}

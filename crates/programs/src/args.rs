@@ -1,0 +1,107 @@
+//! Command lines in upstream's style on top of clap: `-flag` and `--flag` are the same.
+
+use crate::io::{Failure, Io, USAGE};
+use clap::builder::BoolishValueParser;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use mlir::text::PrintOptions;
+use std::ffi::OsString;
+
+/// Parses arguments. `None` if help or the version was asked for and is printed.
+///
+/// # Errors
+/// A command line that `command` does not allow.
+pub fn parse(command: Command, argv: &[OsString], io: &mut Io<'_>) -> Result<Option<ArgMatches>, Failure> {
+    let argv = argv.iter().enumerate().map(|(i, arg)| if i == 0 { arg.clone() } else { two_dashes(arg) });
+    let command = command.args_override_self(true).mut_args(|arg| match arg.get_action() {
+        ArgAction::SetTrue => switch(arg),
+        _ => arg,
+    });
+    match command.try_get_matches_from(argv) {
+        Ok(matches) => Ok(Some(matches)),
+        Err(error) if !error.use_stderr() => {
+            io.print(error.render().to_string())?;
+            Ok(None)
+        }
+        Err(error) => {
+            io.report(error.render());
+            Err(Failure { message: String::new(), code: USAGE })
+        }
+    }
+}
+
+/// A flag that may also be written `--flag=true` and `--flag=false`.
+fn switch(arg: Arg) -> Arg {
+    arg.action(ArgAction::Set)
+        .num_args(0..=1)
+        .require_equals(true)
+        .value_parser(BoolishValueParser::new())
+        .default_missing_value("true")
+        .default_value("false")
+        .value_name("BOOL")
+        .hide_default_value(true)
+        .hide_possible_values(true)
+}
+
+/// `-flag` as `--flag`; `-o` and `-` stay, and so do numbers.
+fn two_dashes(arg: &OsString) -> OsString {
+    match arg.to_str() {
+        Some(text)
+            if text.len() > 2
+                && text.starts_with('-')
+                && text[1..].starts_with(|c: char| c.is_ascii_alphabetic())
+                && !text.starts_with("-o=") =>
+        {
+            format!("-{text}").into()
+        }
+        _ => arg.clone(),
+    }
+}
+
+/// Flags of both upstream programs that decide what is printed.
+#[derive(clap::Args, Debug)]
+pub struct PrintFlags {
+    /// Print all ops in the generic form
+    #[arg(long, alias = "print-op-generic")]
+    mlir_print_op_generic: bool,
+    /// Print locations
+    #[arg(long)]
+    mlir_print_debuginfo: bool,
+    /// Print locations in a form for people
+    #[arg(long)]
+    mlir_pretty_debuginfo: bool,
+    /// Print no aliases
+    #[arg(long)]
+    mlir_print_local_scope: bool,
+    /// Leave out regions
+    #[arg(long)]
+    mlir_print_skip_regions: bool,
+    /// Number values across regions
+    #[arg(long)]
+    mlir_print_unique_ssa_ids: bool,
+    /// Leave out the elements of constants of more than so many
+    #[arg(long, value_name = "N")]
+    mlir_elide_elementsattrs_if_larger: Option<usize>,
+    /// Leave out resources of more than so many characters
+    #[arg(long, value_name = "N")]
+    mlir_elide_resource_strings_if_larger: Option<usize>,
+    /// Print constants of more than so many elements in hexadecimal digits; -1 for none
+    #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true)]
+    mlir_print_elementsattrs_with_hex_if_larger: i64,
+}
+
+impl PrintFlags {
+    /// What to print.
+    pub fn options(&self) -> PrintOptions {
+        PrintOptions {
+            generic: self.mlir_print_op_generic,
+            debug_info: self.mlir_print_debuginfo,
+            pretty_debug_info: self.mlir_pretty_debuginfo,
+            local_scope: self.mlir_print_local_scope,
+            elide_elements_if_larger: self.mlir_elide_elementsattrs_if_larger,
+            elide_resources_if_larger: self.mlir_elide_resource_strings_if_larger,
+            hex_if_larger: usize::try_from(self.mlir_print_elementsattrs_with_hex_if_larger).ok(),
+            skip_regions: self.mlir_print_skip_regions,
+            unique_ssa_ids: self.mlir_print_unique_ssa_ids,
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! The program `stablehlo-translate`.
+
+fn main() -> std::process::ExitCode {
+    programs::io::main("stablehlo-translate")
+}

@@ -1,0 +1,5 @@
+//! The program `stablo`.
+
+fn main() -> std::process::ExitCode {
+    programs::io::main("stablo")
+}

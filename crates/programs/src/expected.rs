@@ -1,0 +1,216 @@
+//! `--verify-diagnostics`: comments such as `// expected-error @+1 {{text}}` against the diagnostics that appeared.
+//!
+//! Source: MLIR documentation, "Diagnostic Infrastructure", section "SourceMgr Diagnostic Verifier Handler".
+
+use mlir::diag::{Diagnostic, Diagnostics, Position, Severity, Source, Span, resolve};
+use regex::Regex;
+
+/// Where a diagnostic is expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Line {
+    Number(u32),
+    Unknown,
+}
+
+/// What its message must contain.
+enum Pattern {
+    Text(String),
+    Regex(Regex),
+    /// A pattern that cannot be read.
+    Invalid,
+}
+
+struct Expectation {
+    severity: Severity,
+    line: Line,
+    pattern: Pattern,
+    shown: String,
+    /// Where the comment stands.
+    span: Span,
+    met: bool,
+}
+
+/// The diagnostics that the comments of a text expect.
+pub struct Expectations(Vec<Expectation>);
+
+impl Expectations {
+    /// Reads the comments.
+    pub fn read(source: &Source) -> Expectations {
+        let mut all: Vec<Expectation> = Vec::new();
+        // The last line without a comment, and the comments that refer to the next such line.
+        let mut above = 0;
+        let mut waiting: Vec<usize> = Vec::new();
+        let mut offset = 0usize;
+        for line in source.text().split_inclusive('\n') {
+            let number = source.line_column(offset as u32).0;
+            if let Some(found) = parse_comment(line) {
+                let line = match found.place {
+                    Place::Offset(by) => Line::Number(number.saturating_add_signed(by)),
+                    Place::Unknown => Line::Unknown,
+                    Place::Above => Line::Number(above),
+                    Place::Below => {
+                        waiting.push(all.len());
+                        Line::Number(number)
+                    }
+                };
+                let start = (offset + found.start) as u32;
+                let span = Span { start, end: start + found.text.len() as u32 };
+                let shown = found.text.to_string();
+                all.push(Expectation {
+                    severity: found.severity,
+                    line,
+                    pattern: found.pattern,
+                    shown,
+                    span,
+                    met: false,
+                });
+            } else {
+                above = number;
+                waiting.drain(..).for_each(|index| all[index].line = Line::Number(number));
+            }
+            offset += line.len();
+        }
+        Expectations(all)
+    }
+
+    /// Errors about diagnostics that were not expected, and expected ones that did not appear.
+    pub fn check(mut self, diagnostics: &Diagnostics, source: &Source) -> Diagnostics {
+        let mut problems = Diagnostics::new();
+        for d in diagnostics {
+            self.take(d.severity, &d.message, &d.position, source, &mut problems);
+            for (message, position) in &d.notes {
+                self.take(Severity::Note, message, position, source, &mut problems);
+            }
+        }
+        for missing in self.0.iter().filter(|e| !e.met) {
+            let message = match missing.pattern {
+                Pattern::Invalid => format!("cannot read the expectation `{}`", missing.shown),
+                _ => format!("no diagnostic for the expectation `{}`", missing.shown),
+            };
+            problems.push(Diagnostic::error("verify-diagnostics", message).at(missing.span));
+        }
+        problems
+    }
+
+    fn take(&mut self, severity: Severity, message: &str, at: &Position, source: &Source, problems: &mut Diagnostics) {
+        let line = match resolve(at, Some(source)) {
+            Some((file, line, _)) if file == *source.name() => Line::Number(line),
+            _ => Line::Unknown,
+        };
+        let fits = |e: &&mut Expectation| !e.met && e.severity == severity && e.line == line && e.pattern.fits(message);
+        match self.0.iter_mut().find(fits) {
+            Some(expectation) => expectation.met = true,
+            None => {
+                let text = format!("unexpected {}: {message}", severity.name());
+                problems.push(Diagnostic::error("verify-diagnostics", text).at(at.clone()));
+            }
+        }
+    }
+}
+
+impl Pattern {
+    fn fits(&self, message: &str) -> bool {
+        match self {
+            Pattern::Text(text) => message.contains(text),
+            Pattern::Regex(regex) => regex.is_match(message),
+            Pattern::Invalid => false,
+        }
+    }
+}
+
+enum Place {
+    Offset(i32),
+    Above,
+    Below,
+    Unknown,
+}
+
+struct Comment<'a> {
+    severity: Severity,
+    place: Place,
+    pattern: Pattern,
+    /// From `expected` to `}}`, and where in the line it starts.
+    text: &'a str,
+    start: usize,
+}
+
+/// `expected-(error|warning|remark|note)(-re)? *(@([+-]N|above|below|unknown))? *{{…}}`
+fn parse_comment(line: &str) -> Option<Comment<'_>> {
+    let start = line.find("expected-")?;
+    let text = &line[start..];
+    let mut rest = &text["expected-".len()..];
+    let severities = [Severity::Error, Severity::Warning, Severity::Remark, Severity::Note];
+    let severity = severities.into_iter().find(|s| rest.starts_with(s.name()))?;
+    rest = &rest[severity.name().len()..];
+    let is_regex = rest.starts_with("-re");
+    rest = rest.strip_prefix("-re").unwrap_or(rest).trim_start_matches(' ');
+    let mut place = Place::Offset(0);
+    if let Some(designator) = rest.strip_prefix('@') {
+        let end = designator.find([' ', '{']).unwrap_or(designator.len());
+        place = match &designator[..end] {
+            "above" => Place::Above,
+            "below" => Place::Below,
+            "unknown" => Place::Unknown,
+            offset if offset.starts_with(['+', '-']) => Place::Offset(offset.parse().ok()?),
+            _ => return None,
+        };
+        rest = designator[end..].trim_start_matches(' ');
+    }
+    let body = rest.strip_prefix("{{")?;
+    let body = &body[..body.rfind("}}")?];
+    let end = text.rfind("}}")? + 2;
+    let pattern = if is_regex { regex(body) } else { Pattern::Text(body.to_string()) };
+    Some(Comment { severity, place, pattern, text: &text[..end], start })
+}
+
+/// Literal text with regular expressions in `{{…}}`.
+fn regex(text: &str) -> Pattern {
+    let mut pattern = String::new();
+    let mut rest = text;
+    while let Some((literal, tail)) = rest.split_once("{{") {
+        let Some((expression, tail)) = tail.split_once("}}") else { return Pattern::Invalid };
+        pattern.push_str(&regex::escape(literal));
+        pattern.push_str(&format!("({expression})"));
+        rest = tail;
+    }
+    pattern.push_str(&regex::escape(rest));
+    Regex::new(&pattern).map_or(Pattern::Invalid, Pattern::Regex)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, found: &[(Severity, u32, &str)]) -> usize {
+        let source = Source::new("f", text, 1);
+        let at = |line: u32| {
+            let start = text.split_inclusive('\n').take(line as usize - 1).map(str::len).sum::<usize>() as u32;
+            Span { start, end: start }
+        };
+        let diagnostics = found
+            .iter()
+            .map(|&(severity, line, message)| Diagnostic { severity, ..Diagnostic::error("", message).at(at(line)) })
+            .collect();
+        Expectations::read(&source).check(&diagnostics, &source).len()
+    }
+
+    #[test]
+    fn lines_are_found() {
+        let error = |line| (Severity::Error, line, "what a mess");
+        assert_eq!(check("// expected-error@+1 {{mess}}\nop\n", &[error(2)]), 0);
+        assert_eq!(check("op // expected-error {{mess}}\n", &[error(1)]), 0);
+        assert_eq!(check("op\n// expected-error @-1 {{}}\n", &[error(1)]), 0);
+        assert_eq!(check("op\n// expected-error @above {{mess}}\n", &[error(1)]), 0);
+        let two = "// expected-error @below {{mess}}\n// expected-note@below{{more}}\nop\n";
+        assert_eq!(check(two, &[error(3), (Severity::Note, 3, "more")]), 0);
+        assert_eq!(check("// expected-error-re @+1 {{a {{m[e]+}}ss}}\nop\n", &[error(2)]), 0);
+    }
+
+    #[test]
+    fn differences_are_found() {
+        assert_eq!(check("op // expected-error {{mess}}\n", &[]), 1);
+        assert_eq!(check("op\n", &[(Severity::Error, 1, "x")]), 1);
+        assert_eq!(check("op // expected-error {{mess}}\n", &[(Severity::Warning, 1, "mess")]), 2);
+        assert_eq!(check("op // expected-error-re {{ {{( }}}}\n", &[]), 1);
+    }
+}

@@ -1,0 +1,156 @@
+//! What a program reads and writes: streams and files, of the process or of a test.
+
+use std::ffi::OsString;
+use std::fmt::Display;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Bad input.
+pub const FAILURE: i32 = 1;
+
+/// A wrong command line.
+pub const USAGE: i32 = 2;
+
+/// Bytes of stack of the thread that runs a program: parsing, printing and freeing deeply nested text recurse.
+const STACK_BYTES: usize = 64 << 20;
+
+/// The streams and the current directory of a program.
+pub struct Io<'a> {
+    /// Standard input.
+    pub stdin: &'a mut dyn Read,
+    /// Standard output.
+    pub stdout: &'a mut dyn Write,
+    /// Standard error.
+    pub stderr: &'a mut dyn Write,
+    /// What relative paths are relative to.
+    pub cwd: PathBuf,
+    /// Whether standard error is a terminal, on which progress may be shown.
+    pub terminal: bool,
+}
+
+/// Why a program cannot go on: a message, and the exit code.
+#[derive(Debug)]
+pub struct Failure {
+    /// What is wrong, without a trailing newline; empty if it was reported already.
+    pub message: String,
+    /// The exit code.
+    pub code: i32,
+}
+
+impl Failure {
+    /// Bad input.
+    pub fn input(message: impl Display) -> Failure {
+        Failure { message: message.to_string(), code: FAILURE }
+    }
+
+    /// A wrong command line.
+    pub fn usage(message: impl Display) -> Failure {
+        Failure { message: message.to_string(), code: USAGE }
+    }
+
+    /// What is wrong has been reported.
+    pub fn reported() -> Failure {
+        Failure { message: String::new(), code: FAILURE }
+    }
+}
+
+impl Io<'_> {
+    /// Writes to standard output.
+    ///
+    /// # Errors
+    /// If nobody reads it, or the disk is full.
+    pub fn print(&mut self, text: impl AsRef<[u8]>) -> Result<(), Failure> {
+        self.stdout.write_all(text.as_ref()).map_err(|e| Failure::input(format!("cannot write the output: {e}")))
+    }
+
+    /// Writes to standard error, if anybody reads it.
+    pub fn report(&mut self, text: impl Display) {
+        // There is nowhere left to tell that this failed.
+        let _ = write!(self.stderr, "{text}");
+    }
+
+    /// The exit code of a program, after reporting why it failed.
+    pub fn finish(&mut self, result: Result<(), Failure>) -> i32 {
+        let result = result
+            .and_then(|()| self.stdout.flush().map_err(|e| Failure::input(format!("cannot write the output: {e}"))));
+        match result {
+            Ok(()) => 0,
+            Err(failure) => {
+                if !failure.message.is_empty() {
+                    self.report(format_args!("error: {}\n", failure.message));
+                }
+                failure.code
+            }
+        }
+    }
+
+    /// A path that the user gave.
+    pub fn path(&self, path: &Path) -> PathBuf {
+        self.cwd.join(path)
+    }
+
+    /// The bytes of a file, or of standard input for `-`.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read(&mut self, path: &Path) -> Result<Vec<u8>, Failure> {
+        let failed = |e: io::Error| Failure::input(format!("cannot read {}: {e}", path.display()));
+        if path == Path::new("-") {
+            let mut bytes = Vec::new();
+            self.stdin.read_to_end(&mut bytes).map_err(failed)?;
+            return Ok(bytes);
+        }
+        let full = self.path(path);
+        if full.is_dir() {
+            return Err(Failure::input(format!("cannot read {}: it is a directory", path.display())));
+        }
+        fs::read(full).map_err(failed)
+    }
+
+    /// Writes a file whole: under another name first, so that nobody sees half of it.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_file(&self, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+        let full = self.path(path);
+        let mut name = full.file_name().unwrap_or_default().to_os_string();
+        name.push(format!(".{}.tmp", std::process::id()));
+        let temporary = full.with_file_name(name);
+        let written = File::create(&temporary).and_then(|file| {
+            let mut file = BufWriter::new(file);
+            write(&mut file)?;
+            file.flush()?;
+            fs::rename(&temporary, &full)
+        });
+        written.map_err(|e| {
+            // The file may never have been made.
+            let _ = fs::remove_file(&temporary);
+            Failure::input(format!("cannot write {}: {e}", path.display()))
+        })
+    }
+}
+
+/// Runs the program `name` as this process.
+pub fn main(name: &'static str) -> ExitCode {
+    let run = move || {
+        let Some(program) = crate::program(name) else { return USAGE };
+        let args: Vec<OsString> = std::env::args_os().collect();
+        let stderr = io::stderr();
+        let mut io = Io {
+            stdin: &mut io::stdin().lock(),
+            stdout: &mut BufWriter::new(io::stdout().lock()),
+            terminal: stderr.is_terminal(),
+            stderr: &mut stderr.lock(),
+            cwd: PathBuf::new(),
+        };
+        program(&args, &mut io)
+    };
+    let code = match std::thread::Builder::new().stack_size(STACK_BYTES).spawn(run) {
+        Ok(thread) => thread.join().unwrap_or(101),
+        Err(_) => FAILURE,
+    };
+    // The codes of programs are 0, 1, 2 and that of a panic.
+    ExitCode::from(u8::try_from(code).unwrap_or(1))
+}

@@ -1,0 +1,27 @@
+//! The programs `stablo`, `stablehlo-opt` and `stablehlo-translate` as functions, so that tests can call them in process.
+//!
+//! Exit codes: 0 for success, 1 for bad input, 2 for a wrong command line.
+
+mod args;
+
+mod expected;
+
+pub mod io;
+
+mod opt;
+mod source;
+
+pub use io::Io;
+
+use std::ffi::OsString;
+
+/// A program: its arguments, the name of the program first, and what it reads and writes. Returns the exit code.
+pub type Program = fn(&[OsString], &mut Io<'_>) -> i32;
+
+/// The programs by name.
+pub static PROGRAMS: &[(&str, Program)] = &[("stablehlo-opt", opt::run)];
+
+/// The program of that name.
+pub fn program(name: &str) -> Option<Program> {
+    PROGRAMS.iter().find(|(n, _)| *n == name).map(|(_, program)| *program)
+}

@@ -1,0 +1,140 @@
+//! Input files: their text, split into chunks if asked, parsed and verified as upstream's programs do.
+
+use crate::expected::Expectations;
+use crate::io::{Failure, Io};
+use mlir::diag::{Diagnostics, Severity, Source, render};
+use mlir::text::{ParseOptions, parse};
+use mlir::verify::{Reporting, VerifyOptions, verify};
+use stablo::Module;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A line that starts like this separates chunks.
+const SEPARATOR: &str = "// -----";
+
+/// Flags of both upstream programs that decide how the input is read.
+#[derive(clap::Args, Debug)]
+pub struct InputFlags {
+    /// The file to read; `-` is standard input
+    #[arg(default_value = "-")]
+    input: PathBuf,
+    /// Treat the parts of the input between lines `// -----` as separate files
+    #[arg(long)]
+    split_input_file: bool,
+    /// Check that the diagnostics are those that comments expect
+    #[arg(long)]
+    verify_diagnostics: bool,
+    /// Allow ops, types and attributes of unknown dialects
+    #[arg(long)]
+    allow_unregistered_dialect: bool,
+    /// Where to write the output; `-` is standard output
+    #[arg(short, default_value = "-")]
+    o: PathBuf,
+}
+
+/// What a program does with each chunk: its output, and what there is to say about it.
+pub type Process<'a> = &'a mut dyn FnMut(&mut Module, &mut Vec<u8>) -> Diagnostics;
+
+impl InputFlags {
+    /// Reads, parses and verifies the input and runs `process` on each chunk that is valid. Writes what it outputs, with
+    /// `separator` and a newline between chunks.
+    ///
+    /// # Errors
+    /// If the input cannot be read or a chunk is not valid; with `--verify-diagnostics`, if the diagnostics are not those
+    /// that were expected.
+    pub fn run(&self, io: &mut Io<'_>, separator: &str, process: Process<'_>) -> Result<(), Failure> {
+        let text = read_text(io, &self.input)?;
+        let name = if self.input == Path::new("-") { "<stdin>".into() } else { self.input.to_string_lossy() };
+        let chunks = if self.split_input_file { split(&text) } else { vec![(1, &text[..])] };
+        let mut output = Vec::new();
+        let mut failed = false;
+        for (index, (first_line, chunk)) in chunks.into_iter().enumerate() {
+            if index > 0 {
+                output.extend_from_slice(separator.as_bytes());
+                output.push(b'\n');
+            }
+            let source = Arc::new(Source::new(&*name, chunk, first_line));
+            let diagnostics = self.chunk(&source, &mut output, process);
+            if self.verify_diagnostics {
+                let problems = Expectations::read(&source).check(&diagnostics, &source);
+                failed |= !problems.is_empty();
+                problems.iter().for_each(|p| io.report(render(p, Some(&source))));
+            } else {
+                failed |= has_errors(&diagnostics);
+                diagnostics.iter().for_each(|d| io.report(render(d, Some(&source))));
+            }
+        }
+        if self.o == Path::new("-") {
+            io.print(output)?;
+        } else {
+            io.write_file(&self.o, |file| file.write_all(&output))?;
+        }
+        if failed { Err(Failure::reported()) } else { Ok(()) }
+    }
+
+    fn chunk(&self, source: &Arc<Source>, output: &mut Vec<u8>, process: Process<'_>) -> Diagnostics {
+        let allow_unregistered_dialects = self.allow_unregistered_dialect;
+        let options = ParseOptions { allow_unregistered_dialects, stop_at_first_error: true };
+        let mut parsed = parse(source.clone(), stablo::registry(), options);
+        let mut diagnostics = parsed.diagnostics;
+        if !has_errors(&diagnostics) {
+            let options = VerifyOptions { reporting: Reporting::LikeUpstream, allow_unregistered_dialects };
+            diagnostics.extend(verify(&parsed.module, &options));
+        }
+        if !has_errors(&diagnostics) {
+            diagnostics.extend(process(&mut parsed.module, output));
+        }
+        diagnostics
+    }
+}
+
+/// Whether a diagnostic is an error.
+pub fn has_errors(diagnostics: &Diagnostics) -> bool {
+    diagnostics.iter().any(|d| d.severity == Severity::Error)
+}
+
+/// The text of a file.
+///
+/// # Errors
+/// If it cannot be read, or is not text.
+pub fn read_text(io: &mut Io<'_>, path: &Path) -> Result<String, Failure> {
+    let bytes = io.read(path)?;
+    if bytes.starts_with(b"ML\xEFR") {
+        let message =
+            format!("{} is MLIR bytecode, which this version does not read yet; give it MLIR text", path.display());
+        return Err(Failure::input(message));
+    }
+    String::from_utf8(bytes).map_err(|e| {
+        let at = e.utf8_error().valid_up_to();
+        let line = e.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1;
+        Failure::input(format!("{}:{line}: this is not UTF-8 text: byte {at} cannot stand there", path.display()))
+    })
+}
+
+/// The chunks of a text with the number of the first line of each. Chunks start after the line that separates them.
+fn split(text: &str) -> Vec<(u32, &str)> {
+    let mut chunks = Vec::new();
+    let (mut start, mut first_line) = (0, 1);
+    let mut offset = 0;
+    for (number, line) in (2u32..).zip(text.split_inclusive('\n')) {
+        if line.starts_with(SEPARATOR) {
+            chunks.push((first_line, &text[start..offset]));
+            (start, first_line) = (offset + line.len(), number);
+        }
+        offset += line.len();
+    }
+    chunks.push((first_line, &text[start..]));
+    chunks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn chunks_know_their_first_line() {
+        assert_eq!(split("a\nb\n// -----\nc\n"), [(1, "a\nb\n"), (4, "c\n")]);
+        assert_eq!(split("a // -----\n"), [(1, "a // -----\n")]);
+        assert_eq!(split("// -----"), [(1, ""), (2, "")]);
+    }
+}

@@ -1,0 +1,198 @@
+//! `inline`: replaces calls of functions by their bodies, and removes private functions that nothing refers to.
+//!
+//! As in MLIR's inliner: callees first, calls within a cycle stay, and so do calls of functions marked `no_inline`.
+
+use crate::Pass;
+use mlir::attrs::{AttrKind, LocationKind};
+use mlir::ir::Loc;
+use mlir::verify::nearest_symbol;
+use mlir::{Attribute, BlockId, Diagnostics, Module, OpId, OpRef, Value};
+use side_dialects::func::{CallOp, FuncOp};
+use std::collections::{HashMap, HashSet};
+
+/// Replaces calls by the bodies of the callees.
+pub const INLINE: Pass =
+    Pass { name: "inline", description: "Inline function calls, and remove private functions without uses", run };
+
+/// Calls stay from where this many ops were copied: chains of functions that call twice grow exponentially.
+const MAX_COPIED_OPS: usize = 1 << 22;
+
+fn run(module: &mut Module) -> Diagnostics {
+    let mut inliner = Inliner { copied: 0 };
+    for function in callees_first(module) {
+        inliner.inline_into(module, function);
+    }
+    while remove_unused(module) {}
+    Diagnostics::new()
+}
+
+fn functions(module: &Module) -> Vec<OpId> {
+    module.walk(module.top().id()).filter(|op| op.is(FuncOp::DEF)).map(OpRef::id).collect()
+}
+
+/// The function with a body that an op calls.
+fn callee(op: OpRef<'_>) -> Option<FuncOp<'_>> {
+    let call = CallOp::cast(op)?;
+    let callee = FuncOp::cast(nearest_symbol(op, call.callee()?.as_flat_symbol()?)?)?;
+    (!callee.is_declaration()).then_some(callee)
+}
+
+/// All functions, each after those that it calls, as far as there are no cycles.
+fn callees_first(module: &Module) -> Vec<OpId> {
+    let mut order = Vec::new();
+    let mut seen = HashSet::new();
+    for root in functions(module) {
+        // A function stands on the stack with the callees that are still to be visited.
+        let mut stack = Vec::new();
+        if seen.insert(root) {
+            stack.push((root, callees(module, root)));
+        }
+        while let Some((function, rest)) = stack.last_mut() {
+            match rest.pop() {
+                Some(next) if seen.insert(next) => stack.push((next, callees(module, next))),
+                Some(_) => {}
+                None => {
+                    order.push(*function);
+                    stack.pop();
+                }
+            }
+        }
+    }
+    order
+}
+
+fn callees(module: &Module, function: OpId) -> Vec<OpId> {
+    module.walk(function).filter_map(callee).map(|f| f.id()).collect()
+}
+
+struct Inliner {
+    copied: usize,
+}
+
+impl Inliner {
+    /// Inlines the calls in `function` of functions whose own calls are inlined already.
+    fn inline_into(&mut self, module: &mut Module, function: OpId) {
+        let mut results: HashMap<Value, Value> = HashMap::new();
+        let blocks: Vec<BlockId> = module
+            .walk(function)
+            .flat_map(|op| op.regions().iter().flat_map(|&region| module.blocks(region).iter().copied()))
+            .collect();
+        for block in blocks {
+            let calls = module.ops(block).iter().any(|&op| self.inlinable(module, function, op).is_some());
+            if !calls {
+                continue;
+            }
+            let mut ops = Vec::new();
+            for op in module.ops(block).to_vec() {
+                match self.inlinable(module, function, op) {
+                    Some(body) => self.copy_body(module, op, body, &mut ops, &mut results),
+                    None => ops.push(op),
+                }
+            }
+            module.set_block_ops(block, ops);
+        }
+        if results.is_empty() {
+            return;
+        }
+        let ops: Vec<OpId> = module.walk(function).map(OpRef::id).collect();
+        for op in ops {
+            for index in 0..module.op(op).operands().len() {
+                let mut value = module.op(op).operand(index);
+                // A callee may return an argument, which may be the result of another call.
+                while let Some(&replacement) = results.get(&value) {
+                    value = replacement;
+                }
+                module.set_operand(op, index, value);
+            }
+        }
+    }
+
+    /// The body to put in place of `op`, if it is a call to inline.
+    fn inlinable(&self, module: &Module, caller: OpId, op: OpId) -> Option<BlockId> {
+        let call = module.op(op);
+        let callee = callee(call)?;
+        let may = call.attr("no_inline").is_none() && callee.no_inline().is_none();
+        let [body] = module.blocks(callee.body()) else { return None };
+        let fits = self.copied.saturating_add(module.ops(*body).len()) <= MAX_COPIED_OPS;
+        let cyclic = || {
+            callee.id() == caller || module.walk(callee.id()).any(|op| op.is(CallOp::DEF) && reaches(op, callee.id()))
+        };
+        (may && fits && !cyclic()).then_some(*body)
+    }
+
+    fn copy_body(
+        &mut self,
+        module: &mut Module,
+        call: OpId,
+        body: BlockId,
+        ops: &mut Vec<OpId>,
+        results: &mut HashMap<Value, Value>,
+    ) {
+        let caller_location = module.op(call).location();
+        let operands = module.op(call).operands().to_vec();
+        let mut values: HashMap<Value, Value> = module.arguments(body).iter().copied().zip(operands).collect();
+        let source = module.ops(body).to_vec();
+        let Some((&terminator, source)) = source.split_last() else { return };
+        for &op in source {
+            let copy = module.clone_op(op, &mut values, &mut HashMap::new());
+            let within: Vec<OpId> = module.walk(copy).map(OpRef::id).collect();
+            self.copied += within.len();
+            for op in within {
+                let callee = module.op(op).location();
+                let location = LocationKind::CallSite { callee, caller: caller_location.clone() };
+                module.set_loc(op, Loc::Explicit(AttrKind::Location(location).into(), None));
+            }
+            ops.push(copy);
+        }
+        let returned: Vec<Value> = module.op(terminator).operands().to_vec();
+        let call_results: Vec<Value> = module.op(call).results().collect();
+        for (result, value) in call_results.into_iter().zip(returned) {
+            results.insert(result, *values.get(&value).unwrap_or(&value));
+        }
+    }
+}
+
+/// Whether a call leads to `target`, directly or through other functions.
+fn reaches(call: OpRef<'_>, target: OpId) -> bool {
+    let module = call.module();
+    let mut seen = HashSet::new();
+    let mut stack: Vec<OpId> = callee(call).map(|f| f.id()).into_iter().collect();
+    while let Some(function) = stack.pop() {
+        if function == target {
+            return true;
+        }
+        if seen.insert(function) {
+            stack.extend(callees(module, function));
+        }
+    }
+    false
+}
+
+/// Removes private functions that no attribute names. Whether there were any.
+fn remove_unused(module: &mut Module) -> bool {
+    let mut used: HashSet<mlir::attrs::Name> = HashSet::new();
+    for op in module.walk(module.top().id()) {
+        let attributes = op.properties().iter().flatten().chain(op.attributes().iter().map(|(_, a)| a));
+        attributes.for_each(|a| collect_symbols(a, &mut used));
+    }
+    let is_unused = |op: OpRef<'_>| {
+        let private = op.attr("sym_visibility").and_then(Attribute::as_str) == Some("private");
+        private && op.symbol_name().is_some_and(|name| !used.contains(name))
+    };
+    let unused: Vec<OpId> = functions(module).into_iter().filter(|&f| is_unused(module.op(f))).collect();
+    unused.iter().for_each(|&function| module.detach(function));
+    !unused.is_empty()
+}
+
+fn collect_symbols(attribute: &Attribute, used: &mut HashSet<mlir::attrs::Name>) {
+    match &**attribute {
+        AttrKind::Symbol { root, nested } => {
+            used.insert(root.clone());
+            used.extend(nested.iter().cloned());
+        }
+        AttrKind::Array(elements) => elements.iter().for_each(|a| collect_symbols(a, used)),
+        AttrKind::Dictionary(entries) => entries.iter().for_each(|(_, a)| collect_symbols(a, used)),
+        AttrKind::Dialect(dialect) => dialect.params.iter().flatten().for_each(|a| collect_symbols(a, used)),
+        _ => {}
+    }
+}
