@@ -7,6 +7,8 @@ pub mod attrs;
 pub mod check;
 pub mod compat;
 pub mod constraints;
+pub mod custom_calls;
+pub mod custom_calls;
 pub mod directives;
 pub mod enums;
 pub mod eval;

@@ -3,9 +3,12 @@
 //! Source: StableHLO, `stablehlo/tests/CheckOps.td`.
 
 use crate::constraints::{FLOAT_OR_COMPLEX_TENSOR, VALUE_TENSOR};
+use crate::expect;
+use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 use mlir::ods::{Assembly, Dialect};
 use mlir::types::Signedness;
-use mlir::{Attribute, Type, op};
+use mlir::{AttrKind, Attribute, OpRef, Type, op};
+use numerics::Tensor;
 
 /// The check dialect.
 pub static CHECK: Dialect = Dialect {
@@ -39,6 +42,7 @@ op! {
         attributes { tolerance: implied Float(64) => DefaultValue::Computed(default_tolerance) }
         traits [SameTypeOperands]
         hooks {
+            eval: Some(eval_almost_eq),
             assembly: Assembly::Format("$lhs `,` $rhs (`,` `tolerance` `=` $tolerance^)? attr-dict `:` type($lhs)"),
         }
     }
@@ -53,7 +57,7 @@ op! {
             tolerance: implied Float(64) => DefaultValue::Computed(default_tolerance),
         }
         traits [AllTypesMatch(&["lhs", "value"])]
-        hooks { assembly: Assembly::Format("$lhs `,` $value (`,` `tolerance` `=` $tolerance^)? attr-dict") }
+        hooks { eval: Some(eval_almost_eq), assembly: Assembly::Format("$lhs `,` $value (`,` `tolerance` `=` $tolerance^)? attr-dict") }
     }
 }
 
@@ -68,6 +72,7 @@ op! {
         }
         traits [AllTypesMatch(&["actual", "expected"])]
         hooks {
+            eval: Some(eval_close),
             assembly: Assembly::Format(
                 "$actual `,` $expected `,` `max_ulp_difference` `=` $max_ulp_difference \
                  (`,` `min_ulp_difference` `=` $min_ulp_difference^)? `:` attr-dict type($actual) `,` type($expected)",
@@ -81,7 +86,7 @@ op! {
     pub ExpectEqOp, "check.expect_eq" {
         operands { lhs: single VALUE_TENSOR, rhs: single VALUE_TENSOR }
         traits [SameTypeOperands]
-        hooks { assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs)") }
+        hooks { eval: Some(eval_eq), assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs)") }
     }
 }
 
@@ -91,7 +96,7 @@ op! {
         operands { lhs: single VALUE_TENSOR }
         attributes { value: required Elements }
         traits [AllTypesMatch(&["lhs", "value"])]
-        hooks { assembly: Assembly::Format("$lhs `,` $value attr-dict") }
+        hooks { eval: Some(eval_eq), assembly: Assembly::Format("$lhs `,` $value attr-dict") }
     }
 }
 
@@ -109,4 +114,43 @@ op! {
             ),
         }
     }
+}
+
+/// The value that is checked, and what it is compared with: the second operand, or the constant `value`.
+fn compared(op: OpRef<'_>, operands: Vec<RuntimeValue>) -> Result<(Tensor, Tensor), EvalError> {
+    let mut operands = operands.into_iter();
+    let mut next = || operands.next().map(RuntimeValue::into_tensor).transpose();
+    let actual = next()?.ok_or_else(|| EvalError::new("operands", "nothing to check"))?;
+    let expected = match next()? {
+        Some(expected) => Some(expected),
+        None => op.attr("value").and_then(Attribute::to_tensor).transpose()?,
+    };
+    let expected = expected.ok_or_else(|| EvalError::new("operands", "nothing to compare with"))?;
+    Ok((actual, expected))
+}
+
+fn eval_eq(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let (actual, expected) = compared(op, operands)?;
+    expect::expect_eq(&actual, &expected)?;
+    Ok(Vec::new())
+}
+
+fn eval_almost_eq(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let (actual, expected) = compared(op, operands)?;
+    let tolerance = match op.attr_or_default("tolerance").as_deref().map(|a| &**a) {
+        Some(AttrKind::Float { bits, .. }) => f64::from_bits(*bits as u64),
+        _ => return Err(EvalError::new("attribute", "the tolerance is not a number")),
+    };
+    expect::expect_almost_eq(&actual, &expected, tolerance)?;
+    Ok(Vec::new())
+}
+
+fn eval_close(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let (actual, expected) = compared(op, operands)?;
+    let bound = |name| match op.attr_or_default(name).as_deref().map(|a| &**a) {
+        Some(AttrKind::Integer { value, .. }) => u64::try_from(*value).unwrap_or(u64::MAX),
+        _ => 0,
+    };
+    expect::expect_close(&actual, &expected, bound("min_ulp_difference"), bound("max_ulp_difference"))?;
+    Ok(Vec::new())
 }

@@ -2,11 +2,19 @@
 //!
 //! The meaning of each op is the `eval` in its own file under `ops/`.
 
+mod reduce;
+
+pub use reduce::reduce;
+
+mod reduce;
+
+pub use reduce::reduce;
+
 use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 use mlir::{OpRef, Type};
 use numerics::math::{self, BinaryOp, UnaryOp};
 use numerics::shape::StridedView;
-use numerics::{DType, Tensor};
+use numerics::{DType, I1, Tensor};
 use side_dialects::quant::Uniform;
 
 /// The operands of an op that takes exactly `N` tensors.
@@ -33,6 +41,14 @@ pub fn all_tensors(operands: Vec<RuntimeValue>) -> Result<Vec<Tensor>, EvalError
 /// None; the type is that of `eval`.
 pub fn one(tensor: Tensor) -> EvalResult {
     Ok(vec![RuntimeValue::Tensor(tensor)])
+}
+
+/// The value of a boolean scalar.
+///
+/// # Errors
+/// If it is another tensor.
+pub fn truth(tensor: &Tensor) -> Result<bool, EvalError> {
+    Ok(tensor.item::<I1>()? == I1::from(true))
 }
 
 /// How elements of a tensor type are stored: as they are, or, for a quantized type, as its storage type.

@@ -9,10 +9,15 @@ op! {
         results { result: single TOKEN }
         traits [Pure]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$inputs \
                  attr-dict `:` custom<VariadicSameOperandsAndResultType>(ref($inputs), type($inputs), type($result))",
             ),
         }
     }
+}
+
+fn eval(_: OpRef<'_>, _: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    Ok(vec![RuntimeValue::Token])
 }

@@ -10,5 +10,15 @@ op! {
         results { results: variadic ANY_TENSOR_OR_TOKEN }
         regions { branches: each one }
         traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
+        hooks { eval: Some(eval) }
     }
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let [index] = eval::tensors(operands)?;
+    let branches = CaseOp(op).branches();
+    // An index out of range takes the last branch.
+    let chosen = usize::try_from(index.item::<i32>()?).ok().and_then(|i| branches.get(i)).or(branches.last());
+    let branch = chosen.ok_or_else(|| EvalError::new("case_c1", "there are no branches"))?;
+    env.region(*branch, Vec::new())
 }

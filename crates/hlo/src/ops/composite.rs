@@ -17,9 +17,15 @@ op! {
         regions { composite_regions: each any }
         traits [Call("decomposition")]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$name operands (` ` `(` $composite_regions^ `)`)? attr-dict `:` functional-type(operands, results)",
             ),
         }
     }
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let decomposition = CompositeOp(op).decomposition().and_then(|d| d.as_flat_symbol());
+    env.call(decomposition.ok_or_else(|| eval::missing(op, "decomposition"))?, operands)
 }

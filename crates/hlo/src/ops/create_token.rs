@@ -7,6 +7,10 @@ op! {
     pub CreateTokenOp, "stablehlo.create_token" {
         results { output: single TOKEN }
         traits [Pure]
-        hooks { assembly: Assembly::Format("attr-dict `:` type(results)") }
+        hooks { assembly: Assembly::Format("attr-dict `:` type(results)"), eval: Some(eval) }
     }
+}
+
+fn eval(_: OpRef<'_>, _: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    Ok(vec![RuntimeValue::Token])
 }

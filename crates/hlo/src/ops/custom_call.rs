@@ -19,6 +19,7 @@ op! {
             result_tilings: optional ArrayOf(&ArrayOf(&LAYOUT)),
         }
         hooks {
+            eval: Some(crate::custom_calls::eval),
             assembly: Assembly::Format(
                 "custom<CustomCallTarget>($call_target_name) `(` $inputs `)` \
                  attr-dict `:` functional-type(operands, results)",

@@ -9,9 +9,14 @@ op! {
         results { result: variadic TENSOR_OR_TOKEN }
         traits [Pure]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "attr-dict ($operand^ `:` custom<PairwiseOpType>(type($operand), type($result))):(`(` `)`)?",
             ),
         }
     }
+}
+
+fn eval(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    Ok(operands)
 }

@@ -14,7 +14,7 @@ op! {
         attributes { dimensions: required I64Array }
         regions { body: one }
         traits [SameVariadicOperandSize, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
-        hooks { assembly: Assembly::Custom { parse, print } }
+        hooks { assembly: Assembly::Custom { parse, print }, eval: Some(eval) }
     }
 }
 
@@ -156,4 +156,11 @@ fn print(printer: &mut Printer<'_>, op: OpRef<'_>) {
     }
     printer.write(" ");
     printer.region(op, body, false, true);
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let mut inputs = eval::all_tensors(operands)?;
+    let init_values = inputs.split_off(inputs.len() / 2);
+    let results = eval::reduce(env, ReduceOp(op).body(), inputs, init_values, &eval::usizes(op, "dimensions")?)?;
+    Ok(results.into_iter().map(RuntimeValue::Tensor).collect())
 }

@@ -8,6 +8,10 @@ op! {
         operands { val: variadic ANY_VALUE }
         results { result: single TUPLE }
         traits [Pure]
-        hooks { assembly: Assembly::Format("$val attr-dict `:` custom<TupleOpType>(type($val), type($result))") }
+        hooks { assembly: Assembly::Format("$val attr-dict `:` custom<TupleOpType>(type($val), type($result))"), eval: Some(eval) }
     }
+}
+
+fn eval(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    Ok(vec![RuntimeValue::Tuple(operands)])
 }

@@ -12,6 +12,7 @@ op! {
         regions { cond: one, body: one }
         traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Custom { parse, print },
             argument_name: Some(|_, _, _| Some("iterArg".to_string())),
         }
@@ -72,5 +73,17 @@ fn print(printer: &mut Printer<'_>, op: OpRef<'_>) {
     for (keyword, &region) in ["cond ", " do "].into_iter().zip(regions) {
         printer.write(keyword);
         printer.region(op, region, false, true);
+    }
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let regions = WhileOp(op);
+    let mut values = operands;
+    loop {
+        let [condition] = eval::tensors(env.region(regions.cond(), values.clone())?)?;
+        if !eval::truth(&condition)? {
+            return Ok(values);
+        }
+        values = env.region(regions.body(), values)?;
     }
 }

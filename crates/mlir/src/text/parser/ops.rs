@@ -426,7 +426,7 @@ impl<'a> Parser<'a> {
             let types = match (operand, result) {
                 (Some(i), _) => state.operand_types[i].as_ref(),
                 (None, Some(i)) => state.result_types[i].as_ref(),
-                _ => None,
+                _ => return Some(state.properties[def.attribute_index(name)?].as_ref()?.ty()),
             };
             types.and_then(|t| t.first()).cloned()
         };
