@@ -8,7 +8,6 @@ pub mod check;
 pub mod compat;
 pub mod constraints;
 pub mod custom_calls;
-pub mod custom_calls;
 pub mod directives;
 pub mod enums;
 pub mod eval;

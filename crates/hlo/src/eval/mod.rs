@@ -6,10 +6,6 @@ mod reduce;
 
 pub use reduce::reduce;
 
-mod reduce;
-
-pub use reduce::reduce;
-
 use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 use mlir::{OpRef, Type};
 use numerics::math::{self, BinaryOp, UnaryOp};
