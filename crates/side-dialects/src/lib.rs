@@ -9,6 +9,7 @@ pub mod expect;
 pub mod func;
 pub mod interpreter;
 pub mod quant;
+pub mod sdy;
 pub mod shape;
 pub mod tensor;
 
@@ -21,6 +22,7 @@ pub static DIALECTS: &[&Dialect] = &[
     &func::FUNC,
     &interpreter::INTERPRETER,
     &quant::QUANT,
+    &sdy::SDY,
     &shape::SHAPE_DIALECT,
     &tensor::TENSOR,
 ];

@@ -308,3 +308,89 @@ fn check() {
     %0 = interpreter.probe %arg0, probe_id = \"probe0\" : tensor<2xf32>",
     );
 }
+
+/// Each line is an attribute that prints as itself.
+fn check_attributes(lines: &str) {
+    for line in lines.lines().map(str::trim).filter(|l| !l.is_empty()) {
+        match mlir::text::parse_attribute(line, &REGISTRY) {
+            Ok(attribute) => assert_eq!(attribute.to_string(), line),
+            Err(errors) => panic!("{line}: {}", errors[0].message),
+        }
+    }
+}
+
+#[test]
+fn sdy_attributes() {
+    check_attributes(
+        r##"
+        #sdy.mesh<["a"=2, "b"=4]>
+        #sdy.mesh<[]>
+        #sdy.mesh<[], device_ids=[3]>
+        #sdy.mesh<["a"=2], device_ids=[1, 0]>
+        #sdy.sharding<@mesh, [{"a"}, {}, {?}, {"b", ?}p1, {"a":(1)2, "c"}]>
+        #sdy.sharding<@mesh, []>
+        #sdy.sharding<@mesh, [{}], replicated={"c"}, unreduced={"a", "b":(2)4}>
+        #sdy.sharding<mesh<["a"=2]>, [{"a"}]>
+        #sdy.sharding_per_value<[<@mesh, [{"a"}]>, <@mesh, []>]>
+        #sdy.sharding_per_value<[]>
+        #sdy.op_sharding_rule<([i, j], [j])->([i]) {i=8, j=8}>
+        #sdy.op_sharding_rule<([ij, k], [])->([i, jk]) {i=8, j=8, k=2} reduction={i} need_replication={k} permutation={j} blocked_propagation={i, j}, custom>
+        #sdy.op_sharding_rule<([])->([])>
+        #sdy<manual_axes{"a", "b"}>
+        #sdy<manual_axes{}>
+        #sdy<axis_ref"a":(1)2>
+        #sdy<mesh_axis"a"=2>
+        #sdy<dimension_sharding{"a", ?}p0>
+        #sdy<list_of_axis_ref_lists[{"a"}, {}]>
+        #sdy<axis_ref_list{"a", "b"}>
+        #sdy<sub_axis_info(1)2>
+        #sdy<tensor_mapping[i, j]>
+        #sdy<all_to_all_param_list[{"b"}: 0->2, {"c"}: 1->3]>
+        "##,
+    );
+    let factors: Vec<String> =
+        (0..20).map(|i| if i < 18 { ((b'i' + i) as char).into() } else { format!("z_{}", i - 17) }).collect();
+    let sizes: Vec<String> = factors.iter().map(|f| format!("{f}=2")).collect();
+    check_attributes(&format!("#sdy.op_sharding_rule<([{}])->([]) {{{}}}>", factors.concat(), sizes.join(", ")));
+}
+
+#[test]
+fn sdy() {
+    let text = r#"module {
+  sdy.mesh @mesh = <["a"=2, "b"=2, "c"=4, "d"=2]> {stablehlo.mesh = {axes = []}}
+  func.func @f(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}, %arg1: tensor<8x8xf32>) {
+    %0 = sdy.sharding_constraint %arg0 <@mesh, [{"a"}, {?}]> {x} : tensor<8x8xf32>
+    %1 = sdy.reshard %arg0 <@mesh, [{"a"}, {?}]> : tensor<8x8xf32>
+    sdy.sharding_group %arg0 group_id=21 : tensor<8x8xf32>
+    %2 = sdy.constant {a.b} dense<1.000000e+00> : tensor<8x8xf32>
+    %3 = sdy.all_gather [{"a"}, {}] %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+    %4 = sdy.all_slice [{"a"}, {}] %arg0 out_sharding=<@mesh, [{"a"}, {}]> : tensor<8x8xf32>
+    %5 = sdy.all_reduce {"a", "c":(1)2} %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+    %6 = sdy.all_to_all [{"a"}: 0->1] %0 out_sharding=<@mesh, [{}, {"a"}]> : tensor<8x8xf32>
+    %7 = sdy.collective_permute %0 out_sharding=<@mesh, [{"b"}, {}]> : tensor<8x8xf32>
+    %8 = sdy.propagation_barrier %arg0 allowed_direction=NONE : tensor<8x8xf32>
+    %9 = sdy.data_flow_edge %arg0 sharding=<@mesh, [{"a"}, {?}]> : tensor<8x8xf32>
+    %10 = sdy.data_flow_edge %arg0 : tensor<8x8xf32>
+    %11 = sdy.func_data_flow_edge %arg0 : tensor<8x8xf32>
+    %12 = sdy.named_computation<"foo">(%arg0) in_shardings=[<@mesh, [{"a"}, {}]>] out_shardings=[<@mesh, [{"a"}, {}]>] (%arg2: tensor<8x8xf32>) {
+      sdy.return %arg2 : tensor<8x8xf32>
+    } {x.y} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+    sdy.named_computation<"foo">() () {
+      sdy.return
+    } : () -> ()
+    %13 = sdy.manual_computation(%arg0, %arg1) in_shardings=[<@mesh, [{"a"}, {}]>, <@mesh, [{?}, {}]>] out_shardings=[<@mesh, [{"a"}, {}]>] manual_axes={"a"} (%arg2: tensor<4x8xf32>, %arg3: tensor<8x8xf32>) {
+      sdy.return %arg2 : tensor<4x8xf32>
+    } {x} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+    sdy.manual_computation() in_shardings=[] out_shardings=[] manual_axes={} () {
+      sdy.return
+    } : () -> ()
+    return
+  }
+}
+"#;
+    let found = print(text, &PrintOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(found, text);
+    let generic = PrintOptions { generic: true, ..PrintOptions::default() };
+    let detour = print(text, &generic).and_then(|t| print(&t, &PrintOptions::default()));
+    assert_eq!(detour.unwrap_or_else(|e| panic!("{e}")), text);
+}

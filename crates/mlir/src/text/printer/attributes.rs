@@ -172,10 +172,21 @@ impl Printer<'_> {
             AttrKind::Dialect(a) => {
                 self.write("#");
                 self.write(a.def.dialect);
-                self.write(".");
-                self.write(a.def.mnemonic);
-                self.params(a.def.params, &a.def.assembly, &a.params);
+                self.dialect_body(a.def.mnemonic, |p| p.params(a.def.params, &a.def.assembly, &a.params));
             }
+        }
+    }
+
+    /// Writes `.mnemonic<…>`, or `<mnemonic…>` if the parameters do not stand in angle brackets.
+    pub(super) fn dialect_body(&mut self, mnemonic: &str, params: impl FnOnce(&mut Self)) {
+        let start = self.out.len();
+        self.write(".");
+        self.write(mnemonic);
+        let end = self.out.len();
+        params(self);
+        if !self.out[end..].starts_with('<') && self.out.len() > end {
+            self.out.replace_range(start..=start, "<");
+            self.write(">");
         }
     }
 

@@ -70,9 +70,7 @@ impl Printer<'_> {
             TypeKind::Dialect(t) => {
                 self.write("!");
                 self.write(t.def.dialect);
-                self.write(".");
-                self.write(t.def.mnemonic);
-                self.params(t.def.params, &t.def.assembly, &t.params);
+                self.dialect_body(t.def.mnemonic, |p| p.params(t.def.params, &t.def.assembly, &t.params));
             }
         }
     }

@@ -1,0 +1,252 @@
+//! The ops of the dialect.
+
+use super::attrs::{
+    ALL_TO_ALL_PARAM_LIST, AXIS_REF_LIST, LIST_OF_AXIS_REF_LISTS, MANUAL_AXES, MESH, PROPAGATION_DIRECTION, SHARDING,
+    SHARDING_PER_VALUE,
+};
+use super::verify::{verify_manual_computation, verify_named_computation, verify_sharding};
+use mlir::ods::{Assembly, DirectiveArg, Ranks, TensorRule, TypeConstraint, TypeRule};
+use mlir::text::{OpState, Parsed, Parser, Printer};
+use mlir::{OpRef, Type, op};
+
+static TENSOR: TypeConstraint = TypeConstraint {
+    summary: "a tensor",
+    rule: TypeRule::Tensor(TensorRule { ranks: Ranks::Any, ..TensorRule::ranked(&[]) }),
+};
+
+static RANKED_TENSOR: TypeConstraint =
+    TypeConstraint { summary: "a ranked tensor", rule: TypeRule::Tensor(TensorRule::ranked(&[])) };
+
+static SHAPED: TypeConstraint =
+    TypeConstraint { summary: "a tensor, vector or memref", rule: TypeRule::Is(Type::is_shaped) };
+
+op! {
+    /// A named mesh of devices.
+    pub MeshOp, "sdy.mesh" {
+        attributes { sym_name: required SymbolName, mesh: required Def(&MESH) }
+        traits [Symbol, HasParent(&["builtin.module"])]
+        hooks { assembly: Assembly::Format("$sym_name `=` $mesh attr-dict") }
+    }
+}
+
+macro_rules! with_sharding {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal;)*) => {
+        $(op! {
+            $(#[doc = $doc])+
+            pub $view, $name {
+                operands { input: single TENSOR }
+                results { result: single TENSOR }
+                attributes { sharding: required Def(&SHARDING) }
+                traits [Pure, Elementwise, SameOperandsAndResultType]
+                hooks {
+                    assembly: Assembly::Format("$input $sharding attr-dict `:` type($result)"),
+                    verify_symbols: Some(verify_sharding),
+                    eval: Some(|_, operands, _| Ok(operands)),
+                }
+            }
+        })*
+    };
+}
+
+with_sharding! {
+    /// The same tensor, spread differently over the devices.
+    ReshardOp, "sdy.reshard";
+    /// The same tensor, of which it is said how it is to be spread over the devices.
+    ShardingConstraintOp, "sdy.sharding_constraint";
+}
+
+op! {
+    /// Ends the region of an op of this dialect with its results.
+    pub ReturnOp, "sdy.return" {
+        operands { results: variadic TypeConstraint::ANY }
+        traits [Pure, Terminator, ReturnLike]
+        hooks { assembly: Assembly::Format("attr-dict ($results^ `:` type($results))?") }
+    }
+}
+
+op! {
+    /// A computation written for one device, with its own collectives.
+    pub ManualComputationOp, "sdy.manual_computation" {
+        operands { tensors: variadic RANKED_TENSOR }
+        results { results: variadic RANKED_TENSOR }
+        attributes {
+            in_shardings: required Def(&SHARDING_PER_VALUE),
+            out_shardings: required Def(&SHARDING_PER_VALUE),
+            manual_axes: required Def(&MANUAL_AXES),
+        }
+        regions { body: one }
+        traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("sdy.return"), IsolatedFromAbove]
+        hooks {
+            assembly: Assembly::Format(
+                "`(` $tensors `)` `in_shardings` `` `=` `` custom<Shardings>($in_shardings) \
+                 `out_shardings` `` `=` `` custom<Shardings>($out_shardings) \
+                 `manual_axes` `` `=` `` $manual_axes custom<Body>($body) attr-dict `:` functional-type($tensors, $results)",
+            ),
+            verify: Some(verify_manual_computation),
+        }
+    }
+}
+
+op! {
+    /// A computation with a name, through which shardings flow as if it were inlined.
+    pub NamedComputationOp, "sdy.named_computation" {
+        operands { operands: variadic TypeConstraint::ANY }
+        results { results: variadic TypeConstraint::ANY }
+        attributes {
+            name: required String,
+            in_shardings: optional Def(&SHARDING_PER_VALUE),
+            out_shardings: optional Def(&SHARDING_PER_VALUE),
+        }
+        regions { body: one }
+        traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("sdy.return"), IsolatedFromAbove]
+        hooks {
+            assembly: Assembly::Format(
+                "`<` $name `>` `` `(` $operands `)` \
+                 (`in_shardings` `` `=` `` custom<Shardings>($in_shardings)^)? \
+                 (`out_shardings` `` `=` `` custom<Shardings>($out_shardings)^)? \
+                 custom<Body>($body) attr-dict `:` functional-type($operands, $results)",
+            ),
+            verify: Some(verify_named_computation),
+        }
+    }
+}
+
+/// Reads `(%a: T) {…}` into the region slot that `args` names.
+pub(super) fn parse_body(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+    let &[DirectiveArg::Region(slot)] = args else { return Ok(()) };
+    let mut arguments = Vec::new();
+    parser.expect("(")?;
+    parser.list_until(")", |p| {
+        arguments.push(p.region_argument()?);
+        Ok(())
+    })?;
+    let region = parser.region_with_terminator(state.def, arguments)?;
+    state.regions[slot].push(region);
+    Ok(())
+}
+
+pub(super) fn print_body(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
+    let &[DirectiveArg::Region(slot)] = args else { return };
+    let (module, region) = (op.module(), op.regions()[slot]);
+    printer.write("(");
+    if let Some(block) = module.entry(region) {
+        printer.separated(", ", 0..module.arguments(block).len(), |p, i| p.argument(module, block, i));
+    }
+    printer.write(") ");
+    printer.region(op, region, false, true);
+}
+
+op! {
+    /// Puts a tensor into the group of that number, all of whose tensors are spread alike.
+    pub ShardingGroupOp, "sdy.sharding_group" {
+        operands { input: single RANKED_TENSOR }
+        attributes { group_id: required Int(64) }
+        hooks { assembly: Assembly::Format("$input `group_id` `` `=` `` $group_id attr-dict `:` type($input)") }
+    }
+}
+
+op! {
+    /// A constant that no pass merges with an equal one.
+    pub ConstantOp, "sdy.constant" {
+        results { output: single TENSOR }
+        attributes { value: required Elements }
+        traits [Pure]
+        hooks {
+            assembly: Assembly::Format("attr-dict $value"),
+            infer: Some(|op| Ok(vec![ConstantOp(op).value().map_or_else(mlir::Type::none, |v| v.ty())])),
+        }
+    }
+}
+
+op! {
+    /// Ties values together that must be spread alike, such as the operand, argument and result of a loop.
+    pub DataFlowEdgeOp, "sdy.data_flow_edge" {
+        operands { input: single SHAPED }
+        results { result: single SHAPED }
+        attributes { sharding: optional Def(&SHARDING) }
+        traits [SameOperandsAndResultType]
+        hooks {
+            assembly: Assembly::Format("$input (`sharding` `` `=` `` $sharding^)? attr-dict `:` type($result)"),
+            verify_symbols: Some(verify_sharding),
+        }
+    }
+}
+
+op! {
+    /// Ties the values of a function together that must be spread alike.
+    pub FuncDataFlowEdgeOp, "sdy.func_data_flow_edge" {
+        operands { operand: single SHAPED }
+        results { result: single SHAPED }
+        traits [SameOperandsAndResultType]
+        hooks { assembly: Assembly::Format("$operand attr-dict `:` type($operand)") }
+    }
+}
+
+op! {
+    /// Stops shardings from flowing in the directions that are not allowed.
+    pub PropagationBarrierOp, "sdy.propagation_barrier" {
+        operands { input: single RANKED_TENSOR }
+        results { result: single RANKED_TENSOR }
+        attributes { allowed_direction: required IntEnum(32, &PROPAGATION_DIRECTION) }
+        traits [Pure, SameOperandsAndResultType]
+        hooks {
+            assembly: Assembly::Format(
+                "$input `allowed_direction` `` `=` `` $allowed_direction attr-dict `:` type($input)",
+            ),
+            eval: Some(|_, operands, _| Ok(operands)),
+        }
+    }
+}
+
+macro_rules! collectives {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $axes:ident: $def:ident, $format:literal;)*) => {
+        $(op! {
+            $(#[doc = $doc])+
+            pub $view, $name {
+                operands { tensor: single TENSOR }
+                results { result: single TENSOR }
+                attributes { $axes: required Def(&$def), out_sharding: required Def(&SHARDING) }
+                traits [SameOperandsAndResultType]
+                hooks { assembly: Assembly::Format($format), verify_symbols: Some(verify_sharding) }
+            }
+        })*
+    };
+}
+
+collectives! {
+    /// Gathers the parts of each dimension along the listed axes.
+    AllGatherOp, "sdy.all_gather", gathering_axes: LIST_OF_AXIS_REF_LISTS,
+        "$gathering_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
+    /// Reduces along the listed axes.
+    AllReduceOp, "sdy.all_reduce", reduction_axes: AXIS_REF_LIST,
+        "$reduction_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
+    /// Splits each dimension along the listed axes.
+    AllSliceOp, "sdy.all_slice", slicing_axes: LIST_OF_AXIS_REF_LISTS,
+        "$slicing_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
+    /// Moves axes from one dimension to another.
+    AllToAllOp, "sdy.all_to_all", params: ALL_TO_ALL_PARAM_LIST,
+        "$params $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
+    /// Reduces, and splits each dimension along the same axes.
+    ReduceScatterOp, "sdy.reduce_scatter", reduce_scatter_axes: LIST_OF_AXIS_REF_LISTS,
+        "$reduce_scatter_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
+    /// Marks axes over which the tensor was replicated as to be reduced.
+    ReplicatedToUnreducedOp, "sdy.replicated_to_unreduced", axes: AXIS_REF_LIST,
+        "$axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
+    /// Marks axes over which the tensor was split as to be reduced.
+    ShardedToUnreducedOp, "sdy.sharded_to_unreduced", axes: LIST_OF_AXIS_REF_LISTS,
+        "$axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
+}
+
+op! {
+    /// Exchanges parts between devices so that other axes split the dimensions.
+    pub CollectivePermuteOp, "sdy.collective_permute" {
+        operands { tensor: single TENSOR }
+        results { result: single TENSOR }
+        attributes { out_sharding: required Def(&SHARDING) }
+        traits [SameOperandsAndResultType]
+        hooks {
+            assembly: Assembly::Format("$tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)"),
+            verify_symbols: Some(verify_sharding),
+        }
+    }
+}

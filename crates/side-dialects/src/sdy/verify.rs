@@ -1,0 +1,225 @@
+//! What must hold of meshes, shardings and rules.
+
+use super::attrs::{
+    AXIS_REF, DIMENSION_SHARDING, MESH, MESH_AXIS, OP_SHARDING_RULE, SHARDING, SHARDING_PER_VALUE, SUB_AXIS_INFO, int,
+    ints, list, text_of,
+};
+use super::ops::{ManualComputationOp, MeshOp, NamedComputationOp};
+use super::text::is_string;
+use mlir::ods::Params;
+use mlir::verify::nearest_symbol;
+use mlir::{Attribute, Diagnostics, OpRef, Type};
+use std::borrow::Cow;
+
+/// Axes have different names and positive sizes; device ids are a permutation of their numbers, or one id for no axes.
+pub(super) fn mesh(params: &Params) -> Result<(), String> {
+    let mut devices = 1i64;
+    let mut names = Vec::new();
+    for axis in list(params, 0).iter().filter_map(|a| a.as_dialect(&MESH_AXIS)) {
+        let (name, size) = (text_of(axis, 0), int(axis, 1).unwrap_or(0));
+        if names.contains(&name) {
+            return Err(format!("the mesh has two axes named \"{name}\""));
+        }
+        if size <= 0 {
+            return Err(format!("the axis \"{name}\" must have a positive size, found {size}"));
+        }
+        names.push(name);
+        devices = devices.checked_mul(size).ok_or("the mesh has more devices than 64 bits can count")?;
+    }
+    if params.get(1).is_none_or(Option::is_none) {
+        return Ok(());
+    }
+    let ids = ints(params, 1);
+    if let Some(id) = ids.iter().find(|&&id| id < 0) {
+        return Err(format!("the device id {id} is negative"));
+    }
+    if names.is_empty() {
+        return match ids {
+            [_] => Ok(()),
+            _ => Err(format!("a mesh without axes has one device id, found {}", ids.len())),
+        };
+    }
+    if ids.len() as i64 != devices {
+        return Err(format!("{} device ids for {devices} devices", ids.len()));
+    }
+    if ids.iter().copied().eq(0..devices) {
+        return Err("device ids that count up are left out".into());
+    }
+    let mut sorted = ids.to_vec();
+    sorted.sort_unstable();
+    if !sorted.into_iter().eq(0..devices) {
+        return Err(format!("device ids must be the numbers from 0 to {}, each once", devices - 1));
+    }
+    Ok(())
+}
+
+/// A part of an axis has a size above 1 and a positive size before it.
+pub(super) fn sub_axis(params: &Params) -> Result<(), String> {
+    match (int(params, 0), int(params, 1)) {
+        (Some(pre_size), Some(size)) if pre_size >= 1 && size > 1 => Ok(()),
+        _ => Err("a part of an axis needs a size before it of at least 1 and a size of at least 2".into()),
+    }
+}
+
+/// Factors of mappings have sizes.
+pub(super) fn rule(params: &Params) -> Result<(), String> {
+    let count = ints(params, 0).len() as i64;
+    let tensors = list(params, 1).iter().chain(list(params, 2));
+    let dims = tensors.filter_map(|t| t.as_dialect(&super::attrs::TENSOR_MAPPING)).flat_map(|t| list(t, 0));
+    let mapped = dims.filter_map(|d| d.as_dialect(&super::attrs::DIM_MAPPING)).flat_map(|d| ints(d, 0));
+    let mut factors = mapped.chain((3..7).flat_map(|i| ints(params, i)));
+    if let Some(factor) = factors.find(|&&f| f >= count) {
+        return Err(format!("a dimension maps to factor number {factor}, but only {count} factors have sizes"));
+    }
+    Ok(())
+}
+
+/// The axes of a mesh with their sizes.
+fn mesh_axes(mesh: &Attribute) -> Vec<(&str, i64)> {
+    let axes = mesh.as_dialect(&MESH).map_or(&[][..], |params| list(params, 0));
+    axes.iter().filter_map(|a| a.as_dialect(&MESH_AXIS)).map(|a| (text_of(a, 0), int(a, 1).unwrap_or(1))).collect()
+}
+
+/// The mesh that a sharding names or holds.
+fn mesh_of<'a>(op: OpRef<'a>, sharding: &'a Params) -> Result<Cow<'a, Attribute>, String> {
+    let Some(Some(mesh)) = sharding.first() else { return Err("a sharding needs a mesh".into()) };
+    let Some(name) = mesh.as_flat_symbol() else { return Ok(Cow::Borrowed(mesh)) };
+    match nearest_symbol(op, name).and_then(MeshOp::cast).and_then(|m| m.mesh()) {
+        Some(mesh) => Ok(Cow::Borrowed(mesh)),
+        None => Err(format!("there is no mesh @{name}")),
+    }
+}
+
+/// Whether a value of type `ty` can be spread as `sharding` says.
+fn check_sharding(op: OpRef<'_>, sharding: &Attribute, ty: &Type) -> Result<(), String> {
+    let Some(params) = sharding.as_dialect(&SHARDING) else { return Ok(()) };
+    let mesh = mesh_of(op, params)?;
+    let axes = mesh_axes(&mesh);
+    let dims = list(params, 1);
+    let rank = ty.shape().map_or(0, <[i64]>::len);
+    if dims.len() != rank {
+        return Err(format!("a sharding of {} dimensions for a value of type {ty}", dims.len()));
+    }
+    let dims = dims.iter().filter_map(|d| d.as_dialect(&DIMENSION_SHARDING));
+    let mut used: Vec<&Attribute> = Vec::new();
+    let all = dims.flat_map(|d| list(d, 0)).chain(list(params, 2)).chain(list(params, 3));
+    for axis in all {
+        let Some(part) = axis.as_dialect(&AXIS_REF) else { continue };
+        let name = text_of(part, 0);
+        let Some(&(_, size)) = axes.iter().find(|(n, _)| *n == name) else {
+            return Err(format!("the mesh has no axis \"{name}\""));
+        };
+        if let Some(info) = part.get(1).and_then(Option::as_ref).and_then(|a| a.as_dialect(&SUB_AXIS_INFO)) {
+            let parts = int(info, 0).zip(int(info, 1)).and_then(|(before, own)| Some((own, before.checked_mul(own)?)));
+            if !parts.is_some_and(|(own, end)| size % end == 0 && own < size) {
+                return Err(format!("the axis \"{name}\" of size {size} has no part {axis}"));
+            }
+        }
+        if used.contains(&axis) {
+            return Err(format!("the axis \"{name}\" is used twice"));
+        }
+        used.push(axis);
+    }
+    Ok(())
+}
+
+/// Checks the sharding that an op of this dialect gives its result.
+pub(super) fn verify_sharding(op: OpRef<'_>, errors: &mut Diagnostics) {
+    let Some(sharding) = op.attr("sharding").or_else(|| op.attr("out_sharding")) else { return };
+    if let Err(message) = check_sharding(op, sharding, op.result_type(0)) {
+        errors.push(op.error("sharding", message));
+    }
+}
+
+/// Checks one sharding for each of several values.
+fn check_per_value<'m>(
+    op: OpRef<'m>,
+    what: &str,
+    shardings: Option<&Attribute>,
+    types: impl ExactSizeIterator<Item = &'m Type>,
+    errors: &mut Diagnostics,
+) {
+    let Some(params) = shardings.and_then(|s| s.as_dialect(&SHARDING_PER_VALUE)) else { return };
+    let shardings = list(params, 0);
+    if shardings.len() != types.len() {
+        let message = format!("`{what}` has {} shardings for {} values", shardings.len(), types.len());
+        errors.push(op.error("sharding", message));
+        return;
+    }
+    for (i, (sharding, ty)) in shardings.iter().zip(types).enumerate() {
+        if let Err(message) = check_sharding(op, sharding, ty) {
+            errors.push(op.error("sharding", format!("`{what}`, value {i}: {message}")));
+            return;
+        }
+    }
+}
+
+/// The body's arguments correspond to the operands.
+fn check_arguments(op: OpRef<'_>, errors: &mut Diagnostics) -> bool {
+    let arguments =
+        op.regions().first().and_then(|&r| op.module().entry(r)).map_or(&[][..], |b| op.module().arguments(b));
+    if arguments.len() != op.operands().len() {
+        let (found, expected) = (arguments.len(), op.operands().len());
+        errors.push(op.error("region", format!("the body has {found} arguments for {expected} operands")));
+        return false;
+    }
+    true
+}
+
+pub(super) fn verify_manual_computation(op: OpRef<'_>, errors: &mut Diagnostics) {
+    let view = ManualComputationOp(op);
+    if !check_arguments(op, errors) {
+        return;
+    }
+    check_per_value(op, "in_shardings", view.in_shardings(), op.operand_types(), errors);
+    check_per_value(op, "out_shardings", view.out_shardings(), op.result_types(), errors);
+    let axes =
+        view.manual_axes().and_then(|a| a.as_dialect(&super::attrs::MANUAL_AXES)).map_or(&[][..], |p| list(p, 0));
+    if let Some(axis) = axes.iter().find(|a| !is_string(a)) {
+        errors.push(op.error("attribute", format!("`manual_axes` must hold names of axes, found {axis}")));
+    }
+}
+
+pub(super) fn verify_named_computation(op: OpRef<'_>, errors: &mut Diagnostics) {
+    let view = NamedComputationOp(op);
+    if !check_arguments(op, errors) {
+        return;
+    }
+    check_per_value(op, "in_shardings", view.in_shardings(), op.operand_types(), errors);
+    check_per_value(op, "out_shardings", view.out_shardings(), op.result_types(), errors);
+}
+
+/// Checks `sdy.sharding` and `sdy.sharding_rule` on any op.
+pub(super) fn verify_attribute(op: OpRef<'_>, name: &str, attr: &Attribute, errors: &mut Diagnostics) {
+    match name {
+        "sdy.sharding" if attr.as_dialect(&SHARDING_PER_VALUE).is_some() => {
+            check_per_value(op, name, Some(attr), op.result_types(), errors);
+        }
+        "sdy.sharding_rule" => {
+            let Some(rule) = attr.as_dialect(&OP_SHARDING_RULE) else {
+                errors.push(op.error("sharding", format!("`{name}` must be a #sdy.op_sharding_rule, found {attr}")));
+                return;
+            };
+            for (what, mappings, types) in [
+                ("operand", list(rule, 1), op.operand_types().collect::<Vec<_>>()),
+                ("result", list(rule, 2), op.result_types().collect()),
+            ] {
+                if mappings.len() != types.len() {
+                    let message = format!("the rule maps {} {what}s, but there are {}", mappings.len(), types.len());
+                    errors.push(op.error("sharding", message));
+                    return;
+                }
+                let rank = |mapping: &Attribute| {
+                    mapping.as_dialect(&super::attrs::TENSOR_MAPPING).map_or(0, |params| list(params, 0).len())
+                };
+                let differs = |(mapping, ty): &(&Attribute, &Type)| rank(mapping) != ty.shape().map_or(0, <[i64]>::len);
+                if let Some(i) = mappings.iter().zip(types).position(|pair| differs(&pair)) {
+                    errors
+                        .push(op.error("sharding", format!("the rule gives {what} {i} another number of dimensions")));
+                    return;
+                }
+            }
+        }
+        _ => {}
+    }
+}
