@@ -14,7 +14,8 @@ use numerics::{DType, Tensor, dispatch_all};
 pub fn expect_eq(actual: &Tensor, expected: &Tensor) -> Result<(), EvalError> {
     same_type(actual, expected)?;
     let unequal = math::compare(Direction::Ne, actual, expected)?.to_vec::<numerics::I1>()?;
-    let differs = (0..unequal.len()).find(|&i| unequal[i] == numerics::I1::new(true) && !(is_nan(actual, i) && is_nan(expected, i)));
+    let differs = (0..unequal.len())
+        .find(|&i| unequal[i] == numerics::I1::new(true) && !(is_nan(actual, i) && is_nan(expected, i)));
     match differs {
         None => Ok(()),
         Some(i) => Err(mismatch("check.expect_eq", "the values differ", actual, expected, i)),

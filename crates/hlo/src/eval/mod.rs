@@ -2,12 +2,23 @@
 //!
 //! The meaning of each op is the `eval` in its own file under `ops/`.
 
+mod gather;
+mod index;
+mod matmul;
 mod reduce;
+mod sort;
+mod window;
 
+pub use gather::{gather, scatter_targets};
+pub use index::{positions, put, take, update};
+pub use matmul::{Convolution, dot_general};
 pub use reduce::reduce;
+pub use sort::sort;
+pub use window::{reduce_window, select_and_scatter};
 
+use crate::window::WindowDim;
 use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
-use mlir::{OpRef, Type};
+use mlir::{Attribute, OpRef, Type};
 use numerics::math::{self, BinaryOp, UnaryOp};
 use numerics::shape::StridedView;
 use numerics::{DType, I1, Tensor};
@@ -135,8 +146,54 @@ pub fn binary(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -
     one(math::binary(function, lhs, rhs)?)
 }
 
+/// The values of a vector of sizes.
+///
+/// # Errors
+/// If it holds no integers, or a negative one.
+pub fn sizes(tensor: &Tensor) -> Result<Vec<usize>, EvalError> {
+    let sizes: Option<Vec<usize>> = tensor.to_i64s()?.into_iter().map(|v| usize::try_from(v).ok()).collect();
+    sizes.ok_or_else(|| EvalError::new("shape", "a size is negative"))
+}
+
+/// How a window of those sizes moves; absent lists are ones, absent padding is zeros.
+///
+/// # Errors
+/// Lists of the wrong length, and numbers that are not positive.
+pub fn window_dims(
+    sizes: &[i64],
+    strides: Option<&Attribute>,
+    padding: Option<&Attribute>,
+    base_dilations: Option<&Attribute>,
+    window_dilations: Option<&Attribute>,
+) -> Result<Vec<WindowDim>, EvalError> {
+    let n = sizes.len();
+    let list = |attr: Option<&Attribute>| attr.map_or(vec![1; n], |a| a.as_int_array().unwrap_or(&[]).to_vec());
+    let (strides, base, window) = (list(strides), list(base_dilations), list(window_dilations));
+    let padding = padding.map_or(Some(vec![0; 2 * n]), |p| p.as_dense().and_then(|d| d.int_values()));
+    let padding = padding.unwrap_or_default();
+    let fits = [strides.len(), base.len(), window.len(), padding.len() / 2] == [n; 4];
+    if !fits || [sizes, &strides, &base, &window].into_iter().flatten().any(|&v| v < 0 || v > i64::from(i32::MAX)) {
+        return Err(EvalError::new("window", "the attributes of the window do not fit its dimensions"));
+    }
+    if [&strides, &base, &window].into_iter().flatten().any(|&v| v == 0) {
+        return Err(EvalError::new("window", "strides and dilations are positive"));
+    }
+    let dim = |i: usize| WindowDim {
+        size: sizes[i],
+        stride: strides[i],
+        pad_low: padding[2 * i],
+        pad_high: padding[2 * i + 1],
+        base_dilation: base[i],
+        window_dilation: window[i],
+    };
+    Ok((0..n).map(dim).collect())
+}
+
 /// Arithmetic on storage values is not arithmetic on the quantized values that they stand for.
-fn refuse_quantized(op: OpRef<'_>) -> Result<(), EvalError> {
+///
+/// # Errors
+/// If an operand is quantized.
+pub fn refuse_quantized(op: OpRef<'_>) -> Result<(), EvalError> {
     match op.operand_types().find(|t| Uniform::of_element(t).is_some()) {
         None => Ok(()),
         Some(ty) => Err(EvalError::new("quantized", format!("{} of {ty} cannot be evaluated yet", op.name()))),

@@ -15,6 +15,7 @@ op! {
         }
         traits [NoMemoryEffect]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$lhs `,` $rhs `,` custom<DotDimensionNumbers>($dot_dimension_numbers) `` \
                  custom<PrecisionConfigAndAlgorithm>($precision_config, $algorithm) \
@@ -22,4 +23,12 @@ op! {
             ),
         }
     }
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [lhs, rhs] = eval::tensors(operands)?;
+    let dims = DotGeneralOp(op).dot_dimension_numbers().and_then(DotDims::of);
+    let dims = dims.ok_or_else(|| eval::missing(op, "dot_dimension_numbers"))?;
+    eval::refuse_quantized(op)?;
+    eval::one(eval::dot_general(&lhs, &rhs, dims, eval::storage_dtype(op.result_type(0))?)?)
 }

@@ -16,5 +16,14 @@ op! {
             indices_are_sorted: implied Bool => DefaultValue::Bool(false),
         }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
+        hooks { eval: Some(eval) }
     }
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [operand, indices, sizes] = eval::tensors(operands)?;
+    let dims = DynamicGatherOp(op).dimension_numbers().and_then(GatherDims::of);
+    let dims = dims.ok_or_else(|| eval::missing(op, "dimension_numbers"))?;
+    let sizes = eval::sizes(&sizes)?;
+    eval::one(eval::gather(&operand, &indices, dims, &sizes)?)
 }

@@ -15,5 +15,13 @@ op! {
             indices_are_sorted: implied Bool => DefaultValue::Bool(false),
         }
         traits [NoMemoryEffect]
+        hooks { eval: Some(eval) }
     }
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [operand, indices] = eval::tensors(operands)?;
+    let dims = GatherOp(op).dimension_numbers().and_then(GatherDims::of);
+    let dims = dims.ok_or_else(|| eval::missing(op, "dimension_numbers"))?;
+    eval::one(eval::gather(&operand, &indices, dims, &eval::usizes(op, "slice_sizes")?)?)
 }

@@ -15,5 +15,16 @@ op! {
         }
         regions { select: one, scatter: one }
         traits [RecursiveMemoryEffects]
+        hooks { eval: Some(eval) }
     }
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let [operand, source, init] = eval::tensors(operands)?;
+    let scatter = SelectAndScatterOp(op);
+    let ones = vec![1; operand.rank()];
+    let sizes = scatter.window_dimensions().and_then(|d| d.as_int_array()).unwrap_or(&ones);
+    let window = eval::window_dims(sizes, scatter.window_strides(), scatter.padding(), None, None)?;
+    let regions = (scatter.select(), scatter.scatter());
+    eval::one(eval::select_and_scatter(env, regions, &operand, &source, &init, &window)?)
 }

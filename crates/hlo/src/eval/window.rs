@@ -1,0 +1,120 @@
+//! Folding and selecting over windows: `reduce_window` and `select_and_scatter`.
+
+use super::index::{take, update};
+use super::pad;
+use crate::window::WindowDim;
+use mlir::RegionId;
+use mlir::eval::{EvalEnv, EvalError};
+use numerics::shape::{Indices, StridedView, strides};
+use numerics::{I1, Tensor};
+
+/// Number of windows along each dimension.
+fn num_windows(shape: &[usize], window: &[WindowDim]) -> Result<Vec<usize>, EvalError> {
+    if shape.len() != window.len() {
+        return Err(EvalError::new("window", format!("a window of {} dimensions over {}", window.len(), shape.len())));
+    }
+    let count = |(&size, dim): (&usize, &WindowDim)| {
+        let count = dim.num_windows(i64::try_from(size).ok()?)?;
+        usize::try_from(count).ok()
+    };
+    let counts: Option<Vec<usize>> = shape.iter().zip(window).map(count).collect();
+    counts.ok_or_else(|| EvalError::new("window", "the shape of the result is too large"))
+}
+
+/// `reduce_window`: each step folds one element of all windows. Source: specification, section "reduce_window".
+///
+/// # Errors
+/// Whatever stops the region, or attributes that do not fit.
+pub fn reduce_window(
+    env: &mut dyn EvalEnv,
+    body: RegionId,
+    inputs: &[Tensor],
+    init_values: &[Tensor],
+    window: &[WindowDim],
+) -> Result<Vec<Tensor>, EvalError> {
+    let shape = inputs.first().map_or(&[][..], |t| t.shape());
+    let counts = num_windows(shape, window)?;
+    let n: usize = counts.iter().product();
+    let column = |f: fn(&WindowDim) -> i64| window.iter().map(f).collect::<Vec<i64>>();
+    let (low, high) = (column(|d| d.pad_low), column(|d| d.pad_high));
+    let interior = column(|d| d.base_dilation - 1);
+    let mut padded = Vec::with_capacity(inputs.len());
+    let mut accumulators = Vec::with_capacity(inputs.len());
+    for (input, init) in inputs.iter().zip(init_values) {
+        padded.push(pad(input, init, &low, &high, &interior)?);
+        accumulators.push(init.broadcast_scalar([n])?);
+    }
+    let steps: Vec<isize> = window.iter().map(|d| d.stride as isize).collect();
+    let sizes: Vec<usize> = window.iter().map(|d| d.size as usize).collect();
+    let mut taps = Indices::new(&sizes);
+    while let Some(tap) = taps.next_index().filter(|_| n > 0) {
+        let start: Vec<usize> = tap.iter().zip(window).map(|(&i, d)| i * d.window_dilation as usize).collect();
+        let mut args = accumulators;
+        for input in &padded {
+            let view = StridedView::window(input.shape(), &start, &counts, &steps)?;
+            args.push(input.gather(&view)?.into_shape([n])?);
+        }
+        accumulators = env.scalar_region(body, n, args)?;
+    }
+    accumulators.into_iter().map(|t| Ok(t.into_shape(&counts)?)).collect()
+}
+
+/// `select_and_scatter`: finds in each window the element that `select` prefers, and adds with `scatter` the element of `source` that
+/// belongs to the window at its place. Source: specification, section "select_and_scatter".
+///
+/// # Errors
+/// Whatever stops the regions, or attributes that do not fit.
+pub fn select_and_scatter(
+    env: &mut dyn EvalEnv,
+    (select, scatter): (RegionId, RegionId),
+    operand: &Tensor,
+    source: &Tensor,
+    init: &Tensor,
+    window: &[WindowDim],
+) -> Result<Tensor, EvalError> {
+    let counts = num_windows(operand.shape(), window)?;
+    if counts != source.shape() {
+        return Err(EvalError::new("select_and_scatter_c2", format!("there are {counts:?} windows for the source")));
+    }
+    let steps = strides(operand.shape());
+    let mut selected: Vec<Option<usize>> = vec![None; source.num_elements()];
+    let sizes: Vec<usize> = window.iter().map(|d| d.size as usize).collect();
+    let mut taps = Indices::new(&sizes);
+    while let Some(tap) = taps.next_index() {
+        // What the windows see here, where it is no padding.
+        let mut candidates = Vec::new();
+        let mut windows = Indices::new(&counts);
+        let mut number = 0;
+        while let Some(at) = windows.next_index() {
+            let mut place = Some(0);
+            for (d, dim) in window.iter().enumerate() {
+                let index = at[d] as i64 * dim.stride - dim.pad_low + tap[d] as i64;
+                let within = index >= 0 && (index as u64) < operand.shape()[d] as u64;
+                place = place.filter(|_| within).map(|p| p + index as usize * steps[d]);
+            }
+            candidates.extend(place.map(|p| (number, p)));
+            number += 1;
+        }
+        let (first, contested): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|(w, _)| selected[*w].is_none());
+        for (w, place) in first {
+            selected[w] = Some(place);
+        }
+        if contested.is_empty() {
+            continue;
+        }
+        let holders: Vec<usize> = contested.iter().filter_map(|(w, _)| selected[*w]).collect();
+        let challengers: Vec<usize> = contested.iter().map(|(_, p)| *p).collect();
+        let args = vec![take(operand, &holders)?, take(operand, &challengers)?];
+        let keeps = env.scalar_region(select, challengers.len(), args)?;
+        let keeps = keeps.first().ok_or_else(|| EvalError::new("select_and_scatter_c9", "select returns nothing"))?;
+        for ((w, place), keep) in contested.into_iter().zip(keeps.to_vec::<I1>()?) {
+            if keep != I1::new(true) {
+                selected[w] = Some(place);
+            }
+        }
+    }
+    let mut results = [init.broadcast_scalar(operand.shape())?];
+    update(env, scatter, &mut results, std::slice::from_ref(source), &selected)?;
+    let [result] = results;
+    Ok(result)
+}
