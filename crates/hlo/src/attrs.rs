@@ -471,6 +471,11 @@ pub fn channel_id(attr: &Attribute) -> i64 {
     attr.as_dialect(&CHANNEL_HANDLE).map_or(0, |p| int(p, 0))
 }
 
+/// The kind of the channel that `#stablehlo.channel_handle` names; 0 if `attr` is something else.
+pub fn channel_type(attr: &Attribute) -> i64 {
+    attr.as_dialect(&CHANNEL_HANDLE).map_or(0, |p| int(p, 1))
+}
+
 /// The values of an integer `array<…>` attribute; none if it is absent.
 pub fn ints(attr: Option<&Attribute>) -> &[i64] {
     attr.and_then(Attribute::as_int_array).unwrap_or(&[])

@@ -133,11 +133,22 @@ pub fn has_type(op: OpRef<'_>, label: &'static str, name: &str, found: &Type, re
     require(op, label, compat::types(found, required), || format!("{name} must have type {required}; found {found}"))
 }
 
+/// A value has exactly the type `required`.
+pub fn has_exact_type(op: OpRef<'_>, label: &'static str, name: &str, found: &Type, required: &Type) -> Verdict {
+    require(op, label, found == required, || format!("{name} must have type {required}; found {found}"))
+}
+
 /// A value has a shape that fits `required`.
 pub fn has_shape(op: OpRef<'_>, label: &'static str, name: &str, found: &[i64], required: &[i64]) -> Verdict {
     require(op, label, compat::shapes(found, required), || {
         format!("{name} must have shape {}; found {}", show(required), show(found))
     })
+}
+
+/// Types as messages write them: `(T, U)`.
+pub fn list<'t>(types: impl Iterator<Item = &'t Type>) -> String {
+    let types: Vec<_> = types.map(Type::to_string).collect();
+    format!("({})", types.join(", "))
 }
 
 /// A shape as messages write it: `[2, ?]`.
@@ -167,13 +178,15 @@ pub fn accumulators<'m>(op: OpRef<'m>, region: RegionId, inputs: impl Iterator<I
     inputs.enumerate().map(of).collect()
 }
 
-/// A region reduces values of the element types of `inputs`: it takes two scalars of each accumulator type and gives one.
+/// A region reduces values of the element types of `inputs`: it takes two values of each accumulator type and gives one. They
+/// have the shapes of `inits`, and none where those are not given.
 pub fn reducer<'m>(
     op: OpRef<'m>,
     label: &'static str,
     name: &str,
     region: RegionId,
     inputs: impl ExactSizeIterator<Item = &'m Type> + Clone,
+    inits: &[&Type],
 ) -> Verdict {
     let n = inputs.len();
     let (arguments, results) = signature(op, region);
@@ -188,9 +201,11 @@ pub fn reducer<'m>(
     })?;
     for (i, input) in inputs.enumerate() {
         let (lhs, rhs, result) = (arguments[i], arguments[n + i], results[i]);
-        let scalar = |t: &Type| t.as_tensor().is_some_and(|t| t.rank() == 0);
-        require(op, label, scalar(lhs) && scalar(rhs) && scalar(result), || {
-            format!("{name} must take and return 0-dimensional tensors; found {lhs}, {rhs} and {result}")
+        let required = inits.get(i).map_or(&[][..], |init| shape(init));
+        let fits = |t: &Type| t.as_tensor().is_some_and(|t| compat::shapes(&t.shape, required));
+        require(op, label, fits(lhs) && fits(rhs) && fits(result), || {
+            let required = show(required);
+            format!("{name} must take and return tensors of shape {required}; found {lhs}, {rhs} and {result}")
         })?;
         let same = compat::elements(lhs, result) && compat::promotable(rhs.element_type(), result.element_type());
         require(op, label, same, || {
@@ -226,11 +241,24 @@ pub fn replica_groups(
     Ok(Some([rows, columns]))
 }
 
+/// A list of groups of processes, not necessarily of all: a matrix in which no process stands twice. Labels: uniqueness, range.
+pub fn group_ids(op: OpRef<'_>, labels: [&'static str; 2], groups: Option<&Attribute>) -> Verdict {
+    let Some(groups) = groups.filter(|g| g.is_elements()) else { return Ok(()) };
+    let ty = groups.ty();
+    require(op, labels[0], rank(&ty) == 2, || format!("replica_groups must be a matrix; found {ty}"))?;
+    let ids = groups.as_dense().and_then(|d| d.int_values()).unwrap_or_default();
+    distinct(op, labels[0], "replica_groups", &ids)?;
+    at_least(op, labels[1], "replica_groups", &ids, 0)
+}
+
 /// Pairs of sources and targets: a matrix of two columns, each without repetitions and without negative ids.
 /// Labels: shape, sources, targets, range.
 pub fn source_target_pairs(op: OpRef<'_>, labels: [&'static str; 4], pairs: Option<&Attribute>) -> Verdict {
     let Some(pairs) = pairs else { return Ok(()) };
     let ty = pairs.ty();
+    if num_elements(shape(&ty)) == Some(0) {
+        return Ok(());
+    }
     let columns = shape(&ty).get(1).copied();
     require(op, labels[0], rank(&ty) == 2 && columns == Some(2), || {
         format!("source_target_pairs must have shape [N, 2]; found {ty}")
@@ -259,13 +287,137 @@ pub fn precision_config(op: OpRef<'_>, label: &'static str) -> Verdict {
     require(op, label, found <= 2, || format!("precision_config must have 2 entries; found {found}"))
 }
 
-/// The `i64` values of a constant operand, where it is the result of an op that is a constant.
-pub fn constant_ints(op: OpRef<'_>, operand: usize) -> Option<Vec<i64>> {
+/// The value of a constant operand, where it is the result of an op that is a constant.
+pub fn constant(op: OpRef<'_>, operand: usize) -> Option<&Attribute> {
     let constant = op.module().defining_op(op.operand(operand))?;
-    if !constant.has_trait(&mlir::ods::Trait::ConstantLike) {
-        return None;
+    if constant.has_trait(&mlir::ods::Trait::ConstantLike) { constant.attr("value") } else { None }
+}
+
+/// The integers of a constant operand.
+pub fn constant_ints(op: OpRef<'_>, operand: usize) -> Option<Vec<i64>> {
+    constant(op, operand)?.as_dense()?.int_values()
+}
+
+/// An operand has no dimensions.
+pub fn scalar(op: OpRef<'_>, label: &'static str, name: &str, operand: usize) -> Verdict {
+    let ty = op.operand_type(operand);
+    require(op, label, rank(ty) == 0, || format!("{name} must be 0-dimensional; found {ty}"))
+}
+
+/// A shape is that of a part but for dimension `d`, where it is a multiple.
+pub fn scaled(
+    op: OpRef<'_>,
+    label: &'static str,
+    d: usize,
+    [part_name, whole_name]: [&str; 2],
+    [part, whole]: [&[i64]; 2],
+) -> Verdict {
+    let rest = |shape: &[i64]| -> Vec<i64> {
+        shape.iter().enumerate().map(|(i, &size)| if i == d { DYNAMIC } else { size }).collect()
+    };
+    require(op, label, compat::shapes(&rest(part), &rest(whole)), || {
+        format!(
+            "{whole_name} must have the shape of {part_name} but for dimension {d}; found {} and {}",
+            show(whole),
+            show(part)
+        )
+    })?;
+    let (one, all) = (part[d], whole[d]);
+    let fits = one == DYNAMIC || one != 0 && (all == DYNAMIC || all != 0 && all % one == 0);
+    require(op, label, fits, || {
+        format!(
+            "dimension {d} of {whole_name}, of size {all}, must be a multiple of that of {part_name}, of size {one}"
+        )
+    })
+}
+
+/// The results have types that fit `required`.
+pub fn results(op: OpRef<'_>, label: &'static str, required: &[Type]) -> Verdict {
+    require(op, label, compat::lists(op.result_types(), required.iter()), || {
+        let (found, required) = (list(op.result_types()), list(required.iter()));
+        format!("the op must give what its regions return, {required}; found {found}")
+    })
+}
+
+/// A region returns one boolean.
+pub fn returns_pred(op: OpRef<'_>, label: &'static str, name: &str, results: &[&Type]) -> Verdict {
+    let pred = Type::tensor([], Type::i1());
+    require(op, label, matches!(results, [one] if **one == pred), || {
+        format!("{name} must return one {pred}; found {}", list(results.iter().copied()))
+    })
+}
+
+/// Results are a token after tensors. Labels: tensors, token.
+pub fn results_end_with_token(op: OpRef<'_>, tensors: &'static str, token: &'static str) -> Verdict {
+    let all = || list(op.result_types());
+    let is_token = |t: &Type| t.as_dialect(&crate::types::TOKEN).is_some();
+    let last = op.num_results().saturating_sub(1);
+    require(op, token, op.result_types().last().is_some_and(is_token), || {
+        format!("the last result must be a token; found {}", all())
+    })?;
+    require(op, tensors, !op.result_types().take(last).any(is_token), || {
+        format!("results before the last must be tensors; found {}", all())
+    })
+}
+
+/// A channel goes between devices, or between device and host where the transfer is one to or from the host.
+pub fn channel_type(op: OpRef<'_>, label: &'static str, host: i64) -> Verdict {
+    let required =
+        if attrs::flag(op.attr("is_host_transfer").filter(|a| a.as_bool() == Some(true))) { host } else { 1 };
+    let found = op.attr("channel_handle").map_or(0, attrs::channel_type);
+    require(op, label, found == required, || {
+        format!("the type of channel_handle must be {required} for this kind of transfer; found {found}")
+    })
+}
+
+/// The operands from `first` on, which are indices, have one type.
+pub fn same_index_types(op: OpRef<'_>, label: &'static str, first: usize) -> Verdict {
+    let mut types = op.operand_types().skip(first);
+    let same = types.next().is_none_or(|first| types.all(|t| t == first));
+    require(op, label, same, || {
+        format!("start indices must have one type; found {}", list(op.operand_types().skip(first)))
+    })
+}
+
+/// Sizes of a part are not negative and not above those of the whole.
+pub fn sizes_fit(op: OpRef<'_>, label: &'static str, name: &str, part: &[i64], whole: &[i64]) -> Verdict {
+    let fits = |(&part, &whole): (&i64, &i64)| part == DYNAMIC || part >= 0 && (whole == DYNAMIC || part <= whole);
+    require(op, label, part.iter().zip(whole).all(fits), || {
+        format!("{name}, {}, must not be negative or exceed the shape of operand, {}", show(part), show(whole))
+    })
+}
+
+/// The type of vectors with one entry a feature: one for each index of dimension `feature_index` of the first operand.
+/// Checks that the operands listed, each with its label, have it.
+pub fn features(op: OpRef<'_>, label: &'static str, operands: &[(usize, &'static str)]) -> Result<Type, Diagnostic> {
+    let operand = op.operand_type(0);
+    let index = attrs::integer(op.attr("feature_index"));
+    in_range(op, label, "feature_index", &[index], rank(operand))?;
+    let size = shape(operand)[index as usize];
+    for &(i, label) in operands {
+        let name = op.def().map_or("", |def| def.operands[i].name);
+        has_shape(op, label, name, shape(op.operand_type(i)), &[size])?;
     }
-    constant.attr("value")?.as_dense()?.int_values()
+    Ok(Type::tensor([size], operand.element_type().clone()))
+}
+
+/// Each result has the shape of its operand and the element type that the reducing region returns. Labels: shape, element.
+pub fn reduced_in_place<'m>(
+    op: OpRef<'m>,
+    labels: [&'static str; 2],
+    region: RegionId,
+    operands: impl ExactSizeIterator<Item = &'m Type>,
+) -> Verdict {
+    let (found, required) = (op.num_results(), operands.len());
+    require(op, labels[0], found == required, || format!("there must be {required} result(s); found {found}"))?;
+    for (operand, result) in operands.zip(op.result_types()) {
+        has_shape(op, labels[0], "each result", shape(result), shape(operand))?;
+        let element = &accumulators(op, region, [operand].into_iter())[0];
+        require(op, labels[1], compat::elements(result, element), || {
+            format!("each result must have the element type {element} that the region returns; found {result}")
+        })?;
+    }
+    Ok(())
 }
 
 /// A shape given as an operand has one entry for each dimension of the result, and fits it where it is constant.

@@ -11,6 +11,7 @@ pub mod custom_calls;
 pub mod directives;
 pub mod enums;
 pub mod eval;
+pub mod infer;
 pub mod ops;
 pub mod quantized;
 pub mod types;

@@ -1,6 +1,7 @@
 //! Quantized element types, as StableHLO's type constraints see them.
 
-use mlir::Type;
+use crate::check::{Verdict, require};
+use mlir::{OpRef, Type, TypeKind};
 use side_dialects::quant::Uniform;
 
 pub use side_dialects::quant::Granularity;
@@ -47,4 +48,39 @@ pub fn axis_fits(tensor: &Type) -> bool {
     let (Some(axis), Some(shape)) = (axis(tensor), tensor.shape()) else { return true };
     let scales = quantized(tensor).map_or(0, |v| v.scales().len());
     shape.get(axis).is_some_and(|&size| size < 0 || size as u64 == scales as u64)
+}
+
+/// Width in bits of an element as it is stored; both parts of a complex number.
+pub fn bit_width(ty: &Type) -> Option<u32> {
+    let element = ty.element_type();
+    match (&**element, quantized(element)) {
+        (_, Some(view)) => Some(view.storage_width()),
+        (TypeKind::Complex(part), _) => part.bit_width()?.checked_mul(2),
+        _ => element.bit_width(),
+    }
+}
+
+/// Element types of a contraction whose right operand is quantized. Labels: storage, expressed, per-tensor results, and
+/// expressed type where the left operand is not quantized.
+pub fn contraction(op: OpRef<'_>, labels: [&'static str; 4]) -> Verdict {
+    let (lhs, rhs, result) = (op.operand_type(0), op.operand_type(1), op.result_type(0));
+    let Some(weights) = quantized(rhs) else { return Ok(()) };
+    let found = || format!("found {lhs}, {rhs} and {result}");
+    let (Some(left), Some(out)) = (quantized(lhs), quantized(result)) else {
+        let same = lhs.element_type() == weights.expressed && result.element_type() == weights.expressed;
+        return require(op, labels[3], same, || {
+            format!(
+                "lhs and the result must have the element type {} that rhs expresses; {}",
+                weights.expressed,
+                found()
+            )
+        });
+    };
+    require(op, labels[0], left.storage == weights.storage, || {
+        format!("lhs and rhs must have one storage type; {}", found())
+    })?;
+    let expressed = left.expressed == weights.expressed && out.expressed == weights.expressed;
+    require(op, labels[1], expressed, || format!("all must express one type; {}", found()))?;
+    let per_tensor = weights.granularity() != Granularity::PerTensor || out.granularity() == Granularity::PerTensor;
+    require(op, labels[2], per_tensor, || format!("the result must be quantized per tensor where rhs is; {}", found()))
 }

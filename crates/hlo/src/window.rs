@@ -38,7 +38,7 @@ impl WindowDim {
     }
 }
 
-/// Attributes of a window; an absent one means ones (or, for padding, zeros).
+/// Attributes of a window; an absent or empty one means ones (or, for padding, zeros).
 #[derive(Clone, Copy, Default)]
 pub struct WindowAttrs<'a> {
     /// Strides.
@@ -74,10 +74,10 @@ impl WindowAttrs<'_> {
     pub fn dims(&self, op: OpRef<'_>, sizes: &[i64], labels: WindowLabels) -> Result<Vec<WindowDim>, Diagnostic> {
         let n = sizes.len();
         let list = |name: &str, attr: Option<&Attribute>, labels: [&'static str; 2]| {
-            if attr.is_none() {
+            let values = ints(attr).to_vec();
+            if values.is_empty() {
                 return Ok(vec![1; n]);
             }
-            let values = ints(attr).to_vec();
             check::count(op, labels[0], name, values.len(), n, "the number of window dimensions")?;
             check::at_least(op, labels[1], name, &values, 1)?;
             Ok(values)
@@ -87,7 +87,8 @@ impl WindowAttrs<'_> {
         let strides = list("window strides", self.strides, labels.strides)?;
         let base_dilations = list("base dilations", self.base_dilations, labels.base_dilations)?;
         let window_dilations = list("window dilations", self.window_dilations, labels.window_dilations)?;
-        let padding = match self.padding {
+        let empty = |attr: &&Attribute| check::num_elements(check::shape(&attr.ty())) == Some(0);
+        let padding = match self.padding.filter(|attr| !empty(attr)) {
             None => vec![0; 2 * n],
             Some(attr) => {
                 check::has_shape(op, labels.padding, "padding", check::shape(&attr.ty()), &[n as i64, 2])?;

@@ -14,6 +14,7 @@ op! {
                 "$inputs \
                  attr-dict `:` custom<VariadicSameOperandsAndResultType>(ref($inputs), type($inputs), type($result))",
             ),
+            infer: Some(infer::token),
         }
     }
 }

@@ -13,5 +13,19 @@ op! {
             channel_handle: optional Def(&CHANNEL_HANDLE),
             use_global_device_ids: optional Unit,
         }
+        hooks { verify: Some(|op, out| out.extend(verify(op).err())) }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let dimension = integer(op.attr("all_gather_dim"));
+    let labels = ["all_gather_c2", "all_gather_c4"];
+    check::replica_groups(op, labels, op.attr("replica_groups"), true)?;
+    check::global_device_ids(op, "all_gather_c5")?;
+    check::pairwise_same_elements(op, "all_gather_c6")?;
+    for (operand, result) in op.operand_types().zip(op.result_types()) {
+        check::in_range(op, "all_gather_c1", "all_gather_dim", &[dimension], rank(operand))?;
+        check::scaled(op, "all_gather_c6", dimension as usize, ["operand", "result"], [shape(operand), shape(result)])?;
+    }
+    Ok(())
 }

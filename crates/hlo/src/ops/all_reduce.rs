@@ -15,5 +15,22 @@ op! {
         }
         regions { computation: one }
         traits [SingleBlock, ImplicitTerminator("stablehlo.return")]
+        hooks {
+            verify: Some(|op, out| out.extend(verify(op).err())),
+            verify_regions: Some(|op, out| out.extend(verify_computation(op).err())),
+        }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    check::replica_groups(op, ["all_reduce_c1", "all_reduce_c3"], op.attr("replica_groups"), false)?;
+    check::global_device_ids(op, "all_reduce_c4")
+}
+
+fn verify_computation(op: OpRef<'_>) -> Verdict {
+    let computation = op.regions()[0];
+    for operand in op.operand_types() {
+        check::reducer(op, "all_reduce_c5", "computation", computation, [operand].iter().copied(), &[])?;
+    }
+    check::reduced_in_place(op, ["all_reduce_c6", "all_reduce_c7"], computation, op.operand_types())
 }

@@ -15,5 +15,33 @@ op! {
             replica_groups: required AnyOf(&[&IntElements(64), &Def(&REPLICA_GROUP_MESH_AXES)]),
             channel_handle: optional Def(&CHANNEL_HANDLE),
         }
+        hooks { infer: Some(infer), infer_label: "all_to_all_c9" }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let (split, concat) = (integer(op.attr("split_dimension")), integer(op.attr("concat_dimension")));
+    let count = integer(op.attr("split_count"));
+    check::at_least(op, "all_to_all_c4", "split_count", &[count], 1)?;
+    let labels = ["all_to_all_c5", "all_to_all_c7"];
+    if let Some([_, size]) = check::replica_groups(op, labels, op.attr("replica_groups"), true)? {
+        require(op, "all_to_all_c8", size == count, || {
+            format!("replica_groups has groups of {size} processes, but split_count is {count}")
+        })?;
+    }
+    let of = |operand: &Type| -> Result<Type, Diagnostic> {
+        check::in_range(op, "all_to_all_c1", "split_dimension", &[split], rank(operand))?;
+        check::in_range(op, "all_to_all_c3", "concat_dimension", &[concat], rank(operand))?;
+        let mut sizes = shape(operand).to_vec();
+        let (s, c) = (split as usize, concat as usize);
+        require(op, "all_to_all_c2", sizes[s] == DYNAMIC || sizes[s] % count == 0, || {
+            format!("dimension {s} of the operand, of size {}, must be a multiple of split_count {count}", sizes[s])
+        })?;
+        if s != c {
+            sizes[s] = if sizes[s] == DYNAMIC { DYNAMIC } else { sizes[s] / count };
+            sizes[c] = if sizes[c] == DYNAMIC { DYNAMIC } else { sizes[c].checked_mul(count).unwrap_or(DYNAMIC) };
+        }
+        Ok(Type::tensor(sizes, operand.element_type().clone()))
+    };
+    op.operand_types().map(of).collect()
 }

@@ -7,5 +7,17 @@ op! {
     pub AsyncDoneOp, "stablehlo.async_done" {
         operands { operand: single FUTURE_VALUE }
         results { result: single TENSOR }
+        hooks { verify: Some(|op, out| out.extend(verify(op).err())) }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let pending = crate::types::future_types(op.operand_type(0)).unwrap_or_default();
+    require(op, "async_done_c1", op.result_types().eq(pending.iter()), || {
+        format!(
+            "the result must be what the future holds, {}; found {}",
+            check::list(pending.iter()),
+            op.result_type(0)
+        )
+    })
 }

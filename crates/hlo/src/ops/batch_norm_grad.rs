@@ -19,5 +19,21 @@ op! {
         }
         attributes { epsilon: required Float(32), feature_index: required Int(64) }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
+        hooks {
+            infer: Some(infer),
+            infer_label: "batch_norm_grad_c3",
+            verify: Some(|op, out| out.extend(check::same_elements(op, "batch_norm_grad_c2").err())),
+        }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let (operand, grad_output) = (op.operand_type(0), op.operand_type(4));
+    check::has_shape(op, "batch_norm_grad_c3", "grad_output", shape(grad_output), shape(operand))?;
+    let feature = check::features(
+        op,
+        "batch_norm_grad_c1",
+        &[(1, "batch_norm_grad_c5"), (2, "batch_norm_grad_c4"), (3, "batch_norm_grad_c4")],
+    )?;
+    Ok(vec![operand.clone(), feature.clone(), feature])
 }

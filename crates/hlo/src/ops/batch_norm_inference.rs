@@ -16,5 +16,21 @@ op! {
         results { result: single FLOAT_OR_QUANTIZED_TENSOR }
         attributes { epsilon: required Float(32), feature_index: required Int(64) }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
+        hooks {
+            infer: Some(infer),
+            infer_label: "batch_norm_inference_c7",
+            verify: Some(|op, out| out.extend(check::same_elements(op, "batch_norm_inference_c2").err())),
+        }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let features = [
+        (1, "batch_norm_inference_c3"),
+        (2, "batch_norm_inference_c4"),
+        (3, "batch_norm_inference_c5"),
+        (4, "batch_norm_inference_c6"),
+    ];
+    check::features(op, "batch_norm_inference_c1", &features)?;
+    Ok(vec![op.operand_type(0).clone()])
 }

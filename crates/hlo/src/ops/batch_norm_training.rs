@@ -18,5 +18,16 @@ op! {
         }
         attributes { epsilon: required Float(32), feature_index: required Int(64) }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
+        hooks {
+            infer: Some(infer),
+            infer_label: "batch_norm_training_c7",
+            verify: Some(|op, out| out.extend(check::same_elements(op, "batch_norm_training_c2").err())),
+        }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let features = [(1, "batch_norm_training_c3"), (2, "batch_norm_training_c4")];
+    let feature = check::features(op, "batch_norm_training_c1", &features)?;
+    Ok(vec![op.operand_type(0).clone(), feature.clone(), feature])
 }

@@ -9,8 +9,32 @@ op! {
         operands { operand: single TENSOR_OR_PER_AXIS_QUANTIZED }
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
         traits [NoMemoryEffect]
-        hooks { assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"), eval: Some(eval) }
+        hooks {
+            assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
+            eval: Some(eval),
+            verify: Some(|op, out| out.extend(verify(op).err())),
+        }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let (operand, result) = (op.operand_type(0), op.result_type(0));
+    let is_complex = |t: &Type| matches!(&**t.element_type(), mlir::TypeKind::Complex(_));
+    require(op, "bitcast_convert_c2", is_complex(operand) == is_complex(result), || {
+        format!("real and complex numbers cannot be read as one another; found {operand} and {result}")
+    })?;
+    let (Some(from), Some(to)) = (quantized::bit_width(operand), quantized::bit_width(result)) else { return Ok(()) };
+    let (narrow, wide, bits) = if from < to { (operand, result, [from, to]) } else { (result, operand, [to, from]) };
+    let (mut prefix, mut fits) = (shape(narrow), true);
+    if bits[0] != bits[1] {
+        // The last dimension of the narrower elements makes up one wider element.
+        let last = prefix.last().copied();
+        fits = last.is_some_and(|n| n == DYNAMIC || n.checked_mul(i64::from(bits[0])) == Some(i64::from(bits[1])));
+        prefix = &prefix[..prefix.len().saturating_sub(1)];
+    }
+    require(op, "bitcast_convert_c1", fits && compat::shapes(prefix, shape(wide)), || {
+        format!("{operand} of {from} bits an element cannot be read as {result} of {to} bits an element")
+    })
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

@@ -14,6 +14,14 @@ op! {
             assembly: Assembly::Format(
                 "$operand `,` `sizes` `=` $broadcast_sizes attr-dict `:` functional-type(operands, results)",
             ),
+            infer: Some(infer),
         }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let operand = op.operand_type(0);
+    let sizes = ints(op.attr("broadcast_sizes"));
+    check::at_least(op, "broadcast_c1", "broadcast_sizes", sizes, 0)?;
+    Ok(vec![Type::tensor([sizes, shape(operand)].concat(), operand.element_type().clone())])
 }

@@ -15,8 +15,34 @@ op! {
             assembly: Assembly::Format(
                 "$operand `,` `dims` `=` $broadcast_dimensions attr-dict `:` functional-type(operands, results)",
             ),
+            verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    check::same_elements(op, "broadcast_in_dim_c1")?;
+    let labels = ["broadcast_in_dim_c2", "broadcast_in_dim_c3", "broadcast_in_dim_c4", "broadcast_in_dim_c5"];
+    verify_dimensions(op, labels)
+}
+
+/// Each dimension of the operand has its own place in the result, and there either size 1 or the size of the result's.
+/// Labels: number, range, uniqueness, sizes.
+pub(super) fn verify_dimensions(op: OpRef<'_>, labels: [&'static str; 4]) -> Verdict {
+    let (operand, result) = (op.operand_type(0), op.result_type(0));
+    let dimensions = ints(op.attr("broadcast_dimensions"));
+    check::count(op, labels[0], "broadcast_dimensions", dimensions.len(), rank(operand), "the rank of operand")?;
+    check::in_range(op, labels[1], "broadcast_dimensions", dimensions, rank(result))?;
+    check::distinct(op, labels[2], "broadcast_dimensions", dimensions)?;
+    for (d, (&size, &to)) in shape(operand).iter().zip(dimensions).enumerate() {
+        let target = shape(result)[to as usize];
+        require(op, labels[3], size == 1 || compat::dims(size, target), || {
+            format!(
+                "dimension {d} of the operand has size {size}; it must be 1 or {target}, the size of dimension {to} of the result"
+            )
+        })?;
+    }
+    Ok(())
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

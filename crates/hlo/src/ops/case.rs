@@ -10,8 +10,22 @@ op! {
         results { results: variadic ANY_TENSOR_OR_TOKEN }
         regions { branches: each one }
         traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
-        hooks { eval: Some(eval) }
+        hooks {
+            eval: Some(eval),
+            verify: Some(|op, out| out.extend(verify(op).err())),
+            verify_regions: Some(|op, out| out.extend(verify_branches(op).err())),
+        }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    require(op, "case_c1", !op.regions().is_empty(), || "there must be at least one branch; found none".to_string())?;
+    check::scalar(op, "case_i1", "index", 0)
+}
+
+fn verify_branches(op: OpRef<'_>) -> Verdict {
+    let results = infer::branches(op, ["case_c2", "case_c3"])?;
+    check::results(op, "case_c4", &results)
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {

@@ -14,6 +14,17 @@ op! {
                 "$a (`,` `lower` `=` $lower^)? \
                  attr-dict `:` custom<SameOperandsAndResultType>(type($a), type($result))",
             ),
+            infer: Some(infer::first_operand),
+            infer_label: "cholesky_c1",
+            verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let a = op.operand_type(0);
+    let [.., rows, columns] = *shape(a) else {
+        return Err(op.error("cholesky_c2", format!("a must have at least 2 dimensions; found {a}")));
+    };
+    require(op, "cholesky_c3", compat::dims(rows, columns), || format!("matrices in a must be square; found {a}"))
 }

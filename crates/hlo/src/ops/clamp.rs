@@ -15,8 +15,25 @@ op! {
                 "$min `,` $operand `,` $max \
                  attr-dict `:` custom<SameOperandsAndResultType>(type($min), type($operand), type($max), type($result))",
             ),
+            infer: Some(infer),
+            infer_label: "clamp_c4",
         }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let operand = op.operand_type(1);
+    for (label, name, i) in [("clamp_c1", "min", 0), ("clamp_c2", "max", 2)] {
+        let limit = op.operand_type(i);
+        require(op, "clamp_c3", compat::elements(limit, operand), || {
+            format!("{name} must have the element type of operand; found {limit} and {operand}")
+        })?;
+        let fits = rank(limit) == 0 || compat::shapes(shape(limit), shape(operand));
+        require(op, label, fits, || {
+            format!("{name} must be 0-dimensional or have the shape of operand; found {limit} and {operand}")
+        })?;
+    }
+    Ok(vec![operand.clone()])
 }
 
 fn eval(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

@@ -12,5 +12,30 @@ op! {
             channel_handle: optional Def(&CHANNEL_HANDLE),
             has_dynamic_root: optional Unit,
         }
+        hooks { verify: Some(|op, out| out.extend(verify(op).err())) }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let labels = ["collective_broadcast_c1", "collective_broadcast_c2"];
+    check::group_ids(op, labels, op.attr("replica_groups"))?;
+    let root = usize::from(flag(op.attr("has_dynamic_root")));
+    let label = if root == 1 { "collective_broadcast_c4" } else { "collective_broadcast_c3" };
+    let n = op.operands().len();
+    require(op, label, n > root, || format!("there must be at least {} operand(s); found {n}", root + 1))?;
+    require(op, "collective_broadcast_c5", op.num_results() == n - root, || {
+        format!(
+            "there must be {} result(s), one for each operand that is broadcast; found {}",
+            n - root,
+            op.num_results()
+        )
+    })?;
+    for (operand, result) in op.operand_types().zip(op.result_types()) {
+        check::has_type(op, label, "the result", result, operand)?;
+    }
+    if root == 1 {
+        let index = Type::tensor([n as i64 - 1], Type::i32());
+        check::has_type(op, label, "the last operand", op.operand_type(n - 1), &index)?;
+    }
+    Ok(())
 }

@@ -8,5 +8,15 @@ op! {
         operands { operand: single TENSOR }
         results { result: single TENSOR }
         attributes { source_target_pairs: required IntElements(64), channel_handle: optional Def(&CHANNEL_HANDLE) }
+        hooks {
+            infer: Some(infer::first_operand),
+            infer_label: "collective_permute_c5",
+            verify: Some(|op, out| out.extend(verify(op).err())),
+        }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let labels = ["collective_permute_c1", "collective_permute_c2", "collective_permute_c3", "collective_permute_c4"];
+    check::source_target_pairs(op, labels, op.attr("source_target_pairs"))
 }

@@ -15,5 +15,25 @@ op! {
         }
         regions { computation: one }
         traits [SingleBlock, ImplicitTerminator("stablehlo.return")]
+        hooks {
+            verify: Some(|op, out| out.extend(verify(op).err())),
+            verify_regions: Some(|op, out| out.extend(verify_computation(op).err())),
+        }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let labels = ["collective_reduce_c1", "collective_reduce_c2"];
+    check::replica_groups(op, labels, op.attr("replica_groups"), false).map(drop)
+}
+
+/// Without the last operand if that names the root.
+fn verify_computation(op: OpRef<'_>) -> Verdict {
+    let root = usize::from(flag(op.attr("has_dynamic_root")));
+    let reduced = op.operand_types().take(op.operands().len().saturating_sub(root));
+    let computation = op.regions()[0];
+    for operand in reduced.clone() {
+        check::reducer(op, "collective_reduce_c4", "computation", computation, [operand].iter().copied(), &[])?;
+    }
+    check::reduced_in_place(op, ["collective_reduce_c3", "collective_reduce_c4"], computation, reduced)
 }

@@ -18,8 +18,19 @@ op! {
                 "$comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)? \
                  attr-dict `:` functional-type(operands, results)",
             ),
+            infer: Some(infer),
+            infer_label: "compare_c2",
         }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let (lhs, rhs) = (op.operand_type(0), op.operand_type(1));
+    require(op, "compare_c1", compat::elements(lhs, rhs), || {
+        format!("lhs and rhs must have compatible element types; found {lhs} and {rhs}")
+    })?;
+    let operands = infer::merged(op, "compare_c2", 0)?;
+    Ok(vec![compat::with_element(&operands, Type::i1())])
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

@@ -13,6 +13,14 @@ op! {
             assembly: Assembly::Format(
                 "operands attr-dict `:` custom<ComplexOpType>(type($lhs), type($rhs), type($result))",
             ),
+            infer: Some(infer),
+            infer_label: "complex_c3",
         }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let part = infer::merged(op, "complex_c1", 0)?;
+    let element = Type::complex(part.element_type().clone());
+    Ok(vec![compat::with_element(&part, element)])
 }

@@ -1,6 +1,7 @@
 //! `stablehlo.composite`.
 
 use super::prelude::*;
+use mlir::verify::nearest_symbol;
 
 op! {
     /// The function `decomposition`, under a name and with attributes by which a backend may know a better
@@ -21,8 +22,43 @@ op! {
             assembly: Assembly::Format(
                 "$name operands (` ` `(` $composite_regions^ `)`)? attr-dict `:` functional-type(operands, results)",
             ),
+            verify: Some(|op, out| out.extend(verify(op).err())),
+            verify_symbols: Some(|op, out| out.extend(verify_decomposition(op).err())),
         }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let name = op.attr("name").and_then(Attribute::as_str).unwrap_or("");
+    let word = |w: &str| {
+        let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '-');
+        w.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && w.chars().all(letter)
+    };
+    let namespaced = name.contains('.')
+        && name.split('.').enumerate().all(|(i, w)| {
+            if i == 0 { word(w) } else { w.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '-')) }
+        });
+    require(op, "composite_c1", namespaced, || format!("name must be namespaced, such as `dialect.op`; found `{name}`"))
+}
+
+fn verify_decomposition(op: OpRef<'_>) -> Verdict {
+    let symbol = op.attr("decomposition").and_then(Attribute::as_flat_symbol).map_or("", |s| s);
+    let Some(function) = nearest_symbol(op, symbol) else {
+        return Err(op.error("composite_c2", format!("decomposition `@{symbol}` is not defined")));
+    };
+    let Some((inputs, results)) =
+        function.attr("function_type").and_then(Attribute::as_type).and_then(Type::as_function)
+    else {
+        return Err(op.error("composite_c2", format!("decomposition `@{symbol}` is not a function")));
+    };
+    require(op, "composite_c3", compat::lists(op.operand_types(), inputs.iter()), || {
+        let (found, required) = (check::list(op.operand_types()), check::list(inputs.iter()));
+        format!("inputs are {found}, but decomposition `@{symbol}` takes {required}")
+    })?;
+    require(op, "composite_c4", compat::lists(op.result_types(), results.iter()), || {
+        let (found, required) = (check::list(op.result_types()), check::list(results.iter()));
+        format!("results are {found}, but decomposition `@{symbol}` gives {required}")
+    })
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {

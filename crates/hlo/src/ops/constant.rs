@@ -13,8 +13,17 @@ op! {
             eval: Some(eval),
             assembly: Assembly::Custom { parse, print },
             result_name: Some(result_name),
+            verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
+}
+
+/// A quantized constant holds stored integers.
+fn verify(op: OpRef<'_>) -> Verdict {
+    let Some(value) = op.property(0).map(Attribute::ty) else { return Ok(()) };
+    let result = op.result_type(0);
+    let stored = quantized::quantized(result).map(|view| compat::with_element(result, view.storage.clone()));
+    check::has_exact_type(op, "constant_c1", "value", &value, stored.as_ref().unwrap_or(result))
 }
 
 /// `{attributes} dense<…> : T`, or the generic form without quotes if the result has another type than the value.

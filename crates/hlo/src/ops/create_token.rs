@@ -7,7 +7,11 @@ op! {
     pub CreateTokenOp, "stablehlo.create_token" {
         results { output: single TOKEN }
         traits [Pure]
-        hooks { assembly: Assembly::Format("attr-dict `:` type(results)"), eval: Some(eval) }
+        hooks {
+            assembly: Assembly::Format("attr-dict `:` type(results)"),
+            eval: Some(eval),
+            infer: Some(infer::token),
+        }
     }
 }
 

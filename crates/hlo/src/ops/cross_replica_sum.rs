@@ -9,5 +9,6 @@ op! {
         results { result: single TENSOR }
         attributes { replica_groups: required IntElements(64) }
         traits [Pure]
+        hooks { infer: Some(infer::first_operand) }
     }
 }

@@ -14,6 +14,20 @@ op! {
                 "$lhs `,` $rhs `` custom<PrecisionConfig>($precision_config) \
                  attr-dict `:` functional-type(operands, results)",
             ),
+            verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
+}
+
+/// Vectors and matrices; the last dimension of lhs and the first of rhs are contracted.
+fn verify(op: OpRef<'_>) -> Verdict {
+    check::precision_config(op, "dot_precision")?;
+    let (lhs, rhs) = (op.operand_type(0), op.operand_type(1));
+    let (l, r) = (shape(lhs), shape(rhs));
+    let fits = matches!((l.len(), r.len()), (1 | 2, 1 | 2)) && compat::dims(l[l.len() - 1], r[0]);
+    require(op, "dot_shapes", fits, || {
+        format!("lhs and rhs must be vectors or matrices whose inner dimensions agree; found {lhs} and {rhs}")
+    })?;
+    let sizes = [&l[..l.len() - 1], &r[1..]].concat();
+    check::has_shape(op, "dot_shapes", "the result", shape(op.result_type(0)), &sizes)
 }

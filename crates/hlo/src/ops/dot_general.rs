@@ -21,8 +21,76 @@ op! {
                  custom<PrecisionConfigAndAlgorithm>($precision_config, $algorithm) \
                  attr-dict `:` functional-type(operands, results)",
             ),
+            verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    check::precision_config(op, "dot_general_c11")?;
+    let Some(dims) = op.attr("dot_dimension_numbers").and_then(DotDims::of) else { return Ok(()) };
+    let (lhs, rhs) = (op.operand_type(0), op.operand_type(1));
+    let (lb, rb) = (dims.lhs_batching_dimensions, dims.rhs_batching_dimensions);
+    let (lc, rc) = (dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions);
+    check::count(op, "dot_general_c1", "rhs_batching_dimensions", rb.len(), lb.len(), "lhs_batching_dimensions")?;
+    check::count(op, "dot_general_c2", "rhs_contracting_dimensions", rc.len(), lc.len(), "lhs_contracting_dimensions")?;
+    check::distinct_together(op, "dot_general_c3", "batching and contracting dimensions of lhs", lb, lc)?;
+    check::distinct_together(op, "dot_general_c4", "batching and contracting dimensions of rhs", rb, rc)?;
+    check::in_range(op, "dot_general_c5", "lhs_batching_dimensions", lb, rank(lhs))?;
+    check::in_range(op, "dot_general_c6", "lhs_contracting_dimensions", lc, rank(lhs))?;
+    check::in_range(op, "dot_general_c7", "rhs_batching_dimensions", rb, rank(rhs))?;
+    check::in_range(op, "dot_general_c8", "rhs_contracting_dimensions", rc, rank(rhs))?;
+    for (label, what, left, right) in
+        [("dot_general_c9", "batching", lb, rb), ("dot_general_c10", "contracting", lc, rc)]
+    {
+        for (&l, &r) in left.iter().zip(right) {
+            let (a, b) = (shape(lhs)[l as usize], shape(rhs)[r as usize]);
+            require(op, label, compat::dims(a, b), || {
+                format!("{what} dimensions {l} of lhs and {r} of rhs must have one size; found {a} and {b}")
+            })?;
+        }
+    }
+    let free = |ty: &Type, batching: &[i64], contracting: &[i64]| -> Vec<i64> {
+        let numbered = (0i64..).zip(shape(ty));
+        numbered.filter(|(d, _)| !batching.contains(d) && !contracting.contains(d)).map(|(_, &size)| size).collect()
+    };
+    let batch: Vec<i64> = lb.iter().map(|&d| shape(lhs)[d as usize]).collect();
+    let sizes = [batch, free(lhs, lb, lc), free(rhs, rb, rc)].concat();
+    check::has_shape(op, "dot_general_c12", "the result", shape(op.result_type(0)), &sizes)?;
+    verify_elements(op, rc)?;
+    verify_algorithm(op)
+}
+
+fn verify_elements(op: OpRef<'_>, rhs_contracting: &[i64]) -> Verdict {
+    let (lhs, rhs, result) = (op.operand_type(0), op.operand_type(1), op.result_type(0));
+    let Some(weights) = quantized::quantized(rhs) else {
+        let quantized = quantized::is_quantized(lhs) || quantized::is_quantized(result);
+        return require(op, "dot_general_c14", !quantized, || {
+            format!("rhs must be quantized where lhs or the result is; found {lhs}, {rhs} and {result}")
+        });
+    };
+    require(op, "dot_general_c14", quantized::is_quantized(lhs) == quantized::is_quantized(result), || {
+        format!("lhs and the result must both be quantized or neither; found {lhs} and {result}")
+    })?;
+    require(op, "dot_general_c15", weights.zero_points.iter().all(|&z| z == 0), || {
+        format!("rhs must have zero points 0; found {rhs}")
+    })?;
+    let axis = quantized::axis(rhs);
+    require(op, "dot_general_c16", axis.is_none_or(|a| !rhs_contracting.contains(&(a as i64))), || {
+        format!("rhs must not be quantized along a contracting dimension; found {rhs}")
+    })?;
+    let [c17, c18, c19, c20] = ["dot_general_c17", "dot_general_c18", "dot_general_c19", "dot_general_c20"];
+    quantized::contraction(op, [c17, c18, c19, c20])
+}
+
+fn verify_algorithm(op: OpRef<'_>) -> Verdict {
+    if op.attr("algorithm").is_none() {
+        return Ok(());
+    }
+    let precision = op.attr("precision_config").and_then(Attribute::as_array).unwrap_or(&[]);
+    require(op, "dot_general_c21", precision.iter().all(|p| p.as_enum(&PRECISION) == Some(0)), || {
+        "precision_config must be DEFAULT where an algorithm is given".to_string()
+    })
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

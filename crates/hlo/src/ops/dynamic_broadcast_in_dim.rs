@@ -18,6 +18,31 @@ op! {
                 "$operand `,` $output_dimensions `,` `dims` `=` $broadcast_dimensions \
                  attr-dict `:` functional-type(operands, results)",
             ),
+            verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let (operand, result) = (op.operand_type(0), op.result_type(0));
+    require(op, "dynamic_broadcast_in_dim_c1", compat::elements(operand, result), || {
+        format!("operand and result must have compatible element types; found {operand} and {result}")
+    })?;
+    super::broadcast_in_dim::verify_dimensions(
+        op,
+        [
+            "dynamic_broadcast_in_dim_c2",
+            "dynamic_broadcast_in_dim_c3",
+            "dynamic_broadcast_in_dim_c4",
+            "dynamic_broadcast_in_dim_c5",
+        ],
+    )?;
+    check::shape_operand(op, "dynamic_broadcast_in_dim_c7", "output_dimensions", 1)?;
+    let expanding = ints(op.attr("known_expanding_dimensions"));
+    let others = ints(op.attr("known_nonexpanding_dimensions"));
+    let name = "known_expanding_dimensions and known_nonexpanding_dimensions";
+    check::distinct_together(op, "dynamic_broadcast_in_dim_c8", name, expanding, others)?;
+    let n = rank(operand);
+    check::in_range(op, "dynamic_broadcast_in_dim_c9", "known_expanding_dimensions", expanding, n)?;
+    check::in_range(op, "dynamic_broadcast_in_dim_c10", "known_nonexpanding_dimensions", others, n)
 }

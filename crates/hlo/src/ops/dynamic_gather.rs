@@ -16,8 +16,43 @@ op! {
             indices_are_sorted: implied Bool => DefaultValue::Bool(false),
         }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
-        hooks { eval: Some(eval) }
+        hooks {
+            eval: Some(eval),
+            infer: Some(infer),
+            infer_label: "dynamic_gather_c13",
+        }
     }
+}
+
+/// The labels of the constraints of `gather` that `dynamic_gather` has too; those about batching have no number here.
+const LABELS: [&str; 21] = [
+    "dynamic_gather_c1",
+    "dynamic_gather_c2",
+    "dynamic_gather_c3",
+    "dynamic_gather_c4",
+    "dynamic_gather_c5",
+    "dynamic_gather_c6",
+    "dynamic_gather_c6",
+    "dynamic_gather_c7",
+    "dynamic_gather_c8",
+    "gather_c10",
+    "gather_c11",
+    "gather_c12",
+    "gather_c13",
+    "gather_c14",
+    "gather_c15",
+    "gather_c16",
+    "gather_c17",
+    "dynamic_gather_c9",
+    "dynamic_gather_c10",
+    "dynamic_gather_c11",
+    "dynamic_gather_c12",
+];
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let sizes = check::constant_ints(op, 2);
+    let count = shape(op.operand_type(2)).first().map_or(0, |&n| n as usize);
+    super::gather::infer_gather(op, sizes.as_deref(), count, &LABELS)
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

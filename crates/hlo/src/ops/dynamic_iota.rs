@@ -13,6 +13,13 @@ op! {
             assembly: Assembly::Format(
                 "$output_shape `,` `dim` `=` $iota_dimension attr-dict `:` functional-type(operands, results)",
             ),
+            verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    check::shape_operand(op, "dynamic_iota_c2", "output_shape", 0)?;
+    let dimension = [integer(op.attr("iota_dimension"))];
+    check::in_range(op, "dynamic_iota_c1", "iota_dimension", &dimension, rank(op.result_type(0)))
 }

@@ -8,6 +8,21 @@ op! {
         operands { operand: single TENSOR_OR_PER_AXIS_QUANTIZED, output_shape: single STATIC_DIMENSION_TENSOR }
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
-        hooks { assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)") }
+        hooks {
+            assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
+            verify: Some(|op, out| out.extend(verify(op).err())),
+        }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let (operand, result) = (op.operand_type(0), op.result_type(0));
+    require(op, "dynamic_reshape_c1", compat::elements(operand, result), || {
+        format!("operand and result must have compatible element types; found {operand} and {result}")
+    })?;
+    let sizes = check::num_elements(shape(operand)).zip(check::num_elements(shape(result)));
+    require(op, "dynamic_reshape_c2", sizes.is_none_or(|(a, b)| a == b), || {
+        format!("operand and result must have as many elements; found {operand} and {result}")
+    })?;
+    check::shape_operand(op, "dynamic_reshape_c4", "output_shape", 1)
 }

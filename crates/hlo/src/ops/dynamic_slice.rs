@@ -16,8 +16,21 @@ op! {
                 "$operand `,` custom<VariadicOperandWithAttribute>($start_indices) `sizes` `=` $slice_sizes \
                  attr-dict `:` functional-type(operands, results)",
             ),
+            infer: Some(infer),
+            infer_label: "dynamic_slice_c5",
         }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let operand = op.operand_type(0);
+    let sizes = ints(op.attr("slice_sizes"));
+    let of = "the rank of operand";
+    check::count(op, "dynamic_slice_c2", "start_indices", op.operands().len() - 1, rank(operand), of)?;
+    check::count(op, "dynamic_slice_c2", "slice_sizes", sizes.len(), rank(operand), of)?;
+    check::same_index_types(op, "dynamic_slice_c3", 1)?;
+    check::sizes_fit(op, "dynamic_slice_c4", "slice_sizes", sizes, shape(operand))?;
+    Ok(vec![Type::tensor(sizes, operand.element_type().clone())])
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

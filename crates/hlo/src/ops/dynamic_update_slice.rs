@@ -9,8 +9,26 @@ op! {
         operands { operand: single TENSOR, update: single TENSOR, start_indices: variadic SCALAR_INT_TENSOR }
         results { result: single TENSOR }
         traits [Pure]
-        hooks { assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"), eval: Some(eval) }
+        hooks {
+            assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
+            eval: Some(eval),
+            infer: Some(infer),
+            infer_label: "dynamic_update_slice_c1",
+        }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let (operand, update) = (op.operand_type(0), op.operand_type(1));
+    require(op, "dynamic_update_slice_c2", compat::elements(operand, update), || {
+        format!("update must have the element type of operand; found {update} and {operand}")
+    })?;
+    let of = "the rank of operand";
+    check::count(op, "dynamic_update_slice_c3", "the shape of update", rank(update), rank(operand), of)?;
+    check::count(op, "dynamic_update_slice_c4", "start_indices", op.operands().len() - 2, rank(operand), of)?;
+    check::same_index_types(op, "dynamic_update_slice_c5", 2)?;
+    check::sizes_fit(op, "dynamic_update_slice_c6", "the shape of update", shape(update), shape(operand))?;
+    Ok(vec![operand.clone()])
 }
 
 fn eval(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

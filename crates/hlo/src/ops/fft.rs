@@ -15,6 +15,51 @@ op! {
                 "$operand `,` `type` `=` $fft_type `,` `length` `=` $fft_length \
                  attr-dict `:` functional-type(operands, results)",
             ),
+            infer: Some(infer),
+            infer_label: "fft_c5",
         }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let operand = op.operand_type(0);
+    let kind = op.attr("fft_type").and_then(|a| a.as_enum(&FFT_TYPE)).and_then(|v| FFT_TYPE.case(v)).unwrap_or("FFT");
+    let lengths = ints(op.attr("fft_length"));
+    let n = lengths.len();
+    require(op, "fft_c3", (1..=3).contains(&n), || format!("fft_length must have 1 to 3 entries; found {n}"))?;
+    require(op, "fft_c1", n <= rank(operand), || format!("fft_length has {n} entries, but operand is {operand}"))?;
+    check::at_least(op, "fft_c4", "fft_length", lengths, 0)?;
+    let part = match &**operand.element_type() {
+        mlir::TypeKind::Complex(part) => Some(part.clone()),
+        _ => None,
+    };
+    let element = match (kind, part) {
+        ("RFFT", None) if (FLOAT32_OR_64.contains)(operand.element_type()) => {
+            Type::complex(operand.element_type().clone())
+        }
+        ("IRFFT", Some(part)) => part,
+        ("FFT" | "IFFT", Some(_)) => operand.element_type().clone(),
+        _ => {
+            let required = if kind == "RFFT" { "f32 or f64" } else { "complex numbers" };
+            return Err(op.error("fft_c2", format!("{kind} takes {required}; found {operand}")));
+        }
+    };
+    let mut sizes = shape(operand).to_vec();
+    let first = sizes.len() - n;
+    // `fft_length` is the shape of the real side; the complex side has about half of the last dimension.
+    let half = |length: i64| if length == 0 { 0 } else { length / 2 + 1 };
+    let mut required = lengths.to_vec();
+    match kind {
+        "RFFT" => {
+            check::has_shape(op, "fft_c4", "the last dimensions of operand", &sizes[first..], &required)?;
+            sizes[first + n - 1] = half(required[n - 1]);
+        }
+        "IRFFT" => {
+            required[n - 1] = half(required[n - 1]);
+            check::has_shape(op, "fft_c5", "the last dimensions of operand", &sizes[first..], &required)?;
+            sizes[first + n - 1] = lengths[n - 1];
+        }
+        _ => {}
+    }
+    Ok(vec![Type::tensor(sizes, element)])
 }

@@ -13,6 +13,13 @@ op! {
             assembly: Assembly::Format(
                 "$operand `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)",
             ),
+            infer: Some(infer),
         }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let dimension = [integer(op.attr("dimension"))];
+    check::in_range(op, "get_dimension_size_c1", "dimension", &dimension, rank(op.operand_type(0)))?;
+    Ok(vec![Type::tensor([], Type::i32())])
 }

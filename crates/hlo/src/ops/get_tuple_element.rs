@@ -12,8 +12,17 @@ op! {
         hooks {
             eval: Some(eval),
             assembly: Assembly::Format("$operand `[` $index `]` attr-dict `:` functional-type(operands, results)"),
+            infer: Some(infer),
+            infer_label: "get_tuple_element_c2",
         }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let elements = op.operand_type(0).as_tuple().unwrap_or(&[]);
+    let index = integer(op.attr("index"));
+    check::in_range(op, "get_tuple_element_c1", "index", &[index], elements.len())?;
+    Ok(vec![elements[index as usize].clone()])
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

@@ -10,8 +10,21 @@ op! {
         results { results: variadic ANY_TENSOR_OR_TOKEN }
         regions { true_branch: one, false_branch: one }
         traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
-        hooks { eval: Some(eval) }
+        hooks {
+            eval: Some(eval),
+            verify: Some(|op, out| out.extend(verify(op).err())),
+            verify_regions: Some(|op, out| out.extend(verify_branches(op).err())),
+        }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    check::scalar(op, "if_i1", "pred", 0)
+}
+
+fn verify_branches(op: OpRef<'_>) -> Verdict {
+    let results = infer::branches(op, ["if_c1", "if_c2"])?;
+    check::results(op, "if_c3", &results)
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {

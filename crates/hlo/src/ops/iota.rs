@@ -8,8 +8,17 @@ op! {
         results { output: single STATIC_INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR }
         attributes { iota_dimension: required Int(64) }
         traits [Pure]
-        hooks { assembly: Assembly::Format("`dim` `=` $iota_dimension attr-dict `:` type($output)"), eval: Some(eval) }
+        hooks {
+            assembly: Assembly::Format("`dim` `=` $iota_dimension attr-dict `:` type($output)"),
+            eval: Some(eval),
+            verify: Some(|op, out| out.extend(verify(op).err())),
+        }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let dimension = [integer(op.attr("iota_dimension"))];
+    check::in_range(op, "iota_c1", "iota_dimension", &dimension, rank(op.result_type(0)))
 }
 
 fn eval(op: OpRef<'_>, _: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

@@ -8,6 +8,15 @@ op! {
         operands { x: single FLOAT_OR_QUANTIZED_TENSOR }
         results { y: single PRED_TENSOR }
         traits [Elementwise, NoMemoryEffect]
-        hooks { assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"), eval: Some(eval::unary) }
+        hooks {
+            assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
+            eval: Some(eval::unary),
+            infer: Some(infer),
+            infer_label: "is_finite_c1",
+        }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    Ok(vec![compat::with_element(op.operand_type(0), Type::i1())])
 }

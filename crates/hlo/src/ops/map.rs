@@ -10,8 +10,36 @@ op! {
         attributes { dimensions: required I64Array }
         regions { computation: one }
         traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
-        hooks { eval: Some(eval) }
+        hooks {
+            eval: Some(eval),
+            verify: Some(|op, out| out.extend(verify(op).err())),
+            verify_regions: Some(|op, out| out.extend(verify_computation(op).err())),
+        }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let Some(first) = op.operand_types().next() else {
+        return Err(op.error("map_c2", "there must be at least one input; found none"));
+    };
+    check::same_shapes(op, "map_c1")?;
+    let dimensions = ints(op.attr("dimensions"));
+    require(op, "map_c3", dimensions.iter().copied().eq(0..rank(first) as i64), || {
+        format!("dimensions must list all dimensions of the inputs in order; found {dimensions:?} for {first}")
+    })
+}
+
+fn verify_computation(op: OpRef<'_>) -> Verdict {
+    let (arguments, results) = check::signature(op, op.regions()[0]);
+    let scalar = |t: &Type| Type::tensor([], t.element_type().clone());
+    let inputs: Vec<Type> = op.operand_types().map(scalar).collect();
+    let result = [scalar(op.result_type(0))];
+    let fits = compat::lists(arguments.iter().copied(), inputs.iter())
+        && compat::lists(results.iter().copied(), result.iter());
+    require(op, "map_c4", fits, || {
+        let (takes, returns) = (check::list(arguments.iter().copied()), check::list(results.iter().copied()));
+        format!("computation must be {} -> {}; found {takes} -> {returns}", check::list(inputs.iter()), result[0])
+    })
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {

@@ -1,6 +1,7 @@
 //! The ops, one file a mnemonic; elementwise families share `unary` and `binary`.
 
 mod abs;
+mod add;
 mod after_all;
 mod all_gather;
 mod all_reduce;
@@ -93,6 +94,8 @@ mod prelude {
     pub(super) use crate::constraints::*;
     pub(super) use crate::enums::*;
     pub(super) use crate::eval;
+    pub(super) use crate::infer::{self, Inferred};
+    pub(super) use crate::quantized;
     pub(super) use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
     pub(super) use mlir::ods::Assembly;
     pub(super) use mlir::types::DYNAMIC;
@@ -103,6 +106,7 @@ mod prelude {
 }
 
 pub use abs::*;
+pub use add::*;
 pub use after_all::*;
 pub use all_gather::*;
 pub use all_reduce::*;

@@ -13,6 +13,8 @@ op! {
             assembly: Assembly::Format(
                 "attr-dict ($operand^ `:` custom<PairwiseOpType>(type($operand), type($result))):(`(` `)`)?",
             ),
+            infer: Some(infer::operand_types),
+            infer_label: "optimization_barrier_c1",
         }
     }
 }

@@ -8,5 +8,6 @@ op! {
         operands { inputs: variadic TENSOR_OR_PER_AXIS_QUANTIZED, token: single TOKEN }
         results { result: single TOKEN }
         attributes { outfeed_config: default String => DefaultValue::String("") }
+        hooks { infer: Some(infer::token) }
     }
 }

@@ -21,8 +21,36 @@ op! {
                  `high` `=` $edge_padding_high `,` `interior` `=` $interior_padding \
                  attr-dict `:` functional-type(operands, results)",
             ),
+            infer: Some(infer),
+            infer_label: "pad_c4",
         }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let (operand, value) = (op.operand_type(0), op.operand_type(1));
+    require(op, "pad_c1", compat::elements(operand, value), || {
+        format!("padding_value must have the element type of operand; found {value} and {operand}")
+    })?;
+    let [low, high, interior] =
+        ["edge_padding_low", "edge_padding_high", "interior_padding"].map(|name| (name, ints(op.attr(name))));
+    for (name, list) in [low, high, interior] {
+        check::count(op, "pad_c2", name, list.len(), rank(operand), "the rank of operand")?;
+    }
+    check::at_least(op, "pad_c3", "interior_padding", interior.1, 0)?;
+    let size = |(d, &size): (usize, &i64)| {
+        if size == DYNAMIC {
+            return Ok(DYNAMIC);
+        }
+        let padded = i128::from(size)
+            + i128::from(low.1[d])
+            + i128::from((size - 1).max(0)) * i128::from(interior.1[d])
+            + i128::from(high.1[d]);
+        let fits = i64::try_from(padded).ok().filter(|&p| p >= 0);
+        fits.ok_or_else(|| op.error("pad_c4", format!("dimension {d} of the result would have size {padded}")))
+    };
+    let sizes: Result<Vec<i64>, Diagnostic> = shape(operand).iter().enumerate().map(size).collect();
+    Ok(vec![Type::tensor(sizes?, operand.element_type().clone())])
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

@@ -7,6 +7,9 @@ op! {
     pub PartitionIdOp, "stablehlo.partition_id" {
         results { result: single UI32_TENSOR }
         traits [Pure]
-        hooks { assembly: Assembly::Format("attr-dict `:` type(results)") }
+        hooks {
+            assembly: Assembly::Format("attr-dict `:` type(results)"),
+            infer: Some(infer::process_id),
+        }
     }
 }

@@ -13,6 +13,8 @@ op! {
             assembly: Assembly::Format(
                 "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
             ),
+            infer: Some(infer::real_part),
+            infer_label: "real_c2",
         }
     }
 }

@@ -13,6 +13,30 @@ op! {
         }
         results { result: single TENSOR }
         traits [NoMemoryEffect]
-        hooks { assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)") }
+        hooks {
+            assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
+            verify: Some(|op, out| out.extend(verify(op).err())),
+        }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let (operand, result) = (op.operand_type(0), op.result_type(0));
+    require(op, "real_dynamic_slice_types", compat::elements(operand, result), || {
+        format!("operand and result must have one element type; found {operand} and {result}")
+    })?;
+    check::count(
+        op,
+        "real_dynamic_slice_shapes",
+        "the shape of the result",
+        rank(result),
+        rank(operand),
+        "the rank of operand",
+    )?;
+    for (i, name) in [(1, "start_indices"), (2, "limit_indices"), (3, "strides")] {
+        check::has_type(op, "real_dynamic_slice_types", name, op.operand_type(i), op.operand_type(1))?;
+        let required = [rank(operand) as i64];
+        check::has_shape(op, "real_dynamic_slice_shapes", name, shape(op.operand_type(i)), &required)?;
+    }
+    Ok(())
 }

@@ -12,5 +12,12 @@ op! {
             is_host_transfer: implied Bool => DefaultValue::Bool(false),
             source_target_pairs: optional IntElements(64),
         }
+        hooks { verify: Some(|op, out| out.extend(verify(op).err())) }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    check::results_end_with_token(op, "recv_i1", "recv_i1")?;
+    check::source_target_pairs(op, ["recv_c1", "recv_c2", "recv_c3", "recv_c4"], op.attr("source_target_pairs"))?;
+    check::channel_type(op, "recv_c5", 3)
 }

@@ -14,8 +14,45 @@ op! {
         attributes { dimensions: required I64Array }
         regions { body: one }
         traits [SameVariadicOperandSize, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
-        hooks { assembly: Assembly::Custom { parse, print }, eval: Some(eval) }
+        hooks {
+            assembly: Assembly::Custom { parse, print },
+            eval: Some(eval),
+            infer: Some(infer),
+            infer_label: "reduce_c7",
+            verify_regions: Some(|op, out| out.extend(verify_body(op).err())),
+        }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let view = ReduceOp(op);
+    let module = op.module();
+    let inputs = || view.inputs().iter().map(|&v| module.ty(v));
+    let Some(first) = inputs().next() else {
+        return Err(op.error("reduce_c3", "there must be at least one input; found none"));
+    };
+    require(op, "reduce_c1", inputs().all(|t| compat::shapes(shape(first), shape(t))), || {
+        format!("inputs must have compatible shapes; found {}", check::list(inputs()))
+    })?;
+    for (i, (input, init)) in inputs().zip(view.init_values().iter().map(|&v| module.ty(v))).enumerate() {
+        require(op, "reduce_c2", compat::promotable(input.element_type(), init.element_type()), || {
+            format!("init value #{i} must have the element type of input #{i}, {input}; found {init}")
+        })?;
+    }
+    let dimensions = ints(view.dimensions());
+    check::in_range(op, "reduce_c4", "dimensions", dimensions, rank(first))?;
+    check::distinct(op, "reduce_c5", "dimensions", dimensions)?;
+    let kept = (0..).zip(shape(first)).filter(|(d, _)| !dimensions.contains(d));
+    let sizes: Vec<i64> = kept.map(|(_, &size)| size).collect();
+    let elements = check::accumulators(op, view.body(), inputs());
+    Ok(elements.into_iter().map(|element| Type::tensor(sizes.clone(), element)).collect())
+}
+
+fn verify_body(op: OpRef<'_>) -> Verdict {
+    let view = ReduceOp(op);
+    let inits: Vec<&Type> = view.init_values().iter().map(|&v| op.module().ty(v)).collect();
+    let inputs = view.inputs().iter().map(|&v| op.module().ty(v));
+    check::reducer(op, "reduce_c6", "body", view.body(), inputs, &inits)
 }
 
 /// `(%input init: %init), … applies stablehlo.add across dimensions = [0] {attributes} : (…) -> …` where the body is one

@@ -15,8 +15,16 @@ op! {
                 "$operand `,` `format` `=` custom<ExponentMantissa>($exponent_bits, $mantissa_bits) \
                  attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($output))",
             ),
+            infer: Some(infer::first_operand),
+            infer_label: "reduce_precision_c1",
+            verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    check::at_least(op, "reduce_precision_c2", "exponent_bits", &[integer(op.attr("exponent_bits"))], 1)?;
+    check::at_least(op, "reduce_precision_c3", "mantissa_bits", &[integer(op.attr("mantissa_bits"))], 0)
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

@@ -15,5 +15,29 @@ op! {
             use_global_device_ids: optional Unit,
         }
         regions { computation: one }
+        hooks {
+            verify: Some(|op, out| out.extend(verify(op).err())),
+            verify_regions: Some(|op, out| out.extend(verify_computation(op).err())),
+        }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let (operand, result) = (op.operand_type(0), op.result_type(0));
+    let dimension = integer(op.attr("scatter_dimension"));
+    check::in_range(op, "reduce_scatter_c2", "scatter_dimension", &[dimension], rank(operand))?;
+    let labels = ["reduce_scatter_c3", "reduce_scatter_c5"];
+    check::replica_groups(op, labels, op.attr("replica_groups"), true)?;
+    check::global_device_ids(op, "reduce_scatter_c6")?;
+    check::scaled(op, "reduce_scatter_c8", dimension as usize, ["result", "operand"], [shape(result), shape(operand)])
+}
+
+fn verify_computation(op: OpRef<'_>) -> Verdict {
+    let computation = op.regions()[0];
+    check::reducer(op, "reduce_scatter_c7", "computation", computation, op.operand_types(), &[])?;
+    let element = &check::accumulators(op, computation, op.operand_types())[0];
+    let result = op.result_type(0).element_type();
+    require(op, "reduce_scatter_c9", compat::elements(result, element), || {
+        format!("the result must have the element type {element} that computation returns; found {result}")
+    })
 }

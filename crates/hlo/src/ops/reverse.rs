@@ -15,8 +15,17 @@ op! {
                 "$operand `,` `dims` `=` $dimensions \
                  attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
             ),
+            infer: Some(infer::first_operand),
+            infer_label: "reverse_c1",
+            verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let dimensions = ints(op.attr("dimensions"));
+    check::distinct(op, "reverse_c2", "dimensions", dimensions)?;
+    check::in_range(op, "reverse_c3", "dimensions", dimensions, rank(op.operand_type(0)))
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

@@ -17,6 +17,19 @@ op! {
                 "$a `,` $b `,` $shape `,` `distribution` `=` $rng_distribution \
                  attr-dict `:` functional-type(operands, results)",
             ),
+            verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let (a, b, result) = (op.operand_type(0), op.operand_type(1), op.result_type(0));
+    require(op, "rng_c1", compat::elements(a, b) && compat::elements(a, result), || {
+        format!("a, b and the result must have one element type; found {a}, {b} and {result}")
+    })?;
+    let normal = op.attr("rng_distribution").and_then(|d| d.as_enum(&RNG_DISTRIBUTION)) == Some(2);
+    require(op, "rng_c2", !normal || a.element_type().is_float(), || {
+        format!("normally distributed numbers must be floats; found {a}")
+    })?;
+    check::shape_operand(op, "rng_c3", "shape", 2)
 }

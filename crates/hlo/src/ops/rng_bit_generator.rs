@@ -13,6 +13,14 @@ op! {
             assembly: Assembly::Format(
                 "$initial_state `,` `algorithm` `=` $rng_algorithm attr-dict `:` functional-type(operands, results)",
             ),
+            verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let (state, output_state) = (op.operand_type(0), op.result_type(0));
+    require(op, "rng_bit_generator_c1", compat::types(state, output_state), || {
+        format!("output_state must have the type of initial_state; found {output_state} and {state}")
+    })
 }

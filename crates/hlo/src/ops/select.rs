@@ -15,8 +15,20 @@ op! {
                 "operands \
                  attr-dict `:` custom<SelectOpType>(type($pred), type($on_true), type($on_false), type($result))",
             ),
+            infer: Some(infer),
+            infer_label: "select_c2",
         }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let result = infer::merged(op, "select_c2", 1)?;
+    let (pred, choice) = (op.operand_type(0), op.operand_type(1));
+    let fits = rank(pred) == 0 || compat::shapes(shape(pred), shape(choice));
+    require(op, "select_c1", fits, || {
+        format!("pred must be 0-dimensional or have the shape of on_true; found {pred} and {choice}")
+    })?;
+    Ok(vec![result])
 }
 
 fn eval(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

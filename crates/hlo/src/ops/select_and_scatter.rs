@@ -1,6 +1,7 @@
 //! `stablehlo.select_and_scatter`.
 
 use super::prelude::*;
+use crate::window::{WindowAttrs, WindowLabels, num_windows};
 
 op! {
     /// For each window of `operand`, `select` chooses one element, and `scatter` combines the value of `source` for
@@ -15,8 +16,60 @@ op! {
         }
         regions { select: one, scatter: one }
         traits [RecursiveMemoryEffects]
-        hooks { eval: Some(eval) }
+        hooks {
+            eval: Some(eval),
+            infer: Some(infer),
+            infer_label: "select_and_scatter_c11",
+            verify: Some(|op, out| out.extend(verify(op).err())),
+            verify_regions: Some(|op, out| out.extend(verify_computations(op).err())),
+        }
     }
+}
+
+const LABELS: WindowLabels = WindowLabels {
+    sizes: "select_and_scatter_c5",
+    strides: ["select_and_scatter_c6", "select_and_scatter_c7"],
+    padding: "select_and_scatter_c8",
+    // There are no dilations here to break these.
+    base_dilations: ["", ""],
+    window_dilations: ["", ""],
+};
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let elements = check::accumulators(op, SelectAndScatterOp(op).scatter(), op.operand_types().take(1));
+    Ok(elements.into_iter().map(|element| compat::with_element(op.operand_type(0), element)).collect())
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let view = SelectAndScatterOp(op);
+    let [operand, source, init] = [0, 1, 2].map(|i| op.operand_type(i));
+    require(op, "select_and_scatter_c1", compat::promotable(source.element_type(), operand.element_type()), || {
+        format!("source must have the element type of operand; found {source} and {operand}")
+    })?;
+    let fits = rank(init) == 0 && compat::promotable(operand.element_type(), init.element_type());
+    require(op, "select_and_scatter_c3", fits, || {
+        format!("init_value must be 0-dimensional of the element type of operand, {operand}; found {init}")
+    })?;
+    let ones = vec![1; rank(operand)];
+    let sizes = view.window_dimensions().map_or(&ones[..], |a| ints(Some(a)));
+    check::count(op, "select_and_scatter_c4", "window_dimensions", sizes.len(), ones.len(), "the rank of operand")?;
+    let attrs = WindowAttrs { strides: view.window_strides(), padding: view.padding(), ..WindowAttrs::default() };
+    let window = attrs.dims(op, sizes, LABELS)?;
+    let windows = num_windows(op, "select_and_scatter_c2", shape(operand), &window)?;
+    check::has_shape(op, "select_and_scatter_c2", "source", shape(source), &windows)
+}
+
+fn verify_computations(op: OpRef<'_>) -> Verdict {
+    let view = SelectAndScatterOp(op);
+    let operand = op.operand_type(0);
+    let (arguments, results) = check::signature(op, view.select());
+    let scalar = Type::tensor([], operand.element_type().clone());
+    let takes_scalars = arguments.len() == 2 && arguments.iter().all(|t| compat::types(t, &scalar));
+    require(op, "select_and_scatter_c9", takes_scalars, || {
+        format!("select must take two values of type {scalar}; found {}", check::list(arguments.iter().copied()))
+    })?;
+    check::returns_pred(op, "select_and_scatter_c9", "select", &results)?;
+    check::reducer(op, "select_and_scatter_c10", "scatter", view.scatter(), [op.operand_type(1)].iter().copied(), &[])
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {

@@ -12,5 +12,11 @@ op! {
             is_host_transfer: implied Bool => DefaultValue::Bool(false),
             source_target_pairs: optional IntElements(64),
         }
+        hooks { infer: Some(infer::token), verify: Some(|op, out| out.extend(verify(op).err())) }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    check::source_target_pairs(op, ["send_c1", "send_c2", "send_c3", "send_c4"], op.attr("source_target_pairs"))?;
+    check::channel_type(op, "send_c5", 2)
 }

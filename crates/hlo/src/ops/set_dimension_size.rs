@@ -13,6 +13,27 @@ op! {
             assembly: Assembly::Format(
                 "$operand `,` $size `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)",
             ),
+            infer: Some(infer),
         }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let operand = op.operand_type(0);
+    let dimension = integer(op.attr("dimension"));
+    check::in_range(op, "set_dimension_size_c1", "dimension", &[dimension], rank(operand))?;
+    check::scalar(op, "set_dimension_size_i2", "size", 1)?;
+    let (d, mut sizes) = (dimension as usize, shape(operand).to_vec());
+    let known = operand.as_tensor().and_then(|t| t.encoding.as_ref()).and_then(bounds);
+    let mut limits = known.map_or_else(|| vec![DYNAMIC; sizes.len()], <[i64]>::to_vec);
+    if sizes[d] != DYNAMIC {
+        limits[d] = sizes[d];
+    }
+    sizes[d] = DYNAMIC;
+    // A constant that is the bound makes the dimension static again.
+    if limits[d] != DYNAMIC && check::constant_ints(op, 1).is_some_and(|c| c == [limits[d]]) {
+        (sizes[d], limits[d]) = (limits[d], DYNAMIC);
+    }
+    let encoding = limits.iter().any(|&b| b != DYNAMIC).then(|| type_extensions(limits));
+    Ok(vec![Type::encoded_tensor(sizes, operand.element_type().clone(), encoding)])
 }

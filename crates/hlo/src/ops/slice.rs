@@ -16,8 +16,32 @@ op! {
                 "$operand custom<SliceRanges>($start_indices, $limit_indices, $strides) \
                  attr-dict `:` functional-type(operands, results)",
             ),
+            infer: Some(infer),
+            infer_label: "slice_c5",
         }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let operand = op.operand_type(0);
+    let [starts, limits, strides] =
+        ["start_indices", "limit_indices", "strides"].map(|name| (name, ints(op.attr(name))));
+    for (name, list) in [starts, limits, strides] {
+        check::count(op, "slice_c2", name, list.len(), rank(operand), "the rank of operand")?;
+    }
+    check::at_least(op, "slice_c4", "strides", strides.1, 1)?;
+    let mut sizes = Vec::new();
+    for (d, &size) in shape(operand).iter().enumerate() {
+        let (start, limit) = (starts.1[d], limits.1[d]);
+        let inside = 0 <= start && start <= limit && (size == DYNAMIC || limit <= size);
+        require(op, "slice_c3", inside, || {
+            let size = check::show(&[size]);
+            format!("dimension {d} has size {size}, so it has no elements from {start} to {limit}")
+        })?;
+        // Start and limit are in order, so the difference cannot overflow.
+        sizes.push((limit - start) / strides.1[d] + i64::from((limit - start) % strides.1[d] != 0));
+    }
+    Ok(vec![Type::tensor(sizes, operand.element_type().clone())])
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

@@ -14,8 +14,37 @@ op! {
         }
         regions { comparator: one }
         traits [RecursiveMemoryEffects]
-        hooks { eval: Some(eval) }
+        hooks {
+            eval: Some(eval),
+            infer: Some(infer::operand_types),
+            infer_label: "sort_c2",
+            verify: Some(|op, out| out.extend(verify(op).err())),
+            verify_regions: Some(|op, out| out.extend(verify_comparator(op).err())),
+        }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let Some(first) = op.operand_types().next() else {
+        return Err(op.error("sort_c1", "there must be at least one input; found none"));
+    };
+    check::same_shapes(op, "sort_c3")?;
+    let dimension = op.attr("dimension").and_then(Attribute::as_i64).unwrap_or(-1);
+    let r = rank(first) as i64;
+    require(op, "sort_c4", (-r..r).contains(&dimension), || {
+        format!("dimension must be in the range [-{r}, {r}); found {dimension}")
+    })
+}
+
+fn verify_comparator(op: OpRef<'_>) -> Verdict {
+    let (arguments, results) = check::signature(op, op.regions()[0]);
+    let scalar = |t: &Type| Type::tensor([], t.element_type().clone());
+    let pairs: Vec<Type> = op.operand_types().flat_map(|t| [scalar(t), scalar(t)]).collect();
+    require(op, "sort_c5", arguments.iter().copied().eq(pairs.iter()), || {
+        let (required, found) = (check::list(pairs.iter()), check::list(arguments.iter().copied()));
+        format!("comparator must take two scalars of each input, {required}; found {found}")
+    })?;
+    check::returns_pred(op, "sort_c5", "comparator", &results)
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {

@@ -15,8 +15,23 @@ op! {
             assembly: Assembly::Format(
                 "$operand `,` `dims` `=` $permutation attr-dict `:` functional-type(operands, results)",
             ),
+            infer: Some(infer),
+            infer_label: "transpose_c3",
         }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let operand = op.operand_type(0);
+    let permutation = ints(op.attr("permutation"));
+    let n = rank(operand);
+    check::count(op, "transpose_c2", "permutation", permutation.len(), n, "the rank of operand")?;
+    check::in_range(op, "transpose_c2", "permutation", permutation, n)?;
+    check::distinct(op, "transpose_c2", "permutation", permutation)?;
+    let permuted = |list: &[i64]| -> Vec<i64> { permutation.iter().map(|&d| list[d as usize]).collect() };
+    let known = operand.as_tensor().and_then(|t| t.encoding.as_ref()).and_then(bounds);
+    let encoding = known.filter(|b| b.len() == n).map(|b| type_extensions(permuted(b)));
+    Ok(vec![Type::encoded_tensor(permuted(shape(operand)), operand.element_type().clone(), encoding)])
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

@@ -15,5 +15,29 @@ op! {
             transpose_a: required Enum(&TRANSPOSE),
         }
         traits [NoMemoryEffect]
+        hooks { infer: Some(infer), infer_label: "triangular_solve_c4" }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let (a, b) = (op.operand_type(0), op.operand_type(1));
+    require(op, "triangular_solve_c1", compat::elements(a, b), || {
+        format!("a and b must have one element type; found {a} and {b}")
+    })?;
+    let (n, [batch_a @ .., rows, columns], [batch_b @ .., b_rows, b_columns]) = (rank(a), shape(a), shape(b)) else {
+        return Err(
+            op.error("triangular_solve_c2", format!("a and b must have at least 2 dimensions; found {a} and {b}"))
+        );
+    };
+    check::count(op, "triangular_solve_c2", "the shape of b", rank(b), n, "the rank of a")?;
+    let side = if flag(op.attr("left_side")) { b_rows } else { b_columns };
+    let fits = compat::shapes(batch_a, batch_b) && compat::dims(*rows, *columns) && compat::dims(*rows, *side);
+    require(op, "triangular_solve_c3", fits, || {
+        format!("matrices in a must be square and fit those in b; found {a} and {b}")
+    })?;
+    let transpose = op.attr("transpose_a").and_then(|t| t.as_enum(&TRANSPOSE));
+    require(op, "triangular_solve_i6", transpose != Some(0), || {
+        "transpose_a must not be TRANSPOSE_INVALID".to_string()
+    })?;
+    Ok(vec![b.clone()])
 }

@@ -12,6 +12,14 @@ op! {
             assembly: Assembly::Format(
                 "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
             ),
+            infer: Some(infer),
+            infer_label: "uniform_dequantize_c2",
         }
     }
+}
+
+fn infer(op: OpRef<'_>) -> Inferred {
+    let operand = op.operand_type(0);
+    let expressed = quantized::quantized(operand).map_or(operand.element_type(), |view| view.expressed);
+    Ok(vec![compat::with_element(operand, expressed.clone())])
 }

@@ -13,6 +13,17 @@ op! {
             assembly: Assembly::Format(
                 "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
             ),
+            verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    check::same_shapes(op, "uniform_quantize_c1")?;
+    let (operand, result) = (op.operand_type(0), op.result_type(0));
+    let expressed = |ty| quantized::quantized(ty).map(|view| view.expressed);
+    let from = expressed(operand).unwrap_or(operand.element_type());
+    require(op, "uniform_quantize_c2", expressed(result) == Some(from), || {
+        format!("the result must be quantized from {from}, which the operand expresses; found {result}")
+    })
 }

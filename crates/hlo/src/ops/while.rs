@@ -15,8 +15,27 @@ op! {
             eval: Some(eval),
             assembly: Assembly::Custom { parse, print },
             argument_name: Some(|_, _, _| Some("iterArg".to_string())),
+            infer: Some(infer::operand_types),
+            infer_label: "while_c3",
+            verify_regions: Some(|op, out| out.extend(verify(op).err())),
         }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    let [cond, body] = [0, 1].map(|i| check::signature(op, op.regions()[i]));
+    let values = || op.operand_types();
+    for (label, what, types) in [
+        ("while_c1", "cond must take", &cond.0),
+        ("while_c2", "body must take", &body.0),
+        ("while_c2", "body must return", &body.1),
+    ] {
+        require(op, label, compat::lists(values(), types.iter().copied()), || {
+            let (required, found) = (check::list(values()), check::list(types.iter().copied()));
+            format!("{what} the types of the operands, {required}; found {found}")
+        })?;
+    }
+    check::returns_pred(op, "while_c1", "cond", &cond.1)
 }
 
 /// `(%arg = %init, …) : T, … attributes {…} cond {…} do {…}`

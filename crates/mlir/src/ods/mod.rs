@@ -54,6 +54,8 @@ pub struct OpDef {
     pub verify_symbols: Option<VerifyFn>,
     /// Result types from operands, attributes and regions.
     pub infer: Option<InferFn>,
+    /// The constraint that results break whose types are not those inferred, as a diagnostic's label.
+    pub infer_label: &'static str,
     /// The meaning of the op on values.
     pub eval: Option<EvalFn>,
     /// Where a program suggests names for its results when printed (`%c`, `%cst`).
@@ -94,6 +96,7 @@ impl OpDef {
         verify_regions: None,
         verify_symbols: None,
         infer: None,
+        infer_label: "result-type",
         eval: None,
         result_name: None,
         argument_name: None,

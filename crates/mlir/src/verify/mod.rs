@@ -212,7 +212,7 @@ impl<'m> Verifier<'m> {
         }
         if let Some(infer) = def.infer {
             match infer(op) {
-                Ok(types) => self.check_inferred(op, &types),
+                Ok(types) => self.check_inferred(op, &types, def.infer_label),
                 Err(diagnostic) => self.errors.push(diagnostic),
             }
             if self.failed_since(before) {
@@ -224,13 +224,13 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    fn check_inferred(&mut self, op: OpRef<'m>, inferred: &[crate::types::Type]) {
+    fn check_inferred(&mut self, op: OpRef<'m>, inferred: &[crate::types::Type], label: &'static str) {
         let name = op.name();
         if inferred.len() != op.num_results() {
             let (found, expected) = (op.num_results(), inferred.len());
             let message =
                 format!("`{name}` has {found} results, but {expected} follow from its operands and attributes");
-            self.errors.push(op.error("result-type", message));
+            self.errors.push(op.error(label, message));
             return;
         }
         let mut pairs = op.result_types().zip(inferred).enumerate();
@@ -238,7 +238,7 @@ impl<'m> Verifier<'m> {
             let message = format!(
                 "result {i} of `{name}` has type {found}, but {expected} follows from its operands and attributes"
             );
-            self.errors.push(op.error("result-type", message));
+            self.errors.push(op.error(label, message));
         }
     }
 

@@ -1,0 +1,79 @@
+//! Result types that several ops infer alike.
+
+use crate::check::{self, require};
+use crate::compat;
+use crate::types;
+use mlir::{Diagnostic, OpRef, Type};
+
+/// Inferred types, or why there are none.
+pub type Inferred = Result<Vec<Type>, Diagnostic>;
+
+/// One result of the type that all operands have: the most that is known of it. Breaks `infer_label` if they differ.
+pub fn merged_operands(op: OpRef<'_>) -> Inferred {
+    let label = op.def().map_or("", |def| def.infer_label);
+    merged(op, label, 0).map(|ty| vec![ty])
+}
+
+/// The type that all operands from `first` on have.
+///
+/// # Errors
+/// If they differ.
+pub fn merged(op: OpRef<'_>, label: &'static str, first: usize) -> Result<Type, Diagnostic> {
+    let mut types = op.operand_types().skip(first);
+    let same = types.next().is_some_and(|first| types.all(|t| compat::types(first, t)));
+    let all = || op.operand_types().skip(first);
+    match compat::most_specific(all()).filter(|_| same) {
+        Some(ty) => Ok(ty),
+        None => Err(op.error(label, format!("operands must have compatible types; found {}", check::list(all())))),
+    }
+}
+
+/// Each result has the type of its operand.
+pub fn operand_types(op: OpRef<'_>) -> Inferred {
+    Ok(op.operand_types().cloned().collect())
+}
+
+/// One result of the type of the first operand.
+pub fn first_operand(op: OpRef<'_>) -> Inferred {
+    Ok(op.operand_types().take(1).cloned().collect())
+}
+
+/// One token.
+pub fn token(_op: OpRef<'_>) -> Inferred {
+    Ok(vec![types::token()])
+}
+
+/// One scalar of an unsigned 32-bit integer.
+pub fn process_id(_op: OpRef<'_>) -> Inferred {
+    Ok(vec![Type::tensor([], Type::ui32())])
+}
+
+/// The parts of complex operands; other operands have their own type.
+pub fn real_part(op: OpRef<'_>) -> Inferred {
+    let operand = op.operand_type(0);
+    let element = match &**operand.element_type() {
+        mlir::TypeKind::Complex(part) => part.clone(),
+        _ => operand.element_type().clone(),
+    };
+    Ok(vec![compat::with_element(operand, element)])
+}
+
+/// Results of branches: each takes nothing and all return values of the same types, of which the results are what holds for
+/// all. Labels: no arguments, equal results.
+pub fn branches(op: OpRef<'_>, labels: [&'static str; 2]) -> Inferred {
+    let signatures: Vec<_> = op.regions().iter().map(|&r| check::signature(op, r)).collect();
+    let Some((_, first)) = signatures.first() else {
+        return Err(op.error("case_c1", "there must be at least one branch; found none"));
+    };
+    for (i, (arguments, results)) in signatures.iter().enumerate() {
+        require(op, labels[0], arguments.is_empty(), || {
+            format!("branches take no arguments; branch {i} takes {}", arguments.len())
+        })?;
+        require(op, labels[1], compat::lists(first.iter().copied(), results.iter().copied()), || {
+            let (first, found) = (check::list(first.iter().copied()), check::list(results.iter().copied()));
+            format!("branch {i} must return {first} as branch 0 does; it returns {found}")
+        })?;
+    }
+    let of = |i: usize| compat::least_specific(signatures.iter().map(|(_, results)| results[i]));
+    (0..first.len()).map(|i| of(i).ok_or_else(|| op.error(labels[1], "branches return different types"))).collect()
+}
