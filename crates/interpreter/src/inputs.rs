@@ -11,22 +11,7 @@ use side_dialects::quant::Uniform;
 /// How the interpreter stores elements of `ty` or of a tensor of that type: a quantized element as its storage type.
 pub fn storage_dtype(ty: &Type) -> Option<DType> {
     let element = ty.element_type();
-    element.dtype().or_else(|| {
-        let quantized = Uniform::of_element(element)?;
-        Some(match (quantized.storage_width(), quantized.is_signed()) {
-            (2, true) => DType::I2,
-            (4, true) => DType::I4,
-            (8, true) => DType::I8,
-            (16, true) => DType::I16,
-            (32, true) => DType::I32,
-            (2, false) => DType::U2,
-            (4, false) => DType::U4,
-            (8, false) => DType::U8,
-            (16, false) => DType::U16,
-            (32, false) => DType::U32,
-            _ => return None,
-        })
-    })
+    Uniform::of(element).map_or(element, |quantized| quantized.storage).dtype()
 }
 
 /// Whether a value has type `ty`; `?` stands for any size.

@@ -8,7 +8,7 @@
 //! The digits are those of LLVM's `APFloat::toString`, which are not always those of the nearest
 //! decimal: it cuts the exact decimal expansion off at about the wanted length, then rounds half up.
 
-use crate::{DType, FloatFormat};
+use crate::{DType, Float, FloatFormat, Integer, dispatch};
 
 /// The bits of the number of type `dtype` nearest to a decimal literal such as `-1.5e-3`. As in MLIR, the
 /// literal is first read as an `f64`.
@@ -53,6 +53,27 @@ pub fn format_float(bits: u64, dtype: DType) -> String {
     let mut text = String::new();
     write_float(&mut text, bits, dtype);
     text
+}
+
+/// An element of a tensor, by its bytes, as MLIR writes it within `dense<…>`: `true`, `-3`, `1.000000e+00`,
+/// `(1.000000e+00,0.000000e+00)`. Empty if these are not the bytes of one element.
+pub fn format_element(dtype: DType, element: &[u8]) -> String {
+    if element.len() != dtype.bytes() {
+        return String::new();
+    }
+    if dtype.is_complex() {
+        let (re, im) = element.split_at(dtype.part().bytes());
+        return format!("({},{})", format_element(dtype.part(), re), format_element(dtype.part(), im));
+    }
+    dispatch!(
+        dtype,
+        [float] T => format_float(bytemuck::pod_read_unaligned::<T>(element).to_raw(), dtype),
+        else dispatch!(
+            dtype,
+            [integer] T => bytemuck::pod_read_unaligned::<T>(element).to_i128().to_string(),
+            else (element[0] != 0).to_string()
+        )
+    )
 }
 
 /// Appends what [`format_float`] returns.

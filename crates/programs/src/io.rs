@@ -137,12 +137,12 @@ pub fn main(name: &'static str) -> ExitCode {
     let run = move || {
         let Some(program) = crate::program(name) else { return USAGE };
         let args: Vec<OsString> = std::env::args_os().collect();
-        let stderr = io::stderr();
         let mut io = Io {
             stdin: &mut io::stdin().lock(),
             stdout: &mut BufWriter::new(io::stdout().lock()),
-            terminal: stderr.is_terminal(),
-            stderr: &mut stderr.lock(),
+            terminal: io::stderr().is_terminal(),
+            // Not locked: a progress bar draws there from another thread.
+            stderr: &mut io::stderr(),
             cwd: PathBuf::new(),
         };
         program(&args, &mut io)

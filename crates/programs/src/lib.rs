@@ -3,13 +3,16 @@
 //! Exit codes: 0 for success, 1 for bad input, 2 for a wrong command line.
 
 mod args;
-
+mod cli;
+mod display;
 mod expected;
-
+mod inputs;
 pub mod io;
-
+mod npy;
 mod opt;
 mod source;
+mod timings;
+mod translate;
 
 pub use io::Io;
 
@@ -19,7 +22,8 @@ use std::ffi::OsString;
 pub type Program = fn(&[OsString], &mut Io<'_>) -> i32;
 
 /// The programs by name.
-pub static PROGRAMS: &[(&str, Program)] = &[("stablehlo-opt", opt::run)];
+pub static PROGRAMS: &[(&str, Program)] =
+    &[("stablehlo-opt", opt::run), ("stablehlo-translate", translate::run), ("stablo", cli::run)];
 
 /// The program of that name.
 pub fn program(name: &str) -> Option<Program> {

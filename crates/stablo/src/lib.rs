@@ -1,20 +1,26 @@
 //! Read, verify, print and run StableHLO programs.
 //!
 //! ```
-//! use stablo::{Interpreter, Limits, Tensor};
+//! use stablo::{ParseOptions, RuntimeValue, Tensor};
 //!
 //! let text = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
 //!   %0 = stablehlo.add %x, %x : tensor<2xf32>
 //!   return %0 : tensor<2xf32>
 //! }";
-//! let output = stablo::parse("add.mlir", text, stablo::ParseOptions::default());
-//! assert!(output.diagnostics.is_empty());
-//! assert!(stablo::verify(&output.module).is_empty());
-//! # let _ = (std::any::type_name::<Interpreter<'_>>(), Limits::default());
-//! # let _ = Tensor::scalar(1f32);
+//! let parsed = stablo::parse("add.mlir", text, ParseOptions::default());
+//! assert!(parsed.diagnostics.is_empty());
+//! assert!(stablo::verify(&parsed.module).is_empty());
+//!
+//! let x = Tensor::from_vec([2], vec![1f32, 2.5])?;
+//! let results = stablo::run(&parsed.module, "main", vec![RuntimeValue::Tensor(x)]).map_err(|d| d[0].message.clone())?;
+//! assert_eq!(results[0].tensor().map_err(|e| e.diagnostic.message)?.as_slice::<f32>()?, [2.0, 5.0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub use interpreter::{Interpreter, Limits, Progress, entry_function};
+mod engine;
+
+pub use engine::{ENGINES, Engine, Executable, engine};
+pub use interpreter::{OnProgress, Progress, entry_function, storage_dtype, value_fits};
 pub use mlir::diag::{Diagnostic, Diagnostics, Severity, Source, render};
 pub use mlir::eval::RuntimeValue;
 pub use mlir::ods::Registry;
@@ -49,4 +55,12 @@ pub fn verify(module: &Module) -> Diagnostics {
 /// The text of a module, as upstream prints it for the same options.
 pub fn print(module: &Module, options: &PrintOptions) -> String {
     mlir::text::print_module(module, options)
+}
+
+/// Runs the function `entry` of a verified module with the reference interpreter; `main` may also mean the only function.
+///
+/// # Errors
+/// An unknown function, inputs of another number, shape or element type than it takes, or whatever stops an op.
+pub fn run(module: &Module, entry: &str, inputs: Vec<RuntimeValue>) -> Result<Vec<RuntimeValue>, Diagnostics> {
+    ENGINES[0].compile(module, entry)?.run(inputs, None)
 }

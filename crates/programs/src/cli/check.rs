@@ -1,0 +1,99 @@
+//! `stablo check`: everything that is wrong with programs.
+
+use crate::io::{Failure, Io};
+use crate::source::{has_errors, read_text};
+use mlir::diag::{Diagnostic, Diagnostics, Position, Severity, Source, render, resolve};
+use serde_json::{Value, json};
+use stablo::ParseOptions;
+use std::path::PathBuf;
+
+/// The command line.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Programs to check; `-` is standard input
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// How to report errors: for people, or one JSON object a line
+    #[arg(long, default_value = "human")]
+    format: Format,
+    /// Allow ops, types and attributes of unknown dialects
+    #[arg(long)]
+    allow_unregistered_dialect: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Human,
+    Json,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If a program cannot be read or is not valid.
+pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+    let mut failed = false;
+    for file in &options.files {
+        let name = file.to_string_lossy();
+        let (diagnostics, source) = match read_text(io, file) {
+            Ok(text) => check(&name, &text, options.allow_unregistered_dialect),
+            Err(failure) => (vec![Diagnostic::error("input", failure.message)], None),
+        };
+        failed |= has_errors(&diagnostics);
+        match options.format {
+            Format::Json => {
+                for diagnostic in &diagnostics {
+                    io.print(format!("{}\n", to_json(diagnostic, &name, source.as_deref())))?;
+                }
+            }
+            Format::Human => {
+                diagnostics.iter().for_each(|d| io.report(format_args!("{}\n", render(d, source.as_deref()))));
+                io.print(format!("{name}: {}\n", summary(&diagnostics)))?;
+            }
+        }
+    }
+    if failed { Err(Failure::reported()) } else { Ok(()) }
+}
+
+fn check(name: &str, text: &str, allow_unregistered_dialects: bool) -> (Diagnostics, Option<std::sync::Arc<Source>>) {
+    let parsed = stablo::parse(name, text, ParseOptions { allow_unregistered_dialects, ..ParseOptions::default() });
+    let mut diagnostics = parsed.diagnostics;
+    if !has_errors(&diagnostics) {
+        let options = mlir::verify::VerifyOptions { allow_unregistered_dialects, ..Default::default() };
+        diagnostics.extend(mlir::verify::verify(&parsed.module, &options));
+    }
+    (diagnostics, parsed.module.source().cloned())
+}
+
+fn summary(diagnostics: &Diagnostics) -> String {
+    let count = |severity| diagnostics.iter().filter(|d| d.severity == severity).count();
+    let counted = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    match (count(Severity::Error), count(Severity::Warning)) {
+        (0, 0) => "ok".to_string(),
+        (errors, 0) => counted(errors, "error"),
+        (0, warnings) => counted(warnings, "warning"),
+        (errors, warnings) => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
+    }
+}
+
+/// `{"severity", "label", "message", "file", "line", "column", "notes"}`; place 0:0 if there is none.
+fn to_json(diagnostic: &Diagnostic, name: &str, source: Option<&Source>) -> Value {
+    let place = |position: &Position| {
+        resolve(position, source)
+            .map_or((name.to_string(), 0, 0), |(file, line, column)| (file.to_string(), line, column))
+    };
+    let note = |(message, position): &(String, Position)| {
+        let (file, line, column) = place(position);
+        json!({"message": message, "file": file, "line": line, "column": column})
+    };
+    let (file, line, column) = place(&diagnostic.position);
+    json!({
+        "severity": diagnostic.severity.name(),
+        "label": diagnostic.label,
+        "message": diagnostic.message,
+        "file": file,
+        "line": line,
+        "column": column,
+        "notes": diagnostic.notes.iter().map(note).collect::<Vec<_>>(),
+    })
+}

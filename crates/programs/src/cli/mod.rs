@@ -1,0 +1,39 @@
+//! `stablo`: checks and runs programs.
+
+mod check;
+mod run;
+
+use crate::args;
+use crate::io::{Failure, Io};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
+
+/// Checks and runs StableHLO programs.
+#[derive(Parser)]
+#[command(name = "stablo", version)]
+struct Options {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a function of a program and print or save its results
+    Run(run::Options),
+    /// Report what is wrong with programs
+    Check(check::Options),
+}
+
+/// Runs the program.
+pub fn run(argv: &[OsString], io: &mut Io<'_>) -> i32 {
+    let result = try_run(argv, io);
+    io.finish(result)
+}
+
+fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
+    let Some(matches) = args::parse(Options::command(), argv, io)? else { return Ok(()) };
+    match Options::from_arg_matches(&matches).map_err(Failure::usage)?.command {
+        Command::Run(options) => run::run(&options, io),
+        Command::Check(options) => check::run(&options, io),
+    }
+}

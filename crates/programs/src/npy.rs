@@ -1,0 +1,221 @@
+//! NumPy's `.npy` files.
+//!
+//! Types that `.npy` lacks are stored in others, as in the recorded programs: integers of less than a byte one a byte, small
+//! floats and `bf16` as unsigned integers of their bits, `tf32` as `f32`.
+//!
+//! Source: NumPy documentation, "numpy.lib.format".
+
+use numerics::shape::StridedView;
+use numerics::{Bytes, DType, Tensor, math};
+use std::io::{self, Write};
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// The header of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// How elements are stored, such as `f4`: without byte order.
+    pub kind: String,
+    big_endian: bool,
+    fortran_order: bool,
+    /// Size of each dimension.
+    pub shape: Vec<usize>,
+    /// Where the data starts.
+    data: usize,
+}
+
+/// Reads the header of a file.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read_header(file: &[u8]) -> Result<Header, String> {
+    let version = file.strip_prefix(MAGIC).ok_or("this is not an .npy file: it does not start with \\x93NUMPY")?;
+    let (length_bytes, rest) = match version {
+        [1, _, rest @ ..] => rest.split_at_checked(2),
+        [2 | 3, _, rest @ ..] => rest.split_at_checked(4),
+        [major, ..] => return Err(format!("version {major} of the .npy format is unknown")),
+        [] => None,
+    }
+    .ok_or("the header is cut off")?;
+    let length = length_bytes.iter().rev().fold(0usize, |n, &b| n << 8 | usize::from(b));
+    let text = rest.get(..length).ok_or("the header is cut off")?;
+    let text = std::str::from_utf8(text).map_err(|_| "the header is not text")?;
+    let data = file.len() - rest.len() + length;
+    let field = |name: &str| {
+        let key = [format!("'{name}'"), format!("\"{name}\"")];
+        let value = key.iter().find_map(|k| text.split_once(k.as_str()))?.1;
+        Some(value.trim_start().strip_prefix(':')?.trim_start())
+    };
+    let missing = |name: &str| format!("the header has no readable `{name}`");
+    let descr = field("descr").ok_or_else(|| missing("descr"))?;
+    let quote = descr.chars().next().filter(|c| ['\'', '"'].contains(c)).ok_or("the array has a structured type")?;
+    let descr = descr[1..].split(quote).next().unwrap_or("");
+    let (order, kind) = descr.split_at_checked(1).ok_or_else(|| missing("descr"))?;
+    let (big_endian, kind) = match order {
+        "<" | "|" | "=" => (false, kind),
+        ">" => (true, kind),
+        _ => (false, descr),
+    };
+    let fortran_order = field("fortran_order").ok_or_else(|| missing("fortran_order"))?.starts_with("True");
+    let shape = field("shape").and_then(|s| s.strip_prefix('(')?.split_once(')')).ok_or_else(|| missing("shape"))?.0;
+    let sizes = shape.split(',').map(str::trim).filter(|s| !s.is_empty());
+    let shape = sizes.map(str::parse).collect::<Result<_, _>>().map_err(|_| missing("shape"))?;
+    Ok(Header { kind: kind.to_string(), big_endian, fortran_order, shape, data })
+}
+
+/// How files store elements of a type, and the type of those.
+fn storage(dtype: DType) -> (&'static str, DType) {
+    match dtype {
+        DType::I1 => ("b1", DType::I1),
+        DType::I2 | DType::I4 | DType::I8 => ("i1", DType::I8),
+        DType::I16 => ("i2", dtype),
+        DType::I32 => ("i4", dtype),
+        DType::I64 => ("i8", dtype),
+        DType::U2 | DType::U4 | DType::U8 => ("u1", DType::U8),
+        DType::U16 => ("u2", dtype),
+        DType::U32 => ("u4", dtype),
+        DType::U64 => ("u8", dtype),
+        DType::BF16 => ("u2", DType::U16),
+        DType::F16 => ("f2", dtype),
+        DType::TF32 | DType::F32 => ("f4", DType::F32),
+        DType::F64 => ("f8", dtype),
+        DType::C64 => ("c8", dtype),
+        DType::C128 => ("c16", dtype),
+        // The floats of at most a byte.
+        _ => ("u1", DType::U8),
+    }
+}
+
+/// Reads a file as a tensor of elements of type `dtype`.
+///
+/// # Errors
+/// What is wrong with the file, or that it holds other elements.
+pub fn read(file: Vec<u8>, dtype: DType) -> Result<Tensor, String> {
+    let header = read_header(&file)?;
+    let (kind, stored) = storage(dtype);
+    // NumPy writes the types of `ml_dtypes` as raw bytes.
+    let raw = format!("V{}", dtype.bytes());
+    let is_raw = header.kind == raw && dtype.is_float();
+    if header.kind != kind && !is_raw {
+        let found = &header.kind;
+        return Err(format!(
+            "it holds elements of NumPy type `{found}`; elements of type {dtype} are stored as `{kind}`"
+        ));
+    }
+    let size = numerics::shape::num_elements(&header.shape).and_then(|n| n.checked_mul(stored.bytes()));
+    let available = file.len() - header.data.min(file.len());
+    let size = size.filter(|&size| size <= available).ok_or_else(|| {
+        format!("the data is cut off: shape {:?} of `{kind}` does not fit into {available} bytes", header.shape)
+    })?;
+    let mut file = file;
+    if header.big_endian {
+        let part = if dtype.is_complex() { stored.bytes() / 2 } else { stored.bytes() };
+        file[header.data..header.data + size].chunks_exact_mut(part).for_each(<[u8]>::reverse);
+    }
+    let data = Bytes::from_vec(file).slice(header.data..header.data + size).ok_or("the data is cut off")?;
+    let storage_shape: Vec<usize> = match header.fortran_order {
+        true => header.shape.iter().rev().copied().collect(),
+        false => header.shape.clone(),
+    };
+    let shown = |e: numerics::TensorError| e.to_string();
+    let tensor = Tensor::from_bytes(stored, &storage_shape, data).map_err(shown)?;
+    let tensor = if header.fortran_order {
+        let reversed: Vec<usize> = (0..storage_shape.len()).rev().collect();
+        let view = StridedView::dense(&storage_shape).and_then(|view| view.permute(&reversed)).map_err(shown)?;
+        tensor.gather(&view).map_err(shown)?
+    } else {
+        tensor
+    };
+    decode(tensor, dtype)
+}
+
+/// Stored elements as elements of `dtype`.
+fn decode(stored: Tensor, dtype: DType) -> Result<Tensor, String> {
+    let shown = |e: numerics::TensorError| e.to_string();
+    if stored.dtype() == dtype {
+        return Ok(stored);
+    }
+    if dtype == DType::TF32 {
+        return math::convert(stored, dtype).map_err(shown);
+    }
+    let same_bits = Tensor::from_bytes(dtype, stored.shape(), stored.bytes().clone()).map_err(shown)?;
+    // Bits outside of the width would be dropped without notice.
+    if same_bits.bytes() != stored.bytes() {
+        return Err(format!("some elements are out of the range of {dtype}"));
+    }
+    Ok(same_bits)
+}
+
+/// Writes a tensor.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn write(tensor: &Tensor, out: &mut dyn Write) -> io::Result<()> {
+    let (kind, stored) = storage(tensor.dtype());
+    let order = if stored.bytes() == 1 { '|' } else { '<' };
+    let comma = if tensor.rank() == 1 { "," } else { "" };
+    let shape: Vec<String> = tensor.shape().iter().map(usize::to_string).collect();
+    let shape = shape.join(", ");
+    let mut header = format!("{{'descr': '{order}{kind}', 'fortran_order': False, 'shape': ({shape}{comma}), }}");
+    // The data starts at a multiple of 64 bytes; the header ends with a newline. Version 2 has room for any header.
+    let (version, prefix) = if header.len() < 60_000 { (1u8, MAGIC.len() + 4) } else { (2, MAGIC.len() + 6) };
+    let padding = 63 - (prefix + header.len()) % 64;
+    header.extend(std::iter::repeat_n(' ', padding));
+    header.push('\n');
+    out.write_all(MAGIC)?;
+    out.write_all(&[version, 0])?;
+    let length = (header.len() as u32).to_le_bytes();
+    out.write_all(if version == 1 { &length[..2] } else { &length })?;
+    out.write_all(header.as_bytes())?;
+    out.write_all(tensor.bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use numerics::{F8E5M2, I4, bf16};
+
+    fn round_trip(tensor: &Tensor) {
+        let mut file = Vec::new();
+        write(tensor, &mut file).unwrap();
+        assert_eq!(file.len() - tensor.bytes().len(), 128);
+        assert_eq!(read(file, tensor.dtype()).unwrap(), *tensor);
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        round_trip(&Tensor::from_vec([2, 1], vec![1.5f32, -2.0]).unwrap());
+        round_trip(&Tensor::scalar(7u64));
+        round_trip(&Tensor::from_vec([0], Vec::<f64>::new()).unwrap());
+        round_trip(&Tensor::from_vec([2], vec![I4::new(-3), I4::new(7)]).unwrap());
+        round_trip(&Tensor::scalar(bf16::from_f32(1.5)));
+        round_trip(&Tensor::scalar(F8E5M2::from_bits(0x3C)));
+    }
+
+    fn file(header: &str, data: &[u8]) -> Vec<u8> {
+        [MAGIC, &[1, 0, header.len() as u8, 0], header.as_bytes(), data].concat()
+    }
+
+    #[test]
+    fn foreign_layouts() {
+        let column = file("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 2), }", &[1, 2, 3, 4]);
+        assert_eq!(read(column, DType::I8).unwrap().as_slice::<i8>().unwrap(), [1, 3, 2, 4]);
+        let big = file("{'descr': '>i2', 'fortran_order': False, 'shape': (1,), }", &[1, 2]);
+        assert_eq!(read(big, DType::I16).unwrap().as_slice::<i16>().unwrap(), [0x0102]);
+        let raw = file("{'descr': '<V2', 'fortran_order': False, 'shape': (), }", &[0x80, 0x3F]);
+        assert_eq!(read(raw, DType::BF16).unwrap().item::<bf16>().unwrap().to_f32(), 1.0);
+    }
+
+    #[test]
+    fn bad_files_are_errors() {
+        let bad = |bytes: Vec<u8>, dtype| read(bytes, dtype).unwrap_err();
+        assert!(bad(b"PK".to_vec(), DType::F32).contains("not an .npy"));
+        assert!(bad(MAGIC.to_vec(), DType::F32).contains("cut off"));
+        let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 99999999999), }";
+        assert!(bad(file(header, &[]), DType::F32).contains("cut off"));
+        let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (), }";
+        assert!(bad(file(header, &[0; 8]), DType::F32).contains("`f8`"));
+        let header = "{'descr': '|i1', 'fortran_order': False, 'shape': (1,), }";
+        assert!(bad(file(header, &[9]), DType::I4).contains("range"));
+    }
+}

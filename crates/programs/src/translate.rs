@@ -1,0 +1,181 @@
+//! `stablehlo-translate`: runs modules with the interpreter and prints their results.
+//!
+//! Source: StableHLO, `stablehlo-translate`, whose flags it takes.
+
+use crate::args;
+use crate::io::{Failure, Io};
+use crate::source::InputFlags;
+use clap::{CommandFactory, FromArgMatches, Parser};
+use mlir::diag::{Diagnostic, Diagnostics};
+use mlir::eval::RuntimeValue;
+use mlir::text::parse_attribute;
+use numerics::text::format_element;
+use side_dialects::func::FuncOp;
+use stablo::{Attribute, Module, Tensor, Type};
+use std::ffi::OsString;
+
+/// Interprets StableHLO programs, and prints their results.
+#[derive(Parser)]
+#[command(name = "stablehlo-translate", version)]
+struct Options {
+    #[command(flatten)]
+    input: InputFlags,
+    /// Run the function `main`, or the only one, and print its results
+    #[arg(long, group = "action")]
+    interpret: bool,
+    /// Turn a module into a portable artifact
+    #[arg(long, group = "action")]
+    serialize: bool,
+    /// Turn a portable artifact into a module
+    #[arg(long, group = "action")]
+    deserialize: bool,
+    /// Inputs of the interpreted function: [dense<1> : tensor<2xi32>, …]
+    #[arg(long, value_name = "ARRAY", default_value = "")]
+    args: String,
+    /// Print results as dense attributes
+    #[arg(long)]
+    interpreter_print_dense: bool,
+}
+
+/// Runs the program.
+pub fn run(argv: &[OsString], io: &mut Io<'_>) -> i32 {
+    let result = try_run(argv, io);
+    io.finish(result)
+}
+
+fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
+    let Some(matches) = args::parse(Options::command(), argv, io)? else { return Ok(()) };
+    let options = Options::from_arg_matches(&matches).map_err(Failure::usage)?;
+    if options.serialize || options.deserialize {
+        return Err(Failure::input("this version of stablo does not read or write portable artifacts yet"));
+    }
+    if !options.interpret {
+        return Err(Failure::usage("say what to do: --interpret"));
+    }
+    let inputs = inputs(&options.args)?;
+    options.input.run(io, "", &mut |module, output| match interpret(module, inputs.clone()) {
+        Ok(results) => {
+            for (result, ty) in results {
+                let text = if options.interpreter_print_dense { dense(&result, ty) } else { printed(&result, ty) };
+                output.extend_from_slice(text.as_bytes());
+                output.push(b'\n');
+            }
+            Diagnostics::new()
+        }
+        Err(errors) => errors,
+    })
+}
+
+/// The values of `--args`.
+fn inputs(text: &str) -> Result<Vec<RuntimeValue>, Failure> {
+    const USAGE: &str = "i.e. --args=[dense<1> : tensor<2xi32>, ...]";
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    let array = parse_attribute(text, stablo::registry()).ok();
+    let elements = array.as_ref().and_then(Attribute::as_array);
+    let elements = elements.ok_or_else(|| Failure::input(format!("--args is no array attribute; write {USAGE}")))?;
+    let value = |attribute: &Attribute| match attribute.to_tensor() {
+        Some(Ok(tensor)) => Ok(RuntimeValue::Tensor(tensor)),
+        Some(Err(error)) => Err(Failure::input(format!("{attribute} in --args: {error}"))),
+        None => Err(Failure::input(format!("{attribute} in --args is no dense elements attribute; write {USAGE}"))),
+    };
+    elements.iter().map(value).collect()
+}
+
+/// The results of the function to run, with their types. A module without functions has none.
+fn interpret(module: &Module, inputs: Vec<RuntimeValue>) -> Result<Vec<(RuntimeValue, Type)>, Diagnostics> {
+    if !module.walk(module.top().id()).any(|op| op.is(FuncOp::DEF)) {
+        return Ok(Vec::new());
+    }
+    let function = stablo::entry_function(module, "main").map_err(|error| vec![error])?;
+    let results = stablo::run(module, "main", inputs)?;
+    let types = function.signature().1;
+    if types.len() != results.len() {
+        return Err(vec![Diagnostic::error("interpreter", "the function returned another number of results")]);
+    }
+    Ok(results
+        .into_iter()
+        .zip(types)
+        .map(|(result, ty)| {
+            let ty = actual_type(&result, ty);
+            (result, ty)
+        })
+        .collect())
+}
+
+/// The type of a value that was declared as `ty`, whose sizes may be unknown.
+fn actual_type(value: &RuntimeValue, ty: &Type) -> Type {
+    match (value, ty.as_tensor()) {
+        (RuntimeValue::Tensor(tensor), declared) if declared.is_none_or(|t| !t.has_static_shape()) => {
+            let shape: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
+            Type::tensor(shape, ty.element_type().clone())
+        }
+        _ => ty.clone(),
+    }
+}
+
+fn dense(value: &RuntimeValue, ty: Type) -> String {
+    match value {
+        RuntimeValue::Tensor(tensor) if ty.element_type().dtype().is_some() => {
+            Attribute::from_tensor(tensor).to_string()
+        }
+        other => printed(other, ty),
+    }
+}
+
+/// A value as upstream's interpreter prints it: its type, then nested lists in braces.
+fn printed(value: &RuntimeValue, ty: Type) -> String {
+    match value {
+        RuntimeValue::Tensor(tensor) => {
+            let mut out = format!("{ty} {{");
+            print_dimension(&mut out, tensor, 0, 0, true);
+            out.push('}');
+            out
+        }
+        RuntimeValue::Token => "token".to_string(),
+        RuntimeValue::Tuple(values) => {
+            let types = ty.as_tuple().unwrap_or(&[]).to_vec();
+            let elements: Vec<String> = values.iter().zip(types).map(|(v, t)| printed(v, t)).collect();
+            format!("{ty} (\n{}\n)", elements.join(",\n"))
+        }
+    }
+}
+
+/// The part of a tensor at `index` of its first `depth` dimensions, flattened; `last` if no part follows in its list.
+fn print_dimension(out: &mut String, tensor: &Tensor, depth: usize, index: usize, last: bool) {
+    let new_line = |out: &mut String, indent: usize| {
+        out.push('\n');
+        out.push_str(&"  ".repeat(indent));
+    };
+    let Some(&size) = tensor.shape().get(depth) else {
+        out.push_str(&element(tensor, index));
+        if !last {
+            out.push_str(", ");
+        }
+        return;
+    };
+    new_line(out, depth + 1);
+    out.push('[');
+    for i in 0..size {
+        print_dimension(out, tensor, depth + 1, index * size + i, i + 1 == size);
+    }
+    out.push(']');
+    if last {
+        new_line(out, depth);
+    } else {
+        out.push(',');
+    }
+}
+
+/// An element; a complex one as `[re, im]`.
+fn element(tensor: &Tensor, index: usize) -> String {
+    let (dtype, part) = (tensor.dtype(), tensor.dtype().part());
+    let size = dtype.bytes();
+    let bytes = tensor.bytes().get(index * size..(index + 1) * size).unwrap_or_default();
+    if !dtype.is_complex() {
+        return format_element(dtype, bytes);
+    }
+    let (re, im) = bytes.split_at(bytes.len() / 2);
+    format!("[{}, {}]", format_element(part, re), format_element(part, im))
+}
