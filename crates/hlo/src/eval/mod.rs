@@ -2,18 +2,19 @@
 //!
 //! The meaning of each op is the `eval` in its own file under `ops/`.
 
-mod gather;
-mod index;
-mod matmul;
+mod body;
+mod contract;
+mod index_vectors;
+pub mod quantize;
 mod reduce;
 mod sort;
 mod window;
 
-pub use gather::{gather, scatter_targets};
-pub use index::{positions, put, take, update};
-pub use matmul::{Convolution, dot_general};
-pub use reduce::reduce;
-pub use sort::sort;
+pub use body::{Body, BodyShape};
+pub use contract::{Convolution, dot_general};
+pub use index_vectors::{apply_updates, gather, scatter, take};
+pub use reduce::{reduce, sum_but};
+pub use sort::{Comparator, sort};
 pub use window::{reduce_window, select_and_scatter};
 
 use crate::window::WindowDim;
@@ -29,9 +30,33 @@ use side_dialects::quant::Uniform;
 /// # Errors
 /// If there are not as many, or one is no tensor: only for an op that does not satisfy its declaration.
 pub fn tensors<const N: usize>(operands: Vec<RuntimeValue>) -> Result<[Tensor; N], EvalError> {
-    let tensors = all_tensors(operands)?;
+    exactly(all_tensors(operands)?)
+}
+
+/// Exactly `N` tensors.
+///
+/// # Errors
+/// If there are not as many.
+pub fn exactly<const N: usize>(tensors: Vec<Tensor>) -> Result<[Tensor; N], EvalError> {
     let found = tensors.len();
     tensors.try_into().map_err(|_| EvalError::new("operands", format!("expected {N} operands, found {found}")))
+}
+
+/// Tensors as the results of an op.
+pub fn all(tensors: Vec<Tensor>) -> Vec<RuntimeValue> {
+    tensors.into_iter().map(RuntimeValue::Tensor).collect()
+}
+
+/// The operands of a variadic slot and those after it: the first `count`, and the rest.
+///
+/// # Errors
+/// If there are fewer than `count`.
+pub fn split(mut tensors: Vec<Tensor>, count: usize) -> Result<(Vec<Tensor>, Vec<Tensor>), EvalError> {
+    if tensors.len() < count {
+        return Err(EvalError::new("operands", format!("expected at least {count} operands, found {}", tensors.len())));
+    }
+    let rest = tensors.split_off(count);
+    Ok((tensors, rest))
 }
 
 /// All operands as tensors.
@@ -94,6 +119,25 @@ pub fn usize_attr(op: OpRef<'_>, name: &'static str) -> Result<usize, EvalError>
     value.and_then(|v| usize::try_from(v).ok()).ok_or_else(|| missing(op, name))
 }
 
+/// Scalars among `tensors` repeated over the shape of the others: elementwise functions run on vectors where they are
+/// declared on scalars.
+///
+/// # Errors
+/// If there is no memory for the result.
+pub fn level<const N: usize>(tensors: [Tensor; N]) -> Result<[Tensor; N], EvalError> {
+    let Some(shape) = tensors.iter().find(|t| t.rank() > 0).map(|t| t.shape().to_vec()) else { return Ok(tensors) };
+    let mut tensors = tensors;
+    for tensor in tensors.iter_mut().filter(|t| t.rank() == 0) {
+        *tensor = tensor.broadcast_scalar(&shape)?;
+    }
+    Ok(tensors)
+}
+
+/// The value of a boolean attribute; false if it is absent.
+pub fn bool_attr(op: OpRef<'_>, name: &'static str) -> bool {
+    op.attr_or_default(name).and_then(|a| a.as_bool()).unwrap_or(false)
+}
+
 /// The error that an attribute is missing or invalid.
 pub fn missing(op: OpRef<'_>, name: &str) -> EvalError {
     EvalError::new("attribute", format!("{} has no valid attribute {name}", op.name()))
@@ -127,9 +171,10 @@ pub fn unary(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) ->
     let Some(&function) = UnaryOp::ALL.iter().find(|f| f.name() == name) else {
         return Err(EvalError::new("eval", format!("no elementwise function is named {name}")));
     };
-    refuse_quantized(op)?;
-    let [operand] = tensors(operands)?;
-    one(math::unary(function, operand)?)
+    quantize::around(op, operands, |operands| {
+        let [operand] = exactly(operands)?;
+        Ok(vec![math::unary(function, operand)?])
+    })
 }
 
 /// Evaluates an elementwise op of two operands by its name.
@@ -141,9 +186,10 @@ pub fn binary(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -
     let Some(&function) = BinaryOp::ALL.iter().find(|f| f.name() == name) else {
         return Err(EvalError::new("eval", format!("no elementwise function is named {name}")));
     };
-    refuse_quantized(op)?;
-    let [lhs, rhs] = tensors(operands)?;
-    one(math::binary(function, lhs, rhs)?)
+    quantize::around(op, operands, |operands| {
+        let [lhs, rhs] = exactly(operands)?;
+        Ok(vec![math::binary(function, lhs, rhs)?])
+    })
 }
 
 /// The values of a vector of sizes.
@@ -187,17 +233,6 @@ pub fn window_dims(
         window_dilation: window[i],
     };
     Ok((0..n).map(dim).collect())
-}
-
-/// Arithmetic on storage values is not arithmetic on the quantized values that they stand for.
-///
-/// # Errors
-/// If an operand is quantized.
-pub fn refuse_quantized(op: OpRef<'_>) -> Result<(), EvalError> {
-    match op.operand_types().find(|t| Uniform::of_element(t).is_some()) {
-        None => Ok(()),
-        Some(ty) => Err(EvalError::new("quantized", format!("{} of {ty} cannot be evaluated yet", op.name()))),
-    }
 }
 
 /// Values that count up from zero along `dimension`.

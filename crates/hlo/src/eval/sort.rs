@@ -1,85 +1,225 @@
-//! Stable sorting by a region, with comparisons made on whole vectors.
+//! `sort`: stable, with any comparator, which runs on vectors.
 
-use super::index::take;
-use mlir::RegionId;
+use super::index_vectors::take;
 use mlir::eval::{EvalEnv, EvalError};
-use numerics::{I1, Tensor};
+use mlir::{Module, OpRef, RegionId};
+use numerics::math::{self, Direction};
+use numerics::shape::StridedView;
+use numerics::{DType, I1, Tensor, TensorError, dispatch};
+use std::cmp::Ordering;
 
-/// Sorts lines of `length` elements, given one after the other in each of `inputs` (vectors), by a comparator that says
-/// whether its first elements come before its second ones. Equal elements keep their order.
-///
-/// A merge sort from short runs to long ones: all pairs of runs of a level merge in step, so that each step is one run of the
-/// comparator on a vector.
+/// The comparator of a sort: `(l0, r0, l1, r1, …)`, one pair an input, gives whether `l` stands before `r`.
+pub struct Comparator<'e> {
+    env: &'e mut dyn EvalEnv,
+    region: RegionId,
+    /// Whether the region uses each of its arguments.
+    used: Vec<bool>,
+    key: Option<Key>,
+}
+
+/// A comparator that compares the elements of one input.
+#[derive(Clone, Copy)]
+struct Key {
+    input: usize,
+    descending: bool,
+    total_order: bool,
+}
+
+impl<'e> Comparator<'e> {
+    /// The region `region` of `op` as a comparator. `compare` reads an op that compares its two operands: in which
+    /// direction, and whether in the total order of floats.
+    pub fn new(
+        op: OpRef<'_>,
+        region: RegionId,
+        compare: fn(OpRef<'_>) -> Option<(Direction, bool)>,
+        env: &'e mut dyn EvalEnv,
+    ) -> Comparator<'e> {
+        let module = op.module();
+        let (arguments, ops) =
+            module.entry(region).map_or((&[][..], &[][..]), |block| (module.arguments(block), module.ops(block)));
+        let nested = ops.iter().any(|&op| !module.op(op).regions().is_empty());
+        let uses = |v| nested || ops.iter().any(|&op| module.op(op).operands().contains(&v));
+        let used = arguments.iter().map(|&a| uses(a)).collect();
+        Comparator { env, region, used, key: key_of(module, region, compare) }
+    }
+
+    /// For each lane, whether the elements at `left` stand before those at `right`.
+    fn before(&mut self, inputs: &[Tensor], left: &[usize], right: &[usize]) -> Result<Tensor, EvalError> {
+        let mut arguments = Vec::with_capacity(2 * inputs.len());
+        for input in inputs {
+            for at in [left, right] {
+                let used = self.used.get(arguments.len()).copied().unwrap_or(true);
+                arguments.push(if used { take(input, at)? } else { take(input, &at[..1])?.into_shape([])? });
+            }
+        }
+        let mut results = self.env.scalar_region(self.region, left.len(), arguments)?;
+        let verdict = results.pop().ok_or_else(|| EvalError::new("sort_c5", "the comparator returns nothing"))?;
+        Ok(if verdict.rank() == 0 { verdict.broadcast_scalar([left.len()])? } else { verdict })
+    }
+}
+
+fn key_of(module: &Module, region: RegionId, compare: fn(OpRef<'_>) -> Option<(Direction, bool)>) -> Option<Key> {
+    let block = module.entry(region)?;
+    let &[op, last] = module.ops(block) else { return None };
+    let op = module.op(op);
+    let (direction, total_order) = compare(op)?;
+    let ascending = match direction {
+        Direction::Lt => true,
+        Direction::Gt => false,
+        _ => return None,
+    };
+    if !op.results().eq(module.op(last).operands().iter().copied()) {
+        return None;
+    }
+    let position = |v| module.arguments(block).iter().position(|&a| a == v);
+    let &[lhs, rhs] = op.operands() else { return None };
+    let (lhs, rhs) = (position(lhs)?, position(rhs)?);
+    let swapped = lhs > rhs;
+    (lhs / 2 == rhs / 2 && lhs != rhs).then_some(Key { input: lhs / 2, descending: ascending == swapped, total_order })
+}
+
+/// `inputs`, of one shape, sorted together along `dimension`.
 ///
 /// # Errors
-/// Whatever stops the comparator.
-pub fn sort(
-    env: &mut dyn EvalEnv,
-    comparator: RegionId,
-    inputs: &[Tensor],
-    length: usize,
-) -> Result<Vec<Tensor>, EvalError> {
-    let total = inputs.first().map_or(0, Tensor::num_elements);
-    let mut order: Vec<usize> = (0..total).collect();
+/// If shapes differ, there is no such dimension, or the comparator fails.
+pub fn sort(inputs: Vec<Tensor>, dimension: usize, comparator: &mut Comparator<'_>) -> Result<Vec<Tensor>, EvalError> {
+    let Some(first) = inputs.first() else { return Ok(inputs) };
+    let (shape, rank) = (first.shape().to_vec(), first.rank());
+    if inputs.iter().any(|t| t.shape() != shape) {
+        return Err(EvalError::new("sort_c2", "inputs must have one shape"));
+    }
+    if dimension >= rank {
+        return Err(EvalError::new("sort_c4", format!("there is no dimension {dimension} in a rank of {rank}")));
+    }
+    let size = shape[dimension];
+    if first.num_elements() == 0 || size < 2 {
+        return Ok(inputs);
+    }
+    // Rows to sort become neighbours.
+    let mut order: Vec<usize> = (0..rank).filter(|&axis| axis != dimension).collect();
+    order.push(dimension);
+    let view = StridedView::dense(&shape)?.permute(&order)?;
+    let rows: Vec<Tensor> = inputs.iter().map(|t| t.gather(&view)).collect::<Result<_, _>>()?;
+    drop(inputs);
+    let sorted = match comparator.key {
+        Some(key) => sort_by_key(&rows, key, size)?,
+        None => None,
+    };
+    let sorted = match sorted {
+        Some(sorted) => sorted,
+        None => sort_by_merging(&rows, size, comparator)?,
+    };
+    let mut inverse = vec![0; rank];
+    for (from, &to) in order.iter().enumerate() {
+        inverse[to] = from;
+    }
+    let back = StridedView::dense(view.shape())?.permute(&inverse)?;
+    let result = |t: &Tensor| take(t, &sorted)?.into_shape(view.shape())?.gather(&back);
+    Ok(rows.iter().map(result).collect::<Result<_, _>>()?)
+}
+
+/// The flat positions of elements in sorted order by one input; none if it has NaNs that compare with nothing.
+fn sort_by_key(rows: &[Tensor], key: Key, size: usize) -> Result<Option<Vec<usize>>, TensorError> {
+    fn typed<K: PartialOrd>(keys: &[K], size: usize, descending: bool) -> Option<Vec<usize>> {
+        if keys.iter().any(|k| k.partial_cmp(k).is_none()) {
+            return None;
+        }
+        let compare = |&i: &usize, &j: &usize| keys[i].partial_cmp(&keys[j]).unwrap_or(Ordering::Equal);
+        let mut sorted: Vec<usize> = (0..keys.len()).collect();
+        for row in sorted.chunks_exact_mut(size) {
+            if descending { row.sort_by(|i, j| compare(j, i)) } else { row.sort_by(compare) }
+        }
+        Some(sorted)
+    }
+    let Some(tensor) = rows.get(key.input) else { return Ok(None) };
+    let dtype = tensor.dtype();
+    if key.total_order && dtype.is_float() {
+        let keys: Vec<i64> = dispatch!(
+            dtype,
+            [float] T => tensor.as_slice::<T>()?.iter().map(|&x| math::compare::total_order_key(x)).collect(),
+            else Vec::new()
+        );
+        return Ok(typed(&keys, size, key.descending));
+    }
+    // Wide types hold every number of the narrow ones.
+    let wide = match dtype {
+        _ if dtype.is_float() => DType::F64,
+        _ if dtype.is_signed() => DType::I64,
+        _ if dtype.is_complex() => return Ok(None),
+        _ => DType::U64,
+    };
+    let keys = math::convert(tensor.clone(), wide)?;
+    Ok(match wide {
+        DType::F64 => typed(keys.as_slice::<f64>()?, size, key.descending),
+        DType::I64 => typed(keys.as_slice::<i64>()?, size, key.descending),
+        _ => typed(keys.as_slice::<u64>()?, size, key.descending),
+    })
+}
+
+/// The flat positions of elements in sorted order: runs of 1, 2, 4, … elements of all rows are merged at a time, where
+/// each element of a left run searches its place in the right run by bisection. The result is a permutation whatever
+/// the comparator says.
+fn sort_by_merging(rows: &[Tensor], size: usize, comparator: &mut Comparator<'_>) -> Result<Vec<usize>, EvalError> {
+    let len = rows.first().map_or(0, Tensor::num_elements);
+    let mut sorted: Vec<usize> = (0..len).collect();
     let mut width = 1;
-    while width < length {
-        order = merge_level(env, comparator, inputs, &order, length, width)?;
+    while width < size {
+        // Every element of a left run with a right run beside it, and the range of its place there.
+        let mut searches: Vec<Search> = Vec::with_capacity(len / 2 + 1);
+        for row in (0..len).step_by(size) {
+            for left in (row..row + size).step_by(2 * width) {
+                let right = left + width;
+                let end = (right + width).min(row + size);
+                searches.extend((left..right.min(end)).filter(|_| right < end).map(|at| Search {
+                    at,
+                    low: right,
+                    high: end,
+                }));
+            }
+        }
+        let mut active: Vec<usize> = (0..searches.len()).collect();
+        while !active.is_empty() {
+            let middle = |&s: &usize| sorted[searches[s].low + (searches[s].high - searches[s].low) / 2];
+            let left: Vec<usize> = active.iter().map(middle).collect();
+            let right: Vec<usize> = active.iter().map(|&s| sorted[searches[s].at]).collect();
+            let before = comparator.before(rows, &left, &right)?;
+            for (&s, before) in active.iter().zip(before.as_slice::<I1>()?) {
+                let search = &mut searches[s];
+                let middle = search.low + (search.high - search.low) / 2;
+                if before.get() { search.low = middle + 1 } else { search.high = middle }
+            }
+            active.retain(|&s| searches[s].low < searches[s].high);
+        }
+        // Merge: the right elements that stand before a left one, the left one, and so on.
+        let mut merged = Vec::with_capacity(len);
+        let mut next = searches.iter().peekable();
+        for row in (0..len).step_by(size) {
+            for left in (row..row + size).step_by(2 * width) {
+                let right = left + width;
+                let end = (right + width).min(row + size);
+                if right >= end {
+                    merged.extend_from_slice(&sorted[left..end.max(left).min(row + size)]);
+                    continue;
+                }
+                let mut from = right;
+                while let Some(search) = next.next_if(|s| s.at < right) {
+                    let to = search.low.max(from);
+                    merged.extend_from_slice(&sorted[from..to]);
+                    merged.push(sorted[search.at]);
+                    from = to;
+                }
+                merged.extend_from_slice(&sorted[from..end]);
+            }
+        }
+        sorted = merged;
         width *= 2;
     }
-    inputs.iter().map(|t| take(t, &order)).collect()
+    Ok(sorted)
 }
 
-/// Two neighbouring runs that are being merged: what is left of each, as positions in the order.
-struct Merge {
-    left: std::ops::Range<usize>,
-    right: std::ops::Range<usize>,
-    merged: Vec<usize>,
-}
-
-fn merge_level(
-    env: &mut dyn EvalEnv,
-    comparator: RegionId,
-    inputs: &[Tensor],
-    order: &[usize],
-    length: usize,
-    width: usize,
-) -> Result<Vec<usize>, EvalError> {
-    let mut merges = Vec::new();
-    for line in (0..order.len()).step_by(length) {
-        for start in (line..line + length).step_by(2 * width) {
-            let middle = (start + width).min(line + length);
-            let end = (start + 2 * width).min(line + length);
-            merges.push(Merge { left: start..middle, right: middle..end, merged: Vec::with_capacity(end - start) });
-        }
-    }
-    let mut open: Vec<usize> = (0..merges.len()).collect();
-    loop {
-        open.retain(|&m| !merges[m].left.is_empty() && !merges[m].right.is_empty());
-        if open.is_empty() {
-            break;
-        }
-        // An element of the right run goes first only if it is before that of the left one.
-        let rights: Vec<usize> = open.iter().map(|&m| order[merges[m].right.start]).collect();
-        let lefts: Vec<usize> = open.iter().map(|&m| order[merges[m].left.start]).collect();
-        let mut args = Vec::with_capacity(2 * inputs.len());
-        for input in inputs {
-            args.push(take(input, &rights)?);
-            args.push(take(input, &lefts)?);
-        }
-        let results = env.scalar_region(comparator, open.len(), args)?;
-        let before = results.first().ok_or_else(|| EvalError::new("sort_c5", "the comparator returns nothing"))?;
-        let before = before.to_vec::<I1>()?;
-        for (&m, before) in open.iter().zip(before) {
-            let merge = &mut merges[m];
-            let run = if before == I1::new(true) { &mut merge.right } else { &mut merge.left };
-            merge.merged.extend(run.next().map(|at| order[at]));
-        }
-    }
-    let mut out = Vec::with_capacity(order.len());
-    for merge in merges {
-        out.extend(merge.merged);
-        out.extend_from_slice(&order[merge.left]);
-        out.extend_from_slice(&order[merge.right]);
-    }
-    Ok(out)
+/// The search of the element at `at` for its place between `low` and `high`.
+struct Search {
+    at: usize,
+    low: usize,
+    high: usize,
 }

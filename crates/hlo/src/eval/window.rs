@@ -1,10 +1,9 @@
 //! Folding and selecting over windows: `reduce_window` and `select_and_scatter`.
 
-use super::index::{take, update};
-use super::pad;
+use super::{Body, apply_updates, pad, take};
 use crate::window::WindowDim;
-use mlir::RegionId;
 use mlir::eval::{EvalEnv, EvalError};
+use mlir::{OpRef, RegionId};
 use numerics::shape::{Indices, StridedView, strides};
 use numerics::{I1, Tensor};
 
@@ -26,12 +25,13 @@ fn num_windows(shape: &[usize], window: &[WindowDim]) -> Result<Vec<usize>, Eval
 /// # Errors
 /// Whatever stops the region, or attributes that do not fit.
 pub fn reduce_window(
-    env: &mut dyn EvalEnv,
-    body: RegionId,
-    inputs: &[Tensor],
-    init_values: &[Tensor],
+    inputs: Vec<Tensor>,
+    init_values: Vec<Tensor>,
     window: &[WindowDim],
+    body: &mut Body<'_>,
 ) -> Result<Vec<Tensor>, EvalError> {
+    let init_values = body.promote(0, init_values)?;
+    let inputs = body.promote(init_values.len(), inputs)?;
     let shape = inputs.first().map_or(&[][..], |t| t.shape());
     let counts = num_windows(shape, window)?;
     let n: usize = counts.iter().product();
@@ -40,7 +40,7 @@ pub fn reduce_window(
     let interior = column(|d| d.base_dilation - 1);
     let mut padded = Vec::with_capacity(inputs.len());
     let mut accumulators = Vec::with_capacity(inputs.len());
-    for (input, init) in inputs.iter().zip(init_values) {
+    for (input, init) in inputs.iter().zip(&init_values) {
         padded.push(pad(input, init, &low, &high, &interior)?);
         accumulators.push(init.broadcast_scalar([n])?);
     }
@@ -49,12 +49,12 @@ pub fn reduce_window(
     let mut taps = Indices::new(&sizes);
     while let Some(tap) = taps.next_index().filter(|_| n > 0) {
         let start: Vec<usize> = tap.iter().zip(window).map(|(&i, d)| i * d.window_dilation as usize).collect();
-        let mut args = accumulators;
+        let mut values = Vec::with_capacity(padded.len());
         for input in &padded {
             let view = StridedView::window(input.shape(), &start, &counts, &steps)?;
-            args.push(input.gather(&view)?.into_shape([n])?);
+            values.push(input.gather(&view)?.into_shape([n])?);
         }
-        accumulators = env.scalar_region(body, n, args)?;
+        accumulators = body.combine(n, accumulators, values)?;
     }
     accumulators.into_iter().map(|t| Ok(t.into_shape(&counts)?)).collect()
 }
@@ -66,6 +66,7 @@ pub fn reduce_window(
 /// Whatever stops the regions, or attributes that do not fit.
 pub fn select_and_scatter(
     env: &mut dyn EvalEnv,
+    op: OpRef<'_>,
     (select, scatter): (RegionId, RegionId),
     operand: &Tensor,
     source: &Tensor,
@@ -107,14 +108,18 @@ pub fn select_and_scatter(
         let args = vec![take(operand, &holders)?, take(operand, &challengers)?];
         let keeps = env.scalar_region(select, challengers.len(), args)?;
         let keeps = keeps.first().ok_or_else(|| EvalError::new("select_and_scatter_c9", "select returns nothing"))?;
+        let keeps = if keeps.rank() == 0 { keeps.broadcast_scalar([contested.len()])? } else { keeps.clone() };
         for ((w, place), keep) in contested.into_iter().zip(keeps.to_vec::<I1>()?) {
             if keep != I1::new(true) {
                 selected[w] = Some(place);
             }
         }
     }
-    let mut results = [init.broadcast_scalar(operand.shape())?];
-    update(env, scatter, &mut results, std::slice::from_ref(source), &selected)?;
-    let [result] = results;
-    Ok(result)
+    // A window that sees only padding selects nothing.
+    let targets: Vec<usize> = selected.into_iter().map(|place| place.unwrap_or(usize::MAX)).collect();
+    let mut body = Body::new(op, scatter, env);
+    let results = body.promote(0, vec![init.broadcast_scalar(operand.shape())?])?;
+    let sources = body.promote(1, vec![source.clone()])?;
+    let mut results = apply_updates(results, &targets, sources, &mut body)?;
+    results.pop().ok_or_else(|| EvalError::new("select_and_scatter_c10", "scatter returns nothing"))
 }

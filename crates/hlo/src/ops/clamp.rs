@@ -36,7 +36,12 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![operand.clone()])
 }
 
-fn eval(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [min, operand, max] = eval::tensors(operands)?;
-    eval::one(math::clamp(&min, operand, &max)?)
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    eval::quantize::around(op, operands, |operands| {
+        let [min, mut operand, max] = eval::exactly(operands)?;
+        if operand.rank() == 0 {
+            [operand, _, _] = eval::level([operand, min.clone(), max.clone()])?;
+        }
+        Ok(vec![math::clamp(&min, operand, &max)?])
+    })
 }

@@ -33,19 +33,25 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![compat::with_element(&operands, Type::i1())])
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+/// The direction of a `compare`, and whether it is in the total order of floats; none for other ops.
+pub(super) fn relation(op: OpRef<'_>) -> Option<(Direction, bool)> {
     const DIRECTIONS: [Direction; 6] =
         [Direction::Eq, Direction::Ne, Direction::Ge, Direction::Gt, Direction::Le, Direction::Lt];
     const TOTALORDER: u64 = 2;
-    let compare = CompareOp(op);
-    let direction = compare.comparison_direction().and_then(|d| d.as_enum(&COMPARISON_DIRECTION));
-    let direction = direction.and_then(|d| DIRECTIONS.get(d as usize).copied());
-    let direction = direction.ok_or_else(|| eval::missing(op, "comparison_direction"))?;
+    let compare = CompareOp::cast(op)?;
+    let direction = compare.comparison_direction()?.as_enum(&COMPARISON_DIRECTION)?;
     let total = compare.compare_type().and_then(|t| t.as_enum(&COMPARISON_TYPE)) == Some(TOTALORDER);
-    let [lhs, rhs] = eval::tensors(operands)?;
-    eval::one(if total && lhs.dtype().is_float() {
-        math::compare_total_order(direction, &lhs, &rhs)?
-    } else {
-        math::compare(direction, &lhs, &rhs)?
+    Some((*DIRECTIONS.get(direction as usize)?, total))
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let (direction, total) = relation(op).ok_or_else(|| eval::missing(op, "comparison_direction"))?;
+    eval::quantize::around(op, operands, |operands| {
+        let [lhs, rhs] = eval::exactly(operands)?;
+        Ok(vec![if total && lhs.dtype().is_float() {
+            math::compare_total_order(direction, &lhs, &rhs)?
+        } else {
+            math::compare(direction, &lhs, &rhs)?
+        }])
     })
 }

@@ -1,6 +1,7 @@
 //! `stablehlo.convolution`.
 
 use super::prelude::*;
+use crate::eval::quantize::{around, expressed_dtype};
 use crate::window::{WindowAttrs, WindowLabels, num_windows};
 
 op! {
@@ -216,27 +217,24 @@ fn verify_elements(op: OpRef<'_>, dims: &ConvDims<'_>, labels: &[&'static str; 3
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [lhs, rhs] = eval::tensors(operands)?;
-    eval::refuse_quantized(op)?;
     let convolution = ConvolutionOp(op);
     let dims = convolution.dimension_numbers().and_then(ConvDims::of);
     let dims = dims.ok_or_else(|| eval::missing(op, "dimension_numbers"))?;
-    let sizes = dims.kernel_spatial_dimensions.iter().map(|&d| rhs.shape().get(d as usize).map_or(0, |&s| s as i64));
-    let window = eval::window_dims(
-        &sizes.collect::<Vec<_>>(),
-        convolution.window_strides(),
-        convolution.padding(),
-        convolution.lhs_dilation(),
-        convolution.rhs_dilation(),
-    )?;
-    let reversal = convolution.window_reversal().and_then(|r| r.as_int_array());
-    let reversal: Vec<bool> = reversal.map_or(vec![false; window.len()], |r| r.iter().map(|&b| b != 0).collect());
-    let convolution = eval::Convolution {
-        dims,
-        window: &window,
-        reversal: &reversal,
-        feature_groups: eval::usize_attr(op, "feature_group_count")?,
-        batch_groups: eval::usize_attr(op, "batch_group_count")?,
-    };
-    eval::one(convolution.eval(&lhs, &rhs, eval::storage_dtype(op.result_type(0))?)?)
+    let groups = |name| eval::usize_attr(op, name);
+    let (feature_groups, batch_groups) = (groups("feature_group_count")?, groups("batch_group_count")?);
+    let dtype = expressed_dtype(op.result_type(0))?;
+    around(op, operands, |operands| {
+        let [lhs, rhs] = eval::exactly(operands)?;
+        let size = |&d: &i64| rhs.shape().get(d as usize).map_or(0, |&s| s as i64);
+        let window = eval::window_dims(
+            &dims.kernel_spatial_dimensions.iter().map(size).collect::<Vec<_>>(),
+            convolution.window_strides(),
+            convolution.padding(),
+            convolution.lhs_dilation(),
+            convolution.rhs_dilation(),
+        )?;
+        let reversal = ints(convolution.window_reversal()).iter().map(|&b| b != 0).collect();
+        let convolution = eval::Convolution { dims, window, reversal, feature_groups, batch_groups };
+        Ok(vec![convolution.eval(lhs, rhs, dtype)?])
+    })
 }

@@ -1,6 +1,7 @@
 //! `stablehlo.dot`.
 
 use super::prelude::*;
+use crate::eval::quantize::{around, expressed_dtype};
 
 op! {
     /// The product of two vectors, a matrix and a vector, or two matrices; deprecated in favour of `dot_general`.
@@ -10,6 +11,7 @@ op! {
         attributes { precision_config: optional ArrayOf(&Enum(&PRECISION)) }
         traits [Pure]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$lhs `,` $rhs `` custom<PrecisionConfig>($precision_config) \
                  attr-dict `:` functional-type(operands, results)",
@@ -30,4 +32,19 @@ fn verify(op: OpRef<'_>) -> Verdict {
     })?;
     let sizes = [&l[..l.len() - 1], &r[1..]].concat();
     check::has_shape(op, "dot_shapes", "the result", shape(op.result_type(0)), &sizes)
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let dtype = expressed_dtype(op.result_type(0))?;
+    around(op, operands, |operands| {
+        let [lhs, rhs] = eval::exactly(operands)?;
+        let last = lhs.rank() as i64 - 1;
+        let numbers = DotDims {
+            lhs_batching_dimensions: &[],
+            rhs_batching_dimensions: &[],
+            lhs_contracting_dimensions: &[last],
+            rhs_contracting_dimensions: &[0],
+        };
+        Ok(vec![eval::dot_general(lhs, rhs, &numbers, dtype)?])
+    })
 }

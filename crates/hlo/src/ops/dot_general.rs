@@ -1,6 +1,7 @@
 //! `stablehlo.dot_general`.
 
 use super::prelude::*;
+use crate::eval::quantize::{around, expressed_dtype};
 
 op! {
     /// Dot products of slices of `lhs` and `rhs` along the contracting dimensions, for each index of the batching
@@ -94,9 +95,12 @@ fn verify_algorithm(op: OpRef<'_>) -> Verdict {
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [lhs, rhs] = eval::tensors(operands)?;
-    let dims = DotGeneralOp(op).dot_dimension_numbers().and_then(DotDims::of);
-    let dims = dims.ok_or_else(|| eval::missing(op, "dot_dimension_numbers"))?;
-    eval::refuse_quantized(op)?;
-    eval::one(eval::dot_general(&lhs, &rhs, dims, eval::storage_dtype(op.result_type(0))?)?)
+    let dot = DotGeneralOp(op);
+    let numbers = dot.dot_dimension_numbers().and_then(DotDims::of);
+    let numbers = numbers.ok_or_else(|| eval::missing(op, "dot_dimension_numbers"))?;
+    let dtype = expressed_dtype(op.result_type(0))?;
+    around(op, operands, |operands| {
+        let [lhs, rhs] = eval::exactly(operands)?;
+        Ok(vec![eval::dot_general(lhs, rhs, &numbers, dtype)?])
+    })
 }

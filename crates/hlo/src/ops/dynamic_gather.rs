@@ -56,9 +56,8 @@ fn infer(op: OpRef<'_>) -> Inferred {
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand, indices, sizes] = eval::tensors(operands)?;
-    let dims = DynamicGatherOp(op).dimension_numbers().and_then(GatherDims::of);
-    let dims = dims.ok_or_else(|| eval::missing(op, "dimension_numbers"))?;
-    let sizes = eval::sizes(&sizes)?;
-    eval::one(eval::gather(&operand, &indices, dims, &sizes)?)
+    let [operand, start_indices, slice_sizes] = eval::tensors(operands)?;
+    let numbers = DynamicGatherOp(op).dimension_numbers().and_then(GatherDims::of);
+    let numbers = numbers.ok_or_else(|| eval::missing(op, "dimension_numbers"))?;
+    eval::one(eval::gather(&operand, &start_indices, &numbers, &eval::sizes(&slice_sizes)?)?)
 }

@@ -124,8 +124,8 @@ pub(super) fn infer_gather(
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand, indices] = eval::tensors(operands)?;
-    let dims = GatherOp(op).dimension_numbers().and_then(GatherDims::of);
-    let dims = dims.ok_or_else(|| eval::missing(op, "dimension_numbers"))?;
-    eval::one(eval::gather(&operand, &indices, dims, &eval::usizes(op, "slice_sizes")?)?)
+    let [operand, start_indices] = eval::tensors(operands)?;
+    let numbers = GatherOp(op).dimension_numbers().and_then(GatherDims::of);
+    let numbers = numbers.ok_or_else(|| eval::missing(op, "dimension_numbers"))?;
+    eval::one(eval::gather(&operand, &start_indices, &numbers, &eval::usizes(op, "slice_sizes")?)?)
 }

@@ -196,8 +196,9 @@ fn print(printer: &mut Printer<'_>, op: OpRef<'_>) {
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let mut inputs = eval::all_tensors(operands)?;
-    let init_values = inputs.split_off(inputs.len() / 2);
-    let results = eval::reduce(env, ReduceOp(op).body(), inputs, init_values, &eval::usizes(op, "dimensions")?)?;
-    Ok(results.into_iter().map(RuntimeValue::Tensor).collect())
+    let dimensions = eval::usizes(op, "dimensions")?;
+    let count = operands.len() / 2;
+    let (inputs, init_values) = eval::split(eval::all_tensors(operands)?, count)?;
+    let mut body = eval::Body::new(op, ReduceOp(op).body(), env);
+    Ok(eval::all(eval::reduce(inputs, init_values, &dimensions, &mut body)?))
 }

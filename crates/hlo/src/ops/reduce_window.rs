@@ -90,6 +90,6 @@ fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> Ev
         reduce.base_dilations(),
         reduce.window_dilations(),
     )?;
-    let results = eval::reduce_window(env, reduce.body(), &inputs, &init_values, &window)?;
-    Ok(results.into_iter().map(RuntimeValue::Tensor).collect())
+    let mut body = eval::Body::new(op, reduce.body(), env);
+    Ok(eval::all(eval::reduce_window(inputs, init_values, &window, &mut body)?))
 }

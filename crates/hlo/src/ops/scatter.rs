@@ -117,17 +117,12 @@ fn verify_computation(op: OpRef<'_>) -> Verdict {
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let mut tensors = eval::all_tensors(operands)?;
-    let n = tensors.len() / 2;
-    let updates = tensors.split_off((n + 1).min(tensors.len()));
-    let (Some(indices), Some(first)) = (tensors.pop(), updates.first()) else {
-        return Err(EvalError::new("operands", "there are no indices or updates"));
-    };
-    let mut results = tensors;
-    let dims = ScatterOp(op).scatter_dimension_numbers().and_then(ScatterDims::of);
-    let dims = dims.ok_or_else(|| eval::missing(op, "scatter_dimension_numbers"))?;
-    let shape = results.first().map(|t| t.shape().to_vec()).unwrap_or_default();
-    let targets = eval::scatter_targets(&shape, &indices, first.shape(), dims)?;
-    eval::update(env, ScatterOp(op).update_computation(), &mut results, &updates, &targets)?;
-    Ok(results.into_iter().map(RuntimeValue::Tensor).collect())
+    let numbers = ScatterOp(op).scatter_dimension_numbers().and_then(ScatterDims::of);
+    let numbers = numbers.ok_or_else(|| eval::missing(op, "scatter_dimension_numbers"))?;
+    let count = operands.len() / 2;
+    let (inputs, rest) = eval::split(eval::all_tensors(operands)?, count)?;
+    let (indices, updates) = eval::split(rest, 1)?;
+    let [indices] = eval::exactly(indices)?;
+    let mut body = eval::Body::new(op, ScatterOp(op).update_computation(), env);
+    Ok(eval::all(eval::scatter(inputs, &indices, updates, &numbers, &mut body)?))
 }

@@ -31,7 +31,16 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![result])
 }
 
-fn eval(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [pred, on_true, on_false] = eval::tensors(operands)?;
-    eval::one(math::select(&pred, &on_true, &on_false)?)
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    eval::quantize::around(op, operands, |operands| {
+        let [pred, on_true, on_false] = eval::exactly(operands)?;
+        let [on_true, on_false] = if pred.rank() == 0 || on_true.shape() != on_false.shape() {
+            eval::level([on_true, on_false])?
+        } else {
+            // Both of them scalars, one for each element of the predicate.
+            let [on_true, on_false, _] = eval::level([on_true, on_false, pred.clone()])?;
+            [on_true, on_false]
+        };
+        Ok(vec![math::select(&pred, &on_true, &on_false)?])
+    })
 }

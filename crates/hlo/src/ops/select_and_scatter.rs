@@ -79,5 +79,5 @@ fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> Ev
     let sizes = scatter.window_dimensions().and_then(|d| d.as_int_array()).unwrap_or(&ones);
     let window = eval::window_dims(sizes, scatter.window_strides(), scatter.padding(), None, None)?;
     let regions = (scatter.select(), scatter.scatter());
-    eval::one(eval::select_and_scatter(env, regions, &operand, &source, &init, &window)?)
+    eval::one(eval::select_and_scatter(env, op, regions, &operand, &source, &init, &window)?)
 }

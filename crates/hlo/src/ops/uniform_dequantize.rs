@@ -1,6 +1,7 @@
 //! `stablehlo.uniform_dequantize`.
 
 use super::prelude::*;
+use crate::eval::quantize::around;
 
 op! {
     /// Elementwise conversion of quantized values to the floats that they stand for; the shape stays.
@@ -9,6 +10,7 @@ op! {
         results { result: single FLOAT_TENSOR }
         traits [Elementwise, NoMemoryEffect]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
             ),
@@ -22,4 +24,8 @@ fn infer(op: OpRef<'_>) -> Inferred {
     let operand = op.operand_type(0);
     let expressed = quantized::quantized(operand).map_or(operand.element_type(), |view| view.expressed);
     Ok(vec![compat::with_element(operand, expressed.clone())])
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    around(op, operands, Ok)
 }

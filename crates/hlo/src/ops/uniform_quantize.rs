@@ -1,6 +1,7 @@
 //! `stablehlo.uniform_quantize`.
 
 use super::prelude::*;
+use crate::eval::quantize::around;
 
 op! {
     /// Elementwise quantization of floats, or requantization, to the quantized element type of the result; the shape
@@ -10,6 +11,7 @@ op! {
         results { result: single QUANTIZED_TENSOR }
         traits [Elementwise, NoMemoryEffect]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
             ),
@@ -26,4 +28,9 @@ fn verify(op: OpRef<'_>) -> Verdict {
     require(op, "uniform_quantize_c2", expressed(result) == Some(from), || {
         format!("the result must be quantized from {from}, which the operand expresses; found {result}")
     })
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    // Requantization goes through floats.
+    around(op, operands, Ok)
 }

@@ -1,0 +1,138 @@
+//! Regions that are functions of scalars, run on vectors: the bodies of `reduce`, `scatter` and the like.
+
+use mlir::eval::{EvalEnv, EvalError};
+use mlir::{Module, OpRef, RegionId, Value};
+use numerics::math::{self, BinaryOp};
+use numerics::{DType, Tensor};
+
+/// A region that combines accumulators with values: `(a0, …, aN, v0, …, vN) -> (r0, …, rN)`, all scalars.
+pub struct Body<'e> {
+    env: &'e mut dyn EvalEnv,
+    region: RegionId,
+    /// Element types of the arguments; none for one without plain storage (quantized).
+    dtypes: Vec<Option<DType>>,
+    /// What the region does, if it is that simple.
+    pub shape: BodyShape,
+}
+
+/// Bodies that need not run as regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyShape {
+    /// Of one accumulator `a` and one value `v`: the operation on `(a, v)`, or on `(v, a)` if swapped.
+    Binary {
+        /// The operation.
+        op: BinaryOp,
+        /// Whether the value is its left operand.
+        swapped: bool,
+    },
+    /// Returns the values and ignores the accumulators.
+    Values,
+    /// Anything else.
+    Region,
+}
+
+impl<'e> Body<'e> {
+    /// The region `region` of `op` as a body.
+    pub fn new(op: OpRef<'_>, region: RegionId, env: &'e mut dyn EvalEnv) -> Body<'e> {
+        let module = op.module();
+        let arguments = module.entry(region).map_or(&[][..], |block| module.arguments(block));
+        let dtypes = arguments.iter().map(|&a| module.ty(a).element_type().dtype()).collect();
+        Body { env, region, dtypes, shape: shape_of(module, region) }
+    }
+
+    /// `tensors` converted to the types that the body computes in: those of its arguments from `first` on.
+    ///
+    /// # Errors
+    /// If there is no memory for the result.
+    pub fn promote(&self, first: usize, tensors: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
+        let promote = |(i, tensor): (usize, Tensor)| match self.dtypes.get(first + i) {
+            Some(&Some(dtype)) if dtype != tensor.dtype() => Ok(math::convert(tensor, dtype)?),
+            _ => Ok(tensor),
+        };
+        tensors.into_iter().enumerate().map(promote).collect()
+    }
+
+    /// The body at each of `n` positions of vectors (or scalars, the same at each position).
+    ///
+    /// # Errors
+    /// Whatever stops an op in the region.
+    pub fn combine(&mut self, n: usize, left: Vec<Tensor>, right: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
+        if let BodyShape::Binary { op, swapped } = self.shape
+            && let ([_], [_]) = (&left[..], &right[..])
+        {
+            let (mut left, mut right) = (left, right);
+            let (Some(a), Some(v)) = (left.pop(), right.pop()) else { return Ok(Vec::new()) };
+            let result = if swapped { math::binary(op, v, a)? } else { math::binary(op, a, v)? };
+            let result = if result.rank() == 0 { result.broadcast_scalar([n])? } else { result };
+            return Ok(vec![result]);
+        }
+        let mut arguments = left;
+        arguments.extend(right);
+        let results = self.env.scalar_region(self.region, n, arguments)?;
+        let vector = |t: Tensor| if t.rank() == 0 { t.broadcast_scalar([n]) } else { Ok(t) };
+        Ok(results.into_iter().map(vector).collect::<Result<_, _>>()?)
+    }
+}
+
+/// What a region of one block does, seen from its ops.
+fn shape_of(module: &Module, region: RegionId) -> BodyShape {
+    let Some(block) = module.entry(region) else { return BodyShape::Region };
+    let arguments = module.arguments(block);
+    let [rest @ .., last] = module.ops(block) else { return BodyShape::Region };
+    let returned = module.op(*last).operands();
+    if rest.is_empty() && !returned.is_empty() && returned == &arguments[arguments.len() / 2..] {
+        return BodyShape::Values;
+    }
+    let ([op], &[a, v], &[result]) = (rest, arguments, returned) else { return BodyShape::Region };
+    match single_binary(module.op(*op), result) {
+        Some((op, lhs, rhs)) if (lhs, rhs) == (a, v) => BodyShape::Binary { op, swapped: false },
+        Some((op, lhs, rhs)) if (lhs, rhs) == (v, a) => BodyShape::Binary { op, swapped: true },
+        _ => BodyShape::Region,
+    }
+}
+
+/// The elementwise operation and the operands of an op that defines `result` from two values of its type.
+fn single_binary(op: OpRef<'_>, result: Value) -> Option<(BinaryOp, Value, Value)> {
+    let def = op.def().filter(|d| d.dialect() == "stablehlo")?;
+    let function = *BinaryOp::ALL.iter().find(|f| f.name() == def.mnemonic())?;
+    let &[lhs, rhs] = op.operands() else { return None };
+    let dtype = |v| op.module().ty(v).element_type().dtype();
+    let same = dtype(lhs).is_some() && dtype(lhs) == dtype(rhs) && dtype(lhs) == dtype(result);
+    (same && op.results().eq([result])).then_some((function, lhs, rhs))
+}
+
+/// Evaluates an expression with `T` bound to the Rust type of a `DType` and `f` to the function of that type behind a
+/// [`BinaryOp`] that reductions commonly use, or another expression for other operations and types:
+/// `dispatch_operation!(op, dtype, |T, f| kernel::<T>(f), else general())`.
+macro_rules! dispatch_operation {
+    ($op:expr, $dtype:expr, |$T:ident, $f:ident| $body:expr, else $other:expr) => {
+        match $op {
+            numerics::math::BinaryOp::Add => numerics::dispatch_all!($dtype, $T => {
+                let $f = <$T as numerics::Number>::add;
+                $body
+            }),
+            numerics::math::BinaryOp::Multiply => numerics::dispatch_all!($dtype, $T => {
+                let $f = <$T as numerics::Number>::multiply;
+                $body
+            }),
+            numerics::math::BinaryOp::Maximum => numerics::dispatch_all!($dtype, $T => {
+                let $f = <$T as numerics::Number>::maximum;
+                $body
+            }),
+            numerics::math::BinaryOp::Minimum => numerics::dispatch_all!($dtype, $T => {
+                let $f = <$T as numerics::Number>::minimum;
+                $body
+            }),
+            numerics::math::BinaryOp::And => numerics::dispatch!($dtype, [boolean, integer] $T => {
+                let $f = <$T as numerics::Bitwise>::and;
+                $body
+            }, else $other),
+            numerics::math::BinaryOp::Or => numerics::dispatch!($dtype, [boolean, integer] $T => {
+                let $f = <$T as numerics::Bitwise>::or;
+                $body
+            }, else $other),
+            _ => $other,
+        }
+    };
+}
+pub(crate) use dispatch_operation;
