@@ -120,11 +120,32 @@ impl<'a> Parser<'a> {
         self.module.append(block, op);
         self.define_results(op, &names)?;
         if let Some(alias) = self.undefined_location_alias()? {
-            self.defer_location(DeferredLocation::Op(op), alias);
+            for owner in self.located_with(op) {
+                self.defer_location(owner, alias);
+            }
         } else if let Some(loc) = self.trailing_location(self.op_span(op))? {
-            self.module.set_loc(op, loc);
+            for owner in self.located_with(op) {
+                match owner {
+                    DeferredLocation::Op(op) => self.module.set_loc(op, loc.clone()),
+                    DeferredLocation::Argument(block, i) => self.module.set_argument_loc(block, i, loc.clone()),
+                }
+            }
         }
         Ok(())
+    }
+
+    /// What has the location that is written after an op: the op, and ops and arguments in its regions that its syntax implies.
+    /// Those were made where the op stands in the text.
+    fn located_with(&self, op: OpId) -> SmallVec<[DeferredLocation; 1]> {
+        let mut owners = smallvec::smallvec![DeferredLocation::Op(op)];
+        let here = Loc::Source(self.op_span(op));
+        for &block in self.module.op(op).regions().iter().flat_map(|&r| self.module.blocks(r)) {
+            let arguments = self.module.argument_locs(block).iter().enumerate().filter(|(_, loc)| **loc == here);
+            owners.extend(arguments.map(|(i, _)| DeferredLocation::Argument(block, i)));
+            let ops = self.module.ops(block).iter().filter(|&&op| *self.module.op(op).loc() == here);
+            owners.extend(ops.map(|&op| DeferredLocation::Op(op)));
+        }
+        owners
     }
 
     fn op_span(&self, op: OpId) -> Span {
