@@ -36,7 +36,7 @@ pub fn registry() -> &'static Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
     REGISTRY.get_or_init(|| {
         let mut dialects = side_dialects::DIALECTS.to_vec();
-        dialects.push(&hlo::STABLEHLO);
+        dialects.extend([&chlo::CHLO, &hlo::STABLEHLO]);
         Registry::new(&dialects)
     })
 }

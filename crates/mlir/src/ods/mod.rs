@@ -58,7 +58,8 @@ pub struct OpDef {
     pub infer_label: &'static str,
     /// The meaning of the op on values.
     pub eval: Option<EvalFn>,
-    /// Where a program suggests names for its results when printed (`%c`, `%cst`).
+    /// The name of its results when printed (`%c`, `%cst`); empty for a number. Without this hook, several result slots are
+    /// named as declared.
     pub result_name: Option<fn(OpRef<'_>) -> String>,
     /// Names of the arguments of a region (`%iterArg`), by region index and argument index.
     pub argument_name: Option<ArgumentNameFn>,

@@ -113,8 +113,10 @@ impl Names {
     fn op(&mut self, op: OpRef<'_>, options: &PrintOptions, counters: &mut Counters, scope: &mut Scope) {
         let Some(first) = op.results().next() else { return };
         let Some(def) = op.def().filter(|_| !options.generic) else { return self.number(first, counters) };
-        if let Some(name) = def.result_name.map(|name| name(op)).filter(|name| !name.is_empty()) {
-            return self.word(first, name, counters, scope);
+        match def.result_name.map(|name| name(op)) {
+            Some(name) if name.is_empty() => return self.number(first, counters),
+            Some(name) => return self.word(first, name, counters, scope),
+            None => {}
         }
         if def.results.len() < 2 {
             return self.number(first, counters);

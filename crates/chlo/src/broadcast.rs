@@ -1,0 +1,179 @@
+//! Elementwise ops that broadcast their operands: as NumPy does, or along the dimensions that `broadcast_dimensions` lists.
+
+use crate::constraints::{BOOLEANS, BOOLEANS_OR_INTS, COMPLEXES, FLOATS, RANKED_BOOLEANS, TENSOR};
+use crate::enums::{COMPARISON_DIRECTION, COMPARISON_TYPE};
+use hlo::compat;
+use mlir::ods::Assembly;
+use mlir::types::DYNAMIC;
+use mlir::{Diagnostic, OpRef, Type, op};
+
+const FORMAT_TEXT: &str = "$lhs `,` $rhs attr-dict `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result)";
+
+/// The size to which two sizes broadcast; none if they do not.
+fn broadcast_size(a: i64, b: i64) -> Option<i64> {
+    match (a, b) {
+        (a, b) if a == b => Some(a),
+        (1, other) | (other, 1) => Some(other),
+        // The unknown size must be the known one, or 1.
+        (DYNAMIC, known) | (known, DYNAMIC) => Some(known),
+        _ => None,
+    }
+}
+
+/// The shape to which two shapes broadcast; none if they do not. Dimension `i` of the shape of lower rank is dimension
+/// `dims[i]` of the other one; by default, the last ones.
+fn broadcast_shape(a: &[i64], b: &[i64], dims: Option<&[i64]>) -> Option<Vec<i64>> {
+    let (large, small) = if a.len() > b.len() { (a, b) } else { (b, a) };
+    let mut out = large.to_vec();
+    let offset = large.len() - small.len();
+    if dims.is_some_and(|dims| dims.len() != small.len()) {
+        return None;
+    }
+    for (i, &size) in small.iter().enumerate() {
+        let at = match dims {
+            Some(dims) => usize::try_from(dims[i]).ok().filter(|&d| d < large.len())?,
+            None => offset + i,
+        };
+        out[at] = broadcast_size(size, large[at])?;
+    }
+    Some(out)
+}
+
+/// The type of a result of elements of type `element`: of unknown rank where the shape cannot be told.
+fn result_type(shape: Option<Vec<i64>>, element: Type) -> Type {
+    match shape {
+        Some(shape) => Type::tensor(shape, element),
+        None => Type::unranked_tensor(element),
+    }
+}
+
+fn infer_binary(op: OpRef<'_>, element: impl Fn(&Type) -> Type) -> Result<Vec<Type>, Diagnostic> {
+    let (lhs, rhs) = (op.operand_type(0), op.operand_type(1));
+    if !compat::elements(lhs, rhs) {
+        return Err(op.error("operand-type", format!("operands must have one element type, found {lhs} and {rhs}")));
+    }
+    let dims = op.int_array("broadcast_dimensions");
+    let shape = lhs.shape().zip(rhs.shape()).and_then(|(lhs, rhs)| broadcast_shape(lhs, rhs, dims));
+    Ok(vec![result_type(shape, element(lhs.element_type()))])
+}
+
+fn same_element(op: OpRef<'_>) -> Result<Vec<Type>, Diagnostic> {
+    infer_binary(op, Type::clone)
+}
+
+macro_rules! binary {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $from:ident, $to:ident, $infer:expr $(, $extra:ident)?;)*) => {
+        $(op! {
+            $(#[doc = $doc])+
+            pub $view, $name {
+                operands { lhs: single $from, rhs: single $from }
+                results { result: single $to }
+                attributes { broadcast_dimensions: optional I64Array }
+                traits [Pure $(, $extra)?]
+                hooks { assembly: Assembly::Format(FORMAT_TEXT), infer: Some($infer) }
+            }
+        })*
+    };
+}
+
+binary! {
+    /// Sum.
+    BroadcastAddOp, "chlo.broadcast_add", TENSOR, TENSOR, same_element, Commutative;
+    /// Logical and of booleans, bitwise and of integers.
+    BroadcastAndOp, "chlo.broadcast_and", BOOLEANS_OR_INTS, BOOLEANS_OR_INTS, same_element, Commutative;
+    /// The angle of the point with ordinate `lhs` and abscissa `rhs`.
+    BroadcastAtan2Op, "chlo.broadcast_atan2", TENSOR, TENSOR, same_element;
+    /// The complex number of real part `lhs` and imaginary part `rhs`.
+    BroadcastComplexOp, "chlo.broadcast_complex", FLOATS, COMPLEXES,
+        |op| infer_binary(op, |part| mlir::Type::complex(part.clone()));
+    /// Quotient.
+    BroadcastDivideOp, "chlo.broadcast_divide", TENSOR, TENSOR, same_element;
+    /// The greater number.
+    BroadcastMaximumOp, "chlo.broadcast_maximum", TENSOR, TENSOR, same_element, Commutative;
+    /// The lesser number.
+    BroadcastMinimumOp, "chlo.broadcast_minimum", TENSOR, TENSOR, same_element, Commutative;
+    /// Product.
+    BroadcastMultiplyOp, "chlo.broadcast_multiply", TENSOR, TENSOR, same_element, Commutative;
+    /// The number next to `lhs` in the direction of `rhs`.
+    BroadcastNextAfterOp, "chlo.broadcast_next_after", TENSOR, TENSOR, same_element;
+    /// Logical or of booleans, bitwise or of integers.
+    BroadcastOrOp, "chlo.broadcast_or", BOOLEANS_OR_INTS, BOOLEANS_OR_INTS, same_element, Commutative;
+    /// The derivative of order `lhs` of the digamma function at `rhs`.
+    BroadcastPolygammaOp, "chlo.broadcast_polygamma", TENSOR, TENSOR, same_element;
+    /// `lhs` to the power of `rhs`.
+    BroadcastPowerOp, "chlo.broadcast_power", TENSOR, TENSOR, same_element;
+    /// What truncating division leaves.
+    BroadcastRemainderOp, "chlo.broadcast_remainder", TENSOR, TENSOR, same_element;
+    /// Shift to the left.
+    BroadcastShiftLeftOp, "chlo.broadcast_shift_left", TENSOR, TENSOR, same_element;
+    /// Shift to the right that copies the sign.
+    BroadcastShiftRightArithmeticOp, "chlo.broadcast_shift_right_arithmetic", TENSOR, TENSOR, same_element;
+    /// Shift to the right.
+    BroadcastShiftRightLogicalOp, "chlo.broadcast_shift_right_logical", TENSOR, TENSOR, same_element;
+    /// Difference.
+    BroadcastSubtractOp, "chlo.broadcast_subtract", TENSOR, TENSOR, same_element;
+    /// Logical exclusive or of booleans, bitwise exclusive or of integers.
+    BroadcastXorOp, "chlo.broadcast_xor", BOOLEANS_OR_INTS, BOOLEANS_OR_INTS, same_element, Commutative;
+    /// The Hurwitz zeta function.
+    BroadcastZetaOp, "chlo.broadcast_zeta", FLOATS, FLOATS, same_element;
+}
+
+op! {
+    /// Compares numbers.
+    pub BroadcastCompareOp, "chlo.broadcast_compare" {
+        operands { lhs: single TENSOR, rhs: single TENSOR }
+        results { result: single BOOLEANS }
+        attributes {
+            broadcast_dimensions: optional I64Array,
+            comparison_direction: required Enum(&COMPARISON_DIRECTION),
+            compare_type: optional Enum(&COMPARISON_TYPE),
+        }
+        traits [Pure]
+        hooks { assembly: Assembly::Format(FORMAT_TEXT), infer: Some(|op| infer_binary(op, |_| mlir::Type::i1())) }
+    }
+}
+
+op! {
+    /// The element of `on_true` where `pred` is true, else that of `on_false`.
+    pub BroadcastSelectOp, "chlo.broadcast_select" {
+        operands { pred: single RANKED_BOOLEANS, on_true: single TENSOR, on_false: single TENSOR }
+        results { result: single TENSOR }
+        traits [Pure]
+        hooks {
+            assembly: Assembly::Format(
+                "$pred `,` $on_true `,` $on_false attr-dict \
+                 `:` `(` type($pred) `,` type($on_true) `,` type($on_false) `)` `->` type($result)",
+            ),
+            infer: Some(infer_select),
+        }
+    }
+}
+
+fn infer_select(op: OpRef<'_>) -> Result<Vec<Type>, Diagnostic> {
+    let (on_true, on_false) = (op.operand_type(1), op.operand_type(2));
+    if !compat::elements(on_true, on_false) {
+        let message = format!("both values must have one element type, found {on_true} and {on_false}");
+        return Err(op.error("operand-type", message));
+    }
+    let mut shapes = op.operand_types().map(|t| t.shape().map(<[i64]>::to_vec));
+    let first = shapes.next().flatten();
+    let shape = shapes.fold(first, |all, next| broadcast_shape(&all?, &next?, None));
+    Ok(vec![result_type(shape, on_true.element_type().clone())])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_broadcast_as_in_numpy() {
+        assert_eq!(broadcast_shape(&[4, 3], &[3], None), Some(vec![4, 3]));
+        assert_eq!(broadcast_shape(&[1, 3], &[4, 1], None), Some(vec![4, 3]));
+        assert_eq!(broadcast_shape(&[DYNAMIC], &[7], None), Some(vec![7]));
+        assert_eq!(broadcast_shape(&[DYNAMIC], &[1], None), Some(vec![DYNAMIC]));
+        assert_eq!(broadcast_shape(&[4], &[3], None), None);
+        assert_eq!(broadcast_shape(&[4, 3], &[4], Some(&[0])), Some(vec![4, 3]));
+        assert_eq!(broadcast_shape(&[4, 3], &[4], Some(&[2])), None);
+        assert_eq!(broadcast_shape(&[4, 3], &[4], Some(&[0, 1])), None);
+    }
+}

@@ -1,0 +1,26 @@
+//! Which types operands and results may have: StableHLO's sets, for tensors of any or unknown rank.
+
+pub(crate) use hlo::constraints::{ANY_RANK_TENSOR as TENSOR, INT_TENSOR as RANKED_INTS};
+pub(crate) use hlo::constraints::{PRED_TENSOR as RANKED_BOOLEANS, STATIC_TENSOR};
+
+use hlo::constraints::{COMPLEX, FLOAT, PRED, SIGNED, UNSIGNED};
+use mlir::ods::{ElementSet, Ranks, TensorRule, TypeConstraint, TypeRule};
+
+const fn any_rank(elements: &'static [&'static ElementSet]) -> TypeRule {
+    TypeRule::Tensor(TensorRule { ranks: Ranks::Any, ..TensorRule::ranked(elements) })
+}
+
+macro_rules! tensors {
+    ($($name:ident = $summary:literal, [$($set:ident),+];)+) => {
+        $(pub(crate) static $name: TypeConstraint =
+            TypeConstraint { summary: $summary, rule: any_rank(&[$(&$set),+]) };)+
+    };
+}
+
+tensors! {
+    FLOATS = "a tensor of floats", [FLOAT];
+    COMPLEXES = "a tensor of complex numbers", [COMPLEX];
+    FLOATS_OR_COMPLEXES = "a tensor of floats or complex numbers", [FLOAT, COMPLEX];
+    BOOLEANS = "a tensor of booleans", [PRED];
+    BOOLEANS_OR_INTS = "a tensor of booleans or integers", [PRED, SIGNED, UNSIGNED];
+}

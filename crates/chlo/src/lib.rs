@@ -1,0 +1,86 @@
+//! The CHLO dialect: ops that clients of StableHLO write, with implicit broadcasting or beyond StableHLO's functions, and that
+//! decompose into it.
+//!
+//! Families share a file: `unary.rs`, `binary.rs` and `broadcast.rs`. Source: StableHLO, `stablehlo/dialect/ChloOps.td`.
+
+mod binary;
+mod broadcast;
+mod constant;
+mod constraints;
+mod enums;
+mod ragged_dot;
+mod scan;
+mod top_k;
+mod unary;
+
+pub use binary::*;
+pub use broadcast::*;
+pub use constant::{ConstantLikeOp, ConstantOp};
+pub use enums::{COMPARISON_DIRECTION, COMPARISON_TYPE, PRECISION};
+pub use ragged_dot::{RAGGED_DOT_DIMENSION_NUMBERS, RaggedDotOp};
+pub use scan::ScanOp;
+pub use top_k::TopKOp;
+pub use unary::*;
+
+use mlir::ods::Dialect;
+
+/// The CHLO dialect.
+pub static CHLO: Dialect = Dialect {
+    namespace: "chlo",
+    ops: &[
+        AsinAcosKernelOp::DEF,
+        AcosOp::DEF,
+        AcoshOp::DEF,
+        AsinOp::DEF,
+        AsinhOp::DEF,
+        AtanOp::DEF,
+        AtanhOp::DEF,
+        BesselI1eOp::DEF,
+        BroadcastAddOp::DEF,
+        BroadcastAndOp::DEF,
+        BroadcastAtan2Op::DEF,
+        BroadcastCompareOp::DEF,
+        BroadcastComplexOp::DEF,
+        BroadcastDivideOp::DEF,
+        BroadcastMaximumOp::DEF,
+        BroadcastMinimumOp::DEF,
+        BroadcastMultiplyOp::DEF,
+        BroadcastNextAfterOp::DEF,
+        BroadcastOrOp::DEF,
+        BroadcastPolygammaOp::DEF,
+        BroadcastPowerOp::DEF,
+        BroadcastRemainderOp::DEF,
+        BroadcastSelectOp::DEF,
+        BroadcastShiftLeftOp::DEF,
+        BroadcastShiftRightArithmeticOp::DEF,
+        BroadcastShiftRightLogicalOp::DEF,
+        BroadcastSubtractOp::DEF,
+        BroadcastXorOp::DEF,
+        BroadcastZetaOp::DEF,
+        ConjOp::DEF,
+        ConstantOp::DEF,
+        ConstantLikeOp::DEF,
+        CoshOp::DEF,
+        DigammaOp::DEF,
+        ErfOp::DEF,
+        ErfInvOp::DEF,
+        ErfcOp::DEF,
+        IsInfOp::DEF,
+        IsNegInfOp::DEF,
+        IsPosInfOp::DEF,
+        LgammaOp::DEF,
+        MulhiOp::DEF,
+        NextAfterOp::DEF,
+        PolygammaOp::DEF,
+        RaggedDotOp::DEF,
+        ScanOp::DEF,
+        SinhOp::DEF,
+        SquareOp::DEF,
+        TanOp::DEF,
+        TopKOp::DEF,
+        ZetaOp::DEF,
+    ],
+    attributes: &[&RAGGED_DOT_DIMENSION_NUMBERS],
+    enums: &[&COMPARISON_DIRECTION, &COMPARISON_TYPE, &PRECISION],
+    ..Dialect::EMPTY
+};
