@@ -7,6 +7,7 @@ use crate::ops::CustomCallOp;
 use mlir::OpRef;
 use mlir::eval::{EvalEnv, EvalError, EvalFn, EvalResult, RuntimeValue};
 use numerics::math::{self, UnaryOp};
+use numerics::{DType, I1, Tensor};
 use side_dialects::expect;
 
 /// Names of targets and what they compute.
@@ -15,10 +16,12 @@ pub static TARGETS: &[(&str, EvalFn)] = &[
     ("SPMDShardToFullShape", identity),
     ("Sharding", identity),
     ("annotate_device_placement", identity),
+    ("check.eq", check_eq),
     ("check.expect_almost_eq", expect_almost_eq),
     ("check.expect_close", expect_close),
     ("check.expect_eq", expect_eq),
     ("mhlo.erf", erf),
+    ("mhlo.topk", top_k),
     ("shape_assertion", shape_assertion),
 ];
 
@@ -27,6 +30,9 @@ const TOLERANCE: f64 = 1e-3;
 
 /// Units in the last place that `check.expect_close` allows as a custom call: as upstream's interpreter.
 const MAX_ULP_DIFFERENCE: u64 = 3;
+
+/// Tolerance of `check.eq` for tensors that are not of integers: that of upstream's interpreter.
+const EQ_TOLERANCE: f64 = 1e-4;
 
 /// Evaluates a `stablehlo.custom_call` by its target.
 ///
@@ -52,6 +58,28 @@ fn identity(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> E
 fn erf(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
     let [operand] = eval::tensors(operands)?;
     eval::one(math::unary(UnaryOp::Erf, operand)?)
+}
+
+/// The `k` largest elements (or smallest, where `largest` is false) along the last dimension, and their indices.
+fn top_k(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [operand] = eval::tensors(operands)?;
+    let attributes = op.attr("mhlo.attributes").and_then(|a| a.as_dictionary());
+    let attribute = |name| attributes.and_then(|a| a.get(name));
+    let k = attribute("k").and_then(|k| usize::try_from(k.as_i64()?).ok()).ok_or_else(|| eval::missing(op, "k"))?;
+    let largest = attribute("largest").and_then(|l| l.as_bool()).unwrap_or(true);
+    let [values, indices] = eval::top_k(&operand, k, largest)?;
+    Ok(vec![values.into(), indices.into()])
+}
+
+/// As the other checks, but with a result, which is true.
+fn check_eq(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [actual, expected] = eval::tensors(operands)?;
+    if expected.dtype().is_integer() || expected.dtype() == DType::I1 {
+        expect::expect_eq(&actual, &expected)?;
+    } else {
+        expect::expect_almost_eq(&actual, &expected, EQ_TOLERANCE)?;
+    }
+    eval::one(Tensor::scalar(I1::new(true)))
 }
 
 fn expect_eq(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

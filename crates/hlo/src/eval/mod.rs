@@ -2,23 +2,34 @@
 //!
 //! The meaning of each op is the `eval` in its own file under `ops/`.
 
+mod batch_norm;
 mod body;
 mod contract;
+mod fft;
 mod index_vectors;
+mod linalg;
 pub mod quantize;
 mod reduce;
+mod rng;
 mod sort;
+mod top_k;
 mod window;
 
+pub use batch_norm::{batch_norm_grad, batch_norm_inference, batch_norm_training, epsilon};
 pub use body::{Body, BodyShape};
 pub use contract::{Convolution, dot_general};
+pub use fft::{Fourier, fourier};
 pub use index_vectors::{apply_updates, gather, scatter, take};
+pub use linalg::{Triangular, cholesky, triangular_solve};
 pub use reduce::{reduce, sum_but};
+pub use rng::{Generator, random_bits};
 pub use sort::{Comparator, sort};
+pub use top_k::top_k;
 pub use window::{reduce_window, select_and_scatter};
 
 use crate::window::WindowDim;
 use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
+use mlir::types::DYNAMIC;
 use mlir::{Attribute, OpRef, Type};
 use numerics::math::{self, BinaryOp, UnaryOp};
 use numerics::shape::StridedView;
@@ -141,6 +152,51 @@ pub fn bool_attr(op: OpRef<'_>, name: &'static str) -> bool {
 /// The error that an attribute is missing or invalid.
 pub fn missing(op: OpRef<'_>, name: &str) -> EvalError {
     EvalError::new("attribute", format!("{} has no valid attribute {name}", op.name()))
+}
+
+/// The shape of the first result that an operand holds; it must fit the type of the result.
+///
+/// # Errors
+/// If it does not, or a size is negative.
+pub fn runtime_shape(op: OpRef<'_>, shape: &Tensor) -> Result<Vec<usize>, EvalError> {
+    let shape = sizes(shape)?;
+    fits_result(op, &shape)?;
+    Ok(shape)
+}
+
+/// A shape found at run time fits the type of the first result.
+///
+/// # Errors
+/// If it does not.
+pub fn fits_result(op: OpRef<'_>, shape: &[usize]) -> Result<(), EvalError> {
+    let fits = |(&found, &declared): (&usize, &i64)| declared == DYNAMIC || usize::try_from(declared) == Ok(found);
+    match op.result_type(0).shape() {
+        Some(declared) if declared.len() != shape.len() || !shape.iter().zip(declared).all(fits) => {
+            let message = format!("the result has shape {shape:?}, which does not fit {}", op.result_type(0));
+            Err(EvalError::new("shape", message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The elements from `starts` up to but without `limits`, by `strides`, one of each a dimension.
+///
+/// # Errors
+/// If the lists do not fit the shape, or a stride is zero.
+pub fn slice(operand: &Tensor, starts: &[usize], limits: &[usize], strides: &[usize]) -> Result<Tensor, EvalError> {
+    let rank = operand.rank();
+    let valid = [starts.len(), limits.len(), strides.len()] == [rank; 3]
+        && (0..rank).all(|d| starts[d] <= limits[d] && limits[d] <= operand.shape()[d] && strides[d] > 0);
+    if !valid {
+        return Err(EvalError::new(
+            "slice_c3",
+            format!("no slice of shape {:?} from {starts:?} to {limits:?} by {strides:?}", operand.shape()),
+        ));
+    }
+    let sizes: Vec<usize> = (0..rank).map(|d| (limits[d] - starts[d]).div_ceil(strides[d])).collect();
+    let steps: Vec<isize> = strides.iter().map(|&s| isize::try_from(s).unwrap_or(isize::MAX)).collect();
+    let view = StridedView::window(operand.shape(), starts, &sizes, &steps)?;
+    Ok(operand.gather(&view)?)
 }
 
 /// Start indices of a dynamic slice: scalar tensors, each clamped so that a slice of `sizes` stays within `shape`.

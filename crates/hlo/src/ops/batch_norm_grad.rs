@@ -1,6 +1,7 @@
 //! `stablehlo.batch_norm_grad`.
 
 use super::prelude::*;
+use crate::eval::quantize::around;
 
 op! {
     /// Gradients of `batch_norm_training` with respect to its operand, scale and offset.
@@ -20,6 +21,7 @@ op! {
         attributes { epsilon: required Float(32), feature_index: required Int(64) }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
+            eval: Some(eval),
             infer: Some(infer),
             infer_label: "batch_norm_grad_c3",
             verify: Some(|op, out| out.extend(check::same_elements(op, "batch_norm_grad_c2").err())),
@@ -36,4 +38,9 @@ fn infer(op: OpRef<'_>) -> Inferred {
         &[(1, "batch_norm_grad_c5"), (2, "batch_norm_grad_c4"), (3, "batch_norm_grad_c4")],
     )?;
     Ok(vec![operand.clone(), feature.clone(), feature])
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let (epsilon, feature_index) = (eval::epsilon(op)?, eval::usize_attr(op, "feature_index")?);
+    around(op, operands, |operands| eval::batch_norm_grad(&operands, epsilon, feature_index))
 }

@@ -1,6 +1,7 @@
 //! `stablehlo.batch_norm_inference`.
 
 use super::prelude::*;
+use crate::eval::quantize::around;
 
 op! {
     /// `operand` normalized along all dimensions but `feature_index` by given means and variances, then scaled and
@@ -17,6 +18,7 @@ op! {
         attributes { epsilon: required Float(32), feature_index: required Int(64) }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
+            eval: Some(eval),
             infer: Some(infer),
             infer_label: "batch_norm_inference_c7",
             verify: Some(|op, out| out.extend(check::same_elements(op, "batch_norm_inference_c2").err())),
@@ -33,4 +35,9 @@ fn infer(op: OpRef<'_>) -> Inferred {
     ];
     check::features(op, "batch_norm_inference_c1", &features)?;
     Ok(vec![op.operand_type(0).clone()])
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let (epsilon, feature_index) = (eval::epsilon(op)?, eval::usize_attr(op, "feature_index")?);
+    around(op, operands, |operands| eval::batch_norm_inference(&operands, epsilon, feature_index))
 }

@@ -1,6 +1,7 @@
 //! `stablehlo.batch_norm_training`.
 
 use super::prelude::*;
+use crate::eval::quantize::around;
 
 op! {
     /// `operand` normalized along all dimensions but `feature_index`, then scaled and shifted; with the means and
@@ -19,6 +20,7 @@ op! {
         attributes { epsilon: required Float(32), feature_index: required Int(64) }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
+            eval: Some(eval),
             infer: Some(infer),
             infer_label: "batch_norm_training_c7",
             verify: Some(|op, out| out.extend(check::same_elements(op, "batch_norm_training_c2").err())),
@@ -30,4 +32,9 @@ fn infer(op: OpRef<'_>) -> Inferred {
     let features = [(1, "batch_norm_training_c3"), (2, "batch_norm_training_c4")];
     let feature = check::features(op, "batch_norm_training_c1", &features)?;
     Ok(vec![op.operand_type(0).clone(), feature.clone(), feature])
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let (epsilon, feature_index) = (eval::epsilon(op)?, eval::usize_attr(op, "feature_index")?);
+    around(op, operands, |operands| eval::batch_norm_training(&operands, epsilon, feature_index))
 }

@@ -1,6 +1,7 @@
 //! `stablehlo.cholesky`.
 
 use super::prelude::*;
+use crate::eval::quantize::around;
 
 op! {
     /// The Cholesky factor (lower or upper) of each matrix in the last two dimensions of `a`; the shape stays.
@@ -10,6 +11,7 @@ op! {
         attributes { lower: implied Bool => DefaultValue::Bool(false) }
         traits [NoMemoryEffect]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$a (`,` `lower` `=` $lower^)? \
                  attr-dict `:` custom<SameOperandsAndResultType>(type($a), type($result))",
@@ -27,4 +29,12 @@ fn verify(op: OpRef<'_>) -> Verdict {
         return Err(op.error("cholesky_c2", format!("a must have at least 2 dimensions; found {a}")));
     };
     require(op, "cholesky_c3", compat::dims(rows, columns), || format!("matrices in a must be square; found {a}"))
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let lower = flag(CholeskyOp(op).lower());
+    around(op, operands, |operands| {
+        let [a] = eval::exactly(operands)?;
+        Ok(vec![eval::cholesky(a, lower)?])
+    })
 }

@@ -14,6 +14,7 @@ op! {
         }
         traits [NoMemoryEffect]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$operand `,` $output_dimensions `,` `dims` `=` $broadcast_dimensions \
                  attr-dict `:` functional-type(operands, results)",
@@ -45,4 +46,11 @@ fn verify(op: OpRef<'_>) -> Verdict {
     let n = rank(operand);
     check::in_range(op, "dynamic_broadcast_in_dim_c9", "known_expanding_dimensions", expanding, n)?;
     check::in_range(op, "dynamic_broadcast_in_dim_c10", "known_nonexpanding_dimensions", others, n)
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [operand, output_dimensions] = eval::tensors(operands)?;
+    let shape = eval::runtime_shape(op, &output_dimensions)?;
+    let view = StridedView::dense(operand.shape())?.broadcast(&shape, &eval::usizes(op, "broadcast_dimensions")?)?;
+    eval::one(operand.gather(&view)?)
 }

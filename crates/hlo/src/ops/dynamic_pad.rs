@@ -15,6 +15,7 @@ op! {
         results { result: single TENSOR }
         traits [NoMemoryEffect]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
@@ -47,4 +48,12 @@ fn verify(op: OpRef<'_>) -> Verdict {
         Some(sizes) if known => check::has_shape(op, "dynamic_pad_c4", "the result", shape(result), &sizes),
         _ => Ok(()),
     }
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [operand, padding, low, high, interior] = eval::tensors(operands)?;
+    let (low, high, interior) = (low.to_i64s()?, high.to_i64s()?, interior.to_i64s()?);
+    let result = eval::pad(&operand, &padding, &low, &high, &interior)?;
+    eval::fits_result(op, result.shape())?;
+    eval::one(result)
 }

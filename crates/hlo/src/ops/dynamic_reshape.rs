@@ -9,6 +9,7 @@ op! {
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
@@ -25,4 +26,9 @@ fn verify(op: OpRef<'_>) -> Verdict {
         format!("operand and result must have as many elements; found {operand} and {result}")
     })?;
     check::shape_operand(op, "dynamic_reshape_c4", "output_shape", 1)
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [operand, output_shape] = eval::tensors(operands)?;
+    eval::one(operand.into_shape(eval::runtime_shape(op, &output_shape)?)?)
 }

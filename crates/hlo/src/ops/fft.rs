@@ -11,6 +11,7 @@ op! {
         attributes { fft_type: required Enum(&FFT_TYPE), fft_length: required I64Array }
         traits [NoMemoryEffect]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$operand `,` `type` `=` $fft_type `,` `length` `=` $fft_length \
                  attr-dict `:` functional-type(operands, results)",
@@ -62,4 +63,17 @@ fn infer(op: OpRef<'_>) -> Inferred {
         _ => {}
     }
     Ok(vec![Type::tensor(sizes, element)])
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [operand] = eval::tensors(operands)?;
+    let transform = FftOp(op).fft_type().and_then(|t| t.as_enum(&FFT_TYPE));
+    let transform = match transform.and_then(|t| FFT_TYPE.case(t)) {
+        Some("FFT") => eval::Fourier::Forward,
+        Some("IFFT") => eval::Fourier::Inverse,
+        Some("RFFT") => eval::Fourier::RealForward,
+        Some("IRFFT") => eval::Fourier::RealInverse,
+        _ => return Err(eval::missing(op, "fft_type")),
+    };
+    eval::one(eval::fourier(transform, operand, &eval::usizes(op, "fft_length")?)?)
 }

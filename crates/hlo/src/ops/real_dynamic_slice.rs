@@ -14,6 +14,7 @@ op! {
         results { result: single TENSOR }
         traits [NoMemoryEffect]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
@@ -39,4 +40,12 @@ fn verify(op: OpRef<'_>) -> Verdict {
         check::has_shape(op, "real_dynamic_slice_shapes", name, shape(op.operand_type(i)), &required)?;
     }
     Ok(())
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [operand, starts, limits, strides] = eval::tensors(operands)?;
+    let (starts, limits) = (eval::sizes(&starts)?, eval::sizes(&limits)?);
+    let result = eval::slice(&operand, &starts, &limits, &eval::sizes(&strides)?)?;
+    eval::fits_result(op, result.shape())?;
+    eval::one(result)
 }

@@ -10,6 +10,7 @@ op! {
         attributes { rng_algorithm: required Enum(&RNG_ALGORITHM) }
         traits [NoMemoryEffect]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$initial_state `,` `algorithm` `=` $rng_algorithm attr-dict `:` functional-type(operands, results)",
             ),
@@ -23,4 +24,19 @@ fn verify(op: OpRef<'_>) -> Verdict {
     require(op, "rng_bit_generator_c1", compat::types(state, output_state), || {
         format!("output_state must have the type of initial_state; found {output_state} and {state}")
     })
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [state] = eval::tensors(operands)?;
+    let shape = eval::static_result_shape(op, 1);
+    let shape = shape.ok_or_else(|| EvalError::new("rng_bit_generator", "the output must be static"))?;
+    let algorithm = RngBitGeneratorOp(op).rng_algorithm().and_then(|a| a.as_enum(&RNG_ALGORITHM));
+    // XLA's default on CPU is Philox, and so it is here.
+    let algorithm = match algorithm.and_then(|a| RNG_ALGORITHM.case(a)) {
+        Some("THREE_FRY") => eval::Generator::ThreeFry,
+        Some("DEFAULT" | "PHILOX") => eval::Generator::Philox,
+        _ => return Err(eval::missing(op, "rng_algorithm")),
+    };
+    let (state, output) = eval::random_bits(algorithm, &state, &shape, eval::storage_dtype(op.result_type(1))?)?;
+    Ok(vec![state.into(), output.into()])
 }

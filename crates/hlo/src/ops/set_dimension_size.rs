@@ -10,6 +10,7 @@ op! {
         attributes { dimension: required Int(64) }
         traits [NoMemoryEffect]
         hooks {
+            eval: Some(eval),
             assembly: Assembly::Format(
                 "$operand `,` $size `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)",
             ),
@@ -36,4 +37,22 @@ fn infer(op: OpRef<'_>) -> Inferred {
     }
     let encoding = limits.iter().any(|&b| b != DYNAMIC).then(|| type_extensions(limits));
     Ok(vec![Type::encoded_tensor(sizes, operand.element_type().clone(), encoding)])
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [operand, size] = eval::tensors(operands)?;
+    let dimension = eval::usize_attr(op, "dimension")?;
+    let size = usize::try_from(size.item::<i32>()?).ok();
+    let mut limits = operand.shape().to_vec();
+    match (limits.get_mut(dimension), size) {
+        (Some(limit), Some(size)) if size <= *limit => *limit = size,
+        _ => {
+            let message = format!("dimension {dimension} of shape {:?} cannot become {size:?}", operand.shape());
+            return Err(EvalError::new("set_dimension_size", message));
+        }
+    }
+    let rank = operand.rank();
+    let result = eval::slice(&operand, &vec![0; rank], &limits, &vec![1; rank])?;
+    eval::fits_result(op, result.shape())?;
+    eval::one(result)
 }

@@ -47,11 +47,5 @@ fn infer(op: OpRef<'_>) -> Inferred {
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
     let [operand] = eval::tensors(operands)?;
     let (starts, limits) = (eval::usizes(op, "start_indices")?, eval::usizes(op, "limit_indices")?);
-    let strides = eval::usizes(op, "strides")?;
-    let sizes: Vec<usize> = (0..operand.rank().min(starts.len()).min(limits.len()).min(strides.len()))
-        .map(|d| limits[d].saturating_sub(starts[d]).div_ceil(strides[d].max(1)))
-        .collect();
-    let steps: Vec<isize> = strides.iter().map(|&s| isize::try_from(s).unwrap_or(isize::MAX)).collect();
-    let view = StridedView::window(operand.shape(), &starts, &sizes, &steps)?;
-    eval::one(operand.gather(&view)?)
+    eval::one(eval::slice(&operand, &starts, &limits, &eval::usizes(op, "strides")?)?)
 }

@@ -15,7 +15,7 @@ op! {
             transpose_a: required Enum(&TRANSPOSE),
         }
         traits [NoMemoryEffect]
-        hooks { infer: Some(infer), infer_label: "triangular_solve_c4" }
+        hooks { eval: Some(eval), infer: Some(infer), infer_label: "triangular_solve_c4" }
     }
 }
 
@@ -40,4 +40,24 @@ fn infer(op: OpRef<'_>) -> Inferred {
         "transpose_a must not be TRANSPOSE_INVALID".to_string()
     })?;
     Ok(vec![b.clone()])
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [a, b] = eval::tensors(operands)?;
+    let solve = TriangularSolveOp(op);
+    let transpose = solve.transpose_a().and_then(|t| t.as_enum(&TRANSPOSE));
+    let (transposed, conjugated) = match transpose.and_then(|t| TRANSPOSE.case(t)) {
+        Some("NO_TRANSPOSE") => (false, false),
+        Some("TRANSPOSE") => (true, false),
+        Some("ADJOINT") => (true, true),
+        _ => return Err(EvalError::new("triangular_solve_i6", "transpose_a says nothing")),
+    };
+    let system = eval::Triangular {
+        left_side: flag(solve.left_side()),
+        lower: flag(solve.lower()),
+        unit_diagonal: flag(solve.unit_diagonal()),
+        transposed,
+        conjugated,
+    };
+    eval::one(eval::triangular_solve(a, b, system)?)
 }

@@ -17,6 +17,6 @@ pub mod scalar;
 pub mod unary;
 
 pub use binary::{BinaryOp, binary};
-pub use compare::{Direction, clamp, compare, compare_total_order, select};
+pub use compare::{Direction, clamp, compare, compare_total_order, select, total_order_key};
 pub use convert::{bitcast, convert, reduce_precision};
 pub use unary::{UnaryOp, unary};
