@@ -217,8 +217,12 @@ fn verify_elements(op: OpRef<'_>, dims: &ConvDims<'_>, labels: &[&'static str; 3
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let convolution = ConvolutionOp(op);
-    let dims = convolution.dimension_numbers().and_then(ConvDims::of);
+    eval_convolution(op, operands, op.attr("padding"))
+}
+
+/// Evaluates a convolution of two operands with the attributes of `op`, but for the padding.
+pub(super) fn eval_convolution(op: OpRef<'_>, operands: Vec<RuntimeValue>, padding: Option<&Attribute>) -> EvalResult {
+    let dims = op.attr("dimension_numbers").and_then(ConvDims::of);
     let dims = dims.ok_or_else(|| eval::missing(op, "dimension_numbers"))?;
     let groups = |name| eval::usize_attr(op, name);
     let (feature_groups, batch_groups) = (groups("feature_group_count")?, groups("batch_group_count")?);
@@ -228,12 +232,12 @@ fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> Eval
         let size = |&d: &i64| rhs.shape().get(d as usize).map_or(0, |&s| s as i64);
         let window = eval::window_dims(
             &dims.kernel_spatial_dimensions.iter().map(size).collect::<Vec<_>>(),
-            convolution.window_strides(),
-            convolution.padding(),
-            convolution.lhs_dilation(),
-            convolution.rhs_dilation(),
+            op.attr("window_strides"),
+            padding,
+            op.attr("lhs_dilation"),
+            op.attr("rhs_dilation"),
         )?;
-        let reversal = ints(convolution.window_reversal()).iter().map(|&b| b != 0).collect();
+        let reversal = ints(op.attr("window_reversal")).iter().map(|&b| b != 0).collect();
         let convolution = eval::Convolution { dims, window, reversal, feature_groups, batch_groups };
         Ok(vec![convolution.eval(lhs, rhs, dtype)?])
     })

@@ -18,7 +18,7 @@ op! {
             precision_config: optional ArrayOf(&Enum(&PRECISION)),
         }
         traits [NoMemoryEffect]
-        hooks { verify: Some(|op, out| out.extend(verify(op).err())) }
+        hooks { eval: Some(eval), verify: Some(|op, out| out.extend(verify(op).err())) }
     }
 }
 
@@ -64,4 +64,10 @@ fn verify(op: OpRef<'_>) -> Verdict {
     check::has_shape(op, "dynamic_conv_c4", "padding", shape(op.operand_type(2)), &[spatial, 2])?;
     let padding = check::constant(op, 2).filter(|p| *p.ty().element_type() == Type::i64());
     super::convolution::verify_convolution(op, padding, &LABELS)
+}
+
+fn eval(op: OpRef<'_>, mut operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [padding] = eval::tensors(operands.split_off(operands.len().min(2)))?;
+    let padding = Attribute::from_tensor(&math::convert(padding, numerics::DType::I64)?);
+    super::convolution::eval_convolution(op, operands, Some(&padding))
 }
