@@ -25,6 +25,8 @@ pub(crate) struct Machine<'i, 'm, 'p> {
     ops: u64,
     /// How many ops of the entry block are done, and how many there are.
     position: (usize, usize),
+    /// While a region of scalars runs on vectors: their length.
+    lanes: Option<usize>,
 }
 
 struct Frame {
@@ -34,7 +36,7 @@ struct Frame {
 
 impl<'i, 'm, 'p> Machine<'i, 'm, 'p> {
     pub fn new(interpreter: &'i Interpreter<'m>, progress: Option<OnProgress<'p>>) -> Self {
-        Machine { interpreter, progress, frames: Vec::new(), depth: 0, ops: 0, position: (0, 0) }
+        Machine { interpreter, progress, frames: Vec::new(), depth: 0, ops: 0, position: (0, 0), lanes: None }
     }
 
     /// Runs a function on inputs that fit it.
@@ -108,7 +110,10 @@ impl<'i, 'm, 'p> Machine<'i, 'm, 'p> {
                 Action::Return => return self.operands(step),
                 Action::Constant(tensor) => vec![RuntimeValue::Tensor(tensor.clone())],
                 Action::Eval(eval) => {
-                    let operands = self.operands(step)?;
+                    let mut operands = self.operands(step)?;
+                    if let Some(n) = self.lanes {
+                        same_length(&mut operands, n)?;
+                    }
                     let op = self.interpreter.module.op(step.op);
                     eval(op, operands, self).map_err(|error| self.locate(error, step))?
                 }
@@ -192,8 +197,10 @@ impl EvalEnv for Machine<'_, '_, '_> {
 
     fn scalar_region(&mut self, region: RegionId, n: usize, args: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
         if self.is_vectorizable(region) {
-            let results = self.region(region, args.into_iter().map(RuntimeValue::from).collect())?;
-            return results
+            self.lanes = Some(n);
+            let results = self.region(region, args.into_iter().map(RuntimeValue::from).collect());
+            self.lanes = None;
+            return results?
                 .into_iter()
                 .map(|result| {
                     let result = result.into_tensor()?;
@@ -230,6 +237,17 @@ impl EvalEnv for Machine<'_, '_, '_> {
             None => Err(EvalError::new("symbol", format!("there is no function @{symbol} to call"))),
         }
     }
+}
+
+/// Repeats scalars among more than two operands: ops of one or two take any mixture of scalars and vectors.
+fn same_length(operands: &mut [RuntimeValue], n: usize) -> Result<(), EvalError> {
+    let is_scalar = |value: &RuntimeValue| matches!(value, RuntimeValue::Tensor(t) if t.rank() == 0);
+    if operands.len() > 2 && !operands.iter().all(is_scalar) {
+        for operand in operands.iter_mut().filter(|operand| is_scalar(operand)) {
+            *operand = operand.tensor()?.broadcast_scalar([n])?.into();
+        }
+    }
+    Ok(())
 }
 
 /// Element `position` of a vector as a tensor of rank 0; a scalar is the same at each position.

@@ -4,6 +4,7 @@
 
 use mlir::Type;
 use mlir::eval::EvalError;
+use numerics::text::format_element;
 use numerics::math::{self, Direction};
 use numerics::{DType, Tensor, dispatch_all};
 
@@ -102,7 +103,9 @@ fn mismatch(label: &'static str, what: &str, actual: &Tensor, expected: &Tensor,
 }
 
 fn element(tensor: &Tensor, position: usize) -> String {
-    dispatch_all!(tensor.dtype(), T => tensor.as_slice::<T>().map_or(String::new(), |v| format!("{:?}", v[position])))
+    let size = tensor.dtype().bytes();
+    let bytes = position.checked_mul(size).and_then(|start| tensor.bytes().get(start..start + size));
+    bytes.map_or(String::new(), |bytes| format_element(tensor.dtype(), bytes))
 }
 
 #[cfg(test)]
