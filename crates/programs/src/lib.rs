@@ -8,7 +8,7 @@ mod display;
 mod expected;
 mod inputs;
 pub mod io;
-mod npy;
+pub mod npy;
 mod opt;
 mod source;
 mod timings;

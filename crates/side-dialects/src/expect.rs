@@ -4,8 +4,8 @@
 
 use mlir::Type;
 use mlir::eval::EvalError;
-use numerics::text::format_element;
 use numerics::math::{self, Direction};
+use numerics::text::format_element;
 use numerics::{DType, Tensor, dispatch_all};
 
 /// Fails unless the tensors are equal, element by element. NaN equals NaN, and zeros of both signs are equal.

@@ -113,7 +113,9 @@ pub fn unary(op: UnaryOp, operand: Tensor) -> Result<Tensor, TensorError> {
         (UnaryOp::Imag, DType::C64 | DType::C128) => parts(&operand, |z| z.im),
         (UnaryOp::Real, _) if dtype.is_float() => Ok(operand),
         (UnaryOp::Imag, _) if dtype.is_float() => Tensor::zeros(dtype, operand.shape()),
-        (UnaryOp::Abs, _) => dispatch!(dtype, [integer, float] T => map(operand, T::abs), else unsupported()),
+        (UnaryOp::Abs, _) => {
+            dispatch!(dtype, [integer, float] T => map(operand, <T as crate::Real>::abs), else unsupported())
+        }
         (UnaryOp::Sign, _) if !dtype.is_complex() => {
             dispatch!(dtype, [integer, float] T => map(operand, T::sign), else unsupported())
         }

@@ -1,0 +1,77 @@
+//! The examples compute what was recorded when they were exported.
+
+use numerics::{DType, Tensor, math};
+use programs::{Io, npy, program};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
+}
+
+fn run(args: Vec<OsString>) -> (i32, String) {
+    let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+    let mut io = Io {
+        stdin: &mut std::io::empty(),
+        stdout: &mut stdout,
+        stderr: &mut stderr,
+        cwd: PathBuf::new(),
+        terminal: false,
+    };
+    let code = program("stablo").expect("stablo is a program")(&args, &mut io);
+    (code, String::from_utf8_lossy(&stderr).into_owned())
+}
+
+/// A file as `f64`, which holds all numbers of the examples exactly; and whether they are integers.
+fn load(path: &Path) -> (Tensor, bool) {
+    let file = fs::read(path).unwrap();
+    let dtype = match &*npy::read_header(&file).unwrap().kind {
+        "f4" => DType::F32,
+        "i4" => DType::I32,
+        "i1" => DType::I8,
+        "u1" => DType::U8,
+        "u4" => DType::U32,
+        other => panic!("{}: {other}", path.display()),
+    };
+    (math::convert(npy::read(file, dtype).unwrap(), DType::F64).unwrap(), !dtype.is_float())
+}
+
+/// Tolerances are those recorded with the programs; integers are exact.
+fn reproduces(name: &str, absolute: f64, relative: f64) {
+    let directory = example(name);
+    let numbered = |what: &str| {
+        let path = |k| directory.join(format!("{what}_{k}.npy"));
+        (0..).map(path).take_while(|path| path.exists()).collect::<Vec<_>>()
+    };
+    let saved = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples").join(name);
+    let mut args: Vec<OsString> = vec!["stablo".into(), "run".into(), directory.join("module.mlir").into()];
+    args.extend(["--output-dir".into(), saved.clone().into()]);
+    args.extend(numbered("input").into_iter().flat_map(|path| ["--input".into(), path.into()]));
+    assert_eq!(run(args), (0, String::new()));
+    for expected in numbered("output") {
+        let actual = saved.join(expected.file_name().expect("made from a name"));
+        let ((actual, _), (expected, exact)) = (load(&actual), load(&expected));
+        assert_eq!(actual.shape(), expected.shape());
+        let pairs = actual.as_slice::<f64>().unwrap().iter().zip(expected.as_slice::<f64>().unwrap());
+        for (a, e) in pairs {
+            let tolerance = if exact { 0.0 } else { absolute + relative * e.abs() };
+            assert!((a - e).abs() <= tolerance || (a.is_nan() && e.is_nan()) || a == e, "{name}: {a} instead of {e}");
+        }
+    }
+}
+
+#[test]
+fn nbody() {
+    reproduces("nbody", 1e-2, 1e-3);
+}
+
+#[test]
+fn cnn_train() {
+    reproduces("cnn_train", 1e-4, 1e-3);
+}
+
+#[test]
+fn int_bits() {
+    reproduces("int_bits", 1e-5, 1e-4);
+}
