@@ -2,8 +2,8 @@
 
 // Endless recursion is an error, not an overflow of the stack.
 // CHECK: calls and regions nest deeper than
-func.func @main(%x: tensor<f32>) -> tensor<f32> {
-  %0 = call @main(%x) : (tensor<f32>) -> tensor<f32>
+func.func @main() -> tensor<f32> {
+  %0 = call @main() : () -> tensor<f32>
   return %0 : tensor<f32>
 }
 

@@ -114,7 +114,7 @@ pub fn unary(op: UnaryOp, operand: Tensor) -> Result<Tensor, TensorError> {
         (UnaryOp::Real, _) if dtype.is_float() => Ok(operand),
         (UnaryOp::Imag, _) if dtype.is_float() => Tensor::zeros(dtype, operand.shape()),
         (UnaryOp::Abs, _) => {
-            dispatch!(dtype, [integer, float] T => map(operand, <T as crate::Real>::abs), else unsupported())
+            dispatch!(dtype, [integer, float] T => map(operand, <T as Real>::abs), else unsupported())
         }
         (UnaryOp::Sign, _) if !dtype.is_complex() => {
             dispatch!(dtype, [integer, float] T => map(operand, T::sign), else unsupported())
