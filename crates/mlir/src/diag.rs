@@ -115,8 +115,8 @@ impl Source {
     /// A source text. `first_line` is the number of its first line: above 1 for a chunk of a split file.
     pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>, first_line: u32) -> Source {
         let text: Arc<str> = text.into();
-        let ends = text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1);
-        let line_starts = std::iter::once(0).chain(ends).collect();
+        let starts = memchr::memchr_iter(b'\n', text.as_bytes()).map(|i| i as u32 + 1);
+        let line_starts = std::iter::once(0).chain(starts).collect();
         Source { name: name.into(), text, line_starts, first_line }
     }
 
