@@ -11,7 +11,7 @@ func.func @main() -> tensor<f32> {
 
 // A failed check says where, and who called.
 // CHECK: [[#@LINE+3]]:3: error[check.expect_eq]
-// CHECK: [[#@LINE+6]]:3: note: called from here
+// CHECK: [[#@LINE+8]]:3: note: called from here
 func.func private @check(%x: tensor<i32>, %y: tensor<i32>) {
   check.expect_eq %x, %y : tensor<i32>
   return
