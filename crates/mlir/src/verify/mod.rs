@@ -22,7 +22,7 @@ use crate::ods::{OpDef, Trait};
 /// How errors are reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reporting {
-    /// Every error that is independent of others, in the order of the text.
+    /// Every error that is independent of others, so the first of each op, in the order of the text.
     #[default]
     All,
     /// Upstream's order, and only the first error of each op that is isolated from above.
@@ -262,8 +262,7 @@ impl<'m> Verifier<'m> {
         } else {
             return true;
         };
-        self.errors.push(op.error("unregistered", message));
-        false
+        self.report(op.error("unregistered", message))
     }
 
     /// What is checked of an op after its regions. False if there is an error, also within its regions.
@@ -309,8 +308,10 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    fn report(&mut self, diagnostic: Diagnostic) {
+    /// Records an error; false, for checks that say whether they passed.
+    fn report(&mut self, diagnostic: Diagnostic) -> bool {
         self.errors.push(diagnostic);
+        false
     }
 }
 

@@ -27,30 +27,24 @@ impl Side {
 }
 
 impl<'m> Verifier<'m> {
-    /// Whether the op satisfies its slots.
+    /// Whether the op satisfies its slots. Reports the first that it does not: others often follow from that.
     pub(super) fn check_slots(&mut self, op: OpRef<'m>, def: &'static OpDef) -> bool {
-        let before = self.errors.len();
-        self.check_attributes(op, def);
-        if self.errors.len() > before {
+        let fits = self.check_attributes(op, def)
+            && self.check_values(op, def, Side::Operand, op.operands().iter().copied())
+            && self.check_values(op, def, Side::Result, op.results())
+            && self.check_regions(op, def);
+        if !fits {
             return false;
         }
-        self.check_values(op, def, Side::Operand, op.operands().iter().copied());
-        if self.errors.len() == before || !self.stops {
-            self.check_values(op, def, Side::Result, op.results());
-        }
-        if self.errors.len() > before {
-            return false;
-        }
-        self.check_regions(op, def);
         if op.successors().len() != def.successors {
             let (found, expected) = (op.successors().len(), def.successors);
             let message = format!("`{}` must have {expected} successors, but has {found}", def.name);
-            self.report(op.error("successors", message));
+            return self.report(op.error("successors", message));
         }
-        self.errors.len() == before
+        true
     }
 
-    fn check_attributes(&mut self, op: OpRef<'m>, def: &'static OpDef) {
+    fn check_attributes(&mut self, op: OpRef<'m>, def: &'static OpDef) -> bool {
         for (slot, value) in def.attributes.iter().zip(op.properties()) {
             let message = match value {
                 None if matches!(slot.presence, Presence::Required) => {
@@ -67,11 +61,9 @@ impl<'m> Verifier<'m> {
                 }
                 _ => continue,
             };
-            self.report(op.error("attribute", message));
-            if self.stops {
-                return;
-            }
+            return self.report(op.error("attribute", message));
         }
+        true
     }
 
     fn check_values(
@@ -80,7 +72,7 @@ impl<'m> Verifier<'m> {
         def: &'static OpDef,
         side: Side,
         values: impl ExactSizeIterator<Item = Value> + Clone,
-    ) {
+    ) -> bool {
         let (slots, sized, sizes_name) = match side {
             Side::Operand => (def.operands, Trait::AttrSizedOperandSegments, "operandSegmentSizes"),
             Side::Result => (def.results, Trait::AttrSizedResultSegments, "resultSegmentSizes"),
@@ -90,8 +82,8 @@ impl<'m> Verifier<'m> {
             Ok(sizes) => sizes,
             Err(error) => {
                 let message = count_message(def, side, slots, sizes_name, &error);
-                self.report(op.error(if matches!(side, Side::Operand) { "operands" } else { "results" }, message));
-                return;
+                return self
+                    .report(op.error(if matches!(side, Side::Operand) { "operands" } else { "results" }, message));
             }
         };
         let mut numbered = values.enumerate();
@@ -104,12 +96,10 @@ impl<'m> Verifier<'m> {
                 let (side, name, summary) = (side.name(), slot.name, slot.constraint.summary);
                 let message =
                     format!("{side} {number} (`{name}`) of `{}` must be {summary}, but has type {ty}", def.name);
-                self.report(op.error(format!("{side}-type"), message));
-                if self.stops {
-                    return;
-                }
+                return self.report(op.error(format!("{side}-type"), message));
             }
         }
+        true
     }
 
     /// Whether the type is in the set. Programs ask this of the same few types over and over: the answer is remembered by
@@ -131,15 +121,14 @@ impl<'m> Verifier<'m> {
         holds
     }
 
-    fn check_regions(&mut self, op: OpRef<'m>, def: &'static OpDef) {
+    fn check_regions(&mut self, op: OpRef<'m>, def: &'static OpDef) -> bool {
         let found = op.regions().len();
         let open = def.regions.last().is_some_and(|r| r.variadic);
         let least = def.regions.len() - usize::from(open);
         if found < least || (!open && found > least) {
             let at_least = if open { "at least " } else { "" };
             let message = format!("`{}` must have {at_least}{least} regions, but has {found}", def.name);
-            self.report(op.error("region", message));
-            return;
+            return self.report(op.error("region", message));
         }
         for (i, &region) in op.regions().iter().enumerate() {
             // With a variadic slot, which is the last, all further regions belong to it.
@@ -152,11 +141,9 @@ impl<'m> Verifier<'m> {
             };
             let message =
                 format!("region {i} (`{}`) of `{}` must have {required}, but has {blocks}", slot.name, def.name);
-            self.report(op.error("region", message));
-            if self.stops {
-                return;
-            }
+            return self.report(op.error("region", message));
         }
+        true
     }
 }
 

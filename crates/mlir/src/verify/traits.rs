@@ -10,7 +10,6 @@ use std::borrow::Cow;
 impl<'m> Verifier<'m> {
     /// Whether the op satisfies the traits that do not look into its regions.
     pub(super) fn check_traits(&mut self, op: OpRef<'m>, def: &'static OpDef) -> bool {
-        let before = self.errors.len();
         for t in def.traits {
             let (label, message) = match t {
                 Trait::Terminator => ("terminator", misplaced_terminator(op)),
@@ -40,13 +39,10 @@ impl<'m> Verifier<'m> {
                 _ => continue,
             };
             if let Some(message) = message {
-                self.report(op.error(label, format!("`{}`: {message}", def.name)));
-                if self.stops {
-                    return false;
-                }
+                return self.report(op.error(label, format!("`{}`: {message}", def.name)));
             }
         }
-        self.errors.len() == before
+        true
     }
 
     /// Checks the traits that look at the ops of the regions.
