@@ -283,7 +283,9 @@ impl<'m> Verifier<'m> {
         if !clean && self.stops {
             return false;
         }
-        self.check_region_traits(op, def);
+        if clean {
+            self.check_region_traits(op, def);
+        }
         if def.has_trait(&Trait::SymbolTable) {
             self.check_symbol_table(op, frame.users_before);
         }
