@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Durations of the steps.
 #[derive(Debug, Default)]
 pub struct Timings {
-    /// Reading the file and parsing it.
+    /// Parsing the text.
     pub parse: Duration,
     /// Verifying the module.
     pub verify: Duration,

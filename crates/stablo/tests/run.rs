@@ -1,0 +1,122 @@
+//! What the driver of the interpreter promises beyond the meaning of single ops.
+
+use stablo::{Module, ParseOptions, Progress, RuntimeValue, Tensor};
+use std::ops::ControlFlow;
+
+fn module(text: &str) -> Module {
+    let parsed = stablo::parse("test.mlir", text, ParseOptions::default());
+    assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
+    let errors = stablo::verify(&parsed.module);
+    assert!(errors.is_empty(), "{errors:?}");
+    parsed.module
+}
+
+fn vector(values: &[f32]) -> Tensor {
+    Tensor::from_vec([values.len()], values.to_vec()).unwrap()
+}
+
+fn run(module: &Module, inputs: &[&Tensor]) -> Vec<Tensor> {
+    let inputs = inputs.iter().map(|&t| RuntimeValue::Tensor(t.clone())).collect();
+    let results = stablo::run(module, "main", inputs).unwrap();
+    results.into_iter().map(|r| r.into_tensor().unwrap()).collect()
+}
+
+/// Ops overwrite operands that die, never those that are used again, returned, or held by the caller.
+#[test]
+fn values_survive_until_their_last_use() {
+    let module = module(
+        "func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+          %0 = stablehlo.add %x, %x : tensor<2xf32>
+          %1 = stablehlo.negate %0 : tensor<2xf32>
+          %2 = stablehlo.multiply %0, %0 : tensor<2xf32>
+          %3 = stablehlo.add %1, %x : tensor<2xf32>
+          return %1, %2, %3 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+        }",
+    );
+    let x = vector(&[1.0, 2.0]);
+    for _ in 0..2 {
+        assert_eq!(run(&module, &[&x]), [vector(&[-2.0, -4.0]), vector(&[4.0, 16.0]), vector(&[-1.0, -2.0])]);
+        assert_eq!(x, vector(&[1.0, 2.0]));
+    }
+}
+
+/// A value that a loop body uses is there in each iteration, though its last use outside is the loop itself.
+#[test]
+fn regions_see_the_values_around_them_each_time() {
+    let module = module(
+        "func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+          %zero = stablehlo.constant dense<0> : tensor<i32>
+          %one = stablehlo.constant dense<1> : tensor<i32>
+          %limit = stablehlo.constant dense<3> : tensor<i32>
+          %step = stablehlo.add %x, %x : tensor<2xf32>
+          %0:2 = stablehlo.while(%i = %zero, %sum = %step) : tensor<i32>, tensor<2xf32>
+            cond {
+              %c = stablehlo.compare LT, %i, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>
+              stablehlo.return %c : tensor<i1>
+            } do {
+              %next = stablehlo.add %i, %one : tensor<i32>
+              %more = stablehlo.add %sum, %step : tensor<2xf32>
+              stablehlo.return %next, %more : tensor<i32>, tensor<2xf32>
+            }
+          return %x, %0#1 : tensor<2xf32>, tensor<2xf32>
+        }",
+    );
+    let x = vector(&[1.0, -1.0]);
+    assert_eq!(run(&module, &[&x]), [x.clone(), vector(&[8.0, -8.0])]);
+}
+
+/// A body with control flow runs position by position, and not at all for an empty tensor.
+#[test]
+fn empty_tensors_have_no_positions() {
+    let module = module(
+        "func.func @main(%x: tensor<0xf32>) -> tensor<0xi1> {
+          %0 = \"stablehlo.map\"(%x) ({
+            ^bb0(%a: tensor<f32>):
+              %c = stablehlo.compare GT, %a, %a : (tensor<f32>, tensor<f32>) -> tensor<i1>
+              %r = \"stablehlo.if\"(%c) ({
+                stablehlo.return %c : tensor<i1>
+              }, {
+                stablehlo.return %c : tensor<i1>
+              }) : (tensor<i1>) -> tensor<i1>
+              stablehlo.return %r : tensor<i1>
+          }) {dimensions = array<i64: 0>} : (tensor<0xf32>) -> tensor<0xi1>
+          return %0 : tensor<0xi1>
+        }",
+    );
+    assert_eq!(run(&module, &[&vector(&[])])[0].shape(), [0]);
+}
+
+#[test]
+fn a_run_can_be_watched_and_broken_off() {
+    let module = module(
+        "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+          %0 = stablehlo.add %x, %x : tensor<2xf32>
+          %1 = stablehlo.add %0, %x : tensor<2xf32>
+          return %1 : tensor<2xf32>
+        }",
+    );
+    let executable = stablo::ENGINES[0].compile(&module, "main").unwrap();
+    let input = || vec![RuntimeValue::Tensor(vector(&[1.0, 2.0]))];
+    let mut seen = Vec::new();
+    let mut watch = |progress: Progress| {
+        seen.push((progress.ops, progress.position, progress.length));
+        ControlFlow::Continue(())
+    };
+    executable.run(input(), Some(&mut watch)).unwrap();
+    assert_eq!(seen, [(1, 0, 3), (2, 1, 3), (3, 2, 3)]);
+    let mut stop = |_: Progress| ControlFlow::Break(());
+    let errors = executable.run(input(), Some(&mut stop)).err().expect("it was broken off");
+    assert_eq!(errors[0].label, "interrupted");
+}
+
+#[test]
+fn wrong_inputs_are_named() {
+    let module = module("func.func @main(%x: tensor<?x2xf32>, %y: tensor<i32>) { return }");
+    let matrix = Tensor::from_vec([3, 2], vec![0f32; 6]).unwrap();
+    assert_eq!(run(&module, &[&matrix, &Tensor::scalar(1i32)]).len(), 0);
+    let wrong = vec![RuntimeValue::Tensor(vector(&[1.0])), RuntimeValue::Tensor(Tensor::scalar(1i64))];
+    let errors = stablo::run(&module, "main", wrong).err().expect("both inputs are wrong");
+    let messages: Vec<&str> = errors.iter().map(|e| &*e.message).collect();
+    assert!(messages[0].contains("argument 0") && messages[0].contains("tensor<1xf32>"), "{messages:?}");
+    assert!(messages[1].contains("argument 1") && messages[1].contains("tensor<i64>"), "{messages:?}");
+}
