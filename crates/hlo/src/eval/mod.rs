@@ -21,7 +21,7 @@ pub use contract::{Convolution, dot_general};
 pub use fft::{Fourier, fourier};
 pub use index_vectors::{apply_updates, gather, scatter, take};
 pub use linalg::{Triangular, cholesky, triangular_solve};
-pub use reduce::{reduce, sum_but};
+pub use reduce::reduce;
 pub use rng::{Generator, random_bits};
 pub use sort::{Comparator, sort};
 pub use top_k::top_k;
@@ -142,11 +142,6 @@ pub fn level<const N: usize>(tensors: [Tensor; N]) -> Result<[Tensor; N], EvalEr
         *tensor = tensor.broadcast_scalar(&shape)?;
     }
     Ok(tensors)
-}
-
-/// The value of a boolean attribute; false if it is absent.
-pub fn bool_attr(op: OpRef<'_>, name: &'static str) -> bool {
-    op.attr_or_default(name).and_then(|a| a.as_bool()).unwrap_or(false)
 }
 
 /// The error that an attribute is missing or invalid.

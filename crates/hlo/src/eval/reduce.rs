@@ -2,7 +2,7 @@
 
 use super::body::{Body, BodyShape, dispatch_operation};
 use mlir::eval::EvalError;
-use numerics::math::{self, BinaryOp};
+use numerics::math::BinaryOp;
 use numerics::shape::{StridedView, num_elements};
 use numerics::{Element, Tensor, TensorError};
 
@@ -145,24 +145,4 @@ fn fold_tree(
         Some(rest) => body.combine(rows, columns, rest),
         None => Ok(columns),
     }
-}
-
-/// The sum over all dimensions but `kept`, in the element type.
-///
-/// # Errors
-/// If there is no dimension `kept`.
-pub fn sum_but(operand: &Tensor, kept: usize) -> Result<Tensor, EvalError> {
-    let rank = operand.rank();
-    if kept >= rank {
-        return Err(EvalError::new("dimension", format!("there is no dimension {kept} in a rank of {rank}")));
-    }
-    let order: Vec<usize> = (0..rank).filter(|&axis| axis != kept).chain([kept]).collect();
-    let columns = operand.gather(&StridedView::dense(operand.shape())?.permute(&order)?)?;
-    let rows = operand.shape()[kept];
-    let zero = math::convert(Tensor::scalar(0i32), operand.dtype())?;
-    if operand.num_elements() == 0 {
-        return Ok(zero.broadcast_scalar([rows])?);
-    }
-    let sum = fold(BinaryOp::Add, &columns, &zero, rows, false)?;
-    sum.ok_or_else(|| EvalError::new("type", "these elements have no sum"))
 }
