@@ -1,11 +1,11 @@
 //! The attributes of the dialect, and typed views of those that ops read.
 
 use crate::directives::{parse_conv_dims, print_conv_dims};
-use crate::enums::RESULT_ACCURACY_MODE;
+use crate::enums::{RESULT_ACCURACY_MODE, RESULT_ACCURACY_TOLERANCE};
 use mlir::ods::{AttrDef, ParamAssembly, ParamDef, ParamKind};
 use mlir::text::{Parsed, Parser, Printer};
-use mlir::types::DYNAMIC;
-use mlir::{AttrKind, Attribute, Type};
+use mlir::types::{DYNAMIC, FloatKind};
+use mlir::{AttrKind, Attribute, Type, TypeKind};
 
 /// All attributes, in alphabetical order.
 pub static ATTRIBUTES: &[&AttrDef] = &[
@@ -113,6 +113,7 @@ pub static DOT_ALGORITHM: AttrDef = AttrDef {
         required("num_primitive_operations", ParamKind::I64),
         required("allow_imprecise_accumulation", ParamKind::Bool),
     ],
+    verify: Some(verify_dot_algorithm),
     ..EMPTY
 };
 
@@ -176,6 +177,7 @@ pub static RESULT_ACCURACY: AttrDef = AttrDef {
         optional("ulps", ParamKind::I64),
         required("mode", ParamKind::Enum(&RESULT_ACCURACY_MODE)),
     ],
+    verify: Some(verify_result_accuracy),
     assembly: ParamAssembly::Custom { parse: parse_result_accuracy, print: print_result_accuracy },
     ..EMPTY
 };
@@ -225,8 +227,88 @@ pub static REPLICA_GROUP_MESH_AXES: AttrDef = AttrDef {
     mnemonic: "replica_group_mesh_axes",
     doc: "Replica groups of a collective, given as axes of a mesh instead of lists of devices.",
     params: &[required("mesh", ParamKind::Attribute), required("axes", ParamKind::Attribute)],
+    verify: Some(verify_mesh_axes),
     ..EMPTY
 };
+
+/// Algorithms that some hardware runs: types of lhs, rhs and sums, and the number of primitive operations.
+const DOT_ALGORITHMS: [([FloatKind; 3], i64); 11] = {
+    use FloatKind::{BF16, F16, F32, F64, TF32};
+    [
+        ([F16, F16, F16], 1),
+        ([F16, F16, F32], 1),
+        ([BF16, BF16, BF16], 1),
+        ([BF16, BF16, F32], 1),
+        ([BF16, BF16, F32], 3),
+        ([BF16, BF16, F32], 6),
+        ([BF16, BF16, F32], 9),
+        ([TF32, TF32, F32], 1),
+        ([TF32, TF32, F32], 3),
+        ([F32, F32, F32], 1),
+        ([F64, F64, F64], 1),
+    ]
+};
+
+/// `dot_general_c22` to `dot_general_c24`, and that the algorithm is known (`dot_general_i8` and following).
+fn verify_dot_algorithm(params: &[Option<Attribute>]) -> Result<(), String> {
+    let [components @ .., operations] = [3, 4, 5].map(|i| int(params, i));
+    for (name, n) in ["lhs_component_count", "rhs_component_count", "num_primitive_operations"]
+        .iter()
+        .zip(components.iter().chain([&operations]))
+    {
+        if *n < 1 {
+            return Err(format!("{name} must be positive; found {n}"));
+        }
+    }
+    let kind = |i: usize| match &**params[i].as_ref()?.as_type()? {
+        TypeKind::Float(kind) => Some(*kind),
+        _ => None,
+    };
+    let imprecise = flag(params[6].as_ref());
+    let is_f8 = |kind: FloatKind| kind.width() == 8 && kind != FloatKind::F8E8M0FNU;
+    let known = match [kind(0), kind(1), kind(2)] {
+        [Some(lhs), Some(rhs), Some(FloatKind::F32)] if is_f8(lhs) && is_f8(rhs) => operations == 1,
+        [Some(lhs), Some(rhs), Some(sum)] => !imprecise && DOT_ALGORITHMS.contains(&([lhs, rhs, sum], operations)),
+        _ => false,
+    };
+    if known && components == [1, 1] { Ok(()) } else { Err("no hardware is known to run this dot algorithm".into()) }
+}
+
+/// Tolerances are not negative, and zero where the mode has none.
+fn verify_result_accuracy(params: &[Option<Attribute>]) -> Result<(), String> {
+    let float = |i: usize| match params[i].as_ref().map(|a| &**a) {
+        Some(AttrKind::Float { bits, .. }) => f64::from_bits(*bits as u64),
+        _ => 0.0,
+    };
+    let (atol, rtol, ulps) = (float(0), float(1), int(params, 2));
+    if atol < 0.0 || rtol < 0.0 || ulps < 0 {
+        return Err(format!("tolerances must not be negative; found atol {atol}, rtol {rtol}, ulps {ulps}"));
+    }
+    let mode = params[3].as_ref().and_then(|m| m.as_enum(&RESULT_ACCURACY_MODE)).unwrap_or(0);
+    if mode != RESULT_ACCURACY_TOLERANCE && (atol, rtol, ulps) != (0.0, 0.0, 0) {
+        return Err("tolerances must be zero unless the mode is TOLERANCE".into());
+    }
+    Ok(())
+}
+
+/// The mesh is there or named, and one that is there has the axes.
+fn verify_mesh_axes(params: &[Option<Attribute>]) -> Result<(), String> {
+    let [Some(mesh), Some(axes)] = params else { return Err("mesh or axes are missing".into()) };
+    let Some(axes) = axes.as_array() else { return Err("axes must be an array".into()) };
+    let Some(mesh) = mesh.as_dialect(&MESH) else {
+        let named = mesh.as_flat_symbol().is_some();
+        return if named { Ok(()) } else { Err("mesh must be a symbol or a #stablehlo.mesh".into()) };
+    };
+    let names = mesh[0].as_ref().and_then(Attribute::as_array).unwrap_or(&[]);
+    let name = |attr: &Attribute, def| attr.as_dialect(def)?[0].as_ref()?.as_str().map(str::to_string);
+    for axis in axes {
+        let Some(axis) = name(axis, &AXIS_REF) else { return Err("axes must hold #stablehlo.axis_ref".into()) };
+        if !names.iter().any(|n| name(n, &MESH_AXIS).as_deref() == Some(&axis)) {
+            return Err(format!("the mesh has no axis `{axis}`"));
+        }
+    }
+    Ok(())
+}
 
 /// Reads `<name = […], …>`, where lists that are empty and numbers that are zero may be left out.
 fn parse_dims(parser: &mut Parser<'_>, def: &'static AttrDef) -> Parsed<Vec<Option<Attribute>>> {

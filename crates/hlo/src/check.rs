@@ -3,7 +3,8 @@
 use crate::attrs;
 use crate::compat;
 use mlir::types::DYNAMIC;
-use mlir::{Attribute, Diagnostic, OpRef, RegionId, Type};
+use mlir::verify::nearest_symbol;
+use mlir::{Attribute, Diagnostic, Diagnostics, OpRef, RegionId, Type};
 use std::fmt::Write as _;
 
 /// Whether a constraint holds; if not, what is wrong.
@@ -221,6 +222,18 @@ pub fn reducer<'m>(
     Ok(())
 }
 
+/// The dimensions of the values that a reducer takes are among those of `allowed`, in order.
+pub fn reducer_dims(op: OpRef<'_>, label: &'static str, region: RegionId, allowed: &[i64]) -> Verdict {
+    for argument in signature(op, region).0 {
+        let mut left = allowed.iter();
+        let fits = shape(argument).iter().all(|&size| left.any(|&other| compat::dims(size, other)));
+        require(op, label, fits, || {
+            format!("the region takes {argument}, whose dimensions are not among {}", show(allowed))
+        })?;
+    }
+    Ok(())
+}
+
 /// A list of groups of processes: a matrix in which each process stands once. -1 fills up groups that are smaller than
 /// others, where that is allowed. Labels: uniqueness, then range.
 pub fn replica_groups(
@@ -249,6 +262,15 @@ pub fn group_ids(op: OpRef<'_>, labels: [&'static str; 2], groups: Option<&Attri
     let ids = groups.as_dense().and_then(|d| d.int_values()).unwrap_or_default();
     distinct(op, labels[0], "replica_groups", &ids)?;
     at_least(op, labels[1], "replica_groups", &ids, 0)
+}
+
+/// A mesh that replica groups name is defined. For the hook `verify_symbols` of an op.
+pub fn mesh_symbol(op: OpRef<'_>, out: &mut Diagnostics) {
+    let axes = op.attr("replica_groups").and_then(|g| g.as_dialect(&attrs::REPLICA_GROUP_MESH_AXES));
+    let mesh = axes.and_then(|params| params[0].as_ref()?.as_flat_symbol());
+    if let Some(mesh) = mesh.filter(|name| nearest_symbol(op, name).is_none()) {
+        out.push(op.error("replica_groups", format!("the mesh `@{mesh}` is not defined")));
+    }
 }
 
 /// Pairs of sources and targets: a matrix of two columns, each without repetitions and without negative ids.

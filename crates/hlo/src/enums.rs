@@ -26,6 +26,9 @@ pub static ENUMS: &[&EnumDef] = &[
     &TRANSPOSE,
 ];
 
+/// The case of [`RESULT_ACCURACY_MODE`] that gives tolerances.
+pub const RESULT_ACCURACY_TOLERANCE: u64 = 2;
+
 enums! {
     /// Which relation `compare` tests.
     COMPARISON_DIRECTION, "comparison_direction", Spaced, [0 = "EQ", 1 = "NE", 2 = "GE", 3 = "GT", 4 = "LE", 5 = "LT"];

@@ -1,14 +1,20 @@
 //! Quantized element types, as StableHLO's type constraints see them.
 
-use crate::check::{Verdict, require};
+use crate::check::{Verdict, num_elements, require, shape};
+use crate::compat;
+use mlir::types::Signedness;
 use mlir::{OpRef, Type, TypeKind};
 use side_dialects::quant::Uniform;
 
 pub use side_dialects::quant::Granularity;
 
-/// The quantized element type that `ty` is or that its elements have, if StableHLO allows it: zero points are storable.
+/// The quantized element type that `ty` is or that its elements have, if StableHLO allows it: storage is signless or unsigned, and
+/// zero points are storable.
 pub fn quantized(ty: &Type) -> Option<Uniform<'_>> {
     let view = Uniform::of_element(ty)?;
+    if matches!(**view.storage, TypeKind::Integer { signedness: Signedness::Signed, .. }) {
+        return None;
+    }
     let storable = view.storage_min..=view.storage_max;
     view.zero_points.iter().all(|z| storable.contains(z)).then_some(view)
 }
@@ -83,4 +89,45 @@ pub fn contraction(op: OpRef<'_>, labels: [&'static str; 4]) -> Verdict {
     require(op, labels[1], expressed, || format!("all must express one type; {}", found()))?;
     let per_tensor = weights.granularity() != Granularity::PerTensor || out.granularity() == Granularity::PerTensor;
     require(op, labels[2], per_tensor, || format!("the result must be quantized per tensor where rhs is; {}", found()))
+}
+
+/// The first result is quantized as the first operand is, with the same scales and zero points; if `per_axis` also where those
+/// belong to the indices of a dimension.
+pub fn same_scales(op: OpRef<'_>, label: &'static str, per_axis: bool) -> Verdict {
+    let (operand, result) = (op.operand_type(0), op.result_type(0));
+    let (Some(x), Some(y)) = (quantized(operand), quantized(result)) else { return Ok(()) };
+    let checked = per_axis || x.granularity() == Granularity::PerTensor;
+    require(op, label, !checked || x.scales().eq(y.scales()) && x.zero_points == y.zero_points, || {
+        format!("operand and result must have the same scales and zero points; found {operand} and {result}")
+    })
+}
+
+/// A reshaped quantized tensor keeps its scales, and a per-axis one the dimension that they belong to. Labels: scales, dimension.
+pub fn reshaped(op: OpRef<'_>, scales: &'static str, dimension: &'static str) -> Verdict {
+    same_scales(op, scales, true)?;
+    let (operand, result) = (op.operand_type(0), op.result_type(0));
+    let (Some(from), Some(to)) = (axis(operand), axis(result)) else { return Ok(()) };
+    let (x, y) = (shape(operand), shape(result));
+    let before = |sizes: &[i64], axis: usize| num_elements(sizes.get(..axis)?);
+    let outer = before(x, from).zip(before(y, to));
+    let same = compat::dims(x[from], y[to]) && outer.is_none_or(|(a, b)| a == b);
+    require(op, dimension, same, || {
+        format!("the quantized dimension must stay between the same elements; found {operand} and {result}")
+    })
+}
+
+/// A broadcast per-axis quantized tensor keeps the dimension that its scales belong to; a single one is repeated with it.
+pub fn broadcast(op: OpRef<'_>, label: &'static str, dimensions: &[i64]) -> Verdict {
+    let (operand, result) = (op.operand_type(0), op.result_type(0));
+    let (Some(from), Some(to)) = (axis(operand), axis(result)) else { return Ok(()) };
+    let (Some(x), Some(y)) = (quantized(operand), quantized(result)) else { return Ok(()) };
+    require(op, label, dimensions.get(from) == Some(&(to as i64)), || {
+        format!("the result must be quantized along dimension {:?}; found {result}", dimensions.get(from))
+    })?;
+    let repeated = shape(operand).get(from) == Some(&1);
+    let (scale, zero) = (x.scales().next(), x.zero_points.first());
+    let same = y.scales().all(|s| Some(s) == scale) && y.zero_points.iter().all(|z| Some(z) == zero);
+    require(op, label, !repeated || same, || {
+        format!("the result must repeat the scale and zero point of the operand; found {operand} and {result}")
+    })
 }

@@ -13,7 +13,10 @@ op! {
             channel_handle: optional Def(&CHANNEL_HANDLE),
             use_global_device_ids: optional Unit,
         }
-        hooks { verify: Some(|op, out| out.extend(verify(op).err())) }
+        hooks {
+            verify: Some(|op, out| out.extend(verify(op).err())),
+            verify_symbols: Some(check::mesh_symbol),
+        }
     }
 }
 

@@ -18,6 +18,7 @@ op! {
         hooks {
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_regions: Some(|op, out| out.extend(verify_computation(op).err())),
+            verify_symbols: Some(check::mesh_symbol),
         }
     }
 }

@@ -15,7 +15,11 @@ op! {
             replica_groups: required AnyOf(&[&IntElements(64), &Def(&REPLICA_GROUP_MESH_AXES)]),
             channel_handle: optional Def(&CHANNEL_HANDLE),
         }
-        hooks { infer: Some(infer), infer_label: "all_to_all_c9" }
+        hooks {
+            infer: Some(infer),
+            infer_label: "all_to_all_c9",
+            verify_symbols: Some(check::mesh_symbol),
+        }
     }
 }
 

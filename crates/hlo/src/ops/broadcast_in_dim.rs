@@ -23,7 +23,9 @@ op! {
 fn verify(op: OpRef<'_>) -> Verdict {
     check::same_elements(op, "broadcast_in_dim_c1")?;
     let labels = ["broadcast_in_dim_c2", "broadcast_in_dim_c3", "broadcast_in_dim_c4", "broadcast_in_dim_c5"];
-    verify_dimensions(op, labels)
+    verify_dimensions(op, labels)?;
+    quantized::same_scales(op, "broadcast_in_dim_c1", false)?;
+    quantized::broadcast(op, "broadcast_in_dim_c6", ints(op.attr("broadcast_dimensions")))
 }
 
 /// Each dimension of the operand has its own place in the result, and there either size 1 or the size of the result's.

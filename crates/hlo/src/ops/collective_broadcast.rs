@@ -12,7 +12,10 @@ op! {
             channel_handle: optional Def(&CHANNEL_HANDLE),
             has_dynamic_root: optional Unit,
         }
-        hooks { verify: Some(|op, out| out.extend(verify(op).err())) }
+        hooks {
+            verify: Some(|op, out| out.extend(verify(op).err())),
+            verify_symbols: Some(check::mesh_symbol),
+        }
     }
 }
 

@@ -18,13 +18,25 @@ op! {
         hooks {
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_regions: Some(|op, out| out.extend(verify_computation(op).err())),
+            verify_symbols: Some(check::mesh_symbol),
         }
     }
 }
 
 fn verify(op: OpRef<'_>) -> Verdict {
     let labels = ["collective_reduce_c1", "collective_reduce_c2"];
-    check::replica_groups(op, labels, op.attr("replica_groups"), false).map(drop)
+    check::replica_groups(op, labels, op.attr("replica_groups"), false)?;
+    check::global_device_ids(op, "collective_reduce_i4")?;
+    let root = usize::from(flag(op.attr("has_dynamic_root")));
+    let n = op.operands().len();
+    require(op, "collective_reduce_c3", n > root, || {
+        format!("there must be at least {} operand(s); found {n}", root + 1)
+    })?;
+    if root == 1 {
+        let index = Type::tensor([n as i64 - 1], Type::i32());
+        check::has_type(op, "collective_reduce_c3", "the last operand", op.operand_type(n - 1), &index)?;
+    }
+    Ok(())
 }
 
 /// Without the last operand if that names the root.

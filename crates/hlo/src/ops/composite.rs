@@ -30,14 +30,13 @@ op! {
 
 fn verify(op: OpRef<'_>) -> Verdict {
     let name = op.attr("name").and_then(Attribute::as_str).unwrap_or("");
-    let word = |w: &str| {
-        let letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '-');
-        w.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && w.chars().all(letter)
-    };
-    let namespaced = name.contains('.')
-        && name.split('.').enumerate().all(|(i, w)| {
-            if i == 0 { word(w) } else { w.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '-')) }
-        });
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut parts = name.split('.');
+    let namespace = parts.next().unwrap_or("");
+    let namespaced = namespace.starts_with(|c: char| c.is_ascii_alphabetic())
+        && namespace.chars().all(is_word)
+        && name.contains('.')
+        && parts.all(|part| !part.is_empty() && part.chars().all(|c| is_word(c) || c == '$'));
     require(op, "composite_c1", namespaced, || format!("name must be namespaced, such as `dialect.op`; found `{name}`"))
 }
 

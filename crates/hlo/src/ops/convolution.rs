@@ -176,7 +176,7 @@ fn spatial_windows(
             window_dilations: [label(7), label(8)],
         },
     )?;
-    if let Some(reversal) = op.attr("window_reversal") {
+    if let Some(reversal) = op.attr("window_reversal").filter(|r| !ints(Some(r)).is_empty()) {
         check::count(
             op,
             label(9),

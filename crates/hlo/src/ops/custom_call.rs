@@ -50,7 +50,48 @@ fn verify(op: OpRef<'_>) -> Verdict {
             verify_layout(op, name, layout, ty)?;
         }
     }
-    Ok(())
+    for alias in view.output_operand_aliases().and_then(Attribute::as_array).unwrap_or(&[]) {
+        verify_alias(op, alias)?;
+    }
+    let version = integer(view.api_version());
+    let Some(config) = view.backend_config() else { return Ok(()) };
+    let (kind, fits) = match version {
+        TYPED_FFI => ("a dictionary", config.as_dictionary().is_some()),
+        _ => ("a string", config.as_dictionary().is_none()),
+    };
+    let fits = fits || view.api_version().is_none();
+    require(op, "custom_call_backend_config", fits, || {
+        format!("backend_config must be {kind} for api_version {version}; found {config}")
+    })
+}
+
+/// The version of the calling convention whose configuration is a dictionary.
+const TYPED_FFI: i64 = 4;
+
+/// The part of `ty` that the indices of nested tuples lead to.
+fn part<'t>(ty: &'t Type, indices: &[i64]) -> Option<&'t Type> {
+    indices.iter().try_fold(ty, |ty, &i| ty.as_tuple()?.get(usize::try_from(i).ok()?))
+}
+
+/// The parts of operand and result that share a buffer are there and have one type.
+fn verify_alias(op: OpRef<'_>, alias: &Attribute) -> Verdict {
+    let Some([output, operand, within]) = alias.as_dialect(&OUTPUT_OPERAND_ALIAS) else { return Ok(()) };
+    let label = "custom_call_aliases";
+    let operand = integer(operand.as_ref());
+    check::in_range(op, label, "operand_index", &[operand], op.operands().len())?;
+    let given = op.operand_type(operand as usize);
+    let results = match op.num_results() {
+        1 => op.result_type(0).clone(),
+        _ => Type::tuple(op.result_types().cloned().collect()),
+    };
+    let (output, within) = (ints(output.as_ref()), ints(within.as_ref()));
+    let Some(from) = part(given, within) else {
+        return Err(op.error(label, format!("operand_tuple_indices {within:?} name no part of {given}")));
+    };
+    let Some(to) = part(&results, output) else {
+        return Err(op.error(label, format!("output_tuple_indices {output:?} name no part of {results}")));
+    };
+    require(op, label, from == to, || format!("aliased parts must have one type; found {from} and {to}"))
 }
 
 /// A layout lists the dimensions of a tensor, from the one that varies fastest.

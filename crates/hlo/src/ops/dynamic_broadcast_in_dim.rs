@@ -38,7 +38,19 @@ fn verify(op: OpRef<'_>) -> Verdict {
             "dynamic_broadcast_in_dim_c5",
         ],
     )?;
+    quantized::same_scales(op, "dynamic_broadcast_in_dim_c1", false)?;
+    quantized::broadcast(op, "dynamic_broadcast_in_dim_c6", ints(op.attr("broadcast_dimensions")))?;
     check::shape_operand(op, "dynamic_broadcast_in_dim_c7", "output_dimensions", 1)?;
+    if let Some(sizes) = check::constant_ints(op, 1) {
+        for (d, (&size, &to)) in shape(operand).iter().zip(ints(op.attr("broadcast_dimensions"))).enumerate() {
+            let target = sizes.get(to as usize).copied().unwrap_or(DYNAMIC);
+            require(op, "dynamic_broadcast_in_dim_c5", size == 1 || compat::dims(size, target), || {
+                format!(
+                    "dimension {d} of the operand has size {size}; it must be 1 or {target}, entry {to} of output_dimensions"
+                )
+            })?;
+        }
+    }
     let expanding = ints(op.attr("known_expanding_dimensions"));
     let others = ints(op.attr("known_nonexpanding_dimensions"));
     let name = "known_expanding_dimensions and known_nonexpanding_dimensions";

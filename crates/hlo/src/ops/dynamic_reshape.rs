@@ -25,7 +25,14 @@ fn verify(op: OpRef<'_>) -> Verdict {
     require(op, "dynamic_reshape_c2", sizes.is_none_or(|(a, b)| a == b), || {
         format!("operand and result must have as many elements; found {operand} and {result}")
     })?;
-    check::shape_operand(op, "dynamic_reshape_c4", "output_shape", 1)
+    check::shape_operand(op, "dynamic_reshape_c4", "output_shape", 1)?;
+    let wanted = check::constant_ints(op, 1).and_then(|sizes| check::num_elements(&sizes));
+    let sizes = check::num_elements(shape(operand)).zip(wanted);
+    require(op, "dynamic_reshape_c2", sizes.is_none_or(|(a, b)| a == b), || {
+        let (a, b) = sizes.unwrap_or_default();
+        format!("operand has {a} elements, but output_shape asks for {b}")
+    })?;
+    quantized::reshaped(op, "dynamic_reshape_c1", "dynamic_reshape_c3")
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

@@ -75,7 +75,8 @@ fn verify_body(op: OpRef<'_>) -> Verdict {
     let view = ReduceWindowOp(op);
     let inits: Vec<&Type> = view.init_values().iter().map(|&v| op.module().ty(v)).collect();
     let inputs = view.inputs().iter().map(|&v| op.module().ty(v));
-    check::reducer(op, "reduce_window_c13", "body", view.body(), inputs, &inits)
+    check::reducer(op, "reduce_window_c13", "body", view.body(), inputs, &inits)?;
+    check::reducer_dims(op, "reduce_window_c13", view.body(), ints(view.window_dimensions()))
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {

@@ -23,7 +23,8 @@ fn verify(op: OpRef<'_>) -> Verdict {
     require(op, "reshape_c2", sizes.is_none_or(|(a, b)| a == b), || {
         let (a, b) = sizes.unwrap_or_default();
         format!("operand and result must have as many elements; {operand} has {a}, {result} has {b}")
-    })
+    })?;
+    quantized::reshaped(op, "reshape_c1", "reshape_c3")
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

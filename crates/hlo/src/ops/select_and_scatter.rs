@@ -50,9 +50,8 @@ fn verify(op: OpRef<'_>) -> Verdict {
     require(op, "select_and_scatter_c3", fits, || {
         format!("init_value must be 0-dimensional of the element type of operand, {operand}; found {init}")
     })?;
-    let ones = vec![1; rank(operand)];
-    let sizes = view.window_dimensions().map_or(&ones[..], |a| ints(Some(a)));
-    check::count(op, "select_and_scatter_c4", "window_dimensions", sizes.len(), ones.len(), "the rank of operand")?;
+    let sizes = ints(view.window_dimensions());
+    check::count(op, "select_and_scatter_c4", "window_dimensions", sizes.len(), rank(operand), "the rank of operand")?;
     let attrs = WindowAttrs { strides: view.window_strides(), padding: view.padding(), ..WindowAttrs::default() };
     let window = attrs.dims(op, sizes, LABELS)?;
     let windows = num_windows(op, "select_and_scatter_c2", shape(operand), &window)?;

@@ -17,8 +17,20 @@ op! {
             ),
             infer: Some(infer),
             infer_label: "transpose_c3",
+            verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    quantized::same_scales(op, "transpose_c1", true)?;
+    let (Some(from), Some(to)) = (quantized::axis(op.operand_type(0)), quantized::axis(op.result_type(0))) else {
+        return Ok(());
+    };
+    let permutation = ints(op.attr("permutation"));
+    require(op, "transpose_c4", permutation.get(to) == Some(&(from as i64)), || {
+        format!("the quantized dimension {from} of the operand must become dimension {to} of the result")
+    })
 }
 
 fn infer(op: OpRef<'_>) -> Inferred {

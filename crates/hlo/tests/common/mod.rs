@@ -1,0 +1,26 @@
+//! What the tests of this crate share: a registry and reading of programs.
+
+use mlir::diag::Source;
+use mlir::ods::Registry;
+use mlir::text::{ParseOptions, parse};
+use mlir::{Diagnostics, Module};
+use std::sync::{Arc, OnceLock};
+
+/// StableHLO and the dialects that programs mix in.
+pub fn registry() -> &'static Registry {
+    static REGISTRY: OnceLock<Registry> = OnceLock::new();
+    REGISTRY.get_or_init(|| {
+        let mut dialects = vec![&hlo::STABLEHLO];
+        dialects.extend(side_dialects::DIALECTS);
+        Registry::new(&dialects)
+    })
+}
+
+/// Reads a program.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn read(text: &str) -> Result<Module, Diagnostics> {
+    let output = parse(Arc::new(Source::new("test.mlir", text, 1)), registry(), ParseOptions::default());
+    if output.diagnostics.is_empty() { Ok(output.module) } else { Err(output.diagnostics) }
+}
