@@ -276,7 +276,7 @@ fn verify_dot_algorithm(params: &[Option<Attribute>]) -> Result<(), String> {
 
 /// Tolerances are not negative, and zero where the mode has none.
 fn verify_result_accuracy(params: &[Option<Attribute>]) -> Result<(), String> {
-    let float = |i: usize| match params[i].as_ref().map(|a| &**a) {
+    let float = |i: usize| match params[i].as_deref() {
         Some(AttrKind::Float { bits, .. }) => f64::from_bits(*bits as u64),
         _ => 0.0,
     };
