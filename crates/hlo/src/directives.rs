@@ -95,23 +95,25 @@ fn operand_types<'m>(op: OpRef<'m>, args: &[DirectiveArg]) -> Vec<&'m Type> {
     args.iter().flat_map(types).map(|&v| op.module().ty(v)).collect()
 }
 
-/// The operand types and the result type of a function type of `inputs` inputs and one result.
-fn signature(parser: &mut Parser<'_>, ty: &Type, inputs: usize) -> Parsed<Option<Vec<Type>>> {
-    let Some((operands, results)) = ty.as_function() else { return Ok(None) };
+/// Reads a type and, if it is a function type, which must have `inputs` inputs and one result, its operand types and result type.
+fn type_or_signature(parser: &mut Parser<'_>, inputs: usize) -> Parsed<(Type, Option<Vec<Type>>)> {
+    let start = parser.here();
+    let ty = parser.ty()?;
+    let Some((operands, results)) = ty.as_function() else { return Ok((ty, None)) };
     if operands.len() != inputs || results.len() != 1 {
         let message = format!("the type must have {inputs} inputs and 1 result; found {ty}");
-        return parser.error(message);
+        return parser.error_at(parser.span_from(start), message);
     }
-    Ok(Some([operands, results].concat()))
+    let signature = [operands, results].concat();
+    Ok((ty, Some(signature)))
 }
 
 /// `T` if all operands and the result have that type, else `(T, U) -> V`.
 fn parse_same_type(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
-    let ty = parser.ty()?;
     let operands = num_operands(state, args);
-    let types = match signature(parser, &ty, operands)? {
-        Some(types) => types,
-        None => vec![ty; operands + 1],
+    let types = match type_or_signature(parser, operands)? {
+        (_, Some(types)) => types,
+        (ty, None) => vec![ty; operands + 1],
     };
     set_types(state, args, types);
     Ok(())
@@ -127,10 +129,9 @@ fn print_same_type(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveAr
 /// The complex result type if it implies the types of the parts, else `(T, U) -> V`.
 fn parse_complex_type(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
     let start = parser.here();
-    let ty = parser.ty()?;
-    let types = match signature(parser, &ty, 2)? {
-        Some(types) => types,
-        None => match part_type(&ty) {
+    let types = match type_or_signature(parser, 2)? {
+        (_, Some(types)) => types,
+        (ty, None) => match part_type(&ty) {
             Some(part) => vec![part.clone(), part, ty],
             None => {
                 let message = format!("expected a tensor of complex numbers or a function type; found {ty}");
@@ -160,10 +161,9 @@ fn print_complex_type(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[Directiv
 
 /// `predicate, T` if both choices have the result's type, else `(P, T, U) -> V`.
 fn parse_select_types(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
-    let ty = parser.ty()?;
-    let types = match signature(parser, &ty, 3)? {
-        Some(types) => types,
-        None => {
+    let types = match type_or_signature(parser, 3)? {
+        (_, Some(types)) => types,
+        (ty, None) => {
             parser.expect(",")?;
             let choice = parser.ty()?;
             vec![ty, choice.clone(), choice.clone(), choice]
@@ -204,9 +204,11 @@ fn print_result_type(printer: &mut Printer<'_>, op: OpRef<'_>, _args: &[Directiv
 /// `T, U`: the types of the operands and, the same, of the results.
 fn parse_pairwise_types(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
     let mut types = Vec::new();
-    parser.comma_separated(|p| {
-        types.push(p.ty()?);
-        Ok(())
+    parser.within("the list of types", |p| {
+        p.comma_separated(|p| {
+            types.push(p.ty()?);
+            Ok(())
+        })
     })?;
     if let [OperandType(operands), ResultType(results)] = *args {
         state.operand_types[operands] = Some(types.clone());
@@ -365,9 +367,11 @@ fn parse_precision_list(parser: &mut Parser<'_>) -> Parsed<Attribute> {
     parser.expect("=")?;
     parser.expect("[")?;
     let mut cases = Vec::new();
-    parser.list_until("]", |p| {
-        cases.push(Attribute::enumeration(&PRECISION, p.enum_value(&PRECISION)?));
-        Ok(())
+    parser.within("the list of precisions", |p| {
+        p.list_until("]", |p| {
+            cases.push(Attribute::enumeration(&PRECISION, p.enum_value(&PRECISION)?));
+            Ok(())
+        })
     })?;
     Ok(Attribute::array(cases))
 }

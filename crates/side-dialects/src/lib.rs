@@ -11,6 +11,7 @@ pub mod interpreter;
 pub mod quant;
 pub mod sdy;
 pub mod shape;
+pub mod sparse_tensor;
 pub mod tensor;
 
 use mlir::ods::Dialect;
@@ -24,5 +25,6 @@ pub static DIALECTS: &[&Dialect] = &[
     &quant::QUANT,
     &sdy::SDY,
     &shape::SHAPE_DIALECT,
+    &sparse_tensor::SPARSE_TENSOR,
     &tensor::TENSOR,
 ];

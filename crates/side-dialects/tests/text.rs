@@ -394,3 +394,13 @@ fn sdy() {
     let detour = print(text, &generic).and_then(|t| print(&t, &PrintOptions::default()));
     assert_eq!(detour.unwrap_or_else(|e| panic!("{e}")), text);
 }
+
+#[test]
+fn sparse_encodings_print_under_aliases_and_fit_the_rank() {
+    let text = "#sparse = #sparse_tensor.encoding<{ map = (d0, d1) -> (d0 : dense, d1 : compressed(nonunique)), crdWidth = 32 }>\n\
+                module {\n  func.func private @f(tensor<2x3xf32, #sparse>)\n}\n";
+    assert_eq!(print(text, &PrintOptions::default()).as_deref(), Ok(text));
+    let of_rank_1 = text.replace("2x3", "3");
+    let message = print(&of_rank_1, &PrintOptions::default()).expect_err("the map has two dimensions");
+    assert!(message.contains("maps 2 dimensions; the tensor has 1"), "{message}");
+}

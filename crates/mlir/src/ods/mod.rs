@@ -486,6 +486,8 @@ pub enum ParamKind {
     Types,
     /// Any attribute.
     Attribute,
+    /// An affine map written out, never as an alias: `AffineMap`.
+    AffineMap,
     /// An attribute of that declaration, written without its dialect and mnemonic.
     Def(&'static AttrDef),
     /// A list of those: `Array`.

@@ -12,13 +12,21 @@ struct Names<'a> {
 
 impl<'a> Parser<'a> {
     pub(super) fn affine_map(&mut self) -> Parsed<AffineMap> {
+        self.annotated_affine_map(|_| Ok(()))
+    }
+
+    /// Reads an affine map, each result of which is followed by what `annotation` reads.
+    ///
+    /// # Errors
+    /// If something else comes next, and those of `annotation`.
+    pub fn annotated_affine_map(&mut self, mut annotation: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<AffineMap> {
         let names = self.affine_names()?;
         self.expect("->")?;
         self.expect_punct(b'(')?;
         let mut results = Vec::new();
         self.list_until(")", |p| {
             results.push(p.affine_sum(&names)?);
-            Ok(())
+            annotation(p)
         })?;
         Ok(AffineMap { dims: names.dims.len() as u32, symbols: names.symbols.len() as u32, results })
     }

@@ -415,7 +415,28 @@ impl Parser<'_> {
             _ => format!("expected {expected}, found `{text}`"),
         };
         // A missing token at the end of a line is missed there, not at the start of the next line.
-        self.error(message)
+        let (last_end, start) = (self.last_end, self.token.span.start);
+        let gap = self.text.as_bytes().get(last_end as usize..start as usize).unwrap_or_default();
+        let at = if last_end > 0 && gap.contains(&b'\n') {
+            Span { start: last_end - 1, end: last_end }
+        } else {
+            self.here()
+        };
+        self.error_at(at, message)
+    }
+
+    /// Reads `what`; if it cannot be read, a second error says so of the whole.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub fn within<T>(&mut self, what: &str, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        let start = self.here();
+        let result = read(self);
+        if result.is_err() && self.diagnostics.len() < MAX_ERRORS {
+            let whole = Span { start: start.start, end: self.token.span.end.max(start.end) };
+            self.diagnostics.push(Diagnostic::error("parse", format!("{what} cannot be read")).at(whole));
+        }
+        result
     }
 
     fn gives_up(&self) -> bool {

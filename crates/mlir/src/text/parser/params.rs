@@ -1,7 +1,7 @@
 //! Parameters of the attributes and types of dialects, and bodies of those of unknown dialects.
 
 use super::{Kind, Parsed, Parser};
-use crate::attrs::Attribute;
+use crate::attrs::{AttrKind, Attribute};
 use crate::diag::Span;
 use crate::ods::{AttrDef, EnumDef, EnumStyle, ParamAssembly, ParamDef, ParamKind};
 
@@ -179,6 +179,7 @@ impl<'a> Parser<'a> {
                 Attribute::array(types)
             }
             ParamKind::Attribute => self.attribute(None)?,
+            ParamKind::AffineMap => AttrKind::AffineMap(self.affine_map()?).into(),
             ParamKind::Def(def) => self.bare_attribute(def)?,
             ParamKind::Defs(def) => {
                 let mut elements = Vec::new();

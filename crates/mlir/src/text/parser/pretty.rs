@@ -228,9 +228,11 @@ impl<'a> Parser<'a> {
             return self.attribute(None);
         }
         let mut values = Vec::new();
-        self.list_until("]", |p| {
-            values.push(p.array_element(&element)?);
-            Ok(())
+        self.within("the list", |p| {
+            p.list_until("]", |p| {
+                values.push(p.array_element(&element)?);
+                Ok(())
+            })
         })?;
         Ok(AttrKind::DenseArray { element, values }.into())
     }

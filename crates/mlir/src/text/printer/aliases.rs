@@ -2,7 +2,7 @@
 
 use super::Printer;
 use crate::attrs::{AttrKind, Attribute, LocationKind};
-use crate::ods::Registry;
+use crate::ods::{ParamKind, Registry};
 use crate::types::{Type, TypeKind};
 use rustc_hash::FxHashMap;
 
@@ -97,7 +97,12 @@ impl Collector {
             AttrKind::Array(elements) => elements.iter().for_each(visit),
             AttrKind::Dictionary(d) => d.iter().for_each(|(_, a)| visit(a)),
             AttrKind::Distinct { value, .. } => visit(value),
-            AttrKind::Dialect(a) => a.params.iter().flatten().for_each(visit),
+            AttrKind::Dialect(a) => {
+                let written_out =
+                    |i: usize| a.def.params.get(i).is_some_and(|p| matches!(p.kind, ParamKind::AffineMap));
+                let params = a.params.iter().enumerate().filter(|&(i, _)| !written_out(i));
+                params.filter_map(|(_, p)| p.as_ref()).for_each(visit);
+            }
             AttrKind::Location(kind) => match kind {
                 LocationKind::Unknown | LocationKind::File { .. } => {}
                 // An unknown child is not written.

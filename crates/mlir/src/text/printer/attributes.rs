@@ -402,9 +402,17 @@ impl Printer<'_> {
     }
 
     fn affine_map(&mut self, map: &AffineMap) {
+        self.annotated_affine_map(map, |_, _| {});
+    }
+
+    /// Writes an affine map, each result of which is followed by what `annotation` writes for its index.
+    pub fn annotated_affine_map(&mut self, map: &AffineMap, mut annotation: impl FnMut(&mut Self, usize)) {
         self.affine_names(map.dims, map.symbols);
         self.write(" -> (");
-        self.separated(", ", &map.results, |p, e| p.affine(e, false));
+        self.separated(", ", map.results.iter().enumerate(), |p, (i, e)| {
+            p.affine(e, false);
+            annotation(p, i);
+        });
         self.write(")");
     }
 
