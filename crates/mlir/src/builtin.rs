@@ -4,8 +4,12 @@ use crate::ods::{Assembly, Dialect, TypeConstraint};
 use crate::op;
 
 /// The builtin dialect.
-pub static BUILTIN: Dialect =
-    Dialect { namespace: "builtin", ops: &[ModuleOp::DEF, UnrealizedConversionCastOp::DEF], ..Dialect::EMPTY };
+pub static BUILTIN: Dialect = Dialect {
+    namespace: "builtin",
+    ops: &[ModuleOp::DEF, UnrealizedConversionCastOp::DEF],
+    bytecode: Some(&crate::bytecode::BUILTIN_BYTECODE),
+    ..Dialect::EMPTY
+};
 
 op! {
     /// A container of functions and other symbols; the top of a program.

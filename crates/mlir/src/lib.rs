@@ -5,6 +5,7 @@
 pub mod affine;
 pub mod attrs;
 pub mod builtin;
+pub mod bytecode;
 pub mod diag;
 pub mod eval;
 pub mod ir;

@@ -2,6 +2,7 @@
 
 use super::{AttrDef, CustomDirective, EnumDef, OpDef, TypeDef};
 use crate::attrs::Attribute;
+use crate::bytecode::DialectBytecode;
 use crate::diag::Diagnostics;
 use crate::ir::OpRef;
 use std::collections::HashMap;
@@ -26,6 +27,8 @@ pub struct Dialect {
     pub alias_for: Option<fn(&Attribute) -> Option<String>>,
     /// Checks an attribute of this dialect (`dialect.name`) that an op carries without declaring it.
     pub verify_attribute: Option<fn(OpRef<'_>, &str, &Attribute, &mut Diagnostics)>,
+    /// How attributes and types are written in bytecode; as text if there is none.
+    pub bytecode: Option<&'static DialectBytecode>,
 }
 
 impl Dialect {
@@ -40,6 +43,7 @@ impl Dialect {
         aliases: &[],
         alias_for: None,
         verify_attribute: None,
+        bytecode: None,
     };
 
     /// The directive of that name.

@@ -1,0 +1,520 @@
+//! Encodings of the builtin attributes and types.
+
+use super::cursor::Read;
+use super::encoding::{CustomEncodings, DialectBytecode, EntryReader, EntryWriter};
+use crate::affine::{AffineExpr, AffineMap};
+use crate::attrs::{AttrKind, Attribute, DenseElements, Dictionary, LocationKind};
+use crate::types::{FloatKind, Signedness, TensorType, Type, TypeKind};
+use numerics::{Bytes, DType};
+
+/// The encodings of the builtin dialect.
+pub static BUILTIN_BYTECODE: DialectBytecode = DialectBytecode {
+    attributes: &[],
+    types: &[],
+    custom: Some(CustomEncodings { write_attribute, read_attribute, write_type, read_type }),
+};
+
+mod attribute_code {
+    pub const ARRAY: u64 = 0;
+    pub const DICTIONARY: u64 = 1;
+    pub const STRING: u64 = 2;
+    pub const TYPED_STRING: u64 = 3;
+    pub const FLAT_SYMBOL: u64 = 4;
+    pub const SYMBOL: u64 = 5;
+    pub const TYPE: u64 = 6;
+    pub const UNIT: u64 = 7;
+    pub const INTEGER: u64 = 8;
+    pub const FLOAT: u64 = 9;
+    pub const CALL_SITE: u64 = 10;
+    pub const FILE: u64 = 11;
+    pub const FUSED: u64 = 12;
+    pub const FUSED_WITH_METADATA: u64 = 13;
+    pub const NAMED: u64 = 14;
+    pub const UNKNOWN: u64 = 15;
+    pub const DENSE_RESOURCE: u64 = 16;
+    pub const DENSE_ARRAY: u64 = 17;
+    pub const DENSE: u64 = 18;
+    pub const DENSE_STRINGS: u64 = 19;
+    pub const SPARSE: u64 = 20;
+    pub const DISTINCT: u64 = 21;
+}
+
+mod type_code {
+    pub const INTEGER: u64 = 0;
+    pub const INDEX: u64 = 1;
+    pub const FUNCTION: u64 = 2;
+    pub const COMPLEX: u64 = 9;
+    pub const MEMREF: u64 = 10;
+    pub const MEMREF_IN_SPACE: u64 = 11;
+    pub const NONE: u64 = 12;
+    pub const TENSOR: u64 = 13;
+    pub const ENCODED_TENSOR: u64 = 14;
+    pub const TUPLE: u64 = 15;
+    pub const UNRANKED_MEMREF: u64 = 16;
+    pub const UNRANKED_MEMREF_IN_SPACE: u64 = 17;
+    pub const UNRANKED_TENSOR: u64 = 18;
+    pub const VECTOR: u64 = 19;
+}
+
+/// The float types that have a code, with it.
+const FLOATS: [(u64, FloatKind); 6] = [
+    (3, FloatKind::BF16),
+    (4, FloatKind::F16),
+    (5, FloatKind::F32),
+    (6, FloatKind::F64),
+    (7, FloatKind::F80),
+    (8, FloatKind::F128),
+];
+
+/// Width of an integer, index or float type in an attribute.
+fn width(ty: &Type) -> u32 {
+    if ty.is_index() { 64 } else { ty.bit_width().unwrap_or(0) }
+}
+
+fn write_attribute(attribute: &Attribute, out: &mut EntryWriter<'_>) -> bool {
+    use attribute_code as code;
+    match &**attribute {
+        AttrKind::Unit => out.varint(code::UNIT),
+        AttrKind::Integer { value, ty } => {
+            out.varint(code::INTEGER);
+            out.ty(ty);
+            out.bits(*value as u128, width(ty));
+        }
+        AttrKind::Float { bits, ty } => {
+            out.varint(code::FLOAT);
+            out.ty(ty);
+            out.bits(*bits, width(ty));
+        }
+        AttrKind::String { value, ty } => {
+            let typed = !matches!(**ty, TypeKind::None);
+            out.varint(if typed { code::TYPED_STRING } else { code::STRING });
+            out.string(value);
+            if typed {
+                out.ty(ty);
+            }
+        }
+        AttrKind::Array(elements) => {
+            out.varint(code::ARRAY);
+            out.attributes(elements);
+        }
+        AttrKind::Dictionary(dictionary) => {
+            out.varint(code::DICTIONARY);
+            out.varint(dictionary.len() as u64);
+            for (name, value) in dictionary.iter() {
+                out.name(name);
+                out.attribute(value);
+            }
+        }
+        AttrKind::Type(ty) => {
+            out.varint(code::TYPE);
+            out.ty(ty);
+        }
+        AttrKind::Symbol { root, nested } if nested.is_empty() => {
+            out.varint(code::FLAT_SYMBOL);
+            out.name(root);
+        }
+        AttrKind::Symbol { root, nested } => {
+            out.varint(code::SYMBOL);
+            out.name(root);
+            let nested: Vec<Attribute> = nested.iter().map(|n| Attribute::symbol(n.clone())).collect();
+            out.attributes(&nested);
+        }
+        AttrKind::Dense(elements) => {
+            out.varint(code::DENSE);
+            out.ty(elements.ty());
+            out.blob(&packed(elements));
+        }
+        AttrKind::DenseStrings { ty, values } => {
+            out.varint(code::DENSE_STRINGS);
+            out.ty(ty);
+            out.varint(u64::from(values.len() == 1));
+            values.iter().for_each(|v| out.string(v));
+        }
+        AttrKind::DenseResource { ty, resource } => {
+            out.varint(code::DENSE_RESOURCE);
+            out.ty(ty);
+            out.resource(resource);
+        }
+        AttrKind::Sparse { ty, indices, values } => {
+            out.varint(code::SPARSE);
+            out.ty(ty);
+            out.attribute(indices);
+            out.attribute(values);
+        }
+        AttrKind::DenseArray { element, values } => {
+            out.varint(code::DENSE_ARRAY);
+            out.ty(element);
+            out.varint(values.len() as u64);
+            let size = width(element).div_ceil(8) as usize;
+            let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes().into_iter().take(size)).collect();
+            out.blob(&Bytes::from(bytes));
+        }
+        AttrKind::Distinct { value, .. } => {
+            out.varint(code::DISTINCT);
+            out.attribute(value);
+        }
+        AttrKind::Location(location) => return write_location(location, out),
+        _ => return false,
+    }
+    true
+}
+
+fn write_location(location: &LocationKind, out: &mut EntryWriter<'_>) -> bool {
+    use attribute_code as code;
+    match location {
+        LocationKind::Unknown => out.varint(code::UNKNOWN),
+        LocationKind::File { file, start, end } if start == end => {
+            out.varint(code::FILE);
+            out.name(file);
+            out.varint(u64::from(start.0));
+            out.varint(u64::from(start.1));
+        }
+        LocationKind::File { .. } => return false,
+        LocationKind::Named { name, child } => {
+            out.varint(code::NAMED);
+            out.name(name);
+            out.attribute(child);
+        }
+        LocationKind::CallSite { callee, caller } => {
+            out.varint(code::CALL_SITE);
+            out.attribute(callee);
+            out.attribute(caller);
+        }
+        LocationKind::Fused { metadata, locations } => {
+            out.varint(if metadata.is_some() { code::FUSED_WITH_METADATA } else { code::FUSED });
+            out.attributes(locations);
+            metadata.iter().for_each(|m| out.attribute(m));
+        }
+    }
+    true
+}
+
+fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Attribute>> {
+    use attribute_code as code;
+    Ok(Some(match code {
+        code::ARRAY => Attribute::array(entry.attributes()?),
+        code::DICTIONARY => {
+            let count = entry.count("entries")?;
+            let entries = (0..count).map(|_| Ok((entry.name()?, entry.attribute()?))).collect::<Read<Vec<_>>>()?;
+            match Dictionary::new(entries) {
+                Ok(dictionary) => dictionary.into(),
+                Err(name) => return entry.error(format!("a dictionary has two entries `{name}`")),
+            }
+        }
+        code::STRING => Attribute::string(entry.string()?),
+        code::TYPED_STRING => {
+            let value = entry.string()?.into();
+            AttrKind::String { value, ty: entry.ty()? }.into()
+        }
+        code::FLAT_SYMBOL => Attribute::symbol(entry.name()?),
+        code::SYMBOL => {
+            let root = entry.name()?;
+            let nested = entry.attributes()?;
+            let names: Option<Vec<_>> = nested.iter().map(|n| n.as_flat_symbol().cloned()).collect();
+            match names {
+                Some(nested) => AttrKind::Symbol { root, nested }.into(),
+                None => return entry.error("the nested references of a symbol are not flat symbols"),
+            }
+        }
+        code::TYPE => entry.ty()?.into(),
+        code::UNIT => Attribute::unit(),
+        code::INTEGER => {
+            let ty = entry.ty()?;
+            let width = match &*ty {
+                TypeKind::Integer { .. } | TypeKind::Index => width(&ty),
+                _ => return entry.error(format!("an integer of type {ty}")),
+            };
+            let bits = entry.bits(width)?;
+            let unsigned = matches!(
+                *ty,
+                TypeKind::Integer { signedness: Signedness::Unsigned, .. } | TypeKind::Integer { width: 1, .. }
+            );
+            let value = if unsigned || width == 0 || width >= 128 {
+                bits as i128
+            } else {
+                (bits << (128 - width)) as i128 >> (128 - width)
+            };
+            Attribute::integer(value, ty)
+        }
+        code::FLOAT => {
+            let ty = entry.ty()?;
+            if !ty.is_float() {
+                return entry.error(format!("a float of type {ty}"));
+            }
+            let bits = entry.bits(width(&ty))?;
+            Attribute::float_bits(bits, ty)
+        }
+        code::CALL_SITE => {
+            let callee = location(entry)?;
+            LocationKind::CallSite { callee, caller: location(entry)? }.into()
+        }
+        code::FILE => {
+            let file = entry.name()?;
+            let (line, column) = (entry.varint()?, entry.varint()?);
+            Attribute::file_location(file, line as u32, column as u32)
+        }
+        code::FUSED | code::FUSED_WITH_METADATA => {
+            let count = entry.count("locations")?;
+            let locations = (0..count).map(|_| location(entry)).collect::<Read<Vec<_>>>()?;
+            let metadata = if code == code::FUSED { None } else { Some(entry.attribute()?) };
+            LocationKind::Fused { metadata, locations }.into()
+        }
+        code::NAMED => {
+            let name = entry.name()?;
+            LocationKind::Named { name, child: location(entry)? }.into()
+        }
+        code::UNKNOWN => Attribute::unknown_location(),
+        code::DENSE_RESOURCE => {
+            let ty = shaped(entry)?;
+            AttrKind::DenseResource { ty, resource: entry.resource()? }.into()
+        }
+        code::DENSE_ARRAY => dense_array(entry)?,
+        code::DENSE => {
+            let ty = shaped(entry)?;
+            let data = entry.blob()?;
+            match unpacked(&ty, &data) {
+                Some(elements) => elements.into(),
+                None => return entry.error(format!("{} bytes are not the elements of {ty}", data.len())),
+            }
+        }
+        code::DENSE_STRINGS => {
+            let ty = shaped(entry)?;
+            let splat = entry.varint()? != 0;
+            let elements =
+                ty.shape().and_then(|s| s.iter().try_fold(1u64, |n, &d| n.checked_mul(u64::try_from(d).ok()?)));
+            let count = if splat { Some(1) } else { elements };
+            let values = match count {
+                Some(count) => (0..count).map(|_| Ok(entry.string()?.into())).collect::<Read<Vec<_>>>()?,
+                None => return entry.error(format!("{ty} has no static shape")),
+            };
+            AttrKind::DenseStrings { ty, values }.into()
+        }
+        code::SPARSE => {
+            let ty = shaped(entry)?;
+            let indices = entry.attribute()?;
+            AttrKind::Sparse { ty, indices, values: entry.attribute()? }.into()
+        }
+        code::DISTINCT => {
+            let id = entry.offset() as u64;
+            AttrKind::Distinct { id, value: entry.attribute()? }.into()
+        }
+        _ => return Ok(None),
+    }))
+}
+
+impl From<LocationKind> for Attribute {
+    fn from(location: LocationKind) -> Attribute {
+        AttrKind::Location(location).into()
+    }
+}
+
+fn location(entry: &mut EntryReader<'_, '_>) -> Read<Attribute> {
+    let attribute = entry.attribute()?;
+    if attribute.as_location().is_none() {
+        return entry.error(format!("a location must stand here; found {attribute}"));
+    }
+    Ok(attribute)
+}
+
+fn shaped(entry: &mut EntryReader<'_, '_>) -> Read<Type> {
+    let ty = entry.ty()?;
+    if !ty.is_shaped() {
+        return entry.error(format!("a shaped type must stand here; found {ty}"));
+    }
+    Ok(ty)
+}
+
+fn dense_array(entry: &mut EntryReader<'_, '_>) -> Read<Attribute> {
+    let element = entry.ty()?;
+    let count = entry.varint()?;
+    let data = entry.blob()?;
+    let bits = element.bit_width().filter(|&w| w == 1 || (w <= 64 && w.is_multiple_of(8) && w > 0));
+    let Some(bits) = bits else { return entry.error(format!("an array of elements of type {element}")) };
+    let size = bits.div_ceil(8) as usize;
+    if u64::try_from(data.len() / size) != Ok(count) || data.len() % size != 0 {
+        return entry.error(format!("{} bytes are not {count} elements of type {element}", data.len()));
+    }
+    let unsigned = element.is_float() || matches!(*element, TypeKind::Integer { signedness: Signedness::Unsigned, .. });
+    let value = |bytes: &[u8]| {
+        let mut word = [0; 8];
+        word[..size].copy_from_slice(bytes);
+        let value = i64::from_le_bytes(word);
+        let shift = 64 - 8 * size;
+        if unsigned || bits == 1 { value } else { value << shift >> shift }
+    };
+    Ok(AttrKind::DenseArray { values: data.chunks_exact(size).map(value).collect(), element }.into())
+}
+
+/// The elements as upstream stores them: booleans as bits, integers of less than a byte without the sign's extension.
+fn packed(elements: &DenseElements) -> Bytes {
+    let data = elements.data();
+    match elements.dtype() {
+        DType::I1 if elements.is_splat() => Bytes::from(vec![if data[0] == 0 { 0 } else { 0xff }]),
+        DType::I1 => {
+            let byte = |bits: &[u8]| bits.iter().enumerate().fold(0, |byte, (i, &b)| byte | (b & 1) << i);
+            Bytes::from(data.chunks(8).map(byte).collect::<Vec<u8>>())
+        }
+        DType::I2 => Bytes::from(data.iter().map(|b| b & 3).collect::<Vec<u8>>()),
+        DType::I4 => Bytes::from(data.iter().map(|b| b & 15).collect::<Vec<u8>>()),
+        _ => data.clone(),
+    }
+}
+
+/// The elements that [`packed`] packs; none if they are not those of the type.
+fn unpacked(ty: &Type, data: &Bytes) -> Option<DenseElements> {
+    let sign_extended = |bits: u32| {
+        Bytes::from(data.iter().map(|&b| ((b << (8 - bits)) as i8 >> (8 - bits)) as u8).collect::<Vec<u8>>())
+    };
+    let data = match ty.element_type().dtype()? {
+        DType::I1 => {
+            let count = ty.shape()?.iter().try_fold(1usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?))?;
+            if let [byte @ (0 | 0xff)] = data[..] {
+                Bytes::from(vec![byte & 1])
+            } else if data.len() == count.div_ceil(8) {
+                Bytes::from((0..count).map(|i| data[i / 8] >> (i % 8) & 1).collect::<Vec<u8>>())
+            } else {
+                return None;
+            }
+        }
+        DType::I2 => sign_extended(2),
+        DType::I4 => sign_extended(4),
+        _ => data.clone(),
+    };
+    DenseElements::new(ty.clone(), data)
+}
+
+/// The layout of memrefs that none is given for.
+fn identity(rank: usize) -> Attribute {
+    let dims = rank as u32;
+    AttrKind::AffineMap(AffineMap { dims, symbols: 0, results: (0..dims).map(AffineExpr::Dim).collect() }).into()
+}
+
+fn write_type(ty: &Type, out: &mut EntryWriter<'_>) -> bool {
+    use type_code as code;
+    match &**ty {
+        TypeKind::Integer { width, signedness } => {
+            out.varint(code::INTEGER);
+            out.varint(u64::from(*width) << 2 | *signedness as u64);
+        }
+        TypeKind::Index => out.varint(code::INDEX),
+        TypeKind::Float(kind) => match FLOATS.iter().find(|(_, k)| k == kind) {
+            Some((code, _)) => out.varint(*code),
+            None => return false,
+        },
+        TypeKind::Complex(element) => {
+            out.varint(code::COMPLEX);
+            out.ty(element);
+        }
+        TypeKind::None => out.varint(code::NONE),
+        TypeKind::Function { inputs, results } => {
+            out.varint(code::FUNCTION);
+            out.types(inputs.iter());
+            out.types(results.iter());
+        }
+        TypeKind::Tuple(elements) => {
+            out.varint(code::TUPLE);
+            out.types(elements.iter());
+        }
+        TypeKind::Vector { shape, scalable, element } if !scalable.contains(&true) => {
+            out.varint(code::VECTOR);
+            out.signed_list(shape);
+            out.ty(element);
+        }
+        TypeKind::RankedTensor(TensorType { shape, element, encoding }) => {
+            out.varint(if encoding.is_some() { code::ENCODED_TENSOR } else { code::TENSOR });
+            encoding.iter().for_each(|e| out.attribute(e));
+            out.signed_list(shape);
+            out.ty(element);
+        }
+        TypeKind::UnrankedTensor(element) => {
+            out.varint(code::UNRANKED_TENSOR);
+            out.ty(element);
+        }
+        TypeKind::MemRef { shape, element, layout, memory_space } => {
+            out.varint(if memory_space.is_some() { code::MEMREF_IN_SPACE } else { code::MEMREF });
+            memory_space.iter().for_each(|m| out.attribute(m));
+            out.signed_list(shape);
+            out.ty(element);
+            out.attribute(layout.as_ref().unwrap_or(&identity(shape.len())));
+        }
+        TypeKind::UnrankedMemRef { element, memory_space } => {
+            out.varint(if memory_space.is_some() { code::UNRANKED_MEMREF_IN_SPACE } else { code::UNRANKED_MEMREF });
+            memory_space.iter().for_each(|m| out.attribute(m));
+            out.ty(element);
+        }
+        TypeKind::Vector { .. } | TypeKind::Opaque { .. } | TypeKind::Dialect(_) => return false,
+    }
+    true
+}
+
+/// Integers of more bits than any program has.
+const MAX_WIDTH: u64 = (1 << 24) - 1;
+
+fn read_type(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Type>> {
+    use type_code as code;
+    if let Some((_, kind)) = FLOATS.iter().find(|(c, _)| *c == code) {
+        return Ok(Some(Type::float(*kind)));
+    }
+    Ok(Some(match code {
+        code::INTEGER => {
+            let word = entry.varint()?;
+            let signedness = match word & 3 {
+                0 => Signedness::Signless,
+                1 => Signedness::Signed,
+                2 => Signedness::Unsigned,
+                _ => return entry.error("3 is no signedness of an integer type"),
+            };
+            if word >> 2 > MAX_WIDTH {
+                return entry.error(format!("an integer type of {} bits; at most {MAX_WIDTH} are allowed", word >> 2));
+            }
+            Type::integer((word >> 2) as u32, signedness)
+        }
+        code::INDEX => Type::index(),
+        code::FUNCTION => {
+            let inputs = entry.types()?;
+            Type::function(inputs, entry.types()?)
+        }
+        code::COMPLEX => Type::complex(entry.ty()?),
+        code::NONE => Type::none(),
+        code::TENSOR | code::ENCODED_TENSOR => {
+            let encoding = if code == code::TENSOR { None } else { Some(entry.attribute()?) };
+            let shape = shape(entry)?;
+            let element = entry.ty()?;
+            if let Some(AttrKind::Dialect(a)) = encoding.as_deref()
+                && let Some(verify) = a.def.verify_encoding
+                && let Err(message) = verify(&a.params, &shape, &element)
+            {
+                return entry.error(message);
+            }
+            Type::encoded_tensor(shape, element, encoding)
+        }
+        code::TUPLE => Type::tuple(entry.types()?),
+        code::UNRANKED_TENSOR => Type::unranked_tensor(entry.ty()?),
+        code::VECTOR => {
+            let shape = shape(entry)?;
+            TypeKind::Vector { scalable: vec![false; shape.len()], shape, element: entry.ty()? }.into()
+        }
+        code::MEMREF | code::MEMREF_IN_SPACE => {
+            let memory_space = if code == code::MEMREF { None } else { Some(entry.attribute()?) };
+            let shape = shape(entry)?;
+            let element = entry.ty()?;
+            let layout = entry.attribute()?;
+            let layout = (layout != identity(shape.len())).then_some(layout);
+            TypeKind::MemRef { shape, element, layout, memory_space }.into()
+        }
+        code::UNRANKED_MEMREF | code::UNRANKED_MEMREF_IN_SPACE => {
+            let memory_space = if code == code::UNRANKED_MEMREF { None } else { Some(entry.attribute()?) };
+            TypeKind::UnrankedMemRef { element: entry.ty()?, memory_space }.into()
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Sizes of dimensions: none is negative but that which stands for `?`.
+fn shape(entry: &mut EntryReader<'_, '_>) -> Read<Vec<i64>> {
+    let shape = entry.signed_list()?;
+    match shape.iter().find(|&&d| d < 0 && d != crate::types::DYNAMIC) {
+        Some(d) => entry.error(format!("the size {d} of a dimension is negative")),
+        None => Ok(shape),
+    }
+}

@@ -1,0 +1,206 @@
+//! Reading the primitives of the format from a range of the bytes of a file.
+
+use super::{PADDING, Section};
+use std::ops::Range;
+
+/// What is wrong with bytecode, and at which byte of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// Offset in the file.
+    pub offset: usize,
+    /// What was found and what was required.
+    pub message: String,
+}
+
+/// The result of reading.
+pub type Read<T> = Result<T, ReadError>;
+
+/// A position in a range of the file.
+#[derive(Clone)]
+pub(super) struct Cursor<'a> {
+    file: &'a [u8],
+    pos: usize,
+    end: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// Reads the range `range` of `file`, which it contains.
+    pub(super) fn new(file: &'a [u8], range: Range<usize>) -> Cursor<'a> {
+        Cursor { file, pos: range.start, end: range.end.min(file.len()) }
+    }
+
+    pub(super) fn offset(&self) -> usize {
+        self.pos
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.pos >= self.end
+    }
+
+    /// Number of bytes that are left.
+    pub(super) fn remaining(&self) -> usize {
+        self.end - self.pos
+    }
+
+    /// An error at the current position.
+    pub(super) fn error<T>(&self, message: impl Into<String>) -> Read<T> {
+        Err(ReadError { offset: self.pos, message: message.into() })
+    }
+
+    pub(super) fn byte(&mut self) -> Read<u8> {
+        if self.is_empty() {
+            return self.error("a byte is missing: the data ends here");
+        }
+        self.pos += 1;
+        Ok(self.file[self.pos - 1])
+    }
+
+    /// The range of the next `len` bytes.
+    pub(super) fn range(&mut self, len: u64) -> Read<Range<usize>> {
+        let left = self.remaining();
+        match usize::try_from(len) {
+            Ok(len) if len <= left => {
+                self.pos += len;
+                Ok(self.pos - len..self.pos)
+            }
+            _ => self.error(format!("{len} bytes are announced; {left} are left")),
+        }
+    }
+
+    pub(super) fn bytes(&mut self, len: u64) -> Read<&'a [u8]> {
+        let range = self.range(len)?;
+        Ok(&self.file[range])
+    }
+
+    /// An unsigned integer: the number of trailing zeros of the first byte tells how many bytes follow.
+    pub(super) fn varint(&mut self) -> Read<u64> {
+        let first = self.byte()?;
+        if first & 1 == 1 {
+            return Ok(u64::from(first >> 1));
+        }
+        let more = if first == 0 { 8 } else { first.trailing_zeros() as usize };
+        let bytes = self.bytes(more as u64)?;
+        let mut word = [0; 8];
+        word[..more].copy_from_slice(bytes);
+        let high = u64::from_le_bytes(word);
+        Ok(if first == 0 { high } else { (high << (7 - more)) | u64::from(first) >> (more + 1) })
+    }
+
+    /// An unsigned integer and the flag in its lowest bit.
+    pub(super) fn varint_with_flag(&mut self) -> Read<(u64, bool)> {
+        let value = self.varint()?;
+        Ok((value >> 1, value & 1 == 1))
+    }
+
+    /// A signed integer, zigzag.
+    pub(super) fn signed(&mut self) -> Read<i64> {
+        let value = self.varint()?;
+        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+    }
+
+    /// A number of things of at least one byte each: no more than bytes are left.
+    pub(super) fn count(&mut self, what: &str) -> Read<usize> {
+        let at = self.pos;
+        let n = self.varint()?;
+        self.check_count(n, what, at)
+    }
+
+    /// Checks a number of things of at least one byte each that was read at `at`.
+    pub(super) fn check_count(&self, n: u64, what: &str, at: usize) -> Read<usize> {
+        let left = self.remaining();
+        match usize::try_from(n) {
+            Ok(n) if n <= left => Ok(n),
+            _ => Err(ReadError { offset: at, message: format!("{n} {what} are announced; {left} bytes are left") }),
+        }
+    }
+
+    /// An index below `len`.
+    pub(super) fn index(&mut self, len: usize, what: &str) -> Read<usize> {
+        let at = self.pos;
+        let i = self.varint()?;
+        check_index(i, len, what, at)
+    }
+
+    /// A string that ends with a zero byte.
+    pub(super) fn zero_terminated(&mut self) -> Read<&'a [u8]> {
+        match memchr::memchr(0, &self.file[self.pos..self.end]) {
+            Some(len) => {
+                let bytes = self.bytes(len as u64)?;
+                self.pos += 1;
+                Ok(bytes)
+            }
+            None => self.error("a string without its end"),
+        }
+    }
+
+    /// Skips the padding before data aligned to `alignment`.
+    pub(super) fn align(&mut self, alignment: u64) -> Read<()> {
+        if !alignment.is_power_of_two() || alignment > 1 << 31 {
+            return self.error(format!("the alignment {alignment} is no power of two up to 2^31"));
+        }
+        while !(self.pos as u64).is_multiple_of(alignment) {
+            let byte = self.byte()?;
+            if byte != PADDING {
+                self.pos -= 1;
+                return self.error(format!("padding is {PADDING:#04x}; found {byte:#04x}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// A section: its kind, if known, and the range of its contents.
+    pub(super) fn section(&mut self) -> Read<(Option<Section>, Range<usize>)> {
+        let id = self.byte()?;
+        let len = self.varint()?;
+        if id & 0x80 != 0 {
+            let alignment = self.varint()?;
+            self.align(alignment)?;
+        }
+        Ok((Section::ALL.get(usize::from(id & 0x7f)).copied(), self.range(len)?))
+    }
+
+    /// A section of that kind.
+    pub(super) fn expect_section(&mut self, kind: Section) -> Read<Range<usize>> {
+        let at = self.pos;
+        match self.section()? {
+            (Some(found), range) if found == kind => Ok(range),
+            (found, _) => {
+                let found = found.map_or("an unknown section", Section::name);
+                Err(ReadError {
+                    offset: at,
+                    message: format!("a section of {} must stand here; found {found}", kind.name()),
+                })
+            }
+        }
+    }
+}
+
+/// Checks an index that was read at `at`.
+pub(super) fn check_index(i: u64, len: usize, what: &str, at: usize) -> Read<usize> {
+    match usize::try_from(i) {
+        Ok(i) if i < len => Ok(i),
+        _ => Err(ReadError { offset: at, message: format!("{what} {i} does not exist; there are {len}") }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_of_every_length() {
+        // The table of the format's documentation: one byte up to 7 bits, two up to 14, … nine for the rest.
+        for value in (0..64).flat_map(|bit| [(1u64 << bit) - 1, 1 << bit, u64::MAX >> bit]) {
+            let mut out = super::super::emitter::Emitter::default();
+            out.varint(value);
+            let bytes = out.finish().to_vec();
+            let expected = (64 - value.leading_zeros()).max(1).div_ceil(7).min(9) as usize;
+            assert_eq!(bytes.len(), expected, "{value}");
+            assert_eq!(Cursor::new(&bytes, 0..bytes.len()).varint(), Ok(value));
+        }
+        let read = |bytes: &[u8]| Cursor::new(bytes, 0..bytes.len()).signed();
+        assert_eq!(read(&[0b0000_0011]), Ok(-1));
+        assert_eq!(read(&[0b0000_0101]), Ok(1));
+        assert!(read(&[0b10]).is_err());
+    }
+}

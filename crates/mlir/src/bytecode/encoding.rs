@@ -1,0 +1,573 @@
+//! How dialects declare the encodings of their attributes and types, and what those read from and write to.
+
+use super::cursor::{Cursor, Read, ReadError};
+use super::emitter::Emitter;
+use super::numbering::{Numbering, Strings};
+use super::reader::Entries;
+use crate::attrs::{AttrKind, Attribute, Name, Resource};
+use crate::ods::{AttrDef, EnumDef, TypeDef};
+use crate::types::{Type, TypeKind};
+use numerics::Bytes;
+use std::ops::Range;
+
+/// How the attributes and types of a dialect are written.
+pub struct DialectBytecode {
+    /// Encodings of attributes. The first that applies writes; each code reads.
+    pub attributes: &'static [AttrEncoding],
+    /// Encodings of types. The first that applies writes; each code reads.
+    pub types: &'static [TypeEncoding],
+    /// Encodings that the tables cannot say, tried before them.
+    pub custom: Option<CustomEncodings>,
+}
+
+/// An encoding of an attribute: a code, then fields.
+pub struct AttrEncoding {
+    /// What it begins with, unique among the dialect's attributes.
+    pub code: u64,
+    /// What it encodes.
+    pub target: AttrTarget,
+    /// Whether it applies to an attribute with those parameters.
+    pub when: fn(&[Option<Attribute>]) -> bool,
+    /// The parameters in the order in which they are written, by index; for an enumeration the value is parameter 0.
+    pub fields: &'static [(usize, Field)],
+}
+
+/// The declaration that an encoding is of.
+pub enum AttrTarget {
+    /// An attribute with parameters.
+    Def(&'static AttrDef),
+    /// A case of an enumeration: its value is an [`Attribute::i64`].
+    Enum(&'static EnumDef),
+}
+
+/// An encoding of a type: a code, then fields.
+pub struct TypeEncoding {
+    /// What it begins with, unique among the dialect's types.
+    pub code: u64,
+    /// What it encodes.
+    pub def: &'static TypeDef,
+    /// Whether it applies to a type with those parameters.
+    pub when: fn(&[Option<Attribute>]) -> bool,
+    /// The parameters in the order in which they are written, by index.
+    pub fields: &'static [(usize, Field)],
+}
+
+/// For encodings that apply to all parameters.
+pub fn always(_params: &[Option<Attribute>]) -> bool {
+    true
+}
+
+/// How one parameter is written. In memory each is an attribute; absent parameters are written as what is neutral.
+#[derive(Clone, Copy)]
+pub enum Field {
+    /// The number of an attribute.
+    Attribute,
+    /// The number of an attribute, or that there is none.
+    OptionalAttribute,
+    /// A list of attributes: `Array`.
+    Attributes,
+    /// The number of a type: `Type`.
+    Type,
+    /// A list of types: `Array` of `Type`.
+    Types,
+    /// An unsigned integer: `Integer` of type i64.
+    VarInt,
+    /// A signed integer: `Integer` of type i64.
+    SignedVarInt,
+    /// A list of signed integers: `DenseArray` of i64.
+    SignedVarInts,
+    /// One byte: `Integer` of type i1.
+    Bool,
+    /// The number of a string: `String`.
+    String,
+    /// Anything else.
+    Custom {
+        /// Writes the parameter.
+        write: fn(Option<&Attribute>, &mut EntryWriter<'_>),
+        /// Reads the parameter.
+        read: fn(&mut EntryReader<'_, '_>) -> Read<Option<Attribute>>,
+    },
+}
+
+/// Encodings as functions. Writing returns false for what has no encoding of this kind, and then must have written nothing;
+/// reading gets the code and returns none for a code that it does not know.
+pub struct CustomEncodings {
+    /// Writes an attribute with its code.
+    pub write_attribute: fn(&Attribute, &mut EntryWriter<'_>) -> bool,
+    /// Reads an attribute after its code.
+    pub read_attribute: fn(u64, &mut EntryReader<'_, '_>) -> Read<Option<Attribute>>,
+    /// Writes a type with its code.
+    pub write_type: fn(&Type, &mut EntryWriter<'_>) -> bool,
+    /// Reads a type after its code.
+    pub read_type: fn(u64, &mut EntryReader<'_, '_>) -> Read<Option<Type>>,
+}
+
+impl DialectBytecode {
+    /// Writes an attribute; false if it has no encoding.
+    pub(super) fn write_attribute(&self, attribute: &Attribute, out: &mut EntryWriter<'_>) -> bool {
+        if self.custom.as_ref().is_some_and(|c| (c.write_attribute)(attribute, out)) {
+            return true;
+        }
+        let value;
+        let (encoding, params): (_, &[Option<Attribute>]) = match &**attribute {
+            AttrKind::Dialect(a) => {
+                let is = |e: &&AttrEncoding| {
+                    matches!(e.target, AttrTarget::Def(d) if std::ptr::eq(d, a.def)) && (e.when)(&a.params)
+                };
+                (self.attributes.iter().find(is), &a.params)
+            }
+            AttrKind::Enum(e) => {
+                value = [Some(Attribute::i64(e.value as i64))];
+                let is = |c: &&AttrEncoding| matches!(c.target, AttrTarget::Enum(d) if std::ptr::eq(d, e.def));
+                (self.attributes.iter().find(is), &value)
+            }
+            _ => return false,
+        };
+        let Some(encoding) = encoding else { return false };
+        out.varint(encoding.code);
+        write_fields(encoding.fields, params, out);
+        true
+    }
+
+    /// Writes a type; false if it has no encoding.
+    pub(super) fn write_type(&self, ty: &Type, out: &mut EntryWriter<'_>) -> bool {
+        if self.custom.as_ref().is_some_and(|c| (c.write_type)(ty, out)) {
+            return true;
+        }
+        let TypeKind::Dialect(t) = &**ty else { return false };
+        let is = |e: &&TypeEncoding| std::ptr::eq(e.def, t.def) && (e.when)(&t.params);
+        let Some(encoding) = self.types.iter().find(is) else { return false };
+        out.varint(encoding.code);
+        write_fields(encoding.fields, &t.params, out);
+        true
+    }
+
+    pub(super) fn read_attribute(&self, dialect: &str, entry: &mut EntryReader<'_, '_>) -> Read<Attribute> {
+        let at = entry.offset();
+        let code = entry.varint()?;
+        if let Some(custom) = &self.custom
+            && let Some(attribute) = (custom.read_attribute)(code, entry)?
+        {
+            return Ok(attribute);
+        }
+        let Some(encoding) = self.attributes.iter().find(|e| e.code == code) else {
+            let message = format!("{code} is the code of no attribute of {dialect}");
+            return Err(ReadError { offset: at, message });
+        };
+        let invalid = |message: String| ReadError { offset: at, message };
+        match encoding.target {
+            AttrTarget::Def(def) => {
+                let params = read_fields(encoding.fields, def.params.len(), entry)?;
+                if let Some(missing) = missing_param(def.params, &params) {
+                    return Err(invalid(format!("#{dialect}.{} lacks its parameter {missing}", def.mnemonic)));
+                }
+                def.verify.map_or(Ok(()), |verify| verify(&params)).map_err(invalid)?;
+                Ok(Attribute::dialect(def, params))
+            }
+            AttrTarget::Enum(def) => {
+                let value =
+                    read_fields(encoding.fields, 1, entry)?[0].as_ref().and_then(Attribute::as_i64).unwrap_or(-1);
+                match u64::try_from(value).ok().filter(|&v| def.spelling(v).is_some()) {
+                    Some(value) => Ok(Attribute::enumeration(def, value)),
+                    None => Err(invalid(format!("{value} is no value of {dialect}.{}", def.mnemonic))),
+                }
+            }
+        }
+    }
+
+    pub(super) fn read_type(&self, dialect: &str, entry: &mut EntryReader<'_, '_>) -> Read<Type> {
+        let at = entry.offset();
+        let code = entry.varint()?;
+        if let Some(custom) = &self.custom
+            && let Some(ty) = (custom.read_type)(code, entry)?
+        {
+            return Ok(ty);
+        }
+        let invalid = |message: String| ReadError { offset: at, message };
+        let Some(encoding) = self.types.iter().find(|e| e.code == code) else {
+            return Err(invalid(format!("{code} is the code of no type of {dialect}")));
+        };
+        let params = read_fields(encoding.fields, encoding.def.params.len(), entry)?;
+        if let Some(missing) = missing_param(encoding.def.params, &params) {
+            return Err(invalid(format!("!{dialect}.{} lacks its parameter {missing}", encoding.def.mnemonic)));
+        }
+        encoding.def.verify.map_or(Ok(()), |verify| verify(&params)).map_err(invalid)?;
+        Ok(Type::dialect(encoding.def, params))
+    }
+}
+
+fn missing_param(defs: &'static [crate::ods::ParamDef], params: &[Option<Attribute>]) -> Option<&'static str> {
+    defs.iter().zip(params).find(|(d, p)| !d.optional && p.is_none()).map(|(d, _)| d.name)
+}
+
+fn write_fields(fields: &[(usize, Field)], params: &[Option<Attribute>], out: &mut EntryWriter<'_>) {
+    for (index, field) in fields {
+        let param = params.get(*index).and_then(Option::as_ref);
+        let int = || param.and_then(Attribute::as_i64).unwrap_or(0);
+        match field {
+            Field::Attribute => out.attribute(param.unwrap_or(&Attribute::unit())),
+            Field::OptionalAttribute => out.optional_attribute(param),
+            Field::Attributes => out.attributes(param.and_then(Attribute::as_array).unwrap_or(&[])),
+            Field::Type => out.ty(param.and_then(Attribute::as_type).unwrap_or(&Type::none())),
+            Field::Types => {
+                let types = param.and_then(Attribute::as_array).unwrap_or(&[]);
+                out.varint(types.len() as u64);
+                types.iter().for_each(|t| out.ty(t.as_type().unwrap_or(&Type::none())));
+            }
+            Field::VarInt => out.varint(int() as u64),
+            Field::SignedVarInt => out.signed(int()),
+            Field::SignedVarInts => out.signed_list(param.and_then(Attribute::as_int_array).unwrap_or(&[])),
+            Field::Bool => out.byte(u8::from(int() != 0)),
+            Field::String => match param.map(|p| &**p) {
+                Some(AttrKind::String { value, .. }) => out.string(value),
+                _ => out.string(b""),
+            },
+            Field::Custom { write, .. } => write(param, out),
+        }
+    }
+}
+
+fn read_fields(fields: &[(usize, Field)], len: usize, entry: &mut EntryReader<'_, '_>) -> Read<Vec<Option<Attribute>>> {
+    let mut params = vec![None; len];
+    for (index, field) in fields {
+        params[*index] = match field {
+            Field::Attribute => Some(entry.attribute()?),
+            Field::OptionalAttribute => entry.optional_attribute()?,
+            Field::Attributes => Some(Attribute::array(entry.attributes()?)),
+            Field::Type => Some(entry.ty()?.into()),
+            Field::Types => Some(Attribute::array(entry.types()?.into_iter().map(Attribute::from).collect())),
+            Field::VarInt => Some(Attribute::i64(entry.varint()? as i64)),
+            Field::SignedVarInt => Some(Attribute::i64(entry.signed()?)),
+            Field::SignedVarInts => Some(Attribute::i64_array(entry.signed_list()?)),
+            Field::Bool => Some(Attribute::bool(entry.byte()? != 0)),
+            Field::String => Some(Attribute::string(entry.string()?)),
+            Field::Custom { read, .. } => read(entry)?,
+        };
+    }
+    Ok(params)
+}
+
+/// Where an encoding is written: a first pass only numbers what it refers to, a second one writes.
+pub struct EntryWriter<'a> {
+    pub(super) version: u64,
+    pub(super) pass: Pass<'a>,
+}
+
+pub(super) enum Pass<'a> {
+    Number(&'a mut Numbering),
+    Write { out: &'a mut Emitter, numbering: &'a Numbering, strings: &'a mut Strings },
+}
+
+impl EntryWriter<'_> {
+    /// The version of the format.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Writes the number of an attribute.
+    pub fn attribute(&mut self, attribute: &Attribute) {
+        match &mut self.pass {
+            Pass::Number(numbering) => numbering.attribute(attribute),
+            Pass::Write { out, numbering, .. } => out.varint(numbering.attribute_number(attribute)),
+        }
+    }
+
+    /// Writes the number of an attribute, or that there is none.
+    pub fn optional_attribute(&mut self, attribute: Option<&Attribute>) {
+        match (&mut self.pass, attribute) {
+            (Pass::Number(numbering), Some(a)) => numbering.attribute(a),
+            (Pass::Number(_), None) => {}
+            (Pass::Write { out, numbering, .. }, Some(a)) => out.varint_with_flag(numbering.attribute_number(a), true),
+            (Pass::Write { out, .. }, None) => out.varint(0),
+        }
+    }
+
+    /// Writes a list of attributes.
+    pub fn attributes(&mut self, attributes: &[Attribute]) {
+        self.varint(attributes.len() as u64);
+        attributes.iter().for_each(|a| self.attribute(a));
+    }
+
+    /// Writes the number of a type.
+    pub fn ty(&mut self, ty: &Type) {
+        match &mut self.pass {
+            Pass::Number(numbering) => numbering.ty(ty),
+            Pass::Write { out, numbering, .. } => out.varint(numbering.type_number(ty)),
+        }
+    }
+
+    /// Writes a list of types.
+    pub fn types<'t>(&mut self, types: impl ExactSizeIterator<Item = &'t Type>) {
+        self.varint(types.len() as u64);
+        types.for_each(|t| self.ty(t));
+    }
+
+    /// Writes the string attribute of a name.
+    pub fn name(&mut self, name: &Name) {
+        match &mut self.pass {
+            Pass::Number(numbering) => numbering.name(name),
+            Pass::Write { out, numbering, .. } => out.varint(numbering.name_number(name)),
+        }
+    }
+
+    /// Writes the number of a resource.
+    pub fn resource(&mut self, resource: &Resource) {
+        match &mut self.pass {
+            Pass::Number(numbering) => numbering.resource(resource),
+            Pass::Write { out, numbering, .. } => out.varint(numbering.resource_number(resource)),
+        }
+    }
+
+    /// Writes the number of a string.
+    pub fn string(&mut self, string: &[u8]) {
+        if let Pass::Write { out, strings, .. } = &mut self.pass {
+            let number = strings.number(string);
+            out.varint(number);
+        }
+    }
+
+    /// Writes an unsigned integer.
+    pub fn varint(&mut self, value: u64) {
+        self.emit(|out| out.varint(value));
+    }
+
+    /// Writes an unsigned integer with a flag in its lowest bit.
+    pub fn varint_with_flag(&mut self, value: u64, flag: bool) {
+        self.emit(|out| out.varint_with_flag(value, flag));
+    }
+
+    /// Writes a signed integer.
+    pub fn signed(&mut self, value: i64) {
+        self.emit(|out| out.signed(value));
+    }
+
+    /// Writes a list of signed integers.
+    pub fn signed_list(&mut self, values: &[i64]) {
+        self.varint(values.len() as u64);
+        values.iter().for_each(|&v| self.signed(v));
+    }
+
+    /// Writes a byte.
+    pub fn byte(&mut self, byte: u8) {
+        self.emit(|out| out.byte(byte));
+    }
+
+    /// Writes the bits of a number whose width the reader knows.
+    pub fn bits(&mut self, bits: u128, width: u32) {
+        let low = if width >= 128 { bits } else { bits & ((1 << width) - 1) };
+        match width {
+            0..=8 => self.byte(low as u8),
+            9..=64 => self.signed(low as i64),
+            _ => {
+                let words = if low >> 64 == 0 { 1 } else { 2 };
+                self.varint(words);
+                for i in 0..words {
+                    self.signed((low >> (64 * i)) as i64);
+                }
+            }
+        }
+    }
+
+    /// Writes bytes after their number.
+    pub fn blob(&mut self, bytes: &Bytes) {
+        self.varint(bytes.len() as u64);
+        self.emit(|out| out.shared(bytes));
+    }
+
+    fn emit(&mut self, write: impl FnOnce(&mut Emitter)) {
+        if let Pass::Write { out, .. } = &mut self.pass {
+            write(out);
+        }
+    }
+}
+
+/// The entry of an attribute or type, or the properties of an op, being read.
+pub struct EntryReader<'r, 'a> {
+    pub(super) cursor: Cursor<'a>,
+    pub(super) entries: &'r mut Entries<'a>,
+}
+
+impl EntryReader<'_, '_> {
+    /// The version of the format.
+    pub fn version(&self) -> u64 {
+        self.entries.version()
+    }
+
+    /// Where in the file the next byte stands.
+    pub fn offset(&self) -> usize {
+        self.cursor.offset()
+    }
+
+    /// An error at the next byte.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn error<T>(&self, message: impl Into<String>) -> Read<T> {
+        self.cursor.error(message)
+    }
+
+    /// Reads an attribute.
+    ///
+    /// # Errors
+    /// If the number is that of no attribute, or that attribute is invalid.
+    pub fn attribute(&mut self) -> Read<Attribute> {
+        let at = self.cursor.offset();
+        let number = self.cursor.varint()?;
+        self.entries.attribute(number, at)
+    }
+
+    /// Reads an attribute, if there is one.
+    ///
+    /// # Errors
+    /// As [`EntryReader::attribute`].
+    pub fn optional_attribute(&mut self) -> Read<Option<Attribute>> {
+        let at = self.cursor.offset();
+        match self.cursor.varint_with_flag()? {
+            (number, true) => self.entries.attribute(number, at).map(Some),
+            (_, false) => Ok(None),
+        }
+    }
+
+    /// Reads a list of attributes.
+    ///
+    /// # Errors
+    /// As [`EntryReader::attribute`].
+    pub fn attributes(&mut self) -> Read<Vec<Attribute>> {
+        let count = self.cursor.count("attributes")?;
+        (0..count).map(|_| self.attribute()).collect()
+    }
+
+    /// Reads a type.
+    ///
+    /// # Errors
+    /// If the number is that of no type, or that type is invalid.
+    pub fn ty(&mut self) -> Read<Type> {
+        let at = self.cursor.offset();
+        let number = self.cursor.varint()?;
+        self.entries.ty(number, at)
+    }
+
+    /// Reads a list of types.
+    ///
+    /// # Errors
+    /// As [`EntryReader::ty`].
+    pub fn types(&mut self) -> Read<Vec<Type>> {
+        let count = self.cursor.count("types")?;
+        (0..count).map(|_| self.ty()).collect()
+    }
+
+    /// Reads a string attribute as a name.
+    ///
+    /// # Errors
+    /// If it is no string of UTF-8.
+    pub fn name(&mut self) -> Read<Name> {
+        let at = self.cursor.offset();
+        let number = self.cursor.varint()?;
+        self.entries.name(number, at)
+    }
+
+    /// Reads a resource.
+    ///
+    /// # Errors
+    /// If the number is that of no resource.
+    pub fn resource(&mut self) -> Read<Resource> {
+        let at = self.cursor.offset();
+        let number = self.cursor.varint()?;
+        self.entries.resource(number, at)
+    }
+
+    /// Reads a string.
+    ///
+    /// # Errors
+    /// If the number is that of no string.
+    pub fn string(&mut self) -> Read<Vec<u8>> {
+        let at = self.cursor.offset();
+        let number = self.cursor.varint()?;
+        self.entries.string(number, at).map(<[u8]>::to_vec)
+    }
+
+    /// Reads an unsigned integer.
+    ///
+    /// # Errors
+    /// If the data ends.
+    pub fn varint(&mut self) -> Read<u64> {
+        self.cursor.varint()
+    }
+
+    /// Reads an unsigned integer with a flag in its lowest bit.
+    ///
+    /// # Errors
+    /// If the data ends.
+    pub fn varint_with_flag(&mut self) -> Read<(u64, bool)> {
+        self.cursor.varint_with_flag()
+    }
+
+    /// Reads a signed integer.
+    ///
+    /// # Errors
+    /// If the data ends.
+    pub fn signed(&mut self) -> Read<i64> {
+        self.cursor.signed()
+    }
+
+    /// Reads a list of signed integers.
+    ///
+    /// # Errors
+    /// If the data ends.
+    pub fn signed_list(&mut self) -> Read<Vec<i64>> {
+        let count = self.cursor.count("integers")?;
+        (0..count).map(|_| self.signed()).collect()
+    }
+
+    /// Reads a number of things that take at least a byte each.
+    ///
+    /// # Errors
+    /// If the data ends before so many.
+    pub fn count(&mut self, what: &str) -> Read<usize> {
+        self.cursor.count(what)
+    }
+
+    /// Reads a byte.
+    ///
+    /// # Errors
+    /// If the data ends.
+    pub fn byte(&mut self) -> Read<u8> {
+        self.cursor.byte()
+    }
+
+    /// Reads the bits of a number of that width.
+    ///
+    /// # Errors
+    /// If the data ends, or the number is wider than 128 bits.
+    pub fn bits(&mut self, width: u32) -> Read<u128> {
+        let value = match width {
+            0..=8 => u128::from(self.byte()?),
+            9..=64 => u128::from(self.signed()? as u64),
+            _ => {
+                let words = self.varint()?;
+                if words > 2 {
+                    return self.error(format!("numbers of {words} words of 64 bits are not supported"));
+                }
+                let mut value = 0;
+                for i in 0..words {
+                    value |= u128::from(self.signed()? as u64) << (64 * i);
+                }
+                value
+            }
+        };
+        Ok(if width < 128 { value & ((1 << width) - 1) } else { value })
+    }
+
+    /// Reads bytes after their number, sharing those of the file.
+    ///
+    /// # Errors
+    /// If the data ends.
+    pub fn blob(&mut self) -> Read<Bytes> {
+        let len = self.cursor.varint()?;
+        let range = self.cursor.range(len)?;
+        Ok(self.entries.shared(range))
+    }
+}
+
+/// The range of a part of the file, as an entry of a table.
+pub(super) type FileRange = Range<usize>;

@@ -1,0 +1,117 @@
+//! MLIR bytecode: the binary form of modules, which portable artifacts are written in.
+//!
+//! Source: MLIR, "MLIR Bytecode Format". [`read`] makes a module from shared bytes, which large constants and resources keep
+//! using where they lie; [`write`] makes the bytes, identical to those that upstream writes for the same module.
+//!
+//! A dialect says how its attributes and types are written in a [`DialectBytecode`] (`ods::Dialect::bytecode`): tables of
+//! codes and fields, which one loop reads for writing and another for reading. What a table cannot say is a pair of functions.
+//! Attributes and types without an encoding are written as text. Properties of ops need no declaration: their encoding
+//! follows from the attributes of the [`crate::ods::OpDef`].
+
+mod builtin;
+mod cursor;
+mod emitter;
+mod encoding;
+mod numbering;
+mod properties;
+mod reader;
+mod resources;
+mod writer;
+
+pub use builtin::BUILTIN_BYTECODE;
+pub use cursor::{Read, ReadError};
+pub use emitter::Encoded;
+pub use encoding::{
+    AttrEncoding, AttrTarget, CustomEncodings, DialectBytecode, EntryReader, EntryWriter, Field, TypeEncoding, always,
+};
+pub use reader::{ReadOptions, ReadOutput, read};
+pub use writer::{WriteOptions, write};
+
+/// The first four bytes of bytecode.
+pub const MAGIC: [u8; 4] = *b"ML\xefR";
+
+/// Whether `bytes` begin as bytecode does.
+pub fn is_bytecode(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC)
+}
+
+/// Versions of the format, by what each brought.
+pub mod version {
+    /// Versions of dialects.
+    pub const DIALECT_VERSIONS: u64 = 1;
+    /// Regions of isolated ops in sections of their own.
+    pub const LAZY_LOADING: u64 = 2;
+    /// The order in which values are used.
+    pub const USE_LIST_ORDERS: u64 = 3;
+    /// Block arguments without a location, and the number of op names.
+    pub const ELIDED_ARGUMENT_LOCATIONS: u64 = 4;
+    /// Inherent attributes apart from others.
+    pub const PROPERTIES: u64 = 5;
+    /// Segment sizes as sparse arrays.
+    pub const SEGMENT_SIZES: u64 = 6;
+    /// The newest version.
+    pub const CURRENT: u64 = 6;
+}
+
+/// What fills the gaps before aligned data.
+const PADDING: u8 = 0xcb;
+
+/// Sections, by their ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Section {
+    Strings,
+    Dialects,
+    AttrTypes,
+    AttrTypeOffsets,
+    Ir,
+    Resources,
+    ResourceOffsets,
+    DialectVersions,
+    Properties,
+}
+
+impl Section {
+    const ALL: [Section; 9] = [
+        Section::Strings,
+        Section::Dialects,
+        Section::AttrTypes,
+        Section::AttrTypeOffsets,
+        Section::Ir,
+        Section::Resources,
+        Section::ResourceOffsets,
+        Section::DialectVersions,
+        Section::Properties,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Section::Strings => "strings",
+            Section::Dialects => "dialects",
+            Section::AttrTypes => "attributes and types",
+            Section::AttrTypeOffsets => "offsets of attributes and types",
+            Section::Ir => "IR",
+            Section::Resources => "resources",
+            Section::ResourceOffsets => "offsets of resources",
+            Section::DialectVersions => "versions of dialects",
+            Section::Properties => "properties",
+        }
+    }
+}
+
+/// Bits that tell which parts of an op follow.
+mod mask {
+    pub const ATTRIBUTES: u8 = 1;
+    pub const RESULTS: u8 = 2;
+    pub const OPERANDS: u8 = 4;
+    pub const SUCCESSORS: u8 = 8;
+    pub const REGIONS: u8 = 16;
+    pub const USE_LIST_ORDERS: u8 = 32;
+    pub const PROPERTIES: u8 = 64;
+}
+
+/// Kinds of resources.
+mod resource_kind {
+    pub const BLOB: u8 = 0;
+    pub const BOOL: u8 = 1;
+    pub const STRING: u8 = 2;
+}

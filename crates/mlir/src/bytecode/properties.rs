@@ -1,0 +1,145 @@
+//! Properties: the inherent attributes of an op, in the alphabetical order of their names, then the sizes of its segments.
+
+use super::encoding::{EntryReader, EntryWriter};
+use super::{Read, version};
+use crate::attrs::{AttrKind, Attribute};
+use crate::ir::OpRef;
+use crate::ods::{OpDef, Presence};
+use crate::types::Type;
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The slots of the attributes of a declaration.
+pub(super) struct PropertyOrder {
+    /// Those written as attributes, and whether they may be absent.
+    attributes: Vec<(usize, bool)>,
+    /// Sizes of segments, with the number of segments.
+    segments: Vec<(usize, usize)>,
+}
+
+/// The orders of the declarations met so far.
+#[derive(Default)]
+pub(super) struct PropertyOrders(FxHashMap<&'static str, Arc<PropertyOrder>>);
+
+impl PropertyOrders {
+    /// The order of the properties of that declaration.
+    pub(super) fn of(&mut self, def: &'static OpDef) -> Arc<PropertyOrder> {
+        self.0.entry(def.name).or_insert_with(|| Arc::new(PropertyOrder::new(def))).clone()
+    }
+}
+
+impl PropertyOrder {
+    fn new(def: &'static OpDef) -> PropertyOrder {
+        let segments_of = |name: &str, count: usize| Some((def.attribute_index(name)?, count));
+        let segments: Vec<_> = [
+            segments_of("operandSegmentSizes", def.operands.len()),
+            segments_of("resultSegmentSizes", def.results.len()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let mut slots: Vec<usize> =
+            (0..def.attributes.len()).filter(|&i| segments.iter().all(|&(slot, _)| slot != i)).collect();
+        slots.sort_by_key(|&i| def.attributes[i].name);
+        let optional = |i: usize| !matches!(def.attributes[i].presence, Presence::Required);
+        PropertyOrder { attributes: slots.into_iter().map(|i| (i, optional(i))).collect(), segments }
+    }
+}
+
+/// Writes the properties of an op.
+pub(super) fn write(op: OpRef<'_>, order: &PropertyOrder, out: &mut EntryWriter<'_>) {
+    if out.version() < version::SEGMENT_SIZES {
+        for &(slot, count) in &order.segments {
+            let sizes = segment_sizes(op.property(slot), count);
+            out.attribute(&AttrKind::DenseArray { element: Type::i32(), values: sizes }.into());
+        }
+    }
+    for &(slot, optional) in &order.attributes {
+        match op.property(slot) {
+            value if optional => out.optional_attribute(value),
+            Some(value) => out.attribute(value),
+            None => out.attribute(&Attribute::unit()),
+        }
+    }
+    if out.version() >= version::SEGMENT_SIZES {
+        for &(slot, count) in &order.segments {
+            write_sparse(&segment_sizes(op.property(slot), count), out);
+        }
+    }
+}
+
+/// Reads the properties of an op: one entry a slot of the declaration.
+pub(super) fn read(
+    def: &'static OpDef,
+    order: &PropertyOrder,
+    entry: &mut EntryReader<'_, '_>,
+) -> Read<Vec<Option<Attribute>>> {
+    let mut properties = vec![None; def.attributes.len()];
+    if entry.version() < version::SEGMENT_SIZES {
+        for &(slot, _) in &order.segments {
+            properties[slot] = Some(entry.attribute()?);
+        }
+    }
+    for &(slot, optional) in &order.attributes {
+        properties[slot] = if optional { entry.optional_attribute()? } else { Some(entry.attribute()?) };
+    }
+    if entry.version() >= version::SEGMENT_SIZES {
+        for &(slot, count) in &order.segments {
+            let values = read_sparse(count, entry)?;
+            properties[slot] = Some(AttrKind::DenseArray { element: Type::i32(), values }.into());
+        }
+    }
+    Ok(properties)
+}
+
+fn segment_sizes(attribute: Option<&Attribute>, count: usize) -> Vec<i64> {
+    attribute.and_then(Attribute::as_int_array).map_or_else(|| vec![0; count], <[i64]>::to_vec)
+}
+
+/// Writes integers: all, or, if at least half are zero, the others each with its index.
+fn write_sparse(values: &[i64], out: &mut EntryWriter<'_>) {
+    let present = || values.iter().enumerate().filter(|(_, v)| **v != 0);
+    let (count, last) = (present().count(), present().next_back().map_or(0, |(i, _)| i));
+    if last > 256 || count > values.len() / 2 {
+        out.varint_with_flag(values.len() as u64, false);
+        values.iter().for_each(|&v| out.varint(v as u64));
+        return;
+    }
+    out.varint_with_flag(count as u64, true);
+    if count == 0 {
+        return;
+    }
+    let index_bits = (last + 1).next_power_of_two().trailing_zeros();
+    out.varint(u64::from(index_bits));
+    present().for_each(|(i, &v)| out.varint((v as u64) << index_bits | i as u64));
+}
+
+fn read_sparse(len: usize, entry: &mut EntryReader<'_, '_>) -> Read<Vec<i64>> {
+    let mut values = vec![0; len];
+    let (count, sparse) = entry.varint_with_flag()?;
+    if count > len as u64 {
+        return entry.error(format!("{count} sizes of segments; there are {len} segments"));
+    }
+    if !sparse {
+        for value in values.iter_mut().take(count as usize) {
+            *value = entry.varint()? as i64;
+        }
+        return Ok(values);
+    }
+    if count == 0 {
+        return Ok(values);
+    }
+    let index_bits = entry.varint()?;
+    if index_bits > 8 {
+        return entry.error(format!("indices of {index_bits} bits; at most 8 are allowed"));
+    }
+    for _ in 0..count {
+        let packed = entry.varint()?;
+        let index = (packed & ((1 << index_bits) - 1)) as usize;
+        match values.get_mut(index) {
+            Some(value) => *value = (packed >> index_bits) as i64,
+            None => return entry.error(format!("segment {index} does not exist; there are {len}")),
+        }
+    }
+    Ok(values)
+}

@@ -1,0 +1,836 @@
+//! Reading bytecode into a module.
+
+use super::cursor::{Cursor, Read, ReadError, check_index};
+use super::encoding::{EntryReader, FileRange};
+use super::properties::{self, PropertyOrders};
+use super::{DialectBytecode, MAGIC, Section, mask, resources, version};
+use crate::attrs::{Attribute, Dictionary, Name, Resource};
+use crate::diag::{Diagnostic, Diagnostics};
+use crate::ir::{BlockId, Loc, Module, OpId, OpName, OpParts, RegionId, Value};
+use crate::ods::{OpDef, Registry};
+use crate::text::{MAX_NESTING, parse_attribute, parse_type};
+use crate::types::{Type, TypeKind};
+use numerics::Bytes;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// How to read bytecode.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadOptions {
+    /// Whether ops of dialects that are not registered are kept as they are.
+    pub allow_unregistered_dialects: bool,
+}
+
+/// What bytecode says.
+pub struct ReadOutput {
+    /// The program; empty if there is an error.
+    pub module: Module,
+    /// What is wrong with it.
+    pub diagnostics: Diagnostics,
+    /// Version of the format.
+    pub version: u64,
+    /// Who wrote it.
+    pub producer: String,
+    /// Versions of dialects, as the numbers that each is written as.
+    pub dialect_versions: Vec<(String, Vec<u64>)>,
+    /// The sections, with their ranges of bytes.
+    pub sections: Vec<(&'static str, Range<usize>)>,
+}
+
+/// Reads a module. Constants and resources share the bytes of `file`.
+pub fn read(file: &Bytes, registry: &'static Registry, options: ReadOptions) -> ReadOutput {
+    let mut output = ReadOutput {
+        module: Module::new(registry),
+        diagnostics: Vec::new(),
+        version: 0,
+        producer: String::new(),
+        dialect_versions: Vec::new(),
+        sections: Vec::new(),
+    };
+    if let Err(error) = read_file(file, registry, options, &mut output) {
+        let section = output.sections.iter().find(|(_, range)| range.contains(&error.offset));
+        let place = section.map_or("outside of the sections", |(name, _)| name);
+        let message = format!("{} (at byte {}, {place})", error.message, error.offset);
+        output.module = Module::new(registry);
+        output.diagnostics.push(Diagnostic::error("bytecode", message));
+    }
+    output
+}
+
+fn read_file(file: &Bytes, registry: &'static Registry, options: ReadOptions, output: &mut ReadOutput) -> Read<()> {
+    let bytes: &[u8] = file;
+    let mut cursor = Cursor::new(bytes, 0..bytes.len());
+    if cursor.bytes(4)? != MAGIC {
+        return Err(ReadError { offset: 0, message: "bytecode begins with `ML\\xefR`".to_string() });
+    }
+    output.version = cursor.varint()?;
+    if output.version > version::CURRENT {
+        let message = format!("bytecode of version {}; the newest known is {}", output.version, version::CURRENT);
+        return cursor.error(message);
+    }
+    output.producer = String::from_utf8_lossy(cursor.zero_terminated()?).into_owned();
+    let mut sections: [Option<FileRange>; Section::ALL.len()] = Default::default();
+    while !cursor.is_empty() {
+        let at = cursor.offset();
+        let (kind, range) = cursor.section()?;
+        output.sections.push((kind.map_or("an unknown section", Section::name), range.clone()));
+        if let Some(kind) = kind
+            && sections[kind as usize].replace(range).is_some()
+        {
+            return Err(ReadError { offset: at, message: format!("there are two sections of {}", kind.name()) });
+        }
+    }
+    let mut section = |kind: Section| match sections[kind as usize].take() {
+        Some(range) => Ok(range),
+        None => Err(ReadError { offset: bytes.len(), message: format!("the section of {} is missing", kind.name()) }),
+    };
+    let mut entries = Entries::new(file, bytes, output.version, registry);
+    entries.strings = read_strings(Cursor::new(bytes, section(Section::Strings)?))?;
+    let op_names = entries.read_dialects(section(Section::Dialects)?, &mut output.dialect_versions)?;
+    let property_table = match section(Section::Properties) {
+        Ok(range) => read_property_table(Cursor::new(bytes, range))?,
+        Err(_) => Vec::new(),
+    };
+    let offsets = section(Section::AttrTypeOffsets)?;
+    entries.read_offsets(Cursor::new(bytes, offsets), section(Section::AttrTypes)?)?;
+    if let (Ok(offsets), Ok(data)) = (section(Section::ResourceOffsets), section(Section::Resources)) {
+        entries.resources = resources::read(offsets, data, &mut entries)?;
+    }
+    let ir = section(Section::Ir)?;
+    let mut reader = IrReader {
+        module: &mut output.module,
+        entries,
+        op_names,
+        property_table,
+        property_orders: PropertyOrders::default(),
+        allow_unregistered: options.allow_unregistered_dialects,
+        scopes: Vec::new(),
+        stand_in: None,
+        forward_uses: Vec::new(),
+    };
+    reader.read(Cursor::new(bytes, ir))
+}
+
+/// Strings: their number, their sizes from the last to the first, and their bytes from the first to the last.
+fn read_strings(mut cursor: Cursor<'_>) -> Read<Vec<&[u8]>> {
+    let count = cursor.count("strings")?;
+    let sizes = (0..count).map(|_| cursor.varint()).collect::<Read<Vec<_>>>()?;
+    let string = |size: u64| match cursor.bytes(size)? {
+        [string @ .., 0] => Ok(string),
+        _ => cursor.error("a string without its end"),
+    };
+    sizes.into_iter().rev().map(string).collect()
+}
+
+/// Properties: their number, and the bytes of each after their size.
+fn read_property_table(mut cursor: Cursor<'_>) -> Read<Vec<FileRange>> {
+    let count = cursor.count("properties")?;
+    (0..count)
+        .map(|_| {
+            let size = cursor.varint()?;
+            cursor.range(size)
+        })
+        .collect()
+}
+
+struct ReadDialect {
+    name: String,
+    bytecode: Option<&'static DialectBytecode>,
+}
+
+/// An attribute or type that is read when it is first used.
+struct Slot<T> {
+    range: FileRange,
+    dialect: usize,
+    encoded: bool,
+    state: State<T>,
+}
+
+enum State<T> {
+    Unread,
+    Reading,
+    Done(T),
+}
+
+/// The tables that ops, attributes and types refer to.
+pub(super) struct Entries<'a> {
+    shared: &'a Bytes,
+    bytes: &'a [u8],
+    version: u64,
+    registry: &'static Registry,
+    strings: Vec<&'a [u8]>,
+    dialects: Vec<ReadDialect>,
+    attributes: Vec<Slot<Attribute>>,
+    types: Vec<Slot<Type>>,
+    names: FxHashMap<u64, Name>,
+    resources: Vec<Resource>,
+    depth: usize,
+}
+
+impl<'a> Entries<'a> {
+    fn new(shared: &'a Bytes, bytes: &'a [u8], version: u64, registry: &'static Registry) -> Entries<'a> {
+        Entries {
+            shared,
+            bytes,
+            version,
+            registry,
+            strings: Vec::new(),
+            dialects: Vec::new(),
+            attributes: Vec::new(),
+            types: Vec::new(),
+            names: FxHashMap::default(),
+            resources: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    pub(super) fn version(&self) -> u64 {
+        self.version
+    }
+
+    pub(super) fn file(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// A part of the file, shared.
+    pub(super) fn shared(&self, range: FileRange) -> Bytes {
+        self.shared.slice(range).unwrap_or_default()
+    }
+
+    pub(super) fn num_dialects(&self) -> usize {
+        self.dialects.len()
+    }
+
+    /// The string of that number, which was read at `at`.
+    pub(super) fn string(&self, number: u64, at: usize) -> Read<&'a [u8]> {
+        check_index(number, self.strings.len(), "string", at).map(|i| self.strings[i])
+    }
+
+    /// The string of that number, which is text.
+    pub(super) fn utf8(&self, number: u64, at: usize) -> Read<&'a str> {
+        let string = self.string(number, at)?;
+        std::str::from_utf8(string)
+            .map_err(|_| ReadError { offset: at, message: format!("string {number} is not UTF-8") })
+    }
+
+    /// The resource of that number.
+    pub(super) fn resource(&self, number: u64, at: usize) -> Read<Resource> {
+        check_index(number, self.resources.len(), "resource", at).map(|i| self.resources[i].clone())
+    }
+
+    /// The string attribute of that number as a name.
+    pub(super) fn name(&mut self, number: u64, at: usize) -> Read<Name> {
+        if let Some(name) = self.names.get(&number) {
+            return Ok(name.clone());
+        }
+        let attribute = self.attribute(number, at)?;
+        let Some(text) = attribute.as_str() else {
+            return Err(ReadError { offset: at, message: format!("a string must stand here; found {attribute}") });
+        };
+        let name: Name = text.into();
+        self.names.insert(number, name.clone());
+        Ok(name)
+    }
+
+    /// The attribute of that number.
+    pub(super) fn attribute(&mut self, number: u64, at: usize) -> Read<Attribute> {
+        let i = check_index(number, self.attributes.len(), "attribute", at)?;
+        if let State::Done(attribute) = &self.attributes[i].state {
+            return Ok(attribute.clone());
+        }
+        self.enter(&self.attributes[i], at)?;
+        self.attributes[i].state = State::Reading;
+        let slot = &self.attributes[i];
+        let (range, dialect, encoded) = (slot.range.clone(), slot.dialect, slot.encoded);
+        let attribute = if encoded {
+            self.decode(range, dialect, DialectBytecode::read_attribute)?
+        } else {
+            self.parse(range, parse_attribute)?
+        };
+        self.depth -= 1;
+        self.attributes[i].state = State::Done(attribute.clone());
+        Ok(attribute)
+    }
+
+    /// The type of that number.
+    pub(super) fn ty(&mut self, number: u64, at: usize) -> Read<Type> {
+        let i = check_index(number, self.types.len(), "type", at)?;
+        if let State::Done(ty) = &self.types[i].state {
+            return Ok(ty.clone());
+        }
+        self.enter(&self.types[i], at)?;
+        self.types[i].state = State::Reading;
+        let slot = &self.types[i];
+        let (range, dialect, encoded) = (slot.range.clone(), slot.dialect, slot.encoded);
+        let ty = if encoded {
+            self.decode(range, dialect, DialectBytecode::read_type)?
+        } else {
+            self.parse(range, parse_type)?
+        };
+        self.depth -= 1;
+        self.types[i].state = State::Done(ty.clone());
+        Ok(ty)
+    }
+
+    fn enter<T>(&self, slot: &Slot<T>, at: usize) -> Read<()> {
+        if matches!(slot.state, State::Reading) {
+            return Err(ReadError { offset: at, message: "an attribute or type contains itself".to_string() });
+        }
+        if self.depth >= MAX_NESTING {
+            let message = format!("nesting deeper than {MAX_NESTING} levels cannot be read");
+            return Err(ReadError { offset: at, message });
+        }
+        Ok(())
+    }
+
+    /// Reads an entry with an encoding of its dialect.
+    fn decode<T>(
+        &mut self,
+        range: FileRange,
+        dialect: usize,
+        read: fn(&DialectBytecode, &str, &mut EntryReader<'_, 'a>) -> Read<T>,
+    ) -> Read<T> {
+        self.depth += 1;
+        let name = self.dialects[dialect].name.clone();
+        let Some(bytecode) = self.dialects[dialect].bytecode else {
+            let message = format!("the dialect {name} has no encodings of attributes and types");
+            return Err(ReadError { offset: range.start, message });
+        };
+        let mut entry = EntryReader { cursor: Cursor::new(self.bytes, range), entries: self };
+        let value = read(bytecode, &name, &mut entry)?;
+        if !entry.cursor.is_empty() {
+            return entry
+                .error(format!("{} bytes are left after {name}'s attribute or type", entry.cursor.remaining()));
+        }
+        Ok(value)
+    }
+
+    /// Reads an entry that is text.
+    fn parse<T>(&mut self, range: FileRange, parse: fn(&str, &'static Registry) -> Result<T, Diagnostics>) -> Read<T> {
+        self.depth += 1;
+        let offset = range.start;
+        let text = Cursor::new(self.bytes, range).zero_terminated()?;
+        let text = std::str::from_utf8(text)
+            .map_err(|_| ReadError { offset, message: "the text of an attribute or type is not UTF-8".to_string() })?;
+        parse(text, self.registry).map_err(|errors| {
+            let why = errors.first().map_or("", |e| e.message.as_str());
+            ReadError { offset, message: format!("`{text}` cannot be read: {why}") }
+        })
+    }
+
+    /// Dialects, and the names of ops with whether they were declared when this was written.
+    fn read_dialects(&mut self, range: FileRange, versions: &mut Vec<(String, Vec<u64>)>) -> Read<Vec<(OpName, bool)>> {
+        let mut cursor = Cursor::new(self.bytes, range);
+        let count = cursor.count("dialects")?;
+        for _ in 0..count {
+            let at = cursor.offset();
+            let (number, versioned) = if self.version < version::DIALECT_VERSIONS {
+                (cursor.varint()?, false)
+            } else {
+                cursor.varint_with_flag()?
+            };
+            let name = self.utf8(number, at)?.to_string();
+            if versioned {
+                let range = cursor.expect_section(Section::DialectVersions)?;
+                let mut section = Cursor::new(self.bytes, range);
+                let mut numbers = Vec::new();
+                while !section.is_empty() {
+                    numbers.push(section.varint()?);
+                }
+                versions.push((name.clone(), numbers));
+            }
+            let bytecode = self.registry.dialect(&name).and_then(|d| d.bytecode);
+            self.dialects.push(ReadDialect { name, bytecode });
+        }
+        if self.version >= version::ELIDED_ARGUMENT_LOCATIONS {
+            cursor.varint()?;
+        }
+        let mut names = Vec::new();
+        while !cursor.is_empty() {
+            let dialect = cursor.index(self.dialects.len(), "dialect")?;
+            let count = cursor.count("op names")?;
+            for _ in 0..count {
+                let at = cursor.offset();
+                let (number, declared) = if self.version < version::PROPERTIES {
+                    (cursor.varint()?, true)
+                } else {
+                    cursor.varint_with_flag()?
+                };
+                let mnemonic = self.utf8(number, at)?;
+                let dialect = &self.dialects[dialect].name;
+                let name = if mnemonic.is_empty() { dialect.clone() } else { format!("{dialect}.{mnemonic}") };
+                let name = match self.registry.op(&name) {
+                    Some(def) => OpName::Registered(def),
+                    None => OpName::Unregistered(name.into()),
+                };
+                names.push((name, declared));
+            }
+        }
+        Ok(names)
+    }
+
+    /// Where the attributes and types stand.
+    fn read_offsets(&mut self, mut offsets: Cursor<'_>, data: FileRange) -> Read<()> {
+        let attributes = offsets.count("attributes")?;
+        let types = offsets.count("types")?;
+        let mut data = Cursor::new(self.bytes, data);
+        while self.attributes.len() < attributes {
+            self.read_group(&mut offsets, &mut data, attributes, |e| &mut e.attributes)?;
+        }
+        while self.types.len() < types {
+            self.read_group(&mut offsets, &mut data, types, |e| &mut e.types)?;
+        }
+        Ok(())
+    }
+
+    fn read_group<T>(
+        &mut self,
+        offsets: &mut Cursor<'_>,
+        data: &mut Cursor<'_>,
+        total: usize,
+        table: for<'e> fn(&'e mut Entries<'a>) -> &'e mut Vec<Slot<T>>,
+    ) -> Read<()> {
+        let dialect = offsets.index(self.dialects.len(), "dialect")?;
+        let at = offsets.offset();
+        let count = offsets.count("attributes or types")?;
+        let slots = table(self);
+        if count == 0 || slots.len() + count > total {
+            let message = format!("a group of {count}, where {} are left", total - slots.len());
+            return Err(ReadError { offset: at, message });
+        }
+        for _ in 0..count {
+            let (size, encoded) = offsets.varint_with_flag()?;
+            slots.push(Slot { range: data.range(size)?, dialect, encoded, state: State::Unread });
+        }
+        Ok(())
+    }
+}
+
+/// The values that ops of an isolated region may use, by number.
+struct Scope {
+    values: Vec<Option<Value>>,
+}
+
+/// The regions of an op that is being read.
+struct Frame<'a> {
+    cursor: Cursor<'a>,
+    regions: SmallVec<[RegionId; 1]>,
+    next_region: usize,
+    blocks: Vec<BlockId>,
+    next_block: usize,
+    block: Option<BlockId>,
+    ops_left: u64,
+    isolated: bool,
+    /// Number of values in the scope before the current region, and the number of the next one that it defines.
+    scope_start: usize,
+    next_value: usize,
+}
+
+struct IrReader<'a, 'm> {
+    module: &'m mut Module,
+    entries: Entries<'a>,
+    op_names: Vec<(OpName, bool)>,
+    property_table: Vec<FileRange>,
+    property_orders: PropertyOrders,
+    allow_unregistered: bool,
+    scopes: Vec<Scope>,
+    /// Stands for values that are used before they are defined.
+    stand_in: Option<Value>,
+    /// Uses of such values: op, operand, number of the value, depth of the scope, offset.
+    forward_uses: Vec<(OpId, usize, usize, usize, usize)>,
+}
+
+impl<'a> IrReader<'a, '_> {
+    fn read(&mut self, mut cursor: Cursor<'a>) -> Read<()> {
+        let (count, has_arguments) = cursor.varint_with_flag()?;
+        if has_arguments {
+            return cursor.error("the top of a program has no arguments");
+        }
+        self.scopes.push(Scope { values: Vec::new() });
+        let mut tops = Vec::new();
+        for _ in 0..cursor.check_count(count, "ops", cursor.offset())? {
+            let mut stack = Vec::new();
+            let (op, frame) = self.op(&mut cursor, &[], &mut 0)?;
+            tops.push(op);
+            if let Some(frame) = frame {
+                let nested = !frame.isolated || self.entries.version < version::LAZY_LOADING;
+                stack.push(frame);
+                self.regions(&mut stack, nested.then_some(&mut cursor))?;
+            }
+        }
+        self.resolve_forward_uses(0)?;
+        match tops[..] {
+            [top] if self.module.op(top).is(crate::builtin::ModuleOp::DEF) => self.module.set_top(top),
+            _ => {
+                let body = self.module.top().regions()[0];
+                let block = self.module.blocks(body)[0];
+                tops.into_iter().for_each(|op| self.module.append(block, op));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads all regions of the ops on the stack. A frame at the end takes over the position of the one that it was read from.
+    fn regions(&mut self, stack: &mut Vec<Frame<'a>>, outer: Option<&mut Cursor<'a>>) -> Read<()> {
+        let mut outer = outer;
+        while let Some(frame) = stack.last_mut() {
+            if frame.ops_left > 0 {
+                frame.ops_left -= 1;
+                let block = frame.block;
+                let blocks = std::mem::take(&mut frame.blocks);
+                let mut cursor = frame.cursor.clone();
+                let mut next_value = frame.next_value;
+                let (op, child) = self.op(&mut cursor, &blocks, &mut next_value)?;
+                frame.blocks = blocks;
+                frame.cursor = cursor;
+                frame.next_value = next_value;
+                if let Some(block) = block {
+                    self.module.append(block, op);
+                }
+                if let Some(child) = child {
+                    if stack.len() >= MAX_NESTING {
+                        return child.cursor.error(format!("nesting deeper than {MAX_NESTING} levels cannot be read"));
+                    }
+                    stack.push(child);
+                }
+            } else if frame.next_block < frame.blocks.len() {
+                let block = frame.blocks[frame.next_block];
+                frame.next_block += 1;
+                frame.block = Some(block);
+                self.block_header(frame, block)?;
+            } else {
+                if frame.block.take().is_some()
+                    && let Some(scope) = self.scopes.last_mut()
+                {
+                    let end = scope.values.len();
+                    if frame.next_value != end {
+                        let message =
+                            format!("a region announced {} values more than it defines", end - frame.next_value);
+                        return frame.cursor.error(message);
+                    }
+                    // Uses of this region's values from within it are known by now.
+                    self.resolve_forward_uses(frame.scope_start)?;
+                    if let Some(scope) = self.scopes.last_mut() {
+                        scope.values.truncate(frame.scope_start);
+                    }
+                }
+                if frame.next_region < frame.regions.len() {
+                    self.region_header(frame)?;
+                    continue;
+                }
+                let Some(done) = stack.pop() else { break };
+                if done.isolated {
+                    self.scopes.pop();
+                }
+                let own_section = done.isolated && self.entries.version >= version::LAZY_LOADING;
+                if own_section {
+                    if !done.cursor.is_empty() {
+                        return done.cursor.error(format!("{} bytes are left after a region", done.cursor.remaining()));
+                    }
+                } else {
+                    match stack.last_mut() {
+                        Some(parent) => parent.cursor = done.cursor,
+                        None => {
+                            if let Some(outer) = outer.take() {
+                                *outer = done.cursor;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn region_header(&mut self, frame: &mut Frame<'a>) -> Read<()> {
+        let region = frame.regions[frame.next_region];
+        frame.next_region += 1;
+        let blocks = frame.cursor.count("blocks")?;
+        frame.blocks.clear();
+        frame.next_block = 0;
+        if blocks == 0 {
+            return Ok(());
+        }
+        let values = frame.cursor.count("values")?;
+        if let Some(scope) = self.scopes.last_mut() {
+            frame.scope_start = scope.values.len();
+            frame.next_value = scope.values.len();
+            scope.values.resize(scope.values.len() + values, None);
+        }
+        frame.blocks.extend((0..blocks).map(|_| self.module.create_block(region)));
+        Ok(())
+    }
+
+    fn block_header(&mut self, frame: &mut Frame<'a>, block: BlockId) -> Read<()> {
+        let at = frame.cursor.offset();
+        let (ops, has_arguments) = frame.cursor.varint_with_flag()?;
+        frame.cursor.check_count(ops, "ops", at)?;
+        frame.ops_left = ops;
+        if !has_arguments {
+            return Ok(());
+        }
+        let count = frame.cursor.count("arguments")?;
+        for _ in 0..count {
+            let at = frame.cursor.offset();
+            let (ty, located) = if self.entries.version >= version::ELIDED_ARGUMENT_LOCATIONS {
+                frame.cursor.varint_with_flag()?
+            } else {
+                (frame.cursor.varint()?, true)
+            };
+            let ty = self.entries.ty(ty, at)?;
+            let loc = if located { self.location(&mut frame.cursor)? } else { Loc::Unknown };
+            let value = self.module.add_argument(block, ty, loc);
+            self.define(value, &mut frame.next_value, &frame.cursor)?;
+        }
+        if self.entries.version >= version::USE_LIST_ORDERS && frame.cursor.byte()? != 0 {
+            skip_use_list_orders(&mut frame.cursor, count)?;
+        }
+        Ok(())
+    }
+
+    fn location(&mut self, cursor: &mut Cursor<'a>) -> Read<Loc> {
+        let at = cursor.offset();
+        let number = cursor.varint()?;
+        let location = self.entries.attribute(number, at)?;
+        match location.as_location() {
+            Some(crate::attrs::LocationKind::Unknown) => Ok(Loc::Unknown),
+            Some(_) => Ok(Loc::Explicit(location, None)),
+            None => Err(ReadError { offset: at, message: format!("a location must stand here; found {location}") }),
+        }
+    }
+
+    /// Gives a value the next number of its region.
+    fn define(&mut self, value: Value, next: &mut usize, cursor: &Cursor<'a>) -> Read<()> {
+        match self.scopes.last_mut().and_then(|s| s.values.get_mut(*next)) {
+            Some(slot) => {
+                *slot = Some(value);
+                *next += 1;
+                Ok(())
+            }
+            None => cursor.error("a region defines more values than it announced"),
+        }
+    }
+
+    /// Reads an op but its regions, for which it returns a frame.
+    fn op(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        blocks: &[BlockId],
+        next_value: &mut usize,
+    ) -> Read<(OpId, Option<Frame<'a>>)> {
+        let at = cursor.offset();
+        let name = cursor.index(self.op_names.len(), "op name")?;
+        let (name, declared) = self.op_names[name].clone();
+        if let OpName::Unregistered(name) = &name
+            && !self.allow_unregistered
+        {
+            let message = format!("the op `{name}` is unknown (allowed by -allow-unregistered-dialect)");
+            return Err(ReadError { offset: at, message });
+        }
+        let mask = cursor.byte()?;
+        let loc = self.location(cursor)?;
+        let mut parts = OpParts::new(name, loc);
+        if mask & mask::ATTRIBUTES != 0 {
+            let at = cursor.offset();
+            let number = cursor.varint()?;
+            let attribute = self.entries.attribute(number, at)?;
+            let Some(dictionary) = attribute.as_dictionary() else {
+                return Err(ReadError {
+                    offset: at,
+                    message: format!("a dictionary must stand here; found {attribute}"),
+                });
+            };
+            self.attributes(&mut parts, dictionary);
+        }
+        if mask & mask::PROPERTIES != 0 {
+            self.properties(&mut parts, declared, cursor)?;
+        }
+        if mask & mask::RESULTS != 0 {
+            let count = cursor.count("results")?;
+            for _ in 0..count {
+                let at = cursor.offset();
+                let number = cursor.varint()?;
+                parts.result_types.push(self.entries.ty(number, at)?);
+            }
+        }
+        let mut forward = Vec::new();
+        if mask & mask::OPERANDS != 0 {
+            let count = cursor.count("operands")?;
+            for i in 0..count {
+                let at = cursor.offset();
+                let len = self.scopes.last().map_or(0, |s| s.values.len());
+                let number = cursor.index(len, "value")?;
+                let value = match self.scopes.last().and_then(|s| s.values[number]) {
+                    Some(value) => value,
+                    None => {
+                        forward.push((i, number, at));
+                        self.stand_in()
+                    }
+                };
+                parts.operands.push(value);
+            }
+        }
+        if mask & mask::SUCCESSORS != 0 {
+            let count = cursor.count("successors")?;
+            for _ in 0..count {
+                parts.successors.push(blocks[cursor.index(blocks.len(), "block")?]);
+            }
+        }
+        let num_results = parts.result_types.len();
+        if mask & mask::USE_LIST_ORDERS != 0 {
+            skip_use_list_orders(cursor, num_results)?;
+        }
+        let (mut num_regions, mut isolated) = (0, false);
+        if mask & mask::REGIONS != 0 {
+            let at = cursor.offset();
+            let (count, flag) = cursor.varint_with_flag()?;
+            num_regions = cursor.check_count(count, "regions", at)?;
+            isolated = flag;
+            parts.regions = (0..num_regions).map(|_| self.module.create_region()).collect();
+        }
+        let regions = parts.regions.clone();
+        let op = self.module.create_op(parts);
+        let depth = self.scopes.len();
+        self.forward_uses.extend(forward.into_iter().map(|(i, number, at)| (op, i, number, depth, at)));
+        for i in 0..num_results {
+            let result = self.module.op(op).result(i);
+            self.define(result, next_value, cursor)?;
+        }
+        if num_regions == 0 {
+            return Ok((op, None));
+        }
+        let cursor = if isolated && self.entries.version >= version::LAZY_LOADING {
+            Cursor::new(self.entries.file(), cursor.expect_section(Section::Ir)?)
+        } else {
+            cursor.clone()
+        };
+        if isolated {
+            self.scopes.push(Scope { values: Vec::new() });
+        }
+        let frame = Frame {
+            cursor,
+            regions,
+            next_region: 0,
+            blocks: Vec::new(),
+            next_block: 0,
+            block: None,
+            ops_left: 0,
+            isolated,
+            scope_start: 0,
+            next_value: 0,
+        };
+        Ok((op, Some(frame)))
+    }
+
+    /// Deals a dictionary out to properties and other attributes.
+    fn attributes(&self, parts: &mut OpParts, dictionary: &Dictionary) {
+        let OpName::Registered(def) = parts.name else {
+            parts.attributes = dictionary.clone();
+            return;
+        };
+        if self.entries.version >= version::PROPERTIES && def.attributes.is_empty() {
+            parts.attributes = dictionary.clone();
+            return;
+        }
+        parts.properties.resize(def.attributes.len(), None);
+        for (name, value) in dictionary.iter() {
+            match def.attribute_index(name) {
+                Some(slot) => parts.properties[slot] = Some(value.clone()),
+                None => parts.attributes.set(name.clone(), value.clone()),
+            }
+        }
+    }
+
+    fn properties(&mut self, parts: &mut OpParts, declared: bool, cursor: &mut Cursor<'a>) -> Read<()> {
+        let at = cursor.offset();
+        if !declared {
+            let number = cursor.varint()?;
+            let attribute = self.entries.attribute(number, at)?;
+            if let Some(dictionary) = attribute.as_dictionary() {
+                self.attributes(parts, dictionary);
+            }
+            return Ok(());
+        }
+        let index = cursor.index(self.property_table.len(), "properties")?;
+        let def: &'static OpDef = match &parts.name {
+            OpName::Registered(def) => def,
+            OpName::Unregistered(name) => {
+                let message = format!("the properties of the unknown op `{name}` cannot be read");
+                return Err(ReadError { offset: at, message });
+            }
+        };
+        let order = self.property_orders.of(def);
+        let range = self.property_table[index].clone();
+        let mut entry = EntryReader { cursor: Cursor::new(self.entries.file(), range), entries: &mut self.entries };
+        let properties = properties::read(def, &order, &mut entry)?;
+        if !entry.cursor.is_empty() {
+            let message = format!("{} bytes are left after the properties of {}", entry.cursor.remaining(), def.name);
+            return entry.error(message);
+        }
+        parts.properties = properties.into();
+        Ok(())
+    }
+
+    fn stand_in(&mut self) -> Value {
+        if let Some(value) = self.stand_in {
+            return value;
+        }
+        let name = OpName::Registered(crate::builtin::UnrealizedConversionCastOp::DEF);
+        let mut parts = OpParts::new(name, Loc::Unknown);
+        parts.result_types.push(TypeKind::None.into());
+        let op = self.module.create_op(parts);
+        let value = self.module.op(op).result(0);
+        self.stand_in = Some(value);
+        value
+    }
+
+    /// Puts the values that are known by now in the places of their stand-ins: those of the current scope from `first` on,
+    /// which ends.
+    fn resolve_forward_uses(&mut self, first: usize) -> Read<()> {
+        let depth = self.scopes.len();
+        let Some(scope) = self.scopes.last() else { return Ok(()) };
+        let mut kept = Vec::new();
+        for (op, operand, number, use_depth, at) in std::mem::take(&mut self.forward_uses) {
+            if use_depth != depth || number < first {
+                kept.push((op, operand, number, use_depth, at));
+                continue;
+            }
+            match scope.values.get(number).copied().flatten() {
+                Some(value) => self.module.set_operand(op, operand, value),
+                None => {
+                    return Err(ReadError {
+                        offset: at,
+                        message: format!("value {number} is used, but never defined"),
+                    });
+                }
+            }
+        }
+        self.forward_uses = kept;
+        Ok(())
+    }
+}
+
+/// Skips the orders in which values are used, which this IR does not keep.
+fn skip_use_list_orders(cursor: &mut Cursor<'_>, num_values: usize) -> Read<()> {
+    let count = if num_values > 1 { cursor.count("use-list orders")? } else { 1 };
+    for _ in 0..count {
+        if num_values > 1 {
+            cursor.varint()?;
+        }
+        let at = cursor.offset();
+        let (uses, _) = cursor.varint_with_flag()?;
+        for _ in 0..cursor.check_count(uses, "uses", at)? {
+            cursor.varint()?;
+        }
+    }
+    Ok(())
+}
+
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} (at byte {})", self.message, self.offset)
+    }
+}
+
+impl std::error::Error for ReadError {}

@@ -1,0 +1,94 @@
+//! The sections of resources: named blobs that attributes refer to.
+
+use super::cursor::{Cursor, Read, ReadError};
+use super::emitter::Emitter;
+use super::numbering::{Numbering, Strings};
+use super::reader::Entries;
+use super::{Section, resource_kind};
+use crate::attrs::{Blob, Name, Resource};
+use std::ops::Range;
+
+/// Writes the resources that attributes refer to: those with contents first, then the others as declarations.
+pub(super) fn write(numbering: &Numbering, strings: &mut Strings, file: &mut Emitter) {
+    let (mut data, mut offsets) = (Emitter::default(), Emitter::default());
+    // No resources but those of dialects.
+    offsets.varint(0);
+    if !numbering.resources.is_empty() {
+        let builtin = numbering.dialects.iter().position(|d| d.name == "builtin").unwrap_or(0);
+        offsets.varint(builtin as u64);
+        offsets.varint(numbering.resources.len() as u64);
+        for resource in &numbering.resources {
+            let start = data.len();
+            if let Some(blob) = resource.blob() {
+                data.varint(u64::from(blob.alignment));
+                data.varint(blob.data.len() as u64);
+                data.align(u64::from(blob.alignment.max(1)));
+                data.shared(&blob.data);
+            }
+            offsets.varint(strings.number(resource.key().as_bytes()));
+            offsets.varint((data.len() - start) as u64);
+            offsets.byte(resource_kind::BLOB);
+        }
+    }
+    file.section(Section::ResourceOffsets, offsets);
+    file.section(Section::Resources, data);
+}
+
+/// Reads the resources of dialects; others are skipped.
+pub(super) fn read(offsets: Range<usize>, data: Range<usize>, entries: &mut Entries<'_>) -> Read<Vec<Resource>> {
+    let file = entries.file();
+    let (mut offsets, mut data) = (Cursor::new(file, offsets), Cursor::new(file, data));
+    let external = offsets.count("groups of resources")?;
+    for _ in 0..external {
+        let _group = offsets.varint()?;
+        read_group(&mut offsets, &mut data, entries, &mut |_, _, _| Ok(()))?;
+    }
+    let mut resources = Vec::new();
+    while !offsets.is_empty() {
+        let _dialect = offsets.index(entries.num_dialects(), "dialect")?;
+        read_group(&mut offsets, &mut data, entries, &mut |key, contents, shared| {
+            let resource = Resource::new(key);
+            if let Some((alignment, range)) = contents {
+                resource.define(Blob { alignment, data: shared.shared(range) });
+            }
+            resources.push(resource);
+            Ok(())
+        })?;
+    }
+    Ok(resources)
+}
+
+type Found<'f, 'a> = &'f mut dyn FnMut(Name, Option<(u32, Range<usize>)>, &Entries<'a>) -> Read<()>;
+
+fn read_group<'a>(
+    offsets: &mut Cursor<'a>,
+    data: &mut Cursor<'a>,
+    entries: &Entries<'a>,
+    found: Found<'_, 'a>,
+) -> Read<()> {
+    let count = offsets.count("resources")?;
+    for _ in 0..count {
+        let at = offsets.offset();
+        let key = offsets.varint()?;
+        let key = entries.utf8(key, at)?;
+        let size = offsets.varint()?;
+        let kind = offsets.byte()?;
+        let range = data.range(size)?;
+        let mut contents = None;
+        if kind == resource_kind::BLOB && !range.is_empty() {
+            let mut blob = Cursor::new(entries.file(), range);
+            let at = blob.offset();
+            let alignment = blob.varint()?;
+            let len = blob.varint()?;
+            blob.align(alignment.max(1))?;
+            let Ok(alignment) = u32::try_from(alignment) else {
+                return Err(ReadError { offset: at, message: format!("the alignment {alignment} is too large") });
+            };
+            contents = Some((alignment, blob.range(len)?));
+        } else if kind != resource_kind::BLOB && kind != resource_kind::BOOL && kind != resource_kind::STRING {
+            return offsets.error(format!("{kind} is no kind of resource"));
+        }
+        found(key.into(), contents, entries)?;
+    }
+    Ok(())
+}
