@@ -5,6 +5,7 @@
 
 mod binary;
 mod broadcast;
+mod bytecode;
 mod constant;
 mod constraints;
 mod enums;
@@ -82,5 +83,6 @@ pub static CHLO: Dialect = Dialect {
     ],
     attributes: &[&RAGGED_DOT_DIMENSION_NUMBERS],
     enums: &[&COMPARISON_DIRECTION, &COMPARISON_TYPE, &PRECISION],
+    bytecode: Some(&bytecode::BYTECODE),
     ..Dialect::EMPTY
 };

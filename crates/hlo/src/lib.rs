@@ -4,6 +4,7 @@
 //! Sources: StableHLO specification (`docs/spec.md`), whose constraint labels (`add_c1`) diagnostics carry.
 
 pub mod attrs;
+pub mod bytecode;
 pub mod check;
 pub mod compat;
 pub mod constraints;
@@ -28,5 +29,6 @@ pub static STABLEHLO: Dialect = Dialect {
     enums: enums::ENUMS,
     directives: directives::DIRECTIVES,
     aliases: &[("type_extensions", "bounds")],
+    bytecode: Some(&bytecode::BYTECODE),
     ..Dialect::EMPTY
 };

@@ -10,6 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Par
 use mlir::diag::Diagnostics;
 use mlir::text::print_module;
 use mlir::verify::{Reporting, VerifyOptions, verify};
+use stablo::{WriteOptions, write_bytecode};
 use std::ffi::OsString;
 use transforms::{PASSES, Pass};
 
@@ -23,6 +24,18 @@ struct Options {
     print: PrintFlags,
     #[command(flatten)]
     passes: PassFlags,
+    #[command(flatten)]
+    output: OutputFlags,
+}
+
+#[derive(Args)]
+struct OutputFlags {
+    /// Write bytecode instead of text
+    #[arg(long)]
+    emit_bytecode: bool,
+    /// Version of the format of the bytecode
+    #[arg(long, value_name = "VERSION", default_value_t = WriteOptions::default().version)]
+    emit_bytecode_version: u64,
 }
 
 #[derive(Args)]
@@ -66,8 +79,16 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
                 return diagnostics;
             }
         }
-        output.extend_from_slice(print_module(module, &print).as_bytes());
-        output.push(b'\n');
+        if options.output.emit_bytecode {
+            let options = WriteOptions { version: options.output.emit_bytecode_version, ..WriteOptions::default() };
+            match write_bytecode(module, &options) {
+                Ok(bytecode) => output.extend(bytecode.to_vec()),
+                Err(error) => diagnostics.push(error),
+            }
+        } else {
+            output.extend_from_slice(print_module(module, &print).as_bytes());
+            output.push(b'\n');
+        }
         diagnostics
     })
 }

@@ -3,9 +3,10 @@
 use crate::expected::Expectations;
 use crate::io::{Failure, Io};
 use mlir::diag::{Diagnostics, Severity, Source, render};
-use mlir::text::{ParseOptions, parse};
+use mlir::text::{ParseOptions, ParseOutput, parse};
 use mlir::verify::{Reporting, VerifyOptions, verify};
-use stablo::Module;
+use stablo::{Bytes, Module, is_bytecode};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -43,25 +44,33 @@ impl InputFlags {
     /// If the input cannot be read or a chunk is not valid; with `--verify-diagnostics`, if the diagnostics are not those
     /// that were expected.
     pub fn run(&self, io: &mut Io<'_>, separator: &str, process: Process<'_>) -> Result<(), Failure> {
-        let text = read_text(io, &self.input)?;
-        let name = if self.input == Path::new("-") { "<stdin>".into() } else { self.input.to_string_lossy() };
-        let chunks = if self.split_input_file { split(&text) } else { vec![(1, &text[..])] };
+        let bytes = read_program(io, &self.input)?;
+        let name = program_name(&self.input);
         let mut output = Vec::new();
         let mut failed = false;
-        for (index, (first_line, chunk)) in chunks.into_iter().enumerate() {
-            if index > 0 {
-                output.extend_from_slice(separator.as_bytes());
-                output.push(b'\n');
-            }
-            let source = Arc::new(Source::new(&*name, chunk, first_line));
-            let diagnostics = self.chunk(&source, &mut output, process);
-            if self.verify_diagnostics {
-                let problems = Expectations::read(&source).check(&diagnostics, &source);
-                failed |= !problems.is_empty();
-                problems.iter().for_each(|p| io.report(render(p, Some(&source))));
-            } else {
-                failed |= has_errors(&diagnostics);
-                diagnostics.iter().for_each(|d| io.report(render(d, Some(&source))));
+        if is_bytecode(&bytes) {
+            let diagnostics = self.chunk(stablo::load(&name, bytes, self.parse_options()), &mut output, process);
+            failed = has_errors(&diagnostics);
+            diagnostics.iter().for_each(|d| io.report(render(d, None)));
+        } else {
+            let text = text(&bytes, &self.input)?;
+            let chunks = if self.split_input_file { split(text) } else { vec![(1, text)] };
+            for (index, (first_line, chunk)) in chunks.into_iter().enumerate() {
+                if index > 0 {
+                    output.extend_from_slice(separator.as_bytes());
+                    output.push(b'\n');
+                }
+                let source = Arc::new(Source::new(&*name, chunk, first_line));
+                let parsed = parse(source.clone(), stablo::registry(), self.parse_options());
+                let diagnostics = self.chunk(parsed, &mut output, process);
+                if self.verify_diagnostics {
+                    let problems = Expectations::read(&source).check(&diagnostics, &source);
+                    failed |= !problems.is_empty();
+                    problems.iter().for_each(|p| io.report(render(p, Some(&source))));
+                } else {
+                    failed |= has_errors(&diagnostics);
+                    diagnostics.iter().for_each(|d| io.report(render(d, Some(&source))));
+                }
             }
         }
         if self.o == Path::new("-") {
@@ -72,10 +81,13 @@ impl InputFlags {
         if failed { Err(Failure::reported()) } else { Ok(()) }
     }
 
-    fn chunk(&self, source: &Arc<Source>, output: &mut Vec<u8>, process: Process<'_>) -> Diagnostics {
+    fn parse_options(&self) -> ParseOptions {
         let allow_unregistered_dialects = self.allow_unregistered_dialect;
-        let options = ParseOptions { allow_unregistered_dialects, stop_at_first_error: true };
-        let mut parsed = parse(source.clone(), stablo::registry(), options);
+        ParseOptions { allow_unregistered_dialects, stop_at_first_error: true }
+    }
+
+    fn chunk(&self, mut parsed: ParseOutput, output: &mut Vec<u8>, process: Process<'_>) -> Diagnostics {
+        let allow_unregistered_dialects = self.allow_unregistered_dialect;
         let mut diagnostics = parsed.diagnostics;
         if !has_errors(&diagnostics) {
             let options = VerifyOptions { reporting: Reporting::LikeUpstream, allow_unregistered_dialects };
@@ -93,20 +105,27 @@ pub fn has_errors(diagnostics: &Diagnostics) -> bool {
     diagnostics.iter().any(|d| d.severity == Severity::Error)
 }
 
-/// The text of a file.
+/// The bytes of a program: text or bytecode.
 ///
 /// # Errors
-/// If it cannot be read, or is not text.
-pub fn read_text(io: &mut Io<'_>, path: &Path) -> Result<String, Failure> {
-    let bytes = io.read(path)?;
-    if bytes.starts_with(b"ML\xEFR") {
-        let message =
-            format!("{} is MLIR bytecode, which this version does not read yet; give it MLIR text", path.display());
-        return Err(Failure::input(message));
-    }
-    String::from_utf8(bytes).map_err(|e| {
-        let at = e.utf8_error().valid_up_to();
-        let line = e.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1;
+/// If it cannot be read.
+pub fn read_program(io: &mut Io<'_>, path: &Path) -> Result<Bytes, Failure> {
+    io.read(path).map(Bytes::from)
+}
+
+/// What a program is called in diagnostics.
+pub fn program_name(path: &Path) -> Cow<'_, str> {
+    if path == Path::new("-") { "<stdin>".into() } else { path.to_string_lossy() }
+}
+
+/// The text that bytes are.
+///
+/// # Errors
+/// If they are not text.
+pub fn text<'a>(bytes: &'a [u8], path: &Path) -> Result<&'a str, Failure> {
+    std::str::from_utf8(bytes).map_err(|e| {
+        let at = e.valid_up_to();
+        let line = bytes[..at].iter().filter(|&&b| b == b'\n').count() + 1;
         Failure::input(format!("{}:{line}: this is not UTF-8 text: byte {at} cannot stand there", path.display()))
     })
 }

@@ -21,13 +21,15 @@ mod engine;
 
 pub use engine::{ENGINES, Engine, Executable, engine};
 pub use interpreter::{OnProgress, Progress, entry_function, storage_dtype, value_fits};
+pub use mlir::bytecode::{WriteOptions, is_bytecode, write as write_bytecode};
 pub use mlir::diag::{Diagnostic, Diagnostics, Severity, Source, render};
 pub use mlir::eval::RuntimeValue;
 pub use mlir::ods::Registry;
 pub use mlir::text::{ParseOptions, ParseOutput, PrintOptions};
 pub use mlir::{Attribute, Module, Type};
-pub use numerics::{DType, Tensor};
+pub use numerics::{Bytes, DType, Tensor};
 
+use mlir::bytecode::ReadOptions;
 use mlir::verify::VerifyOptions;
 use std::sync::{Arc, OnceLock};
 
@@ -45,6 +47,26 @@ pub fn registry() -> &'static Registry {
 /// diagnostic is an error.
 pub fn parse(name: &str, text: &str, options: ParseOptions) -> ParseOutput {
     mlir::text::parse(Arc::new(Source::new(name, text, 1)), registry(), options)
+}
+
+/// Reads a program, which is MLIR text or bytecode by its first bytes. Constants of bytecode share `bytes`. The module is fit for
+/// use only if no diagnostic is an error.
+pub fn load(name: &str, bytes: Bytes, options: ParseOptions) -> ParseOutput {
+    if is_bytecode(&bytes) {
+        let options = ReadOptions { allow_unregistered_dialects: options.allow_unregistered_dialects };
+        let read = mlir::bytecode::read(&bytes, registry(), options);
+        return ParseOutput { module: read.module, diagnostics: read.diagnostics };
+    }
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => parse(name, text, options),
+        Err(e) => {
+            let at = e.valid_up_to();
+            let line = bytes[..at].iter().filter(|&&b| b == b'\n').count() + 1;
+            let message =
+                format!("{name}:{line}: this is neither bytecode nor UTF-8 text: byte {at} cannot stand there");
+            ParseOutput { module: Module::new(registry()), diagnostics: vec![Diagnostic::error("parse", message)] }
+        }
+    }
 }
 
 /// What is wrong with a module: every error that is independent of others.

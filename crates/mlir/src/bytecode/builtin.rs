@@ -37,6 +37,7 @@ mod attribute_code {
     pub const DENSE_STRINGS: u64 = 19;
     pub const SPARSE: u64 = 20;
     pub const DISTINCT: u64 = 21;
+    pub const FILE_RANGE: u64 = 22;
 }
 
 mod type_code {
@@ -56,14 +57,26 @@ mod type_code {
     pub const VECTOR: u64 = 19;
 }
 
-/// The float types that have a code, with it.
-const FLOATS: [(u64, FloatKind); 6] = [
+/// The float types with their codes.
+const FLOATS: [(u64, FloatKind); 18] = [
     (3, FloatKind::BF16),
     (4, FloatKind::F16),
     (5, FloatKind::F32),
     (6, FloatKind::F64),
     (7, FloatKind::F80),
     (8, FloatKind::F128),
+    (21, FloatKind::TF32),
+    (22, FloatKind::F8E5M2),
+    (23, FloatKind::F8E4M3),
+    (24, FloatKind::F8E4M3FN),
+    (25, FloatKind::F8E5M2FNUZ),
+    (26, FloatKind::F8E4M3FNUZ),
+    (27, FloatKind::F8E4M3B11FNUZ),
+    (28, FloatKind::F8E3M4),
+    (29, FloatKind::F4E2M1FN),
+    (30, FloatKind::F6E2M3FN),
+    (31, FloatKind::F6E3M2FN),
+    (32, FloatKind::F8E8M0FNU),
 ];
 
 /// Width of an integer, index or float type in an attribute.
@@ -169,7 +182,14 @@ fn write_location(location: &LocationKind, out: &mut EntryWriter<'_>) -> bool {
             out.varint(u64::from(start.0));
             out.varint(u64::from(start.1));
         }
-        LocationKind::File { .. } => return false,
+        LocationKind::File { file, start, end } => {
+            out.varint(code::FILE_RANGE);
+            out.name(file);
+            let same_line = [start.0, start.1, end.1];
+            let places = if start.0 == end.0 { &same_line[..] } else { &[start.0, start.1, end.0, end.1][..] };
+            out.varint(places.len() as u64);
+            places.iter().for_each(|&p| out.varint(u64::from(p)));
+        }
         LocationKind::Named { name, child } => {
             out.varint(code::NAMED);
             out.name(name);
@@ -252,6 +272,20 @@ fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Att
             let file = entry.name()?;
             let (line, column) = (entry.varint()?, entry.varint()?);
             Attribute::file_location(file, line as u32, column as u32)
+        }
+        code::FILE_RANGE => {
+            let file = entry.name()?;
+            let count = entry.count("lines and columns")?;
+            let places = (0..count).map(|_| Ok(entry.varint()? as u32)).collect::<Read<Vec<_>>>()?;
+            let (start, end) = match places[..] {
+                [] => ((0, 0), (0, 0)),
+                [line] => ((line, 0), (line, 0)),
+                [line, column] => ((line, column), (line, column)),
+                [line, start, end] => ((line, start), (line, end)),
+                [start, start_column, end, end_column] => ((start, start_column), (end, end_column)),
+                _ => return entry.error(format!("a range of {count} lines and columns; at most 4 are allowed")),
+            };
+            LocationKind::File { file, start, end }.into()
         }
         code::FUSED | code::FUSED_WITH_METADATA => {
             let count = entry.count("locations")?;

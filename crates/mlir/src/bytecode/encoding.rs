@@ -76,8 +76,16 @@ pub enum Field {
     SignedVarInt,
     /// A list of signed integers: `DenseArray` of i64.
     SignedVarInts,
+    /// A list of signed integers, which is empty if the parameter is absent.
+    OptionalSignedVarInts,
+    /// An unsigned integer after a bit that tells whether there is one: `Integer` of type i64.
+    FlaggedVarInt,
     /// One byte: `Integer` of type i1.
     Bool,
+    /// The bits of a double: `Float` of type f64.
+    F64,
+    /// A byte that tells whether there is an attribute, and then its number.
+    FlaggedAttribute,
     /// The number of a string: `String`.
     String,
     /// Anything else.
@@ -216,8 +224,22 @@ fn write_fields(fields: &[(usize, Field)], params: &[Option<Attribute>], out: &m
             }
             Field::VarInt => out.varint(int() as u64),
             Field::SignedVarInt => out.signed(int()),
-            Field::SignedVarInts => out.signed_list(param.and_then(Attribute::as_int_array).unwrap_or(&[])),
+            Field::FlaggedVarInt => match param {
+                Some(_) => out.varint_with_flag(int() as u64, true),
+                None => out.varint(0),
+            },
+            Field::SignedVarInts | Field::OptionalSignedVarInts => {
+                out.signed_list(param.and_then(Attribute::as_int_array).unwrap_or(&[]))
+            }
             Field::Bool => out.byte(u8::from(int() != 0)),
+            Field::F64 => {
+                let bits = if let Some(AttrKind::Float { bits, .. }) = param.map(|p| &**p) { *bits } else { 0 };
+                out.bits(bits, 64);
+            }
+            Field::FlaggedAttribute => {
+                out.byte(u8::from(param.is_some()));
+                param.iter().for_each(|p| out.attribute(p));
+            }
             Field::String => match param.map(|p| &**p) {
                 Some(AttrKind::String { value, .. }) => out.string(value),
                 _ => out.string(b""),
@@ -238,8 +260,21 @@ fn read_fields(fields: &[(usize, Field)], len: usize, entry: &mut EntryReader<'_
             Field::Types => Some(Attribute::array(entry.types()?.into_iter().map(Attribute::from).collect())),
             Field::VarInt => Some(Attribute::i64(entry.varint()? as i64)),
             Field::SignedVarInt => Some(Attribute::i64(entry.signed()?)),
+            Field::FlaggedVarInt => match entry.varint_with_flag()? {
+                (value, true) => Some(Attribute::i64(value as i64)),
+                (_, false) => None,
+            },
             Field::SignedVarInts => Some(Attribute::i64_array(entry.signed_list()?)),
+            Field::OptionalSignedVarInts => match entry.signed_list()? {
+                values if values.is_empty() => None,
+                values => Some(Attribute::i64_array(values)),
+            },
             Field::Bool => Some(Attribute::bool(entry.byte()? != 0)),
+            Field::F64 => Some(Attribute::float_bits(entry.bits(64)?, Type::f64())),
+            Field::FlaggedAttribute => match entry.byte()? {
+                0 => None,
+                _ => Some(entry.attribute()?),
+            },
             Field::String => Some(Attribute::string(entry.string()?)),
             Field::Custom { read, .. } => read(entry)?,
         };
@@ -396,6 +431,11 @@ impl EntryReader<'_, '_> {
     /// Where in the file the next byte stands.
     pub fn offset(&self) -> usize {
         self.cursor.offset()
+    }
+
+    /// Whether all has been read.
+    pub(super) fn is_empty(&self) -> bool {
+        self.cursor.is_empty()
     }
 
     /// An error at the next byte.

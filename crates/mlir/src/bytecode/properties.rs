@@ -81,6 +81,10 @@ pub(super) fn read(
         }
     }
     for &(slot, optional) in &order.attributes {
+        // A writer of an older version knows fewer optional attributes.
+        if optional && entry.is_empty() {
+            continue;
+        }
         properties[slot] = if optional { entry.optional_attribute()? } else { Some(entry.attribute()?) };
     }
     if entry.version() >= version::SEGMENT_SIZES {

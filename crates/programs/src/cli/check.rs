@@ -1,10 +1,10 @@
 //! `stablo check`: everything that is wrong with programs.
 
 use crate::io::{Failure, Io};
-use crate::source::{has_errors, read_text};
+use crate::source::{has_errors, program_name, read_program};
 use mlir::diag::{Diagnostic, Diagnostics, Position, Severity, Source, render, resolve};
 use serde_json::{Value, json};
-use stablo::ParseOptions;
+use stablo::{Bytes, ParseOptions};
 use std::path::PathBuf;
 
 /// The command line.
@@ -34,9 +34,9 @@ enum Format {
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let mut failed = false;
     for file in &options.files {
-        let name = file.to_string_lossy();
-        let (diagnostics, source) = match read_text(io, file) {
-            Ok(text) => check(&name, &text, options.allow_unregistered_dialect),
+        let name = program_name(file);
+        let (diagnostics, source) = match read_program(io, file) {
+            Ok(bytes) => check(&name, bytes, options.allow_unregistered_dialect),
             Err(failure) => (vec![Diagnostic::error("input", failure.message)], None),
         };
         failed |= has_errors(&diagnostics);
@@ -55,8 +55,8 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     if failed { Err(Failure::reported()) } else { Ok(()) }
 }
 
-fn check(name: &str, text: &str, allow_unregistered_dialects: bool) -> (Diagnostics, Option<std::sync::Arc<Source>>) {
-    let parsed = stablo::parse(name, text, ParseOptions { allow_unregistered_dialects, ..ParseOptions::default() });
+fn check(name: &str, bytes: Bytes, allow_unregistered_dialects: bool) -> (Diagnostics, Option<std::sync::Arc<Source>>) {
+    let parsed = stablo::load(name, bytes, ParseOptions { allow_unregistered_dialects, ..ParseOptions::default() });
     let mut diagnostics = parsed.diagnostics;
     if !has_errors(&diagnostics) {
         let options = mlir::verify::VerifyOptions { allow_unregistered_dialects, ..Default::default() };

@@ -4,7 +4,7 @@ use crate::display::display;
 use crate::inputs::inputs;
 use crate::io::{Failure, Io};
 use crate::npy;
-use crate::source::{has_errors, read_text};
+use crate::source::{has_errors, program_name, read_program};
 use crate::timings::{Timings, timed};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use mlir::diag::{Diagnostics, render};
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The command line.
 #[derive(clap::Args)]
 pub struct Options {
-    /// The program, as MLIR text; `-` is standard input
+    /// The program, as MLIR text or bytecode; `-` is standard input
     file: PathBuf,
     /// The function to run
     #[arg(long, value_name = "NAME", default_value = "main")]
@@ -54,11 +54,10 @@ fn engines() -> clap::builder::PossibleValuesParser {
 /// If the program or an input cannot be read or is not valid, the run fails, or the results cannot be written.
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let mut timings = Timings::default();
-    let text = read_text(io, &options.file)?;
-    let name = options.file.to_string_lossy();
-    let (parsed, parse) = timed(|| stablo::parse(&name, &text, ParseOptions::default()));
+    let bytes = read_program(io, &options.file)?;
+    let name = program_name(&options.file);
+    let (parsed, parse) = timed(|| stablo::load(&name, bytes, ParseOptions::default()));
     timings.parse = parse;
-    drop(text);
     let module = parsed.module;
     report(parsed.diagnostics, &module, io)?;
     let (errors, verify) = timed(|| stablo::verify(&module));

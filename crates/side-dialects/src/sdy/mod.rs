@@ -3,6 +3,7 @@
 //! Source: openxla/shardy, "'sdy' Dialect".
 
 mod attrs;
+mod bytecode;
 mod ops;
 mod text;
 mod verify;
@@ -58,5 +59,6 @@ pub static SDY: Dialect = Dialect {
         CustomDirective { name: "Shardings", parse: text::parse_shardings, print: text::print_shardings },
     ],
     verify_attribute: Some(verify::verify_attribute),
+    bytecode: Some(&bytecode::BYTECODE),
     ..Dialect::EMPTY
 };

@@ -1,0 +1,16 @@
+//! How the attributes of the dialect are written in bytecode; those without an encoding are written as text.
+
+use crate::enums::{COMPARISON_DIRECTION, COMPARISON_TYPE};
+use mlir::bytecode::{AttrEncoding, AttrTarget, DialectBytecode, Field, always};
+use mlir::ods::EnumDef;
+
+/// The encodings of the dialect.
+pub static BYTECODE: DialectBytecode = DialectBytecode {
+    attributes: &[enumeration(0, &COMPARISON_DIRECTION), enumeration(1, &COMPARISON_TYPE)],
+    types: &[],
+    custom: None,
+};
+
+const fn enumeration(code: u64, def: &'static EnumDef) -> AttrEncoding {
+    AttrEncoding { code, target: AttrTarget::Enum(def), when: always, fields: &[(0, Field::VarInt)] }
+}
