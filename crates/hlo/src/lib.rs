@@ -24,6 +24,7 @@ use mlir::ods::Dialect;
 pub static STABLEHLO: Dialect = Dialect {
     namespace: "stablehlo",
     ops: ops::OPS,
+    constant: Some(ops::constant_parts),
     attributes: attrs::ATTRIBUTES,
     types: &[&types::FUTURE, &types::TOKEN],
     enums: enums::ENUMS,

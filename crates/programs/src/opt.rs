@@ -8,11 +8,17 @@ use crate::source::{InputFlags, has_errors};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
 use mlir::diag::Diagnostics;
-use mlir::text::print_module;
-use mlir::verify::{Reporting, VerifyOptions, verify};
+use mlir::pass::{Invocation, Observer, Pipeline, Step};
+use mlir::rewrite::Statistics;
+use mlir::text::{PrintOptions, print_module};
+use mlir::verify::{Reporting, VerifyOptions};
+use mlir::{Module, OpId};
 use stablo::{WriteOptions, write_bytecode};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use transforms::{PASSES, Pass};
+use std::fmt::Write as _;
+use std::time::Duration;
+use transforms::PASSES;
 
 /// Reads MLIR text, runs passes on it and prints the result.
 #[derive(Parser)]
@@ -40,12 +46,24 @@ struct OutputFlags {
 
 #[derive(Args)]
 struct PassFlags {
-    /// Passes to run, such as `builtin.module(inline)`
+    /// Passes to run, such as `builtin.module(inline,func.func(canonicalize{top-down=false}))`
     #[arg(long, value_name = "PIPELINE")]
     pass_pipeline: Option<String>,
     /// Verify the module after each pass
     #[arg(long, default_value = "true", action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
     verify_each: bool,
+    /// Print the module before each pass, on standard error
+    #[arg(long)]
+    mlir_print_ir_before_all: bool,
+    /// Print the module after each pass, on standard error
+    #[arg(long)]
+    mlir_print_ir_after_all: bool,
+    /// Print how long each pass took, on standard error
+    #[arg(long)]
+    mlir_timing: bool,
+    /// Print how often each pattern of each pass was tried and applied, on standard error
+    #[arg(long)]
+    mlir_pass_statistics: bool,
 }
 
 /// Runs the program.
@@ -55,29 +73,31 @@ pub fn run(argv: &[OsString], io: &mut Io<'_>) -> i32 {
 }
 
 fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
-    let flags = PASSES.iter().map(|pass| {
-        Arg::new(pass.name)
-            .long(pass.name)
-            .help(pass.description)
-            .help_heading("Passes, run in the order given")
-            .action(ArgAction::SetTrue)
-    });
-    let command = Options::command().args(flags);
+    let flag = |name: &'static str, doc: &'static str| {
+        Arg::new(name)
+            .long(name)
+            .help(doc)
+            .help_heading("Passes, run in the order given, with options as in --NAME='a=1 b=x,y'")
+            .action(ArgAction::Append)
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("")
+            .value_name("OPTIONS")
+    };
+    let command = Options::command()
+        .args(PASSES.passes.iter().map(|pass| flag(pass.name, pass.doc)))
+        .args(PASSES.pipelines.iter().map(|pipeline| flag(pipeline.name, pipeline.doc)));
     let Some(matches) = args::parse(command, argv, io)? else { return Ok(()) };
     let options = Options::from_arg_matches(&matches).map_err(Failure::usage)?;
-    let passes = passes(&matches, &options)?;
+    let pipeline = pipeline(&matches, &options)?;
     let print = options.print.options();
-    options.input.run(io, "// -----", &mut |module, output| {
-        let mut diagnostics = Diagnostics::new();
-        for pass in &passes {
-            diagnostics.extend((pass.run)(module));
-            if options.passes.verify_each && !has_errors(&diagnostics) {
-                let options = VerifyOptions { reporting: Reporting::LikeUpstream, allow_unregistered_dialects: true };
-                diagnostics.extend(verify(module, &options));
-            }
-            if has_errors(&diagnostics) {
-                return diagnostics;
-            }
+    let mut log = Log { flags: &options.passes, print, text: String::new(), passes: BTreeMap::new() };
+    let verify = VerifyOptions { reporting: Reporting::LikeUpstream, allow_unregistered_dialects: true };
+    let verify_each = options.passes.verify_each.then_some(&verify);
+    let result = options.input.run(io, "// -----", &mut |module, output| {
+        let mut diagnostics: Diagnostics = pipeline.run(module, verify_each, &mut log);
+        if has_errors(&diagnostics) {
+            return diagnostics;
         }
         if options.output.emit_bytecode {
             let options = WriteOptions { version: options.output.emit_bytecode_version, ..WriteOptions::default() };
@@ -90,21 +110,79 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
             output.push(b'\n');
         }
         diagnostics
-    })
+    });
+    io.report(log.finish());
+    result
 }
 
 /// The passes of the command line, in its order.
-fn passes(matches: &ArgMatches, options: &Options) -> Result<Vec<&'static Pass>, Failure> {
-    let given = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
-    let named = PASSES.iter().filter(|pass| given(pass.name) && matches.get_flag(pass.name));
-    let mut named: Vec<(usize, &'static Pass)> =
-        named.filter_map(|pass| Some((matches.indices_of(pass.name)?.next()?, pass))).collect();
-    let Some(pipeline) = &options.passes.pass_pipeline else {
-        named.sort_by_key(|(index, _)| *index);
-        return Ok(named.into_iter().map(|(_, pass)| pass).collect());
-    };
-    if !named.is_empty() {
-        return Err(Failure::usage("give passes either by name or in --pass-pipeline, not both"));
+fn pipeline(matches: &ArgMatches, options: &Options) -> Result<Pipeline, Failure> {
+    let names = PASSES.passes.iter().map(|p| p.name).chain(PASSES.pipelines.iter().map(|p| p.name));
+    let mut given = Vec::new();
+    for name in names.filter(|name| matches.value_source(name) == Some(ValueSource::CommandLine)) {
+        let indices = matches.indices_of(name).into_iter().flatten();
+        let values = matches.get_many::<String>(name).into_iter().flatten();
+        given.extend(indices.zip(values).map(|(index, value)| (index, name, value)));
     }
-    transforms::parse_pipeline(pipeline).map_err(Failure::usage)
+    if let Some(text) = &options.passes.pass_pipeline {
+        if !given.is_empty() {
+            return Err(Failure::usage("give passes either by name or in --pass-pipeline, not both"));
+        }
+        return PASSES.parse(text).map_err(Failure::usage);
+    }
+    given.sort();
+    let mut pipeline = Pipeline::default();
+    for (_, name, value) in given {
+        PASSES.add_named(&mut pipeline, name, value).map_err(Failure::usage)?;
+    }
+    Ok(pipeline)
+}
+
+/// What the flags ask to be told while passes run.
+struct Log<'a> {
+    flags: &'a PassFlags,
+    print: PrintOptions,
+    text: String,
+    /// Time and statistics by pass.
+    passes: BTreeMap<&'static str, (Duration, Statistics)>,
+}
+
+impl Log<'_> {
+    fn dump(&mut self, when: &str, invocation: &Invocation, module: &Module) {
+        let text = print_module(module, &self.print);
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.text, "// -----// IR Dump {when} {} //----- //\n{text}\n", invocation.pass.name);
+    }
+
+    fn finish(mut self) -> String {
+        for (name, (elapsed, statistics)) in &self.passes {
+            if self.flags.mlir_timing {
+                let _ = writeln!(self.text, "{:10.6} s  {name}", elapsed.as_secs_f64());
+            }
+            if self.flags.mlir_pass_statistics {
+                let _ = writeln!(self.text, "{name}");
+                for (pattern, count) in statistics.iter() {
+                    let _ = writeln!(self.text, "  {:8} of {:8}  {pattern}", count.applied, count.tried);
+                }
+            }
+        }
+        self.text
+    }
+}
+
+impl Observer for Log<'_> {
+    fn before(&mut self, invocation: &Invocation, module: &Module, _root: OpId) {
+        if self.flags.mlir_print_ir_before_all {
+            self.dump("Before", invocation, module);
+        }
+    }
+
+    fn after(&mut self, step: &Step<'_>, module: &Module) {
+        if self.flags.mlir_print_ir_after_all {
+            self.dump("After", step.invocation, module);
+        }
+        let (elapsed, statistics) = self.passes.entry(step.invocation.pass.name).or_default();
+        *elapsed += step.elapsed;
+        statistics.merge(step.statistics);
+    }
 }

@@ -2,28 +2,29 @@
 //!
 //! As in MLIR's inliner: callees first, calls within a cycle stay, and so do calls of functions marked `no_inline`.
 
-use crate::Pass;
+use crate::symbol_dce::remove_unused;
 use mlir::attrs::{AttrKind, LocationKind};
 use mlir::ir::Loc;
+use mlir::pass::{Context, Pass};
 use mlir::verify::nearest_symbol;
-use mlir::{Attribute, BlockId, Diagnostics, Module, OpId, OpRef, Value};
+use mlir::{BlockId, Module, OpId, OpRef, Value};
 use side_dialects::func::{CallOp, FuncOp};
 use std::collections::{HashMap, HashSet};
 
 /// Replaces calls by the bodies of the callees.
-pub const INLINE: Pass =
-    Pass { name: "inline", description: "Inline function calls, and remove private functions without uses", run };
+pub const PASS: Pass =
+    Pass::on_modules("inline", "Inline function calls, and remove private functions without uses", run);
 
 /// Calls stay from where this many ops were copied: chains of functions that call twice grow exponentially.
 const MAX_COPIED_OPS: usize = 1 << 22;
 
-fn run(module: &mut Module) -> Diagnostics {
+fn run(cx: &mut Context<'_>) {
+    let module = &mut *cx.module;
     let mut inliner = Inliner { copied: 0 };
     for function in callees_first(module) {
         inliner.inline_into(module, function);
     }
-    while remove_unused(module) {}
-    Diagnostics::new()
+    remove_unused(module, cx.root, |op| op.is(FuncOp::DEF));
 }
 
 fn functions(module: &Module) -> Vec<OpId> {
@@ -73,19 +74,22 @@ impl Inliner {
     /// Inlines the calls in `function` of functions whose own calls are inlined already.
     fn inline_into(&mut self, module: &mut Module, function: OpId) {
         let mut results: HashMap<Value, Value> = HashMap::new();
+        let mut calls = Vec::new();
         let blocks: Vec<BlockId> = module
             .walk(function)
             .flat_map(|op| op.regions().iter().flat_map(|&region| module.blocks(region).iter().copied()))
             .collect();
         for block in blocks {
-            let calls = module.ops(block).iter().any(|&op| self.inlinable(module, function, op).is_some());
-            if !calls {
+            if !module.ops(block).iter().any(|&op| self.inlinable(module, function, op).is_some()) {
                 continue;
             }
             let mut ops = Vec::new();
             for op in module.ops(block).to_vec() {
                 match self.inlinable(module, function, op) {
-                    Some(body) => self.copy_body(module, op, body, &mut ops, &mut results),
+                    Some(body) => {
+                        self.copy_body(module, op, body, &mut ops, &mut results);
+                        calls.push(op);
+                    }
                     None => ops.push(op),
                 }
             }
@@ -105,6 +109,7 @@ impl Inliner {
                 module.set_operand(op, index, value);
             }
         }
+        calls.into_iter().for_each(|call| module.erase(call));
     }
 
     /// The body to put in place of `op`, if it is a call to inline.
@@ -166,33 +171,4 @@ fn reaches(call: OpRef<'_>, target: OpId) -> bool {
         }
     }
     false
-}
-
-/// Removes private functions that no attribute names. Whether there were any.
-fn remove_unused(module: &mut Module) -> bool {
-    let mut used: HashSet<mlir::attrs::Name> = HashSet::new();
-    for op in module.walk(module.top().id()) {
-        let attributes = op.properties().iter().flatten().chain(op.attributes().iter().map(|(_, a)| a));
-        attributes.for_each(|a| collect_symbols(a, &mut used));
-    }
-    let is_unused = |op: OpRef<'_>| {
-        let private = op.attr("sym_visibility").and_then(Attribute::as_str) == Some("private");
-        private && op.symbol_name().is_some_and(|name| !used.contains(name))
-    };
-    let unused: Vec<OpId> = functions(module).into_iter().filter(|&f| is_unused(module.op(f))).collect();
-    unused.iter().for_each(|&function| module.detach(function));
-    !unused.is_empty()
-}
-
-fn collect_symbols(attribute: &Attribute, used: &mut HashSet<mlir::attrs::Name>) {
-    match &**attribute {
-        AttrKind::Symbol { root, nested } => {
-            used.insert(root.clone());
-            used.extend(nested.iter().cloned());
-        }
-        AttrKind::Array(elements) => elements.iter().for_each(|a| collect_symbols(a, used)),
-        AttrKind::Dictionary(entries) => entries.iter().for_each(|(_, a)| collect_symbols(a, used)),
-        AttrKind::Dialect(dialect) => dialect.params.iter().flatten().for_each(|a| collect_symbols(a, used)),
-        _ => {}
-    }
 }

@@ -1,15 +1,14 @@
 //! `strip-debuginfo`: forgets where ops and block arguments come from.
 
-use crate::Pass;
 use mlir::ir::Loc;
-use mlir::{Diagnostics, Module};
+use mlir::pass::{Context, Pass};
 
 /// Replaces all locations by unknown ones.
-pub const STRIP_DEBUGINFO: Pass =
-    Pass { name: "strip-debuginfo", description: "Replace all locations by unknown ones", run };
+pub const PASS: Pass = Pass::on_any("strip-debuginfo", "Replace all locations by unknown ones", run);
 
-fn run(module: &mut Module) -> Diagnostics {
-    let ops: Vec<_> = module.walk(module.top().id()).map(|op| op.id()).collect();
+fn run(cx: &mut Context<'_>) {
+    let module = &mut *cx.module;
+    let ops: Vec<_> = module.walk(cx.root).map(|op| op.id()).collect();
     for op in ops {
         module.set_loc(op, Loc::Unknown);
         for region in module.op(op).regions().to_vec() {
@@ -20,5 +19,4 @@ fn run(module: &mut Module) -> Diagnostics {
             }
         }
     }
-    Diagnostics::new()
 }

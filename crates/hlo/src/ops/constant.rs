@@ -1,6 +1,7 @@
 //! `stablehlo.constant`.
 
 use super::prelude::*;
+use mlir::ir::{Loc, OpName, OpParts};
 use mlir::text::{OpState, Parsed, Parser, Printer};
 
 op! {
@@ -16,6 +17,15 @@ op! {
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
+}
+
+/// The constant of that value, for folding.
+pub fn constant_parts(value: &Attribute, ty: &Type) -> Option<OpParts> {
+    let mut parts = OpParts::new(OpName::Registered(ConstantOp::DEF), Loc::Unknown);
+    let fits = value.is_elements() && (value.ty() == *ty || quantized::quantized(ty).is_some());
+    parts.properties.push(Some(value.clone()));
+    parts.result_types.push(ty.clone());
+    fits.then_some(parts)
 }
 
 /// A quantized constant holds stored integers.

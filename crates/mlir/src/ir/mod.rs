@@ -4,7 +4,9 @@
 //! so that nothing needs interior mutability or lifetimes in the data.
 
 mod clone;
+mod edit;
 mod op_ref;
+mod uses;
 
 pub use op_ref::OpRef;
 
@@ -51,6 +53,7 @@ pub struct Module {
     values: Vec<ValueData>,
     top: OpId,
     source: Option<Arc<Source>>,
+    uses: Option<uses::Uses>,
 }
 
 /// The name of an op: its declaration, or text for an op of an unregistered dialect.
@@ -133,6 +136,8 @@ struct Operation {
     successors: Vec<BlockId>,
     loc: Loc,
     parent: Option<BlockId>,
+    /// About where in its block the op stands; `Module::position_in_block` searches from there.
+    order: u32,
 }
 
 #[derive(Clone, Default)]
@@ -186,6 +191,7 @@ impl Module {
             values: Vec::new(),
             top: OpId(0),
             source: None,
+            uses: None,
         };
         let body = module.create_region();
         module.create_block(body);
@@ -231,7 +237,11 @@ impl Module {
             successors: parts.successors,
             loc: parts.loc,
             parent: None,
+            order: 0,
         });
+        if let Some(uses) = &mut self.uses {
+            uses.add(id, &self.ops[id.index()].operands);
+        }
         id
     }
 
@@ -291,15 +301,10 @@ impl Module {
 
     /// Inserts an op, which stands in no block, at a position in `block`.
     pub fn insert(&mut self, block: BlockId, at: usize, op: OpId) {
-        self.ops[op.index()].parent = Some(block);
+        let data = &mut self.ops[op.index()];
+        data.parent = Some(block);
+        data.order = at as u32;
         self.blocks[block.index()].ops.insert(at, op);
-    }
-
-    /// Takes an op out of its block. Its regions and results stay in the arena, unreachable.
-    pub fn detach(&mut self, op: OpId) {
-        if let Some(block) = self.ops[op.index()].parent.take() {
-            self.blocks[block.index()].ops.retain(|&o| o != op);
-        }
     }
 
     /// Replaces all ops of a block; those that it held and that are not in `ops` are detached.
@@ -307,20 +312,31 @@ impl Module {
         for op in std::mem::take(&mut self.blocks[block.index()].ops) {
             self.ops[op.index()].parent = None;
         }
-        for &op in &ops {
-            self.ops[op.index()].parent = Some(block);
+        for (at, &op) in ops.iter().enumerate() {
+            let data = &mut self.ops[op.index()];
+            data.parent = Some(block);
+            data.order = at as u32;
         }
         self.blocks[block.index()].ops = ops;
     }
 
     /// Sets one operand.
     pub fn set_operand(&mut self, op: OpId, index: usize, value: Value) {
-        self.ops[op.index()].operands[index] = value;
+        let old = std::mem::replace(&mut self.ops[op.index()].operands[index], value);
+        if let Some(uses) = &mut self.uses {
+            uses.remove(op, &[old]);
+            uses.add(op, &[value]);
+        }
     }
 
     /// Sets all operands.
     pub fn set_operands(&mut self, op: OpId, operands: impl IntoIterator<Item = Value>) {
-        self.ops[op.index()].operands = operands.into_iter().collect();
+        let operands = operands.into_iter().collect();
+        let old = std::mem::replace(&mut self.ops[op.index()].operands, operands);
+        if let Some(uses) = &mut self.uses {
+            uses.remove(op, &old);
+            uses.add(op, &self.ops[op.index()].operands);
+        }
     }
 
     /// Sets or removes an inherent attribute by slot.

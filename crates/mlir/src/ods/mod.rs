@@ -21,6 +21,7 @@ use crate::attrs::Attribute;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::eval::EvalFn;
 use crate::ir::OpRef;
+use crate::rewrite::{FoldFn, Rewrite};
 use crate::text::{OpState, Parsed, Parser, Printer};
 use crate::types::Type;
 use std::borrow::Cow;
@@ -58,6 +59,10 @@ pub struct OpDef {
     pub infer_label: &'static str,
     /// The meaning of the op on values.
     pub eval: Option<EvalFn>,
+    /// What the op is when some operands are constants: values or constants in the place of its results.
+    pub fold: Option<FoldFn>,
+    /// Rewrites to a simpler form, each under its name, applied by `canonicalize`.
+    pub canonicalize: &'static [(&'static str, Rewrite)],
     /// The name of its results when printed (`%c`, `%cst`); empty for a number. Without this hook, several result slots are
     /// named as declared.
     pub result_name: Option<fn(OpRef<'_>) -> String>,
@@ -99,6 +104,8 @@ impl OpDef {
         infer: None,
         infer_label: "result-type",
         eval: None,
+        fold: None,
+        canonicalize: &[],
         result_name: None,
         argument_name: None,
         parsed_format: None,

@@ -4,7 +4,8 @@ use super::{AttrDef, CustomDirective, EnumDef, OpDef, TypeDef};
 use crate::attrs::Attribute;
 use crate::bytecode::DialectBytecode;
 use crate::diag::Diagnostics;
-use crate::ir::OpRef;
+use crate::ir::{OpParts, OpRef};
+use crate::types::Type;
 use std::collections::HashMap;
 
 /// A namespace with its declarations. Lists are written out, in alphabetical order.
@@ -25,6 +26,8 @@ pub struct Dialect {
     pub aliases: &'static [(&'static str, &'static str)],
     /// Names for long attributes and types at the top of a printed file (`#sdy.mesh` as `#mesh`), if the dialect wants one.
     pub alias_for: Option<fn(&Attribute) -> Option<String>>,
+    /// The op, without a location, that makes a constant of that value and type.
+    pub constant: Option<fn(&Attribute, &Type) -> Option<OpParts>>,
     /// Checks an attribute of this dialect (`dialect.name`) that an op carries without declaring it.
     pub verify_attribute: Option<fn(OpRef<'_>, &str, &Attribute, &mut Diagnostics)>,
     /// How attributes and types are written in bytecode; as text if there is none.
@@ -42,6 +45,7 @@ impl Dialect {
         directives: &[],
         aliases: &[],
         alias_for: None,
+        constant: None,
         verify_attribute: None,
         bytecode: None,
     };

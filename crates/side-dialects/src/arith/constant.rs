@@ -1,8 +1,9 @@
 //! `arith.constant`.
 
 use mlir::attrs::AttrKind;
+use mlir::ir::{Loc, OpName, OpParts};
 use mlir::ods::{Assembly, AttrConstraint, TypeConstraint};
-use mlir::{OpRef, Type, TypeKind, op};
+use mlir::{Attribute, OpRef, Type, TypeKind, op};
 
 static TYPED: AttrConstraint = AttrConstraint::Is("a number or elements", |a| {
     a.is_elements() || matches!(**a, AttrKind::Integer { .. } | AttrKind::Float { .. })
@@ -20,6 +21,14 @@ op! {
             result_name: Some(result_name),
         }
     }
+}
+
+/// The constant of that value, for folding.
+pub fn constant_parts(value: &Attribute, ty: &Type) -> Option<OpParts> {
+    let mut parts = OpParts::new(OpName::Registered(ConstantOp::DEF), Loc::Unknown);
+    parts.properties.push(Some(value.clone()));
+    parts.result_types.push(ty.clone());
+    (value.ty() == *ty).then_some(parts)
 }
 
 fn type_of_value(op: OpRef<'_>) -> Type {

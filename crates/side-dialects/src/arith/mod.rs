@@ -20,6 +20,7 @@ use mlir::{Type, TypeKind};
 /// The arith dialect.
 pub static ARITH: Dialect = Dialect {
     namespace: "arith",
+    constant: Some(constant::constant_parts),
     ops: &[
         AddFOp::DEF,
         AddIOp::DEF,

@@ -7,6 +7,7 @@ use crate::attrs::{Attribute, Dictionary, Name};
 use crate::builtin::ModuleOp;
 use crate::diag::Span;
 use crate::ir::{BlockId, Loc, OpId, OpName, OpParts, Value};
+use crate::nearest::nearest;
 use crate::ods::{Assembly, OpDef, Presence, Trait};
 use crate::text::{OpState, UnresolvedOperand};
 use crate::types::Type;
@@ -572,26 +573,6 @@ fn fill_defaults(def: &OpDef, properties: &mut [Option<Attribute>]) {
             *value = Some(default.attribute());
         }
     }
-}
-
-/// The candidate that differs from `name` in the fewest letters, if it differs in few.
-fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let distance = |other: &str| {
-        let mut row: Vec<usize> = (0..=other.len()).collect();
-        for (i, a) in name.bytes().enumerate() {
-            let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-            for (j, b) in other.bytes().enumerate() {
-                let substituted = diagonal + usize::from(a != b);
-                diagonal = row[j + 1];
-                row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-            }
-        }
-        row[other.len()]
-    };
-    if name.len() > 64 {
-        return None;
-    }
-    candidates.map(|c| (distance(c), c)).filter(|(d, c)| *d <= c.len().max(3) / 3).min().map(|(_, c)| c)
 }
 
 /// Parses the pretty form of `builtin.module`.

@@ -1,0 +1,115 @@
+//! Moving and erasing ops, blocks and regions.
+
+use super::{BlockId, Module, OpId, RegionId, Value};
+
+impl Module {
+    /// The index of an op in the ops of its block.
+    pub fn position_in_block(&self, op: OpId) -> Option<usize> {
+        let data = &self.ops[op.index()];
+        let ops = &self.blocks[data.parent?.index()].ops;
+        let hint = data.order as usize;
+        // Edits shift ops a little: search outwards from where it last was.
+        (0..=ops.len().max(hint)).find_map(|distance| {
+            let before = hint.checked_sub(distance).filter(|&i| ops.get(i) == Some(&op));
+            before.or_else(|| Some(hint + distance).filter(|&i| ops.get(i) == Some(&op)))
+        })
+    }
+
+    /// Whether `a` stands before `b`, both in one block.
+    pub fn is_before_in_block(&self, a: OpId, b: OpId) -> bool {
+        self.position_in_block(a) < self.position_in_block(b)
+    }
+
+    /// Inserts an op, which stands in no block, before another.
+    pub fn insert_before(&mut self, op: OpId, next: OpId) {
+        if let (Some(block), Some(at)) = (self.op(next).block(), self.position_in_block(next)) {
+            self.insert(block, at, op);
+            // The op moved by one; its hint should not lag behind when many are inserted before it.
+            self.ops[next.index()].order = at as u32 + 1;
+        }
+    }
+
+    /// Takes an op out of its block. Its operands still count as uses: give it a new place, or erase it.
+    pub fn detach(&mut self, op: OpId) {
+        if let (Some(block), Some(at)) = (self.op(op).block(), self.position_in_block(op)) {
+            self.blocks[block.index()].ops.remove(at);
+            self.ops[op.index()].parent = None;
+        }
+    }
+
+    /// Moves an op before another.
+    pub fn move_before(&mut self, op: OpId, next: OpId) {
+        if op != next {
+            self.detach(op);
+            self.insert_before(op, next);
+        }
+    }
+
+    /// Takes an op out of the module with everything in it. Nothing may use its results afterwards.
+    pub fn erase(&mut self, op: OpId) {
+        self.detach(op);
+        let mut stack = vec![op];
+        while let Some(op) = stack.pop() {
+            self.set_operands(op, []);
+            for region in std::mem::take(&mut self.ops[op.index()].regions) {
+                for block in std::mem::take(&mut self.regions[region.index()].blocks) {
+                    for inner in std::mem::take(&mut self.blocks[block.index()].ops) {
+                        self.ops[inner.index()].parent = None;
+                        stack.push(inner);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether the op stands in a block or is the top-level op: whether it has not been taken out.
+    pub fn is_attached(&self, op: OpId) -> bool {
+        self.ops[op.index()].parent.is_some() || op == self.top
+    }
+
+    /// Takes a block out of its region with all its ops. Nothing may refer to it or use values in it afterwards.
+    pub fn erase_block(&mut self, block: BlockId) {
+        if let Some(region) = self.blocks[block.index()].parent.take() {
+            self.regions[region.index()].blocks.retain(|&b| b != block);
+        }
+        for op in self.ops(block).to_vec().into_iter().rev() {
+            self.erase(op);
+        }
+    }
+
+    /// Moves all blocks of `from` to the end of `to`.
+    pub fn move_blocks(&mut self, from: RegionId, to: RegionId) {
+        for block in std::mem::take(&mut self.regions[from.index()].blocks) {
+            self.attach_block(to, block);
+        }
+    }
+
+    /// Moves the ops of `block` before `next`, with `values` in the place of its arguments. The block stays, empty.
+    /// Needs [`Module::build_uses`].
+    pub fn inline_block_before(&mut self, block: BlockId, next: OpId, values: &[Value]) {
+        for (argument, &value) in self.arguments(block).to_vec().into_iter().zip(values) {
+            self.replace_all_uses(argument, value);
+        }
+        for op in std::mem::take(&mut self.blocks[block.index()].ops) {
+            self.ops[op.index()].parent = None;
+            self.insert_before(op, next);
+        }
+    }
+
+    /// Removes an argument that nothing uses; those after it move up.
+    pub fn erase_argument(&mut self, block: BlockId, index: usize) {
+        let data = &mut self.blocks[block.index()];
+        data.arguments.remove(index);
+        data.argument_locs.remove(index);
+        for (i, &value) in data.arguments.iter().enumerate().skip(index) {
+            self.values[value.index()].def = super::ValueDef::Argument { block, index: i as u32 };
+        }
+    }
+
+    /// Puts a region, which belongs to no op, in the place of one that an op has.
+    pub fn set_region(&mut self, op: OpId, index: usize, region: RegionId) {
+        let old = std::mem::replace(&mut self.ops[op.index()].regions[index], region);
+        self.regions[old.index()].parent = None;
+        self.regions[region.index()].parent = Some(op);
+    }
+}

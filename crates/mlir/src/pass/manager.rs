@@ -1,0 +1,115 @@
+//! Runs pipelines.
+
+use super::Context;
+use super::pipeline::{Invocation, Pipeline, PipelineStep};
+use crate::diag::{Diagnostics, Severity};
+use crate::ir::{Module, OpId};
+use crate::rewrite::Statistics;
+use crate::verify::{VerifyOptions, verify};
+use std::time::{Duration, Instant};
+
+/// What a pass did to one op.
+pub struct Step<'a> {
+    /// The pass with its options.
+    pub invocation: &'a Invocation,
+    /// The op that it ran on.
+    pub root: OpId,
+    /// How long it took, verification not included.
+    pub elapsed: Duration,
+    /// How often its patterns applied.
+    pub statistics: &'a Statistics,
+}
+
+/// Looks on while a pipeline runs.
+pub trait Observer {
+    /// Called before a pass runs on an op.
+    fn before(&mut self, _invocation: &Invocation, _module: &Module, _root: OpId) {}
+    /// Called after a pass ran on an op without errors.
+    fn after(&mut self, _step: &Step<'_>, _module: &Module) {}
+}
+
+/// Nobody looks on.
+pub struct NoObserver;
+
+impl Observer for NoObserver {}
+
+impl Pipeline {
+    /// Whether there is nothing to run.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Runs the passes on a verified module, and stops at the first that reports an error. With `verify_each` the module is
+    /// verified after each.
+    pub fn run(
+        &self,
+        module: &mut Module,
+        verify_each: Option<&VerifyOptions>,
+        observer: &mut dyn Observer,
+    ) -> Diagnostics {
+        let mut runner = Runner { module, verify_each, observer, diagnostics: Vec::new() };
+        let top = runner.module.top().id();
+        runner.run(self, top);
+        runner.diagnostics
+    }
+}
+
+struct Runner<'r> {
+    module: &'r mut Module,
+    verify_each: Option<&'r VerifyOptions>,
+    observer: &'r mut dyn Observer,
+    diagnostics: Diagnostics,
+}
+
+impl Runner<'_> {
+    fn failed(&self) -> bool {
+        self.diagnostics.iter().any(|d| d.severity == Severity::Error)
+    }
+
+    fn run(&mut self, pipeline: &Pipeline, root: OpId) {
+        for step in &pipeline.steps {
+            if self.failed() {
+                return;
+            }
+            match step {
+                PipelineStep::Pass(invocation) => self.pass(invocation, root),
+                PipelineStep::Nested(name, nested) => {
+                    let op = self.module.op(root);
+                    let blocks = op.regions().iter().flat_map(|&region| self.module.blocks(region));
+                    let ops = blocks.flat_map(|&block| self.module.ops(block).iter().copied());
+                    let ops: Vec<OpId> = ops.filter(|&op| self.module.op(op).name() == name).collect();
+                    for op in ops {
+                        if self.module.is_attached(op) && !self.failed() {
+                            self.run(nested, op);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn pass(&mut self, invocation: &Invocation, root: OpId) {
+        self.observer.before(invocation, self.module, root);
+        let start = Instant::now();
+        let mut context = Context {
+            module: self.module,
+            root,
+            options: &invocation.options,
+            diagnostics: Vec::new(),
+            statistics: Statistics::default(),
+        };
+        (invocation.pass.run)(&mut context);
+        let elapsed = start.elapsed();
+        let Context { diagnostics, statistics, .. } = context;
+        self.diagnostics.extend(diagnostics);
+        if self.failed() {
+            return;
+        }
+        if let Some(options) = self.verify_each {
+            self.diagnostics.extend(verify(self.module, options));
+        }
+        if !self.failed() {
+            self.observer.after(&Step { invocation, root, elapsed, statistics: &statistics }, self.module);
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! Pipelines as text: `builtin.module(func.func(cse,canonicalize{max-iterations=3}),inline)`.
+
+use super::options::end_of;
+use super::{NamedPipeline, Options, Pass};
+use crate::nearest::nearest;
+
+/// The passes and named pipelines that a program knows.
+#[derive(Clone, Copy)]
+pub struct Passes {
+    /// Passes.
+    pub passes: &'static [Pass],
+    /// Pipelines under names.
+    pub pipelines: &'static [NamedPipeline],
+}
+
+/// One use of a pass.
+pub struct Invocation {
+    /// The pass.
+    pub pass: &'static Pass,
+    /// Its options.
+    pub options: Options,
+}
+
+/// Passes to run one after the other on ops of one name.
+#[derive(Default)]
+pub struct Pipeline {
+    pub(super) steps: Vec<PipelineStep>,
+}
+
+pub(super) enum PipelineStep {
+    Pass(Invocation),
+    /// Runs a pipeline on each op of that name that stands directly in the op.
+    Nested(String, Pipeline),
+}
+
+/// What is wrong with a pipeline.
+pub type PipelineError = String;
+
+/// Pipelines nest at most so deep.
+const MAX_DEPTH: usize = 64;
+
+impl Passes {
+    /// The pass of that name.
+    pub fn pass(&self, name: &str) -> Option<&'static Pass> {
+        self.passes.iter().find(|pass| pass.name == name)
+    }
+
+    /// Reads a pipeline, with or without `builtin.module(…)` around it.
+    ///
+    /// # Errors
+    /// An unknown pass or option, a pass on an op that it does not run on, or brackets that do not match.
+    pub fn parse(&self, text: &str) -> Result<Pipeline, PipelineError> {
+        let text = text.trim();
+        let mut pipeline = Pipeline::default();
+        match text.strip_prefix("builtin.module").map(str::trim_start).and_then(|rest| rest.strip_prefix('(')) {
+            Some(rest) if end_of(text, |_| false) == text.len() => {
+                let Some(within) = rest.strip_suffix(')') else {
+                    return Err(format!("`(` without `)` in the pipeline `{text}`"));
+                };
+                self.add(&mut pipeline, "builtin.module", within, 0)?;
+            }
+            _ => self.add(&mut pipeline, "builtin.module", text, 0)?,
+        }
+        Ok(pipeline)
+    }
+
+    /// Adds one pass or named pipeline with its options as text.
+    ///
+    /// # Errors
+    /// As [`Passes::parse`].
+    pub fn add_named(&self, pipeline: &mut Pipeline, name: &str, options: &str) -> Result<(), PipelineError> {
+        self.add_step(pipeline, "builtin.module", name, options, 0)
+    }
+
+    fn add(&self, pipeline: &mut Pipeline, anchor: &str, text: &str, depth: usize) -> Result<(), PipelineError> {
+        if depth > MAX_DEPTH {
+            return Err(format!("a pipeline nests deeper than {MAX_DEPTH} levels"));
+        }
+        let mut rest = text.trim();
+        while !rest.is_empty() {
+            let end = end_of(rest, |c| c == ',' || c == ')');
+            let item = rest[..end].trim();
+            match rest[end..].chars().next() {
+                Some(')') => return Err(format!("`)` without `(` in the pipeline `{text}`")),
+                Some(_) if rest[end + 1..].trim().is_empty() => {
+                    return Err(format!("nothing follows the last comma in the pipeline `{text}`"));
+                }
+                Some(_) => rest = rest[end + 1..].trim_start(),
+                None => rest = "",
+            }
+            self.item(pipeline, anchor, item, depth)?;
+        }
+        Ok(())
+    }
+
+    /// Adds `name`, `name{options}` or `op.name(pipeline)`.
+    fn item(&self, pipeline: &mut Pipeline, anchor: &str, item: &str, depth: usize) -> Result<(), PipelineError> {
+        let at = item.find(['(', '{']).unwrap_or(item.len());
+        let (name, rest) = (item[..at].trim(), item[at..].trim());
+        if let Some(within) = rest.strip_prefix('(') {
+            let Some(within) = within.strip_suffix(')') else {
+                return Err(format!("`(` without `)` in the pipeline `{item}`"));
+            };
+            let mut nested = Pipeline::default();
+            self.add(&mut nested, name, within, depth + 1)?;
+            pipeline.steps.push(PipelineStep::Nested(name.to_string(), nested));
+            return Ok(());
+        }
+        let options = match rest.strip_prefix('{') {
+            Some(options) => {
+                options.strip_suffix('}').ok_or_else(|| format!("`{{` without `}}` in the pipeline `{item}`"))?
+            }
+            None => "",
+        };
+        self.add_step(pipeline, anchor, name, options, depth)
+    }
+
+    fn add_step(
+        &self,
+        pipeline: &mut Pipeline,
+        anchor: &str,
+        name: &str,
+        options: &str,
+        depth: usize,
+    ) -> Result<(), PipelineError> {
+        if let Some(named) = self.pipelines.iter().find(|p| p.name == name) {
+            if !options.trim().is_empty() {
+                return Err(format!("the pipeline `{name}` has no options"));
+            }
+            return self.add(pipeline, anchor, named.passes, depth + 1);
+        }
+        let Some(pass) = self.pass(name) else { return Err(self.unknown(name)) };
+        let options = Options::parse(name, pass.options, options)?;
+        let step = PipelineStep::Pass(Invocation { pass, options });
+        match pass.anchor {
+            Some(on) if on != anchor && anchor == "builtin.module" => {
+                pipeline.steps.push(PipelineStep::Nested(on.to_string(), Pipeline { steps: vec![step] }));
+            }
+            Some(on) if on != anchor => return Err(format!("the pass `{name}` runs on {on}, not on {anchor}")),
+            _ => pipeline.steps.push(step),
+        }
+        Ok(())
+    }
+
+    fn unknown(&self, name: &str) -> PipelineError {
+        let names = self.passes.iter().map(|p| p.name).chain(self.pipelines.iter().map(|p| p.name));
+        match nearest(name, names) {
+            Some(near) => format!("there is no pass `{name}`; did you mean `{near}`?"),
+            None => format!("there is no pass `{name}`"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pass::Context;
+
+    fn nothing(_: &mut Context<'_>) {}
+
+    static PASSES: Passes = Passes {
+        passes: &[
+            Pass::on_any("any", "", nothing),
+            Pass::on_functions("fun", "", nothing),
+            Pass::on_modules("mod", "", nothing),
+        ],
+        pipelines: &[NamedPipeline { name: "both", doc: "", passes: "mod,func.func(fun)" }],
+    };
+
+    fn show(pipeline: &Pipeline) -> String {
+        let step = |step: &PipelineStep| match step {
+            PipelineStep::Pass(p) => p.pass.name.to_string(),
+            PipelineStep::Nested(on, nested) => format!("{on}({})", show(nested)),
+        };
+        pipeline.steps.iter().map(step).collect::<Vec<_>>().join(",")
+    }
+
+    #[test]
+    fn pipelines_nest() {
+        let shown = |text| PASSES.parse(text).map(|p| show(&p));
+        assert_eq!(shown("builtin.module(any, func.func(fun , any),mod)"), Ok("any,func.func(fun,any),mod".into()));
+        assert_eq!(shown("fun"), Ok("func.func(fun)".into()));
+        assert_eq!(shown("both"), Ok("mod,func.func(fun)".into()));
+        assert_eq!(shown("func.func(any),func.func(fun)"), Ok("func.func(any),func.func(fun)".into()));
+        assert_eq!(shown(""), Ok("".into()));
+    }
+
+    #[test]
+    fn errors() {
+        let error = |text| PASSES.parse(text).err().unwrap_or_default();
+        assert!(error("builtin.module(fum)").contains("did you mean `fun`"));
+        assert!(error("func.func(mod)").contains("runs on builtin.module, not on func.func"));
+        assert!(error("func.func(fun").contains("without `)`"));
+        assert!(error("fun)").contains("without `(`"));
+        assert!(error("any{x=1}").contains("has no options"));
+        assert!(error("any{x").contains("without `}`"));
+        assert!(error("any,").contains("last comma"));
+        assert!(error(&"f(".repeat(1000)).contains("without"));
+    }
+}

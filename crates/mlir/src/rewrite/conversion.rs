@@ -1,0 +1,195 @@
+//! Dialect conversion: rewrites the ops that a target does not allow until all are allowed, and converts types on the way.
+//!
+//! Ops are visited in order, parents before their regions. Where a pattern replaces a value by one of another type, the uses of the
+//! old value are rewritten later: patterns read them through [`Rewriter::converted_operands`], and ops that
+//! stay get a `builtin.unrealized_conversion_cast` back to the type that they had.
+
+use super::rewriter::Event;
+use super::{PatternSet, Rewriter, Statistics};
+use crate::builtin::UnrealizedConversionCastOp;
+use crate::diag::{Diagnostics, Severity};
+use crate::ir::{Module, OpId, OpRef, Value};
+use crate::pass::Options;
+use crate::types::Type;
+use std::collections::{HashMap, HashSet};
+
+/// What a target says of an op.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Legality {
+    /// It stays.
+    Legal,
+    /// It must be rewritten.
+    Illegal,
+    /// It is rewritten if a pattern applies.
+    Unknown,
+}
+
+/// Which types become which.
+pub trait TypeConverter {
+    /// The type that `ty` becomes, itself if it stays; none if it cannot be converted.
+    fn convert(&self, ty: &Type) -> Option<Type>;
+}
+
+impl<F: Fn(&Type) -> Option<Type>> TypeConverter for F {
+    fn convert(&self, ty: &Type) -> Option<Type> {
+        self(ty)
+    }
+}
+
+/// What a conversion does.
+pub struct Conversion<'c> {
+    /// Which ops are allowed.
+    pub legality: &'c dyn Fn(OpRef<'_>) -> Legality,
+    /// Which types change, if any.
+    pub types: Option<&'c dyn TypeConverter>,
+}
+
+/// How deep the ops that patterns make may give rise to further rewrites.
+const MAX_DEPTH: usize = 64;
+
+/// Converts everything in the regions of `root`. If a diagnostic is an error, the module is not fit for use.
+pub fn convert(
+    module: &mut Module,
+    root: OpId,
+    patterns: &mut PatternSet,
+    conversion: &Conversion<'_>,
+    options: &Options,
+) -> (Diagnostics, Statistics) {
+    let mut rewriter = Rewriter::new(module, options);
+    rewriter.types = conversion.types;
+    let mut driver =
+        Driver { patterns, conversion, statistics: Statistics::default(), gone: HashSet::new(), created: Vec::new() };
+    let ops: Vec<OpId> = rewriter.walk(root).skip(1).map(OpRef::id).collect();
+    for op in ops {
+        if rewriter.is_attached(op) && !driver.gone.contains(&op) && !driver.legalize(&mut rewriter, op, 0) {
+            break;
+        }
+    }
+    if !rewriter.diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        driver.finish(&mut rewriter, root);
+    }
+    (rewriter.diagnostics, driver.statistics)
+}
+
+struct Driver<'d> {
+    patterns: &'d mut PatternSet,
+    conversion: &'d Conversion<'d>,
+    statistics: Statistics,
+    /// Ops that are replaced but stay until the uses of their results are converted.
+    gone: HashSet<OpId>,
+    /// Ops that patterns made and that were not looked at yet.
+    created: Vec<OpId>,
+}
+
+impl Driver<'_> {
+    /// Makes an op legal, and the ops that this takes. False if that failed and was reported.
+    fn legalize(&mut self, rewriter: &mut Rewriter<'_>, op: OpId, depth: usize) -> bool {
+        let legality = (self.conversion.legality)(rewriter.op(op));
+        if legality == Legality::Legal {
+            return true;
+        }
+        let errors = rewriter.diagnostics.len();
+        if depth < MAX_DEPTH && self.apply(rewriter, op) {
+            let failed = rewriter.diagnostics[errors..].iter().any(|d| d.severity == Severity::Error);
+            return !failed && self.legalize_created(rewriter, depth);
+        }
+        if legality == Legality::Unknown {
+            return true;
+        }
+        let reported = rewriter.diagnostics[errors..].iter().any(|d| d.severity == Severity::Error);
+        if !reported {
+            let name = rewriter.op(op).name();
+            let message = format!("{name} cannot be converted: no pattern applies to it");
+            let error = rewriter.op(op).error("conversion", message);
+            rewriter.report(error);
+        }
+        false
+    }
+
+    fn apply(&mut self, rewriter: &mut Rewriter<'_>, op: OpId) -> bool {
+        for at in 0..self.patterns.indices(rewriter.op(op).def()).len() {
+            let index = self.patterns.indices(rewriter.op(op).def())[at];
+            let pattern = self.patterns.patterns[index];
+            rewriter.set_root(op);
+            let applied = (pattern.rewrite)(rewriter, op).is_some();
+            self.statistics.count(pattern.name, applied);
+            self.drain(rewriter);
+            if applied {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn drain(&mut self, rewriter: &mut Rewriter<'_>) {
+        for event in std::mem::take(&mut rewriter.events) {
+            match event {
+                Event::Created(op) => self.created.push(op),
+                Event::Erased(op) => {
+                    self.gone.insert(op);
+                }
+                Event::Changed(_) | Event::LostUse(_) => {}
+            }
+        }
+    }
+
+    fn legalize_created(&mut self, rewriter: &mut Rewriter<'_>, depth: usize) -> bool {
+        for op in std::mem::take(&mut self.created) {
+            if rewriter.is_attached(op) && !self.gone.contains(&op) && !self.legalize(rewriter, op, depth + 1) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Gives the ops that stay what became of their operands, with casts where the types differ, and erases the others.
+    fn finish(&mut self, rewriter: &mut Rewriter<'_>, root: OpId) {
+        let mut casts: HashMap<(Value, Value), Value> = HashMap::new();
+        let ops: Vec<OpId> = rewriter.walk(root).map(OpRef::id).filter(|op| !self.gone.contains(op)).collect();
+        for op in ops {
+            for index in 0..rewriter.op(op).operands().len() {
+                let old = rewriter.op(op).operand(index);
+                let new = rewriter.converted_value(old);
+                if new == old {
+                    continue;
+                }
+                let value = *casts.entry((old, new)).or_insert_with(|| {
+                    match rewriter.defining_op(new).map(OpRef::id) {
+                        Some(def) => rewriter.after(def),
+                        None => rewriter.before(op),
+                    }
+                    let ty = rewriter.ty(old).clone();
+                    rewriter.make(UnrealizedConversionCastOp::DEF, [new]).result(ty)
+                });
+                rewriter.set_operand(op, index, value);
+            }
+        }
+        let gone: Vec<OpId> = self.gone.iter().copied().filter(|&op| rewriter.is_attached(op)).collect();
+        gone.into_iter().for_each(|op| rewriter.erase(op));
+        reconcile_casts(rewriter, root);
+    }
+}
+
+/// Removes pairs of casts there and back, and casts that nothing uses. Needs the use lists.
+pub fn reconcile_casts(rewriter: &mut Rewriter<'_>, root: OpId) {
+    let is_cast = |op: &OpRef<'_>| op.is(UnrealizedConversionCastOp::DEF);
+    let casts: Vec<OpId> = rewriter.walk(root).filter(is_cast).map(OpRef::id).collect();
+    for &cast in &casts {
+        let op = rewriter.op(cast);
+        // A cast of a cast: the value with which the first began, if it has the type asked for.
+        let sources = op.operands().iter().map(|&v| {
+            let before = rewriter.defining_op(v).filter(is_cast)?;
+            let index = before.results().position(|r| r == v)?;
+            before.operands().get(index).copied()
+        });
+        let Some(sources) = sources.collect::<Option<Vec<Value>>>() else { continue };
+        if sources.len() == op.num_results() && sources.iter().map(|&v| rewriter.ty(v)).eq(op.result_types()) {
+            rewriter.replace(cast, &sources);
+        }
+    }
+    for &cast in casts.iter().rev() {
+        if rewriter.is_attached(cast) && rewriter.op(cast).results().all(|r| rewriter.is_unused(r)) {
+            rewriter.erase(cast);
+        }
+    }
+}

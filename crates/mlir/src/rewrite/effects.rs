@@ -1,0 +1,30 @@
+//! What an op may do besides computing its results.
+
+use crate::ir::{Module, OpId, OpRef};
+use crate::ods::Trait;
+
+/// Whether an op has no effects: neither it nor, if it has those of its regions, the ops in it.
+pub fn is_memory_effect_free(op: OpRef<'_>) -> bool {
+    let own = op.has_trait(&Trait::Pure) || op.has_trait(&Trait::NoMemoryEffect);
+    let recursive = op.has_trait(&Trait::RecursiveMemoryEffects);
+    if !recursive {
+        return own;
+    }
+    let module = op.module();
+    let mut blocks = op.regions().iter().flat_map(|&r| module.blocks(r));
+    blocks.all(|&block| {
+        let mut ops = module.ops(block).iter().map(|&op| module.op(op));
+        ops.all(|op| op.has_trait(&Trait::Terminator) || is_memory_effect_free(op))
+    })
+}
+
+/// Whether an op may be removed once nothing uses its results.
+pub fn is_removable_if_unused(op: OpRef<'_>) -> bool {
+    !op.has_trait(&Trait::Terminator) && !op.has_trait(&Trait::Symbol) && is_memory_effect_free(op)
+}
+
+/// Whether an op may be removed. Needs the use lists.
+pub fn is_dead(module: &Module, op: OpId) -> bool {
+    let op = module.op(op);
+    op.results().all(|result| module.is_unused(result)) && is_removable_if_unused(op)
+}

@@ -1,0 +1,193 @@
+//! Folding: what an op is when something is known of its operands, and one constant for each value.
+
+use super::{Rewriter, effects};
+use crate::attrs::Attribute;
+use crate::ir::{Module, OpId, OpRef, RegionId, Value};
+use crate::ods::{OpDef, Trait};
+use crate::types::Type;
+use std::collections::HashMap;
+
+/// What a result of an op folds to.
+#[derive(Clone, Debug)]
+pub enum Folded {
+    /// A value that is there.
+    Value(Value),
+    /// A constant.
+    Constant(Attribute),
+}
+
+/// Folds an op: what each of its results is, or nothing. The attributes are the values of those operands that are constants.
+pub type FoldFn = fn(OpRef<'_>, &[Option<Attribute>]) -> Option<Vec<Folded>>;
+
+/// The value of the constant that defines `value`.
+pub fn constant_value(module: &Module, value: Value) -> Option<Attribute> {
+    let op = module.defining_op(value)?;
+    constant_op_value(op)
+}
+
+/// The value of a constant: the first attribute that is declared.
+fn constant_op_value(op: OpRef<'_>) -> Option<Attribute> {
+    if op.has_trait(&Trait::ConstantLike) { op.property(0).cloned() } else { None }
+}
+
+/// Folds ops and keeps one constant for each value, type and dialect at the start of the region that is isolated from above.
+///
+/// Source: MLIR's `OperationFolder`, whose placement of constants this follows.
+#[derive(Default)]
+pub(super) struct Folder {
+    constants: HashMap<(RegionId, &'static str, Attribute, Type), OpId>,
+    /// Where the constants that this folder placed are registered.
+    owned: HashMap<OpId, (RegionId, &'static str, Attribute, Type)>,
+}
+
+impl Folder {
+    /// The region whose start holds the constants for ops in the block of `op`.
+    fn region(module: &Module, op: OpId) -> Option<RegionId> {
+        let mut region = module.block_parent(module.op(op).block()?)?;
+        loop {
+            let parent = module.op(module.region_parent(region)?);
+            if parent.has_trait(&Trait::IsolatedFromAbove) || parent.block().is_none() || parent.def().is_none() {
+                return Some(region);
+            }
+            region = module.block_parent(parent.block()?)?;
+        }
+    }
+
+    /// Takes note of a constant that is there. False if it was replaced by an equal one.
+    pub(super) fn insert_known(&mut self, rewriter: &mut Rewriter<'_>, op: OpId) -> bool {
+        let Some(value) = constant_op_value(rewriter.op(op)) else { return true };
+        if self.owned.contains_key(&op) {
+            self.move_to_front(rewriter, op);
+            return true;
+        }
+        let Some(key) = self.key(rewriter, op, value) else { return true };
+        match self.constants.get(&key) {
+            Some(&known) => {
+                rewriter.replace_with(op, known);
+                rewriter.module_mut().set_loc(known, crate::ir::Loc::Unknown);
+                false
+            }
+            None => {
+                self.constants.insert(key.clone(), op);
+                let same_block = rewriter.entry(key.0) == rewriter.op(op).block();
+                if !same_block {
+                    rewriter.module_mut().set_loc(op, crate::ir::Loc::Unknown);
+                }
+                self.owned.insert(op, key);
+                self.move_to_front(rewriter, op);
+                true
+            }
+        }
+    }
+
+    fn key(
+        &self,
+        rewriter: &Rewriter<'_>,
+        op: OpId,
+        value: Attribute,
+    ) -> Option<(RegionId, &'static str, Attribute, Type)> {
+        let region = Folder::region(rewriter, op)?;
+        let op = rewriter.op(op);
+        Some((region, op.def()?.dialect(), value, op.result_types().next()?.clone()))
+    }
+
+    /// Moves a constant to the start of the entry block of its region, unless only constants of this folder stand before it.
+    fn move_to_front(&self, rewriter: &mut Rewriter<'_>, op: OpId) {
+        let Some(first) =
+            self.owned.get(&op).and_then(|key| rewriter.entry(key.0)).and_then(|b| rewriter.ops(b).first())
+        else {
+            return;
+        };
+        let first = *first;
+        if first == op {
+            return;
+        }
+        let same_block = rewriter.op(first).block() == rewriter.op(op).block();
+        let previous = rewriter.position_in_block(op).and_then(|at| at.checked_sub(1));
+        let previous = previous.and_then(|at| rewriter.ops(rewriter.op(op).block()?).get(at).copied());
+        if same_block && previous.is_some_and(|p| self.owned.contains_key(&p)) {
+            return;
+        }
+        rewriter.module_mut().move_before(op, first);
+    }
+
+    /// Forgets an op that is erased.
+    pub(super) fn forget(&mut self, op: OpId) {
+        if let Some(key) = self.owned.remove(&op) {
+            self.constants.remove(&key);
+        }
+    }
+
+    /// Folds an op. Whether it changed or is gone.
+    pub(super) fn fold(&mut self, rewriter: &mut Rewriter<'_>, op: OpId) -> bool {
+        let Some(def) = rewriter.op(op).def() else { return false };
+        let mut constants: Vec<_> = rewriter.op(op).operands().iter().map(|&v| rewriter.constant_of(v)).collect();
+        if def.has_trait(&Trait::Commutative) && constants.len() >= 2 {
+            constants_last(rewriter, op, &mut constants);
+        }
+        let Some(fold) = def.fold else { return false };
+        let Some(folded) = fold(rewriter.op(op), &constants) else { return false };
+        let types: Vec<Type> = rewriter.op(op).result_types().cloned().collect();
+        debug_assert_eq!(folded.len(), types.len(), "one entry a result");
+        let mut values = Vec::with_capacity(folded.len());
+        for (folded, ty) in folded.into_iter().zip(&types) {
+            let value = match folded {
+                Folded::Value(value) if rewriter.ty(value) == ty => value,
+                Folded::Value(_) => return false,
+                Folded::Constant(value) => match self.constant(rewriter, op, def, value, ty) {
+                    Some(value) => value,
+                    None => return false,
+                },
+            };
+            values.push(value);
+        }
+        rewriter.replace(op, &values);
+        true
+    }
+
+    /// The constant of that value for use by `op`: the one that is there, else a new one.
+    pub(super) fn constant(
+        &mut self,
+        rewriter: &mut Rewriter<'_>,
+        op: OpId,
+        def: &'static OpDef,
+        value: Attribute,
+        ty: &Type,
+    ) -> Option<Value> {
+        let region = Folder::region(rewriter, op)?;
+        let block = rewriter.entry(region)?;
+        let key = (region, def.dialect(), value, ty.clone());
+        if let Some(&known) = self.constants.get(&key) {
+            self.move_to_front(rewriter, known);
+            return rewriter.op(known).results().next();
+        }
+        rewriter.at_start(block);
+        let new = rewriter.constant(def, &key.2, ty);
+        rewriter.set_root(op);
+        let new = new?;
+        // Another dialect may have the op for constants: then that is where the next one is looked for, too.
+        let made = (key.0, rewriter.op(new).def()?.dialect(), key.2, key.3);
+        self.constants.insert(made.clone(), new);
+        self.owned.insert(new, made);
+        rewriter.op(new).results().next()
+    }
+}
+
+/// Moves the constants among the operands of a commutative op behind the others.
+fn constants_last(rewriter: &mut Rewriter<'_>, op: OpId, constants: &mut Vec<Option<Attribute>>) {
+    let sorted = constants.windows(2).all(|pair| pair[0].is_none() || pair[1].is_some());
+    if sorted {
+        return;
+    }
+    let operands = rewriter.op(op).operands().to_vec();
+    let mut order: Vec<usize> = (0..operands.len()).collect();
+    order.sort_by_key(|&i| constants[i].is_some());
+    *constants = order.iter().map(|&i| constants[i].clone()).collect();
+    let operands: Vec<Value> = order.into_iter().map(|i| operands[i]).collect();
+    rewriter.set_operands(op, &operands);
+}
+
+/// Whether an op is a constant.
+pub(super) fn is_constant(op: OpRef<'_>) -> bool {
+    op.has_trait(&Trait::ConstantLike) && effects::is_memory_effect_free(op)
+}

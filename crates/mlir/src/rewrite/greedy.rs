@@ -1,0 +1,191 @@
+//! The greedy driver: folds, removes dead code and applies patterns until nothing changes.
+//!
+//! Source: MLIR's greedy pattern rewrite driver, whose order of work this follows, so that results agree.
+
+use super::fold::{Folder, is_constant};
+use super::rewriter::Event;
+use super::{PatternSet, Rewriter, Statistics, effects};
+use crate::diag::Diagnostics;
+use crate::ir::{Module, OpId, OpRef};
+use crate::pass::Options;
+use std::collections::HashMap;
+
+/// How the driver goes about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Whether ops fold, and equal constants become one.
+    pub fold: bool,
+    /// Passes over all ops, after which the driver gives up.
+    pub max_iterations: usize,
+    /// Rewrites in one pass over all ops, after which it ends.
+    pub max_rewrites: usize,
+    /// Whether ops are visited in order, else the last first.
+    pub top_down: bool,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config { fold: true, max_iterations: 10, max_rewrites: usize::MAX, top_down: true }
+    }
+}
+
+/// What a run did.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Whether a last pass over all ops changed nothing.
+    pub converged: bool,
+    /// Whether anything changed.
+    pub changed: bool,
+    /// Counts by pattern.
+    pub statistics: Statistics,
+    /// What patterns reported.
+    pub diagnostics: Diagnostics,
+}
+
+/// Applies patterns to all ops in the regions of `root`.
+pub fn rewrite(
+    module: &mut Module,
+    root: OpId,
+    patterns: &mut PatternSet,
+    options: &Options,
+    config: Config,
+) -> Outcome {
+    let mut rewriter = Rewriter::new(module, options);
+    let mut driver =
+        Driver { patterns, config, work: Worklist::default(), folder: Folder::default(), outcome: Outcome::default() };
+    for _ in 0..config.max_iterations {
+        driver.folder = Folder::default();
+        if !driver.iterate(&mut rewriter, root) {
+            driver.outcome.converged = true;
+            break;
+        }
+        driver.outcome.changed = true;
+    }
+    driver.outcome.diagnostics = rewriter.diagnostics;
+    driver.outcome
+}
+
+struct Driver<'p> {
+    patterns: &'p mut PatternSet,
+    config: Config,
+    work: Worklist,
+    folder: Folder,
+    outcome: Outcome,
+}
+
+impl Driver<'_> {
+    /// One pass over all ops and what they give rise to. Whether anything changed.
+    fn iterate(&mut self, rewriter: &mut Rewriter<'_>, root: OpId) -> bool {
+        let mut changed = false;
+        let ops: Vec<OpId> = rewriter.walk(root).skip(1).map(OpRef::id).collect();
+        for &op in &ops {
+            if self.config.fold && is_constant(rewriter.op(op)) {
+                changed |= !self.folder.insert_known(rewriter, op);
+                self.drain(rewriter);
+            } else {
+                self.work.push(op);
+            }
+        }
+        // Last in, first out.
+        if self.config.top_down {
+            self.work.reverse();
+        }
+        let mut rewrites = 0;
+        while rewrites < self.config.max_rewrites {
+            let Some(op) = self.work.pop() else { break };
+            if rewriter.is_attached(op) && self.visit(rewriter, op) {
+                rewrites += 1;
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// Folds, removes or rewrites one op. Whether anything changed.
+    fn visit(&mut self, rewriter: &mut Rewriter<'_>, op: OpId) -> bool {
+        if effects::is_dead(rewriter, op) {
+            rewriter.erase(op);
+            self.outcome.statistics.count("dead-code", true);
+            self.drain(rewriter);
+            return true;
+        }
+        rewriter.set_root(op);
+        if self.config.fold && !is_constant(rewriter.op(op)) {
+            let folded = self.folder.fold(rewriter, op);
+            self.drain(rewriter);
+            if folded {
+                self.outcome.statistics.count("fold", true);
+                return true;
+            }
+        }
+        for at in 0..self.patterns.indices(rewriter.op(op).def()).len() {
+            let index = self.patterns.indices(rewriter.op(op).def())[at];
+            let pattern = self.patterns.patterns[index];
+            rewriter.set_root(op);
+            let applied = (pattern.rewrite)(rewriter, op).is_some();
+            self.outcome.statistics.count(pattern.name, applied);
+            self.drain(rewriter);
+            if applied {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Puts what was touched on the worklist.
+    fn drain(&mut self, rewriter: &mut Rewriter<'_>) {
+        for event in std::mem::take(&mut rewriter.events) {
+            match event {
+                Event::Created(op) | Event::Changed(op) => self.work.push(op),
+                Event::Erased(op) => {
+                    self.work.remove(op);
+                    self.folder.forget(op);
+                }
+                // Ops that are used once more may fuse with their user; ops that are not used are dead.
+                Event::LostUse(op) => {
+                    let uses: usize = rewriter.op(op).results().map(|r| rewriter.users(r).len()).sum();
+                    if uses <= 1 && rewriter.is_attached(op) {
+                        self.work.push(op);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A stack without duplicates.
+#[derive(Default)]
+struct Worklist {
+    stack: Vec<Option<OpId>>,
+    at: HashMap<OpId, usize>,
+}
+
+impl Worklist {
+    fn push(&mut self, op: OpId) {
+        if !self.at.contains_key(&op) {
+            self.at.insert(op, self.stack.len());
+            self.stack.push(Some(op));
+        }
+    }
+
+    fn pop(&mut self) -> Option<OpId> {
+        while let Some(top) = self.stack.pop() {
+            if let Some(op) = top {
+                self.at.remove(&op);
+                return Some(op);
+            }
+        }
+        None
+    }
+
+    fn remove(&mut self, op: OpId) {
+        if let Some(at) = self.at.remove(&op) {
+            self.stack[at] = None;
+        }
+    }
+
+    fn reverse(&mut self) {
+        self.stack.reverse();
+        self.at = self.stack.iter().enumerate().filter_map(|(i, op)| Some(((*op)?, i))).collect();
+    }
+}

@@ -1,0 +1,155 @@
+//! Rewriting: patterns, the [`Rewriter`] through which they change the IR, and the two drivers that apply them.
+//!
+//! [`greedy`] applies patterns, folds and removes dead code until nothing changes; [`conversion`] turns ops that a target
+//! does not allow into ops that it allows, and may change types on the way.
+
+pub mod conversion;
+pub mod effects;
+pub mod fold;
+pub mod greedy;
+mod rewriter;
+
+pub use fold::{FoldFn, Folded};
+pub use rewriter::{NewOp, Rewriter};
+
+use crate::ir::OpId;
+use crate::ods::{OpDef, Registry, Trait};
+use std::collections::HashMap;
+
+/// Tries to rewrite an op. `None` if the pattern does not apply; then nothing may have been changed.
+pub type Rewrite = fn(&mut Rewriter<'_>, OpId) -> Option<()>;
+
+/// A rewrite with its name and the ops that it may apply to.
+#[derive(Clone, Copy)]
+pub struct Pattern {
+    /// Name in statistics and diagnostics, in kebab case.
+    pub name: &'static str,
+    /// The ops that it may apply to.
+    pub root: Root,
+    /// Of several patterns for an op, those of the greatest benefit are tried first; the order of the list decides among equals.
+    pub benefit: u16,
+    /// The rewrite.
+    pub rewrite: Rewrite,
+}
+
+/// The ops that a pattern may apply to.
+#[derive(Clone, Copy)]
+pub enum Root {
+    /// Ops of that declaration.
+    Op(&'static OpDef),
+    /// Ops that have that trait.
+    Trait(Trait),
+    /// All ops.
+    Any,
+}
+
+impl Pattern {
+    /// A pattern for ops of one declaration, of benefit 1.
+    pub const fn new(name: &'static str, root: &'static OpDef, rewrite: Rewrite) -> Pattern {
+        Pattern { name, root: Root::Op(root), benefit: 1, rewrite }
+    }
+
+    /// A pattern for all ops, of benefit 1.
+    pub const fn any(name: &'static str, rewrite: Rewrite) -> Pattern {
+        Pattern { name, root: Root::Any, benefit: 1, rewrite }
+    }
+
+    /// The same pattern with another benefit.
+    #[must_use]
+    pub const fn with_benefit(self, benefit: u16) -> Pattern {
+        Pattern { benefit, ..self }
+    }
+
+    fn applies_to(&self, def: Option<&'static OpDef>) -> bool {
+        match self.root {
+            Root::Op(root) => def.is_some_and(|def| std::ptr::eq(def, root)),
+            Root::Trait(t) => def.is_some_and(|def| def.has_trait(&t)),
+            Root::Any => true,
+        }
+    }
+}
+
+/// Patterns by the ops that they apply to.
+#[derive(Default)]
+pub struct PatternSet {
+    patterns: Vec<Pattern>,
+    by_op: HashMap<*const OpDef, Vec<usize>>,
+    any: Vec<usize>,
+}
+
+impl PatternSet {
+    /// The patterns of some lists.
+    pub fn new(lists: &[&[Pattern]]) -> PatternSet {
+        lists.iter().copied().flatten().copied().collect()
+    }
+
+    /// The rewrites to a simpler form that ops declare.
+    pub fn canonicalization(registry: &Registry) -> PatternSet {
+        let of = |def: &'static OpDef| def.canonicalize.iter().map(move |&(name, f)| Pattern::new(name, def, f));
+        registry.ops().flat_map(of).collect()
+    }
+
+    /// All patterns, those of the greatest benefit first.
+    pub fn patterns(&self) -> &[Pattern] {
+        &self.patterns
+    }
+
+    fn matching(&self, def: Option<&'static OpDef>) -> Vec<usize> {
+        (0..self.patterns.len()).filter(|&i| self.patterns[i].applies_to(def)).collect()
+    }
+
+    /// The indices of the patterns for ops of a declaration.
+    fn indices(&mut self, def: Option<&'static OpDef>) -> &[usize] {
+        let Some(def) = def else { return &self.any };
+        if !self.by_op.contains_key(&std::ptr::from_ref(def)) {
+            let indices = self.matching(Some(def));
+            self.by_op.insert(def, indices);
+        }
+        &self.by_op[&std::ptr::from_ref(def)]
+    }
+}
+
+impl FromIterator<Pattern> for PatternSet {
+    fn from_iter<I: IntoIterator<Item = Pattern>>(patterns: I) -> PatternSet {
+        let mut set = PatternSet { patterns: patterns.into_iter().collect(), ..PatternSet::default() };
+        set.patterns.sort_by_key(|p| std::cmp::Reverse(p.benefit));
+        set.any = set.matching(None);
+        set
+    }
+}
+
+/// How often a pattern was tried and how often it applied.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Times that the pattern was tried.
+    pub tried: u64,
+    /// Times that it applied.
+    pub applied: u64,
+}
+
+/// Statistics of a run, by the names of patterns and of what the drivers do themselves (`fold`, `dead-code`).
+#[derive(Clone, Debug, Default)]
+pub struct Statistics(std::collections::BTreeMap<&'static str, Count>);
+
+impl Statistics {
+    /// Counts one try.
+    pub fn count(&mut self, name: &'static str, applied: bool) {
+        let count = self.0.entry(name).or_default();
+        count.tried += 1;
+        count.applied += u64::from(applied);
+    }
+
+    /// Adds the counts of another run.
+    pub fn merge(&mut self, other: &Statistics) {
+        for (name, count) in &other.0 {
+            let sum = self.0.entry(name).or_default();
+            sum.tried += count.tried;
+            sum.applied += count.applied;
+        }
+    }
+
+    /// The counts in alphabetical order of the names.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, Count)> + '_ {
+        self.0.iter().map(|(name, count)| (*name, *count))
+    }
+}

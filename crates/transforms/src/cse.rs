@@ -1,0 +1,183 @@
+//! `cse`: computes what is equal once (common subexpression elimination), and removes what nothing uses.
+//!
+//! Two ops without effects are equal if their names, operands, attributes, result types and regions are. An op may take the
+//! place of those that it dominates: later ones of its block, and those nested in them.
+
+use mlir::attrs::Dictionary;
+use mlir::ir::OpName;
+use mlir::ods::{OpDef, Trait};
+use mlir::pass::{Context, Pass};
+use mlir::rewrite::effects::{is_dead, is_memory_effect_free};
+use mlir::{Attribute, BlockId, Module, OpId, OpRef, RegionId, Type, Value};
+use std::collections::HashMap;
+
+/// Computes what is equal once.
+pub const PASS: Pass = Pass::on_any("cse", "Compute equal values once, and remove ops that nothing uses", run);
+
+fn run(cx: &mut Context<'_>) {
+    cx.module.build_uses();
+    let mut cse = Cse { module: cx.module, scopes: Vec::new(), replaced: 0, dead: 0 };
+    for region in cse.module.op(cx.root).regions().to_vec() {
+        cse.region(region);
+    }
+    for _ in 0..cse.replaced {
+        cx.statistics.count("replaced", true);
+    }
+    for _ in 0..cse.dead {
+        cx.statistics.count("dead-code", true);
+    }
+}
+
+/// What makes two ops equal.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    name: NameKey,
+    operands: Vec<Value>,
+    properties: Vec<Option<Attribute>>,
+    attributes: Dictionary,
+    types: Vec<Type>,
+    regions: Vec<Vec<BlockKey>>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum NameKey {
+    Registered(*const OpDef),
+    Unregistered(mlir::attrs::Name),
+}
+
+/// A block of a region, with the values defined in the region numbered in order.
+#[derive(PartialEq, Eq, Hash)]
+struct BlockKey {
+    arguments: Vec<Type>,
+    ops: Vec<(Key, Vec<Numbered>)>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Numbered {
+    Inside(usize),
+    Outside(Value),
+}
+
+struct Cse<'m> {
+    module: &'m mut Module,
+    /// Ops that dominate the block at hand: one table a block around it, as far as the op that is isolated from above.
+    scopes: Vec<HashMap<Key, OpId>>,
+    replaced: usize,
+    dead: usize,
+}
+
+impl Cse<'_> {
+    fn region(&mut self, region: RegionId) {
+        let blocks = self.module.blocks(region).to_vec();
+        // Among several blocks only what stands in one block is compared.
+        for block in blocks {
+            self.scopes.push(HashMap::new());
+            self.block(block);
+            self.scopes.pop();
+        }
+    }
+
+    fn block(&mut self, block: BlockId) {
+        let mut dead = Vec::new();
+        for op in self.module.ops(block).to_vec() {
+            if is_dead(self.module, op) {
+                dead.push(op);
+                continue;
+            }
+            self.nested(op);
+            let view = self.module.op(op);
+            if view.num_results() == 0 || view.has_trait(&Trait::Terminator) || !is_memory_effect_free(view) {
+                continue;
+            }
+            let Some(key) = key(view, 0) else { continue };
+            match self.scopes.iter().rev().find_map(|scope| scope.get(&key)).copied() {
+                Some(known) => {
+                    let pairs: Vec<_> = self.module.op(op).results().zip(self.module.op(known).results()).collect();
+                    pairs.into_iter().for_each(|(old, new)| self.module.replace_all_uses(old, new));
+                    self.replaced += 1;
+                    dead.push(op);
+                }
+                None => {
+                    if let Some(scope) = self.scopes.last_mut() {
+                        scope.insert(key, op);
+                    }
+                }
+            }
+        }
+        self.erase(dead);
+    }
+
+    fn nested(&mut self, op: OpId) {
+        let regions = self.module.op(op).regions().to_vec();
+        if regions.is_empty() {
+            return;
+        }
+        let isolated = self.module.op(op).has_trait(&Trait::IsolatedFromAbove);
+        let outer = if isolated { Some(std::mem::take(&mut self.scopes)) } else { None };
+        regions.into_iter().for_each(|region| self.region(region));
+        self.scopes = outer.unwrap_or_else(|| std::mem::take(&mut self.scopes));
+    }
+
+    /// Erases dead ops, the last first, so that what only they used is found dead, too.
+    fn erase(&mut self, mut dead: Vec<OpId>) {
+        while let Some(op) = dead.pop() {
+            if !self.module.is_attached(op) || !is_dead(self.module, op) {
+                continue;
+            }
+            let operands = self.module.op(op).operands().to_vec();
+            self.module.erase(op);
+            self.dead += 1;
+            dead.extend(operands.into_iter().filter_map(|v| self.module.defining_op(v).map(OpRef::id)));
+        }
+    }
+}
+
+/// How deep regions may nest for ops to be compared.
+const MAX_DEPTH: usize = 8;
+
+fn key(op: OpRef<'_>, depth: usize) -> Option<Key> {
+    let mut operands = op.operands().to_vec();
+    if op.has_trait(&Trait::Commutative) {
+        operands.sort();
+    }
+    let regions: Option<Vec<_>> =
+        op.regions().iter().map(|&region| region_key(op.module(), region, depth + 1)).collect();
+    Some(Key {
+        name: match op.op_name() {
+            OpName::Registered(def) => NameKey::Registered(*def),
+            OpName::Unregistered(name) => NameKey::Unregistered(name.clone()),
+        },
+        operands,
+        properties: op.properties().to_vec(),
+        attributes: op.attributes().clone(),
+        types: op.result_types().cloned().collect(),
+        regions: regions?,
+    })
+}
+
+/// The blocks of a region as a key; none if there are several, or they nest too deep.
+fn region_key(module: &Module, region: RegionId, depth: usize) -> Option<Vec<BlockKey>> {
+    let blocks = module.blocks(region);
+    if depth > MAX_DEPTH || blocks.len() > 1 {
+        return None;
+    }
+    let mut numbers: HashMap<Value, usize> = HashMap::new();
+    let mut keys = Vec::new();
+    for &block in blocks {
+        numbers.extend(module.arguments(block).iter().zip(0..).map(|(&v, i)| (v, i)));
+        let mut ops = Vec::new();
+        for op in module.ops(block).iter().map(|&op| module.op(op)) {
+            let numbered = |v: &Value| numbers.get(v).map_or(Numbered::Outside(*v), |&i| Numbered::Inside(i));
+            let operands = op.operands().iter().map(numbered).collect();
+            let mut key = key(op, depth)?;
+            // A value of the region that an op nested in `op` uses would be compared by its identity, which only errs to unequal.
+            key.operands.clear();
+            ops.push((key, operands));
+            let first = numbers.len();
+            numbers.extend(op.results().zip(first..));
+        }
+        let arguments = module.arguments(block).iter().map(|&v| module.ty(v).clone()).collect();
+        keys.push(BlockKey { arguments, ops });
+    }
+    Some(keys)
+}

@@ -1,0 +1,13 @@
+//! `reconcile-unrealized-casts`: removes casts that conversions left where they cancel out.
+
+use mlir::pass::{Context, Pass};
+use mlir::rewrite::Rewriter;
+use mlir::rewrite::conversion::reconcile_casts;
+
+/// Removes casts that cancel out.
+pub const PASS: Pass =
+    Pass::on_any("reconcile-unrealized-casts", "Remove unrealized conversion casts that cancel out", run);
+
+fn run(cx: &mut Context<'_>) {
+    reconcile_casts(&mut Rewriter::new(cx.module, cx.options), cx.root);
+}

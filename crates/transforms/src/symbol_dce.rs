@@ -1,0 +1,33 @@
+//! `symbol-dce`: removes private symbols that nothing refers to.
+
+use crate::symbols::SymbolUses;
+use mlir::ods::Trait;
+use mlir::pass::{Context, Pass};
+use mlir::{Attribute, OpId, OpRef};
+
+/// Removes private symbols that nothing refers to.
+pub const PASS: Pass = Pass::on_any("symbol-dce", "Remove private symbols that nothing refers to", run);
+
+fn run(cx: &mut Context<'_>) {
+    remove_unused(cx.module, cx.root, |op| op.has_trait(&Trait::Symbol));
+}
+
+/// Removes private symbols selected by `which` that nothing reachable refers to.
+pub fn remove_unused(module: &mut mlir::Module, root: OpId, which: impl Fn(OpRef<'_>) -> bool) {
+    let is_private = |op: OpRef<'_>| op.attr("sym_visibility").and_then(Attribute::as_str) == Some("private");
+    let removable = |op: OpRef<'_>| op.symbol_name().is_some() && is_private(op) && which(op);
+    let symbols: Vec<OpId> = module.walk(root).skip(1).filter(|&op| removable(op)).map(OpRef::id).collect();
+    if symbols.is_empty() {
+        return;
+    }
+    let live = SymbolUses::reachable(module, &symbols);
+    let unused: Vec<OpId> = symbols
+        .into_iter()
+        .filter(|&op| !module.op(op).symbol_name().is_some_and(|name| live.contains(name)))
+        .collect();
+    for op in unused {
+        if module.is_attached(op) {
+            module.erase(op);
+        }
+    }
+}
