@@ -12,6 +12,7 @@ op! {
         traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
             eval: Some(eval),
+            canonicalize: &[("case-of-constant", inline_chosen_branch)],
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_regions: Some(|op, out| out.extend(verify_branches(op).err())),
         }
@@ -35,4 +36,16 @@ fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> Ev
     let chosen = usize::try_from(index.item::<i32>()?).ok().and_then(|i| branches.get(i)).or(branches.last());
     let branch = chosen.ok_or_else(|| EvalError::new("case_c1", "there are no branches"))?;
     env.region(*branch, Vec::new())
+}
+
+/// `case(constant i) { branches }` is what branch `i` computes.
+fn inline_chosen_branch(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let index = rw.constant_of(rw.op(op).operands().first().copied()?)?;
+    let index = *index.as_dense()?.int_values()?.first()?;
+    let branches = rw.op(op).regions();
+    let chosen = usize::try_from(index).ok().and_then(|i| branches.get(i)).or(branches.last()).copied()?;
+    let block = rw.entry(chosen)?;
+    let results = rw.inline_block_before(block, op, &[]);
+    rw.replace(op, &results);
+    Some(())
 }

@@ -98,8 +98,9 @@ mod prelude {
     pub(super) use crate::quantized;
     pub(super) use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
     pub(super) use mlir::ods::Assembly;
+    pub(super) use mlir::rewrite::Rewriter;
     pub(super) use mlir::types::DYNAMIC;
-    pub(super) use mlir::{Attribute, Diagnostic, OpRef, RegionId, Type, op};
+    pub(super) use mlir::{Attribute, Diagnostic, OpId, OpRef, RegionId, Type, op};
     pub(super) use numerics::Tensor;
     pub(super) use numerics::math::{self, Direction};
     pub(super) use numerics::shape::StridedView;
