@@ -13,7 +13,7 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
 });
 
 fn print(text: &str, options: &PrintOptions) -> Result<String, String> {
-    let source = Arc::new(Source::new("<test>", text, 1));
+    let source = Arc::new(Source::new("<test>", text));
     let read = parse(source.clone(), &REGISTRY, ParseOptions::default());
     let mut errors = read.diagnostics;
     if errors.is_empty() {

@@ -109,15 +109,23 @@ pub struct Source {
     text: Arc<str>,
     line_starts: Vec<u32>,
     first_line: u32,
+    /// Of a chunk of a split file: the line that separates it from the one before; the first line of the file for the first.
+    separator_line: Option<u32>,
 }
 
 impl Source {
-    /// A source text. `first_line` is the number of its first line: above 1 for a chunk of a split file.
-    pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>, first_line: u32) -> Source {
+    /// A source text whose first line has the number 1.
+    pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Source {
         let text: Arc<str> = text.into();
         let starts = memchr::memchr_iter(b'\n', text.as_bytes()).map(|i| i as u32 + 1);
         let line_starts = std::iter::once(0).chain(starts).collect();
-        Source { name: name.into(), text, line_starts, first_line }
+        Source { name: name.into(), text, line_starts, first_line: 1, separator_line: None }
+    }
+
+    /// A chunk of the split file `name`, whose first line has the number `first_line` in that file. `separator_line` is the line
+    /// that separates it from the chunk before, and 1 for the first chunk.
+    pub fn chunk(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>, first_line: u32, separator_line: u32) -> Source {
+        Source { first_line, separator_line: Some(separator_line), ..Source::new(name, text) }
     }
 
     /// Name of the file.
@@ -134,6 +142,28 @@ impl Source {
     pub fn line_column(&self, offset: u32) -> (u32, u32) {
         let line = self.line_starts.partition_point(|&s| s <= offset) - 1;
         (self.first_line + line as u32, offset - self.line_starts[line] + 1)
+    }
+
+    /// The location of a byte: `loc("file":line:column)`. In a chunk of a split file, locations are relative to the line that
+    /// separates it from the one before, as upstream's are; diagnostics are not.
+    pub fn location(&self, offset: u32) -> Attribute {
+        let (line, column) = self.line_column(offset);
+        match self.separator_line {
+            Some(from) => Attribute::file_location(self.location_name(), line - from + 1, column),
+            None => Attribute::file_location(self.location_name(), line, column),
+        }
+    }
+
+    /// The location of the text as a whole: `loc("file":0:0)`.
+    pub fn start_location(&self) -> Attribute {
+        Attribute::file_location(self.location_name(), 0, 0)
+    }
+
+    fn location_name(&self) -> Arc<str> {
+        match self.separator_line {
+            Some(line) => format!("within split at {}:{line} offset ", self.name).into(),
+            None => self.name.clone(),
+        }
     }
 
     /// The text of the line with that number, as `line_column` gives it.

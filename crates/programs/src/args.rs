@@ -69,6 +69,9 @@ pub struct PrintFlags {
     /// Print locations in a form for people
     #[arg(long)]
     mlir_pretty_debuginfo: bool,
+    /// Name values by the names in their locations
+    #[arg(long)]
+    mlir_use_nameloc_as_prefix: bool,
     /// Print no aliases
     #[arg(long)]
     mlir_print_local_scope: bool,
@@ -96,6 +99,7 @@ impl PrintFlags {
             generic: self.mlir_print_op_generic,
             debug_info: self.mlir_print_debuginfo,
             pretty_debug_info: self.mlir_pretty_debuginfo,
+            name_locations_as_prefix: self.mlir_use_nameloc_as_prefix,
             local_scope: self.mlir_print_local_scope,
             elide_elements_if_larger: self.mlir_elide_elementsattrs_if_larger,
             elide_resources_if_larger: self.mlir_elide_resource_strings_if_larger,

@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, found: &[(Severity, u32, &str)]) -> usize {
-        let source = Source::new("f", text, 1);
+        let source = Source::new("f", text);
         let at = |line: u32| {
             let start = text.split_inclusive('\n').take(line as usize - 1).map(str::len).sum::<usize>() as u32;
             Span { start, end: start }

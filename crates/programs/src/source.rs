@@ -54,13 +54,13 @@ impl InputFlags {
             diagnostics.iter().for_each(|d| io.report(render(d, None)));
         } else {
             let text = text(&bytes, &self.input)?;
-            let chunks = if self.split_input_file { split(text) } else { vec![(1, text)] };
-            for (index, (first_line, chunk)) in chunks.into_iter().enumerate() {
+            let sources = if self.split_input_file { split(&name, text) } else { vec![Source::new(&*name, text)] };
+            for (index, source) in sources.into_iter().enumerate() {
                 if index > 0 {
                     output.extend_from_slice(separator.as_bytes());
                     output.push(b'\n');
                 }
-                let source = Arc::new(Source::new(&*name, chunk, first_line));
+                let source = Arc::new(source);
                 let parsed = parse(source.clone(), stablo::registry(), self.parse_options());
                 let diagnostics = self.chunk(parsed, &mut output, process);
                 if self.verify_diagnostics {
@@ -130,30 +130,41 @@ pub fn text<'a>(bytes: &'a [u8], path: &Path) -> Result<&'a str, Failure> {
     })
 }
 
-/// The chunks of a text with the number of the first line of each. Chunks start after the line that separates them.
-fn split(text: &str) -> Vec<(u32, &str)> {
+/// The chunks of a text. They start after the line that separates them.
+fn split(name: &str, text: &str) -> Vec<Source> {
     let mut chunks = Vec::new();
-    let (mut start, mut first_line) = (0, 1);
+    let (mut start, mut first_line, mut separator_line) = (0, 1, 1);
     let mut offset = 0;
-    for (number, line) in (2u32..).zip(text.split_inclusive('\n')) {
+    for (number, line) in (1u32..).zip(text.split_inclusive('\n')) {
         if line.starts_with(SEPARATOR) {
-            chunks.push((first_line, &text[start..offset]));
-            (start, first_line) = (offset + line.len(), number);
+            chunks.push(Source::chunk(name, &text[start..offset], first_line, separator_line));
+            (start, first_line, separator_line) = (offset + line.len(), number + 1, number);
         }
         offset += line.len();
     }
-    chunks.push((first_line, &text[start..]));
+    chunks.push(Source::chunk(name, &text[start..], first_line, separator_line));
     chunks
 }
 
 #[cfg(test)]
 mod tests {
-    use super::split;
+    use super::{Source, split};
 
     #[test]
     fn chunks_know_their_first_line() {
-        assert_eq!(split("a\nb\n// -----\nc\n"), [(1, "a\nb\n"), (4, "c\n")]);
-        assert_eq!(split("a // -----\n"), [(1, "a // -----\n")]);
-        assert_eq!(split("// -----"), [(1, ""), (2, "")]);
+        let chunks = |text| {
+            let chunk = |s: &Source| (s.line_column(0).0, s.text().to_string());
+            split("f", text).iter().map(chunk).collect::<Vec<_>>()
+        };
+        assert_eq!(chunks("a\nb\n// -----\nc\n"), [(1, "a\nb\n".into()), (4, "c\n".into())]);
+        assert_eq!(chunks("a // -----\n"), [(1, "a // -----\n".into())]);
+        assert_eq!(chunks("// -----"), [(1, String::new()), (2, String::new())]);
+    }
+
+    #[test]
+    fn locations_in_chunks_count_from_the_separator() {
+        let chunks = split("f", "a\n// -----\nb\n");
+        assert_eq!(chunks[0].location(0).to_string(), "loc(\"within split at f:1 offset \":1:1)");
+        assert_eq!(chunks[1].location(0).to_string(), "loc(\"within split at f:2 offset \":2:1)");
     }
 }

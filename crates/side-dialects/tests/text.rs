@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new(DIALECTS));
 
 fn print(text: &str, options: &PrintOptions) -> Result<String, String> {
-    let source = Arc::new(Source::new("<test>", text, 1));
+    let source = Arc::new(Source::new("<test>", text));
     let read = parse(source.clone(), &REGISTRY, ParseOptions::default());
     let mut errors = read.diagnostics;
     if errors.is_empty() {

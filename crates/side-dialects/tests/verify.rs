@@ -12,7 +12,7 @@ use std::sync::{Arc, LazyLock};
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new(DIALECTS));
 
 fn read(text: &str) -> Module {
-    let source = Arc::new(Source::new("<test>", text, 1));
+    let source = Arc::new(Source::new("<test>", text));
     let options = ParseOptions { allow_unregistered_dialects: true, ..ParseOptions::default() };
     let output = parse(source, &REGISTRY, options);
     let messages: Vec<_> = output.diagnostics.iter().map(|d| &d.message).collect();
@@ -114,7 +114,7 @@ fn values_are_defined_before_their_use() {
     let nested = "%1 = \"x.region\"() ({\n%0 = arith.constant 1 : i32\n\"x.end\"() : () -> ()\n}) : () -> i32\n\
                   %2 = arith.addi %0, %1 : i32\nreturn";
     // Not even parsed: names of a region end with it.
-    let source = Arc::new(Source::new("<test>", format!("func.func @f() {{\n{nested}\n}}"), 1));
+    let source = Arc::new(Source::new("<test>", format!("func.func @f() {{\n{nested}\n}}")));
     let options = ParseOptions { allow_unregistered_dialects: true, ..ParseOptions::default() };
     assert!(!parse(source, &REGISTRY, options).diagnostics.is_empty());
 }

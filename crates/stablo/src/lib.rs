@@ -46,7 +46,7 @@ pub fn registry() -> &'static Registry {
 /// Reads MLIR text. `name` stands for the text in diagnostics and locations. The module is fit for use only if no
 /// diagnostic is an error.
 pub fn parse(name: &str, text: &str, options: ParseOptions) -> ParseOutput {
-    mlir::text::parse(Arc::new(Source::new(name, text, 1)), registry(), options)
+    mlir::text::parse(Arc::new(Source::new(name, text)), registry(), options)
 }
 
 /// Reads a program, which is MLIR text or bytecode by its first bytes. Constants of bytecode share `bytes`. The module is fit for

@@ -66,6 +66,8 @@ fn verify_body(op: OpRef<'_>) -> Verdict {
 /// commutative op on its arguments, else the same without `applies` and then
 /// `reducer(%a: T, %b: T) … {…}` with one pair of arguments an input.
 fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
+    // A reduction is located at its operands.
+    state.span = parser.here();
     let (mut operands, mut inits) = (Vec::new(), Vec::new());
     parser.comma_separated(|p| {
         p.expect("(")?;

@@ -489,10 +489,7 @@ impl Module {
     pub fn location(&self, loc: &Loc) -> Attribute {
         match (loc, &self.source) {
             (Loc::Explicit(attr, _), _) => attr.clone(),
-            (Loc::Source(span), Some(source)) => {
-                let (line, column) = source.line_column(span.start);
-                Attribute::file_location(source.name().clone(), line, column)
-            }
+            (Loc::Source(span), Some(source)) => source.location(span.start),
             _ => Attribute::unknown_location(),
         }
     }

@@ -22,7 +22,7 @@ pub use regions::RegionArgument;
 use super::lexer::{Kind, Token, next_token};
 use crate::attrs::{Attribute, Name, Resource};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
-use crate::ir::{BlockId, Module, OpId};
+use crate::ir::{BlockId, Loc, Module, OpId};
 use crate::ods::Registry;
 use crate::types::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -70,6 +70,8 @@ pub fn parse(source: Arc<Source>, registry: &'static Registry, options: ParseOpt
     }
     let mut module = Module::new(registry);
     module.set_source(source.clone());
+    let top = module.top().id();
+    module.set_loc(top, Loc::Explicit(source.start_location(), None));
     let mut parser = Parser::new(text, module, options);
     parser.parse_top_level();
     ParseOutput { module: parser.module, diagnostics: parser.diagnostics }

@@ -18,23 +18,20 @@ impl Printer<'_> {
         if self.options.debug_info {
             let location = location();
             if let Some(collector) = &mut self.collector {
-                if !self.options.pretty_debug_info {
-                    // Only the locations of ops may be defined at the end of the text.
-                    collector.attribute(&location, by_alias);
-                }
+                // Only the locations of ops may be defined at the end of the text.
+                collector.attribute(&location, by_alias);
                 return;
             }
             self.write(" ");
-            if self.options.pretty_debug_info {
-                self.location_body(&location);
-            } else {
-                self.location(&location, by_alias);
-            }
+            self.location(&location, by_alias);
         }
     }
 
-    /// Writes `loc(…)`, by its alias if it has one and that is allowed.
+    /// Writes `loc(…)`, by its alias if it has one and that is allowed; in the form for people, always in full and bare.
     pub(super) fn location(&mut self, location: &Attribute, by_alias: bool) {
+        if self.options.pretty_debug_info {
+            return self.location_body(location);
+        }
         self.write("loc(");
         if !(by_alias && self.alias(location)) {
             self.location_body(location);
@@ -82,8 +79,10 @@ impl Printer<'_> {
             }
             LocationKind::CallSite { callee, caller } => {
                 if pretty {
+                    let named = matches!(callee.as_location(), Some(LocationKind::Named { .. }));
+                    let in_file = matches!(caller.as_location(), Some(LocationKind::File { .. }));
                     self.inner_location(callee);
-                    self.write(" at ");
+                    self.write(if named && in_file { " at " } else { "\n at " });
                     return self.inner_location(caller);
                 }
                 self.write("callsite(");

@@ -28,6 +28,8 @@ pub struct PrintOptions {
     pub debug_info: bool,
     /// `--mlir-pretty-debuginfo`
     pub pretty_debug_info: bool,
+    /// `--mlir-use-nameloc-as-prefix`: values are named by the names in their locations.
+    pub name_locations_as_prefix: bool,
     /// `--mlir-print-local-scope`
     pub local_scope: bool,
     /// `--mlir-elide-elementsattrs-if-larger`: elements of more than so many are elided.
@@ -48,6 +50,7 @@ impl Default for PrintOptions {
             generic: false,
             debug_info: false,
             pretty_debug_info: false,
+            name_locations_as_prefix: false,
             local_scope: false,
             elide_elements_if_larger: None,
             elide_resources_if_larger: None,

@@ -1,7 +1,8 @@
 //! Names of values and blocks, as upstream numbers them.
 
 use super::{PrintOptions, Printer};
-use crate::ir::{BlockId, Module, OpRef, RegionId, Value, ValueDef};
+use crate::attrs::{Attribute, LocationKind, Name};
+use crate::ir::{BlockId, Loc, Module, OpRef, RegionId, Value, ValueDef};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -93,12 +94,15 @@ impl Names {
             self.blocks.insert(block, number as u32);
             let is_entry = number == 0;
             for (i, &argument) in module.arguments(block).iter().enumerate() {
+                let located = location_name(module, &module.argument_locs(block)[i], options);
                 let suggested = hook.filter(|_| is_entry).and_then(|(op, name)| name(op, index, i));
                 if let Some(name) = suggested {
-                    self.word(argument, name, counters, scope);
+                    self.word(argument, located.unwrap_or(name), counters, scope);
                 } else if is_entry {
-                    let name = format!("arg{}", counters.argument);
+                    let name = located.unwrap_or_else(|| format!("arg{}", counters.argument));
                     counters.argument += 1;
+                    self.word(argument, name, counters, scope);
+                } else if let Some(name) = located {
                     self.word(argument, name, counters, scope);
                 } else {
                     self.number(argument, counters);
@@ -112,26 +116,25 @@ impl Names {
 
     fn op(&mut self, op: OpRef<'_>, options: &PrintOptions, counters: &mut Counters, scope: &mut Scope) {
         let Some(first) = op.results().next() else { return };
-        let Some(def) = op.def().filter(|_| !options.generic) else { return self.number(first, counters) };
-        match def.result_name.map(|name| name(op)) {
-            Some(name) if name.is_empty() => return self.number(first, counters),
-            Some(name) => return self.word(first, name, counters, scope),
-            None => {}
-        }
-        if def.results.len() < 2 {
-            return self.number(first, counters);
-        }
+        let located = location_name(op.module(), op.loc(), options);
+        let def = op.def().filter(|_| !options.generic);
+        let suggested = def.and_then(|def| def.result_name).map(|name| name(op));
         // The results of a declaration of several are named as declared, those of one slot together.
-        let mut named = 0;
-        for (slot, declared) in def.results.iter().enumerate() {
+        let slots = def.filter(|def| suggested.is_none() && def.results.len() > 1).map_or(&[][..], |def| def.results);
+        let mut named = false;
+        for (slot, declared) in slots.iter().enumerate() {
             let range = op.result_slot(slot);
             if !range.is_empty() {
-                self.word(op.result(range.start), declared.name.to_string(), counters, scope);
-                named = range.end;
+                let name = located.clone().unwrap_or_else(|| declared.name.to_string());
+                self.word(op.result(range.start), name, counters, scope);
+                named = true;
             }
         }
-        if named == 0 {
-            self.number(first, counters);
+        if !named {
+            match located.or(suggested).filter(|name| !name.is_empty()) {
+                Some(name) => self.word(first, name, counters, scope),
+                None => self.number(first, counters),
+            }
         }
     }
 
@@ -149,6 +152,38 @@ impl Names {
         scope.taken.insert(unique.clone());
         self.values[value.index()] = ValueName::Word(self.words.len() as u32);
         self.words.push(unique);
+    }
+}
+
+/// The name in a location, as the name of a value; none unless names are asked for, and for a location without one.
+fn location_name(module: &Module, loc: &Loc, options: &PrintOptions) -> Option<String> {
+    let Loc::Explicit(..) = loc else { return None };
+    if !options.name_locations_as_prefix {
+        return None;
+    }
+    let name = first_name(&module.location(loc))?;
+    let mut word = String::with_capacity(name.len());
+    if name.starts_with(|c: char| c.is_ascii_digit()) {
+        word.push('_');
+    }
+    for byte in name.bytes() {
+        match byte {
+            b' ' => word.push('_'),
+            b'$' | b'.' | b'_' | b'-' => word.push(byte as char),
+            _ if byte.is_ascii_alphanumeric() => word.push(byte as char),
+            _ => word.push_str(&format!("{byte:X}")),
+        }
+    }
+    Some(word).filter(|word| !word.is_empty())
+}
+
+/// The first name in a location: of a call, of its callee before its caller.
+fn first_name(location: &Attribute) -> Option<Name> {
+    match location.as_location()? {
+        LocationKind::Unknown | LocationKind::File { .. } => None,
+        LocationKind::Named { name, .. } => Some(name.clone()),
+        LocationKind::CallSite { callee, caller } => first_name(callee).or_else(|| first_name(caller)),
+        LocationKind::Fused { locations, .. } => locations.iter().find_map(first_name),
     }
 }
 
