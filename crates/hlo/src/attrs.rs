@@ -214,11 +214,15 @@ pub static MESH_AXIS: AttrDef = AttrDef {
     ..EMPTY
 };
 
-/// `#stablehlo.mesh<…>`
+static MESH_PARAMS: [ParamDef; 2] =
+    [required("axes", ParamKind::Defs(&MESH_AXIS)), optional("device_ids", ParamKind::Attribute)];
+
+/// `#stablehlo.mesh<axes=[…], device_ids=…>`
 pub static MESH: AttrDef = AttrDef {
     mnemonic: "mesh",
     doc: "A mesh of devices: its axes and, unless they count up, the ids of its devices.",
-    params: &[required("axes", ParamKind::Defs(&MESH_AXIS)), optional("device_ids", ParamKind::Attribute)],
+    params: &MESH_PARAMS,
+    assembly: ParamAssembly::Custom { parse: parse_mesh, print: print_mesh },
     ..EMPTY
 };
 
@@ -387,6 +391,23 @@ fn parse_sub_axis_info(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>
 
 fn print_sub_axis_info(printer: &mut Printer<'_>, values: &[Option<Attribute>]) {
     printer.number(format_args!("({}){}", int(values, 0), int(values, 1)));
+}
+
+fn parse_mesh(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
+    parser.expect("<")?;
+    parser.struct_params(&MESH_PARAMS, ">")
+}
+
+/// Writes a mesh as other attributes of named parameters, but without spaces around `=`.
+fn print_mesh(printer: &mut Printer<'_>, values: &[Option<Attribute>]) {
+    let present = MESH_PARAMS.iter().zip(values).filter_map(|(param, value)| Some((param, value.as_ref()?)));
+    printer.write("<");
+    printer.separated(", ", present, |p, (param, value)| {
+        p.write(param.name);
+        p.write("=");
+        p.param(param.kind, value);
+    });
+    printer.write(">");
 }
 
 /// Reads `<?, 4>`, or the same list as `<bounds = [?, 4]>`.

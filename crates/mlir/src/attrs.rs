@@ -553,8 +553,13 @@ impl Attribute {
         DenseElements::new(ty, tensor.bytes().clone()).expect("bytes of a tensor fit its shape").into()
     }
 
-    /// An attribute of a dialect with its parameters.
-    pub fn dialect(def: &'static AttrDef, params: Vec<Option<Attribute>>) -> Attribute {
+    /// An attribute of a dialect with its parameters. Empty lists that may be absent are.
+    pub fn dialect(def: &'static AttrDef, mut params: Vec<Option<Attribute>>) -> Attribute {
+        for (param, value) in def.params.iter().zip(&mut params) {
+            if param.optional && value.as_ref().and_then(Attribute::as_int_array).is_some_and(<[i64]>::is_empty) {
+                *value = None;
+            }
+        }
         AttrKind::Dialect(DialectAttr { def, params }).into()
     }
 

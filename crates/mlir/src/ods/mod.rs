@@ -470,7 +470,7 @@ pub struct ParamDef {
     pub name: &'static str,
     /// What it holds.
     pub kind: ParamKind,
-    /// Whether it may be absent. An absent list or number prints as if it were empty or zero.
+    /// Whether it may be absent. In an attribute, an empty list of numbers is an absent one.
     pub optional: bool,
 }
 
