@@ -316,7 +316,8 @@ fn depthwise<T: Number>(
     let image = input.len() / sizes.batch;
     let mut rows = result.chunks_exact_mut(features);
     let mut positions = Vec::new();
-    for input in input.chunks_exact(image) {
+    for batch in 0..sizes.batch {
+        let input = &input[batch * image..][..image];
         let mut outputs = Indices::new(&sizes.output_spatial);
         while let (Some(output), Some(row)) = (outputs.next_index(), rows.next()) {
             window_positions(sizes, coordinates, output, &mut positions);

@@ -324,20 +324,23 @@ pub fn pad(
     // The part of the operand that stays, and where it goes.
     let (mut from, mut to, mut sizes, mut steps) = (vec![], vec![], vec![], vec![]);
     for d in 0..rank {
-        let size = i64::try_from(operand.shape()[d]).map_err(|_| too_large())?;
-        let step = interior[d].checked_add(1).filter(|&s| s > 0).ok_or_else(too_large)?;
-        let spread = if size == 0 { 0 } else { (size - 1).checked_mul(step).ok_or_else(too_large)? + 1 };
-        let padded = spread.checked_add(low[d]).and_then(|n| n.checked_add(high[d])).ok_or_else(too_large)?;
+        // No product or sum of a few of these leaves the range of `i128`.
+        let (size, low, high) = (operand.shape()[d] as i128, i128::from(low[d]), i128::from(high[d]));
+        let step = i128::from(interior[d]) + 1;
+        if step < 1 {
+            return Err(too_large());
+        }
+        let spread = if size == 0 { 0 } else { (size - 1) * step + 1 };
         // Nothing is left where the edges cut more than there is.
-        let padded = padded.max(0);
+        let padded = (spread + low + high).max(0);
         shape.push(usize::try_from(padded).map_err(|_| too_large())?);
         // Element i stands at low + i * step.
-        let first = if low[d] >= 0 { 0 } else { (-low[d] + step - 1) / step };
-        let room = padded - 1 - low[d];
+        let first = if low >= 0 { 0 } else { (-low + step - 1) / step };
+        let room = padded - 1 - low;
         let last = if room < 0 { -1 } else { (room / step).min(size - 1) };
         let count = (last - first + 1).max(0);
         from.push(first.min(size) as usize);
-        to.push(if count > 0 { (low[d] + first * step) as usize } else { 0 });
+        to.push(if count > 0 { (low + first * step) as usize } else { 0 });
         sizes.push(count as usize);
         steps.push(isize::try_from(step).map_err(|_| too_large())?);
     }

@@ -2,10 +2,11 @@
 
 use super::index_vectors::take;
 use mlir::eval::{EvalEnv, EvalError};
-use mlir::{Module, OpRef, RegionId};
+use mlir::ir::ValueDef;
+use mlir::{Module, OpRef, RegionId, Value};
 use numerics::math::{self, Direction};
 use numerics::shape::StridedView;
-use numerics::{DType, I1, Tensor, TensorError, dispatch};
+use numerics::{DType, Float, I1, Tensor, TensorError, dispatch};
 use std::cmp::Ordering;
 
 /// The comparator of a sort: `(l0, r0, l1, r1, …)`, one pair an input, gives whether `l` stands before `r`.
@@ -23,17 +24,23 @@ struct Key {
     input: usize,
     descending: bool,
     total_order: bool,
+    canonical: Canonical,
+}
+
+/// Floats that a comparator replaces before it compares in the total order, as exporters write it so that zeros are equal
+/// and NaNs are: the places of the replacements in the total order.
+#[derive(Clone, Copy, Default, PartialEq)]
+struct Canonical {
+    /// What stands for zeros of any sign.
+    zero: Option<i64>,
+    /// What stands for all NaNs.
+    nan: Option<i64>,
 }
 
 impl<'e> Comparator<'e> {
     /// The region `region` of `op` as a comparator. `compare` reads an op that compares its two operands: in which
     /// direction, and whether in the total order of floats.
-    pub fn new(
-        op: OpRef<'_>,
-        region: RegionId,
-        compare: fn(OpRef<'_>) -> Option<(Direction, bool)>,
-        env: &'e mut dyn EvalEnv,
-    ) -> Comparator<'e> {
+    pub fn new(op: OpRef<'_>, region: RegionId, compare: ReadCompare, env: &'e mut dyn EvalEnv) -> Comparator<'e> {
         let module = op.module();
         let (arguments, ops) =
             module.entry(region).map_or((&[][..], &[][..]), |block| (module.arguments(block), module.ops(block)));
@@ -58,24 +65,112 @@ impl<'e> Comparator<'e> {
     }
 }
 
-fn key_of(module: &Module, region: RegionId, compare: fn(OpRef<'_>) -> Option<(Direction, bool)>) -> Option<Key> {
+/// How a block that ends with a comparison reads an op that compares: direction, and whether in the total order.
+type ReadCompare = fn(OpRef<'_>) -> Option<(Direction, bool)>;
+
+fn key_of(module: &Module, region: RegionId, compare: ReadCompare) -> Option<Key> {
     let block = module.entry(region)?;
-    let &[op, last] = module.ops(block) else { return None };
-    let op = module.op(op);
+    let &[.., last] = module.ops(block) else { return None };
+    let &[result] = module.op(last).operands() else { return None };
+    let op = defining_op(module, result)?;
     let (direction, total_order) = compare(op)?;
     let ascending = match direction {
         Direction::Lt => true,
         Direction::Gt => false,
         _ => return None,
     };
-    if !op.results().eq(module.op(last).operands().iter().copied()) {
+    let &[lhs, rhs] = op.operands() else { return None };
+    let (lhs, canonical) = canonicalized(module, lhs, compare)?;
+    let (rhs, rhs_canonical) = canonicalized(module, rhs, compare)?;
+    if canonical != rhs_canonical || (canonical != Canonical::default() && !total_order) {
         return None;
     }
     let position = |v| module.arguments(block).iter().position(|&a| a == v);
-    let &[lhs, rhs] = op.operands() else { return None };
     let (lhs, rhs) = (position(lhs)?, position(rhs)?);
     let swapped = lhs > rhs;
-    (lhs / 2 == rhs / 2 && lhs != rhs).then_some(Key { input: lhs / 2, descending: ascending == swapped, total_order })
+    let descending = ascending == swapped;
+    (lhs / 2 == rhs / 2 && lhs != rhs).then_some(Key { input: lhs / 2, descending, total_order, canonical })
+}
+
+fn defining_op(module: &Module, value: Value) -> Option<OpRef<'_>> {
+    match module.def(value) {
+        ValueDef::Result { op, .. } => Some(module.op(op)),
+        ValueDef::Argument { .. } => None,
+    }
+}
+
+/// The value that `value` is but for zeros and NaNs: `nan` where `x != x`, else `0` where `x == 0`, else `x`; either step
+/// may be absent.
+fn canonicalized(module: &Module, value: Value, compare: ReadCompare) -> Option<(Value, Canonical)> {
+    let mut canonical = Canonical::default();
+    let mut rest = value;
+    // Each step is a selection between a constant and what it replaces.
+    while let Some(op) = defining_op(module, rest) {
+        let &[condition, replacement, kept] = op.operands() else { return None };
+        if op.def()?.name != "stablehlo.select" {
+            return None;
+        }
+        let place = place_of_constant(module, replacement)?;
+        let condition = defining_op(module, condition)?;
+        let &[lhs, rhs] = condition.operands() else { return None };
+        let source = match compare(condition)? {
+            (Direction::Ne, false) if lhs == rhs && (lhs == kept || lhs == argument_under(module, kept)) => {
+                // Only as the outermost: what stands for NaNs is then final.
+                canonical.zero.is_none().then_some(&mut canonical.nan)?
+            }
+            (Direction::Eq, false) if lhs == kept && is_zero(module, rhs) && is_zero(module, replacement) => {
+                &mut canonical.zero
+            }
+            _ => return None,
+        };
+        if source.replace(place).is_some() {
+            return None;
+        }
+        rest = kept;
+    }
+    Some((rest, canonical))
+}
+
+/// The last operand of a selection, or the value itself.
+fn argument_under(module: &Module, value: Value) -> Value {
+    match defining_op(module, value).map(OpRef::operands) {
+        Some(&[_, _, kept]) => kept,
+        _ => value,
+    }
+}
+
+fn constant(module: &Module, value: Value) -> Option<Tensor> {
+    defining_op(module, value)?.attr("value")?.to_tensor()?.ok()
+}
+
+fn is_zero(module: &Module, value: Value) -> bool {
+    let zero = || math::convert(constant(module, value)?, DType::F64).ok()?.item::<f64>().ok();
+    zero() == Some(0.0)
+}
+
+/// The place of a float constant in the total order.
+fn place_of_constant(module: &Module, value: Value) -> Option<i64> {
+    let constant = constant(module, value).filter(|c| c.num_elements() == 1)?;
+    places(&constant, Canonical::default()).ok()?.first().copied()
+}
+
+/// The places of floats in the total order, once they are canonicalized; none for other elements.
+fn places(floats: &Tensor, canonical: Canonical) -> Result<Vec<i64>, TensorError> {
+    fn place<T: Float>(x: T, canonical: Canonical) -> i64 {
+        let replacement = if x.is_nan() {
+            canonical.nan
+        } else if x == T::ZERO {
+            canonical.zero
+        } else {
+            None
+        };
+        replacement.unwrap_or_else(|| math::compare::total_order_key(x))
+    }
+    dispatch!(
+        floats.dtype(),
+        [float] T => Ok(floats.as_slice::<T>()?.iter().map(|&x| place(x, canonical)).collect()),
+        else Ok(Vec::new())
+    )
 }
 
 /// `inputs`, of one shape, sorted together along `dimension`.
@@ -134,11 +229,7 @@ fn sort_by_key(rows: &[Tensor], key: Key, size: usize) -> Result<Option<Vec<usiz
     let Some(tensor) = rows.get(key.input) else { return Ok(None) };
     let dtype = tensor.dtype();
     if key.total_order && dtype.is_float() {
-        let keys: Vec<i64> = dispatch!(
-            dtype,
-            [float] T => tensor.as_slice::<T>()?.iter().map(|&x| math::compare::total_order_key(x)).collect(),
-            else Vec::new()
-        );
+        let keys = places(tensor, key.canonical)?;
         return Ok(typed(&keys, size, key.descending));
     }
     // Wide types hold every number of the narrow ones.

@@ -4,7 +4,7 @@ use super::{Body, apply_updates, pad, take};
 use crate::window::WindowDim;
 use mlir::eval::{EvalEnv, EvalError};
 use mlir::{OpRef, RegionId};
-use numerics::shape::{Indices, StridedView, strides};
+use numerics::shape::{Indices, StridedView, num_elements, strides};
 use numerics::{I1, Tensor};
 
 /// Number of windows along each dimension.
@@ -34,7 +34,7 @@ pub fn reduce_window(
     let inputs = body.promote(init_values.len(), inputs)?;
     let shape = inputs.first().map_or(&[][..], |t| t.shape());
     let counts = num_windows(shape, window)?;
-    let n: usize = counts.iter().product();
+    let n = num_elements(&counts).ok_or_else(|| EvalError::new("window", "the result is too large"))?;
     let column = |f: fn(&WindowDim) -> i64| window.iter().map(f).collect::<Vec<i64>>();
     let (low, high) = (column(|d| d.pad_low), column(|d| d.pad_high));
     let interior = column(|d| d.base_dilation - 1);
@@ -89,8 +89,8 @@ pub fn select_and_scatter(
         while let Some(at) = windows.next_index() {
             let mut place = Some(0);
             for (d, dim) in window.iter().enumerate() {
-                let index = at[d] as i64 * dim.stride - dim.pad_low + tap[d] as i64;
-                let within = index >= 0 && (index as u64) < operand.shape()[d] as u64;
+                let index = at[d] as i128 * i128::from(dim.stride) - i128::from(dim.pad_low) + tap[d] as i128;
+                let within = index >= 0 && index < operand.shape()[d] as i128;
                 place = place.filter(|_| within).map(|p| p + index as usize * steps[d]);
             }
             candidates.extend(place.map(|p| (number, p)));

@@ -1,0 +1,39 @@
+// RUN: stablehlo-translate --interpret --split-input-file %s
+
+// The example of the specification.
+func.func @main() {
+  %lhs = stablehlo.constant dense<[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]> : tensor<2x2x2xi64>
+  %rhs = stablehlo.constant dense<[[[1, 0], [0, 1]], [[1, 0], [0, 1]]]> : tensor<2x2x2xi64>
+  %result = stablehlo.dot_general %lhs, %rhs, batching_dims = [0] x [0], contracting_dims = [2] x [1]
+    : (tensor<2x2x2xi64>, tensor<2x2x2xi64>) -> tensor<2x2x2xi64>
+  check.expect_eq_const %result, dense<[[[1, 2], [3, 4]], [[5, 6], [7, 8]]]> : tensor<2x2x2xi64>
+  return
+}
+
+// -----
+
+// Sums in the type of the result: 2 * 100 * 100 does not fit i8, and wraps where it must; small floats are rounded once
+// (256 + 1 + 1 is 258 in bf16, 256 + 1 alone is 256).
+func.func @main() {
+  %x = stablehlo.constant dense<100> : tensor<2xi8>
+  %wide = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0] : (tensor<2xi8>, tensor<2xi8>) -> tensor<i32>
+  check.expect_eq_const %wide, dense<20000> : tensor<i32>
+  %narrow = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0] : (tensor<2xi8>, tensor<2xi8>) -> tensor<i8>
+  check.expect_eq_const %narrow, dense<32> : tensor<i8>
+  %y = stablehlo.constant dense<[256.0, 1.0, 1.0]> : tensor<3xbf16>
+  %one = stablehlo.constant dense<1.0> : tensor<3xbf16>
+  %small = stablehlo.dot %y, %one : (tensor<3xbf16>, tensor<3xbf16>) -> tensor<bf16>
+  check.expect_eq_const %small, dense<258.0> : tensor<bf16>
+  return
+}
+
+// -----
+
+// Nothing to contract: sums of no products.
+func.func @main() {
+  %lhs = stablehlo.constant dense<> : tensor<2x0xf32>
+  %rhs = stablehlo.constant dense<> : tensor<0x3xf32>
+  %result = stablehlo.dot_general %lhs, %rhs, contracting_dims = [1] x [0] : (tensor<2x0xf32>, tensor<0x3xf32>) -> tensor<2x3xf32>
+  check.expect_eq_const %result, dense<0.0> : tensor<2x3xf32>
+  return
+}
