@@ -17,13 +17,13 @@ fn common_type(op: OpRef<'_>) -> Result<Vec<Type>, Diagnostic> {
 
 macro_rules! binary {
     ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $first:ident, $second:ident, $set:ident, $format:literal
-        $(=> $eval:expr)? $(, $extra:ident)?;)*) => {
+        $(=> $eval:expr)? $(, $extra:ident)*;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
                 operands { $first: single $set, $second: single $set }
                 results { result: single $set }
-                traits [Pure, Elementwise $(, $extra)?]
+                traits [Pure, Elementwise $(, $extra)*]
                 hooks { assembly: Assembly::Format($format), infer: Some(common_type) $(, eval: Some($eval))? }
             }
         })*
@@ -33,7 +33,7 @@ macro_rules! binary {
 binary! {
     /// The upper half of the product of integers.
     MulhiOp, "chlo.mulhi", lhs, rhs, RANKED_INTS,
-        "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)", Commutative;
+        "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)", Commutative, ConstantsLast;
     /// The number next to `x` in the direction of `y`.
     NextAfterOp, "chlo.next_after", x, y, FLOATS,
         "$x `,` $y attr-dict `:` type($x) `,` type($y) `->` type($result)" => eval::binary;

@@ -62,14 +62,14 @@ fn same_element(op: OpRef<'_>) -> Result<Vec<Type>, Diagnostic> {
 }
 
 macro_rules! binary {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $from:ident, $to:ident, $infer:expr $(, $extra:ident)?;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $from:ident, $to:ident, $infer:expr $(, $extra:ident)*;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
                 operands { lhs: single $from, rhs: single $from }
                 results { result: single $to }
                 attributes { broadcast_dimensions: optional I64Array }
-                traits [Pure $(, $extra)?]
+                traits [Pure $(, $extra)*]
                 hooks { assembly: Assembly::Format(FORMAT_TEXT), infer: Some($infer) }
             }
         })*
@@ -78,9 +78,9 @@ macro_rules! binary {
 
 binary! {
     /// Sum.
-    BroadcastAddOp, "chlo.broadcast_add", TENSOR, TENSOR, same_element, Commutative;
+    BroadcastAddOp, "chlo.broadcast_add", TENSOR, TENSOR, same_element, Commutative, ConstantsLast;
     /// Logical and of booleans, bitwise and of integers.
-    BroadcastAndOp, "chlo.broadcast_and", BOOLEANS_OR_INTS, BOOLEANS_OR_INTS, same_element, Commutative;
+    BroadcastAndOp, "chlo.broadcast_and", BOOLEANS_OR_INTS, BOOLEANS_OR_INTS, same_element, Commutative, ConstantsLast;
     /// The angle of the point with ordinate `lhs` and abscissa `rhs`.
     BroadcastAtan2Op, "chlo.broadcast_atan2", TENSOR, TENSOR, same_element;
     /// The complex number of real part `lhs` and imaginary part `rhs`.
@@ -89,15 +89,15 @@ binary! {
     /// Quotient.
     BroadcastDivideOp, "chlo.broadcast_divide", TENSOR, TENSOR, same_element;
     /// The greater number.
-    BroadcastMaximumOp, "chlo.broadcast_maximum", TENSOR, TENSOR, same_element, Commutative;
+    BroadcastMaximumOp, "chlo.broadcast_maximum", TENSOR, TENSOR, same_element, Commutative, ConstantsLast;
     /// The lesser number.
-    BroadcastMinimumOp, "chlo.broadcast_minimum", TENSOR, TENSOR, same_element, Commutative;
+    BroadcastMinimumOp, "chlo.broadcast_minimum", TENSOR, TENSOR, same_element, Commutative, ConstantsLast;
     /// Product.
-    BroadcastMultiplyOp, "chlo.broadcast_multiply", TENSOR, TENSOR, same_element, Commutative;
+    BroadcastMultiplyOp, "chlo.broadcast_multiply", TENSOR, TENSOR, same_element, Commutative, ConstantsLast;
     /// The number next to `lhs` in the direction of `rhs`.
     BroadcastNextAfterOp, "chlo.broadcast_next_after", TENSOR, TENSOR, same_element;
     /// Logical or of booleans, bitwise or of integers.
-    BroadcastOrOp, "chlo.broadcast_or", BOOLEANS_OR_INTS, BOOLEANS_OR_INTS, same_element, Commutative;
+    BroadcastOrOp, "chlo.broadcast_or", BOOLEANS_OR_INTS, BOOLEANS_OR_INTS, same_element, Commutative, ConstantsLast;
     /// The derivative of order `lhs` of the digamma function at `rhs`.
     BroadcastPolygammaOp, "chlo.broadcast_polygamma", TENSOR, TENSOR, same_element;
     /// `lhs` to the power of `rhs`.
@@ -113,7 +113,7 @@ binary! {
     /// Difference.
     BroadcastSubtractOp, "chlo.broadcast_subtract", TENSOR, TENSOR, same_element;
     /// Logical exclusive or of booleans, bitwise exclusive or of integers.
-    BroadcastXorOp, "chlo.broadcast_xor", BOOLEANS_OR_INTS, BOOLEANS_OR_INTS, same_element, Commutative;
+    BroadcastXorOp, "chlo.broadcast_xor", BOOLEANS_OR_INTS, BOOLEANS_OR_INTS, same_element, Commutative, ConstantsLast;
     /// The Hurwitz zeta function.
     BroadcastZetaOp, "chlo.broadcast_zeta", FLOATS, FLOATS, same_element;
 }

@@ -442,6 +442,11 @@ pub fn reduced_in_place<'m>(
     Ok(())
 }
 
+/// Whether sizes may be those of a part of a tensor: none is negative or exceeds a dimension that is known.
+pub fn compatible_sizes(part: &[i64], whole: &[i64]) -> bool {
+    part.iter().zip(whole).all(|(&size, &whole)| size >= 0 && (whole == DYNAMIC || size <= whole))
+}
+
 /// A shape given as an operand has one entry for each dimension of the result, and fits it where it is constant.
 pub fn shape_operand(op: OpRef<'_>, label: &'static str, name: &str, operand: usize) -> Verdict {
     let result = shape(op.result_type(0));

@@ -63,6 +63,25 @@ pub fn most_specific<'a>(mut tensors: impl Iterator<Item = &'a Type>) -> Option<
     )
 }
 
+/// The type of a value that is declared to have type `declared` and is known to have type `found`: the most that is known of its
+/// shape, with the element types that are declared. None if it cannot have both.
+pub fn refined(declared: &Type, found: &Type) -> Option<Type> {
+    if declared == found {
+        return Some(declared.clone());
+    }
+    if let (Some(a), Some(b)) = (declared.as_tuple(), found.as_tuple()) {
+        let elements = (a.len() == b.len()).then(|| a.iter().zip(b).map(|(a, b)| refined(a, b)).collect::<Option<_>>());
+        return elements.flatten().map(Type::tuple);
+    }
+    elements(declared, found).then_some(())?;
+    match (&**declared, &**found) {
+        (TypeKind::UnrankedTensor(element), TypeKind::RankedTensor(_)) => Some(with_element(found, element.clone())),
+        (TypeKind::RankedTensor(_), TypeKind::UnrankedTensor(_)) => Some(declared.clone()),
+        (TypeKind::RankedTensor(_), TypeKind::RankedTensor(_)) => most_specific([declared, found].into_iter()),
+        _ => None,
+    }
+}
+
 /// What holds for each of several types of one rank: sizes that differ become `?`, bounded by the greatest bound.
 /// None if they have no common type. Element type and encoding are those of the first.
 pub fn least_specific<'a>(mut tensors: impl Iterator<Item = &'a Type>) -> Option<Type> {

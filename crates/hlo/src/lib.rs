@@ -15,6 +15,7 @@ pub mod eval;
 pub mod infer;
 pub mod ops;
 pub mod quantized;
+pub mod refine;
 pub mod types;
 pub mod window;
 

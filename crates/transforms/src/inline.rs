@@ -2,6 +2,7 @@
 //!
 //! As in MLIR's inliner: callees first, calls within a cycle stay, and so do calls of functions marked `no_inline`.
 
+use crate::calls::callees_first;
 use crate::symbol_dce::remove_unused;
 use mlir::attrs::{AttrKind, LocationKind};
 use mlir::ir::Loc;
@@ -27,39 +28,11 @@ fn run(cx: &mut Context<'_>) {
     remove_unused(module, cx.root, |op| op.is(FuncOp::DEF));
 }
 
-fn functions(module: &Module) -> Vec<OpId> {
-    module.walk(module.top().id()).filter(|op| op.is(FuncOp::DEF)).map(OpRef::id).collect()
-}
-
 /// The function with a body that an op calls.
 fn callee(op: OpRef<'_>) -> Option<FuncOp<'_>> {
     let call = CallOp::cast(op)?;
     let callee = FuncOp::cast(nearest_symbol(op, call.callee()?.as_flat_symbol()?)?)?;
     (!callee.is_declaration()).then_some(callee)
-}
-
-/// All functions, each after those that it calls, as far as there are no cycles.
-fn callees_first(module: &Module) -> Vec<OpId> {
-    let mut order = Vec::new();
-    let mut seen = HashSet::new();
-    for root in functions(module) {
-        // A function stands on the stack with the callees that are still to be visited.
-        let mut stack = Vec::new();
-        if seen.insert(root) {
-            stack.push((root, callees(module, root)));
-        }
-        while let Some((function, rest)) = stack.last_mut() {
-            match rest.pop() {
-                Some(next) if seen.insert(next) => stack.push((next, callees(module, next))),
-                Some(_) => {}
-                None => {
-                    order.push(*function);
-                    stack.pop();
-                }
-            }
-        }
-    }
-    order
 }
 
 fn callees(module: &Module, function: OpId) -> Vec<OpId> {

@@ -1,9 +1,15 @@
 //! Transformations of modules: one file a pass, and the tables by which programs find them.
 
+mod calls;
 mod canonicalize;
+mod canonicalize_dynamism;
+mod check_shape_assertions;
 mod cse;
+mod evaluate;
 mod inline;
 mod reconcile_unrealized_casts;
+mod refine_arguments;
+mod refine_shapes;
 mod strip_debuginfo;
 mod symbol_dce;
 mod symbols;
@@ -17,6 +23,10 @@ pub static PASSES: Passes = Passes {
         cse::PASS,
         inline::PASS,
         reconcile_unrealized_casts::PASS,
+        canonicalize_dynamism::PASS,
+        check_shape_assertions::PASS,
+        refine_arguments::PASS,
+        refine_shapes::PASS,
         strip_debuginfo::PASS,
         symbol_dce::PASS,
     ],

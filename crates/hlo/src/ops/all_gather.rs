@@ -14,6 +14,7 @@ op! {
             use_global_device_ids: optional Unit,
         }
         hooks {
+            refine: Some(refine),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_symbols: Some(check::mesh_symbol),
         }
@@ -31,4 +32,17 @@ fn verify(op: OpRef<'_>) -> Verdict {
         check::scaled(op, "all_gather_c6", dimension as usize, ["operand", "result"], [shape(operand), shape(result)])?;
     }
     Ok(())
+}
+
+/// The gathered dimension has the size of the operand for each process of a group.
+fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
+    let group = refine::group_size(op)?;
+    let dimension = usize::try_from(integer(op.attr("all_gather_dim"))).ok()?;
+    let gathered = |(operand, result): (&Type, &Type)| {
+        let mut sizes = operand.shape()?.to_vec();
+        let size = sizes.get_mut(dimension)?;
+        *size = if *size == DYNAMIC { DYNAMIC } else { size.checked_mul(group)? };
+        Some(refine::with_shape(result, sizes))
+    };
+    op.operand_types().zip(op.result_types()).map(gathered).collect()
 }

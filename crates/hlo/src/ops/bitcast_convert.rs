@@ -12,6 +12,7 @@ op! {
         hooks {
             assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
             eval: Some(eval),
+            refine: Some(refine),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
@@ -40,4 +41,10 @@ fn verify(op: OpRef<'_>) -> Verdict {
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
     let [operand] = eval::tensors(operands)?;
     eval::one(math::bitcast(&operand, eval::storage_dtype(op.result_type(0))?)?)
+}
+
+/// Elements of one width keep the shape.
+fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
+    let same = quantized::bit_width(op.operand_type(0)) == quantized::bit_width(op.result_type(0));
+    if same { refine::shape_of_operand(op) } else { None }
 }

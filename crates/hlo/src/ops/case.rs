@@ -13,6 +13,7 @@ op! {
         hooks {
             eval: Some(eval),
             canonicalize: &[("case-of-constant", inline_chosen_branch)],
+            refine: Some(|op| infer::branches(op, ["case_c2", "case_c3"]).ok()),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_regions: Some(|op, out| out.extend(verify_branches(op).err())),
         }

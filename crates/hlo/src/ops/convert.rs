@@ -13,6 +13,7 @@ op! {
             assembly: Assembly::Format(
                 "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
             ),
+            refine: Some(refine::shape_of_operand),
             verify: Some(|op, out| out.extend(check::same_shapes(op, "convert_c1").err())),
         }
     }

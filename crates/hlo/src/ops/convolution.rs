@@ -31,6 +31,7 @@ op! {
                  $window_reversal) `}` \
                  attr-dict `:` functional-type(operands, results)",
             ),
+            refine: Some(refine),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
@@ -135,18 +136,46 @@ pub(super) fn verify_convolution(op: OpRef<'_>, padding: Option<&Attribute>, lab
         format!("the kernel input feature dimension must be {feature} / {features} of the input; found {kernel_input}")
     })?;
     check::precision_config(op, label(24))?;
-    let mut required = vec![DYNAMIC; n];
-    required[dims.output_batch_dimension as usize] = if batch == DYNAMIC { DYNAMIC } else { batch / batches };
-    required[dims.output_feature_dimension as usize] = kernel_output;
-    // Padding that is an operand may be known only at run time.
-    if padding.is_some() || op.operands().len() == 2 {
-        let windows = spatial_windows(op, &dims, padding, labels)?;
-        for (&d, &size) in dims.output_spatial_dimensions.iter().zip(&windows) {
-            required[d as usize] = size;
-        }
-    }
+    let required = result_shape(op, &dims, padding, labels)?;
     check::has_shape(op, label(25), "the result", shape(result), &required)?;
     verify_elements(op, &dims, labels)
+}
+
+/// What is known of the shape of the result. The dimension numbers must be valid.
+fn result_shape(
+    op: OpRef<'_>,
+    dims: &ConvDims<'_>,
+    padding: Option<&Attribute>,
+    labels: &[&'static str; 34],
+) -> Result<Vec<i64>, Diagnostic> {
+    let (lhs, rhs) = (op.operand_type(0), op.operand_type(1));
+    let batch = shape(lhs)[dims.input_batch_dimension as usize];
+    let batches = integer(op.attr("batch_group_count"));
+    let mut sizes = vec![DYNAMIC; rank(lhs)];
+    sizes[dims.output_batch_dimension as usize] = if batch == DYNAMIC { DYNAMIC } else { batch / batches };
+    sizes[dims.output_feature_dimension as usize] = shape(rhs)[dims.kernel_output_feature_dimension as usize];
+    // Padding that is an operand may be known only at run time.
+    if padding.is_some() || op.operands().len() == 2 {
+        let windows = spatial_windows(op, dims, padding, labels)?;
+        for (&d, &size) in dims.output_spatial_dimensions.iter().zip(&windows) {
+            sizes[d as usize] = size;
+        }
+    }
+    Ok(sizes)
+}
+
+fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
+    refine_convolution(op, op.attr("padding"), &LABELS)
+}
+
+/// What is known of the result; `padding` and `labels` are as for [`verify_convolution`].
+pub(super) fn refine_convolution(
+    op: OpRef<'_>,
+    padding: Option<&Attribute>,
+    labels: &[&'static str; 34],
+) -> Option<Vec<Type>> {
+    let dims = op.attr("dimension_numbers").and_then(ConvDims::of)?;
+    refine::shaped(op, result_shape(op, &dims, padding, labels).ok()?)
 }
 
 /// The number of windows along each spatial dimension.

@@ -24,6 +24,8 @@ op! {
                 "custom<CustomCallTarget>($call_target_name) `(` $inputs `)` \
                  attr-dict `:` functional-type(operands, results)",
             ),
+            refine: Some(refine),
+            to_static: Some(to_static),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
@@ -108,4 +110,76 @@ fn verify_layout(op: OpRef<'_>, name: &str, layout: &Attribute, ty: &Type) -> Ve
             "{name} must hold a permutation of the dimensions of each tensor, and nothing for other values; found {written:?} for {ty}"
         )
     })
+}
+
+/// The shapes of results that operands hold, as an attribute of exporters says: one operand a result, the elements of tuples
+/// counted one by one.
+const SHAPE_OPERANDS: &str = "indices_of_shape_operands";
+
+/// The operands that hold the shapes of the results, if an attribute says that there are such.
+///
+/// # Errors
+/// An attribute that does not name an operand for each result, or constant shapes that the results cannot have.
+pub fn shape_operands(op: OpRef<'_>) -> Result<Option<Vec<usize>>, Diagnostic> {
+    let Some(indices) = op.attr(SHAPE_OPERANDS) else { return Ok(None) };
+    let ty = indices.ty();
+    require(op, SHAPE_OPERANDS, rank(&ty) == 1 && *ty.element_type() == Type::i64(), || {
+        format!("{SHAPE_OPERANDS} must be a tensor of i64 with one dimension; found {ty}")
+    })?;
+    let mut results = Vec::new();
+    op.result_types().for_each(|ty| flatten(ty, &mut results));
+    check::count(op, SHAPE_OPERANDS, SHAPE_OPERANDS, shape(&ty)[0] as usize, results.len(), "the number of results")?;
+    let indices = indices.as_dense().and_then(|d| d.int_values()).unwrap_or_default();
+    check::in_range(op, SHAPE_OPERANDS, SHAPE_OPERANDS, &indices, op.operands().len())?;
+    let indices: Vec<usize> = indices.into_iter().map(|i| i as usize).collect();
+    for (&operand, ty) in indices.iter().zip(results) {
+        let Some(sizes) = check::constant_ints(op, operand) else { continue };
+        require(op, SHAPE_OPERANDS, ty.shape().is_none_or(|found| compat::shapes(found, &sizes)), || {
+            format!("operand {operand} holds the shape {sizes:?}, which a result of type {ty} cannot have")
+        })?;
+    }
+    Ok(Some(indices))
+}
+
+/// The elements of nested tuples, in order.
+fn flatten<'t>(ty: &'t Type, types: &mut Vec<&'t Type>) {
+    match ty.as_tuple() {
+        Some(elements) => elements.iter().for_each(|ty| flatten(ty, types)),
+        None => types.push(ty),
+    }
+}
+
+/// The results with shapes that are constants among the operands.
+fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
+    let mut shapes = shape_operands(op).ok()??.into_iter();
+    let types = op.result_types().map(|ty| shaped(op, ty, &mut shapes)).collect::<Option<_>>()?;
+    shapes.next().is_none().then_some(types)
+}
+
+/// A type with shapes that operands hold.
+fn shaped(op: OpRef<'_>, ty: &Type, shapes: &mut dyn Iterator<Item = usize>) -> Option<Type> {
+    if let Some(elements) = ty.as_tuple() {
+        return elements.iter().map(|ty| shaped(op, ty, shapes)).collect::<Option<_>>().map(Type::tuple);
+    }
+    let operand = shapes.next()?;
+    let known = refine::with_shape(ty, refine::sizes(op, operand)?);
+    ty.is_shaped().then(|| compat::refined(ty, &known)).flatten()
+}
+
+/// Shapes that the types of the results tell need no operands.
+fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let view = rw.op(op);
+    let shapes = shape_operands(view).ok()??;
+    let types: Vec<Type> = view.result_types().cloned().collect();
+    (refine(view)? == types).then_some(())?;
+    let kept = |i: &usize| !shapes.contains(i);
+    let operands: Vec<_> = (0..view.operands().len()).filter(kept).map(|i| view.operand(i)).collect();
+    let layouts = CustomCallOp(view)
+        .operand_layouts()
+        .and_then(Attribute::as_array)
+        .map(|layouts| Attribute::array((0..layouts.len()).filter(kept).map(|i| layouts[i].clone()).collect()));
+    let new = rw.make(CustomCallOp::DEF, operands).attributes_of(op).without(SHAPE_OPERANDS);
+    let new = new.optional_attr("operand_layouts", layouts.as_ref()).results(types);
+    rw.replace_with(op, new);
+    Some(())
 }

@@ -16,6 +16,7 @@ op! {
                 "$lhs `,` $rhs `` custom<PrecisionConfig>($precision_config) \
                  attr-dict `:` functional-type(operands, results)",
             ),
+            refine: Some(|op| refine::shaped(op, result_shape(op))),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
@@ -30,8 +31,13 @@ fn verify(op: OpRef<'_>) -> Verdict {
     require(op, "dot_shapes", fits, || {
         format!("lhs and rhs must be vectors or matrices whose inner dimensions agree; found {lhs} and {rhs}")
     })?;
-    let sizes = [&l[..l.len() - 1], &r[1..]].concat();
-    check::has_shape(op, "dot_shapes", "the result", shape(op.result_type(0)), &sizes)
+    check::has_shape(op, "dot_shapes", "the result", shape(op.result_type(0)), &result_shape(op))
+}
+
+/// The dimensions that are not contracted. Both operands have dimensions.
+fn result_shape(op: OpRef<'_>) -> Vec<i64> {
+    let (lhs, rhs) = (shape(op.operand_type(0)), shape(op.operand_type(1)));
+    [&lhs[..lhs.len().saturating_sub(1)], rhs.get(1..).unwrap_or(&[])].concat()
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

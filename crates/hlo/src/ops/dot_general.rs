@@ -22,6 +22,7 @@ op! {
                  custom<PrecisionConfigAndAlgorithm>($precision_config, $algorithm) \
                  attr-dict `:` functional-type(operands, results)",
             ),
+            refine: Some(|op| refine::shaped(op, result_shape(op)?)),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
@@ -51,15 +52,30 @@ fn verify(op: OpRef<'_>) -> Verdict {
             })?;
         }
     }
-    let free = |ty: &Type, batching: &[i64], contracting: &[i64]| -> Vec<i64> {
-        let numbered = (0i64..).zip(shape(ty));
-        numbered.filter(|(d, _)| !batching.contains(d) && !contracting.contains(d)).map(|(_, &size)| size).collect()
-    };
-    let batch: Vec<i64> = lb.iter().map(|&d| shape(lhs)[d as usize]).collect();
-    let sizes = [batch, free(lhs, lb, lc), free(rhs, rb, rc)].concat();
+    let sizes = result_shape(op).unwrap_or_default();
     check::has_shape(op, "dot_general_c12", "the result", shape(op.result_type(0)), &sizes)?;
     verify_elements(op, rc)?;
     verify_algorithm(op)
+}
+
+/// The batching dimensions, then the others of `lhs` and of `rhs` but for the contracted ones, if there are those dimensions.
+fn result_shape(op: OpRef<'_>) -> Option<Vec<i64>> {
+    let dims = op.attr("dot_dimension_numbers").and_then(DotDims::of)?;
+    let (lhs, rhs) = (shape(op.operand_type(0)), shape(op.operand_type(1)));
+    let free = |shape: &[i64], batching: &[i64], contracting: &[i64]| -> Vec<i64> {
+        let numbered = (0i64..).zip(shape);
+        numbered.filter(|(d, _)| !batching.contains(d) && !contracting.contains(d)).map(|(_, &size)| size).collect()
+    };
+    // What one operand does not say of a batching dimension, the other may.
+    let batch = |(&l, &r): (&i64, &i64)| {
+        let (l, r) = (*lhs.get(usize::try_from(l).ok()?)?, *rhs.get(usize::try_from(r).ok()?)?);
+        Some(if l == DYNAMIC { r } else { l })
+    };
+    let batching = dims.lhs_batching_dimensions.iter().zip(dims.rhs_batching_dimensions);
+    let mut sizes: Vec<i64> = batching.map(batch).collect::<Option<_>>()?;
+    sizes.extend(free(lhs, dims.lhs_batching_dimensions, dims.lhs_contracting_dimensions));
+    sizes.extend(free(rhs, dims.rhs_batching_dimensions, dims.rhs_contracting_dimensions));
+    Some(sizes)
 }
 
 fn verify_elements(op: OpRef<'_>, rhs_contracting: &[i64]) -> Verdict {

@@ -19,6 +19,8 @@ op! {
                 "$operand `,` $output_dimensions `,` `dims` `=` $broadcast_dimensions \
                  attr-dict `:` functional-type(operands, results)",
             ),
+            refine: Some(|op| refine::by_operand(op, 1)),
+            to_static: Some(to_static),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
@@ -65,4 +67,15 @@ fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> Eval
     let shape = eval::runtime_shape(op, &output_dimensions)?;
     let view = StridedView::dense(operand.shape())?.broadcast(&shape, &eval::usizes(op, "broadcast_dimensions")?)?;
     eval::one(operand.gather(&view)?)
+}
+
+/// A static result is that of a `broadcast_in_dim`.
+fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let view = rw.op(op);
+    check::constant_ints(view, 1)?;
+    let (operand, ty) = (view.operand(0), view.result_type(0).clone());
+    (rw.ty(operand).as_tensor()?.has_static_shape() && ty.as_tensor()?.has_static_shape()).then_some(())?;
+    let new = rw.make(super::BroadcastInDimOp::DEF, [operand]).attributes_of(op).results([ty]);
+    rw.replace_with(op, new);
+    Some(())
 }

@@ -18,7 +18,7 @@ op! {
             precision_config: optional ArrayOf(&Enum(&PRECISION)),
         }
         traits [NoMemoryEffect]
-        hooks { eval: Some(eval), verify: Some(|op, out| out.extend(verify(op).err())) }
+        hooks { eval: Some(eval), refine: Some(refine), to_static: Some(to_static), verify: Some(|op, out| out.extend(verify(op).err())) }
     }
 }
 
@@ -62,8 +62,27 @@ const LABELS: [&str; 34] = [
 fn verify(op: OpRef<'_>) -> Verdict {
     let spatial = rank(op.operand_type(0)).saturating_sub(2) as i64;
     check::has_shape(op, "dynamic_conv_c4", "padding", shape(op.operand_type(2)), &[spatial, 2])?;
-    let padding = check::constant(op, 2).filter(|p| *p.ty().element_type() == Type::i64());
-    super::convolution::verify_convolution(op, padding, &LABELS)
+    super::convolution::verify_convolution(op, constant_padding(op).as_ref(), &LABELS)
+}
+
+/// The padding as the attribute of a convolution, if it is constant.
+fn constant_padding(op: OpRef<'_>) -> Option<Attribute> {
+    let sizes = shape(op.operand_type(2));
+    Attribute::i64_elements(sizes, &check::constant_ints(op, 2)?)
+}
+
+fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
+    super::convolution::refine_convolution(op, Some(&constant_padding(op)?), &LABELS)
+}
+
+/// A padding that is constant is that of a `convolution`.
+fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let view = rw.op(op);
+    let padding = constant_padding(view)?;
+    let (operands, ty) = (view.operands()[..2].to_vec(), view.result_type(0).clone());
+    let new = rw.make(super::ConvolutionOp::DEF, operands).attributes_of(op).attr("padding", padding).results([ty]);
+    rw.replace_with(op, new);
+    Some(())
 }
 
 fn eval(op: OpRef<'_>, mut operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

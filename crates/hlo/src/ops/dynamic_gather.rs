@@ -18,6 +18,7 @@ op! {
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
             eval: Some(eval),
+            to_static: Some(to_static),
             infer: Some(infer),
             infer_label: "dynamic_gather_c13",
         }
@@ -60,4 +61,15 @@ fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> Eval
     let numbers = DynamicGatherOp(op).dimension_numbers().and_then(GatherDims::of);
     let numbers = numbers.ok_or_else(|| eval::missing(op, "dimension_numbers"))?;
     eval::one(eval::gather(&operand, &start_indices, &numbers, &eval::sizes(&slice_sizes)?)?)
+}
+
+/// Slice sizes that are constant are those of a `gather`.
+fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let view = rw.op(op);
+    let sizes = check::constant_ints(view, 2)?;
+    let (operands, ty) = (view.operands()[..2].to_vec(), view.result_type(0).clone());
+    let gather = rw.make(super::GatherOp::DEF, operands).attributes_of(op);
+    let new = gather.attr("slice_sizes", Attribute::i64_array(sizes)).results([ty]);
+    rw.replace_with(op, new);
+    Some(())
 }

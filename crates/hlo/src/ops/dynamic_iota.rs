@@ -14,6 +14,8 @@ op! {
             assembly: Assembly::Format(
                 "$output_shape `,` `dim` `=` $iota_dimension attr-dict `:` functional-type(operands, results)",
             ),
+            refine: Some(|op| refine::by_operand(op, 0)),
+            to_static: Some(to_static),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
@@ -30,4 +32,14 @@ fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> Eval
     let shape = eval::runtime_shape(op, &output_shape)?;
     let dtype = eval::storage_dtype(op.result_type(0))?;
     eval::one(eval::iota(&shape, dtype, eval::usize_attr(op, "iota_dimension")?)?)
+}
+
+/// A static result is that of an `iota`.
+fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let ty = rw.op(op).result_type(0).clone();
+    check::constant_ints(rw.op(op), 0)?;
+    ty.as_tensor()?.has_static_shape().then_some(())?;
+    let new = rw.make(super::IotaOp::DEF, []).attributes_of(op).results([ty]);
+    rw.replace_with(op, new);
+    Some(())
 }

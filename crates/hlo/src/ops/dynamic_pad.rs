@@ -17,6 +17,8 @@ op! {
         hooks {
             eval: Some(eval),
             assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
+            refine: Some(refine),
+            to_static: Some(to_static),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
@@ -36,18 +38,31 @@ fn verify(op: OpRef<'_>) -> Verdict {
         check::at_least(op, "dynamic_pad_c3", "interior_padding", &interior, 0)?;
     }
     check::count(op, "dynamic_pad_c4", "the shape of the result", rank(result), rank(operand), "the rank of operand")?;
-    let amounts = [2, 3, 4].map(|i| check::constant_ints(op, i));
-    let [Some(low), Some(high), Some(interior)] = amounts else { return Ok(()) };
-    let padded = |(d, &size): (usize, &i64)| {
-        let between = (size - 1).max(0).checked_mul(interior[d])?;
-        size.checked_add(low[d])?.checked_add(between)?.checked_add(high[d])
-    };
-    let known = shape(operand).iter().all(|&d| d != DYNAMIC);
-    let sizes: Option<Vec<i64>> = shape(operand).iter().enumerate().filter(|_| known).map(padded).collect();
-    match sizes {
-        Some(sizes) if known => check::has_shape(op, "dynamic_pad_c4", "the result", shape(result), &sizes),
-        _ => Ok(()),
-    }
+    let Some([low, high, interior]) = amounts(op) else { return Ok(()) };
+    let sizes = super::pad::padded_shape(op, "dynamic_pad_c4", [&low, &high, &interior])?;
+    check::has_shape(op, "dynamic_pad_c4", "the result", shape(result), &sizes)
+}
+
+/// The amounts low, high and interior, one of each a dimension, if they are constant.
+fn amounts(op: OpRef<'_>) -> Option<[Vec<i64>; 3]> {
+    let list = |i| check::constant_ints(op, i).filter(|list| list.len() == rank(op.operand_type(0)));
+    Some([list(2)?, list(3)?, list(4)?])
+}
+
+fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
+    let [low, high, interior] = amounts(op)?;
+    refine::shaped(op, super::pad::padded_shape(op, "dynamic_pad_c4", [&low, &high, &interior]).ok()?)
+}
+
+/// Amounts that are constant are those of a `pad`.
+fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let view = rw.op(op);
+    let [low, high, interior] = amounts(view)?.map(Attribute::i64_array);
+    let (operands, ty) = (view.operands()[..2].to_vec(), view.result_type(0).clone());
+    let pad = rw.make(super::PadOp::DEF, operands).attributes_of(op).attr("edge_padding_low", low);
+    let new = pad.attr("edge_padding_high", high).attr("interior_padding", interior).results([ty]);
+    rw.replace_with(op, new);
+    Some(())
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

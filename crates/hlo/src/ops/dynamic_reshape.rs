@@ -11,6 +11,8 @@ op! {
         hooks {
             eval: Some(eval),
             assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
+            refine: Some(|op| refine::by_operand(op, 1)),
+            to_static: Some(to_static),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
@@ -38,4 +40,14 @@ fn verify(op: OpRef<'_>) -> Verdict {
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
     let [operand, output_shape] = eval::tensors(operands)?;
     eval::one(operand.into_shape(eval::runtime_shape(op, &output_shape)?)?)
+}
+
+/// A static result is that of a `reshape`.
+fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let (operand, ty) = (rw.op(op).operand(0), rw.op(op).result_type(0).clone());
+    check::constant_ints(rw.op(op), 1)?;
+    ty.as_tensor()?.has_static_shape().then_some(())?;
+    let new = rw.make(super::ReshapeOp::DEF, [operand]).attributes_of(op).results([ty]);
+    rw.replace_with(op, new);
+    Some(())
 }

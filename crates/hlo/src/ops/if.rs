@@ -12,6 +12,7 @@ op! {
         traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
             eval: Some(eval),
+            refine: Some(|op| infer::branches(op, ["if_c1", "if_c2"]).ok()),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_regions: Some(|op, out| out.extend(verify_branches(op).err())),
         }

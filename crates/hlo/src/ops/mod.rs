@@ -96,6 +96,7 @@ mod prelude {
     pub(super) use crate::eval;
     pub(super) use crate::infer::{self, Inferred};
     pub(super) use crate::quantized;
+    pub(super) use crate::refine;
     pub(super) use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
     pub(super) use mlir::ods::Assembly;
     pub(super) use mlir::rewrite::Rewriter;

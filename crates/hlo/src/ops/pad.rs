@@ -38,19 +38,31 @@ fn infer(op: OpRef<'_>) -> Inferred {
         check::count(op, "pad_c2", name, list.len(), rank(operand), "the rank of operand")?;
     }
     check::at_least(op, "pad_c3", "interior_padding", interior.1, 0)?;
+    let sizes = padded_shape(op, "pad_c4", [low.1, high.1, interior.1])?;
+    Ok(vec![Type::tensor(sizes, operand.element_type().clone())])
+}
+
+/// The shape of `operand` padded by amounts low, high and interior, one of each a dimension.
+///
+/// # Errors
+/// A size that is negative or too large.
+pub(super) fn padded_shape(
+    op: OpRef<'_>,
+    label: &'static str,
+    [low, high, interior]: [&[i64]; 3],
+) -> Result<Vec<i64>, Diagnostic> {
     let size = |(d, &size): (usize, &i64)| {
         if size == DYNAMIC {
             return Ok(DYNAMIC);
         }
         let padded = i128::from(size)
-            + i128::from(low.1[d])
-            + i128::from((size - 1).max(0)) * i128::from(interior.1[d])
-            + i128::from(high.1[d]);
+            + i128::from(low[d])
+            + i128::from((size - 1).max(0)) * i128::from(interior[d])
+            + i128::from(high[d]);
         let fits = i64::try_from(padded).ok().filter(|&p| p >= 0);
-        fits.ok_or_else(|| op.error("pad_c4", format!("dimension {d} of the result would have size {padded}")))
+        fits.ok_or_else(|| op.error(label, format!("dimension {d} of the result would have size {padded}")))
     };
-    let sizes: Result<Vec<i64>, Diagnostic> = shape(operand).iter().enumerate().map(size).collect();
-    Ok(vec![Type::tensor(sizes?, operand.element_type().clone())])
+    shape(op.operand_type(0)).iter().enumerate().map(size).collect()
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

@@ -16,6 +16,7 @@ op! {
         }
         regions { computation: one }
         hooks {
+            refine: Some(refine),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_regions: Some(|op, out| out.extend(verify_computation(op).err())),
             verify_symbols: Some(check::mesh_symbol),
@@ -41,4 +42,13 @@ fn verify_computation(op: OpRef<'_>) -> Verdict {
     require(op, "reduce_scatter_c9", compat::elements(result, element), || {
         format!("the result must have the element type {element} that computation returns; found {result}")
     })
+}
+
+/// The scattered dimension is divided among the processes of a group.
+fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
+    let group = refine::group_size(op)?;
+    let mut sizes = op.operand_type(0).shape()?.to_vec();
+    let size = sizes.get_mut(usize::try_from(integer(op.attr("scatter_dimension"))).ok()?)?;
+    *size = if *size == DYNAMIC { DYNAMIC } else { size.checked_div(group)? };
+    refine::shaped(op, sizes)
 }

@@ -17,6 +17,7 @@ op! {
                 "$a `,` $b `,` $shape `,` `distribution` `=` $rng_distribution \
                  attr-dict `:` functional-type(operands, results)",
             ),
+            refine: Some(|op| refine::by_operand(op, 2)),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }

@@ -29,19 +29,28 @@ fn infer(op: OpRef<'_>) -> Inferred {
     for (name, list) in [starts, limits, strides] {
         check::count(op, "slice_c2", name, list.len(), rank(operand), "the rank of operand")?;
     }
-    check::at_least(op, "slice_c4", "strides", strides.1, 1)?;
+    let sizes = sliced_shape(op, [starts.1, limits.1, strides.1])?;
+    Ok(vec![Type::tensor(sizes, operand.element_type().clone())])
+}
+
+/// The shape of a slice of `operand` by starts, limits and strides, one of each a dimension.
+///
+/// # Errors
+/// Strides that are not positive, and parts that are not in the operand.
+pub(super) fn sliced_shape(op: OpRef<'_>, [starts, limits, strides]: [&[i64]; 3]) -> Result<Vec<i64>, Diagnostic> {
+    check::at_least(op, "slice_c4", "strides", strides, 1)?;
     let mut sizes = Vec::new();
-    for (d, &size) in shape(operand).iter().enumerate() {
-        let (start, limit) = (starts.1[d], limits.1[d]);
+    for (d, &size) in shape(op.operand_type(0)).iter().enumerate() {
+        let (start, limit) = (starts[d], limits[d]);
         let inside = 0 <= start && start <= limit && (size == DYNAMIC || limit <= size);
         require(op, "slice_c3", inside, || {
             let size = check::show(&[size]);
             format!("dimension {d} has size {size}, so it has no elements from {start} to {limit}")
         })?;
         // Start and limit are in order, so the difference cannot overflow.
-        sizes.push((limit - start) / strides.1[d] + i64::from((limit - start) % strides.1[d] != 0));
+        sizes.push((limit - start) / strides[d] + i64::from((limit - start) % strides[d] != 0));
     }
-    Ok(vec![Type::tensor(sizes, operand.element_type().clone())])
+    Ok(sizes)
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

@@ -15,6 +15,7 @@ op! {
             assembly: Assembly::Format(
                 "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
             ),
+            refine: Some(refine::shape_of_operand),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }

@@ -55,6 +55,11 @@ pub struct OpDef {
     pub verify_symbols: Option<VerifyFn>,
     /// Result types from operands, attributes and regions.
     pub infer: Option<InferFn>,
+    /// What is known of the result types once operands are known better than they are declared, their values included. Where this
+    /// is absent, `infer` tells.
+    pub refine: Option<RefineFn>,
+    /// Rewrites the op to one that has as attributes what are constants among its operands.
+    pub to_static: Option<Rewrite>,
     /// The constraint that results break whose types are not those inferred, as a diagnostic's label.
     pub infer_label: &'static str,
     /// The meaning of the op on values.
@@ -79,6 +84,8 @@ pub type ParsedFormat = OnceLock<Result<Vec<Directive>, FormatError>>;
 pub type VerifyFn = fn(OpRef<'_>, &mut Diagnostics);
 /// Infers the result types of an op whose operands, attributes and regions are in place.
 pub type InferFn = fn(OpRef<'_>) -> Result<Vec<Type>, Diagnostic>;
+/// What is known of the result types, one a result; `None` if nothing.
+pub type RefineFn = fn(OpRef<'_>) -> Option<Vec<Type>>;
 /// Names an argument of a region, by region index and argument index.
 pub type ArgumentNameFn = fn(OpRef<'_>, usize, usize) -> Option<String>;
 /// Parses the pretty form of an op after its name.
@@ -102,6 +109,8 @@ impl OpDef {
         verify_regions: None,
         verify_symbols: None,
         infer: None,
+        refine: None,
+        to_static: None,
         infer_label: "result-type",
         eval: None,
         fold: None,
@@ -296,6 +305,8 @@ pub enum Trait {
     AllTypesMatch(&'static [&'static str]),
     /// Swapping the operands changes nothing.
     Commutative,
+    /// Folding puts operands that are constants behind the others; only for ops that are commutative.
+    ConstantsLast,
     /// Applies one scalar function at each position: may run on whole tensors where it is declared on scalars.
     Elementwise,
     /// Has no effect but its results.

@@ -122,7 +122,7 @@ impl Folder {
     pub(super) fn fold(&mut self, rewriter: &mut Rewriter<'_>, op: OpId) -> bool {
         let Some(def) = rewriter.op(op).def() else { return false };
         let mut constants: Vec<_> = rewriter.op(op).operands().iter().map(|&v| rewriter.constant_of(v)).collect();
-        if def.has_trait(&Trait::Commutative) && constants.len() >= 2 {
+        if def.has_trait(&Trait::ConstantsLast) && constants.len() >= 2 {
             constants_last(rewriter, op, &mut constants);
         }
         let Some(fold) = def.fold else { return false };

@@ -69,6 +69,26 @@ impl NewOp<'_, '_> {
         }
     }
 
+    /// Copies the attributes of another op, inherent ones where both ops declare their names; what is inherent only to the other
+    /// is dropped.
+    pub fn attributes_of(mut self, other: OpId) -> Self {
+        let other = self.rewriter.module.op(other);
+        let declared = other.def().map_or(&[][..], |def| def.attributes);
+        for (slot, value) in declared.iter().zip(other.properties()) {
+            if let (Some(_), Some(value)) = (self.def.attribute_index(slot.name), value) {
+                self.attributes.push((slot.name, value.clone()));
+            }
+        }
+        self.parts.attributes = other.attributes().clone();
+        self
+    }
+
+    /// Drops an attribute that is not inherent.
+    pub fn without(mut self, name: &str) -> Self {
+        self.parts.attributes.remove(name);
+        self
+    }
+
     /// Adds a region, which belongs to no op.
     pub fn region(mut self, region: RegionId) -> Self {
         self.parts.regions.push(region);

@@ -28,11 +28,11 @@ macro_rules! rounded_binary {
 
 rounded_binary! {
     /// Sum.
-    AddFOp, "arith.addf", Commutative;
+    AddFOp, "arith.addf", Commutative, ConstantsLast;
     /// Quotient.
     DivFOp, "arith.divf";
     /// Product.
-    MulFOp, "arith.mulf", Commutative;
+    MulFOp, "arith.mulf", Commutative, ConstantsLast;
     /// Difference.
     SubFOp, "arith.subf";
 }
@@ -56,13 +56,13 @@ macro_rules! binary {
 
 binary! {
     /// The greater; NaN if either is NaN.
-    MaximumFOp, "arith.maximumf", Commutative;
+    MaximumFOp, "arith.maximumf", Commutative, ConstantsLast;
     /// The greater; the other one if one is NaN.
-    MaxNumFOp, "arith.maxnumf", Commutative;
+    MaxNumFOp, "arith.maxnumf", Commutative, ConstantsLast;
     /// The lesser; NaN if either is NaN.
-    MinimumFOp, "arith.minimumf", Commutative;
+    MinimumFOp, "arith.minimumf", Commutative, ConstantsLast;
     /// The lesser; the other one if one is NaN.
-    MinNumFOp, "arith.minnumf", Commutative;
+    MinNumFOp, "arith.minnumf", Commutative, ConstantsLast;
     /// Remainder with the sign of the dividend.
     RemFOp, "arith.remf";
 }

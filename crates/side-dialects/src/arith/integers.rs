@@ -20,7 +20,7 @@ macro_rules! binary {
 
 binary! {
     /// Bitwise and.
-    AndIOp, "arith.andi", Commutative;
+    AndIOp, "arith.andi", Commutative, ConstantsLast;
     /// Signed division, rounded up.
     CeilDivSIOp, "arith.ceildivsi";
     /// Unsigned division, rounded up.
@@ -28,21 +28,21 @@ binary! {
     /// Signed division, rounded down.
     FloorDivSIOp, "arith.floordivsi";
     /// The greater as signed integers.
-    MaxSIOp, "arith.maxsi", Commutative;
+    MaxSIOp, "arith.maxsi", Commutative, ConstantsLast;
     /// The greater as unsigned integers.
-    MaxUIOp, "arith.maxui", Commutative;
+    MaxUIOp, "arith.maxui", Commutative, ConstantsLast;
     /// The lesser as signed integers.
-    MinSIOp, "arith.minsi", Commutative;
+    MinSIOp, "arith.minsi", Commutative, ConstantsLast;
     /// The lesser as unsigned integers.
-    MinUIOp, "arith.minui", Commutative;
+    MinUIOp, "arith.minui", Commutative, ConstantsLast;
     /// Bitwise or.
-    OrIOp, "arith.ori", Commutative;
+    OrIOp, "arith.ori", Commutative, ConstantsLast;
     /// Remainder of signed division.
     RemSIOp, "arith.remsi";
     /// Remainder of unsigned division.
     RemUIOp, "arith.remui";
     /// Bitwise exclusive or.
-    XOrIOp, "arith.xori", Commutative;
+    XOrIOp, "arith.xori", Commutative, ConstantsLast;
 }
 
 macro_rules! binary_with_overflow {
@@ -66,9 +66,9 @@ macro_rules! binary_with_overflow {
 
 binary_with_overflow! {
     /// Sum.
-    AddIOp, "arith.addi", Commutative;
+    AddIOp, "arith.addi", Commutative, ConstantsLast;
     /// Product.
-    MulIOp, "arith.muli", Commutative;
+    MulIOp, "arith.muli", Commutative, ConstantsLast;
     /// Shift to the left.
     ShLIOp, "arith.shli";
     /// Difference.
@@ -131,7 +131,7 @@ macro_rules! wide_product {
             pub $view, $name {
                 operands { lhs: single INTEGERS, rhs: single INTEGERS }
                 results { low: single INTEGERS, high: single INTEGERS }
-                traits [Pure, AllTypesMatch(&["lhs", "rhs", "low", "high"]), Commutative, Elementwise]
+                traits [Pure, AllTypesMatch(&["lhs", "rhs", "low", "high"]), Commutative, ConstantsLast, Elementwise]
                 hooks { assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs)") }
             }
         })*

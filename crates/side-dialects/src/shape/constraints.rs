@@ -11,7 +11,7 @@ macro_rules! on_shapes {
             pub $view, $name {
                 operands { shapes: variadic SHAPE_OR_EXTENTS }
                 results { result: single $result }
-                traits [Commutative $(, $extra)*]
+                traits [Commutative, ConstantsLast $(, $extra)*]
                 hooks { assembly: Assembly::Format("$shapes attr-dict `:` type($shapes)") }
             }
         })*
@@ -54,7 +54,7 @@ op! {
     pub AssumingAllOp, "shape.assuming_all" {
         operands { inputs: variadic WITNESS_ONLY }
         results { result: single WITNESS_ONLY }
-        traits [Pure, Commutative]
+        traits [Pure, Commutative, ConstantsLast]
         hooks { assembly: Assembly::Format("$inputs attr-dict") }
     }
 }

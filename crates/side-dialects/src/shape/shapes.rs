@@ -16,7 +16,7 @@ op! {
     pub AnyOp, "shape.any" {
         operands { inputs: variadic SHAPE_OR_EXTENTS }
         results { result: single SHAPE_OR_EXTENTS }
-        traits [Pure, Commutative]
+        traits [Pure, Commutative, ConstantsLast]
         hooks { assembly: Assembly::Format("$inputs attr-dict `:` type($inputs) `->` type($result)") }
     }
 }
@@ -27,7 +27,7 @@ op! {
         operands { shapes: variadic SHAPE_OR_EXTENTS }
         results { result: single SHAPE_OR_EXTENTS }
         attributes { error: optional String }
-        traits [Pure, Commutative]
+        traits [Pure, Commutative, ConstantsLast]
         hooks { assembly: Assembly::Format("$shapes attr-dict `:` type($shapes) `->` type($result)") }
     }
 }
@@ -147,7 +147,7 @@ op! {
         operands { arg0: single ANY_SHAPE_OR_SIZE, arg1: single ANY_SHAPE_OR_SIZE }
         results { result: single ANY_SHAPE_OR_SIZE }
         attributes { error: optional String }
-        traits [Pure, Commutative]
+        traits [Pure, Commutative, ConstantsLast]
         hooks {
             assembly: Assembly::Format(
                 "$arg0 `,` $arg1 (`,` `error` `=` $error^)? attr-dict `:` type($arg0) `,` type($arg1) `->` type($result)",

@@ -22,15 +22,15 @@ macro_rules! binary {
 
 binary! {
     /// Sum of two sizes.
-    AddOp, "shape.add", SIZE_OR_INDEX, Commutative;
+    AddOp, "shape.add", SIZE_OR_INDEX, Commutative, ConstantsLast;
     /// Quotient of two sizes, rounded down.
     DivOp, "shape.div", SIZE_OR_INDEX;
     /// The greater size, or the greater of each pair of sizes of two shapes of one rank.
-    MaxOp, "shape.max", SHAPE_OR_SIZE, Commutative;
+    MaxOp, "shape.max", SHAPE_OR_SIZE, Commutative, ConstantsLast;
     /// The lesser size, or the lesser of each pair of sizes of two shapes of one rank.
-    MinOp, "shape.min", SHAPE_OR_SIZE, Commutative;
+    MinOp, "shape.min", SHAPE_OR_SIZE, Commutative, ConstantsLast;
     /// Product of two sizes.
-    MulOp, "shape.mul", SIZE_OR_INDEX, Commutative;
+    MulOp, "shape.mul", SIZE_OR_INDEX, Commutative, ConstantsLast;
 }
 
 op! {

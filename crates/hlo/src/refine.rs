@@ -1,0 +1,42 @@
+//! What is known of the types of results beyond what `infer` says: shapes that constants among the operands hold.
+//!
+//! For the hook `refine` of ops.
+
+use crate::attrs::flag;
+use crate::check;
+use crate::compat;
+use mlir::{OpRef, Type};
+
+/// The type with another shape, of which nothing more is known.
+pub fn with_shape(ty: &Type, shape: impl Into<Vec<i64>>) -> Type {
+    Type::tensor(shape, ty.element_type().clone())
+}
+
+/// The type of the only result, with that shape.
+pub fn shaped(op: OpRef<'_>, shape: impl Into<Vec<i64>>) -> Option<Vec<Type>> {
+    Some(vec![with_shape(op.result_type(0), shape)])
+}
+
+/// The only result has the shape of the first operand.
+pub fn shape_of_operand(op: OpRef<'_>) -> Option<Vec<Type>> {
+    let operand = op.operand_type(0);
+    operand.as_tensor()?;
+    Some(vec![compat::with_element(operand, op.result_type(0).element_type().clone())])
+}
+
+/// The only result has the shape that a constant operand holds.
+pub fn by_operand(op: OpRef<'_>, operand: usize) -> Option<Vec<Type>> {
+    shaped(op, sizes(op, operand)?)
+}
+
+/// The sizes that a constant operand holds, unless they are no sizes.
+pub fn sizes(op: OpRef<'_>, operand: usize) -> Option<Vec<i64>> {
+    check::constant_ints(op, operand).filter(|sizes| sizes.iter().all(|&size| size >= 0))
+}
+
+/// The number of processes in each group of a collective op, where that does not depend on how many partitions there are.
+pub fn group_size(op: OpRef<'_>) -> Option<i64> {
+    let known = op.attr("channel_handle").is_none() || flag(op.attr("use_global_device_ids"));
+    let groups = op.attr("replica_groups").filter(|groups| known && groups.is_elements())?;
+    groups.ty().shape()?.get(1).copied().filter(|&size| size > 0)
+}

@@ -1,0 +1,67 @@
+//! Which functions call which, and what that says of their effects.
+
+use mlir::ods::Trait;
+use mlir::rewrite::effects::is_memory_effect_free;
+use mlir::verify::nearest_symbol;
+use mlir::{Module, OpId, OpRef};
+use side_dialects::func::FuncOp;
+use std::collections::HashSet;
+
+/// A set of functions.
+#[derive(Default)]
+pub struct Calls(HashSet<OpId>);
+
+impl Calls {
+    /// Whether a function is in the set.
+    pub fn contains(&self, function: OpId) -> bool {
+        self.0.contains(&function)
+    }
+}
+
+/// The function, with a body or without, that an op calls by name.
+pub fn callee(op: OpRef<'_>) -> Option<FuncOp<'_>> {
+    let attribute = op.def()?.traits.iter().find_map(|t| if let Trait::Call(name) = t { Some(*name) } else { None })?;
+    FuncOp::cast(nearest_symbol(op, op.attr(attribute)?.as_flat_symbol()?)?)
+}
+
+/// All functions, each after those that it calls, as far as there are no cycles.
+pub fn callees_first(module: &Module) -> Vec<OpId> {
+    let callees = |f: OpId| -> Vec<OpId> { module.walk(f).filter_map(callee).map(|f| f.id()).collect() };
+    let mut order = Vec::new();
+    let mut seen = HashSet::new();
+    for root in module.walk(module.top().id()).filter(|op| op.is(FuncOp::DEF)).map(OpRef::id) {
+        // A function stands on the stack with the callees that are still to be visited.
+        let mut stack = Vec::new();
+        if seen.insert(root) {
+            stack.push((root, callees(root)));
+        }
+        while let Some((function, rest)) = stack.last_mut() {
+            match rest.pop() {
+                Some(next) if seen.insert(next) => stack.push((next, callees(next))),
+                Some(_) => {}
+                None => {
+                    order.push(*function);
+                    stack.pop();
+                }
+            }
+        }
+    }
+    order
+}
+
+/// The functions that have no effect but their results: neither their ops nor the functions that they call.
+pub fn effect_free_functions(module: &Module) -> Calls {
+    let mut free = Calls::default();
+    for function in callees_first(module) {
+        let no_effect = |op: OpRef<'_>| {
+            // What is in regions is visited itself.
+            let transparent = op.has_trait(&Trait::RecursiveMemoryEffects) || op.has_trait(&Trait::Terminator);
+            let calls_free = || callee(op).is_some_and(|callee| free.contains(callee.id()));
+            transparent || is_memory_effect_free(op) || calls_free()
+        };
+        if !FuncOp(module.op(function)).is_declaration() && module.walk(function).skip(1).all(no_effect) {
+            free.0.insert(function);
+        }
+    }
+    free
+}

@@ -1,0 +1,25 @@
+//! `stablehlo-canonicalize-dynamism`: ops that take as operands what other ops take as attributes become those where the operands
+//! are constants.
+//!
+//! What becomes of an op says the hook `to_static` of its declaration.
+
+use hlo::ops::{CustomCallOp, shape_operands};
+use mlir::pass::{Context, Pass};
+use mlir::rewrite::{Pattern, PatternSet};
+
+/// Replaces dynamic ops by static ones.
+pub const PASS: Pass = Pass::on_functions(
+    "stablehlo-canonicalize-dynamism",
+    "Replace ops that take sizes as operands by ops that take them as attributes, where they are constants",
+    run,
+);
+
+fn run(cx: &mut Context<'_>) {
+    let registry = cx.module.registry();
+    let pattern = |def: &'static mlir::ods::OpDef| def.to_static.map(|rewrite| Pattern::new("to-static", def, rewrite));
+    let mut patterns: PatternSet = registry.ops().filter_map(pattern).collect();
+    cx.rewrite_greedily(&mut patterns);
+    let errors: Vec<_> =
+        cx.module.walk(cx.root).filter_map(CustomCallOp::cast).filter_map(|op| shape_operands(*op).err()).collect();
+    cx.diagnostics.extend(errors);
+}

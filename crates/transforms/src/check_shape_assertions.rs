@@ -1,0 +1,167 @@
+//! `stablehlo-check-shape-assertions`: removes the assertions on shapes that hold, and reports those that do not.
+//!
+//! Exporters write what must hold of the sizes of arguments as custom calls of `shape_assertion`: a condition, the
+//! values that the message shows as `{0}`, `{1}` …, and the attribute `error_message`.
+
+use hlo::ops::CustomCallOp;
+use mlir::attrs::Attribute;
+use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::rewrite::fold::constant_value;
+use mlir::types::Signedness;
+use mlir::{Diagnostic, OpId, OpRef, Type, TypeKind};
+
+/// Removes assertions that hold and reports those that do not.
+pub const PASS: Pass = Pass::on_functions(
+    "stablehlo-check-shape-assertions",
+    "Remove the shape assertions that hold, and report those that do not",
+    run,
+)
+.with_options(&[PassOption {
+    name: "enable-shape-assertions",
+    doc: "Whether to check assertions; without, all are removed",
+    kind: OptionKind::Bool(true),
+}]);
+
+const TARGET: &str = "shape_assertion";
+
+/// Values that a message may show.
+const MAX_MESSAGE_INPUTS: usize = 32;
+
+/// The attributes that an assertion may have.
+const ATTRIBUTES: [&str; 5] = ["api_version", "backend_config", "call_target_name", "error_message", "has_side_effect"];
+
+/// Whether an op is an assertion.
+pub fn is_assertion(op: OpRef<'_>) -> bool {
+    CustomCallOp::cast(op).and_then(|op| op.call_target_name()?.as_str()) == Some(TARGET)
+}
+
+fn run(cx: &mut Context<'_>) {
+    let checks = cx.options.bool("enable-shape-assertions");
+    let assertions: Vec<OpId> = cx.module.walk(cx.root).filter(|op| is_assertion(*op)).map(OpRef::id).collect();
+    for op in assertions {
+        match if checks { check(cx.module.op(op)) } else { Ok(()) } {
+            Ok(()) => cx.module.erase(op),
+            Err(error) => cx.report(error),
+        }
+    }
+}
+
+/// An assertion is well formed and holds.
+fn check(op: OpRef<'_>) -> Result<(), Diagnostic> {
+    let error = |message: String| op.error(TARGET, message);
+    let count = op.operands().len();
+    if count == 0 || count > 1 + MAX_MESSAGE_INPUTS {
+        let most = 1 + MAX_MESSAGE_INPUTS;
+        return Err(error(format!("a shape assertion takes 1 to {most} operands; found {count}")));
+    }
+    if op.num_results() != 0 {
+        return Err(error(format!("a shape assertion has no results; found {}", op.num_results())));
+    }
+    let declared = op.def().map_or(&[][..], |def| def.attributes);
+    let inherent = declared.iter().zip(op.properties()).filter(|(_, value)| value.is_some()).map(|(slot, _)| slot.name);
+    let mut names = inherent.chain(op.attributes().iter().map(|(name, _)| &**name));
+    if let Some(name) = names.find(|name| !ATTRIBUTES.contains(name) && !is_empty_list(op.attr(name))) {
+        return Err(error(format!("a shape assertion has no attribute `{name}`")));
+    }
+    if op.attr("backend_config").is_some_and(|config| !is_empty(config)) {
+        return Err(error("backend_config of a shape assertion must be empty".into()));
+    }
+    if !is_scalar(op.operand_type(0), &[1]) {
+        return Err(error(format!("the condition must be a tensor<i1>; found {}", op.operand_type(0))));
+    }
+    if let Some(i) = (1..count).find(|&i| !is_scalar(op.operand_type(i), &[32, 64])) {
+        let found = op.operand_type(i);
+        return Err(error(format!("operand {i} must be a tensor<i32> or tensor<i64> to be shown; found {found}")));
+    }
+    let Some(message) = op.attr("error_message").and_then(Attribute::as_str) else {
+        return Err(error("a shape assertion must have the attribute `error_message`".into()));
+    };
+    let parts = parts(message);
+    let shown = |part: &Part<'_>| matches!(part, Part::Value(_, index) if *index >= count - 1);
+    if let Some(Part::Value(text, index)) = parts.iter().find(|part| shown(part)) {
+        let values = count - 1;
+        return Err(error(format!("error_message shows value {index} (`{text}`), but there are {values} values")));
+    }
+    let constant = |i: usize| constant_value(op.module(), op.operand(i))?.as_dense()?.int_values()?.first().copied();
+    match constant(0) {
+        Some(0) => {}
+        Some(_) => return Ok(()),
+        None => return Err(error("the condition of the shape assertion is not a constant".into())),
+    }
+    let mut text = String::new();
+    for part in parts {
+        match part {
+            Part::Text(part) => text.push_str(part),
+            Part::Value(_, index) => match constant(index + 1) {
+                Some(value) => text.push_str(&value.to_string()),
+                None => return Err(error(format!("operand {} of the shape assertion is not a constant", index + 1))),
+            },
+        }
+    }
+    Err(error(text))
+}
+
+/// A piece of a message.
+enum Part<'a> {
+    Text(&'a str),
+    /// `{index}`, with its text; a layout or format after the index is without effect on integers.
+    Value(&'a str, usize),
+}
+
+/// Splits a message at `{0}`, `{1:…}` and so on; all other braces are text.
+fn parts(message: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = message;
+    while let Some(open) = rest.find('{') {
+        let after = &rest[open + 1..];
+        let end = after.find([',', ':', '}']);
+        let close = after.find('}');
+        match (end.and_then(|end| after[..end].trim().parse().ok()), close) {
+            (Some(index), Some(close)) => {
+                parts.push(Part::Text(&rest[..open]));
+                parts.push(Part::Value(&rest[open..open + close + 2], index));
+                rest = &after[close + 1..];
+            }
+            _ => {
+                parts.push(Part::Text(&rest[..=open]));
+                rest = after;
+            }
+        }
+    }
+    parts.push(Part::Text(rest));
+    parts
+}
+
+/// Whether a type is a scalar of signless integers of one of those widths.
+fn is_scalar(ty: &Type, widths: &[u32]) -> bool {
+    let signless = |width: u32| **ty.element_type() == TypeKind::Integer { width, signedness: Signedness::Signless };
+    ty.shape().is_some_and(<[i64]>::is_empty) && widths.iter().any(|&width| signless(width))
+}
+
+fn is_empty(config: &Attribute) -> bool {
+    config.as_str() == Some("") || config.as_dictionary().is_some_and(|d| d.is_empty())
+}
+
+/// Lists that are empty are as good as absent.
+fn is_empty_list(attribute: Option<&Attribute>) -> bool {
+    attribute.and_then(Attribute::as_array).is_some_and(<[Attribute]>::is_empty)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Part, parts};
+
+    #[test]
+    fn messages_split_at_values() {
+        let shown = |message| {
+            let show = |part| match part {
+                Part::Text(text) => format!("'{text}'"),
+                Part::Value(_, index) => index.to_string(),
+            };
+            parts(message).into_iter().map(show).collect::<String>()
+        };
+        assert_eq!(shown("a {0} b {1:x}"), "'a '0' b '1''");
+        assert_eq!(shown("{ x } {12"), "'{'' x } {''12'");
+        assert_eq!(shown(""), "''");
+    }
+}

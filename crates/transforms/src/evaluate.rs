@@ -1,0 +1,58 @@
+//! Constants from constants: an op whose operands are constants is evaluated by the meaning that its declaration holds.
+
+use mlir::attrs::{AttrKind, DenseElements};
+use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
+use mlir::ods::Trait;
+use mlir::rewrite::fold::constant_value;
+use mlir::{Attribute, OpRef, RegionId, Type};
+use numerics::Tensor;
+
+/// The values of the results of an op without effects and regions whose operands are all constants, and which has some. None if
+/// it cannot be evaluated, or an operand or result has more than `max_elements` elements.
+pub fn evaluate(op: OpRef<'_>, max_elements: usize) -> Option<Vec<Attribute>> {
+    let effect_free = op.has_trait(&Trait::Pure) || op.has_trait(&Trait::NoMemoryEffect);
+    let simple = effect_free && op.regions().is_empty() && !op.operands().is_empty() && op.num_results() > 0;
+    simple.then_some(())?;
+    let eval = op.def()?.eval?;
+    let fits = |ty: &Type| ty.as_tensor().and_then(|t| t.num_elements()).is_some_and(|n| n <= max_elements);
+    (op.operand_types().all(fits) && op.result_types().all(fits)).then_some(())?;
+    let constant = |&value| constant_value(op.module(), value)?.to_tensor()?.ok().map(RuntimeValue::Tensor);
+    let operands = op.operands().iter().map(constant).collect::<Option<Vec<_>>>()?;
+    let results = eval(op, operands, &mut NoRegions).ok()?;
+    let attribute = |(value, ty): (RuntimeValue, &Type)| elements(&value.into_tensor().ok()?, ty);
+    results.into_iter().zip(op.result_types()).map(attribute).collect()
+}
+
+/// The value of a tensor as an attribute of that type; none if they do not fit.
+pub fn elements(tensor: &Tensor, ty: &Type) -> Option<Attribute> {
+    let fits = ty.as_tensor()?.static_shape()? == tensor.shape() && ty.element_type().dtype()? == tensor.dtype();
+    fits.then_some(())?;
+    Some(AttrKind::Dense(DenseElements::new(ty.clone(), tensor.bytes().clone())?).into())
+}
+
+/// Evaluates ops that have no regions and call nothing.
+struct NoRegions;
+
+impl NoRegions {
+    fn refuse<T>() -> Result<T, EvalError> {
+        Err(EvalError::new("evaluate", "ops with regions or calls are not evaluated"))
+    }
+}
+
+impl EvalEnv for NoRegions {
+    fn region(&mut self, _: RegionId, _: Vec<RuntimeValue>) -> EvalResult {
+        NoRegions::refuse()
+    }
+
+    fn scalar_region(&mut self, _: RegionId, _: usize, _: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
+        NoRegions::refuse()
+    }
+
+    fn is_vectorizable(&mut self, _: RegionId) -> bool {
+        false
+    }
+
+    fn call(&mut self, _: &str, _: Vec<RuntimeValue>) -> EvalResult {
+        NoRegions::refuse()
+    }
+}

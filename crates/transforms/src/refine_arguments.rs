@@ -1,0 +1,147 @@
+//! `stablehlo-refine-arguments`: gives the arguments of the entry function more specific types.
+//!
+//! What uses an argument keeps the type that it was declared with: a custom call stands between, which `stablehlo-refine-shapes`
+//! removes once all uses can take the new type.
+
+use hlo::ops::{ConstantOp, CustomCallOp};
+use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::rewrite::Rewriter;
+use mlir::types::DYNAMIC;
+use mlir::{Attribute, Diagnostic, Module, OpId, OpRef, Type, TypeKind};
+use side_dialects::func::FuncOp;
+
+/// The target of the custom calls between arguments and their uses: the value of the first operand, with another type.
+pub const OPERAND_WRAPPER: &str = "stablehlo.shape_refinement_operand_wrapper";
+
+/// Gives the arguments of the entry function more specific types.
+pub const PASS: Pass =
+    Pass::on_modules("stablehlo-refine-arguments", "Give the arguments of the entry function more specific types", run)
+        .with_options(&[PassOption { name: "types", doc: "The types, one an argument", kind: OptionKind::List }]);
+
+fn run(cx: &mut Context<'_>) {
+    let types = cx.options.list("types");
+    if let Err(error) = refine_entry_arguments(cx, types) {
+        cx.report(error);
+    }
+}
+
+fn refine_entry_arguments(cx: &mut Context<'_>, types: &[String]) -> Result<(), Diagnostic> {
+    let entry = entry_function(cx.module, cx.root)?.id();
+    let registry = cx.module.registry();
+    let parse = |text: &String| {
+        mlir::text::parse_type(text, registry).map_err(|errors| {
+            let why = errors.first().map_or("", |e| e.message.as_str());
+            cx.module.op(cx.root).error("types", format!("`{text}` is no type: {why}"))
+        })
+    };
+    let types = types.iter().map(parse).collect::<Result<Vec<Type>, _>>()?;
+    let mut rewriter = Rewriter::new(cx.module, cx.options);
+    refine_arguments(&mut rewriter, entry, &types)
+}
+
+/// The function at which refinement starts: the only one, else `main`.
+///
+/// # Errors
+/// There is no such function, or its body has not exactly one block.
+pub fn entry_function(module: &Module, root: OpId) -> Result<FuncOp<'_>, Diagnostic> {
+    let root = module.op(root);
+    let body = root.regions().first().and_then(|&region| module.entry(region));
+    let ops = body.map_or(&[][..], |block| module.ops(block));
+    let functions: Vec<FuncOp<'_>> = ops.iter().filter_map(|&op| FuncOp::cast(module.op(op))).collect();
+    let entry = match functions[..] {
+        [only] => Some(only),
+        _ => functions.iter().copied().find(|f| OpRef::symbol_name(**f) == Some("main")),
+    };
+    let entry = entry.ok_or_else(|| {
+        let found = functions.len();
+        root.error("entry", format!("a module to refine must have one function or a function @main; found {found}"))
+    })?;
+    one_block(*entry)?;
+    Ok(entry)
+}
+
+/// The body of a function must be one block.
+pub fn one_block(function: OpRef<'_>) -> Result<(), Diagnostic> {
+    let blocks = function.regions().first().map_or(0, |&body| function.module().blocks(body).len());
+    if blocks == 1 {
+        return Ok(());
+    }
+    let name = function.symbol_name().unwrap_or("");
+    Err(function.error("entry", format!("the body of @{name} must be one block to be refined; it has {blocks}")))
+}
+
+/// Gives the arguments of a function, whose body is one block, the types given. Uses keep the declared types, by a custom call.
+///
+/// # Errors
+/// Another number of types than arguments, or a type that is no refinement of the declared one.
+pub fn refine_arguments(rw: &mut Rewriter<'_>, function: OpId, types: &[Type]) -> Result<(), Diagnostic> {
+    let view = FuncOp(rw.op(function));
+    let Some(block) = rw.entry(view.body()) else { return Ok(()) };
+    let (declared, results) = view.signature();
+    check(*view, declared, types)?;
+    let (declared, results) = (declared.to_vec(), results.to_vec());
+    rw.at_start(block);
+    for (index, (old, new)) in declared.iter().zip(types).enumerate().filter(|(_, (old, new))| old != new) {
+        let argument = rw.arguments(block)[index];
+        rw.module_mut().set_type(argument, new.clone());
+        let loc = rw.argument_locs(block)[index].clone();
+        rw.set_loc(loc);
+        let sizes = new.shape().unwrap_or(&[]).to_vec();
+        let Some(sizes) = Attribute::i64_elements(&[sizes.len() as i64], &sizes) else { continue };
+        let (ty, indices) = (sizes.ty(), Attribute::i64_elements(&[1], &[1]));
+        let shape = rw.make(ConstantOp::DEF, []).attr("value", sizes).result(ty);
+        let wrapper = rw
+            .make(CustomCallOp::DEF, [argument, shape])
+            .attr("call_target_name", Attribute::string(OPERAND_WRAPPER))
+            .optional_attr("indices_of_shape_operands", indices.as_ref())
+            .results([old.clone()]);
+        let wrapped = rw.op(wrapper).result(0);
+        rw.module_mut().replace_uses_if(argument, wrapped, |user| user != wrapper);
+    }
+    set_signature(rw.module_mut(), function, types.to_vec(), results);
+    Ok(())
+}
+
+/// Sets the function type.
+pub fn set_signature(module: &mut Module, function: OpId, inputs: Vec<Type>, results: Vec<Type>) {
+    module.set_attr(function, "function_type", Type::function(inputs, results).into());
+}
+
+/// Each type is the declared one or a refinement of it.
+fn check(function: OpRef<'_>, declared: &[Type], types: &[Type]) -> Result<(), Diagnostic> {
+    let name = function.symbol_name().unwrap_or("");
+    if declared.len() != types.len() {
+        let (found, required) = (types.len(), declared.len());
+        let message = format!("@{name} has {required} arguments, but {found} types are given to refine them");
+        return Err(function.error("types", message));
+    }
+    for (index, (old, new)) in declared.iter().zip(types).enumerate() {
+        if let Some(why) = refusal(old, new) {
+            let message = format!("argument {index} of @{name} has type {old}, which cannot become {new}: {why}");
+            return Err(function.error("types", message));
+        }
+    }
+    Ok(())
+}
+
+/// Why `new` is no refinement of `old`, if it is none.
+fn refusal(old: &Type, new: &Type) -> Option<String> {
+    if old == new {
+        return None;
+    }
+    let is_tensor = |ty: &Type| matches!(&**ty, TypeKind::RankedTensor(_) | TypeKind::UnrankedTensor(_));
+    if !is_tensor(old) || !is_tensor(new) {
+        return Some("only tensors can be refined".into());
+    }
+    if old.element_type() != new.element_type() {
+        return Some("the element type must stay".into());
+    }
+    let Some(sizes) = new.shape() else { return Some("the rank must be known".into()) };
+    let declared = old.shape()?;
+    if declared.len() != sizes.len() {
+        return Some(format!("the rank must stay {}", declared.len()));
+    }
+    let differs = |&(_, (&old, &new)): &(usize, (&i64, &i64))| old != DYNAMIC && old != new;
+    let (dimension, (size, _)) = declared.iter().zip(sizes).enumerate().find(differs)?;
+    Some(format!("dimension {dimension} must stay {size}"))
+}

@@ -1,0 +1,451 @@
+//! `stablehlo-refine-shapes`: finds the shapes that follow from the types of the arguments of the entry function.
+//!
+//! One walk in program order is enough, since values are defined before they are used: each op gets the result types that follow
+//! from its operands, by the hooks `refine` and `infer` of its declaration, and integers that follow from constants are computed
+//! on the way, for they become shapes. Functions are refined when the first call of them is reached.
+
+use crate::calls::{self, Calls};
+use crate::evaluate::evaluate;
+use crate::refine_arguments::{OPERAND_WRAPPER, entry_function, one_block, refine_arguments, set_signature};
+use hlo::compat;
+use hlo::ops::{ConstantOp, CustomCallOp, GetDimensionSizeOp, SetDimensionSizeOp, WhileOp, shape_operands};
+use hlo::types::TOKEN;
+use mlir::builtin::UnrealizedConversionCastOp;
+use mlir::diag::Diagnostics;
+use mlir::pass::{Context, Options, Pass};
+use mlir::rewrite::greedy::{self, Config};
+use mlir::rewrite::{PatternSet, Rewriter};
+use mlir::types::DYNAMIC;
+use mlir::verify::nearest_symbol;
+use mlir::{Attribute, BlockId, Module, OpId, OpRef, Type, Value};
+use side_dialects::func::{CallOp, FuncOp, ReturnOp};
+use std::collections::HashMap;
+
+/// Finds the shapes that follow from the types of arguments.
+pub const PASS: Pass = Pass::on_modules(
+    "stablehlo-refine-shapes",
+    "Give all values the shapes that follow from the types of the arguments of the entry function",
+    run,
+);
+
+/// Integers are computed if no operand or result has more elements.
+const MAX_ELEMENTS: usize = 1 << 16;
+
+/// Calls and regions nest at most so deep.
+const MAX_DEPTH: usize = 1000;
+
+/// Bytes of stack of the thread that refines; enough for `MAX_DEPTH`.
+const STACK_BYTES: usize = 256 << 20;
+
+fn run(cx: &mut Context<'_>) {
+    let (root, options) = (cx.root, cx.options);
+    let errors = refine_shapes(cx.module, root, options);
+    cx.diagnostics.extend(errors);
+}
+
+/// Refines the entry function of the module `root` and all that it calls.
+pub fn refine_shapes(module: &mut Module, root: OpId, options: &Options) -> Diagnostics {
+    let entry = match entry_function(module, root) {
+        Ok(entry) => entry.id(),
+        Err(error) => return vec![error],
+    };
+    let refine = || {
+        let types = FuncOp(module.op(entry)).signature().0.to_vec();
+        let effect_free = calls::effect_free_functions(module);
+        let mut refiner = Refiner {
+            rw: Rewriter::new(module, options),
+            options,
+            effect_free,
+            refined: HashMap::new(),
+            running: Vec::new(),
+            pristine: HashMap::new(),
+            depth: 0,
+            errors: Vec::new(),
+        };
+        refiner.function(entry, Key { constants: Vec::new(), types, tokens: 0 });
+        refiner.errors
+    };
+    // Calls and regions nest: the depth of that is limited, and the stack is ours.
+    std::thread::scope(|scope| match std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, refine) {
+        Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        Err(error) => vec![mlir::Diagnostic::error("thread", format!("cannot start a thread: {error}"))],
+    })
+}
+
+/// What a function is refined for.
+#[derive(Clone, PartialEq)]
+struct Key {
+    /// The values of the arguments after the leading tokens that are constant scalars: sizes that the function is told.
+    constants: Vec<i64>,
+    /// The types of all other arguments.
+    types: Vec<Type>,
+    /// Number of leading tokens.
+    tokens: usize,
+}
+
+struct Refiner<'m> {
+    rw: Rewriter<'m>,
+    options: &'m Options,
+    effect_free: Calls,
+    /// What functions were refined for.
+    refined: HashMap<OpId, Key>,
+    /// Functions that are being refined, callers first.
+    running: Vec<OpId>,
+    /// Copies of functions as they were, by which composites of other types than the first are refined.
+    pristine: HashMap<OpId, OpId>,
+    depth: usize,
+    errors: Diagnostics,
+}
+
+/// Functions.
+impl Refiner<'_> {
+    fn function(&mut self, function: OpId, key: Key) {
+        if let Err(error) = one_block(self.rw.op(function)) {
+            return self.errors.push(error);
+        }
+        self.substitute_constants(function, &key);
+        if let Err(error) = refine_arguments(&mut self.rw, function, &key.types) {
+            return self.errors.push(error);
+        }
+        self.refined.insert(function, key);
+        self.running.push(function);
+        if let Some(block) = self.rw.entry(FuncOp(self.rw.op(function)).body()) {
+            self.block(block);
+        }
+        self.running.pop();
+        // Removes what only computed shapes, and places constants as the greedy driver does.
+        let module = self.rw.module_mut();
+        greedy::rewrite(module, function, &mut PatternSet::default(), self.options, Config::default());
+    }
+
+    /// Puts constants in the place of the arguments that are told sizes.
+    fn substitute_constants(&mut self, function: OpId, key: &Key) {
+        let view = FuncOp(self.rw.op(function));
+        let (inputs, results) = view.signature();
+        let (mut inputs, results) = (inputs.to_vec(), results.to_vec());
+        let Some(block) = self.rw.entry(view.body()) else { return };
+        let attributes = view.arg_attrs().and_then(Attribute::as_array).map(<[Attribute]>::to_vec);
+        for &value in &key.constants {
+            let Some(&argument) = self.rw.arguments(block).get(key.tokens) else { return };
+            let ty = self.rw.ty(argument).clone();
+            let Some(attribute) = scalar(value, &ty) else { return };
+            self.rw.at_start(block);
+            let loc = self.rw.argument_locs(block)[key.tokens].clone();
+            self.rw.set_loc(loc);
+            let constant = self.rw.make(ConstantOp::DEF, []).attr("value", attribute).result(ty);
+            self.rw.replace_uses(argument, constant);
+            self.rw.module_mut().erase_argument(block, key.tokens);
+            inputs.remove(key.tokens);
+        }
+        if let Some(mut attributes) = attributes.filter(|_| !key.constants.is_empty()) {
+            attributes.drain(key.tokens..key.tokens + key.constants.len());
+            match attributes.iter().all(|a| a.as_dictionary().is_none_or(|d| d.is_empty())) {
+                true => self.rw.remove_attr(function, "arg_attrs"),
+                false => self.rw.set_attr(function, "arg_attrs", Attribute::array(attributes)),
+            }
+        }
+        set_signature(self.rw.module_mut(), function, inputs, results);
+    }
+
+    /// Refines a function for a call or composite, unless it is refined. False if it cannot be; that is reported.
+    fn callee(&mut self, op: OpId, function: OpId, key: &Key) -> bool {
+        let Some(before) = self.refined.get(&function) else {
+            let errors = self.errors.len();
+            self.function(function, key.clone());
+            return self.errors.len() == errors;
+        };
+        let name = self.rw.op(function).symbol_name().unwrap_or("").to_string();
+        let why = if key.types != before.types || !key.constants.is_empty() && key.constants != before.constants {
+            format!("calls of @{name} ask for different refinements: {}, and {}", show(before), show(key))
+        } else if self.running.contains(&function) {
+            format!("@{name} calls itself, so it cannot be refined")
+        } else {
+            return true;
+        };
+        let error = self.rw.op(function).error("refine", why);
+        let note = format!("@{name} cannot be refined for this call");
+        self.errors.extend([error, self.rw.op(op).error("refine", note)]);
+        false
+    }
+
+    fn call(&mut self, op: OpId) {
+        let view = self.rw.op(op);
+        let symbol = CallOp(view).callee().and_then(Attribute::as_flat_symbol);
+        let Some(function) = symbol.and_then(|name| nearest_symbol(view, name)).and_then(FuncOp::cast) else { return };
+        if function.is_declaration() {
+            return;
+        }
+        let (function, key) = (function.id(), self.key(view));
+        if !self.callee(op, function, &key) {
+            return;
+        }
+        let constants = self.constant_results(function);
+        if self.effect_free.contains(function) && constants.iter().all(Option::is_some) {
+            let values: Option<Vec<Value>> = constants.into_iter().map(|c| self.constant_before(op, c?)).collect();
+            if let Some(values) = values {
+                self.rw.replace(op, &values);
+            }
+            return;
+        }
+        let types = FuncOp(self.rw.op(function)).signature().1.to_vec();
+        let results: Vec<Value> = self.rw.op(op).results().collect();
+        self.refine_values(&results, &types);
+        self.drop_constant_operands(op, &key);
+        for (result, constant) in results.into_iter().zip(constants) {
+            let Some(constant) = constant.filter(|_| !self.rw.is_unused(result)) else { continue };
+            if let Some(value) = self.constant_before(op, constant) {
+                self.rw.replace_uses(result, value);
+            }
+        }
+    }
+
+    /// Removes the operands that became constants in the callee, with their attributes.
+    fn drop_constant_operands(&mut self, op: OpId, key: &Key) {
+        if key.constants.is_empty() {
+            return;
+        }
+        let dropped = key.tokens..key.tokens + key.constants.len();
+        let view = self.rw.op(op);
+        let mut operands = view.operands().to_vec();
+        operands.drain(dropped.clone());
+        let attributes = CallOp(view).arg_attrs().and_then(Attribute::as_array).map(<[Attribute]>::to_vec);
+        self.rw.set_operands(op, &operands);
+        if let Some(mut attributes) = attributes.filter(|list| list.len() >= dropped.end) {
+            attributes.drain(dropped);
+            self.rw.set_attr(op, "arg_attrs", Attribute::array(attributes));
+        }
+    }
+
+    /// What a call asks of its callee.
+    fn key(&self, call: OpRef<'_>) -> Key {
+        let is_token = |ty: &Type| ty.as_dialect(&TOKEN).is_some();
+        let tokens = call.operand_types().take_while(|ty| is_token(ty)).count();
+        let is_scalar = |v: Value| self.rw.ty(v).shape().is_some_and(<[i64]>::is_empty);
+        let size =
+            |&v: &Value| self.rw.constant_of(v).filter(|_| is_scalar(v))?.as_dense()?.int_values()?.first().copied();
+        let constants: Vec<i64> = call.operands()[tokens..].iter().map_while(size).collect();
+        let rest = call.operand_types().skip(tokens + constants.len());
+        Key { types: call.operand_types().take(tokens).chain(rest).cloned().collect(), constants, tokens }
+    }
+
+    /// The integer constants that a function returns.
+    fn constant_results(&self, function: OpId) -> Vec<Option<Attribute>> {
+        let block = self.rw.entry(FuncOp(self.rw.op(function)).body());
+        let Some(terminator) = block.and_then(|block| self.rw.terminator(block)) else { return Vec::new() };
+        let integers = |constant: &Attribute| constant.ty().element_type().is_integer(None);
+        terminator.operands().iter().map(|&v| self.rw.constant_of(v).filter(integers)).collect()
+    }
+
+    /// The decomposition of a composite is refined for its operands: a copy of it if it is refined for others.
+    fn composite(&mut self, op: OpId) {
+        let view = self.rw.op(op);
+        let Some(function) = calls::callee(view).filter(|f| !f.is_declaration()).map(|f| f.id()) else { return };
+        let key = Key { constants: Vec::new(), types: view.operand_types().cloned().collect(), tokens: 0 };
+        let function = match self.refined.get(&function) {
+            Some(before) if *before != key => self.specialize(op, function, &key),
+            _ => function,
+        };
+        if !self.refined.contains_key(&function) && !self.pristine.contains_key(&function) {
+            let copy = self.rw.module_mut().clone_op(function, &mut HashMap::new(), &mut HashMap::new());
+            self.pristine.insert(function, copy);
+        }
+        if self.callee(op, function, &key) {
+            let types = FuncOp(self.rw.op(function)).signature().1.to_vec();
+            let results: Vec<Value> = self.rw.op(op).results().collect();
+            self.refine_values(&results, &types);
+        }
+    }
+
+    /// The copy of a decomposition that is or can be refined for `key`; the composite refers to it afterwards.
+    fn specialize(&mut self, op: OpId, function: OpId, key: &Key) -> OpId {
+        let Some(&pristine) = self.pristine.get(&function) else { return function };
+        let copies = self.pristine.iter().filter(|&(_, &of)| of == pristine).map(|(&copy, _)| copy);
+        let known = copies.filter(|copy| self.refined.get(copy) == Some(key)).min();
+        let copy = known.unwrap_or_else(|| {
+            let name = self.rw.op(function).symbol_name().unwrap_or("").to_string();
+            let name = self.unused_symbol(function, &name);
+            let module = self.rw.module_mut();
+            let copy = module.clone_op(pristine, &mut HashMap::new(), &mut HashMap::new());
+            module.insert_before(copy, function);
+            module.set_attr(copy, "sym_name", Attribute::string(&name));
+            self.pristine.insert(copy, pristine);
+            copy
+        });
+        let name = self.rw.op(copy).symbol_name().unwrap_or("").to_string();
+        self.rw.set_attr(op, "decomposition", Attribute::symbol(name.as_str()));
+        copy
+    }
+
+    fn unused_symbol(&self, function: OpId, name: &str) -> String {
+        let numbered = (0u64..).map(|i| format!("{name}_{i}"));
+        let is_free = |name: &String| nearest_symbol(self.rw.op(function), name).is_none();
+        let mut free = numbered.filter(is_free);
+        free.next().unwrap_or_default()
+    }
+}
+
+/// Ops.
+impl Refiner<'_> {
+    fn block(&mut self, block: BlockId) {
+        if self.depth >= MAX_DEPTH {
+            let message = format!("calls and regions nest deeper than {MAX_DEPTH} levels");
+            let op = self.running.last().map_or_else(|| self.rw.top(), |&f| self.rw.op(f));
+            return self.errors.push(op.error("depth", message));
+        }
+        self.depth += 1;
+        for op in self.rw.ops(block).to_vec() {
+            if self.errors.is_empty() && self.rw.is_attached(op) {
+                self.op(op);
+            }
+        }
+        self.depth -= 1;
+    }
+
+    fn op(&mut self, op: OpId) {
+        let view = self.rw.op(op);
+        if view.is(CallOp::DEF) {
+            return self.call(op);
+        }
+        if view.is(ReturnOp::DEF) {
+            return self.function_return(op);
+        }
+        if view.is(FuncOp::DEF) {
+            return;
+        }
+        if view.is(WhileOp::DEF) {
+            self.enter_loop(op);
+        }
+        for region in self.rw.op(op).regions().to_vec() {
+            self.rw.blocks(region).to_vec().into_iter().for_each(|block| self.block(block));
+        }
+        if self.rw.op(op).is(hlo::ops::CompositeOp::DEF) {
+            return self.composite(op);
+        }
+        if let Some(error) = CustomCallOp::cast(self.rw.op(op)).and_then(|op| shape_operands(*op).err()) {
+            return self.errors.push(error);
+        }
+        if let Some(types) = result_types(self.rw.op(op)) {
+            let results: Vec<Value> = self.rw.op(op).results().collect();
+            self.refine_values(&results, &types);
+        }
+        self.simplify(op);
+    }
+
+    /// The regions of a loop take values of the types of its operands.
+    fn enter_loop(&mut self, op: OpId) {
+        let types: Vec<Type> = self.rw.op(op).operand_types().cloned().collect();
+        for region in self.rw.op(op).regions().to_vec() {
+            let arguments = self.rw.entry(region).map_or(Vec::new(), |block| self.rw.arguments(block).to_vec());
+            self.refine_values(&arguments, &types);
+        }
+    }
+
+    /// The function has the types that it returns. Casts to less specific types are looked through.
+    fn function_return(&mut self, op: OpId) {
+        for index in 0..self.rw.op(op).operands().len() {
+            let value = self.rw.op(op).operand(index);
+            let cast = self.rw.defining_op(value).filter(|def| def.is(UnrealizedConversionCastOp::DEF));
+            let Some(&[source]) = cast.map(OpRef::operands) else { continue };
+            if compat::refined(self.rw.ty(value), self.rw.ty(source)).as_ref() == Some(self.rw.ty(source)) {
+                self.rw.set_operand(op, index, source);
+            }
+        }
+        let view = self.rw.op(op);
+        let Some(function) = view.parent().and_then(FuncOp::cast) else { return };
+        let inputs = function.signature().0.to_vec();
+        let (function, results) = (function.id(), view.operand_types().cloned().collect());
+        set_signature(self.rw.module_mut(), function, inputs, results);
+    }
+
+    /// Values get what is known of their types, as far as all their users can take that.
+    fn refine_values(&mut self, values: &[Value], types: &[Type]) {
+        if values.len() != types.len() {
+            return;
+        }
+        for (&value, known) in values.iter().zip(types) {
+            let Some(ty) = compat::refined(self.rw.ty(value), known) else { continue };
+            if ty != *self.rw.ty(value) && self.rw.users(value).iter().all(|&user| adapts(self.rw.op(user))) {
+                self.rw.module_mut().set_type(value, ty);
+            }
+        }
+    }
+
+    /// Replaces an op by what it is known to compute.
+    fn simplify(&mut self, op: OpId) {
+        if let Some(values) = self.known_values(op) {
+            self.rw.replace(op, &values);
+        }
+    }
+
+    fn known_values(&mut self, op: OpId) -> Option<Vec<Value>> {
+        let view = self.rw.op(op);
+        if let Some(size) = GetDimensionSizeOp::cast(view).and_then(static_size) {
+            return Some(vec![self.constant_before(op, size)?]);
+        }
+        if view.is(SetDimensionSizeOp::DEF) || is_wrapper(view) {
+            let same = view.operand_type(0) == view.result_type(0);
+            return same.then(|| vec![view.operand(0)]);
+        }
+        let integers = |ty: &Type| ty.element_type().is_integer(None);
+        // What takes a shape makes data; that it is static is known by its type.
+        let computes_shapes =
+            view.def()?.to_static.is_none() && view.operand_types().chain(view.result_types()).all(integers);
+        computes_shapes.then_some(())?;
+        let constants = evaluate(view, MAX_ELEMENTS)?;
+        constants.into_iter().map(|constant| self.constant_before(op, constant)).collect()
+    }
+
+    fn constant_before(&mut self, op: OpId, value: Attribute) -> Option<Value> {
+        self.rw.set_root(op);
+        let ty = value.ty();
+        Some(self.rw.make(ConstantOp::DEF, []).attr("value", value).result(ty)).filter(|_| self.rw.is_attached(op))
+    }
+}
+
+/// What is known of the result types of an op of the dialects whose meaning is known.
+fn result_types(op: OpRef<'_>) -> Option<Vec<Type>> {
+    let def = op.def().filter(|def| matches!(def.dialect(), "stablehlo" | "chlo"))?;
+    match (def.refine, def.infer) {
+        (Some(refine), _) => refine(op),
+        (None, Some(infer)) => infer(op).ok(),
+        (None, None) => None,
+    }
+}
+
+/// Whether operands of an op may get more specific types.
+fn adapts(op: OpRef<'_>) -> bool {
+    let dialect = op.def().map_or("", |def| def.dialect());
+    matches!(dialect, "stablehlo" | "chlo" | "sdy") || op.is(ReturnOp::DEF) || op.is(CallOp::DEF)
+}
+
+/// Whether an op stands between an argument and its uses until these can take the type of the argument.
+fn is_wrapper(op: OpRef<'_>) -> bool {
+    let target = CustomCallOp::cast(op).and_then(|op| op.call_target_name()?.as_str());
+    target == Some(OPERAND_WRAPPER) && op.num_results() == 1 && !op.operands().is_empty()
+}
+
+/// The size that the op gives, if it is known.
+fn static_size(op: GetDimensionSizeOp<'_>) -> Option<Attribute> {
+    let dimension = usize::try_from(op.dimension()?.as_i64()?).ok()?;
+    let size = *op.operand_type(0).shape()?.get(dimension)?;
+    scalar(size, &Type::tensor([], Type::i32())).filter(|_| size != DYNAMIC)
+}
+
+/// An integer as a constant of a type without dimensions; none if it is out of range.
+fn scalar(value: i64, ty: &Type) -> Option<Attribute> {
+    let dtype = ty.element_type().dtype()?;
+    let tensor = numerics::Tensor::from_vec([], vec![value]).ok()?;
+    let converted = numerics::math::convert(tensor, dtype).ok()?;
+    let attribute = crate::evaluate::elements(&converted, ty)?;
+    (attribute.as_dense()?.int_values()? == [value]).then_some(attribute)
+}
+
+/// What a function is refined for, in words.
+fn show(key: &Key) -> String {
+    let types: Vec<String> = key.types.iter().map(Type::to_string).collect();
+    let types = if types.is_empty() { "no arguments".into() } else { types.join(", ") };
+    match &key.constants[..] {
+        [] => format!("({types})"),
+        sizes => format!("({types}) with sizes {sizes:?}"),
+    }
+}
