@@ -4,12 +4,15 @@ mod calls;
 mod canonicalize;
 mod canonicalize_dynamism;
 mod check_shape_assertions;
+mod chlo_legalize;
+mod composite_to_call;
 mod cse;
 mod evaluate;
 mod inline;
 mod reconcile_unrealized_casts;
 mod refine_arguments;
 mod refine_shapes;
+mod shape_legalize;
 mod strip_debuginfo;
 mod symbol_dce;
 mod symbols;
@@ -20,11 +23,14 @@ use mlir::pass::{NamedPipeline, Passes};
 pub static PASSES: Passes = Passes {
     passes: &[
         canonicalize::PASS,
+        chlo_legalize::PASS,
         cse::PASS,
         inline::PASS,
         reconcile_unrealized_casts::PASS,
+        shape_legalize::PASS,
         canonicalize_dynamism::PASS,
         check_shape_assertions::PASS,
+        composite_to_call::PASS,
         refine_arguments::PASS,
         refine_shapes::PASS,
         strip_debuginfo::PASS,
@@ -33,7 +39,11 @@ pub static PASSES: Passes = Passes {
     pipelines: PIPELINES,
 };
 
-static PIPELINES: &[NamedPipeline] = &[];
+static PIPELINES: &[NamedPipeline] = &[NamedPipeline {
+    name: "chlo-pre-serialization-pipeline",
+    doc: "Expand what has no place in an artifact into StableHLO: CHLO, the shape dialect and index types",
+    passes: "func.func(chlo-legalize-to-stablehlo,shape-legalize-to-stablehlo),reconcile-unrealized-casts",
+}];
 
 #[cfg(test)]
 mod tests {

@@ -134,7 +134,13 @@ impl Driver<'_> {
     }
 
     fn legalize_created(&mut self, rewriter: &mut Rewriter<'_>, depth: usize) -> bool {
-        for op in std::mem::take(&mut self.created) {
+        // What stands in the regions of the new ops is new, too.
+        let created = std::mem::take(&mut self.created);
+        let mut within: Vec<OpId> = Vec::new();
+        for op in created.into_iter().filter(|&op| rewriter.is_attached(op)) {
+            within.extend(rewriter.walk(op).map(OpRef::id));
+        }
+        for op in within {
             if rewriter.is_attached(op) && !self.gone.contains(&op) && !self.legalize(rewriter, op, depth + 1) {
                 return false;
             }

@@ -14,7 +14,7 @@ pub use functions::{FuncOp, FunctionLibraryOp, ReturnOp};
 pub use regions::{AssumingOp, AssumingYieldOp, ReduceOp, YieldOp};
 pub use shapes::*;
 pub use sizes::*;
-pub use types::{SHAPE, SIZE, VALUE_SHAPE, WITNESS};
+pub use types::{SHAPE, SIZE, VALUE_SHAPE, WITNESS, shape, size, value_shape, witness};
 
 use mlir::ods::Dialect;
 

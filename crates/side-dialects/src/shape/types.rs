@@ -18,7 +18,8 @@ macro_rules! types {
             compatible: None,
         };
 
-        fn $make() -> Type {
+        #[doc = concat!("`!shape.", $mnemonic, "`")]
+        pub fn $make() -> Type {
             static CELL: OnceLock<Type> = OnceLock::new();
             CELL.get_or_init(|| Type::dialect(&$def, Vec::new())).clone()
         }

@@ -1,0 +1,281 @@
+//! Ops that broadcast their operands: the broadcasts are made explicit.
+
+use super::expr::{constant, constant_like, is_bounded, replace, splat};
+use chlo::{BroadcastSelectOp, ConstantLikeOp, ConstantOp};
+use hlo::compat::with_element;
+use hlo::ops::{self, BroadcastInDimOp, DynamicBroadcastInDimOp, GetDimensionSizeOp, SelectOp, SetDimensionSizeOp};
+use hlo::{attrs, enums};
+use mlir::attrs::AttrKind;
+use mlir::diag::{Diagnostic, Severity};
+use mlir::ods::OpDef;
+use mlir::rewrite::{Pattern, Rewriter};
+use mlir::types::DYNAMIC;
+use mlir::{Attribute, OpId, Type, Value};
+use side_dialects::shape::{AssumingOp, AssumingYieldOp, BroadcastOp, ConstShapeOp, CstrBroadcastableOp, ShapeOfOp};
+
+/// The size of a dimension, or its bound and the value whose dimension has the unknown size.
+#[derive(Clone, Copy)]
+pub(super) struct Size {
+    size: i64,
+    of: Option<(Value, usize)>,
+}
+
+/// The sizes of a value whose unknown sizes are bounded.
+pub(super) fn sizes(rw: &Rewriter<'_>, value: Value) -> Option<Vec<Size>> {
+    let ty = rw.ty(value).as_tensor()?;
+    let bounds = ty.encoding.as_ref().and_then(attrs::bounds);
+    let size = |(i, &size): (usize, &i64)| match size {
+        DYNAMIC => Some(Size { size: *bounds?.get(i).filter(|&&b| b != DYNAMIC)?, of: Some((value, i)) }),
+        size => Some(Size { size, of: None }),
+    };
+    ty.shape.iter().enumerate().map(size).collect()
+}
+
+/// The sizes to which two lists of them broadcast as in NumPy.
+fn common_sizes(a: &[Size], b: &[Size]) -> Option<Vec<Size>> {
+    let (long, short) = if a.len() < b.len() { (b, a) } else { (a, b) };
+    let mut common = long.to_vec();
+    for (to, &other) in common[long.len() - short.len()..].iter_mut().zip(short) {
+        match (to.size, other.size) {
+            (_, 1) if other.of.is_none() => {}
+            (1, _) if to.of.is_none() => *to = other,
+            (x, y) if x == y && to.of.is_some() == other.of.is_some() => {}
+            _ => return None,
+        }
+    }
+    Some(common)
+}
+
+fn type_of(sizes: &[Size], element: Type) -> Type {
+    let shape: Vec<i64> = sizes.iter().map(|s| if s.of.is_some() { DYNAMIC } else { s.size }).collect();
+    let bounds: Vec<i64> = sizes.iter().map(|s| if s.of.is_some() { s.size } else { DYNAMIC }).collect();
+    let encoding = sizes.iter().any(|s| s.of.is_some()).then(|| attrs::type_extensions(bounds));
+    Type::encoded_tensor(shape, element, encoding)
+}
+
+/// The dimensions of a result of rank `to` that an operand of rank `from` has: the last ones.
+fn last_dimensions(from: usize, to: usize) -> Attribute {
+    Attribute::i64_array((to.saturating_sub(from)..to).map(|d| d as i64).collect::<Vec<_>>())
+}
+
+/// Broadcasts a value to sizes as in NumPy, unless it has them. A dimension that only the result bounds is broadcast to the
+/// bound, then cut to its size.
+pub(super) fn broadcast_to(rw: &mut Rewriter<'_>, value: Value, sizes: &[Size]) -> Option<Value> {
+    let ty = rw.ty(value).clone();
+    let element = ty.element_type().clone();
+    if ty == type_of(sizes, element.clone()) {
+        return Some(value);
+    }
+    let own = self::sizes(rw, value)?;
+    let added = sizes.len().checked_sub(own.len())?;
+    let mut padded: Vec<Size> = sizes.to_vec();
+    for (i, to) in padded.iter_mut().enumerate() {
+        if i.checked_sub(added).is_none_or(|i| own[i].of.is_none()) {
+            to.of = None;
+        }
+    }
+    let broadcast = rw.make(BroadcastInDimOp::DEF, [value]);
+    let broadcast = broadcast.attr("broadcast_dimensions", last_dimensions(own.len(), sizes.len()));
+    let mut broadcast = broadcast.result(type_of(&padded, element.clone()));
+    for (i, size) in sizes.iter().enumerate() {
+        if padded[i].of.is_none()
+            && let Some((like, dimension)) = size.of
+        {
+            let dynamic = rw.make(GetDimensionSizeOp::DEF, [like]);
+            let dynamic = dynamic.attr("dimension", Attribute::i64(dimension as i64)).value()?;
+            padded[i] = *size;
+            let cut =
+                rw.make(SetDimensionSizeOp::DEF, [broadcast, dynamic]).attr("dimension", Attribute::i64(i as i64));
+            broadcast = cut.result(type_of(&padded, element.clone()));
+        }
+    }
+    Some(broadcast)
+}
+
+/// Whether `dims`, if given, are the dimensions that NumPy would choose.
+fn is_numpy(dims: Option<&[i64]>, a: usize, b: usize) -> bool {
+    let (small, large) = (a.min(b), a.max(b));
+    a == b || dims.is_none_or(|dims| dims.iter().copied().eq((large - small..large).map(|d| d as i64)))
+}
+
+macro_rules! broadcasts {
+    ($($from:ident => $to:path),* $(,)?) => {
+        /// One pattern for each op that broadcasts its operands.
+        pub(super) static PATTERNS: &[Pattern] = &[
+            $(Pattern::new("broadcast", chlo::$from::DEF, |rw, op| broadcast(rw, op, <$to>::DEF)),)*
+            Pattern::new("broadcast-select", BroadcastSelectOp::DEF, broadcast_select),
+            Pattern::new("constant", ConstantOp::DEF, chlo_constant),
+            Pattern::new("constant-like", ConstantLikeOp::DEF, chlo_constant_like),
+        ];
+    };
+}
+
+broadcasts! {
+    BroadcastAddOp => ops::AddOp,
+    BroadcastAndOp => ops::AndOp,
+    BroadcastAtan2Op => ops::Atan2Op,
+    BroadcastCompareOp => ops::CompareOp,
+    BroadcastComplexOp => ops::ComplexOp,
+    BroadcastDivideOp => ops::DivideOp,
+    BroadcastMaximumOp => ops::MaximumOp,
+    BroadcastMinimumOp => ops::MinimumOp,
+    BroadcastMultiplyOp => ops::MultiplyOp,
+    BroadcastNextAfterOp => chlo::NextAfterOp,
+    BroadcastOrOp => ops::OrOp,
+    BroadcastPolygammaOp => chlo::PolygammaOp,
+    BroadcastPowerOp => ops::PowerOp,
+    BroadcastRemainderOp => ops::RemainderOp,
+    BroadcastShiftLeftOp => ops::ShiftLeftOp,
+    BroadcastShiftRightArithmeticOp => ops::ShiftRightArithmeticOp,
+    BroadcastShiftRightLogicalOp => ops::ShiftRightLogicalOp,
+    BroadcastSubtractOp => ops::SubtractOp,
+    BroadcastXorOp => ops::XorOp,
+    BroadcastZetaOp => chlo::ZetaOp,
+}
+
+/// `chlo.broadcast_f(a, b) = f(broadcast(a), broadcast(b))`
+fn broadcast(rw: &mut Rewriter<'_>, op: OpId, def: &'static OpDef) -> Option<()> {
+    let [lhs, rhs] = rw.op(op).operands().try_into().ok()?;
+    let result = rw.op(op).result_type(0).clone();
+    let (l, r, to) = (rw.ty(lhs).as_tensor()?, rw.ty(rhs).as_tensor()?, result.as_tensor()?);
+    let dims = rw.op(op).int_array("broadcast_dimensions");
+    if !is_numpy(dims, l.rank(), r.rank()) {
+        let message = "only broadcasts along the last dimensions can be made explicit";
+        let warning = rw.op(op).error("broadcast", message);
+        rw.report(Diagnostic { severity: Severity::Warning, ..warning });
+        return None;
+    }
+    let is_known = |t: &mlir::types::TensorType| t.has_static_shape() || is_bounded(t);
+    let value = if is_known(l) && is_known(r) && l.shape == r.shape && l.encoding == r.encoding {
+        elementwise(rw, op, def, [lhs, rhs], result)
+    } else if is_known(l) && is_known(r) && is_known(to) {
+        let sizes = common_sizes(&sizes(rw, lhs)?, &sizes(rw, rhs)?)?;
+        let operands = [broadcast_to(rw, lhs, &sizes)?, broadcast_to(rw, rhs, &sizes)?];
+        elementwise(rw, op, def, operands, result)
+    } else {
+        let rank = to.rank();
+        under_witness(rw, &[lhs, rhs], rank, &result, |rw, extents| {
+            let [lhs, rhs] = [lhs, rhs].map(|v| dynamic_broadcast(rw, v, extents, &result));
+            elementwise(rw, op, def, [lhs, rhs], result.clone())
+        })?
+    };
+    rw.replace(op, &[value]);
+    Some(())
+}
+
+/// Makes the op that does not broadcast, with the attributes of the one that does.
+fn elementwise(rw: &mut Rewriter<'_>, op: OpId, def: &'static OpDef, operands: [Value; 2], result: Type) -> Value {
+    let relation = [
+        ("comparison_direction", &chlo::COMPARISON_DIRECTION, &enums::COMPARISON_DIRECTION),
+        ("compare_type", &chlo::COMPARISON_TYPE, &enums::COMPARISON_TYPE),
+    ]
+    .map(|(name, from, to)| {
+        let value = rw.op(op).attr(name).and_then(|value| value.as_enum(from));
+        (name, value.map(|value| Attribute::enumeration(to, value)))
+    });
+    let new = rw.make(def, operands);
+    relation.iter().fold(new, |new, (name, value)| new.optional_attr(name, value.as_ref())).result(result)
+}
+
+fn shape_of(rw: &mut Rewriter<'_>, value: Value) -> Value {
+    let rank = rw.ty(value).shape().map_or(DYNAMIC, |shape| shape.len() as i64);
+    rw.make(ShapeOfOp::DEF, [value]).result(Type::tensor([rank], Type::index()))
+}
+
+/// As [`shape_of`], but a constant where the shape is static.
+fn known_shape_of(rw: &mut Rewriter<'_>, value: Value) -> Value {
+    let sizes = rw.ty(value).as_tensor().filter(|ty| ty.has_static_shape()).map(|ty| ty.shape.clone());
+    let constant = sizes.and_then(|sizes| {
+        let ty = Type::tensor([sizes.len() as i64], Type::index());
+        let bytes = numerics::Bytes::from_vec(sizes);
+        Some((mlir::attrs::DenseElements::new(ty.clone(), bytes)?, ty))
+    });
+    match constant {
+        Some((elements, ty)) => rw.make(ConstShapeOp::DEF, []).attr("shape", elements).result(ty),
+        None => shape_of(rw, value),
+    }
+}
+
+/// What `body` makes, given the extents to which the values broadcast, within a `shape.assuming` that they do.
+fn under_witness(
+    rw: &mut Rewriter<'_>,
+    values: &[Value],
+    rank: usize,
+    result: &Type,
+    body: impl FnOnce(&mut Rewriter<'_>, Value) -> Value,
+) -> Option<Value> {
+    let shapes: Vec<Value> = values.iter().map(|&v| shape_of(rw, v)).collect();
+    let witness = rw.make(CstrBroadcastableOp::DEF, shapes);
+    let witness = witness.result(side_dialects::shape::witness());
+    let (region, block) = rw.region_with_block([]);
+    rw.within(block, |rw| {
+        let shapes: Vec<Value> = values.iter().map(|&v| known_shape_of(rw, v)).collect();
+        let extents = rw.make(BroadcastOp::DEF, shapes).result(Type::tensor([rank as i64], Type::index()));
+        let value = body(rw, extents);
+        rw.make(AssumingYieldOp::DEF, [value]).results([]);
+    });
+    Some(rw.make(AssumingOp::DEF, [witness]).region(region).result(result.clone()))
+}
+
+fn dynamic_broadcast(rw: &mut Rewriter<'_>, value: Value, extents: Value, result: &Type) -> Value {
+    let element = rw.ty(value).element_type().clone();
+    let rank = rw.ty(value).shape().map_or(0, <[i64]>::len);
+    let to = result.shape().unwrap_or(&[]);
+    let dims = last_dimensions(rank, to.len());
+    let ty = Type::tensor(to, element);
+    rw.make(DynamicBroadcastInDimOp::DEF, [value, extents]).attr("broadcast_dimensions", dims).result(ty)
+}
+
+/// `broadcast_select(p, a, b) = select(broadcast(p), broadcast(a), broadcast(b))`; a scalar `p` stays one.
+fn broadcast_select(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let operands: [Value; 3] = rw.op(op).operands().try_into().ok()?;
+    let result = rw.op(op).result_type(0).clone();
+    let rank = result.as_tensor()?.rank();
+    let types: Option<Vec<_>> = operands.iter().map(|&v| rw.ty(v).as_tensor()).collect();
+    let types = types?;
+    let is_scalar = types[0].rank() == 0;
+    let is_known = types.iter().all(|t| t.has_static_shape() || is_bounded(t));
+    let value = if is_known {
+        let known: Option<Vec<_>> = operands.iter().map(|&v| sizes(rw, v)).collect();
+        let common = known?.iter().try_fold(Vec::new(), |common, next| common_sizes(&common, next))?;
+        let mut broadcast = operands;
+        for value in &mut broadcast[usize::from(is_scalar)..] {
+            *value = broadcast_to(rw, *value, &common)?;
+        }
+        rw.make(SelectOp::DEF, broadcast).result(result)
+    } else {
+        under_witness(rw, &operands, rank, &result, |rw, extents| {
+            let mut broadcast = operands;
+            for value in &mut broadcast[usize::from(is_scalar)..] {
+                *value = dynamic_broadcast(rw, *value, extents, &result);
+            }
+            rw.make(SelectOp::DEF, broadcast).result(result.clone())
+        })?
+    };
+    rw.replace(op, &[value]);
+    Some(())
+}
+
+fn chlo_constant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let value = ConstantOp::cast(rw.op(op))?.value()?.clone();
+    let new = constant(rw, value)?;
+    replace(rw, op, new);
+    Some(())
+}
+
+fn chlo_constant_like(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let like = ConstantLikeOp::cast(rw.op(op))?;
+    let (value, operand) = (like.value()?.clone(), like.operand());
+    let bytes = |number: u128| Some(number.to_le_bytes()[..value.ty().dtype()?.bytes()].to_vec());
+    let scalar = match &*value {
+        AttrKind::Integer { value: number, ty } => splat(Type::tensor([], ty.clone()), bytes(*number as u128)?)?,
+        AttrKind::Float { bits, ty } => splat(Type::tensor([], ty.clone()), bytes(*bits)?)?,
+        _ => return None,
+    };
+    // The operand only lends its shape.
+    rw.ty(operand).as_tensor().filter(|ty| ty.has_static_shape() || ty.encoding.is_none() || is_bounded(ty))?;
+    let new = constant_like(rw, &scalar, operand)?;
+    debug_assert_eq!(rw.ty(new).element_type(), with_element(rw.op(op).result_type(0), value.ty()).element_type());
+    replace(rw, op, new);
+    Some(())
+}

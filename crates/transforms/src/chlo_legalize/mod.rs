@@ -1,0 +1,78 @@
+//! `chlo-legalize-to-stablehlo`: expands CHLO ops into StableHLO ops, and shape ops where sizes are unknown.
+//!
+//! Elementwise functions are formulas over [`expr::Expr`], one function each: `elementary.rs`, `erf.rs`, `gamma.rs`, `bessel.rs` and
+//! `bits.rs`. The order of their ops and their constants are upstream's, so that results have the same bits.
+
+mod bessel;
+mod bits;
+mod broadcast;
+mod elementary;
+mod erf;
+mod expr;
+mod gamma;
+mod ragged_dot;
+mod scan;
+mod top_k;
+mod wide;
+
+use expr::{Expr, replace_by};
+use mlir::pass::{Context, Pass};
+use mlir::rewrite::conversion::{Conversion, Legality};
+use mlir::rewrite::{Pattern, PatternSet};
+use mlir::{OpRef, ods::OpDef};
+
+/// Expands CHLO ops.
+pub const PASS: Pass =
+    Pass::on_functions("chlo-legalize-to-stablehlo", "Expand CHLO ops into StableHLO and shape ops", run);
+
+fn run(cx: &mut Context<'_>) {
+    let mut patterns =
+        PatternSet::new(&[FUNCTIONS, broadcast::PATTERNS, ragged_dot::PATTERNS, scan::PATTERNS, top_k::PATTERNS]);
+    let legality = |op: OpRef<'_>| match op.def().map(OpDef::dialect) {
+        Some("chlo") => Legality::Illegal,
+        _ => Legality::Legal,
+    };
+    cx.convert(&mut patterns, &Conversion { legality: &legality, types: None });
+}
+
+macro_rules! functions {
+    (unary { $($op:ident = $unary:expr,)* } binary { $($op2:ident = $binary:expr,)* }) => {
+        /// One pattern for each elementwise function.
+        static FUNCTIONS: &[Pattern] = &[
+            $(Pattern::new("function", chlo::$op::DEF, |rw, op| replace_by(rw, op, |[x]| $unary(x))),)*
+            $(Pattern::new("function", chlo::$op2::DEF, |rw, op| replace_by(rw, op, |[x, y]| $binary(x, y))),)*
+        ];
+    };
+}
+
+functions! {
+    unary {
+        AcosOp = elementary::acos,
+        AcoshOp = elementary::acosh,
+        AsinAcosKernelOp = elementary::asin_acos_kernel,
+        AsinOp = elementary::asin,
+        AsinhOp = elementary::asinh,
+        AtanOp = elementary::atan,
+        AtanhOp = elementary::atanh,
+        BesselI1eOp = bessel::bessel_i1e,
+        ConjOp = elementary::conj,
+        CoshOp = |x| wide::in_f32([x], |[x]| elementary::cosh(x)),
+        DigammaOp = gamma::digamma,
+        ErfInvOp = erf::erf_inv,
+        ErfOp = erf::erf,
+        ErfcOp = erf::erfc,
+        IsInfOp = elementary::is_inf,
+        IsNegInfOp = elementary::is_neg_inf,
+        IsPosInfOp = elementary::is_pos_inf,
+        LgammaOp = gamma::lgamma,
+        SinhOp = |x| wide::in_f32([x], |[x]| elementary::sinh(x)),
+        SquareOp = elementary::square,
+        TanOp = Expr::tan,
+    }
+    binary {
+        MulhiOp = bits::mulhi,
+        NextAfterOp = bits::next_after,
+        PolygammaOp = gamma::polygamma,
+        ZetaOp = gamma::zeta,
+    }
+}

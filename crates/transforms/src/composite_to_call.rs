@@ -1,0 +1,36 @@
+//! `stablehlo-legalize-composite-to-call`: calls the decompositions of composites.
+
+use hlo::ops::CompositeOp;
+use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::rewrite::conversion::{Conversion, Legality};
+use mlir::rewrite::{Pattern, PatternSet};
+use mlir::{OpRef, Type};
+use side_dialects::func::CallOp;
+
+/// Replaces composites by calls of their decompositions.
+pub const PASS: Pass = Pass::on_functions(
+    "stablehlo-legalize-composite-to-call",
+    "Replace composites by calls of their decompositions",
+    run,
+)
+.with_options(&[PassOption { name: "except", doc: "Names of composites that stay", kind: OptionKind::List }]);
+
+fn run(cx: &mut Context<'_>) {
+    let except = cx.options.list("except");
+    let legality = |op: OpRef<'_>| match CompositeOp::cast(op).map(|c| c.name().and_then(|name| name.as_str())) {
+        Some(name) if !except.iter().any(|kept| name == Some(kept)) => Legality::Illegal,
+        _ => Legality::Legal,
+    };
+    cx.convert(&mut PatternSet::new(&[PATTERNS]), &Conversion { legality: &legality, types: None });
+}
+
+/// `composite "name" x {decomposition = @f} = call @f(x)`
+static PATTERNS: &[Pattern] = &[Pattern::new("composite-to-call", CompositeOp::DEF, |rw, op| {
+    let composite = CompositeOp::cast(rw.op(op))?;
+    let callee = composite.decomposition()?.clone();
+    let inputs = composite.inputs().to_vec();
+    let results: Vec<Type> = composite.result_types().cloned().collect();
+    let call = rw.make(CallOp::DEF, inputs).attr("callee", callee).results(results);
+    rw.replace_with(op, call);
+    Some(())
+})];
