@@ -105,6 +105,15 @@ pub fn has_errors(diagnostics: &Diagnostics) -> bool {
     diagnostics.iter().any(|d| d.severity == Severity::Error)
 }
 
+/// Shows diagnostics; fails if one is an error.
+///
+/// # Errors
+/// If one is an error.
+pub fn report(diagnostics: Diagnostics, module: &Module, io: &mut Io<'_>) -> Result<(), Failure> {
+    diagnostics.iter().for_each(|d| io.report(render(d, module.source().map(|s| &**s))));
+    if has_errors(&diagnostics) { Err(Failure::reported()) } else { Ok(()) }
+}
+
 /// The bytes of a program: text or bytecode.
 ///
 /// # Errors

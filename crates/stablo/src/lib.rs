@@ -28,6 +28,7 @@ pub use mlir::ods::Registry;
 pub use mlir::text::{ParseOptions, ParseOutput, PrintOptions};
 pub use mlir::{Attribute, Module, Type};
 pub use numerics::{Bytes, DType, Tensor};
+pub use transforms::{Sizes, make_static};
 
 use mlir::bytecode::ReadOptions;
 use mlir::verify::VerifyOptions;
@@ -67,6 +68,15 @@ pub fn load(name: &str, bytes: Bytes, options: ParseOptions) -> ParseOutput {
             ParseOutput { module: Module::new(registry()), diagnostics: vec![Diagnostic::error("parse", message)] }
         }
     }
+}
+
+/// The types in a list, such as `tensor<2xf32>, i32`.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn parse_types(text: &str) -> Result<Vec<Type>, Diagnostics> {
+    let signature = mlir::text::parse_type(&format!("({text}) -> ()"), registry())?;
+    Ok(signature.as_function().map(|(inputs, _)| inputs.to_vec()).unwrap_or_default())
 }
 
 /// What is wrong with a module: every error that is independent of others.

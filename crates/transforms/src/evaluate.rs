@@ -5,7 +5,7 @@ use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 use mlir::ods::Trait;
 use mlir::rewrite::fold::constant_value;
 use mlir::{Attribute, OpRef, RegionId, Type};
-use numerics::Tensor;
+use numerics::{Tensor, math};
 
 /// The values of the results of an op without effects and regions whose operands are all constants, and which has some. None if
 /// it cannot be evaluated, or an operand or result has more than `max_elements` elements.
@@ -30,8 +30,17 @@ pub fn elements(tensor: &Tensor, ty: &Type) -> Option<Attribute> {
     Some(AttrKind::Dense(DenseElements::new(ty.clone(), tensor.bytes().clone())?).into())
 }
 
+/// An integer as a constant of a type without dimensions; none if it is out of range.
+pub fn scalar(value: i64, ty: &Type) -> Option<Attribute> {
+    let dtype = ty.element_type().dtype()?;
+    let tensor = Tensor::from_vec([], vec![value]).ok()?;
+    let converted = math::convert(tensor, dtype).ok()?;
+    let attribute = elements(&converted, ty)?;
+    (attribute.as_dense()?.int_values()? == [value]).then_some(attribute)
+}
+
 /// Evaluates ops that have no regions and call nothing.
-struct NoRegions;
+pub struct NoRegions;
 
 impl NoRegions {
     fn refuse<T>() -> Result<T, EvalError> {

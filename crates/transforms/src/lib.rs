@@ -7,17 +7,22 @@ mod check_shape_assertions;
 mod chlo_legalize;
 mod composite_to_call;
 mod cse;
+mod dimensions;
+mod dynamic_values;
 mod evaluate;
 mod inline;
 mod reconcile_unrealized_casts;
 mod refine_arguments;
 mod refine_shapes;
+mod remove_dynamism;
 mod shape_legalize;
 mod strip_debuginfo;
 mod symbol_dce;
 mod symbols;
 
 use mlir::pass::{NamedPipeline, Passes};
+
+pub use remove_dynamism::{Sizes, make_static};
 
 /// All passes and pipelines, each in alphabetical order.
 pub static PASSES: Passes = Passes {
@@ -33,6 +38,7 @@ pub static PASSES: Passes = Passes {
         composite_to_call::PASS,
         refine_arguments::PASS,
         refine_shapes::PASS,
+        remove_dynamism::PASS,
         strip_debuginfo::PASS,
         symbol_dce::PASS,
     ],

@@ -3,6 +3,7 @@
 //! What uses an argument keeps the type that it was declared with: a custom call stands between, which `stablehlo-refine-shapes`
 //! removes once all uses can take the new type.
 
+use crate::evaluate::scalar;
 use hlo::ops::{ConstantOp, CustomCallOp};
 use mlir::pass::{Context, OptionKind, Pass, PassOption};
 use mlir::rewrite::Rewriter;
@@ -25,18 +26,26 @@ fn run(cx: &mut Context<'_>) {
     }
 }
 
-fn refine_entry_arguments(cx: &mut Context<'_>, types: &[String]) -> Result<(), Diagnostic> {
+/// Gives the arguments of the entry function the types that are written.
+///
+/// # Errors
+/// Text that is no type; as [`entry_function`] and [`refine_arguments`].
+pub fn refine_entry_arguments(cx: &mut Context<'_>, types: &[String]) -> Result<(), Diagnostic> {
     let entry = entry_function(cx.module, cx.root)?.id();
-    let registry = cx.module.registry();
-    let parse = |text: &String| {
-        mlir::text::parse_type(text, registry).map_err(|errors| {
-            let why = errors.first().map_or("", |e| e.message.as_str());
-            cx.module.op(cx.root).error("types", format!("`{text}` is no type: {why}"))
-        })
-    };
-    let types = types.iter().map(parse).collect::<Result<Vec<Type>, _>>()?;
+    let types = parse_types(cx.module.op(cx.root), types)?;
     let mut rewriter = Rewriter::new(cx.module, cx.options);
     refine_arguments(&mut rewriter, entry, &types)
+}
+
+/// The types that are written.
+fn parse_types(root: OpRef<'_>, types: &[String]) -> Result<Vec<Type>, Diagnostic> {
+    let parse = |text: &String| {
+        mlir::text::parse_type(text, root.module().registry()).map_err(|errors| {
+            let why = errors.first().map_or("", |e| e.message.as_str());
+            root.error("types", format!("`{text}` is no type: {why}"))
+        })
+    };
+    types.iter().map(parse).collect()
 }
 
 /// The function at which refinement starts: the only one, else `main`.
@@ -99,6 +108,43 @@ pub fn refine_arguments(rw: &mut Rewriter<'_>, function: OpId, types: &[Type]) -
         rw.module_mut().replace_uses_if(argument, wrapped, |user| user != wrapper);
     }
     set_signature(rw.module_mut(), function, types.to_vec(), results);
+    Ok(())
+}
+
+/// Puts an integer constant in the place of an argument of a function, which is no argument any more.
+///
+/// # Errors
+/// There is no such argument, or it is no scalar that can have the value.
+pub fn substitute_argument(rw: &mut Rewriter<'_>, function: OpId, index: usize, value: i64) -> Result<(), Diagnostic> {
+    let view = FuncOp(rw.op(function));
+    let (inputs, results) = view.signature();
+    let (mut inputs, results) = (inputs.to_vec(), results.to_vec());
+    let block = rw.entry(view.body());
+    let Some((block, &argument)) = block.and_then(|block| Some((block, rw.arguments(block).get(index)?))) else {
+        let message = format!("there is no argument {index} to become {value}: there are {}", inputs.len());
+        return Err(view.error("argument", message));
+    };
+    let ty = rw.ty(argument).clone();
+    let Some(attribute) = scalar(value, &ty) else {
+        let message = format!("argument {index} cannot become the constant {value}: it has type {ty}");
+        return Err(view.error("argument", message));
+    };
+    let attributes = view.arg_attrs().and_then(Attribute::as_array).map(<[Attribute]>::to_vec);
+    rw.at_start(block);
+    let loc = rw.argument_locs(block)[index].clone();
+    rw.set_loc(loc);
+    let constant = rw.make(ConstantOp::DEF, []).attr("value", attribute).result(ty);
+    rw.replace_uses(argument, constant);
+    rw.module_mut().erase_argument(block, index);
+    inputs.remove(index);
+    if let Some(mut attributes) = attributes.filter(|list| index < list.len()) {
+        attributes.remove(index);
+        match attributes.iter().all(|a| a.as_dictionary().is_none_or(|d| d.is_empty())) {
+            true => rw.remove_attr(function, "arg_attrs"),
+            false => rw.set_attr(function, "arg_attrs", Attribute::array(attributes)),
+        }
+    }
+    set_signature(rw.module_mut(), function, inputs, results);
     Ok(())
 }
 

@@ -5,14 +5,17 @@
 //! on the way, for they become shapes. Functions are refined when the first call of them is reached.
 
 use crate::calls::{self, Calls};
-use crate::evaluate::evaluate;
-use crate::refine_arguments::{OPERAND_WRAPPER, entry_function, one_block, refine_arguments, set_signature};
+use crate::evaluate::{evaluate, scalar};
+use crate::refine_arguments::{
+    OPERAND_WRAPPER, entry_function, one_block, refine_arguments, set_signature, substitute_argument,
+};
 use hlo::compat;
 use hlo::ops::{ConstantOp, CustomCallOp, GetDimensionSizeOp, SetDimensionSizeOp, WhileOp, shape_operands};
 use hlo::types::TOKEN;
 use mlir::builtin::UnrealizedConversionCastOp;
 use mlir::diag::Diagnostics;
 use mlir::pass::{Context, Options, Pass};
+use mlir::rewrite::effects::is_dead;
 use mlir::rewrite::greedy::{self, Config};
 use mlir::rewrite::{PatternSet, Rewriter};
 use mlir::types::DYNAMIC;
@@ -103,48 +106,35 @@ impl Refiner<'_> {
         if let Err(error) = one_block(self.rw.op(function)) {
             return self.errors.push(error);
         }
-        self.substitute_constants(function, &key);
+        for &value in &key.constants {
+            if let Err(error) = substitute_argument(&mut self.rw, function, key.tokens, value) {
+                return self.errors.push(error);
+            }
+        }
         if let Err(error) = refine_arguments(&mut self.rw, function, &key.types) {
             return self.errors.push(error);
         }
         self.refined.insert(function, key);
+        self.tidy(function, 1);
         self.running.push(function);
         if let Some(block) = self.rw.entry(FuncOp(self.rw.op(function)).body()) {
             self.block(block);
         }
         self.running.pop();
-        // Removes what only computed shapes, and places constants as the greedy driver does.
-        let module = self.rw.module_mut();
-        greedy::rewrite(module, function, &mut PatternSet::default(), self.options, Config::default());
-    }
-
-    /// Puts constants in the place of the arguments that are told sizes.
-    fn substitute_constants(&mut self, function: OpId, key: &Key) {
-        let view = FuncOp(self.rw.op(function));
-        let (inputs, results) = view.signature();
-        let (mut inputs, results) = (inputs.to_vec(), results.to_vec());
-        let Some(block) = self.rw.entry(view.body()) else { return };
-        let attributes = view.arg_attrs().and_then(Attribute::as_array).map(<[Attribute]>::to_vec);
-        for &value in &key.constants {
-            let Some(&argument) = self.rw.arguments(block).get(key.tokens) else { return };
-            let ty = self.rw.ty(argument).clone();
-            let Some(attribute) = scalar(value, &ty) else { return };
-            self.rw.at_start(block);
-            let loc = self.rw.argument_locs(block)[key.tokens].clone();
-            self.rw.set_loc(loc);
-            let constant = self.rw.make(ConstantOp::DEF, []).attr("value", attribute).result(ty);
-            self.rw.replace_uses(argument, constant);
-            self.rw.module_mut().erase_argument(block, key.tokens);
-            inputs.remove(key.tokens);
-        }
-        if let Some(mut attributes) = attributes.filter(|_| !key.constants.is_empty()) {
-            attributes.drain(key.tokens..key.tokens + key.constants.len());
-            match attributes.iter().all(|a| a.as_dictionary().is_none_or(|d| d.is_empty())) {
-                true => self.rw.remove_attr(function, "arg_attrs"),
-                false => self.rw.set_attr(function, "arg_attrs", Attribute::array(attributes)),
+        // What only computed shapes goes.
+        let ops: Vec<OpId> = self.rw.walk(function).skip(1).map(OpRef::id).collect();
+        for op in ops.into_iter().rev() {
+            if self.rw.is_attached(op) && is_dead(&self.rw, op) {
+                self.rw.erase(op);
             }
         }
-        set_signature(self.rw.module_mut(), function, inputs, results);
+        self.tidy(function, Config::default().max_iterations);
+    }
+
+    /// Folds, and places constants in the order in which the greedy driver does.
+    fn tidy(&mut self, function: OpId, max_iterations: usize) {
+        let config = Config { max_iterations, ..Config::default() };
+        greedy::rewrite(self.rw.module_mut(), function, &mut PatternSet::default(), self.options, config);
     }
 
     /// Refines a function for a call or composite, unless it is refined. False if it cannot be; that is reported.
@@ -429,15 +419,6 @@ fn static_size(op: GetDimensionSizeOp<'_>) -> Option<Attribute> {
     let dimension = usize::try_from(op.dimension()?.as_i64()?).ok()?;
     let size = *op.operand_type(0).shape()?.get(dimension)?;
     scalar(size, &Type::tensor([], Type::i32())).filter(|_| size != DYNAMIC)
-}
-
-/// An integer as a constant of a type without dimensions; none if it is out of range.
-fn scalar(value: i64, ty: &Type) -> Option<Attribute> {
-    let dtype = ty.element_type().dtype()?;
-    let tensor = numerics::Tensor::from_vec([], vec![value]).ok()?;
-    let converted = numerics::math::convert(tensor, dtype).ok()?;
-    let attribute = crate::evaluate::elements(&converted, ty)?;
-    (attribute.as_dense()?.int_values()? == [value]).then_some(attribute)
 }
 
 /// What a function is refined for, in words.

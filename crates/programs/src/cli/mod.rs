@@ -1,6 +1,7 @@
-//! `stablo`: checks and runs programs.
+//! `stablo`: checks, runs and transforms programs.
 
 mod check;
+mod refine;
 mod run;
 
 use crate::args;
@@ -20,6 +21,8 @@ struct Options {
 enum Command {
     /// Run a function of a program and print or save its results
     Run(run::Options),
+    /// Make a program with dynamic shapes static
+    Refine(refine::Options),
     /// Report what is wrong with programs
     Check(check::Options),
 }
@@ -34,6 +37,7 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
     let Some(matches) = args::parse(Options::command(), argv, io)? else { return Ok(()) };
     match Options::from_arg_matches(&matches).map_err(Failure::usage)?.command {
         Command::Run(options) => run::run(&options, io),
+        Command::Refine(options) => refine::run(&options, io),
         Command::Check(options) => check::run(&options, io),
     }
 }

@@ -4,10 +4,10 @@ use crate::display::display;
 use crate::inputs::inputs;
 use crate::io::{Failure, Io};
 use crate::npy;
-use crate::source::{has_errors, program_name, read_program};
+use crate::source::{program_name, read_program, report};
 use crate::timings::{Timings, timed};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use mlir::diag::{Diagnostics, render};
+use mlir::diag::Diagnostics;
 use mlir::eval::RuntimeValue;
 use side_dialects::func::FuncOp;
 use stablo::{ENGINES, Executable, Module, ParseOptions, Progress, Type};
@@ -84,12 +84,6 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
         Some(file) => io.write_file(file, |out| out.write_all(timings.to_json().as_bytes())),
         None => Ok(()),
     }
-}
-
-/// Shows diagnostics; fails if one is an error.
-fn report(diagnostics: Diagnostics, module: &Module, io: &mut Io<'_>) -> Result<(), Failure> {
-    diagnostics.iter().for_each(|d| io.report(render(d, module.source().map(|s| &**s))));
-    if has_errors(&diagnostics) { Err(Failure::reported()) } else { Ok(()) }
 }
 
 /// Shows errors.

@@ -1,0 +1,79 @@
+//! `stablo refine`: makes a program with dynamic shapes static.
+
+use crate::io::{Failure, Io};
+use crate::source::{program_name, read_program, report};
+use stablo::{ParseOptions, PrintOptions, Sizes, Type, WriteOptions, is_bytecode, write_bytecode};
+use std::path::{Path, PathBuf};
+
+/// The command line.
+#[derive(clap::Args)]
+pub struct Options {
+    /// The program, as MLIR text or bytecode; `-` is standard input
+    file: PathBuf,
+    /// The types of the arguments of the entry function, such as `tensor<16x128xf32>,tensor<128xf32>`
+    #[arg(long, value_name = "TYPES", conflicts_with_all = ["batch", "dim"])]
+    input_types: Option<String>,
+    /// The size of the first dimension of each argument, where it is dynamic
+    #[arg(long, value_name = "N")]
+    batch: Option<u32>,
+    /// The size of a dimension that the exporter gave a name
+    #[arg(long, value_name = "NAME=N", value_parser = pair::<String>)]
+    dim: Vec<(String, i64)>,
+    /// The value of an argument that is an integer: it becomes a constant, and is no argument any more
+    #[arg(long, value_name = "INDEX=N", value_parser = pair::<usize>, allow_hyphen_values = true)]
+    constant: Vec<(usize, i64)>,
+    /// Where to write the static program, as text or, if the program was bytecode or the name ends in `.bc`, as bytecode; `-` is
+    /// standard output
+    #[arg(short, default_value = "-", value_name = "OUT")]
+    o: PathBuf,
+}
+
+/// Reads `key=number`.
+fn pair<K: std::str::FromStr>(text: &str) -> Result<(K, i64), String> {
+    let read = text.split_once('=').and_then(|(key, n)| Some((key.trim().parse().ok()?, n.trim().parse().ok()?)));
+    read.ok_or_else(|| format!("expected `key=number`, found `{text}`"))
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the program cannot be read or is not valid, cannot be made static, or the result cannot be written.
+pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+    let bytes = read_program(io, &options.file)?;
+    let bytecode = is_bytecode(&bytes) || options.o.extension().is_some_and(|e| e == "bc");
+    let parsed = stablo::load(&program_name(&options.file), bytes, ParseOptions::default());
+    let mut module = parsed.module;
+    report(parsed.diagnostics, &module, io)?;
+    let errors = stablo::verify(&module);
+    report(errors, &module, io)?;
+
+    let types = options.input_types.as_deref().map(types).transpose()?;
+    let (constants, names) = (options.constant.clone(), options.dim.clone());
+    let sizes = Sizes { constants, types, batch: options.batch.map(i64::from), names };
+    let errors = stablo::make_static(&mut module, &sizes);
+    report(errors, &module, io)?;
+    let errors = stablo::verify(&module);
+    report(errors, &module, io)?;
+
+    let output = if bytecode {
+        match write_bytecode(&module, &WriteOptions::default()) {
+            Ok(bytecode) => bytecode.to_vec(),
+            Err(error) => return report(vec![error], &module, io),
+        }
+    } else {
+        (stablo::print(&module, &PrintOptions::default()) + "\n").into_bytes()
+    };
+    if options.o == Path::new("-") {
+        io.print(output)
+    } else {
+        io.write_file(&options.o, |file| file.write_all(&output))
+    }
+}
+
+/// The types in a list.
+fn types(text: &str) -> Result<Vec<Type>, Failure> {
+    stablo::parse_types(text).map_err(|errors| {
+        let why = errors.first().map_or("", |e| e.message.as_str());
+        Failure::usage(format!("`{text}` is no list of types: {why}"))
+    })
+}

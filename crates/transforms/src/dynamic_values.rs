@@ -1,0 +1,109 @@
+//! Says which value of a program stays dynamic, and the chain of ops that leads there.
+
+use crate::calls::callee;
+use crate::refine_arguments::entry_function;
+use mlir::ir::ValueDef;
+use mlir::rewrite::fold::constant_value;
+use mlir::types::DYNAMIC;
+use mlir::{Diagnostic, Module, OpId, OpRef, Type, TypeKind, Value};
+use std::collections::HashSet;
+
+/// A chain of ops is shown so far.
+const MAX_NOTES: usize = 12;
+
+/// The first value of the entry function, and of the functions that it calls, whose shape is not known, as an error that says why.
+pub fn first_dynamic_value(module: &Module, root: OpId) -> Option<Diagnostic> {
+    let entry = entry_function(module, root).ok()?;
+    let block = module.entry(entry.body())?;
+    let arguments = module.arguments(block);
+    if let Some(index) = arguments.iter().position(|&v| is_dynamic(module.ty(v))) {
+        return Some(entry.error("dynamic", argument_message(module, arguments[index], index)));
+    }
+    let mut seen = HashSet::from([entry.id()]);
+    let mut functions = vec![entry.id()];
+    let mut first = None;
+    while let Some(function) = functions.pop() {
+        for op in module.walk(function).skip(1) {
+            functions.extend(callee(op).map(|f| f.id()).filter(|f| seen.insert(*f)));
+            let Some(index) = op.result_types().position(is_dynamic) else { continue };
+            // What is dynamic because an operand is tells less than what is dynamic by itself.
+            if op.operand_types().any(is_dynamic) {
+                first = first.or(Some((op, index)));
+                continue;
+            }
+            return Some(explain(op, index));
+        }
+    }
+    first.map(|(op, index)| explain(op, index))
+}
+
+/// Whether a type has a dimension of unknown size, or an unknown rank.
+fn is_dynamic(ty: &Type) -> bool {
+    match &**ty {
+        TypeKind::RankedTensor(tensor) => !tensor.has_static_shape(),
+        TypeKind::UnrankedTensor(_) => true,
+        TypeKind::Tuple(elements) => elements.iter().any(is_dynamic),
+        _ => false,
+    }
+}
+
+fn argument_message(module: &Module, value: Value, index: usize) -> String {
+    let ty = module.ty(value);
+    let unknown: Vec<String> = match ty.shape() {
+        Some(shape) => (0..shape.len()).filter(|&d| shape[d] == DYNAMIC).map(|d| d.to_string()).collect(),
+        None => return format!("argument {index} has type {ty}, of which not even the rank is known"),
+    };
+    let dimensions = if unknown.len() == 1 { "dimension" } else { "dimensions" };
+    format!("argument {index} has type {ty}: nothing tells the size of {dimensions} {}", unknown.join(", "))
+}
+
+/// The error for an op with a dynamic result, with notes that follow what its shape depends on.
+fn explain(op: OpRef<'_>, index: usize) -> Diagnostic {
+    let module = op.module();
+    let message = format!("result {index} of {} stays dynamic: its type is {}", op.name(), op.result_type(index));
+    let mut error = op.error("dynamic", message);
+    let mut seen = HashSet::from([op.id()]);
+    let mut value = cause(op);
+    while let Some((current, why)) = value.filter(|_| error.notes.len() < MAX_NOTES) {
+        match module.def(current) {
+            ValueDef::Result { op, .. } => {
+                let op = module.op(op);
+                error = error.note(format!("{why} is computed by {}", op.name()), op.position());
+                value = if seen.insert(op.id()) { cause(op) } else { None };
+            }
+            ValueDef::Argument { block, index } => {
+                let owner = module.block_parent(block).and_then(|region| module.region_parent(region));
+                let owner = owner.map(|op| module.op(op));
+                let name = owner.map_or(String::new(), |op| match op.symbol_name() {
+                    Some(name) => format!(" of @{name}"),
+                    None => format!(" of a region of {}", op.name()),
+                });
+                let position = module.position(&module.argument_locs(block)[index as usize]);
+                error = error.note(format!("{why} is argument {index}{name}, which is not a constant"), position);
+                value = None;
+            }
+        }
+    }
+    error
+}
+
+/// The operand that keeps the result of an op from being known: a dynamic one, else an integer that is no constant.
+fn cause(op: OpRef<'_>) -> Option<(Value, String)> {
+    let module = op.module();
+    let name = |i: usize| match op.def() {
+        Some(def) => match def.operands.get(i).filter(|_| def.operands.len() == op.operands().len()) {
+            Some(slot) => format!("{} of {}", slot.name, op.name()),
+            None => format!("operand {i} of {}", op.name()),
+        },
+        None => format!("operand {i}"),
+    };
+    let operands = || op.operands().iter().copied().enumerate();
+    let dynamic = operands().find(|(_, v)| is_dynamic(module.ty(*v)));
+    let integers = || operands().rev().filter(|(_, v)| module.ty(*v).element_type().is_integer(None));
+    // Shapes come after data.
+    let unknown = || integers().find(|(_, v)| constant_value(module, *v).is_none());
+    let other = || operands().find(|(_, v)| constant_value(module, *v).is_none());
+    let sizes = op.def().is_some_and(|def| def.to_static.is_some());
+    let (index, value) = dynamic.or_else(unknown).or_else(|| if sizes { None } else { other() })?;
+    Some((value, name(index)))
+}

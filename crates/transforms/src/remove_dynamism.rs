@@ -1,0 +1,138 @@
+//! `stablehlo-remove-dynamism`, and the library call that makes a program static: arguments get sizes, all shapes that follow are
+//! found, and ops that take sizes as operands become those that take them as attributes.
+
+use crate::dimensions::Dimensions;
+use crate::dynamic_values::first_dynamic_value;
+use crate::refine_arguments::{entry_function, refine_arguments, refine_entry_arguments, substitute_argument};
+use crate::refine_shapes::refine_shapes;
+use crate::{canonicalize_dynamism, check_shape_assertions, cse, symbol_dce};
+use mlir::diag::Diagnostics;
+use mlir::pass::{Context, OptionKind, Options, Pass, PassOption};
+use mlir::rewrite::{Rewriter, Statistics};
+use mlir::{Diagnostic, Module, OpId, OpRef, Type};
+use side_dialects::func::FuncOp;
+
+/// Refines arguments and shapes, and replaces dynamic ops.
+pub const PASS: Pass = Pass::on_modules(
+    "stablehlo-remove-dynamism",
+    "Refine arguments and shapes, and replace dynamic ops by static ones",
+    run,
+)
+.with_options(&[PassOption {
+    name: "types",
+    doc: "The types of the arguments of the entry function; without, they stay as they are",
+    kind: OptionKind::List,
+}]);
+
+fn run(cx: &mut Context<'_>) {
+    let types = cx.options.list("types");
+    if let Err(error) = if types.is_empty() { Ok(()) } else { refine_entry_arguments(cx, types) } {
+        return cx.report(error);
+    }
+    let errors = refine_shapes(cx.module, cx.root, cx.options);
+    cx.diagnostics.extend(errors);
+    if !cx.failed() {
+        let errors = on_functions(cx.module, cx.root, &canonicalize_dynamism::PASS);
+        cx.diagnostics.extend(errors);
+    }
+}
+
+/// Runs a pass with its default options on each function of a module.
+fn on_functions(module: &mut Module, root: OpId, pass: &Pass) -> Diagnostics {
+    let options = Options::defaults(pass.options);
+    let mut diagnostics = Vec::new();
+    let functions: Vec<OpId> = module.walk(root).filter(|op| op.is(FuncOp::DEF)).map(OpRef::id).collect();
+    for root in functions {
+        let statistics = Statistics::default();
+        let mut cx = Context { module, root, options: &options, diagnostics: Vec::new(), statistics };
+        (pass.run)(&mut cx);
+        diagnostics.append(&mut cx.diagnostics);
+    }
+    diagnostics
+}
+
+/// What is known of the arguments of the entry function of a program that is to become static.
+#[derive(Clone, Debug, Default)]
+pub struct Sizes {
+    /// Arguments that are integers with those values: they become constants, and are no arguments any more.
+    pub constants: Vec<(usize, i64)>,
+    /// The types of the other arguments. Without, they follow from the fields below.
+    pub types: Option<Vec<Type>>,
+    /// The size of the first dimension of each argument, where it is dynamic.
+    pub batch: Option<i64>,
+    /// Sizes of dimensions by the names that the exporter gave them.
+    pub names: Vec<(String, i64)>,
+}
+
+/// Makes a verified program static: its entry function, which is the only one or `main`, and all that it calls.
+///
+/// Assertions on shapes are checked and removed, private functions without uses are removed, and what stays dynamic is an
+/// error that says why. If there is an error, the module is not fit for use.
+pub fn make_static(module: &mut Module, sizes: &Sizes) -> Diagnostics {
+    let root = module.top().id();
+    if let Err(error) = set_arguments(module, root, sizes) {
+        return vec![error];
+    }
+    let mut diagnostics = refine_shapes(module, root, &Options::default());
+    if diagnostics.is_empty() && first_dynamic_value(module, root).is_some() {
+        // A slice has a known size if its limits are its starts and something more: if these are one value.
+        diagnostics = on_functions(module, root, &cse::PASS);
+        diagnostics.extend(refine_shapes(module, root, &Options::default()));
+    }
+    for pass in [&canonicalize_dynamism::PASS, &check_shape_assertions::PASS] {
+        if diagnostics.is_empty() {
+            symbol_dce::remove_unused(module, root, |op| op.is(FuncOp::DEF));
+            // A shape that stays unknown is why an assertion on it is.
+            diagnostics.extend(first_dynamic_value(module, root));
+        }
+        if diagnostics.is_empty() {
+            diagnostics.extend(on_functions(module, root, pass));
+        }
+    }
+    diagnostics
+}
+
+fn set_arguments(module: &mut Module, root: OpId, sizes: &Sizes) -> Result<(), Diagnostic> {
+    let entry = entry_function(module, root)?.id();
+    let options = Options::default();
+    let mut constants = sizes.constants.clone();
+    // The last first, so that the others keep their numbers.
+    constants.sort_unstable_by(|a, b| b.cmp(a));
+    if let Some(pair) = constants.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        let message = format!("argument {} cannot be both {} and {}", pair[0].0, pair[1].1, pair[0].1);
+        return Err(module.op(entry).error("argument", message));
+    }
+    for &(argument, value) in &constants {
+        substitute_argument(&mut Rewriter::new(module, &options), entry, argument, value)?;
+    }
+    if let Some(types) = &sizes.types {
+        return refine_arguments(&mut Rewriter::new(module, &options), entry, types);
+    }
+    if let Some(size) = sizes.batch.iter().chain(sizes.names.iter().map(|(_, size)| size)).find(|size| **size < 0) {
+        return Err(module.op(entry).error("size", format!("a dimension cannot have size {size}")));
+    }
+    let Some(mut dimensions) = Dimensions::of(FuncOp(module.op(entry))) else { return Ok(()) };
+    for (name, size) in &sizes.names {
+        dimensions.set_name(name, *size)?;
+    }
+    // What names tell comes before what is guessed of a batch.
+    dimensions.propagate();
+    if let Some(size) = sizes.batch {
+        dimensions.set_batch(size);
+    }
+    let unknown: Vec<String> = dimensions.unknown_names().iter().map(|name| format!("`{name}`")).collect();
+    let types = dimensions.types();
+    let dynamic = types.iter().any(|ty| ty.as_tensor().is_some_and(|t| !t.has_static_shape()));
+    if dynamic && !unknown.is_empty() {
+        let message = format!("the sizes of these dimensions must be given, too: {}", unknown.join(", "));
+        return Err(module.op(entry).error("dim", message));
+    }
+    let own = dimensions.constant_arguments();
+    let mut types: Vec<Option<Type>> = types.into_iter().map(Some).collect();
+    own.iter().for_each(|&(i, _)| types[i] = None);
+    for &(argument, value) in own.iter().rev() {
+        substitute_argument(&mut Rewriter::new(module, &options), entry, argument, value)?;
+    }
+    let types: Vec<Type> = types.into_iter().flatten().collect();
+    refine_arguments(&mut Rewriter::new(module, &options), entry, &types)
+}
