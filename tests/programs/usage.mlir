@@ -6,7 +6,7 @@
 // RUN: FileCheck %s --input-file %t --check-prefix=FILE
 // RUN: stablehlo-opt -mlir-print-debuginfo -strip-debuginfo %s | FileCheck %s --check-prefix=STRIPPED
 
-// CHECK: does not read or write portable artifacts yet
+// CHECK: --serialize needs --target=VERSION
 // FILE: func.func @f
 // STRIPPED-NOT: usage.mlir
 func.func @f() {

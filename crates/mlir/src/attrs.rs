@@ -305,6 +305,50 @@ impl DenseElements {
     }
 }
 
+/// Elements as MLIR keeps and writes them: booleans as bits, integers of less than a byte without the extension of their sign.
+impl DenseElements {
+    /// The stored elements in that form; a splat of `true` is the byte 0xff.
+    pub fn packed_bytes(&self) -> Bytes {
+        let data = &self.data;
+        match self.dtype {
+            DType::I1 if self.splat && self.num_elements() > 1 => {
+                Bytes::from(vec![if data[0] == 0 { 0 } else { 0xff }])
+            }
+            DType::I1 => {
+                let byte = |bits: &[u8]| bits.iter().enumerate().fold(0, |byte, (i, &b)| byte | (b & 1) << i);
+                Bytes::from(data.chunks(8).map(byte).collect::<Vec<u8>>())
+            }
+            DType::I2 => Bytes::from(data.iter().map(|b| b & 3).collect::<Vec<u8>>()),
+            DType::I4 => Bytes::from(data.iter().map(|b| b & 15).collect::<Vec<u8>>()),
+            _ => data.clone(),
+        }
+    }
+
+    /// The elements of `ty` from that form; none if these are not its elements.
+    pub fn from_packed_bytes(ty: Type, data: &Bytes) -> Option<DenseElements> {
+        let sign_extended = |bits: u32| {
+            let extend = |&b: &u8| ((b << (8 - bits)) as i8 >> (8 - bits)) as u8;
+            Bytes::from(data.iter().map(extend).collect::<Vec<u8>>())
+        };
+        let data = match ty.element_type().dtype()? {
+            DType::I1 => {
+                let count = num_elements(&ty)?;
+                if let [byte @ (0 | 0xff)] = data[..] {
+                    Bytes::from(vec![byte & 1])
+                } else if data.len() == count.div_ceil(8) {
+                    Bytes::from((0..count).map(|i| data[i / 8] >> (i % 8) & 1).collect::<Vec<u8>>())
+                } else {
+                    return None;
+                }
+            }
+            DType::I2 => sign_extended(2),
+            DType::I4 => sign_extended(4),
+            _ => data.clone(),
+        };
+        DenseElements::new(ty, data)
+    }
+}
+
 impl PartialEq for DenseElements {
     fn eq(&self, other: &Self) -> bool {
         self.ty == other.ty && self.splat == other.splat && self.data == other.data
@@ -586,6 +630,14 @@ impl Attribute {
     pub fn as_i64(&self) -> Option<i64> {
         match &**self {
             AttrKind::Integer { value, .. } => i64::try_from(*value).ok(),
+            _ => None,
+        }
+    }
+
+    /// The value of a float of type `f64`.
+    pub fn as_f64(&self) -> Option<f64> {
+        match &**self {
+            AttrKind::Float { bits, ty } if *ty == Type::f64() => Some(f64::from_bits(*bits as u64)),
             _ => None,
         }
     }

@@ -159,6 +159,15 @@ impl Source {
         Attribute::file_location(self.location_name(), 0, 0)
     }
 
+    /// The line of the file that a location in this text names; none if it names another file.
+    pub fn line_of(&self, file: &str, line: u32) -> Option<u32> {
+        if file == &*self.name {
+            return Some(line);
+        }
+        let separator_line = self.separator_line?;
+        (file == &*self.location_name()).then(|| (line + separator_line).saturating_sub(1))
+    }
+
     fn location_name(&self) -> Arc<str> {
         match self.separator_line {
             Some(line) => format!("within split at {}:{line} offset ", self.name).into(),

@@ -93,10 +93,8 @@ impl Expectations {
     }
 
     fn take(&mut self, severity: Severity, message: &str, at: &Position, source: &Source, problems: &mut Diagnostics) {
-        let line = match resolve(at, Some(source)) {
-            Some((file, line, _)) if file == *source.name() => Line::Number(line),
-            _ => Line::Unknown,
-        };
+        let line = resolve(at, Some(source)).and_then(|(file, line, _)| source.line_of(&file, line));
+        let line = line.map_or(Line::Unknown, Line::Number);
         let fits = |e: &&mut Expectation| !e.met && e.severity == severity && e.line == line && e.pattern.fits(message);
         match self.0.iter_mut().find(fits) {
             Some(expectation) => expectation.met = true,

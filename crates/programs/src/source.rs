@@ -44,7 +44,23 @@ impl InputFlags {
     /// If the input cannot be read or a chunk is not valid; with `--verify-diagnostics`, if the diagnostics are not those
     /// that were expected.
     pub fn run(&self, io: &mut Io<'_>, separator: &str, process: Process<'_>) -> Result<(), Failure> {
-        let bytes = read_program(io, &self.input)?;
+        let bytes = self.read(io)?;
+        self.run_on(bytes, io, separator, process)
+    }
+
+    /// The bytes of the input.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read(&self, io: &mut Io<'_>) -> Result<Bytes, Failure> {
+        read_program(io, &self.input)
+    }
+
+    /// As [`InputFlags::run`], on an input that was read.
+    ///
+    /// # Errors
+    /// As [`InputFlags::run`].
+    pub fn run_on(&self, bytes: Bytes, io: &mut Io<'_>, separator: &str, process: Process<'_>) -> Result<(), Failure> {
         let name = program_name(&self.input);
         let mut output = Vec::new();
         let mut failed = false;

@@ -1,4 +1,4 @@
-//! `stablehlo-translate`: runs modules with the interpreter and prints their results.
+//! `stablehlo-translate`: runs modules with the interpreter, writes portable artifacts and reads them.
 //!
 //! Source: StableHLO, `stablehlo-translate`, whose flags it takes.
 
@@ -8,13 +8,15 @@ use crate::source::InputFlags;
 use clap::{CommandFactory, FromArgMatches, Parser};
 use mlir::diag::{Diagnostic, Diagnostics};
 use mlir::eval::RuntimeValue;
+use mlir::pass::{NoObserver, Pipeline};
 use mlir::text::parse_attribute;
 use numerics::text::format_element;
 use side_dialects::func::FuncOp;
-use stablo::{Attribute, Module, Tensor, Type};
+use stablo::{Attribute, Foreign, Module, PrintOptions, SerializeOptions, Tensor, Type};
 use std::ffi::OsString;
+use transforms::PASSES;
 
-/// Interprets StableHLO programs, and prints their results.
+/// Interprets StableHLO programs, and turns them into portable artifacts and back.
 #[derive(Parser)]
 #[command(name = "stablehlo-translate", version)]
 struct Options {
@@ -29,6 +31,18 @@ struct Options {
     /// Turn a portable artifact into a module
     #[arg(long, group = "action")]
     deserialize: bool,
+    /// Version of the artifact: 1.20.0, current, minimum, WEEK_4 or WEEK_12
+    #[arg(long, value_name = "VERSION", requires = "serialize")]
+    target: Option<String>,
+    /// Forget all locations before writing the artifact
+    #[arg(long)]
+    strip_debuginfo: bool,
+    /// Write ops, types and attributes of other dialects as they are
+    #[arg(long)]
+    allow_other_dialects: bool,
+    /// Print which version the artifact was written for
+    #[arg(long)]
+    print_stablehlo_version: bool,
     /// Inputs of the interpreted function: [dense<1> : tensor<2xi32>, …]
     #[arg(long, value_name = "ARRAY", default_value = "")]
     args: String,
@@ -46,11 +60,14 @@ pub fn run(argv: &[OsString], io: &mut Io<'_>) -> i32 {
 fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
     let Some(matches) = args::parse(Options::command(), argv, io)? else { return Ok(()) };
     let options = Options::from_arg_matches(&matches).map_err(Failure::usage)?;
-    if options.serialize || options.deserialize {
-        return Err(Failure::input("this version of stablo does not read or write portable artifacts yet"));
+    if options.serialize {
+        return serialize(&options, io);
+    }
+    if options.deserialize {
+        return deserialize(&options, io);
     }
     if !options.interpret {
-        return Err(Failure::usage("say what to do: --interpret"));
+        return Err(Failure::usage("say what to do: --interpret, --serialize or --deserialize"));
     }
     let inputs = inputs(&options.args)?;
     options.input.run(io, "", &mut |module, output| match interpret(module, inputs.clone()) {
@@ -63,6 +80,48 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
             Diagnostics::new()
         }
         Err(errors) => errors,
+    })
+}
+
+/// Writes the artifact of the input.
+fn serialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+    let Some(target) = &options.target else {
+        return Err(Failure::usage("--serialize needs --target=VERSION, such as --target=current"));
+    };
+    let target = stablo::target_version(target).map_err(|error| Failure::input(error.message))?;
+    let foreign = if options.allow_other_dialects { Foreign::Keep } else { Foreign::Refuse };
+    let mut before = Pipeline::default();
+    if options.strip_debuginfo {
+        PASSES.add_named(&mut before, "strip-debuginfo", "").map_err(Failure::usage)?;
+    }
+    options.input.run(io, "", &mut |module, output| {
+        let mut diagnostics = before.run(module, None, &mut NoObserver);
+        match stablo::serialize(module, SerializeOptions { target, foreign }) {
+            Ok(artifact) => output.extend(artifact.to_vec()),
+            Err(errors) => diagnostics.extend(errors),
+        }
+        diagnostics
+    })
+}
+
+/// Prints the program of an artifact.
+fn deserialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+    let bytes = options.input.read(io)?;
+    let mut header = String::new();
+    if options.print_stablehlo_version {
+        header = match stablo::artifact_version(&bytes) {
+            Some(version) => format!("// Reading portable artifact with StableHLO version: {version}\n"),
+            None => "// Failed parsing StableHLO version from portable artifact\n".to_string(),
+        };
+    }
+    options.input.run_on(bytes, io, "", &mut |module, output| {
+        let diagnostics = stablo::restore(module).err().unwrap_or_default();
+        if diagnostics.is_empty() {
+            output.extend_from_slice(std::mem::take(&mut header).as_bytes());
+            output.extend_from_slice(stablo::print(module, &PrintOptions::default()).as_bytes());
+            output.push(b'\n');
+        }
+        diagnostics
     })
 }
 

@@ -28,7 +28,9 @@ pub use mlir::ods::Registry;
 pub use mlir::text::{ParseOptions, ParseOutput, PrintOptions};
 pub use mlir::{Attribute, Module, Type};
 pub use numerics::{Bytes, DType, Tensor};
+pub use portable::{Foreign, SerializeOptions, artifact_version, restore, serialize, target_version};
 pub use transforms::{Sizes, make_static};
+pub use vhlo::{CompatibilityRequirement, Version};
 
 use mlir::bytecode::ReadOptions;
 use mlir::verify::VerifyOptions;
@@ -39,7 +41,7 @@ pub fn registry() -> &'static Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
     REGISTRY.get_or_init(|| {
         let mut dialects = side_dialects::DIALECTS.to_vec();
-        dialects.extend([&chlo::CHLO, &hlo::STABLEHLO]);
+        dialects.extend([&chlo::CHLO, &hlo::STABLEHLO, &vhlo::VHLO]);
         Registry::new(&dialects)
     })
 }
@@ -77,6 +79,19 @@ pub fn load(name: &str, bytes: Bytes, options: ParseOptions) -> ParseOutput {
 pub fn parse_types(text: &str) -> Result<Vec<Type>, Diagnostics> {
     let signature = mlir::text::parse_type(&format!("({text}) -> ()"), registry())?;
     Ok(signature.as_function().map(|(inputs, _)| inputs.to_vec()).unwrap_or_default())
+}
+
+/// Reads a program as [`load`] does; one in VHLO, such as a portable artifact, becomes StableHLO.
+pub fn open(name: &str, bytes: Bytes, options: ParseOptions) -> ParseOutput {
+    let mut output = load(name, bytes, options);
+    let is_valid = !output.diagnostics.iter().any(|d| d.severity == Severity::Error);
+    let is_vhlo = |module: &Module| {
+        module.walk(module.top().id()).any(|op| op.def().is_some_and(|def| def.dialect() == vhlo::VHLO.namespace))
+    };
+    if is_valid && is_vhlo(&output.module) {
+        output.diagnostics.extend(restore(&mut output.module).err().unwrap_or_default());
+    }
+    output
 }
 
 /// What is wrong with a module: every error that is independent of others.

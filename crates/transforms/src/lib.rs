@@ -21,6 +21,7 @@ mod symbol_dce;
 mod symbols;
 
 use mlir::pass::{NamedPipeline, Passes};
+use portable::passes;
 
 pub use remove_dynamism::{Sizes, make_static};
 
@@ -36,20 +37,26 @@ pub static PASSES: Passes = Passes {
         canonicalize_dynamism::PASS,
         check_shape_assertions::PASS,
         composite_to_call::PASS,
+        passes::STABLEHLO_LEGALIZE_TO_VHLO,
         refine_arguments::PASS,
         refine_shapes::PASS,
         remove_dynamism::PASS,
         strip_debuginfo::PASS,
         symbol_dce::PASS,
+        passes::VHLO_LEGALIZE_TO_STABLEHLO,
+        passes::VHLO_TO_VERSION,
     ],
     pipelines: PIPELINES,
 };
 
-static PIPELINES: &[NamedPipeline] = &[NamedPipeline {
-    name: "chlo-pre-serialization-pipeline",
-    doc: "Expand what has no place in an artifact into StableHLO: CHLO, the shape dialect and index types",
-    passes: "func.func(chlo-legalize-to-stablehlo,shape-legalize-to-stablehlo),reconcile-unrealized-casts",
-}];
+static PIPELINES: &[NamedPipeline] = &[
+    NamedPipeline {
+        name: "chlo-pre-serialization-pipeline",
+        doc: "Expand what has no place in an artifact into StableHLO: CHLO, the shape dialect and index types",
+        passes: "func.func(chlo-legalize-to-stablehlo,shape-legalize-to-stablehlo),reconcile-unrealized-casts",
+    },
+    passes::STABLEHLO_DESERIALIZE,
+];
 
 #[cfg(test)]
 mod tests {

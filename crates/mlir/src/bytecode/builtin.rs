@@ -5,7 +5,7 @@ use super::encoding::{CustomEncodings, DialectBytecode, EntryReader, EntryWriter
 use crate::affine::{AffineExpr, AffineMap};
 use crate::attrs::{AttrKind, Attribute, DenseElements, Dictionary, LocationKind};
 use crate::types::{FloatKind, Signedness, TensorType, Type, TypeKind};
-use numerics::{Bytes, DType};
+use numerics::Bytes;
 
 /// The encodings of the builtin dialect.
 pub static BUILTIN_BYTECODE: DialectBytecode = DialectBytecode {
@@ -135,7 +135,7 @@ fn write_attribute(attribute: &Attribute, out: &mut EntryWriter<'_>) -> bool {
         AttrKind::Dense(elements) => {
             out.varint(code::DENSE);
             out.ty(elements.ty());
-            out.blob(&packed(elements));
+            out.blob(&elements.packed_bytes());
         }
         AttrKind::DenseStrings { ty, values } => {
             out.varint(code::DENSE_STRINGS);
@@ -240,20 +240,10 @@ fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Att
         code::UNIT => Attribute::unit(),
         code::INTEGER => {
             let ty = entry.ty()?;
-            let width = match &*ty {
-                TypeKind::Integer { .. } | TypeKind::Index => width(&ty),
-                _ => return entry.error(format!("an integer of type {ty}")),
-            };
-            let bits = entry.bits(width)?;
-            let unsigned = matches!(
-                *ty,
-                TypeKind::Integer { signedness: Signedness::Unsigned, .. } | TypeKind::Integer { width: 1, .. }
-            );
-            let value = if unsigned || width == 0 || width >= 128 {
-                bits as i128
-            } else {
-                (bits << (128 - width)) as i128 >> (128 - width)
-            };
+            if !ty.is_index() && !ty.is_integer(None) {
+                return entry.error(format!("an integer of type {ty}"));
+            }
+            let value = entry.integer(&ty)?;
             Attribute::integer(value, ty)
         }
         code::FLOAT => {
@@ -306,7 +296,7 @@ fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Att
         code::DENSE => {
             let ty = shaped(entry)?;
             let data = entry.blob()?;
-            match unpacked(&ty, &data) {
+            match DenseElements::from_packed_bytes(ty.clone(), &data) {
                 Some(elements) => elements.into(),
                 None => return entry.error(format!("{} bytes are not the elements of {ty}", data.len())),
             }
@@ -377,44 +367,6 @@ fn dense_array(entry: &mut EntryReader<'_, '_>) -> Read<Attribute> {
         if unsigned || bits == 1 { value } else { value << shift >> shift }
     };
     Ok(AttrKind::DenseArray { values: data.chunks_exact(size).map(value).collect(), element }.into())
-}
-
-/// The elements as upstream stores them: booleans as bits, integers of less than a byte without the sign's extension.
-fn packed(elements: &DenseElements) -> Bytes {
-    let data = elements.data();
-    match elements.dtype() {
-        DType::I1 if elements.is_splat() => Bytes::from(vec![if data[0] == 0 { 0 } else { 0xff }]),
-        DType::I1 => {
-            let byte = |bits: &[u8]| bits.iter().enumerate().fold(0, |byte, (i, &b)| byte | (b & 1) << i);
-            Bytes::from(data.chunks(8).map(byte).collect::<Vec<u8>>())
-        }
-        DType::I2 => Bytes::from(data.iter().map(|b| b & 3).collect::<Vec<u8>>()),
-        DType::I4 => Bytes::from(data.iter().map(|b| b & 15).collect::<Vec<u8>>()),
-        _ => data.clone(),
-    }
-}
-
-/// The elements that [`packed`] packs; none if they are not those of the type.
-fn unpacked(ty: &Type, data: &Bytes) -> Option<DenseElements> {
-    let sign_extended = |bits: u32| {
-        Bytes::from(data.iter().map(|&b| ((b << (8 - bits)) as i8 >> (8 - bits)) as u8).collect::<Vec<u8>>())
-    };
-    let data = match ty.element_type().dtype()? {
-        DType::I1 => {
-            let count = ty.shape()?.iter().try_fold(1usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?))?;
-            if let [byte @ (0 | 0xff)] = data[..] {
-                Bytes::from(vec![byte & 1])
-            } else if data.len() == count.div_ceil(8) {
-                Bytes::from((0..count).map(|i| data[i / 8] >> (i % 8) & 1).collect::<Vec<u8>>())
-            } else {
-                return None;
-            }
-        }
-        DType::I2 => sign_extended(2),
-        DType::I4 => sign_extended(4),
-        _ => data.clone(),
-    };
-    DenseElements::new(ty.clone(), data)
 }
 
 /// The layout of memrefs that none is given for.

@@ -6,7 +6,7 @@ use super::numbering::{Numbering, Strings};
 use super::reader::Entries;
 use crate::attrs::{AttrKind, Attribute, Name, Resource};
 use crate::ods::{AttrDef, EnumDef, TypeDef};
-use crate::types::{Type, TypeKind};
+use crate::types::{Signedness, Type, TypeKind};
 use numerics::Bytes;
 use std::ops::Range;
 
@@ -596,6 +596,20 @@ impl EntryReader<'_, '_> {
             }
         };
         Ok(if width < 128 { value & ((1 << width) - 1) } else { value })
+    }
+
+    /// Reads an integer of an integer or index type, extended as [`AttrKind::Integer`] holds it.
+    ///
+    /// # Errors
+    /// As [`EntryReader::bits`].
+    pub fn integer(&mut self, ty: &Type) -> Read<i128> {
+        let width = if ty.is_index() { 64 } else { ty.bit_width().unwrap_or(64) };
+        let bits = self.bits(width)?;
+        let unsigned = matches!(**ty, TypeKind::Integer { signedness: Signedness::Unsigned, .. });
+        if unsigned || width <= 1 || width >= 128 {
+            return Ok(bits as i128);
+        }
+        Ok((bits << (128 - width)) as i128 >> (128 - width))
     }
 
     /// Reads bytes after their number, sharing those of the file.

@@ -16,6 +16,7 @@ mod numbering;
 mod properties;
 mod reader;
 mod resources;
+mod use_lists;
 mod writer;
 
 pub use builtin::BUILTIN_BYTECODE;

@@ -3,6 +3,7 @@
 use super::emitter::{Emitter, Encoded};
 use super::encoding::{EntryWriter, Pass};
 use super::numbering::{Numbering, Strings};
+use super::use_lists::UseLists;
 use super::{MAGIC, Section, mask, properties, resources, version};
 use crate::attrs::{AttrKind, Attribute, LocationKind};
 use crate::diag::Diagnostic;
@@ -16,14 +17,14 @@ pub struct WriteOptions {
     pub version: u64,
     /// Who writes it.
     pub producer: String,
-    /// Versions of dialects, as the numbers that each is written as.
-    pub dialect_versions: Vec<(&'static str, Vec<u64>)>,
+    /// Ops that were made after all others, in the place of others that were erased; the lists of uses tell it.
+    pub latest: Vec<OpId>,
 }
 
 impl Default for WriteOptions {
     fn default() -> WriteOptions {
         let producer = concat!("stablo ", env!("CARGO_PKG_VERSION")).to_string();
-        WriteOptions { version: version::CURRENT, producer, dialect_versions: Vec::new() }
+        WriteOptions { version: version::CURRENT, producer, latest: Vec::new() }
     }
 }
 
@@ -43,6 +44,11 @@ pub fn write(module: &Module, options: &WriteOptions) -> Result<Encoded, Diagnos
         options,
         numbering: &numbering,
         strings: Strings::default(),
+        use_lists: if options.version < version::USE_LIST_ORDERS {
+            UseLists::default()
+        } else {
+            UseLists::new(module, &options.latest)
+        },
         properties: Properties { orders, numbers: FxHashMap::default(), order: Vec::new() },
     };
     let mut out = Emitter::default();
@@ -76,6 +82,7 @@ struct Writer<'a> {
     numbering: &'a Numbering,
     strings: Strings,
     properties: Properties,
+    use_lists: UseLists,
 }
 
 impl Writer<'_> {
@@ -88,13 +95,7 @@ impl Writer<'_> {
                 out.varint(name);
                 continue;
             }
-            let version = self.options.dialect_versions.iter().find(|(d, _)| *d == dialect.name);
-            out.varint_with_flag(name, version.is_some());
-            if let Some((_, numbers)) = version {
-                let mut section = Emitter::default();
-                numbers.iter().for_each(|&n| section.varint(n));
-                out.section(Section::DialectVersions, section);
-            }
+            out.varint_with_flag(name, false);
         }
         if self.options.version >= version::ELIDED_ARGUMENT_LOCATIONS {
             out.varint(self.numbering.num_op_names() as u64);
@@ -193,6 +194,9 @@ impl Writer<'_> {
                 out.varint(blocks.iter().position(|&b| b == successor).unwrap_or(0) as u64);
             }
         }
+        if self.use_lists.write(op.results(), out) {
+            mask |= mask::USE_LIST_ORDERS;
+        }
         if !op.regions().is_empty() {
             mask |= mask::REGIONS;
         }
@@ -254,8 +258,11 @@ impl Writer<'_> {
                 }
             }
             if self.options.version >= version::USE_LIST_ORDERS {
-                // Uses are always in the order that a reader gives them.
+                let mask_at = out.len();
                 out.byte(0);
+                if self.use_lists.write(arguments.iter().copied(), out) {
+                    out.patch(mask_at, mask::USE_LIST_ORDERS);
+                }
             }
         }
         module.ops(block).iter().for_each(|&op| self.op(op, out));

@@ -1,6 +1,9 @@
 //! Moving and erasing ops, blocks and regions.
 
-use super::{BlockId, Module, OpId, RegionId, Value};
+use super::{BlockId, Module, OpId, OpName, RegionId, Value};
+use crate::attrs::{Attribute, Dictionary};
+use crate::ods::OpDef;
+use smallvec::SmallVec;
 
 impl Module {
     /// The index of an op in the ops of its block.
@@ -35,6 +38,22 @@ impl Module {
             self.blocks[block.index()].ops.remove(at);
             self.ops[op.index()].parent = None;
         }
+    }
+
+    /// Makes an op an op of another declaration, with other attributes; operands, results, regions, successors and location
+    /// stay. `properties` has an entry for each attribute of the declaration.
+    pub fn restate(
+        &mut self,
+        op: OpId,
+        def: &'static OpDef,
+        properties: SmallVec<[Option<Attribute>; 2]>,
+        attributes: Dictionary,
+    ) {
+        assert_eq!(properties.len(), def.attributes.len(), "{} has other attributes", def.name);
+        let data = &mut self.ops[op.index()];
+        data.name = OpName::Registered(def);
+        data.properties = properties;
+        data.attributes = attributes;
     }
 
     /// Moves an op before another.

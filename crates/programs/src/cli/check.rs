@@ -56,7 +56,7 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
 }
 
 fn check(name: &str, bytes: Bytes, allow_unregistered_dialects: bool) -> (Diagnostics, Option<std::sync::Arc<Source>>) {
-    let parsed = stablo::load(name, bytes, ParseOptions { allow_unregistered_dialects, ..ParseOptions::default() });
+    let parsed = stablo::open(name, bytes, ParseOptions { allow_unregistered_dialects, ..ParseOptions::default() });
     let mut diagnostics = parsed.diagnostics;
     if !has_errors(&diagnostics) {
         let options = mlir::verify::VerifyOptions { allow_unregistered_dialects, ..Default::default() };

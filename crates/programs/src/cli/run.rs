@@ -56,7 +56,7 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let mut timings = Timings::default();
     let bytes = read_program(io, &options.file)?;
     let name = program_name(&options.file);
-    let (parsed, parse) = timed(|| stablo::load(&name, bytes, ParseOptions::default()));
+    let (parsed, parse) = timed(|| stablo::open(&name, bytes, ParseOptions::default()));
     timings.parse = parse;
     let module = parsed.module;
     report(parsed.diagnostics, &module, io)?;

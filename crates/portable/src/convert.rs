@@ -1,0 +1,254 @@
+//! Conversion of a module in place: every op becomes one of another dialect or version over the same operands and regions.
+
+use crate::defaults;
+use mlir::attrs::Dictionary;
+use mlir::builtin::{ModuleOp, UnrealizedConversionCastOp};
+use mlir::ir::{Loc, OpName, OpParts, ValueDef};
+use mlir::ods::OpDef;
+use mlir::{Attribute, Diagnostic, Module, OpId, OpRef, Type, Value};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use vhlo::Version;
+
+/// What becomes of ops, types and attributes of dialects that VHLO does not stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Foreign {
+    /// They are refused: readers need know no other dialect.
+    Refuse,
+    /// They stay, with casts between their types and those of VHLO. Nobody promises that they can be read later.
+    Keep,
+}
+
+impl Foreign {
+    /// The type or attribute itself if such are kept.
+    pub(crate) fn keep<T: Clone>(self, value: &T) -> Option<T> {
+        (self == Foreign::Keep).then(|| value.clone())
+    }
+}
+
+/// Why something cannot be expressed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What it is, and what would make it expressible if that is known.
+    pub message: String,
+    /// The first version that has it, if any has.
+    pub since: Option<Version>,
+}
+
+impl Refusal {
+    pub(crate) fn new(message: impl Into<String>) -> Refusal {
+        Refusal { message: message.into(), since: None }
+    }
+
+    pub(crate) fn since(version: Version, message: impl Into<String>) -> Refusal {
+        Refusal { message: message.into(), since: Some(version) }
+    }
+
+    /// An attribute that has no counterpart in VHLO.
+    pub(crate) fn attribute(name: &str, value: &Attribute, foreign: Foreign) -> Refusal {
+        let remedy = remedy(foreign);
+        Refusal::new(format!("attribute {name} = {value} has no portable form{remedy}"))
+    }
+
+    /// A type that has no counterpart.
+    pub(crate) fn ty(ty: &Type, foreign: Foreign) -> Refusal {
+        Refusal::new(format!("type {ty} has no portable form{}", remedy(foreign)))
+    }
+
+    /// The diagnostic at an op.
+    pub(crate) fn at(&self, op: OpRef<'_>) -> Diagnostic {
+        op.error("portable", format!("{}: {}", op.name(), self.message))
+    }
+}
+
+fn remedy(foreign: Foreign) -> &'static str {
+    match foreign {
+        Foreign::Refuse => "; if it is of another dialect, allowing other dialects keeps it as it is",
+        Foreign::Keep => "",
+    }
+}
+
+/// What an op becomes.
+pub(crate) struct Restated {
+    pub def: &'static OpDef,
+    pub properties: SmallVec<[Option<Attribute>; 2]>,
+    pub attributes: Dictionary,
+}
+
+impl Restated {
+    pub fn new(def: &'static OpDef) -> Restated {
+        Restated { def, properties: smallvec::smallvec![None; def.attributes.len()], attributes: Dictionary::default() }
+    }
+
+    /// Sets an attribute: inherent if the declaration has that name.
+    pub fn set(&mut self, name: &str, value: Attribute) {
+        match self.def.attribute_index(name) {
+            Some(index) => self.properties[index] = Some(value),
+            None => self.attributes.set(name, value),
+        }
+    }
+
+    /// An inherent attribute.
+    pub fn get(&self, name: &str) -> Option<&Attribute> {
+        self.properties.get(self.def.attribute_index(name)?)?.as_ref()
+    }
+
+    /// Gives the inherent attributes that are absent the values that their absence stands for.
+    pub fn fill_defaults(&mut self) -> Result<(), Refusal> {
+        for (index, slot) in self.def.attributes.iter().enumerate() {
+            if self.properties[index].is_none() {
+                let value = defaults::value(slot.name, &|name| self.get(name));
+                let missing =
+                    || Refusal::new(format!("attribute {} is missing, and nothing stands for its absence", slot.name));
+                self.properties[index] = Some(value.ok_or_else(missing)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How a module is converted.
+pub(crate) struct Conversion<'a> {
+    /// What becomes of an op; nothing if it stays.
+    pub op: &'a dyn Fn(OpRef<'_>) -> Result<Option<Restated>, Refusal>,
+    /// What becomes of the type of a result or block argument of an op that is converted.
+    pub ty: &'a dyn Fn(&Type) -> Option<Type>,
+    /// Whether the types of results and block arguments of other ops are converted too. If not, casts are inserted.
+    pub all_types: bool,
+    /// What becomes of ops of other dialects.
+    pub foreign: Foreign,
+}
+
+impl Conversion<'_> {
+    /// Converts `root` and everything in it. Returns the ops that became others, in the order of the text.
+    ///
+    /// # Errors
+    /// The first op, in the order of the text, that cannot be converted. The module is of no use then.
+    pub fn run(&self, module: &mut Module, root: OpId) -> Result<Vec<OpId>, Diagnostic> {
+        let ops: Vec<OpId> = module.walk(root).map(OpRef::id).collect();
+        let mut old_types = FxHashMap::default();
+        let (mut changed, mut kept) = (Vec::new(), Vec::new());
+        for id in ops {
+            let op = module.op(id);
+            let restated = (self.op)(op).map_err(|refusal| refusal.at(op))?;
+            if restated.is_some() || self.all_types {
+                for value in values_of(op) {
+                    let old = module.ty(value);
+                    let ty = (self.ty)(old).ok_or_else(|| Refusal::ty(old, self.foreign).at(module.op(id)))?;
+                    if ty != *old {
+                        old_types.insert(value, old.clone());
+                        module.set_type(value, ty);
+                    }
+                }
+            }
+            match restated {
+                Some(restated) => {
+                    if !module.op(id).is(restated.def) {
+                        changed.push(id);
+                    }
+                    module.restate(id, restated.def, restated.properties, restated.attributes);
+                }
+                None if module.op(id).is(ModuleOp::DEF) => {}
+                None if self.foreign == Foreign::Keep => kept.push(id),
+                None => {
+                    let message =
+                        "ops of this dialect have no portable form; allowing other dialects keeps them as they are";
+                    return Err(Refusal::new(message).at(module.op(id)));
+                }
+            }
+        }
+        if !self.all_types && !kept.is_empty() {
+            Casts { old_types: &old_types, ty: self.ty, casts: FxHashMap::default() }.insert(module, root, &kept);
+        }
+        Ok(changed)
+    }
+}
+
+/// The results of an op and the arguments of its regions.
+pub(crate) fn values_of(op: OpRef<'_>) -> Vec<Value> {
+    let module = op.module();
+    let blocks = op.regions().iter().flat_map(|&region| module.blocks(region));
+    op.results().chain(blocks.flat_map(|&block| module.arguments(block).iter().copied())).collect()
+}
+
+/// Casts between the values of ops that were converted and those that were not.
+struct Casts<'a> {
+    old_types: &'a FxHashMap<Value, Type>,
+    ty: &'a dyn Fn(&Type) -> Option<Type>,
+    casts: FxHashMap<Value, Value>,
+}
+
+impl Casts<'_> {
+    fn insert(&mut self, module: &mut Module, root: OpId, kept: &[OpId]) {
+        let ops: Vec<OpId> = module.walk(root).map(OpRef::id).collect();
+        for id in ops {
+            let is_kept = kept.binary_search(&id).is_ok();
+            for index in 0..module.op(id).operands().len() {
+                let value = module.op(id).operand(index);
+                let wanted = match self.old_types.get(&value) {
+                    Some(old) if is_kept => Some(old.clone()),
+                    None if !is_kept => (self.ty)(module.ty(value)).filter(|ty| ty != module.ty(value)),
+                    _ => None,
+                };
+                if let Some(ty) = wanted {
+                    let cast = match self.casts.get(&value) {
+                        Some(&cast) => cast,
+                        None => self.cast(module, value, ty),
+                    };
+                    module.set_operand(id, index, cast);
+                }
+            }
+        }
+    }
+
+    /// A value cast to a type, right after its definition.
+    fn cast(&mut self, module: &mut Module, value: Value, ty: Type) -> Value {
+        let mut parts = OpParts::new(OpName::Registered(UnrealizedConversionCastOp::DEF), Loc::Unknown);
+        parts.operands.push(value);
+        parts.result_types.push(ty);
+        let (block, at) = match module.def(value) {
+            ValueDef::Argument { block, index } => {
+                parts.loc = module.argument_locs(block)[index as usize].clone();
+                (Some(block), 0)
+            }
+            ValueDef::Result { op, .. } => {
+                parts.loc = module.op(op).loc().clone();
+                (module.op(op).block(), module.position_in_block(op).map_or(0, |at| at + 1))
+            }
+        };
+        let cast = module.create_op(parts);
+        if let Some(block) = block {
+            module.insert(block, at, cast);
+        }
+        let result = module.op(cast).result(0);
+        self.casts.insert(value, result);
+        result
+    }
+}
+
+/// Removes casts between equal types.
+pub(crate) fn remove_idle_casts(module: &mut Module, root: OpId) {
+    let ops: Vec<OpId> = module.walk(root).map(OpRef::id).collect();
+    let mut sources: FxHashMap<Value, Value> = FxHashMap::default();
+    let mut idle = Vec::new();
+    for &id in &ops {
+        let op = module.op(id);
+        if op.is(UnrealizedConversionCastOp::DEF) && op.operand_types().eq(op.result_types()) {
+            for (result, &operand) in op.results().zip(op.operands()) {
+                sources.insert(result, sources.get(&operand).copied().unwrap_or(operand));
+            }
+            idle.push(id);
+        }
+    }
+    if idle.is_empty() {
+        return;
+    }
+    for id in ops {
+        for index in 0..module.op(id).operands().len() {
+            if let Some(&source) = sources.get(&module.op(id).operand(index)) {
+                module.set_operand(id, index, source);
+            }
+        }
+    }
+    idle.into_iter().for_each(|cast| module.erase(cast));
+}

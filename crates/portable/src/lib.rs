@@ -1,0 +1,69 @@
+//! Portable artifacts: programs as VHLO of any version in MLIR bytecode, which readers of that version or newer can read.
+//!
+//! A program is converted op by op to VHLO of the current version ([`to_vhlo`]), from there to the version wanted
+//! ([`to_version`]) and written as bytecode ([`serialize`]); [`deserialize`] goes back.
+//!
+//! Source: StableHLO `docs/vhlo.md`, `docs/compatibility.md`.
+
+mod artifact;
+mod attributes;
+mod convert;
+mod defaults;
+mod ops;
+pub mod passes;
+mod types;
+mod versions;
+
+pub use artifact::{SerializeOptions, artifact_version, deserialize, restore, serialize, target_version};
+pub use convert::{Foreign, Refusal};
+pub use versions::oldest_version;
+
+use convert::Conversion;
+use mlir::diag::{Diagnostic, Diagnostics};
+use mlir::{Module, OpId};
+use vhlo::Version;
+
+/// Converts a program, below `root`, to VHLO of the current version.
+///
+/// # Errors
+/// The first op that has no portable form. The module is of no use then.
+pub fn to_vhlo(module: &mut Module, root: OpId, foreign: Foreign) -> Result<(), Diagnostic> {
+    let op = |op: mlir::OpRef<'_>| ops::to_vhlo(op, foreign);
+    Conversion { op: &op, ty: &|ty| types::to_vhlo(ty, foreign), all_types: false, foreign }.run(module, root).map(drop)
+}
+
+/// Converts VHLO, below `root`, to that of another version. Ops of other dialects stay. Returns the ops that became others.
+///
+/// # Errors
+/// The first op that the version cannot express, and the module that holds it. The module is of no use then.
+pub fn to_version(module: &mut Module, root: OpId, version: Version) -> Result<Vec<OpId>, Diagnostics> {
+    let version = version.without_patch();
+    let op = |op: mlir::OpRef<'_>| versions::convert(op, version).map_err(|refusal| explain(refusal, version));
+    let conversion = Conversion { op: &op, ty: &|ty| Some(ty.clone()), all_types: true, foreign: Foreign::Keep };
+    conversion.run(module, root).map_err(|error| {
+        let message = format!("the program cannot be written for version {version}: it uses what that lacks");
+        vec![error, module.op(root).error("portable", message)]
+    })
+}
+
+/// Says which version a refused op needs.
+fn explain(refusal: Refusal, version: Version) -> Refusal {
+    let message = match refusal.since {
+        Some(since) if since > version => {
+            format!("version {version} lacks it ({}); the first version that has it is {since}", refusal.message)
+        }
+        _ => format!("version {version} lacks it ({})", refusal.message),
+    };
+    Refusal { message, ..refusal }
+}
+
+/// Converts VHLO of the current version, below `root`, to a program.
+///
+/// # Errors
+/// The first op that is not valid VHLO of the current version. The module is of no use then.
+pub fn from_vhlo(module: &mut Module, root: OpId) -> Result<(), Diagnostic> {
+    Conversion { op: &ops::from_vhlo, ty: &types::from_vhlo, all_types: true, foreign: Foreign::Keep }
+        .run(module, root)?;
+    convert::remove_idle_casts(module, root);
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! Types of programs as types of VHLO, and back.
+
+use crate::Foreign;
+use mlir::types::{Signedness, TensorType};
+use mlir::{Attribute, Type, TypeKind};
+use side_dialects::quant::{Granularity, UNIFORM, Uniform, UniformParts};
+use side_dialects::shape::WITNESS;
+use vhlo::types::{self, BUFFER, COMPLEX, FUNCTION, FUTURE, QUANT, QUANT_PER_AXIS, TENSOR, TUPLE, UNRANKED_TENSOR};
+use vhlo::{VHLO, attrs};
+
+/// The bit of the flags of a quantized type that says that its storage is signed.
+const SIGNED: i64 = 1;
+
+/// The type of VHLO that stands for a type of a program; none if there is none.
+pub(crate) fn to_vhlo(ty: &Type, foreign: Foreign) -> Option<Type> {
+    if let Some(scalar) = types::from_scalar(ty) {
+        return Some(scalar);
+    }
+    let convert = |ty: &Type| to_vhlo(ty, foreign);
+    let list = |list: &[Type]| list.iter().map(|t| convert(t).map(Attribute::from)).collect::<Option<Vec<_>>>();
+    Some(match &**ty {
+        TypeKind::RankedTensor(t) => {
+            let encoding = match &t.encoding {
+                Some(encoding) => Some(encoding_to_vhlo(encoding)?),
+                None => None,
+            };
+            types::tensor(&t.shape, convert(&t.element)?, encoding)
+        }
+        TypeKind::UnrankedTensor(element) => Type::dialect(&UNRANKED_TENSOR, vec![Some(convert(element)?.into())]),
+        TypeKind::Complex(element) => Type::dialect(&COMPLEX, vec![Some(convert(element)?.into())]),
+        TypeKind::Tuple(elements) => Type::dialect(&TUPLE, vec![Some(Attribute::array(list(elements)?))]),
+        TypeKind::Function { inputs, results } => {
+            let [inputs, outputs] = [list(inputs)?, list(results)?].map(Attribute::array);
+            Type::dialect(&FUNCTION, vec![Some(inputs), Some(outputs)])
+        }
+        TypeKind::MemRef { shape, element, layout: None, memory_space: None } => {
+            Type::dialect(&BUFFER, vec![Some(Attribute::i64_array(&shape[..])), Some(convert(element)?.into())])
+        }
+        TypeKind::Dialect(t) if std::ptr::eq(t.def, &hlo::types::TOKEN) => types::token(),
+        TypeKind::Dialect(t) if std::ptr::eq(t.def, &hlo::types::FUTURE) => {
+            let inner = hlo::types::future_types(ty)?;
+            Type::dialect(&FUTURE, vec![Some(Attribute::array(list(&inner)?))])
+        }
+        TypeKind::Dialect(t) if std::ptr::eq(t.def, &WITNESS) => types::witness(),
+        TypeKind::Dialect(t) if std::ptr::eq(t.def, &UNIFORM) => uniform_to_vhlo(&Uniform::of(ty)?)?,
+        TypeKind::Dialect(t) if t.def.dialect == VHLO.namespace => ty.clone(),
+        TypeKind::Dialect(t) if t.def.dialect != hlo::STABLEHLO.namespace => return foreign.keep(ty),
+        TypeKind::Opaque { .. } => return foreign.keep(ty),
+        _ => return None,
+    })
+}
+
+/// The type of a program that a type of VHLO stands for; types of other dialects stand for themselves. None if a part of it
+/// stands for nothing.
+pub(crate) fn from_vhlo(ty: &Type) -> Option<Type> {
+    let TypeKind::Dialect(t) = &**ty else { return Some(ty.clone()) };
+    if t.def.dialect != VHLO.namespace {
+        return Some(ty.clone());
+    }
+    if let Some(scalar) = types::to_scalar(ty) {
+        return Some(scalar);
+    }
+    let param = |index: usize| t.params.get(index)?.as_ref();
+    let convert = |index: usize| from_vhlo(param(index)?.as_type()?);
+    let list = |index: usize| -> Option<Vec<Type>> {
+        param(index)?.as_array()?.iter().map(|t| from_vhlo(t.as_type()?)).collect()
+    };
+    let is = |def| std::ptr::eq(t.def, def);
+    Some(if is(&TENSOR) {
+        let encoding = match param(2) {
+            Some(encoding) => Some(encoding_from_vhlo(encoding)?),
+            None => None,
+        };
+        TypeKind::RankedTensor(TensorType { shape: param(0)?.as_int_array()?.to_vec(), element: convert(1)?, encoding })
+            .into()
+    } else if is(&UNRANKED_TENSOR) {
+        TypeKind::UnrankedTensor(convert(0)?).into()
+    } else if is(&COMPLEX) {
+        Type::complex(convert(0)?)
+    } else if is(&TUPLE) {
+        TypeKind::Tuple(list(0)?).into()
+    } else if is(&FUNCTION) {
+        Type::function(list(0)?, list(1)?)
+    } else if is(&BUFFER) {
+        let shape = param(0)?.as_int_array()?.to_vec();
+        TypeKind::MemRef { shape, element: convert(1)?, layout: None, memory_space: None }.into()
+    } else if types::is_token(ty) {
+        hlo::types::token()
+    } else if is(&FUTURE) {
+        hlo::types::future(list(0)?)
+    } else if types::is_witness(ty) {
+        Type::dialect(&WITNESS, Vec::new())
+    } else if is(&QUANT) || is(&QUANT_PER_AXIS) {
+        uniform_from_vhlo(ty)?
+    } else {
+        return None;
+    })
+}
+
+fn encoding_to_vhlo(encoding: &Attribute) -> Option<Attribute> {
+    let bounds = hlo::attrs::bounds(encoding)?;
+    Some(Attribute::dialect(&attrs::TYPE_EXTENSIONS, vec![Some(Attribute::i64_array(bounds))]))
+}
+
+fn encoding_from_vhlo(encoding: &Attribute) -> Option<Attribute> {
+    let bounds = encoding.as_dialect(&attrs::TYPE_EXTENSIONS)?.first()?.as_ref()?;
+    Some(hlo::attrs::type_extensions(bounds.as_int_array()?.to_vec()))
+}
+
+fn uniform_to_vhlo(view: &Uniform<'_>) -> Option<Type> {
+    let storage = types::from_scalar(&Type::integer(view.storage_width(), Signedness::Signless))?;
+    let expressed = types::from_scalar(view.expressed)?;
+    let flags = if view.is_signed() { SIGNED } else { 0 };
+    let mut scales = view.scales().map(Attribute::f64);
+    let [flags, min, max] = [flags, view.storage_min, view.storage_max].map(|n| Some(Attribute::i64(n)));
+    let (storage, expressed) = (Some(storage.into()), Some(expressed.into()));
+    match view.granularity() {
+        Granularity::PerTensor => {
+            let zero_point = Some(Attribute::i64(*view.zero_points.first()?));
+            Some(Type::dialect(&QUANT, vec![flags, storage, expressed, Some(scales.next()?), zero_point, min, max]))
+        }
+        Granularity::PerAxis => {
+            let axis = Some(Attribute::i64(*view.axes.first()?));
+            let scales = Some(Attribute::array(scales.collect()));
+            let zero_points = Some(Attribute::i64_array(view.zero_points));
+            let params = vec![flags, storage, expressed, axis, scales, zero_points, min, max];
+            Some(Type::dialect(&QUANT_PER_AXIS, params))
+        }
+        Granularity::SubChannel => None,
+    }
+}
+
+fn uniform_from_vhlo(ty: &Type) -> Option<Type> {
+    let TypeKind::Dialect(t) = &**ty else { return None };
+    let params: Vec<&Attribute> = t.params.iter().map(Option::as_ref).collect::<Option<_>>()?;
+    let number = |index: usize| params.get(index)?.as_i64();
+    let scalar = |index: usize| types::to_scalar(params.get(index)?.as_type()?);
+    let signedness = if number(0)? & SIGNED != 0 { Signedness::Signless } else { Signedness::Unsigned };
+    let storage = Type::integer(scalar(1)?.bit_width()?, signedness);
+    let (expressed, last) = (scalar(2)?, params.len() - 1);
+    let (scales, zero_points, axes) = if std::ptr::eq(t.def, &QUANT) {
+        (vec![params.get(3)?.as_f64()?], vec![number(4)?], None)
+    } else {
+        let scales = params.get(4)?.as_array()?.iter().map(Attribute::as_f64).collect::<Option<_>>()?;
+        (scales, params.get(5)?.as_int_array()?.to_vec(), Some(vec![number(3)?]))
+    };
+    let storage_range = (number(last - 1)?, number(last)?);
+    Some(UniformParts { storage, storage_range, expressed, scales, zero_points, axes, blocks: None }.into_type())
+}

@@ -1,0 +1,164 @@
+//! Ops of VHLO in other versions.
+//!
+//! How an op differs between two versions follows from the rows of `vhlo::ops`: an attribute that only one version has must
+//! say no more than its absence, and an op that takes any number of values has one where the other takes one.
+
+use crate::convert::{Refusal, Restated};
+use crate::defaults;
+use mlir::attrs::AttrKind;
+use mlir::ods::{Arity, OpDef, ValueSlot};
+use mlir::{Attribute, OpRef, Type, TypeKind};
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
+use vhlo::attrs::{DICTIONARY, VERSIONED_ATTRIBUTES};
+use vhlo::enums::{API_VERSION, VERSIONED_ENUMS};
+use vhlo::ops::{VERSIONED_OPS, VersionedOp, family, in_version, versioned};
+use vhlo::types::{self, FUTURE, versioned_types};
+use vhlo::{VHLO, Version};
+
+/// First versions of attributes, enumerations and types by the address of their declaration.
+static SINCE: LazyLock<FxHashMap<usize, Version>> = LazyLock::new(|| {
+    let attributes = VERSIONED_ATTRIBUTES.iter().map(|a| (std::ptr::from_ref(a.def) as usize, a.since));
+    let enums = VERSIONED_ENUMS.iter().map(|e| (std::ptr::from_ref(e.def) as usize, e.since));
+    let types = versioned_types().map(|t| (std::ptr::from_ref(t.def) as usize, t.since));
+    attributes.chain(enums).chain(types).collect()
+});
+
+/// The op of `version` that an op of VHLO becomes; none if it is of another dialect.
+///
+/// # Errors
+/// If that version has no op that says the same.
+pub(crate) fn convert(op: OpRef<'_>, version: Version) -> Result<Option<Restated>, Refusal> {
+    let Some(from) = op.def().and_then(versioned) else { return Ok(None) };
+    let to = in_version(from.family(), version).ok_or_else(|| missing_op(from))?;
+    let mut restated = Restated::new(to.def);
+    restated.attributes = op.attributes().clone();
+    if std::ptr::eq(from, to) {
+        restated.properties = op.properties().iter().cloned().collect();
+    } else {
+        for (slot, value) in from.def.attributes.iter().zip(op.properties()) {
+            match (to.def.attribute_index(slot.name), value) {
+                (_, None) => {}
+                (Some(index), Some(value)) => restated.properties[index] = Some(value.clone()),
+                (None, Some(value)) if defaults::is_default(slot.name, value) => {}
+                (None, Some(value)) => {
+                    let message = format!("attribute {} = {value} must be absent or the default", slot.name);
+                    return Err(Refusal::since(since(from, version), message));
+                }
+            }
+        }
+        restated.fill_defaults()?;
+        check_counts(op, from, to, version)?;
+    }
+    check_constraints(op, to.def, &restated, version)?;
+    let mut values = restated.properties.iter().flatten().chain(restated.attributes.iter().map(|(_, value)| value));
+    values.try_for_each(|value| check_attribute(value, version))?;
+    let module = op.module();
+    let operands = op.operands().iter().map(|&v| module.ty(v));
+    operands.chain(op.result_types()).try_for_each(|ty| check_type(ty, version))?;
+    Ok(Some(restated))
+}
+
+/// The oldest version that has an op of VHLO as it is, and what keeps it from an older one; none if it is of another dialect
+/// or no version has it.
+pub fn oldest_version(op: OpRef<'_>) -> Option<(Version, Option<Refusal>)> {
+    let mut oldest = (Version::MINIMUM, None);
+    loop {
+        match convert(op, oldest.0) {
+            Ok(restated) => return restated.map(|_| oldest),
+            Err(refusal) => {
+                let since = refusal.since.filter(|&since| since > oldest.0 && since <= Version::CURRENT)?;
+                oldest = (since, Some(refusal));
+            }
+        }
+    }
+}
+
+fn missing_op(op: &VersionedOp) -> Refusal {
+    let first = VERSIONED_OPS.iter().filter(|o| o.family() == op.family()).map(|o| o.since).min();
+    let since = first.unwrap_or(op.since);
+    Refusal::since(since, format!("there is no op {}", op.family()))
+}
+
+/// The first version that has what `from` has and the op of `version` lacks.
+fn since(from: &VersionedOp, version: Version) -> Version {
+    if from.since > version {
+        return from.since;
+    }
+    from.until.unwrap_or(from.since)
+}
+
+/// Checks that the values and regions of an op fit a declaration that may take fewer.
+fn check_counts(op: OpRef<'_>, from: &VersionedOp, to: &VersionedOp, version: Version) -> Result<(), Refusal> {
+    let takes = |slots: &[ValueSlot], count: usize| {
+        slots.iter().any(|slot| slot.arity != Arity::Single) || slots.len() == count
+    };
+    let refuse = |what: &str, found: usize, wanted: usize| {
+        let message = format!("{found} {what} where version {version} has {wanted}");
+        Err(Refusal::since(since(from, version), message))
+    };
+    if !takes(to.def.operands, op.operands().len()) {
+        return refuse("operands", op.operands().len(), to.def.operands.len());
+    }
+    if !takes(to.def.results, op.num_results()) {
+        return refuse("results", op.num_results(), to.def.results.len());
+    }
+    if to.def.regions.is_empty() && !op.regions().is_empty() {
+        return refuse("regions", op.regions().len(), 0);
+    }
+    Ok(())
+}
+
+/// Ops of which operands and results had the same element types once.
+const SAME_ELEMENT_TYPES: [&str; 6] =
+    ["all_reduce", "reduce", "reduce_scatter", "reduce_window", "scatter", "select_and_scatter"];
+
+/// Checks what was allowed later although the op stayed the same.
+fn check_constraints(op: OpRef<'_>, to: &'static OpDef, restated: &Restated, version: Version) -> Result<(), Refusal> {
+    let allowed_since = |since: Version, broken: bool, message: &str| match version < since && broken {
+        true => Err(Refusal::since(since, message)),
+        false => Ok(()),
+    };
+    let name = family(to);
+    if SAME_ELEMENT_TYPES.contains(&name) {
+        let promotes = op.operand_types().zip(op.result_types()).any(|(o, r)| types::element(o) != types::element(r));
+        allowed_since(Version::new(0, 17), promotes, "results have other element types than operands")?;
+    }
+    if name == "custom_call" {
+        let is_dictionary = restated.get("backend_config").is_some_and(|c| c.as_dialect(&DICTIONARY).is_some());
+        let is_typed = restated.get("api_version").and_then(|a| a.as_enum(&API_VERSION)) == Some(defaults::TYPED_FFI);
+        let message = "the backend_config is a dictionary, or the api_version is that of the typed FFI";
+        allowed_since(Version::new(1, 3), is_dictionary || is_typed, message)?;
+        let takes_future = op.operand_types().any(|ty| ty.as_dialect(&FUTURE).is_some());
+        allowed_since(Version::new(1, 17), takes_future, "an operand is a future")?;
+    }
+    Ok(())
+}
+
+/// Checks that `version` has a declaration.
+fn check_declaration<T>(def: &T, dialect: &str, version: Version, name: &dyn Fn() -> String) -> Result<(), Refusal> {
+    match SINCE.get(&(std::ptr::from_ref(def) as usize)) {
+        Some(&since) if dialect == VHLO.namespace && since > version => Err(Refusal::since(since, name())),
+        _ => Ok(()),
+    }
+}
+
+fn check_attribute(attribute: &Attribute, version: Version) -> Result<(), Refusal> {
+    let name = || format!("there is no attribute {attribute}");
+    match &**attribute {
+        AttrKind::Enum(e) => check_declaration(e.def, e.def.dialect, version, &name),
+        AttrKind::Dialect(d) => {
+            check_declaration(d.def, d.def.dialect, version, &name)?;
+            d.params.iter().flatten().try_for_each(|param| check_attribute(param, version))
+        }
+        AttrKind::Array(elements) => elements.iter().try_for_each(|e| check_attribute(e, version)),
+        AttrKind::Type(ty) => check_type(ty, version),
+        _ => Ok(()),
+    }
+}
+
+fn check_type(ty: &Type, version: Version) -> Result<(), Refusal> {
+    let TypeKind::Dialect(t) = &**ty else { return Ok(()) };
+    check_declaration(t.def, t.def.dialect, version, &|| format!("there is no type {ty}"))?;
+    t.params.iter().flatten().try_for_each(|param| check_attribute(param, version))
+}

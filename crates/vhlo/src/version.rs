@@ -1,0 +1,122 @@
+//! Versions of the dialect.
+//!
+//! Source: StableHLO `docs/compatibility.md`, `docs/vhlo.md`.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// A version, such as 1.20.0. The dialect changes only between versions with patch 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    /// Major number.
+    pub major: u64,
+    /// Minor number.
+    pub minor: u64,
+    /// Patch.
+    pub patch: u64,
+}
+
+impl Version {
+    /// The newest version.
+    pub const CURRENT: Version = Version::new(1, 20);
+    /// The oldest version.
+    pub const MINIMUM: Version = Version::new(0, 9);
+
+    /// `major.minor.0`
+    pub const fn new(major: u64, minor: u64) -> Version {
+        Version { major, minor, patch: 0 }
+    }
+
+    /// The version whose ops, attributes and types this one has.
+    pub fn without_patch(self) -> Version {
+        Version { patch: 0, ..self }
+    }
+
+    /// The version of the bytecode format that artifacts of this version are written in.
+    pub fn bytecode_version(self) -> u64 {
+        const SINCE: [(Version, u64); 5] = [
+            (Version::new(0, 15), 6),
+            (Version::new(0, 14), 4),
+            (Version::new(0, 12), 3),
+            (Version::new(0, 10), 1),
+            (Version::new(0, 9), 0),
+        ];
+        SINCE.iter().find(|(since, _)| *since <= self).map_or(0, |(_, format)| *format)
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
+    }
+}
+
+/// The text is not of the form `1.20.0`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct InvalidVersion;
+
+impl FromStr for Version {
+    type Err = InvalidVersion;
+
+    fn from_str(text: &str) -> Result<Version, InvalidVersion> {
+        let digits = |part: &str| match part.bytes().all(|b| b.is_ascii_digit()) {
+            true => part.parse().map_err(|_| InvalidVersion),
+            false => Err(InvalidVersion),
+        };
+        let numbers = text.split('.').map(digits).collect::<Result<Vec<u64>, _>>()?;
+        match numbers[..] {
+            [major, minor, patch] => Ok(Version { major, minor, patch }),
+            _ => Err(InvalidVersion),
+        }
+    }
+}
+
+/// How far back the readers of an artifact may be.
+///
+/// Source: StableHLO `docs/compatibility.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompatibilityRequirement {
+    /// None: the current version.
+    None,
+    /// Four weeks.
+    Week4,
+    /// Twelve weeks.
+    Week12,
+    /// As far as possible: the oldest version.
+    Max,
+}
+
+impl CompatibilityRequirement {
+    /// The version to write for such readers.
+    pub fn version(self) -> Version {
+        match self {
+            CompatibilityRequirement::None => Version::CURRENT,
+            CompatibilityRequirement::Week4 => Version::new(1, 18),
+            CompatibilityRequirement::Week12 => Version { patch: 2, ..Version::new(1, 16) },
+            CompatibilityRequirement::Max => Version::MINIMUM,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_read_and_compare() {
+        let version = |text: &str| text.parse::<Version>();
+        assert_eq!(version("1.20.0"), Ok(Version::CURRENT));
+        assert!(version("0.9.0").unwrap() < version("0.10.0").unwrap());
+        for text in ["", "1", "1.2", "1.2.3.4", "1.-2.3", "1.2.x", "+1.2.3", "1..3", "99999999999999999999.0.0"] {
+            assert_eq!(version(text), Err(InvalidVersion), "{text}");
+        }
+        assert_eq!(version("1.16.2").unwrap().without_patch(), Version::new(1, 16));
+    }
+
+    #[test]
+    fn formats_are_those_of_the_compatibility_guarantees() {
+        let format = |major, minor| Version::new(major, minor).bytecode_version();
+        assert_eq!([format(0, 9), format(0, 10), format(0, 11), format(0, 12), format(0, 13)], [0, 1, 1, 3, 3]);
+        assert_eq!([format(0, 14), format(0, 15), format(1, 20)], [4, 6, 6]);
+    }
+}
