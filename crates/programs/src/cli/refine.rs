@@ -41,7 +41,7 @@ fn pair<K: std::str::FromStr>(text: &str) -> Result<(K, i64), String> {
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let bytes = read_program(io, &options.file)?;
     let bytecode = is_bytecode(&bytes) || options.o.extension().is_some_and(|e| e == "bc");
-    let parsed = stablo::load(&program_name(&options.file), bytes, ParseOptions::default());
+    let parsed = stablo::open(&program_name(&options.file), bytes, ParseOptions::default());
     let mut module = parsed.module;
     report(parsed.diagnostics, &module, io)?;
     let errors = stablo::verify(&module);
