@@ -4,6 +4,7 @@
 
 use crate::eval;
 use crate::ops::CustomCallOp;
+use crate::spmd;
 use mlir::OpRef;
 use mlir::eval::{EvalEnv, EvalError, EvalFn, EvalResult, RuntimeValue};
 use numerics::math::{self, UnaryOp};
@@ -12,9 +13,9 @@ use side_dialects::expect;
 
 /// Names of targets and what they compute.
 pub static TARGETS: &[(&str, EvalFn)] = &[
-    ("SPMDFullToShardShape", identity),
-    ("SPMDShardToFullShape", identity),
-    ("Sharding", identity),
+    (spmd::FULL_TO_SHARD, spmd::full_to_shard),
+    (spmd::SHARD_TO_FULL, spmd::shard_to_full),
+    (spmd::SHARDING, identity),
     ("annotate_device_placement", identity),
     ("check.eq", check_eq),
     ("check.expect_almost_eq", expect_almost_eq),
@@ -50,7 +51,7 @@ pub fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -
     }
 }
 
-/// On one process every shard is the whole.
+/// The operands, of which the call only says something.
 fn identity(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
     Ok(operands)
 }

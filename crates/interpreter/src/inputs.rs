@@ -1,5 +1,6 @@
 //! Whether the inputs of a run are what the function takes.
 
+use crate::scheduler::describe;
 use mlir::diag::{Diagnostic, Diagnostics};
 use mlir::eval::RuntimeValue;
 use mlir::types::DYNAMIC;
@@ -29,18 +30,6 @@ pub fn value_fits(value: &RuntimeValue, ty: &Type) -> bool {
         }
         (RuntimeValue::Token, TypeKind::Dialect(token)) => token.def.mnemonic == "token",
         _ => false,
-    }
-}
-
-/// The type of a value, as it prints.
-fn describe(value: &RuntimeValue) -> String {
-    match value {
-        RuntimeValue::Tensor(tensor) => {
-            let shape: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
-            Type::tensor(shape, Type::from(tensor.dtype())).to_string()
-        }
-        RuntimeValue::Token => "a token".into(),
-        RuntimeValue::Tuple(values) => format!("tuple<{}>", values.iter().map(describe).collect::<Vec<_>>().join(", ")),
     }
 }
 

@@ -1,52 +1,53 @@
 //! The reference interpreter: runs a verified module op by op through the `eval` of each op's declaration.
 //!
 //! Meaning lives with the ops; this crate only drives them. `plan.rs` computes once where values live and when they die,
-//! so that ops can reuse the memory of operands that nobody needs any more; `machine.rs` walks the plan.
+//! so that ops can reuse the memory of operands that nobody needs any more; `machine.rs` walks the plan. A run is a
+//! `session.rs`: grids of processes, each a machine in a thread, that `scheduler.rs` lets take turns. `world.rs` is what a
+//! machine offers to ops that act on what is outside of it.
 //!
 //! Source: StableHLO, `docs/reference.md`.
 
 mod inputs;
 mod machine;
+mod observer;
 mod plan;
+mod scheduler;
+mod session;
+mod world;
 
 pub use inputs::{storage_dtype, value_fits};
+pub use mlir::process::{Grid, ProcessId};
+pub use observer::{Observer, Progress, Unobserved};
+pub use session::MAX_PROCESSES;
 
-use machine::Machine;
 use mlir::diag::{Diagnostic, Diagnostics};
 use mlir::eval::RuntimeValue;
 use mlir::{Module, OpRef};
 use plan::Plan;
+use session::{Job, Session};
 use side_dialects::func::FuncOp;
-use std::ops::ControlFlow;
+use std::time::Duration;
 
 /// What a run may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// How deep calls and regions may nest at run time.
     pub depth: usize,
-    /// Bytes of stack of the thread that runs the program; enough for `depth`.
+    /// Bytes of stack of each thread that runs a process; enough for `depth`.
     pub stack_bytes: usize,
+    /// How many ops all processes may run, those in loops and functions each time.
+    pub steps: Option<u64>,
+    /// How long the run may take. Looked at between ops, so that one op may take longer.
+    pub time: Option<Duration>,
+    /// Bytes of the tensors that the run makes and that live at the same time.
+    pub memory: Option<usize>,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { depth: 1000, stack_bytes: 256 << 20 }
+        Limits { depth: 1000, stack_bytes: 256 << 20, steps: None, time: None, memory: None }
     }
 }
-
-/// How far a run is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// Ops run, those in loops and functions each time.
-    pub ops: u64,
-    /// How many ops of the entry function are done.
-    pub position: usize,
-    /// Number of ops of the entry function.
-    pub length: usize,
-}
-
-/// Told of the progress from time to time; a run that it breaks off ends with an error.
-pub type OnProgress<'a> = &'a mut (dyn FnMut(Progress) -> ControlFlow<()> + Send);
 
 /// Runs the functions of a module, which must be verified.
 pub struct Interpreter<'m> {
@@ -66,34 +67,41 @@ impl<'m> Interpreter<'m> {
         self.module
     }
 
-    /// Runs the function that [`entry_function`] finds.
+    /// Runs the function that [`entry_function`] finds, as the only process.
     ///
     /// # Errors
     /// An unknown function, inputs of another number, shape or element type than it takes, or whatever stops an op.
-    pub fn run(&self, entry: &str, inputs: Vec<RuntimeValue>) -> Result<Vec<RuntimeValue>, Diagnostics> {
-        self.run_with_progress(entry, inputs, None)
-    }
-
-    /// As [`Interpreter::run`], telling `progress` how far it is.
-    ///
-    /// # Errors
-    /// As [`Interpreter::run`], and when `progress` breaks off the run.
-    pub fn run_with_progress(
+    pub fn run(
         &self,
         entry: &str,
         inputs: Vec<RuntimeValue>,
-        progress: Option<OnProgress<'_>>,
+        observer: &mut dyn Observer,
     ) -> Result<Vec<RuntimeValue>, Diagnostics> {
+        let mut results = self.run_grid(entry, Grid::SINGLE, vec![inputs], observer)?;
+        Ok(results.pop().unwrap_or_default())
+    }
+
+    /// Runs the function that [`entry_function`] finds in each process of a grid, on inputs of its own, row by row.
+    ///
+    /// # Errors
+    /// As [`Interpreter::run`] in any process, inputs for another number of processes, and processes that wait for each
+    /// other.
+    pub fn run_grid(
+        &self,
+        entry: &str,
+        grid: Grid,
+        inputs: Vec<Vec<RuntimeValue>>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Vec<RuntimeValue>>, Diagnostics> {
         let function = entry_function(self.module, entry).map_err(|e| vec![e])?;
-        inputs::check(function, &inputs)?;
-        // Ops with regions call back into the interpreter: the depth of that is limited, and the stack is ours.
-        let run = || Machine::new(self, progress).run(function, inputs).map_err(|e| vec![*e.diagnostic]);
-        std::thread::scope(|scope| {
-            match std::thread::Builder::new().stack_size(self.limits.stack_bytes).spawn_scoped(scope, run) {
-                Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-                Err(error) => Err(vec![Diagnostic::error("run", format!("cannot start a thread to run in: {error}"))]),
-            }
-        })
+        if grid.size() != Some(inputs.len()) {
+            let message = format!("there are inputs for {} processes, but the grid is {grid}", inputs.len());
+            return Err(vec![Diagnostic::error("inputs", message)]);
+        }
+        inputs.iter().try_for_each(|inputs| inputs::check(function, inputs))?;
+        let jobs = inputs.into_iter().map(|inputs| Job::Call { function: function.id(), arguments: inputs }).collect();
+        let session = Session::new(self, observer);
+        session.run_grid(grid, jobs, Vec::new(), 0).map_err(|e| vec![*e.diagnostic])
     }
 }
 

@@ -1,30 +1,25 @@
 //! Runs planned functions: frames of values, regions and calls.
 
 use crate::plan::{Action, Function, Step, UNUSED};
-use crate::{Interpreter, OnProgress, Progress};
+use crate::scheduler::Scheduler;
+use crate::session::{Job, Session};
 use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 use mlir::ods::Trait;
+use mlir::process::World;
 use mlir::{BlockId, OpId, RegionId};
 use numerics::{Element, Tensor, dispatch_all};
-use side_dialects::func::FuncOp;
-use std::ops::ControlFlow;
-
-/// Progress is told each time after so many ops.
-const OPS_BETWEEN_PROGRESS: u64 = 1024;
 
 /// At most this many calls are listed under an error.
 const LISTED_CALLS: usize = 10;
 
-pub(crate) struct Machine<'i, 'm, 'p> {
-    interpreter: &'i Interpreter<'m>,
-    progress: Option<OnProgress<'p>>,
+pub(crate) struct Machine<'s, 'r> {
+    pub session: &'s Session<'r>,
+    pub scheduler: &'s Scheduler,
+    /// The number of the process in its grid.
+    pub process: usize,
     frames: Vec<Frame>,
-    /// Number of blocks that are running.
-    depth: usize,
-    /// Number of ops run.
-    ops: u64,
-    /// How many ops of the entry block are done, and how many there are.
-    position: (usize, usize),
+    /// Number of blocks that are running, those of the grids around this process included.
+    pub depth: usize,
     /// While a region of scalars runs on vectors: their length.
     lanes: Option<usize>,
 }
@@ -34,25 +29,42 @@ struct Frame {
     table: Option<OpId>,
 }
 
-impl<'i, 'm, 'p> Machine<'i, 'm, 'p> {
-    pub fn new(interpreter: &'i Interpreter<'m>, progress: Option<OnProgress<'p>>) -> Self {
-        Machine { interpreter, progress, frames: Vec::new(), depth: 0, ops: 0, position: (0, 0), lanes: None }
+impl Frame {
+    fn new(slots: usize, table: Option<OpId>) -> Frame {
+        Frame { slots: std::iter::repeat_with(|| None).take(slots).collect(), table }
+    }
+}
+
+impl<'s, 'r> Machine<'s, 'r> {
+    pub fn new(session: &'s Session<'r>, scheduler: &'s Scheduler, process: usize, depth: usize) -> Self {
+        Machine { session, scheduler, process, frames: Vec::new(), depth, lanes: None }
     }
 
-    /// Runs a function on inputs that fit it.
-    pub fn run(mut self, function: FuncOp<'m>, inputs: Vec<RuntimeValue>) -> EvalResult {
-        self.call_function(function.id(), inputs)
+    /// Does the work of the process.
+    pub fn run(mut self, job: Job) -> EvalResult {
+        match job {
+            Job::Call { function, arguments } => self.call_function(function, arguments),
+            Job::Eval { op, operands } => {
+                let op = self.session.interpreter.module.op(op);
+                let mut around = std::iter::successors(op.parent(), |op| op.parent());
+                let function = around.find_map(|op| self.session.interpreter.plan.function(op.id()));
+                let frame = function.map(|f| Frame::new(f.slots, f.table));
+                self.frames.push(frame.ok_or_else(|| internal("an op outside of functions runs"))?);
+                let eval = op.def().and_then(|def| def.eval).ok_or_else(|| internal("an op without meaning runs"))?;
+                eval(op, operands, &mut self)
+            }
+        }
     }
 
     fn call_function(&mut self, op: OpId, args: Vec<RuntimeValue>) -> EvalResult {
-        let interpreter = self.interpreter;
+        let interpreter = self.session.interpreter;
         let Some(Function { entry: Some(entry), slots, table }) = interpreter.plan.function(op) else {
             let op = interpreter.module.op(op);
             let name = op.symbol_name().unwrap_or("");
             let message = format!("@{name} has no body of exactly one block, so it cannot be run");
             return Err(EvalError { diagnostic: Box::new(op.error("call", message)) });
         };
-        self.frames.push(Frame { slots: std::iter::repeat_with(|| None).take(*slots).collect(), table: *table });
+        self.frames.push(Frame::new(*slots, *table));
         let results = self.block(*entry, args);
         self.frames.pop();
         results
@@ -90,7 +102,7 @@ impl<'i, 'm, 'p> Machine<'i, 'm, 'p> {
 
     /// Runs a block and returns the operands of its terminator.
     fn block(&mut self, block: BlockId, args: Vec<RuntimeValue>) -> EvalResult {
-        let interpreter = self.interpreter;
+        let interpreter = self.session.interpreter;
         let limit = interpreter.limits.depth;
         if self.depth >= limit {
             return Err(EvalError::new("depth", format!("calls and regions nest deeper than {limit} levels")));
@@ -105,7 +117,8 @@ impl<'i, 'm, 'p> Machine<'i, 'm, 'p> {
 
     fn steps(&mut self, steps: &[Step]) -> EvalResult {
         for (position, step) in steps.iter().enumerate() {
-            self.tick(position, steps.len())?;
+            let top = self.depth == 1 && self.process == 0;
+            self.session.tick(top.then_some((position, steps.len())))?;
             let results = match &step.action {
                 Action::Return => return self.operands(step),
                 Action::Constant(tensor) => vec![RuntimeValue::Tensor(tensor.clone())],
@@ -114,14 +127,19 @@ impl<'i, 'm, 'p> Machine<'i, 'm, 'p> {
                     if let Some(n) = self.lanes {
                         same_length(&mut operands, n)?;
                     }
-                    let op = self.interpreter.module.op(step.op);
+                    let op = self.session.interpreter.module.op(step.op);
+                    self.session.check_memory(op).map_err(|error| self.locate(error, step))?;
                     eval(op, operands, self).map_err(|error| self.locate(error, step))?
                 }
                 Action::Missing => {
-                    let message = format!("{} cannot be interpreted", self.interpreter.module.op(step.op).name());
+                    let message =
+                        format!("{} cannot be interpreted", self.session.interpreter.module.op(step.op).name());
                     return Err(self.locate(EvalError::new("eval", message), step));
                 }
             };
+            if self.session.traces {
+                self.trace(step, &results).map_err(|error| self.locate(error, step))?;
+            }
             self.store(&step.results, results, "results").map_err(|error| self.locate(error, step))?;
             if !step.dead.is_empty() {
                 let frame = self.frame()?;
@@ -132,26 +150,9 @@ impl<'i, 'm, 'p> Machine<'i, 'm, 'p> {
         Ok(Vec::new())
     }
 
-    fn tick(&mut self, position: usize, length: usize) -> Result<(), EvalError> {
-        self.ops += 1;
-        let top = self.depth == 1;
-        if top {
-            self.position = (position, length);
-        }
-        if !top && !self.ops.is_multiple_of(OPS_BETWEEN_PROGRESS) {
-            return Ok(());
-        }
-        let Some(progress) = &mut self.progress else { return Ok(()) };
-        let (position, length) = self.position;
-        match progress(Progress { ops: self.ops, position, length }) {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(EvalError::new("interrupted", "the run was broken off")),
-        }
-    }
-
     /// The error with the place of the op, or the op as one of the calls that led to the error.
     fn locate(&self, mut error: EvalError, step: &Step) -> EvalError {
-        let op = self.interpreter.module.op(step.op);
+        let op = self.session.interpreter.module.op(step.op);
         let diagnostic = &mut error.diagnostic;
         if diagnostic.position == mlir::diag::Position::None {
             diagnostic.position = op.position();
@@ -165,10 +166,25 @@ impl<'i, 'm, 'p> Machine<'i, 'm, 'p> {
     }
 }
 
-impl Machine<'_, '_, '_> {
+impl Machine<'_, '_> {
+    /// Shows the observer what an op computed.
+    fn trace(&self, step: &Step, results: &[RuntimeValue]) -> Result<(), EvalError> {
+        let op = self.session.interpreter.module.op(step.op);
+        let process = self.scheduler.grid.process(self.process).unwrap_or_default();
+        let mut results = results.iter().enumerate();
+        results.try_for_each(|(index, value)| self.session.observe(|o| o.value(process, op, index, value)))
+    }
+
+    /// The function of that name in the symbol table around the code that runs.
+    pub fn function(&mut self, symbol: &str) -> Result<OpId, EvalError> {
+        let table = self.frame()?.table;
+        let found = table.and_then(|table| self.session.interpreter.plan.symbol(table, symbol));
+        found.ok_or_else(|| EvalError::new("symbol", format!("there is no function @{symbol} to call")))
+    }
+
     /// What a region of scalars returns for no positions at all.
     fn empty_results(&self, region: RegionId) -> Result<Vec<Tensor>, EvalError> {
-        let module = self.interpreter.module;
+        let module = self.session.interpreter.module;
         let terminator = module.entry(region).and_then(|block| module.terminator(block));
         let types = terminator.into_iter().flat_map(|op| op.operand_types());
         types
@@ -180,13 +196,13 @@ impl Machine<'_, '_, '_> {
     }
 }
 
-fn internal(what: &str) -> EvalError {
+pub(crate) fn internal(what: &str) -> EvalError {
     EvalError::new("interpreter", format!("the module is not valid, or an op broke its contract: {what}"))
 }
 
-impl EvalEnv for Machine<'_, '_, '_> {
+impl EvalEnv for Machine<'_, '_> {
     fn region(&mut self, region: RegionId, args: Vec<RuntimeValue>) -> EvalResult {
-        match self.interpreter.module.blocks(region) {
+        match self.session.interpreter.module.blocks(region) {
             [block] => self.block(*block, args),
             blocks => {
                 let message = format!("a region with {} blocks cannot be interpreted; it must have one", blocks.len());
@@ -227,15 +243,16 @@ impl EvalEnv for Machine<'_, '_, '_> {
     }
 
     fn is_vectorizable(&mut self, region: RegionId) -> bool {
-        self.interpreter.plan.is_vectorizable(region)
+        self.session.interpreter.plan.is_vectorizable(region)
     }
 
     fn call(&mut self, symbol: &str, args: Vec<RuntimeValue>) -> EvalResult {
-        let table = self.frame()?.table;
-        match table.and_then(|table| self.interpreter.plan.symbol(table, symbol)) {
-            Some(function) => self.call_function(function, args),
-            None => Err(EvalError::new("symbol", format!("there is no function @{symbol} to call"))),
-        }
+        let function = self.function(symbol)?;
+        self.call_function(function, args)
+    }
+
+    fn world(&mut self) -> Result<&mut dyn World, EvalError> {
+        Ok(self)
     }
 }
 

@@ -5,6 +5,7 @@
 
 use crate::diag::Diagnostic;
 use crate::ir::{OpRef, RegionId};
+use crate::process::World;
 use numerics::{Tensor, TensorError};
 
 /// A value at run time.
@@ -98,4 +99,12 @@ pub trait EvalEnv {
     /// # Errors
     /// An unknown symbol, or whatever stops an op in the function.
     fn call(&mut self, symbol: &str, args: Vec<RuntimeValue>) -> EvalResult;
+
+    /// What is outside of the process that evaluates.
+    ///
+    /// # Errors
+    /// If there is nothing, as when ops are folded.
+    fn world(&mut self) -> Result<&mut dyn World, EvalError> {
+        Err(EvalError::new("process", "this op acts on what is outside of it, which only a run of the program has"))
+    }
 }

@@ -13,6 +13,7 @@ pub mod nearest;
 mod node;
 pub mod ods;
 pub mod pass;
+pub mod process;
 pub mod rewrite;
 pub mod text;
 pub mod types;

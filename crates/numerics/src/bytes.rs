@@ -1,5 +1,6 @@
 //! Immutable bytes that many tensors can share.
 
+use crate::budget::{self, Charge};
 use bytemuck::Pod;
 use std::fmt;
 use std::ops::{Deref, Range};
@@ -23,13 +24,19 @@ trait Owner: Send + Sync {
     fn bytes_mut(&mut self) -> Option<&mut [u8]>;
 }
 
-impl<T: Pod + Send + Sync> Owner for Vec<T> {
+/// Elements of our own, with what they take from a budget.
+struct Owned<T> {
+    elements: Vec<T>,
+    _charge: Option<Charge>,
+}
+
+impl<T: Pod + Send + Sync> Owner for Owned<T> {
     fn bytes(&self) -> &[u8] {
-        bytemuck::cast_slice(self)
+        bytemuck::cast_slice(&self.elements)
     }
 
     fn bytes_mut(&mut self) -> Option<&mut [u8]> {
-        Some(bytemuck::cast_slice_mut(self))
+        Some(bytemuck::cast_slice_mut(&mut self.elements))
     }
 }
 
@@ -51,7 +58,7 @@ impl Bytes {
     /// memory, and are aligned for `T`.
     pub fn from_vec<T: Pod + Send + Sync>(elements: Vec<T>) -> Bytes {
         let len = elements.len() * size_of::<T>();
-        Bytes { owner: Arc::new(elements), range: 0..len }
+        Bytes { owner: Arc::new(Owned { elements, _charge: budget::charge(len) }), range: 0..len }
     }
 
     /// Shares bytes that someone else owns, such as a mapped file.

@@ -46,6 +46,15 @@ pub enum TensorError {
         /// The number of bytes.
         bytes: usize,
     },
+    /// So many bytes more would exceed a limit.
+    Budget {
+        /// The number of bytes.
+        bytes: usize,
+        /// The number of bytes in use.
+        used: usize,
+        /// The limit in bytes.
+        limit: usize,
+    },
     /// A strided view reaches outside of its data.
     OutOfBounds,
     /// An argument is out of its range; the text says which and why.
@@ -74,6 +83,9 @@ impl fmt::Display for TensorError {
                 )
             }
             TensorError::OutOfMemory { bytes } => write!(f, "there is no memory for {bytes} bytes"),
+            TensorError::Budget { bytes, used, limit } => {
+                write!(f, "{bytes} bytes more than the {used} in use would exceed the limit of {limit} bytes")
+            }
             TensorError::OutOfBounds => f.write_str("a strided view reaches outside of its data"),
             TensorError::Invalid(text) => f.write_str(text),
         }

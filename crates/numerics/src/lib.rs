@@ -10,6 +10,7 @@
 //! - [`text`] reads and writes floating-point literals as MLIR does;
 //! - [`ulp`] measures distances between floating-point tensors.
 
+pub mod budget;
 mod bytes;
 mod dispatch;
 mod dtype;

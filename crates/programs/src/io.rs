@@ -114,22 +114,27 @@ impl Io<'_> {
     /// # Errors
     /// If it cannot be written.
     pub fn write_file(&self, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
-        let full = self.path(path);
-        let mut name = full.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".{}.tmp", std::process::id()));
-        let temporary = full.with_file_name(name);
-        let written = File::create(&temporary).and_then(|file| {
-            let mut file = BufWriter::new(file);
-            write(&mut file)?;
-            file.flush()?;
-            fs::rename(&temporary, &full)
-        });
-        written.map_err(|e| {
-            // The file may never have been made.
-            let _ = fs::remove_file(&temporary);
-            Failure::input(format!("cannot write {}: {e}", path.display()))
-        })
+        write_whole(&self.path(path), write)
+            .map_err(|e| Failure::input(format!("cannot write {}: {e}", path.display())))
     }
+}
+
+/// Writes a file whole: under another name first, so that nobody sees half of it.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let written = File::create(&temporary).and_then(|file| {
+        let mut file = BufWriter::new(file);
+        write(&mut file)?;
+        file.flush()?;
+        fs::rename(&temporary, path)
+    });
+    // After a failure the file may never have been made.
+    written.inspect_err(|_| drop(fs::remove_file(&temporary)))
 }
 
 /// Runs the program `name` as this process.

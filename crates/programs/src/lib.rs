@@ -10,9 +10,12 @@ mod inputs;
 pub mod io;
 pub mod npy;
 mod opt;
+mod probes;
 mod source;
 mod timings;
+mod trace;
 mod translate;
+mod watch;
 
 pub use io::Io;
 

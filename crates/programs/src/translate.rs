@@ -4,7 +4,9 @@
 
 use crate::args;
 use crate::io::{Failure, Io};
+use crate::probes::Probes;
 use crate::source::InputFlags;
+use crate::watch::Watcher;
 use clap::{CommandFactory, FromArgMatches, Parser};
 use mlir::diag::{Diagnostic, Diagnostics};
 use mlir::eval::RuntimeValue;
@@ -12,8 +14,9 @@ use mlir::pass::{NoObserver, Pipeline};
 use mlir::text::parse_attribute;
 use numerics::text::format_element;
 use side_dialects::func::FuncOp;
-use stablo::{Attribute, Foreign, Module, PrintOptions, SerializeOptions, Tensor, Type};
+use stablo::{Attribute, ENGINES, Foreign, Limits, Module, PrintOptions, SerializeOptions, Tensor, Type};
 use std::ffi::OsString;
+use std::path::PathBuf;
 use transforms::PASSES;
 
 /// Interprets StableHLO programs, and turns them into portable artifacts and back.
@@ -46,6 +49,9 @@ struct Options {
     /// Inputs of the interpreted function: [dense<1> : tensor<2xi32>, …]
     #[arg(long, value_name = "ARRAY", default_value = "")]
     args: String,
+    /// Save what `interpreter.probe` ops see in this directory, with an index.csv
+    #[arg(long, value_name = "DIR")]
+    probe_output_dir: Option<PathBuf>,
     /// Print results as dense attributes
     #[arg(long)]
     interpreter_print_dense: bool,
@@ -70,7 +76,13 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         return Err(Failure::usage("say what to do: --interpret, --serialize or --deserialize"));
     }
     let inputs = inputs(&options.args)?;
-    options.input.run(io, "", &mut |module, output| match interpret(module, inputs.clone()) {
+    let mut probes = options.probe_output_dir.map(|directory| Probes::new(directory, io.cwd.clone()));
+    let result = options.input.run(io, "", &mut |module, output| match interpret(
+        module,
+        inputs.clone(),
+        output,
+        probes.as_mut(),
+    ) {
         Ok(results) => {
             for (result, ty) in results {
                 let text = if options.interpreter_print_dense { dense(&result, ty) } else { printed(&result, ty) };
@@ -80,7 +92,10 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
             Diagnostics::new()
         }
         Err(errors) => errors,
-    })
+    });
+    // Also of a run that failed: probes are there to find out why.
+    let indexed = probes.map_or(Ok(()), |probes| probes.finish()).map_err(Failure::input);
+    result.and(indexed)
 }
 
 /// Writes the artifact of the input.
@@ -143,12 +158,21 @@ fn inputs(text: &str) -> Result<Vec<RuntimeValue>, Failure> {
 }
 
 /// The results of the function to run, with their types. A module without functions has none.
-fn interpret(module: &Module, inputs: Vec<RuntimeValue>) -> Result<Vec<(RuntimeValue, Type)>, Diagnostics> {
+fn interpret(
+    module: &Module,
+    inputs: Vec<RuntimeValue>,
+    output: &mut Vec<u8>,
+    probes: Option<&mut Probes>,
+) -> Result<Vec<(RuntimeValue, Type)>, Diagnostics> {
     if !module.walk(module.top().id()).any(|op| op.is(FuncOp::DEF)) {
         return Ok(Vec::new());
     }
     let function = stablo::entry_function(module, "main").map_err(|error| vec![error])?;
-    let results = stablo::run(module, "main", inputs)?;
+    let style = |name: &str, value: &RuntimeValue, ty: &Type| format!("{name} = {}\n", printed(value, ty.clone()));
+    let mut watcher = Watcher::new(module.top(), output, style);
+    watcher.probes = probes;
+    let executable = ENGINES[0].compile(module, "main", Limits::default())?;
+    let results = executable.run(inputs, &mut watcher)?;
     let types = function.signature().1;
     if types.len() != results.len() {
         return Err(vec![Diagnostic::error("interpreter", "the function returned another number of results")]);

@@ -109,11 +109,26 @@ op! {
             iteration: implied UInt(32) => DefaultValue::Computed(|| unsigned(0, 32)),
         }
         hooks {
+            eval: Some(eval_serialized_eq),
             assembly: Assembly::Format(
                 "$expected `,` `probe_id` `=` $probe_id (`,` `iter` `=` $iteration^)? attr-dict `:` type($expected)",
             ),
         }
     }
+}
+
+fn eval_serialized_eq(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let expected = operands.first().ok_or_else(|| EvalError::new("operands", "nothing to check"))?.tensor()?;
+    let view = ExpectSerializedEqOp(op);
+    let name = view.probe_id().and_then(|id| id.as_str()).unwrap_or("");
+    let iteration = op.attr_or_default("iteration").and_then(|i| usize::try_from(i.as_i64()?).ok()).unwrap_or(0);
+    let (ty, actual) = env.world()?.probed(name, iteration)?;
+    if ty != *op.operand_type(0) {
+        let message = format!("the probe `{name}` saved a {ty}, but {} is expected", op.operand_type(0));
+        return Err(EvalError::new("check.expect_serialized_eq", message));
+    }
+    expect::expect_eq(&actual, expected)?;
+    Ok(Vec::new())
 }
 
 /// The value that is checked, and what it is compared with: the second operand, or the constant `value`.

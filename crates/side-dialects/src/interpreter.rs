@@ -4,7 +4,9 @@
 
 use crate::constraints::{VALUE_TENSOR, VALUE_TENSOR_OR_TOKEN};
 use crate::func::FuncOp;
+use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 use mlir::ods::{Assembly, AttrConstraint, Dialect};
+use mlir::process::{Grid, Work};
 use mlir::{Attribute, Diagnostics, OpRef, op};
 
 /// The interpreter dialect.
@@ -17,7 +19,7 @@ op! {
     /// Prints a tensor while the program runs.
     pub PrintOp, "interpreter.print" {
         operands { operand: single VALUE_TENSOR }
-        hooks { assembly: Assembly::Format("$operand attr-dict `:` type($operand)") }
+        hooks { assembly: Assembly::Format("$operand attr-dict `:` type($operand)"), eval: Some(eval_print) }
     }
 }
 
@@ -30,7 +32,7 @@ op! {
         traits [SameOperandsAndResultType]
         hooks {
             assembly: Assembly::Format("$operand `,` `probe_id` `=` $probe_id attr-dict `:` type($result)"),
-            eval: Some(|_, operands, _| Ok(operands)),
+            eval: Some(eval_probe),
         }
     }
 }
@@ -42,7 +44,7 @@ op! {
         operands { inputs: variadic VALUE_TENSOR_OR_TOKEN }
         results { results: variadic VALUE_TENSOR_OR_TOKEN }
         attributes { infeed: optional ArrayOf(&FlatSymbolRef), programs: required ArrayOf(&PROGRAM_ROW) }
-        hooks { verify: Some(verify_run_parallel) }
+        hooks { verify: Some(verify_run_parallel), eval: Some(eval_run_parallel) }
     }
 }
 
@@ -107,4 +109,38 @@ fn verify_run_parallel(op: OpRef<'_>, errors: &mut Diagnostics) {
             }
         }
     }
+}
+
+fn eval_print(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let operand = operands.first().ok_or_else(|| EvalError::new("operands", "there is nothing to print"))?;
+    env.world()?.print(op, operand.tensor()?)?;
+    Ok(Vec::new())
+}
+
+fn eval_probe(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let operand = operands.first().ok_or_else(|| EvalError::new("operands", "there is nothing to probe"))?;
+    let name = ProbeOp(op).probe_id().and_then(|id| id.as_str()).unwrap_or("");
+    env.world()?.probe(name, op.operand_type(0), operand.tensor()?)?;
+    Ok(operands)
+}
+
+fn eval_run_parallel(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let view = RunParallelOp(op);
+    let names = |symbols: Option<&Attribute>| -> Vec<String> {
+        let symbols = symbols.and_then(|s| s.as_array()).unwrap_or(&[]);
+        symbols.iter().filter_map(|s| s.as_flat_symbol()).map(|name| name.to_string()).collect()
+    };
+    let rows = view.programs().and_then(|p| p.as_array()).unwrap_or(&[]);
+    let programs: Vec<Vec<String>> = rows.iter().map(|row| names(Some(row))).collect();
+    let grid = Grid { replicas: programs.len(), partitions: programs.first().map_or(0, Vec::len) };
+    let mut operands = operands.into_iter();
+    let mut work = Vec::new();
+    for symbol in programs.into_iter().flatten() {
+        let function = mlir::verify::nearest_symbol(op, &symbol).and_then(FuncOp::cast);
+        let function = function.ok_or_else(|| EvalError::new("symbol", format!("there is no function @{symbol}")))?;
+        let arguments = operands.by_ref().take(function.signature().0.len()).collect();
+        work.push(Work::Call { symbol, arguments });
+    }
+    let results = env.world()?.run_grid(grid, work, names(view.infeed()))?;
+    Ok(results.into_iter().flatten().collect())
 }

@@ -1,6 +1,6 @@
 //! Engines: ways to run a module. They share what a program sees, and differ in speed.
 
-use interpreter::{Interpreter, Limits, OnProgress};
+use interpreter::{Grid, Interpreter, Limits, Observer};
 use mlir::eval::RuntimeValue;
 use mlir::{Diagnostics, Module};
 
@@ -16,20 +16,32 @@ pub trait Engine: Sync {
     ///
     /// # Errors
     /// If there is no such function, or it cannot be run.
-    fn compile<'m>(&self, module: &'m Module, entry: &str) -> Result<Box<dyn Executable + 'm>, Diagnostics>;
+    fn compile<'m>(
+        &self,
+        module: &'m Module,
+        entry: &str,
+        limits: Limits,
+    ) -> Result<Box<dyn Executable + 'm>, Diagnostics>;
 }
 
 /// A function that is ready to run.
 pub trait Executable {
-    /// Runs the function.
+    /// Runs the function, on as many processes as the program is written for, from its global inputs to its global outputs.
     ///
     /// # Errors
-    /// Inputs of another number, shape or element type than it takes; whatever stops an op; a `progress` that breaks off.
-    fn run(
+    /// Inputs of another number, shape or element type than it takes; whatever stops an op; an `observer` that breaks off.
+    fn run(&self, inputs: Vec<RuntimeValue>, observer: &mut dyn Observer) -> Result<Vec<RuntimeValue>, Diagnostics>;
+
+    /// Runs the function in each process of a grid, on inputs of its own, row by row.
+    ///
+    /// # Errors
+    /// As [`Executable::run`] in any process, and processes that wait for each other.
+    fn run_grid(
         &self,
-        inputs: Vec<RuntimeValue>,
-        progress: Option<OnProgress<'_>>,
-    ) -> Result<Vec<RuntimeValue>, Diagnostics>;
+        grid: Grid,
+        inputs: Vec<Vec<RuntimeValue>>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Vec<RuntimeValue>>, Diagnostics>;
 }
 
 /// All engines, the default first.
@@ -52,23 +64,39 @@ impl Engine for Reference {
         "The interpreter, op by op as the specification reads"
     }
 
-    fn compile<'m>(&self, module: &'m Module, entry: &str) -> Result<Box<dyn Executable + 'm>, Diagnostics> {
+    fn compile<'m>(
+        &self,
+        module: &'m Module,
+        entry: &str,
+        limits: Limits,
+    ) -> Result<Box<dyn Executable + 'm>, Diagnostics> {
         interpreter::entry_function(module, entry).map_err(|error| vec![error])?;
-        Ok(Box::new(Interpreted { interpreter: Interpreter::new(module, Limits::default()), entry: entry.into() }))
+        let grid = crate::spmd::grid(module);
+        Ok(Box::new(Interpreted { interpreter: Interpreter::new(module, limits), entry: entry.into(), grid }))
     }
 }
 
 struct Interpreted<'m> {
     interpreter: Interpreter<'m>,
     entry: String,
+    /// The grid that the program is written for.
+    grid: Grid,
 }
 
 impl Executable for Interpreted<'_> {
-    fn run(
+    fn run(&self, inputs: Vec<RuntimeValue>, observer: &mut dyn Observer) -> Result<Vec<RuntimeValue>, Diagnostics> {
+        let inputs = vec![inputs; self.grid.size().unwrap_or(1)];
+        // All processes have the global results.
+        let results = self.interpreter.run_grid(&self.entry, self.grid, inputs, observer)?;
+        Ok(results.into_iter().next().unwrap_or_default())
+    }
+
+    fn run_grid(
         &self,
-        inputs: Vec<RuntimeValue>,
-        progress: Option<OnProgress<'_>>,
-    ) -> Result<Vec<RuntimeValue>, Diagnostics> {
-        self.interpreter.run_with_progress(&self.entry, inputs, progress)
+        grid: Grid,
+        inputs: Vec<Vec<RuntimeValue>>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Vec<RuntimeValue>>, Diagnostics> {
+        self.interpreter.run_grid(&self.entry, grid, inputs, observer)
     }
 }

@@ -18,9 +18,12 @@
 //! ```
 
 mod engine;
+mod spmd;
 
 pub use engine::{ENGINES, Engine, Executable, engine};
-pub use interpreter::{OnProgress, Progress, entry_function, storage_dtype, value_fits};
+pub use interpreter::{
+    Grid, Limits, MAX_PROCESSES, Observer, ProcessId, Progress, Unobserved, entry_function, storage_dtype, value_fits,
+};
 pub use mlir::bytecode::{WriteOptions, is_bytecode, write as write_bytecode};
 pub use mlir::diag::{Diagnostic, Diagnostics, Severity, Source, render};
 pub use mlir::eval::RuntimeValue;
@@ -109,5 +112,5 @@ pub fn print(module: &Module, options: &PrintOptions) -> String {
 /// # Errors
 /// An unknown function, inputs of another number, shape or element type than it takes, or whatever stops an op.
 pub fn run(module: &Module, entry: &str, inputs: Vec<RuntimeValue>) -> Result<Vec<RuntimeValue>, Diagnostics> {
-    ENGINES[0].compile(module, entry)?.run(inputs, None)
+    ENGINES[0].compile(module, entry, Limits::default())?.run(inputs, &mut Unobserved)
 }

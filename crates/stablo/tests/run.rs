@@ -1,6 +1,6 @@
 //! What the driver of the interpreter promises beyond the meaning of single ops.
 
-use stablo::{Module, ParseOptions, Progress, RuntimeValue, Tensor};
+use stablo::{Limits, Module, Observer, ParseOptions, Progress, RuntimeValue, Tensor};
 use std::ops::ControlFlow;
 
 fn module(text: &str) -> Module {
@@ -95,17 +95,20 @@ fn a_run_can_be_watched_and_broken_off() {
           return %1 : tensor<2xf32>
         }",
     );
-    let executable = stablo::ENGINES[0].compile(&module, "main").unwrap();
+    struct Watch(Vec<(u64, usize, usize)>, ControlFlow<()>);
+    impl Observer for Watch {
+        fn progress(&mut self, progress: Progress) -> ControlFlow<()> {
+            self.0.push((progress.ops, progress.position, progress.length));
+            self.1
+        }
+    }
+    let executable = stablo::ENGINES[0].compile(&module, "main", Limits::default()).unwrap();
     let input = || vec![RuntimeValue::Tensor(vector(&[1.0, 2.0]))];
-    let mut seen = Vec::new();
-    let mut watch = |progress: Progress| {
-        seen.push((progress.ops, progress.position, progress.length));
-        ControlFlow::Continue(())
-    };
-    executable.run(input(), Some(&mut watch)).unwrap();
-    assert_eq!(seen, [(1, 0, 3), (2, 1, 3), (3, 2, 3)]);
-    let mut stop = |_: Progress| ControlFlow::Break(());
-    let errors = executable.run(input(), Some(&mut stop)).err().expect("it was broken off");
+    let mut watch = Watch(Vec::new(), ControlFlow::Continue(()));
+    executable.run(input(), &mut watch).unwrap();
+    assert_eq!(watch.0, [(1, 0, 3), (2, 1, 3), (3, 2, 3)]);
+    watch.1 = ControlFlow::Break(());
+    let errors = executable.run(input(), &mut watch).err().expect("it was broken off");
     assert_eq!(errors[0].label, "interrupted");
 }
 

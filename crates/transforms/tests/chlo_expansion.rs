@@ -1,7 +1,7 @@
 //! CHLO ops compute the same before and after their expansion: functions to within a few units in the last place of
 //! what `numerics` computes, the others exactly.
 
-use interpreter::{Interpreter, Limits};
+use interpreter::{Interpreter, Limits, Unobserved};
 use mlir::diag::{Source, render};
 use mlir::eval::RuntimeValue;
 use mlir::ods::Registry;
@@ -35,7 +35,7 @@ fn run(text: &str, pipeline: &str, inputs: &[Tensor]) -> Vec<Tensor> {
     let pipeline = PASSES.parse(pipeline).expect("a pipeline of known passes");
     succeed(pipeline.run(&mut module, Some(&VerifyOptions::default()), &mut NoObserver), &source);
     let inputs = inputs.iter().cloned().map(RuntimeValue::Tensor).collect();
-    let results = Interpreter::new(&module, Limits::default()).run("main", inputs);
+    let results = Interpreter::new(&module, Limits::default()).run("main", inputs, &mut Unobserved);
     let results = results.unwrap_or_else(|errors| {
         succeed(errors, &source);
         Vec::new()

@@ -14,6 +14,7 @@ op! {
             use_global_device_ids: optional Unit,
         }
         hooks {
+            eval: Some(eval),
             refine: Some(refine),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_symbols: Some(check::mesh_symbol),
@@ -45,4 +46,11 @@ fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
         Some(refine::with_shape(result, sizes))
     };
     op.operand_types().zip(op.result_types()).map(gathered).collect()
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let dimension = eval::usize_attr(op, "all_gather_dim")?;
+    let meeting = collective::meet(op, Strategy::of_reduction(op), operands, env)?;
+    let gathered = |i| Ok(collective::concatenate(&meeting.tensors(i)?, dimension)?.into());
+    (0..op.num_results()).map(gathered).collect()
 }

@@ -16,6 +16,7 @@ op! {
         regions { computation: one }
         traits [SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
+            eval: Some(eval),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_regions: Some(|op, out| out.extend(verify_computation(op).err())),
             verify_symbols: Some(check::mesh_symbol),
@@ -34,4 +35,13 @@ fn verify_computation(op: OpRef<'_>) -> Verdict {
         check::reducer(op, "all_reduce_c5", "computation", computation, [operand].iter().copied(), &[])?;
     }
     check::reduced_in_place(op, ["all_reduce_c6", "all_reduce_c7"], computation, op.operand_types())
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let meeting = collective::meet(op, Strategy::of_reduction(op), operands, env)?;
+    let mut reduced = |i| {
+        let tensors = meeting.tensors(i)?.into_iter().cloned().collect();
+        Ok(collective::reduce_over(op, AllReduceOp(op).computation(), tensors, env)?.into())
+    };
+    (0..op.num_results()).map(&mut reduced).collect()
 }

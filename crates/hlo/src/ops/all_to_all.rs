@@ -16,6 +16,7 @@ op! {
             channel_handle: optional Def(&CHANNEL_HANDLE),
         }
         hooks {
+            eval: Some(eval),
             infer: Some(infer),
             infer_label: "all_to_all_c9",
             verify_symbols: Some(check::mesh_symbol),
@@ -48,4 +49,17 @@ fn infer(op: OpRef<'_>) -> Inferred {
         Ok(Type::tensor(sizes, operand.element_type().clone()))
     };
     op.operand_types().map(of).collect()
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let [split, concat, count] =
+        ["split_dimension", "concat_dimension", "split_count"].map(|n| eval::usize_attr(op, n));
+    let (split, concat, count) = (split?, concat?, count?);
+    let meeting = collective::meet(op, Strategy::of_exchange(op), operands, env)?;
+    let mine = |i| -> Result<RuntimeValue, EvalError> {
+        let part = |tensor: &Tensor| collective::part(tensor, split, meeting.place, count);
+        let parts = meeting.tensors(i)?.into_iter().map(part).collect::<Result<Vec<_>, _>>()?;
+        Ok(collective::concatenate(&parts.iter().collect::<Vec<_>>(), concat)?.into())
+    };
+    (0..op.num_results()).map(mine).collect()
 }

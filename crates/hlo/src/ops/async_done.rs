@@ -7,7 +7,7 @@ op! {
     pub AsyncDoneOp, "stablehlo.async_done" {
         operands { operand: single FUTURE_VALUE }
         results { result: single TENSOR }
-        hooks { verify: Some(|op, out| out.extend(verify(op).err())) }
+        hooks { eval: Some(eval), verify: Some(|op, out| out.extend(verify(op).err())) }
     }
 }
 
@@ -20,4 +20,11 @@ fn verify(op: OpRef<'_>) -> Verdict {
             op.result_type(0)
         )
     })
+}
+
+fn eval(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    match operands.into_iter().next() {
+        Some(RuntimeValue::Tuple(results)) => Ok(results),
+        _ => Err(EvalError::new("async_done", "the operand is no future")),
+    }
 }

@@ -9,7 +9,7 @@ op! {
         results { result: single FUTURE_VALUE }
         regions { body: one }
         traits [IsolatedFromAbove, SingleBlock, ImplicitTerminator("stablehlo.return")]
-        hooks { verify_regions: Some(|op, out| out.extend(verify(op).err())) }
+        hooks { eval: Some(eval), verify_regions: Some(|op, out| out.extend(verify(op).err())) }
     }
 }
 
@@ -47,4 +47,10 @@ fn verify(op: OpRef<'_>) -> Verdict {
     require(op, "async_start_c4", pending.iter().eq(results.iter().copied()), || {
         format!("the result must be a future of {}; found {}", check::list(results.iter().copied()), op.result_type(0))
     })
+}
+
+/// Does the work at once; the future holds the results.
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let results = env.region(AsyncStartOp(op).body(), operands)?;
+    Ok(vec![RuntimeValue::Tuple(results)])
 }

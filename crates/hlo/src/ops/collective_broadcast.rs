@@ -13,6 +13,7 @@ op! {
             has_dynamic_root: optional Unit,
         }
         hooks {
+            eval: Some(eval),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_symbols: Some(check::mesh_symbol),
         }
@@ -41,4 +42,13 @@ fn verify(op: OpRef<'_>) -> Verdict {
         check::has_type(op, label, "the last operand", op.operand_type(n - 1), &index)?;
     }
     Ok(())
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let root = CollectiveRoot::of(op, &operands)?;
+    let Some(meeting) = collective::try_meet(op, Strategy::of_exchange(op), operands.clone(), env)? else {
+        return collective::all_zeros(op, &operands);
+    };
+    let received = |i| Ok(meeting.tensor(root.member(i, meeting.size())?, i)?.clone().into());
+    (0..op.num_results()).map(received).collect()
 }

@@ -16,6 +16,7 @@ op! {
         regions { computation: one }
         traits [SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
+            eval: Some(eval),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_regions: Some(|op, out| out.extend(verify_computation(op).err())),
             verify_symbols: Some(check::mesh_symbol),
@@ -48,4 +49,19 @@ fn verify_computation(op: OpRef<'_>) -> Verdict {
         check::reducer(op, "collective_reduce_c4", "computation", computation, [operand].iter().copied(), &[])?;
     }
     check::reduced_in_place(op, ["collective_reduce_c3", "collective_reduce_c4"], computation, reduced)
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let root = CollectiveRoot::of(op, &operands)?;
+    let Some(meeting) = collective::try_meet(op, Strategy::of_reduction(op), operands.clone(), env)? else {
+        return collective::all_zeros(op, &operands);
+    };
+    let mut results = collective::all_zeros(op, &operands)?;
+    for (i, result) in results.iter_mut().enumerate() {
+        if root.member(i, meeting.size())? == meeting.place {
+            let tensors = meeting.tensors(i)?.into_iter().cloned().collect();
+            *result = collective::reduce_over(op, CollectiveReduceOp(op).computation(), tensors, env)?.into();
+        }
+    }
+    Ok(results)
 }

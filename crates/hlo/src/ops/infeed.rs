@@ -8,7 +8,7 @@ op! {
         operands { token: single TOKEN }
         results { results: variadic STATIC_TENSOR_OR_TOKEN }
         attributes { infeed_config: default String => DefaultValue::String(""), layout: optional ArrayOf(&Any) }
-        hooks { verify: Some(|op, out| out.extend(verify(op).err())) }
+        hooks { eval: Some(eval), verify: Some(|op, out| out.extend(verify(op).err())) }
     }
 }
 
@@ -21,4 +21,11 @@ fn verify(op: OpRef<'_>) -> Verdict {
     require(op, "infeed_layout", layout.iter().all(is_order), || {
         "layout must hold an array of integers for each tensor".to_string()
     })
+}
+
+fn eval(op: OpRef<'_>, _: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let mut values = env.world()?.infeed()?;
+    collective::expect_results(op, &values)?;
+    values.push(RuntimeValue::Token);
+    Ok(values)
 }

@@ -93,17 +93,18 @@ mod prelude {
     pub(super) use crate::compat;
     pub(super) use crate::constraints::*;
     pub(super) use crate::enums::*;
-    pub(super) use crate::eval;
+    pub(super) use crate::eval::{self, CollectiveRoot, Strategy, collective};
     pub(super) use crate::infer::{self, Inferred};
     pub(super) use crate::quantized;
     pub(super) use crate::refine;
     pub(super) use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
     pub(super) use mlir::ods::Assembly;
+    pub(super) use mlir::process::Channel;
     pub(super) use mlir::rewrite::Rewriter;
     pub(super) use mlir::types::DYNAMIC;
     pub(super) use mlir::{Attribute, Diagnostic, OpId, OpRef, RegionId, Type, op};
     pub(super) use numerics::Tensor;
-    pub(super) use numerics::math::{self, Direction};
+    pub(super) use numerics::math::{self, BinaryOp, Direction};
     pub(super) use numerics::shape::StridedView;
 }
 

@@ -9,7 +9,13 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("attr-dict `:` type(results)"),
+            eval: Some(eval),
             infer: Some(infer::process_id),
         }
     }
+}
+
+fn eval(_: OpRef<'_>, _: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    // A grid has far fewer processes than 32 bits count.
+    eval::one(Tensor::scalar(env.world()?.process().partition as u32))
 }

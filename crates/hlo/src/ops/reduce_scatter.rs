@@ -16,6 +16,7 @@ op! {
         }
         regions { computation: one }
         hooks {
+            eval: Some(eval),
             refine: Some(refine),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_regions: Some(|op, out| out.extend(verify_computation(op).err())),
@@ -51,4 +52,13 @@ fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
     let size = sizes.get_mut(usize::try_from(integer(op.attr("scatter_dimension"))).ok()?)?;
     *size = if *size == DYNAMIC { DYNAMIC } else { size.checked_div(group)? };
     refine::shaped(op, sizes)
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let dimension = eval::usize_attr(op, "scatter_dimension")?;
+    let meeting = collective::meet(op, Strategy::of_reduction(op), operands, env)?;
+    // Reduced elementwise, so only the part that this process keeps.
+    let part = |tensor: &Tensor| collective::part(tensor, dimension, meeting.place, meeting.size());
+    let parts = meeting.tensors(0)?.into_iter().map(part).collect::<Result<_, _>>()?;
+    eval::one(collective::reduce_over(op, ReduceScatterOp(op).computation(), parts, env)?)
 }

@@ -12,11 +12,29 @@ op! {
             is_host_transfer: implied Bool => DefaultValue::Bool(false),
             source_target_pairs: optional IntElements(64),
         }
-        hooks { infer: Some(infer::token), verify: Some(|op, out| out.extend(verify(op).err())) }
+        hooks {
+            eval: Some(eval),
+            infer: Some(infer::token),
+            verify: Some(|op, out| out.extend(verify(op).err())),
+        }
     }
 }
 
 fn verify(op: OpRef<'_>) -> Verdict {
     check::source_target_pairs(op, ["send_c1", "send_c2", "send_c3", "send_c4"], op.attr("source_target_pairs"))?;
     check::channel_type(op, "send_c5", 2)
+}
+
+fn eval(op: OpRef<'_>, mut operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    // The token comes last.
+    operands.pop();
+    let world = env.world()?;
+    let (me, grid, id) = (world.process(), world.grid(), collective::channel(op));
+    let pairs = collective::source_target_pairs(op, me, grid)?;
+    if flag(op.attr_or_default("is_host_transfer").as_deref()) || pairs.is_empty() {
+        world.send(Channel { id, between: None }, operands);
+    } else if let Some(&pair) = pairs.iter().find(|&&(source, _)| source == me) {
+        world.send(Channel { id, between: Some(pair) }, operands);
+    }
+    Ok(vec![RuntimeValue::Token])
 }

@@ -20,7 +20,7 @@ struct Options {
 #[derive(Subcommand)]
 enum Command {
     /// Run a function of a program and print or save its results
-    Run(run::Options),
+    Run(Box<run::Options>),
     /// Make a program with dynamic shapes static
     Refine(refine::Options),
     /// Report what is wrong with programs

@@ -4,19 +4,17 @@ use crate::display::display;
 use crate::inputs::inputs;
 use crate::io::{Failure, Io};
 use crate::npy;
+use crate::probes::Probes;
 use crate::source::{program_name, read_program, report};
 use crate::timings::{Timings, timed};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use crate::trace::Trace;
+use crate::watch::Watcher;
 use mlir::diag::Diagnostics;
 use mlir::eval::RuntimeValue;
 use side_dialects::func::FuncOp;
-use stablo::{ENGINES, Executable, Module, ParseOptions, Progress, Type};
-use std::ops::ControlFlow;
+use stablo::{ENGINES, Executable, Grid, Limits, MAX_PROCESSES, Module, ParseOptions, ProcessId, Type};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-
-/// A run that takes longer than this shows how far it is.
-const PATIENCE: Duration = Duration::from_secs(1);
+use std::time::Duration;
 
 /// The command line.
 #[derive(clap::Args)]
@@ -30,18 +28,66 @@ pub struct Options {
     /// dimensions) or `random` (always the same numbers: floats from [0, 1), small integers)
     #[arg(long, value_name = "INPUT", allow_hyphen_values = true)]
     input: Vec<String>,
-    /// Save results as output_0.npy, output_1.npy, … in this directory instead of printing them
+    /// Take the arguments from input_0.npy, input_1.npy, … in this directory; each process from those in process_R_P
+    /// within, where there is such a directory
+    #[arg(long, value_name = "DIR", conflicts_with = "input")]
+    input_dir: Option<PathBuf>,
+    /// Save results as output_0.npy, output_1.npy, … in this directory instead of printing them; those of each process in
+    /// process_R_P within, if processes are asked for
     #[arg(long, value_name = "DIR")]
     output_dir: Option<PathBuf>,
+    /// Run so many replicas as separate processes, each with inputs and outputs of its own
+    #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
+    replicas: Option<u32>,
+    /// Run so many partitions of each replica as separate processes, each with inputs and outputs of its own
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..))]
+    partitions: Option<u32>,
     /// What runs the program
     #[arg(long, value_name = "NAME", default_value = ENGINES[0].name(), value_parser = engines())]
     engine: String,
     /// Run so many times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
+    /// Fail if the values that live at the same time take more bytes; K, M and G count in 1024s
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    max_memory: Option<usize>,
+    /// Fail if a run takes longer; looked at between ops
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    max_time: Option<Duration>,
+    /// Fail if a run takes more ops, those in loops and functions each time
+    #[arg(long, value_name = "N")]
+    max_steps: Option<u64>,
+    /// Save every value in this directory, with an index.jsonl that says the op and the place each comes from
+    #[arg(long, value_name = "DIR")]
+    trace: Option<PathBuf>,
+    /// Save only values whose name, op or place matches this regular expression
+    #[arg(long, value_name = "REGEX", requires = "trace")]
+    trace_match: Option<String>,
+    /// Save what `interpreter.probe` ops see in this directory, with an index.csv
+    #[arg(long, value_name = "DIR")]
+    probe_output_dir: Option<PathBuf>,
     /// Write how long each step took to this file, as JSON in milliseconds
     #[arg(long, value_name = "FILE")]
     timings: Option<PathBuf>,
+}
+
+/// A number of bytes, such as `4096`, `64K` or `2G`.
+fn bytes(text: &str) -> Result<usize, String> {
+    let unit = text.trim_end_matches(['i', 'B']);
+    let (digits, shift) = match unit.chars().last() {
+        Some('K' | 'k') => (&unit[..unit.len() - 1], 10),
+        Some('M') => (&unit[..unit.len() - 1], 20),
+        Some('G') => (&unit[..unit.len() - 1], 30),
+        _ => (unit, 0),
+    };
+    let number = digits.parse::<usize>().map_err(|e| e.to_string())?;
+    number.checked_mul(1 << shift).ok_or_else(|| "this is more than can be counted".to_string())
+}
+
+/// A number of seconds, such as `2` or `0.5`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.trim_end_matches('s').parse::<f64>().map_err(|e| e.to_string())?;
+    Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
 }
 
 fn engines() -> clap::builder::PossibleValuesParser {
@@ -68,22 +114,103 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let function = entry.or_else(|error| reported(vec![error], &module, io))?;
     // The command line allows only engines that exist.
     let engine = stablo::engine(&options.engine).ok_or_else(|| Failure::usage("unknown engine"))?;
-    let (compiled, compile) = timed(|| engine.compile(&module, &options.entry));
+    let limits =
+        Limits { memory: options.max_memory, time: options.max_time, steps: options.max_steps, ..Limits::default() };
+    let (compiled, compile) = timed(|| engine.compile(&module, &options.entry, limits));
     timings.compile = compile;
     let executable = compiled.or_else(|errors| reported(errors, &module, io))?;
 
-    let inputs = inputs(function, &options.input, io)?;
+    let grid = options.grid();
+    let inputs = options.inputs(function, grid, io)?;
     let mut results = Vec::new();
     for _ in 0..options.repeat {
-        let (outcome, execute) = timed(|| execute(&*executable, inputs.clone(), io.terminal));
+        let (outcome, execute) = timed(|| options.execute(&module, &*executable, grid, inputs.clone(), io));
         timings.execute.push(execute);
-        results = outcome.or_else(|errors| reported(errors, &module, io))?;
+        results = outcome?.or_else(|errors| reported(errors, &module, io))?;
     }
-    output(options, function, &results, io)?;
+    output(options, function, grid, &results, io)?;
     match &options.timings {
         Some(file) => io.write_file(file, |out| out.write_all(timings.to_json().as_bytes())),
         None => Ok(()),
     }
+}
+
+impl Options {
+    /// The grid of separate processes that is asked for.
+    fn grid(&self) -> Option<Grid> {
+        let count = |n: Option<u32>| n.map_or(1, |n| n as usize);
+        let asked = self.replicas.is_some() || self.partitions.is_some();
+        asked.then(|| Grid { replicas: count(self.replicas), partitions: count(self.partitions) })
+    }
+
+    /// The inputs of each process; of the only one, if there is no grid.
+    fn inputs(
+        &self,
+        function: FuncOp<'_>,
+        grid: Option<Grid>,
+        io: &mut Io<'_>,
+    ) -> Result<Vec<Vec<RuntimeValue>>, Failure> {
+        let Some(directory) = &self.input_dir else {
+            let inputs = inputs(function, &self.input, io)?;
+            return Ok(vec![inputs; size(grid)?]);
+        };
+        let files = |directory: &Path, io: &mut Io<'_>| {
+            let count = function.signature().0.len();
+            let file = |i: usize| directory.join(format!("input_{i}.npy")).to_string_lossy().into_owned();
+            inputs(function, &(0..count).map(file).collect::<Vec<_>>(), io)
+        };
+        let Some(grid) = grid else { return Ok(vec![files(directory, io)?]) };
+        let mut all = Vec::new();
+        for process in (0..size(Some(grid))?).filter_map(|number| grid.process(number)) {
+            let own = directory.join(folder(process));
+            let directory = if io.path(&own).is_dir() { &own } else { directory };
+            all.push(files(directory, io)?);
+        }
+        Ok(all)
+    }
+
+    /// Runs once. What the program prints goes to standard output, also if it fails.
+    fn execute(
+        &self,
+        module: &Module,
+        executable: &dyn Executable,
+        grid: Option<Grid>,
+        mut inputs: Vec<Vec<RuntimeValue>>,
+        io: &mut Io<'_>,
+    ) -> Result<Result<Vec<Vec<RuntimeValue>>, Diagnostics>, Failure> {
+        let mut output = Vec::new();
+        let mut probes = self.probe_output_dir.clone().map(|directory| Probes::new(directory, io.cwd.clone()));
+        let pattern = self.trace_match.as_deref();
+        let trace = |directory: &PathBuf| Trace::new(module, io.path(directory), pattern);
+        let mut trace = self.trace.as_ref().map(trace).transpose().map_err(Failure::input)?;
+        let mut watcher = Watcher::new(module.top(), &mut output, display);
+        watcher.outfeed = true;
+        watcher.probes = probes.as_mut();
+        watcher.trace = trace.as_mut();
+        if io.terminal {
+            watcher.show_progress();
+        }
+        let results = match grid {
+            Some(grid) => executable.run_grid(grid, inputs, &mut watcher),
+            None => executable.run(inputs.pop().unwrap_or_default(), &mut watcher).map(|results| vec![results]),
+        };
+        drop(watcher);
+        io.print(output)?;
+        probes.map_or(Ok(()), |probes| probes.finish()).map_err(Failure::input)?;
+        trace.map_or(Ok(()), |trace| trace.finish()).map_err(Failure::input)?;
+        Ok(results)
+    }
+}
+
+/// Number of processes.
+fn size(grid: Option<Grid>) -> Result<usize, Failure> {
+    let size = grid.map_or(Some(1), Grid::size).filter(|&size| size <= MAX_PROCESSES);
+    size.ok_or_else(|| Failure::usage(format!("at most {MAX_PROCESSES} processes can run")))
+}
+
+/// The directory of the inputs or outputs of a process.
+fn folder(process: ProcessId) -> String {
+    format!("process_{}_{}", process.replica, process.partition)
 }
 
 /// Shows errors.
@@ -91,51 +218,29 @@ fn reported<T>(errors: Diagnostics, module: &Module, io: &mut Io<'_>) -> Result<
     report(errors, module, io).and(Err(Failure::reported()))
 }
 
-/// Runs once, with a progress bar on a terminal if it takes long.
-fn execute(
-    executable: &dyn Executable,
-    inputs: Vec<RuntimeValue>,
-    terminal: bool,
-) -> Result<Vec<RuntimeValue>, Diagnostics> {
-    if !terminal {
-        return executable.run(inputs, None);
-    }
-    let start = Instant::now();
-    let mut bar: Option<ProgressBar> = None;
-    let mut show = |progress: Progress| {
-        if start.elapsed() >= PATIENCE {
-            let bar = bar.get_or_insert_with(|| progress_bar(start));
-            bar.set_length(progress.length as u64);
-            bar.set_position(progress.position as u64);
-            bar.set_message(format!("{} ops run", progress.ops));
-        }
-        ControlFlow::Continue(())
-    };
-    let results = executable.run(inputs, Some(&mut show));
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
-    }
-    results
-}
-
-fn progress_bar(start: Instant) -> ProgressBar {
-    let template = "{elapsed_precise} [{bar:40}] {pos}/{len} of the entry function, {msg}";
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style).with_elapsed(start.elapsed())
-}
-
-fn output(options: &Options, function: FuncOp<'_>, results: &[RuntimeValue], io: &mut Io<'_>) -> Result<(), Failure> {
+fn output(
+    options: &Options,
+    function: FuncOp<'_>,
+    grid: Option<Grid>,
+    results: &[Vec<RuntimeValue>],
+    io: &mut Io<'_>,
+) -> Result<(), Failure> {
     let types = function.signature().1;
-    let Some(directory) = &options.output_dir else {
+    for (number, results) in results.iter().enumerate() {
+        let process = grid.and_then(|grid| grid.process(number));
+        let Some(directory) = &options.output_dir else {
+            let of = process.map_or(String::new(), |process| format!("process {process} "));
+            for (index, (result, ty)) in results.iter().zip(types).enumerate() {
+                io.print(display(&format!("{of}output {index}"), result, ty))?;
+            }
+            continue;
+        };
+        let directory = process.map_or(directory.clone(), |process| directory.join(folder(process)));
+        std::fs::create_dir_all(io.path(&directory))
+            .map_err(|e| Failure::input(format!("cannot make the directory {}: {e}", directory.display())))?;
         for (index, (result, ty)) in results.iter().zip(types).enumerate() {
-            io.print(display(&format!("output {index}"), result, ty))?;
+            save(&directory, &format!("output_{index}"), result, ty, io)?;
         }
-        return Ok(());
-    };
-    std::fs::create_dir_all(io.path(directory))
-        .map_err(|e| Failure::input(format!("cannot make the directory {}: {e}", directory.display())))?;
-    for (index, (result, ty)) in results.iter().zip(types).enumerate() {
-        save(directory, &format!("output_{index}"), result, ty, io)?;
     }
     Ok(())
 }

@@ -4,11 +4,14 @@
 
 mod attrs;
 mod bytecode;
+mod eval;
+mod mesh;
 mod ops;
 mod text;
 mod verify;
 
 pub use attrs::*;
+pub use mesh::{AxisPart, Mesh};
 pub use ops::*;
 
 use mlir::ods::{CustomDirective, Dialect};

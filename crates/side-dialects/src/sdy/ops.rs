@@ -4,6 +4,7 @@ use super::attrs::{
     ALL_TO_ALL_PARAM_LIST, AXIS_REF_LIST, LIST_OF_AXIS_REF_LISTS, MANUAL_AXES, MESH, PROPAGATION_DIRECTION, SHARDING,
     SHARDING_PER_VALUE,
 };
+use super::eval;
 use super::verify::{verify_manual_computation, verify_named_computation, verify_sharding};
 use mlir::ods::{Assembly, DirectiveArg, Ranks, TensorRule, TypeConstraint, TypeRule};
 use mlir::text::{OpState, Parsed, Parser, Printer};
@@ -41,7 +42,7 @@ macro_rules! with_sharding {
                 hooks {
                     assembly: Assembly::Format("$input $sharding attr-dict `:` type($result)"),
                     verify_symbols: Some(verify_sharding),
-                    eval: Some(|_, operands, _| Ok(operands)),
+                    eval: Some(eval::identity),
                 }
             }
         })*
@@ -83,6 +84,7 @@ op! {
                  `manual_axes` `` `=` `` $manual_axes custom<Body>($body) attr-dict `:` functional-type($tensors, $results)",
             ),
             verify: Some(verify_manual_computation),
+            eval: Some(eval::manual_computation),
         }
     }
 }
@@ -107,6 +109,7 @@ op! {
                  custom<Body>($body) attr-dict `:` functional-type($operands, $results)",
             ),
             verify: Some(verify_named_computation),
+            eval: Some(eval::named_computation),
         }
     }
 }
@@ -141,7 +144,10 @@ op! {
     pub ShardingGroupOp, "sdy.sharding_group" {
         operands { input: single RANKED_TENSOR }
         attributes { group_id: required Int(64) }
-        hooks { assembly: Assembly::Format("$input `group_id` `` `=` `` $group_id attr-dict `:` type($input)") }
+        hooks {
+            assembly: Assembly::Format("$input `group_id` `` `=` `` $group_id attr-dict `:` type($input)"),
+            eval: Some(eval::nothing),
+        }
     }
 }
 
@@ -153,6 +159,7 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("attr-dict $value"),
+            eval: Some(eval::constant),
             infer: Some(|op| Ok(vec![ConstantOp(op).value().map_or_else(mlir::Type::none, |v| v.ty())])),
         }
     }
@@ -167,6 +174,7 @@ op! {
         traits [SameOperandsAndResultType]
         hooks {
             assembly: Assembly::Format("$input (`sharding` `` `=` `` $sharding^)? attr-dict `:` type($result)"),
+            eval: Some(eval::identity),
             verify_symbols: Some(verify_sharding),
         }
     }
@@ -178,7 +186,7 @@ op! {
         operands { operand: single SHAPED }
         results { result: single SHAPED }
         traits [SameOperandsAndResultType]
-        hooks { assembly: Assembly::Format("$operand attr-dict `:` type($operand)") }
+        hooks { assembly: Assembly::Format("$operand attr-dict `:` type($operand)"), eval: Some(eval::identity) }
     }
 }
 
@@ -193,7 +201,7 @@ op! {
             assembly: Assembly::Format(
                 "$input `allowed_direction` `` `=` `` $allowed_direction attr-dict `:` type($input)",
             ),
-            eval: Some(|_, operands, _| Ok(operands)),
+            eval: Some(eval::identity),
         }
     }
 }
@@ -207,7 +215,11 @@ macro_rules! collectives {
                 results { result: single TENSOR }
                 attributes { $axes: required Def(&$def), out_sharding: required Def(&SHARDING) }
                 traits [SameOperandsAndResultType]
-                hooks { assembly: Assembly::Format($format), verify_symbols: Some(verify_sharding) }
+                hooks {
+                    assembly: Assembly::Format($format),
+                    verify_symbols: Some(verify_sharding),
+                    eval: Some(eval::identity),
+                }
             }
         })*
     };
@@ -246,6 +258,7 @@ op! {
         traits [SameOperandsAndResultType]
         hooks {
             assembly: Assembly::Format("$tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)"),
+            eval: Some(eval::identity),
             verify_symbols: Some(verify_sharding),
         }
     }

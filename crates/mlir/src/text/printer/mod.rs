@@ -13,7 +13,7 @@ mod types;
 pub use ops::print_module_op;
 
 use crate::attrs::Attribute;
-use crate::ir::{Module, OpRef};
+use crate::ir::{Module, OpRef, Value};
 use crate::types::Type;
 use aliases::{Aliases, Collector};
 use names::Names;
@@ -84,6 +84,27 @@ pub fn print_op(op: OpRef<'_>, options: &PrintOptions) -> String {
     printer.alias_definitions(true);
     printer.resources(op);
     printer.out
+}
+
+/// Names of values as the text of an op has them.
+pub struct ValueNames<'m> {
+    printer: Printer<'m>,
+}
+
+impl<'m> ValueNames<'m> {
+    /// The names of all values below `op`, as [`print_op`] writes them.
+    pub fn of(op: OpRef<'m>) -> ValueNames<'m> {
+        let mut printer = Printer::new(PrintOptions::default());
+        printer.module = Some(op.module());
+        printer.names = Names::of(op, &printer.options);
+        ValueNames { printer }
+    }
+
+    /// `%name`, or `%name#1` for one of several results.
+    pub fn get(&mut self, value: Value) -> String {
+        self.printer.value(value);
+        std::mem::take(&mut self.printer.out)
+    }
 }
 
 /// Writes MLIR text; the hooks of dialects write through its methods.

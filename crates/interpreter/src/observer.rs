@@ -1,0 +1,84 @@
+//! Who watches a run: told how far it is, and given what the program prints, probes and feeds out.
+
+use mlir::eval::RuntimeValue;
+use mlir::process::ProcessId;
+use mlir::{OpRef, Type};
+use numerics::Tensor;
+use std::ops::ControlFlow;
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Ops run, those in loops and functions each time, by all processes.
+    pub ops: u64,
+    /// How many ops of the entry function are done.
+    pub position: usize,
+    /// Number of ops of the entry function.
+    pub length: usize,
+}
+
+/// Watches a run. The processes of a run take turns, so that what an observer sees comes in the same order each time.
+///
+/// The errors of its methods are messages, and end the run.
+pub trait Observer: Send {
+    /// Told from time to time; breaks the run off if it likes.
+    fn progress(&mut self, progress: Progress) -> ControlFlow<()> {
+        let _ = progress;
+        ControlFlow::Continue(())
+    }
+
+    /// Whether [`Observer::value`] is of interest.
+    fn traces(&self) -> bool {
+        false
+    }
+
+    /// Given each value as soon as it is computed: result `index` of `op` in `process`.
+    ///
+    /// # Errors
+    /// If it cannot be taken.
+    fn value(&mut self, process: ProcessId, op: OpRef<'_>, index: usize, value: &RuntimeValue) -> Result<(), String> {
+        let _ = (process, op, index, value);
+        Ok(())
+    }
+
+    /// Given what `interpreter.print` prints: the operand of `op`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    fn print(&mut self, op: OpRef<'_>, tensor: &Tensor) -> Result<(), String> {
+        let _ = (op, tensor);
+        Ok(())
+    }
+
+    /// Given what `interpreter.probe` saves.
+    ///
+    /// # Errors
+    /// If it cannot be saved.
+    fn probe(&mut self, name: &str, ty: &Type, tensor: &Tensor) -> Result<(), String> {
+        let _ = (name, ty, tensor);
+        Ok(())
+    }
+
+    /// What was saved under a name the n-th time, counted from 0.
+    ///
+    /// # Errors
+    /// If there is no such tensor.
+    fn probed(&mut self, name: &str, iteration: usize) -> Result<(Type, Tensor), String> {
+        Err(format!("probes are not saved in this run, so there is no iteration {iteration} of `{name}`"))
+    }
+
+    /// Given what a process writes to the outfeed.
+    ///
+    /// # Errors
+    /// If it cannot be taken.
+    fn outfeed(&mut self, process: ProcessId, values: &[RuntimeValue]) -> Result<(), String> {
+        let _ = (process, values);
+        Ok(())
+    }
+}
+
+/// An observer that looks away.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unobserved;
+
+impl Observer for Unobserved {}

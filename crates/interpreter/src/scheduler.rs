@@ -1,0 +1,316 @@
+//! The processes of a grid: they take turns, meet, and leave messages for each other.
+//!
+//! Each process has a thread, but only one of them runs at a time, from one meeting to the next. So a run is the same each
+//! time, and processes that wait for each other are found as soon as nobody can go on.
+
+use mlir::diag::{Diagnostic, Position};
+use mlir::eval::{EvalError, RuntimeValue};
+use mlir::process::{Channel, Contributions, Grid, ProcessId};
+use mlir::{OpRef, Type};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+/// At most this many processes are listed in an error.
+const LISTED_PROCESSES: usize = 8;
+
+/// The processes of one grid, by number.
+pub(crate) struct Scheduler {
+    pub grid: Grid,
+    state: Mutex<State>,
+    /// One for each process: told when it is its turn.
+    turns: Vec<Condvar>,
+}
+
+struct State {
+    /// Whose turn it is; nobody's when all are done.
+    running: Option<usize>,
+    processes: Vec<Status>,
+    meetings: HashMap<(Vec<ProcessId>, i64), Meeting>,
+    channels: HashMap<Channel, VecDeque<Vec<RuntimeValue>>>,
+    infeed: VecDeque<String>,
+    /// Why the run of the grid ends early.
+    failure: Option<EvalError>,
+}
+
+enum Status {
+    /// May go on.
+    Ready,
+    /// May go on with what others brought to a meeting.
+    Met(Contributions),
+    /// May go on with a message.
+    Received(Vec<RuntimeValue>),
+    /// Cannot go on until somebody else does.
+    Waiting(Wait),
+    Done,
+}
+
+/// What a process waits for.
+struct Wait {
+    /// In words.
+    what: String,
+    position: Position,
+    channel: Option<Channel>,
+}
+
+/// An exchange that not all have come to.
+struct Meeting {
+    /// The op of the first who came, in words, and what it brought.
+    what: String,
+    position: Position,
+    types: Vec<String>,
+    brought: Vec<Option<Vec<RuntimeValue>>>,
+}
+
+/// How others end when one process fails.
+fn aborted() -> EvalError {
+    EvalError::new("process", "another process failed")
+}
+
+impl Scheduler {
+    pub fn new(grid: Grid, size: usize, infeed: Vec<String>) -> Scheduler {
+        let state = State {
+            running: Some(0),
+            processes: (0..size).map(|_| Status::Ready).collect(),
+            meetings: HashMap::new(),
+            channels: HashMap::new(),
+            infeed: infeed.into(),
+            failure: None,
+        };
+        Scheduler { grid, state: Mutex::new(state), turns: (0..size).map(|_| Condvar::new()).collect() }
+    }
+
+    /// A process that panics has finished its turn in order: the state is as good as before.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until it is the turn of `process`.
+    ///
+    /// # Errors
+    /// If another process failed in the meantime.
+    fn wait<'s>(&self, process: usize, mut state: MutexGuard<'s, State>) -> Result<MutexGuard<'s, State>, EvalError> {
+        while state.running != Some(process) {
+            state = self.turns[process].wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.failure.is_some() { Err(aborted()) } else { Ok(state) }
+    }
+
+    /// Waits for the first turn of `process`.
+    ///
+    /// # Errors
+    /// If another process failed in the meantime.
+    pub fn start(&self, process: usize) -> Result<(), EvalError> {
+        self.wait(process, self.lock()).map(drop)
+    }
+
+    /// Ends the last turn of `process`.
+    pub fn finish(&self, process: usize, error: Option<EvalError>) {
+        let mut state = self.lock();
+        state.processes[process] = Status::Done;
+        if let Some(mut error) = error {
+            if self.turns.len() > 1 && state.failure.is_none() {
+                let process = self.grid.process(process).unwrap_or_default();
+                error.diagnostic.notes.push((format!("in process {process}"), Position::None));
+            }
+            state.failure.get_or_insert(error);
+        }
+        self.pass_on(&mut state);
+    }
+
+    /// Why the run of the grid failed, if it did.
+    pub fn failure(self) -> Option<EvalError> {
+        self.state.into_inner().unwrap_or_else(PoisonError::into_inner).failure
+    }
+
+    /// Gives the turn to the first process that can go on.
+    fn pass_on(&self, state: &mut State) {
+        let can = |s: &Status| !matches!(s, Status::Waiting(_) | Status::Done);
+        let mut next = state.processes.iter().position(can);
+        if next.is_none() && state.processes.iter().any(|s| matches!(s, Status::Waiting(_))) {
+            if state.failure.is_none() {
+                state.failure = Some(self.deadlock(state));
+            }
+            // Those who wait end, one after the other.
+            next = state.processes.iter().position(|s| matches!(s, Status::Waiting(_)));
+        }
+        if state.failure.is_some() {
+            next = state.processes.iter().position(|s| !matches!(s, Status::Done));
+        }
+        state.running = next;
+        if let Some(next) = next {
+            self.turns[next].notify_one();
+        }
+    }
+
+    /// The error that nobody can go on.
+    fn deadlock(&self, state: &State) -> EvalError {
+        let mut waits = Vec::new();
+        let mut done = Vec::new();
+        for (number, status) in state.processes.iter().enumerate() {
+            let id = self.grid.process(number).unwrap_or_default();
+            match status {
+                Status::Waiting(wait) => waits.push((format!("process {id} waits in {}", wait.what), &wait.position)),
+                Status::Done => done.push(id.to_string()),
+                _ => {}
+            }
+        }
+        let count = waits.len();
+        let mut message = match count {
+            1 => "a process waits for what never comes: ".to_string(),
+            _ => format!("{count} processes wait for what never comes: "),
+        };
+        let mut waits = waits.into_iter();
+        let position = waits.next().map_or(Position::None, |(first, position)| {
+            message.push_str(&first);
+            position.clone()
+        });
+        if !done.is_empty() {
+            let more = done.len().saturating_sub(LISTED_PROCESSES);
+            done.truncate(LISTED_PROCESSES);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            message.push_str(&format!("; finished: {}{more}", done.join(", ")));
+        }
+        let mut diagnostic = Diagnostic::error("deadlock", message).at(position);
+        let shown = LISTED_PROCESSES - 1;
+        diagnostic.notes.extend(waits.by_ref().take(shown).map(|(text, position)| (text, position.clone())));
+        let rest = waits.count();
+        if rest > 0 {
+            diagnostic.notes.push((format!("{rest} more processes wait"), Position::None));
+        }
+        EvalError { diagnostic: Box::new(diagnostic) }
+    }
+
+    /// As [`mlir::process::World::exchange`], for the process of that number.
+    ///
+    /// # Errors
+    /// See there.
+    pub fn exchange(
+        &self,
+        process: usize,
+        op: OpRef<'_>,
+        group: &[ProcessId],
+        channel: i64,
+        values: Vec<RuntimeValue>,
+    ) -> Result<Contributions, EvalError> {
+        let me = self.grid.process(process).unwrap_or_default();
+        if let Some(missing) = group.iter().find(|id| !self.grid.contains(**id)) {
+            let message = format!("{} is for process {missing}, but the grid is {}", op.name(), self.grid);
+            return Err(EvalError::new("process_group", message));
+        }
+        let Some(place) = group.iter().position(|&id| id == me) else {
+            let message = format!("process {me} is in no group of {}", op.name());
+            return Err(EvalError::new("process_group", message));
+        };
+        let mut state = self.lock();
+        let key = (group.to_vec(), channel);
+        let types: Vec<String> = values.iter().map(describe).collect();
+        let meeting = state.meetings.entry(key.clone()).or_insert_with(|| Meeting {
+            what: op.name().to_string(),
+            position: op.position(),
+            types: types.clone(),
+            brought: vec![None; group.len()],
+        });
+        if meeting.what != op.name() || meeting.types != types {
+            let show = |name: &str, types: &[String]| format!("{name} of ({})", types.join(", "));
+            let (mine, theirs) = (show(op.name(), &types), show(&meeting.what, &meeting.types));
+            let came = (0..group.len()).find(|&i| meeting.brought[i].is_some()).map_or(me, |i| group[i]);
+            let message = format!("process {me} comes with {mine} to a meeting to which {came} came with {theirs}");
+            let note = format!("process {came} waits here");
+            let diagnostic = Diagnostic::error("mismatched_collective", message).at(op.position());
+            let diagnostic = diagnostic.note(note, meeting.position.clone());
+            return Err(EvalError { diagnostic: Box::new(diagnostic) });
+        }
+        meeting.brought[place] = Some(values);
+        if meeting.brought.iter().all(Option::is_some) {
+            let brought = state.meetings.remove(&key).map_or(Vec::new(), |meeting| meeting.brought);
+            let all: Contributions = Arc::new(brought.into_iter().flatten().collect());
+            for number in group.iter().filter_map(|&id| self.grid.number(id)).filter(|&n| n != process) {
+                state.processes[number] = Status::Met(all.clone());
+            }
+            return Ok(all);
+        }
+        let missing: Vec<String> =
+            (0..group.len()).filter(|&i| meeting.brought[i].is_none()).map(|i| group[i].to_string()).collect();
+        let on = if channel > 0 { format!(" on channel {channel}") } else { String::new() };
+        let listed = missing.iter().take(LISTED_PROCESSES).cloned().collect::<Vec<_>>().join(", ");
+        let what = format!("{}{on} for {listed}", op.name());
+        state.processes[process] = Status::Waiting(Wait { what, position: op.position(), channel: None });
+        match self.resume(process, state)? {
+            Status::Met(all) => Ok(all),
+            _ => Err(aborted()),
+        }
+    }
+
+    /// Lets others run until `process` can go on; what it goes on with.
+    fn resume(&self, process: usize, mut state: MutexGuard<'_, State>) -> Result<Status, EvalError> {
+        self.pass_on(&mut state);
+        let mut state = self.wait(process, state)?;
+        Ok(std::mem::replace(&mut state.processes[process], Status::Ready))
+    }
+
+    /// As [`mlir::process::World::send`].
+    pub fn send(&self, channel: Channel, values: Vec<RuntimeValue>) {
+        let mut state = self.lock();
+        let waits = |s: &Status| matches!(s, Status::Waiting(Wait { channel: Some(c), .. }) if *c == channel);
+        match state.processes.iter_mut().find(|s| waits(s)) {
+            Some(receiver) => *receiver = Status::Received(values),
+            None => state.channels.entry(channel).or_default().push_back(values),
+        }
+    }
+
+    /// As [`mlir::process::World::receive`], for the process of that number.
+    ///
+    /// # Errors
+    /// See there.
+    pub fn receive(&self, process: usize, op: OpRef<'_>, channel: Channel) -> Result<Vec<RuntimeValue>, EvalError> {
+        let mut state = self.lock();
+        if let Some(values) = state.channels.get_mut(&channel).and_then(VecDeque::pop_front) {
+            return Ok(values);
+        }
+        let from = channel.between.map_or("anybody".into(), |(sender, _)| format!("process {sender}"));
+        let what = format!("{} on channel {} for {from}", op.name(), channel.id);
+        state.processes[process] = Status::Waiting(Wait { what, position: op.position(), channel: Some(channel) });
+        match self.resume(process, state)? {
+            Status::Received(values) => Ok(values),
+            _ => Err(aborted()),
+        }
+    }
+
+    /// The function that makes the next values of the infeed.
+    pub fn infeed(&self) -> Option<String> {
+        self.lock().infeed.pop_front()
+    }
+}
+
+/// The type of a value, as it prints.
+pub(crate) fn describe(value: &RuntimeValue) -> String {
+    match value {
+        RuntimeValue::Tensor(tensor) => {
+            let shape: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
+            Type::tensor(shape, Type::from(tensor.dtype())).to_string()
+        }
+        RuntimeValue::Token => "a token".into(),
+        RuntimeValue::Tuple(values) => format!("tuple<{}>", values.iter().map(describe).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_wait_in_order() {
+        let scheduler = Scheduler::new(Grid::SINGLE, 1, vec!["f".into(), "g".into()]);
+        let channel = Channel { id: 1, between: None };
+        scheduler.send(channel, vec![RuntimeValue::Token]);
+        scheduler.send(channel, Vec::new());
+        let mut state = scheduler.lock();
+        let queue = state.channels.get_mut(&channel).expect("two messages");
+        assert_eq!(queue.iter().map(Vec::len).collect::<Vec<_>>(), [1, 0]);
+        drop(state);
+        assert_eq!(
+            [scheduler.infeed(), scheduler.infeed(), scheduler.infeed()],
+            [Some("f".to_string()), Some("g".to_string()), None]
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! Limits on the memory that tensors may take.
+//!
+//! A thread that has entered a [`Budget`] charges it for the bytes of every tensor that it makes, until the last owner of
+//! those bytes is gone, on whatever thread. Allocations that would exceed the limit fail before they are made.
+
+use crate::TensorError;
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// So many bytes, to be shared by all who enter.
+#[derive(Debug)]
+pub struct Budget {
+    limit: usize,
+    used: AtomicUsize,
+}
+
+thread_local! {
+    static CURRENT: RefCell<Option<Arc<Budget>>> = const { RefCell::new(None) };
+}
+
+impl Budget {
+    /// A budget of `limit` bytes.
+    pub fn new(limit: usize) -> Budget {
+        Budget { limit, used: AtomicUsize::new(0) }
+    }
+
+    /// Bytes of the tensors that live now.
+    pub fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Whether so many bytes more can be had.
+    ///
+    /// # Errors
+    /// If not.
+    pub fn check(&self, bytes: usize) -> Result<(), TensorError> {
+        let used = self.used();
+        match used.checked_add(bytes) {
+            Some(total) if total <= self.limit => Ok(()),
+            _ => Err(TensorError::Budget { bytes, used, limit: self.limit }),
+        }
+    }
+
+    /// Charges this budget for what this thread makes while the guard lives.
+    pub fn enter(self: &Arc<Budget>) -> Entered {
+        let before = CURRENT.with(|current| current.replace(Some(self.clone())));
+        Entered { before }
+    }
+}
+
+/// While it lives, the thread that made it charges a budget.
+#[must_use]
+pub struct Entered {
+    before: Option<Arc<Budget>>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        CURRENT.with(|current| current.replace(self.before.take()));
+    }
+}
+
+/// Bytes that a budget gets back when this is dropped.
+pub(crate) struct Charge {
+    budget: Arc<Budget>,
+    bytes: usize,
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        self.budget.used.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// Charges the budget of this thread, if it has one.
+pub(crate) fn charge(bytes: usize) -> Option<Charge> {
+    let budget = CURRENT.with(|current| current.borrow().clone())?;
+    budget.used.fetch_add(bytes, Ordering::Relaxed);
+    Some(Charge { budget, bytes })
+}
+
+/// Whether the budget of this thread has so many bytes more.
+pub(crate) fn check(bytes: usize) -> Result<(), TensorError> {
+    CURRENT.with(|current| current.borrow().as_ref().map_or(Ok(()), |budget| budget.check(bytes)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Tensor;
+
+    #[test]
+    fn bytes_come_back_with_the_last_owner() {
+        let budget = Arc::new(Budget::new(100));
+        let entered = budget.enter();
+        let tensor = Tensor::splat([10], 1f32).expect("40 of 100 bytes");
+        let other = tensor.clone();
+        assert_eq!(budget.used(), 40);
+        assert!(matches!(Tensor::splat([16], 1f32), Err(TensorError::Budget { bytes: 64, used: 40, limit: 100 })));
+        drop(tensor);
+        assert_eq!(budget.used(), 40);
+        drop(entered);
+        let free = Tensor::splat([100], 1f32).expect("no budget");
+        drop((other, free));
+        assert_eq!(budget.used(), 0);
+    }
+}

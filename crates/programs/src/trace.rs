@@ -1,0 +1,107 @@
+//! `stablo run --trace`: values as `.npy` files, and `index.jsonl` with an object a line that says where each comes from.
+
+use crate::io::write_whole;
+use crate::npy;
+use mlir::OpRef;
+use mlir::diag::{Source, resolve};
+use mlir::eval::RuntimeValue;
+use mlir::text::ValueNames;
+use regex::Regex;
+use serde_json::json;
+use stablo::{Module, ProcessId};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The name of the index.
+const INDEX: &str = "index.jsonl";
+
+/// A directory of values.
+pub struct Trace<'m> {
+    directory: PathBuf,
+    /// Only values whose name, op or location match.
+    pattern: Option<Regex>,
+    names: ValueNames<'m>,
+    source: Option<Arc<Source>>,
+    /// How often each value of each process was saved.
+    seen: HashMap<(ProcessId, mlir::Value), usize>,
+    saved: usize,
+    index: String,
+}
+
+impl<'m> Trace<'m> {
+    /// A trace of a run of `module` in a directory, which is made.
+    ///
+    /// # Errors
+    /// If it cannot be made, or the pattern is no regular expression.
+    pub fn new(module: &'m Module, directory: PathBuf, pattern: Option<&str>) -> Result<Trace<'m>, String> {
+        let pattern = pattern.map(Regex::new).transpose().map_err(|e| format!("--trace-match: {e}"))?;
+        std::fs::create_dir_all(&directory)
+            .map_err(|e| format!("cannot make the directory {}: {e}", directory.display()))?;
+        Ok(Trace {
+            directory,
+            pattern,
+            names: ValueNames::of(module.top()),
+            source: module.source().cloned(),
+            seen: HashMap::new(),
+            saved: 0,
+            index: String::new(),
+        })
+    }
+
+    /// Saves a value: result `index` of `op`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn save(
+        &mut self,
+        process: ProcessId,
+        op: OpRef<'_>,
+        index: usize,
+        value: &RuntimeValue,
+    ) -> Result<(), String> {
+        let RuntimeValue::Tensor(tensor) = value else { return Ok(()) };
+        if index >= op.num_results() {
+            return Ok(());
+        }
+        let result = op.result(index);
+        let name = self.names.get(result);
+        let place = resolve(&op.position(), self.source.as_deref());
+        let location = place.map_or(String::new(), |(file, line, column)| format!("{file}:{line}:{column}"));
+        let matches = |pattern: &Regex| [&name, op.name(), &location].into_iter().any(|text| pattern.is_match(text));
+        if self.pattern.as_ref().is_some_and(|pattern| !matches(pattern)) {
+            return Ok(());
+        }
+        let iteration = self.seen.entry((process, result)).or_default();
+        let file = format!("value_{:06}.npy", self.saved);
+        let line = json!({
+            "file": file,
+            "value": name,
+            "op": op.name(),
+            "result": index,
+            "iteration": *iteration,
+            "replica": process.replica,
+            "partition": process.partition,
+            "type": op.result_type(index).to_string(),
+            "shape": tensor.shape(),
+            "location": location,
+        });
+        *iteration += 1;
+        let path = self.directory.join(&file);
+        write_whole(&path, |out| npy::write(tensor, out))
+            .map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+        self.saved += 1;
+        self.index.push_str(&format!("{line}\n"));
+        Ok(())
+    }
+
+    /// Writes the index.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn finish(&self) -> Result<(), String> {
+        let path = self.directory.join(INDEX);
+        write_whole(&path, |out| out.write_all(self.index.as_bytes()))
+            .map_err(|e| format!("cannot write {}: {e}", path.display()))
+    }
+}

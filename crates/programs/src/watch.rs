@@ -1,0 +1,116 @@
+//! Whatever a running program shows: its progress, and what it prints, probes, traces and feeds out.
+
+use crate::probes::Probes;
+use crate::trace::Trace;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use mlir::OpRef;
+use mlir::eval::RuntimeValue;
+use mlir::text::ValueNames;
+use stablo::{Observer, ProcessId, Progress, Tensor, Type};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// A run that takes longer than this shows how far it is.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How a value with a name and a type is written.
+pub type Style = fn(&str, &RuntimeValue, &Type) -> String;
+
+/// Watches a run.
+pub struct Watcher<'w, 'm> {
+    /// What the program printed.
+    pub output: &'w mut Vec<u8>,
+    style: Style,
+    names: Option<ValueNames<'m>>,
+    /// Where probes go, if anywhere.
+    pub probes: Option<&'w mut Probes>,
+    /// Where values go, if anywhere.
+    pub trace: Option<&'w mut Trace<'m>>,
+    /// Whether to write what goes to the outfeed.
+    pub outfeed: bool,
+    progress: Option<(Instant, Option<ProgressBar>)>,
+}
+
+impl<'w, 'm> Watcher<'w, 'm> {
+    /// A watcher of a run of the module below `top`; what is printed goes to `output`.
+    pub fn new(top: OpRef<'m>, output: &'w mut Vec<u8>, style: Style) -> Watcher<'w, 'm> {
+        let prints = top.module().walk(top.id()).any(|op| op.is(side_dialects::interpreter::PrintOp::DEF));
+        let names = prints.then(|| ValueNames::of(top));
+        Watcher { output, style, names, probes: None, trace: None, outfeed: false, progress: None }
+    }
+
+    /// Shows a progress bar on standard error if the run takes long.
+    pub fn show_progress(&mut self) {
+        self.progress = Some((Instant::now(), None));
+    }
+}
+
+impl Drop for Watcher<'_, '_> {
+    fn drop(&mut self) {
+        if let Some((_, Some(bar))) = &self.progress {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn progress_bar(start: Instant) -> ProgressBar {
+    let template = "{elapsed_precise} [{bar:40}] {pos}/{len} of the entry function, {msg}";
+    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style).with_elapsed(start.elapsed())
+}
+
+impl Observer for Watcher<'_, '_> {
+    fn progress(&mut self, progress: Progress) -> ControlFlow<()> {
+        if let Some((start, bar)) = &mut self.progress
+            && start.elapsed() >= PATIENCE
+        {
+            let bar = bar.get_or_insert_with(|| progress_bar(*start));
+            bar.set_length(progress.length as u64);
+            bar.set_position(progress.position as u64);
+            bar.set_message(format!("{} ops run", progress.ops));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn traces(&self) -> bool {
+        self.trace.is_some()
+    }
+
+    fn value(&mut self, process: ProcessId, op: OpRef<'_>, index: usize, value: &RuntimeValue) -> Result<(), String> {
+        match &mut self.trace {
+            Some(trace) => trace.save(process, op, index, value),
+            None => Ok(()),
+        }
+    }
+
+    fn print(&mut self, op: OpRef<'_>, tensor: &Tensor) -> Result<(), String> {
+        let name = self.names.as_mut().map_or_else(String::new, |names| names.get(op.operand(0)));
+        let text = (self.style)(&name, &RuntimeValue::Tensor(tensor.clone()), op.operand_type(0));
+        self.output.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+
+    fn probe(&mut self, name: &str, ty: &Type, tensor: &Tensor) -> Result<(), String> {
+        self.probes.as_mut().map_or(Ok(()), |probes| probes.save(name, ty, tensor))
+    }
+
+    fn probed(&mut self, name: &str, iteration: usize) -> Result<(Type, Tensor), String> {
+        let probes = self.probes.as_ref().ok_or("probes are read where they are saved: give --probe-output-dir")?;
+        probes.read(name, iteration)
+    }
+
+    fn outfeed(&mut self, process: ProcessId, values: &[RuntimeValue]) -> Result<(), String> {
+        for (index, value) in values.iter().enumerate().filter(|_| self.outfeed) {
+            let ty = match value {
+                RuntimeValue::Tensor(tensor) => {
+                    let shape: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
+                    Type::tensor(shape, Type::from(tensor.dtype()))
+                }
+                _ => Type::none(),
+            };
+            let text = (self.style)(&format!("outfeed {index} of process {process}"), value, &ty);
+            self.output.extend_from_slice(text.as_bytes());
+        }
+        Ok(())
+    }
+}
