@@ -18,7 +18,7 @@ pub use binary::*;
 pub use broadcast::*;
 pub use constant::{ConstantLikeOp, ConstantOp};
 pub use enums::{COMPARISON_DIRECTION, COMPARISON_TYPE, PRECISION};
-pub use ragged_dot::{RAGGED_DOT_DIMENSION_NUMBERS, RaggedDotOp};
+pub use ragged_dot::{RAGGED_DOT_DIMENSION_NUMBERS, Ragged, RaggedDims, RaggedDotOp};
 pub use scan::ScanOp;
 pub use top_k::TopKOp;
 pub use unary::*;

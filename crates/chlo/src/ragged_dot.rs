@@ -2,8 +2,11 @@
 
 use crate::constraints::{RANKED_INTS, TENSOR};
 use crate::enums::PRECISION;
+use hlo::attrs::ints;
+use hlo::check::{self, require};
+use hlo::compat;
 use mlir::ods::{AttrConstraint, AttrDef, ParamAssembly, ParamDef, ParamKind};
-use mlir::{OpRef, Type, op};
+use mlir::{Attribute, Diagnostic, OpRef, Type, op};
 
 const fn dims(name: &'static str) -> ParamDef {
     ParamDef { name, kind: ParamKind::I64s, optional: true }
@@ -40,27 +43,168 @@ op! {
             precision_config: optional ArrayOf(&PRECISION_CASE),
         }
         traits [Pure]
-        hooks { refine: Some(refine) }
+        hooks { verify: Some(|op, errors| errors.extend(verify(op).err())), refine: Some(refine) }
+    }
+}
+
+/// The dimension numbers of a `ragged_dot`.
+#[derive(Clone, Copy)]
+#[allow(missing_docs)] // the names are those of the attribute
+pub struct RaggedDims<'a> {
+    pub lhs_batching_dimensions: &'a [i64],
+    pub rhs_batching_dimensions: &'a [i64],
+    pub lhs_contracting_dimensions: &'a [i64],
+    pub rhs_contracting_dimensions: &'a [i64],
+    pub lhs_ragged_dimensions: &'a [i64],
+    pub rhs_group_dimensions: &'a [i64],
+}
+
+/// What the groups divide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ragged {
+    /// A batch dimension: groups mean nothing.
+    Batch,
+    /// A contracted dimension: the result has a dimension for the group, the first.
+    Contracting,
+    /// Another dimension of `lhs`: `rhs` has a dimension for the group.
+    Free,
+}
+
+impl<'a> RaggedDims<'a> {
+    /// The parameters of a `#chlo.ragged_dot` attribute.
+    pub fn of(attr: &'a Attribute) -> Option<RaggedDims<'a>> {
+        let params = attr.as_dialect(&RAGGED_DOT_DIMENSION_NUMBERS)?;
+        let dims = |i: usize| ints(params.get(i).and_then(Option::as_ref));
+        Some(RaggedDims {
+            lhs_batching_dimensions: dims(0),
+            rhs_batching_dimensions: dims(1),
+            lhs_contracting_dimensions: dims(2),
+            rhs_contracting_dimensions: dims(3),
+            lhs_ragged_dimensions: dims(4),
+            rhs_group_dimensions: dims(5),
+        })
+    }
+
+    /// The one ragged dimension of `lhs`, and what it is.
+    pub fn ragged(&self) -> Option<(i64, Ragged)> {
+        let &[dimension] = self.lhs_ragged_dimensions else { return None };
+        Some(if self.lhs_batching_dimensions.contains(&dimension) {
+            (dimension, Ragged::Batch)
+        } else if self.lhs_contracting_dimensions.contains(&dimension) {
+            (dimension, Ragged::Contracting)
+        } else {
+            (dimension, Ragged::Free)
+        })
+    }
+
+    /// The dimensions of `lhs` that the group sizes have before the group, unless they are the same for all: those of its batch,
+    /// then those of the kind of the ragged one, as far as they come before it.
+    pub fn group_prefix(&self) -> Option<Vec<i64>> {
+        let (dimension, kind) = self.ragged()?;
+        let before = |dims: &[i64]| dims.iter().copied().take_while(|&d| d != dimension).collect::<Vec<_>>();
+        let (batching, contracting) = (self.lhs_batching_dimensions, self.lhs_contracting_dimensions);
+        Some(match kind {
+            Ragged::Batch => before(batching),
+            Ragged::Contracting => [batching.to_vec(), before(contracting)].concat(),
+            Ragged::Free => {
+                let free = (0..dimension).filter(|d| !batching.contains(d) && !contracting.contains(d));
+                batching.iter().copied().chain(free).collect()
+            }
+        })
+    }
+}
+
+fn verify(op: OpRef<'_>) -> Result<(), Diagnostic> {
+    let Some(dims) = op.attr("ragged_dot_dimension_numbers").and_then(RaggedDims::of) else { return Ok(()) };
+    let (lhs, rhs) = (op.operand_type(0), op.operand_type(1));
+    if let Some(config) = op.attr("precision_config").and_then(|config| config.as_array()) {
+        require(op, "attribute", matches!(config.len(), 0 | 2), || {
+            format!("`precision_config` must have an entry for each of two operands, but has {}", config.len())
+        })?;
+    }
+    if lhs.shape().is_none() || rhs.shape().is_none() {
+        return Ok(());
+    }
+    let (lb, rb) = (dims.lhs_batching_dimensions, dims.rhs_batching_dimensions);
+    let (lc, rc) = (dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions);
+    check::count(op, "attribute", "rhs_batching_dimensions", rb.len(), lb.len(), "lhs_batching_dimensions")?;
+    check::count(op, "attribute", "rhs_contracting_dimensions", rc.len(), lc.len(), "lhs_contracting_dimensions")?;
+    check::distinct_together(op, "attribute", "batching and contracting dimensions of lhs", lb, lc)?;
+    check::distinct_together(op, "attribute", "batching and contracting dimensions of rhs", rb, rc)?;
+    check::in_range(op, "attribute", "lhs_batching_dimensions", lb, check::rank(lhs))?;
+    check::in_range(op, "attribute", "lhs_contracting_dimensions", lc, check::rank(lhs))?;
+    check::in_range(op, "attribute", "rhs_batching_dimensions", rb, check::rank(rhs))?;
+    check::in_range(op, "attribute", "rhs_contracting_dimensions", rc, check::rank(rhs))?;
+    for (what, left, right) in [("batching", lb, rb), ("contracting", lc, rc)] {
+        for (&l, &r) in left.iter().zip(right) {
+            let (a, b) = (check::shape(lhs)[l as usize], check::shape(rhs)[r as usize]);
+            require(op, "operand-type", compat::dims(a, b), || {
+                format!("{what} dimensions {l} of lhs and {r} of rhs must have one size; found {a} and {b}")
+            })?;
+        }
+    }
+    verify_groups(op, &dims)?;
+    let (Some(required), Some(found)) = (result_shape(op), op.result_type(0).shape()) else { return Ok(()) };
+    check::has_shape(op, "result-type", "the result", found, &required)
+}
+
+fn verify_groups(op: OpRef<'_>, dims: &RaggedDims<'_>) -> Result<(), Diagnostic> {
+    let (lhs, rhs, sizes) = (op.operand_type(0), op.operand_type(1), op.operand_type(2));
+    let (Some((dimension, kind)), Some(prefix)) = (dims.ragged(), dims.group_prefix()) else {
+        let found = dims.lhs_ragged_dimensions.len();
+        return Err(op.error("attribute", format!("lhs must have one ragged dimension, but {found} are given")));
+    };
+    check::in_range(op, "attribute", "lhs_ragged_dimensions", &[dimension], check::rank(lhs))?;
+    let found = check::shape(sizes);
+    let Some((&groups, leading)) = found.split_last() else {
+        return Err(op.error("operand-type", "`group_sizes` must have a dimension for the group"));
+    };
+    let prefix: Vec<i64> = prefix.iter().map(|&d| check::shape(lhs)[d as usize]).collect();
+    require(op, "operand-type", leading.is_empty() || compat::shapes(&prefix, leading), || {
+        let required = check::show(&[&prefix[..], &[groups]].concat());
+        format!("`group_sizes` must have shape [{groups}] or {required}, but has {}", check::show(found))
+    })?;
+    let group = dims.rhs_group_dimensions;
+    check::in_range(op, "attribute", "rhs_group_dimensions", group, check::rank(rhs))?;
+    let batching = dims.rhs_batching_dimensions;
+    check::distinct_together(op, "attribute", "group and batching dimensions of rhs", group, batching)?;
+    let contracting = dims.rhs_contracting_dimensions;
+    check::distinct_together(op, "attribute", "group and contracting dimensions of rhs", group, contracting)?;
+    let required = usize::from(kind == Ragged::Free);
+    require(op, "attribute", group.len() == required, || {
+        format!(
+            "rhs must have {required} group dimensions where this dimension of lhs is ragged; found {}",
+            group.len()
+        )
+    })?;
+    match group.iter().map(|&d| check::shape(rhs)[d as usize]).find(|&size| !compat::dims(size, groups)) {
+        Some(size) => {
+            let message = format!("`group_sizes` has {groups} groups, but the group dimension of rhs has size {size}");
+            Err(op.error("operand-type", message))
+        }
+        None => Ok(()),
     }
 }
 
 /// The number of groups where a contracted dimension is ragged, the batching dimensions, then what is left of `lhs` and of `rhs`.
-fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
-    let dot = RaggedDotOp(op);
-    let numbers = dot.ragged_dot_dimension_numbers()?.as_dialect(&RAGGED_DOT_DIMENSION_NUMBERS)?;
-    let list = |i: usize| numbers.get(i).and_then(|p| p.as_ref()?.as_int_array()).unwrap_or(&[]);
+fn result_shape(op: OpRef<'_>) -> Option<Vec<i64>> {
+    let dims = op.attr("ragged_dot_dimension_numbers").and_then(RaggedDims::of)?;
     let (lhs, rhs) = (op.operand_type(0).shape()?, op.operand_type(1).shape()?);
-    let [ragged] = *list(4) else { return None };
     let without = |shape: &[i64], dropped: [&[i64]; 3]| -> Vec<i64> {
         let numbered = (0i64..).zip(shape);
         numbered.filter(|(d, _)| dropped.iter().all(|list| !list.contains(d))).map(|(_, &size)| size).collect()
     };
     let size = |&d: &i64| lhs.get(usize::try_from(d).ok()?).copied();
-    let mut sizes = list(0).iter().map(size).collect::<Option<Vec<i64>>>()?;
-    sizes.extend(without(lhs, [list(0), list(2), &[]]));
-    sizes.extend(without(rhs, [list(1), list(3), list(5)]));
-    if list(2).contains(&ragged) {
+    let mut sizes = dims.lhs_batching_dimensions.iter().map(size).collect::<Option<Vec<i64>>>()?;
+    sizes.extend(without(lhs, [dims.lhs_batching_dimensions, dims.lhs_contracting_dimensions, &[]]));
+    let used = [dims.rhs_batching_dimensions, dims.rhs_contracting_dimensions, dims.rhs_group_dimensions];
+    sizes.extend(without(rhs, used));
+    if dims.ragged()?.1 == Ragged::Contracting {
         sizes.insert(0, *op.operand_type(2).shape()?.last()?);
     }
-    Some(vec![Type::tensor(sizes, op.result_type(0).element_type().clone())])
+    Some(sizes)
+}
+
+fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
+    Some(vec![Type::tensor(result_shape(op)?, op.result_type(0).element_type().clone())])
 }

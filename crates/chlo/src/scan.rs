@@ -1,10 +1,13 @@
 //! `chlo.scan`.
 
 use crate::constraints::TENSOR;
+use hlo::check::{self, require};
+use hlo::compat;
 use mlir::attrs::AttrKind;
 use mlir::ods::Assembly;
 use mlir::text::{OpState, Parsed, Parser, Printer};
-use mlir::{Attribute, OpRef, Type, op};
+use mlir::types::DYNAMIC;
+use mlir::{Attribute, Diagnostic, OpRef, Type, op};
 
 op! {
     /// Runs its region on the slices of the inputs along one dimension, in order, and passes the carried values on.
@@ -25,12 +28,71 @@ op! {
             assembly: Assembly::Custom { parse, print },
             result_name: Some(|_| "".into()),
             argument_name: Some(argument_name),
+            verify_regions: Some(|op, errors| errors.extend(verify(op).err())),
         }
     }
 }
 
 fn argument_name(op: OpRef<'_>, _: usize, argument: usize) -> Option<String> {
     Some(if argument < op.operand_slot(0).len() { "input" } else { "carry" }.into())
+}
+
+/// The body takes a slice of each input and the carried values, and returns elements of the outputs and the carried values.
+fn verify(op: OpRef<'_>) -> Result<(), Diagnostic> {
+    let scan = ScanOp(op);
+    let inputs = scan.inputs().len();
+    let carries = scan.inits().len();
+    let Some(dimension) = scan.dimension().and_then(|d| usize::try_from(d.as_i64()?).ok()) else {
+        return Err(op.error("attribute", "`dimension` must not be negative"));
+    };
+    require(op, "operands", inputs + op.num_results() > carries, || "there must be an input or an output".into())?;
+    let mut size = scan.scan_dim_size().and_then(|s| s.as_i64()).unwrap_or(DYNAMIC);
+    let mut required = Vec::new();
+    for (i, ty) in op.operand_types().enumerate() {
+        let Some(tensor) = ty.as_tensor() else {
+            return Err(op.error("operand-type", format!("operand {i} must be ranked, but has type {ty}")));
+        };
+        if i >= inputs {
+            required.push(ty.clone());
+            continue;
+        }
+        let mut shape = tensor.shape.clone();
+        require(op, "operand-type", dimension < shape.len(), || {
+            format!("operand {i} of type {ty} has no dimension {dimension} to scan")
+        })?;
+        let found = shape.remove(dimension);
+        require(op, "operand-type", compat::dims(size, found), || {
+            format!("the scanned dimensions must have one size; found {size} and {found} in operand {i}")
+        })?;
+        size = if size == DYNAMIC { found } else { size };
+        required.push(Type::tensor(shape, tensor.element.clone()));
+    }
+    let (taken, returned) = check::signature(op, scan.body());
+    require(op, "region", compat::lists(required.iter(), taken.iter().copied()), || {
+        let (required, found) = (check::list(required.iter()), check::list(taken.iter().copied()));
+        format!("the body must take {required}; found {found}")
+    })?;
+    require(op, "region", returned.len() == op.num_results(), || {
+        format!("the body must return a value for each of {} results; found {}", op.num_results(), returned.len())
+    })?;
+    let outputs = returned.len().saturating_sub(carries);
+    for (i, (value, result)) in returned.into_iter().zip(op.result_types()).enumerate() {
+        let Some(tensor) = value.as_tensor() else {
+            return Err(op.error("region", format!("the body must return ranked tensors; found {value}")));
+        };
+        let mut shape = tensor.shape.clone();
+        if i < outputs {
+            require(op, "region", dimension <= shape.len(), || {
+                format!("result {i} of the body, of type {value}, has no place for dimension {dimension}")
+            })?;
+            shape.insert(dimension, size);
+        }
+        let ty = Type::tensor(shape, tensor.element.clone());
+        require(op, "result-type", compat::types(&ty, result), || {
+            format!("result {i} must have type {ty}, but has type {result}")
+        })?;
+    }
+    Ok(())
 }
 
 /// Reads `(%inputs) inits (%inits) dimension=0 attributes {…} region : type`. The last results are the carried values.

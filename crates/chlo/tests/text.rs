@@ -105,3 +105,51 @@ fn wrong_types_are_refused() {
         assert!(print(&function(line), &PrintOptions::default()).is_err(), "{line}");
     }
 }
+
+/// A `ragged_dot` of matrices with some dimension numbers wrong.
+#[test]
+fn ragged_products_are_checked() {
+    let ragged = |numbers: &str, sizes: &str, result: &str| {
+        let types = format!("(tensor<4x3xf32>, tensor<2x3x4xf32>, {sizes}) -> {result}");
+        let operand = if sizes == "tensor<2xi64>" { "%arg2" } else { "%arg4" };
+        let text = function(&format!(
+            "%0 = \"chlo.ragged_dot\"(%arg0, %arg3, {operand}) <{{ragged_dot_dimension_numbers = #chlo.ragged_dot<\
+             lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], {numbers}>}}> : {types}"
+        ));
+        print(&text, &PrintOptions::default())
+    };
+    let right = "lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]";
+    assert_eq!(ragged(right, "tensor<2xi64>", "tensor<4x4xf32>").err(), None);
+    assert!(ragged(right, "tensor<2xi64>", "tensor<4x3xf32>").is_err());
+    assert!(ragged(right, "tensor<4x3xi32>", "tensor<4x4xf32>").is_err());
+    for wrong in [
+        "lhs_ragged_dimensions = [0]",
+        "lhs_ragged_dimensions = [0, 1], rhs_group_dimensions = [0]",
+        "lhs_ragged_dimensions = [2], rhs_group_dimensions = [0]",
+        "lhs_ragged_dimensions = [0], rhs_group_dimensions = [1]",
+        "lhs_ragged_dimensions = [0], rhs_group_dimensions = [2]",
+        "lhs_ragged_dimensions = [1], rhs_group_dimensions = [0]",
+    ] {
+        assert!(ragged(wrong, "tensor<2xi64>", "tensor<4x4xf32>").is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn scans_are_checked() {
+    let scan = |dimension: &str, init: &str, result: &str| {
+        let text = function(&format!(
+            "%0:2 = chlo.scan(%arg0) inits ({init}) dimension={dimension} {{
+             ^bb0(%input: tensor<3xf32>, %carry: tensor<3xf32>):
+               stablehlo.return %input, %carry : tensor<3xf32>, tensor<3xf32>
+             }} : (tensor<4x3xf32>, {}) -> (tensor<{result}xf32>, tensor<3xf32>)",
+            if init == "%arg1" { "tensor<3xf32>" } else { "tensor<2xi64>" },
+        ));
+        print(&text, &PrintOptions::default())
+    };
+    assert_eq!(scan("0", "%arg1", "4x3").err(), None);
+    assert!(scan("1", "%arg1", "4x3").is_err());
+    assert!(scan("2", "%arg1", "4x3").is_err());
+    assert!(scan("0", "%arg2", "4x3").is_err());
+    assert!(scan("0", "%arg1", "3x4").is_err());
+    assert!(scan("0 attributes {scan_dim_size = 5 : i64}", "%arg1", "4x3").is_err());
+}

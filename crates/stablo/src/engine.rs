@@ -72,6 +72,11 @@ impl Engine for Reference {
     ) -> Result<Box<dyn Executable + 'm>, Diagnostics> {
         interpreter::entry_function(module, entry).map_err(|error| vec![error])?;
         let grid = crate::spmd::grid(module);
+        if module.walk(module.top().id()).any(transforms::needs_expansion) {
+            let mut module = module.clone();
+            transforms::expand_for_evaluation(&mut module)?;
+            return Ok(Box::new(Expanded { module, entry: entry.into(), limits, grid }));
+        }
         Ok(Box::new(Interpreted { interpreter: Interpreter::new(module, limits), entry: entry.into(), grid }))
     }
 }
@@ -98,5 +103,35 @@ impl Executable for Interpreted<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Vec<RuntimeValue>>, Diagnostics> {
         self.interpreter.run_grid(&self.entry, grid, inputs, observer)
+    }
+}
+
+/// A function of a module that was expanded before it can run.
+struct Expanded {
+    module: Module,
+    entry: String,
+    limits: Limits,
+    grid: Grid,
+}
+
+impl Expanded {
+    fn interpreted(&self) -> Interpreted<'_> {
+        let interpreter = Interpreter::new(&self.module, self.limits);
+        Interpreted { interpreter, entry: self.entry.clone(), grid: self.grid }
+    }
+}
+
+impl Executable for Expanded {
+    fn run(&self, inputs: Vec<RuntimeValue>, observer: &mut dyn Observer) -> Result<Vec<RuntimeValue>, Diagnostics> {
+        self.interpreted().run(inputs, observer)
+    }
+
+    fn run_grid(
+        &self,
+        grid: Grid,
+        inputs: Vec<Vec<RuntimeValue>>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Vec<RuntimeValue>>, Diagnostics> {
+        self.interpreted().run_grid(grid, inputs, observer)
     }
 }

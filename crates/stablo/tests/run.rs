@@ -123,3 +123,36 @@ fn wrong_inputs_are_named() {
     assert!(messages[0].contains("argument 0") && messages[0].contains("tensor<1xf32>"), "{messages:?}");
     assert!(messages[1].contains("argument 1") && messages[1].contains("tensor<i64>"), "{messages:?}");
 }
+
+/// CHLO ops run as they are: those without a meaning of their own through their expansion, also where sizes are unknown.
+#[test]
+fn chlo_runs() {
+    let module = module(
+        "func.func @main(%x: tensor<?x1xf32>, %y: tensor<?xf32>) -> (tensor<?x?xf32>, tensor<?xf32>) {
+          %0 = chlo.broadcast_add %x, %y : (tensor<?x1xf32>, tensor<?xf32>) -> tensor<?x?xf32>
+          %1 = \"chlo.constant_like\"(%y) {value = 2.0 : f32} : (tensor<?xf32>) -> tensor<?xf32>
+          %2 = chlo.zeta %1, %y : tensor<?xf32>, tensor<?xf32> -> tensor<?xf32>
+          return %0, %2 : tensor<?x?xf32>, tensor<?xf32>
+        }",
+    );
+    let x = Tensor::from_vec([2, 1], vec![1.0f32, 10.0]).unwrap();
+    let [sum, zeta] = run(&module, &[&x, &vector(&[1.0, 2.0])]).try_into().unwrap();
+    assert_eq!(sum, Tensor::from_vec([2, 2], vec![2.0f32, 3.0, 11.0, 12.0]).unwrap());
+    // zeta(2, 1) = pi² / 6
+    let zeta = zeta.to_vec::<f32>().unwrap();
+    assert!((zeta[0] - 1.644_934).abs() < 2e-6 && (zeta[1] - 0.644_934).abs() < 2e-6, "{zeta:?}");
+}
+
+/// Shapes that do not broadcast are an error of the run.
+#[test]
+fn chlo_broadcasts_are_checked() {
+    let module = module(
+        "func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+          %0 = chlo.broadcast_add %x, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+          return %0 : tensor<?xf32>
+        }",
+    );
+    let inputs = [vector(&[1.0, 2.0]), vector(&[1.0, 2.0, 3.0])].map(RuntimeValue::Tensor);
+    let errors = stablo::run(&module, "main", inputs.into()).err().unwrap();
+    assert!(errors[0].message.contains("2 and 3"), "{errors:?}");
+}

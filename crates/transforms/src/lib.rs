@@ -20,6 +20,8 @@ mod strip_debuginfo;
 mod symbol_dce;
 mod symbols;
 
+pub use chlo_legalize::{expand_for_evaluation, needs_expansion};
+
 use mlir::pass::{NamedPipeline, Passes};
 use portable::passes;
 

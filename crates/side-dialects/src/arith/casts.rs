@@ -39,14 +39,18 @@ fn goes_through_index(op: OpRef<'_>, errors: &mut Diagnostics) {
 }
 
 macro_rules! casts {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $from:ident, $to:ident $(, $verify:expr)?;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $from:ident, $to:ident $(, $verify:ident)? $(=> $eval:ident)?;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
                 operands { input: single $from }
                 results { out: single $to }
                 traits [Pure, SameOperandsAndResultShape, Elementwise]
-                hooks { assembly: Assembly::Format("$input attr-dict `:` type($input) `to` type($out)") $(, verify: Some($verify))? }
+                hooks {
+                    assembly: Assembly::Format("$input attr-dict `:` type($input) `to` type($out)")
+                    $(, verify: Some($verify))?
+                    $(, eval: Some(crate::eval::$eval))?
+                }
             }
         })*
     };
@@ -56,15 +60,15 @@ casts! {
     /// The same bits as another type.
     BitcastOp, "arith.bitcast", NUMBERS, NUMBERS, keeps_width;
     /// A wider integer, extended by its sign.
-    ExtSIOp, "arith.extsi", FIXED_INTEGERS, FIXED_INTEGERS, widens;
+    ExtSIOp, "arith.extsi", FIXED_INTEGERS, FIXED_INTEGERS, widens => convert;
     /// A signed integer, rounded towards zero.
     FPToSIOp, "arith.fptosi", FLOATS, FIXED_INTEGERS;
     /// An unsigned integer, rounded towards zero.
     FPToUIOp, "arith.fptoui", FLOATS, FIXED_INTEGERS;
     /// Between an index and an integer, extended by its sign.
-    IndexCastOp, "arith.index_cast", INTEGERS, INTEGERS, goes_through_index;
+    IndexCastOp, "arith.index_cast", INTEGERS, INTEGERS, goes_through_index => convert;
     /// A float from a signed integer.
-    SIToFPOp, "arith.sitofp", FIXED_INTEGERS, FLOATS;
+    SIToFPOp, "arith.sitofp", FIXED_INTEGERS, FLOATS => convert;
 }
 
 macro_rules! casts_of_non_negative {
@@ -143,6 +147,7 @@ op! {
         attributes { overflowFlags: default Enum(&OVERFLOW) => DefaultValue::Enum(&OVERFLOW, 0) }
         traits [Pure, SameOperandsAndResultShape, Elementwise]
         hooks {
+            eval: Some(crate::eval::convert),
             assembly: Assembly::Format("$input (`overflow` `` $overflowFlags^)? attr-dict `:` type($input) `to` type($out)"),
             verify: Some(narrows),
         }

@@ -63,6 +63,7 @@ op! {
         traits [Pure, SameTypeOperands, Elementwise]
         hooks {
             assembly: Assembly::Format("$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)"),
+            eval: Some(crate::eval::cmpi),
             infer: Some(infer_booleans),
         }
     }
@@ -101,6 +102,7 @@ op! {
             assembly: Assembly::Format(
                 "$condition `,` $true_value `,` $false_value attr-dict `:` custom<SelectTypes>(type($condition), type($result))",
             ),
+            eval: Some(crate::eval::select),
             verify: Some(verify_select),
         }
     }

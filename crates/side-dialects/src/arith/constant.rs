@@ -19,6 +19,7 @@ op! {
             assembly: Assembly::Format("attr-dict $value"),
             infer: Some(|op| Ok(vec![type_of_value(op)])),
             result_name: Some(result_name),
+            eval: Some(crate::eval::constant),
         }
     }
 }

@@ -1,11 +1,12 @@
 //! Floating-point arithmetic, elementwise.
 
 use super::{FASTMATH, FLOATS, ROUNDING_MODE};
+use crate::eval;
 use mlir::ods::Assembly;
 use mlir::op;
 
 macro_rules! rounded_binary {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(, $extra:ident)*;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(= $eval:ident)? $(, $extra:ident)*;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -20,6 +21,7 @@ macro_rules! rounded_binary {
                     assembly: Assembly::Format(
                         "$lhs `,` $rhs ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($result)",
                     ),
+                    $(eval: Some(eval::$eval),)?
                 }
             }
         })*
@@ -28,17 +30,17 @@ macro_rules! rounded_binary {
 
 rounded_binary! {
     /// Sum.
-    AddFOp, "arith.addf", Commutative, ConstantsLast;
+    AddFOp, "arith.addf" = ADD, Commutative, ConstantsLast;
     /// Quotient.
-    DivFOp, "arith.divf";
+    DivFOp, "arith.divf" = DIVIDE;
     /// Product.
-    MulFOp, "arith.mulf", Commutative, ConstantsLast;
+    MulFOp, "arith.mulf" = MULTIPLY, Commutative, ConstantsLast;
     /// Difference.
-    SubFOp, "arith.subf";
+    SubFOp, "arith.subf" = SUBTRACT;
 }
 
 macro_rules! binary {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(, $extra:ident)*;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(= $eval:ident)? $(, $extra:ident)*;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -48,6 +50,7 @@ macro_rules! binary {
                 traits [Pure, SameOperandsAndResultType, Elementwise $(, $extra)*]
                 hooks {
                     assembly: Assembly::Format("$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"),
+                    $(eval: Some(eval::$eval),)?
                 }
             }
         })*
@@ -56,11 +59,11 @@ macro_rules! binary {
 
 binary! {
     /// The greater; NaN if either is NaN.
-    MaximumFOp, "arith.maximumf", Commutative, ConstantsLast;
+    MaximumFOp, "arith.maximumf" = MAXIMUM, Commutative, ConstantsLast;
     /// The greater; the other one if one is NaN.
     MaxNumFOp, "arith.maxnumf", Commutative, ConstantsLast;
     /// The lesser; NaN if either is NaN.
-    MinimumFOp, "arith.minimumf", Commutative, ConstantsLast;
+    MinimumFOp, "arith.minimumf" = MINIMUM, Commutative, ConstantsLast;
     /// The lesser; the other one if one is NaN.
     MinNumFOp, "arith.minnumf", Commutative, ConstantsLast;
     /// Remainder with the sign of the dividend.

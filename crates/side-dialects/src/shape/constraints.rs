@@ -1,18 +1,22 @@
 //! Statements about shapes, and the witnesses that they hold.
 
 use super::types::{I1_ONLY, SHAPE_OR_EXTENTS, WITNESS_ONLY};
+use crate::eval;
 use mlir::ods::Assembly;
 use mlir::op;
 
 macro_rules! on_shapes {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $result:ident $(, $extra:ident)*;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(= $eval:ident)?, $result:ident $(, $extra:ident)*;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
                 operands { shapes: variadic SHAPE_OR_EXTENTS }
                 results { result: single $result }
                 traits [Commutative, ConstantsLast $(, $extra)*]
-                hooks { assembly: Assembly::Format("$shapes attr-dict `:` type($shapes)") }
+                hooks {
+                    assembly: Assembly::Format("$shapes attr-dict `:` type($shapes)")
+                    $(, eval: Some(eval::$eval))?
+                }
             }
         })*
     };
@@ -20,9 +24,9 @@ macro_rules! on_shapes {
 
 on_shapes! {
     /// A witness that the shapes can be broadcast together.
-    CstrBroadcastableOp, "shape.cstr_broadcastable", WITNESS_ONLY;
+    CstrBroadcastableOp, "shape.cstr_broadcastable" = cstr_broadcastable, WITNESS_ONLY;
     /// A witness that the shapes are equal.
-    CstrEqOp, "shape.cstr_eq", WITNESS_ONLY;
+    CstrEqOp, "shape.cstr_eq" = cstr_eq, WITNESS_ONLY;
     /// Whether the shapes can be broadcast together.
     IsBroadcastableOp, "shape.is_broadcastable", I1_ONLY, Pure;
     /// Whether the shapes are equal.
@@ -55,6 +59,6 @@ op! {
         operands { inputs: variadic WITNESS_ONLY }
         results { result: single WITNESS_ONLY }
         traits [Pure, Commutative, ConstantsLast]
-        hooks { assembly: Assembly::Format("$inputs attr-dict") }
+        hooks { eval: Some(eval::WITNESS), assembly: Assembly::Format("$inputs attr-dict") }
     }
 }

@@ -4,6 +4,7 @@ use super::types::{
     ANY_SHAPE_OR_SIZE, EXTENT_TENSOR, SHAPE_ONLY, SHAPE_OR_EXTENTS, SHAPED, SHAPED_OR_VALUE_SHAPE, SIZE_OR_INDEX,
     VALUE_SHAPE_ONLY, extent_tensor_of, is_extent_tensor,
 };
+use crate::eval;
 use mlir::attrs::DenseElements;
 use mlir::ods::{Assembly, TypeConstraint, TypeRule};
 use mlir::text::{OpState, Parsed, Parser, Printer};
@@ -28,7 +29,7 @@ op! {
         results { result: single SHAPE_OR_EXTENTS }
         attributes { error: optional String }
         traits [Pure, Commutative, ConstantsLast]
-        hooks { assembly: Assembly::Format("$shapes attr-dict `:` type($shapes) `->` type($result)") }
+        hooks { eval: Some(eval::broadcast), assembly: Assembly::Format("$shapes attr-dict `:` type($shapes) `->` type($result)") }
     }
 }
 
@@ -39,7 +40,7 @@ op! {
         results { result: single SHAPE_OR_EXTENTS }
         traits [Pure]
         hooks {
-            assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"),
+            eval: Some(eval::concatenate), assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"),
         }
     }
 }
@@ -51,7 +52,7 @@ op! {
         attributes { shape: required IndexElements }
         traits [Pure, ConstantLike]
         hooks {
-            assembly: Assembly::Custom { parse: parse_const_shape, print: print_const_shape },
+            eval: Some(eval::constant), assembly: Assembly::Custom { parse: parse_const_shape, print: print_const_shape },
             verify: Some(verify_const_shape),
         }
     }
@@ -104,7 +105,7 @@ op! {
         results { extent: single SIZE_OR_INDEX }
         traits [Pure]
         hooks {
-            assembly: Assembly::Format("$value `,` $index attr-dict `:` type($value) `,` type($index) `->` type($extent)"),
+            eval: Some(eval::dim), assembly: Assembly::Format("$value `,` $index attr-dict `:` type($value) `,` type($index) `->` type($extent)"),
         }
     }
 }
@@ -115,7 +116,7 @@ op! {
         operands { input: single EXTENT_TENSOR }
         results { result: single SHAPE_ONLY }
         traits [Pure]
-        hooks { assembly: Assembly::Format("$input attr-dict `:` type($input)") }
+        hooks { eval: Some(eval::IDENTITY), assembly: Assembly::Format("$input attr-dict `:` type($input)") }
     }
 }
 
@@ -125,7 +126,7 @@ op! {
         operands { extents: variadic SIZE_OR_INDEX }
         results { shape: single SHAPE_ONLY }
         traits [Pure]
-        hooks { assembly: Assembly::Format("$extents attr-dict `:` type($extents)") }
+        hooks { eval: Some(eval::concatenate), assembly: Assembly::Format("$extents attr-dict `:` type($extents)") }
     }
 }
 
@@ -136,7 +137,7 @@ op! {
         results { extent: single SIZE_OR_INDEX }
         traits [Pure]
         hooks {
-            assembly: Assembly::Format("$shape `,` $dim attr-dict `:` type($shape) `,` type($dim) `->` type($extent)"),
+            eval: Some(eval::get_extent), assembly: Assembly::Format("$shape `,` $dim attr-dict `:` type($shape) `,` type($dim) `->` type($extent)"),
         }
     }
 }
@@ -157,7 +158,7 @@ op! {
 }
 
 macro_rules! of_shape {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $operand:ident: $from:ident, $result:ident: $to:ident, $format:literal;)*)
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $operand:ident: $from:ident, $result:ident: $to:ident, $format:literal $(=> $eval:ident)?;)*)
     => {
         $(op! {
             $(#[doc = $doc])+
@@ -165,7 +166,7 @@ macro_rules! of_shape {
                 operands { $operand: single $from }
                 results { $result: single $to }
                 traits [Pure]
-                hooks { assembly: Assembly::Format($format) }
+                hooks { assembly: Assembly::Format($format) $(, eval: Some(eval::$eval))? }
             }
         })*
     };
@@ -174,13 +175,13 @@ macro_rules! of_shape {
 of_shape! {
     /// The number of elements of a value of that shape.
     NumElementsOp, "shape.num_elements", shape: SHAPE_OR_EXTENTS, result: SIZE_OR_INDEX,
-        "$shape attr-dict `:` type($shape) `->` type($result)";
+        "$shape attr-dict `:` type($shape) `->` type($result)" => num_elements;
     /// The number of dimensions of a shape.
     RankOp, "shape.rank", shape: SHAPE_OR_EXTENTS, rank: SIZE_OR_INDEX,
-        "$shape attr-dict `:` type($shape) `->` type($rank)";
+        "$shape attr-dict `:` type($shape) `->` type($rank)" => rank;
     /// The sizes of a shape as a tensor.
     ToExtentTensorOp, "shape.to_extent_tensor", input: SHAPE_OR_EXTENTS, result: EXTENT_TENSOR_OR_INDICES,
-        "$input attr-dict `:` type($input) `->` type($result)";
+        "$input attr-dict `:` type($input) `->` type($result)" => IDENTITY;
     /// The shape whose sizes are the elements of a value.
     ValueAsShapeOp, "shape.value_as_shape", arg: SIZES_AS_VALUE, result: SHAPE_OR_EXTENTS,
         "$arg attr-dict `:` type($arg) `->` type($result)";
@@ -208,7 +209,7 @@ op! {
         results { result: single SHAPE_OR_EXTENTS }
         traits [Pure]
         hooks {
-            assembly: Assembly::Format("$arg attr-dict `:` type($arg) `->` type($result)"),
+            eval: Some(eval::shape_of), assembly: Assembly::Format("$arg attr-dict `:` type($arg) `->` type($result)"),
             verify: Some(verify_shape_of),
         }
     }

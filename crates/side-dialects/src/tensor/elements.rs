@@ -1,6 +1,7 @@
 //! Elements, sizes and making of tensors.
 
 use super::{ANY_TENSOR, INDEX, INDICES, RANKED, STATIC, UNRANKED_OR_NOT_SCALAR};
+use crate::eval;
 use mlir::ods::{Assembly, TypeConstraint};
 use mlir::types::DYNAMIC;
 use mlir::{Diagnostics, OpRef, op};
@@ -33,7 +34,7 @@ op! {
         results { result: single INDEX }
         traits [NoMemoryEffect]
         hooks {
-            assembly: Assembly::Format("attr-dict $source `,` $index `:` type($source)"),
+            eval: Some(eval::dim), assembly: Assembly::Format("attr-dict $source `,` $index `:` type($source)"),
             result_name: Some(|_| "dim".into()),
         }
     }
@@ -59,7 +60,7 @@ op! {
         results { result: single TypeConstraint::ANY }
         traits [Pure]
         hooks {
-            assembly: Assembly::Format("$tensor `[` $indices `]` attr-dict `:` type($tensor)"),
+            eval: Some(eval::extract), assembly: Assembly::Format("$tensor `[` $indices `]` attr-dict `:` type($tensor)"),
             infer: Some(|op| Ok(vec![op.operand_type(0).element_type().clone()])),
             verify: Some(|op, errors| check_indices(op, 0, errors)),
             result_name: Some(|_| "extracted".into()),
@@ -74,7 +75,7 @@ op! {
         results { result: single STATIC }
         traits [Pure]
         hooks {
-            assembly: Assembly::Format("$elements attr-dict `:` type($result)"),
+            eval: Some(eval::from_elements), assembly: Assembly::Format("$elements attr-dict `:` type($result)"),
             verify: Some(verify_from_elements),
             result_name: Some(|_| "from_elements".into()),
         }

@@ -1,6 +1,7 @@
 //! Casts and other views of the same elements.
 
 use super::{ANY_TENSOR, INDEX, INDICES, RANKED, REASSOCIATION};
+use crate::eval;
 use mlir::ods::Assembly;
 use mlir::verify::have_compatible_shapes;
 use mlir::{Diagnostics, OpRef, Type, op};
@@ -22,7 +23,7 @@ op! {
         results { dest: single ANY_TENSOR }
         traits [Pure]
         hooks {
-            assembly: Assembly::Format("$source attr-dict `:` type($source) `to` type($dest)"),
+            eval: Some(eval::IDENTITY), assembly: Assembly::Format("$source attr-dict `:` type($source) `to` type($dest)"),
             verify: Some(verify_cast),
             result_name: Some(|_| "cast".into()),
         }

@@ -16,23 +16,44 @@ mod top_k;
 mod wide;
 
 use expr::{Expr, replace_by};
-use mlir::pass::{Context, Pass};
-use mlir::rewrite::conversion::{Conversion, Legality};
+use mlir::ods::OpDef;
+use mlir::pass::{Context, Options, Pass};
+use mlir::rewrite::conversion::{Conversion, Legality, convert};
 use mlir::rewrite::{Pattern, PatternSet};
-use mlir::{OpRef, ods::OpDef};
+use mlir::{Diagnostics, Module, OpRef};
 
 /// Expands CHLO ops.
 pub const PASS: Pass =
     Pass::on_functions("chlo-legalize-to-stablehlo", "Expand CHLO ops into StableHLO and shape ops", run);
 
 fn run(cx: &mut Context<'_>) {
-    let mut patterns =
-        PatternSet::new(&[FUNCTIONS, broadcast::PATTERNS, ragged_dot::PATTERNS, scan::PATTERNS, top_k::PATTERNS]);
-    let legality = |op: OpRef<'_>| match op.def().map(OpDef::dialect) {
-        Some("chlo") => Legality::Illegal,
-        _ => Legality::Legal,
-    };
-    cx.convert(&mut patterns, &Conversion { legality: &legality, types: None });
+    let legality = |op: OpRef<'_>| if is_chlo(op) { Legality::Illegal } else { Legality::Legal };
+    cx.convert(&mut patterns(), &Conversion { legality: &legality, types: None });
+}
+
+/// Expands the CHLO ops that cannot be evaluated as they are.
+///
+/// # Errors
+/// An op that has no expansion for its types.
+pub fn expand_for_evaluation(module: &mut Module) -> Result<(), Diagnostics> {
+    let legality = |op: OpRef<'_>| if needs_expansion(op) { Legality::Illegal } else { Legality::Legal };
+    let (root, options) = (module.top().id(), Options::default());
+    let conversion = Conversion { legality: &legality, types: None };
+    let (diagnostics, _) = convert(module, root, &mut patterns(), &conversion, &options);
+    if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
+}
+
+/// Whether [`expand_for_evaluation`] has something to do.
+pub fn needs_expansion(op: OpRef<'_>) -> bool {
+    is_chlo(op) && op.def().is_some_and(|def| def.eval.is_none())
+}
+
+fn is_chlo(op: OpRef<'_>) -> bool {
+    op.def().map(OpDef::dialect) == Some("chlo")
+}
+
+fn patterns() -> PatternSet {
+    PatternSet::new(&[FUNCTIONS, broadcast::PATTERNS, ragged_dot::PATTERNS, scan::PATTERNS, top_k::PATTERNS])
 }
 
 macro_rules! functions {

@@ -2,8 +2,8 @@
 
 use super::expr::{constant, splat};
 use super::top_k::{as_vector, concatenate, dimension_size};
-use chlo::{PRECISION, RAGGED_DOT_DIMENSION_NUMBERS, RaggedDotOp};
-use hlo::attrs::{DOT_DIMENSION_NUMBERS, ints};
+use chlo::{PRECISION, Ragged, RaggedDims, RaggedDotOp};
+use hlo::attrs::DOT_DIMENSION_NUMBERS;
 use hlo::compat::with_element;
 use hlo::enums::{self, COMPARISON_DIRECTION};
 use hlo::ops::*;
@@ -21,70 +21,43 @@ pub(super) static PATTERNS: &[Pattern] = &[Pattern::new("ragged-dot", RaggedDotO
 const MAX_GROUPS: i64 = 1 << 16;
 
 /// The op, read.
-struct Ragged {
+struct Product<'a> {
     lhs: Value,
     rhs: Value,
     group_sizes: Value,
-    dims: Dims,
+    dims: RaggedDims<'a>,
     precision: Option<Attribute>,
     result: Type,
-}
-
-struct Dims {
-    lhs_batching: Vec<i64>,
-    rhs_batching: Vec<i64>,
-    lhs_contracting: Vec<i64>,
-    rhs_contracting: Vec<i64>,
-    lhs_ragged: Vec<i64>,
-    rhs_group: Vec<i64>,
 }
 
 /// The ragged dimension may be one of `lhs` alone (then `rhs` has a dimension for the group), one that is contracted
 /// (then the result has), or a batch dimension (then groups mean nothing).
 fn ragged_dot(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    let ragged = read(rw, op)?;
-    let rank = |ty: &Type| ty.shape().map(<[i64]>::len);
-    let (lhs, rhs, result) = (rank(rw.ty(ragged.lhs))?, rank(rw.ty(ragged.rhs))?, rank(&ragged.result)?);
-    let value = if lhs < rhs {
-        ragged_rows(rw, &ragged)?
-    } else if lhs < result {
-        ragged_contraction(rw, &ragged)?
-    } else {
-        dot(
-            rw,
-            &ragged,
-            ragged.lhs,
-            ragged.rhs,
-            &ragged.dims.rhs_batching,
-            &ragged.dims.rhs_contracting,
-            &ragged.result,
-        )
+    let numbers = RaggedDotOp::cast(rw.op(op))?.ragged_dot_dimension_numbers()?.clone();
+    let ragged = read(rw, op, &numbers)?;
+    let value = match ragged.dims.ragged()?.1 {
+        Ragged::Free => ragged_rows(rw, &ragged)?,
+        Ragged::Contracting => ragged_contraction(rw, &ragged)?,
+        Ragged::Batch => {
+            let (batching, contracting) = (ragged.dims.rhs_batching_dimensions, ragged.dims.rhs_contracting_dimensions);
+            dot(rw, &ragged, ragged.lhs, ragged.rhs, batching, contracting, &ragged.result)
+        }
     };
     rw.replace(op, &[value]);
     Some(())
 }
 
-fn read(rw: &Rewriter<'_>, op: OpId) -> Option<Ragged> {
+fn read<'a>(rw: &Rewriter<'_>, op: OpId, numbers: &'a Attribute) -> Option<Product<'a>> {
     let view = RaggedDotOp::cast(rw.op(op))?;
-    let params = view.ragged_dot_dimension_numbers()?.as_dialect(&RAGGED_DOT_DIMENSION_NUMBERS)?;
-    let list = |i: usize| ints(params.get(i).and_then(Option::as_ref)).to_vec();
-    let dims = Dims {
-        lhs_batching: list(0),
-        rhs_batching: list(1),
-        lhs_contracting: list(2),
-        rhs_contracting: list(3),
-        lhs_ragged: list(4),
-        rhs_group: list(5),
-    };
     let precision = view.precision_config().and_then(|p| p.as_array()).map(|cases| {
         let case = |case: &Attribute| Attribute::enumeration(&enums::PRECISION, case.as_enum(&PRECISION).unwrap_or(0));
         Attribute::array(cases.iter().map(case).collect())
     });
-    Some(Ragged {
+    Some(Product {
         lhs: view.lhs(),
         rhs: view.rhs(),
         group_sizes: view.group_sizes(),
-        dims,
+        dims: RaggedDims::of(numbers)?,
         precision,
         result: view.result_type(0).clone(),
     })
@@ -92,7 +65,7 @@ fn read(rw: &Rewriter<'_>, op: OpId) -> Option<Ragged> {
 
 fn dot(
     rw: &mut Rewriter<'_>,
-    ragged: &Ragged,
+    ragged: &Product<'_>,
     lhs: Value,
     rhs: Value,
     rhs_batching: &[i64],
@@ -101,9 +74,9 @@ fn dot(
 ) -> Value {
     let list = |dims: &[i64]| Some(Attribute::i64_array(dims));
     let params = vec![
-        list(&ragged.dims.lhs_batching),
+        list(ragged.dims.lhs_batching_dimensions),
         list(rhs_batching),
-        list(&ragged.dims.lhs_contracting),
+        list(ragged.dims.lhs_contracting_dimensions),
         list(rhs_contracting),
     ];
     let dot = rw.make(DotGeneralOp::DEF, [lhs, rhs]);
@@ -112,13 +85,14 @@ fn dot(
 }
 
 /// `[b, m, k] x [g, b, k, n] -> [b, m, n]`: the sum over the groups of `mask(lhs) x rhs[g]`.
-fn ragged_rows(rw: &mut Rewriter<'_>, ragged: &Ragged) -> Option<Value> {
-    let group_dim = *ragged.dims.rhs_group.first()?;
+fn ragged_rows(rw: &mut Rewriter<'_>, ragged: &Product<'_>) -> Option<Value> {
+    let group_dim = *ragged.dims.rhs_group_dimensions.first()?;
     let at = usize::try_from(group_dim).ok()?;
     let groups = number_of_groups(*rw.ty(ragged.rhs).shape()?.get(at)?)?;
     let mut masks = Masks::new(rw, ragged)?;
     let without = |dims: &[i64]| dims.iter().map(|&d| if d > group_dim { d - 1 } else { d }).collect::<Vec<_>>();
-    let (batching, contracting) = (without(&ragged.dims.rhs_batching), without(&ragged.dims.rhs_contracting));
+    let (batching, contracting) =
+        (without(ragged.dims.rhs_batching_dimensions), without(ragged.dims.rhs_contracting_dimensions));
     let mut sum = None;
     for group in 0..groups {
         let lhs = masks.next(rw, group)?;
@@ -133,7 +107,7 @@ fn ragged_rows(rw: &mut Rewriter<'_>, ragged: &Ragged) -> Option<Value> {
 }
 
 /// `[b, m, k] x [b, k, n] -> [g, b, m, n]`: the products `mask(lhs) x rhs`, one a group.
-fn ragged_contraction(rw: &mut Rewriter<'_>, ragged: &Ragged) -> Option<Value> {
+fn ragged_contraction(rw: &mut Rewriter<'_>, ragged: &Product<'_>) -> Option<Value> {
     let groups = number_of_groups(*rw.ty(ragged.group_sizes).shape()?.last()?)?;
     let result = ragged.result.as_tensor()?;
     let product = Type::tensor(&result.shape[1..], result.element.clone());
@@ -141,7 +115,7 @@ fn ragged_contraction(rw: &mut Rewriter<'_>, ragged: &Ragged) -> Option<Value> {
     let mut products = Vec::new();
     for group in 0..groups {
         let lhs = masks.next(rw, group)?;
-        let (batching, contracting) = (&ragged.dims.rhs_batching, &ragged.dims.rhs_contracting);
+        let (batching, contracting) = (ragged.dims.rhs_batching_dimensions, ragged.dims.rhs_contracting_dimensions);
         products.push(dot(rw, ragged, lhs, ragged.rhs, batching, contracting, &product));
     }
     let mut shape = result.shape.clone();
@@ -172,7 +146,7 @@ fn number_of_groups(size: i64) -> Option<i64> {
 
 /// `lhs` with zeros outside of one group after the other.
 struct Masks<'a> {
-    ragged: &'a Ragged,
+    ragged: &'a Product<'a>,
     lhs: TensorType,
     /// Shape of the start of a group: one for each index of the leading dimensions of the group sizes.
     batch: Vec<i64>,
@@ -184,11 +158,11 @@ struct Masks<'a> {
 }
 
 impl<'a> Masks<'a> {
-    fn new(rw: &mut Rewriter<'_>, ragged: &'a Ragged) -> Option<Self> {
+    fn new(rw: &mut Rewriter<'_>, ragged: &'a Product<'a>) -> Option<Self> {
         let lhs = rw.ty(ragged.lhs).as_tensor()?.clone();
         let sizes = rw.ty(ragged.group_sizes).as_tensor()?.clone();
         let batch = sizes.shape.split_last()?.1.to_vec();
-        let dimension = usize::try_from(*ragged.dims.lhs_ragged.first()?).ok().filter(|&d| d < lhs.rank())?;
+        let dimension = usize::try_from(ragged.dims.ragged()?.0).ok().filter(|&d| d < lhs.rank())?;
         let zero_element = splat(Type::tensor([], lhs.element.clone()), vec![0; lhs.element.dtype()?.bytes()])?;
         let start = if batch.contains(&DYNAMIC) {
             let mut parts = Vec::new();
@@ -233,7 +207,7 @@ impl<'a> Masks<'a> {
         let start = self.start;
         let limit = rw.make(AddOp::DEF, [start, size]).value()?;
         self.start = limit;
-        let leading: Vec<i64> = (0..self.batch.len() as i64).collect();
+        let leading = if self.batch.is_empty() { Vec::new() } else { self.ragged.dims.group_prefix()? };
         let from = self.spread(rw, start, &leading)?;
         let to = self.spread(rw, limit, &leading)?;
         let all: Vec<i64> = (0..self.lhs.rank() as i64).collect();
