@@ -5,6 +5,7 @@
 use crate::attrs::flag;
 use crate::check;
 use crate::compat;
+use crate::eval::mesh_axes_groups;
 use mlir::{OpRef, Type};
 
 /// The type with another shape, of which nothing more is known.
@@ -37,6 +38,10 @@ pub fn sizes(op: OpRef<'_>, operand: usize) -> Option<Vec<i64>> {
 /// The number of processes in each group of a collective op, where that does not depend on how many partitions there are.
 pub fn group_size(op: OpRef<'_>) -> Option<i64> {
     let known = op.attr("channel_handle").is_none() || flag(op.attr("use_global_device_ids"));
-    let groups = op.attr("replica_groups").filter(|groups| known && groups.is_elements())?;
-    groups.ty().shape()?.get(1).copied().filter(|&size| size > 0)
+    let groups = op.attr("replica_groups").filter(|_| known)?;
+    let size = match groups.is_elements() {
+        true => groups.ty().shape()?.get(1).copied(),
+        false => mesh_axes_groups(op)?.first().and_then(|group| i64::try_from(group.len()).ok()),
+    };
+    size.filter(|&size| size > 0)
 }

@@ -1,7 +1,9 @@
 //! The builtin dialect: `builtin.module` and `builtin.unrealized_conversion_cast`.
 
+use crate::ir::{OpRef, Value};
 use crate::ods::{Assembly, Dialect, TypeConstraint};
 use crate::op;
+use crate::rewrite::Folded;
 
 /// The builtin dialect.
 pub static BUILTIN: Dialect = Dialect {
@@ -27,6 +29,20 @@ op! {
         operands { inputs: variadic TypeConstraint::ANY }
         results { outputs: variadic TypeConstraint::ANY }
         traits [Pure]
-        hooks { assembly: Assembly::Format("($inputs^ `:` type($inputs))? `to` type($outputs) attr-dict") }
+        hooks {
+            assembly: Assembly::Format("($inputs^ `:` type($inputs))? `to` type($outputs) attr-dict"),
+            fold: Some(|op, _| fold_cast(op)),
+        }
     }
+}
+
+/// A cast to the types of its inputs is these; a cast back is what was cast.
+fn fold_cast(op: OpRef<'_>) -> Option<Vec<Folded>> {
+    let fits = |values: &[Value]| values.iter().map(|&v| op.module().ty(v)).eq(op.result_types());
+    if fits(op.operands()) {
+        return Some(op.operands().iter().copied().map(Folded::Value).collect());
+    }
+    let before = op.module().defining_op(*op.operands().first()?)?;
+    let whole = before.is(UnrealizedConversionCastOp::DEF) && before.results().eq(op.operands().iter().copied());
+    (whole && fits(before.operands())).then(|| before.operands().iter().copied().map(Folded::Value).collect())
 }

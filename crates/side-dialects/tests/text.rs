@@ -271,7 +271,7 @@ fn tensor() {
 fn quant() {
     check_lines(
         "%arg0: tensor<2xf32>, %arg1: tensor<2x!quant.uniform<i8:f32, 1.000000e+00:17>>, \
-         %arg2: !quant.uniform<u8<1:200>:f32, 0.13170163023705575:-1>, \
+         %arg2: !quant.uniform<ui8<1:200>:f32, 0.13170163023705575:-1>, \
          %arg3: tensor<2x!quant.uniform<i8:f32:0, {2.000000e+00,1.000000e-01:-30}>>, \
          %arg4: tensor<2x4x!quant.uniform<i8:f32:{0:1, 1:2}, {{2.000000e+00:10, 3.000000e+00:20}, {3.000000e+00:30, 4.000000e+00}}>>, \
          %arg5: !quant.any<i8<-8:7>:f32>, %arg6: !quant.any<u8>, %arg7: !quant.calibrated<f32<-0.998:1.232100e+00>>",

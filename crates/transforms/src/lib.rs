@@ -5,12 +5,18 @@ mod canonicalize;
 mod canonicalize_dynamism;
 mod check_shape_assertions;
 mod chlo_legalize;
+mod compatibility_expander;
 mod composite_to_call;
+mod convert_to_signless;
 mod cse;
 mod dimensions;
 mod dynamic_values;
 mod evaluate;
 mod inline;
+mod instrument_with_probe;
+mod legalize_deprecated_ops;
+mod qdq_to_quantized_op;
+mod quantized_op_to_qdq;
 mod reconcile_unrealized_casts;
 mod refine_arguments;
 mod refine_shapes;
@@ -19,6 +25,7 @@ mod shape_legalize;
 mod strip_debuginfo;
 mod symbol_dce;
 mod symbols;
+mod wrap_in_composite;
 
 pub use chlo_legalize::{expand_for_evaluation, needs_expansion};
 
@@ -34,15 +41,22 @@ pub static PASSES: Passes = Passes {
         chlo_legalize::PASS,
         cse::PASS,
         inline::PASS,
+        instrument_with_probe::PASS,
         reconcile_unrealized_casts::PASS,
         shape_legalize::PASS,
         canonicalize_dynamism::PASS,
         check_shape_assertions::PASS,
+        compatibility_expander::PASS,
+        convert_to_signless::PASS,
         composite_to_call::PASS,
+        legalize_deprecated_ops::PASS,
+        qdq_to_quantized_op::PASS,
+        quantized_op_to_qdq::PASS,
         passes::STABLEHLO_LEGALIZE_TO_VHLO,
         refine_arguments::PASS,
         refine_shapes::PASS,
         remove_dynamism::PASS,
+        wrap_in_composite::PASS,
         strip_debuginfo::PASS,
         symbol_dce::PASS,
         passes::VHLO_LEGALIZE_TO_STABLEHLO,

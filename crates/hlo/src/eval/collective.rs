@@ -97,8 +97,8 @@ fn replica_groups(op: OpRef<'_>, count: usize) -> Result<Vec<Vec<usize>>, EvalEr
     let attr = op.attr("replica_groups").ok_or_else(|| super::missing(op, "replica_groups"))?;
     let invalid = || super::missing(op, "replica_groups");
     let groups = match attr.as_dialect(&REPLICA_GROUP_MESH_AXES) {
-        Some([Some(mesh), Some(axes)]) => mesh_groups(op, mesh, axes.as_array().unwrap_or(&[])).ok_or_else(invalid)?,
-        _ => {
+        Some(_) => mesh_axes_groups(op).ok_or_else(invalid)?,
+        None => {
             let columns = attr.ty().shape().and_then(|s| usize::try_from(*s.get(1)?).ok()).unwrap_or(0);
             let ids = attr.as_dense().and_then(|d| d.int_values()).ok_or_else(invalid)?;
             // -1 fills up groups that are smaller than others.
@@ -108,6 +108,14 @@ fn replica_groups(op: OpRef<'_>, count: usize) -> Result<Vec<Vec<usize>>, EvalEr
     };
     let all = groups.iter().all(Vec::is_empty);
     Ok(if all { vec![(0..count).collect()] } else { groups })
+}
+
+/// The groups of processes of an op whose `replica_groups` are axes of a mesh. None if they are not, or the mesh is not known.
+pub fn mesh_axes_groups(op: OpRef<'_>) -> Option<Vec<Vec<usize>>> {
+    match op.attr("replica_groups")?.as_dialect(&REPLICA_GROUP_MESH_AXES)? {
+        [Some(mesh), Some(axes)] => mesh_groups(op, mesh, axes.as_array().unwrap_or(&[])),
+        _ => None,
+    }
 }
 
 /// The groups that axes of a mesh make: devices that differ only along these.

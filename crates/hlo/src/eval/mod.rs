@@ -18,7 +18,7 @@ mod window;
 
 pub use batch_norm::{batch_norm_grad, batch_norm_inference, batch_norm_training, epsilon};
 pub use body::{Body, BodyShape};
-pub use collective::{CollectiveRoot, Strategy};
+pub use collective::{CollectiveRoot, Strategy, mesh_axes_groups};
 pub use contract::{Convolution, dot_general};
 pub use fft::{Fourier, fourier};
 pub use index_vectors::{apply_updates, gather, scatter, take};

@@ -513,6 +513,28 @@ impl Module {
     }
 }
 
+impl Module {
+    /// All ops below `op`, itself last, children before parents, in order.
+    pub fn post_order(&self, op: OpId) -> Vec<OpId> {
+        let mut order = Vec::new();
+        // An op is met twice: before and after what is in it.
+        let mut stack = vec![(op, false)];
+        while let Some((op, entered)) = stack.pop() {
+            if entered {
+                order.push(op);
+                continue;
+            }
+            stack.push((op, true));
+            for &region in self.op(op).regions().iter().rev() {
+                for &block in self.blocks(region).iter().rev() {
+                    stack.extend(self.ops(block).iter().rev().map(|&op| (op, false)));
+                }
+            }
+        }
+        order
+    }
+}
+
 /// Iterates over ops, parents before children, in order.
 pub struct Walk<'m> {
     module: &'m Module,

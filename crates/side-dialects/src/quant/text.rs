@@ -52,6 +52,10 @@ fn print_storage(p: &mut Printer<'_>, storage: &Type, min: i64, max: i64) {
         TypeKind::Integer { width, signedness: Signedness::Unsigned } => p.number(format_args!("u{width}")),
         _ => p.ty(storage),
     }
+    print_range(p, storage, min, max);
+}
+
+fn print_range(p: &mut Printer<'_>, storage: &Type, min: i64, max: i64) {
     if (min, max) != storage_limits(storage) {
         p.number(format_args!("<{min}:{max}>"));
     }
@@ -176,7 +180,8 @@ fn round_to(expressed: &Type, scales: &mut [f64]) {
 pub(super) fn print_uniform(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
     let Some(view) = Uniform::from_params(params) else { return p.write("<>") };
     p.write("<");
-    print_storage(p, view.storage, view.storage_min, view.storage_max);
+    p.ty(view.storage);
+    print_range(p, view.storage, view.storage_min, view.storage_max);
     p.write(":");
     p.ty(view.expressed);
     let scales: Vec<(f64, i64)> = view.scales().zip(view.zero_points.iter().copied()).collect();

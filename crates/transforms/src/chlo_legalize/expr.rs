@@ -16,7 +16,7 @@ use std::cell::{Cell, RefCell};
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 /// Where the ops of formulas go.
-pub(super) struct Builder<'r, 'm> {
+pub(crate) struct Builder<'r, 'm> {
     rewriter: RefCell<&'r mut Rewriter<'m>>,
     /// Whether something could not be made: a constant of a type that has no values here.
     failed: Cell<bool>,
@@ -85,12 +85,12 @@ impl Build for Builder<'_, '_> {
 }
 
 /// Elements of a static type that all have the stored form `element`.
-pub(super) fn splat(ty: Type, element: Vec<u8>) -> Option<Attribute> {
+pub(crate) fn splat(ty: Type, element: Vec<u8>) -> Option<Attribute> {
     DenseElements::new(ty, Bytes::from_vec(element)).map(Attribute::from)
 }
 
 /// A tensor whose elements are all `scalar`, dense elements of rank 0, with the shape of the value `shape`.
-pub(super) fn constant_like(rw: &mut Rewriter<'_>, scalar: &Attribute, shape: Value) -> Option<Value> {
+pub(crate) fn constant_like(rw: &mut Rewriter<'_>, scalar: &Attribute, shape: Value) -> Option<Value> {
     let element = scalar.as_dense()?.ty().element_type().clone();
     let ty = rw.ty(shape).clone();
     let tensor = ty.as_tensor()?;
@@ -109,20 +109,20 @@ pub(super) fn constant_like(rw: &mut Rewriter<'_>, scalar: &Attribute, shape: Va
 }
 
 /// A constant of the type of its value.
-pub(super) fn constant(rw: &mut Rewriter<'_>, value: Attribute) -> Option<Value> {
+pub(crate) fn constant(rw: &mut Rewriter<'_>, value: Attribute) -> Option<Value> {
     let ty = value.ty();
     Some(rw.make(ConstantOp::DEF, []).attr("value", value).result(ty))
 }
 
 /// Whether some sizes are unknown, but all of those have a bound.
-pub(super) fn is_bounded(ty: &TensorType) -> bool {
+pub(crate) fn is_bounded(ty: &TensorType) -> bool {
     let bounds = ty.encoding.as_ref().and_then(attrs::bounds);
     bounds.is_some_and(|bounds| ty.shape.iter().zip(bounds).all(|(&size, &bound)| size != DYNAMIC || bound != DYNAMIC))
 }
 
 /// A value with operators.
 #[derive(Clone, Copy)]
-pub(super) struct Expr<'b> {
+pub(crate) struct Expr<'b> {
     builder: &'b dyn Build,
     value: Value,
 }
@@ -182,15 +182,7 @@ impl<'b> Expr<'b> {
 
     /// That number, rounded to the element type.
     pub fn like(self, number: f64) -> Expr<'b> {
-        self.constant(&|element| match &**element {
-            TypeKind::Complex(part) => {
-                let mut bytes = float_bytes(part, |format| format.encode(number))?;
-                bytes.extend(float_bytes(part, |format| format.encode(0.0))?);
-                Some(bytes)
-            }
-            TypeKind::Integer { .. } => integer_bytes(element, number as i128),
-            _ => float_bytes(element, |format| format.encode(number)),
-        })
+        self.constant(&|element| number_bytes(element, number))
     }
 
     /// That integer; its upper bits are cut off.
@@ -215,6 +207,19 @@ impl<'b> Expr<'b> {
     /// The smallest positive number.
     pub fn like_min_positive(self) -> Expr<'b> {
         self.like_format(|_| 1)
+    }
+}
+
+/// The stored form of a number, rounded to that type.
+pub(crate) fn number_bytes(element: &Type, number: f64) -> Option<Vec<u8>> {
+    match &**element {
+        TypeKind::Complex(part) => {
+            let mut bytes = float_bytes(part, |format| format.encode(number))?;
+            bytes.extend(float_bytes(part, |format| format.encode(0.0))?);
+            Some(bytes)
+        }
+        TypeKind::Integer { .. } => integer_bytes(element, number as i128),
+        _ => float_bytes(element, |format| format.encode(number)),
     }
 }
 
@@ -257,7 +262,7 @@ functions! {
 
 macro_rules! functions_of_two {
     ($($name:ident = $op:ident;)*) => {
-        $(pub(super) fn $name<'b>(a: Expr<'b>, b: Expr<'b>) -> Expr<'b> {
+        $(pub(crate) fn $name<'b>(a: Expr<'b>, b: Expr<'b>) -> Expr<'b> {
             a.op($op::DEF, &[b])
         })*
     };
@@ -275,12 +280,12 @@ functions_of_two! {
 }
 
 /// `a` where `condition` holds, else `b`.
-pub(super) fn select<'b>(condition: Expr<'b>, a: Expr<'b>, b: Expr<'b>) -> Expr<'b> {
+pub(crate) fn select<'b>(condition: Expr<'b>, a: Expr<'b>, b: Expr<'b>) -> Expr<'b> {
     condition.op(SelectOp::DEF, &[a, b])
 }
 
 /// `x`, but no less than `low` and no greater than `high`.
-pub(super) fn clamp<'b>(low: Expr<'b>, x: Expr<'b>, high: Expr<'b>) -> Expr<'b> {
+pub(crate) fn clamp<'b>(low: Expr<'b>, x: Expr<'b>, high: Expr<'b>) -> Expr<'b> {
     low.op(ClampOp::DEF, &[x, high])
 }
 
@@ -339,7 +344,7 @@ impl<'b> Not for Expr<'b> {
 }
 
 /// Constants like one value, each made where it is first needed.
-pub(super) struct Constants<'b> {
+pub(crate) struct Constants<'b> {
     like: Expr<'b>,
     made: RefCell<Vec<(u64, Expr<'b>)>>,
 }
@@ -362,13 +367,13 @@ impl<'b> Constants<'b> {
 }
 
 /// Horner's scheme; the coefficient of the highest power comes first.
-pub(super) fn polynomial<'b, C: Copy + Into<f64>>(x: Expr<'b>, coefficients: &[C]) -> Expr<'b> {
+pub(crate) fn polynomial<'b, C: Copy + Into<f64>>(x: Expr<'b>, coefficients: &[C]) -> Expr<'b> {
     let Some((&first, rest)) = coefficients.split_first() else { return x.like(0.0) };
     rest.iter().fold(x.like(first.into()), |sum, &c| sum * x + x.like(c.into()))
 }
 
 /// Replaces an op of one result by a formula over its operands. What it makes has the type that the op declares.
-pub(super) fn replace_by<const N: usize>(
+pub(crate) fn replace_by<const N: usize>(
     rw: &mut Rewriter<'_>,
     op: OpId,
     formula: impl for<'b> Fn([Expr<'b>; N]) -> Expr<'b>,
@@ -389,7 +394,7 @@ pub(super) fn replace_by<const N: usize>(
 }
 
 /// Replaces the one result of an op by a value, which gets the type of the result.
-pub(super) fn replace(rw: &mut Rewriter<'_>, op: OpId, value: Value) {
+pub(crate) fn replace(rw: &mut Rewriter<'_>, op: OpId, value: Value) {
     let declared = rw.op(op).result_type(0).clone();
     let is_new = !rw.op(op).operands().contains(&value);
     let value = match *rw.ty(value) == declared {

@@ -8,7 +8,7 @@ mod bits;
 mod broadcast;
 mod elementary;
 mod erf;
-mod expr;
+pub(crate) mod expr;
 mod gamma;
 mod ragged_dot;
 mod scan;

@@ -1,0 +1,83 @@
+//! `stablehlo-legalize-deprecated-ops`: replaces ops that the specification deprecates by those that take their place.
+
+use crate::chlo_legalize::expr::{constant, number_bytes, splat};
+use hlo::attrs::DOT_DIMENSION_NUMBERS;
+use hlo::ops::*;
+use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::rewrite::conversion::{Conversion, Legality};
+use mlir::rewrite::{Pattern, PatternSet};
+use mlir::{Attribute, OpRef, Type};
+
+/// Replaces deprecated ops.
+pub const PASS: Pass = Pass::on_functions("stablehlo-legalize-deprecated-ops", "Replace deprecated ops by others", run)
+    .with_options(&[PassOption {
+        name: "fail-on-unused",
+        doc: "Fail on deprecated ops that no other op can take the place of",
+        kind: OptionKind::Bool(true),
+    }]);
+
+fn run(cx: &mut Context<'_>) {
+    let all = cx.options.bool("fail-on-unused");
+    let deprecated = [BroadcastOp::DEF, CreateTokenOp::DEF, CrossReplicaSumOp::DEF, DotOp::DEF, UnaryEinsumOp::DEF];
+    let legality = |op: OpRef<'_>| {
+        let without_successor = op.is(MapOp::DEF) || op.is(RngOp::DEF);
+        let illegal = deprecated.iter().any(|def| op.is(def)) || all && without_successor;
+        if illegal { Legality::Illegal } else { Legality::Legal }
+    };
+    cx.convert(&mut PatternSet::new(&[PATTERNS]), &Conversion { legality: &legality, types: None });
+}
+
+static PATTERNS: &[Pattern] = &[
+    // broadcast(x, sizes) = broadcast_in_dim(x) along the last dimensions
+    Pattern::new("broadcast-in-dim", BroadcastOp::DEF, |rw, op| {
+        let (operand, ty) = (rw.op(op).operand(0), rw.op(op).result_type(0).clone());
+        let (rank, result) = (rw.ty(operand).shape()?.len() as i64, ty.shape()?.len() as i64);
+        let dims = Attribute::i64_array((result - rank..result).collect::<Vec<i64>>());
+        let new = rw.make(BroadcastInDimOp::DEF, [operand]).attr("broadcast_dimensions", dims).result(ty);
+        rw.replace(op, &[new]);
+        Some(())
+    }),
+    // create_token = after_all()
+    Pattern::new("after-all", CreateTokenOp::DEF, |rw, op| {
+        let new = rw.make(AfterAllOp::DEF, []).value()?;
+        rw.replace(op, &[new]);
+        Some(())
+    }),
+    // cross-replica-sum(x) = all_reduce(x) by +
+    Pattern::new("all-reduce", CrossReplicaSumOp::DEF, |rw, op| {
+        let (operand, ty) = (rw.op(op).operand(0), rw.op(op).result_type(0).clone());
+        let groups = rw.op(op).attr("replica_groups")?.clone();
+        let scalar = Type::tensor([], ty.element_type().clone());
+        let (region, block) = rw.region_with_block([scalar.clone(), scalar.clone()]);
+        let arguments = rw.arguments(block).to_vec();
+        rw.within(block, |rw| {
+            let sum = rw.make(AddOp::DEF, arguments).result(scalar);
+            rw.make(ReturnOp::DEF, [sum]).results([]);
+        });
+        let new = rw.make(AllReduceOp::DEF, [operand]).attr("replica_groups", groups).region(region).results([ty]);
+        rw.replace_with(op, new);
+        Some(())
+    }),
+    // dot(x, y) = dot_general(x, y), contracting the last dimension of x and the first of y
+    Pattern::new("dot-general", DotOp::DEF, |rw, op| {
+        let (operands, ty) = (rw.op(op).operands().to_vec(), rw.op(op).result_type(0).clone());
+        let last = rw.op(op).operand_type(0).shape()?.len().checked_sub(1)?;
+        let lists = [vec![], vec![], vec![last as i64], vec![0]].map(|list| Some(Attribute::i64_array(list)));
+        let numbers = Attribute::dialect(&DOT_DIMENSION_NUMBERS, lists.into());
+        let new = rw.make(DotGeneralOp::DEF, operands).attributes_of(op).attr("dot_dimension_numbers", numbers);
+        let new = new.result(ty);
+        rw.replace(op, &[new]);
+        Some(())
+    }),
+    // unary_einsum(x, "a->b") = einsum(1, x, ",a->b")
+    Pattern::new("einsum", UnaryEinsumOp::DEF, |rw, op| {
+        let (operand, ty) = (rw.op(op).operand(0), rw.op(op).result_type(0).clone());
+        let config = format!(",{}", rw.op(op).attr("einsum_config")?.as_str()?);
+        let element = rw.ty(operand).element_type().clone();
+        let one = splat(Type::tensor([], element.clone()), number_bytes(&element, 1.0)?)?;
+        let one = constant(rw, one)?;
+        let new = rw.make(EinsumOp::DEF, [one, operand]).attr("einsum_config", Attribute::string(config)).result(ty);
+        rw.replace(op, &[new]);
+        Some(())
+    }),
+];

@@ -1,0 +1,107 @@
+//! `stablehlo-legalize-quantized-op-to-qdq`: an op on quantized values becomes one on floats between `uniform_dequantize` and
+//! `uniform_quantize`.
+
+use hlo::ops::*;
+use hlo::{compat, quantized};
+use mlir::ir::OpParts;
+use mlir::ods::OpDef;
+use mlir::pass::{Context, Pass};
+use mlir::rewrite::{Pattern, PatternSet, Rewriter};
+use mlir::{OpId, Type, TypeKind, Value};
+
+/// Makes ops on floats.
+pub const PASS: Pass = Pass::on_functions(
+    "stablehlo-legalize-quantized-op-to-qdq",
+    "Replace ops on quantized values by ops on floats between dequantization and quantization",
+    run,
+);
+
+/// The ops that are defined on quantized values by what they do to the numbers that these express.
+static OPS: &[&OpDef] = &[
+    AbsOp::DEF,
+    AddOp::DEF,
+    Atan2Op::DEF,
+    BatchNormGradOp::DEF,
+    BatchNormInferenceOp::DEF,
+    BatchNormTrainingOp::DEF,
+    CbrtOp::DEF,
+    CeilOp::DEF,
+    CholeskyOp::DEF,
+    ClampOp::DEF,
+    CompareOp::DEF,
+    ConvolutionOp::DEF,
+    CosineOp::DEF,
+    DivideOp::DEF,
+    DotGeneralOp::DEF,
+    DotOp::DEF,
+    ExponentialMinusOneOp::DEF,
+    ExponentialOp::DEF,
+    FloorOp::DEF,
+    LogOp::DEF,
+    LogPlusOneOp::DEF,
+    LogisticOp::DEF,
+    MaximumOp::DEF,
+    MinimumOp::DEF,
+    MultiplyOp::DEF,
+    NegateOp::DEF,
+    PowerOp::DEF,
+    ReducePrecisionOp::DEF,
+    RemainderOp::DEF,
+    RoundNearestAfzOp::DEF,
+    RoundNearestEvenOp::DEF,
+    RsqrtOp::DEF,
+    SelectOp::DEF,
+    SignOp::DEF,
+    SineOp::DEF,
+    SqrtOp::DEF,
+    SubtractOp::DEF,
+    TanOp::DEF,
+    TanhOp::DEF,
+    TriangularSolveOp::DEF,
+];
+
+fn run(cx: &mut Context<'_>) {
+    let mut patterns: PatternSet = OPS.iter().map(|def| Pattern::new("around-floats", def, around_floats)).collect();
+    cx.rewrite_greedily(&mut patterns);
+}
+
+/// The type with the numbers that its elements express.
+pub fn expressed(ty: &Type) -> Type {
+    match quantized::quantized(ty) {
+        Some(view) => compat::with_element(ty, view.expressed.clone()),
+        None => ty.clone(),
+    }
+}
+
+/// Whether values of a type are quantized: tensors with such elements.
+fn is_quantized(ty: &Type) -> bool {
+    quantized::is_quantized(ty) && matches!(&**ty, TypeKind::RankedTensor(_) | TypeKind::UnrankedTensor(_))
+}
+
+/// `f(x, …) = quantize(f(dequantize(x), …))`
+fn around_floats(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let view = rw.op(op);
+    view.operand_types().chain(view.result_types()).any(is_quantized).then_some(())?;
+    let declared: Vec<Type> = view.result_types().cloned().collect();
+    let (name, loc) = (view.op_name().clone(), view.loc().clone());
+    let (properties, attributes) = (view.properties().into(), view.attributes().clone());
+    let operands = view.operands().to_vec();
+    let dequantized = |rw: &mut Rewriter<'_>, v: Value| match is_quantized(rw.ty(v)) {
+        true => {
+            let ty = expressed(rw.ty(v));
+            rw.make(UniformDequantizeOp::DEF, [v]).result(ty)
+        }
+        false => v,
+    };
+    let operands = operands.into_iter().map(|v| dequantized(rw, v)).collect();
+    let result_types = declared.iter().map(expressed).collect();
+    let new = rw.create(OpParts { operands, result_types, properties, attributes, ..OpParts::new(name, loc) });
+    let results: Vec<Value> = rw.op(new).results().collect();
+    let quantized = |rw: &mut Rewriter<'_>, v: Value, ty: Type| match is_quantized(&ty) {
+        true => rw.make(UniformQuantizeOp::DEF, [v]).result(ty),
+        false => v,
+    };
+    let values: Vec<Value> = results.into_iter().zip(declared).map(|(v, ty)| quantized(rw, v, ty)).collect();
+    rw.replace(op, &values);
+    Some(())
+}
