@@ -1,0 +1,86 @@
+//! Damaged artifacts give diagnostics with the offset; nothing panics, hangs or allocates without bound.
+
+use peak_alloc::PeakAlloc;
+use proptest::prelude::*;
+use stablo::{Bytes, Foreign, ParseOptions, SerializeOptions, Severity, Version};
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// What all tests together may hold at a time, in bytes: far more than they need, far less than a damaged size asks for.
+const MAX_MEMORY: usize = 32 << 20;
+
+/// A program with regions, symbols, constants, locations, dictionaries and types of many kinds.
+const PROGRAM: &str = r#"
+module @m attributes {m.x = {a = [1, "b"], c = 1.5 : f32}} {
+  func.func public @main(%x: tensor<?x3xf32, #stablehlo.bounds<4, ?>> {j.k = true}, %y: tensor<3xi4> loc("y"("f":1:2)))
+      -> (tensor<3xi4>, tensor<2xcomplex<f64>>) {
+    %c = stablehlo.constant dense<[1, 2, 3]> : tensor<3xi4>
+    %z = stablehlo.constant dense<(1.0, 2.0)> : tensor<2xcomplex<f64>>
+    %0:2 = stablehlo.custom_call @f(%x) {backend_config = "", output_operand_aliases = []}
+      : (tensor<?x3xf32, #stablehlo.bounds<4, ?>>) -> (tuple<tensor<i1>>, !stablehlo.token)
+    %1 = stablehlo.add %y, %c : tensor<3xi4> loc(callsite("a" at fused["b", unknown]))
+    %2 = "stablehlo.map"(%1) ({
+    ^bb0(%a: tensor<i4>):
+      %q = stablehlo.negate %a : tensor<i4>
+      stablehlo.return %q : tensor<i4>
+    }) {dimensions = array<i64: 0>} : (tensor<3xi4>) -> tensor<3xi4>
+    return %2, %z : tensor<3xi4>, tensor<2xcomplex<f64>>
+  }
+}
+"#;
+
+fn artifact(target: Version) -> Vec<u8> {
+    let parsed = stablo::parse("m.mlir", PROGRAM, ParseOptions::default());
+    assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
+    stablo::serialize(&parsed.module, SerializeOptions { target, foreign: Foreign::Refuse }).unwrap().to_vec()
+}
+
+/// Reads, verifies and prints: whether all of it is well. An error must say where in the file it is, or which op is wrong.
+fn open(bytes: Vec<u8>) -> bool {
+    let output = stablo::open("artifact", Bytes::from(bytes), ParseOptions::default());
+    assert!(ALLOCATOR.peak_usage() < MAX_MEMORY, "{} bytes were allocated", ALLOCATOR.peak_usage());
+    let errors: Vec<_> = output.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
+    if let Some(error) = errors.first() {
+        assert!(!error.message.is_empty());
+        return false;
+    }
+    stablo::verify(&output.module).is_empty() && !stablo::print(&output.module, &Default::default()).is_empty()
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    for target in [Version::MINIMUM, Version::CURRENT] {
+        let artifact = artifact(target);
+        assert!(open(artifact.clone()));
+        for length in 1..artifact.len() {
+            assert!(!open(artifact[..length].to_vec()), "{length} of {} bytes", artifact.len());
+        }
+    }
+}
+
+#[test]
+fn every_changed_byte_is_survived() {
+    let artifact = artifact(Version::CURRENT);
+    for at in 0..artifact.len() {
+        for change in [0x01, 0x80, 0xff, 0x10] {
+            let mut changed = artifact.clone();
+            changed[at] ^= change;
+            open(changed);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn random_changes_are_survived(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
+        let mut artifact = artifact(Version::CURRENT);
+        for (at, byte) in changes {
+            let at = at.index(artifact.len());
+            artifact[at] = byte;
+        }
+        open(artifact);
+    }
+}
