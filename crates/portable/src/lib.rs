@@ -9,6 +9,7 @@ mod artifact;
 mod attributes;
 mod convert;
 mod defaults;
+mod exported;
 mod ops;
 pub mod passes;
 mod types;
@@ -16,6 +17,7 @@ mod versions;
 
 pub use artifact::{SerializeOptions, artifact_version, deserialize, restore, serialize, target_version};
 pub use convert::{Foreign, Refusal};
+pub use exported::Exported;
 pub use versions::oldest_version;
 
 use convert::Conversion;

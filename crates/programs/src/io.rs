@@ -109,6 +109,14 @@ impl Io<'_> {
         fs::read(full).map_err(failed)
     }
 
+    /// Writes a file whole, or to standard output for `-`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&mut self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+        if path == Path::new("-") { self.print(bytes) } else { self.write_file(path, |file| file.write_all(bytes)) }
+    }
+
     /// Writes a file whole: under another name first, so that nobody sees half of it.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ mod args;
 mod cli;
 mod display;
 mod expected;
+mod format;
 mod inputs;
 pub mod io;
 pub mod npy;

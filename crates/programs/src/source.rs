@@ -89,11 +89,7 @@ impl InputFlags {
                 }
             }
         }
-        if self.o == Path::new("-") {
-            io.print(output)?;
-        } else {
-            io.write_file(&self.o, |file| file.write_all(&output))?;
-        }
+        io.write(&self.o, &output)?;
         if failed { Err(Failure::reported()) } else { Ok(()) }
     }
 

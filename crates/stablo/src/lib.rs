@@ -18,9 +18,11 @@
 //! ```
 
 mod engine;
+mod inspect;
 mod spmd;
 
 pub use engine::{ENGINES, Engine, Executable, engine};
+pub use inspect::{Constants, FileFormat, Inspection, Requirement, inspect};
 pub use interpreter::{
     Grid, Limits, MAX_PROCESSES, Observer, ProcessId, Progress, Unobserved, entry_function, storage_dtype, value_fits,
 };
@@ -31,11 +33,12 @@ pub use mlir::ods::Registry;
 pub use mlir::text::{ParseOptions, ParseOutput, PrintOptions};
 pub use mlir::{Attribute, Module, Type};
 pub use numerics::{Bytes, DType, Tensor};
-pub use portable::{Foreign, SerializeOptions, artifact_version, restore, serialize, target_version};
+pub use portable::{Exported, Foreign, SerializeOptions, artifact_version, restore, serialize, target_version};
 pub use transforms::{Sizes, make_static};
 pub use vhlo::{CompatibilityRequirement, Version};
 
-use mlir::bytecode::ReadOptions;
+use mlir::bytecode::{ReadOptions, ReadOutput};
+use mlir::diag::Position;
 use mlir::verify::VerifyOptions;
 use std::sync::{Arc, OnceLock};
 
@@ -55,13 +58,16 @@ pub fn parse(name: &str, text: &str, options: ParseOptions) -> ParseOutput {
     mlir::text::parse(Arc::new(Source::new(name, text)), registry(), options)
 }
 
-/// Reads a program, which is MLIR text or bytecode by its first bytes. Constants of bytecode share `bytes`. The module is fit for
+/// Reads a program, which is MLIR text, bytecode or the container of `jax.export`, by its first bytes. Constants of bytecode share `bytes`. The module is fit for
 /// use only if no diagnostic is an error.
 pub fn load(name: &str, bytes: Bytes, options: ParseOptions) -> ParseOutput {
     if is_bytecode(&bytes) {
         let options = ReadOptions { allow_unregistered_dialects: options.allow_unregistered_dialects };
-        let read = mlir::bytecode::read(&bytes, registry(), options);
+        let read = read_bytecode(&bytes, options);
         return ParseOutput { module: read.module, diagnostics: read.diagnostics };
+    }
+    if let Some(module) = Exported::read(&bytes).and_then(|exported| bytes.slice(exported.module)) {
+        return load(name, module, options);
     }
     match std::str::from_utf8(&bytes) {
         Ok(text) => parse(name, text, options),
@@ -88,13 +94,43 @@ pub fn parse_types(text: &str) -> Result<Vec<Type>, Diagnostics> {
 pub fn open(name: &str, bytes: Bytes, options: ParseOptions) -> ParseOutput {
     let mut output = load(name, bytes, options);
     let is_valid = !output.diagnostics.iter().any(|d| d.severity == Severity::Error);
-    let is_vhlo = |module: &Module| {
-        module.walk(module.top().id()).any(|op| op.def().is_some_and(|def| def.dialect() == vhlo::VHLO.namespace))
-    };
-    if is_valid && is_vhlo(&output.module) {
+    if is_valid && has_vhlo(&output.module) {
         output.diagnostics.extend(restore(&mut output.module).err().unwrap_or_default());
     }
     output
+}
+
+/// Reads bytecode. An error in an artifact of a newer version says so.
+fn read_bytecode(bytes: &Bytes, options: ReadOptions) -> ReadOutput {
+    let mut output = mlir::bytecode::read(bytes, registry(), options);
+    if let Some(version) = artifact_version(bytes).filter(|&version| version > Version::CURRENT) {
+        let note =
+            format!("it was written for StableHLO {version}; this program knows versions up to {}", Version::CURRENT);
+        output.diagnostics = output.diagnostics.into_iter().map(|d| d.note(note.clone(), Position::None)).collect();
+    }
+    output
+}
+
+/// Whether a module has ops of VHLO.
+fn has_vhlo(module: &Module) -> bool {
+    module.walk(module.top().id()).any(|op| op.def().is_some_and(|def| def.dialect() == vhlo::VHLO.namespace))
+}
+
+/// The sections of bytecode with their ranges of bytes, and what stands between them as `header`; nothing if it is no bytecode.
+pub fn bytecode_sections(bytes: &[u8]) -> Vec<(&'static str, std::ops::Range<usize>)> {
+    if !is_bytecode(bytes) {
+        return Vec::new();
+    }
+    let output = mlir::bytecode::read(&Bytes::from(bytes.to_vec()), registry(), ReadOptions::default());
+    let (mut parts, mut end) = (Vec::new(), 0);
+    for (name, range) in output.sections {
+        parts.push(("header", end..range.start));
+        end = range.end;
+        parts.push((name, range));
+    }
+    parts.push(("header", end..bytes.len()));
+    parts.retain(|(_, range)| !range.is_empty());
+    parts
 }
 
 /// What is wrong with a module: every error that is independent of others.

@@ -1,6 +1,8 @@
 //! Programs survive being written as artifacts of every version that can express them.
 
-use stablo::{Bytes, Foreign, Module, ParseOptions, PrintOptions, SerializeOptions, Version};
+use stablo::{
+    Bytes, Exported, Foreign, Module, ParseOptions, PrintOptions, RuntimeValue, SerializeOptions, Tensor, Version,
+};
 use std::path::Path;
 
 fn load(path: &Path) -> Module {
@@ -35,5 +37,36 @@ fn examples_come_back_from_every_version() {
             assert!(stablo::verify(&output.module).is_empty());
             assert!(stablo::print(&output.module, &print) == text, "{} at {target} is another program", path.display());
         }
+    }
+}
+
+/// `tests/portable/data/README.md` says what the function is.
+#[test]
+fn containers_of_jax_export_open() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/portable/data/dense_layer.jax");
+    let bytes = std::fs::read(path).unwrap();
+    let exported = Exported::read(&bytes).unwrap();
+    assert_eq!((exported.function_name.as_str(), exported.num_devices), ("f", 1));
+    assert_eq!(exported.platforms, ["cpu"]);
+    assert_eq!(exported.inputs, ["f32[4]", "f32[8, 4]", "f32[b, 8]"]);
+    assert_eq!(exported.input_tree, "(({'b': *, 'w': *}, *), {})");
+    assert_eq!(exported.outputs, ["f32[b, 4]", "f32[]"]);
+    assert_eq!(exported.output_tree, "(*, (*,))");
+    assert_eq!(exported.kept_inputs, [0, 1, 2]);
+    let output = stablo::open("exported", Bytes::from(bytes.clone()), ParseOptions::default());
+    assert!(output.diagnostics.is_empty());
+
+    let tensor = |shape: [usize; 2], values: Vec<f32>| RuntimeValue::Tensor(Tensor::from_vec(shape, values).unwrap());
+    let b = RuntimeValue::Tensor(Tensor::from_vec([4], vec![0f32; 4]).unwrap());
+    let inputs = vec![b, tensor([8, 4], vec![0.0; 32]), tensor([3, 8], vec![0.5; 24])];
+    let results = stablo::run(&output.module, "main", inputs).unwrap();
+    assert_eq!(results[0].tensor().unwrap().shape(), [3, 4]);
+    assert_eq!(results[1].tensor().unwrap().as_slice::<f32>().unwrap(), [12.0]);
+
+    for length in 0..bytes.len() {
+        let _ = Exported::read(&bytes[..length]);
+        let mut changed = bytes.clone();
+        changed[length] ^= 0x81;
+        let _ = Exported::read(&changed);
     }
 }

@@ -1,6 +1,8 @@
 //! `stablo`: checks, runs and transforms programs.
 
 mod check;
+mod convert;
+mod inspect;
 mod refine;
 mod run;
 
@@ -25,6 +27,10 @@ enum Command {
     Refine(refine::Options),
     /// Report what is wrong with programs
     Check(check::Options),
+    /// Write a program in another format: text, bytecode or a portable artifact
+    Convert(convert::Options),
+    /// Report what a file is and what is in it
+    Inspect(inspect::Options),
 }
 
 /// Runs the program.
@@ -39,5 +45,7 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         Command::Run(options) => run::run(&options, io),
         Command::Refine(options) => refine::run(&options, io),
         Command::Check(options) => check::run(&options, io),
+        Command::Convert(options) => convert::run(&options, io),
+        Command::Inspect(options) => inspect::run(&options, io),
     }
 }

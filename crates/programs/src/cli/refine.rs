@@ -1,9 +1,10 @@
 //! `stablo refine`: makes a program with dynamic shapes static.
 
+use crate::format::FileFormat;
 use crate::io::{Failure, Io};
 use crate::source::{program_name, read_program, report};
-use stablo::{ParseOptions, PrintOptions, Sizes, Type, WriteOptions, is_bytecode, write_bytecode};
-use std::path::{Path, PathBuf};
+use stablo::{Foreign, ParseOptions, Sizes, Type};
+use std::path::PathBuf;
 
 /// The command line.
 #[derive(clap::Args)]
@@ -22,8 +23,8 @@ pub struct Options {
     /// The value of an argument that is an integer: it becomes a constant, and is no argument any more
     #[arg(long, value_name = "INDEX=N", value_parser = pair::<usize>, allow_hyphen_values = true)]
     constant: Vec<(usize, i64)>,
-    /// Where to write the static program, as text or, if the program was bytecode or the name ends in `.bc`, as bytecode; `-` is
-    /// standard output
+    /// Where to write the static program: `.mlir` is text, `.mlirbc` bytecode, `.mlir.bc` and `.stablehlo` a portable artifact;
+    /// `-` is standard output
     #[arg(short, default_value = "-", value_name = "OUT")]
     o: PathBuf,
 }
@@ -40,7 +41,7 @@ fn pair<K: std::str::FromStr>(text: &str) -> Result<(K, i64), String> {
 /// If the program cannot be read or is not valid, cannot be made static, or the result cannot be written.
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let bytes = read_program(io, &options.file)?;
-    let bytecode = is_bytecode(&bytes) || options.o.extension().is_some_and(|e| e == "bc");
+    let format = FileFormat::of(&options.o, None)?;
     let parsed = stablo::open(&program_name(&options.file), bytes, ParseOptions::default());
     let mut module = parsed.module;
     report(parsed.diagnostics, &module, io)?;
@@ -55,18 +56,9 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let errors = stablo::verify(&module);
     report(errors, &module, io)?;
 
-    let output = if bytecode {
-        match write_bytecode(&module, &WriteOptions::default()) {
-            Ok(bytecode) => bytecode.to_vec(),
-            Err(error) => return report(vec![error], &module, io),
-        }
-    } else {
-        (stablo::print(&module, &PrintOptions::default()) + "\n").into_bytes()
-    };
-    if options.o == Path::new("-") {
-        io.print(output)
-    } else {
-        io.write_file(&options.o, |file| file.write_all(&output))
+    match format.write(&module, Foreign::Keep) {
+        Ok(output) => io.write(&options.o, &output),
+        Err(errors) => report(errors, &module, io),
     }
 }
 

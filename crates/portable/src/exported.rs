@@ -1,0 +1,247 @@
+//! The container that `jax.export` writes: an artifact with the calling convention of the function that it came from.
+//!
+//! It is a flatbuffer: tables of fields at fixed numbers, found by offsets. Source: JAX, `jax.export` serialization, versions
+//! 2 to 11; FlatBuffers, "FlatBuffers internals".
+
+use mlir::bytecode::is_bytecode;
+use std::ops::Range;
+
+/// Trees of arguments may be that deep.
+const MAX_DEPTH: usize = 100;
+
+/// What a container holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// Name of the function that was exported.
+    pub function_name: String,
+    /// Platforms that it was lowered for, such as `cpu`.
+    pub platforms: Vec<String>,
+    /// How many devices it runs on.
+    pub num_devices: u32,
+    /// Version of the calling convention.
+    pub calling_convention_version: u16,
+    /// Types and shapes of the arguments, such as `f32[b, 8]`, in the order of the leaves of `input_tree`.
+    pub inputs: Vec<String>,
+    /// How the arguments are nested; `*` is an array.
+    pub input_tree: String,
+    /// Types and shapes of the results.
+    pub outputs: Vec<String>,
+    /// How the results are nested.
+    pub output_tree: String,
+    /// Which of the arguments the module takes.
+    pub kept_inputs: Vec<u16>,
+    /// Where the artifact lies in the container.
+    pub module: Range<usize>,
+}
+
+/// Numbers of the fields of the table of a container.
+mod field {
+    pub const FUNCTION_NAME: usize = 1;
+    pub const IN_TREE: usize = 2;
+    pub const IN_AVALS: usize = 3;
+    pub const OUT_TREE: usize = 4;
+    pub const OUT_AVALS: usize = 5;
+    pub const NUM_DEVICES_SHORT: usize = 6;
+    pub const PLATFORMS: usize = 9;
+    pub const MODULE: usize = 13;
+    pub const CALLING_CONVENTION_VERSION: usize = 14;
+    pub const KEPT_INPUTS: usize = 15;
+    pub const NUM_DEVICES: usize = 18;
+    pub const UNIQUE_AVALS: usize = 19;
+    pub const IN_AVAL_INDICES: usize = 22;
+    pub const OUT_AVAL_INDICES: usize = 23;
+}
+
+/// Element types by their codes, as JAX abbreviates them.
+const DTYPES: [&str; 30] = [
+    "bool",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "f16",
+    "f32",
+    "f64",
+    "c64",
+    "c128",
+    "bf16",
+    "i4",
+    "u4",
+    "f8_e4m3b11fnuz",
+    "f8_e4m3fn",
+    "f8_e4m3fnuz",
+    "f8_e5m2",
+    "f8_e5m2fnuz",
+    "f0",
+    "f8_e4m3",
+    "f8_e3m4",
+    "f8_e8m0fnu",
+    "f4_e2m1fn",
+    "key<fry>",
+    "key<rbg>",
+    "key<unsafe_rbg>",
+];
+
+impl Exported {
+    /// Reads a container; none if the bytes are none.
+    pub fn read(bytes: &[u8]) -> Option<Exported> {
+        let root = Table { bytes, at: u32_at(bytes, 0)? as usize };
+        let module = root.vector(field::MODULE, 1)?;
+        if !is_bytecode(bytes.get(module.clone())?) {
+            return None;
+        }
+        let unique = root.tables(field::UNIQUE_AVALS)?;
+        // Newer containers hold each type once, older ones hold those of the arguments in line.
+        let avals = |indices: usize, inline: usize| -> Option<Vec<String>> {
+            match root.u32s(indices)? {
+                indices if indices.is_empty() => root.tables(inline)?.iter().map(aval).collect(),
+                indices => indices.iter().map(|&i| aval(unique.get(i as usize)?)).collect(),
+            }
+        };
+        let tree = |number: usize| match root.table(number) {
+            Some(table) => tree(&table, 0),
+            None => Some(String::new()),
+        };
+        let num_devices = match root.u32(field::NUM_DEVICES) {
+            Some(n) if n > 0 => n,
+            _ => root.u16(field::NUM_DEVICES_SHORT).unwrap_or(0).into(),
+        };
+        Some(Exported {
+            function_name: root.string(field::FUNCTION_NAME)?.to_string(),
+            platforms: root.strings(field::PLATFORMS)?.into_iter().map(str::to_string).collect(),
+            num_devices,
+            calling_convention_version: root.u16(field::CALLING_CONVENTION_VERSION).unwrap_or(0),
+            inputs: avals(field::IN_AVAL_INDICES, field::IN_AVALS)?,
+            input_tree: tree(field::IN_TREE)?,
+            outputs: avals(field::OUT_AVAL_INDICES, field::OUT_AVALS)?,
+            output_tree: tree(field::OUT_TREE)?,
+            kept_inputs: root.u16s(field::KEPT_INPUTS)?,
+            module,
+        })
+    }
+}
+
+/// The type and shape that a table describes.
+fn aval(table: &Table<'_>) -> Option<String> {
+    let (kind, shape, dtype) = (table.u8(0).unwrap_or(0), table.strings(1)?, table.u8(2).unwrap_or(0));
+    match kind {
+        0 => Some(format!("{}[{}]", DTYPES.get(usize::from(dtype))?, shape.join(", "))),
+        _ => Some("token".to_string()),
+    }
+}
+
+/// The nesting that a table describes, as Python writes it.
+fn tree(table: &Table<'_>, depth: usize) -> Option<String> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    let children = table.tables(1)?.iter().map(|child| tree(child, depth + 1)).collect::<Option<Vec<_>>>()?;
+    Some(match table.u8(0).unwrap_or(0) {
+        0 => "*".to_string(),
+        1 => "None".to_string(),
+        2 if children.len() == 1 => format!("({},)", children[0]),
+        2 => format!("({})", children.join(", ")),
+        3 => format!("[{}]", children.join(", ")),
+        4 => {
+            let names = table.strings(2)?;
+            let entries: Vec<String> =
+                names.iter().zip(children).map(|(name, child)| format!("'{name}': {child}")).collect();
+            format!("{{{}}}", entries.join(", "))
+        }
+        5 => format!("{}({})", table.string(3).unwrap_or("?"), children.join(", ")),
+        _ => return None,
+    })
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+}
+
+/// A table of a flatbuffer. Absent fields are none, and empty vectors; so are all methods if the file ends before them.
+struct Table<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Table<'a> {
+    /// Where a field is, if the table has it.
+    fn field(&self, number: usize) -> Option<usize> {
+        // A table begins with the distance back to the table of its fields.
+        let back = u32_at(self.bytes, self.at)? as i32;
+        let fields = usize::try_from(i64::try_from(self.at).ok()? - i64::from(back)).ok()?;
+        let entry = 4 + 2 * number;
+        if entry + 2 > usize::from(u16_at(self.bytes, fields)?) {
+            return None;
+        }
+        match u16_at(self.bytes, fields.checked_add(entry)?)? {
+            0 => None,
+            offset => Some(self.at + usize::from(offset)),
+        }
+    }
+
+    fn u8(&self, number: usize) -> Option<u8> {
+        self.bytes.get(self.field(number)?).copied()
+    }
+
+    fn u16(&self, number: usize) -> Option<u16> {
+        u16_at(self.bytes, self.field(number)?)
+    }
+
+    fn u32(&self, number: usize) -> Option<u32> {
+        u32_at(self.bytes, self.field(number)?)
+    }
+
+    /// What the offset at `at` leads to.
+    fn follow(&self, at: usize) -> Option<usize> {
+        at.checked_add(u32_at(self.bytes, at)? as usize)
+    }
+
+    fn table(&self, number: usize) -> Option<Table<'a>> {
+        Some(Table { bytes: self.bytes, at: self.follow(self.field(number)?)? })
+    }
+
+    /// The bytes of the elements of a vector of elements of that size.
+    fn vector(&self, number: usize, size: usize) -> Option<Range<usize>> {
+        let Some(field) = self.field(number) else { return Some(0..0) };
+        self.elements(self.follow(field)?, size)
+    }
+
+    fn elements(&self, at: usize, size: usize) -> Option<Range<usize>> {
+        let length = (u32_at(self.bytes, at)? as usize).checked_mul(size)?;
+        let range = at + 4..(at + 4).checked_add(length)?;
+        (range.end <= self.bytes.len()).then_some(range)
+    }
+
+    fn u16s(&self, number: usize) -> Option<Vec<u16>> {
+        self.vector(number, 2)?.step_by(2).map(|at| u16_at(self.bytes, at)).collect()
+    }
+
+    fn u32s(&self, number: usize) -> Option<Vec<u32>> {
+        self.vector(number, 4)?.step_by(4).map(|at| u32_at(self.bytes, at)).collect()
+    }
+
+    fn tables(&self, number: usize) -> Option<Vec<Table<'a>>> {
+        let tables = self.vector(number, 4)?.step_by(4);
+        tables.map(|at| Some(Table { bytes: self.bytes, at: self.follow(at)? })).collect()
+    }
+
+    fn text(&self, at: usize) -> Option<&'a str> {
+        std::str::from_utf8(self.bytes.get(self.elements(at, 1)?)?).ok()
+    }
+
+    fn string(&self, number: usize) -> Option<&'a str> {
+        self.text(self.follow(self.field(number)?)?)
+    }
+
+    fn strings(&self, number: usize) -> Option<Vec<&'a str>> {
+        self.vector(number, 4)?.step_by(4).map(|at| self.text(self.follow(at)?)).collect()
+    }
+}

@@ -1,0 +1,203 @@
+//! `stablo inspect`: what a file is and what is in it.
+
+use crate::io::{Failure, Io};
+use crate::source::{program_name, read_program, report};
+use serde_json::{Value, json};
+use stablo::{Exported, FileFormat, Inspection, Module};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// The command line.
+#[derive(clap::Args)]
+pub struct Options {
+    /// The program: MLIR text, bytecode, a portable artifact or what `jax.export` wrote; `-` is standard input
+    file: PathBuf,
+    /// How to write the report
+    #[arg(long, default_value = "human")]
+    format: Format,
+    /// Write the bytes of the file instead, each section under its name
+    #[arg(long)]
+    hex: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Human,
+    Json,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the file cannot be read or holds no valid program.
+pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+    let bytes = read_program(io, &options.file)?;
+    if options.hex {
+        return io.print(hex(&bytes));
+    }
+    let (name, size) = (program_name(&options.file), bytes.len());
+    match stablo::inspect(&name, bytes) {
+        Ok(inspection) => match options.format {
+            Format::Human => io.print(to_text(&name, size, &inspection)),
+            Format::Json => io.print(format!("{}\n", to_json(size, &inspection))),
+        },
+        Err(errors) => {
+            report(errors, &Module::new(stablo::registry()), io)?;
+            Err(Failure::reported())
+        }
+    }
+}
+
+/// `name (count)` for each entry, the most frequent first.
+fn counted(counts: &BTreeMap<String, usize>) -> String {
+    let mut entries: Vec<_> = counts.iter().collect();
+    entries.sort_by_key(|&(name, &count)| (std::cmp::Reverse(count), name));
+    entries.iter().map(|(name, count)| format!("  {count:>6}  {name}\n")).collect()
+}
+
+/// A size for people.
+fn size(bytes: usize) -> String {
+    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    let (mut value, mut unit) = (bytes as f64, None);
+    for name in UNITS {
+        if value < 1000.0 {
+            break;
+        }
+        (value, unit) = (value / 1000.0, Some(name));
+    }
+    unit.map_or_else(|| format!("{bytes} B"), |unit| format!("{value:.1} {unit}"))
+}
+
+fn to_text(name: &str, file_size: usize, inspection: &Inspection) -> String {
+    let mut out = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_text(&mut out, name, file_size, inspection);
+    out
+}
+
+fn write_text(out: &mut String, name: &str, file_size: usize, inspection: &Inspection) -> std::fmt::Result {
+    writeln!(out, "{name}: {}, {}", describe(&inspection.format), size(file_size))?;
+    if let Some(exported) = &inspection.exported {
+        write_exported(out, exported)?;
+    }
+    if let FileFormat::Bytecode { producer, sections, .. } = &inspection.format {
+        writeln!(out, "producer: {producer}\nsections:")?;
+        for (section, bytes) in sections {
+            writeln!(out, "  {:>10}  {section}", size(*bytes))?;
+        }
+    }
+    writeln!(out, "functions:")?;
+    for (function, ty) in &inspection.functions {
+        writeln!(out, "  @{function} : {ty}")?;
+    }
+    let constants = &inspection.constants;
+    write!(out, "constants: {}, {}", constants.count, size(constants.bytes))?;
+    match &constants.largest {
+        Some((ty, bytes)) => writeln!(out, "; the largest is a {ty} of {}", size(*bytes))?,
+        None => writeln!(out)?,
+    }
+    match &inspection.oldest_target {
+        Ok(version) => writeln!(out, "oldest target: {version}")?,
+        Err(why) => writeln!(out, "oldest target: none; {why}")?,
+    }
+    for (op, requirement) in &inspection.requirements {
+        let (version, count, reason) = (requirement.version, requirement.count, &requirement.reason);
+        writeln!(out, "  {version} for {count} {op}: before, {reason}; first at {}", requirement.location)?;
+    }
+    for (title, counts) in
+        [("custom calls", &inspection.custom_calls), ("composites", &inspection.composites), ("ops", &inspection.ops)]
+    {
+        if !counts.is_empty() {
+            write!(out, "{title}:\n{}", counted(counts))?;
+        }
+    }
+    Ok(())
+}
+
+fn describe(format: &FileFormat) -> String {
+    match format {
+        FileFormat::Text => "MLIR text".to_string(),
+        FileFormat::Bytecode { version, artifact: None, .. } => format!("MLIR bytecode of format {version}"),
+        FileFormat::Bytecode { version, artifact: Some(artifact), .. } => {
+            format!("portable artifact of version {artifact} in MLIR bytecode of format {version}")
+        }
+    }
+}
+
+fn write_exported(out: &mut String, exported: &Exported) -> std::fmt::Result {
+    writeln!(out, "exported by jax.export: {}", exported.function_name)?;
+    writeln!(out, "  platforms: {}", exported.platforms.join(", "))?;
+    writeln!(out, "  devices: {}", exported.num_devices)?;
+    writeln!(out, "  calling convention: version {}", exported.calling_convention_version)?;
+    writeln!(out, "  inputs: {} as {}", exported.inputs.join(", "), exported.input_tree)?;
+    writeln!(out, "  outputs: {} as {}", exported.outputs.join(", "), exported.output_tree)?;
+    if exported.kept_inputs.len() < exported.inputs.len() {
+        let kept: Vec<String> = exported.kept_inputs.iter().map(u16::to_string).collect();
+        writeln!(out, "  inputs that the module takes: {}", kept.join(", "))?;
+    }
+    Ok(())
+}
+
+fn to_json(file_size: usize, inspection: &Inspection) -> Value {
+    let format = match &inspection.format {
+        FileFormat::Text => json!({"kind": "text"}),
+        FileFormat::Bytecode { version, producer, artifact, sections } => json!({
+            "kind": if artifact.is_some() { "artifact" } else { "bytecode" },
+            "bytecode_version": version,
+            "producer": producer,
+            "version": artifact.map(|v| v.to_string()),
+            "sections": sections.iter().map(|(name, bytes)| json!({"name": name, "bytes": bytes})).collect::<Vec<_>>(),
+        }),
+    };
+    let exported = inspection.exported.as_ref().map(|e| {
+        json!({
+            "function_name": e.function_name,
+            "platforms": e.platforms,
+            "num_devices": e.num_devices,
+            "calling_convention_version": e.calling_convention_version,
+            "inputs": e.inputs,
+            "input_tree": e.input_tree,
+            "outputs": e.outputs,
+            "output_tree": e.output_tree,
+            "kept_inputs": e.kept_inputs,
+        })
+    });
+    let requirement = |(op, r): (&String, &stablo::Requirement)| json!({"op": op, "version": r.version.to_string(), "reason": r.reason, "count": r.count, "location": r.location});
+    json!({
+        "bytes": file_size,
+        "format": format,
+        "exported": exported,
+        "functions": inspection.functions.iter().map(|(name, ty)| json!({"name": name, "type": ty})).collect::<Vec<_>>(),
+        "constants": {
+            "count": inspection.constants.count,
+            "bytes": inspection.constants.bytes,
+            "largest": inspection.constants.largest.as_ref().map(|(ty, bytes)| json!({"type": ty, "bytes": bytes})),
+        },
+        "oldest_target": inspection.oldest_target.as_ref().map(ToString::to_string).ok(),
+        "requirements": inspection.requirements.iter().map(requirement).collect::<Vec<_>>(),
+        "custom_calls": inspection.custom_calls,
+        "composites": inspection.composites,
+        "ops": inspection.ops,
+    })
+}
+
+/// The bytes with their offsets, as `xxd` shows them, under the names of the sections of bytecode.
+fn hex(bytes: &[u8]) -> String {
+    const ROW: usize = 16;
+    let mut parts = stablo::bytecode_sections(bytes);
+    if parts.is_empty() {
+        parts.push(("file", 0..bytes.len()));
+    }
+    let mut out = String::new();
+    for (name, range) in parts {
+        out.push_str(&format!("-- {name}, {} bytes from {:#x}\n", range.len(), range.start));
+        for (row, chunk) in bytes[range.clone()].chunks(ROW).enumerate() {
+            let digits: Vec<String> = chunk.iter().map(|b| format!("{b:02x}")).collect();
+            let text: String =
+                chunk.iter().map(|&b| if b.is_ascii_graphic() || b == b' ' { b as char } else { '.' }).collect();
+            out.push_str(&format!("{:08x}  {:<47}  {text}\n", range.start + row * ROW, digits.join(" ")));
+        }
+    }
+    out
+}

@@ -1,0 +1,181 @@
+//! What a file is and what is in it.
+
+use crate::{Diagnostics, Foreign, Module, ParseOptions, Severity, Version, is_bytecode};
+use hlo::ops::{CompositeOp, ConstantOp, CustomCallOp};
+use mlir::bytecode::ReadOptions;
+use mlir::{OpRef, attrs::AttrKind};
+use numerics::Bytes;
+use portable::{Exported, artifact_version, oldest_version, restore, to_version, to_vhlo};
+use side_dialects::func::FuncOp;
+use std::collections::BTreeMap;
+
+/// What a file is and what is in it.
+#[derive(Debug)]
+pub struct Inspection {
+    /// How the program is written.
+    pub format: FileFormat,
+    /// The container that it lies in, if any.
+    pub exported: Option<Exported>,
+    /// Functions that can be called from outside: name and type.
+    pub functions: Vec<(String, String)>,
+    /// Ops by name, with how often each occurs.
+    pub ops: BTreeMap<String, usize>,
+    /// What the constants hold.
+    pub constants: Constants,
+    /// Targets of custom calls, with how often each is called.
+    pub custom_calls: BTreeMap<String, usize>,
+    /// Names of composites, with how often each occurs.
+    pub composites: BTreeMap<String, usize>,
+    /// The oldest version that the program can be written for; or why it can be written for none.
+    pub oldest_target: Result<Version, String>,
+    /// Ops that are not in the oldest version of all, by name.
+    pub requirements: BTreeMap<String, Requirement>,
+}
+
+/// How a program is written.
+#[derive(Debug)]
+pub enum FileFormat {
+    /// MLIR text.
+    Text,
+    /// MLIR bytecode.
+    Bytecode {
+        /// Version of the format.
+        version: u64,
+        /// Who wrote it.
+        producer: String,
+        /// The version of VHLO that it was written for, if it is a portable artifact.
+        artifact: Option<Version>,
+        /// Sections with their sizes in bytes.
+        sections: Vec<(&'static str, usize)>,
+    },
+}
+
+/// What the constants of a program hold.
+#[derive(Debug, Default)]
+pub struct Constants {
+    /// How many there are.
+    pub count: usize,
+    /// Size of their elements, those of splats once, in bytes.
+    pub bytes: usize,
+    /// Type and size in bytes of the largest.
+    pub largest: Option<(String, usize)>,
+}
+
+/// Why an op cannot be written for every version.
+#[derive(Debug)]
+pub struct Requirement {
+    /// The oldest version that has it.
+    pub version: Version,
+    /// What older versions lack.
+    pub reason: String,
+    /// How many ops of that name need that version.
+    pub count: usize,
+    /// Where the first of them comes from, as a location.
+    pub location: String,
+}
+
+/// Reads a program of any format and says what is in it.
+///
+/// # Errors
+/// What is wrong with the program.
+pub fn inspect(name: &str, bytes: Bytes) -> Result<Inspection, Diagnostics> {
+    let exported = if is_bytecode(&bytes) { None } else { Exported::read(&bytes) };
+    let bytes = exported.as_ref().and_then(|e| bytes.slice(e.module.clone())).unwrap_or(bytes);
+    let (format, module, diagnostics) = if is_bytecode(&bytes) {
+        let options = ReadOptions { allow_unregistered_dialects: true };
+        let output = crate::read_bytecode(&bytes, options);
+        let sections = output.sections.iter().map(|(name, range)| (*name, range.len())).collect();
+        let artifact = artifact_version(&bytes);
+        let format = FileFormat::Bytecode { version: output.version, producer: output.producer, artifact, sections };
+        (format, output.module, output.diagnostics)
+    } else {
+        let options = ParseOptions { allow_unregistered_dialects: true, ..ParseOptions::default() };
+        let output = crate::load(name, bytes, options);
+        (FileFormat::Text, output.module, output.diagnostics)
+    };
+    if diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        return Err(diagnostics);
+    }
+    let mut program = module.clone();
+    if crate::has_vhlo(&program) {
+        restore(&mut program)?;
+    }
+    let mut inspection = Inspection {
+        format,
+        exported,
+        functions: Vec::new(),
+        ops: BTreeMap::new(),
+        constants: Constants::default(),
+        custom_calls: BTreeMap::new(),
+        composites: BTreeMap::new(),
+        oldest_target: Ok(Version::MINIMUM),
+        requirements: BTreeMap::new(),
+    };
+    program.walk(program.top().id()).for_each(|op| inspection.count(op));
+    inspection.require(module);
+    Ok(inspection)
+}
+
+impl Inspection {
+    fn count(&mut self, op: OpRef<'_>) {
+        *self.ops.entry(op.name().to_string()).or_default() += 1;
+        if let Some(function) = FuncOp::cast(op) {
+            let is_public = op.attr("sym_visibility").is_none_or(|v| v.as_str() == Some("public"));
+            if is_public && !function.is_declaration() {
+                let (inputs, results) = function.signature();
+                let ty = mlir::Type::function(inputs.to_vec(), results.to_vec());
+                self.functions.push((op.symbol_name().unwrap_or_default().to_string(), ty.to_string()));
+            }
+        } else if op.is(CustomCallOp::DEF) {
+            let target = op.attr("call_target_name").and_then(|a| a.as_str()).unwrap_or_default();
+            *self.custom_calls.entry(target.to_string()).or_default() += 1;
+        } else if op.is(CompositeOp::DEF) {
+            let name = op.attr("name").and_then(|a| a.as_str()).unwrap_or_default();
+            *self.composites.entry(name.to_string()).or_default() += 1;
+        } else if op.is(ConstantOp::DEF)
+            && let Some(value) = op.attr("value")
+        {
+            let bytes = match &**value {
+                AttrKind::Dense(elements) => elements.data().len(),
+                AttrKind::DenseResource { resource, .. } => resource.blob().map_or(0, |blob| blob.data.len()),
+                _ => 0,
+            };
+            self.constants.count += 1;
+            self.constants.bytes += bytes;
+            if self.constants.largest.as_ref().is_none_or(|(_, largest)| bytes > *largest) {
+                self.constants.largest = Some((value.ty().to_string(), bytes));
+            }
+        }
+    }
+
+    /// Finds the oldest version that the program can be written for.
+    fn require(&mut self, mut module: Module) {
+        let root = module.top().id();
+        let converted = match crate::has_vhlo(&module) {
+            true => {
+                to_version(&mut module, root, Version::CURRENT).map(drop).map_err(|mut errors| errors.swap_remove(0))
+            }
+            false => to_vhlo(&mut module, root, Foreign::Keep),
+        };
+        if let Err(error) = converted {
+            self.oldest_target = Err(error.message);
+            return;
+        }
+        let mut oldest = Version::MINIMUM;
+        for op in module.walk(root) {
+            let Some((version, Some(refusal))) = oldest_version(op) else { continue };
+            oldest = oldest.max(version);
+            let name = op.name().to_string();
+            match self.requirements.get_mut(&name) {
+                Some(known) if known.version > version => {}
+                Some(known) if known.version == version => known.count += 1,
+                _ => {
+                    let location = op.location().to_string();
+                    let requirement = Requirement { version, reason: refusal.message, count: 1, location };
+                    self.requirements.insert(name, requirement);
+                }
+            }
+        }
+        self.oldest_target = Ok(oldest);
+    }
+}

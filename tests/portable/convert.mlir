@@ -1,0 +1,36 @@
+// RUN: stablo convert %s %t.mlir.bc --target=1.5.0
+// RUN: stablo convert %t.mlir.bc %t.mlirbc
+// RUN: stablo convert %t.mlirbc %t.mlir
+// RUN: stablehlo-opt %s > %t.0
+// RUN: diff %t.0 %t.mlir
+// RUN: stablo inspect %t.mlir.bc | FileCheck %s --check-prefix=ARTIFACT
+// RUN: stablo inspect %t.mlirbc | FileCheck %s --check-prefix=BYTECODE
+// RUN: stablo inspect --hex %t.mlir.bc | FileCheck %s --check-prefix=HEX
+// RUN: stablo inspect --format=json %s | FileCheck %s --check-prefix=JSON
+// RUN: not stablo convert %s %t.mlir.bc --target=1.3.0 2>&1 | FileCheck %s --check-prefix=OLD
+// RUN: not stablo convert %s %t.pdf 2>&1 | FileCheck %s --check-prefix=NAME
+
+// ARTIFACT: portable artifact of version 1.5.0 in MLIR bytecode of format 6
+// ARTIFACT: producer: StableHLO_v1.5.0
+// ARTIFACT: IR
+// ARTIFACT: @main : (tensor<2xf32>) -> tensor<2xf32>
+// ARTIFACT: constants: 1, 8 B; the largest is a tensor<2xf32> of 8 B
+// ARTIFACT: oldest target: 1.4.0
+// ARTIFACT-NEXT: 1.4.0 for 1 vhlo.tan_v2: before, there is no op tan
+// ARTIFACT: custom calls:
+// ARTIFACT-NEXT: 1 target
+// BYTECODE: MLIR bytecode of format 6
+// BYTECODE: oldest target: 1.4.0
+// HEX: -- header, 24 bytes from 0x0
+// HEX-NEXT: 00000000  4d 4c ef 52 0d 53 74 61 62 6c 65 48 4c 4f 5f 76  ML.R.StableHLO_v
+// HEX: -- dialects
+// JSON: "oldest_target":"1.4.0"
+// OLD: version 1.3.0 lacks it (there is no op tan); the first version that has it is 1.4.0
+// NAME: tells no format
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %c = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %0 = stablehlo.tan %x : tensor<2xf32>
+  %1 = stablehlo.add %0, %c : tensor<2xf32>
+  %2 = stablehlo.custom_call @target(%1) : (tensor<2xf32>) -> tensor<2xf32>
+  return %2 : tensor<2xf32>
+}
