@@ -16,6 +16,7 @@ mod inline;
 mod instrument_with_probe;
 mod legalize_deprecated_ops;
 mod qdq_to_quantized_op;
+mod quant_to_math;
 mod quantized_op_to_qdq;
 mod reconcile_unrealized_casts;
 mod refine_arguments;
@@ -51,6 +52,7 @@ pub static PASSES: Passes = Passes {
         composite_to_call::PASS,
         legalize_deprecated_ops::PASS,
         qdq_to_quantized_op::PASS,
+        quant_to_math::PASS,
         quantized_op_to_qdq::PASS,
         passes::STABLEHLO_LEGALIZE_TO_VHLO,
         refine_arguments::PASS,
