@@ -8,7 +8,7 @@ pub mod collective;
 mod contract;
 mod fft;
 mod index_vectors;
-mod linalg;
+pub mod linalg;
 pub mod quantize;
 mod reduce;
 mod rng;
