@@ -148,9 +148,9 @@ fn triangular_vectors(
                 x.iter_mut().for_each(|x| *x *= scale);
                 sums.iter_mut().for_each(|x| *x *= scale);
             }
-            for row in 0..i {
+            for (row, sum) in sums[..i].iter_mut().enumerate() {
                 for (column, &x) in x.iter().enumerate().skip(i).take(size) {
-                    sums[row] -= element(row, column) * x;
+                    *sum -= element(row, column) * x;
                 }
             }
         }

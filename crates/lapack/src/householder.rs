@@ -184,11 +184,11 @@ pub fn ormqr<T: Scalar>(a: &Matrix<T>, taus: &[T], c: &mut Matrix<T>, side: Side
 pub fn gehrd<T: Scalar>(a: &mut Matrix<T>, low: usize, high: usize) -> Vec<T> {
     let n = a.columns();
     let mut taus = vec![T::ZERO; n.saturating_sub(1)];
-    for k in low..high.saturating_sub(1) {
-        let (v, tau) = reflect_column(a, k + 1, high, k);
-        reflect_right(a, 0..high, k + 1, &v, tau);
+    for (k, tau) in taus.iter_mut().enumerate().take(high.saturating_sub(1)).skip(low) {
+        let v;
+        (v, *tau) = reflect_column(a, k + 1, high, k);
+        reflect_right(a, 0..high, k + 1, &v, *tau);
         reflect_left(a, k + 1, k + 1..n, &v, tau.conj());
-        taus[k] = tau;
     }
     taus
 }

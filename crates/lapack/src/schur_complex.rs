@@ -96,10 +96,10 @@ fn square_root(z: Complex64) -> Complex64 {
 }
 
 fn shift(h: &Matrix<Complex64>, l: usize, i: usize, failures: usize) -> Complex64 {
-    if failures % (2 * PATIENCE) == 0 {
+    if failures.is_multiple_of(2 * PATIENCE) {
         return h[(i, i)] + EXCEPTIONAL[0] * h[(i, i - 1)].re.abs();
     }
-    if failures % PATIENCE == 0 {
+    if failures.is_multiple_of(PATIENCE) {
         return h[(l, l)] + EXCEPTIONAL[0] * h[(l + 1, l)].re.abs();
     }
     // Wilkinson's: the eigenvalue of the last two rows that is nearer to the end of the diagonal.

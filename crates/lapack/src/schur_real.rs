@@ -133,9 +133,9 @@ fn step(h: &mut Matrix<f64>, z: &mut Matrix<f64>, l: usize, i: usize, failures: 
         let diagonal = EXCEPTIONAL[0] * s + d;
         [diagonal, EXCEPTIONAL[1] * s, s, diagonal]
     };
-    let (rt1, rt2, im) = shifts(if failures % (2 * PATIENCE) == 0 {
+    let (rt1, rt2, im) = shifts(if failures.is_multiple_of(2 * PATIENCE) {
         exceptional(h[(i, i - 1)].abs() + h[(i - 1, i - 2)].abs(), h[(i, i)])
-    } else if failures % PATIENCE == 0 {
+    } else if failures.is_multiple_of(PATIENCE) {
         exceptional(h[(l + 1, l)].abs() + h[(l + 2, l + 1)].abs(), h[(l, l)])
     } else {
         [h[(i - 1, i - 1)], h[(i - 1, i)], h[(i, i - 1)], h[(i, i)]]

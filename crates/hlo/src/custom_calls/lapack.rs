@@ -240,7 +240,7 @@ fn trsm<T: Field>(call: &Call<'_>) -> Results {
         transposed: trans != 'N',
         conjugated: trans == 'C',
     };
-    Ok(vec![eval::triangular_solve(call.operand(0)?, call.operand(1)?, system)?])
+    Ok(vec![linalg::solve_all::<T>(call.operand(0)?, call.operand(1)?, system)?])
 }
 
 /// `gtsv`: the factor in three diagonals, the solution of tridiagonal systems, `info`. The first element of the lower diagonal
@@ -308,7 +308,9 @@ fn geqp3<T: Field>(call: &Call<'_>) -> Results {
 }
 
 /// Matrices whose columns hold the vectors of reflections, and their factors.
-fn reflections<T: Field>(call: &Call<'_>) -> Result<(Stack<Matrix<T>>, Stack<Vec<T>>), EvalError> {
+type Reflections<T> = (Stack<Matrix<T>>, Stack<Vec<T>>);
+
+fn reflections<T: Field>(call: &Call<'_>) -> Result<Reflections<T>, EvalError> {
     let (a, taus) = (call.matrices::<T>(0)?, call.vectors::<T>(1)?);
     let count = taus.core[0];
     if a.batch != taus.batch || count > a.core[0] || count > a.core[1] {

@@ -121,7 +121,11 @@ pub fn triangular_solve(a: Tensor, b: Tensor, system: Triangular) -> Result<Tens
     }
 }
 
-fn solve_all<T: Field>(a: Tensor, b: Tensor, system: Triangular) -> Result<Tensor, EvalError> {
+/// As [`triangular_solve`], computed in `T`.
+///
+/// # Errors
+/// As [`triangular_solve`].
+pub fn solve_all<T: Field>(a: Tensor, b: Tensor, system: Triangular) -> Result<Tensor, EvalError> {
     let dtype = b.dtype();
     let shapes = format!("matrices of shape {:?} do not fit {:?}", a.shape(), b.shape());
     let (a, mut b) = (matrices::<T>(a)?, matrices::<T>(b)?);
