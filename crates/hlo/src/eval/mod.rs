@@ -24,7 +24,7 @@ pub use fft::{Fourier, fourier};
 pub use index_vectors::{apply_updates, gather, scatter, take};
 pub use linalg::{Triangular, cholesky, triangular_solve};
 pub use reduce::reduce;
-pub use rng::{Generator, random_bits};
+pub use rng::{Distribution, Generator, random_bits, random_numbers};
 pub use sort::{Comparator, sort};
 pub use top_k::top_k;
 pub use window::{reduce_window, select_and_scatter};
