@@ -6,6 +6,7 @@ mod canonicalize_dynamism;
 mod check_shape_assertions;
 mod chlo_legalize;
 mod compatibility_expander;
+mod complex_math_expander;
 mod composite_to_call;
 mod convert_to_signless;
 mod cse;
@@ -48,6 +49,7 @@ pub static PASSES: Passes = Passes {
         canonicalize_dynamism::PASS,
         check_shape_assertions::PASS,
         compatibility_expander::PASS,
+        complex_math_expander::PASS,
         convert_to_signless::PASS,
         composite_to_call::PASS,
         legalize_deprecated_ops::PASS,
