@@ -312,7 +312,7 @@ pub fn precision_config(op: OpRef<'_>, label: &'static str) -> Verdict {
 /// The value of a constant operand, where it is the result of an op that is a constant.
 pub fn constant(op: OpRef<'_>, operand: usize) -> Option<&Attribute> {
     let constant = op.module().defining_op(op.operand(operand))?;
-    if constant.has_trait(&mlir::ods::Trait::ConstantLike) { constant.attr("value") } else { None }
+    if constant.has_trait(&mlir::ods::Trait::ConstantLike) { constant.property(0) } else { None }
 }
 
 /// The integers of a constant operand.

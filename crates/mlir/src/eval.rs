@@ -66,8 +66,7 @@ impl EvalError {
 
 impl From<TensorError> for EvalError {
     fn from(error: TensorError) -> EvalError {
-        let label = if matches!(error, TensorError::Budget { .. }) { "limit" } else { "tensor" };
-        EvalError::new(label, error.to_string())
+        EvalError::new("tensor", error.to_string())
     }
 }
 

@@ -18,6 +18,7 @@ op! {
             output_operand_aliases: implied ArrayOf(&Def(&OUTPUT_OPERAND_ALIAS)) => DefaultValue::EmptyArray,
             result_tilings: optional ArrayOf(&ArrayOf(&LAYOUT)),
         }
+        traits [NoMemoryEffectIf(|op| !flag(CustomCallOp(op).has_side_effect()))]
         hooks {
             eval: Some(crate::custom_calls::eval),
             assembly: Assembly::Format(

@@ -313,6 +313,8 @@ pub enum Trait {
     Pure,
     /// Has no effect on memory, but may be undefined for some inputs.
     NoMemoryEffect,
+    /// Has no effect on memory if that holds of the op.
+    NoMemoryEffectIf(fn(OpRef<'_>) -> bool),
     /// Has the effects of the ops in its regions.
     RecursiveMemoryEffects,
     /// Is a constant, whose value is its attribute `value`.

@@ -5,7 +5,7 @@ use crate::ods::Trait;
 
 /// Whether an op has no effects: neither it nor, if it has those of its regions, the ops in it.
 pub fn is_memory_effect_free(op: OpRef<'_>) -> bool {
-    let own = op.has_trait(&Trait::Pure) || op.has_trait(&Trait::NoMemoryEffect);
+    let own = op.def().is_some_and(|def| def.traits.iter().any(|t| is_free_by(t, op)));
     let recursive = op.has_trait(&Trait::RecursiveMemoryEffects);
     if !recursive {
         return own;
@@ -16,6 +16,14 @@ pub fn is_memory_effect_free(op: OpRef<'_>) -> bool {
         let mut ops = module.ops(block).iter().map(|&op| module.op(op));
         ops.all(|op| op.has_trait(&Trait::Terminator) || is_memory_effect_free(op))
     })
+}
+
+fn is_free_by(t: &Trait, op: OpRef<'_>) -> bool {
+    match t {
+        Trait::Pure | Trait::NoMemoryEffect => true,
+        Trait::NoMemoryEffectIf(holds) => holds(op),
+        _ => false,
+    }
 }
 
 /// Whether an op may be removed once nothing uses its results.

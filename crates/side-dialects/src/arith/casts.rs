@@ -1,6 +1,6 @@
 //! Casts between number types, elementwise.
 
-use super::{FASTMATH, FIXED_INTEGERS, FLOATS, INTEGERS, NUMBERS, OVERFLOW, ROUNDING_MODE, eval};
+use super::{FASTMATH, FIXED_INTEGERS, FLOATS, INTEGERS, NUMBERS, OVERFLOW, ROUNDING_MODE};
 use mlir::ods::Assembly;
 use mlir::types::TypeKind;
 use mlir::{Diagnostics, OpRef, Type, op};
@@ -39,7 +39,7 @@ fn goes_through_index(op: OpRef<'_>, errors: &mut Diagnostics) {
 }
 
 macro_rules! casts {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $from:ident, $to:ident, $eval:expr $(, $verify:expr)?;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $from:ident, $to:ident $(, $verify:ident)? $(=> $eval:ident)?;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -47,9 +47,9 @@ macro_rules! casts {
                 results { out: single $to }
                 traits [Pure, SameOperandsAndResultShape, Elementwise]
                 hooks {
-                    assembly: Assembly::Format("$input attr-dict `:` type($input) `to` type($out)"),
-                    eval: Some($eval),
-                    $(verify: Some($verify),)?
+                    assembly: Assembly::Format("$input attr-dict `:` type($input) `to` type($out)")
+                    $(, verify: Some($verify))?
+                    $(, eval: Some(crate::eval::$eval))?
                 }
             }
         })*
@@ -58,21 +58,21 @@ macro_rules! casts {
 
 casts! {
     /// The same bits as another type.
-    BitcastOp, "arith.bitcast", NUMBERS, NUMBERS, eval::bitcast, keeps_width;
+    BitcastOp, "arith.bitcast", NUMBERS, NUMBERS, keeps_width;
     /// A wider integer, extended by its sign.
-    ExtSIOp, "arith.extsi", FIXED_INTEGERS, FIXED_INTEGERS, eval::cast_integers, widens;
+    ExtSIOp, "arith.extsi", FIXED_INTEGERS, FIXED_INTEGERS, widens => convert;
     /// A signed integer, rounded towards zero.
-    FPToSIOp, "arith.fptosi", FLOATS, FIXED_INTEGERS, eval::floats_to_integers;
+    FPToSIOp, "arith.fptosi", FLOATS, FIXED_INTEGERS;
     /// An unsigned integer, rounded towards zero.
-    FPToUIOp, "arith.fptoui", FLOATS, FIXED_INTEGERS, eval::floats_to_integers;
+    FPToUIOp, "arith.fptoui", FLOATS, FIXED_INTEGERS;
     /// Between an index and an integer, extended by its sign.
-    IndexCastOp, "arith.index_cast", INTEGERS, INTEGERS, eval::cast_integers, goes_through_index;
+    IndexCastOp, "arith.index_cast", INTEGERS, INTEGERS, goes_through_index => convert;
     /// A float from a signed integer.
-    SIToFPOp, "arith.sitofp", FIXED_INTEGERS, FLOATS, eval::integers_to_floats;
+    SIToFPOp, "arith.sitofp", FIXED_INTEGERS, FLOATS => convert;
 }
 
 macro_rules! casts_of_non_negative {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $from:ident, $to:ident, $eval:expr $(, $verify:expr)?;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $from:ident, $to:ident $(, $verify:expr)?;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -81,9 +81,8 @@ macro_rules! casts_of_non_negative {
                 attributes { nonNeg: optional Unit }
                 traits [Pure, SameOperandsAndResultShape, Elementwise]
                 hooks {
-                    assembly: Assembly::Format("$input (`nneg` $nonNeg^)? attr-dict `:` type($input) `to` type($out)"),
-                    eval: Some($eval),
-                    $(verify: Some($verify),)?
+                    assembly: Assembly::Format("$input (`nneg` $nonNeg^)? attr-dict `:` type($input) `to` type($out)")
+                    $(, verify: Some($verify))?
                 }
             }
         })*
@@ -92,11 +91,11 @@ macro_rules! casts_of_non_negative {
 
 casts_of_non_negative! {
     /// A wider integer, extended by zeros.
-    ExtUIOp, "arith.extui", FIXED_INTEGERS, FIXED_INTEGERS, eval::cast_integers, widens;
+    ExtUIOp, "arith.extui", FIXED_INTEGERS, FIXED_INTEGERS, widens;
     /// Between an index and an integer, extended by zeros.
-    IndexCastUIOp, "arith.index_castui", INTEGERS, INTEGERS, eval::cast_integers, goes_through_index;
+    IndexCastUIOp, "arith.index_castui", INTEGERS, INTEGERS, goes_through_index;
     /// A float from an unsigned integer.
-    UIToFPOp, "arith.uitofp", FIXED_INTEGERS, FLOATS, eval::integers_to_floats;
+    UIToFPOp, "arith.uitofp", FIXED_INTEGERS, FLOATS;
 }
 
 op! {
@@ -108,7 +107,6 @@ op! {
         traits [Pure, SameOperandsAndResultShape, Elementwise]
         hooks {
             assembly: Assembly::Format("$input (`fastmath` `` $fastmath^)? attr-dict `:` type($input) `to` type($out)"),
-            eval: Some(eval::cast_floats),
             verify: Some(widens),
         }
     }
@@ -127,7 +125,6 @@ macro_rules! rounded_casts {
                     assembly: Assembly::Format(
                         "$input ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($input) `to` type($out)",
                     ),
-                    eval: Some(eval::cast_floats),
                     verify: Some($verify),
                 }
             }
@@ -150,8 +147,8 @@ op! {
         attributes { overflowFlags: default Enum(&OVERFLOW) => DefaultValue::Enum(&OVERFLOW, 0) }
         traits [Pure, SameOperandsAndResultShape, Elementwise]
         hooks {
+            eval: Some(crate::eval::convert),
             assembly: Assembly::Format("$input (`overflow` `` $overflowFlags^)? attr-dict `:` type($input) `to` type($out)"),
-            eval: Some(eval::cast_integers),
             verify: Some(narrows),
         }
     }

@@ -1,11 +1,12 @@
 //! Floating-point arithmetic, elementwise.
 
-use super::{FASTMATH, FLOATS, ROUNDING_MODE, eval};
+use super::{FASTMATH, FLOATS, ROUNDING_MODE};
+use crate::eval;
 use mlir::ods::Assembly;
 use mlir::op;
 
 macro_rules! rounded_binary {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(, $extra:ident)*;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(= $eval:ident)? $(, $extra:ident)*;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -20,7 +21,7 @@ macro_rules! rounded_binary {
                     assembly: Assembly::Format(
                         "$lhs `,` $rhs ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($result)",
                     ),
-                    eval: Some(eval::floats),
+                    $(eval: Some(eval::$eval),)?
                 }
             }
         })*
@@ -29,17 +30,17 @@ macro_rules! rounded_binary {
 
 rounded_binary! {
     /// Sum.
-    AddFOp, "arith.addf", Commutative, ConstantsLast;
+    AddFOp, "arith.addf" = ADD, Commutative, ConstantsLast;
     /// Quotient.
-    DivFOp, "arith.divf";
+    DivFOp, "arith.divf" = DIVIDE;
     /// Product.
-    MulFOp, "arith.mulf", Commutative, ConstantsLast;
+    MulFOp, "arith.mulf" = MULTIPLY, Commutative, ConstantsLast;
     /// Difference.
-    SubFOp, "arith.subf";
+    SubFOp, "arith.subf" = SUBTRACT;
 }
 
 macro_rules! binary {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(, $extra:ident)*;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(= $eval:ident)? $(, $extra:ident)*;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -49,7 +50,7 @@ macro_rules! binary {
                 traits [Pure, SameOperandsAndResultType, Elementwise $(, $extra)*]
                 hooks {
                     assembly: Assembly::Format("$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"),
-                    eval: Some(eval::floats),
+                    $(eval: Some(eval::$eval),)?
                 }
             }
         })*
@@ -58,11 +59,11 @@ macro_rules! binary {
 
 binary! {
     /// The greater; NaN if either is NaN.
-    MaximumFOp, "arith.maximumf", Commutative, ConstantsLast;
+    MaximumFOp, "arith.maximumf" = MAXIMUM, Commutative, ConstantsLast;
     /// The greater; the other one if one is NaN.
     MaxNumFOp, "arith.maxnumf", Commutative, ConstantsLast;
     /// The lesser; NaN if either is NaN.
-    MinimumFOp, "arith.minimumf", Commutative, ConstantsLast;
+    MinimumFOp, "arith.minimumf" = MINIMUM, Commutative, ConstantsLast;
     /// The lesser; the other one if one is NaN.
     MinNumFOp, "arith.minnumf", Commutative, ConstantsLast;
     /// Remainder with the sign of the dividend.
@@ -70,7 +71,7 @@ binary! {
 }
 
 macro_rules! unary {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(, $eval:expr)?;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -78,10 +79,7 @@ macro_rules! unary {
                 results { result: single FLOATS }
                 attributes { fastmath: default Enum(&FASTMATH) => DefaultValue::Enum(&FASTMATH, 0) }
                 traits [Pure, SameOperandsAndResultType, Elementwise]
-                hooks {
-                    assembly: Assembly::Format("$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)")
-                    $(, eval: Some($eval))?
-                }
+                hooks { assembly: Assembly::Format("$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)") }
             }
         })*
     };
@@ -91,5 +89,5 @@ unary! {
     /// Zero of the same sign for a denormal number, else the number.
     FlushDenormalsOp, "arith.flush_denormals";
     /// The number with the opposite sign.
-    NegFOp, "arith.negf", eval::negf;
+    NegFOp, "arith.negf";
 }

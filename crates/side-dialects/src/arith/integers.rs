@@ -1,18 +1,22 @@
 //! Integer arithmetic, elementwise.
 
-use super::{BOOLEANS, INTEGERS, OVERFLOW, eval};
+use super::{BOOLEANS, INTEGERS, OVERFLOW};
+use crate::eval;
 use mlir::ods::Assembly;
 use mlir::op;
 
 macro_rules! binary {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(, $extra:ident)*;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(= $eval:ident)? $(, $extra:ident)*;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
                 operands { lhs: single INTEGERS, rhs: single INTEGERS }
                 results { result: single INTEGERS }
                 traits [Pure, SameOperandsAndResultType, Elementwise $(, $extra)*]
-                hooks { assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($result)"), eval: Some(eval::integers) }
+                hooks {
+                    assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($result)"),
+                    $(eval: Some(eval::$eval),)?
+                }
             }
         })*
     };
@@ -20,7 +24,7 @@ macro_rules! binary {
 
 binary! {
     /// Bitwise and.
-    AndIOp, "arith.andi", Commutative, ConstantsLast;
+    AndIOp, "arith.andi" = AND, Commutative, ConstantsLast;
     /// Signed division, rounded up.
     CeilDivSIOp, "arith.ceildivsi";
     /// Unsigned division, rounded up.
@@ -28,25 +32,25 @@ binary! {
     /// Signed division, rounded down.
     FloorDivSIOp, "arith.floordivsi";
     /// The greater as signed integers.
-    MaxSIOp, "arith.maxsi", Commutative, ConstantsLast;
+    MaxSIOp, "arith.maxsi" = MAXIMUM, Commutative, ConstantsLast;
     /// The greater as unsigned integers.
     MaxUIOp, "arith.maxui", Commutative, ConstantsLast;
     /// The lesser as signed integers.
-    MinSIOp, "arith.minsi", Commutative, ConstantsLast;
+    MinSIOp, "arith.minsi" = MINIMUM, Commutative, ConstantsLast;
     /// The lesser as unsigned integers.
     MinUIOp, "arith.minui", Commutative, ConstantsLast;
     /// Bitwise or.
-    OrIOp, "arith.ori", Commutative, ConstantsLast;
+    OrIOp, "arith.ori" = OR, Commutative, ConstantsLast;
     /// Remainder of signed division.
-    RemSIOp, "arith.remsi";
+    RemSIOp, "arith.remsi" = REMAINDER;
     /// Remainder of unsigned division.
     RemUIOp, "arith.remui";
     /// Bitwise exclusive or.
-    XOrIOp, "arith.xori", Commutative, ConstantsLast;
+    XOrIOp, "arith.xori" = XOR, Commutative, ConstantsLast;
 }
 
 macro_rules! binary_with_overflow {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(, $extra:ident)*;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(= $eval:ident)? $(, $extra:ident)*;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -58,7 +62,7 @@ macro_rules! binary_with_overflow {
                     assembly: Assembly::Format(
                         "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)",
                     ),
-                    eval: Some(eval::integers),
+                    $(eval: Some(eval::$eval),)?
                 }
             }
         })*
@@ -67,17 +71,17 @@ macro_rules! binary_with_overflow {
 
 binary_with_overflow! {
     /// Sum.
-    AddIOp, "arith.addi", Commutative, ConstantsLast;
+    AddIOp, "arith.addi" = ADD, Commutative, ConstantsLast;
     /// Product.
-    MulIOp, "arith.muli", Commutative, ConstantsLast;
+    MulIOp, "arith.muli" = MULTIPLY, Commutative, ConstantsLast;
     /// Shift to the left.
-    ShLIOp, "arith.shli";
+    ShLIOp, "arith.shli" = SHIFT_LEFT;
     /// Difference.
-    SubIOp, "arith.subi";
+    SubIOp, "arith.subi" = SUBTRACT;
 }
 
 macro_rules! binary_with_exact {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(= $eval:ident)?;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -87,7 +91,7 @@ macro_rules! binary_with_exact {
                 traits [Pure, SameOperandsAndResultType, Elementwise]
                 hooks {
                     assembly: Assembly::Format("$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)"),
-                    eval: Some(eval::integers),
+                    $(eval: Some(eval::$eval),)?
                 }
             }
         })*
@@ -96,7 +100,7 @@ macro_rules! binary_with_exact {
 
 binary_with_exact! {
     /// Signed division, rounded towards zero; `exact` if there is no remainder.
-    DivSIOp, "arith.divsi";
+    DivSIOp, "arith.divsi" = DIVIDE;
     /// Unsigned division, rounded down; `exact` if there is no remainder.
     DivUIOp, "arith.divui";
     /// Shift to the right that copies the sign; `exact` if no bit that is set is shifted out.

@@ -5,7 +5,6 @@
 mod casts;
 mod compare;
 mod constant;
-mod eval;
 mod floats;
 mod integers;
 

@@ -3,7 +3,6 @@
 //! Source: MLIR, "'shape' Dialect".
 
 mod constraints;
-mod eval;
 mod functions;
 mod regions;
 mod shapes;

@@ -1,10 +1,10 @@
 //! Making shapes, taking them apart, and relating them to values.
 
-use super::eval;
 use super::types::{
     ANY_SHAPE_OR_SIZE, EXTENT_TENSOR, SHAPE_ONLY, SHAPE_OR_EXTENTS, SHAPED, SHAPED_OR_VALUE_SHAPE, SIZE_OR_INDEX,
     VALUE_SHAPE_ONLY, extent_tensor_of, is_extent_tensor,
 };
+use crate::eval;
 use mlir::attrs::DenseElements;
 use mlir::ods::{Assembly, TypeConstraint, TypeRule};
 use mlir::text::{OpState, Parsed, Parser, Printer};
@@ -18,7 +18,7 @@ op! {
         operands { inputs: variadic SHAPE_OR_EXTENTS }
         results { result: single SHAPE_OR_EXTENTS }
         traits [Pure, Commutative, ConstantsLast]
-        hooks { assembly: Assembly::Format("$inputs attr-dict `:` type($inputs) `->` type($result)"), eval: Some(eval::same) }
+        hooks { assembly: Assembly::Format("$inputs attr-dict `:` type($inputs) `->` type($result)") }
     }
 }
 
@@ -29,7 +29,7 @@ op! {
         results { result: single SHAPE_OR_EXTENTS }
         attributes { error: optional String }
         traits [Pure, Commutative, ConstantsLast]
-        hooks { assembly: Assembly::Format("$shapes attr-dict `:` type($shapes) `->` type($result)"), eval: Some(eval::broadcast_shapes) }
+        hooks { eval: Some(eval::broadcast), assembly: Assembly::Format("$shapes attr-dict `:` type($shapes) `->` type($result)") }
     }
 }
 
@@ -40,8 +40,7 @@ op! {
         results { result: single SHAPE_OR_EXTENTS }
         traits [Pure]
         hooks {
-            assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"),
-            eval: Some(eval::concat),
+            eval: Some(eval::concatenate), assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"),
         }
     }
 }
@@ -53,8 +52,7 @@ op! {
         attributes { shape: required IndexElements }
         traits [Pure, ConstantLike]
         hooks {
-            assembly: Assembly::Custom { parse: parse_const_shape, print: print_const_shape },
-            eval: Some(eval::const_shape),
+            eval: Some(eval::constant), assembly: Assembly::Custom { parse: parse_const_shape, print: print_const_shape },
             verify: Some(verify_const_shape),
         }
     }
@@ -97,7 +95,6 @@ op! {
     pub DebugPrintOp, "shape.debug_print" {
         operands { input: single ANY_SHAPE_OR_SIZE }
         results { output: single ANY_SHAPE_OR_SIZE }
-        hooks { eval: Some(eval::same) }
     }
 }
 
@@ -108,8 +105,7 @@ op! {
         results { extent: single SIZE_OR_INDEX }
         traits [Pure]
         hooks {
-            assembly: Assembly::Format("$value `,` $index attr-dict `:` type($value) `,` type($index) `->` type($extent)"),
-            eval: Some(eval::dim),
+            eval: Some(eval::dim), assembly: Assembly::Format("$value `,` $index attr-dict `:` type($value) `,` type($index) `->` type($extent)"),
         }
     }
 }
@@ -120,7 +116,7 @@ op! {
         operands { input: single EXTENT_TENSOR }
         results { result: single SHAPE_ONLY }
         traits [Pure]
-        hooks { assembly: Assembly::Format("$input attr-dict `:` type($input)"), eval: Some(eval::same) }
+        hooks { eval: Some(eval::IDENTITY), assembly: Assembly::Format("$input attr-dict `:` type($input)") }
     }
 }
 
@@ -130,7 +126,7 @@ op! {
         operands { extents: variadic SIZE_OR_INDEX }
         results { shape: single SHAPE_ONLY }
         traits [Pure]
-        hooks { assembly: Assembly::Format("$extents attr-dict `:` type($extents)"), eval: Some(eval::from_extents) }
+        hooks { eval: Some(eval::concatenate), assembly: Assembly::Format("$extents attr-dict `:` type($extents)") }
     }
 }
 
@@ -141,8 +137,7 @@ op! {
         results { extent: single SIZE_OR_INDEX }
         traits [Pure]
         hooks {
-            assembly: Assembly::Format("$shape `,` $dim attr-dict `:` type($shape) `,` type($dim) `->` type($extent)"),
-            eval: Some(eval::get_extent),
+            eval: Some(eval::get_extent), assembly: Assembly::Format("$shape `,` $dim attr-dict `:` type($shape) `,` type($dim) `->` type($extent)"),
         }
     }
 }
@@ -158,13 +153,12 @@ op! {
             assembly: Assembly::Format(
                 "$arg0 `,` $arg1 (`,` `error` `=` $error^)? attr-dict `:` type($arg0) `,` type($arg1) `->` type($result)",
             ),
-            eval: Some(eval::meet),
         }
     }
 }
 
 macro_rules! of_shape {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $operand:ident: $from:ident, $result:ident: $to:ident, $eval:expr, $format:literal;)*)
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $operand:ident: $from:ident, $result:ident: $to:ident, $format:literal $(=> $eval:ident)?;)*)
     => {
         $(op! {
             $(#[doc = $doc])+
@@ -172,7 +166,7 @@ macro_rules! of_shape {
                 operands { $operand: single $from }
                 results { $result: single $to }
                 traits [Pure]
-                hooks { assembly: Assembly::Format($format), eval: Some($eval) }
+                hooks { assembly: Assembly::Format($format) $(, eval: Some(eval::$eval))? }
             }
         })*
     };
@@ -180,19 +174,19 @@ macro_rules! of_shape {
 
 of_shape! {
     /// The number of elements of a value of that shape.
-    NumElementsOp, "shape.num_elements", shape: SHAPE_OR_EXTENTS, result: SIZE_OR_INDEX, eval::num_elements,
-        "$shape attr-dict `:` type($shape) `->` type($result)";
+    NumElementsOp, "shape.num_elements", shape: SHAPE_OR_EXTENTS, result: SIZE_OR_INDEX,
+        "$shape attr-dict `:` type($shape) `->` type($result)" => num_elements;
     /// The number of dimensions of a shape.
-    RankOp, "shape.rank", shape: SHAPE_OR_EXTENTS, rank: SIZE_OR_INDEX, eval::rank,
-        "$shape attr-dict `:` type($shape) `->` type($rank)";
+    RankOp, "shape.rank", shape: SHAPE_OR_EXTENTS, rank: SIZE_OR_INDEX,
+        "$shape attr-dict `:` type($shape) `->` type($rank)" => rank;
     /// The sizes of a shape as a tensor.
-    ToExtentTensorOp, "shape.to_extent_tensor", input: SHAPE_OR_EXTENTS, result: EXTENT_TENSOR_OR_INDICES, eval::same,
-        "$input attr-dict `:` type($input) `->` type($result)";
+    ToExtentTensorOp, "shape.to_extent_tensor", input: SHAPE_OR_EXTENTS, result: EXTENT_TENSOR_OR_INDICES,
+        "$input attr-dict `:` type($input) `->` type($result)" => IDENTITY;
     /// The shape whose sizes are the elements of a value.
-    ValueAsShapeOp, "shape.value_as_shape", arg: SIZES_AS_VALUE, result: SHAPE_OR_EXTENTS, eval::same,
+    ValueAsShapeOp, "shape.value_as_shape", arg: SIZES_AS_VALUE, result: SHAPE_OR_EXTENTS,
         "$arg attr-dict `:` type($arg) `->` type($result)";
     /// The value of a value with its shape.
-    ValueOfOp, "shape.value_of", arg: VALUE_SHAPE_ONLY, result: SHAPED, eval::same, "$arg attr-dict `:` type($result)";
+    ValueOfOp, "shape.value_of", arg: VALUE_SHAPE_ONLY, result: SHAPED, "$arg attr-dict `:` type($result)";
 }
 
 static EXTENT_TENSOR_OR_INDICES: TypeConstraint = TypeConstraint {
@@ -215,8 +209,7 @@ op! {
         results { result: single SHAPE_OR_EXTENTS }
         traits [Pure]
         hooks {
-            assembly: Assembly::Format("$arg attr-dict `:` type($arg) `->` type($result)"),
-            eval: Some(eval::shape_of),
+            eval: Some(eval::shape_of), assembly: Assembly::Format("$arg attr-dict `:` type($arg) `->` type($result)"),
             verify: Some(verify_shape_of),
         }
     }
@@ -236,7 +229,6 @@ op! {
         operands { operand: single SHAPE_OR_EXTENTS, index: single SIZE_OR_INDEX }
         results { head: single SHAPE_OR_EXTENTS, tail: single SHAPE_OR_EXTENTS }
         traits [Pure]
-        hooks { eval: Some(eval::split_at) }
     }
 }
 
@@ -246,9 +238,6 @@ op! {
         operands { operand: single SHAPED_OR_VALUE_SHAPE, shape: single SHAPE_OR_EXTENTS }
         results { result: single VALUE_SHAPE_ONLY }
         traits [Pure]
-        hooks {
-            assembly: Assembly::Format("$operand `,` $shape attr-dict `:` type($operand) `,` type($shape)"),
-            eval: Some(eval::same),
-        }
+        hooks { assembly: Assembly::Format("$operand `,` $shape attr-dict `:` type($operand) `,` type($shape)") }
     }
 }

@@ -3,7 +3,6 @@
 //! Source: MLIR, "'tensor' Dialect".
 
 mod elements;
-mod eval;
 mod reshapes;
 mod slices;
 

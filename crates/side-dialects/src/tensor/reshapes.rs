@@ -1,6 +1,7 @@
 //! Casts and other views of the same elements.
 
-use super::{ANY_TENSOR, INDEX, INDICES, RANKED, REASSOCIATION, eval};
+use super::{ANY_TENSOR, INDEX, INDICES, RANKED, REASSOCIATION};
+use crate::eval;
 use mlir::ods::Assembly;
 use mlir::verify::have_compatible_shapes;
 use mlir::{Diagnostics, OpRef, Type, op};
@@ -11,7 +12,7 @@ op! {
         operands { source: single ANY_TENSOR }
         results { dest: single ANY_TENSOR }
         traits [Pure, SameOperandsAndResultShape]
-        hooks { eval: Some(eval::bitcast), assembly: Assembly::Format("$source attr-dict `:` type($source) `to` type($dest)") }
+        hooks { assembly: Assembly::Format("$source attr-dict `:` type($source) `to` type($dest)") }
     }
 }
 
@@ -21,8 +22,8 @@ op! {
         operands { source: single ANY_TENSOR }
         results { dest: single ANY_TENSOR }
         traits [Pure]
-        hooks { eval: Some(eval::cast),
-            assembly: Assembly::Format("$source attr-dict `:` type($source) `to` type($dest)"),
+        hooks {
+            eval: Some(eval::IDENTITY), assembly: Assembly::Format("$source attr-dict `:` type($source) `to` type($dest)"),
             verify: Some(verify_cast),
             result_name: Some(|_| "cast".into()),
         }
@@ -62,7 +63,7 @@ op! {
         results { result: single RANKED }
         attributes { reassociation: required REASSOCIATION }
         traits [Pure]
-        hooks { eval: Some(eval::regroup),
+        hooks {
             assembly: Assembly::Format("$src $reassociation attr-dict `:` type($src) `into` type($result)"),
             verify: Some(|op, errors| {
                 let groups = CollapseShapeOp(op).reassociation().and_then(|r| r.as_array());
@@ -80,7 +81,7 @@ op! {
         results { result: single RANKED }
         attributes { reassociation: required REASSOCIATION, static_output_shape: required I64Array }
         traits [Pure]
-        hooks { eval: Some(eval::regroup),
+        hooks {
             assembly: Assembly::Format(
                 "$src $reassociation `output_shape` custom<DynamicIndexList>($output_shape, $static_output_shape) attr-dict \
                  `:` type($src) `into` type($result)",
@@ -100,7 +101,7 @@ op! {
         operands { source: single ANY_TENSOR, shape: single INDICES }
         results { result: single ANY_TENSOR }
         traits [Pure]
-        hooks { eval: Some(eval::reshape),
+        hooks {
             assembly: Assembly::Format("$source `(` $shape `)` attr-dict `:` functional-type(operands, results)"),
             result_name: Some(|_| "reshape".into()),
         }

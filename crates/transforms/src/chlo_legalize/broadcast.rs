@@ -11,7 +11,7 @@ use mlir::ods::OpDef;
 use mlir::rewrite::{Pattern, Rewriter};
 use mlir::types::DYNAMIC;
 use mlir::{Attribute, OpId, Type, Value};
-use side_dialects::shape::{AssumingOp, AssumingYieldOp, BroadcastOp, ConstShapeOp, CstrBroadcastableOp, ShapeOfOp};
+use side_dialects::shape::{AssumingOp, AssumingYieldOp, BroadcastOp, CstrBroadcastableOp, ShapeOfOp};
 
 /// The size of a dimension, or its bound and the value whose dimension has the unknown size.
 #[derive(Clone, Copy)]
@@ -182,20 +182,6 @@ fn shape_of(rw: &mut Rewriter<'_>, value: Value) -> Value {
     rw.make(ShapeOfOp::DEF, [value]).result(Type::tensor([rank], Type::index()))
 }
 
-/// As [`shape_of`], but a constant where the shape is static.
-fn known_shape_of(rw: &mut Rewriter<'_>, value: Value) -> Value {
-    let sizes = rw.ty(value).as_tensor().filter(|ty| ty.has_static_shape()).map(|ty| ty.shape.clone());
-    let constant = sizes.and_then(|sizes| {
-        let ty = Type::tensor([sizes.len() as i64], Type::index());
-        let bytes = numerics::Bytes::from_vec(sizes);
-        Some((mlir::attrs::DenseElements::new(ty.clone(), bytes)?, ty))
-    });
-    match constant {
-        Some((elements, ty)) => rw.make(ConstShapeOp::DEF, []).attr("shape", elements).result(ty),
-        None => shape_of(rw, value),
-    }
-}
-
 /// What `body` makes, given the extents to which the values broadcast, within a `shape.assuming` that they do.
 fn under_witness(
     rw: &mut Rewriter<'_>,
@@ -209,7 +195,7 @@ fn under_witness(
     let witness = witness.result(side_dialects::shape::witness());
     let (region, block) = rw.region_with_block([]);
     rw.within(block, |rw| {
-        let shapes: Vec<Value> = values.iter().map(|&v| known_shape_of(rw, v)).collect();
+        let shapes: Vec<Value> = values.iter().map(|&v| shape_of(rw, v)).collect();
         let extents = rw.make(BroadcastOp::DEF, shapes).result(Type::tensor([rank as i64], Type::index()));
         let value = body(rw, extents);
         rw.make(AssumingYieldOp::DEF, [value]).results([]);

@@ -1,0 +1,194 @@
+//! Simplifications of ops that take sizes as operands.
+
+use super::forward;
+use super::shapes::array;
+use hlo::check::constant_ints;
+use hlo::ops::*;
+use mlir::attrs::DenseElements;
+use mlir::ods::Trait;
+use mlir::rewrite::{Pattern, Rewriter};
+use mlir::types::DYNAMIC;
+use mlir::{Attribute, OpId, Type, Value};
+use numerics::Bytes;
+use side_dialects::arith::IndexCastOp;
+use side_dialects::shape::ShapeOfOp;
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new("broadcast-of-dynamic-broadcast", DynamicBroadcastInDimOp::DEF, broadcast_of_broadcast)
+        .with_benefit(2),
+    Pattern::new("dynamic-broadcast-to-reshaped", DynamicBroadcastInDimOp::DEF, broadcast_to_reshaped).with_benefit(2),
+    Pattern::new("dynamic-broadcast-to-own-shape", DynamicBroadcastInDimOp::DEF, broadcast_to_own_shape)
+        .with_benefit(2),
+    Pattern::new("dynamic-broadcast-of-nothing", DynamicBroadcastInDimOp::DEF, broadcast_that_expands_nothing),
+    Pattern::new("dynamic-gather-to-static", DynamicGatherOp::DEF, to_static),
+    Pattern::new("dynamic-pad-to-static", DynamicPadOp::DEF, to_static),
+    Pattern::new("real-dynamic-slice-to-static", RealDynamicSliceOp::DEF, to_static),
+    Pattern::new("reshape-of-dynamic-reshape", DynamicReshapeOp::DEF, reshape_of_reshape).with_benefit(2),
+    Pattern::new("shape-of-dynamic-reshape", ShapeOfOp::DEF, shape_of_reshape).with_benefit(2),
+    Pattern::new("dynamic-iota-as-broadcast", DynamicIotaOp::DEF, iota_as_broadcast),
+    Pattern::new("dynamic-reshape-to-same", DynamicReshapeOp::DEF, reshape_to_same),
+    Pattern::new("size-of-static", GetDimensionSizeOp::DEF, size_of_static),
+    Pattern::new("dynamic-broadcast-to-static", DynamicBroadcastInDimOp::DEF, broadcast_to_static),
+    Pattern::new("dynamic-reshape-to-static", DynamicReshapeOp::DEF, reshape_to_static),
+    Pattern::new("dynamic-iota-to-static", DynamicIotaOp::DEF, iota_to_static).with_benefit(2),
+];
+
+/// What the declaration says the op becomes when its sizes are constants.
+fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    (rw.op(op).def()?.to_static?)(rw, op)
+}
+
+/// `broadcast(broadcast(x, _, a), shape, b) = broadcast(x, shape, b[a])`
+fn broadcast_of_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let [operand, shape] = rw.op(op).operands().try_into().ok()?;
+    let inner = rw.defining_op(operand).filter(|op| op.is(DynamicBroadcastInDimOp::DEF))?;
+    let (operand, first) = (inner.operand(0), array(inner, "broadcast_dimensions"));
+    let second = array(rw.op(op), "broadcast_dimensions");
+    let both: Option<Vec<i64>> = first.into_iter().map(|d| second.get(usize::try_from(d).ok()?).copied()).collect();
+    let both = both?;
+    let ty = rw.op(op).result_type(0).clone();
+    let merged = rw.make(DynamicBroadcastInDimOp::DEF, [operand, shape]);
+    let merged = merged.attr("broadcast_dimensions", Attribute::i64_array(both)).result(ty);
+    forward(rw, op, merged)
+}
+
+fn keeps_dimensions(rw: &Rewriter<'_>, op: OpId) -> bool {
+    array(rw.op(op), "broadcast_dimensions").into_iter().eq(0..rw
+        .op(op)
+        .result_type(0)
+        .shape()
+        .map_or(-1, |s| s.len() as i64))
+}
+
+/// `broadcast(x, _) = convert(x)` if it is known to expand no dimension. The conversion keeps the type.
+fn broadcast_that_expands_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let known = array(rw.op(op), "known_nonexpanding_dimensions");
+    (keeps_dimensions(rw, op) && known.len() == rw.op(op).result_type(0).shape()?.len()).then_some(())?;
+    let (operand, ty) = (rw.op(op).operand(0), rw.op(op).result_type(0).clone());
+    let convert = rw.make(ConvertOp::DEF, [operand]).result(ty);
+    forward(rw, op, convert)
+}
+
+/// `broadcast(reshape(x, shape), shape) = reshape(x, shape)`
+fn broadcast_to_reshaped(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let [operand, shape] = rw.op(op).operands().try_into().ok()?;
+    let inner = rw.defining_op(operand).filter(|op| op.is(DynamicReshapeOp::DEF))?;
+    (keeps_dimensions(rw, op) && inner.operand(1) == shape).then_some(())?;
+    let (operand, ty) = (inner.operand(0), rw.op(op).result_type(0).clone());
+    let reshape = rw.make(DynamicReshapeOp::DEF, [operand, shape]).result(ty);
+    forward(rw, op, reshape)
+}
+
+/// `broadcast(x, shape_of(x)) = x`
+fn broadcast_to_own_shape(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let [operand, shape] = rw.op(op).operands().try_into().ok()?;
+    let of = rw.defining_op(shape).filter(|op| op.is(ShapeOfOp::DEF))?.operand(0);
+    (of == operand && keeps_dimensions(rw, op)).then_some(())?;
+    forward(rw, op, operand)
+}
+
+/// `reshape(reshape(x, _), shape) = reshape(x, shape)`
+fn reshape_of_reshape(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let [operand, shape] = rw.op(op).operands().try_into().ok()?;
+    let operand = rw.defining_op(operand).filter(|op| op.is(DynamicReshapeOp::DEF))?.operand(0);
+    let ty = rw.op(op).result_type(0).clone();
+    let reshape = rw.make(DynamicReshapeOp::DEF, [operand, shape]).result(ty);
+    forward(rw, op, reshape)
+}
+
+/// `shape_of(reshape(x, shape)) = shape`
+fn shape_of_reshape(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let shape = rw.defining_op(rw.op(op).operand(0)).filter(|op| op.is(DynamicReshapeOp::DEF))?.operand(1);
+    forward(rw, op, shape)
+}
+
+/// `reshape(f(reshape(x, shape)), shape) = f(reshape(x, shape))` if `f` keeps shapes.
+fn reshape_to_same(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let [operand, shape] = rw.op(op).operands().try_into().ok()?;
+    let keeps = [Trait::Elementwise, Trait::SameOperandsAndResultShape, Trait::SameOperandsAndResultType];
+    let f = rw.defining_op(operand).filter(|op| keeps.iter().any(|t| op.has_trait(t)))?;
+    let inner = rw.defining_op(*f.operands().first()?).filter(|op| op.is(DynamicReshapeOp::DEF))?;
+    (inner.operand(1) == shape).then_some(())?;
+    forward(rw, op, operand)
+}
+
+/// `dynamic_iota(shape, d) = broadcast(dynamic_iota(shape[d], 0), shape, [d])` of more than one dimension.
+fn iota_as_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let shape = rw.op(op).operand(0);
+    let ty = rw.op(op).result_type(0).clone();
+    let sizes = ty.shape().filter(|sizes| sizes.len() >= 2)?;
+    let dimension = rw.op(op).attr("iota_dimension")?.as_i64()?;
+    let size = *sizes.get(usize::try_from(dimension).ok()?)?;
+    let wide = Type::tensor(rw.ty(shape).shape()?, Type::i64());
+    let cast = if rw.ty(shape).element_type().is_index() { IndexCastOp::DEF } else { ConvertOp::DEF };
+    let wide = rw.make(cast, [shape]).result(wide);
+    let slice = rw.make(SliceOp::DEF, [wide]).attr("start_indices", Attribute::i64_array([dimension]));
+    let slice = slice.attr("limit_indices", Attribute::i64_array([dimension + 1]));
+    let slice = slice.attr("strides", Attribute::i64_array([1])).value()?;
+    let line = Type::tensor([size], ty.element_type().clone());
+    let iota = rw.make(DynamicIotaOp::DEF, [slice]).attr("iota_dimension", Attribute::i64(0)).result(line);
+    let broadcast = rw.make(DynamicBroadcastInDimOp::DEF, [iota, shape]);
+    let broadcast = broadcast.attr("broadcast_dimensions", Attribute::i64_array([dimension])).result(ty);
+    forward(rw, op, broadcast)
+}
+
+/// `get_dimension_size(x, d)` is the size if it is static.
+fn size_of_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let dimension = rw.op(op).attr("dimension")?.as_i64()?;
+    let size = *rw.op(op).operand_type(0).shape()?.get(usize::try_from(dimension).ok()?)?;
+    let size = i32::try_from(size).ok().filter(|&s| s >= 0)?;
+    let ty = rw.op(op).result_type(0).clone();
+    (*ty.element_type() == Type::i32()).then_some(())?;
+    let value = DenseElements::new(ty.clone(), Bytes::from_vec(vec![size]))?;
+    let constant = rw.make(ConstantOp::DEF, []).attr("value", value).result(ty);
+    forward(rw, op, constant)
+}
+
+fn is_static(rw: &Rewriter<'_>, value: Value) -> bool {
+    rw.ty(value).as_tensor().is_some_and(|t| t.has_static_shape())
+}
+
+/// `dynamic_broadcast_in_dim(x, _) = broadcast_in_dim(x)` to a static type, or to the type that constant sizes make.
+fn broadcast_to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let (operand, result) = (rw.op(op).operand(0), rw.op(op).result(0));
+    is_static(rw, operand).then_some(())?;
+    let ty = rw.ty(result).clone();
+    let known = match is_static(rw, result) {
+        true => ty.clone(),
+        false => {
+            let sizes = constant_ints(rw.op(op), 1).filter(|sizes| sizes.iter().all(|&s| s >= 0))?;
+            ty.as_tensor()?.encoding.is_none().then_some(())?;
+            Type::tensor(sizes, ty.element_type().clone())
+        }
+    };
+    let dims = Attribute::i64_array(array(rw.op(op), "broadcast_dimensions"));
+    let broadcast = rw.make(BroadcastInDimOp::DEF, [operand]).attr("broadcast_dimensions", dims);
+    let mut value = broadcast.result(known.clone());
+    // Other dialects, and ops that end blocks, may insist on the type.
+    let insists = |user: &OpId| {
+        let user = rw.op(*user);
+        user.has_trait(&Trait::Terminator) || user.def().is_none_or(|def| def.dialect() != "stablehlo")
+    };
+    if known != ty && rw.users(result).iter().any(insists) {
+        value = rw.make(ConvertOp::DEF, [value]).result(ty);
+    }
+    rw.replace_uses(result, value);
+    rw.erase(op);
+    Some(())
+}
+
+/// `dynamic_reshape(x, _) = reshape(x)` to a static type.
+fn reshape_to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    is_static(rw, rw.op(op).result(0)).then_some(())?;
+    let (operand, ty) = (rw.op(op).operand(0), rw.op(op).result_type(0).clone());
+    let reshape = rw.make(ReshapeOp::DEF, [operand]).result(ty);
+    forward(rw, op, reshape)
+}
+
+/// `dynamic_iota(_, d) = iota(d)` of a static type.
+fn iota_to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let ty = rw.op(op).result_type(0).clone();
+    (!ty.shape()?.contains(&DYNAMIC)).then_some(())?;
+    let iota = rw.make(IotaOp::DEF, []).attributes_of(op).result(ty);
+    forward(rw, op, iota)
+}

@@ -1,0 +1,93 @@
+//! `stablehlo-aggressive-simplification`: rewrites ops to simpler ones that compute the same.
+//!
+//! Each pattern is named, and stands under its equation: `arithmetic.rs` holds those of elementwise ops, `shapes.rs` those that move
+//! elements, `dynamic.rs` those of ops with sizes as operands, and `control.rs` those of ops with regions and of tuples.
+//!
+//! With `optimize-float` (the default, as upstream), the sign of a zero may change: `x + 0.0` becomes `x`.
+
+mod arithmetic;
+mod control;
+mod dynamic;
+mod number;
+mod shapes;
+
+pub(crate) use number::splat_number;
+
+use hlo::ops::ConstantOp;
+use mlir::attrs::{Attribute, Dictionary};
+use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::rewrite::greedy::Config;
+use mlir::rewrite::{Pattern, PatternSet, Rewriter};
+use mlir::{OpId, Value};
+
+/// Rewrites ops to simpler ones.
+pub const PASS: Pass =
+    Pass::on_functions("stablehlo-aggressive-simplification", "Rewrite StableHLO ops to simpler ones", run)
+        .with_options(&[FOLD_OP_ELEMENT_LIMIT, OPTIMIZE_FLOAT]);
+
+pub(crate) const FOLD_OP_ELEMENT_LIMIT: PassOption = PassOption {
+    name: "fold-op-element-limit",
+    doc: "Results of more elements do not fold to constants, unless all elements are equal",
+    kind: OptionKind::Int(65536),
+};
+
+pub(crate) const OPTIMIZE_FLOAT: PassOption = PassOption {
+    name: "optimize-float",
+    doc: "Allow rewrites of floats that may change the last bit or the sign of a zero",
+    kind: OptionKind::Bool(true),
+};
+
+/// All patterns.
+pub(crate) static PATTERNS: &[&[Pattern]] =
+    &[arithmetic::PATTERNS, shapes::PATTERNS, dynamic::PATTERNS, control::PATTERNS, control::EMPTY_TENSORS];
+
+/// As upstream: users before what they use, what is in regions before the op that has them.
+pub(crate) const LAST_FIRST: Config =
+    Config { fold: true, max_iterations: 10, max_rewrites: usize::MAX, top_down: false };
+
+fn run(cx: &mut Context<'_>) {
+    cx.rewrite_with(&mut PatternSet::new(PATTERNS), LAST_FIRST);
+}
+
+/// How many elements a folded result may have.
+pub(crate) fn element_limit(rw: &Rewriter<'_>) -> usize {
+    usize::try_from(rw.options().int("fold-op-element-limit")).unwrap_or(0)
+}
+
+/// Replaces the one result of an op by a value of its type. The op that makes the value gets the attributes that are not
+/// inherent to this op; where both have one, this op's counts.
+pub(crate) fn forward(rw: &mut Rewriter<'_>, op: OpId, value: Value) -> Option<()> {
+    (rw.ty(value) == rw.op(op).result_type(0)).then_some(())?;
+    merge_attributes(rw, op, value);
+    rw.replace(op, &[value]);
+    Some(())
+}
+
+fn merge_attributes(rw: &mut Rewriter<'_>, op: OpId, value: Value) {
+    let from: Dictionary = rw.op(op).attributes().clone();
+    // Others may use a constant for something else.
+    let Some(to) = rw.defining_op(value).filter(|to| !to.is(ConstantOp::DEF)) else { return };
+    let merged: Vec<(String, Attribute)> = from
+        .iter()
+        .map(|(name, value)| (name.to_string(), merge_attribute(name, to.attributes().get(name), value)))
+        .collect();
+    let to = to.id();
+    merged.into_iter().for_each(|(name, value)| rw.set_attr(to, &name, value));
+}
+
+/// Frontend attributes merge one by one; the identity that `xla_metadata_payload` holds is that of the op that stays.
+fn merge_attribute(name: &str, kept: Option<&Attribute>, new: &Attribute) -> Attribute {
+    let (Some(kept), Some(entries)) = (kept.and_then(|k| k.as_dictionary()), new.as_dictionary()) else {
+        return new.clone();
+    };
+    if name != "mhlo.frontend_attributes" {
+        return new.clone();
+    }
+    let mut merged = kept.clone();
+    for (name, value) in entries.iter() {
+        if &**name != "xla_metadata_payload" || kept.get(name).is_none() {
+            merged.set(name.clone(), value.clone());
+        }
+    }
+    mlir::attrs::AttrKind::Dictionary(merged).into()
+}

@@ -1,0 +1,368 @@
+//! Simplifications of ops that move elements.
+
+use super::{forward, splat_number};
+use hlo::attrs::{GatherDims, ints};
+use hlo::ops::*;
+use mlir::attrs::DenseElements;
+use mlir::rewrite::{Pattern, Rewriter};
+use mlir::types::{DYNAMIC, TensorType};
+use mlir::{Attribute, OpId, OpRef, Type, Value};
+use numerics::Bytes;
+
+pub(super) static PATTERNS: &[Pattern] = &[
+    Pattern::new("broadcast-to-same", BroadcastInDimOp::DEF, broadcast_to_same),
+    Pattern::new("broadcast-of-broadcast", BroadcastInDimOp::DEF, broadcast_of_broadcast).with_benefit(2),
+    Pattern::new("broadcast-as-reshape", BroadcastInDimOp::DEF, broadcast_as_reshape).with_benefit(2),
+    Pattern::new("broadcast-as-transpose", BroadcastInDimOp::DEF, broadcast_as_transpose),
+    Pattern::new("concatenate-one", ConcatenateOp::DEF, concatenate_one),
+    Pattern::new("concatenate-empty", ConcatenateOp::DEF, concatenate_empty),
+    Pattern::new("concatenate-of-concatenate", ConcatenateOp::DEF, concatenate_of_concatenate),
+    Pattern::new("dynamic-slice-at-constant", DynamicSliceOp::DEF, dynamic_slice_at_constant),
+    Pattern::new("dynamic-update-by-nothing", DynamicUpdateSliceOp::DEF, update_by_nothing),
+    Pattern::new("dynamic-update-of-all", DynamicUpdateSliceOp::DEF, update_of_all),
+    Pattern::new("gather-at-constant", GatherOp::DEF, gather_at_constant),
+    Pattern::new("iota-of-one", IotaOp::DEF, iota_of_one),
+    Pattern::new("iota-as-broadcast", IotaOp::DEF, iota_as_broadcast),
+    Pattern::new("pad-by-nothing", PadOp::DEF, pad_by_nothing),
+    Pattern::new("pad-of-nothing", PadOp::DEF, pad_of_nothing),
+    Pattern::new("reshape-of-reshape", ReshapeOp::DEF, reshape_of_reshape),
+    Pattern::new("reshape-to-same", ReshapeOp::DEF, to_same),
+    Pattern::new("reverse-in-place", ReverseOp::DEF, reverse_in_place),
+    Pattern::new("slice-of-all", SliceOp::DEF, slice_of_all),
+    Pattern::new("slice-of-concatenate", SliceOp::DEF, slice_of_concatenate),
+    Pattern::new("transpose-to-same", TransposeOp::DEF, transpose_to_same),
+    Pattern::new("transpose-of-transpose", TransposeOp::DEF, transpose_of_transpose),
+    Pattern::new("transpose-as-reshape", TransposeOp::DEF, transpose_as_reshape),
+];
+
+/// The values of an integer array attribute.
+pub(super) fn array(op: OpRef<'_>, name: &str) -> Vec<i64> {
+    ints(op.attr(name)).to_vec()
+}
+
+fn is_iota(dims: &[i64]) -> bool {
+    dims.iter().zip(0..).all(|(&d, i)| d == i)
+}
+
+fn static_tensor<'r>(rw: &'r Rewriter<'_>, value: Value) -> Option<&'r TensorType> {
+    rw.ty(value).as_tensor().filter(|t| t.has_static_shape())
+}
+
+/// An op of that kind over one value, of the type of the result of `op`.
+fn respell(rw: &mut Rewriter<'_>, op: OpId, def: &'static mlir::ods::OpDef, value: Value) -> Option<Value> {
+    let ty = rw.op(op).result_type(0).clone();
+    Some(rw.make(def, [value]).result(ty))
+}
+
+/// `f(x) = x` if the type stays.
+fn to_same(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let operand = rw.op(op).operand(0);
+    forward(rw, op, operand)
+}
+
+/// `broadcast_in_dim(x, [0, 1, …]) = x` if the type stays.
+fn broadcast_to_same(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    is_iota(&array(rw.op(op), "broadcast_dimensions")).then_some(())?;
+    to_same(rw, op)
+}
+
+fn num_elements(rw: &Rewriter<'_>, value: Value) -> Option<usize> {
+    static_tensor(rw, value)?.num_elements()
+}
+
+/// Whether a `broadcast_in_dim` only inserts dimensions of size 1.
+fn is_reshape(rw: &Rewriter<'_>, op: OpId) -> bool {
+    let (from, to) = (rw.op(op).operand(0), rw.op(op).result(0));
+    let elements = num_elements(rw, from);
+    elements.is_some() && elements == num_elements(rw, to) && array(rw.op(op), "broadcast_dimensions").is_sorted()
+}
+
+/// `broadcast(broadcast(x, a), b) = broadcast(x, b[a])`, unless the inner one becomes a reshape.
+fn broadcast_of_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let inner = rw.defining_op(rw.op(op).operand(0)).filter(|op| op.is(BroadcastInDimOp::DEF))?.id();
+    (!is_reshape(rw, inner)).then_some(())?;
+    let outer = array(rw.op(op), "broadcast_dimensions");
+    let dims: Option<Vec<i64>> = array(rw.op(inner), "broadcast_dimensions")
+        .into_iter()
+        .map(|d| outer.get(usize::try_from(d).ok()?).copied())
+        .collect();
+    let (operand, ty) = (rw.op(inner).operand(0), rw.op(op).result_type(0).clone());
+    let merged = rw.make(BroadcastInDimOp::DEF, [operand]);
+    let merged = merged.attr("broadcast_dimensions", Attribute::i64_array(dims?)).result(ty);
+    forward(rw, op, merged)
+}
+
+/// `broadcast_in_dim(x, sorted) = reshape(x)` if the number of elements stays.
+fn broadcast_as_reshape(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    is_reshape(rw, op).then_some(())?;
+    let operand = rw.op(op).operand(0);
+    let reshape = respell(rw, op, ReshapeOp::DEF, operand)?;
+    forward(rw, op, reshape)
+}
+
+/// `broadcast_in_dim(x, dims) = transpose(x, dims⁻¹)` if the number of elements and of dimensions stays.
+fn broadcast_as_transpose(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let (operand, result) = (rw.op(op).operand(0), rw.op(op).result(0));
+    let (from, to) = (static_tensor(rw, operand)?, static_tensor(rw, result)?);
+    (from.rank() == to.rank() && from.num_elements() == to.num_elements()).then_some(())?;
+    let mut inverse = vec![0; from.rank()];
+    for (i, d) in (0..).zip(array(rw.op(op), "broadcast_dimensions")) {
+        *inverse.get_mut(usize::try_from(d).ok()?)? = i;
+    }
+    // Elements of size 1 may stand anywhere: the shapes must agree, too.
+    let sizes: Vec<i64> = inverse.iter().map(|&d| from.shape[d as usize]).collect();
+    (sizes == to.shape).then_some(())?;
+    let ty = rw.ty(result).clone();
+    let transpose = rw.make(TransposeOp::DEF, [operand]).attr("permutation", Attribute::i64_array(inverse)).result(ty);
+    forward(rw, op, transpose)
+}
+
+/// `concatenate(x) = x`
+fn concatenate_one(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    (rw.op(op).operands().len() == 1).then_some(())?;
+    to_same(rw, op)
+}
+
+fn concatenated_dimension(op: OpRef<'_>) -> Option<usize> {
+    usize::try_from(op.attr("dimension")?.as_i64()?).ok()
+}
+
+/// `concatenate(x, empty, y) = concatenate(x, y)`
+fn concatenate_empty(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let dimension = concatenated_dimension(rw.op(op))?;
+    let inputs = rw.op(op).operands().to_vec();
+    let size = |v: Value| rw.ty(v).shape().and_then(|s| s.get(dimension).copied());
+    let rest: Vec<Value> = inputs.iter().copied().filter(|&v| size(v) != Some(0)).collect();
+    (!rest.is_empty() && rest.len() < inputs.len()).then_some(())?;
+    rw.set_operands(op, &rest);
+    Some(())
+}
+
+/// `concatenate(concatenate(x, y), z) = concatenate(x, y, z)` if nobody else uses the inner one.
+fn concatenate_of_concatenate(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let dimension = concatenated_dimension(rw.op(op))?;
+    let inputs = rw.op(op).operands().to_vec();
+    let mut flat = Vec::with_capacity(inputs.len());
+    for &input in &inputs {
+        let inner = rw.defining_op(input).filter(|inner| {
+            inner.is(ConcatenateOp::DEF) && rw.has_one_use(input) && concatenated_dimension(*inner) == Some(dimension)
+        });
+        match inner {
+            Some(inner) => flat.extend_from_slice(inner.operands()),
+            None => flat.push(input),
+        }
+    }
+    (flat != inputs).then_some(())?;
+    rw.set_operands(op, &flat);
+    Some(())
+}
+
+/// An integer that a value of rank 0 is.
+fn constant_index(rw: &Rewriter<'_>, value: Value) -> Option<i64> {
+    match rw.constant_of(value)?.as_dense()?.int_values()?[..] {
+        [index] => Some(index),
+        _ => None,
+    }
+}
+
+/// The slice of `value` from `start` of those sizes, of type `ty`.
+fn slice(rw: &mut Rewriter<'_>, value: Value, start: Vec<i64>, sizes: &[i64], ty: Type) -> Value {
+    let limit: Vec<i64> = start.iter().zip(sizes).map(|(a, b)| a + b).collect();
+    let strides = vec![1; start.len()];
+    let slice = rw.make(SliceOp::DEF, [value]).attr("start_indices", Attribute::i64_array(start));
+    let slice = slice.attr("limit_indices", Attribute::i64_array(limit));
+    slice.attr("strides", Attribute::i64_array(strides)).result(ty)
+}
+
+/// Where a slice begins that is moved so that it lies within the operand.
+fn clamped(start: i64, operand: i64, size: i64) -> i64 {
+    start.clamp(0, (operand - size).max(0))
+}
+
+/// `dynamic_slice(x, constants) = slice(x)`
+fn dynamic_slice_at_constant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let (&operand, starts) = rw.op(op).operands().split_first()?;
+    let shape = static_tensor(rw, operand)?.shape.clone();
+    let sizes = array(rw.op(op), "slice_sizes");
+    let starts: Option<Vec<i64>> = starts.iter().map(|&s| constant_index(rw, s)).collect();
+    let start = starts?.iter().zip(&shape).zip(&sizes).map(|((&s, &n), &size)| clamped(s, n, size)).collect();
+    let ty = rw.op(op).result_type(0).clone();
+    let slice = slice(rw, operand, start, &sizes, ty);
+    forward(rw, op, slice)
+}
+
+/// `dynamic_update_slice(x, empty, i) = x`
+fn update_by_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let [operand, update] = rw.op(op).operands().first_chunk().copied()?;
+    (num_elements(rw, update) == Some(0)).then_some(())?;
+    forward(rw, op, operand)
+}
+
+/// `dynamic_update_slice(x, y, 0) = y` if `y` is as large as `x`.
+fn update_of_all(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let [operand, update] = rw.op(op).operands().first_chunk().copied()?;
+    static_tensor(rw, operand)?;
+    (rw.ty(operand) == rw.ty(update)).then_some(())?;
+    let starts = &rw.op(op).operands()[2..];
+    starts.iter().all(|&s| splat_number(rw, s).is_some_and(|n| n.is_zero())).then_some(())?;
+    forward(rw, op, update)
+}
+
+/// `gather(x, constant) = reshape(slice(x))` of one slice.
+fn gather_at_constant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let [operand, indices] = rw.op(op).operands().try_into().ok()?;
+    let starts = rw.constant_of(indices)?.as_dense()?.int_values()?;
+    let numbers = GatherOp::cast(rw.op(op))?.dimension_numbers()?.clone();
+    let dims = GatherDims::of(&numbers)?;
+    let one_slice = dims.index_vector_dim == 0 && rw.ty(indices).shape()?.len() <= 1;
+    (one_slice && dims.operand_batching_dims.is_empty() && starts.len() == dims.start_index_map.len()).then_some(())?;
+    let from = static_tensor(rw, operand)?.clone();
+    let sizes = array(rw.op(op), "slice_sizes");
+    let mut start = vec![0; sizes.len()];
+    for (&d, &index) in dims.start_index_map.iter().zip(&starts) {
+        let d = usize::try_from(d).ok()?;
+        *start.get_mut(d)? = clamped(index, *from.shape.get(d)?, *sizes.get(d)?);
+    }
+    let result = rw.op(op).result_type(0).clone();
+    let sliced = Type::tensor(sizes.clone(), from.element.clone());
+    let ty = if dims.collapsed_slice_dims.is_empty() { result } else { sliced };
+    let mut value = slice(rw, operand, start, &sizes, ty);
+    if !dims.collapsed_slice_dims.is_empty() {
+        value = respell(rw, op, ReshapeOp::DEF, value)?;
+    }
+    forward(rw, op, value)
+}
+
+fn iota_dimension(rw: &Rewriter<'_>, op: OpId) -> Option<usize> {
+    usize::try_from(IotaOp::cast(rw.op(op))?.iota_dimension()?.as_i64()?).ok()
+}
+
+/// `iota = 0` along a dimension of size 1.
+fn iota_of_one(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let ty = rw.op(op).result_type(0).clone();
+    (*ty.shape()?.get(iota_dimension(rw, op)?)? == 1).then_some(())?;
+    let zero = vec![0u8; ty.element_type().dtype()?.bytes()];
+    let value = DenseElements::new(ty.clone(), Bytes::from_vec(zero))?;
+    let zero = rw.make(ConstantOp::DEF, []).attr("value", value).result(ty);
+    forward(rw, op, zero)
+}
+
+/// `iota(d) = broadcast(iota(0), [d])` of more than one dimension.
+fn iota_as_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let ty = rw.op(op).result_type(0).clone();
+    let dimension = iota_dimension(rw, op)?;
+    let shape = ty.shape().filter(|shape| shape.len() >= 2)?;
+    let line = Type::tensor([*shape.get(dimension)?], ty.element_type().clone());
+    let iota = rw.make(IotaOp::DEF, []).attr("iota_dimension", Attribute::i64(0)).result(line);
+    let dims = Attribute::i64_array([dimension as i64]);
+    let broadcast = rw.make(BroadcastInDimOp::DEF, [iota]).attr("broadcast_dimensions", dims).result(ty);
+    forward(rw, op, broadcast)
+}
+
+/// `pad(x, 0, 0, 0) = x`
+fn pad_by_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let names = ["edge_padding_low", "edge_padding_high", "interior_padding"];
+    names.iter().all(|name| array(rw.op(op), name).iter().all(|&n| n == 0)).then_some(())?;
+    to_same(rw, op)
+}
+
+/// `pad(empty, value) = broadcast(value)`
+fn pad_of_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let [operand, value] = rw.op(op).operands().try_into().ok()?;
+    (num_elements(rw, operand)? == 0).then_some(())?;
+    static_tensor(rw, rw.op(op).result(0))?;
+    let ty = rw.op(op).result_type(0).clone();
+    let to = rw.make(BroadcastInDimOp::DEF, [value]).attr("broadcast_dimensions", Attribute::i64_array([])).result(ty);
+    forward(rw, op, to)
+}
+
+/// `reshape(reshape(x)) = reshape(x)`
+fn reshape_of_reshape(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let inner = rw.defining_op(rw.op(op).operand(0)).filter(|op| op.is(ReshapeOp::DEF))?;
+    let operand = inner.operand(0);
+    let reshape = respell(rw, op, ReshapeOp::DEF, operand)?;
+    forward(rw, op, reshape)
+}
+
+/// `reverse(x) = x` along no dimension, along dimensions of size 1, without elements or if all elements are equal.
+fn reverse_in_place(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let operand = rw.op(op).operand(0);
+    let dims = array(rw.op(op), "dimensions");
+    let is_uniform =
+        |rw: &Rewriter<'_>| rw.constant_of(operand).is_some_and(|c| c.as_dense().is_some_and(|d| d.is_splat()));
+    let stays = dims.is_empty()
+        || static_tensor(rw, operand)
+            .is_some_and(|t| t.shape.contains(&0) || dims.iter().all(|&d| t.shape.get(d as usize) == Some(&1)))
+        || is_uniform(rw);
+    stays.then_some(())?;
+    forward(rw, op, operand)
+}
+
+/// `slice(x) = x` of all elements.
+fn slice_of_all(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    static_tensor(rw, rw.op(op).operand(0))?;
+    to_same(rw, op)
+}
+
+/// `slice(concatenate(x, y, z)) = slice(concatenate(y, z))` of the inputs that the slice needs, if these are fewer.
+fn slice_of_concatenate(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    static_tensor(rw, rw.op(op).result(0))?;
+    let value = rw.op(op).operand(0);
+    let concat = rw.defining_op(value).filter(|op| op.is(ConcatenateOp::DEF))?.id();
+    let dimension = concatenated_dimension(rw.op(concat))?;
+    let (mut start, mut limit) = (array(rw.op(op), "start_indices"), array(rw.op(op), "limit_indices"));
+    let (from, to) = (*start.get(dimension)?, *limit.get(dimension)?);
+    let inputs = rw.op(concat).operands().to_vec();
+    let mut needed = Vec::new();
+    let (mut offset, mut skipped) = (0, 0);
+    for &input in &inputs {
+        let size = *rw.ty(input).shape()?.get(dimension)?;
+        (size != DYNAMIC).then_some(())?;
+        if offset < to && offset + size > from {
+            needed.push(input);
+        } else if needed.is_empty() {
+            skipped = offset + size;
+        }
+        offset += size;
+    }
+    let fewer = !needed.is_empty() && needed.len() < inputs.len();
+    (fewer && (needed.len() == 1 || rw.has_one_use(value))).then_some(())?;
+    let concat = rw.make(ConcatenateOp::DEF, needed).attr("dimension", Attribute::i64(dimension as i64)).value()?;
+    start[dimension] -= skipped;
+    limit[dimension] -= skipped;
+    let ty = rw.op(op).result_type(0).clone();
+    let slice = rw.make(SliceOp::DEF, [concat]).attributes_of(op).attr("start_indices", Attribute::i64_array(start));
+    let slice = slice.attr("limit_indices", Attribute::i64_array(limit)).result(ty);
+    rw.replace(op, &[slice]);
+    Some(())
+}
+
+/// `transpose(x, [0, 1, …]) = x`
+fn transpose_to_same(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    is_iota(&array(rw.op(op), "permutation")).then_some(())?;
+    to_same(rw, op)
+}
+
+/// `transpose(transpose(x, a), b) = transpose(x, a[b])`
+fn transpose_of_transpose(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let inner = rw.defining_op(rw.op(op).operand(0)).filter(|op| op.is(TransposeOp::DEF))?;
+    let (operand, first) = (inner.operand(0), array(inner, "permutation"));
+    let second = array(rw.op(op), "permutation");
+    let both: Option<Vec<i64>> = second.into_iter().map(|d| first.get(usize::try_from(d).ok()?).copied()).collect();
+    let both = both?;
+    let ty = rw.op(op).result_type(0).clone();
+    let transpose = rw.make(TransposeOp::DEF, [operand]).attr("permutation", Attribute::i64_array(both)).result(ty);
+    forward(rw, op, transpose)
+}
+
+/// `transpose(x) = reshape(x)` if only dimensions of size 1 move.
+fn transpose_as_reshape(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let operand = rw.op(op).operand(0);
+    static_tensor(rw, rw.op(op).result(0))?;
+    let shape = &static_tensor(rw, operand)?.shape;
+    let permutation = array(rw.op(op), "permutation");
+    let moved: Vec<i64> = permutation.into_iter().filter(|&d| shape.get(d as usize) != Some(&1)).collect();
+    moved.is_sorted().then_some(())?;
+    let reshape = respell(rw, op, ReshapeOp::DEF, operand)?;
+    forward(rw, op, reshape)
+}

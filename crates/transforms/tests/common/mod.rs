@@ -1,0 +1,41 @@
+//! Runs programs after a pipeline.
+
+use interpreter::{Interpreter, Limits, Unobserved};
+use mlir::diag::{Source, render};
+use mlir::eval::RuntimeValue;
+use mlir::ods::Registry;
+use mlir::pass::NoObserver;
+use mlir::text::{ParseOptions, parse};
+use mlir::verify::{VerifyOptions, verify};
+use mlir::{Diagnostics, Module};
+use numerics::Tensor;
+use std::sync::{Arc, LazyLock};
+use transforms::PASSES;
+
+static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
+    let mut dialects = side_dialects::DIALECTS.to_vec();
+    dialects.extend([&hlo::STABLEHLO, &chlo::CHLO]);
+    Registry::new(&dialects)
+});
+
+fn succeed(errors: Diagnostics, source: &Arc<Source>) {
+    assert!(errors.is_empty(), "{}", errors.iter().map(|e| render(e, Some(source))).collect::<String>());
+}
+
+/// Runs `@main` of a program after a pipeline.
+pub fn run(text: &str, pipeline: &str, inputs: &[Tensor]) -> Vec<Tensor> {
+    let source = Arc::new(Source::new("<test>", text));
+    let parsed = parse(source.clone(), &REGISTRY, ParseOptions::default());
+    let mut module: Module = parsed.module;
+    succeed(parsed.diagnostics, &source);
+    succeed(verify(&module, &VerifyOptions::default()), &source);
+    let pipeline = PASSES.parse(pipeline).expect("a pipeline of known passes");
+    succeed(pipeline.run(&mut module, Some(&VerifyOptions::default()), &mut NoObserver), &source);
+    let inputs = inputs.iter().cloned().map(RuntimeValue::Tensor).collect();
+    let results = Interpreter::new(&module, Limits::default()).run("main", inputs, &mut Unobserved);
+    let results = results.unwrap_or_else(|errors| {
+        succeed(errors, &source);
+        Vec::new()
+    });
+    results.into_iter().map(|r| r.into_tensor().expect("a tensor")).collect()
+}
