@@ -1,6 +1,9 @@
 //! The meaning of the `custom_call` targets that exporters emit.
 //!
-//! A target is a row of [`TARGETS`]; one that is not there is an error that names it.
+//! A target is a row of [`TARGETS`] or a routine of LAPACK (`lapack.rs`); one that is neither is an error that names it.
+
+mod lapack;
+mod sparse;
 
 use crate::eval;
 use crate::ops::CustomCallOp;
@@ -21,6 +24,7 @@ pub static TARGETS: &[(&str, EvalFn)] = &[
     ("check.expect_almost_eq", expect_almost_eq),
     ("check.expect_close", expect_close),
     ("check.expect_eq", expect_eq),
+    ("cpu_csr_sparse_dense_ffi", sparse::csr_product),
     ("mhlo.erf", erf),
     ("mhlo.topk", top_k),
     ("shape_assertion", shape_assertion),
@@ -43,8 +47,9 @@ pub fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -
     let target = CustomCallOp(op).call_target_name().and_then(|t| t.as_str()).unwrap_or("");
     match TARGETS.iter().find(|(name, _)| *name == target) {
         Some((_, function)) => function(op, operands, env),
+        None if lapack::is_target(target) => lapack::eval(op, operands, env),
         None => {
-            let known: Vec<_> = TARGETS.iter().map(|(name, _)| *name).collect();
+            let known: Vec<_> = TARGETS.iter().map(|(name, _)| name.to_string()).chain(lapack::targets()).collect();
             let message = format!("the custom call target `{target}` is unknown; known are {}", known.join(", "));
             Err(EvalError::new("custom_call", message))
         }

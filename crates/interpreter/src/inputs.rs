@@ -28,6 +28,9 @@ pub fn value_fits(value: &RuntimeValue, ty: &Type) -> bool {
         (RuntimeValue::Tuple(values), TypeKind::Tuple(types)) => {
             values.len() == types.len() && values.iter().zip(types).all(|(v, t)| value_fits(v, t))
         }
+        (RuntimeValue::Tensor(tensor), TypeKind::Integer { .. } | TypeKind::Index | TypeKind::Float(_)) => {
+            tensor.rank() == 0 && ty.dtype() == Some(tensor.dtype())
+        }
         (RuntimeValue::Token, TypeKind::Dialect(token)) => token.def.mnemonic == "token",
         _ => false,
     }

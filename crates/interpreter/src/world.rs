@@ -62,6 +62,12 @@ impl World for Machine<'_, '_> {
         self.session.run_grid(grid, jobs, infeed, self.depth)
     }
 
+    fn random(&mut self, blocks: u64) -> (u64, u128) {
+        let counter = self.random;
+        self.random = counter.wrapping_add(u128::from(blocks));
+        (self.process as u64, counter)
+    }
+
     fn print(&mut self, op: OpRef<'_>, tensor: &Tensor) -> Result<(), EvalError> {
         self.session.observe(|observer| observer.print(op, tensor))
     }

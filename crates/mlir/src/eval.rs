@@ -66,7 +66,8 @@ impl EvalError {
 
 impl From<TensorError> for EvalError {
     fn from(error: TensorError) -> EvalError {
-        EvalError::new("tensor", error.to_string())
+        let label = if matches!(error, TensorError::Budget { .. }) { "limit" } else { "tensor" };
+        EvalError::new(label, error.to_string())
     }
 }
 

@@ -151,6 +151,9 @@ pub trait World {
         infeed: Vec<String>,
     ) -> Result<Vec<Vec<RuntimeValue>>, EvalError>;
 
+    /// The state of the random number generator of this process, a key and a counter, which goes on by `blocks`.
+    fn random(&mut self, blocks: u64) -> (u64, u128);
+
     /// Prints the first operand of an op, which is `tensor`.
     ///
     /// # Errors

@@ -5,7 +5,6 @@
 pub mod arith;
 pub mod check;
 pub mod constraints;
-mod eval;
 pub mod expect;
 pub mod func;
 pub mod interpreter;

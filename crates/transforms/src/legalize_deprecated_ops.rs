@@ -21,7 +21,7 @@ fn run(cx: &mut Context<'_>) {
     let deprecated = [BroadcastOp::DEF, CreateTokenOp::DEF, CrossReplicaSumOp::DEF, DotOp::DEF, UnaryEinsumOp::DEF];
     let legality = |op: OpRef<'_>| {
         let without_successor = op.is(MapOp::DEF) || op.is(RngOp::DEF);
-        let illegal = deprecated.iter().any(|def| op.is(def)) || all && without_successor;
+        let illegal = op.is_any(&deprecated) || all && without_successor;
         if illegal { Legality::Illegal } else { Legality::Legal }
     };
     cx.convert(&mut PatternSet::new(&[PATTERNS]), &Conversion { legality: &legality, types: None });

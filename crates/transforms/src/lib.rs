@@ -6,6 +6,7 @@ mod canonicalize_dynamism;
 mod check_shape_assertions;
 mod chlo_legalize;
 mod compatibility_expander;
+mod complex_math_expander;
 mod composite_to_call;
 mod convert_to_signless;
 mod cse;
@@ -16,6 +17,7 @@ mod inline;
 mod instrument_with_probe;
 mod legalize_deprecated_ops;
 mod qdq_to_quantized_op;
+mod quant_to_math;
 mod quantized_op_to_qdq;
 mod reconcile_unrealized_casts;
 mod refine_arguments;
@@ -49,10 +51,12 @@ pub static PASSES: Passes = Passes {
         canonicalize_dynamism::PASS,
         check_shape_assertions::PASS,
         compatibility_expander::PASS,
+        complex_math_expander::PASS,
         convert_to_signless::PASS,
         composite_to_call::PASS,
         legalize_deprecated_ops::PASS,
         qdq_to_quantized_op::PASS,
+        quant_to_math::PASS,
         quantized_op_to_qdq::PASS,
         passes::STABLEHLO_LEGALIZE_TO_VHLO,
         refine_arguments::PASS,

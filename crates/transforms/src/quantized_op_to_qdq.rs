@@ -17,7 +17,7 @@ pub const PASS: Pass = Pass::on_functions(
 );
 
 /// The ops that are defined on quantized values by what they do to the numbers that these express.
-static OPS: &[&OpDef] = &[
+pub static OPS: &[&OpDef] = &[
     AbsOp::DEF,
     AddOp::DEF,
     Atan2Op::DEF,

@@ -1,57 +1,80 @@
 //! Decompositions of matrices in the last two dimensions.
 //!
-//! All are computed in double precision and rounded once.
+//! All are computed in double precision and rounded once. The algorithms are those of the crate `lapack`.
 
+use lapack::{Matrix, Scalar};
 use mlir::eval::EvalError;
 use numerics::{Complex64, DType, Element, Tensor, TensorError, math};
-use std::ops::{AddAssign, Div, Mul, SubAssign};
+
+pub use lapack::System as Triangular;
 
 /// The numbers that matrices are computed with.
-trait Field: Element + Mul<Output = Self> + Div<Output = Self> + SubAssign + AddAssign {
-    fn conj(self) -> Self;
-    fn re(self) -> f64;
-    fn real(re: f64) -> Self;
+pub trait Field: Scalar + Element {}
+impl Field for f64 {}
+impl Field for Complex64 {}
+
+/// The matrices (or vectors) in the last dimensions of a tensor.
+pub struct Stack<M> {
+    /// The other dimensions.
+    pub batch: Vec<usize>,
+    /// The dimensions of each matrix.
+    pub core: Vec<usize>,
+    /// The matrices, one after the other.
+    pub items: Vec<M>,
 }
 
-impl Field for f64 {
-    fn conj(self) -> f64 {
-        self
-    }
-    fn re(self) -> f64 {
-        self
-    }
-    fn real(re: f64) -> f64 {
-        re
-    }
-}
-
-impl Field for Complex64 {
-    fn conj(self) -> Complex64 {
-        Complex64::conj(&self)
-    }
-    fn re(self) -> f64 {
-        self.re
-    }
-    fn real(re: f64) -> Complex64 {
-        Complex64::new(re, 0.0)
-    }
-}
-
-/// The type to compute elements of type `dtype` with.
-fn wide(dtype: DType, op: &'static str) -> Result<DType, EvalError> {
+/// Whether elements of this type are computed with as complex numbers.
+///
+/// # Errors
+/// If they are neither floats nor complex.
+pub fn is_complex(dtype: DType, op: &'static str) -> Result<bool, EvalError> {
     match dtype {
-        _ if dtype.is_float() => Ok(DType::F64),
-        _ if dtype.is_complex() => Ok(DType::C128),
+        _ if dtype.is_float() => Ok(false),
+        _ if dtype.is_complex() => Ok(true),
         _ => Err(TensorError::Unsupported { op, dtype }.into()),
     }
 }
 
-/// Numbers of rows and columns.
-fn matrix(tensor: &Tensor, label: &'static str) -> Result<[usize; 2], EvalError> {
-    match *tensor.shape() {
-        [.., rows, columns] => Ok([rows, columns]),
-        _ => Err(EvalError::new(label, format!("{:?} is no shape of matrices", tensor.shape()))),
-    }
+fn split<T: Field, M>(tensor: Tensor, rank: usize, make: impl Fn(&[usize], &[T]) -> M) -> Result<Stack<M>, EvalError> {
+    let at = tensor.rank().checked_sub(rank).ok_or_else(|| {
+        EvalError::new("matrix", format!("a tensor of shape {:?} has no {rank} last dimensions", tensor.shape()))
+    })?;
+    let (batch, core) = tensor.shape().split_at(at);
+    let (batch, core) = (batch.to_vec(), core.to_vec());
+    let too_many = || EvalError::new("matrix", format!("a batch of shape {batch:?} is too large"));
+    let count = batch.iter().try_fold(1usize, |n, &d| n.checked_mul(d)).ok_or_else(too_many)?;
+    let tensor = math::convert(tensor, T::DTYPE)?;
+    let elements = tensor.as_slice::<T>()?;
+    let mut items = Vec::new();
+    items.try_reserve_exact(count).map_err(|_| too_many())?;
+    // The product of the dimensions is a part of the number of elements, or zero.
+    let size: usize = elements.len().checked_div(count).unwrap_or(0);
+    items.extend((0..count).map(|i| make(&core, &elements[i * size..][..size])));
+    Ok(Stack { batch, core, items })
+}
+
+/// The matrices in the last two dimensions.
+///
+/// # Errors
+/// If there are fewer dimensions, or no memory.
+pub fn matrices<T: Field>(tensor: Tensor) -> Result<Stack<Matrix<T>>, EvalError> {
+    split(tensor, 2, |core, elements: &[T]| Matrix::new(core[0], core[1], elements.to_vec()))
+}
+
+/// The vectors in the last dimension.
+///
+/// # Errors
+/// If there is none, or no memory.
+pub fn vectors<T: Field>(tensor: Tensor) -> Result<Stack<Vec<T>>, EvalError> {
+    split(tensor, 1, |_, elements: &[T]| elements.to_vec())
+}
+
+/// The tensor of matrices of dimensions `core`, rounded to `dtype`.
+///
+/// # Errors
+/// If the elements are not as many as the dimensions require.
+pub fn join<T: Element>(batch: &[usize], core: &[usize], elements: Vec<T>, dtype: DType) -> Result<Tensor, EvalError> {
+    Ok(math::convert(Tensor::from_vec([batch, core].concat(), elements)?, dtype)?)
 }
 
 /// The Cholesky factor of each matrix: the lower one, `l` where `a = l * l^H`, from the lower triangle, or its conjugate
@@ -60,70 +83,30 @@ fn matrix(tensor: &Tensor, label: &'static str) -> Result<[usize; 2], EvalError>
 /// # Errors
 /// If the matrices are not square, or the elements are neither floats nor complex.
 pub fn cholesky(a: Tensor, lower: bool) -> Result<Tensor, EvalError> {
-    let [n, columns] = matrix(&a, "cholesky_c2")?;
-    if n != columns {
-        return Err(EvalError::new("cholesky_c3", format!("a matrix of {n} x {columns} is not square")));
-    }
+    if is_complex(a.dtype(), "cholesky")? { factor_all::<Complex64>(a, lower) } else { factor_all::<f64>(a, lower) }
+}
+
+fn factor_all<T: Field>(a: Tensor, lower: bool) -> Result<Tensor, EvalError> {
     let dtype = a.dtype();
-    let wide = wide(dtype, "cholesky")?;
-    let mut factors = math::convert(a, wide)?;
-    if wide == DType::F64 {
-        factor_all::<f64>(&mut factors, n, lower)?;
-    } else {
-        factor_all::<Complex64>(&mut factors, n, lower)?;
+    let Stack { batch, core, items } = matrices::<T>(a)?;
+    let n = core[0];
+    if n != core[1] {
+        return Err(EvalError::new("cholesky_c3", format!("a matrix of {n} x {} is not square", core[1])));
     }
-    Ok(math::convert(factors, dtype)?)
-}
-
-fn factor_all<T: Field>(matrices: &mut Tensor, n: usize, lower: bool) -> Result<(), EvalError> {
-    if matrices.num_elements() > 0 {
-        for a in matrices.make_mut::<T>()?.chunks_exact_mut(n * n) {
-            factor(a, n, lower);
-        }
-    }
-    Ok(())
-}
-
-/// Replaces a row-major matrix by its factor, row by row of the lower one.
-fn factor<T: Field>(a: &mut [T], n: usize, lower: bool) {
-    // Where element (i, j) of the lower factor stands; there, the upper one holds the conjugate.
-    let at = |i: usize, j: usize| if lower { i * n + j } else { j * n + i };
-    let get = |x: T| if lower { x } else { x.conj() };
-    for i in 0..n {
-        for j in 0..=i {
-            let mut rest = get(a[at(i, j)]);
-            for k in 0..j {
-                rest -= get(a[at(i, k)]) * get(a[at(j, k)]).conj();
+    let mut factors = Vec::new();
+    for mut a in items {
+        let found = lapack::potrf(&mut a, lower).is_ok();
+        for i in 0..n {
+            let other = if lower { i + 1..n } else { 0..i };
+            let row = a.row_mut(i);
+            row[other].fill(<T as Scalar>::ZERO);
+            if !found {
+                row.fill(T::real(f64::NAN));
             }
-            let element = if i != j {
-                rest / get(a[at(j, j)])
-            } else if rest.re() > 0.0 {
-                T::real(rest.re().sqrt())
-            } else {
-                a.fill(T::real(f64::NAN));
-                return;
-            };
-            a[at(i, j)] = get(element);
         }
-        for j in i + 1..n {
-            a[at(i, j)] = T::ZERO;
-        }
+        factors.extend(a.into_elements());
     }
-}
-
-/// Which triangular systems to solve.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Triangular {
-    /// `op(a) * x = b` rather than `x * op(a) = b`.
-    pub left_side: bool,
-    /// Only the lower triangle of `a` is read, rather than the upper one.
-    pub lower: bool,
-    /// The diagonal of `a` is not read: it is taken to be one.
-    pub unit_diagonal: bool,
-    /// `op` transposes.
-    pub transposed: bool,
-    /// `op` conjugates.
-    pub conjugated: bool,
+    join(&batch, &core, factors, dtype)
 }
 
 /// The solutions `x`, of the shape of `b`, for each pair of matrices.
@@ -131,48 +114,31 @@ pub struct Triangular {
 /// # Errors
 /// If shapes or element types do not fit, or the elements are neither floats nor complex.
 pub fn triangular_solve(a: Tensor, b: Tensor, system: Triangular) -> Result<Tensor, EvalError> {
-    let ([n, columns], [b_rows, b_columns]) = (matrix(&a, "triangular_solve_c2")?, matrix(&b, "triangular_solve_c2")?);
-    let order = if system.left_side { b_rows } else { b_columns };
-    let batch = |t: &Tensor| t.shape()[..t.rank() - 2].to_vec();
-    if n != columns || n != order || batch(&a) != batch(&b) {
-        let message = format!("matrices of shape {:?} do not fit {:?}", a.shape(), b.shape());
-        return Err(EvalError::new("triangular_solve_c3", message));
+    if is_complex(b.dtype(), "triangular_solve")? {
+        solve_all::<Complex64>(a, b, system)
+    } else {
+        solve_all::<f64>(a, b, system)
     }
-    let dtype = b.dtype();
-    let wide = wide(dtype, "triangular_solve")?;
-    let (a, mut x) = (math::convert(a, wide)?, math::convert(b, wide)?);
-    if x.num_elements() > 0 {
-        if wide == DType::F64 {
-            solve_all::<f64>(a.as_slice()?, x.make_mut()?, n, b_rows, b_columns, system);
-        } else {
-            solve_all::<Complex64>(a.as_slice()?, x.make_mut()?, n, b_rows, b_columns, system);
-        }
-    }
-    Ok(math::convert(x, dtype)?)
 }
 
-fn solve_all<T: Field>(a: &[T], x: &mut [T], n: usize, rows: usize, columns: usize, system: Triangular) {
-    // x * op(a) = b is op(a)^T * x^T = b^T.
-    let transposed = system.transposed == system.left_side;
-    let forward = system.lower != transposed;
-    let at = |i: usize, j: usize| if transposed { j * n + i } else { i * n + j };
-    for (a, x) in a.chunks_exact(n * n).zip(x.chunks_exact_mut(rows * columns)) {
-        let element = |i: usize, j: usize| if system.conjugated { a[at(i, j)].conj() } else { a[at(i, j)] };
-        // Each line of b is a system of its own; its elements are `step` apart.
-        let (lines, step) = if system.left_side { (columns, columns) } else { (rows, 1) };
-        for line in 0..lines {
-            let start = if system.left_side { line } else { line * columns };
-            for nth in 0..n {
-                let i = if forward { nth } else { n - 1 - nth };
-                let mut rest = x[start + i * step];
-                let solved = if forward { 0..i } else { i + 1..n };
-                for j in solved {
-                    rest -= element(i, j) * x[start + j * step];
-                }
-                x[start + i * step] = if system.unit_diagonal { rest } else { rest / element(i, i) };
-            }
-        }
+/// As [`triangular_solve`], computed in `T`.
+///
+/// # Errors
+/// As [`triangular_solve`].
+pub fn solve_all<T: Field>(a: Tensor, b: Tensor, system: Triangular) -> Result<Tensor, EvalError> {
+    let dtype = b.dtype();
+    let shapes = format!("matrices of shape {:?} do not fit {:?}", a.shape(), b.shape());
+    let (a, mut b) = (matrices::<T>(a)?, matrices::<T>(b)?);
+    let order = b.core[usize::from(!system.left_side)];
+    if a.core != [order; 2] || a.batch != b.batch {
+        return Err(EvalError::new("triangular_solve_c3", shapes));
     }
+    let mut x = Vec::new();
+    for (a, b) in a.items.iter().zip(&mut b.items) {
+        lapack::trsm(a, b, system);
+        x.extend_from_slice(b.elements());
+    }
+    join(&b.batch, &b.core, x, dtype)
 }
 
 #[cfg(test)]

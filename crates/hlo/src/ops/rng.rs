@@ -3,7 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// Random numbers of shape `shape`: uniform in `[a, b)`, or normal with mean `a` and standard deviation `b`.
+    /// Random numbers of shape `shape`: uniform in `[a, b)`, or normal with mean `a` and standard deviation `b`. The same in each
+    /// run, others for each op and each process.
     pub RngOp, "stablehlo.rng" {
         operands {
             a: single SCALAR_PRED_INT_OR_FLOAT_TENSOR,
@@ -18,6 +19,7 @@ op! {
                  attr-dict `:` functional-type(operands, results)",
             ),
             refine: Some(|op| refine::by_operand(op, 2)),
+            eval: Some(eval),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
@@ -33,4 +35,17 @@ fn verify(op: OpRef<'_>) -> Verdict {
         format!("normally distributed numbers must be floats; found {a}")
     })?;
     check::shape_operand(op, "rng_c3", "shape", 2)
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let [a, b, shape] = eval::tensors(operands)?;
+    let shape = eval::runtime_shape(op, &shape)?;
+    let distribution =
+        match op.attr("rng_distribution").and_then(|d| RNG_DISTRIBUTION.case(d.as_enum(&RNG_DISTRIBUTION)?)) {
+            Some("UNIFORM") => eval::Distribution::Uniform,
+            Some("NORMAL") => eval::Distribution::Normal,
+            _ => return Err(eval::missing(op, "rng_distribution")),
+        };
+    let world = env.world()?;
+    eval::one(eval::random_numbers(distribution, &a, &b, &shape, &mut |blocks| world.random(blocks))?)
 }

@@ -56,6 +56,11 @@ impl<'m> OpRef<'m> {
         self.def().is_some_and(|d| std::ptr::eq(d, def))
     }
 
+    /// Whether this op is of one of those declarations.
+    pub fn is_any(self, defs: &[&'static OpDef]) -> bool {
+        defs.iter().any(|def| self.is(def))
+    }
+
     /// Whether the declaration has that trait.
     pub fn has_trait(self, t: &Trait) -> bool {
         self.def().is_some_and(|d| d.has_trait(t))

@@ -40,7 +40,7 @@ impl Pipeline {
     }
 
     /// Runs the passes on a verified module, and stops at the first that reports an error. With `verify_each` the module is
-    /// verified after each.
+    /// verified after each, and after all passes on the ops in it.
     pub fn run(
         &self,
         module: &mut Module,
@@ -83,8 +83,18 @@ impl Runner<'_> {
                             self.run(nested, op);
                         }
                     }
+                    // What stands in one op may refer to others: they are well once the passes ran on all of them.
+                    if root == self.module.top().id() && !self.failed() {
+                        self.verify();
+                    }
                 }
             }
+        }
+    }
+
+    fn verify(&mut self) {
+        if let Some(options) = self.verify_each {
+            self.diagnostics.extend(verify(self.module, options));
         }
     }
 
@@ -105,8 +115,8 @@ impl Runner<'_> {
         if self.failed() {
             return;
         }
-        if let Some(options) = self.verify_each {
-            self.diagnostics.extend(verify(self.module, options));
+        if root == self.module.top().id() {
+            self.verify();
         }
         if !self.failed() {
             self.observer.after(&Step { invocation, root, elapsed, statistics: &statistics }, self.module);

@@ -387,6 +387,16 @@ impl Rewriter<'_> {
         self.module.move_blocks(from, to);
     }
 
+    /// Number of diagnostics reported so far.
+    pub fn reported(&self) -> usize {
+        self.diagnostics.len()
+    }
+
+    /// What was reported, for who uses the rewriter without a driver.
+    pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.diagnostics)
+    }
+
     /// Reports a problem. An error makes the pass fail.
     pub fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);

@@ -1,6 +1,6 @@
 //! Casts between number types, elementwise.
 
-use super::{FASTMATH, FIXED_INTEGERS, FLOATS, INTEGERS, NUMBERS, OVERFLOW, ROUNDING_MODE};
+use super::{FASTMATH, FIXED_INTEGERS, FLOATS, INTEGERS, NUMBERS, OVERFLOW, ROUNDING_MODE, eval};
 use mlir::ods::Assembly;
 use mlir::types::TypeKind;
 use mlir::{Diagnostics, OpRef, Type, op};
@@ -39,7 +39,7 @@ fn goes_through_index(op: OpRef<'_>, errors: &mut Diagnostics) {
 }
 
 macro_rules! casts {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $from:ident, $to:ident $(, $verify:ident)? $(=> $eval:ident)?;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $from:ident, $to:ident, $eval:expr $(, $verify:expr)?;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -47,9 +47,9 @@ macro_rules! casts {
                 results { out: single $to }
                 traits [Pure, SameOperandsAndResultShape, Elementwise]
                 hooks {
-                    assembly: Assembly::Format("$input attr-dict `:` type($input) `to` type($out)")
-                    $(, verify: Some($verify))?
-                    $(, eval: Some(crate::eval::$eval))?
+                    assembly: Assembly::Format("$input attr-dict `:` type($input) `to` type($out)"),
+                    eval: Some($eval),
+                    $(verify: Some($verify),)?
                 }
             }
         })*
@@ -58,21 +58,21 @@ macro_rules! casts {
 
 casts! {
     /// The same bits as another type.
-    BitcastOp, "arith.bitcast", NUMBERS, NUMBERS, keeps_width;
+    BitcastOp, "arith.bitcast", NUMBERS, NUMBERS, eval::bitcast, keeps_width;
     /// A wider integer, extended by its sign.
-    ExtSIOp, "arith.extsi", FIXED_INTEGERS, FIXED_INTEGERS, widens => convert;
+    ExtSIOp, "arith.extsi", FIXED_INTEGERS, FIXED_INTEGERS, eval::cast_integers, widens;
     /// A signed integer, rounded towards zero.
-    FPToSIOp, "arith.fptosi", FLOATS, FIXED_INTEGERS;
+    FPToSIOp, "arith.fptosi", FLOATS, FIXED_INTEGERS, eval::floats_to_integers;
     /// An unsigned integer, rounded towards zero.
-    FPToUIOp, "arith.fptoui", FLOATS, FIXED_INTEGERS;
+    FPToUIOp, "arith.fptoui", FLOATS, FIXED_INTEGERS, eval::floats_to_integers;
     /// Between an index and an integer, extended by its sign.
-    IndexCastOp, "arith.index_cast", INTEGERS, INTEGERS, goes_through_index => convert;
+    IndexCastOp, "arith.index_cast", INTEGERS, INTEGERS, eval::cast_integers, goes_through_index;
     /// A float from a signed integer.
-    SIToFPOp, "arith.sitofp", FIXED_INTEGERS, FLOATS => convert;
+    SIToFPOp, "arith.sitofp", FIXED_INTEGERS, FLOATS, eval::integers_to_floats;
 }
 
 macro_rules! casts_of_non_negative {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $from:ident, $to:ident $(, $verify:expr)?;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $from:ident, $to:ident, $eval:expr $(, $verify:expr)?;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -81,8 +81,9 @@ macro_rules! casts_of_non_negative {
                 attributes { nonNeg: optional Unit }
                 traits [Pure, SameOperandsAndResultShape, Elementwise]
                 hooks {
-                    assembly: Assembly::Format("$input (`nneg` $nonNeg^)? attr-dict `:` type($input) `to` type($out)")
-                    $(, verify: Some($verify))?
+                    assembly: Assembly::Format("$input (`nneg` $nonNeg^)? attr-dict `:` type($input) `to` type($out)"),
+                    eval: Some($eval),
+                    $(verify: Some($verify),)?
                 }
             }
         })*
@@ -91,11 +92,11 @@ macro_rules! casts_of_non_negative {
 
 casts_of_non_negative! {
     /// A wider integer, extended by zeros.
-    ExtUIOp, "arith.extui", FIXED_INTEGERS, FIXED_INTEGERS, widens;
+    ExtUIOp, "arith.extui", FIXED_INTEGERS, FIXED_INTEGERS, eval::cast_integers, widens;
     /// Between an index and an integer, extended by zeros.
-    IndexCastUIOp, "arith.index_castui", INTEGERS, INTEGERS, goes_through_index;
+    IndexCastUIOp, "arith.index_castui", INTEGERS, INTEGERS, eval::cast_integers, goes_through_index;
     /// A float from an unsigned integer.
-    UIToFPOp, "arith.uitofp", FIXED_INTEGERS, FLOATS;
+    UIToFPOp, "arith.uitofp", FIXED_INTEGERS, FLOATS, eval::integers_to_floats;
 }
 
 op! {
@@ -107,6 +108,7 @@ op! {
         traits [Pure, SameOperandsAndResultShape, Elementwise]
         hooks {
             assembly: Assembly::Format("$input (`fastmath` `` $fastmath^)? attr-dict `:` type($input) `to` type($out)"),
+            eval: Some(eval::cast_floats),
             verify: Some(widens),
         }
     }
@@ -125,6 +127,7 @@ macro_rules! rounded_casts {
                     assembly: Assembly::Format(
                         "$input ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($input) `to` type($out)",
                     ),
+                    eval: Some(eval::cast_floats),
                     verify: Some($verify),
                 }
             }
@@ -147,8 +150,8 @@ op! {
         attributes { overflowFlags: default Enum(&OVERFLOW) => DefaultValue::Enum(&OVERFLOW, 0) }
         traits [Pure, SameOperandsAndResultShape, Elementwise]
         hooks {
-            eval: Some(crate::eval::convert),
             assembly: Assembly::Format("$input (`overflow` `` $overflowFlags^)? attr-dict `:` type($input) `to` type($out)"),
+            eval: Some(eval::cast_integers),
             verify: Some(narrows),
         }
     }

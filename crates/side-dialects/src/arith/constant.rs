@@ -17,9 +17,9 @@ op! {
         traits [Pure, ConstantLike, AllTypesMatch(&["value", "result"])]
         hooks {
             assembly: Assembly::Format("attr-dict $value"),
+            eval: Some(super::eval::constant),
             infer: Some(|op| Ok(vec![type_of_value(op)])),
             result_name: Some(result_name),
-            eval: Some(crate::eval::constant),
         }
     }
 }

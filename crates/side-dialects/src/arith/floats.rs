@@ -1,12 +1,11 @@
 //! Floating-point arithmetic, elementwise.
 
-use super::{FASTMATH, FLOATS, ROUNDING_MODE};
-use crate::eval;
+use super::{FASTMATH, FLOATS, ROUNDING_MODE, eval};
 use mlir::ods::Assembly;
 use mlir::op;
 
 macro_rules! rounded_binary {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(= $eval:ident)? $(, $extra:ident)*;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(, $extra:ident)*;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -21,7 +20,7 @@ macro_rules! rounded_binary {
                     assembly: Assembly::Format(
                         "$lhs `,` $rhs ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($result)",
                     ),
-                    $(eval: Some(eval::$eval),)?
+                    eval: Some(eval::floats),
                 }
             }
         })*
@@ -30,17 +29,17 @@ macro_rules! rounded_binary {
 
 rounded_binary! {
     /// Sum.
-    AddFOp, "arith.addf" = ADD, Commutative, ConstantsLast;
+    AddFOp, "arith.addf", Commutative, ConstantsLast;
     /// Quotient.
-    DivFOp, "arith.divf" = DIVIDE;
+    DivFOp, "arith.divf";
     /// Product.
-    MulFOp, "arith.mulf" = MULTIPLY, Commutative, ConstantsLast;
+    MulFOp, "arith.mulf", Commutative, ConstantsLast;
     /// Difference.
-    SubFOp, "arith.subf" = SUBTRACT;
+    SubFOp, "arith.subf";
 }
 
 macro_rules! binary {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(= $eval:ident)? $(, $extra:ident)*;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(, $extra:ident)*;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -50,7 +49,7 @@ macro_rules! binary {
                 traits [Pure, SameOperandsAndResultType, Elementwise $(, $extra)*]
                 hooks {
                     assembly: Assembly::Format("$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"),
-                    $(eval: Some(eval::$eval),)?
+                    eval: Some(eval::floats),
                 }
             }
         })*
@@ -59,11 +58,11 @@ macro_rules! binary {
 
 binary! {
     /// The greater; NaN if either is NaN.
-    MaximumFOp, "arith.maximumf" = MAXIMUM, Commutative, ConstantsLast;
+    MaximumFOp, "arith.maximumf", Commutative, ConstantsLast;
     /// The greater; the other one if one is NaN.
     MaxNumFOp, "arith.maxnumf", Commutative, ConstantsLast;
     /// The lesser; NaN if either is NaN.
-    MinimumFOp, "arith.minimumf" = MINIMUM, Commutative, ConstantsLast;
+    MinimumFOp, "arith.minimumf", Commutative, ConstantsLast;
     /// The lesser; the other one if one is NaN.
     MinNumFOp, "arith.minnumf", Commutative, ConstantsLast;
     /// Remainder with the sign of the dividend.
@@ -71,7 +70,7 @@ binary! {
 }
 
 macro_rules! unary {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(, $eval:expr)?;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -79,7 +78,10 @@ macro_rules! unary {
                 results { result: single FLOATS }
                 attributes { fastmath: default Enum(&FASTMATH) => DefaultValue::Enum(&FASTMATH, 0) }
                 traits [Pure, SameOperandsAndResultType, Elementwise]
-                hooks { assembly: Assembly::Format("$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)") }
+                hooks {
+                    assembly: Assembly::Format("$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)")
+                    $(, eval: Some($eval))?
+                }
             }
         })*
     };
@@ -89,5 +91,5 @@ unary! {
     /// Zero of the same sign for a denormal number, else the number.
     FlushDenormalsOp, "arith.flush_denormals";
     /// The number with the opposite sign.
-    NegFOp, "arith.negf";
+    NegFOp, "arith.negf", eval::negf;
 }

@@ -1,22 +1,18 @@
 //! Integer arithmetic, elementwise.
 
-use super::{BOOLEANS, INTEGERS, OVERFLOW};
-use crate::eval;
+use super::{BOOLEANS, INTEGERS, OVERFLOW, eval};
 use mlir::ods::Assembly;
 use mlir::op;
 
 macro_rules! binary {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(= $eval:ident)? $(, $extra:ident)*;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(, $extra:ident)*;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
                 operands { lhs: single INTEGERS, rhs: single INTEGERS }
                 results { result: single INTEGERS }
                 traits [Pure, SameOperandsAndResultType, Elementwise $(, $extra)*]
-                hooks {
-                    assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($result)"),
-                    $(eval: Some(eval::$eval),)?
-                }
+                hooks { assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($result)"), eval: Some(eval::integers) }
             }
         })*
     };
@@ -24,7 +20,7 @@ macro_rules! binary {
 
 binary! {
     /// Bitwise and.
-    AndIOp, "arith.andi" = AND, Commutative, ConstantsLast;
+    AndIOp, "arith.andi", Commutative, ConstantsLast;
     /// Signed division, rounded up.
     CeilDivSIOp, "arith.ceildivsi";
     /// Unsigned division, rounded up.
@@ -32,25 +28,25 @@ binary! {
     /// Signed division, rounded down.
     FloorDivSIOp, "arith.floordivsi";
     /// The greater as signed integers.
-    MaxSIOp, "arith.maxsi" = MAXIMUM, Commutative, ConstantsLast;
+    MaxSIOp, "arith.maxsi", Commutative, ConstantsLast;
     /// The greater as unsigned integers.
     MaxUIOp, "arith.maxui", Commutative, ConstantsLast;
     /// The lesser as signed integers.
-    MinSIOp, "arith.minsi" = MINIMUM, Commutative, ConstantsLast;
+    MinSIOp, "arith.minsi", Commutative, ConstantsLast;
     /// The lesser as unsigned integers.
     MinUIOp, "arith.minui", Commutative, ConstantsLast;
     /// Bitwise or.
-    OrIOp, "arith.ori" = OR, Commutative, ConstantsLast;
+    OrIOp, "arith.ori", Commutative, ConstantsLast;
     /// Remainder of signed division.
-    RemSIOp, "arith.remsi" = REMAINDER;
+    RemSIOp, "arith.remsi";
     /// Remainder of unsigned division.
     RemUIOp, "arith.remui";
     /// Bitwise exclusive or.
-    XOrIOp, "arith.xori" = XOR, Commutative, ConstantsLast;
+    XOrIOp, "arith.xori", Commutative, ConstantsLast;
 }
 
 macro_rules! binary_with_overflow {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(= $eval:ident)? $(, $extra:ident)*;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(, $extra:ident)*;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -62,7 +58,7 @@ macro_rules! binary_with_overflow {
                     assembly: Assembly::Format(
                         "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)",
                     ),
-                    $(eval: Some(eval::$eval),)?
+                    eval: Some(eval::integers),
                 }
             }
         })*
@@ -71,17 +67,17 @@ macro_rules! binary_with_overflow {
 
 binary_with_overflow! {
     /// Sum.
-    AddIOp, "arith.addi" = ADD, Commutative, ConstantsLast;
+    AddIOp, "arith.addi", Commutative, ConstantsLast;
     /// Product.
-    MulIOp, "arith.muli" = MULTIPLY, Commutative, ConstantsLast;
+    MulIOp, "arith.muli", Commutative, ConstantsLast;
     /// Shift to the left.
-    ShLIOp, "arith.shli" = SHIFT_LEFT;
+    ShLIOp, "arith.shli";
     /// Difference.
-    SubIOp, "arith.subi" = SUBTRACT;
+    SubIOp, "arith.subi";
 }
 
 macro_rules! binary_with_exact {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(= $eval:ident)?;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -91,7 +87,7 @@ macro_rules! binary_with_exact {
                 traits [Pure, SameOperandsAndResultType, Elementwise]
                 hooks {
                     assembly: Assembly::Format("$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)"),
-                    $(eval: Some(eval::$eval),)?
+                    eval: Some(eval::integers),
                 }
             }
         })*
@@ -100,7 +96,7 @@ macro_rules! binary_with_exact {
 
 binary_with_exact! {
     /// Signed division, rounded towards zero; `exact` if there is no remainder.
-    DivSIOp, "arith.divsi" = DIVIDE;
+    DivSIOp, "arith.divsi";
     /// Unsigned division, rounded down; `exact` if there is no remainder.
     DivUIOp, "arith.divui";
     /// Shift to the right that copies the sign; `exact` if no bit that is set is shifted out.

@@ -5,6 +5,7 @@
 mod casts;
 mod compare;
 mod constant;
+mod eval;
 mod floats;
 mod integers;
 

@@ -1,22 +1,19 @@
 //! Statements about shapes, and the witnesses that they hold.
 
+use super::eval;
 use super::types::{I1_ONLY, SHAPE_OR_EXTENTS, WITNESS_ONLY};
-use crate::eval;
 use mlir::ods::Assembly;
 use mlir::op;
 
 macro_rules! on_shapes {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal $(= $eval:ident)?, $result:ident $(, $extra:ident)*;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $result:ident, $eval:expr $(, $extra:ident)*;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
                 operands { shapes: variadic SHAPE_OR_EXTENTS }
                 results { result: single $result }
                 traits [Commutative, ConstantsLast $(, $extra)*]
-                hooks {
-                    assembly: Assembly::Format("$shapes attr-dict `:` type($shapes)")
-                    $(, eval: Some(eval::$eval))?
-                }
+                hooks { assembly: Assembly::Format("$shapes attr-dict `:` type($shapes)"), eval: Some($eval) }
             }
         })*
     };
@@ -24,13 +21,13 @@ macro_rules! on_shapes {
 
 on_shapes! {
     /// A witness that the shapes can be broadcast together.
-    CstrBroadcastableOp, "shape.cstr_broadcastable" = cstr_broadcastable, WITNESS_ONLY;
+    CstrBroadcastableOp, "shape.cstr_broadcastable", WITNESS_ONLY, eval::cstr_broadcastable;
     /// A witness that the shapes are equal.
-    CstrEqOp, "shape.cstr_eq" = cstr_eq, WITNESS_ONLY;
+    CstrEqOp, "shape.cstr_eq", WITNESS_ONLY, eval::cstr_eq;
     /// Whether the shapes can be broadcast together.
-    IsBroadcastableOp, "shape.is_broadcastable", I1_ONLY, Pure;
+    IsBroadcastableOp, "shape.is_broadcastable", I1_ONLY, eval::is_broadcastable, Pure;
     /// Whether the shapes are equal.
-    ShapeEqOp, "shape.shape_eq", I1_ONLY, Pure;
+    ShapeEqOp, "shape.shape_eq", I1_ONLY, eval::shape_eq, Pure;
 }
 
 op! {
@@ -39,7 +36,7 @@ op! {
         operands { pred: single I1_ONLY }
         results { result: single WITNESS_ONLY }
         attributes { msg: required String }
-        hooks { assembly: Assembly::Format("$pred `,` $msg attr-dict") }
+        hooks { assembly: Assembly::Format("$pred `,` $msg attr-dict"), eval: Some(eval::cstr_require) }
     }
 }
 
@@ -49,7 +46,7 @@ op! {
         results { result: single WITNESS_ONLY }
         attributes { passing: required Bool }
         traits [Pure, ConstantLike]
-        hooks { assembly: Assembly::Format("$passing attr-dict") }
+        hooks { assembly: Assembly::Format("$passing attr-dict"), eval: Some(eval::const_witness) }
     }
 }
 
@@ -59,6 +56,6 @@ op! {
         operands { inputs: variadic WITNESS_ONLY }
         results { result: single WITNESS_ONLY }
         traits [Pure, Commutative, ConstantsLast]
-        hooks { eval: Some(eval::WITNESS), assembly: Assembly::Format("$inputs attr-dict") }
+        hooks { assembly: Assembly::Format("$inputs attr-dict"), eval: Some(eval::assuming_all) }
     }
 }

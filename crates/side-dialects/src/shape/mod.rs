@@ -3,6 +3,7 @@
 //! Source: MLIR, "'shape' Dialect".
 
 mod constraints;
+mod eval;
 mod functions;
 mod regions;
 mod shapes;

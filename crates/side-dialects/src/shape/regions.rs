@@ -1,7 +1,7 @@
 //! Ops with regions: code that runs under a witness, and folds over the sizes of a shape.
 
+use super::eval;
 use super::types::{SHAPE_OR_EXTENTS, WITNESS_ONLY};
-use crate::eval;
 use mlir::ods::{Assembly, TypeConstraint};
 use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::{Diagnostics, OpRef, Type, op};
@@ -14,7 +14,8 @@ op! {
         regions { do_region: one }
         traits [ImplicitTerminator("shape.assuming_yield"), SingleBlock, RecursiveMemoryEffects]
         hooks {
-            eval: Some(eval::assuming), assembly: Assembly::Custom { parse: parse_assuming, print: print_assuming },
+            assembly: Assembly::Custom { parse: parse_assuming, print: print_assuming },
+            eval: Some(eval::assuming),
             verify_regions: Some(verify_assuming),
         }
     }
@@ -69,6 +70,7 @@ op! {
         traits [SingleBlock]
         hooks {
             assembly: Assembly::Custom { parse: parse_reduce, print: print_reduce },
+            eval: Some(eval::reduce),
             verify_regions: Some(verify_reduce),
         }
     }

@@ -1,10 +1,10 @@
 //! Making shapes, taking them apart, and relating them to values.
 
+use super::eval;
 use super::types::{
     ANY_SHAPE_OR_SIZE, EXTENT_TENSOR, SHAPE_ONLY, SHAPE_OR_EXTENTS, SHAPED, SHAPED_OR_VALUE_SHAPE, SIZE_OR_INDEX,
     VALUE_SHAPE_ONLY, extent_tensor_of, is_extent_tensor,
 };
-use crate::eval;
 use mlir::attrs::DenseElements;
 use mlir::ods::{Assembly, TypeConstraint, TypeRule};
 use mlir::text::{OpState, Parsed, Parser, Printer};
@@ -18,7 +18,7 @@ op! {
         operands { inputs: variadic SHAPE_OR_EXTENTS }
         results { result: single SHAPE_OR_EXTENTS }
         traits [Pure, Commutative, ConstantsLast]
-        hooks { assembly: Assembly::Format("$inputs attr-dict `:` type($inputs) `->` type($result)") }
+        hooks { assembly: Assembly::Format("$inputs attr-dict `:` type($inputs) `->` type($result)"), eval: Some(eval::same) }
     }
 }
 
@@ -29,7 +29,7 @@ op! {
         results { result: single SHAPE_OR_EXTENTS }
         attributes { error: optional String }
         traits [Pure, Commutative, ConstantsLast]
-        hooks { eval: Some(eval::broadcast), assembly: Assembly::Format("$shapes attr-dict `:` type($shapes) `->` type($result)") }
+        hooks { assembly: Assembly::Format("$shapes attr-dict `:` type($shapes) `->` type($result)"), eval: Some(eval::broadcast_shapes) }
     }
 }
 
@@ -40,7 +40,8 @@ op! {
         results { result: single SHAPE_OR_EXTENTS }
         traits [Pure]
         hooks {
-            eval: Some(eval::concatenate), assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"),
+            assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"),
+            eval: Some(eval::concat),
         }
     }
 }
@@ -52,7 +53,8 @@ op! {
         attributes { shape: required IndexElements }
         traits [Pure, ConstantLike]
         hooks {
-            eval: Some(eval::constant), assembly: Assembly::Custom { parse: parse_const_shape, print: print_const_shape },
+            assembly: Assembly::Custom { parse: parse_const_shape, print: print_const_shape },
+            eval: Some(eval::const_shape),
             verify: Some(verify_const_shape),
         }
     }
@@ -95,6 +97,7 @@ op! {
     pub DebugPrintOp, "shape.debug_print" {
         operands { input: single ANY_SHAPE_OR_SIZE }
         results { output: single ANY_SHAPE_OR_SIZE }
+        hooks { eval: Some(eval::same) }
     }
 }
 
@@ -105,7 +108,8 @@ op! {
         results { extent: single SIZE_OR_INDEX }
         traits [Pure]
         hooks {
-            eval: Some(eval::dim), assembly: Assembly::Format("$value `,` $index attr-dict `:` type($value) `,` type($index) `->` type($extent)"),
+            assembly: Assembly::Format("$value `,` $index attr-dict `:` type($value) `,` type($index) `->` type($extent)"),
+            eval: Some(eval::dim),
         }
     }
 }
@@ -116,7 +120,7 @@ op! {
         operands { input: single EXTENT_TENSOR }
         results { result: single SHAPE_ONLY }
         traits [Pure]
-        hooks { eval: Some(eval::IDENTITY), assembly: Assembly::Format("$input attr-dict `:` type($input)") }
+        hooks { assembly: Assembly::Format("$input attr-dict `:` type($input)"), eval: Some(eval::same) }
     }
 }
 
@@ -126,7 +130,7 @@ op! {
         operands { extents: variadic SIZE_OR_INDEX }
         results { shape: single SHAPE_ONLY }
         traits [Pure]
-        hooks { eval: Some(eval::concatenate), assembly: Assembly::Format("$extents attr-dict `:` type($extents)") }
+        hooks { assembly: Assembly::Format("$extents attr-dict `:` type($extents)"), eval: Some(eval::from_extents) }
     }
 }
 
@@ -137,7 +141,8 @@ op! {
         results { extent: single SIZE_OR_INDEX }
         traits [Pure]
         hooks {
-            eval: Some(eval::get_extent), assembly: Assembly::Format("$shape `,` $dim attr-dict `:` type($shape) `,` type($dim) `->` type($extent)"),
+            assembly: Assembly::Format("$shape `,` $dim attr-dict `:` type($shape) `,` type($dim) `->` type($extent)"),
+            eval: Some(eval::get_extent),
         }
     }
 }
@@ -153,12 +158,13 @@ op! {
             assembly: Assembly::Format(
                 "$arg0 `,` $arg1 (`,` `error` `=` $error^)? attr-dict `:` type($arg0) `,` type($arg1) `->` type($result)",
             ),
+            eval: Some(eval::meet),
         }
     }
 }
 
 macro_rules! of_shape {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $operand:ident: $from:ident, $result:ident: $to:ident, $format:literal $(=> $eval:ident)?;)*)
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $operand:ident: $from:ident, $result:ident: $to:ident, $eval:expr, $format:literal;)*)
     => {
         $(op! {
             $(#[doc = $doc])+
@@ -166,7 +172,7 @@ macro_rules! of_shape {
                 operands { $operand: single $from }
                 results { $result: single $to }
                 traits [Pure]
-                hooks { assembly: Assembly::Format($format) $(, eval: Some(eval::$eval))? }
+                hooks { assembly: Assembly::Format($format), eval: Some($eval) }
             }
         })*
     };
@@ -174,19 +180,19 @@ macro_rules! of_shape {
 
 of_shape! {
     /// The number of elements of a value of that shape.
-    NumElementsOp, "shape.num_elements", shape: SHAPE_OR_EXTENTS, result: SIZE_OR_INDEX,
-        "$shape attr-dict `:` type($shape) `->` type($result)" => num_elements;
+    NumElementsOp, "shape.num_elements", shape: SHAPE_OR_EXTENTS, result: SIZE_OR_INDEX, eval::num_elements,
+        "$shape attr-dict `:` type($shape) `->` type($result)";
     /// The number of dimensions of a shape.
-    RankOp, "shape.rank", shape: SHAPE_OR_EXTENTS, rank: SIZE_OR_INDEX,
-        "$shape attr-dict `:` type($shape) `->` type($rank)" => rank;
+    RankOp, "shape.rank", shape: SHAPE_OR_EXTENTS, rank: SIZE_OR_INDEX, eval::rank,
+        "$shape attr-dict `:` type($shape) `->` type($rank)";
     /// The sizes of a shape as a tensor.
-    ToExtentTensorOp, "shape.to_extent_tensor", input: SHAPE_OR_EXTENTS, result: EXTENT_TENSOR_OR_INDICES,
-        "$input attr-dict `:` type($input) `->` type($result)" => IDENTITY;
+    ToExtentTensorOp, "shape.to_extent_tensor", input: SHAPE_OR_EXTENTS, result: EXTENT_TENSOR_OR_INDICES, eval::same,
+        "$input attr-dict `:` type($input) `->` type($result)";
     /// The shape whose sizes are the elements of a value.
-    ValueAsShapeOp, "shape.value_as_shape", arg: SIZES_AS_VALUE, result: SHAPE_OR_EXTENTS,
+    ValueAsShapeOp, "shape.value_as_shape", arg: SIZES_AS_VALUE, result: SHAPE_OR_EXTENTS, eval::same,
         "$arg attr-dict `:` type($arg) `->` type($result)";
     /// The value of a value with its shape.
-    ValueOfOp, "shape.value_of", arg: VALUE_SHAPE_ONLY, result: SHAPED, "$arg attr-dict `:` type($result)";
+    ValueOfOp, "shape.value_of", arg: VALUE_SHAPE_ONLY, result: SHAPED, eval::same, "$arg attr-dict `:` type($result)";
 }
 
 static EXTENT_TENSOR_OR_INDICES: TypeConstraint = TypeConstraint {
@@ -209,7 +215,8 @@ op! {
         results { result: single SHAPE_OR_EXTENTS }
         traits [Pure]
         hooks {
-            eval: Some(eval::shape_of), assembly: Assembly::Format("$arg attr-dict `:` type($arg) `->` type($result)"),
+            assembly: Assembly::Format("$arg attr-dict `:` type($arg) `->` type($result)"),
+            eval: Some(eval::shape_of),
             verify: Some(verify_shape_of),
         }
     }
@@ -229,6 +236,7 @@ op! {
         operands { operand: single SHAPE_OR_EXTENTS, index: single SIZE_OR_INDEX }
         results { head: single SHAPE_OR_EXTENTS, tail: single SHAPE_OR_EXTENTS }
         traits [Pure]
+        hooks { eval: Some(eval::split_at) }
     }
 }
 
@@ -238,6 +246,9 @@ op! {
         operands { operand: single SHAPED_OR_VALUE_SHAPE, shape: single SHAPE_OR_EXTENTS }
         results { result: single VALUE_SHAPE_ONLY }
         traits [Pure]
-        hooks { assembly: Assembly::Format("$operand `,` $shape attr-dict `:` type($operand) `,` type($shape)") }
+        hooks {
+            assembly: Assembly::Format("$operand `,` $shape attr-dict `:` type($operand) `,` type($shape)"),
+            eval: Some(eval::same),
+        }
     }
 }

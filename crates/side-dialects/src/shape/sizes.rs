@@ -1,12 +1,12 @@
 //! Arithmetic on sizes.
 
+use super::eval;
 use super::types::{INDEX_ONLY, SHAPE_OR_SIZE, SIZE_ONLY, SIZE_OR_INDEX};
-use crate::eval;
 use mlir::ods::Assembly;
 use mlir::op;
 
 macro_rules! binary {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal = $eval:ident, $set:ident $(, $extra:ident)*;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $set:ident, $eval:expr $(, $extra:ident)*;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -14,8 +14,8 @@ macro_rules! binary {
                 results { result: single $set }
                 traits [Pure $(, $extra)*]
                 hooks {
-                    eval: Some(eval::$eval),
                     assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"),
+                    eval: Some($eval),
                 }
             }
         })*
@@ -24,15 +24,15 @@ macro_rules! binary {
 
 binary! {
     /// Sum of two sizes.
-    AddOp, "shape.add" = ADD, SIZE_OR_INDEX, Commutative, ConstantsLast;
+    AddOp, "shape.add", SIZE_OR_INDEX, eval::add, Commutative, ConstantsLast;
     /// Quotient of two sizes, rounded down.
-    DivOp, "shape.div" = DIVIDE, SIZE_OR_INDEX;
+    DivOp, "shape.div", SIZE_OR_INDEX, eval::div;
     /// The greater size, or the greater of each pair of sizes of two shapes of one rank.
-    MaxOp, "shape.max" = MAXIMUM, SHAPE_OR_SIZE, Commutative, ConstantsLast;
+    MaxOp, "shape.max", SHAPE_OR_SIZE, eval::max, Commutative, ConstantsLast;
     /// The lesser size, or the lesser of each pair of sizes of two shapes of one rank.
-    MinOp, "shape.min" = MINIMUM, SHAPE_OR_SIZE, Commutative, ConstantsLast;
+    MinOp, "shape.min", SHAPE_OR_SIZE, eval::min, Commutative, ConstantsLast;
     /// Product of two sizes.
-    MulOp, "shape.mul" = MULTIPLY, SIZE_OR_INDEX, Commutative, ConstantsLast;
+    MulOp, "shape.mul", SIZE_OR_INDEX, eval::mul, Commutative, ConstantsLast;
 }
 
 op! {
@@ -42,7 +42,8 @@ op! {
         attributes { value: required Index }
         traits [Pure, ConstantLike]
         hooks {
-            eval: Some(eval::constant), assembly: Assembly::Format("$value attr-dict"),
+            assembly: Assembly::Format("$value attr-dict"),
+            eval: Some(eval::const_size),
             result_name: Some(|op| ConstSizeOp(op).value().and_then(|v| v.as_i64()).map_or("c".into(), |n| format!("c{n}"))),
         }
     }
@@ -54,7 +55,7 @@ op! {
         operands { arg: single INDEX_ONLY }
         results { result: single SIZE_ONLY }
         traits [Pure]
-        hooks { eval: Some(eval::IDENTITY), assembly: Assembly::Format("$arg attr-dict") }
+        hooks { assembly: Assembly::Format("$arg attr-dict"), eval: Some(eval::same) }
     }
 }
 
@@ -64,6 +65,6 @@ op! {
         operands { arg: single SIZE_OR_INDEX }
         results { result: single INDEX_ONLY }
         traits [Pure]
-        hooks { eval: Some(eval::IDENTITY), assembly: Assembly::Format("$arg attr-dict `:` type($arg)") }
+        hooks { assembly: Assembly::Format("$arg attr-dict `:` type($arg)"), eval: Some(eval::same) }
     }
 }

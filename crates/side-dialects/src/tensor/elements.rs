@@ -1,7 +1,6 @@
 //! Elements, sizes and making of tensors.
 
-use super::{ANY_TENSOR, INDEX, INDICES, RANKED, STATIC, UNRANKED_OR_NOT_SCALAR};
-use crate::eval;
+use super::{ANY_TENSOR, INDEX, INDICES, RANKED, STATIC, UNRANKED_OR_NOT_SCALAR, eval};
 use mlir::ods::{Assembly, TypeConstraint};
 use mlir::types::DYNAMIC;
 use mlir::{Diagnostics, OpRef, op};
@@ -33,8 +32,8 @@ op! {
         operands { source: single UNRANKED_OR_NOT_SCALAR, index: single INDEX }
         results { result: single INDEX }
         traits [NoMemoryEffect]
-        hooks {
-            eval: Some(eval::dim), assembly: Assembly::Format("attr-dict $source `,` $index `:` type($source)"),
+        hooks { eval: Some(eval::dim),
+            assembly: Assembly::Format("attr-dict $source `,` $index `:` type($source)"),
             result_name: Some(|_| "dim".into()),
         }
     }
@@ -46,7 +45,7 @@ op! {
         operands { dynamicSizes: variadic INDEX }
         results { result: single RANKED }
         traits [Pure]
-        hooks {
+        hooks { eval: Some(eval::empty),
             assembly: Assembly::Format("`(` $dynamicSizes `)` attr-dict `:` type($result)"),
             verify: Some(|op, errors| check_dynamic_sizes(op, op.operands().len(), errors)),
         }
@@ -59,8 +58,8 @@ op! {
         operands { tensor: single RANKED, indices: variadic INDEX }
         results { result: single TypeConstraint::ANY }
         traits [Pure]
-        hooks {
-            eval: Some(eval::extract), assembly: Assembly::Format("$tensor `[` $indices `]` attr-dict `:` type($tensor)"),
+        hooks { eval: Some(eval::extract),
+            assembly: Assembly::Format("$tensor `[` $indices `]` attr-dict `:` type($tensor)"),
             infer: Some(|op| Ok(vec![op.operand_type(0).element_type().clone()])),
             verify: Some(|op, errors| check_indices(op, 0, errors)),
             result_name: Some(|_| "extracted".into()),
@@ -74,8 +73,8 @@ op! {
         operands { elements: variadic TypeConstraint::ANY }
         results { result: single STATIC }
         traits [Pure]
-        hooks {
-            eval: Some(eval::from_elements), assembly: Assembly::Format("$elements attr-dict `:` type($result)"),
+        hooks { eval: Some(eval::from_elements),
+            assembly: Assembly::Format("$elements attr-dict `:` type($result)"),
             verify: Some(verify_from_elements),
             result_name: Some(|_| "from_elements".into()),
         }
@@ -116,7 +115,7 @@ op! {
         results { result: single RANKED }
         regions { body: one }
         traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("tensor.yield")]
-        hooks {
+        hooks { eval: Some(eval::generate),
             assembly: Assembly::Format("$dynamicExtents $body attr-dict `:` type($result)"),
             verify: Some(|op, errors| check_dynamic_sizes(op, op.operands().len(), errors)),
             verify_regions: Some(|op, errors| check_body(op, op.result_type(0), errors)),
@@ -148,7 +147,7 @@ op! {
         operands { scalar: single TypeConstraint::ANY, dest: single RANKED, indices: variadic INDEX }
         results { result: single RANKED }
         traits [Pure, AllTypesMatch(&["dest", "result"])]
-        hooks {
+        hooks { eval: Some(eval::insert),
             assembly: Assembly::Format("$scalar `into` $dest `[` $indices `]` attr-dict `:` type($dest)"),
             verify: Some(|op, errors| check_indices(op, 1, errors)),
             result_name: Some(|_| "inserted".into()),
@@ -162,7 +161,7 @@ op! {
         operands { tensor: single ANY_TENSOR }
         results { result: single INDEX }
         traits [Pure]
-        hooks {
+        hooks { eval: Some(eval::rank),
             assembly: Assembly::Format("$tensor attr-dict `:` type($tensor)"),
             result_name: Some(|_| "rank".into()),
         }
@@ -192,7 +191,7 @@ op! {
         operands { input: single TypeConstraint::ANY, dynamicSizes: variadic INDEX }
         results { aggregate: single RANKED }
         traits [Pure]
-        hooks {
+        hooks { eval: Some(eval::splat),
             assembly: Assembly::Format("$input (`[` $dynamicSizes^ `]`)? attr-dict `:` type($aggregate)"),
             verify: Some(|op, errors| check_dynamic_sizes(op, op.operands().len() - 1, errors)),
             result_name: Some(|_| "splat".into()),

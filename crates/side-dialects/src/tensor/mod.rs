@@ -3,6 +3,7 @@
 //! Source: MLIR, "'tensor' Dialect".
 
 mod elements;
+mod eval;
 mod reshapes;
 mod slices;
 

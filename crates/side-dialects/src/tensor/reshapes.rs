@@ -1,7 +1,6 @@
 //! Casts and other views of the same elements.
 
-use super::{ANY_TENSOR, INDEX, INDICES, RANKED, REASSOCIATION};
-use crate::eval;
+use super::{ANY_TENSOR, INDEX, INDICES, RANKED, REASSOCIATION, eval};
 use mlir::ods::Assembly;
 use mlir::verify::have_compatible_shapes;
 use mlir::{Diagnostics, OpRef, Type, op};
@@ -12,7 +11,7 @@ op! {
         operands { source: single ANY_TENSOR }
         results { dest: single ANY_TENSOR }
         traits [Pure, SameOperandsAndResultShape]
-        hooks { assembly: Assembly::Format("$source attr-dict `:` type($source) `to` type($dest)") }
+        hooks { eval: Some(eval::bitcast), assembly: Assembly::Format("$source attr-dict `:` type($source) `to` type($dest)") }
     }
 }
 
@@ -22,8 +21,8 @@ op! {
         operands { source: single ANY_TENSOR }
         results { dest: single ANY_TENSOR }
         traits [Pure]
-        hooks {
-            eval: Some(eval::IDENTITY), assembly: Assembly::Format("$source attr-dict `:` type($source) `to` type($dest)"),
+        hooks { eval: Some(eval::cast),
+            assembly: Assembly::Format("$source attr-dict `:` type($source) `to` type($dest)"),
             verify: Some(verify_cast),
             result_name: Some(|_| "cast".into()),
         }
@@ -63,7 +62,7 @@ op! {
         results { result: single RANKED }
         attributes { reassociation: required REASSOCIATION }
         traits [Pure]
-        hooks {
+        hooks { eval: Some(eval::regroup),
             assembly: Assembly::Format("$src $reassociation attr-dict `:` type($src) `into` type($result)"),
             verify: Some(|op, errors| {
                 let groups = CollapseShapeOp(op).reassociation().and_then(|r| r.as_array());
@@ -81,7 +80,7 @@ op! {
         results { result: single RANKED }
         attributes { reassociation: required REASSOCIATION, static_output_shape: required I64Array }
         traits [Pure]
-        hooks {
+        hooks { eval: Some(eval::regroup),
             assembly: Assembly::Format(
                 "$src $reassociation `output_shape` custom<DynamicIndexList>($output_shape, $static_output_shape) attr-dict \
                  `:` type($src) `into` type($result)",
@@ -101,7 +100,7 @@ op! {
         operands { source: single ANY_TENSOR, shape: single INDICES }
         results { result: single ANY_TENSOR }
         traits [Pure]
-        hooks {
+        hooks { eval: Some(eval::reshape),
             assembly: Assembly::Format("$source `(` $shape `)` attr-dict `:` functional-type(operands, results)"),
             result_name: Some(|_| "reshape".into()),
         }

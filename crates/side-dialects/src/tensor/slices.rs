@@ -1,7 +1,7 @@
 //! Slices, concatenation and padding. Offsets, sizes and strides are constants, or operands where the constant is `DYNAMIC`.
 
 use super::elements::check_body;
-use super::{INDEX, RANKED};
+use super::{INDEX, RANKED, eval};
 use mlir::ods::{Assembly, DirectiveArg};
 use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::types::DYNAMIC;
@@ -58,7 +58,7 @@ op! {
         results { result: single RANKED }
         attributes { dim: required Int(64) }
         traits [Pure]
-        hooks {
+        hooks { eval: Some(eval::concat),
             assembly: Assembly::Format("`dim` `(` $dim `)` $inputs attr-dict `:` functional-type(operands, results)"),
             verify: Some(verify_concat),
             result_name: Some(|_| "concat".into()),
@@ -94,7 +94,7 @@ op! {
             operandSegmentSizes: required I32Array,
         }
         traits [Pure, AttrSizedOperandSegments]
-        hooks {
+        hooks { eval: Some(eval::extract_slice),
             assembly: Assembly::Format(
                 "$source `` custom<DynamicIndexList>($offsets, $static_offsets) \
                  custom<DynamicIndexList>($sizes, $static_sizes) \
@@ -127,7 +127,7 @@ op! {
             operandSegmentSizes: required I32Array,
         }
         traits [Pure, AttrSizedOperandSegments, AllTypesMatch(&["dest", "result"])]
-        hooks {
+        hooks { eval: Some(eval::insert_slice),
             assembly: Assembly::Format(
                 "$source `into` $dest `` custom<DynamicIndexList>($offsets, $static_offsets) \
                  custom<DynamicIndexList>($sizes, $static_sizes) \
@@ -186,7 +186,7 @@ op! {
         }
         regions { region: one }
         traits [Pure, AttrSizedOperandSegments, SingleBlock, ImplicitTerminator("tensor.yield")]
-        hooks {
+        hooks { eval: Some(eval::pad),
             assembly: Assembly::Format(
                 "$source (`nofold` $nofold^)? `low` `` custom<DynamicIndexList>($low, $static_low) \
                  `high` `` custom<DynamicIndexList>($high, $static_high) $region attr-dict \

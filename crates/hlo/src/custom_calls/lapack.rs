@@ -1,0 +1,494 @@
+//! Custom calls of LAPACK's routines, as JAX exports linear algebra for CPUs: `lapack_` and the letter of the element type,
+//! the routine, `_ffi`.
+//!
+//! Matrices are in the last two dimensions, the others are a batch. Results that the routine leaves without meaning (of an
+//! operand that it works in, or of vectors that are not wanted) are the operand or zeros. Where a routine fails, its
+//! results are NaN and its `info` is not zero.
+
+use crate::eval;
+use crate::eval::linalg::{self, Field, Stack};
+use crate::ops::CustomCallOp;
+use ::lapack::{Driver, Matrix, NoConvergence, Precision, Scalar, SchurForm, Side, System, Vectors};
+use mlir::OpRef;
+use mlir::attrs::Attribute;
+use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
+use numerics::{Complex64, DType, Tensor, math};
+
+/// The results of a call.
+type Results = Result<Vec<Tensor>, EvalError>;
+
+/// A routine: its names for real and complex elements, and what it does with them.
+struct Routine {
+    real_name: &'static str,
+    complex_name: &'static str,
+    real: fn(&Call<'_>) -> Results,
+    complex: fn(&Call<'_>) -> Results,
+}
+
+macro_rules! routines {
+    ($($real:literal $complex:literal $function:ident,)*) => {
+        &[$(Routine {
+            real_name: $real,
+            complex_name: $complex,
+            real: $function::<f64>,
+            complex: $function::<Complex64>,
+        }),*]
+    };
+}
+
+static ROUTINES: &[Routine] = routines![
+    "gees" "gees" gees,
+    "geev" "geev" geev,
+    "gehrd" "gehrd" gehrd,
+    "geqp3" "geqp3" geqp3,
+    "geqrf" "geqrf" geqrf,
+    "gesdd" "gesdd" gesdd,
+    "gesvd" "gesvd" gesdd,
+    "getrf" "getrf" getrf,
+    "gtsv" "gtsv" gtsv,
+    "orgqr" "ungqr" orgqr,
+    "ormqr" "unmqr" ormqr,
+    "potrf" "potrf" potrf,
+    "syevd" "heevd" syevd,
+    "sytrd" "hetrd" sytrd,
+    "trsm" "trsm" trsm,
+];
+
+/// The names of all targets.
+pub(super) fn targets() -> impl Iterator<Item = String> {
+    ROUTINES.iter().flat_map(|r| {
+        let names = [('s', r.real_name), ('d', r.real_name), ('c', r.complex_name), ('z', r.complex_name)];
+        names.map(|(letter, name)| format!("lapack_{letter}{name}_ffi"))
+    })
+}
+
+/// The routine that `target` names, if it is one of these, and whether it is for complex numbers.
+fn routine(target: &str) -> Option<(&'static Routine, bool)> {
+    let name = target.strip_prefix("lapack_")?.strip_suffix("_ffi")?;
+    let complex = name.starts_with(['c', 'z']);
+    let name = name.strip_prefix(['s', 'd', 'c', 'z'])?;
+    let named = |r: &&Routine| name == if complex { r.complex_name } else { r.real_name };
+    Some((ROUTINES.iter().find(named)?, complex))
+}
+
+/// Whether there is such a routine.
+pub(super) fn is_target(target: &str) -> bool {
+    routine(target).is_some()
+}
+
+/// Calls the routine that the target names.
+pub(super) fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let target = CustomCallOp(op).call_target_name().and_then(Attribute::as_str).unwrap_or("");
+    let Some((routine, complex)) = routine(target) else {
+        return Err(EvalError::new("custom_call", format!("there is no routine `{target}`")));
+    };
+    let operands = eval::all_tensors(operands)?;
+    let fits = |t: &Tensor| if complex { t.dtype().is_complex() } else { t.dtype().is_float() };
+    let dtype = operands
+        .first()
+        .filter(|t| fits(t))
+        .map(Tensor::dtype)
+        .ok_or_else(|| EvalError::new("custom_call", format!("`{target}` needs an operand of its element type")))?;
+    let call = Call { op, operands, dtype };
+    Ok(eval::all(if complex { (routine.complex)(&call) } else { (routine.real)(&call) }?))
+}
+
+/// A call of a routine.
+struct Call<'o> {
+    op: OpRef<'o>,
+    operands: Vec<Tensor>,
+    /// The element type of the matrices.
+    dtype: DType,
+}
+
+impl Call<'_> {
+    fn operand(&self, index: usize) -> Result<Tensor, EvalError> {
+        self.operands.get(index).cloned().ok_or_else(|| {
+            EvalError::new("operands", format!("operand {index} is missing; found {}", self.operands.len()))
+        })
+    }
+
+    fn matrices<T: Field>(&self, index: usize) -> Result<Stack<Matrix<T>>, EvalError> {
+        linalg::matrices(self.operand(index)?)
+    }
+
+    /// Square matrices.
+    fn squares<T: Field>(&self, index: usize) -> Result<Stack<Matrix<T>>, EvalError> {
+        let stack = self.matrices(index)?;
+        if stack.core[0] != stack.core[1] {
+            return Err(EvalError::new("matrix", format!("matrices must be square; found {:?}", stack.core)));
+        }
+        Ok(stack)
+    }
+
+    fn vectors<T: Field>(&self, index: usize) -> Result<Stack<Vec<T>>, EvalError> {
+        linalg::vectors(self.operand(index)?)
+    }
+
+    fn attribute(&self, name: &str) -> Result<&Attribute, EvalError> {
+        let config =
+            ["backend_config", "mhlo.backend_config"].into_iter().find_map(|a| self.op.attr(a)?.as_dictionary());
+        config.and_then(|config| config.get(name)).ok_or_else(|| eval::missing(self.op, name))
+    }
+
+    /// A parameter that LAPACK writes as a letter.
+    fn letter(&self, name: &str) -> Result<char, EvalError> {
+        let code = self.attribute(name)?.as_i64().and_then(|code| u8::try_from(code).ok());
+        code.map(char::from).ok_or_else(|| eval::missing(self.op, name))
+    }
+
+    fn flag(&self, name: &str) -> Result<bool, EvalError> {
+        self.attribute(name)?.as_bool().ok_or_else(|| eval::missing(self.op, name))
+    }
+
+    fn size(&self, name: &str) -> Result<usize, EvalError> {
+        let value = self.attribute(name)?.as_i64().and_then(|n| usize::try_from(n).ok());
+        value.ok_or_else(|| eval::missing(self.op, name))
+    }
+
+    /// That of the elements; double only for those of double precision.
+    fn precision(&self) -> Precision {
+        if self.dtype.part() == DType::F64 { Precision::DOUBLE } else { Precision::SINGLE }
+    }
+
+    /// Zeros for a result that has no meaning.
+    fn unused(&self, result: usize, dtype: DType) -> Result<Tensor, EvalError> {
+        let shape = (result < self.op.num_results()).then(|| eval::static_result_shape(self.op, result)).flatten();
+        Ok(Tensor::zeros(dtype, shape.ok_or_else(|| eval::missing(self.op, "static result type"))?)?)
+    }
+}
+
+/// Lists of results of one matrix after the other.
+struct Outputs<'b> {
+    batch: &'b [usize],
+    dtype: DType,
+}
+
+impl Outputs<'_> {
+    fn numbers<T: Field>(&self, core: &[usize], elements: Vec<T>) -> Result<Tensor, EvalError> {
+        linalg::join(self.batch, core, elements, self.dtype)
+    }
+
+    fn reals(&self, core: &[usize], elements: Vec<f64>) -> Result<Tensor, EvalError> {
+        linalg::join(self.batch, core, elements, self.dtype.part())
+    }
+
+    fn complexes(&self, core: &[usize], elements: Vec<Complex64>) -> Result<Tensor, EvalError> {
+        let dtype = if matches!(self.dtype, DType::F64 | DType::C128) { DType::C128 } else { DType::C64 };
+        linalg::join(self.batch, core, elements, dtype)
+    }
+
+    fn integers(&self, core: &[usize], elements: Vec<i32>) -> Result<Tensor, EvalError> {
+        linalg::join(self.batch, core, elements, DType::I32)
+    }
+}
+
+/// Room for matrices that may be much larger than those of the operand.
+fn room<T>(count: usize, rows: usize, columns: usize) -> Result<Vec<T>, EvalError> {
+    let mut elements = Vec::new();
+    let size = rows.checked_mul(columns).and_then(|n| n.checked_mul(count.max(1)));
+    let reserved = size.is_some_and(|size| elements.try_reserve_exact(size).is_ok());
+    let too_large = || EvalError::new("matrix", format!("no memory for matrices of {rows} x {columns}"));
+    reserved.then_some(elements).ok_or_else(too_large)
+}
+
+/// `info` of a routine: 0 for success, else the number that it reports.
+fn info(outcome: Result<(), usize>) -> i32 {
+    outcome.map_or_else(|place| i32::try_from(place).unwrap_or(i32::MAX), |()| 0)
+}
+
+/// `count` numbers of a matrix, or as many NaNs and an `info` of 1 if they were not found.
+fn found<T: Scalar, R>(result: &Result<R, NoConvergence>, count: usize, elements: impl FnOnce(&R) -> Vec<T>) -> Vec<T> {
+    result.as_ref().map_or_else(|_| vec![T::real(f64::NAN); count], elements)
+}
+
+/// `getrf`: factors, pivots, `info`.
+fn getrf<T: Field>(call: &Call<'_>) -> Results {
+    let Stack { batch, core, items } = call.matrices::<T>(0)?;
+    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let (mut factors, mut pivots, mut infos) = (Vec::new(), Vec::new(), Vec::new());
+    for mut a in items {
+        let (exchanged, info) = ::lapack::getrf(&mut a);
+        factors.extend(a.into_elements());
+        pivots.extend(exchanged);
+        infos.push(info);
+    }
+    let steps = core[0].min(core[1]);
+    Ok(vec![out.numbers(&core, factors)?, out.integers(&[steps], pivots)?, out.integers(&[], infos)?])
+}
+
+/// `potrf`: the Cholesky factor in one triangle, `info`.
+fn potrf<T: Field>(call: &Call<'_>) -> Results {
+    let Stack { batch, core, items } = call.squares::<T>(0)?;
+    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let lower = call.letter("uplo")? == 'L';
+    let (mut factors, mut infos) = (Vec::new(), Vec::new());
+    for mut a in items {
+        infos.push(info(::lapack::potrf(&mut a, lower)));
+        factors.extend(a.into_elements());
+    }
+    Ok(vec![out.numbers(&core, factors)?, out.integers(&[], infos)?])
+}
+
+/// `trsm`: the solution of triangular systems.
+fn trsm<T: Field>(call: &Call<'_>) -> Results {
+    let trans = call.letter("trans_x")?;
+    let system = System {
+        left_side: call.letter("side")? == 'L',
+        lower: call.letter("uplo")? == 'L',
+        unit_diagonal: call.letter("diag")? == 'U',
+        transposed: trans != 'N',
+        conjugated: trans == 'C',
+    };
+    Ok(vec![linalg::solve_all::<T>(call.operand(0)?, call.operand(1)?, system)?])
+}
+
+/// `gtsv`: the factor in three diagonals, the solution of tridiagonal systems, `info`. The first element of the lower diagonal
+/// and the last one of the upper one stand outside of the matrix.
+fn gtsv<T: Field>(call: &Call<'_>) -> Results {
+    let (lower, diagonal, upper) = (call.vectors::<T>(0)?, call.vectors::<T>(1)?, call.vectors::<T>(2)?);
+    let b = call.matrices::<T>(3)?;
+    let n = diagonal.core[0];
+    let fits = [&lower.core, &diagonal.core, &upper.core] == [&[n]; 3]
+        && [&lower.batch, &diagonal.batch, &upper.batch] == [&b.batch; 3]
+        && b.core[0] == n;
+    if !fits {
+        return Err(EvalError::new("matrix", "diagonals and right sides of the systems must have the same sizes"));
+    }
+    let out = Outputs { batch: &b.batch, dtype: call.dtype };
+    let (mut diagonals, mut solutions, mut infos) = ([Vec::new(), Vec::new(), Vec::new()], Vec::new(), Vec::new());
+    for (((lower, diagonal), upper), mut b) in lower.items.into_iter().zip(diagonal.items).zip(upper.items).zip(b.items)
+    {
+        let inside = n.saturating_sub(1);
+        let mut a =
+            ::lapack::Tridiagonal { lower: lower[n - inside..].to_vec(), diagonal, upper: upper[..inside].to_vec() };
+        infos.push(info(::lapack::gtsv(&mut a, &mut b)));
+        diagonals[0].extend(lower[..n - inside].iter().chain(&a.lower));
+        diagonals[1].extend(a.diagonal);
+        diagonals[2].extend(a.upper.iter().chain(&upper[inside..]));
+        solutions.extend(b.into_elements());
+    }
+    let mut results = Vec::new();
+    for diagonal in diagonals {
+        results.push(out.numbers(&[n], diagonal)?);
+    }
+    results.extend([out.numbers(&b.core, solutions)?, out.integers(&[], infos)?]);
+    Ok(results)
+}
+
+/// `geqrf`: vectors of reflections and the triangular factor, factors of the reflections.
+fn geqrf<T: Field>(call: &Call<'_>) -> Results {
+    let Stack { batch, core, items } = call.matrices::<T>(0)?;
+    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let (mut factors, mut taus) = (Vec::new(), Vec::new());
+    for mut a in items {
+        taus.extend(::lapack::geqrf(&mut a));
+        factors.extend(a.into_elements());
+    }
+    Ok(vec![out.numbers(&core, factors)?, out.numbers(&[core[0].min(core[1])], taus)?])
+}
+
+/// `geqp3`: as `geqrf`, with exchanges of columns: which column stands at each place comes second.
+fn geqp3<T: Field>(call: &Call<'_>) -> Results {
+    let Stack { batch, core, items } = call.matrices::<T>(0)?;
+    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let given = math::convert(call.operand(1)?, DType::I32)?;
+    let mut order = given.to_vec::<i32>()?;
+    let columns = core[1];
+    if given.shape() != [&batch[..], &[columns]].concat() {
+        return Err(EvalError::new("matrix", format!("a number for each of {columns} columns is required")));
+    }
+    let (mut factors, mut taus) = (Vec::new(), Vec::new());
+    for (i, mut a) in items.into_iter().enumerate() {
+        taus.extend(::lapack::geqp3(&mut a, &mut order[i * columns..][..columns]));
+        factors.extend(a.into_elements());
+    }
+    let taus = out.numbers(&[core[0].min(columns)], taus)?;
+    Ok(vec![out.numbers(&core, factors)?, out.integers(&[columns], order)?, taus])
+}
+
+/// Matrices whose columns hold the vectors of reflections, and their factors.
+type Reflections<T> = (Stack<Matrix<T>>, Stack<Vec<T>>);
+
+fn reflections<T: Field>(call: &Call<'_>) -> Result<Reflections<T>, EvalError> {
+    let (a, taus) = (call.matrices::<T>(0)?, call.vectors::<T>(1)?);
+    let count = taus.core[0];
+    if a.batch != taus.batch || count > a.core[0] || count > a.core[1] {
+        let message = format!("{count} reflections do not fit matrices of {:?}", a.core);
+        return Err(EvalError::new("matrix", message));
+    }
+    Ok((a, taus))
+}
+
+/// `orgqr`: the first columns of the product of reflections.
+fn orgqr<T: Field>(call: &Call<'_>) -> Results {
+    let (a, taus) = reflections::<T>(call)?;
+    let products =
+        a.items.iter().zip(&taus.items).flat_map(|(a, taus)| ::lapack::orgqr(a, taus, a.columns()).into_elements());
+    let products = products.collect();
+    Ok(vec![Outputs { batch: &a.batch, dtype: call.dtype }.numbers(&a.core, products)?])
+}
+
+/// `ormqr`: the product of reflections times a matrix, on either side.
+fn ormqr<T: Field>(call: &Call<'_>) -> Results {
+    let (a, taus) = reflections::<T>(call)?;
+    let c = call.matrices::<T>(2)?;
+    let (left, adjoint) = (call.flag("left")?, call.flag("transpose")?);
+    if c.batch != a.batch || c.core[usize::from(!left)] != a.core[0] {
+        let message = format!("reflections of {} rows do not fit matrices of {:?}", a.core[0], c.core);
+        return Err(EvalError::new("matrix", message));
+    }
+    let side = if left { Side::Left } else { Side::Right };
+    let mut products = Vec::new();
+    for ((a, taus), mut c) in a.items.iter().zip(&taus.items).zip(c.items) {
+        ::lapack::ormqr(a, taus, &mut c, side, adjoint);
+        products.extend(c.into_elements());
+    }
+    Ok(vec![Outputs { batch: &c.batch, dtype: call.dtype }.numbers(&c.core, products)?])
+}
+
+/// `gehrd`: the Hessenberg form with the vectors of reflections below, their factors, `info`.
+fn gehrd<T: Field>(call: &Call<'_>) -> Results {
+    let Stack { batch, core, items } = call.squares::<T>(0)?;
+    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let (low, high) = (call.size("low")?, call.size("high")?);
+    if (low < 1 || high > core[0] || low > high) && core[0] > 0 {
+        return Err(EvalError::new("matrix", format!("rows {low} to {high} are no part of {}", core[0])));
+    }
+    let (mut forms, mut taus, mut infos) = (Vec::new(), Vec::new(), Vec::new());
+    for mut a in items {
+        taus.extend(::lapack::gehrd(&mut a, low.saturating_sub(1), high));
+        forms.extend(a.into_elements());
+        infos.push(0);
+    }
+    let taus = out.numbers(&[core[0].saturating_sub(1)], taus)?;
+    Ok(vec![out.numbers(&core, forms)?, taus, out.integers(&[], infos)?])
+}
+
+/// `sytrd`, `hetrd`: the tridiagonal form with the vectors of reflections, its diagonal, the elements beside it, factors of
+/// the reflections, `info`.
+fn sytrd<T: Field>(call: &Call<'_>) -> Results {
+    let Stack { batch, core, items } = call.squares::<T>(0)?;
+    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let lower = call.letter("uplo")? == 'L';
+    let (mut forms, mut diagonals, mut besides, mut taus) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let infos = vec![0; items.len()];
+    for mut a in items {
+        let form = ::lapack::sytrd(&mut a, lower);
+        forms.extend(a.into_elements());
+        diagonals.extend(form.diagonal);
+        besides.extend(form.beside);
+        taus.extend(form.taus);
+    }
+    let beside = [core[0].saturating_sub(1)];
+    Ok(vec![
+        out.numbers(&core, forms)?,
+        out.reals(&core[..1], diagonals)?,
+        out.reals(&beside, besides)?,
+        out.numbers(&beside, taus)?,
+        out.integers(&[], infos)?,
+    ])
+}
+
+/// `syevd`, `heevd`: eigenvectors, eigenvalues, `info`.
+fn syevd<T: Field>(call: &Call<'_>) -> Results {
+    let Stack { batch, core, items } = call.squares::<T>(0)?;
+    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let (lower, wanted) = (call.letter("uplo")? == 'L', call.letter("mode")? == 'V');
+    let (mut vectors, mut values, mut infos) = (Vec::new(), Vec::new(), Vec::new());
+    for mut a in items {
+        let result = ::lapack::syevd(&mut a, lower, wanted, call.precision());
+        infos.push(i32::from(result.is_err()));
+        values.extend(found(&result, core[0], Clone::clone));
+        vectors.extend(found(&result, core[0].saturating_mul(core[0]), |_| a.elements().to_vec()));
+    }
+    Ok(vec![out.numbers(&core, vectors)?, out.reals(&core[..1], values)?, out.integers(&[], infos)?])
+}
+
+/// `gesdd`, `gesvd`: what is left of the operand, singular values, `u`, `v^H`, `info`.
+fn gesdd<T: Field>(call: &Call<'_>) -> Results {
+    let Stack { batch, core, items } = call.matrices::<T>(0)?;
+    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let (rows, columns, few) = (core[0], core[1], core[0].min(core[1]));
+    let (wanted, left, right) = match call.letter("mode")? {
+        'A' => (Vectors::All, rows, columns),
+        'S' => (Vectors::Some, few, few),
+        _ => (Vectors::None, 0, 0),
+    };
+    let target = CustomCallOp(call.op).call_target_name().and_then(Attribute::as_str).unwrap_or("");
+    let driver = if target.contains("gesvd") { Driver::Iteration } else { Driver::DivideAndConquer };
+    let (mut us, mut vs) = (room(items.len(), rows, left)?, room(items.len(), right, columns)?);
+    let (mut values, mut infos) = (Vec::new(), Vec::new());
+    for a in items {
+        let result = ::lapack::gesdd(a, wanted, driver, call.precision());
+        infos.push(i32::from(result.is_err()));
+        values.extend(found(&result, few, |svd| svd.values.clone()));
+        us.extend(found(&result, rows * left, |svd| svd.u.elements().to_vec()));
+        vs.extend(found(&result, right * columns, |svd| svd.vh.elements().to_vec()));
+    }
+    let (u, v) = if wanted == Vectors::None {
+        (call.unused(2, call.dtype)?, call.unused(3, call.dtype)?)
+    } else {
+        (out.numbers(&[rows, left], us)?, out.numbers(&[right, columns], vs)?)
+    };
+    Ok(vec![call.operand(0)?, out.reals(&[few], values)?, u, v, out.integers(&[], infos)?])
+}
+
+/// Eigenvalues as results: in parts for real matrices.
+fn eigenvalues<T: SchurForm>(out: &Outputs<'_>, n: usize, values: Vec<Complex64>) -> Results {
+    if T::DIMENSIONS == 2 {
+        return Ok(vec![out.complexes(&[n], values)?]);
+    }
+    let (re, im) = values.iter().map(|x| (x.re, x.im)).unzip();
+    Ok(vec![out.reals(&[n], re)?, out.reals(&[n], im)?])
+}
+
+/// `geev`: eigenvalues, left eigenvectors, right eigenvectors, `info`.
+fn geev<T: Field + SchurForm>(call: &Call<'_>) -> Results {
+    let Stack { batch, core, items } = call.squares::<T>(0)?;
+    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let (left, right) = (call.letter("compute_left")? == 'V', call.letter("compute_right")? == 'V');
+    let (n, size) = (core[0], core[0].saturating_mul(core[0]));
+    let (mut values, mut lefts, mut rights, mut infos) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for a in items {
+        let result = ::lapack::geev(a, left, right, call.precision());
+        infos.push(i32::from(result.is_err()));
+        values.extend(found(&result, n, |e| e.values.clone()));
+        let list = |m: &Option<Matrix<Complex64>>| m.as_ref().map_or_else(Vec::new, |m| m.elements().to_vec());
+        lefts.extend(found(&result, if left { size } else { 0 }, |e| list(&e.left)));
+        rights.extend(found(&result, if right { size } else { 0 }, |e| list(&e.right)));
+    }
+    let mut results = eigenvalues::<T>(&out, n, values)?;
+    for (wanted, vectors) in [(left, lefts), (right, rights)] {
+        let index = results.len();
+        let complex = if call.dtype.part() == DType::F64 { DType::C128 } else { DType::C64 };
+        results.push(if wanted { out.complexes(&core, vectors)? } else { call.unused(index, complex)? });
+    }
+    results.push(out.integers(&[], infos)?);
+    Ok(results)
+}
+
+/// `gees`: the Schur form, Schur vectors, eigenvalues, how many of them were selected (none), `info`.
+fn gees<T: Field + SchurForm>(call: &Call<'_>) -> Results {
+    let Stack { batch, core, items } = call.squares::<T>(0)?;
+    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let wanted = call.letter("mode")? == 'V';
+    if call.letter("sort")? != 'N' {
+        return Err(EvalError::new("custom_call", "eigenvalues of a Schur form cannot be sorted"));
+    }
+    let (n, size) = (core[0], core[0].saturating_mul(core[0]));
+    let (mut forms, mut vectors, mut values, mut infos) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for a in items {
+        let result = ::lapack::gees(a, call.precision());
+        infos.push(i32::from(result.is_err()));
+        forms.extend(found(&result, size, |s| s.t.elements().to_vec()));
+        vectors.extend(found(&result, size, |s| s.z.elements().to_vec()));
+        values.extend(found(&result, n, |s| s.values.clone()));
+    }
+    let vectors = if wanted { out.numbers(&core, vectors)? } else { call.unused(1, call.dtype)? };
+    let mut results = vec![out.numbers(&core, forms)?, vectors];
+    results.extend(eigenvalues::<T>(&out, n, values)?);
+    let selected = vec![0; infos.len()];
+    results.extend([out.integers(&[], selected)?, out.integers(&[], infos)?]);
+    Ok(results)
+}

@@ -1,0 +1,175 @@
+//! Factors that elimination finds, and systems that it solves.
+
+use crate::matrix::{Matrix, Scalar};
+
+/// The Cholesky factor in place: the lower one, `l` where `a = l * l^H`, or else its adjoint in the upper triangle. The other
+/// triangle is neither read nor written.
+///
+/// # Errors
+/// The order, from 1, of the first leading part that is not positive definite.
+pub fn potrf<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Result<(), usize> {
+    // Element (i, j) of the lower factor; the upper one holds its conjugate at (j, i).
+    let at = |i: usize, j: usize| if lower { (i, j) } else { (j, i) };
+    let get = |x: T| if lower { x } else { x.conj() };
+    for i in 0..a.rows() {
+        for j in 0..=i {
+            let mut rest = get(a[at(i, j)]);
+            for k in 0..j {
+                rest -= get(a[at(i, k)]) * get(a[at(j, k)]).conj();
+            }
+            let element = if i != j {
+                rest / get(a[at(j, j)])
+            } else if rest.re() > 0.0 {
+                T::real(rest.re().sqrt())
+            } else {
+                return Err(i + 1);
+            };
+            a[at(i, j)] = get(element);
+        }
+    }
+    Ok(())
+}
+
+/// Which triangular systems to solve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct System {
+    /// `op(a) * x = b` rather than `x * op(a) = b`.
+    pub left_side: bool,
+    /// Only the lower triangle of `a` is read, rather than the upper one.
+    pub lower: bool,
+    /// The diagonal of `a` is not read: it is taken to be one.
+    pub unit_diagonal: bool,
+    /// `op` transposes.
+    pub transposed: bool,
+    /// `op` conjugates.
+    pub conjugated: bool,
+}
+
+/// Replaces `b` by the solution of triangular systems.
+pub fn trsm<T: Scalar>(a: &Matrix<T>, b: &mut Matrix<T>, system: System) {
+    let n = a.rows();
+    if n == 0 {
+        return;
+    }
+    // x * op(a) = b is op(a)^T * x^T = b^T.
+    let transposed = system.transposed == system.left_side;
+    let forward = system.lower != transposed;
+    let element = |i: usize, j: usize| {
+        let x = if transposed { a[(j, i)] } else { a[(i, j)] };
+        if system.conjugated { x.conj() } else { x }
+    };
+    let lines = if system.left_side { b.columns() } else { b.rows() };
+    for line in 0..lines {
+        let at = |i: usize| if system.left_side { (i, line) } else { (line, i) };
+        for nth in 0..n {
+            let i = if forward { nth } else { n - 1 - nth };
+            let solved = if forward { 0..i } else { i + 1..n };
+            let mut rest = b[at(i)];
+            for j in solved {
+                rest -= element(i, j) * b[at(j)];
+            }
+            b[at(i)] = if system.unit_diagonal { rest } else { rest / element(i, i) };
+        }
+    }
+}
+
+/// `p * a = l * u` in place: `l` below the diagonal, which is one there, and `u` elsewhere. Returns the row, from 1, that was
+/// exchanged with each of the first `min(m, n)` rows in turn, and the place, from 1, of the first zero on the diagonal of
+/// `u`, or 0.
+pub fn getrf<T: Scalar>(a: &mut Matrix<T>) -> (Vec<i32>, i32) {
+    let (m, n) = (a.rows(), a.columns());
+    let (mut pivots, mut info) = (Vec::new(), 0);
+    for k in 0..m.min(n) {
+        // The first of the largest.
+        let mut best = k;
+        for i in k + 1..m {
+            if a[(i, k)].abs1() > a[(best, k)].abs1() {
+                best = i;
+            }
+        }
+        pivots.push(best as i32 + 1);
+        a.swap_rows(k, best);
+        let diagonal = a[(k, k)];
+        if diagonal == T::ZERO {
+            info = if info == 0 { k as i32 + 1 } else { info };
+            continue;
+        }
+        for i in k + 1..m {
+            let (above, row) = a.two_rows(k, i);
+            let factor = row[k] / diagonal;
+            row[k] = factor;
+            for (x, &y) in row[k + 1..].iter_mut().zip(&above[k + 1..]) {
+                *x -= factor * y;
+            }
+        }
+    }
+    (pivots, info)
+}
+
+/// A tridiagonal matrix.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tridiagonal<T> {
+    /// Below the diagonal: `n - 1` elements.
+    pub lower: Vec<T>,
+    /// The diagonal.
+    pub diagonal: Vec<T>,
+    /// Above the diagonal: `n - 1` elements.
+    pub upper: Vec<T>,
+}
+
+/// Replaces `b` by the solution of `a * x = b`, and `a` by the factor `u`: its diagonal, the one above it, and in
+/// place of the lower one the second one above.
+///
+/// # Errors
+/// The place, from 1, of the first zero on the diagonal of `u`.
+pub fn gtsv<T: Scalar>(a: &mut Tridiagonal<T>, b: &mut Matrix<T>) -> Result<(), usize> {
+    let n = a.diagonal.len();
+    let (dl, d, du) = (&mut a.lower, &mut a.diagonal, &mut a.upper);
+    for k in 0..n.saturating_sub(1) {
+        let last = k + 2 >= n;
+        if dl[k] == T::ZERO {
+            if d[k] == T::ZERO {
+                return Err(k + 1);
+            }
+        } else if d[k].abs1() >= dl[k].abs1() {
+            let factor = dl[k] / d[k];
+            d[k + 1] -= factor * du[k];
+            let (above, row) = b.two_rows(k, k + 1);
+            row.iter_mut().zip(above).for_each(|(x, y)| *x -= factor * *y);
+            if !last {
+                dl[k] = T::ZERO;
+            }
+        } else {
+            let factor = d[k] / dl[k];
+            d[k] = dl[k];
+            let next = d[k + 1];
+            d[k + 1] = du[k] - factor * next;
+            if !last {
+                dl[k] = du[k + 1];
+                du[k + 1] = -factor * dl[k];
+            }
+            du[k] = next;
+            let (above, row) = b.two_rows(k, k + 1);
+            row.iter_mut().zip(above).for_each(|(x, y)| (*x, *y) = (*y - factor * *x, *x));
+        }
+    }
+    if n == 0 {
+        return Ok(());
+    }
+    if d[n - 1] == T::ZERO {
+        return Err(n);
+    }
+    for column in 0..b.columns() {
+        for k in (0..n).rev() {
+            let mut rest = b[(k, column)];
+            if k + 1 < n {
+                rest -= du[k] * b[(k + 1, column)];
+            }
+            if k + 2 < n {
+                rest -= dl[k] * b[(k + 2, column)];
+            }
+            b[(k, column)] = rest / d[k];
+        }
+    }
+    Ok(())
+}

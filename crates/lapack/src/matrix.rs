@@ -1,0 +1,298 @@
+//! Matrices in rows, and the numbers that they hold.
+
+use num_complex::Complex64;
+use std::fmt::Debug;
+use std::ops::{Add, AddAssign, Div, Index, IndexMut, Mul, MulAssign, Neg, Sub, SubAssign};
+
+/// Real or complex numbers in double precision.
+pub trait Scalar:
+    Copy
+    + Debug
+    + Default
+    + PartialEq
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Mul<f64, Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+    + AddAssign
+    + SubAssign
+    + MulAssign
+{
+    /// 1 for real numbers, 2 for complex ones.
+    const DIMENSIONS: usize;
+    /// Zero.
+    const ZERO: Self;
+    /// One.
+    const ONE: Self;
+
+    /// The complex conjugate.
+    fn conj(self) -> Self;
+    /// The real part.
+    fn re(self) -> f64;
+    /// The imaginary part.
+    fn im(self) -> f64;
+    /// A real number.
+    fn real(re: f64) -> Self;
+    /// The number with these parts; the imaginary one is dropped where there is none.
+    fn from_parts(re: f64, im: f64) -> Self;
+    /// The absolute value, without needless overflow.
+    fn abs(self) -> f64;
+
+    /// The sum of the absolute values of the parts, by which LAPACK chooses pivots.
+    fn abs1(self) -> f64 {
+        self.re().abs() + self.im().abs()
+    }
+
+    /// Whether both parts are finite.
+    fn is_finite(self) -> bool {
+        self.re().is_finite() && self.im().is_finite()
+    }
+}
+
+impl Scalar for f64 {
+    const DIMENSIONS: usize = 1;
+    const ZERO: f64 = 0.0;
+    const ONE: f64 = 1.0;
+
+    fn conj(self) -> f64 {
+        self
+    }
+    fn re(self) -> f64 {
+        self
+    }
+    fn im(self) -> f64 {
+        0.0
+    }
+    fn real(re: f64) -> f64 {
+        re
+    }
+    fn from_parts(re: f64, _: f64) -> f64 {
+        re
+    }
+    fn abs(self) -> f64 {
+        self.abs()
+    }
+}
+
+impl Scalar for Complex64 {
+    const DIMENSIONS: usize = 2;
+    const ZERO: Complex64 = Complex64::new(0.0, 0.0);
+    const ONE: Complex64 = Complex64::new(1.0, 0.0);
+
+    fn conj(self) -> Complex64 {
+        Complex64::conj(&self)
+    }
+    fn re(self) -> f64 {
+        self.re
+    }
+    fn im(self) -> f64 {
+        self.im
+    }
+    fn real(re: f64) -> Complex64 {
+        Complex64::new(re, 0.0)
+    }
+    fn from_parts(re: f64, im: f64) -> Complex64 {
+        Complex64::new(re, im)
+    }
+    fn abs(self) -> f64 {
+        libm::hypot(self.re, self.im)
+    }
+}
+
+/// Of which format the numbers of a program are. Iterations stop where that one's rounding hides the rest, as LAPACK's do:
+/// more steps would give other signs and another order of eigenvalues.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Precision {
+    /// The unit roundoff: half of the spacing of numbers at one. LAPACK calls it `eps`.
+    pub(crate) roundoff: f64,
+    /// The smallest normal number. LAPACK calls it `safmin`.
+    pub(crate) smallest: f64,
+}
+
+impl Precision {
+    /// That of `f32`.
+    pub const SINGLE: Precision = Precision { roundoff: f32::EPSILON as f64 / 2.0, smallest: f32::MIN_POSITIVE as f64 };
+    /// That of `f64`.
+    pub const DOUBLE: Precision = Precision { roundoff: f64::EPSILON / 2.0, smallest: f64::MIN_POSITIVE };
+
+    /// The spacing of numbers at one. LAPACK calls it `ulp`.
+    pub(crate) fn spacing(self) -> f64 {
+        2.0 * self.roundoff
+    }
+
+    /// What is negligible next to zero in a matrix of `size` rows.
+    pub(crate) fn tiny(self, size: usize) -> f64 {
+        self.smallest * (size as f64 / self.spacing())
+    }
+}
+
+/// The Euclidean norm, without needless overflow.
+pub(crate) fn norm<T: Scalar>(values: impl Iterator<Item = T> + Clone) -> f64 {
+    let largest = values.clone().map(Scalar::abs1).fold(0.0, f64::max);
+    let scale = power_of_two_near(largest);
+    let squares = values.map(|x| {
+        let x = x * scale;
+        x.re() * x.re() + x.im() * x.im()
+    });
+    squares.sum::<f64>().sqrt() / scale
+}
+
+/// A power of two that brings `size` near one where it is so large or small that squares of it would leave the range; else 1.
+pub(crate) fn power_of_two_near(size: f64) -> f64 {
+    if !size.is_finite() || size == 0.0 || (1e-130..1e130).contains(&size) {
+        return 1.0;
+    }
+    // The exponent, at most 1023 to either side, also of the inverse.
+    let exponent = libm::frexp(size).1.clamp(-1020, 1020);
+    libm::ldexp(1.0, -exponent)
+}
+
+/// A matrix: its elements row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix<T> {
+    rows: usize,
+    columns: usize,
+    elements: Vec<T>,
+}
+
+impl<T: Scalar> Matrix<T> {
+    /// The matrix of `rows` rows with these elements, row by row.
+    ///
+    /// # Panics
+    /// If their number is not `rows * columns`.
+    pub fn new(rows: usize, columns: usize, elements: Vec<T>) -> Matrix<T> {
+        assert_eq!(elements.len(), rows * columns, "elements of {rows} x {columns}");
+        Matrix { rows, columns, elements }
+    }
+
+    /// The matrix of zeros.
+    pub fn zeros(rows: usize, columns: usize) -> Matrix<T> {
+        Matrix { rows, columns, elements: vec![T::ZERO; rows * columns] }
+    }
+
+    /// Ones on the diagonal, zeros elsewhere.
+    pub fn identity(rows: usize, columns: usize) -> Matrix<T> {
+        let mut matrix = Matrix::zeros(rows, columns);
+        for i in 0..rows.min(columns) {
+            matrix[(i, i)] = T::ONE;
+        }
+        matrix
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The elements, row by row.
+    pub fn elements(&self) -> &[T] {
+        &self.elements
+    }
+
+    /// The elements, row by row.
+    pub fn into_elements(self) -> Vec<T> {
+        self.elements
+    }
+
+    /// A row.
+    pub fn row(&self, i: usize) -> &[T] {
+        &self.elements[i * self.columns..(i + 1) * self.columns]
+    }
+
+    /// A row.
+    pub fn row_mut(&mut self, i: usize) -> &mut [T] {
+        &mut self.elements[i * self.columns..(i + 1) * self.columns]
+    }
+
+    /// Two different rows.
+    pub(crate) fn two_rows(&mut self, i: usize, j: usize) -> (&mut [T], &mut [T]) {
+        let n = self.columns;
+        let (low, high) = (i.min(j), i.max(j));
+        let (head, tail) = self.elements.split_at_mut(high * n);
+        let (a, b) = (&mut head[low * n..(low + 1) * n], &mut tail[..n]);
+        if i < j { (a, b) } else { (b, a) }
+    }
+
+    pub(crate) fn swap_rows(&mut self, i: usize, j: usize) {
+        if i != j {
+            let (a, b) = self.two_rows(i, j);
+            a.swap_with_slice(b);
+        }
+    }
+
+    pub(crate) fn swap_columns(&mut self, i: usize, j: usize) {
+        for row in 0..self.rows {
+            self.row_mut(row).swap(i, j);
+        }
+    }
+
+    /// The complex conjugate transpose.
+    pub fn adjoint(&self) -> Matrix<T> {
+        let mut result = Matrix::zeros(self.columns, self.rows);
+        for i in 0..self.rows {
+            for (j, &x) in self.row(i).iter().enumerate() {
+                result[(j, i)] = x.conj();
+            }
+        }
+        result
+    }
+
+    /// The product of two matrices that fit.
+    pub fn times(&self, other: &Matrix<T>) -> Matrix<T> {
+        let mut result = Matrix::zeros(self.rows, other.columns);
+        for i in 0..self.rows {
+            for (k, &x) in self.row(i).iter().enumerate() {
+                for (sum, &y) in result.row_mut(i).iter_mut().zip(other.row(k)) {
+                    *sum += x * y;
+                }
+            }
+        }
+        result
+    }
+
+    /// The first rows and columns.
+    pub fn leading(&self, rows: usize, columns: usize) -> Matrix<T> {
+        let elements = (0..rows).flat_map(|i| &self.row(i)[..columns]).copied().collect();
+        Matrix { rows, columns, elements }
+    }
+
+    pub(crate) fn scale(&mut self, factor: f64) {
+        if factor != 1.0 {
+            for x in &mut self.elements {
+                *x = *x * factor;
+            }
+        }
+    }
+
+    /// Whether no element is NaN or infinite.
+    pub fn is_finite(&self) -> bool {
+        self.elements.iter().all(|x| x.is_finite())
+    }
+
+    /// Brings the elements near one where squares of them would leave the range; the factor is a power of two.
+    pub(crate) fn normalize(&mut self) -> f64 {
+        let factor = power_of_two_near(self.elements.iter().map(|x| x.abs1()).fold(0.0, f64::max));
+        self.scale(factor);
+        factor
+    }
+}
+
+impl<T> Index<(usize, usize)> for Matrix<T> {
+    type Output = T;
+    fn index(&self, (i, j): (usize, usize)) -> &T {
+        &self.elements[i * self.columns + j]
+    }
+}
+
+impl<T> IndexMut<(usize, usize)> for Matrix<T> {
+    fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut T {
+        &mut self.elements[i * self.columns + j]
+    }
+}

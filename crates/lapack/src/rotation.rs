@@ -1,0 +1,204 @@
+//! Plane rotations, and the closed forms for matrices of two rows.
+
+use crate::matrix::{Matrix, Scalar};
+
+/// A rotation `[c s; -s c]`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rotation {
+    pub c: f64,
+    pub s: f64,
+}
+
+impl Rotation {
+    /// The rotation that makes `(f, g)` be `(r, 0)`, and `r`, which has the sign of `f`. LAPACK: `lartg`.
+    pub fn zeroing(f: f64, g: f64) -> (Rotation, f64) {
+        if g == 0.0 {
+            (Rotation { c: 1.0, s: 0.0 }, f)
+        } else if f == 0.0 {
+            (Rotation { c: 0.0, s: 1f64.copysign(g) }, g.abs())
+        } else {
+            let r = libm::hypot(f, g).copysign(f);
+            (Rotation { c: f.abs() / r.abs(), s: g / r }, r)
+        }
+    }
+
+    /// Replaces row `i` by `c * i + s * j`, and row `j` by `c * j - s * i`.
+    pub fn rows<T: Scalar>(self, matrix: &mut Matrix<T>, i: usize, j: usize) {
+        let (x, y) = matrix.two_rows(i, j);
+        for (x, y) in x.iter_mut().zip(y) {
+            (*x, *y) = self.pair(*x, *y);
+        }
+    }
+
+    /// As [`Rotation::rows`], for columns, in the first `rows` rows.
+    pub fn columns<T: Scalar>(self, matrix: &mut Matrix<T>, i: usize, j: usize, rows: usize) {
+        for row in 0..rows {
+            let row = matrix.row_mut(row);
+            (row[i], row[j]) = self.pair(row[i], row[j]);
+        }
+    }
+
+    pub fn pair<T: Scalar>(self, x: T, y: T) -> (T, T) {
+        (x * self.c + y * self.s, y * self.c - x * self.s)
+    }
+
+    /// The rotation in the other direction.
+    pub fn inverse(self) -> Rotation {
+        Rotation { c: self.c, s: -self.s }
+    }
+}
+
+/// `-1` or `1`, with the sign of `x`.
+pub(crate) fn sign(x: f64) -> f64 {
+    1f64.copysign(x)
+}
+
+/// The eigenvalues of `[a b; b c]`, the one of larger absolute value first, and the rotation whose first row is its
+/// eigenvector. LAPACK: `laev2`.
+pub(crate) fn symmetric_pair(a: f64, b: f64, c: f64) -> (f64, f64, Rotation) {
+    let (sum, difference, twice) = (a + c, a - c, b + b);
+    let (more, less) = if a.abs() > c.abs() { (a, c) } else { (c, a) };
+    let root = libm::hypot(difference, twice);
+    let second = if sum < 0.0 { -1.0 } else { 1.0 };
+    let (first, other) = if sum == 0.0 {
+        (0.5 * root, -0.5 * root)
+    } else {
+        let first = 0.5 * (sum + second * root);
+        (first, (more / first) * less - (b / first) * b)
+    };
+    let upper = if difference >= 0.0 { 1.0 } else { -1.0 };
+    let cs = difference + upper * root;
+    let rotation = if cs.abs() > twice.abs() {
+        let cotangent = -twice / cs;
+        let s = 1.0 / (1.0 + cotangent * cotangent).sqrt();
+        Rotation { c: cotangent * s, s }
+    } else if twice == 0.0 {
+        Rotation { c: 1.0, s: 0.0 }
+    } else {
+        let tangent = -cs / twice;
+        let c = 1.0 / (1.0 + tangent * tangent).sqrt();
+        Rotation { c, s: tangent * c }
+    };
+    let rotation = if second == upper { Rotation { c: -rotation.s, s: rotation.c } } else { rotation };
+    (first, other, rotation)
+}
+
+/// The singular values of `[f g; 0 h]`, smaller one first. LAPACK: `las2`.
+pub(crate) fn singular_pair_values(f: f64, g: f64, h: f64) -> (f64, f64) {
+    let (f, g, h) = (f.abs(), g.abs(), h.abs());
+    let (low, high) = (f.min(h), f.max(h));
+    if low == 0.0 {
+        return (0.0, libm::hypot(high, g));
+    }
+    let (sum, difference) = (1.0 + low / high, (high - low) / high);
+    if g < high {
+        let square = (g / high) * (g / high);
+        let c = 2.0 / ((sum * sum + square).sqrt() + (difference * difference + square).sqrt());
+        (low * c, high / c)
+    } else {
+        let ratio = high / g;
+        if ratio == 0.0 {
+            return (low * high / g, g);
+        }
+        let (x, y) = (sum * ratio, difference * ratio);
+        let c = 1.0 / ((1.0 + x * x).sqrt() + (1.0 + y * y).sqrt());
+        (2.0 * (low * c) * ratio, g / (c + c))
+    }
+}
+
+/// The singular values of `[f g; 0 h]`, larger one first and with signs, and the rotations `left` and `right` that make
+/// `left * [f g; 0 h] * right^T` the diagonal matrix of them. LAPACK: `lasv2`.
+pub(crate) fn singular_pair(f: f64, g: f64, h: f64) -> (f64, f64, Rotation, Rotation) {
+    let swapped = h.abs() > f.abs();
+    let (ft, ht) = if swapped { (h, f) } else { (f, h) };
+    let (fa, ga, ha) = (ft.abs(), g.abs(), ht.abs());
+    let (small, large, left, right);
+    if ga == 0.0 {
+        (small, large) = (ha, fa);
+        (left, right) = (Rotation { c: 1.0, s: 0.0 }, Rotation { c: 1.0, s: 0.0 });
+    } else if ga > fa && fa / ga < f64::EPSILON / 2.0 {
+        large = ga;
+        small = if ha > 1.0 { fa / (ga / ha) } else { (fa / ga) * ha };
+        left = Rotation { c: 1.0, s: ht / g };
+        right = Rotation { c: ft / g, s: 1.0 };
+    } else {
+        let difference = fa - ha;
+        let l = if difference == fa { 1.0 } else { difference / fa };
+        let m = g / ft;
+        let t = 2.0 - l;
+        let (mm, tt) = (m * m, t * t);
+        let s = (tt + mm).sqrt();
+        let r = if l == 0.0 { m.abs() } else { (l * l + mm).sqrt() };
+        let a = 0.5 * (s + r);
+        (small, large) = (ha / a, fa * a);
+        let t = match (mm == 0.0, l == 0.0) {
+            (false, _) => (m / (s + t) + m / (r + l)) * (1.0 + a),
+            (true, false) => g / difference.copysign(ft) + m / t,
+            (true, true) => 2.0 * sign(ft) * sign(g),
+        };
+        let l = (t * t + 4.0).sqrt();
+        right = Rotation { c: 2.0 / l, s: t / l };
+        left = Rotation { c: (right.c + right.s * m) / a, s: (ht / ft) * right.s / a };
+    }
+    let (left, right) =
+        if swapped { (Rotation { c: right.s, s: right.c }, Rotation { c: left.s, s: left.c }) } else { (left, right) };
+    let of_large = if ga > fa {
+        sign(right.s) * sign(left.c) * sign(g)
+    } else if swapped {
+        sign(right.s) * sign(left.s) * sign(h)
+    } else {
+        sign(right.c) * sign(left.c) * sign(f)
+    };
+    (large.copysign(of_large), small.copysign(of_large * sign(f) * sign(h)), left, right)
+}
+
+/// A matrix of two rows in the standard form of real Schur factors: `[a b; c d]`, where `c` is zero, or `a` equals `d`
+/// and `b` and `c` have different signs; with the rotation that made it so. LAPACK: `lanv2`.
+pub(crate) fn standard_pair([a, b, c, d]: [f64; 4]) -> ([f64; 4], Rotation) {
+    let none = Rotation { c: 1.0, s: 0.0 };
+    if c == 0.0 {
+        return ([a, b, c, d], none);
+    }
+    if b == 0.0 {
+        return ([d, -c, 0.0, a], Rotation { c: 0.0, s: 1.0 });
+    }
+    if a - d == 0.0 && sign(b) != sign(c) {
+        return ([a, b, c, d], none);
+    }
+    let difference = a - d;
+    let p = 0.5 * difference;
+    let most = b.abs().max(c.abs());
+    let least = b.abs().min(c.abs()) * sign(b) * sign(c);
+    let scale = p.abs().max(most);
+    let z = (p / scale) * p + (most / scale) * least;
+    if z >= 4.0 * f64::EPSILON {
+        // Two real eigenvalues.
+        let z = p + (scale.sqrt() * z.sqrt()).copysign(p);
+        let tau = libm::hypot(c, z);
+        return ([d + z, b - c, 0.0, d - (most / z) * least], Rotation { c: z / tau, s: c / tau });
+    }
+    // Complex ones, or two real ones that are nearly equal: make the diagonal equal.
+    let sigma = b + c;
+    let tau = libm::hypot(sigma, difference);
+    let cs = (0.5 * (1.0 + sigma.abs() / tau)).sqrt();
+    let sn = -(p / (tau * cs)) * sign(sigma);
+    let (aa, bb, cc, dd) = (a * cs + b * sn, b * cs - a * sn, c * cs + d * sn, d * cs - c * sn);
+    let (a, b, c, d) = (aa * cs + cc * sn, bb * cs + dd * sn, cc * cs - aa * sn, dd * cs - bb * sn);
+    let mean = 0.5 * (a + d);
+    let rotation = Rotation { c: cs, s: sn };
+    if c == 0.0 {
+        return ([mean, b, c, mean], rotation);
+    }
+    if b == 0.0 {
+        return ([mean, -c, 0.0, mean], Rotation { c: -sn, s: cs });
+    }
+    if sign(b) != sign(c) {
+        return ([mean, b, c, mean], rotation);
+    }
+    let (sab, sac) = (b.abs().sqrt(), c.abs().sqrt());
+    let p = (sab * sac).copysign(c);
+    let tau = 1.0 / (b + c).abs().sqrt();
+    let (cs1, sn1) = (sab * tau, sac * tau);
+    let rotation = Rotation { c: cs * cs1 - sn * sn1, s: cs * sn1 + sn * cs1 };
+    ([mean + p, b - c, 0.0, mean - p], rotation)
+}

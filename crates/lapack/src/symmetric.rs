@@ -1,0 +1,253 @@
+//! Eigenvalues of symmetric and Hermitian matrices.
+
+use crate::NoConvergence;
+use crate::householder::{reflect_left, reflect_right, reflector};
+use crate::matrix::{Matrix, Precision, Scalar};
+use crate::rotation::{Rotation, symmetric_pair};
+use libm::hypot;
+
+/// Steps for each eigenvalue after which the iteration gives up, as in LAPACK.
+const MAX_STEPS: usize = 30;
+
+/// `a = q * t * q^H` with a real tridiagonal `t`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tridiagonalized<T> {
+    /// The diagonal of `t`.
+    pub diagonal: Vec<f64>,
+    /// The elements beside the diagonal.
+    pub beside: Vec<f64>,
+    /// The factors of the reflections whose product is `q`.
+    pub taus: Vec<T>,
+}
+
+/// The rows of the vector of reflection `k`, and the column where it stands.
+fn place(n: usize, k: usize, lower: bool) -> (std::ops::Range<usize>, usize) {
+    if lower { (k + 1..n, k) } else { (0..k + 1, k + 1) }
+}
+
+/// The order in which the reflections are made.
+fn steps(n: usize, lower: bool) -> impl Iterator<Item = usize> {
+    let count = n.saturating_sub(1);
+    (0..count).map(move |nth| if lower { nth } else { count - 1 - nth })
+}
+
+/// Makes a Hermitian matrix, of which one triangle is read, tridiagonal. That triangle becomes `t` and, beyond it, the vectors
+/// of the reflections: `v[k + 1] = 1` and the rest below it in column `k`, or, in the upper triangle, `v[k] = 1` and the rest
+/// above it in column `k + 1`.
+pub fn sytrd<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Tridiagonalized<T> {
+    let n = a.rows();
+    let mut full = a.clone();
+    for i in 0..n {
+        full[(i, i)] = T::real(a[(i, i)].re());
+        for j in 0..i {
+            let (read, write) = if lower { ((i, j), (j, i)) } else { ((j, i), (i, j)) };
+            full[write] = a[read].conj();
+        }
+    }
+    let (mut beside, mut taus) = (vec![0.0; n.saturating_sub(1)], vec![T::ZERO; n.saturating_sub(1)]);
+    for k in steps(n, lower) {
+        let (rows, column) = place(n, k, lower);
+        let mut v: Vec<T> = rows.clone().map(|i| full[(i, column)]).collect();
+        // The element beside the diagonal comes first, or last.
+        let split = if lower { v.split_first_mut() } else { v.split_last_mut() };
+        let Some((alpha, x)) = split else { continue };
+        let tau = reflector(alpha, x);
+        beside[k] = alpha.re();
+        *alpha = T::ONE;
+        reflect_left(&mut full, rows.start, rows.clone(), &v, tau.conj());
+        reflect_right(&mut full, rows.clone(), rows.start, &v, tau);
+        for (i, &x) in rows.zip(&v) {
+            full[(i, column)] = x;
+        }
+        let next = if lower { k + 1 } else { k };
+        full[(next, column)] = T::real(beside[k]);
+        taus[k] = tau;
+    }
+    for i in 0..n {
+        for j in if lower { 0..i + 1 } else { i..n } {
+            a[(i, j)] = full[(i, j)];
+        }
+        a[(i, i)] = T::real(full[(i, i)].re());
+    }
+    Tridiagonalized { diagonal: (0..n).map(|i| full[(i, i)].re()).collect(), beside, taus }
+}
+
+/// `z = q * z`, where `q` is the product of the reflections that [`sytrd`] left in `a`.
+fn ormtr<T: Scalar>(a: &Matrix<T>, taus: &[T], lower: bool, z: &mut Matrix<T>) {
+    let order: Vec<usize> = steps(a.rows(), lower).collect();
+    for &k in order.iter().rev() {
+        let (rows, column) = place(a.rows(), k, lower);
+        let mut v: Vec<T> = rows.clone().map(|i| a[(i, column)]).collect();
+        let one = if lower { v.first_mut() } else { v.last_mut() };
+        if let Some(one) = one {
+            *one = T::ONE;
+        }
+        reflect_left(z, rows.start, 0..z.columns(), &v, taus[k]);
+    }
+}
+
+/// The eigenvalues of a Hermitian matrix, of which one triangle is read, in ascending order; `a` becomes the matrix whose
+/// columns are the eigenvectors, if they are wanted.
+///
+/// # Errors
+/// If the iteration does not converge.
+pub fn syevd<T: Scalar>(
+    a: &mut Matrix<T>,
+    lower: bool,
+    vectors: bool,
+    precision: Precision,
+) -> Result<Vec<f64>, NoConvergence> {
+    let n = a.rows();
+    if !(0..n).all(|i| (0..=i).all(|j| if lower { a[(i, j)] } else { a[(j, i)] }.is_finite())) {
+        return Err(NoConvergence);
+    }
+    let scale = a.normalize();
+    let Tridiagonalized { mut diagonal, mut beside, taus } = sytrd(a, lower);
+    // Its rows are the vectors.
+    let mut z = Matrix::identity(if vectors { n } else { 0 }, n);
+    steqr(&mut diagonal, &mut beside, vectors.then_some(&mut z), precision)?;
+    if vectors {
+        let elements = z.adjoint().into_elements().into_iter().map(T::real).collect();
+        let mut z = Matrix::new(n, n, elements);
+        ormtr(a, &taus, lower, &mut z);
+        *a = z;
+    }
+    Ok(diagonal.into_iter().map(|x| x / scale).collect())
+}
+
+/// The eigenvalues of a real symmetric tridiagonal matrix, ascending, in place of its diagonal, by implicit QL or QR iteration,
+/// whichever end of a block is the smaller one; the rows of `z` are turned along.
+fn steqr(
+    d: &mut [f64],
+    e: &mut [f64],
+    mut z: Option<&mut Matrix<f64>>,
+    precision: Precision,
+) -> Result<(), NoConvergence> {
+    let n = d.len();
+    let mut steps_left = n * MAX_STEPS;
+    let mut start = 0;
+    while start < n {
+        if start > 0 {
+            e[start - 1] = 0.0;
+        }
+        // A block ends where an element beside the diagonal is negligible.
+        let small = |m: &usize| e[*m].abs() <= d[*m].abs().sqrt() * d[*m + 1].abs().sqrt() * precision.roundoff;
+        let end = (start..n - 1).find(small).unwrap_or(n - 1);
+        if end < n - 1 {
+            e[end] = 0.0;
+        }
+        let flipped = d[end].abs() < d[start].abs();
+        Block { d, e, z: z.as_deref_mut(), start, end, flipped, precision }.iterate(&mut steps_left)?;
+        start = end + 1;
+    }
+    // Exchanges as few vectors as there can be.
+    for i in 0..n {
+        let smallest = (i..n).fold(i, |best, j| if d[j] < d[best] { j } else { best });
+        if smallest != i {
+            d.swap(i, smallest);
+            if let Some(z) = &mut z {
+                z.swap_rows(i, smallest);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A block of a tridiagonal matrix that is not divided further. QR iteration is QL iteration on the block read from its end.
+struct Block<'a> {
+    d: &'a mut [f64],
+    e: &'a mut [f64],
+    z: Option<&'a mut Matrix<f64>>,
+    start: usize,
+    end: usize,
+    flipped: bool,
+    precision: Precision,
+}
+
+impl Block<'_> {
+    /// Where the diagonal element `k` of the block stands.
+    fn at(&self, k: usize) -> usize {
+        if self.flipped { self.end - k } else { self.start + k }
+    }
+
+    fn d(&mut self, k: usize) -> &mut f64 {
+        let at = self.at(k);
+        &mut self.d[at]
+    }
+
+    /// The element between `k` and `k + 1`.
+    fn e(&mut self, k: usize) -> &mut f64 {
+        let at = self.at(k).min(self.at(k + 1));
+        &mut self.e[at]
+    }
+
+    fn rotate(&mut self, rotation: Rotation, k: usize) {
+        let (i, j) = (self.at(k), self.at(k + 1));
+        if let Some(z) = &mut self.z {
+            rotation.rows(z, i, j);
+        }
+    }
+
+    fn iterate(mut self, steps_left: &mut usize) -> Result<(), NoConvergence> {
+        let last = self.end - self.start;
+        let mut l = 0;
+        while l < last {
+            let mut m = l;
+            while m < last {
+                let (x, y, beside) = (*self.d(m), *self.d(m + 1), *self.e(m));
+                let Precision { roundoff, smallest } = self.precision;
+                if beside * beside <= roundoff * roundoff * x.abs() * y.abs() + smallest {
+                    *self.e(m) = 0.0;
+                    break;
+                }
+                m += 1;
+            }
+            if m == l {
+                l += 1;
+                continue;
+            }
+            if m == l + 1 {
+                let (i, j) = (self.at(l).min(self.at(m)), self.at(l).max(self.at(m)));
+                let (first, second, rotation) = symmetric_pair(self.d[i], self.e[i], self.d[j]);
+                if let Some(z) = &mut self.z {
+                    rotation.rows(z, i, j);
+                }
+                (self.d[i], self.d[j], self.e[i]) = (first, second, 0.0);
+                l += 2;
+                continue;
+            }
+            if *steps_left == 0 {
+                return Err(NoConvergence);
+            }
+            *steps_left -= 1;
+            self.step(l, m);
+        }
+        Ok(())
+    }
+
+    /// A step of QL iteration on the elements from `l` to `m`, with Wilkinson's shift.
+    fn step(&mut self, l: usize, m: usize) {
+        let p = *self.d(l);
+        let beside = *self.e(l);
+        let g = (*self.d(l + 1) - p) / (2.0 * beside);
+        let mut g = *self.d(m) - p + beside / (g + hypot(g, 1.0).copysign(g));
+        let (mut s, mut c, mut p) = (1.0, 1.0, 0.0);
+        // The rotations meet the vectors in the order in which they are found.
+        for i in (l..m).rev() {
+            let (f, b) = (s * *self.e(i), c * *self.e(i));
+            let (rotation, r) = Rotation::zeroing(g, f);
+            (c, s) = (rotation.c, rotation.s);
+            if i != m - 1 {
+                *self.e(i + 1) = r;
+            }
+            g = *self.d(i + 1) - p;
+            let r = (*self.d(i) - g) * s + 2.0 * c * b;
+            p = s * r;
+            *self.d(i + 1) = g + p;
+            g = c * r - b;
+            self.rotate(rotation.inverse(), i);
+        }
+        *self.d(l) -= p;
+        *self.e(l) = g;
+    }
+}

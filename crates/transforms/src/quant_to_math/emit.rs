@@ -1,0 +1,100 @@
+//! Makes the ops that arithmetic on stored values consists of.
+
+use hlo::compat;
+use hlo::ops::{ConstantOp, ConvertOp};
+use mlir::ods::OpDef;
+use mlir::rewrite::{NewOp, Rewriter};
+use mlir::{Attribute, Type, Value};
+use numerics::{Element, Tensor};
+use side_dialects::quant::{Granularity, Uniform};
+
+/// Makes ops at the insertion point.
+pub struct Emit<'r, 'm> {
+    rw: &'r mut Rewriter<'m>,
+}
+
+impl<'r, 'm> Emit<'r, 'm> {
+    pub fn new(rw: &'r mut Rewriter<'m>) -> Self {
+        Emit { rw }
+    }
+
+    pub fn ty(&self, value: Value) -> &Type {
+        self.rw.ty(value)
+    }
+
+    /// An op to be made.
+    pub fn make(&mut self, def: &'static OpDef, operands: impl IntoIterator<Item = Value>) -> NewOp<'_, 'm> {
+        self.rw.make(def, operands)
+    }
+
+    /// The rewriter.
+    pub fn rewriter(&mut self) -> &mut Rewriter<'m> {
+        self.rw
+    }
+
+    /// An op of one result of the type of `like`.
+    pub fn same(&mut self, def: &'static OpDef, operands: impl IntoIterator<Item = Value>, like: Value) -> Value {
+        let ty = self.rw.ty(like).clone();
+        self.rw.make(def, operands).result(ty)
+    }
+
+    /// A broadcasting op of `lhs` and of `rhs`, which is of lower rank: a scalar, or along `dims`. The result has the type of `lhs`.
+    pub fn broadcast(&mut self, def: &'static OpDef, lhs: Value, rhs: Value, dims: Option<&Attribute>) -> Value {
+        let ty = self.rw.ty(lhs).clone();
+        self.rw.make(def, [lhs, rhs]).optional_attr("broadcast_dimensions", dims).result(ty)
+    }
+
+    /// The numbers in another element type.
+    pub fn convert(&mut self, value: Value, element: Type) -> Value {
+        let ty = compat::with_element(self.rw.ty(value), element);
+        self.rw.make(ConvertOp::DEF, [value]).result(ty)
+    }
+
+    pub fn constant(&mut self, value: Attribute) -> Value {
+        let ty = value.ty();
+        self.rw.make(ConstantOp::DEF, []).attr("value", value).result(ty)
+    }
+
+    /// A scalar, rounded to `f32`.
+    pub fn f32(&mut self, number: f64) -> Option<Value> {
+        Some(self.constant(Attribute::from_tensor(&Tensor::scalar(number as f32))))
+    }
+
+    /// A scalar; its upper bits are cut off.
+    pub fn i32(&mut self, number: i64) -> Option<Value> {
+        Some(self.constant(Attribute::from_tensor(&Tensor::scalar(number as i32))))
+    }
+
+    /// Numbers, one a scale: a scalar, or a vector along the quantized dimension.
+    pub fn f32s(&mut self, view: &Uniform<'_>, numbers: impl Iterator<Item = f64>) -> Option<Value> {
+        let value = parameters(view, numbers.map(|number| number as f32).collect())?;
+        Some(self.constant(value))
+    }
+
+    /// As [`Emit::f32s`], of integers.
+    pub fn i32s(&mut self, view: &Uniform<'_>, numbers: &[i64]) -> Option<Value> {
+        let value = parameters(view, numbers.iter().map(|&number| number as i32).collect())?;
+        Some(self.constant(value))
+    }
+}
+
+/// One value a scale. None for types of blocks.
+fn parameters<T: Element>(view: &Uniform<'_>, values: Vec<T>) -> Option<Attribute> {
+    let tensor = match view.granularity() {
+        Granularity::PerTensor => Tensor::scalar(*values.first()?),
+        Granularity::PerAxis => Tensor::from_vec([values.len()], values).ok()?,
+        Granularity::SubChannel => return None,
+    };
+    Some(Attribute::from_tensor(&tensor))
+}
+
+/// The dimension along which parameters vary, as the attribute of a broadcasting op.
+pub fn axis(view: &Uniform<'_>) -> Option<Attribute> {
+    (view.granularity() == Granularity::PerAxis).then(|| Attribute::i64_array(view.axes))
+}
+
+/// Whether two types store the same integers for the same numbers.
+pub fn same_parameters(a: &Uniform<'_>, b: &Uniform<'_>) -> bool {
+    let parts = |v: &Uniform<'_>| (v.storage.clone(), v.storage_min, v.storage_max, v.expressed.clone());
+    parts(a) == parts(b) && (a.zero_points, a.axes) == (b.zero_points, b.axes) && a.scales().eq(b.scales())
+}

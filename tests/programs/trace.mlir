@@ -1,0 +1,41 @@
+// What a run shows of its values, and where it stops.
+// RUN: stablo run %s --input iota --trace %t --trace-match negate | FileCheck %s --check-prefix=PRINT
+// RUN: FileCheck %s --check-prefix=INDEX --input-file %t/index.jsonl
+// RUN: stablo run %s --entry same --input %t/value_000000.npy | FileCheck %s --check-prefix=VALUE
+// RUN: stablo run %s --input iota --probe-output-dir %t.probes
+// RUN: FileCheck %s --check-prefix=PROBES --input-file %t.probes/index.csv
+// RUN: not stablo run %s --input iota --max-steps 2 2>&1 | FileCheck %s --check-prefix=STEPS
+// RUN: not stablo run %s --input iota --max-memory 4 2>&1 | FileCheck %s --check-prefix=MEMORY
+// RUN: not stablo run %s --entry forever --input iota --max-time 0.01 2>&1 | FileCheck %s --check-prefix=TIME
+// RUN: not stablo run %s --input iota --max-memory many 2>&1 | FileCheck %s --check-prefix=BYTES
+
+// PRINT: %0: tensor<2xf32>
+// PRINT-NEXT: [0.0, 2.0]
+// PRINT: output 0
+// INDEX: "file":"value_000000.npy"{{.*}}"location":"{{.*}}trace.mlir:[[# @LINE + 10]]:8"{{.*}}"op":"stablehlo.negate"{{.*}}"value":"%1"
+// VALUE: [-0.0, -2.0]
+// PROBES: twice/2,tensor<2xf32>,{{.*}}probe1_twice_2.npy
+// STEPS: error[limit]: the run takes more than 2 steps
+// MEMORY: error[limit]: 
+// TIME: error[limit]: the run takes longer than 10ms
+// BYTES: many
+func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = stablehlo.add %x, %x : tensor<2xf32>
+  interpreter.print %0 : tensor<2xf32>
+  %1 = stablehlo.negate %0 : tensor<2xf32>
+  %2 = interpreter.probe %1, probe_id = "twice/2" : tensor<2xf32>
+  %3 = stablehlo.concatenate %2, %1, dim = 0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+  return %2 : tensor<2xf32>
+}
+func.func @same(%x: tensor<2xf32>) -> tensor<2xf32> {
+  return %x : tensor<2xf32>
+}
+func.func @forever(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %true = stablehlo.constant dense<true> : tensor<i1>
+  %0 = stablehlo.while(%i = %x) : tensor<2xf32> cond {
+    stablehlo.return %true : tensor<i1>
+  } do {
+    stablehlo.return %i : tensor<2xf32>
+  }
+  return %0 : tensor<2xf32>
+}
