@@ -107,13 +107,23 @@ impl Restated {
     }
 }
 
+/// What becomes of an op.
+pub(crate) enum Outcome {
+    /// It is of another dialect.
+    Foreign,
+    /// It stays as it is.
+    Same,
+    /// It becomes another.
+    Becomes(Restated),
+}
+
 /// How a module is converted.
 pub(crate) struct Conversion<'a> {
-    /// What becomes of an op; nothing if it stays.
-    pub op: &'a dyn Fn(OpRef<'_>) -> Result<Option<Restated>, Refusal>,
-    /// What becomes of the type of a result or block argument of an op that is converted.
+    /// What becomes of an op.
+    pub op: &'a dyn Fn(OpRef<'_>) -> Result<Outcome, Refusal>,
+    /// What becomes of the type of a result or block argument of an op that becomes another.
     pub ty: &'a dyn Fn(&Type) -> Option<Type>,
-    /// Whether the types of results and block arguments of other ops are converted too. If not, casts are inserted.
+    /// Whether the types of results and block arguments of foreign ops are converted too. If not, casts are inserted.
     pub all_types: bool,
     /// What becomes of ops of other dialects.
     pub foreign: Foreign,
@@ -126,31 +136,27 @@ impl Conversion<'_> {
     /// The first op, in the order of the text, that cannot be converted. The module is of no use then.
     pub fn run(&self, module: &mut Module, root: OpId) -> Result<Vec<OpId>, Diagnostic> {
         let ops: Vec<OpId> = module.walk(root).map(OpRef::id).collect();
-        let mut old_types = FxHashMap::default();
+        let mut types = Types { convert: self.ty, known: FxHashMap::default(), old: FxHashMap::default() };
         let (mut changed, mut kept) = (Vec::new(), Vec::new());
         for id in ops {
             let op = module.op(id);
-            let restated = (self.op)(op).map_err(|refusal| refusal.at(op))?;
-            if restated.is_some() || self.all_types {
-                for value in values_of(op) {
-                    let old = module.ty(value);
-                    let ty = (self.ty)(old).ok_or_else(|| Refusal::ty(old, self.foreign).at(module.op(id)))?;
-                    if ty != *old {
-                        old_types.insert(value, old.clone());
-                        module.set_type(value, ty);
-                    }
+            let outcome = (self.op)(op).map_err(|refusal| refusal.at(op))?;
+            match outcome {
+                Outcome::Same => continue,
+                Outcome::Foreign if !self.all_types => {}
+                _ => {
+                    let refuse = |ty: Type, module: &Module| Refusal::ty(&ty, self.foreign).at(module.op(id));
+                    types.apply(module, id).map_err(|ty| refuse(ty, module))?;
                 }
             }
-            match restated {
-                Some(restated) => {
-                    if !module.op(id).is(restated.def) {
-                        changed.push(id);
-                    }
+            match outcome {
+                Outcome::Becomes(restated) => {
+                    changed.push(id);
                     module.restate(id, restated.def, restated.properties, restated.attributes);
                 }
-                None if module.op(id).is(ModuleOp::DEF) => {}
-                None if self.foreign == Foreign::Keep => kept.push(id),
-                None => {
+                _ if module.op(id).is(ModuleOp::DEF) => {}
+                _ if self.foreign == Foreign::Keep => kept.push(id),
+                _ => {
                     let message =
                         "ops of this dialect have no portable form; allowing other dialects keeps them as they are";
                     return Err(Refusal::new(message).at(module.op(id)));
@@ -158,17 +164,53 @@ impl Conversion<'_> {
             }
         }
         if !self.all_types && !kept.is_empty() {
-            Casts { old_types: &old_types, ty: self.ty, casts: FxHashMap::default() }.insert(module, root, &kept);
+            Casts { old_types: &types.old, ty: self.ty, casts: FxHashMap::default() }.insert(module, root, &kept);
         }
         Ok(changed)
     }
 }
 
-/// The results of an op and the arguments of its regions.
-pub(crate) fn values_of(op: OpRef<'_>) -> Vec<Value> {
-    let module = op.module();
-    let blocks = op.regions().iter().flat_map(|&region| module.blocks(region));
-    op.results().chain(blocks.flat_map(|&block| module.arguments(block).iter().copied())).collect()
+/// Types of values while they are converted.
+struct Types<'a> {
+    convert: &'a dyn Fn(&Type) -> Option<Type>,
+    known: FxHashMap<Type, Type>,
+    /// The types that values had whose types changed.
+    old: FxHashMap<Value, Type>,
+}
+
+impl Types<'_> {
+    /// Converts the types of the results of an op and of the arguments of its regions. An error is one that cannot be.
+    fn apply(&mut self, module: &mut Module, id: OpId) -> Result<(), Type> {
+        for index in 0..module.op(id).num_results() {
+            let result = module.op(id).result(index);
+            self.apply_to(module, result)?;
+        }
+        for region in 0..module.op(id).regions().len() {
+            for block in module.blocks(module.op(id).regions()[region]).to_vec() {
+                for argument in module.arguments(block).to_vec() {
+                    self.apply_to(module, argument)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn apply_to(&mut self, module: &mut Module, value: Value) -> Result<(), Type> {
+        let old = module.ty(value).clone();
+        let new = match self.known.get(&old) {
+            Some(new) => new.clone(),
+            None => {
+                let new = (self.convert)(&old).ok_or_else(|| old.clone())?;
+                self.known.insert(old.clone(), new.clone());
+                new
+            }
+        };
+        if new != old {
+            module.set_type(value, new);
+            self.old.insert(value, old);
+        }
+        Ok(())
+    }
 }
 
 /// Casts between the values of ops that were converted and those that were not.

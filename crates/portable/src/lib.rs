@@ -41,7 +41,7 @@ pub fn to_vhlo(module: &mut Module, root: OpId, foreign: Foreign) -> Result<(), 
 pub fn to_version(module: &mut Module, root: OpId, version: Version) -> Result<Vec<OpId>, Diagnostics> {
     let version = version.without_patch();
     let op = |op: mlir::OpRef<'_>| versions::convert(op, version).map_err(|refusal| explain(refusal, version));
-    let conversion = Conversion { op: &op, ty: &|ty| Some(ty.clone()), all_types: true, foreign: Foreign::Keep };
+    let conversion = Conversion { op: &op, ty: &|ty| Some(ty.clone()), all_types: false, foreign: Foreign::Keep };
     conversion.run(module, root).map_err(|error| {
         let message = format!("the program cannot be written for version {version}: it uses what that lacks");
         vec![error, module.op(root).error("portable", message)]

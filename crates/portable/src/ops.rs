@@ -3,7 +3,7 @@
 //! Operands, results and regions are the same; attributes are converted one by one, but for those of StableHLO that hold
 //! several (dimension numbers, channels, algorithms): VHLO has an attribute for each of their parameters.
 
-use crate::convert::{Foreign, Refusal, Restated};
+use crate::convert::{Foreign, Outcome, Refusal, Restated};
 use crate::{attributes, defaults};
 use hlo::attrs::CHANNEL_HANDLE;
 use mlir::attrs::AttrKind;
@@ -14,7 +14,7 @@ use side_dialects::func::{CallOp, FuncOp, ReturnOp};
 use std::sync::LazyLock;
 use vhlo::attrs as portable;
 use vhlo::enums::API_VERSION;
-use vhlo::ops::{family, in_version};
+use vhlo::ops::{family, in_version, versioned};
 use vhlo::{VHLO, Version};
 
 /// Ops of functions by their names in VHLO.
@@ -57,9 +57,11 @@ fn empty(kind: ParamKind) -> Attribute {
     }
 }
 
-/// The op of VHLO that an op of a program becomes; none if it is of another dialect.
-pub(crate) fn to_vhlo(op: OpRef<'_>, foreign: Foreign) -> Result<Option<Restated>, Refusal> {
-    let Some((def, name)) = op.def().and_then(|def| Some((def, portable_name(def)?))) else { return Ok(None) };
+/// The op of VHLO that an op of a program becomes.
+pub(crate) fn to_vhlo(op: OpRef<'_>, foreign: Foreign) -> Result<Outcome, Refusal> {
+    let Some((def, name)) = op.def().and_then(|def| Some((def, portable_name(def)?))) else {
+        return Ok(Outcome::Foreign);
+    };
     let to = in_version(name, Version::CURRENT).ok_or_else(|| Refusal::new("no op of VHLO stands for it"))?.def;
     let mut restated = Restated::new(to);
     let refuse = |name: &str, value: &Attribute| Refusal::attribute(name, value, foreign);
@@ -82,7 +84,7 @@ pub(crate) fn to_vhlo(op: OpRef<'_>, foreign: Foreign) -> Result<Option<Restated
         restated.set(name, attributes::to_vhlo(value, foreign).ok_or_else(|| refuse(name, value))?);
     }
     restated.fill_defaults()?;
-    Ok(Some(restated))
+    Ok(Outcome::Becomes(restated))
 }
 
 fn slot_to_vhlo(slot: &AttrSlot, value: &Attribute, foreign: Foreign) -> Option<Attribute> {
@@ -96,10 +98,10 @@ fn slot_to_vhlo(slot: &AttrSlot, value: &Attribute, foreign: Foreign) -> Option<
     }
 }
 
-/// The op of a program that an op of VHLO of the current version becomes; none if it is of another dialect.
-pub(crate) fn from_vhlo(op: OpRef<'_>) -> Result<Option<Restated>, Refusal> {
-    let Some(from) = op.def().filter(|def| def.dialect() == VHLO.namespace) else { return Ok(None) };
-    if in_version(family(from), Version::CURRENT).is_none_or(|current| !std::ptr::eq(current.def, from)) {
+/// The op of a program that an op of VHLO of the current version becomes.
+pub(crate) fn from_vhlo(op: OpRef<'_>) -> Result<Outcome, Refusal> {
+    let Some(from) = op.def().filter(|def| def.dialect() == VHLO.namespace) else { return Ok(Outcome::Foreign) };
+    if versioned(from).is_none_or(|op| op.until.is_some()) {
         let message = format!("it is not an op of version {}; --vhlo-to-version makes it one", Version::CURRENT);
         return Err(Refusal::new(message));
     }
@@ -128,7 +130,7 @@ pub(crate) fn from_vhlo(op: OpRef<'_>) -> Result<Option<Restated>, Refusal> {
     for (name, value) in op.attributes().iter() {
         restated.set(name, attributes::from_vhlo(value).ok_or_else(|| refuse(name, value))?);
     }
-    Ok(Some(restated))
+    Ok(Outcome::Becomes(restated))
 }
 
 /// The op of a program with that name in VHLO. What ends a function is another op than what ends other regions.

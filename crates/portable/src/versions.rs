@@ -3,10 +3,10 @@
 //! How an op differs between two versions follows from the rows of `vhlo::ops`: an attribute that only one version has must
 //! say no more than its absence, and an op that takes any number of values has one where the other takes one.
 
-use crate::convert::{Refusal, Restated};
+use crate::convert::{Outcome, Refusal, Restated};
 use crate::defaults;
 use mlir::attrs::AttrKind;
-use mlir::ods::{Arity, OpDef, ValueSlot};
+use mlir::ods::{Arity, ValueSlot};
 use mlir::{Attribute, OpRef, Type, TypeKind};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
@@ -24,39 +24,39 @@ static SINCE: LazyLock<FxHashMap<usize, Version>> = LazyLock::new(|| {
     attributes.chain(enums).chain(types).collect()
 });
 
-/// The op of `version` that an op of VHLO becomes; none if it is of another dialect.
+/// The op of `version` that an op of VHLO becomes.
 ///
 /// # Errors
 /// If that version has no op that says the same.
-pub(crate) fn convert(op: OpRef<'_>, version: Version) -> Result<Option<Restated>, Refusal> {
-    let Some(from) = op.def().and_then(versioned) else { return Ok(None) };
+pub(crate) fn convert(op: OpRef<'_>, version: Version) -> Result<Outcome, Refusal> {
+    let Some(from) = op.def().and_then(versioned) else { return Ok(Outcome::Foreign) };
+    if from.until.is_none() && version == Version::CURRENT {
+        return Ok(Outcome::Same);
+    }
     let to = in_version(from.family(), version).ok_or_else(|| missing_op(from))?;
+    check_constraints(op, version)?;
+    check_values(op, version)?;
+    if std::ptr::eq(from, to) {
+        check_attributes(op.properties().iter().flatten(), version)?;
+        return Ok(Outcome::Same);
+    }
     let mut restated = Restated::new(to.def);
     restated.attributes = op.attributes().clone();
-    if std::ptr::eq(from, to) {
-        restated.properties = op.properties().iter().cloned().collect();
-    } else {
-        for (slot, value) in from.def.attributes.iter().zip(op.properties()) {
-            match (to.def.attribute_index(slot.name), value) {
-                (_, None) => {}
-                (Some(index), Some(value)) => restated.properties[index] = Some(value.clone()),
-                (None, Some(value)) if defaults::is_default(slot.name, value) => {}
-                (None, Some(value)) => {
-                    let message = format!("attribute {} = {value} must be absent or the default", slot.name);
-                    return Err(Refusal::since(since(from, version), message));
-                }
+    for (slot, value) in from.def.attributes.iter().zip(op.properties()) {
+        match (to.def.attribute_index(slot.name), value) {
+            (_, None) => {}
+            (Some(index), Some(value)) => restated.properties[index] = Some(value.clone()),
+            (None, Some(value)) if defaults::is_default(slot.name, value) => {}
+            (None, Some(value)) => {
+                let message = format!("attribute {} = {value} must be absent or the default", slot.name);
+                return Err(Refusal::since(since(from, version), message));
             }
         }
-        restated.fill_defaults()?;
-        check_counts(op, from, to, version)?;
     }
-    check_constraints(op, to.def, &restated, version)?;
-    let mut values = restated.properties.iter().flatten().chain(restated.attributes.iter().map(|(_, value)| value));
-    values.try_for_each(|value| check_attribute(value, version))?;
-    let module = op.module();
-    let operands = op.operands().iter().map(|&v| module.ty(v));
-    operands.chain(op.result_types()).try_for_each(|ty| check_type(ty, version))?;
-    Ok(Some(restated))
+    restated.fill_defaults()?;
+    check_counts(op, from, to, version)?;
+    check_attributes(restated.properties.iter().flatten(), version)?;
+    Ok(Outcome::Becomes(restated))
 }
 
 /// The oldest version that has an op of VHLO as it is, and what keeps it from an older one; none if it is of another dialect
@@ -65,7 +65,8 @@ pub fn oldest_version(op: OpRef<'_>) -> Option<(Version, Option<Refusal>)> {
     let mut oldest = (Version::MINIMUM, None);
     loop {
         match convert(op, oldest.0) {
-            Ok(restated) => return restated.map(|_| oldest),
+            Ok(Outcome::Foreign) => return None,
+            Ok(_) => return Some(oldest),
             Err(refusal) => {
                 let since = refusal.since.filter(|&since| since > oldest.0 && since <= Version::CURRENT)?;
                 oldest = (since, Some(refusal));
@@ -114,25 +115,35 @@ const SAME_ELEMENT_TYPES: [&str; 6] =
     ["all_reduce", "reduce", "reduce_scatter", "reduce_window", "scatter", "select_and_scatter"];
 
 /// Checks what was allowed later although the op stayed the same.
-fn check_constraints(op: OpRef<'_>, to: &'static OpDef, restated: &Restated, version: Version) -> Result<(), Refusal> {
+fn check_constraints(op: OpRef<'_>, version: Version) -> Result<(), Refusal> {
     let allowed_since = |since: Version, broken: bool, message: &str| match version < since && broken {
         true => Err(Refusal::since(since, message)),
         false => Ok(()),
     };
-    let name = family(to);
+    let name = op.def().map_or("", family);
     if SAME_ELEMENT_TYPES.contains(&name) {
         let promotes = op.operand_types().zip(op.result_types()).any(|(o, r)| types::element(o) != types::element(r));
         allowed_since(Version::new(0, 17), promotes, "results have other element types than operands")?;
     }
     if name == "custom_call" {
-        let is_dictionary = restated.get("backend_config").is_some_and(|c| c.as_dialect(&DICTIONARY).is_some());
-        let is_typed = restated.get("api_version").and_then(|a| a.as_enum(&API_VERSION)) == Some(defaults::TYPED_FFI);
+        let is_dictionary = op.attr("backend_config").is_some_and(|c| c.as_dialect(&DICTIONARY).is_some());
+        let is_typed = op.attr("api_version").and_then(|a| a.as_enum(&API_VERSION)) == Some(defaults::TYPED_FFI);
         let message = "the backend_config is a dictionary, or the api_version is that of the typed FFI";
         allowed_since(Version::new(1, 3), is_dictionary || is_typed, message)?;
         let takes_future = op.operand_types().any(|ty| ty.as_dialect(&FUTURE).is_some());
         allowed_since(Version::new(1, 17), takes_future, "an operand is a future")?;
     }
     Ok(())
+}
+
+/// Checks that `version` has the types of the operands and results of an op and its attributes that are not inherent.
+fn check_values(op: OpRef<'_>, version: Version) -> Result<(), Refusal> {
+    op.operand_types().chain(op.result_types()).try_for_each(|ty| check_type(ty, version))?;
+    check_attributes(op.attributes().iter().map(|(_, value)| value), version)
+}
+
+fn check_attributes<'a>(mut attributes: impl Iterator<Item = &'a Attribute>, version: Version) -> Result<(), Refusal> {
+    attributes.try_for_each(|value| check_attribute(value, version))
 }
 
 /// Checks that `version` has a declaration.

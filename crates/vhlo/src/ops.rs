@@ -1,4 +1,4 @@
-//! Every op of every version: a row an op. A released row never changes.
+//! Every op of every version: a row an op, in the order of their names. A released row never changes.
 //!
 //! Source: StableHLO `docs/vhlo.md`. An op of VHLO is the op of StableHLO of that name, reduced to its bare structure: any
 //! types, any attributes, no default, no check.
@@ -8,8 +8,6 @@ use mlir::ods::{
     Arity, Assembly, AttrConstraint, AttrSlot, BlockCount, OpDef, Presence, RegionSlot, Trait, TypeConstraint,
     ValueSlot,
 };
-use std::collections::HashMap;
-use std::sync::LazyLock;
 
 /// An op with the versions that have it.
 pub struct VersionedOp {
@@ -36,24 +34,20 @@ impl VersionedOp {
 /// The name of an op of this dialect without its version.
 pub fn family(def: &'static OpDef) -> &'static str {
     let mnemonic = def.mnemonic();
-    mnemonic.rsplit_once("_v").map_or(mnemonic, |(family, _)| family)
+    mnemonic.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix("_v").unwrap_or(mnemonic)
 }
 
 /// The op of that declaration.
 pub fn versioned(def: &'static OpDef) -> Option<&'static VersionedOp> {
-    static OPS: LazyLock<HashMap<&str, &VersionedOp>> =
-        LazyLock::new(|| VERSIONED_OPS.iter().map(|op| (op.def.name, op)).collect());
-    OPS.get(def.name).copied()
+    let index = VERSIONED_OPS.binary_search_by_key(&def.name, |op| op.def.name).ok()?;
+    Some(&VERSIONED_OPS[index]).filter(|op| std::ptr::eq(op.def, def))
 }
 
 /// The op of that family in that version.
 pub fn in_version(name: &str, version: Version) -> Option<&'static VersionedOp> {
-    static FAMILIES: LazyLock<HashMap<&str, Vec<&VersionedOp>>> = LazyLock::new(|| {
-        let mut families: HashMap<&str, Vec<&VersionedOp>> = HashMap::new();
-        VERSIONED_OPS.iter().for_each(|op| families.entry(op.family()).or_default().push(op));
-        families
-    });
-    FAMILIES.get(name)?.iter().find(|op| op.exists_in(version)).copied()
+    let before = |op: &VersionedOp| op.def.mnemonic().bytes().lt(name.bytes().chain(*b"_v"));
+    let first = VERSIONED_OPS.partition_point(before);
+    VERSIONED_OPS[first..].iter().take_while(|op| op.family() == name).find(|op| op.exists_in(version))
 }
 
 macro_rules! ops {
@@ -171,12 +165,12 @@ ops! {
     INFEED_V1 "infeed_v1" since (0, 9): (token one) [infeed_config, layout] -> (results many);
     IOTA_V1 "iota_v1" since (0, 9): () [iota_dimension] -> (output one);
     IS_FINITE_V1 "is_finite_v1" since (0, 9): (x one) [] -> (y one);
-    LOGISTIC_V1 "logistic_v1" since (0, 9) until (1, 9): (operand one) [] -> (result one);
-    LOGISTIC_V2 "logistic_v2" since (1, 10): (operand one) [result_accuracy] -> (result one);
     LOG_PLUS_ONE_V1 "log_plus_one_v1" since (0, 9) until (1, 9): (operand one) [] -> (result one);
     LOG_PLUS_ONE_V2 "log_plus_one_v2" since (1, 10): (operand one) [result_accuracy] -> (result one);
     LOG_V1 "log_v1" since (0, 9) until (1, 9): (operand one) [] -> (result one);
     LOG_V2 "log_v2" since (1, 10): (operand one) [result_accuracy] -> (result one);
+    LOGISTIC_V1 "logistic_v1" since (0, 9) until (1, 9): (operand one) [] -> (result one);
+    LOGISTIC_V2 "logistic_v2" since (1, 10): (operand one) [result_accuracy] -> (result one);
     MAP_V1 "map_v1" since (0, 9): (inputs many) [dimensions] -> (result one) regions (computation one);
     MAXIMUM_V1 "maximum_v1" since (0, 9): (lhs one, rhs one) [] -> (result one);
     MINIMUM_V1 "minimum_v1" since (0, 9): (lhs one, rhs one) [] -> (result one);
@@ -227,10 +221,10 @@ ops! {
     SQRT_V1 "sqrt_v1" since (0, 9) until (1, 9): (operand one) [] -> (result one);
     SQRT_V2 "sqrt_v2" since (1, 10): (operand one) [result_accuracy] -> (result one);
     SUBTRACT_V1 "subtract_v1" since (0, 9): (lhs one, rhs one) [] -> (result one);
-    TANH_V1 "tanh_v1" since (0, 9) until (1, 9): (operand one) [] -> (result one);
-    TANH_V2 "tanh_v2" since (1, 10): (operand one) [result_accuracy] -> (result one);
     TAN_V1 "tan_v1" since (1, 4) until (1, 9): (operand one) [] -> (result one);
     TAN_V2 "tan_v2" since (1, 10): (operand one) [result_accuracy] -> (result one);
+    TANH_V1 "tanh_v1" since (0, 9) until (1, 9): (operand one) [] -> (result one);
+    TANH_V2 "tanh_v2" since (1, 10): (operand one) [result_accuracy] -> (result one);
     TORCH_INDEX_SELECT_V1 "torch_index_select_v1" since (0, 9): (operand one, index one) [dim, batch_dims] -> (result one);
     TRANSPOSE_V1 "transpose_v1" since (0, 9): (operand one) [permutation] -> (result one);
     TRIANGULAR_SOLVE_V1 "triangular_solve_v1" since (0, 9): (a one, b one) [left_side, lower, unit_diagonal, transpose_a] -> (result one);
@@ -240,4 +234,22 @@ ops! {
     UNIFORM_QUANTIZE_V1 "uniform_quantize_v1" since (0, 9): (operand one) [] -> (result one);
     WHILE_V1 "while_v1" since (0, 9): (operand many) [] -> (results many) regions (cond one, body one);
     XOR_V1 "xor_v1" since (0, 9): (lhs one, rhs one) [] -> (result one);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ops_are_found() {
+        assert!(VERSIONED_OPS.is_sorted_by_key(|op| op.def.name));
+        for op in VERSIONED_OPS {
+            assert!(versioned(op.def).is_some_and(|found| std::ptr::eq(found, op)));
+            let first = in_version(op.family(), op.since);
+            assert!(first.is_some_and(|found| std::ptr::eq(found, op)), "{}", op.def.name);
+        }
+        assert_eq!(in_version("reduce", Version::CURRENT).map(|op| op.def.name), Some("vhlo.reduce_v1"));
+        assert!(in_version("nothing", Version::CURRENT).is_none());
+        assert!(in_version("tan", Version::MINIMUM).is_none());
+    }
 }

@@ -6,7 +6,7 @@ use crate::bytecode::DialectBytecode;
 use crate::diag::Diagnostics;
 use crate::ir::{OpParts, OpRef};
 use crate::types::Type;
-use std::collections::HashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// A namespace with its declarations. Lists are written out, in alphabetical order.
 pub struct Dialect {
@@ -80,7 +80,7 @@ impl Dialect {
 /// The dialects that a program knows.
 pub struct Registry {
     dialects: Vec<&'static Dialect>,
-    ops: HashMap<&'static str, &'static OpDef>,
+    ops: FxHashMap<&'static str, &'static OpDef>,
 }
 
 impl Registry {
@@ -88,7 +88,9 @@ impl Registry {
     pub fn new(dialects: &[&'static Dialect]) -> Registry {
         let mut all = vec![&crate::builtin::BUILTIN];
         all.extend_from_slice(dialects);
-        let ops = all.iter().flat_map(|d| d.ops.iter().map(|op| (op.name, *op))).collect();
+        let count = all.iter().map(|d| d.ops.len()).sum();
+        let mut ops = FxHashMap::with_capacity_and_hasher(count, FxBuildHasher);
+        ops.extend(all.iter().flat_map(|d| d.ops.iter().map(|op| (op.name, *op))));
         Registry { dialects: all, ops }
     }
 
