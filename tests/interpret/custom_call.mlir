@@ -9,5 +9,26 @@ func.func @main() {
   %same = stablehlo.custom_call @Sharding(%x) : (tensor<2x3xi32>) -> tensor<2x3xi32>
   %equal = stablehlo.custom_call @check.eq(%same, %x) : (tensor<2x3xi32>, tensor<2x3xi32>) -> tensor<i1>
   check.expect_eq_const %equal, dense<true> : tensor<i1>
+  func.call @others() : () -> ()
+  func.return
+}
+
+func.func private @others() {
+  %x = stablehlo.constant dense<[[3.0, 1.0, 2.0], [5.0, 9.0, 5.0]]> : tensor<2x3xf32>
+  %positions = stablehlo.iota dim = 0 : tensor<2x3xi32>
+  %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %none = stablehlo.constant dense<-1> : tensor<i32>
+  %0:2 = stablehlo.custom_call @ApproxTopK(%x, %positions, %low, %none) {
+    mhlo.backend_config = {reduction_dim = 0 : i64, top_k = 1 : i64, recall_target = 9.5e-01 : f32}
+  } : (tensor<2x3xf32>, tensor<2x3xi32>, tensor<f32>, tensor<i32>) -> (tensor<1x3xf32>, tensor<1x3xi32>)
+  check.expect_eq_const %0#0, dense<[[5.0, 9.0, 5.0]]> : tensor<1x3xf32>
+  check.expect_eq_const %0#1, dense<1> : tensor<1x3xi32>
+  %k = stablehlo.constant dense<2> : tensor<i32>
+  %1:2 = stablehlo.custom_call @stablehlo.dynamic_top_k(%x, %k) : (tensor<2x3xf32>, tensor<i32>) -> (tensor<2x?xf32>, tensor<2x?xi32>)
+  %2 = stablehlo.reshape %1#0 : (tensor<2x?xf32>) -> tensor<4xf32>
+  check.expect_eq_const %2, dense<[3.0, 2.0, 9.0, 5.0]> : tensor<4xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<2xf32>
+  %3 = stablehlo.custom_call @mhlo.sinh(%zero) : (tensor<2xf32>) -> tensor<2xf32>
+  check.expect_eq %3, %zero : tensor<2xf32>
   func.return
 }

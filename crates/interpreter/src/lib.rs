@@ -21,11 +21,14 @@ pub use observer::{Observer, Progress, Unobserved};
 pub use session::MAX_PROCESSES;
 
 use mlir::diag::{Diagnostic, Diagnostics};
-use mlir::eval::RuntimeValue;
+use mlir::eval::{EvalEnv, EvalResult, RuntimeValue};
+use mlir::process::CustomCall;
 use mlir::{Module, OpRef};
 use plan::Plan;
 use session::{Job, Session};
 use side_dialects::func::FuncOp;
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a run may use.
@@ -49,17 +52,53 @@ impl Default for Limits {
     }
 }
 
+/// What custom calls mean, beyond those targets that StableHLO knows. What is registered here comes first.
+#[derive(Clone, Default)]
+pub struct CustomCalls {
+    by_target: HashMap<String, CustomCall>,
+}
+
+impl CustomCalls {
+    /// Says what a target does: `function` gets the op and its operands, and gives one value for each result.
+    pub fn register<F>(&mut self, target: impl Into<String>, function: F)
+    where
+        F: Fn(OpRef<'_>, Vec<RuntimeValue>, &mut dyn EvalEnv) -> EvalResult + Send + Sync + 'static,
+    {
+        self.by_target.insert(target.into(), Arc::new(function));
+    }
+
+    /// What a target does, if it is registered.
+    pub fn get(&self, target: &str) -> Option<CustomCall> {
+        self.by_target.get(target).cloned()
+    }
+}
+
+/// How to run.
+#[derive(Clone, Default)]
+pub struct Options {
+    /// What a run may use.
+    pub limits: Limits,
+    /// What custom calls mean.
+    pub custom_calls: CustomCalls,
+}
+
+impl From<Limits> for Options {
+    fn from(limits: Limits) -> Options {
+        Options { limits, ..Options::default() }
+    }
+}
+
 /// Runs the functions of a module, which must be verified.
 pub struct Interpreter<'m> {
     module: &'m Module,
-    limits: Limits,
+    options: Options,
     plan: Plan<'m>,
 }
 
 impl<'m> Interpreter<'m> {
     /// Plans the functions of `module`.
-    pub fn new(module: &'m Module, limits: Limits) -> Interpreter<'m> {
-        Interpreter { module, limits, plan: Plan::new(module) }
+    pub fn new(module: &'m Module, options: impl Into<Options>) -> Interpreter<'m> {
+        Interpreter { module, options: options.into(), plan: Plan::new(module) }
     }
 
     /// The module.

@@ -108,7 +108,7 @@ impl<'s, 'r> Machine<'s, 'r> {
     /// Runs a block and returns the operands of its terminator.
     fn block(&mut self, block: BlockId, args: Vec<RuntimeValue>) -> EvalResult {
         let interpreter = self.session.interpreter;
-        let limit = interpreter.limits.depth;
+        let limit = interpreter.options.limits.depth;
         if self.depth >= limit {
             return Err(EvalError::new("depth", format!("calls and regions nest deeper than {limit} levels")));
         }

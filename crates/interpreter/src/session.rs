@@ -51,7 +51,7 @@ impl<'r> Session<'r> {
             ops: AtomicU64::new(0),
             position: [AtomicUsize::new(0), AtomicUsize::new(0)],
             processes: AtomicUsize::new(0),
-            budget: interpreter.limits.memory.map(|limit| Arc::new(Budget::new(limit))),
+            budget: interpreter.options.limits.memory.map(|limit| Arc::new(Budget::new(limit))),
             interpreter,
         }
     }
@@ -71,7 +71,7 @@ impl<'r> Session<'r> {
     /// If a limit is reached, or the observer breaks off.
     pub fn tick(&self, position: Option<(usize, usize)>) -> Result<(), EvalError> {
         let ops = self.ops.fetch_add(1, Ordering::Relaxed) + 1;
-        let limits = &self.interpreter.limits;
+        let limits = &self.interpreter.options.limits;
         if let Some(steps) = limits.steps.filter(|&steps| ops > steps) {
             return Err(EvalError::new("limit", format!("the run takes more than {steps} steps, which is its limit")));
         }
@@ -143,7 +143,7 @@ impl<'r> Session<'r> {
         let results = std::thread::scope(|scope| {
             let mut threads = Vec::with_capacity(count);
             for (process, job) in jobs.into_iter().enumerate() {
-                let builder = std::thread::Builder::new().stack_size(self.interpreter.limits.stack_bytes);
+                let builder = std::thread::Builder::new().stack_size(self.interpreter.options.limits.stack_bytes);
                 match builder.spawn_scoped(scope, move || run(process, job)) {
                     Ok(thread) => threads.push(thread),
                     Err(error) => {

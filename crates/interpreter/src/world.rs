@@ -3,7 +3,7 @@
 use crate::machine::Machine;
 use crate::session::Job;
 use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
-use mlir::process::{Channel, Contributions, Grid, ProcessId, Work, World};
+use mlir::process::{Channel, Contributions, CustomCall, Grid, ProcessId, Work, World};
 use mlir::{OpRef, Type};
 use numerics::Tensor;
 
@@ -60,6 +60,10 @@ impl World for Machine<'_, '_> {
         };
         let jobs = work.into_iter().map(job).collect::<Result<_, _>>()?;
         self.session.run_grid(grid, jobs, infeed, self.depth)
+    }
+
+    fn custom_call(&self, target: &str) -> Option<CustomCall> {
+        self.session.interpreter.options.custom_calls.get(target)
     }
 
     fn random(&mut self, blocks: u64) -> (u64, u128) {

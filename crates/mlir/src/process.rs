@@ -2,7 +2,7 @@
 //!
 //! Source: StableHLO specification, "Execution", "Parallel execution".
 
-use crate::eval::{EvalError, EvalResult, RuntimeValue};
+use crate::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 use crate::ir::OpRef;
 use crate::types::Type;
 use numerics::Tensor;
@@ -96,6 +96,9 @@ pub enum Work<'m> {
     },
 }
 
+/// What a custom call of some target does; as the `eval` of an op.
+pub type CustomCall = Arc<dyn Fn(OpRef<'_>, Vec<RuntimeValue>, &mut dyn EvalEnv) -> EvalResult + Send + Sync>;
+
 /// What is outside of a process: its grid, the feeds, and whoever watches the run.
 pub trait World {
     /// The process that evaluates.
@@ -150,6 +153,9 @@ pub trait World {
         work: Vec<Work<'_>>,
         infeed: Vec<String>,
     ) -> Result<Vec<Vec<RuntimeValue>>, EvalError>;
+
+    /// What the user of this run says that a target of custom calls does.
+    fn custom_call(&self, target: &str) -> Option<CustomCall>;
 
     /// The state of the random number generator of this process, a key and a counter, which goes on by `blocks`.
     fn random(&mut self, blocks: u64) -> (u64, u128);

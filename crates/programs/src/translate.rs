@@ -14,7 +14,7 @@ use mlir::pass::{NoObserver, Pipeline};
 use mlir::text::parse_attribute;
 use numerics::text::format_element;
 use side_dialects::func::FuncOp;
-use stablo::{Attribute, ENGINES, Foreign, Limits, Module, PrintOptions, SerializeOptions, Tensor, Type};
+use stablo::{Attribute, ENGINES, Foreign, Module, PrintOptions, SerializeOptions, Tensor, Type};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use transforms::PASSES;
@@ -169,9 +169,9 @@ fn interpret(
     }
     let function = stablo::entry_function(module, "main").map_err(|error| vec![error])?;
     let style = |name: &str, value: &RuntimeValue, ty: &Type| format!("{name} = {}\n", printed(value, ty.clone()));
-    let mut watcher = Watcher::new(module.top(), output, style);
+    let executable = ENGINES[0].compile(module, "main", Default::default())?;
+    let mut watcher = Watcher::new(executable.module().top(), output, style);
     watcher.probes = probes;
-    let executable = ENGINES[0].compile(module, "main", Limits::default())?;
     let results = executable.run(inputs, &mut watcher)?;
     let types = function.signature().1;
     if types.len() != results.len() {

@@ -1,6 +1,6 @@
 //! Engines: ways to run a module. They share what a program sees, and differ in speed.
 
-use interpreter::{Grid, Interpreter, Limits, Observer};
+use interpreter::{Grid, Interpreter, Observer, Options};
 use mlir::eval::RuntimeValue;
 use mlir::{Diagnostics, Module};
 
@@ -20,12 +20,15 @@ pub trait Engine: Sync {
         &self,
         module: &'m Module,
         entry: &str,
-        limits: Limits,
+        options: Options,
     ) -> Result<Box<dyn Executable + 'm>, Diagnostics>;
 }
 
 /// A function that is ready to run.
 pub trait Executable {
+    /// The module that runs; what observers see are its ops.
+    fn module(&self) -> &Module;
+
     /// Runs the function, on as many processes as the program is written for, from its global inputs to its global outputs.
     ///
     /// # Errors
@@ -68,16 +71,16 @@ impl Engine for Reference {
         &self,
         module: &'m Module,
         entry: &str,
-        limits: Limits,
+        options: Options,
     ) -> Result<Box<dyn Executable + 'm>, Diagnostics> {
         interpreter::entry_function(module, entry).map_err(|error| vec![error])?;
         let grid = crate::spmd::grid(module);
         if module.walk(module.top().id()).any(transforms::needs_expansion) {
             let mut module = module.clone();
             transforms::expand_for_evaluation(&mut module)?;
-            return Ok(Box::new(Expanded { module, entry: entry.into(), limits, grid }));
+            return Ok(Box::new(Expanded { module, entry: entry.into(), options, grid }));
         }
-        Ok(Box::new(Interpreted { interpreter: Interpreter::new(module, limits), entry: entry.into(), grid }))
+        Ok(Box::new(Interpreted { interpreter: Interpreter::new(module, options), entry: entry.into(), grid }))
     }
 }
 
@@ -89,6 +92,10 @@ struct Interpreted<'m> {
 }
 
 impl Executable for Interpreted<'_> {
+    fn module(&self) -> &Module {
+        self.interpreter.module()
+    }
+
     fn run(&self, inputs: Vec<RuntimeValue>, observer: &mut dyn Observer) -> Result<Vec<RuntimeValue>, Diagnostics> {
         let inputs = vec![inputs; self.grid.size().unwrap_or(1)];
         // All processes have the global results.
@@ -110,18 +117,22 @@ impl Executable for Interpreted<'_> {
 struct Expanded {
     module: Module,
     entry: String,
-    limits: Limits,
+    options: Options,
     grid: Grid,
 }
 
 impl Expanded {
     fn interpreted(&self) -> Interpreted<'_> {
-        let interpreter = Interpreter::new(&self.module, self.limits);
+        let interpreter = Interpreter::new(&self.module, self.options.clone());
         Interpreted { interpreter, entry: self.entry.clone(), grid: self.grid }
     }
 }
 
 impl Executable for Expanded {
+    fn module(&self) -> &Module {
+        &self.module
+    }
+
     fn run(&self, inputs: Vec<RuntimeValue>, observer: &mut dyn Observer) -> Result<Vec<RuntimeValue>, Diagnostics> {
         self.interpreted().run(inputs, observer)
     }

@@ -24,7 +24,8 @@ mod spmd;
 pub use engine::{ENGINES, Engine, Executable, engine};
 pub use inspect::{Constants, FileFormat, Inspection, Requirement, inspect};
 pub use interpreter::{
-    Grid, Limits, MAX_PROCESSES, Observer, ProcessId, Progress, Unobserved, entry_function, storage_dtype, value_fits,
+    CustomCalls, Grid, Limits, MAX_PROCESSES, Observer, Options, ProcessId, Progress, Unobserved, entry_function,
+    storage_dtype, value_fits,
 };
 pub use mlir::bytecode::{WriteOptions, is_bytecode, write as write_bytecode};
 pub use mlir::diag::{Diagnostic, Diagnostics, Severity, Source, render};
@@ -148,5 +149,5 @@ pub fn print(module: &Module, options: &PrintOptions) -> String {
 /// # Errors
 /// An unknown function, inputs of another number, shape or element type than it takes, or whatever stops an op.
 pub fn run(module: &Module, entry: &str, inputs: Vec<RuntimeValue>) -> Result<Vec<RuntimeValue>, Diagnostics> {
-    ENGINES[0].compile(module, entry, Limits::default())?.run(inputs, &mut Unobserved)
+    ENGINES[0].compile(module, entry, Options::default())?.run(inputs, &mut Unobserved)
 }

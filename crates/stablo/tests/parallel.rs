@@ -18,7 +18,7 @@ fn vector(values: &[i64]) -> Tensor {
 /// Runs `@main` on a grid; process `i` gets the vector `[i, 10 * i]`.
 fn run(text: &str, replicas: usize, partitions: usize) -> Result<Vec<Vec<i64>>, Diagnostic> {
     let module = module(text);
-    let executable = ENGINES[0].compile(&module, "main", Limits::default()).unwrap();
+    let executable = ENGINES[0].compile(&module, "main", Default::default()).unwrap();
     let inputs =
         (0..(replicas * partitions) as i64).map(|i| vec![RuntimeValue::Tensor(vector(&[i, 10 * i]))]).collect();
     let results = executable.run_grid(Grid { replicas, partitions }, inputs, &mut Unobserved);
@@ -159,7 +159,7 @@ const LOOP: &str = "func.func @main(%x: tensor<2xi64>) -> tensor<2xi64> {
 
 fn limited(text: &str, limits: Limits) -> String {
     let module = module(text);
-    let executable = ENGINES[0].compile(&module, "main", limits).unwrap();
+    let executable = ENGINES[0].compile(&module, "main", limits.into()).unwrap();
     let result = executable.run(vec![RuntimeValue::Tensor(vector(&[1, 2]))], &mut Unobserved);
     let error = result.err().expect("a limit is reached").remove(0);
     assert_eq!(error.label, "limit");

@@ -1,6 +1,6 @@
 //! What the driver of the interpreter promises beyond the meaning of single ops.
 
-use stablo::{Limits, Module, Observer, ParseOptions, Progress, RuntimeValue, Tensor};
+use stablo::{Module, Observer, Options, ParseOptions, Progress, RuntimeValue, Tensor};
 use std::ops::ControlFlow;
 
 fn module(text: &str) -> Module {
@@ -102,7 +102,7 @@ fn a_run_can_be_watched_and_broken_off() {
             self.1
         }
     }
-    let executable = stablo::ENGINES[0].compile(&module, "main", Limits::default()).unwrap();
+    let executable = stablo::ENGINES[0].compile(&module, "main", Options::default()).unwrap();
     let input = || vec![RuntimeValue::Tensor(vector(&[1.0, 2.0]))];
     let mut watch = Watch(Vec::new(), ControlFlow::Continue(()));
     executable.run(input(), &mut watch).unwrap();
@@ -155,4 +155,29 @@ fn chlo_broadcasts_are_checked() {
     let inputs = [vector(&[1.0, 2.0]), vector(&[1.0, 2.0, 3.0])].map(RuntimeValue::Tensor);
     let errors = stablo::run(&module, "main", inputs.into()).err().unwrap();
     assert!(errors[0].message.contains("2 and 3"), "{errors:?}");
+}
+
+/// A user may say what a custom call does; one that nobody knows says how.
+#[test]
+fn custom_calls_can_be_registered() {
+    let module = module(
+        "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+          %0 = stablehlo.custom_call @my.double(%x) : (tensor<2xf32>) -> tensor<2xf32>
+          return %0 : tensor<2xf32>
+        }",
+    );
+    let input = || vec![RuntimeValue::Tensor(vector(&[1.0, 2.0]))];
+    let errors = stablo::run(&module, "main", input()).err().unwrap();
+    assert!(
+        errors[0].message.contains("`my.double` is unknown") && errors[0].message.contains("CustomCalls::register")
+    );
+    let mut options = Options::default();
+    options.custom_calls.register("my.double", |_, operands, _| {
+        let x = operands[0].tensor()?;
+        let doubled = x.to_vec::<f32>()?.into_iter().map(|x| 2.0 * x).collect();
+        Ok(vec![Tensor::from_vec(x.shape(), doubled)?.into()])
+    });
+    let executable = stablo::ENGINES[0].compile(&module, "main", options).unwrap();
+    let results = executable.run(input(), &mut stablo::Unobserved).unwrap();
+    assert_eq!(*results[0].tensor().unwrap(), vector(&[2.0, 4.0]));
 }

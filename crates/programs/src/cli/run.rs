@@ -116,7 +116,7 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let engine = stablo::engine(&options.engine).ok_or_else(|| Failure::usage("unknown engine"))?;
     let limits =
         Limits { memory: options.max_memory, time: options.max_time, steps: options.max_steps, ..Limits::default() };
-    let (compiled, compile) = timed(|| engine.compile(&module, &options.entry, limits));
+    let (compiled, compile) = timed(|| engine.compile(&module, &options.entry, limits.into()));
     timings.compile = compile;
     let executable = compiled.or_else(|errors| reported(errors, &module, io))?;
 
@@ -124,7 +124,7 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let inputs = options.inputs(function, grid, io)?;
     let mut results = Vec::new();
     for _ in 0..options.repeat {
-        let (outcome, execute) = timed(|| options.execute(&module, &*executable, grid, inputs.clone(), io));
+        let (outcome, execute) = timed(|| options.execute(&*executable, grid, inputs.clone(), io));
         timings.execute.push(execute);
         results = outcome?.or_else(|errors| reported(errors, &module, io))?;
     }
@@ -172,7 +172,6 @@ impl Options {
     /// Runs once. What the program prints goes to standard output, also if it fails.
     fn execute(
         &self,
-        module: &Module,
         executable: &dyn Executable,
         grid: Option<Grid>,
         mut inputs: Vec<Vec<RuntimeValue>>,
@@ -181,6 +180,7 @@ impl Options {
         let mut output = Vec::new();
         let mut probes = self.probe_output_dir.clone().map(|directory| Probes::new(directory, io.cwd.clone()));
         let pattern = self.trace_match.as_deref();
+        let module = executable.module();
         let trace = |directory: &PathBuf| Trace::new(module, io.path(directory), pattern);
         let mut trace = self.trace.as_ref().map(trace).transpose().map_err(Failure::input)?;
         let mut watcher = Watcher::new(module.top(), &mut output, display);
