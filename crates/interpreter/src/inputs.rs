@@ -4,7 +4,7 @@ use crate::scheduler::describe;
 use mlir::diag::{Diagnostic, Diagnostics};
 use mlir::eval::RuntimeValue;
 use mlir::types::DYNAMIC;
-use mlir::{Type, TypeKind};
+use mlir::{AttrKind, Attribute, Type, TypeKind};
 use numerics::DType;
 use side_dialects::func::FuncOp;
 use side_dialects::quant::Uniform;
@@ -15,7 +15,14 @@ pub fn storage_dtype(ty: &Type) -> Option<DType> {
     Uniform::of(element).map_or(element, |quantized| quantized.storage).dtype()
 }
 
-/// Whether a value has type `ty`; `?` stands for any size.
+/// Whether sizes are within the bounds of a type that has some.
+fn within_bounds(shape: &[usize], encoding: Option<&Attribute>) -> bool {
+    let Some(AttrKind::Dialect(encoding)) = encoding.map(|e| &**e) else { return true };
+    let bounds = encoding.def.bounds.and_then(|i| encoding.params.get(i)?.as_ref()?.as_int_array()).unwrap_or(&[]);
+    shape.iter().zip(bounds).all(|(&size, &bound)| bound == DYNAMIC || i64::try_from(size).is_ok_and(|n| n <= bound))
+}
+
+/// Whether a value has type `ty`; `?` stands for any size, within its bound if it has one.
 pub fn value_fits(value: &RuntimeValue, ty: &Type) -> bool {
     match (value, &**ty) {
         (RuntimeValue::Tensor(tensor), TypeKind::RankedTensor(expected)) => {
@@ -23,6 +30,7 @@ pub fn value_fits(value: &RuntimeValue, ty: &Type) -> bool {
             storage_dtype(ty) == Some(tensor.dtype())
                 && tensor.rank() == expected.rank()
                 && tensor.shape().iter().zip(&expected.shape).all(sizes_fit)
+                && within_bounds(tensor.shape(), expected.encoding.as_ref())
         }
         (RuntimeValue::Tensor(tensor), TypeKind::UnrankedTensor(_)) => storage_dtype(ty) == Some(tensor.dtype()),
         (RuntimeValue::Tuple(values), TypeKind::Tuple(types)) => {

@@ -16,9 +16,8 @@ mod session;
 mod world;
 
 pub use inputs::{storage_dtype, value_fits};
-pub use mlir::process::{Grid, ProcessId};
+pub use mlir::process::{Grid, MAX_PROCESSES, ProcessId};
 pub use observer::{Observer, Progress, Unobserved};
-pub use session::MAX_PROCESSES;
 
 use mlir::diag::{Diagnostic, Diagnostics};
 use mlir::eval::{EvalEnv, EvalResult, RuntimeValue};

@@ -108,7 +108,8 @@ impl Scheduler {
         let mut state = self.lock();
         state.processes[process] = Status::Done;
         if let Some(mut error) = error {
-            if self.turns.len() > 1 && state.failure.is_none() {
+            let notes = error.diagnostic.notes.len();
+            if self.turns.len() > 1 && state.failure.is_none() && notes < LISTED_PROCESSES {
                 let process = self.grid.process(process).unwrap_or_default();
                 error.diagnostic.notes.push((format!("in process {process}"), Position::None));
             }

@@ -4,7 +4,7 @@ use crate::machine::{Machine, internal};
 use crate::scheduler::Scheduler;
 use crate::{Interpreter, Observer, Progress};
 use mlir::eval::{EvalError, EvalResult, RuntimeValue};
-use mlir::process::Grid;
+use mlir::process::{Grid, MAX_PROCESSES};
 use mlir::types::DYNAMIC;
 use mlir::{OpId, OpRef};
 use numerics::budget::Budget;
@@ -19,9 +19,6 @@ const OPS_BETWEEN_PROGRESS: u64 = 1024;
 
 /// The clock is looked at each time after so many ops.
 const OPS_BETWEEN_CLOCK: u64 = 64;
-
-/// At most this many processes live at the same time, in all grids together.
-pub const MAX_PROCESSES: usize = 4096;
 
 pub(crate) struct Session<'r> {
     pub interpreter: &'r Interpreter<'r>,

@@ -9,6 +9,9 @@ use numerics::Tensor;
 use std::fmt;
 use std::sync::Arc;
 
+/// At most this many processes live at the same time, in all grids of a run together.
+pub const MAX_PROCESSES: usize = 4096;
+
 /// A process of a grid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProcessId {

@@ -6,6 +6,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::mpsc::{RecvTimeoutError, Sender};
+use std::time::Duration;
 
 /// Bad input.
 pub const FAILURE: i32 = 1;
@@ -28,6 +30,35 @@ pub struct Io<'a> {
     pub cwd: PathBuf,
     /// Whether standard error is a terminal, on which progress may be shown.
     pub terminal: bool,
+    /// Whether the process runs nothing but this program, so that it may be ended.
+    pub own_process: bool,
+}
+
+/// Ends the process unless it is dropped in time: for what cannot be interrupted.
+pub struct Deadline {
+    _dropped: Option<Sender<()>>,
+}
+
+impl Deadline {
+    /// How much longer than allowed something may take before the process is ended.
+    const GRACE: Duration = Duration::from_secs(1);
+
+    /// Nothing happens until `time` and a grace are over; then the process ends with a message.
+    pub fn new(io: &Io<'_>, time: Option<Duration>) -> Deadline {
+        let time = time.filter(|_| io.own_process);
+        let watch = |time: Duration| {
+            let (sender, receiver) = std::sync::mpsc::channel();
+            let wait = move || {
+                if receiver.recv_timeout(time + Deadline::GRACE) == Err(RecvTimeoutError::Timeout) {
+                    eprintln!("error[limit]: an op takes longer than {time:?}, which is the limit of the run");
+                    std::process::exit(FAILURE);
+                }
+            };
+            // Without a thread to spare, only the ops look at the clock.
+            std::thread::Builder::new().spawn(wait).ok().map(|_| sender)
+        };
+        Deadline { _dropped: time.and_then(watch) }
+    }
 }
 
 /// Why a program cannot go on: a message, and the exit code.
@@ -154,6 +185,7 @@ pub fn main(name: &'static str) -> ExitCode {
             stdin: &mut io::stdin().lock(),
             stdout: &mut BufWriter::new(io::stdout().lock()),
             terminal: io::stderr().is_terminal(),
+            own_process: true,
             // Not locked: a progress bar draws there from another thread.
             stderr: &mut io::stderr(),
             cwd: PathBuf::new(),

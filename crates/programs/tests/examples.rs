@@ -18,6 +18,7 @@ fn run(args: Vec<OsString>) -> (i32, String) {
         stderr: &mut stderr,
         cwd: PathBuf::new(),
         terminal: false,
+        own_process: false,
     };
     let code = program("stablo").expect("stablo is a program")(&args, &mut io);
     (code, String::from_utf8_lossy(&stderr).into_owned())

@@ -15,6 +15,7 @@ impl Tools for InProcess {
             stderr: &mut outcome.stderr,
             cwd: cwd.to_path_buf(),
             terminal: false,
+            own_process: false,
         };
         // The suite calls only programs that `names` lists.
         let code = programs::program(&argv[0]).map_or(127, |program| program(&args, &mut io));

@@ -1,8 +1,8 @@
 //! Engines: ways to run a module. They share what a program sees, and differ in speed.
 
-use interpreter::{Grid, Interpreter, Observer, Options};
+use interpreter::{Grid, Interpreter, MAX_PROCESSES, Observer, Options};
 use mlir::eval::RuntimeValue;
-use mlir::{Diagnostics, Module};
+use mlir::{Diagnostic, Diagnostics, Module};
 
 /// A way to run modules.
 pub trait Engine: Sync {
@@ -97,7 +97,13 @@ impl Executable for Interpreted<'_> {
     }
 
     fn run(&self, inputs: Vec<RuntimeValue>, observer: &mut dyn Observer) -> Result<Vec<RuntimeValue>, Diagnostics> {
-        let inputs = vec![inputs; self.grid.size().unwrap_or(1)];
+        let size = self.grid.size().filter(|&size| size <= MAX_PROCESSES);
+        let Some(size) = size else {
+            let message =
+                format!("the program is for a grid of {}, but at most {MAX_PROCESSES} processes can run", self.grid);
+            return Err(vec![Diagnostic::error("run", message)]);
+        };
+        let inputs = vec![inputs; size];
         // All processes have the global results.
         let results = self.interpreter.run_grid(&self.entry, self.grid, inputs, observer)?;
         Ok(results.into_iter().next().unwrap_or_default())

@@ -5,7 +5,7 @@
 use super::{Body, slice};
 use crate::attrs::{self, AXIS_REF, MESH, MESH_AXIS, REPLICA_GROUP_MESH_AXES, SUB_AXIS_INFO};
 use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
-use mlir::process::{Contributions, Grid, ProcessId};
+use mlir::process::{Contributions, Grid, MAX_PROCESSES, ProcessId};
 use mlir::verify::nearest_symbol;
 use mlir::{Attribute, OpRef, RegionId, Type};
 use numerics::shape::StridedView;
@@ -137,7 +137,7 @@ fn mesh_groups(op: OpRef<'_>, mesh: &Attribute, axes: &[Attribute]) -> Option<Ve
     };
     let parts: Vec<sdy::AxisPart> = axes.iter().map(part).collect::<Option<_>>()?;
     let mut groups: Vec<Vec<usize>> = Vec::new();
-    let mut grouped = vec![false; mesh.num_devices()];
+    let mut grouped = vec![false; Some(mesh.num_devices()).filter(|&n| n <= MAX_PROCESSES)?];
     for device in 0..grouped.len() {
         if !grouped[device] {
             let group = mesh.group(&mesh.place(device)?, &parts);

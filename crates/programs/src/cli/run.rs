@@ -2,7 +2,7 @@
 
 use crate::display::display;
 use crate::inputs::inputs;
-use crate::io::{Failure, Io};
+use crate::io::{Deadline, Failure, Io};
 use crate::npy;
 use crate::probes::Probes;
 use crate::source::{program_name, read_program, report};
@@ -51,7 +51,7 @@ pub struct Options {
     /// Fail if the values that live at the same time take more bytes; K, M and G count in 1024s
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     max_memory: Option<usize>,
-    /// Fail if a run takes longer; looked at between ops
+    /// Fail if a run takes longer; looked at between ops, and a second later also within one
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     max_time: Option<Duration>,
     /// Fail if a run takes more ops, those in loops and functions each time
@@ -190,10 +190,12 @@ impl Options {
         if io.terminal {
             watcher.show_progress();
         }
+        let deadline = Deadline::new(io, self.max_time);
         let results = match grid {
             Some(grid) => executable.run_grid(grid, inputs, &mut watcher),
             None => executable.run(inputs.pop().unwrap_or_default(), &mut watcher).map(|results| vec![results]),
         };
+        drop(deadline);
         drop(watcher);
         io.print(output)?;
         probes.map_or(Ok(()), |probes| probes.finish()).map_err(Failure::input)?;

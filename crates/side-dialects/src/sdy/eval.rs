@@ -5,7 +5,7 @@ use super::attrs::{DIMENSION_SHARDING, MANUAL_AXES, SHARDING, SHARDING_PER_VALUE
 use super::mesh::{AxisPart, Mesh};
 use super::ops::{ManualComputationOp, NamedComputationOp};
 use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
-use mlir::process::{Grid, ProcessId, Work};
+use mlir::process::{Grid, MAX_PROCESSES, ProcessId, Work};
 use mlir::{Attribute, OpRef};
 use numerics::Tensor;
 use numerics::math::{self, BinaryOp};
@@ -140,6 +140,10 @@ pub(super) fn manual_computation(op: OpRef<'_>, operands: Vec<RuntimeValue>, env
     let devices = mesh.num_devices();
     let world = env.world()?;
     let (me, grid) = (world.process(), world.grid());
+    if devices > MAX_PROCESSES {
+        let message = format!("the mesh has {devices} devices, but at most {MAX_PROCESSES} processes can run");
+        return Err(EvalError::new("manual_computation", message));
+    }
     if grid == Grid::SINGLE && devices > 1 {
         let grid = Grid { replicas: 1, partitions: devices };
         let results = world.run_grid(grid, vec![Work::Eval { op, operands }; devices], Vec::new())?;
