@@ -1,6 +1,6 @@
 //! `interpreter-instrument-with-probe`: lets the interpreter write the results of all ops to files.
 
-use hlo::ops::ConstantOp;
+use hlo::ops::{AsyncStartOp, ConstantOp};
 use mlir::attrs::{Attribute, LocationKind};
 use mlir::pass::{Context, OptionKind, Pass, PassOption};
 use mlir::rewrite::Rewriter;
@@ -25,7 +25,9 @@ fn run(cx: &mut Context<'_>) {
     let mut rw = Rewriter::new(cx.module, cx.options);
     let mut count = 0;
     for op in ops.into_iter().filter(|&op| op != cx.root) {
-        if rw.op(op).is(ConstantOp::DEF) {
+        // What an `async_start` starts is one op.
+        let alone = rw.op(op).parent().is_some_and(|parent| parent.is(AsyncStartOp::DEF));
+        if alone || rw.op(op).is(ConstantOp::DEF) {
             continue;
         }
         let results: Vec<Value> = rw.op(op).results().filter(|&v| has_values(rw.ty(v))).collect();

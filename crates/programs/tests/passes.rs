@@ -1,0 +1,234 @@
+//! Passes do not change what programs compute: many programs run before and after each pass, and their results are compared by bits.
+//!
+//! Programs are those of `tests/ops` and `tests/interpret`, the smaller examples and, where they are at hand (`../shared`), a sample of
+//! upstream's; all of these with `STABLO_ALL_PROGRAMS=1`. What their checks look at becomes the results of `main`.
+
+use mlir::pass::{NoObserver, Pass};
+use mlir::{BlockId, Module, OpId, OpRef, Type, Value};
+use numerics::{DType, Tensor, math};
+use programs::npy;
+use side_dialects::func::{FuncOp, ReturnOp};
+use stablo::{ParseOptions, RuntimeValue};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use transforms::PASSES;
+
+/// How a pass is tested, where it is not run as it is and compared by bits.
+enum How {
+    /// As this pipeline.
+    As(&'static str),
+    /// As this pipeline; results may differ by that much, relatively.
+    Within(&'static str, f64),
+    /// Not by this test.
+    Elsewhere,
+}
+
+/// The passes that are tested in another way, and why.
+static SPECIAL: &[(&str, How)] = &[
+    // The interpreter has formulas of its own for functions that it knows.
+    ("chlo-legalize-to-stablehlo", How::Within("func.func(chlo-legalize-to-stablehlo)", 1e-5)),
+    // A reduction whose body holds a probe may add up in another order.
+    ("interpreter-instrument-with-probe", How::Within("interpreter-instrument-with-probe", 1e-4)),
+    // tan is expanded into sin and cos.
+    ("stablehlo-compatibility-expander", How::Within("stablehlo-compatibility-expander{target=0.9.0}", 1e-5)),
+    // The interpreter has formulas of its own for complex numbers.
+    ("stablehlo-complex-math-expander", How::Within("stablehlo-complex-math-expander", 1e-5)),
+    // Unsigned integers become signed ones to those who read the result.
+    ("stablehlo-convert-to-signless", How::Elsewhere),
+    (
+        "stablehlo-legalize-deprecated-ops",
+        How::As("func.func(stablehlo-legalize-deprecated-ops{fail-on-unused=false})"),
+    ),
+    // Quantized ops round once where floats round twice.
+    ("stablehlo-legalize-qdq-to-quantized-op", How::Elsewhere),
+    // Quantized arguments become integers.
+    ("stablehlo-legalize-quant-to-math", How::Elsewhere),
+    ("stablehlo-legalize-to-vhlo", How::As("stablehlo-legalize-to-vhlo,vhlo-legalize-to-stablehlo")),
+    // Needs types; `stablehlo-remove-dynamism` does the same.
+    ("stablehlo-refine-arguments", How::Elsewhere),
+    ("stablehlo-wrap-in-composite", How::As("stablehlo-wrap-in-composite{op-names=stablehlo.add,stablehlo.reduce}")),
+    // Programs are not in VHLO.
+    ("vhlo-legalize-to-stablehlo", How::Elsewhere),
+    // Programs are not in VHLO.
+    ("vhlo-to-version", How::Elsewhere),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+struct Program {
+    name: String,
+    module: Module,
+    inputs: Vec<RuntimeValue>,
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The files in a directory that end in `.mlir`, in order.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == "mlir"));
+    files.sort();
+    files
+}
+
+/// A program of that text, if it has a function `main` that runs.
+fn program(name: String, text: &str, inputs: Vec<RuntimeValue>) -> Option<Program> {
+    let parsed = stablo::parse(&name, text, ParseOptions::default());
+    let mut module = parsed.module;
+    let well = parsed.diagnostics.is_empty() && stablo::verify(&module).is_empty();
+    (well && checks_become_results(&mut module)).then_some(Program { name, module, inputs })
+}
+
+/// Whether an op checks its operands.
+fn is_check(op: OpRef<'_>) -> bool {
+    let target = op.attr("call_target_name").and_then(|t| t.as_str()).unwrap_or("");
+    op.name().starts_with("check.") || target.starts_with("check.")
+}
+
+/// What the checks of the function `main` look at is returned instead. False if there is no such function, or nothing to return.
+fn checks_become_results(module: &mut Module) -> bool {
+    let Some(main) = module.top().lookup_symbol("main").and_then(FuncOp::cast) else { return false };
+    let &[block] = module.blocks(main.body()) else { return false };
+    let (main, inputs) = (main.id(), main.signature().0.to_vec());
+    let checks: Vec<OpId> = module.ops(block).iter().copied().filter(|&op| is_check(module.op(op))).collect();
+    let checked = |&op: &OpId| module.op(op).operands().first().copied();
+    let values: Vec<Value> = checks.iter().filter_map(checked).collect();
+    if checks.is_empty() {
+        return module.terminator(block).is_some_and(|op| !op.operands().is_empty());
+    }
+    let all_unused = checks.iter().all(|&op| module.op(op).num_results() == 0);
+    set_results(module, main, block, &values, inputs);
+    checks.into_iter().for_each(|op| module.erase(op));
+    all_unused
+}
+
+fn set_results(module: &mut Module, main: OpId, block: BlockId, values: &[Value], inputs: Vec<Type>) {
+    let Some(end) = module.terminator(block).filter(|op| op.is(ReturnOp::DEF)).map(OpRef::id) else { return };
+    let results = values.iter().map(|&v| module.ty(v).clone()).collect();
+    module.set_operands(end, values.iter().copied());
+    module.remove_attr(main, "res_attrs");
+    module.set_attr(main, "function_type", Type::function(inputs, results).into());
+}
+
+fn programs() -> Vec<Program> {
+    let mut programs = Vec::new();
+    for directory in ["tests/ops", "tests/interpret"] {
+        for path in files(&root().join(directory)) {
+            for (i, text) in read(&path).split("// -----\n").enumerate() {
+                programs.extend(program(format!("{}:{i}", path.display()), text, Vec::new()));
+            }
+        }
+    }
+    let all = std::env::var_os("STABLO_ALL_PROGRAMS").is_some();
+    for name in if all { &["int_bits", "nbody", "cnn_train"][..] } else { &["int_bits"] } {
+        programs.push(example(&root().join("examples").join(name)));
+    }
+    let upstream = files(&root().join("../shared/conformance/suite/testdata"));
+    for path in upstream.iter().step_by(if all { 1 } else { 64 }) {
+        programs.extend(program(path.display().to_string(), &read(path), Vec::new()));
+    }
+    programs
+}
+
+/// An example with its inputs.
+fn example(directory: &Path) -> Program {
+    let text = read(&directory.join("module.mlir"));
+    let parsed = stablo::parse("module.mlir", &text, ParseOptions::default());
+    let main = stablo::entry_function(&parsed.module, "main").unwrap_or_else(|e| panic!("{}", e.message));
+    let types = main.signature().0;
+    let input = |(k, ty): (usize, &Type)| {
+        let file = fs::read(directory.join(format!("input_{k}.npy"))).unwrap();
+        RuntimeValue::Tensor(npy::read(file, ty.element_type().dtype().unwrap()).unwrap())
+    };
+    let inputs = types.iter().enumerate().map(input).collect();
+    program(directory.display().to_string(), &text, inputs).expect("examples return results")
+}
+
+fn run(module: &Module, inputs: Vec<RuntimeValue>) -> Result<Vec<Tensor>, String> {
+    let results = stablo::run(module, "main", inputs).map_err(|errors| errors[0].message.clone())?;
+    let tensor = |value: RuntimeValue| value.into_tensor().map_err(|e| e.diagnostic.message.clone());
+    // Tokens have no values.
+    results.into_iter().filter(|value| matches!(value, RuntimeValue::Tensor(_))).map(tensor).collect()
+}
+
+/// Whether tensors are equal: by bits, or within a relative tolerance.
+fn agree(a: &Tensor, b: &Tensor, tolerance: f64) -> bool {
+    let same_type = a.dtype() == b.dtype() && a.shape() == b.shape();
+    if !same_type || tolerance == 0.0 || a.dtype().is_integer() {
+        return same_type && a.bytes()[..] == b.bytes()[..];
+    }
+    // Short floats differ by more.
+    let tolerance = if a.dtype().bytes() <= 2 { tolerance.max(2e-2) } else { tolerance };
+    let parts = |t: &Tensor| math::convert(t.clone(), DType::C128).unwrap();
+    let (a, b) = (parts(a), parts(b));
+    let numbers = |t: &Tensor| -> Vec<f64> {
+        t.bytes().chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes"))).collect()
+    };
+    let close =
+        |(a, b): (f64, f64)| a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= tolerance * a.abs().max(1.0);
+    numbers(&a).into_iter().zip(numbers(&b)).all(close)
+}
+
+/// The program after a pass; none if the pass does not take it.
+fn transformed(program: &Program, pipeline: &str) -> Option<Module> {
+    let mut module = program.module.clone();
+    let pipeline = PASSES.parse(pipeline).unwrap_or_else(|e| panic!("{e}"));
+    pipeline.run(&mut module, None, &mut NoObserver).is_empty().then_some(module)
+}
+
+/// What is wrong with a program after a pass.
+fn difference(module: &Module, program: &Program, expected: &[Tensor], tolerance: f64) -> Option<String> {
+    if let Some(error) = stablo::verify(module).first() {
+        return Some(format!("the result is not valid: {}", error.message));
+    }
+    match run(module, program.inputs.clone()) {
+        Err(error) => Some(format!("the result does not run: {error}")),
+        Ok(found) if found.len() != expected.len() => Some(format!("{} results", found.len())),
+        Ok(found) => {
+            let differs = expected.iter().zip(&found).position(|(a, b)| !agree(a, b, tolerance));
+            differs.map(|i| format!("result {i} differs"))
+        }
+    }
+}
+
+#[test]
+fn passes_keep_results() {
+    let how: BTreeMap<&str, &How> = SPECIAL.iter().map(|(name, how)| (*name, how)).collect();
+    for name in how.keys() {
+        assert!(PASSES.pass(name).is_some(), "there is no pass {name}");
+    }
+    let programs = programs();
+    let mut wrong = Vec::new();
+    let mut runs: BTreeMap<&str, usize> = BTreeMap::new();
+    for program in &programs {
+        // Programs whose checks are of what goes wrong do not run.
+        let Ok(expected) = run(&program.module, program.inputs.clone()) else { continue };
+        for Pass { name, .. } in PASSES.passes {
+            let (pipeline, tolerance) = match how.get(name) {
+                None => (*name, 0.0),
+                Some(How::As(pipeline)) => (*pipeline, 0.0),
+                Some(How::Within(pipeline, tolerance)) => (*pipeline, *tolerance),
+                Some(How::Elsewhere) => continue,
+            };
+            let Some(module) = transformed(program, pipeline) else { continue };
+            *runs.entry(name).or_default() += 1;
+            if let Some(what) = difference(&module, program, &expected, tolerance) {
+                wrong.push(format!("{} after {name}: {what}", program.name));
+            }
+        }
+    }
+    let total: usize = runs.values().sum();
+    println!("{} programs, {total} runs after passes, {} mismatches", programs.len(), wrong.len());
+    for Pass { name, .. } in PASSES.passes {
+        let elsewhere = matches!(how.get(name), Some(How::Elsewhere));
+        let count = runs.get(name).copied().unwrap_or(0);
+        assert!(elsewhere || count > 20, "{name} ran on {count} of {} programs", programs.len());
+    }
+    assert!(wrong.is_empty(), "{} of {total} runs:\n{}", wrong.len(), wrong.join("\n"));
+}
