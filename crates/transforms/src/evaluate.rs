@@ -4,8 +4,9 @@ use mlir::attrs::{AttrKind, DenseElements};
 use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 use mlir::ods::Trait;
 use mlir::rewrite::fold::constant_value;
-use mlir::{Attribute, OpRef, RegionId, Type};
+use mlir::{Attribute, BlockId, Module, OpRef, RegionId, Type, Value};
 use numerics::{Tensor, math};
+use std::collections::HashMap;
 
 /// The values of the results of an op without effects and regions whose operands are all constants, and which has some. None if
 /// it cannot be evaluated, or an operand or result has more than `max_elements` elements.
@@ -21,6 +22,45 @@ pub fn evaluate(op: OpRef<'_>, max_elements: usize) -> Option<Vec<Attribute>> {
     let results = eval(op, operands, &mut NoRegions).ok()?;
     let attribute = |(value, ty): (RuntimeValue, &Type)| elements(&value.into_tensor().ok()?, ty);
     results.into_iter().zip(op.result_types()).map(attribute).collect()
+}
+
+/// As [`evaluate`] for an elementwise op of constants whose elements are all equal, on one element of each: of any size.
+pub fn evaluate_splats(op: OpRef<'_>) -> Option<Vec<Attribute>> {
+    let effect_free = op.has_trait(&Trait::Pure) || op.has_trait(&Trait::NoMemoryEffect);
+    let simple =
+        effect_free && op.has_trait(&Trait::Elementwise) && op.regions().is_empty() && !op.operands().is_empty();
+    simple.then_some(())?;
+    let is_static = |ty: &Type| ty.as_tensor().is_some_and(|t| t.has_static_shape());
+    op.result_types().all(is_static).then_some(())?;
+    let scalar = |&value: &Value| {
+        let constant = constant_value(op.module(), value)?;
+        let dense = constant.as_dense().filter(|d| d.is_splat() && d.num_elements() > 0)?;
+        Some(RuntimeValue::Tensor(Tensor::splat_bytes(dense.dtype(), [], &dense.data()[..]).ok()?))
+    };
+    let operands = op.operands().iter().map(scalar).collect::<Option<Vec<_>>>()?;
+    let results = op.def()?.eval?(op, operands, &mut NoRegions).ok()?;
+    let attribute = |(value, ty): (RuntimeValue, &Type)| {
+        let tensor = value.into_tensor().ok().filter(|t| Some(t.dtype()) == ty.element_type().dtype())?;
+        Some(DenseElements::new(ty.clone(), tensor.bytes().clone())?.into())
+    };
+    results.into_iter().zip(op.result_types()).map(attribute).collect()
+}
+
+/// What a block without nested regions returns for those arguments; from outside it may use constants only.
+pub fn evaluate_block(module: &Module, block: BlockId, arguments: Vec<RuntimeValue>) -> Option<Vec<Tensor>> {
+    let mut values: HashMap<Value, RuntimeValue> = module.arguments(block).iter().copied().zip(arguments).collect();
+    let value_of = |values: &HashMap<Value, RuntimeValue>, value: &Value| match values.get(value) {
+        Some(known) => Some(known.clone()),
+        None => Some(RuntimeValue::Tensor(constant_value(module, *value)?.to_tensor()?.ok()?)),
+    };
+    let (&end, ops) = module.ops(block).split_last()?;
+    for op in ops.iter().map(|&op| module.op(op)) {
+        op.regions().is_empty().then_some(())?;
+        let operands = op.operands().iter().map(|v| value_of(&values, v)).collect::<Option<Vec<_>>>()?;
+        let results = op.def()?.eval?(op, operands, &mut NoRegions).ok()?;
+        values.extend(op.results().zip(results));
+    }
+    module.op(end).operands().iter().map(|v| value_of(&values, v)?.into_tensor().ok()).collect()
 }
 
 /// The value of a tensor as an attribute of that type; none if they do not fit.

@@ -13,6 +13,7 @@ mod cse;
 mod dimensions;
 mod dynamic_values;
 mod evaluate;
+mod folder;
 mod inline;
 mod instrument_with_probe;
 mod legalize_deprecated_ops;
@@ -28,6 +29,7 @@ mod simplify;
 mod strip_debuginfo;
 mod symbol_dce;
 mod symbols;
+mod target_independent_optimization;
 mod wrap_in_composite;
 
 pub use chlo_legalize::{expand_for_evaluation, needs_expansion};
@@ -47,6 +49,7 @@ pub static PASSES: Passes = Passes {
         instrument_with_probe::PASS,
         reconcile_unrealized_casts::PASS,
         shape_legalize::PASS,
+        folder::PASS,
         simplify::PASS,
         canonicalize_dynamism::PASS,
         check_shape_assertions::PASS,
@@ -62,6 +65,7 @@ pub static PASSES: Passes = Passes {
         refine_arguments::PASS,
         refine_shapes::PASS,
         remove_dynamism::PASS,
+        target_independent_optimization::PASS,
         wrap_in_composite::PASS,
         strip_debuginfo::PASS,
         symbol_dce::PASS,

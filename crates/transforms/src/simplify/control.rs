@@ -72,7 +72,7 @@ fn pairs(rw: &Rewriter<'_>, op: OpId) -> Option<(Vec<Value>, Vec<Value>)> {
 }
 
 /// `reduce(x, along no dimension) = x`
-fn reduce_along_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+pub(crate) fn reduce_along_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     array(rw.op(op), "dimensions").is_empty().then_some(())?;
     let (inputs, _) = pairs(rw, op)?;
     inputs.iter().map(|&v| rw.ty(v)).eq(rw.op(op).result_types()).then_some(())?;
@@ -96,7 +96,7 @@ fn is_defined_in(rw: &Rewriter<'_>, value: Value, block: BlockId) -> bool {
 }
 
 /// `reduce(x) { return y }` with `y` from outside is `y`, unless there is nothing to reduce.
-fn reduce_to_outside(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+pub(crate) fn reduce_to_outside(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let body = block(rw, op, 0)?;
     let returned = rw.terminator(body)?.operands().to_vec();
     let is_outside = returned.iter().all(|&v| !is_defined_in(rw, v, body));

@@ -133,7 +133,7 @@ fn iota_as_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 }
 
 /// `get_dimension_size(x, d)` is the size if it is static.
-fn size_of_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+pub(crate) fn size_of_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let dimension = rw.op(op).attr("dimension")?.as_i64()?;
     let size = *rw.op(op).operand_type(0).shape()?.get(usize::try_from(dimension).ok()?)?;
     let size = i32::try_from(size).ok().filter(|&s| s >= 0)?;

@@ -11,7 +11,10 @@ mod dynamic;
 mod number;
 mod shapes;
 
+pub(crate) use control::{reduce_along_nothing, reduce_to_outside};
+pub(crate) use dynamic::size_of_static;
 pub(crate) use number::splat_number;
+pub(crate) use shapes::{iota_of_one, is_reversed_in_place};
 
 use hlo::ops::ConstantOp;
 use mlir::attrs::{Attribute, Dictionary};

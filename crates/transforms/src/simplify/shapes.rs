@@ -238,7 +238,7 @@ fn iota_dimension(rw: &Rewriter<'_>, op: OpId) -> Option<usize> {
 }
 
 /// `iota = 0` along a dimension of size 1.
-fn iota_of_one(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+pub(crate) fn iota_of_one(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let ty = rw.op(op).result_type(0).clone();
     (*ty.shape()?.get(iota_dimension(rw, op)?)? == 1).then_some(())?;
     let zero = vec![0u8; ty.element_type().dtype()?.bytes()];
@@ -284,18 +284,20 @@ fn reshape_of_reshape(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     forward(rw, op, reshape)
 }
 
-/// `reverse(x) = x` along no dimension, along dimensions of size 1, without elements or if all elements are equal.
+/// Whether a `reverse` is along no dimension, along dimensions of size 1, without elements or of elements that are all equal.
+pub(crate) fn is_reversed_in_place(rw: &Rewriter<'_>, op: OpRef<'_>) -> bool {
+    let operand = op.operand(0);
+    let dims = array(op, "dimensions");
+    let is_one = |t: &TensorType| dims.iter().all(|&d| t.shape.get(d as usize) == Some(&1));
+    dims.is_empty()
+        || static_tensor(rw, operand).is_some_and(|t| t.shape.contains(&0) || is_one(t))
+        || rw.constant_of(operand).is_some_and(|c| c.as_dense().is_some_and(DenseElements::is_splat))
+}
+
+/// `reverse(x) = x` where that moves nothing.
 fn reverse_in_place(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    let operand = rw.op(op).operand(0);
-    let dims = array(rw.op(op), "dimensions");
-    let is_uniform =
-        |rw: &Rewriter<'_>| rw.constant_of(operand).is_some_and(|c| c.as_dense().is_some_and(|d| d.is_splat()));
-    let stays = dims.is_empty()
-        || static_tensor(rw, operand)
-            .is_some_and(|t| t.shape.contains(&0) || dims.iter().all(|&d| t.shape.get(d as usize) == Some(&1)))
-        || is_uniform(rw);
-    stays.then_some(())?;
-    forward(rw, op, operand)
+    is_reversed_in_place(rw, rw.op(op)).then_some(())?;
+    to_same(rw, op)
 }
 
 /// `slice(x) = x` of all elements.

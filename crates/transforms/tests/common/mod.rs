@@ -5,7 +5,7 @@ use mlir::diag::{Source, render};
 use mlir::eval::RuntimeValue;
 use mlir::ods::Registry;
 use mlir::pass::NoObserver;
-use mlir::text::{ParseOptions, parse};
+use mlir::text::{ParseOptions, PrintOptions, parse, print_module};
 use mlir::verify::{VerifyOptions, verify};
 use mlir::{Diagnostics, Module};
 use numerics::Tensor;
@@ -22,8 +22,8 @@ fn succeed(errors: Diagnostics, source: &Arc<Source>) {
     assert!(errors.is_empty(), "{}", errors.iter().map(|e| render(e, Some(source))).collect::<String>());
 }
 
-/// Runs `@main` of a program after a pipeline.
-pub fn run(text: &str, pipeline: &str, inputs: &[Tensor]) -> Vec<Tensor> {
+/// The module that a pipeline makes of a program.
+fn transformed(text: &str, pipeline: &str) -> (Module, Arc<Source>) {
     let source = Arc::new(Source::new("<test>", text));
     let parsed = parse(source.clone(), &REGISTRY, ParseOptions::default());
     let mut module: Module = parsed.module;
@@ -31,8 +31,20 @@ pub fn run(text: &str, pipeline: &str, inputs: &[Tensor]) -> Vec<Tensor> {
     succeed(verify(&module, &VerifyOptions::default()), &source);
     let pipeline = PASSES.parse(pipeline).expect("a pipeline of known passes");
     succeed(pipeline.run(&mut module, Some(&VerifyOptions::default()), &mut NoObserver), &source);
+    (module, source)
+}
+
+/// What a pipeline makes of a program, as text.
+#[allow(dead_code)] // not all tests look at text
+pub fn passed(text: &str, pipeline: &str) -> String {
+    print_module(&transformed(text, pipeline).0, &PrintOptions::default())
+}
+
+/// Runs `@main` of a program after a pipeline.
+pub fn run(text: &str, pipeline: &str, inputs: &[Tensor]) -> Vec<Tensor> {
+    let (module, source) = transformed(text, pipeline);
     let inputs = inputs.iter().cloned().map(RuntimeValue::Tensor).collect();
-    let results = Interpreter::new(&module, Limits::default()).run("main", inputs, &mut Unobserved);
+    let results = Interpreter::new(&module, Limits::default()).run("main", inputs);
     let results = results.unwrap_or_else(|errors| {
         succeed(errors, &source);
         Vec::new()

@@ -1,0 +1,321 @@
+//! `stablehlo-aggressive-folder`: ops over constants become constants, and regions that cannot run or always run go.
+//!
+//! Folding is evaluation: what an op does to constants says the `eval` of its declaration, as in the interpreter. Some folds are
+//! left undone, as upstream: those whose results hardware does not agree on (division by zero, conversions out of range), and
+//! functions where they are not finite, which are more likely a problem of the program than a value it is after.
+
+use crate::evaluate::{evaluate, evaluate_block, evaluate_splats};
+use crate::simplify::{self, FOLD_OP_ELEMENT_LIMIT, LAST_FIRST, OPTIMIZE_FLOAT, element_limit, forward, splat_number};
+use hlo::attrs::ints;
+use hlo::ops::*;
+use mlir::attrs::DenseElements;
+use mlir::eval::RuntimeValue;
+use mlir::ods::Trait;
+use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::rewrite::effects::is_dead;
+use mlir::rewrite::{Pattern, PatternSet, Rewriter};
+use mlir::{Attribute, BlockId, OpId, OpRef, Type, Value};
+use numerics::Bytes;
+
+/// Folds ops over constants.
+pub const PASS: Pass = Pass::on_functions("stablehlo-aggressive-folder", "Fold StableHLO ops over constants", run)
+    .with_options(&[ASSUME_NO_UNDECLARED_SIDE_EFFECTS, FOLD_OP_ELEMENT_LIMIT, OPTIMIZE_FLOAT]);
+
+pub(crate) const ASSUME_NO_UNDECLARED_SIDE_EFFECTS: PassOption = PassOption {
+    name: "assume-no-undeclared-side-effects",
+    doc: "Take ops that declare no effects, such as calls, to have none where they cannot run",
+    kind: OptionKind::Bool(false),
+};
+
+/// All patterns.
+pub(crate) static PATTERNS: &[Pattern] = &[
+    Pattern::new("case-of-constant", CaseOp::DEF, case_of_constant),
+    Pattern::new("concatenate-splats", ConcatenateOp::DEF, concatenate_splats),
+    Pattern::new("broadcast-splat", BroadcastInDimOp::DEF, moved_splat),
+    Pattern::new("dynamic-slice-splat", DynamicSliceOp::DEF, moved_splat),
+    Pattern::new("reshape-splat", ReshapeOp::DEF, moved_splat),
+    Pattern::new("slice-splat", SliceOp::DEF, moved_splat),
+    Pattern::new("transpose-splat", TransposeOp::DEF, moved_splat),
+    Pattern::new("size-of-static", GetDimensionSizeOp::DEF, simplify::size_of_static),
+    Pattern::new("iota-of-one", IotaOp::DEF, simplify::iota_of_one),
+    Pattern::new("iota-of-nothing", IotaOp::DEF, iota_of_nothing),
+    Pattern::new("reduce-along-nothing", ReduceOp::DEF, simplify::reduce_along_nothing),
+    Pattern::new("reduce-to-outside", ReduceOp::DEF, simplify::reduce_to_outside),
+    Pattern::new("reduce-fixed-point", ReduceOp::DEF, reduce_fixed_point),
+    Pattern::new("set-dimension-size-to-same", SetDimensionSizeOp::DEF, set_dimension_size_to_same),
+    Pattern::new("while-false", WhileOp::DEF, while_false),
+    Pattern::new("while-false-unused", WhileOp::DEF, while_false_unused),
+    Pattern::any("constants", constants).with_benefit(0),
+];
+
+fn run(cx: &mut Context<'_>) {
+    cx.rewrite_with(&mut PatternSet::new(&[PATTERNS]), LAST_FIRST);
+}
+
+fn constant(rw: &mut Rewriter<'_>, value: Attribute, ty: Type) -> Value {
+    rw.make(ConstantOp::DEF, []).attr("value", value).result(ty)
+}
+
+/// `f(constants)` is a constant.
+fn constants(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let view = rw.op(op);
+    let is_ours = view.def().is_some_and(|def| matches!(def.dialect(), "stablehlo" | "chlo"));
+    (is_ours && !view.has_trait(&Trait::ConstantLike) && !view.operands().is_empty() && folds(rw, view))
+        .then_some(())?;
+    let values = evaluate_splats(view).or_else(|| evaluate(view, element_limit(rw)))?;
+    is_wanted(view, &values).then_some(())?;
+    let types: Vec<Type> = view.result_types().cloned().collect();
+    let values: Vec<Value> = values.into_iter().zip(types).map(|(value, ty)| constant(rw, value, ty)).collect();
+    rw.replace(op, &values);
+    Some(())
+}
+
+/// Whether an op folds if its operands are constants.
+fn folds(rw: &Rewriter<'_>, op: OpRef<'_>) -> bool {
+    let is_function = op.def().is_some_and(|def| def.attribute_index("result_accuracy").is_some());
+    if is_function && !rw.options().bool("optimize-float") {
+        return false;
+    }
+    if op.is(DivideOp::DEF) || op.is(RemainderOp::DEF) {
+        return !op.operand_type(1).element_type().is_integer(None) || !any_element(rw, op.operand(1), |x| x == 0.0);
+    }
+    if op.is(ConvertOp::DEF) {
+        let (from, to) = (op.operand_type(0).element_type(), op.result_type(0).element_type());
+        let to_integer = from.is_float() && to.is_integer(None) && *to != Type::i1();
+        return !to_integer || !any_element(rw, op.operand(0), |x| !fits(x, to));
+    }
+    // What moves nothing is for the simplification to remove.
+    !op.is(ReverseOp::DEF) || !simplify::is_reversed_in_place(rw, op)
+}
+
+/// Whether an element of a constant, as an f64, is such.
+fn any_element(rw: &Rewriter<'_>, value: Value, is_such: impl Fn(f64) -> bool) -> bool {
+    let tensor = rw.constant_of(value).and_then(|c| c.to_tensor()?.ok());
+    let wide = tensor.and_then(|t| numerics::math::convert(t, numerics::DType::F64).ok());
+    wide.and_then(|t| t.to_vec::<f64>().ok()).is_some_and(|elements| elements.into_iter().any(is_such))
+}
+
+/// Whether a float has a value in an integer type, and not by dropping the sign of a zero.
+fn fits(x: f64, ty: &Type) -> bool {
+    let Some(dtype) = ty.dtype() else { return false };
+    let bits = i32::try_from(dtype.bits()).unwrap_or(i32::MAX);
+    let (low, high) =
+        if dtype.is_signed() { (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1)) } else { (0.0, 2f64.powi(bits)) };
+    let whole = x.trunc();
+    x.is_finite() && (whole != 0.0 || !x.is_sign_negative()) && (low..high).contains(&whole)
+}
+
+/// Whether the results of a function are finite, or those of an op that only passes on what is not.
+fn is_wanted(op: OpRef<'_>, values: &[Attribute]) -> bool {
+    let passes_on = op.is(AbsOp::DEF) || op.is(NegateOp::DEF);
+    if passes_on || op.operands().len() != 1 || !op.has_trait(&Trait::Elementwise) {
+        return true;
+    }
+    values.iter().all(|value| {
+        let Some(dense) = value.as_dense() else { return true };
+        let Some(format) = dense.dtype().float_format().filter(|_| dense.dtype().is_float()) else { return true };
+        let number = |bytes: &[u8]| {
+            let mut bits = [0u8; 8];
+            bits[..bytes.len()].copy_from_slice(bytes);
+            format.decode(u64::from_le_bytes(bits))
+        };
+        dense.data().chunks_exact(dense.dtype().bytes()).all(|bytes| number(bytes).is_finite())
+    })
+}
+
+/// The stored form of the element that all elements of a constant are.
+fn splat_element(rw: &Rewriter<'_>, value: Value) -> Option<Vec<u8>> {
+    let constant = rw.constant_of(value)?;
+    let dense = constant.as_dense().filter(|d| d.is_splat() && d.num_elements() > 0)?;
+    Some(dense.data()[..].to_vec())
+}
+
+fn splat(rw: &mut Rewriter<'_>, element: Vec<u8>, ty: &Type) -> Option<Value> {
+    ty.as_tensor().filter(|t| t.has_static_shape())?;
+    let value = DenseElements::new(ty.clone(), Bytes::from_vec(element))?;
+    Some(constant(rw, value.into(), ty.clone()))
+}
+
+/// Elements that are all equal stay so wherever they move.
+fn moved_splat(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let element = splat_element(rw, *rw.op(op).operands().first()?)?;
+    let ty = rw.op(op).result_type(0).clone();
+    let moved = splat(rw, element, &ty)?;
+    rw.replace(op, &[moved]);
+    Some(())
+}
+
+/// `concatenate(splat(c), splat(c), x) = concatenate(splat(c), x)`
+fn concatenate_splats(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let dimension = usize::try_from(rw.op(op).attr("dimension")?.as_i64()?).ok()?;
+    let inputs = rw.op(op).operands().to_vec();
+    let mut runs: Vec<(Vec<Value>, Option<Vec<u8>>)> = Vec::new();
+    for &input in &inputs {
+        let element = splat_element(rw, input);
+        match runs.last_mut() {
+            Some((run, of)) if element.is_some() && *of == element => run.push(input),
+            _ => runs.push((vec![input], element)),
+        }
+    }
+    let size = |run: &[Value]| run.iter().map(|&v| Some(*rw.ty(v).shape()?.get(dimension)?)).sum::<Option<i64>>();
+    let sizes: Option<Vec<i64>> = runs.iter().map(|(run, _)| size(run)).collect();
+    let sizes = sizes?;
+    (runs.len() < inputs.len()).then_some(())?;
+    let mut merged = Vec::with_capacity(runs.len());
+    for ((run, element), size) in runs.into_iter().zip(sizes) {
+        let ty = rw.ty(run[0]).as_tensor()?.clone();
+        merged.push(match element.filter(|_| run.len() > 1) {
+            Some(element) => {
+                let mut shape = ty.shape;
+                shape[dimension] = size;
+                splat(rw, element, &Type::tensor(shape, ty.element))?
+            }
+            None => run[0],
+        });
+    }
+    match merged[..] {
+        [all] if rw.ty(all) == rw.op(op).result_type(0) => rw.replace(op, &[all]),
+        _ => rw.set_operands(op, &merged),
+    }
+    Some(())
+}
+
+/// `iota` without elements.
+fn iota_of_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let ty = rw.op(op).result_type(0).clone();
+    (ty.as_tensor()?.num_elements()? == 0).then_some(())?;
+    let value = DenseElements::new(ty.clone(), Bytes::from_vec(Vec::<u8>::new()))?;
+    let empty = constant(rw, value.into(), ty);
+    rw.replace(op, &[empty]);
+    Some(())
+}
+
+/// `set_dimension_size(x, size, d) = x` if that is the static size.
+fn set_dimension_size_to_same(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let [operand, size] = rw.op(op).operands().try_into().ok()?;
+    let ty = rw.ty(operand).as_tensor().filter(|t| t.has_static_shape())?;
+    let dimension = usize::try_from(rw.op(op).attr("dimension")?.as_i64()?).ok()?;
+    let size = rw.constant_of(size)?.as_dense()?.int_values()?;
+    (size == [*ty.shape.get(dimension)?]).then_some(())?;
+    forward(rw, op, operand)
+}
+
+/// `reduce(splat(x), x) = splat(x)` if `f(x, x) = x`.
+fn reduce_fixed_point(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let operands = rw.op(op).operands().to_vec();
+    let elements: Option<Vec<Vec<u8>>> = operands.iter().map(|&v| splat_element(rw, v)).collect();
+    let elements = elements?;
+    let (inputs, inits) = elements.split_at(elements.len() / 2);
+    (inputs == inits && !ints(rw.op(op).attr("dimensions")).is_empty()).then_some(())?;
+    let body = rw.entry(*rw.op(op).regions().first()?)?;
+    let scalar = |(&value, element): (&Value, &Vec<u8>)| {
+        let dtype = rw.ty(value).element_type().dtype()?;
+        Some(RuntimeValue::Tensor(numerics::Tensor::splat_bytes(dtype, [], element).ok()?))
+    };
+    let arguments: Option<Vec<RuntimeValue>> = operands.iter().zip(&elements).map(scalar).collect();
+    let returned = evaluate_block(rw, body, arguments?)?;
+    let is_fixed = returned.len() == inits.len() && returned.iter().zip(inits).all(|(r, x)| r.bytes()[..] == x[..]);
+    is_fixed.then_some(())?;
+    let types: Vec<Type> = rw.op(op).result_types().cloned().collect();
+    let is_static = types.iter().all(|ty| ty.as_tensor().is_some_and(|t| t.has_static_shape()));
+    is_static.then_some(())?;
+    let values: Option<Vec<Value>> =
+        inits.to_vec().into_iter().zip(&types).map(|(element, ty)| splat(rw, element, ty)).collect();
+    rw.replace(op, &values?);
+    Some(())
+}
+
+/// `case(constant i) { branches }` is what branch `i` computes. Branches with effects stay, as what depends on their being there
+/// may: then the op stays without a use, and branch `i` of it returns zeros.
+fn case_of_constant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let case = CaseOp::cast(rw.op(op))?;
+    let results: Vec<Value> = case.results().collect();
+    results.iter().any(|&r| !rw.is_unused(r)).then_some(())?;
+    let index = *rw.constant_of(case.index())?.as_dense()?.int_values()?.first()?;
+    let branches = case.branches();
+    let chosen = usize::try_from(index).ok().and_then(|i| branches.get(i)).or(branches.last()).copied()?;
+    let block = rw.entry(chosen)?;
+    let types: Vec<Type> = case.result_types().cloned().collect();
+    let placeholders: Option<Vec<Placeholder>> = types.iter().map(Placeholder::of).collect();
+    let placeholders = placeholders?;
+    let values = rw.terminator(block)?.operands().to_vec();
+    // What the branch computes goes before the op; its block stays, with placeholders to return.
+    let ops = rw.ops(block).to_vec();
+    let (&end, ops) = ops.split_last()?;
+    for &moved in ops {
+        rw.move_before(moved, op);
+    }
+    let zeros: Vec<Value> = {
+        rw.before(end);
+        placeholders.into_iter().map(|p| p.make(rw)).collect()
+    };
+    rw.set_operands(end, &zeros);
+    rw.set_root(op);
+    for (result, value) in results.into_iter().zip(values) {
+        rw.replace_uses(result, value);
+    }
+    Some(())
+}
+
+/// A value that nobody looks at.
+enum Placeholder {
+    Zero(Type, DenseElements),
+    Token,
+}
+
+impl Placeholder {
+    fn of(ty: &Type) -> Option<Placeholder> {
+        if *ty == hlo::types::token() {
+            return Some(Placeholder::Token);
+        }
+        let tensor = ty.as_tensor().filter(|t| t.has_static_shape())?;
+        let zero = vec![0u8; tensor.element.dtype()?.bytes()];
+        Some(Placeholder::Zero(ty.clone(), DenseElements::new(ty.clone(), Bytes::from_vec(zero))?))
+    }
+
+    fn make(self, rw: &mut Rewriter<'_>) -> Value {
+        match self {
+            Placeholder::Zero(ty, value) => constant(rw, value.into(), ty),
+            Placeholder::Token => rw.make(CreateTokenOp::DEF, []).result(hlo::types::token()),
+        }
+    }
+}
+
+/// The block of the condition, if that is always false.
+fn false_condition(rw: &Rewriter<'_>, op: OpId) -> Option<BlockId> {
+    let block = rw.entry(*rw.op(op).regions().first()?)?;
+    let condition = *rw.terminator(block)?.operands().first()?;
+    splat_number(rw, condition).filter(|n| n.is_zero()).map(|_| block)
+}
+
+/// `while (false) { … }` passes on its operands. One with effects stays, though none of them happens.
+fn while_false(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    false_condition(rw, op)?;
+    let results: Vec<Value> = rw.op(op).results().collect();
+    (results.iter().any(|&r| !rw.is_unused(r)) || is_dead(rw, op)).then_some(())?;
+    let operands = rw.op(op).operands().to_vec();
+    for (result, operand) in results.into_iter().zip(operands) {
+        rw.replace_uses(result, operand);
+    }
+    if is_dead(rw, op) {
+        rw.erase(op);
+    }
+    Some(())
+}
+
+/// `while (false) { … }` goes if nothing in it declares effects, and no declaration is taken for none.
+fn while_false_unused(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    rw.options().bool("assume-no-undeclared-side-effects").then_some(())?;
+    false_condition(rw, op)?;
+    rw.op(op).results().all(|r| rw.is_unused(r)).then_some(())?;
+    (!rw.walk(op).any(declares_effects)).then_some(())?;
+    rw.erase(op);
+    Some(())
+}
+
+/// Whether an op itself says that it has effects.
+fn declares_effects(op: OpRef<'_>) -> bool {
+    let flagged = op.attr("has_side_effect").and_then(|flag| flag.as_bool()) == Some(true);
+    let exchanges = [InfeedOp::DEF, OutfeedOp::DEF, SendOp::DEF, RecvOp::DEF];
+    flagged || exchanges.iter().any(|&def| op.is(def))
+}
