@@ -220,7 +220,7 @@ fn reduce_fixed_point(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let is_static = types.iter().all(|ty| ty.as_tensor().is_some_and(|t| t.has_static_shape()));
     is_static.then_some(())?;
     let values: Option<Vec<Value>> =
-        inits.to_vec().into_iter().zip(&types).map(|(element, ty)| splat(rw, element, ty)).collect();
+        inits.iter().cloned().zip(&types).map(|(element, ty)| splat(rw, element, ty)).collect();
     rw.replace(op, &values?);
     Some(())
 }

@@ -44,7 +44,7 @@ pub fn passed(text: &str, pipeline: &str) -> String {
 pub fn run(text: &str, pipeline: &str, inputs: &[Tensor]) -> Vec<Tensor> {
     let (module, source) = transformed(text, pipeline);
     let inputs = inputs.iter().cloned().map(RuntimeValue::Tensor).collect();
-    let results = Interpreter::new(&module, Limits::default()).run("main", inputs);
+    let results = Interpreter::new(&module, Limits::default()).run("main", inputs, &mut Unobserved);
     let results = results.unwrap_or_else(|errors| {
         succeed(errors, &source);
         Vec::new()
