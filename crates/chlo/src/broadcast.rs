@@ -3,7 +3,7 @@
 use crate::constraints::{BOOLEANS, BOOLEANS_OR_INTS, COMPLEXES, FLOATS, RANKED_BOOLEANS, TENSOR};
 use crate::enums::{COMPARISON_DIRECTION, COMPARISON_TYPE};
 use hlo::compat;
-use mlir::ods::Assembly;
+use mlir::ods::{Assembly, UpstreamInfers};
 use mlir::types::DYNAMIC;
 use mlir::{Diagnostic, OpRef, Type, op};
 
@@ -70,7 +70,7 @@ macro_rules! binary {
                 results { result: single $to }
                 attributes { broadcast_dimensions: optional I64Array }
                 traits [Pure $(, $extra)*]
-                hooks { assembly: Assembly::Format(FORMAT_TEXT), infer: Some($infer) }
+                hooks { assembly: Assembly::Format(FORMAT_TEXT), upstream_infers: UpstreamInfers::Nothing, infer: Some($infer) }
             }
         })*
     };
@@ -129,7 +129,7 @@ op! {
             compare_type: optional Enum(&COMPARISON_TYPE),
         }
         traits [Pure]
-        hooks { assembly: Assembly::Format(FORMAT_TEXT), infer: Some(|op| infer_binary(op, |_| mlir::Type::i1())) }
+        hooks { assembly: Assembly::Format(FORMAT_TEXT), upstream_infers: UpstreamInfers::Nothing, infer: Some(|op| infer_binary(op, |_| mlir::Type::i1())) }
     }
 }
 
@@ -144,7 +144,7 @@ op! {
                 "$pred `,` $on_true `,` $on_false attr-dict \
                  `:` `(` type($pred) `,` type($on_true) `,` type($on_false) `)` `->` type($result)",
             ),
-            infer: Some(infer_select),
+            upstream_infers: UpstreamInfers::Nothing, infer: Some(infer_select),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::constraints::{STATIC_TENSOR, TENSOR};
 use hlo::compat::with_element;
 use mlir::attrs::AttrKind;
 use mlir::eval::{EvalError, RuntimeValue};
-use mlir::ods::{Assembly, AttrConstraint};
+use mlir::ods::{Assembly, AttrConstraint, UpstreamInfers};
 use mlir::{Diagnostics, OpRef, Type, op};
 
 static SCALAR: AttrConstraint = AttrConstraint::Is("a number or elements", |a| {
@@ -40,7 +40,7 @@ op! {
         attributes { value: required SCALAR }
         traits [Pure, SameOperandsAndResultShape]
         hooks {
-            infer: Some(|op| Ok(vec![with_element(op.operand_type(0), value_type(op))])),
+            upstream_infers: UpstreamInfers::Nothing, infer: Some(|op| Ok(vec![with_element(op.operand_type(0), value_type(op))])),
             verify: Some(verify_constant_like),
         }
     }

@@ -155,7 +155,8 @@ fn parse_comment(line: &str) -> Option<Comment<'_>> {
         rest = designator[end..].trim_start_matches(' ');
     }
     let body = rest.strip_prefix("{{")?;
-    let body = &body[..body.rfind("}}")?];
+    // An expectation that starts with nothing expects any text, whatever follows.
+    let body = if body.starts_with("}}") { "" } else { &body[..body.rfind("}}")?] };
     let end = text.rfind("}}")? + 2;
     let pattern = if is_regex { regex(body) } else { Pattern::Text(body.to_string()) };
     Some(Comment { severity, place, pattern, text: &text[..end], start })

@@ -7,7 +7,7 @@ op! {
     pub AsyncDoneOp, "stablehlo.async_done" {
         operands { operand: single FUTURE_VALUE }
         results { result: single TENSOR }
-        hooks { eval: Some(eval), verify: Some(|op, out| out.extend(verify(op).err())) }
+        hooks { upstream_infers: UpstreamInfers::Everything, eval: Some(eval), verify: Some(|op, out| out.extend(verify(op).err())) }
     }
 }
 

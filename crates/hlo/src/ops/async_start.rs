@@ -9,7 +9,7 @@ op! {
         results { result: single FUTURE_VALUE }
         regions { body: one }
         traits [IsolatedFromAbove, SingleBlock, ImplicitTerminator("stablehlo.return")]
-        hooks { eval: Some(eval), verify_regions: Some(|op, out| out.extend(verify(op).err())) }
+        hooks { upstream_infers: UpstreamInfers::Everything, eval: Some(eval), verify_regions: Some(|op, out| out.extend(verify(op).err())) }
     }
 }
 

@@ -11,6 +11,7 @@ op! {
         regions { branches: each one }
         traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
+            upstream_infers: UpstreamInfers::Everything,
             eval: Some(eval),
             canonicalize: &[("case-of-constant", inline_chosen_branch)],
             refine: Some(|op| infer::branches(op, ["case_c2", "case_c3"]).ok()),

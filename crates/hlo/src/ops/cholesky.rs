@@ -11,6 +11,7 @@ op! {
         attributes { lower: implied Bool => DefaultValue::Bool(false) }
         traits [NoMemoryEffect]
         hooks {
+            upstream_infers: UpstreamInfers::Everything,
             eval: Some(eval),
             assembly: Assembly::Format(
                 "$a (`,` `lower` `=` $lower^)? \

@@ -10,6 +10,7 @@ op! {
         results { result: single TENSOR }
         traits [Elementwise, NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
+            upstream_infers: UpstreamInfers::Everything,
             eval: Some(eval),
             assembly: Assembly::Format(
                 "$min `,` $operand `,` $max \

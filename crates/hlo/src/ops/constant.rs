@@ -11,6 +11,7 @@ op! {
         attributes { value: required Elements }
         traits [ConstantLike, Pure]
         hooks {
+            upstream_infers: UpstreamInfers::Everything,
             eval: Some(eval),
             assembly: Assembly::Custom { parse, print },
             result_name: Some(result_name),

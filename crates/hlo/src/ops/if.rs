@@ -11,6 +11,7 @@ op! {
         regions { true_branch: one, false_branch: one }
         traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
+            upstream_infers: UpstreamInfers::Everything,
             eval: Some(eval),
             refine: Some(|op| infer::branches(op, ["if_c1", "if_c2"]).ok()),
             verify: Some(|op, out| out.extend(verify(op).err())),

@@ -11,6 +11,7 @@ op! {
         regions { computation: one }
         traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
+            upstream_infers: UpstreamInfers::Everything,
             eval: Some(eval),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_regions: Some(|op, out| out.extend(verify_computation(op).err())),

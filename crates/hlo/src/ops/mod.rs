@@ -98,7 +98,7 @@ mod prelude {
     pub(super) use crate::quantized;
     pub(super) use crate::refine;
     pub(super) use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
-    pub(super) use mlir::ods::Assembly;
+    pub(super) use mlir::ods::{Assembly, UpstreamInfers};
     pub(super) use mlir::process::Channel;
     pub(super) use mlir::rewrite::Rewriter;
     pub(super) use mlir::types::DYNAMIC;

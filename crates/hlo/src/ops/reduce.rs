@@ -17,6 +17,7 @@ op! {
         hooks {
             assembly: Assembly::Custom { parse, print },
             eval: Some(eval),
+            upstream_infers: UpstreamInfers::Nothing,
             infer: Some(infer),
             infer_label: "reduce_c7",
             verify_regions: Some(|op, out| out.extend(verify_body(op).err())),

@@ -20,6 +20,7 @@ op! {
         traits [SameVariadicOperandSize, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
             eval: Some(eval),
+            upstream_infers: UpstreamInfers::Nothing,
             infer: Some(infer),
             infer_label: "reduce_window_c15",
             verify_regions: Some(|op, out| out.extend(verify_body(op).err())),

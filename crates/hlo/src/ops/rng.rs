@@ -14,6 +14,7 @@ op! {
         results { result: single PRED_INT_OR_FLOAT_TENSOR }
         attributes { rng_distribution: required Enum(&RNG_DISTRIBUTION) }
         hooks {
+            upstream_infers: UpstreamInfers::Everything,
             assembly: Assembly::Format(
                 "$a `,` $b `,` $shape `,` `distribution` `=` $rng_distribution \
                  attr-dict `:` functional-type(operands, results)",

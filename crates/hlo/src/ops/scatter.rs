@@ -17,6 +17,7 @@ op! {
         traits [SameVariadicOperandSize, RecursiveMemoryEffects]
         hooks {
             eval: Some(eval),
+            upstream_infers: UpstreamInfers::Nothing,
             infer: Some(infer),
             infer_label: "scatter_c24",
             verify: Some(|op, out| out.extend(verify(op).err())),

@@ -18,6 +18,7 @@ op! {
         traits [RecursiveMemoryEffects]
         hooks {
             eval: Some(eval),
+            upstream_infers: UpstreamInfers::Nothing,
             infer: Some(infer),
             infer_label: "select_and_scatter_c11",
             verify: Some(|op, out| out.extend(verify(op).err())),

@@ -13,6 +13,7 @@ op! {
             source_target_pairs: optional IntElements(64),
         }
         hooks {
+            upstream_infers: UpstreamInfers::Everything,
             eval: Some(eval),
             infer: Some(infer::token),
             verify: Some(|op, out| out.extend(verify(op).err())),

@@ -27,6 +27,18 @@ use crate::types::Type;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+/// Which errors upstream finds when it infers the types of results. It reports each of those twice: the reason, and that types
+/// could not be inferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UpstreamInfers {
+    /// None: it checks types where it verifies the rest.
+    Nothing,
+    /// Those of [`OpDef::infer`].
+    Types,
+    /// Those of all hooks.
+    Everything,
+}
+
 /// The declaration of an op. Its identity is its address.
 pub struct OpDef {
     /// Full name, such as `stablehlo.add`.
@@ -62,6 +74,8 @@ pub struct OpDef {
     pub to_static: Option<Rewrite>,
     /// The constraint that results break whose types are not those inferred, as a diagnostic's label.
     pub infer_label: &'static str,
+    /// Which errors upstream finds when it infers the types of results.
+    pub upstream_infers: UpstreamInfers,
     /// The meaning of the op on values.
     pub eval: Option<EvalFn>,
     /// What the op is when some operands are constants: values or constants in the place of its results.
@@ -112,6 +126,7 @@ impl OpDef {
         refine: None,
         to_static: None,
         infer_label: "result-type",
+        upstream_infers: UpstreamInfers::Types,
         eval: None,
         fold: None,
         canonicalize: &[],
