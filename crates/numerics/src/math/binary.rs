@@ -1,7 +1,7 @@
 //! Elementwise operations with two operands.
 
 use super::kernel::{zip, zip_to};
-use super::{complex, scalar};
+use super::{complex, double, scalar};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Float, Integer, Number, Real};
 use crate::{DType, Tensor, TensorError, dispatch, dispatch_all};
 
@@ -78,6 +78,7 @@ pub fn binary(op: BinaryOp, lhs: Tensor, rhs: Tensor) -> Result<Tensor, TensorEr
             _ => dispatch!(dtype, [integer, float] T => zip::<T>(lhs, rhs, T::power), else unsupported()),
         },
         BinaryOp::Atan2 => match dtype {
+            DType::F64 => zip(lhs, rhs, double::atan2),
             DType::C64 | DType::C128 => complex_function(complex::atan2, lhs, rhs),
             _ => dispatch!(
                 dtype,

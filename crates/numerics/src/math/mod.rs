@@ -5,13 +5,15 @@
 //! keep an operand, pass a clone, which shares the elements.
 //!
 //! Arithmetic is exactly rounded in the type of the elements. The other functions of numbers of at most
-//! 32 bits are computed in `f64` and rounded once; those of `f64` come from the `libm` crate, so that
-//! results have the same bits on every platform.
+//! 32 bits are computed in `f64` and rounded once; those of `f64` come from the `libm` crate or, where that is not precise
+//! enough, from numbers of twice the precision (`double.rs`). So results have the same bits on every platform.
+//! `docs/accuracy.md` states how near they are to the exact values.
 
 pub mod binary;
 pub mod compare;
 pub mod complex;
 pub mod convert;
+mod double;
 mod kernel;
 pub mod scalar;
 pub mod unary;

@@ -106,7 +106,8 @@ pub fn digamma(x: f64) -> f64 {
         return f64::NEG_INFINITY.copysign(-x);
     }
     if x < 0.0 {
-        let fraction = x - x.floor();
+        // Exact, and of either sign: what tan needs near its zeros.
+        let fraction = x - x.round();
         if fraction == 0.0 || x.is_infinite() {
             return f64::NAN;
         }

@@ -2,7 +2,7 @@
 
 use super::complex::{self, Complex64};
 use super::kernel::{map, map_to};
-use super::scalar;
+use super::{double, scalar};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Float, Integer, Number, Real};
 use crate::{DType, I1, Tensor, TensorError, dispatch};
 
@@ -49,7 +49,10 @@ macro_rules! unary_ops {
 /// The functions behind an operation that is defined by functions of numbers.
 #[derive(Default)]
 struct Functions {
+    /// Within a few units of the last place of `f64`: enough for the narrower types.
     real: Option<RealFunction>,
+    /// For `f64` itself, where `real` is not good enough.
+    double: Option<RealFunction>,
     complex: Option<ComplexFunction>,
     predicate: Option<Predicate>,
 }
@@ -57,14 +60,14 @@ struct Functions {
 unary_ops! {
     Abs "abs";
     Acos "acos" real(libm::acos) complex(complex::acos);
-    Acosh "acosh" real(scalar::acosh) complex(complex::acosh);
+    Acosh "acosh" real(scalar::acosh) double(double::acosh) complex(complex::acosh);
     Asin "asin" real(libm::asin) complex(complex::asin);
-    Asinh "asinh" real(libm::asinh) complex(complex::asinh);
+    Asinh "asinh" real(libm::asinh) double(double::asinh) complex(complex::asinh);
     Atan "atan" real(libm::atan) complex(complex::atan);
-    Atanh "atanh" real(libm::atanh) complex(complex::atanh);
+    Atanh "atanh" real(libm::atanh) double(double::atanh) complex(complex::atanh);
     Cbrt "cbrt" real(libm::cbrt) complex(complex::cbrt);
     Ceil "ceil" real(f64::ceil);
-    Cosh "cosh" real(libm::cosh) complex(complex::cosh);
+    Cosh "cosh" real(libm::cosh) double(double::cosh) complex(complex::cosh);
     Cosine "cosine" real(libm::cos) complex(complex::cos);
     CountLeadingZeros "count_leading_zeros";
     Digamma "digamma" real(scalar::digamma);
@@ -82,20 +85,20 @@ unary_ops! {
     Lgamma "lgamma" real(scalar::lgamma);
     Log "log" real(libm::log) complex(complex::log);
     LogPlusOne "log_plus_one" real(libm::log1p) complex(complex::log_1p);
-    Logistic "logistic" real(scalar::logistic) complex(complex::logistic);
+    Logistic "logistic" real(scalar::logistic) double(double::logistic) complex(complex::logistic);
     Negate "negate";
     Not "not";
     Popcnt "popcnt";
     Real "real";
     RoundNearestAfz "round_nearest_afz" real(f64::round);
     RoundNearestEven "round_nearest_even" real(f64::round_ties_even);
-    Rsqrt "rsqrt" real(|x| 1.0 / x.sqrt()) complex(complex::rsqrt);
+    Rsqrt "rsqrt" real(|x| 1.0 / x.sqrt()) double(double::rsqrt) complex(complex::rsqrt);
     Sign "sign" complex(complex::sign);
     Sine "sine" real(libm::sin) complex(complex::sin);
-    Sinh "sinh" real(libm::sinh) complex(complex::sinh);
+    Sinh "sinh" real(libm::sinh) double(double::sinh) complex(complex::sinh);
     Sqrt "sqrt" real(f64::sqrt) complex(complex::sqrt);
     Tan "tan" real(libm::tan) complex(complex::tan);
-    Tanh "tanh" real(libm::tanh) complex(complex::tanh);
+    Tanh "tanh" real(libm::tanh) double(double::tanh) complex(complex::tanh);
 }
 
 /// Applies an operation to every element. The result has the operand's type, but for [`UnaryOp::Abs`],
@@ -135,6 +138,7 @@ pub fn unary(op: UnaryOp, operand: Tensor) -> Result<Tensor, TensorError> {
         (UnaryOp::RoundNearestEven, DType::F32) => map(operand, f32::round_ties_even),
         (UnaryOp::IsFinite, DType::F32) => map_to(&operand, |x: f32| I1::new(x.is_finite())),
         _ => match op.functions() {
+            Functions { double: Some(f), .. } if dtype == DType::F64 => map(operand, f),
             Functions { real: Some(f), .. } if dtype.is_float() => real_function(f, operand),
             Functions { complex: Some(f), .. } if dtype.is_complex() => complex_function(f, operand),
             Functions { predicate: Some(f), .. } => dispatch!(
