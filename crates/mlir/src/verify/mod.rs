@@ -344,7 +344,7 @@ fn infers_in_upstream(op: OpRef<'_>, def: &OpDef) -> bool {
     let unlike = def.has_trait(&Trait::Elementwise) && (quantized || !one_shape);
     match def.upstream_infers {
         UpstreamInfers::Nothing => false,
-        UpstreamInfers::Types => !negative && !unlike && !(op.operands().is_empty() && op.num_results() > 0),
+        UpstreamInfers::Types => !(negative || unlike || op.operands().is_empty()),
         UpstreamInfers::Everything => true,
     }
 }
