@@ -60,6 +60,12 @@ pub fn same_elements(op: OpRef<'_>, label: &'static str) -> Verdict {
     all_agree(op, label, "compatible element types", compat::elements)
 }
 
+/// All operands and results have compatible shapes and element types, or the op breaks its `infer_label`.
+pub fn elementwise(op: OpRef<'_>, out: &mut Diagnostics) {
+    let label = op.def().map_or("", |def| def.infer_label);
+    out.extend(same_shapes(op, label).and_then(|()| same_elements(op, label)).err());
+}
+
 /// Result `i` has exactly the type of operand `i`.
 pub fn pairwise_same_types(op: OpRef<'_>, label: &'static str) -> Verdict {
     require(op, label, op.operand_types().eq(op.result_types()), || {

@@ -23,7 +23,7 @@ pub static FUTURE: TypeDef = TypeDef {
     doc: "The pending results, of the types listed, of an operation that was started and may not be done.",
     params: &[ParamDef { name: "types", kind: ParamKind::Types, optional: false }],
     assembly: ParamAssembly::Custom { parse: parse_future, print: print_future },
-    verify: None,
+    verify: Some(verify_future),
     compatible: None,
 };
 
@@ -42,6 +42,15 @@ pub fn future(types: Vec<Type>) -> Type {
 pub fn future_types(ty: &Type) -> Option<Vec<Type>> {
     let types = ty.as_dialect(&FUTURE)?.first()?.as_ref()?.as_array()?;
     types.iter().map(|t| t.as_type().cloned()).collect()
+}
+
+/// What is pending are tensors.
+fn verify_future(params: &[Option<Attribute>]) -> Result<(), String> {
+    let types = params.first().and_then(Option::as_ref).and_then(Attribute::as_array).unwrap_or(&[]);
+    match types.iter().filter_map(Attribute::as_type).find(|ty| ty.as_tensor().is_none()) {
+        Some(ty) => Err(format!("a future must be of ranked tensors; found {ty}")),
+        None => Ok(()),
+    }
 }
 
 /// Reads `<T, U>`.

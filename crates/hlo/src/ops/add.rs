@@ -7,7 +7,7 @@ op! {
     pub AddOp, "stablehlo.add" {
         operands { lhs: single TENSOR_OR_PER_AXIS_QUANTIZED, rhs: single TENSOR_OR_PER_AXIS_QUANTIZED }
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
-        traits [Elementwise, NoMemoryEffect, SpeculatableIfAllInputsStatic, Commutative]
+        traits [Elementwise, NoMemoryEffect, SpeculatableIfAllInputsStatic, Commutative, Check("add", |op, out| out.extend(verify(op).err()))]
         hooks {
             eval: Some(eval::binary),
             assembly: Assembly::Format(
@@ -16,7 +16,6 @@ op! {
             ),
             infer: Some(infer),
             infer_label: "add_c1",
-            verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
 }
@@ -24,15 +23,9 @@ op! {
 /// A per-axis and a per-tensor quantized operand make a per-axis quantized sum.
 fn infer(op: OpRef<'_>) -> Inferred {
     let (lhs, rhs) = (op.operand_type(0), op.operand_type(1));
-    let (Some(l), Some(r)) = (quantized::quantized(lhs), quantized::quantized(rhs)) else {
+    if quantized::quantized(lhs).is_none() {
         return infer::merged_operands(op);
-    };
-    require(op, "add_c3", l.storage == r.storage, || {
-        format!("operands must have one storage type; found {lhs} and {rhs}")
-    })?;
-    require(op, "add_c4", l.expressed == r.expressed, || {
-        format!("operands must express one type; found {lhs} and {rhs}")
-    })?;
+    }
     let element = if quantized::axis(lhs).is_some() { lhs } else { rhs }.element_type().clone();
     let alike = [compat::with_element(lhs, element.clone()), compat::with_element(rhs, element)];
     let fits = compat::types(&alike[0], &alike[1]);
@@ -43,7 +36,29 @@ fn infer(op: OpRef<'_>) -> Inferred {
 }
 
 fn verify(op: OpRef<'_>) -> Verdict {
-    let result = op.result_type(0);
+    check::same_shapes(op, "add_c1")?;
+    let types = [op.operand_type(0), op.operand_type(1), op.result_type(0)];
+    let [Some(l), Some(r), Some(of_result)] = types.map(quantized::quantized) else {
+        require(op, "add_c2", types.iter().all(|t| quantized::quantized(t).is_none()), || {
+            format!(
+                "operands and result must all be quantized or none of them; found {}",
+                check::list(types.into_iter())
+            )
+        })?;
+        return check::same_elements(op, "add_c1");
+    };
+    let (storages, expressed) = ([r.storage, of_result.storage], [r.expressed, of_result.expressed]);
+    require(op, "add_c3", storages.iter().all(|s| *s == l.storage), || {
+        format!("operands and result must have one storage type; found {}", check::list(types.into_iter()))
+    })?;
+    require(op, "add_c4", expressed.iter().all(|e| *e == l.expressed), || {
+        format!("operands and result must express one type; found {}", check::list(types.into_iter()))
+    })?;
+    let (lhs, rhs, result) = (types[0], types[1], types[2]);
+    let per_axis = quantized::axis(lhs).is_some() || quantized::axis(rhs).is_some();
+    require(op, "add_c5", per_axis == quantized::axis(result).is_some(), || {
+        format!("the result must be quantized per axis if an operand is; found {}", check::list(types.into_iter()))
+    })?;
     for (label, operand) in [("add_c6", op.operand_type(0)), ("add_c7", op.operand_type(1))] {
         let axis = quantized::axis(operand);
         require(op, label, axis.is_none() || axis == quantized::axis(result), || {

@@ -9,12 +9,13 @@ op! {
         operands { operands: variadic TENSOR }
         results { results: variadic TENSOR }
         attributes {
-            split_dimension: required Int(64),
-            concat_dimension: required Int(64),
-            split_count: required Int(64),
+            split_dimension: required NonNegative(64),
+            concat_dimension: required NonNegative(64),
+            split_count: required Positive(64),
             replica_groups: required AnyOf(&[&IntElements(64), &Def(&REPLICA_GROUP_MESH_AXES)]),
             channel_handle: optional Def(&CHANNEL_HANDLE),
         }
+        traits [Check("all_to_all_c9", |op, out| out.extend(verify_pairs(op).err()))]
         hooks {
             eval: Some(eval),
             infer: Some(infer),
@@ -24,10 +25,17 @@ op! {
     }
 }
 
+/// An operand a result, of the same elements.
+fn verify_pairs(op: OpRef<'_>) -> Verdict {
+    let (operands, results) = (op.operands().len(), op.num_results());
+    check::count(op, "all_to_all_c9", "results", results, operands, "the number of operands")?;
+    check::pairwise_same_elements(op, "all_to_all_c9")
+}
+
+/// `split_count` is positive by declaration (`all_to_all_c4`).
 fn infer(op: OpRef<'_>) -> Inferred {
     let (split, concat) = (integer(op.attr("split_dimension")), integer(op.attr("concat_dimension")));
     let count = integer(op.attr("split_count"));
-    check::at_least(op, "all_to_all_c4", "split_count", &[count], 1)?;
     let labels = ["all_to_all_c5", "all_to_all_c7"];
     if let Some([_, size]) = check::replica_groups(op, labels, op.attr("replica_groups"), true)? {
         require(op, "all_to_all_c8", size == count, || {

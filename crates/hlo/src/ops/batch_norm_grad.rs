@@ -18,7 +18,7 @@ op! {
             grad_scale: single FLOAT_OR_QUANTIZED_1D_TENSOR,
             grad_offset: single FLOAT_OR_QUANTIZED_1D_TENSOR,
         }
-        attributes { epsilon: required Float(32), feature_index: required Int(64) }
+        attributes { epsilon: required Float(32), feature_index: required NonNegative(64) }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
             eval: Some(eval),

@@ -15,7 +15,7 @@ op! {
             variance: single FLOAT_OR_QUANTIZED_1D_TENSOR,
         }
         results { result: single FLOAT_OR_QUANTIZED_TENSOR }
-        attributes { epsilon: required Float(32), feature_index: required Int(64) }
+        attributes { epsilon: required Float(32), feature_index: required NonNegative(64) }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
             eval: Some(eval),

@@ -17,7 +17,7 @@ op! {
             batch_mean: single FLOAT_OR_QUANTIZED_1D_TENSOR,
             batch_var: single FLOAT_OR_QUANTIZED_1D_TENSOR,
         }
-        attributes { epsilon: required Float(32), feature_index: required Int(64) }
+        attributes { epsilon: required Float(32), feature_index: required NonNegative(64) }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
             eval: Some(eval),

@@ -9,7 +9,10 @@ macro_rules! binary {
             pub $view, $name {
                 operands { lhs: single $set, rhs: single $set }
                 results { result: single $set }
-                traits [Elementwise, NoMemoryEffect, SpeculatableIfAllInputsStatic $(, $commutative)?]
+                traits [
+                    Elementwise, NoMemoryEffect, SpeculatableIfAllInputsStatic, Check("elementwise", check::elementwise)
+                    $(, $commutative)?
+                ]
                 hooks {
                     infer: Some(infer::merged_operands),
                     infer_label: $label,

@@ -11,25 +11,24 @@ op! {
         attributes { lower: implied Bool => DefaultValue::Bool(false) }
         traits [NoMemoryEffect]
         hooks {
-            upstream_infers: UpstreamInfers::Everything,
             eval: Some(eval),
             assembly: Assembly::Format(
                 "$a (`,` `lower` `=` $lower^)? \
                  attr-dict `:` custom<SameOperandsAndResultType>(type($a), type($result))",
             ),
-            infer: Some(infer::first_operand),
+            infer: Some(infer),
             infer_label: "cholesky_c1",
-            verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
 }
 
-fn verify(op: OpRef<'_>) -> Verdict {
+fn infer(op: OpRef<'_>) -> Inferred {
     let a = op.operand_type(0);
     let [.., rows, columns] = *shape(a) else {
         return Err(op.error("cholesky_c2", format!("a must have at least 2 dimensions; found {a}")));
     };
-    require(op, "cholesky_c3", compat::dims(rows, columns), || format!("matrices in a must be square; found {a}"))
+    require(op, "cholesky_c3", compat::dims(rows, columns), || format!("matrices in a must be square; found {a}"))?;
+    infer::first_operand(op)
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

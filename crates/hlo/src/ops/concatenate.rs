@@ -7,8 +7,8 @@ op! {
     pub ConcatenateOp, "stablehlo.concatenate" {
         operands { inputs: variadic TENSOR }
         results { result: single TENSOR }
-        attributes { dimension: required Int(64) }
-        traits [NoMemoryEffect]
+        attributes { dimension: required NonNegative(64) }
+        traits [NoMemoryEffect, Check("concatenate_c3", |op, out| out.extend(verify_inputs(op).err()))]
         hooks {
             eval: Some(eval),
             assembly: Assembly::Format(
@@ -21,10 +21,13 @@ op! {
     }
 }
 
+fn verify_inputs(op: OpRef<'_>) -> Verdict {
+    let given = !op.operands().is_empty();
+    require(op, "concatenate_c3", given, || "there must be at least one input; found none".to_string())
+}
+
 fn infer(op: OpRef<'_>) -> Inferred {
-    let Some(first) = op.operand_types().next() else {
-        return Err(op.error("concatenate_c3", "there must be at least one input; found none"));
-    };
+    let Some(first) = op.operand_types().next() else { return Ok(Vec::new()) };
     let dimension = integer(op.attr("dimension"));
     check::in_range(op, "concatenate_c4", "dimension", &[dimension], rank(first))?;
     let d = dimension as usize;

@@ -11,11 +11,12 @@ op! {
         attributes { value: required Elements }
         traits [ConstantLike, Pure]
         hooks {
-            upstream_infers: UpstreamInfers::Everything,
             eval: Some(eval),
             assembly: Assembly::Custom { parse, print },
             result_name: Some(result_name),
-            verify: Some(|op, out| out.extend(verify(op).err())),
+            infer: Some(infer),
+            infer_label: "constant_c1",
+            upstream_infers: UpstreamInfers::Everything,
         }
     }
 }
@@ -30,11 +31,11 @@ pub fn constant_parts(value: &Attribute, ty: &Type) -> Option<OpParts> {
 }
 
 /// A quantized constant holds stored integers.
-fn verify(op: OpRef<'_>) -> Verdict {
-    let Some(value) = op.property(0).map(Attribute::ty) else { return Ok(()) };
+fn infer(op: OpRef<'_>) -> Inferred {
+    let Some(value) = op.property(0).map(Attribute::ty) else { return Ok(Vec::new()) };
     let result = op.result_type(0);
     let stored = quantized::quantized(result).map(|view| compat::with_element(result, view.storage.clone()));
-    check::has_exact_type(op, "constant_c1", "value", &value, stored.as_ref().unwrap_or(result))
+    Ok(vec![if stored.as_ref() == Some(&value) { result.clone() } else { value }])
 }
 
 /// `{attributes} dense<…> : T`, or the generic form without quotes if the result has another type than the value.

@@ -7,7 +7,7 @@ op! {
     pub GetDimensionSizeOp, "stablehlo.get_dimension_size" {
         operands { operand: single TENSOR_OR_PER_AXIS_QUANTIZED }
         results { result: single I32_TENSOR }
-        attributes { dimension: required Int(64) }
+        attributes { dimension: required NonNegative(64) }
         traits [Pure]
         hooks {
             eval: Some(eval),

@@ -7,7 +7,7 @@ op! {
     pub GetTupleElementOp, "stablehlo.get_tuple_element" {
         operands { operand: single TUPLE }
         results { result: single ANY_VALUE }
-        attributes { index: required Int(32) }
+        attributes { index: required NonNegative(32) }
         traits [Pure]
         hooks {
             eval: Some(eval),

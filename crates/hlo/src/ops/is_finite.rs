@@ -13,6 +13,7 @@ op! {
             eval: Some(eval::unary),
             infer: Some(infer),
             infer_label: "is_finite_c1",
+            upstream_infers: UpstreamInfers::Nothing,
         }
     }
 }

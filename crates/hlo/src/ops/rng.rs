@@ -14,19 +14,19 @@ op! {
         results { result: single PRED_INT_OR_FLOAT_TENSOR }
         attributes { rng_distribution: required Enum(&RNG_DISTRIBUTION) }
         hooks {
-            upstream_infers: UpstreamInfers::Everything,
             assembly: Assembly::Format(
                 "$a `,` $b `,` $shape `,` `distribution` `=` $rng_distribution \
                  attr-dict `:` functional-type(operands, results)",
             ),
             refine: Some(|op| refine::by_operand(op, 2)),
             eval: Some(eval),
-            verify: Some(|op, out| out.extend(verify(op).err())),
+            infer: Some(infer),
+            infer_label: "rng_c3",
         }
     }
 }
 
-fn verify(op: OpRef<'_>) -> Verdict {
+fn infer(op: OpRef<'_>) -> Inferred {
     let (a, b, result) = (op.operand_type(0), op.operand_type(1), op.result_type(0));
     require(op, "rng_c1", compat::elements(a, b) && compat::elements(a, result), || {
         format!("a, b and the result must have one element type; found {a}, {b} and {result}")
@@ -35,7 +35,10 @@ fn verify(op: OpRef<'_>) -> Verdict {
     require(op, "rng_c2", !normal || a.element_type().is_float(), || {
         format!("normally distributed numbers must be floats; found {a}")
     })?;
-    check::shape_operand(op, "rng_c3", "shape", 2)
+    let entries = shape(op.operand_type(2)).first().and_then(|&n| usize::try_from(n).ok()).unwrap_or(0);
+    let sizes = check::constant_ints(op, 2).unwrap_or_else(|| vec![DYNAMIC; entries]);
+    check::at_least(op, "rng_c3", "shape", &sizes.iter().copied().filter(|&d| d != DYNAMIC).collect::<Vec<_>>(), 0)?;
+    Ok(vec![Type::tensor(sizes, result.element_type().clone())])
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {

@@ -7,7 +7,7 @@ op! {
     pub SetDimensionSizeOp, "stablehlo.set_dimension_size" {
         operands { operand: single TENSOR, size: single I32_TENSOR }
         results { result: single TENSOR }
-        attributes { dimension: required Int(64) }
+        attributes { dimension: required NonNegative(64) }
         traits [NoMemoryEffect]
         hooks {
             eval: Some(eval),

@@ -17,6 +17,10 @@ pub enum AttrConstraint {
     Int(u32),
     /// An integer of unsigned type of that width.
     UInt(u32),
+    /// An integer of signless type of that width, at least 0.
+    NonNegative(u32),
+    /// An integer of signless type of that width, at least 1.
+    Positive(u32),
     /// An integer of type `index`.
     Index,
     /// An integer of any type.
@@ -83,6 +87,12 @@ impl AttrConstraint {
             AttrConstraint::UInt(width) => {
                 matches!(&**attr, AttrKind::Integer { ty, .. } if is_int(ty, width, Signedness::Unsigned))
             }
+            AttrConstraint::NonNegative(width) => {
+                AttrConstraint::Int(width).holds(attr) && attr.as_i64().is_some_and(|n| n >= 0)
+            }
+            AttrConstraint::Positive(width) => {
+                AttrConstraint::Int(width).holds(attr) && attr.as_i64().is_some_and(|n| n >= 1)
+            }
             AttrConstraint::Index => matches!(&**attr, AttrKind::Integer { ty, .. } if ty.is_index()),
             AttrConstraint::AnyInt => matches!(**attr, AttrKind::Integer { .. }),
             AttrConstraint::Float(width) => {
@@ -119,6 +129,8 @@ impl AttrConstraint {
             AttrConstraint::Bool => "a boolean".into(),
             AttrConstraint::Int(width) => format!("an integer of type i{width}"),
             AttrConstraint::UInt(width) => format!("an integer of type ui{width}"),
+            AttrConstraint::NonNegative(width) => format!("an integer of type i{width} that is at least 0"),
+            AttrConstraint::Positive(width) => format!("an integer of type i{width} that is at least 1"),
             AttrConstraint::Index => "an integer of type index".into(),
             AttrConstraint::AnyInt => "an integer".into(),
             AttrConstraint::Float(width) => format!("a float of type f{width}"),

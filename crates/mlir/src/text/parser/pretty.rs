@@ -107,7 +107,12 @@ impl<'a> Parser<'a> {
                 AttrConstraint::I64Array | AttrConstraint::I32Array | AttrConstraint::BoolArray => self.at_punct(b'['),
                 AttrConstraint::ArrayOf(_) => self.at_punct(b'['),
                 AttrConstraint::Dictionary => self.at_punct(b'{'),
-                AttrConstraint::Int(_) | AttrConstraint::UInt(_) | AttrConstraint::Index | AttrConstraint::Float(_) => {
+                AttrConstraint::Int(_)
+                | AttrConstraint::NonNegative(_)
+                | AttrConstraint::Positive(_)
+                | AttrConstraint::UInt(_)
+                | AttrConstraint::Index
+                | AttrConstraint::Float(_) => {
                     matches!(self.token.kind, Kind::Integer | Kind::Float | Kind::Punct(b'-'))
                 }
                 AttrConstraint::Def(_) => matches!(self.token.kind, Kind::Punct(b'<') | Kind::Hash),
@@ -200,7 +205,10 @@ impl<'a> Parser<'a> {
             AttrConstraint::SymbolName => return Ok(Attribute::string(&*self.symbol_name()?)),
             AttrConstraint::Type(_) => return Ok(self.ty()?.into()),
             AttrConstraint::Def(def) => return self.bare_attribute(def),
-            AttrConstraint::Int(width) | AttrConstraint::IntEnum(width, _) => typed(width, Signedness::Signless),
+            AttrConstraint::Int(width)
+            | AttrConstraint::NonNegative(width)
+            | AttrConstraint::Positive(width)
+            | AttrConstraint::IntEnum(width, _) => typed(width, Signedness::Signless),
             AttrConstraint::UInt(width) => typed(width, Signedness::Unsigned),
             AttrConstraint::Index => Some(Type::index()),
             AttrConstraint::Bool => Some(Type::i1()),

@@ -192,6 +192,8 @@ impl Printer<'_> {
             (AttrConstraint::Def(def), _) => self.bare_attribute(def, value),
             (
                 AttrConstraint::Int(_)
+                | AttrConstraint::NonNegative(_)
+                | AttrConstraint::Positive(_)
                 | AttrConstraint::UInt(_)
                 | AttrConstraint::Index
                 | AttrConstraint::Bool
