@@ -31,6 +31,7 @@ pub static TARGETS: &[(&str, EvalFn)] = &[
     ("mhlo.topk", top_k),
     ("shape_assertion", shape_assertion),
     ("stablehlo.dynamic_approx_top_k", approx_top_k),
+    ("stablehlo.dynamic_reduce_window", dynamic_reduce_window),
     ("stablehlo.dynamic_rng_bit_generator", rng_bit_generator),
     ("stablehlo.dynamic_top_k", dynamic_top_k),
 ];
@@ -65,7 +66,7 @@ pub fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -
         Some((_, function)) => function(op, operands, env),
         None if lapack::is_target(target) => lapack::eval(op, operands, env),
         None => {
-            let known: Vec<_> = TARGETS.iter().map(|(name, _)| name.to_string()).chain(lapack::targets()).collect();
+            let known: Vec<_> = TARGETS.iter().map(|(name, _)| name.to_string()).chain([lapack::targets()]).collect();
             let message = format!(
                 "the custom call target `{target}` is unknown; say what it does with `CustomCalls::register` in Rust; known are \
                  {}, and {ELEMENTWISE} with the name of an elementwise function",
@@ -123,6 +124,24 @@ fn approx_top_k(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv)
     order.iter().enumerate().for_each(|(to, &from)| back[from] = to);
     let restored = |t: Tensor| t.gather(&StridedView::dense(t.shape())?.permute(&back)?);
     Ok(vec![restored(values)?.into(), restored(found)?.into()])
+}
+
+/// As `reduce_window`, with a function for its body and operands for its attributes: after inputs and initial values the
+/// dimensions, strides, base dilations and window dilations of the window, and its padding.
+fn dynamic_reduce_window(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let count = op.num_results();
+    let (inputs, rest) = eval::split(eval::all_tensors(operands)?, count)?;
+    let (init_values, window) = eval::split(rest, count)?;
+    let [sizes, strides, base, dilations, padding] = eval::exactly(window)?;
+    let padding = padding.to_i64s()?;
+    let lists = [&sizes, &strides, &base, &dilations].map(|t| t.to_i64s());
+    let [sizes, strides, base, dilations] = lists;
+    let window = eval::WindowLists { sizes: sizes?, strides: strides?, base: base?, dilations: dilations?, padding };
+    let functions = CustomCallOp(op).called_computations().and_then(|c| c.as_array());
+    let symbol =
+        functions.and_then(|f| f.first()?.as_flat_symbol()).ok_or_else(|| eval::missing(op, "called_computations"))?;
+    let mut body = eval::Body::of_function(op, symbol.as_str(), env)?;
+    Ok(eval::all(eval::reduce_window(inputs, init_values, &window.dims()?, &mut body)?))
 }
 
 /// As the op of that name, with the shape of the output as the second operand.

@@ -54,12 +54,10 @@ static ROUTINES: &[Routine] = routines![
     "trsm" "trsm" trsm,
 ];
 
-/// The names of all targets.
-pub(super) fn targets() -> impl Iterator<Item = String> {
-    ROUTINES.iter().flat_map(|r| {
-        let names = [('s', r.real_name), ('d', r.real_name), ('c', r.complex_name), ('z', r.complex_name)];
-        names.map(|(letter, name)| format!("lapack_{letter}{name}_ffi"))
-    })
+/// The names of all targets, in short.
+pub(super) fn targets() -> String {
+    let names: Vec<&str> = ROUTINES.iter().map(|r| r.real_name).collect();
+    format!("lapack_sX_ffi (or d, c, z in place of s) with X one of {}", names.join(" "))
 }
 
 /// The routine that `target` names, if it is one of these, and whether it is for complex numbers.

@@ -3,12 +3,15 @@
 use mlir::eval::{EvalEnv, EvalError};
 use mlir::{Module, OpRef, RegionId, Value};
 use numerics::math::{self, BinaryOp};
+use numerics::shape::StridedView;
 use numerics::{DType, Tensor};
 
 /// A region that combines accumulators with values: `(a0, …, aN, v0, …, vN) -> (r0, …, rN)`, all scalars.
 pub struct Body<'e> {
     env: &'e mut dyn EvalEnv,
     region: RegionId,
+    /// The function whose region this is; none for a region of the op itself.
+    function: Option<String>,
     /// Element types of the arguments; none for one without plain storage (quantized).
     dtypes: Vec<Option<DType>>,
     /// What the region does, if it is that simple.
@@ -37,7 +40,41 @@ impl<'e> Body<'e> {
         let module = op.module();
         let arguments = module.entry(region).map_or(&[][..], |block| module.arguments(block));
         let dtypes = arguments.iter().map(|&a| module.ty(a).element_type().dtype()).collect();
-        Body { env, region, dtypes, shape: shape_of(module, region) }
+        Body { env, region, function: None, dtypes, shape: shape_of(module, region) }
+    }
+
+    /// The function of that name as a body, called from `op`.
+    ///
+    /// # Errors
+    /// If there is no such function.
+    pub fn of_function(op: OpRef<'_>, symbol: &str, env: &'e mut dyn EvalEnv) -> Result<Body<'e>, EvalError> {
+        let missing = || EvalError::new("call", format!("there is no function @{symbol}"));
+        let function = op.lookup_symbol(symbol).ok_or_else(missing)?;
+        let region = *function.regions().first().ok_or_else(missing)?;
+        Ok(Body { function: Some(symbol.to_string()), ..Body::new(function, region, env) })
+    }
+
+    /// Runs the body on vectors (or scalars, the same at each of the `n` positions).
+    fn run(&mut self, n: usize, arguments: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
+        let Some(function) = &self.function else { return self.env.scalar_region(self.region, n, arguments) };
+        // A function has its own frame, so there is a call for each position.
+        let mut results: Vec<Tensor> = Vec::new();
+        for at in 0..n {
+            let mut scalars = Vec::with_capacity(arguments.len());
+            for argument in &arguments {
+                let place = if argument.rank() == 0 { 0 } else { at };
+                scalars.push(super::take(argument, &[place])?.into_shape([])?.into());
+            }
+            for (i, result) in self.env.call(function, scalars)?.into_iter().enumerate() {
+                let result = result.into_tensor()?;
+                if at == 0 {
+                    results.push(Tensor::zeros(result.dtype(), [n])?);
+                }
+                let column = results.get_mut(i).ok_or_else(|| EvalError::new("call", "results differ in number"))?;
+                column.scatter(&StridedView::window(&[n], &[at], &[1], &[1])?, &result.into_shape([1])?)?;
+            }
+        }
+        Ok(results)
     }
 
     /// `tensors` converted to the types that the body computes in: those of its arguments from `first` on.
@@ -68,7 +105,7 @@ impl<'e> Body<'e> {
         }
         let mut arguments = left;
         arguments.extend(right);
-        let results = self.env.scalar_region(self.region, n, arguments)?;
+        let results = self.run(n, arguments)?;
         let vector = |t: Tensor| if t.rank() == 0 { t.broadcast_scalar([n]) } else { Ok(t) };
         Ok(results.into_iter().map(vector).collect::<Result<_, _>>()?)
     }

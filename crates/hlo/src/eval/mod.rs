@@ -254,10 +254,51 @@ pub fn sizes(tensor: &Tensor) -> Result<Vec<usize>, EvalError> {
     sizes.ok_or_else(|| EvalError::new("shape", "a size is negative"))
 }
 
-/// How a window of those sizes moves; absent lists are ones, absent padding is zeros.
+/// How windows move: one number a dimension in each list, and two of padding.
+pub struct WindowLists {
+    /// Numbers of elements.
+    pub sizes: Vec<i64>,
+    /// Distances between neighbouring windows.
+    pub strides: Vec<i64>,
+    /// Distances between neighbouring elements of the base.
+    pub base: Vec<i64>,
+    /// Distances between neighbouring elements of the window.
+    pub dilations: Vec<i64>,
+    /// Padding before and after.
+    pub padding: Vec<i64>,
+}
+
+impl WindowLists {
+    /// The lists by dimension.
+    ///
+    /// # Errors
+    /// If the lists do not fit each other, or a number is out of range.
+    pub fn dims(&self) -> Result<Vec<WindowDim>, EvalError> {
+        let WindowLists { sizes, strides, base, dilations, padding } = self;
+        let n = sizes.len();
+        let fits = [strides.len(), base.len(), dilations.len(), padding.len() / 2] == [n; 4];
+        if !fits || [sizes, strides, base, dilations].into_iter().flatten().any(|&v| v < 0 || v > i64::from(i32::MAX)) {
+            return Err(EvalError::new("window", "the attributes of the window do not fit its dimensions"));
+        }
+        if [strides, base, dilations].into_iter().flatten().any(|&v| v == 0) {
+            return Err(EvalError::new("window", "strides and dilations are positive"));
+        }
+        let dim = |i: usize| WindowDim {
+            size: sizes[i],
+            stride: strides[i],
+            pad_low: padding[2 * i],
+            pad_high: padding[2 * i + 1],
+            base_dilation: base[i],
+            window_dilation: dilations[i],
+        };
+        Ok((0..n).map(dim).collect())
+    }
+}
+
+/// The window that attributes describe; absent ones are ones, and no padding.
 ///
 /// # Errors
-/// Lists of the wrong length, and numbers that are not positive.
+/// As [`WindowLists::dims`].
 pub fn window_dims(
     sizes: &[i64],
     strides: Option<&Attribute>,
@@ -267,25 +308,15 @@ pub fn window_dims(
 ) -> Result<Vec<WindowDim>, EvalError> {
     let n = sizes.len();
     let list = |attr: Option<&Attribute>| attr.map_or(vec![1; n], |a| a.as_int_array().unwrap_or(&[]).to_vec());
-    let (strides, base, window) = (list(strides), list(base_dilations), list(window_dilations));
     let padding = padding.map_or(Some(vec![0; 2 * n]), |p| p.as_dense().and_then(|d| d.int_values()));
-    let padding = padding.unwrap_or_default();
-    let fits = [strides.len(), base.len(), window.len(), padding.len() / 2] == [n; 4];
-    if !fits || [sizes, &strides, &base, &window].into_iter().flatten().any(|&v| v < 0 || v > i64::from(i32::MAX)) {
-        return Err(EvalError::new("window", "the attributes of the window do not fit its dimensions"));
-    }
-    if [&strides, &base, &window].into_iter().flatten().any(|&v| v == 0) {
-        return Err(EvalError::new("window", "strides and dilations are positive"));
-    }
-    let dim = |i: usize| WindowDim {
-        size: sizes[i],
-        stride: strides[i],
-        pad_low: padding[2 * i],
-        pad_high: padding[2 * i + 1],
-        base_dilation: base[i],
-        window_dilation: window[i],
+    let lists = WindowLists {
+        sizes: sizes.to_vec(),
+        strides: list(strides),
+        base: list(base_dilations),
+        dilations: list(window_dilations),
+        padding: padding.unwrap_or_default(),
     };
-    Ok((0..n).map(dim).collect())
+    lists.dims()
 }
 
 /// Values that count up from zero along `dimension`.
