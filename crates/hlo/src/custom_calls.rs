@@ -140,7 +140,7 @@ fn dynamic_reduce_window(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut d
     let functions = CustomCallOp(op).called_computations().and_then(|c| c.as_array());
     let symbol =
         functions.and_then(|f| f.first()?.as_flat_symbol()).ok_or_else(|| eval::missing(op, "called_computations"))?;
-    let mut body = eval::Body::of_function(op, symbol.as_str(), env)?;
+    let mut body = eval::Body::of_function(op, symbol, env)?;
     Ok(eval::all(eval::reduce_window(inputs, init_values, &window.dims()?, &mut body)?))
 }
 
