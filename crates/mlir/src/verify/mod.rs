@@ -18,7 +18,6 @@ pub use symbols::nearest_symbol;
 use crate::diag::{Diagnostic, Diagnostics, Position, Severity};
 use crate::ir::{BlockId, Module, OpId, OpRef, RegionId};
 use crate::ods::{OpDef, Trait, UpstreamInfers};
-use crate::types::TypeKind;
 
 /// How errors are reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -217,7 +216,7 @@ impl<'m> Verifier<'m> {
                 Err(diagnostic) => self.errors.push(diagnostic),
             }
             if self.failed_since(before) {
-                if infers_in_upstream(op, def) {
+                if def.upstream_infers != UpstreamInfers::Nothing {
                     self.say_twice(op, def);
                 }
                 return;
@@ -331,21 +330,6 @@ impl<'m> Verifier<'m> {
     fn report(&mut self, diagnostic: Diagnostic) -> bool {
         self.errors.push(diagnostic);
         false
-    }
-}
-
-/// Whether upstream finds what is wrong with the types of an op when it infers them. It finds it before where numbers are negative,
-/// operands are missing, or elementwise ops do not have one shape or mix quantized types.
-fn infers_in_upstream(op: OpRef<'_>, def: &OpDef) -> bool {
-    let negative = op.properties().iter().flatten().any(|number| number.as_i64().is_some_and(|n| n < 0));
-    let mut types = op.operand_types().chain(op.result_types());
-    let quantized = types.clone().any(|ty| matches!(**ty.element_type(), TypeKind::Dialect(_)));
-    let one_shape = types.next().is_none_or(|first| types.all(|ty| have_compatible_shapes(first, ty)));
-    let unlike = def.has_trait(&Trait::Elementwise) && (quantized || !one_shape);
-    match def.upstream_infers {
-        UpstreamInfers::Nothing => false,
-        UpstreamInfers::Types => !(negative || unlike || op.operands().is_empty()),
-        UpstreamInfers::Everything => true,
     }
 }
 
