@@ -49,7 +49,7 @@ impl<'e> Body<'e> {
     /// If there is no such function.
     pub fn of_function(op: OpRef<'_>, symbol: &str, env: &'e mut dyn EvalEnv) -> Result<Body<'e>, EvalError> {
         let missing = || EvalError::new("call", format!("there is no function @{symbol}"));
-        let function = op.lookup_symbol(symbol).ok_or_else(missing)?;
+        let function = mlir::verify::nearest_symbol(op, symbol).ok_or_else(missing)?;
         let region = *function.regions().first().ok_or_else(missing)?;
         Ok(Body { function: Some(symbol.to_string()), ..Body::new(function, region, env) })
     }
