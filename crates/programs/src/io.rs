@@ -1,11 +1,13 @@
 //! What a program reads and writes: streams and files, of the process or of a test.
 
+use stablo::Bytes;
 use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender};
 use std::time::Duration;
 
@@ -140,6 +142,21 @@ impl Io<'_> {
         fs::read(full).map_err(failed)
     }
 
+    /// The bytes of a file, or of standard input for `-`. A large file is mapped: only what is used of it is read.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn map(&mut self, path: &Path) -> Result<Bytes, Failure> {
+        if path != Path::new("-")
+            && let Ok(file) = File::open(self.path(path))
+            && file.metadata().is_ok_and(|m| m.is_file() && m.len() >= MAPPED_FROM)
+            && let Some(map) = mapped(&file)
+        {
+            return Ok(Bytes::from_owner(Arc::new(map)));
+        }
+        self.read(path).map(Bytes::from)
+    }
+
     /// Writes a file whole, or to standard output for `-`.
     ///
     /// # Errors
@@ -174,6 +191,16 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result
     });
     // After a failure the file may never have been made.
     written.inspect_err(|_| drop(fs::remove_file(&temporary)))
+}
+
+/// Files of at least this many bytes are mapped.
+const MAPPED_FROM: u64 = 1 << 20;
+
+#[allow(unsafe_code)] // mapping a file is unsafe by its interface; the block gives the reason
+fn mapped(file: &File) -> Option<memmap2::Mmap> {
+    // SAFETY: the bytes are only read, and every reader of a program checks them as it goes. A file that somebody changes meanwhile gives
+    // a wrong program or an error; one that somebody cuts short ends the process, as it does to every program that maps files.
+    unsafe { memmap2::Mmap::map(file) }.ok()
 }
 
 /// Runs the program `name` as this process.

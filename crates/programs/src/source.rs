@@ -131,7 +131,7 @@ pub fn report(diagnostics: Diagnostics, module: &Module, io: &mut Io<'_>) -> Res
 /// # Errors
 /// If it cannot be read.
 pub fn read_program(io: &mut Io<'_>, path: &Path) -> Result<Bytes, Failure> {
-    io.read(path).map(Bytes::from)
+    io.map(path)
 }
 
 /// What a program is called in diagnostics.

@@ -2,6 +2,7 @@
 //!
 //! Source: MLIR, "'quant' Dialect".
 
+mod bytecode;
 mod ops;
 mod text;
 mod types;
@@ -16,5 +17,6 @@ pub static QUANT: Dialect = Dialect {
     namespace: "quant",
     ops: &[DequantizeCastOp::DEF, QuantizeCastOp::DEF, StorageCastOp::DEF],
     types: &[&ANY, &CALIBRATED, &UNIFORM],
+    bytecode: Some(&bytecode::BYTECODE),
     ..Dialect::EMPTY
 };
