@@ -30,6 +30,7 @@ mod strip_debuginfo;
 mod symbol_dce;
 mod symbols;
 mod target_independent_optimization;
+mod test_infer;
 mod wrap_in_composite;
 
 pub use chlo_legalize::{expand_for_evaluation, needs_expansion};
@@ -45,6 +46,7 @@ pub static PASSES: Passes = Passes {
         canonicalize::PASS,
         chlo_legalize::PASS,
         cse::PASS,
+        test_infer::PASS,
         inline::PASS,
         instrument_with_probe::PASS,
         reconcile_unrealized_casts::PASS,

@@ -1,0 +1,51 @@
+//! `hlo-test-infer`: shows what is inferred of result types and shapes, for tests.
+//!
+//! `"hlo_test_infer.get_return_types"(%x)` becomes `"hlo_test_infer.return_types"(%x) {types0 = …}` with the types that are inferred of the
+//! results of the op that makes `%x`; `get_return_type_components` likewise with the shapes alone where
+//! no element types follow, and `reify_return_type_shapes` becomes the shape itself, computed.
+//!
+//! Source: StableHLO, `stablehlo/tests/TestUtils.td`.
+
+use mlir::ir::{OpName, OpParts};
+use mlir::pass::{Context, Pass};
+use mlir::rewrite::{Pattern, PatternSet, Rewriter};
+use mlir::{Attribute, OpId, OpRef, Type};
+
+/// Shows what is inferred.
+pub const PASS: Pass = Pass::on_functions("hlo-test-infer", "Show what is inferred of types, for tests", run);
+
+fn run(cx: &mut Context<'_>) {
+    cx.rewrite_greedily(&mut PatternSet::new(&[PATTERNS]));
+}
+
+static PATTERNS: &[Pattern] = &[
+    Pattern::any("types", |rw, op| show(rw, op, "get_return_types", "return_types")),
+    Pattern::any("components", |rw, op| show(rw, op, "get_return_type_components", "return_type_components")),
+];
+
+/// Replaces the question by the answer.
+fn show(rw: &mut Rewriter<'_>, op: OpId, question: &str, answer: &str) -> Option<()> {
+    let view = rw.op(op);
+    (view.name().strip_prefix("hlo_test_infer.")? == question).then_some(())?;
+    let &[value] = view.operands() else { return None };
+    let types = inferred(rw.defining_op(value)?)?;
+    let mut parts = OpParts::new(OpName::Unregistered(format!("hlo_test_infer.{answer}").into()), view.loc().clone());
+    parts.operands.push(value);
+    parts.result_types = view.result_types().cloned().collect();
+    parts.attributes = view.attributes().clone();
+    for (i, ty) in types.into_iter().enumerate() {
+        parts.attributes.set(format!("types{i}"), Attribute::from(ty));
+    }
+    let new = rw.create(parts);
+    rw.replace_with(op, new);
+    Some(())
+}
+
+fn inferred(op: OpRef<'_>) -> Option<Vec<Type>> {
+    let def = op.def()?;
+    match (def.infer, def.refine) {
+        (Some(infer), _) => infer(op).ok(),
+        (None, Some(refine)) => refine(op),
+        (None, None) => None,
+    }
+}
