@@ -34,7 +34,7 @@ impl Features {
     fn of(tensor: &Tensor, index: usize) -> Result<Features, EvalError> {
         let shape = tensor.shape();
         let Some(&count) = shape.get(index) else {
-            return Err(EvalError::new("batch_norm_c1", format!("there is no dimension {index} in {shape:?}")));
+            return Err(EvalError::new("batch_norm", format!("there is no dimension {index} in {shape:?}")));
         };
         let others = shape.iter().enumerate().filter(|(d, _)| *d != index).map(|(_, &n)| n as f64);
         // Where the product does not fit, the tensor is empty.
@@ -95,7 +95,7 @@ impl Operands {
             let required = if whole { first.shape() } else { &[features.count][..] };
             if operand.shape() != required {
                 let message = format!("shape {:?} does not fit the operand's {:?}", operand.shape(), first.shape());
-                return Err(EvalError::new("batch_norm_c3", message));
+                return Err(EvalError::new("batch_norm", message));
             }
         }
         let wide: Result<_, _> = operands.iter().map(|t| math::convert(t.clone(), DType::F64)).collect();

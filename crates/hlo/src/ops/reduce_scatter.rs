@@ -32,6 +32,14 @@ fn verify(op: OpRef<'_>) -> Verdict {
     let labels = ["reduce_scatter_c3", "reduce_scatter_c5"];
     check::replica_groups(op, labels, op.attr("replica_groups"), true)?;
     check::global_device_ids(op, "reduce_scatter_c6")?;
+    let size = shape(operand)[dimension as usize];
+    if let Some(group) = refine::group_size(op).filter(|_| size != DYNAMIC) {
+        require(op, "reduce_scatter_c1", size % group == 0, || {
+            format!(
+                "dimension {dimension} of the operand, of size {size}, must be a multiple of {group}, the size of a group"
+            )
+        })?;
+    }
     check::scaled(op, "reduce_scatter_c8", dimension as usize, ["result", "operand"], [shape(result), shape(operand)])
 }
 
