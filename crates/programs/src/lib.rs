@@ -17,6 +17,7 @@ mod timings;
 mod trace;
 mod translate;
 mod watch;
+mod weights;
 
 pub use io::Io;
 

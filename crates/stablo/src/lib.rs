@@ -35,7 +35,7 @@ pub use mlir::text::{ParseOptions, ParseOutput, PrintOptions};
 pub use mlir::{Attribute, Module, Type};
 pub use numerics::{Bytes, DType, Tensor};
 pub use portable::{Exported, Foreign, SerializeOptions, artifact_version, restore, serialize, target_version};
-pub use transforms::{Sizes, make_static};
+pub use transforms::{Sizes, extract_weights, insert_weights, make_static};
 pub use vhlo::{CompatibilityRequirement, Version};
 
 use mlir::bytecode::{ReadOptions, ReadOutput};

@@ -31,6 +31,7 @@ mod symbol_dce;
 mod symbols;
 mod target_independent_optimization;
 mod test_infer;
+mod weights;
 mod wrap_in_composite;
 
 pub use chlo_legalize::{expand_for_evaluation, needs_expansion};
@@ -39,6 +40,7 @@ use mlir::pass::{NamedPipeline, Passes};
 use portable::passes;
 
 pub use remove_dynamism::{Sizes, make_static};
+pub use weights::{WEIGHT, extract_weights, insert_weights};
 
 /// All passes and pipelines, each in alphabetical order.
 pub static PASSES: Passes = Passes {

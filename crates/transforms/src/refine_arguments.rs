@@ -117,11 +117,9 @@ pub fn refine_arguments(rw: &mut Rewriter<'_>, function: OpId, types: &[Type]) -
 /// There is no such argument, or it is no scalar that can have the value.
 pub fn substitute_argument(rw: &mut Rewriter<'_>, function: OpId, index: usize, value: i64) -> Result<(), Diagnostic> {
     let view = FuncOp(rw.op(function));
-    let (inputs, results) = view.signature();
-    let (mut inputs, results) = (inputs.to_vec(), results.to_vec());
-    let block = rw.entry(view.body());
-    let Some((block, &argument)) = block.and_then(|block| Some((block, rw.arguments(block).get(index)?))) else {
-        let message = format!("there is no argument {index} to become {value}: there are {}", inputs.len());
+    let argument = rw.entry(view.body()).and_then(|block| rw.arguments(block).get(index).copied());
+    let Some(argument) = argument else {
+        let message = format!("there is no argument {index} to become {value}: there are {}", view.signature().0.len());
         return Err(view.error("argument", message));
     };
     let ty = rw.ty(argument).clone();
@@ -129,23 +127,42 @@ pub fn substitute_argument(rw: &mut Rewriter<'_>, function: OpId, index: usize, 
         let message = format!("argument {index} cannot become the constant {value}: it has type {ty}");
         return Err(view.error("argument", message));
     };
+    bind_argument(rw, function, index, attribute);
+    Ok(())
+}
+
+/// Puts a constant in the place of an argument of a function, if there is one, which is no argument any more.
+pub fn bind_argument(rw: &mut Rewriter<'_>, function: OpId, index: usize, value: Attribute) {
+    let view = FuncOp(rw.op(function));
+    let (inputs, results) = view.signature();
+    let (mut inputs, results) = (inputs.to_vec(), results.to_vec());
+    let block = rw.entry(view.body());
+    let Some((block, &argument)) = block.and_then(|block| Some((block, rw.arguments(block).get(index)?))) else {
+        return;
+    };
     let attributes = view.arg_attrs().and_then(Attribute::as_array).map(<[Attribute]>::to_vec);
     rw.at_start(block);
     let loc = rw.argument_locs(block)[index].clone();
     rw.set_loc(loc);
-    let constant = rw.make(ConstantOp::DEF, []).attr("value", attribute).result(ty);
+    let ty = rw.ty(argument).clone();
+    let constant = rw.make(ConstantOp::DEF, []).attr("value", value).result(ty);
     rw.replace_uses(argument, constant);
     rw.module_mut().erase_argument(block, index);
     inputs.remove(index);
     if let Some(mut attributes) = attributes.filter(|list| index < list.len()) {
         attributes.remove(index);
-        match attributes.iter().all(|a| a.as_dictionary().is_none_or(|d| d.is_empty())) {
-            true => rw.remove_attr(function, "arg_attrs"),
-            false => rw.set_attr(function, "arg_attrs", Attribute::array(attributes)),
-        }
+        set_argument_attributes(rw.module_mut(), function, attributes);
     }
     set_signature(rw.module_mut(), function, inputs, results);
-    Ok(())
+}
+
+/// Sets the dictionaries of the arguments; none if all are empty.
+pub fn set_argument_attributes(module: &mut Module, function: OpId, attributes: Vec<Attribute>) {
+    if attributes.iter().all(|a| a.as_dictionary().is_none_or(|d| d.is_empty())) {
+        module.remove_attr(function, "arg_attrs");
+    } else {
+        module.set_attr(function, "arg_attrs", Attribute::array(attributes));
+    }
 }
 
 /// Sets the function type.

@@ -3,6 +3,7 @@
 use crate::format::FileFormat;
 use crate::io::{Failure, Io};
 use crate::source::{program_name, read_program, report};
+use crate::weights::{self, Weights};
 use mlir::pass::{NoObserver, Pipeline};
 use stablo::{Foreign, ParseOptions};
 use std::path::PathBuf;
@@ -21,6 +22,15 @@ pub struct Options {
     /// Write ops, types and attributes of other dialects as they are
     #[arg(long)]
     allow_other_dialects: bool,
+    /// Move large constants of the entry function to this file, of format safetensors; the function takes them as arguments
+    #[arg(long, value_name = "FILE")]
+    extract_constants: Option<PathBuf>,
+    /// How many bytes a constant must have to be moved
+    #[arg(long, value_name = "N", default_value_t = 1024, requires = "extract_constants")]
+    min_constant_bytes: usize,
+    /// Put the constants of this file, which --extract-constants wrote, back in the program
+    #[arg(long, value_name = "FILE", conflicts_with = "extract_constants")]
+    insert_constants: Option<PathBuf>,
     /// Forget all locations
     #[arg(long)]
     strip_debuginfo: bool,
@@ -42,6 +52,17 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
         let mut pipeline = Pipeline::default();
         PASSES.add_named(&mut pipeline, "strip-debuginfo", "").map_err(Failure::usage)?;
         report(pipeline.run(&mut module, None, &mut NoObserver), &module, io)?;
+    }
+    if let Some(path) = &options.extract_constants {
+        match stablo::extract_weights(&mut module, options.min_constant_bytes) {
+            Ok(extracted) => weights::write(io, path, &extracted)?,
+            Err(error) => return report(vec![error], &module, io),
+        }
+    }
+    if let Some(path) = &options.insert_constants {
+        let weights = Weights::open(io, path)?;
+        let inserted = stablo::insert_weights(&mut module, &mut |name, ty| weights.constant(name, ty));
+        report(inserted.err().into_iter().collect(), &module, io)?;
     }
     let foreign = if options.allow_other_dialects { Foreign::Keep } else { Foreign::Refuse };
     match format.write(&module, foreign) {
