@@ -66,7 +66,8 @@ impl Weights {
         let file = SafeTensors::deserialize(&self.0).map_err(|e| format!("the file of weights is not valid: {e}"))?;
         let view = file.tensor(name).map_err(|_| format!("the file of weights has no `{name}`"))?;
         let dtype = DTYPES.iter().find(|(_, theirs)| *theirs == view.dtype()).map(|(ours, _)| *ours);
-        let tensor = dtype.and_then(|dtype| Tensor::from_bytes(dtype, view.shape(), Bytes::from(view.data().to_vec())).ok());
+        let tensor =
+            dtype.and_then(|dtype| Tensor::from_bytes(dtype, view.shape(), Bytes::from(view.data().to_vec())).ok());
         let constant = tensor.map(|tensor| Attribute::from_tensor(&tensor)).filter(|constant| constant.ty() == *ty);
         constant
             .ok_or_else(|| format!("`{name}` is {:?} of shape {:?}; the program has {ty}", view.dtype(), view.shape()))
