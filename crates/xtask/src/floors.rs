@@ -12,7 +12,7 @@ const FLOORS: [&[&str]; 7] = [
     &["hlo"],
     &["chlo", "portable", "interpreter"],
     &["transforms", "engine", "ide"],
-    &["stablo", "programs", "capi", "filetests", "xtask"],
+    &["stablo", "programs", "capi", "filetests", "generate", "xtask"],
 ];
 
 fn floor(name: &str) -> Option<usize> {

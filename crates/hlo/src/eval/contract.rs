@@ -319,7 +319,9 @@ fn depthwise<T: Number>(
     for batch in 0..sizes.batch {
         let input = &input[batch * image..][..image];
         let mut outputs = Indices::new(&sizes.output_spatial);
-        while let (Some(output), Some(row)) = (outputs.next_index(), rows.next()) {
+        while let Some(output) = outputs.next_index() {
+            // There is a row for each output position of each batch, and no more.
+            let Some(row) = rows.next() else { break };
             window_positions(sizes, coordinates, output, &mut positions);
             for (position, kernel) in positions.iter().zip(kernel.chunks_exact(features)) {
                 let Some(at) = position else { continue };

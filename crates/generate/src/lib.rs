@@ -1,0 +1,311 @@
+//! Valid random programs: built op by op from the declarations of the StableHLO dialect, with inputs.
+//!
+//! A program is a function `main` of one block. Elementwise ops come from the registry: any op whose declaration says that it is
+//! elementwise and takes some element type. Other ops have a recipe in `recipes.rs`, which makes attributes and regions. Result
+//! types come from the op's own inference where it has one. A program of a seed with fewer ops is the beginning of one with
+//! more, and [`Options::only`] leaves nothing but what one value needs: so a program that shows a difference becomes small.
+
+mod random;
+mod recipes;
+
+pub use random::Random;
+
+use mlir::eval::RuntimeValue;
+use mlir::ir::{Loc, OpName, OpParts};
+use mlir::ods::OpDef;
+use mlir::{Attribute, BlockId, Module, OpId, RegionId, Type, Value};
+use numerics::{DType, Number, Tensor, TensorError, dispatch_all};
+use side_dialects::func::{FuncOp, ReturnOp};
+use stablo::ParseOptions;
+use std::collections::HashSet;
+
+/// Tensors have at most this many elements.
+const MAX_ELEMENTS: usize = 1024;
+
+/// What to generate.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What all choices follow from.
+    pub seed: u64,
+    /// Number of ops, without those in regions.
+    pub ops: usize,
+    /// Element types.
+    pub types: Vec<DType>,
+    /// Whether inputs hold infinities, NaN and very large and small numbers.
+    pub extremes: bool,
+    /// Return only the result of the op of that number, and drop what it does not need.
+    pub only: Option<usize>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        use DType::*;
+        let types = vec![I1, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128];
+        Options { seed: 0, ops: 10, types, extremes: false, only: None }
+    }
+}
+
+/// A program and its inputs.
+pub struct Program {
+    /// The module, whose `main` takes the inputs.
+    pub module: Module,
+    /// One for each argument.
+    pub inputs: Vec<Tensor>,
+}
+
+/// Makes the program of the options.
+///
+/// # Errors
+/// If there is no memory for an input.
+pub fn generate(options: &Options) -> Result<Program, TensorError> {
+    let mut generator = Generator::new(options);
+    let mut attempts = 0;
+    while generator.made.len() < options.ops && attempts < 100 * options.ops {
+        attempts += 1;
+        recipes::step(&mut generator);
+    }
+    generator.finish(options.only)
+}
+
+/// A program in the making.
+struct Generator {
+    random: Random,
+    types: Vec<DType>,
+    extremes: bool,
+    module: Module,
+    function: OpId,
+    block: BlockId,
+    end: OpId,
+    /// Values of static tensor types in the block.
+    values: Vec<Value>,
+    /// The ops in the block, but the one at its end.
+    made: Vec<OpId>,
+}
+
+impl Generator {
+    fn new(options: &Options) -> Generator {
+        let skeleton = stablo::parse("skeleton", "func.func @main() { return }", ParseOptions::default());
+        let module = skeleton.module;
+        // The skeleton has one function with one block that ends with a return.
+        let function = module.walk(module.top().id()).find(|op| op.is(FuncOp::DEF)).map(|op| op.id());
+        let function = function.unwrap_or(module.top().id());
+        let block = module.op(function).regions().first().and_then(|&region| module.entry(region));
+        let block = block.expect("the function of the skeleton has a body");
+        let end = module.ops(block)[0];
+        let (random, types) = (Random::new(options.seed), options.types.clone());
+        Generator {
+            random,
+            types,
+            extremes: options.extremes,
+            module,
+            function,
+            block,
+            end,
+            values: Vec::new(),
+            made: Vec::new(),
+        }
+    }
+
+    /// A random shape of that rank.
+    fn shape(&mut self, rank: usize) -> Vec<i64> {
+        let longest = if rank <= 2 { 7 } else { 4 };
+        (0..rank).map(|_| if self.random.one_in(40) { 0 } else { self.random.between(1, longest) }).collect()
+    }
+
+    /// A random tensor type of that element type.
+    fn tensor(&mut self, dtype: DType) -> Type {
+        let rank = *self.random.choose(&[0, 1, 1, 2, 2, 3, 4]);
+        Type::tensor(self.shape(rank), dtype.into())
+    }
+
+    /// An element type that satisfies `fits`, if there is one.
+    fn dtype(&mut self, fits: impl Fn(DType) -> bool) -> Option<DType> {
+        let fitting: Vec<DType> = self.types.iter().copied().filter(|&dtype| fits(dtype)).collect();
+        (!fitting.is_empty()).then(|| *self.random.choose(&fitting))
+    }
+
+    /// A value of that type: one of those that are there, or a new argument.
+    fn value(&mut self, ty: &Type) -> Value {
+        let fitting: Vec<Value> = self.values.iter().copied().filter(|&v| self.module.ty(v) == ty).collect();
+        if !fitting.is_empty() && !self.random.one_in(4) {
+            return *self.random.choose(&fitting);
+        }
+        let value = self.module.add_argument(self.block, ty.clone(), Loc::Unknown);
+        self.values.push(value);
+        value
+    }
+
+    /// A value whose type satisfies `fits`: one that is there, or a new argument of an element type that does.
+    fn any(&mut self, fits: impl Fn(&Type) -> bool) -> Option<Value> {
+        let fitting: Vec<Value> = self.values.iter().copied().filter(|&v| fits(self.module.ty(v))).collect();
+        if !fitting.is_empty() && !self.random.one_in(4) {
+            return Some(*self.random.choose(&fitting));
+        }
+        for _ in 0..8 {
+            let dtype = self.dtype(|_| true)?;
+            let ty = self.tensor(dtype);
+            if fits(&ty) {
+                return Some(self.value(&ty));
+            }
+        }
+        fitting.last().copied()
+    }
+
+    /// The type of a value, its shape and its element type.
+    fn of(&self, value: Value) -> (Vec<i64>, DType) {
+        let ty = self.module.ty(value);
+        // All values have static tensor types of elements with storage.
+        (ty.shape().unwrap_or(&[]).to_vec(), ty.element_type().dtype().unwrap_or(DType::F32))
+    }
+
+    /// A constant.
+    fn constant(&mut self, tensor: &Tensor) -> Option<Value> {
+        let attrs = [("value", Attribute::from_tensor(tensor))];
+        let op = self.build(hlo::ops::ConstantOp::DEF, &[], &attrs, Vec::new(), None)?;
+        self.module.insert_before(op, self.end);
+        self.module.op(op).results().next()
+    }
+
+    /// An op with those parts; results as inferred, or as given. None if it does not satisfy its declaration.
+    fn build(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[Value],
+        attributes: &[(&str, Attribute)],
+        regions: Vec<RegionId>,
+        results: Option<Vec<Type>>,
+    ) -> Option<OpId> {
+        let mut parts = OpParts::new(OpName::Registered(def), Loc::Unknown);
+        parts.operands.extend(operands.iter().copied());
+        parts.regions.extend(regions);
+        let id = self.module.create_op(parts);
+        for (name, value) in attributes {
+            self.module.set_attr(id, name, value.clone());
+        }
+        let types = match results {
+            Some(types) => types,
+            None => (def.infer?)(self.module.op(id)).ok()?,
+        };
+        let small = |ty: &Type| ty.as_tensor().and_then(|t| t.num_elements()).is_some_and(|n| n <= MAX_ELEMENTS);
+        if !types.iter().all(small) || types.iter().any(|ty| !def.results.iter().any(|slot| slot.constraint.holds(ty)))
+        {
+            return None;
+        }
+        self.module.add_results(id, types);
+        Some(id)
+    }
+
+    /// As [`Generator::build`], at the end of the block; its results are values from then on.
+    fn push(
+        &mut self,
+        def: &'static OpDef,
+        operands: &[Value],
+        attributes: &[(&str, Attribute)],
+        regions: Vec<RegionId>,
+        results: Option<Vec<Type>>,
+    ) -> Option<()> {
+        let op = self.build(def, operands, attributes, regions, results)?;
+        self.module.insert_before(op, self.end);
+        self.values.extend(self.module.op(op).results());
+        self.made.push(op);
+        Some(())
+    }
+
+    /// A region of one block with arguments of those types, which `body` fills; it gives the values to return.
+    fn region(
+        &mut self,
+        arguments: &[Type],
+        body: impl FnOnce(&mut Generator, BlockId, &[Value]) -> Option<Vec<Value>>,
+    ) -> Option<RegionId> {
+        let region = self.module.create_region();
+        let block = self.module.create_block(region);
+        let values: Vec<Value> =
+            arguments.iter().map(|ty| self.module.add_argument(block, ty.clone(), Loc::Unknown)).collect();
+        let results = body(self, block, &values)?;
+        let mut parts = OpParts::new(OpName::Registered(hlo::ops::ReturnOp::DEF), Loc::Unknown);
+        parts.operands.extend(results);
+        let end = self.module.create_op(parts);
+        self.module.append(block, end);
+        Some(region)
+    }
+
+    /// An op at the end of a block of a region; its first result.
+    fn inner(
+        &mut self,
+        block: BlockId,
+        def: &'static OpDef,
+        operands: &[Value],
+        attributes: &[(&str, Attribute)],
+        results: Option<Vec<Type>>,
+    ) -> Option<Value> {
+        let op = self.build(def, operands, attributes, Vec::new(), results)?;
+        self.module.append(block, op);
+        self.module.op(op).results().next()
+    }
+
+    /// Returns everything, or one value and what it needs, and makes up inputs.
+    fn finish(mut self, only: Option<usize>) -> Result<Program, TensorError> {
+        let returned: Vec<Value> = match only {
+            Some(number) => self.made.get(number).map(|&op| self.module.op(op).results().collect()).unwrap_or_default(),
+            None => self.made.iter().flat_map(|&op| self.module.op(op).results()).collect(),
+        };
+        // Inputs first: they are the same whether or not others are dropped.
+        let arguments = self.module.arguments(self.block).to_vec();
+        let mut inputs = Vec::with_capacity(arguments.len());
+        for &argument in &arguments {
+            let (shape, dtype) = self.of(argument);
+            inputs.push(input(&mut self.random, &shape, dtype, self.extremes)?);
+        }
+        if only.is_some() {
+            let mut needed: HashSet<Value> = returned.iter().copied().collect();
+            for &op in self.module.ops(self.block).to_vec().iter().rev().skip(1) {
+                let view = self.module.op(op);
+                if view.results().any(|result| needed.contains(&result)) {
+                    needed.extend(self.module.walk(op).flat_map(|inner| inner.operands().iter().copied()));
+                } else {
+                    self.module.erase(op);
+                }
+            }
+            for index in (0..arguments.len()).rev().filter(|&index| !needed.contains(&arguments[index])) {
+                self.module.erase_argument(self.block, index);
+                inputs.remove(index);
+            }
+        }
+        let types =
+            |module: &Module, values: &[Value]| values.iter().map(|&v| module.ty(v).clone()).collect::<Vec<_>>();
+        let arguments = types(&self.module, self.module.arguments(self.block));
+        let signature = Type::function(arguments, types(&self.module, &returned));
+        self.module.set_attr(self.function, "function_type", signature.into());
+        debug_assert!(self.module.op(self.end).is(ReturnOp::DEF));
+        self.module.set_operands(self.end, returned);
+        Ok(Program { module: self.module, inputs })
+    }
+}
+
+/// A random tensor: small integers, floats of one digit before the point; or, one in eight, values at the ends of their type.
+fn input(random: &mut Random, shape: &[i64], dtype: DType, extremes: bool) -> Result<Tensor, TensorError> {
+    const SPECIAL: [f64; 8] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e300, -1e-300, 65504.0, 1e-8];
+    let shape: Vec<usize> = shape.iter().map(|&d| usize::try_from(d).unwrap_or(0)).collect();
+    let mut tensor = Tensor::zeros(dtype, &shape)?;
+    let mut number = || -> f64 {
+        match dtype {
+            DType::I1 => random.below(2) as f64,
+            _ if extremes && random.one_in(8) => *random.choose(&SPECIAL),
+            _ if dtype.is_unsigned() => random.below(12) as f64,
+            _ if dtype.is_integer() => random.between(-9, 9) as f64,
+            // Quarters are exact in every float type of at least four bits of mantissa.
+            _ => random.between(-24, 24) as f64 / 4.0,
+        }
+    };
+    fn fill<T: Number>(tensor: &mut Tensor, number: &mut dyn FnMut() -> f64) -> Result<(), TensorError> {
+        tensor.make_mut::<T>()?.iter_mut().for_each(|x| *x = T::from_f64(number()));
+        Ok(())
+    }
+    dispatch_all!(dtype, T => fill::<T>(&mut tensor, &mut number))?;
+    Ok(tensor)
+}
+
+/// The inputs as a run takes them.
+pub fn runtime_values(inputs: &[Tensor]) -> Vec<RuntimeValue> {
+    inputs.iter().cloned().map(RuntimeValue::Tensor).collect()
+}
