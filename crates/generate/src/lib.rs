@@ -161,7 +161,8 @@ impl Generator {
     /// A constant.
     fn constant(&mut self, tensor: &Tensor) -> Option<Value> {
         let attrs = [("value", Attribute::from_tensor(tensor))];
-        let op = self.build(hlo::ops::ConstantOp::DEF, &[], &attrs, Vec::new(), None)?;
+        let ty = attrs[0].1.ty();
+        let op = self.build(hlo::ops::ConstantOp::DEF, &[], &attrs, Vec::new(), Some(vec![ty]))?;
         self.module.insert_before(op, self.end);
         self.module.op(op).results().next()
     }
