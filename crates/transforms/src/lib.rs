@@ -30,7 +30,9 @@ mod strip_debuginfo;
 mod symbol_dce;
 mod symbols;
 mod target_independent_optimization;
+mod test_broadcast;
 mod test_infer;
+mod test_speculatability;
 mod weights;
 mod wrap_in_composite;
 
@@ -48,7 +50,9 @@ pub static PASSES: Passes = Passes {
         canonicalize::PASS,
         chlo_legalize::PASS,
         cse::PASS,
+        test_broadcast::PASS,
         test_infer::PASS,
+        test_speculatability::PASS,
         inline::PASS,
         instrument_with_probe::PASS,
         reconcile_unrealized_casts::PASS,

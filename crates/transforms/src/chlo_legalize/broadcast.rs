@@ -15,13 +15,13 @@ use side_dialects::shape::{AssumingOp, AssumingYieldOp, BroadcastOp, CstrBroadca
 
 /// The size of a dimension, or its bound and the value whose dimension has the unknown size.
 #[derive(Clone, Copy)]
-pub(super) struct Size {
+pub(crate) struct Size {
     size: i64,
     of: Option<(Value, usize)>,
 }
 
 /// The sizes of a value whose unknown sizes are bounded.
-pub(super) fn sizes(rw: &Rewriter<'_>, value: Value) -> Option<Vec<Size>> {
+pub(crate) fn sizes(rw: &Rewriter<'_>, value: Value) -> Option<Vec<Size>> {
     let ty = rw.ty(value).as_tensor()?;
     let bounds = ty.encoding.as_ref().and_then(attrs::bounds);
     let size = |(i, &size): (usize, &i64)| match size {
@@ -32,7 +32,7 @@ pub(super) fn sizes(rw: &Rewriter<'_>, value: Value) -> Option<Vec<Size>> {
 }
 
 /// The sizes to which two lists of them broadcast as in NumPy.
-fn common_sizes(a: &[Size], b: &[Size]) -> Option<Vec<Size>> {
+pub(crate) fn common_sizes(a: &[Size], b: &[Size]) -> Option<Vec<Size>> {
     let (long, short) = if a.len() < b.len() { (b, a) } else { (a, b) };
     let mut common = long.to_vec();
     for (to, &other) in common[long.len() - short.len()..].iter_mut().zip(short) {
@@ -60,7 +60,7 @@ fn last_dimensions(from: usize, to: usize) -> Attribute {
 
 /// Broadcasts a value to sizes as in NumPy, unless it has them. A dimension that only the result bounds is broadcast to the
 /// bound, then cut to its size.
-pub(super) fn broadcast_to(rw: &mut Rewriter<'_>, value: Value, sizes: &[Size]) -> Option<Value> {
+pub(crate) fn broadcast_to(rw: &mut Rewriter<'_>, value: Value, sizes: &[Size]) -> Option<Value> {
     let ty = rw.ty(value).clone();
     let element = ty.element_type().clone();
     if ty == type_of(sizes, element.clone()) {

@@ -5,7 +5,7 @@
 
 mod bessel;
 mod bits;
-mod broadcast;
+pub(crate) mod broadcast;
 mod elementary;
 mod erf;
 pub(crate) mod expr;

@@ -1,0 +1,37 @@
+//! `hlo-test-speculatability`: checks which ops may run where the program would not have run them, for tests.
+//!
+//! `"hlo_test_speculatability.is_speculatable"(%x)` goes, and the op that makes `%x` with it, where that op may; likewise
+//! `is_not_speculatable` where it may not, and `is_recursively_speculatable` where it may if the ops in its regions may.
+
+use hlo::speculation::{Speculation, speculation};
+use mlir::OpId;
+use mlir::pass::{Context, Pass};
+use mlir::rewrite::{Pattern, PatternSet, Rewriter};
+
+/// Removes the claims that hold.
+pub const PASS: Pass = Pass::on_functions(
+    "hlo-test-speculatability",
+    "Check which ops may run where the program would not have run them, for tests",
+    run,
+);
+
+fn run(cx: &mut Context<'_>) {
+    cx.rewrite_greedily(&mut PatternSet::new(&[&[Pattern::any("claim", remove_if_true)]]));
+}
+
+fn remove_if_true(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let view = rw.op(op);
+    let claimed = match view.name().strip_prefix("hlo_test_speculatability.")? {
+        "is_speculatable" => Speculation::Always,
+        "is_not_speculatable" => Speculation::Never,
+        "is_recursively_speculatable" => Speculation::AsItsRegions,
+        _ => return None,
+    };
+    let &[value] = view.operands() else { return None };
+    let made_by = rw.defining_op(value)?;
+    let holds = rw.has_one_use(value) && speculation(made_by) == Some(claimed);
+    let made_by = holds.then(|| made_by.id())?;
+    rw.erase(op);
+    rw.erase(made_by);
+    Some(())
+}

@@ -1,0 +1,30 @@
+// RUN: stablehlo-opt --hlo-test-broadcast --hlo-test-infer --split-input-file --allow-unregistered-dialect %s | FileCheck %s
+
+// CHECK-LABEL: func.func @rows_and_columns
+// CHECK-DAG: %[[X:.*]] = stablehlo.broadcast_in_dim %arg0, dims = [1] : (tensor<3xf32>) -> tensor<2x3xf32>
+// CHECK-DAG: %[[Y:.*]] = stablehlo.broadcast_in_dim %arg1, dims = [0, 1] : (tensor<2x1xf32>) -> tensor<2x3xf32>
+// CHECK: stablehlo.custom_call @numpy_broadcasted(%[[X]], %[[Y]])
+func.func @rows_and_columns(%row: tensor<3xf32>, %column: tensor<2x1xf32>) -> !stablehlo.token {
+  %0 = "hlo_test_broadcast.numpy_broadcast"(%row, %column) : (tensor<3xf32>, tensor<2x1xf32>) -> !stablehlo.token
+  return %0 : !stablehlo.token
+}
+
+// -----
+
+// Sizes 2 and 3 do not broadcast.
+// CHECK-LABEL: func.func @no_common_shape
+// CHECK-NEXT: hlo_test_broadcast.numpy_broadcast
+func.func @no_common_shape(%x: tensor<2xf32>, %y: tensor<3xf32>) -> !stablehlo.token {
+  %0 = "hlo_test_broadcast.numpy_broadcast"(%x, %y) : (tensor<2xf32>, tensor<3xf32>) -> !stablehlo.token
+  return %0 : !stablehlo.token
+}
+
+// -----
+
+// CHECK-LABEL: func.func @inferred
+// CHECK: "hlo_test_infer.return_types"(%0) {types0 = tensor<4x2xf32>}
+func.func @inferred(%x: tensor<2x4xf32>) -> tensor<?x?xindex> {
+  %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<2x4xf32>) -> tensor<?x?xf32>
+  %1 = "hlo_test_infer.get_return_types"(%0) : (tensor<?x?xf32>) -> tensor<?x?xindex>
+  return %1 : tensor<?x?xindex>
+}
