@@ -2,7 +2,7 @@
 //!
 //! Source: StableHLO, `stablehlo-translate`, whose flags it takes.
 
-use crate::args;
+use crate::args::{self, PrintFlags};
 use crate::io::{Failure, Io};
 use crate::probes::Probes;
 use crate::source::InputFlags;
@@ -14,7 +14,7 @@ use mlir::pass::{NoObserver, Pipeline};
 use mlir::text::parse_attribute;
 use numerics::text::format_element;
 use side_dialects::func::FuncOp;
-use stablo::{Attribute, ENGINES, Foreign, Module, PrintOptions, SerializeOptions, Tensor, Type};
+use stablo::{Attribute, ENGINES, Foreign, Module, SerializeOptions, Tensor, Type};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use transforms::PASSES;
@@ -25,6 +25,8 @@ use transforms::PASSES;
 struct Options {
     #[command(flatten)]
     input: InputFlags,
+    #[command(flatten)]
+    print: PrintFlags,
     /// Run the function `main`, or the only one, and print its results
     #[arg(long, group = "action")]
     interpret: bool,
@@ -133,7 +135,7 @@ fn deserialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
         let diagnostics = stablo::restore(module).err().unwrap_or_default();
         if diagnostics.is_empty() {
             output.extend_from_slice(std::mem::take(&mut header).as_bytes());
-            output.extend_from_slice(stablo::print(module, &PrintOptions::default()).as_bytes());
+            output.extend_from_slice(stablo::print(module, &options.print.options()).as_bytes());
             output.push(b'\n');
         }
         diagnostics
