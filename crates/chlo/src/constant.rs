@@ -2,10 +2,13 @@
 
 use crate::constraints::{STATIC_TENSOR, TENSOR};
 use hlo::compat::with_element;
-use mlir::attrs::AttrKind;
+use mlir::attrs::{AttrKind, DenseElements};
 use mlir::eval::{EvalError, RuntimeValue};
+use mlir::ir::{Loc, OpName, OpParts};
 use mlir::ods::{Assembly, AttrConstraint, UpstreamInfers};
-use mlir::{Diagnostics, OpRef, Type, op};
+use mlir::rewrite::Folded;
+use mlir::{Attribute, Diagnostics, OpRef, Type, op};
+use numerics::Bytes;
 
 static SCALAR: AttrConstraint = AttrConstraint::Is("a number or elements", |a| {
     a.is_elements() || matches!(**a, AttrKind::Integer { .. } | AttrKind::Float { .. })
@@ -32,6 +35,14 @@ op! {
     }
 }
 
+/// The constant of that value, for folding.
+pub(crate) fn constant_parts(value: &Attribute, ty: &Type) -> Option<OpParts> {
+    let mut parts = OpParts::new(OpName::Registered(ConstantOp::DEF), Loc::Unknown);
+    parts.properties.push(Some(value.clone()));
+    parts.result_types.push(ty.clone());
+    (value.is_elements() && value.ty() == *ty).then_some(parts)
+}
+
 op! {
     /// A tensor whose elements all have one value, with the shape of the operand.
     pub ConstantLikeOp, "chlo.constant_like" {
@@ -42,6 +53,7 @@ op! {
         hooks {
             upstream_infers: UpstreamInfers::Nothing, infer: Some(|op| Ok(vec![with_element(op.operand_type(0), value_type(op))])),
             verify: Some(verify_constant_like),
+            fold: Some(fold_constant_like),
         }
     }
 }
@@ -51,4 +63,29 @@ fn verify_constant_like(op: OpRef<'_>, errors: &mut Diagnostics) {
     if value != *result.element_type() {
         errors.push(op.error("attribute", format!("`value` has type {value}, but the result is {result}")));
     }
+}
+
+/// The bits of a number, as one element of its type.
+fn element_bits(value: &Attribute) -> Option<Vec<u8>> {
+    let bits = match &**value {
+        AttrKind::Integer { value, .. } => *value as u128,
+        AttrKind::Float { bits, .. } => *bits,
+        _ => return None,
+    };
+    Some(bits.to_le_bytes()[..value.ty().dtype()?.bytes()].to_vec())
+}
+
+impl ConstantLikeOp<'_> {
+    /// A tensor of that shape whose elements are all the value.
+    pub fn splat(&self, shape: impl Into<Vec<i64>>) -> Option<DenseElements> {
+        let value = self.value()?;
+        DenseElements::new(Type::tensor(shape.into(), value.ty()), Bytes::from_vec(element_bits(value)?))
+    }
+}
+
+/// The value is a constant if the shape is known.
+fn fold_constant_like(op: OpRef<'_>, _: &[Option<Attribute>]) -> Option<Vec<Folded>> {
+    let ty = op.operand_type(0).as_tensor().filter(|ty| ty.has_static_shape())?;
+    let splat = ConstantLikeOp(op).splat(&ty.shape[..])?;
+    (splat.ty() == op.result_type(0)).then(|| vec![Folded::Constant(splat.into())])
 }

@@ -82,7 +82,7 @@ pub static CHLO: Dialect = Dialect {
         ZetaOp::DEF,
     ],
     attributes: &[&RAGGED_DOT_DIMENSION_NUMBERS],
-    constant: Some(hlo::ops::constant_parts),
+    constant: Some(constant::constant_parts),
     enums: &[&COMPARISON_DIRECTION, &COMPARISON_TYPE, &PRECISION],
     bytecode: Some(&bytecode::BYTECODE),
     ..Dialect::EMPTY

@@ -109,3 +109,30 @@ pub trait EvalEnv {
         Err(EvalError::new("process", "this op acts on what is outside of it, which only a run of the program has"))
     }
 }
+
+/// Evaluates ops that have no regions and call nothing.
+pub struct NoRegions;
+
+impl NoRegions {
+    fn refuse<T>() -> Result<T, EvalError> {
+        Err(EvalError::new("evaluate", "ops with regions or calls are not evaluated"))
+    }
+}
+
+impl EvalEnv for NoRegions {
+    fn region(&mut self, _: RegionId, _: Vec<RuntimeValue>) -> EvalResult {
+        NoRegions::refuse()
+    }
+
+    fn scalar_region(&mut self, _: RegionId, _: usize, _: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
+        NoRegions::refuse()
+    }
+
+    fn is_vectorizable(&mut self, _: RegionId) -> bool {
+        false
+    }
+
+    fn call(&mut self, _: &str, _: Vec<RuntimeValue>) -> EvalResult {
+        NoRegions::refuse()
+    }
+}

@@ -5,10 +5,10 @@
 
 use crate::calls::callee;
 use crate::check_shape_assertions::is_assertion;
-use crate::evaluate::{NoRegions, scalar};
+use crate::evaluate::scalar;
 use hlo::enums::COMPARISON_DIRECTION;
 use hlo::ops::{CompareOp, ConvertOp, GetDimensionSizeOp, ReshapeOp};
-use mlir::eval::RuntimeValue;
+use mlir::eval::{NoRegions, RuntimeValue};
 use mlir::ir::ValueDef;
 use mlir::types::DYNAMIC;
 use mlir::{Attribute, BlockId, Diagnostic, Module, OpRef, Type, Value};

@@ -1,10 +1,10 @@
 //! Constants from constants: an op whose operands are constants is evaluated by the meaning that its declaration holds.
 
 use mlir::attrs::{AttrKind, DenseElements};
-use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
+use mlir::eval::{NoRegions, RuntimeValue};
 use mlir::ods::Trait;
 use mlir::rewrite::fold::constant_value;
-use mlir::{Attribute, BlockId, Module, OpRef, RegionId, Type, Value};
+use mlir::{Attribute, BlockId, Module, OpRef, Type, Value};
 use numerics::{Tensor, math};
 use std::collections::HashMap;
 
@@ -77,31 +77,4 @@ pub fn scalar(value: i64, ty: &Type) -> Option<Attribute> {
     let converted = math::convert(tensor, dtype).ok()?;
     let attribute = elements(&converted, ty)?;
     (attribute.as_dense()?.int_values()? == [value]).then_some(attribute)
-}
-
-/// Evaluates ops that have no regions and call nothing.
-pub struct NoRegions;
-
-impl NoRegions {
-    fn refuse<T>() -> Result<T, EvalError> {
-        Err(EvalError::new("evaluate", "ops with regions or calls are not evaluated"))
-    }
-}
-
-impl EvalEnv for NoRegions {
-    fn region(&mut self, _: RegionId, _: Vec<RuntimeValue>) -> EvalResult {
-        NoRegions::refuse()
-    }
-
-    fn scalar_region(&mut self, _: RegionId, _: usize, _: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
-        NoRegions::refuse()
-    }
-
-    fn is_vectorizable(&mut self, _: RegionId) -> bool {
-        false
-    }
-
-    fn call(&mut self, _: &str, _: Vec<RuntimeValue>) -> EvalResult {
-        NoRegions::refuse()
-    }
 }

@@ -1,10 +1,12 @@
 //! Folding: what an op is when something is known of its operands, and one constant for each value.
 
 use super::{Rewriter, effects};
-use crate::attrs::Attribute;
+use crate::attrs::{Attribute, DenseElements};
+use crate::eval::{NoRegions, RuntimeValue};
 use crate::ir::{Module, OpId, OpRef, RegionId, Value};
 use crate::ods::{OpDef, Trait};
 use crate::types::Type;
+use numerics::DType;
 use std::collections::HashMap;
 
 /// What a result of an op folds to.
@@ -18,6 +20,48 @@ pub enum Folded {
 
 /// Folds an op: what each of its results is, or nothing. The attributes are the values of those operands that are constants.
 pub type FoldFn = fn(OpRef<'_>, &[Option<Attribute>]) -> Option<Vec<Folded>>;
+
+/// Constants of more elements than this are not made by folding.
+const MAX_ELEMENTS: usize = 1 << 16;
+
+/// The fold of an op of constants to what its `eval` makes of them.
+pub fn evaluate(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
+    let is_small = |ty: &Type| ty.as_tensor().is_none_or(|t| t.num_elements().is_none_or(|n| n <= MAX_ELEMENTS));
+    let simple = op.regions().is_empty() && !constants.is_empty() && constants.iter().all(Option::is_some);
+    (simple && op.result_types().all(is_small)).then_some(())?;
+    let value = |&v: &Value| {
+        let constant = op.module().defining_op(v)?;
+        constant.def()?.eval?(constant, Vec::new(), &mut NoRegions).ok()?.pop()
+    };
+    let operands = op.operands().iter().map(value).collect::<Option<Vec<_>>>()?;
+    let results = op.def()?.eval?(op, operands, &mut NoRegions).ok()?;
+    let constant = |(result, ty): (RuntimeValue, &Type)| attribute(result, ty).map(Folded::Constant);
+    results.into_iter().zip(op.result_types()).map(constant).collect()
+}
+
+/// The attribute that holds a value of that type. Dialects may represent values of their types as scalars and vectors of `i64`,
+/// which are attributes of type `index`, and as booleans.
+fn attribute(value: RuntimeValue, ty: &Type) -> Option<Attribute> {
+    let tensor = value.into_tensor().ok()?;
+    let element = match ty.element_type().dtype() {
+        Some(dtype) => (dtype == tensor.dtype()).then(|| ty.element_type().clone())?,
+        None if tensor.dtype() == DType::I64 => Type::index(),
+        None if tensor.dtype() == DType::I1 => Type::i1(),
+        None => return None,
+    };
+    let is_tensor = ty.shape().is_some() || tensor.rank() > 0;
+    if is_tensor {
+        let shape: Vec<i64> = tensor.shape().iter().map(|&size| i64::try_from(size).ok()).collect::<Option<_>>()?;
+        return Some(DenseElements::new(Type::tensor(shape, element), tensor.bytes().clone())?.into());
+    }
+    let dense = DenseElements::new(Type::tensor([], element.clone()), tensor.bytes().clone())?;
+    if let Some(value) = dense.int_values() {
+        return Some(Attribute::integer(i128::from(*value.first()?), element));
+    }
+    element.is_float().then_some(())?;
+    let bits = tensor.bytes().iter().rev().fold(0u128, |bits, &byte| bits << 8 | u128::from(byte));
+    Some(Attribute::float_bits(bits, element))
+}
 
 /// The value of the constant that defines `value`.
 pub fn constant_value(module: &Module, value: Value) -> Option<Attribute> {
@@ -103,12 +147,18 @@ impl Folder {
             return;
         }
         let same_block = rewriter.op(first).block() == rewriter.op(op).block();
-        let previous = rewriter.position_in_block(op).and_then(|at| at.checked_sub(1));
-        let previous = previous.and_then(|at| rewriter.ops(rewriter.op(op).block()?).get(at).copied());
-        if same_block && previous.is_some_and(|p| self.owned.contains_key(&p)) {
-            return;
+        if !(same_block && self.follows_constant(rewriter, op)) {
+            rewriter.module_mut().move_before(op, first);
         }
-        rewriter.module_mut().move_before(op, first);
+    }
+
+    /// Whether the op before this one is a constant of this folder.
+    fn follows_constant(&self, module: &Module, op: OpId) -> bool {
+        let previous = || {
+            let at = module.position_in_block(op)?.checked_sub(1)?;
+            module.ops(module.op(op).block()?).get(at).copied()
+        };
+        previous().is_some_and(|previous| self.owned.contains_key(&previous))
     }
 
     /// Forgets an op that is erased.
@@ -161,7 +211,10 @@ impl Folder {
             self.move_to_front(rewriter, known);
             return rewriter.op(known).results().next();
         }
-        rewriter.at_start(block);
+        let in_place = rewriter.op(op).block() == Some(block) && self.follows_constant(rewriter, op);
+        if !in_place {
+            rewriter.at_start(block);
+        }
         let new = rewriter.constant(def, &key.2, ty);
         rewriter.set_root(op);
         let new = new?;

@@ -1,6 +1,6 @@
 //! Casts between number types, elementwise.
 
-use super::{FASTMATH, FIXED_INTEGERS, FLOATS, INTEGERS, NUMBERS, OVERFLOW, ROUNDING_MODE, eval};
+use super::{FASTMATH, FIXED_INTEGERS, FLOATS, INTEGERS, NUMBERS, OVERFLOW, ROUNDING_MODE, eval, fold};
 use mlir::ods::Assembly;
 use mlir::types::TypeKind;
 use mlir::{Diagnostics, OpRef, Type, op};
@@ -48,7 +48,7 @@ macro_rules! casts {
                 traits [Pure, SameOperandsAndResultShape, Elementwise]
                 hooks {
                     assembly: Assembly::Format("$input attr-dict `:` type($input) `to` type($out)"),
-                    eval: Some($eval),
+                    eval: Some($eval), fold: Some(fold::casts),
                     $(verify: Some($verify),)?
                 }
             }
@@ -82,7 +82,7 @@ macro_rules! casts_of_non_negative {
                 traits [Pure, SameOperandsAndResultShape, Elementwise]
                 hooks {
                     assembly: Assembly::Format("$input (`nneg` $nonNeg^)? attr-dict `:` type($input) `to` type($out)"),
-                    eval: Some($eval),
+                    eval: Some($eval), fold: Some(fold::casts),
                     $(verify: Some($verify),)?
                 }
             }
@@ -108,7 +108,7 @@ op! {
         traits [Pure, SameOperandsAndResultShape, Elementwise]
         hooks {
             assembly: Assembly::Format("$input (`fastmath` `` $fastmath^)? attr-dict `:` type($input) `to` type($out)"),
-            eval: Some(eval::cast_floats),
+            eval: Some(eval::cast_floats), fold: Some(fold::evaluate),
             verify: Some(widens),
         }
     }
@@ -127,7 +127,7 @@ macro_rules! rounded_casts {
                     assembly: Assembly::Format(
                         "$input ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($input) `to` type($out)",
                     ),
-                    eval: Some(eval::cast_floats),
+                    eval: Some(eval::cast_floats), fold: Some(fold::evaluate),
                     verify: Some($verify),
                 }
             }
@@ -151,7 +151,7 @@ op! {
         traits [Pure, SameOperandsAndResultShape, Elementwise]
         hooks {
             assembly: Assembly::Format("$input (`overflow` `` $overflowFlags^)? attr-dict `:` type($input) `to` type($out)"),
-            eval: Some(eval::cast_integers),
+            eval: Some(eval::cast_integers), fold: Some(fold::casts),
             verify: Some(narrows),
         }
     }

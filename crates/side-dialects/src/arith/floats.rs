@@ -1,6 +1,6 @@
 //! Floating-point arithmetic, elementwise.
 
-use super::{FASTMATH, FLOATS, ROUNDING_MODE, eval};
+use super::{FASTMATH, FLOATS, ROUNDING_MODE, eval, fold};
 use mlir::ods::Assembly;
 use mlir::op;
 
@@ -20,7 +20,7 @@ macro_rules! rounded_binary {
                     assembly: Assembly::Format(
                         "$lhs `,` $rhs ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($result)",
                     ),
-                    eval: Some(eval::floats),
+                    eval: Some(eval::floats), fold: Some(fold::evaluate),
                 }
             }
         })*
@@ -49,7 +49,7 @@ macro_rules! binary {
                 traits [Pure, SameOperandsAndResultType, Elementwise $(, $extra)*]
                 hooks {
                     assembly: Assembly::Format("$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"),
-                    eval: Some(eval::floats),
+                    eval: Some(eval::floats), fold: Some(fold::evaluate),
                 }
             }
         })*
@@ -80,7 +80,7 @@ macro_rules! unary {
                 traits [Pure, SameOperandsAndResultType, Elementwise]
                 hooks {
                     assembly: Assembly::Format("$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)")
-                    $(, eval: Some($eval))?
+                    $(, eval: Some($eval), fold: Some(fold::evaluate))?
                 }
             }
         })*

@@ -7,11 +7,12 @@ mod compare;
 mod constant;
 mod eval;
 mod floats;
+mod fold;
 mod integers;
 
 pub use casts::*;
 pub use compare::{CMPF_PREDICATE, CMPI_PREDICATE, CmpFOp, CmpIOp, SelectOp};
-pub use constant::ConstantOp;
+pub use constant::{ConstantOp, constant_parts};
 pub use floats::*;
 pub use integers::*;
 
@@ -21,7 +22,7 @@ use mlir::{Type, TypeKind};
 /// The arith dialect.
 pub static ARITH: Dialect = Dialect {
     namespace: "arith",
-    constant: Some(constant::constant_parts),
+    constant: Some(constant_parts),
     ops: &[
         AddFOp::DEF,
         AddIOp::DEF,

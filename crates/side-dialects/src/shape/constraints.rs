@@ -1,19 +1,20 @@
 //! Statements about shapes, and the witnesses that they hold.
 
-use super::eval;
 use super::types::{I1_ONLY, SHAPE_OR_EXTENTS, WITNESS_ONLY};
+use super::{eval, fold};
 use mlir::ods::Assembly;
 use mlir::op;
 
 macro_rules! on_shapes {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $result:ident, $eval:expr $(, $extra:ident)*;)*) => {
+    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $result:ident, $eval:expr, $fold:expr, $canonicalize:expr $(, $extra:ident)*;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
                 operands { shapes: variadic SHAPE_OR_EXTENTS }
                 results { result: single $result }
                 traits [Commutative, ConstantsLast $(, $extra)*]
-                hooks { assembly: Assembly::Format("$shapes attr-dict `:` type($shapes)"), eval: Some($eval) }
+                hooks { assembly: Assembly::Format("$shapes attr-dict `:` type($shapes)"), eval: Some($eval),
+                    fold: Some($fold), canonicalize: $canonicalize }
             }
         })*
     };
@@ -21,13 +22,14 @@ macro_rules! on_shapes {
 
 on_shapes! {
     /// A witness that the shapes can be broadcast together.
-    CstrBroadcastableOp, "shape.cstr_broadcastable", WITNESS_ONLY, eval::cstr_broadcastable;
+    CstrBroadcastableOp, "shape.cstr_broadcastable", WITNESS_ONLY, eval::cstr_broadcastable, fold::cstr_broadcastable,
+        fold::SMALLER;
     /// A witness that the shapes are equal.
-    CstrEqOp, "shape.cstr_eq", WITNESS_ONLY, eval::cstr_eq;
+    CstrEqOp, "shape.cstr_eq", WITNESS_ONLY, eval::cstr_eq, fold::cstr_eq, &[];
     /// Whether the shapes can be broadcast together.
-    IsBroadcastableOp, "shape.is_broadcastable", I1_ONLY, eval::is_broadcastable, Pure;
+    IsBroadcastableOp, "shape.is_broadcastable", I1_ONLY, eval::is_broadcastable, fold::evaluate, fold::SMALLER, Pure;
     /// Whether the shapes are equal.
-    ShapeEqOp, "shape.shape_eq", I1_ONLY, eval::shape_eq, Pure;
+    ShapeEqOp, "shape.shape_eq", I1_ONLY, eval::shape_eq, fold::evaluate, &[], Pure;
 }
 
 op! {
@@ -36,7 +38,7 @@ op! {
         operands { pred: single I1_ONLY }
         results { result: single WITNESS_ONLY }
         attributes { msg: required String }
-        hooks { assembly: Assembly::Format("$pred `,` $msg attr-dict"), eval: Some(eval::cstr_require) }
+        hooks { assembly: Assembly::Format("$pred `,` $msg attr-dict"), eval: Some(eval::cstr_require), fold: Some(fold::evaluate) }
     }
 }
 
@@ -56,6 +58,7 @@ op! {
         operands { inputs: variadic WITNESS_ONLY }
         results { result: single WITNESS_ONLY }
         traits [Pure, Commutative, ConstantsLast]
-        hooks { assembly: Assembly::Format("$inputs attr-dict"), eval: Some(eval::assuming_all) }
+        hooks { assembly: Assembly::Format("$inputs attr-dict"), eval: Some(eval::assuming_all),
+            fold: Some(fold::single), canonicalize: &[("without-passing", fold::without_passing)] }
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn same(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEn
 }
 
 /// The shape to which shapes broadcast together, or why they do not.
-fn broadcast(shapes: &[Vec<i64>]) -> Result<Vec<i64>, String> {
+pub(super) fn broadcast(shapes: &[Vec<i64>]) -> Result<Vec<i64>, String> {
     let rank = shapes.iter().map(Vec::len).max().unwrap_or(0);
     let mut result = vec![1; rank];
     for shape in shapes {

@@ -4,6 +4,7 @@
 
 mod constraints;
 mod eval;
+mod fold;
 mod functions;
 mod regions;
 mod shapes;
@@ -22,6 +23,7 @@ use mlir::ods::Dialect;
 /// The shape dialect.
 pub static SHAPE_DIALECT: Dialect = Dialect {
     namespace: "shape",
+    constant: Some(fold::constant_parts),
     ops: &[
         AddOp::DEF,
         AnyOp::DEF,

@@ -1,7 +1,7 @@
 //! Ops with regions: code that runs under a witness, and folds over the sizes of a shape.
 
-use super::eval;
 use super::types::{SHAPE_OR_EXTENTS, WITNESS_ONLY};
+use super::{eval, fold};
 use mlir::ods::{Assembly, TypeConstraint};
 use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::{Diagnostics, OpRef, Type, op};
@@ -16,6 +16,7 @@ op! {
         hooks {
             assembly: Assembly::Custom { parse: parse_assuming, print: print_assuming },
             eval: Some(eval::assuming),
+            canonicalize: &[("assuming-true", fold::inline_passing), ("unused-results", fold::drop_unused)],
             verify_regions: Some(verify_assuming),
         }
     }

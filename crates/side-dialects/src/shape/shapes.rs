@@ -1,10 +1,10 @@
 //! Making shapes, taking them apart, and relating them to values.
 
-use super::eval;
 use super::types::{
     ANY_SHAPE_OR_SIZE, EXTENT_TENSOR, SHAPE_ONLY, SHAPE_OR_EXTENTS, SHAPED, SHAPED_OR_VALUE_SHAPE, SIZE_OR_INDEX,
     VALUE_SHAPE_ONLY, extent_tensor_of, is_extent_tensor,
 };
+use super::{eval, fold};
 use mlir::attrs::DenseElements;
 use mlir::ods::{Assembly, TypeConstraint, TypeRule};
 use mlir::text::{OpState, Parsed, Parser, Printer};
@@ -29,7 +29,8 @@ op! {
         results { result: single SHAPE_OR_EXTENTS }
         attributes { error: optional String }
         traits [Pure, Commutative, ConstantsLast]
-        hooks { assembly: Assembly::Format("$shapes attr-dict `:` type($shapes) `->` type($result)"), eval: Some(eval::broadcast_shapes) }
+        hooks { assembly: Assembly::Format("$shapes attr-dict `:` type($shapes) `->` type($result)"), eval: Some(eval::broadcast_shapes),
+            fold: Some(fold::single), canonicalize: fold::BROADCAST }
     }
 }
 
@@ -41,7 +42,7 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"),
-            eval: Some(eval::concat),
+            eval: Some(eval::concat), fold: Some(fold::evaluate),
         }
     }
 }
@@ -109,7 +110,7 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("$value `,` $index attr-dict `:` type($value) `,` type($index) `->` type($extent)"),
-            eval: Some(eval::dim),
+            eval: Some(eval::dim), fold: Some(fold::dim),
         }
     }
 }
@@ -120,7 +121,7 @@ op! {
         operands { input: single EXTENT_TENSOR }
         results { result: single SHAPE_ONLY }
         traits [Pure]
-        hooks { assembly: Assembly::Format("$input attr-dict `:` type($input)"), eval: Some(eval::same) }
+        hooks { assembly: Assembly::Format("$input attr-dict `:` type($input)"), eval: Some(eval::same), fold: Some(fold::evaluate) }
     }
 }
 
@@ -130,7 +131,7 @@ op! {
         operands { extents: variadic SIZE_OR_INDEX }
         results { shape: single SHAPE_ONLY }
         traits [Pure]
-        hooks { assembly: Assembly::Format("$extents attr-dict `:` type($extents)"), eval: Some(eval::from_extents) }
+        hooks { assembly: Assembly::Format("$extents attr-dict `:` type($extents)"), eval: Some(eval::from_extents), fold: Some(fold::evaluate) }
     }
 }
 
@@ -142,7 +143,7 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("$shape `,` $dim attr-dict `:` type($shape) `,` type($dim) `->` type($extent)"),
-            eval: Some(eval::get_extent),
+            eval: Some(eval::get_extent), fold: Some(fold::evaluate),
         }
     }
 }
@@ -172,7 +173,7 @@ macro_rules! of_shape {
                 operands { $operand: single $from }
                 results { $result: single $to }
                 traits [Pure]
-                hooks { assembly: Assembly::Format($format), eval: Some($eval) }
+                hooks { assembly: Assembly::Format($format), eval: Some($eval), fold: Some(fold::sizes) }
             }
         })*
     };
@@ -216,7 +217,7 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("$arg attr-dict `:` type($arg) `->` type($result)"),
-            eval: Some(eval::shape_of),
+            eval: Some(eval::shape_of), fold: Some(fold::shape_of),
             verify: Some(verify_shape_of),
         }
     }
@@ -236,7 +237,7 @@ op! {
         operands { operand: single SHAPE_OR_EXTENTS, index: single SIZE_OR_INDEX }
         results { head: single SHAPE_OR_EXTENTS, tail: single SHAPE_OR_EXTENTS }
         traits [Pure]
-        hooks { eval: Some(eval::split_at) }
+        hooks { eval: Some(eval::split_at), fold: Some(fold::evaluate) }
     }
 }
 

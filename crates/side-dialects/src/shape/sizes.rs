@@ -1,7 +1,7 @@
 //! Arithmetic on sizes.
 
-use super::eval;
 use super::types::{INDEX_ONLY, SHAPE_OR_SIZE, SIZE_ONLY, SIZE_OR_INDEX};
+use super::{eval, fold};
 use mlir::ods::Assembly;
 use mlir::op;
 
@@ -15,7 +15,7 @@ macro_rules! binary {
                 traits [Pure $(, $extra)*]
                 hooks {
                     assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"),
-                    eval: Some($eval),
+                    eval: Some($eval), fold: Some(fold::evaluate),
                 }
             }
         })*
@@ -55,7 +55,7 @@ op! {
         operands { arg: single INDEX_ONLY }
         results { result: single SIZE_ONLY }
         traits [Pure]
-        hooks { assembly: Assembly::Format("$arg attr-dict"), eval: Some(eval::same) }
+        hooks { assembly: Assembly::Format("$arg attr-dict"), eval: Some(eval::same), fold: Some(fold::size_cast) }
     }
 }
 
@@ -65,6 +65,6 @@ op! {
         operands { arg: single SIZE_OR_INDEX }
         results { result: single INDEX_ONLY }
         traits [Pure]
-        hooks { assembly: Assembly::Format("$arg attr-dict `:` type($arg)"), eval: Some(eval::same) }
+        hooks { assembly: Assembly::Format("$arg attr-dict `:` type($arg)"), eval: Some(eval::same), fold: Some(fold::size_cast) }
     }
 }

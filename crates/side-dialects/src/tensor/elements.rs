@@ -1,6 +1,6 @@
 //! Elements, sizes and making of tensors.
 
-use super::{ANY_TENSOR, INDEX, INDICES, RANKED, STATIC, UNRANKED_OR_NOT_SCALAR, eval};
+use super::{ANY_TENSOR, INDEX, INDICES, RANKED, STATIC, UNRANKED_OR_NOT_SCALAR, eval, fold};
 use mlir::ods::{Assembly, TypeConstraint};
 use mlir::types::DYNAMIC;
 use mlir::{Diagnostics, OpRef, op};
@@ -32,7 +32,7 @@ op! {
         operands { source: single UNRANKED_OR_NOT_SCALAR, index: single INDEX }
         results { result: single INDEX }
         traits [NoMemoryEffect]
-        hooks { eval: Some(eval::dim),
+        hooks { eval: Some(eval::dim), fold: Some(fold::dim),
             assembly: Assembly::Format("attr-dict $source `,` $index `:` type($source)"),
             result_name: Some(|_| "dim".into()),
         }
@@ -58,7 +58,8 @@ op! {
         operands { tensor: single RANKED, indices: variadic INDEX }
         results { result: single TypeConstraint::ANY }
         traits [Pure]
-        hooks { eval: Some(eval::extract),
+        hooks { eval: Some(eval::extract), fold: Some(fold::extract),
+            canonicalize: &[("extract-of-shape", fold::extract_of_shape)],
             assembly: Assembly::Format("$tensor `[` $indices `]` attr-dict `:` type($tensor)"),
             infer: Some(|op| Ok(vec![op.operand_type(0).element_type().clone()])),
             verify: Some(|op, errors| check_indices(op, 0, errors)),
@@ -73,7 +74,7 @@ op! {
         operands { elements: variadic TypeConstraint::ANY }
         results { result: single STATIC }
         traits [Pure]
-        hooks { eval: Some(eval::from_elements),
+        hooks { eval: Some(eval::from_elements), fold: Some(fold::evaluate),
             assembly: Assembly::Format("$elements attr-dict `:` type($result)"),
             verify: Some(verify_from_elements),
             result_name: Some(|_| "from_elements".into()),
@@ -147,7 +148,7 @@ op! {
         operands { scalar: single TypeConstraint::ANY, dest: single RANKED, indices: variadic INDEX }
         results { result: single RANKED }
         traits [Pure, AllTypesMatch(&["dest", "result"])]
-        hooks { eval: Some(eval::insert),
+        hooks { eval: Some(eval::insert), fold: Some(fold::evaluate),
             assembly: Assembly::Format("$scalar `into` $dest `[` $indices `]` attr-dict `:` type($dest)"),
             verify: Some(|op, errors| check_indices(op, 1, errors)),
             result_name: Some(|_| "inserted".into()),
@@ -161,7 +162,7 @@ op! {
         operands { tensor: single ANY_TENSOR }
         results { result: single INDEX }
         traits [Pure]
-        hooks { eval: Some(eval::rank),
+        hooks { eval: Some(eval::rank), fold: Some(fold::rank),
             assembly: Assembly::Format("$tensor attr-dict `:` type($tensor)"),
             result_name: Some(|_| "rank".into()),
         }
@@ -191,7 +192,7 @@ op! {
         operands { input: single TypeConstraint::ANY, dynamicSizes: variadic INDEX }
         results { aggregate: single RANKED }
         traits [Pure]
-        hooks { eval: Some(eval::splat),
+        hooks { eval: Some(eval::splat), fold: Some(fold::evaluate),
             assembly: Assembly::Format("$input (`[` $dynamicSizes^ `]`)? attr-dict `:` type($aggregate)"),
             verify: Some(|op, errors| check_dynamic_sizes(op, op.operands().len() - 1, errors)),
             result_name: Some(|_| "splat".into()),

@@ -4,6 +4,7 @@
 
 mod elements;
 mod eval;
+pub(crate) mod fold;
 mod reshapes;
 mod slices;
 
@@ -17,6 +18,7 @@ use mlir::{Type, TypeKind};
 /// The tensor dialect.
 pub static TENSOR: Dialect = Dialect {
     namespace: "tensor",
+    constant: Some(crate::arith::constant_parts),
     ops: &[
         BitcastOp::DEF,
         CastOp::DEF,

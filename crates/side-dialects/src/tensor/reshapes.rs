@@ -1,6 +1,6 @@
 //! Casts and other views of the same elements.
 
-use super::{ANY_TENSOR, INDEX, INDICES, RANKED, REASSOCIATION, eval};
+use super::{ANY_TENSOR, INDEX, INDICES, RANKED, REASSOCIATION, eval, fold};
 use mlir::ods::Assembly;
 use mlir::verify::have_compatible_shapes;
 use mlir::{Diagnostics, OpRef, Type, op};
@@ -21,7 +21,7 @@ op! {
         operands { source: single ANY_TENSOR }
         results { dest: single ANY_TENSOR }
         traits [Pure]
-        hooks { eval: Some(eval::cast),
+        hooks { eval: Some(eval::cast), fold: Some(fold::cast),
             assembly: Assembly::Format("$source attr-dict `:` type($source) `to` type($dest)"),
             verify: Some(verify_cast),
             result_name: Some(|_| "cast".into()),

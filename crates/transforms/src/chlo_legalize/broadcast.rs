@@ -1,11 +1,10 @@
 //! Ops that broadcast their operands: the broadcasts are made explicit.
 
-use super::expr::{constant, constant_like, is_bounded, replace, splat};
+use super::expr::{constant, constant_like, is_bounded, replace};
 use chlo::{BroadcastSelectOp, ConstantLikeOp, ConstantOp};
 use hlo::compat::with_element;
 use hlo::ops::{self, BroadcastInDimOp, DynamicBroadcastInDimOp, GetDimensionSizeOp, SelectOp, SetDimensionSizeOp};
 use hlo::{attrs, enums};
-use mlir::attrs::AttrKind;
 use mlir::diag::{Diagnostic, Severity};
 use mlir::ods::OpDef;
 use mlir::rewrite::{Pattern, Rewriter};
@@ -252,12 +251,7 @@ fn chlo_constant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 fn chlo_constant_like(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let like = ConstantLikeOp::cast(rw.op(op))?;
     let (value, operand) = (like.value()?.clone(), like.operand());
-    let bytes = |number: u128| Some(number.to_le_bytes()[..value.ty().dtype()?.bytes()].to_vec());
-    let scalar = match &*value {
-        AttrKind::Integer { value: number, ty } => splat(Type::tensor([], ty.clone()), bytes(*number as u128)?)?,
-        AttrKind::Float { bits, ty } => splat(Type::tensor([], ty.clone()), bytes(*bits)?)?,
-        _ => return None,
-    };
+    let scalar = like.splat([])?.into();
     // The operand only lends its shape.
     rw.ty(operand).as_tensor().filter(|ty| ty.has_static_shape() || ty.encoding.is_none() || is_bounded(ty))?;
     let new = constant_like(rw, &scalar, operand)?;

@@ -41,6 +41,7 @@ pub fn passed(text: &str, pipeline: &str) -> String {
 }
 
 /// Runs `@main` of a program after a pipeline.
+#[allow(dead_code)] // not all tests run programs
 pub fn run(text: &str, pipeline: &str, inputs: &[Tensor]) -> Vec<Tensor> {
     let (module, source) = transformed(text, pipeline);
     let inputs = inputs.iter().cloned().map(RuntimeValue::Tensor).collect();
