@@ -1,0 +1,139 @@
+//! Running generated programs, and a plain model of tensors to compare with.
+
+use proptest::prelude::*;
+use stablo::{DType, ParseOptions, RuntimeValue, Tensor};
+
+/// A tensor of integers, by index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    pub shape: Vec<usize>,
+    pub values: Vec<i64>,
+}
+
+/// All indices of a shape, the last dimension fastest.
+pub fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
+    let mut all = vec![vec![]];
+    for &size in shape {
+        all = all.iter().flat_map(|index| (0..size).map(|i| [&index[..], &[i]].concat())).collect();
+    }
+    all
+}
+
+impl Model {
+    /// The tensor whose element at each index is that of `f`.
+    pub fn build(shape: &[usize], f: impl FnMut(&[usize]) -> i64) -> Model {
+        let mut f = f;
+        Model { shape: shape.to_vec(), values: indices(shape).iter().map(|index| f(index)).collect() }
+    }
+
+    /// The element at an index.
+    pub fn at(&self, index: &[usize]) -> i64 {
+        let place = index.iter().zip(&self.shape).fold(0, |place, (&i, &size)| {
+            assert!(i < size, "{index:?} is outside of {:?}", self.shape);
+            place * size + i
+        });
+        self.values[place]
+    }
+
+    /// The element at an index that may be outside, where it is `padding`.
+    pub fn at_or(&self, index: &[i64], padding: i64) -> i64 {
+        let inside = index.iter().zip(&self.shape).all(|(&i, &size)| i >= 0 && (i as usize) < size);
+        if inside { self.at(&index.iter().map(|&i| i as usize).collect::<Vec<_>>()) } else { padding }
+    }
+
+    /// With elements of that type. Values must be such that each type has them: 0 and 1, or small where the type allows.
+    pub fn tensor(&self, dtype: DType) -> Tensor {
+        let exact = Tensor::from_vec(&self.shape, self.values.clone()).expect("as many as the shape says");
+        numerics::math::convert(exact, dtype).expect("integers become any type")
+    }
+
+    pub fn type_of(&self, dtype: DType) -> String {
+        type_text(&self.shape, dtype.name())
+    }
+}
+
+/// `tensor<2x3xf32>`
+pub fn type_text(shape: &[usize], element: &str) -> String {
+    let sizes: String = shape.iter().map(|size| format!("{size}x")).collect();
+    format!("tensor<{sizes}{element}>")
+}
+
+/// Runs a program of one op whose operands are the arguments of `main`. `attributes` include braces and regions.
+///
+/// # Errors
+/// What the parser, the verifier or the interpreter says.
+pub fn run_op(op: &str, inputs: &[Tensor], attributes: &str, result: &str) -> Result<Tensor, String> {
+    let types: Vec<String> = inputs.iter().map(|t| type_text(t.shape(), t.dtype().name())).collect();
+    let arguments: Vec<String> = types.iter().enumerate().map(|(i, ty)| format!("%a{i}: {ty}")).collect();
+    let names: Vec<String> = (0..inputs.len()).map(|i| format!("%a{i}")).collect();
+    let text = format!(
+        "func.func @main({}) -> {result} {{\n  %r = \"{op}\"({}) {attributes} : ({}) -> {result}\n  return %r : {result}\n}}",
+        arguments.join(", "),
+        names.join(", "),
+        types.join(", ")
+    );
+    let shown = |d: stablo::Diagnostics| {
+        format!("{}\n{text}", d.iter().map(|d| d.message.as_ref()).collect::<Vec<&str>>().join("; "))
+    };
+    let parsed = stablo::parse("generated.mlir", &text, ParseOptions::default());
+    let errors = if parsed.diagnostics.is_empty() { stablo::verify(&parsed.module) } else { parsed.diagnostics };
+    if !errors.is_empty() {
+        return Err(shown(errors));
+    }
+    let inputs = inputs.iter().cloned().map(RuntimeValue::Tensor).collect();
+    let results = stablo::run(&parsed.module, "main", inputs).map_err(shown)?;
+    let [result] = <[RuntimeValue; 1]>::try_from(results).map_err(|_| "one result was expected".to_string())?;
+    result.into_tensor().map_err(|e| e.diagnostic.message.to_string())
+}
+
+/// The op on models, with elements of that type, gives the model: bit by bit.
+#[track_caller]
+pub fn check(op: &str, dtype: DType, inputs: &[Tensor], attributes: &str, expected: &Model) {
+    let actual = run_op(op, inputs, attributes, &expected.type_of(dtype)).unwrap_or_else(|e| panic!("{op}: {e}"));
+    let expected = expected.tensor(dtype);
+    assert_eq!(actual.shape(), expected.shape());
+    assert!(
+        actual.bytes()[..] == expected.bytes()[..],
+        "{op} {attributes} of {inputs:?} is {actual:?}, not {expected:?}"
+    );
+}
+
+/// A vector of `i64` as an operand.
+pub fn vector(values: &[i64]) -> Tensor {
+    Tensor::from_vec([values.len()], values.to_vec()).expect("a vector")
+}
+
+/// `array<i64: 1, 2>`
+pub fn array(values: &[i64]) -> String {
+    if values.is_empty() {
+        return "array<i64>".into();
+    }
+    format!("array<i64: {}>", values.iter().map(i64::to_string).collect::<Vec<_>>().join(", "))
+}
+
+pub fn signed(values: &[usize]) -> Vec<i64> {
+    values.iter().map(|&v| v as i64).collect()
+}
+
+/// Any element type of the specification.
+pub fn any_dtype() -> impl Strategy<Value = DType> {
+    let all: Vec<DType> = DType::ALL.iter().copied().filter(|&d| d != DType::TF32).collect();
+    prop::sample::select(all)
+}
+
+/// Shapes of at most `rank` dimensions of at most `size` elements, some of them empty.
+pub fn shapes(rank: usize, size: usize) -> impl Strategy<Value = Vec<usize>> {
+    prop::collection::vec(0..=size, 0..=rank)
+}
+
+/// Elements of that shape: zeros and ones, which every type has.
+pub fn bits(shape: Vec<usize>) -> impl Strategy<Value = Model> {
+    let count = shape.iter().product::<usize>();
+    prop::collection::vec(0..=1i64, count).prop_map(move |values| Model { shape: shape.clone(), values })
+}
+
+/// Elements of that shape, small integers.
+pub fn numbers(shape: Vec<usize>) -> impl Strategy<Value = Model> {
+    let count = shape.iter().product::<usize>();
+    prop::collection::vec(-9..=9i64, count).prop_map(move |values| Model { shape: shape.clone(), values })
+}
