@@ -314,6 +314,7 @@ fn depthwise<T: Number>(
 ) {
     let features = sizes.output_features;
     let image = input.len() / sizes.batch;
+    let zeros = vec![T::ZERO; features];
     let mut rows = result.chunks_exact_mut(features);
     let mut positions = Vec::new();
     for batch in 0..sizes.batch {
@@ -324,8 +325,9 @@ fn depthwise<T: Number>(
             let Some(row) = rows.next() else { break };
             window_positions(sizes, coordinates, output, &mut positions);
             for (position, kernel) in positions.iter().zip(kernel.chunks_exact(features)) {
-                let Some(at) = position else { continue };
-                for ((sum, &x), &w) in row.iter_mut().zip(&input[at * features..][..features]).zip(kernel) {
+                // Padding is multiplied, too: zero times infinity is not zero.
+                let values = position.map_or(&zeros[..], |at| &input[at * features..][..features]);
+                for ((sum, &x), &w) in row.iter_mut().zip(values).zip(kernel) {
                     *sum = sum.add(x.multiply(w));
                 }
             }
