@@ -6,7 +6,7 @@ use mlir::builtin::{ModuleOp, UnrealizedConversionCastOp};
 use mlir::ir::{Loc, OpName, OpParts, ValueDef};
 use mlir::ods::OpDef;
 use mlir::{Attribute, Diagnostic, Module, OpId, OpRef, Type, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use vhlo::Version;
 
@@ -137,7 +137,7 @@ impl Conversion<'_> {
     pub fn run(&self, module: &mut Module, root: OpId) -> Result<Vec<OpId>, Diagnostic> {
         let ops: Vec<OpId> = module.walk(root).map(OpRef::id).collect();
         let mut types = Types { convert: self.ty, known: FxHashMap::default(), old: FxHashMap::default() };
-        let (mut changed, mut kept) = (Vec::new(), Vec::new());
+        let (mut changed, mut kept) = (Vec::new(), FxHashSet::default());
         for id in ops {
             let op = module.op(id);
             let outcome = (self.op)(op).map_err(|refusal| refusal.at(op))?;
@@ -155,7 +155,9 @@ impl Conversion<'_> {
                     module.restate(id, restated.def, restated.properties, restated.attributes);
                 }
                 _ if module.op(id).is(ModuleOp::DEF) => {}
-                _ if self.foreign == Foreign::Keep => kept.push(id),
+                _ if self.foreign == Foreign::Keep => {
+                    kept.insert(id);
+                }
                 _ => {
                     let message =
                         "ops of this dialect have no portable form; allowing other dialects keeps them as they are";
@@ -221,10 +223,10 @@ struct Casts<'a> {
 }
 
 impl Casts<'_> {
-    fn insert(&mut self, module: &mut Module, root: OpId, kept: &[OpId]) {
+    fn insert(&mut self, module: &mut Module, root: OpId, kept: &FxHashSet<OpId>) {
         let ops: Vec<OpId> = module.walk(root).map(OpRef::id).collect();
         for id in ops {
-            let is_kept = kept.binary_search(&id).is_ok();
+            let is_kept = kept.contains(&id);
             for index in 0..module.op(id).operands().len() {
                 let value = module.op(id).operand(index);
                 let wanted = match self.old_types.get(&value) {

@@ -9,6 +9,7 @@ pub mod expect;
 pub mod func;
 pub mod interpreter;
 pub mod quant;
+pub mod scf;
 pub mod sdy;
 pub mod shape;
 pub mod sparse_tensor;
@@ -23,6 +24,7 @@ pub static DIALECTS: &[&Dialect] = &[
     &func::FUNC,
     &interpreter::INTERPRETER,
     &quant::QUANT,
+    &scf::SCF,
     &sdy::SDY,
     &shape::SHAPE_DIALECT,
     &sparse_tensor::SPARSE_TENSOR,

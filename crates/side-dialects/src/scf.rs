@@ -1,0 +1,163 @@
+//! The scf dialect: loops around StableHLO, as some front ends write them.
+//!
+//! Source: MLIR, "'scf' Dialect".
+
+use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
+use mlir::ods::{Assembly, Dialect, TypeConstraint, TypeRule};
+use mlir::text::{OpState, Parsed, Parser, Printer, RegionArgument};
+use mlir::{Diagnostics, OpRef, Type, op};
+use numerics::{Tensor, math};
+
+/// The scf dialect.
+pub static SCF: Dialect = Dialect { namespace: "scf", ops: &[ForOp::DEF, YieldOp::DEF], ..Dialect::EMPTY };
+
+/// Bounds and steps of loops.
+static INDEX_OR_INTEGER: TypeConstraint = TypeConstraint {
+    summary: "an index or a signless integer",
+    rule: TypeRule::Is(|ty| ty.is_index() || ty.is_integer(None)),
+};
+
+op! {
+    /// Runs its region for each number from `lowerBound` to below `upperBound` in steps of `step`; the region takes that number and the
+    /// values of the loop, and yields the next values.
+    pub ForOp, "scf.for" {
+        operands {
+            lowerBound: single INDEX_OR_INTEGER,
+            upperBound: single INDEX_OR_INTEGER,
+            step: single INDEX_OR_INTEGER,
+            initArgs: variadic TypeConstraint::ANY,
+        }
+        results { results: variadic TypeConstraint::ANY }
+        regions { region: one }
+        traits [SingleBlock, ImplicitTerminator("scf.yield"), RecursiveMemoryEffects]
+        hooks {
+            assembly: Assembly::Custom { parse, print },
+            verify_regions: Some(verify),
+            eval: Some(eval),
+        }
+    }
+}
+
+op! {
+    /// Ends the region of a loop with the next values.
+    pub YieldOp, "scf.yield" {
+        operands { results: variadic TypeConstraint::ANY }
+        traits [Pure, Terminator, ReturnLike, HasParent(&["scf.for"])]
+        hooks { assembly: Assembly::Format("attr-dict ($results^ `:` type($results))?") }
+    }
+}
+
+/// Reads `%i = %lower to %upper step %step iter_args(%a = %b) -> (T) : U { … }`.
+fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
+    let mut names = vec![parser.operand()?.name];
+    parser.expect("=")?;
+    for (slot, keyword) in [(0, Some("to")), (1, Some("step")), (2, None)] {
+        let operand = parser.operand()?;
+        state.operands[slot].push(operand);
+        if let Some(keyword) = keyword {
+            parser.expect(keyword)?;
+        }
+    }
+    let mut types = Vec::new();
+    if parser.eat("iter_args") {
+        parser.expect("(")?;
+        parser.list_until(")", |p| {
+            names.push(p.operand()?.name);
+            p.expect("=")?;
+            state.operands[3].push(p.operand()?);
+            Ok(())
+        })?;
+        parser.expect("->")?;
+        types = parser.result_types()?;
+        if types.len() + 1 != names.len() {
+            return parser.error(format!("{} values of the loop, but {} types", names.len() - 1, types.len()));
+        }
+    }
+    let number = if parser.eat(":") { parser.ty()? } else { Type::index() };
+    let all = std::iter::once(&number).chain(&types);
+    let arguments = names.iter().zip(all).map(|(name, ty)| RegionArgument::new(*name, ty.clone())).collect();
+    let region = parser.region_with_terminator(state.def, arguments)?;
+    state.regions[0].push(region);
+    for slot in 0..3 {
+        state.operand_types[slot] = Some(vec![number.clone()]);
+    }
+    state.operand_types[3] = Some(types.clone());
+    state.result_types[0] = Some(types);
+    parser.optional_attr_dict(state)
+}
+
+fn print(printer: &mut Printer<'_>, op: OpRef<'_>) {
+    let (module, region) = (op.module(), ForOp(op).region());
+    let arguments = module.entry(region).map_or(&[][..], |block| module.arguments(block));
+    let [lower, upper, step, initial @ ..] = op.operands() else { return };
+    let Some((number, values)) = arguments.split_first() else { return };
+    printer.write(" ");
+    printer.value(*number);
+    for (word, value) in [(" = ", lower), (" to ", upper), (" step ", step)] {
+        printer.write(word);
+        printer.value(*value);
+    }
+    if !initial.is_empty() {
+        printer.write(" iter_args(");
+        printer.separated(", ", values.iter().zip(initial), |p, (value, initial)| {
+            p.value(*value);
+            p.write(" = ");
+            p.value(*initial);
+        });
+        printer.write(") -> (");
+        printer.types(op.result_types());
+        printer.write(")");
+    }
+    if !op.operand_type(0).is_index() {
+        printer.write(" : ");
+        printer.ty(op.operand_type(0));
+    }
+    printer.write(" ");
+    printer.region(op, region, false, !initial.is_empty());
+    printer.attr_dict(op, &[]);
+}
+
+fn verify(op: OpRef<'_>, errors: &mut Diagnostics) {
+    let module = op.module();
+    let Some(block) = module.entry(ForOp(op).region()) else { return };
+    let number = op.operand_type(0);
+    let values: Vec<&Type> = op.operand_types().skip(3).collect();
+    let arguments: Vec<&Type> = module.arguments(block).iter().map(|&v| module.ty(v)).collect();
+    let yielded: Vec<&Type> = module.terminator(block).map(|t| t.operand_types().collect()).unwrap_or_default();
+    let fits = arguments.first() == Some(&number)
+        && arguments[1..] == values[..]
+        && op.operand_types().take(3).all(|ty| ty == number);
+    if !fits {
+        errors.push(
+            op.error("region", "the region must take a number of the type of the bounds and the values of the loop"),
+        );
+    } else if yielded != values || !op.result_types().eq(values.iter().copied()) {
+        errors.push(
+            op.error(
+                "region",
+                "the region must yield, and the loop result in, values of the types of the initial ones",
+            ),
+        );
+    }
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+    let number = |index: usize| -> Result<i64, EvalError> {
+        let values = operands.get(index).map(|v| v.tensor()).transpose()?.map(Tensor::to_i64s).transpose()?;
+        values.and_then(|v| v.first().copied()).ok_or_else(|| EvalError::new("scf", "a bound is missing"))
+    };
+    let (mut at, upper, step) = (number(0)?, number(1)?, number(2)?);
+    if step <= 0 {
+        return Err(EvalError::new("scf", format!("the step of a loop must be positive; found {step}")));
+    }
+    let dtype = operands[0].tensor()?.dtype();
+    let mut values: Vec<RuntimeValue> = operands[3..].to_vec();
+    while at < upper {
+        let number = math::convert(Tensor::scalar(at), dtype)?;
+        let arguments = std::iter::once(number.into()).chain(values).collect();
+        values = env.region(ForOp(op).region(), arguments)?;
+        let Some(next) = at.checked_add(step) else { break };
+        at = next;
+    }
+    Ok(values)
+}
