@@ -5,7 +5,7 @@
 
 use mlir::diag::{Diagnostic, Position};
 use mlir::eval::{EvalError, RuntimeValue};
-use mlir::process::{Channel, Contributions, Grid, ProcessId};
+use mlir::process::{Channel, Contributions, Exchange, Grid, ProcessId};
 use mlir::{OpRef, Type};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -224,7 +224,7 @@ impl Scheduler {
         meeting.brought[place] = Some(values);
         if meeting.brought.iter().all(Option::is_some) {
             let brought = state.meetings.remove(&key).map_or(Vec::new(), |meeting| meeting.brought);
-            let all: Contributions = Arc::new(brought.into_iter().flatten().collect());
+            let all: Contributions = Arc::new(Exchange::new(brought.into_iter().flatten().collect()));
             for number in group.iter().filter_map(|&id| self.grid.number(id)).filter(|&n| n != process) {
                 state.processes[number] = Status::Met(all.clone());
             }

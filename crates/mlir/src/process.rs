@@ -6,8 +6,10 @@ use crate::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 use crate::ir::OpRef;
 use crate::types::Type;
 use numerics::Tensor;
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// At most this many processes live at the same time, in all grids of a run together.
 pub const MAX_PROCESSES: usize = 4096;
@@ -77,8 +79,50 @@ pub struct Channel {
     pub between: Option<(ProcessId, ProcessId)>,
 }
 
-/// What each process of a group gave to an exchange, in the order of the group.
-pub type Contributions = Arc<Vec<Vec<RuntimeValue>>>;
+/// What each process of a group gave to an exchange, in the order of the group; and what they all make of it alike, so that it
+/// is made once.
+#[derive(Default)]
+pub struct Exchange {
+    brought: Vec<Vec<RuntimeValue>>,
+    shared: Mutex<HashMap<usize, RuntimeValue>>,
+}
+
+/// The same exchange for all processes.
+pub type Contributions = Arc<Exchange>;
+
+impl Exchange {
+    /// An exchange of those values, one list for each process.
+    pub fn new(brought: Vec<Vec<RuntimeValue>>) -> Exchange {
+        Exchange { brought, shared: Mutex::default() }
+    }
+
+    /// Result `index`, which is the same for all processes: made by the first that asks.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn shared(
+        &self,
+        index: usize,
+        make: impl FnOnce() -> Result<RuntimeValue, EvalError>,
+    ) -> Result<RuntimeValue, EvalError> {
+        // Not held while the value is made: who makes it may wait for others.
+        let lock = || self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(value) = lock().get(&index) {
+            return Ok(value.clone());
+        }
+        let value = make()?;
+        lock().insert(index, value.clone());
+        Ok(value)
+    }
+}
+
+impl Deref for Exchange {
+    type Target = [Vec<RuntimeValue>];
+
+    fn deref(&self) -> &[Vec<RuntimeValue>] {
+        &self.brought
+    }
+}
 
 /// What a process of a new grid does.
 #[derive(Clone)]

@@ -5,9 +5,10 @@
 use super::{Body, slice};
 use crate::attrs::{self, AXIS_REF, MESH, MESH_AXIS, REPLICA_GROUP_MESH_AXES, SUB_AXIS_INFO};
 use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
+use mlir::ir::ValueDef;
 use mlir::process::{Contributions, Grid, MAX_PROCESSES, ProcessId};
 use mlir::verify::nearest_symbol;
-use mlir::{Attribute, OpRef, RegionId, Type};
+use mlir::{Attribute, Module, OpRef, RegionId, Type, Value};
 use numerics::shape::StridedView;
 use numerics::{Tensor, TensorError};
 use side_dialects::quant::Uniform;
@@ -180,6 +181,37 @@ impl Meeting {
         self.all.len()
     }
 
+    /// Result `index`, which all processes of the group make alike.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn shared(
+        &self,
+        index: usize,
+        make: impl FnOnce() -> Result<Tensor, EvalError>,
+    ) -> Result<RuntimeValue, EvalError> {
+        self.all.shared(index, || Ok(make()?.into()))
+    }
+
+    /// The reduction of what all brought as value `index`, with a region.
+    ///
+    /// # Errors
+    /// Those of [`reduce_over`].
+    pub fn reduced(
+        &self,
+        op: OpRef<'_>,
+        computation: RegionId,
+        index: usize,
+        env: &mut dyn EvalEnv,
+    ) -> Result<RuntimeValue, EvalError> {
+        let mut reduce = || reduce_over(op, computation, self.tensors(index)?.into_iter().cloned().collect(), env);
+        // A region that sees values around it may reduce differently in each process.
+        match is_closed(op.module(), computation) {
+            true => self.shared(index, reduce),
+            false => Ok(reduce()?.into()),
+        }
+    }
+
     /// What each process brought as value `index`.
     ///
     /// # Errors
@@ -231,6 +263,17 @@ pub fn meet(
     let me = env.world()?.process();
     try_meet(op, strategy, values, env)?
         .ok_or_else(|| EvalError::new("process_group", format!("process {me} is in none of the replica_groups")))
+}
+
+/// Whether the ops of a region of one block use nothing but each other and the arguments.
+fn is_closed(module: &Module, region: RegionId) -> bool {
+    let Some(block) = module.entry(region) else { return false };
+    let inside = |value: &Value| match module.def(*value) {
+        ValueDef::Argument { block: of, .. } => of == block,
+        ValueDef::Result { op, .. } => module.op(op).block() == Some(block),
+    };
+    let ops = || module.ops(block).iter().map(|&op| module.op(op));
+    ops().all(|op| op.regions().is_empty() && op.operands().iter().all(inside))
 }
 
 /// Tensors one after the other along a dimension.

@@ -51,6 +51,6 @@ fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
     let dimension = eval::usize_attr(op, "all_gather_dim")?;
     let meeting = collective::meet(op, Strategy::of_reduction(op), operands, env)?;
-    let gathered = |i| Ok(collective::concatenate(&meeting.tensors(i)?, dimension)?.into());
+    let gathered = |i| meeting.shared(i, || collective::concatenate(&meeting.tensors(i)?, dimension));
     (0..op.num_results()).map(gathered).collect()
 }

@@ -39,9 +39,6 @@ fn verify_computation(op: OpRef<'_>) -> Verdict {
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
     let meeting = collective::meet(op, Strategy::of_reduction(op), operands, env)?;
-    let mut reduced = |i| {
-        let tensors = meeting.tensors(i)?.into_iter().cloned().collect();
-        Ok(collective::reduce_over(op, AllReduceOp(op).computation(), tensors, env)?.into())
-    };
-    (0..op.num_results()).map(&mut reduced).collect()
+    let computation = AllReduceOp(op).computation();
+    (0..op.num_results()).map(|i| meeting.reduced(op, computation, i, env)).collect()
 }

@@ -173,13 +173,15 @@ pub(super) fn manual_computation(op: OpRef<'_>, operands: Vec<RuntimeValue>, env
         group.iter().map(|&device| ProcessId { replica: me.replica, partition: device }).collect();
     let places: Vec<Vec<usize>> = group.iter().filter_map(|&device| mesh.place(device)).collect();
     let all = env.world()?.exchange(op, &processes, 0, results)?;
-    let whole = |(index, sharding): (usize, &Attribute)| -> Result<RuntimeValue, EvalError> {
-        let mut shards = Vec::with_capacity(places.len());
-        for (place, values) in places.iter().zip(all.iter()) {
-            let value = values.get(index).ok_or_else(|| invalid("result"))?;
-            shards.push((&place[..], value.tensor()?));
-        }
-        Ok(cut(sharding)?.whole(&shards)?.into())
+    let whole = |(index, sharding): (usize, &Attribute)| {
+        all.shared(index, || {
+            let mut shards = Vec::with_capacity(places.len());
+            for (place, values) in places.iter().zip(all.iter()) {
+                let value = values.get(index).ok_or_else(|| invalid("result"))?;
+                shards.push((&place[..], value.tensor()?));
+            }
+            Ok(cut(sharding)?.whole(&shards)?.into())
+        })
     };
     outputs.iter().enumerate().map(whole).collect()
 }
