@@ -426,7 +426,7 @@ pub fn features(op: OpRef<'_>, label: &'static str, operands: &[(usize, &'static
         let name = op.def().map_or("", |def| def.operands[i].name);
         has_shape(op, label, name, shape(op.operand_type(i)), &[size])?;
     }
-    Ok(Type::tensor([size], operand.element_type().clone()))
+    crate::infer::sized(op, operand.element_type().clone(), |operands| Ok(vec![operands[0][index as usize]]))
 }
 
 /// Each result has the shape of its operand and the element type that the reducing region returns. Labels: shape, element.

@@ -1,12 +1,50 @@
 //! Result types that several ops infer alike.
 
+use crate::attrs;
 use crate::check::{self, require};
 use crate::compat;
 use crate::types;
+use mlir::types::DYNAMIC;
 use mlir::{Diagnostic, OpRef, Type};
 
 /// Inferred types, or why there are none.
 pub type Inferred = Result<Vec<Type>, Diagnostic>;
+
+/// The type of a result whose sizes follow from those of the operands, one list an operand: where they are unknown, its bounds
+/// follow in the same way from those of the operands. So a size must not shrink when those of operands grow.
+///
+/// # Errors
+/// If there are no such sizes, or no such bounds.
+pub fn sized<F>(op: OpRef<'_>, element: Type, sizes: F) -> Result<Type, Diagnostic>
+where
+    F: Fn(&[&[i64]]) -> Result<Vec<i64>, Diagnostic>,
+{
+    let known: Vec<&[i64]> = op.operand_types().map(check::shape).collect();
+    let found = sizes(&known)?;
+    let bounds = |ty: &Type| ty.as_tensor().and_then(|t| attrs::bounds(t.encoding.as_ref()?).map(<[i64]>::to_vec));
+    let bounds: Vec<Option<Vec<i64>>> = op.operand_types().map(bounds).collect();
+    if bounds.iter().all(Option::is_none) {
+        return Ok(Type::tensor(found, element));
+    }
+    let most = |(&sizes, bounds): (&&[i64], Option<Vec<i64>>)| match bounds {
+        Some(bounds) => sizes.iter().zip(bounds).map(|(&size, b)| if size == DYNAMIC { b } else { size }).collect(),
+        None => sizes.to_vec(),
+    };
+    let most: Vec<Vec<i64>> = known.iter().zip(bounds).map(most).collect();
+    let most = sizes(&most.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
+    let bounds = found.iter().zip(most).map(|(&size, most)| if size == DYNAMIC { most } else { DYNAMIC });
+    let bounds: Vec<i64> = bounds.collect();
+    let encoding = bounds.iter().any(|&b| b != DYNAMIC).then(|| attrs::type_extensions(bounds));
+    Ok(Type::encoded_tensor(found, element, encoding))
+}
+
+/// One result whose sizes follow from those of the operands; see [`sized`].
+pub fn one_sized<F>(op: OpRef<'_>, element: &Type, sizes: F) -> Inferred
+where
+    F: Fn(&[&[i64]]) -> Result<Vec<i64>, Diagnostic>,
+{
+    Ok(vec![sized(op, element.clone(), sizes)?])
+}
 
 /// One result of the type that all operands have: the most that is known of it. Breaks `infer_label` if they differ.
 pub fn merged_operands(op: OpRef<'_>) -> Inferred {

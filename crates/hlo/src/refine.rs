@@ -6,7 +6,8 @@ use crate::attrs::flag;
 use crate::check;
 use crate::compat;
 use crate::eval::mesh_axes_groups;
-use mlir::{OpRef, Type};
+use crate::infer;
+use mlir::{OpRef, RegionId, Type};
 
 /// The type with another shape, of which nothing more is known.
 pub fn with_shape(ty: &Type, shape: impl Into<Vec<i64>>) -> Type {
@@ -16,6 +17,19 @@ pub fn with_shape(ty: &Type, shape: impl Into<Vec<i64>>) -> Type {
 /// The type of the only result, with that shape.
 pub fn shaped(op: OpRef<'_>, shape: impl Into<Vec<i64>>) -> Option<Vec<Type>> {
     Some(vec![with_shape(op.result_type(0), shape)])
+}
+
+/// The sizes of the only result follow from those of the operands, and its bounds from theirs; see [`infer::sized`].
+pub fn sized(op: OpRef<'_>, sizes: impl Fn(&[&[i64]]) -> Option<Vec<i64>>) -> Option<Vec<Type>> {
+    let unknown = || op.error("", "the sizes of the result do not follow from those of the operands");
+    infer::one_sized(op, op.result_type(0).element_type(), |operands| sizes(operands).ok_or_else(unknown)).ok()
+}
+
+/// Each result has the shape of its operand, and the element type that a region returns.
+pub fn reduced_in_place(op: OpRef<'_>, region: RegionId) -> Option<Vec<Type>> {
+    let elements = check::accumulators(op, region, op.operand_types());
+    let of = |(operand, element)| compat::with_element(operand, element);
+    Some(op.operand_types().zip(elements).map(of).collect())
 }
 
 /// The only result has the shape of the first operand.

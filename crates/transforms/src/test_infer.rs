@@ -6,7 +6,9 @@
 //!
 //! Source: StableHLO, `stablehlo/tests/TestUtils.td`.
 
+use hlo::compat::with_element;
 use mlir::ir::{OpName, OpParts};
+use mlir::ods::RefineFn;
 use mlir::pass::{Context, Pass};
 use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 use mlir::{Attribute, OpId, OpRef, Type};
@@ -19,12 +21,14 @@ fn run(cx: &mut Context<'_>) {
 }
 
 static PATTERNS: &[Pattern] = &[
-    Pattern::any("types", |rw, op| show(rw, op, "get_return_types", "return_types")),
-    Pattern::any("components", |rw, op| show(rw, op, "get_return_type_components", "return_type_components")),
+    Pattern::any("types", |rw, op| show(rw, op, "get_return_types", "return_types", inferred)),
+    Pattern::any("components", |rw, op| {
+        show(rw, op, "get_return_type_components", "return_type_components", inferred_components)
+    }),
 ];
 
 /// Replaces the question by the answer.
-fn show(rw: &mut Rewriter<'_>, op: OpId, question: &str, answer: &str) -> Option<()> {
+fn show(rw: &mut Rewriter<'_>, op: OpId, question: &str, answer: &str, inferred: RefineFn) -> Option<()> {
     let view = rw.op(op);
     (view.name().strip_prefix("hlo_test_infer.")? == question).then_some(())?;
     let &[value] = view.operands() else { return None };
@@ -41,11 +45,19 @@ fn show(rw: &mut Rewriter<'_>, op: OpId, question: &str, answer: &str) -> Option
     Some(())
 }
 
+/// The types that are inferred of the results of an op.
 fn inferred(op: OpRef<'_>) -> Option<Vec<Type>> {
-    let def = op.def()?;
-    match (def.infer, def.refine) {
-        (Some(infer), _) => infer(op).ok(),
-        (None, Some(refine)) => refine(op),
-        (None, None) => None,
+    match op.def()?.infer {
+        Some(infer) => infer(op).ok(),
+        None => op.def()?.refine?(op),
+    }
+}
+
+/// The types that are inferred of the results of an op, with elements of `index` where only shapes are.
+fn inferred_components(op: OpRef<'_>) -> Option<Vec<Type>> {
+    let types = inferred(op)?;
+    match op.def()?.infer {
+        Some(_) => Some(types),
+        None => Some(types.iter().map(|ty| with_element(ty, Type::index())).collect()),
     }
 }

@@ -17,6 +17,7 @@ op! {
         traits [SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
             eval: Some(eval),
+            refine: Some(|op| refine::reduced_in_place(op, *op.regions().first()?)),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_regions: Some(|op, out| out.extend(verify_computation(op).err())),
             verify_symbols: Some(check::mesh_symbol),

@@ -42,21 +42,24 @@ fn infer(op: OpRef<'_>) -> Inferred {
             format!("replica_groups has groups of {size} processes, but split_count is {count}")
         })?;
     }
-    let of = |operand: &Type| -> Result<Type, Diagnostic> {
+    let of = |(i, operand): (usize, &Type)| -> Result<Type, Diagnostic> {
         check::in_range(op, "all_to_all_c1", "split_dimension", &[split], rank(operand))?;
         check::in_range(op, "all_to_all_c3", "concat_dimension", &[concat], rank(operand))?;
-        let mut sizes = shape(operand).to_vec();
         let (s, c) = (split as usize, concat as usize);
-        require(op, "all_to_all_c2", sizes[s] == DYNAMIC || sizes[s] % count == 0, || {
-            format!("dimension {s} of the operand, of size {}, must be a multiple of split_count {count}", sizes[s])
+        let size = shape(operand)[s];
+        require(op, "all_to_all_c2", size == DYNAMIC || size % count == 0, || {
+            format!("dimension {s} of the operand, of size {size}, must be a multiple of split_count {count}")
         })?;
-        if s != c {
-            sizes[s] = if sizes[s] == DYNAMIC { DYNAMIC } else { sizes[s] / count };
-            sizes[c] = if sizes[c] == DYNAMIC { DYNAMIC } else { sizes[c].checked_mul(count).unwrap_or(DYNAMIC) };
-        }
-        Ok(Type::tensor(sizes, operand.element_type().clone()))
+        infer::sized(op, operand.element_type().clone(), |operands| {
+            let mut sizes = operands[i].to_vec();
+            if s != c {
+                sizes[s] = if sizes[s] == DYNAMIC { DYNAMIC } else { sizes[s] / count };
+                sizes[c] = if sizes[c] == DYNAMIC { DYNAMIC } else { sizes[c].checked_mul(count).unwrap_or(DYNAMIC) };
+            }
+            Ok(sizes)
+        })
     };
-    op.operand_types().map(of).collect()
+    op.operand_types().enumerate().map(of).collect()
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {

@@ -14,6 +14,7 @@ op! {
         }
         hooks {
             eval: Some(eval),
+            refine: Some(|op| Some(op.operand_types().take(op.num_results()).cloned().collect())),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_symbols: Some(check::mesh_symbol),
         }

@@ -31,24 +31,35 @@ fn infer(op: OpRef<'_>) -> Inferred {
     let dimension = integer(op.attr("dimension"));
     check::in_range(op, "concatenate_c4", "dimension", &[dimension], rank(first))?;
     let d = dimension as usize;
-    let mut sizes = shape(first).to_vec();
+    let mut common = shape(first).to_vec();
     for (i, input) in op.operand_types().enumerate().skip(1) {
         require(op, "concatenate_c1", compat::elements(first, input), || {
             format!("inputs must have one element type; input #0 is {first}, input #{i} is {input}")
         })?;
         let mut others = shape(input).to_vec();
-        let length = others.get(d).copied().unwrap_or(0);
-        others.iter_mut().skip(d).take(1).for_each(|size| *size = sizes[d]);
-        require(op, "concatenate_c2", compat::shapes(&sizes, &others), || {
+        others.iter_mut().skip(d).take(1).for_each(|size| *size = common[d]);
+        require(op, "concatenate_c2", compat::shapes(&common, &others), || {
             format!("inputs must have one shape but for dimension {d}; input #0 is {first}, input #{i} is {input}")
         })?;
-        for (size, &other) in sizes.iter_mut().zip(&others) {
-            *size = if *size == DYNAMIC { other } else { *size };
-        }
-        let sum = if length == DYNAMIC || sizes[d] == DYNAMIC { Some(DYNAMIC) } else { sizes[d].checked_add(length) };
-        sizes[d] = sum.ok_or_else(|| op.error("concatenate_c6", "the result is too large"))?;
+        common = both(&common, &others);
     }
-    Ok(vec![Type::tensor(sizes, first.element_type().clone())])
+    infer::one_sized(op, first.element_type(), |inputs| {
+        let lengths = inputs.iter().map(|sizes| sizes[d]);
+        let length = if lengths.clone().any(|n| n == DYNAMIC) {
+            Some(DYNAMIC)
+        } else {
+            lengths.clone().try_fold(0, |sum: i64, n| sum.checked_add(n))
+        };
+        let mut sizes = inputs.iter().fold(common.clone(), |sizes, input| both(&sizes, input));
+        sizes[d] = length.ok_or_else(|| op.error("concatenate_c6", "the result is too large"))?;
+        Ok(sizes)
+    })
+}
+
+/// What is known of sizes, or bounds, from two lists of them.
+fn both(a: &[i64], b: &[i64]) -> Vec<i64> {
+    let known = |(&a, &b): (&i64, &i64)| if a == DYNAMIC || b == DYNAMIC { a.max(b) } else { a.min(b) };
+    a.iter().zip(b).map(known).collect()
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

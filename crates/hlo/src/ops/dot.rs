@@ -16,7 +16,7 @@ op! {
                 "$lhs `,` $rhs `` custom<PrecisionConfig>($precision_config) \
                  attr-dict `:` functional-type(operands, results)",
             ),
-            refine: Some(|op| refine::shaped(op, result_shape(op))),
+            refine: Some(|op| refine::sized(op, |operands| Some(result_shape(operands[0], operands[1])))),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
@@ -31,12 +31,11 @@ fn verify(op: OpRef<'_>) -> Verdict {
     require(op, "dot_shapes", fits, || {
         format!("lhs and rhs must be vectors or matrices whose inner dimensions agree; found {lhs} and {rhs}")
     })?;
-    check::has_shape(op, "dot_shapes", "the result", shape(op.result_type(0)), &result_shape(op))
+    check::has_shape(op, "dot_shapes", "the result", shape(op.result_type(0)), &result_shape(l, r))
 }
 
 /// The dimensions that are not contracted. Both operands have dimensions.
-fn result_shape(op: OpRef<'_>) -> Vec<i64> {
-    let (lhs, rhs) = (shape(op.operand_type(0)), shape(op.operand_type(1)));
+fn result_shape(lhs: &[i64], rhs: &[i64]) -> Vec<i64> {
     [&lhs[..lhs.len().saturating_sub(1)], rhs.get(1..).unwrap_or(&[])].concat()
 }
 

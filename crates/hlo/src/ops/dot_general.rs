@@ -22,7 +22,7 @@ op! {
                  custom<PrecisionConfigAndAlgorithm>($precision_config, $algorithm) \
                  attr-dict `:` functional-type(operands, results)",
             ),
-            refine: Some(|op| refine::shaped(op, result_shape(op)?)),
+            refine: Some(|op| refine::sized(op, |operands| result_shape(op, operands))),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
@@ -52,16 +52,16 @@ fn verify(op: OpRef<'_>) -> Verdict {
             })?;
         }
     }
-    let sizes = result_shape(op).unwrap_or_default();
+    let sizes = result_shape(op, &[shape(lhs), shape(rhs)]).unwrap_or_default();
     check::has_shape(op, "dot_general_c12", "the result", shape(op.result_type(0)), &sizes)?;
     verify_elements(op, rc)?;
     verify_algorithm(op)
 }
 
 /// The batching dimensions, then the others of `lhs` and of `rhs` but for the contracted ones, if there are those dimensions.
-fn result_shape(op: OpRef<'_>) -> Option<Vec<i64>> {
+fn result_shape(op: OpRef<'_>, operands: &[&[i64]]) -> Option<Vec<i64>> {
     let dims = op.attr("dot_dimension_numbers").and_then(DotDims::of)?;
-    let (lhs, rhs) = (shape(op.operand_type(0)), shape(op.operand_type(1)));
+    let &[lhs, rhs] = operands else { return None };
     let free = |shape: &[i64], batching: &[i64], contracting: &[i64]| -> Vec<i64> {
         let numbered = (0i64..).zip(shape);
         numbered.filter(|(d, _)| !batching.contains(d) && !contracting.contains(d)).map(|(_, &size)| size).collect()

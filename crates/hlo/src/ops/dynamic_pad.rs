@@ -39,7 +39,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
     }
     check::count(op, "dynamic_pad_c4", "the shape of the result", rank(result), rank(operand), "the rank of operand")?;
     let Some([low, high, interior]) = amounts(op) else { return Ok(()) };
-    let sizes = super::pad::padded_shape(op, "dynamic_pad_c4", [&low, &high, &interior])?;
+    let sizes = super::pad::padded_shape(op, "dynamic_pad_c4", shape(op.operand_type(0)), [&low, &high, &interior])?;
     check::has_shape(op, "dynamic_pad_c4", "the result", shape(result), &sizes)
 }
 
@@ -51,7 +51,10 @@ fn amounts(op: OpRef<'_>) -> Option<[Vec<i64>; 3]> {
 
 fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
     let [low, high, interior] = amounts(op)?;
-    refine::shaped(op, super::pad::padded_shape(op, "dynamic_pad_c4", [&low, &high, &interior]).ok()?)
+    refine::shaped(
+        op,
+        super::pad::padded_shape(op, "dynamic_pad_c4", shape(op.operand_type(0)), [&low, &high, &interior]).ok()?,
+    )
 }
 
 /// Amounts that are constant are those of a `pad`.

@@ -45,7 +45,8 @@ fn infer(op: OpRef<'_>) -> Inferred {
             return Err(op.error("fft_c2", format!("{kind} takes {required}; found {operand}")));
         }
     };
-    let mut sizes = shape(operand).to_vec();
+    let sizes = shape(operand);
+    let mut last = None;
     let first = sizes.len() - n;
     // `fft_length` is the shape of the real side; the complex side has about half of the last dimension.
     let half = |length: i64| if length == 0 { 0 } else { length / 2 + 1 };
@@ -53,16 +54,22 @@ fn infer(op: OpRef<'_>) -> Inferred {
     match kind {
         "RFFT" => {
             check::has_shape(op, "fft_c4", "the last dimensions of operand", &sizes[first..], &required)?;
-            sizes[first + n - 1] = half(required[n - 1]);
+            last = Some(half(required[n - 1]));
         }
         "IRFFT" => {
             required[n - 1] = half(required[n - 1]);
             check::has_shape(op, "fft_c5", "the last dimensions of operand", &sizes[first..], &required)?;
-            sizes[first + n - 1] = lengths[n - 1];
+            last = Some(lengths[n - 1]);
         }
         _ => {}
     }
-    Ok(vec![Type::tensor(sizes, element)])
+    infer::one_sized(op, &element, |operands| {
+        let mut sizes = operands[0].to_vec();
+        if let Some(length) = last {
+            sizes[first + n - 1] = length;
+        }
+        Ok(sizes)
+    })
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

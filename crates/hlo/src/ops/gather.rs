@@ -113,14 +113,16 @@ pub(super) fn infer_gather(
     }
     let size = |d: usize| slice_sizes.map_or(DYNAMIC, |sizes| sizes[d]);
     let dropped = |d: &usize| collapsed.contains(&(*d as i64)) || batching.contains(&(*d as i64));
-    let mut offset_sizes = (0..n).filter(|d| !dropped(d)).map(size);
-    let in_order = (0i64..).zip(shape(indices)).filter(|(d, _)| *d != dims.index_vector_dim);
-    let mut batch_sizes = in_order.map(|(_, &size)| size);
     let batch_rank = m - usize::from((dims.index_vector_dim as usize) < m);
     check::in_range(op, labels[4], "offset_dims", offset, batch_rank + offset.len())?;
-    let at = |d: usize| if offset.contains(&(d as i64)) { offset_sizes.next() } else { batch_sizes.next() };
-    let sizes: Option<Vec<i64>> = (0..batch_rank + offset.len()).map(at).collect();
-    Ok(vec![Type::tensor(sizes.unwrap_or_default(), operand.element_type().clone())])
+    infer::one_sized(op, operand.element_type(), |operands| {
+        let mut offset_sizes = (0..n).filter(|d| !dropped(d)).map(size);
+        let in_order = (0i64..).zip(operands[1]).filter(|(d, _)| *d != dims.index_vector_dim);
+        let mut batch_sizes = in_order.map(|(_, &size)| size);
+        let at = |d: usize| if offset.contains(&(d as i64)) { offset_sizes.next() } else { batch_sizes.next() };
+        let sizes: Option<Vec<i64>> = (0..batch_rank + offset.len()).map(at).collect();
+        Ok(sizes.unwrap_or_default())
+    })
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

@@ -13,10 +13,17 @@ op! {
         hooks {
             upstream_infers: UpstreamInfers::Everything,
             eval: Some(eval),
+            refine: Some(refine),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_regions: Some(|op, out| out.extend(verify_computation(op).err())),
         }
     }
+}
+
+fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
+    let inputs = compat::most_specific(op.operand_types())?;
+    let element = check::accumulators(op, *op.regions().first()?, [&inputs].into_iter()).pop()?;
+    Some(vec![compat::with_element(&inputs, element)])
 }
 
 fn verify(op: OpRef<'_>) -> Verdict {

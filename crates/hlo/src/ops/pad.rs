@@ -38,8 +38,9 @@ fn infer(op: OpRef<'_>) -> Inferred {
         check::count(op, "pad_c2", name, list.len(), rank(operand), "the rank of operand")?;
     }
     check::at_least(op, "pad_c3", "interior_padding", interior.1, 0)?;
-    let sizes = padded_shape(op, "pad_c4", [low.1, high.1, interior.1])?;
-    Ok(vec![Type::tensor(sizes, operand.element_type().clone())])
+    infer::one_sized(op, operand.element_type(), |operands| {
+        padded_shape(op, "pad_c4", operands[0], [low.1, high.1, interior.1])
+    })
 }
 
 /// The shape of `operand` padded by amounts low, high and interior, one of each a dimension.
@@ -49,6 +50,7 @@ fn infer(op: OpRef<'_>) -> Inferred {
 pub(super) fn padded_shape(
     op: OpRef<'_>,
     label: &'static str,
+    operand: &[i64],
     [low, high, interior]: [&[i64]; 3],
 ) -> Result<Vec<i64>, Diagnostic> {
     let size = |(d, &size): (usize, &i64)| {
@@ -62,7 +64,7 @@ pub(super) fn padded_shape(
         let fits = i64::try_from(padded).ok().filter(|&p| p >= 0);
         fits.ok_or_else(|| op.error(label, format!("dimension {d} of the result would have size {padded}")))
     };
-    shape(op.operand_type(0)).iter().enumerate().map(size).collect()
+    operand.iter().enumerate().map(size).collect()
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

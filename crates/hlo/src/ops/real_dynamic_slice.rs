@@ -70,9 +70,10 @@ fn constant_sizes(op: OpRef<'_>) -> Option<Vec<i64>> {
 
 fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
     match constant_ranges(op) {
-        Some([starts, limits, strides]) => {
-            refine::shaped(op, super::slice::sliced_shape(op, [&starts, &limits, &strides]).ok()?)
-        }
+        Some([starts, limits, strides]) => refine::shaped(
+            op,
+            super::slice::sliced_shape(op, shape(op.operand_type(0)), [&starts, &limits, &strides]).ok()?,
+        ),
         None => refine::shaped(op, constant_sizes(op)?),
     }
 }

@@ -43,15 +43,13 @@ fn infer(op: OpRef<'_>) -> Inferred {
     let dimensions = ints(view.dimensions());
     check::in_range(op, "reduce_c4", "dimensions", dimensions, rank(first))?;
     check::distinct(op, "reduce_c5", "dimensions", dimensions)?;
-    let sizes = kept_sizes(op);
     let elements = check::accumulators(op, view.body(), inputs());
-    Ok(elements.into_iter().map(|element| Type::tensor(sizes.clone(), element)).collect())
+    elements.into_iter().map(|element| infer::sized(op, element, |inputs| Ok(kept_sizes(op, inputs[0])))).collect()
 }
 
-/// Sizes of the first input along the dimensions that are not reduced.
-fn kept_sizes(op: OpRef<'_>) -> Vec<i64> {
+/// Those of the sizes of an input that are of dimensions that are not reduced.
+fn kept_sizes(op: OpRef<'_>, sizes: &[i64]) -> Vec<i64> {
     let dimensions = ints(op.attr("dimensions"));
-    let sizes = op.operand_types().next().map_or(&[][..], shape);
     (0..).zip(sizes).filter(|(d, _)| !dimensions.contains(d)).map(|(_, &size)| size).collect()
 }
 
@@ -60,7 +58,8 @@ fn verify_body(op: OpRef<'_>) -> Verdict {
     let inits: Vec<&Type> = view.init_values().iter().map(|&v| op.module().ty(v)).collect();
     let inputs = view.inputs().iter().map(|&v| op.module().ty(v));
     check::reducer(op, "reduce_c6", "body", view.body(), inputs, &inits)?;
-    check::reducer_dims(op, "reduce_c6", view.body(), &kept_sizes(op))
+    let sizes = op.operand_types().next().map_or(&[][..], shape);
+    check::reducer_dims(op, "reduce_c6", view.body(), &kept_sizes(op, sizes))
 }
 
 /// `(%input init: %init), … applies stablehlo.add across dimensions = [0] {attributes} : (…) -> …` where the body is one

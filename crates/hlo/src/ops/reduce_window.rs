@@ -56,10 +56,9 @@ fn infer(op: OpRef<'_>) -> Inferred {
     check::count(op, "reduce_window_c4", "window_dimensions", sizes.len(), rank(first), "the rank of the inputs")?;
     let window = window(op).dims(op, sizes, LABELS)?;
     let elements = check::accumulators(op, view.body(), inputs());
-    let of = |(input, element): (&Type, Type)| {
-        Ok(Type::tensor(num_windows(op, "reduce_window_c15", shape(input), &window)?, element))
-    };
-    inputs().zip(elements).map(of).collect()
+    let of =
+        |(i, element)| infer::sized(op, element, |inputs| num_windows(op, "reduce_window_c15", inputs[i], &window));
+    elements.into_iter().enumerate().map(of).collect()
 }
 
 fn window(op: OpRef<'_>) -> WindowAttrs<'_> {

@@ -29,18 +29,23 @@ fn infer(op: OpRef<'_>) -> Inferred {
     for (name, list) in [starts, limits, strides] {
         check::count(op, "slice_c2", name, list.len(), rank(operand), "the rank of operand")?;
     }
-    let sizes = sliced_shape(op, [starts.1, limits.1, strides.1])?;
-    Ok(vec![Type::tensor(sizes, operand.element_type().clone())])
+    infer::one_sized(op, operand.element_type(), |operands| {
+        sliced_shape(op, operands[0], [starts.1, limits.1, strides.1])
+    })
 }
 
 /// The shape of a slice of `operand` by starts, limits and strides, one of each a dimension.
 ///
 /// # Errors
 /// Strides that are not positive, and parts that are not in the operand.
-pub(super) fn sliced_shape(op: OpRef<'_>, [starts, limits, strides]: [&[i64]; 3]) -> Result<Vec<i64>, Diagnostic> {
+pub(super) fn sliced_shape(
+    op: OpRef<'_>,
+    operand: &[i64],
+    [starts, limits, strides]: [&[i64]; 3],
+) -> Result<Vec<i64>, Diagnostic> {
     check::at_least(op, "slice_c4", "strides", strides, 1)?;
     let mut sizes = Vec::new();
-    for (d, &size) in shape(op.operand_type(0)).iter().enumerate() {
+    for (d, &size) in operand.iter().enumerate() {
         let (start, limit) = (starts[d], limits[d]);
         let inside = 0 <= start && start <= limit && (size == DYNAMIC || limit <= size);
         require(op, "slice_c3", inside, || {

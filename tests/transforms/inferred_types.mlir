@@ -28,3 +28,14 @@ func.func @inferred(%x: tensor<2x4xf32>) -> tensor<?x?xindex> {
   %1 = "hlo_test_infer.get_return_types"(%0) : (tensor<?x?xf32>) -> tensor<?x?xindex>
   return %1 : tensor<?x?xindex>
 }
+
+// -----
+
+// Bounds of results follow from those of operands as sizes do: at most 3 + 4 columns.
+// CHECK-LABEL: func.func @bounds
+// CHECK: types0 = tensor<2x?xf32, #stablehlo.bounds<?, 7>>
+func.func @bounds(%x: tensor<2x?xf32, #stablehlo.bounds<?, 3>>, %y: tensor<2x?xf32, #stablehlo.bounds<?, 4>>) -> tensor<?x?xindex> {
+  %0 = stablehlo.concatenate %x, %y, dim = 1 : (tensor<2x?xf32, #stablehlo.bounds<?, 3>>, tensor<2x?xf32, #stablehlo.bounds<?, 4>>) -> tensor<?x?xf32>
+  %1 = "hlo_test_infer.get_return_types"(%0) : (tensor<?x?xf32>) -> tensor<?x?xindex>
+  return %1 : tensor<?x?xindex>
+}
