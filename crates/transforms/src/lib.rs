@@ -36,7 +36,7 @@ mod test_speculatability;
 mod weights;
 mod wrap_in_composite;
 
-pub use chlo_legalize::{expand_for_evaluation, needs_expansion};
+pub use chlo_legalize::{expand_for_evaluation, has_expansion, needs_expansion};
 
 use mlir::pass::{NamedPipeline, Passes};
 use portable::passes;

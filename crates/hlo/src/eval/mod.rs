@@ -6,6 +6,7 @@ mod batch_norm;
 mod body;
 pub mod collective;
 mod contract;
+mod einsum;
 mod fft;
 mod index_vectors;
 pub mod linalg;
@@ -20,6 +21,7 @@ pub use batch_norm::{batch_norm_grad, batch_norm_inference, batch_norm_training,
 pub use body::{Body, BodyShape};
 pub use collective::{CollectiveRoot, Strategy, mesh_axes_groups};
 pub use contract::{Convolution, dot_general};
+pub use einsum::einsum;
 pub use fft::{Fourier, fourier};
 pub use index_vectors::{apply_updates, gather, scatter, take};
 pub use linalg::{Triangular, cholesky, triangular_solve};

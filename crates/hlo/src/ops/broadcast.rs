@@ -1,6 +1,7 @@
 //! `stablehlo.broadcast`.
 
 use super::prelude::*;
+use numerics::shape::StridedView;
 
 op! {
     /// `operand` repeated along new leading dimensions of sizes `broadcast_sizes`; deprecated in favour of
@@ -14,6 +15,7 @@ op! {
             assembly: Assembly::Format(
                 "$operand `,` `sizes` `=` $broadcast_sizes attr-dict `:` functional-type(operands, results)",
             ),
+            eval: Some(eval),
             infer: Some(infer),
         }
     }
@@ -24,4 +26,13 @@ fn infer(op: OpRef<'_>) -> Inferred {
     let sizes = ints(op.attr("broadcast_sizes"));
     check::at_least(op, "broadcast_c1", "broadcast_sizes", sizes, 0)?;
     Ok(vec![Type::tensor([sizes, shape(operand)].concat(), operand.element_type().clone())])
+}
+
+fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let [operand] = eval::tensors(operands)?;
+    let sizes = eval::usizes(op, "broadcast_sizes")?;
+    let shape = [&sizes, operand.shape()].concat();
+    let dimensions: Vec<usize> = (sizes.len()..shape.len()).collect();
+    let view = StridedView::dense(operand.shape())?.broadcast(&shape, &dimensions)?;
+    eval::one(operand.gather(&view)?)
 }

@@ -19,7 +19,7 @@ use expr::{Expr, replace_by};
 use mlir::ods::OpDef;
 use mlir::pass::{Context, Options, Pass};
 use mlir::rewrite::conversion::{Conversion, Legality, convert};
-use mlir::rewrite::{Pattern, PatternSet};
+use mlir::rewrite::{Pattern, PatternSet, Root};
 use mlir::{Diagnostics, Module, OpRef};
 
 /// Expands CHLO ops.
@@ -46,6 +46,11 @@ pub fn expand_for_evaluation(module: &mut Module) -> Result<(), Diagnostics> {
 /// Whether [`expand_for_evaluation`] has something to do.
 pub fn needs_expansion(op: OpRef<'_>) -> bool {
     is_chlo(op) && op.def().is_some_and(|def| def.eval.is_none())
+}
+
+/// Whether `chlo-legalize-to-stablehlo` expands ops of that declaration, for some types at least.
+pub fn has_expansion(def: &'static OpDef) -> bool {
+    patterns().patterns().iter().any(|pattern| matches!(pattern.root, Root::Op(root) if std::ptr::eq(root, def)))
 }
 
 fn is_chlo(op: OpRef<'_>) -> bool {
