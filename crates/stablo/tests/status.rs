@@ -51,7 +51,7 @@ fn kinds(slot: &ValueSlot) -> String {
     let ranks = ["2x", "", "2x2x"];
     let takes = |text: &str| {
         let fits = |rank: &&str| of(&text.replacen("2x", rank, 1)).is_some_and(|ty| slot.constraint.holds(&ty));
-        ranks.iter().any(|rank| fits(&rank))
+        ranks.iter().any(fits)
     };
     let all: Vec<&str> = KINDS.iter().filter(|(_, text)| takes(text)).map(|(kind, _)| *kind).collect();
     if all.len() == KINDS.len() { "any".into() } else { all.join(", ") }
