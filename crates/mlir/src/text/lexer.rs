@@ -91,7 +91,7 @@ pub(crate) fn next_token(text: &[u8], mut pos: usize) -> Token {
                 _ => Kind::Caret,
             };
             let end = if at(pos + 1).is_ascii_digit() {
-                pos + 1 + text[pos + 1..].iter().take_while(|b| b.is_ascii_digit()).count()
+                end_of(class::DIGIT, text, pos + 1)
             } else {
                 word_end(text, pos + 1, true)
             };
@@ -116,9 +116,44 @@ pub(crate) fn next_token(text: &[u8], mut pos: usize) -> Token {
     }
 }
 
+/// Bits of [`CLASSES`].
+mod class {
+    /// May stand in a word after its first letter.
+    pub const WORD: u8 = 1;
+    /// May stand in the name of a value, block, symbol, type or attribute.
+    pub const NAME: u8 = 2;
+    /// A decimal digit.
+    pub const DIGIT: u8 = 4;
+}
+
+/// What each byte may be part of.
+static CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut i = 0;
+    while i < classes.len() {
+        let byte = i as u8;
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.') {
+            classes[i] |= class::WORD | class::NAME;
+        }
+        if byte == b'-' {
+            classes[i] |= class::NAME;
+        }
+        if byte.is_ascii_digit() {
+            classes[i] |= class::DIGIT;
+        }
+        i += 1;
+    }
+    classes
+};
+
+/// Where the bytes of a class end that stand at `from` and after.
+fn end_of(class: u8, text: &[u8], from: usize) -> usize {
+    let rest = text.get(from..).unwrap_or(&[]);
+    from + rest.iter().position(|&b| CLASSES[usize::from(b)] & class == 0).unwrap_or(rest.len())
+}
+
 fn word_end(text: &[u8], from: usize, dash: bool) -> usize {
-    let is_part = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$' | b'.') || (dash && *b == b'-');
-    from + text[from.min(text.len())..].iter().take_while(|b| is_part(b)).count()
+    end_of(if dash { class::NAME } else { class::WORD }, text, from)
 }
 
 fn line_end(text: &[u8], from: usize) -> usize {
@@ -140,7 +175,7 @@ fn string_end(text: &[u8], start: usize) -> Option<usize> {
 
 fn number(text: &[u8], start: usize) -> Token {
     let at = |i: usize| text.get(i).copied().unwrap_or(0);
-    let digits = |from: usize| from + text[from..].iter().take_while(|b| b.is_ascii_digit()).count();
+    let digits = |from: usize| end_of(class::DIGIT, text, from);
     let token = |kind, end: usize| Token { kind, span: Span { start: start as u32, end: end as u32 } };
     if at(start) == b'0' && at(start + 1) == b'x' && at(start + 2).is_ascii_hexdigit() {
         let end = start + 2 + text[start + 2..].iter().take_while(|b| b.is_ascii_hexdigit()).count();
