@@ -17,7 +17,7 @@ use mlir::{Attribute, BlockId, Module, OpId, RegionId, Type, Value};
 use numerics::{DType, Number, Tensor, TensorError, dispatch_all};
 use side_dialects::func::{FuncOp, ReturnOp};
 use stablo::ParseOptions;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Tensors have at most this many elements.
 const MAX_ELEMENTS: usize = 1024;
@@ -33,6 +33,8 @@ pub struct Options {
     pub types: Vec<DType>,
     /// Whether inputs hold infinities, NaN and very large and small numbers.
     pub extremes: bool,
+    /// Whether inputs are constants in the program, which then takes none.
+    pub constants: bool,
     /// Return only the result of the op of that number, and drop what it does not need.
     pub only: Option<usize>,
 }
@@ -41,7 +43,7 @@ impl Default for Options {
     fn default() -> Options {
         use DType::*;
         let types = vec![I1, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128];
-        Options { seed: 0, ops: 10, types, extremes: false, only: None }
+        Options { seed: 0, ops: 10, types, extremes: false, constants: false, only: None }
     }
 }
 
@@ -64,7 +66,7 @@ pub fn generate(options: &Options) -> Result<Program, TensorError> {
         attempts += 1;
         recipes::step(&mut generator);
     }
-    generator.finish(options.only)
+    generator.finish(options)
 }
 
 /// A program in the making.
@@ -244,8 +246,33 @@ impl Generator {
         self.module.op(op).results().next()
     }
 
+    /// Puts constants in the place of the arguments.
+    fn embed(&mut self, inputs: &[Tensor], returned: &mut [Value]) {
+        let arguments = self.module.arguments(self.block).to_vec();
+        let mut constants = HashMap::new();
+        let first = self.module.ops(self.block)[0];
+        for (&argument, input) in arguments.iter().zip(inputs) {
+            let value = Attribute::from_tensor(input);
+            let ty = value.ty();
+            let attrs = [("value", value)];
+            let Some(op) = self.build(hlo::ops::ConstantOp::DEF, &[], &attrs, Vec::new(), Some(vec![ty])) else {
+                continue;
+            };
+            self.module.insert_before(op, first);
+            constants.extend(self.module.op(op).results().map(|result| (argument, result)));
+        }
+        let replace = |value: &Value| constants.get(value).copied().unwrap_or(*value);
+        for op in self.module.walk(self.function).map(|op| op.id()).collect::<Vec<_>>() {
+            let operands: Vec<Value> = self.module.op(op).operands().iter().map(replace).collect();
+            self.module.set_operands(op, operands);
+        }
+        returned.iter_mut().for_each(|value| *value = replace(value));
+        (0..arguments.len()).rev().for_each(|index| self.module.erase_argument(self.block, index));
+    }
+
     /// Returns everything, or one value and what it needs, and makes up inputs.
-    fn finish(mut self, only: Option<usize>) -> Result<Program, TensorError> {
+    fn finish(mut self, options: &Options) -> Result<Program, TensorError> {
+        let only = options.only;
         let returned: Vec<Value> = match only {
             Some(number) => self.made.get(number).map(|&op| self.module.op(op).results().collect()).unwrap_or_default(),
             None => self.made.iter().flat_map(|&op| self.module.op(op).results()).collect(),
@@ -271,6 +298,11 @@ impl Generator {
                 self.module.erase_argument(self.block, index);
                 inputs.remove(index);
             }
+        }
+        let mut returned = returned;
+        if options.constants {
+            self.embed(&inputs, &mut returned);
+            inputs.clear();
         }
         let types =
             |module: &Module, values: &[Value]| values.iter().map(|&v| module.ty(v).clone()).collect::<Vec<_>>();

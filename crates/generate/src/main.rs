@@ -24,6 +24,9 @@ struct Args {
     /// Inputs with infinities, NaN and very large and small numbers
     #[arg(long)]
     extremes: bool,
+    /// Inputs as constants in the program
+    #[arg(long)]
+    constants: bool,
     /// Only the op of that number, and what it needs
     #[arg(long)]
     only: Option<usize>,
@@ -43,8 +46,8 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
-    let mut options =
-        Options { seed: args.seed, ops: args.ops, extremes: args.extremes, only: args.only, ..Options::default() };
+    let &Args { seed, ops, extremes, constants, only, .. } = args;
+    let mut options = Options { seed, ops, extremes, constants, only, ..Options::default() };
     if !args.types.is_empty() {
         let named = |name: &String| DType::from_name(name).ok_or_else(|| format!("there is no type {name}"));
         options.types = args.types.iter().map(named).collect::<Result<_, _>>()?;

@@ -33,7 +33,7 @@ fn check(options: &Options) {
 #[test]
 fn programs_are_valid_and_run() {
     for seed in 0..400 {
-        check(&Options { seed, ops: 12, extremes: seed % 2 == 1, ..Options::default() });
+        check(&Options { seed, ops: 12, extremes: seed % 2 == 1, constants: seed % 3 == 0, ..Options::default() });
     }
 }
 
