@@ -11,7 +11,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use mlir::diag::{Diagnostic, Diagnostics};
 use mlir::eval::RuntimeValue;
 use mlir::pass::{NoObserver, Pipeline};
-use mlir::text::parse_attribute;
+use mlir::text::{parse_attribute, print_attribute};
 use numerics::text::format_element;
 use side_dialects::func::FuncOp;
 use stablo::{Attribute, ENGINES, Foreign, Module, SerializeOptions, Tensor, Type};
@@ -203,7 +203,7 @@ fn actual_type(value: &RuntimeValue, ty: &Type) -> Type {
 fn dense(value: &RuntimeValue, ty: Type) -> String {
     match value {
         RuntimeValue::Tensor(tensor) if ty.element_type().dtype().is_some() => {
-            Attribute::from_tensor(tensor).to_string()
+            print_attribute(&Attribute::from_tensor(tensor), &PrintOptions::default())
         }
         other => printed(other, ty),
     }

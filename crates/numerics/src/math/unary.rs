@@ -138,7 +138,7 @@ pub fn unary(op: UnaryOp, operand: Tensor) -> Result<Tensor, TensorError> {
         (UnaryOp::RoundNearestEven, DType::F32) => map(operand, f32::round_ties_even),
         (UnaryOp::IsFinite, DType::F32) => map_to(&operand, |x: f32| I1::new(x.is_finite())),
         _ => match op.functions() {
-            Functions { double: Some(f), .. } if dtype == DType::F64 => map(operand, f),
+            Functions { double: Some(f), .. } if dtype == DType::F64 => map(operand, |x| one_nan(x, f(x))),
             Functions { real: Some(f), .. } if dtype.is_float() => real_function(f, operand),
             Functions { complex: Some(f), .. } if dtype.is_complex() => complex_function(f, operand),
             Functions { predicate: Some(f), .. } => dispatch!(
@@ -149,6 +149,11 @@ pub fn unary(op: UnaryOp, operand: Tensor) -> Result<Tensor, TensorError> {
     }
 }
 
+/// The result of a function; where it is not defined the positive NaN, whose sign processors choose differently.
+fn one_nan(operand: f64, result: f64) -> f64 {
+    if result.is_nan() && !operand.is_nan() { f64::NAN } else { result }
+}
+
 /// Applies a function of `f64` to every element, rounding its result to the type.
 ///
 /// # Errors
@@ -157,7 +162,10 @@ pub fn real_function(f: fn(f64) -> f64, operand: Tensor) -> Result<Tensor, Tenso
     let dtype = operand.dtype();
     dispatch!(
         dtype,
-        [float] T => map(operand, |x: T| T::from_f64(f(x.to_f64()))),
+        [float] T => map(operand, |x: T| {
+            let wide = x.to_f64();
+            T::from_f64(one_nan(wide, f(wide)))
+        }),
         else Err(TensorError::Unsupported { op: "a function of real numbers", dtype })
     )
 }

@@ -86,6 +86,13 @@ pub fn print_op(op: OpRef<'_>, options: &PrintOptions) -> String {
     printer.out
 }
 
+/// The text of an attribute.
+pub fn print_attribute(attribute: &Attribute, options: &PrintOptions) -> String {
+    let mut printer = Printer::new(*options);
+    printer.attribute(attribute);
+    printer.out
+}
+
 /// Names of values as the text of an op has them.
 pub struct ValueNames<'m> {
     printer: Printer<'m>,
