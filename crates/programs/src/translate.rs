@@ -11,7 +11,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use mlir::diag::{Diagnostic, Diagnostics};
 use mlir::eval::RuntimeValue;
 use mlir::pass::{NoObserver, Pipeline};
-use mlir::text::{parse_attribute, print_attribute};
+use mlir::text::{PrintOptions, parse_attribute, print_attribute};
 use numerics::text::format_element;
 use side_dialects::func::FuncOp;
 use stablo::{Attribute, ENGINES, Foreign, Module, SerializeOptions, Tensor, Type};
