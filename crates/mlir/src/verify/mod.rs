@@ -212,6 +212,7 @@ impl<'m> Verifier<'m> {
         }
         if let Some(infer) = def.infer {
             match infer(op) {
+                Ok(_) if def.verify_regions.is_some() => {}
                 Ok(types) => self.check_inferred(op, &types, def.infer_label),
                 Err(diagnostic) => self.errors.push(diagnostic),
             }
@@ -308,8 +309,16 @@ impl<'m> Verifier<'m> {
             && let Some(verify) = def.verify_regions
         {
             verify(op, &mut self.errors);
-            if self.failed_since(frame.errors_before) && def.upstream_infers == UpstreamInfers::Everything {
-                self.say_twice(op, def);
+            if self.failed_since(frame.errors_before) {
+                if def.upstream_infers == UpstreamInfers::Everything {
+                    self.say_twice(op, def);
+                }
+            } else if let Some(Ok(types)) = def.infer.map(|infer| infer(op)) {
+                // Types may follow from what regions return, so they are compared once that is known to be right.
+                self.check_inferred(op, &types, def.infer_label);
+                if self.failed_since(frame.errors_before) {
+                    self.say_twice(op, def);
+                }
             }
         }
         !self.failed_since(frame.errors_before)
