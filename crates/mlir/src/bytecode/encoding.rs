@@ -2,8 +2,8 @@
 
 use super::cursor::{Cursor, Read, ReadError};
 use super::emitter::Emitter;
+use super::entries::Entries;
 use super::numbering::{Numbering, Strings};
-use super::reader::Entries;
 use crate::attrs::{AttrKind, Attribute, Name, Resource};
 use crate::ods::{AttrDef, EnumDef, TypeDef};
 use crate::types::{Signedness, Type, TypeKind};

@@ -12,6 +12,7 @@ mod builtin;
 mod cursor;
 mod emitter;
 mod encoding;
+mod entries;
 mod numbering;
 mod properties;
 mod reader;

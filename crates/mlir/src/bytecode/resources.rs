@@ -2,8 +2,8 @@
 
 use super::cursor::{Cursor, Read, ReadError};
 use super::emitter::Emitter;
+use super::entries::Entries;
 use super::numbering::{Numbering, Strings};
-use super::reader::Entries;
 use super::{Section, resource_kind};
 use crate::attrs::{Blob, Name, Resource};
 use std::ops::Range;

@@ -2,7 +2,7 @@
 
 /// Declares an op once.
 ///
-/// ```ignore
+/// ```text
 /// op! {
 ///     /// Elementwise addition of two tensors.
 ///     pub AddOp, "stablehlo.add" {
