@@ -2,6 +2,7 @@
 
 use crate::constraints::{BOOLEANS, BOOLEANS_OR_INTS, COMPLEXES, FLOATS, RANKED_BOOLEANS, TENSOR};
 use crate::enums::{COMPARISON_DIRECTION, COMPARISON_TYPE};
+use hlo::attrs::{bounds, type_extensions};
 use hlo::compat;
 use mlir::ods::{Assembly, UpstreamInfers};
 use mlir::types::DYNAMIC;
@@ -9,20 +10,35 @@ use mlir::{Diagnostic, OpRef, Type, op};
 
 const FORMAT_TEXT: &str = "$lhs `,` $rhs attr-dict `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result)";
 
+/// The size of a dimension and its bound, where the size is not known.
+type Size = (i64, i64);
+
+/// The sizes of a tensor; none if its rank is not known.
+fn sizes(ty: &Type) -> Option<Vec<Size>> {
+    let tensor = ty.as_tensor()?;
+    let bounds = tensor.encoding.as_ref().and_then(bounds);
+    let bound = |i| bounds.and_then(|bounds| bounds.get(i)).copied().unwrap_or(DYNAMIC);
+    Some(tensor.shape.iter().enumerate().map(|(i, &size)| (size, bound(i))).collect())
+}
+
 /// The size to which two sizes broadcast; none if they do not.
-fn broadcast_size(a: i64, b: i64) -> Option<i64> {
-    match (a, b) {
-        (a, b) if a == b => Some(a),
-        (1, other) | (other, 1) => Some(other),
+fn broadcast_size(a: Size, b: Size) -> Option<Size> {
+    match (a.0, b.0) {
+        // An unknown size may be 1, so that the other's bound holds.
+        (DYNAMIC, DYNAMIC) if a.1 != DYNAMIC && b.1 != DYNAMIC => Some((DYNAMIC, a.1.max(b.1))),
+        (DYNAMIC, DYNAMIC) => Some((DYNAMIC, DYNAMIC)),
+        (1, _) => Some(b),
+        (_, 1) => Some(a),
         // The unknown size must be the known one, or 1.
-        (DYNAMIC, known) | (known, DYNAMIC) => Some(known),
-        _ => None,
+        (DYNAMIC, _) => Some(b),
+        (_, DYNAMIC) => Some(a),
+        (size, other) => (size == other).then_some(a),
     }
 }
 
-/// The shape to which two shapes broadcast; none if they do not. Dimension `i` of the shape of lower rank is dimension
+/// The sizes to which two lists of them broadcast; none if they do not. Dimension `i` of the shape of lower rank is dimension
 /// `dims[i]` of the other one; by default, the last ones.
-fn broadcast_shape(a: &[i64], b: &[i64], dims: Option<&[i64]>) -> Option<Vec<i64>> {
+fn broadcast_sizes(a: &[Size], b: &[Size], dims: Option<&[i64]>) -> Option<Vec<Size>> {
     let (large, small) = if a.len() > b.len() { (a, b) } else { (b, a) };
     let mut out = large.to_vec();
     let offset = large.len() - small.len();
@@ -39,12 +55,12 @@ fn broadcast_shape(a: &[i64], b: &[i64], dims: Option<&[i64]>) -> Option<Vec<i64
     Some(out)
 }
 
-/// The type of a result of elements of type `element`: of unknown rank where the shape cannot be told.
-fn result_type(shape: Option<Vec<i64>>, element: Type) -> Type {
-    match shape {
-        Some(shape) => Type::tensor(shape, element),
-        None => Type::unranked_tensor(element),
-    }
+/// The type of a result of elements of type `element`: of unknown rank where the sizes cannot be told.
+fn result_type(sizes: Option<Vec<Size>>, element: Type) -> Type {
+    let Some(sizes) = sizes else { return Type::unranked_tensor(element) };
+    let (shape, bounds): (Vec<i64>, Vec<i64>) = sizes.into_iter().unzip();
+    let is_bounded = bounds.iter().any(|&bound| bound != DYNAMIC);
+    Type::encoded_tensor(shape, element, is_bounded.then(|| type_extensions(bounds)))
 }
 
 fn infer_binary(op: OpRef<'_>, element: impl Fn(&Type) -> Type) -> Result<Vec<Type>, Diagnostic> {
@@ -53,8 +69,8 @@ fn infer_binary(op: OpRef<'_>, element: impl Fn(&Type) -> Type) -> Result<Vec<Ty
         return Err(op.error("operand-type", format!("operands must have one element type, found {lhs} and {rhs}")));
     }
     let dims = op.int_array("broadcast_dimensions");
-    let shape = lhs.shape().zip(rhs.shape()).and_then(|(lhs, rhs)| broadcast_shape(lhs, rhs, dims));
-    Ok(vec![result_type(shape, element(lhs.element_type()))])
+    let common = sizes(lhs).zip(sizes(rhs)).and_then(|(lhs, rhs)| broadcast_sizes(&lhs, &rhs, dims));
+    Ok(vec![result_type(common, element(lhs.element_type()))])
 }
 
 fn same_element(op: OpRef<'_>) -> Result<Vec<Type>, Diagnostic> {
@@ -83,9 +99,6 @@ binary! {
     BroadcastAndOp, "chlo.broadcast_and", BOOLEANS_OR_INTS, BOOLEANS_OR_INTS, same_element, Commutative, ConstantsLast;
     /// The angle of the point with ordinate `lhs` and abscissa `rhs`.
     BroadcastAtan2Op, "chlo.broadcast_atan2", TENSOR, TENSOR, same_element;
-    /// The complex number of real part `lhs` and imaginary part `rhs`.
-    BroadcastComplexOp, "chlo.broadcast_complex", FLOATS, COMPLEXES,
-        |op| infer_binary(op, |part| mlir::Type::complex(part.clone()));
     /// Quotient.
     BroadcastDivideOp, "chlo.broadcast_divide", TENSOR, TENSOR, same_element;
     /// The greater number.
@@ -119,6 +132,21 @@ binary! {
 }
 
 op! {
+    /// The complex number of real part `lhs` and imaginary part `rhs`.
+    pub BroadcastComplexOp, "chlo.broadcast_complex" {
+        operands { lhs: single FLOATS, rhs: single FLOATS }
+        results { result: single COMPLEXES }
+        attributes { broadcast_dimensions: optional I64Array }
+        traits [Pure]
+        hooks {
+            assembly: Assembly::Format(FORMAT_TEXT),
+            upstream_infers: UpstreamInfers::Types,
+            infer: Some(|op| infer_binary(op, |part| mlir::Type::complex(part.clone()))),
+        }
+    }
+}
+
+op! {
     /// Compares numbers.
     pub BroadcastCompareOp, "chlo.broadcast_compare" {
         operands { lhs: single TENSOR, rhs: single TENSOR }
@@ -129,7 +157,7 @@ op! {
             compare_type: optional Enum(&COMPARISON_TYPE),
         }
         traits [Pure]
-        hooks { assembly: Assembly::Format(FORMAT_TEXT), upstream_infers: UpstreamInfers::Nothing, infer: Some(|op| infer_binary(op, |_| mlir::Type::i1())) }
+        hooks { assembly: Assembly::Format(FORMAT_TEXT), upstream_infers: UpstreamInfers::Types, infer: Some(|op| infer_binary(op, |_| mlir::Type::i1())) }
     }
 }
 
@@ -144,7 +172,7 @@ op! {
                 "$pred `,` $on_true `,` $on_false attr-dict \
                  `:` `(` type($pred) `,` type($on_true) `,` type($on_false) `)` `->` type($result)",
             ),
-            upstream_infers: UpstreamInfers::Nothing, infer: Some(infer_select),
+            upstream_infers: UpstreamInfers::Types, infer: Some(infer_select),
         }
     }
 }
@@ -155,15 +183,28 @@ fn infer_select(op: OpRef<'_>) -> Result<Vec<Type>, Diagnostic> {
         let message = format!("both values must have one element type, found {on_true} and {on_false}");
         return Err(op.error("operand-type", message));
     }
-    let mut shapes = op.operand_types().map(|t| t.shape().map(<[i64]>::to_vec));
-    let first = shapes.next().flatten();
-    let shape = shapes.fold(first, |all, next| broadcast_shape(&all?, &next?, None));
-    Ok(vec![result_type(shape, on_true.element_type().clone())])
+    let mut all = op.operand_types().map(sizes);
+    let first = all.next().flatten();
+    let common = all.fold(first, |all, next| broadcast_sizes(&all?, &next?, None));
+    Ok(vec![result_type(common, on_true.element_type().clone())])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn broadcast_shape(a: &[i64], b: &[i64], dims: Option<&[i64]>) -> Option<Vec<i64>> {
+        let sizes = |shape: &[i64]| shape.iter().map(|&size| (size, DYNAMIC)).collect::<Vec<_>>();
+        Some(broadcast_sizes(&sizes(a), &sizes(b), dims)?.into_iter().map(|(size, _)| size).collect())
+    }
+
+    #[test]
+    fn bounds_hold_for_the_other_size_too() {
+        assert_eq!(broadcast_size((DYNAMIC, 10), (DYNAMIC, 4)), Some((DYNAMIC, 10)));
+        assert_eq!(broadcast_size((DYNAMIC, 10), (DYNAMIC, DYNAMIC)), Some((DYNAMIC, DYNAMIC)));
+        assert_eq!(broadcast_size((DYNAMIC, 10), (1, DYNAMIC)), Some((DYNAMIC, 10)));
+        assert_eq!(broadcast_size((7, DYNAMIC), (DYNAMIC, 10)), Some((7, DYNAMIC)));
+    }
 
     #[test]
     fn shapes_broadcast_as_in_numpy() {

@@ -6,6 +6,7 @@
 //!
 //! Source: StableHLO, `stablehlo/tests/TestUtils.td`.
 
+use crate::reify;
 use hlo::compat::with_element;
 use mlir::ir::{OpName, OpParts};
 use mlir::ods::RefineFn;
@@ -25,6 +26,7 @@ static PATTERNS: &[Pattern] = &[
     Pattern::any("components", |rw, op| {
         show(rw, op, "get_return_type_components", "return_type_components", inferred_components)
     }),
+    Pattern::any("shapes", reified),
 ];
 
 /// Replaces the question by the answer.
@@ -60,4 +62,15 @@ fn inferred_components(op: OpRef<'_>) -> Option<Vec<Type>> {
         Some(_) => Some(types),
         None => Some(types.iter().map(|ty| with_element(ty, Type::index())).collect()),
     }
+}
+
+/// `reify_return_type_shapes(op)` is the shape of the result, computed.
+fn reified(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let view = rw.op(op);
+    (view.name() == "hlo_test_infer.reify_return_type_shapes").then_some(())?;
+    let &[value] = view.operands() else { return None };
+    let made = rw.defining_op(value)?.id();
+    let shape = reify::result_shape(rw, made)?;
+    rw.replace(op, &[shape]);
+    Some(())
 }

@@ -25,10 +25,13 @@ fn succeed(errors: Diagnostics, source: &Arc<Source>) {
 /// The module that a pipeline makes of a program.
 fn transformed(text: &str, pipeline: &str) -> (Module, Arc<Source>) {
     let source = Arc::new(Source::new("<test>", text));
-    let parsed = parse(source.clone(), &REGISTRY, ParseOptions::default());
+    // Ops of unregistered dialects are those that test passes replace.
+    let options = ParseOptions { allow_unregistered_dialects: true, ..ParseOptions::default() };
+    let parsed = parse(source.clone(), &REGISTRY, options);
     let mut module: Module = parsed.module;
     succeed(parsed.diagnostics, &source);
-    succeed(verify(&module, &VerifyOptions::default()), &source);
+    let options = VerifyOptions { allow_unregistered_dialects: true, ..VerifyOptions::default() };
+    succeed(verify(&module, &options), &source);
     let pipeline = PASSES.parse(pipeline).expect("a pipeline of known passes");
     succeed(pipeline.run(&mut module, Some(&VerifyOptions::default()), &mut NoObserver), &source);
     (module, source)
