@@ -135,7 +135,7 @@ fn triangular_vectors(
             let size = if is_block(i - 1) { 2 } else { 1 };
             i -= size;
             if size == 1 {
-                x[i] = sums[i] / away(element(i, i) - value, smallest);
+                x[i] = sums[i].over(away(element(i, i) - value, smallest));
             } else {
                 let m =
                     [[element(i, i) - value, element(i, i + 1)], [element(i + 1, i), element(i + 1, i + 1) - value]];
@@ -181,9 +181,9 @@ fn solve_pair(m: [[Complex64; 2]; 2], b: [Complex64; 2], smallest: f64) -> (Comp
     let best = (0..4).fold(0, |best, i| if sizes[i] > sizes[best] { i } else { best });
     let (row, column) = (best / 2, best % 2);
     let pivot = away(m[row][column], smallest);
-    let factor = m[1 - row][column] / pivot;
+    let factor = m[1 - row][column].over(pivot);
     let rest = away(m[1 - row][1 - column] - factor * m[row][1 - column], smallest);
-    let second = (b[1 - row] - factor * b[row]) / rest;
-    let first = (b[row] - m[row][1 - column] * second) / pivot;
+    let second = (b[1 - row] - factor * b[row]).over(rest);
+    let first = (b[row] - m[row][1 - column] * second).over(pivot);
     if column == 0 { (first, second) } else { (second, first) }
 }

@@ -18,7 +18,7 @@ pub fn potrf<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Result<(), usize> {
                 rest -= get(a[at(i, k)]) * get(a[at(j, k)]).conj();
             }
             let element = if i != j {
-                rest / get(a[at(j, j)])
+                rest.over(get(a[at(j, j)]))
             } else if rest.re() > 0.0 {
                 T::real(rest.re().sqrt())
             } else {
@@ -68,7 +68,7 @@ pub fn trsm<T: Scalar>(a: &Matrix<T>, b: &mut Matrix<T>, system: System) {
             for j in solved {
                 rest -= element(i, j) * b[at(j)];
             }
-            b[at(i)] = if system.unit_diagonal { rest } else { rest / element(i, i) };
+            b[at(i)] = if system.unit_diagonal { rest } else { rest.over(element(i, i)) };
         }
     }
 }
@@ -96,7 +96,7 @@ pub fn getrf<T: Scalar>(a: &mut Matrix<T>) -> (Vec<i32>, i32) {
         }
         for i in k + 1..m {
             let (above, row) = a.two_rows(k, i);
-            let factor = row[k] / diagonal;
+            let factor = row[k].over(diagonal);
             row[k] = factor;
             for (x, &y) in row[k + 1..].iter_mut().zip(&above[k + 1..]) {
                 *x -= factor * y;
@@ -132,7 +132,7 @@ pub fn gtsv<T: Scalar>(a: &mut Tridiagonal<T>, b: &mut Matrix<T>) -> Result<(), 
                 return Err(k + 1);
             }
         } else if d[k].abs1() >= dl[k].abs1() {
-            let factor = dl[k] / d[k];
+            let factor = dl[k].over(d[k]);
             d[k + 1] -= factor * du[k];
             let (above, row) = b.two_rows(k, k + 1);
             row.iter_mut().zip(above).for_each(|(x, y)| *x -= factor * *y);
@@ -140,7 +140,7 @@ pub fn gtsv<T: Scalar>(a: &mut Tridiagonal<T>, b: &mut Matrix<T>) -> Result<(), 
                 dl[k] = T::ZERO;
             }
         } else {
-            let factor = d[k] / dl[k];
+            let factor = d[k].over(dl[k]);
             d[k] = dl[k];
             let next = d[k + 1];
             d[k + 1] = du[k] - factor * next;
@@ -168,7 +168,7 @@ pub fn gtsv<T: Scalar>(a: &mut Tridiagonal<T>, b: &mut Matrix<T>) -> Result<(), 
             if k + 2 < n {
                 rest -= dl[k] * b[(k + 2, column)];
             }
-            b[(k, column)] = rest / d[k];
+            b[(k, column)] = rest.over(d[k]);
         }
     }
     Ok(())

@@ -2,22 +2,30 @@
 //!
 //! A reflection is `I - tau * v * v^H` with `v[0] = 1`; its adjoint takes a column to a multiple of the first axis.
 
-use crate::matrix::{Matrix, Scalar, norm};
+use crate::matrix::{Matrix, Scalar, norm, power_of_two_near};
 
 /// Makes `x` the rest of `v` and `alpha` the real number (`beta`) that its adjoint leaves in place of both. Returns `tau`.
 /// LAPACK: `larfg`.
 pub(crate) fn reflector<T: Scalar>(alpha: &mut T, x: &mut [T]) -> T {
+    // Very small numbers lose digits, and then the reflection would not be unitary; the vector does not depend on the scale.
+    let largest = x.iter().fold(alpha.abs1(), |most, x| most.max(x.abs1()));
+    let scale = power_of_two_near(largest);
+    if scale != 1.0 {
+        x.iter_mut().for_each(|x| *x = *x * scale);
+        *alpha = *alpha * scale;
+    }
     let rest = norm(x.iter().copied());
     if rest == 0.0 && alpha.im() == 0.0 {
+        *alpha = *alpha * (1.0 / scale);
         return T::ZERO;
     }
     let beta = -libm::hypot(alpha.abs(), rest).copysign(alpha.re());
     let tau = T::from_parts((beta - alpha.re()) / beta, -alpha.im() / beta);
-    let scale = T::ONE / (*alpha - T::real(beta));
+    let pivot = *alpha - T::real(beta);
     for x in x {
-        *x *= scale;
+        *x = x.over(pivot);
     }
-    *alpha = T::real(beta);
+    *alpha = T::real(beta / scale);
     tau
 }
 

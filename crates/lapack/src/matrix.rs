@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 use std::fmt::Debug;
-use std::ops::{Add, AddAssign, Div, Index, IndexMut, Mul, MulAssign, Neg, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Index, IndexMut, Mul, MulAssign, Neg, Sub, SubAssign};
 
 /// Real or complex numbers in double precision.
 pub trait Scalar:
@@ -14,7 +14,6 @@ pub trait Scalar:
     + Sub<Output = Self>
     + Mul<Output = Self>
     + Mul<f64, Output = Self>
-    + Div<Output = Self>
     + Neg<Output = Self>
     + AddAssign
     + SubAssign
@@ -39,6 +38,9 @@ pub trait Scalar:
     fn from_parts(re: f64, im: f64) -> Self;
     /// The absolute value, without needless overflow.
     fn abs(self) -> f64;
+
+    /// The quotient, without needless overflow.
+    fn over(self, divisor: Self) -> Self;
 
     /// The sum of the absolute values of the parts, by which LAPACK chooses pivots.
     fn abs1(self) -> f64 {
@@ -74,6 +76,9 @@ impl Scalar for f64 {
     fn abs(self) -> f64 {
         self.abs()
     }
+    fn over(self, divisor: f64) -> f64 {
+        self / divisor
+    }
 }
 
 impl Scalar for Complex64 {
@@ -98,6 +103,11 @@ impl Scalar for Complex64 {
     }
     fn abs(self) -> f64 {
         libm::hypot(self.re, self.im)
+    }
+    fn over(self, divisor: Complex64) -> Complex64 {
+        // The square of the divisor's size is a divisor in turn, and may vanish where the divisor does not.
+        let scale = power_of_two_near(divisor.abs1());
+        (self / (divisor * scale)) * scale
     }
 }
 

@@ -116,7 +116,7 @@ fn shift(h: &Matrix<Complex64>, l: usize, i: usize, failures: usize) -> Complex6
     if sx > 0.0 && (x.re / sx) * y.re + (x.im / sx) * y.im < 0.0 {
         y = -y;
     }
-    t - u * (u / (x + y))
+    t - u * u.over(x + y)
 }
 
 fn step(h: &mut Matrix<Complex64>, z: &mut Matrix<Complex64>, l: usize, i: usize, failures: usize, ulp: f64) {

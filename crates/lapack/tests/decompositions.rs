@@ -32,7 +32,7 @@ impl Numbers {
 fn close<T: Scalar>(a: &Matrix<T>, b: &Matrix<T>) {
     assert_eq!((a.rows(), a.columns()), (b.rows(), b.columns()));
     for (&x, &y) in a.elements().iter().zip(b.elements()) {
-        assert!((x - y).abs() <= TOLERANCE, "{x:?} and {y:?} in {a:?} and {b:?}");
+        assert!((x - y).abs() <= TOLERANCE, "{x:?} and {y:?} in matrices of {} x {}", a.rows(), a.columns());
     }
 }
 
@@ -359,4 +359,72 @@ fn signs_are_those_of_lapack() {
     assert_eq!((svd.values[0], svd.u[(0, 0)], svd.vh[(0, 0)]), (2.0, -1.0, 1.0));
     let svd = gesdd(one, Vectors::Some, Driver::Iteration, Precision::DOUBLE).expect("finite");
     assert_eq!((svd.values[0], svd.u[(0, 0)], svd.vh[(0, 0)]), (2.0, 1.0, -1.0));
+}
+
+/// Matrices on which iterations stall, overflow or lose what they know: each with its name.
+fn hard_matrices(n: usize) -> Vec<(&'static str, Matrix<f64>)> {
+    let build = |f: &dyn Fn(usize, usize) -> f64| Matrix::new(n, n, (0..n * n).map(|at| f(at / n, at % n)).collect());
+    let power = |e: usize| libm::scalbn(1.0, -(e as i32));
+    vec![
+        ("zeros", build(&|_, _| 0.0)),
+        ("identity", build(&|i, j| f64::from(u8::from(i == j)))),
+        ("ones", build(&|_, _| 1.0)),
+        // All eigenvalues have one absolute value: without exceptional shifts, iterations make no progress.
+        ("cycle", build(&|i, j| f64::from(u8::from(j == (i + 1) % n)))),
+        ("Jordan block", build(&|i, j| if i == j { 2.0 } else { f64::from(u8::from(j == i + 1)) })),
+        ("Hilbert", build(&|i, j| 1.0 / (i + j + 1) as f64)),
+        ("graded", build(&|i, j| power(8 * (i + j)))),
+        ("graded upwards", build(&|i, j| power(8 * (2 * n - i - j)))),
+        ("antisymmetric", build(&|i, j| (i as f64 - j as f64).signum() * f64::from(u8::from(i != j)))),
+        (
+            "Wilkinson",
+            build(&|i, j| {
+                if i == j { (i as f64 - (n / 2) as f64).abs() } else { f64::from(u8::from(i.abs_diff(j) == 1)) }
+            }),
+        ),
+        ("subnormal", build(&|i, j| f64::from_bits((i * n + j + 1) as u64))),
+    ]
+}
+
+fn decompose_hard<T: SchurForm>() {
+    for n in [2, 3, 4, 8, 25, 60] {
+        for (name, real) in hard_matrices(n) {
+            let a: Matrix<T> = Matrix::new(n, n, real.elements().iter().map(|&x| T::from_parts(x, x / 2.0)).collect());
+            // Relative to the largest element, and to the number of roundings.
+            let size = a.elements().iter().fold(f64::MIN_POSITIVE, |m, x| m.max(x.abs()));
+            let near = |x: &Matrix<T>, y: &Matrix<T>, what: &str| {
+                let worst = x.elements().iter().zip(y.elements()).fold(0f64, |m, (&x, &y)| m.max((x - y).abs()));
+                assert!(worst <= 4e-15 * (n * n) as f64 * size, "{what} of {name}, {n} rows: {worst:e} of {size:e}");
+            };
+            let values = |values: &[f64]| diagonal(values.iter().map(|&x| T::real(x)), n, n);
+            for driver in [Driver::DivideAndConquer, Driver::Iteration] {
+                let svd = gesdd(a.clone(), Vectors::All, driver, Precision::DOUBLE);
+                let svd = svd.unwrap_or_else(|_| panic!("singular values of {name}, {n} rows"));
+                orthonormal(&svd.u);
+                orthonormal(&svd.vh.adjoint());
+                near(&svd.u.times(&values(&svd.values)).times(&svd.vh), &a, "singular values");
+            }
+            let schur = gees(a.clone(), Precision::DOUBLE).unwrap_or_else(|_| panic!("Schur form of {name}, {n} rows"));
+            orthonormal(&schur.z);
+            near(&schur.z.times(&schur.t).times(&schur.z.adjoint()), &a, "Schur form");
+            let mean = |(&x, &y): (&T, &T)| x * 0.5 + y * 0.5;
+            let hermitian = Matrix::new(n, n, a.elements().iter().zip(a.adjoint().elements()).map(mean).collect());
+            let mut vectors = hermitian.clone();
+            let found = syevd(&mut vectors, true, true, Precision::DOUBLE);
+            let found = found.unwrap_or_else(|_| panic!("eigenvalues of {name}, {n} rows"));
+            orthonormal(&vectors);
+            near(&vectors.times(&values(&found)).times(&vectors.adjoint()), &hermitian, "eigenvalues");
+            // Vectors of a matrix without a basis of them are still vectors.
+            let eigen = geev(a, true, true, Precision::DOUBLE);
+            let eigen = eigen.unwrap_or_else(|_| panic!("eigenvectors of {name}, {n} rows"));
+            let all = [eigen.left, eigen.right].into_iter().flatten();
+            assert!(all.flat_map(|m| m.into_elements()).all(|x| x.is_finite()), "eigenvectors of {name}, {n} rows");
+        }
+    }
+}
+
+#[test]
+fn hard_matrices_are_decomposed() {
+    decompose_hard::<f64>();
+    decompose_hard::<Complex64>();
 }
