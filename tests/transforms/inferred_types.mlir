@@ -39,3 +39,27 @@ func.func @bounds(%x: tensor<2x?xf32, #stablehlo.bounds<?, 3>>, %y: tensor<2x?xf
   %1 = "hlo_test_infer.get_return_types"(%0) : (tensor<?x?xf32>) -> tensor<?x?xindex>
   return %1 : tensor<?x?xindex>
 }
+
+// -----
+
+// The shape of a result as a value, computed: rows and columns swapped.
+// CHECK-LABEL: func.func @computed_shape
+// CHECK-DAG: %[[ROWS:.*]] = tensor.dim %arg0, %{{.*}} : tensor<?x?xf32>
+// CHECK-DAG: %[[COLUMNS:.*]] = tensor.dim %arg0, %{{.*}} : tensor<?x?xf32>
+// CHECK: %[[SHAPE:.*]] = tensor.from_elements %{{.*}}, %{{.*}} : tensor<2xindex>
+// CHECK: return %[[SHAPE]]
+func.func @computed_shape(%x: tensor<?x?xf32>) -> tensor<2xindex> {
+  %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<?x?xf32>) -> tensor<?x?xf32>
+  %1 = "hlo_test_infer.reify_return_type_shapes"(%0) : (tensor<?x?xf32>) -> tensor<2xindex>
+  return %1 : tensor<2xindex>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @shape_of_broadcast
+// CHECK: shape.broadcast
+func.func @shape_of_broadcast(%x: tensor<?xf32>, %y: tensor<?x?xf32>) -> tensor<2xindex> {
+  %0 = chlo.broadcast_add %x, %y : (tensor<?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  %1 = "hlo_test_infer.reify_return_type_shapes"(%0) : (tensor<?x?xf32>) -> tensor<2xindex>
+  return %1 : tensor<2xindex>
+}
