@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::run;
+use common::{passed, run};
 use numerics::Tensor;
 
 const EXACT: &str = "func.func(stablehlo-aggressive-simplification{optimize-float=false})";
@@ -101,4 +101,30 @@ fn ops_with_regions() {
            }
          return %0#1, %3#1, %5#2 : tensor<4xf32>, tensor<3x4xf32>, tensor<3x4xf32>",
     );
+}
+
+/// What a loop passes on is captured instead, unless the loop knows less of its type than there is to know.
+#[test]
+fn loops_keep_their_types() {
+    let program = |size: &str| {
+        format!(
+            "func.func @main(%x: tensor<4xf32>, %n: tensor<i32>) -> (tensor<i32>, tensor<{size}xf32>) {{
+                %one = stablehlo.constant dense<1> : tensor<i32>
+                %r:2 = \"stablehlo.while\"(%n, %x) ({{
+                ^bb0(%i: tensor<i32>, %v: tensor<{size}xf32>):
+                    %more = stablehlo.compare LT, %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+                    stablehlo.return %more : tensor<i1>
+                }}, {{
+                ^bb0(%i: tensor<i32>, %v: tensor<{size}xf32>):
+                    %next = stablehlo.add %i, %one : tensor<i32>
+                    stablehlo.return %next, %v : tensor<i32>, tensor<{size}xf32>
+                }}) : (tensor<i32>, tensor<4xf32>) -> (tensor<i32>, tensor<{size}xf32>)
+                return %r#0, %r#1 : tensor<i32>, tensor<{size}xf32>
+            }}"
+        )
+    };
+    let variables = |size| {
+        passed(&program(size), EXACT).lines().find_map(|l| Some(l.split("while(").nth(1)?.matches(" = ").count()))
+    };
+    assert_eq!((variables("4"), variables("?")), (Some(1), Some(2)));
 }

@@ -221,7 +221,10 @@ fn while_invariant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let end = rw.terminator(blocks[1])?.id();
     let returned = rw.op(end).operands().to_vec();
     (returned.len() == operands.len()).then_some(())?;
-    let is_invariant = |i: &usize| returned[*i] == operands[*i] || returned[*i] == arguments[1][*i];
+    let has_one_type =
+        |i: usize| [results[i], arguments[0][i], arguments[1][i]].iter().all(|&v| rw.ty(v) == rw.ty(operands[i]));
+    let is_passed_on = |i: usize| returned[i] == operands[i] || returned[i] == arguments[1][i];
+    let is_invariant = |&i: &usize| is_passed_on(i) && has_one_type(i);
     let (invariant, kept): (Vec<usize>, Vec<usize>) = (0..operands.len()).partition(is_invariant);
     (!invariant.is_empty()).then_some(())?;
     let rest: Vec<Value> = kept.iter().map(|&i| returned[i]).collect();
