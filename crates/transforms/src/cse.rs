@@ -9,7 +9,8 @@ use mlir::ods::{OpDef, Trait};
 use mlir::pass::{Context, Pass};
 use mlir::rewrite::effects::{is_dead, is_memory_effect_free};
 use mlir::{Attribute, BlockId, Module, OpId, OpRef, RegionId, Type, Value};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// Computes what is equal once.
 pub const PASS: Pass = Pass::on_any("cse", "Compute equal values once, and remove ops that nothing uses", run);
@@ -32,10 +33,10 @@ fn run(cx: &mut Context<'_>) {
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     name: NameKey,
-    operands: Vec<Value>,
-    properties: Vec<Option<Attribute>>,
+    operands: SmallVec<[Value; 3]>,
+    properties: SmallVec<[Option<Attribute>; 2]>,
     attributes: Dictionary,
-    types: Vec<Type>,
+    types: SmallVec<[Type; 1]>,
     regions: Vec<Vec<BlockKey>>,
 }
 
@@ -61,7 +62,7 @@ enum Numbered {
 struct Cse<'m> {
     module: &'m mut Module,
     /// Ops that dominate the block at hand: one table a block around it, as far as the op that is isolated from above.
-    scopes: Vec<HashMap<Key, OpId>>,
+    scopes: Vec<FxHashMap<Key, OpId>>,
     replaced: usize,
     dead: usize,
 }
@@ -71,7 +72,7 @@ impl Cse<'_> {
         let blocks = self.module.blocks(region).to_vec();
         // Among several blocks only what stands in one block is compared.
         for block in blocks {
-            self.scopes.push(HashMap::new());
+            self.scopes.push(FxHashMap::default());
             self.block(block);
             self.scopes.pop();
         }
@@ -136,7 +137,7 @@ impl Cse<'_> {
 const MAX_DEPTH: usize = 8;
 
 fn key(op: OpRef<'_>, depth: usize) -> Option<Key> {
-    let mut operands = op.operands().to_vec();
+    let mut operands: SmallVec<[Value; 3]> = op.operands().iter().copied().collect();
     if op.has_trait(&Trait::Commutative) {
         operands.sort();
     }
@@ -148,7 +149,7 @@ fn key(op: OpRef<'_>, depth: usize) -> Option<Key> {
             OpName::Unregistered(name) => NameKey::Unregistered(name.clone()),
         },
         operands,
-        properties: op.properties().to_vec(),
+        properties: op.properties().iter().cloned().collect(),
         attributes: op.attributes().clone(),
         types: op.result_types().cloned().collect(),
         regions: regions?,
@@ -161,7 +162,7 @@ fn region_key(module: &Module, region: RegionId, depth: usize) -> Option<Vec<Blo
     if depth > MAX_DEPTH || blocks.len() > 1 {
         return None;
     }
-    let mut numbers: HashMap<Value, usize> = HashMap::new();
+    let mut numbers: FxHashMap<Value, usize> = FxHashMap::default();
     let mut keys = Vec::new();
     for &block in blocks {
         numbers.extend(module.arguments(block).iter().zip(0..).map(|(&v, i)| (v, i)));
