@@ -175,11 +175,19 @@ impl Io<'_> {
     }
 }
 
-/// Writes a file whole: under another name first, so that nobody sees half of it.
+/// Writes a file whole: under another name first, so that nobody sees half of it. What is there already and is no plain file, such as a
+/// device or a pipe, is written to in place: to take its place would destroy it.
 ///
 /// # Errors
 /// If it cannot be written.
 pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
+        let mut file = BufWriter::new(File::options().write(true).open(path)?);
+        write(&mut file)?;
+        return file.flush();
+    }
+    // A link stays, and what it leads to is written.
+    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.tmp", std::process::id()));
     let temporary = path.with_file_name(name);
@@ -225,4 +233,39 @@ pub fn main(name: &'static str) -> ExitCode {
     };
     // The codes of programs are 0, 1, 2 and that of a panic.
     ExitCode::from(u8::try_from(code).unwrap_or(1))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::write_whole;
+    use std::fs;
+    use std::process::Command;
+
+    #[test]
+    fn pipes_and_links_stay() {
+        let directory = std::env::temp_dir().join(format!("stablo-io-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let [pipe, file, link] = ["pipe", "file", "link"].map(|name| directory.join(name));
+
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || fs::read(pipe).unwrap()
+        });
+        write_whole(&pipe, |out| out.write_all(b"through")).unwrap();
+        assert_eq!(reader.join().unwrap(), b"through");
+        assert!(!fs::metadata(&pipe).unwrap().is_file());
+
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write_whole(&link, |out| out.write_all(b"new")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+
+        let failed = write_whole(&file, |_| Err(std::io::Error::other("no")));
+        assert!(failed.is_err());
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), 3);
+        fs::remove_dir_all(&directory).unwrap();
+    }
 }
