@@ -1,7 +1,7 @@
 //! MLIR bytecode: the binary form of modules, which portable artifacts are written in.
 //!
 //! Source: MLIR, "MLIR Bytecode Format". [`read`] makes a module from shared bytes, which large constants and resources keep
-//! using where they lie; [`write`] makes the bytes, identical to those that upstream writes for the same module.
+//! using where they lie; [`write()`] makes the bytes, identical to those that upstream writes for the same module.
 //!
 //! A dialect says how its attributes and types are written in a [`DialectBytecode`] (`ods::Dialect::bytecode`): tables of
 //! codes and fields, which one loop reads for writing and another for reading. What a table cannot say is a pair of functions.
