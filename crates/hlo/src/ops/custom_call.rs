@@ -56,6 +56,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
     for alias in view.output_operand_aliases().and_then(Attribute::as_array).unwrap_or(&[]) {
         verify_alias(op, alias)?;
     }
+    verify_buffers(op)?;
     let version = integer(view.api_version());
     let Some(config) = view.backend_config() else { return Ok(()) };
     let (kind, fits) = match version {
@@ -95,6 +96,80 @@ fn verify_alias(op: OpRef<'_>, alias: &Attribute) -> Verdict {
         return Err(op.error(label, format!("output_tuple_indices {output:?} name no part of {results}")));
     };
     require(op, label, from == to, || format!("aliased parts must have one type; found {from} and {to}"))
+}
+
+/// Buffers come from `CreateBuffer` or `Pin`, which gives a tensor one, end with `Unpin`, and pass through other calls: each of
+/// those that such a call takes is at most one of its results, and each that it gives is one that it took.
+fn verify_buffers(op: OpRef<'_>) -> Verdict {
+    let target = CustomCallOp(op).call_target_name().and_then(Attribute::as_str).unwrap_or("");
+    let (operands, results): (Vec<&Type>, Vec<&Type>) = (op.operand_types().collect(), op.result_types().collect());
+    let alike = |buffer: &Type, tensor: &Type| {
+        is_buffer(buffer)
+            && tensor.as_tensor().is_some()
+            && buffer.shape() == tensor.shape()
+            && buffer.element_type() == tensor.element_type()
+    };
+    let (fits, required) = match target {
+        "CreateBuffer" => {
+            (operands.is_empty() && matches!(results[..], [r] if is_buffer(r)), "takes nothing and gives a buffer")
+        }
+        "Pin" => (matches!((&operands[..], &results[..]), ([t], [b]) if alike(b, t)), "gives the buffer of a tensor"),
+        "Unpin" => (matches!((&operands[..], &results[..]), ([b], [t]) if alike(b, t)), "gives the tensor in a buffer"),
+        _ => return verify_buffer_aliases(op),
+    };
+    require(op, "custom_call_buffers", fits, || {
+        let (takes, gives) = (check::list(operands.into_iter()), check::list(results.into_iter()));
+        format!("{target} {required}; found {takes} -> {gives}")
+    })
+}
+
+fn verify_buffer_aliases(op: OpRef<'_>) -> Verdict {
+    let aliases = CustomCallOp(op).output_operand_aliases().and_then(Attribute::as_array).unwrap_or(&[]);
+    // Where each alias leads from, the operand first, and where it leads to.
+    let path = |alias: &Attribute| {
+        let [output, operand, within] = alias.as_dialect(&OUTPUT_OPERAND_ALIAS)? else { return None };
+        let from = std::iter::once(integer(operand.as_ref())).chain(ints(within.as_ref()).iter().copied()).collect();
+        Some((from, ints(output.as_ref()).to_vec()))
+    };
+    let (from, to): (Vec<Vec<i64>>, Vec<Vec<i64>>) = aliases.iter().filter_map(path).unzip();
+    let mut given = Vec::new();
+    op.operand_types().zip(0..).for_each(|(ty, i)| buffers(ty, vec![i], &mut given));
+    let mut returned = Vec::new();
+    match op.num_results() {
+        1 => buffers(op.result_type(0), Vec::new(), &mut returned),
+        _ => op.result_types().zip(0..).for_each(|(ty, i)| buffers(ty, vec![i], &mut returned)),
+    }
+    let uses = |paths: &[Vec<i64>], buffer: &Vec<i64>| paths.iter().filter(|p| *p == buffer).count();
+    let label = "custom_call_buffers";
+    for buffer in given {
+        require(op, label, uses(&from, &buffer) <= 1, || {
+            format!("the buffer at {buffer:?} of the operands is in several output_operand_aliases")
+        })?;
+    }
+    for buffer in returned {
+        let found = uses(&to, &buffer);
+        require(op, label, found == 1, || {
+            format!(
+                "the buffer at {buffer:?} of the results must be in one of output_operand_aliases; it is in {found}"
+            )
+        })?;
+    }
+    Ok(())
+}
+
+fn is_buffer(ty: &Type) -> bool {
+    matches!(**ty, mlir::TypeKind::MemRef { .. })
+}
+
+/// The paths of the buffers in a type, from `path` on.
+fn buffers(ty: &Type, path: Vec<i64>, found: &mut Vec<Vec<i64>>) {
+    if is_buffer(ty) {
+        found.push(path);
+    } else {
+        for (element, index) in ty.as_tuple().unwrap_or(&[]).iter().zip(0..) {
+            buffers(element, path.iter().copied().chain([index]).collect(), found);
+        }
+    }
 }
 
 /// A layout lists the dimensions of a tensor, from the one that varies fastest.
