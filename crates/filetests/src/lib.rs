@@ -24,7 +24,7 @@
 //!     }
 //! }
 //!
-//! Suite::new("tests", "target/tmp/tests", &InProcess).run().assert_passed();
+//! Suite::new("tests", "target/filetests", &InProcess).run().assert_passed();
 //! ```
 //!
 //! The modules, in the order a test passes through them: [`Suite`] finds the files, `run_lines`

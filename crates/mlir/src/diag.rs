@@ -94,6 +94,18 @@ impl Diagnostic {
         self
     }
 
+    /// The same with places in `source` as locations, for whoever does not have the source.
+    #[must_use]
+    pub fn located(mut self, source: &Source) -> Diagnostic {
+        let positions = std::iter::once(&mut self.position).chain(self.notes.iter_mut().map(|(_, position)| position));
+        for position in positions {
+            if let Position::Span(span) = *position {
+                *position = Position::Location(source.location(span.start));
+            }
+        }
+        self
+    }
+
     /// The same diagnostic with one more note.
     #[must_use]
     pub fn note(mut self, message: impl Into<String>, position: impl Into<Position>) -> Diagnostic {

@@ -3,6 +3,7 @@
 use crate::{Diagnostics, Foreign, Module, ParseOptions, Severity, Version, is_bytecode};
 use hlo::ops::{CompositeOp, ConstantOp, CustomCallOp};
 use mlir::bytecode::ReadOptions;
+use mlir::verify::{VerifyOptions, verify};
 use mlir::{OpRef, attrs::AttrKind};
 use numerics::Bytes;
 use portable::{Exported, artifact_version, oldest_version, restore, to_version, to_vhlo};
@@ -94,11 +95,15 @@ pub fn inspect(name: &str, bytes: Bytes) -> Result<Inspection, Diagnostics> {
         (FileFormat::Text, output.module, output.diagnostics)
     };
     if diagnostics.iter().any(|d| d.severity == Severity::Error) {
-        return Err(diagnostics);
+        return Err(located(diagnostics, &module));
     }
     let mut program = module.clone();
     if crate::has_vhlo(&program) {
-        restore(&mut program)?;
+        restore(&mut program).map_err(|errors| located(errors, &module))?;
+    }
+    let errors = verify(&program, &VerifyOptions { allow_unregistered_dialects: true, ..VerifyOptions::default() });
+    if errors.iter().any(|d| d.severity == Severity::Error) {
+        return Err(located(errors, &program));
     }
     let mut inspection = Inspection {
         format,
@@ -114,6 +119,14 @@ pub fn inspect(name: &str, bytes: Bytes) -> Result<Inspection, Diagnostics> {
     program.walk(program.top().id()).for_each(|op| inspection.count(op));
     inspection.require(module);
     Ok(inspection)
+}
+
+/// Diagnostics that tell where, without the text of the module.
+fn located(diagnostics: Diagnostics, module: &Module) -> Diagnostics {
+    match module.source() {
+        Some(source) => diagnostics.into_iter().map(|d| d.located(source)).collect(),
+        None => diagnostics,
+    }
 }
 
 impl Inspection {

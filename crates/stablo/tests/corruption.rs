@@ -38,8 +38,9 @@ fn artifact(target: Version) -> Vec<u8> {
 
 /// Reads, verifies and prints: whether all of it is well. An error must say where in the file it is, or which op is wrong.
 fn open(bytes: Vec<u8>) -> bool {
-    let output = stablo::open("artifact", Bytes::from(bytes), ParseOptions::default());
+    let output = stablo::open("artifact", Bytes::from(bytes.clone()), ParseOptions::default());
     assert!(ALLOCATOR.peak_usage() < MAX_MEMORY, "{} bytes were allocated", ALLOCATOR.peak_usage());
+    let _ = stablo::inspect("artifact", Bytes::from(bytes));
     let errors: Vec<_> = output.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
     if let Some(error) = errors.first() {
         assert!(!error.message.is_empty());

@@ -1,0 +1,30 @@
+//! Programs that are not valid: whoever inspects, writes or prints one without verifying it gets an error, or what it says.
+
+use stablo::{Bytes, Foreign, ParseOptions, SerializeOptions, Version};
+
+/// Nobody is made to verify a program before it is inspected or written.
+#[test]
+fn programs_that_are_not_valid_are_survived() {
+    for op in stablo::registry().ops() {
+        let name = op.name;
+        for shape in [
+            "() : () -> ()",
+            "(%x) : (i32) -> (tensor<?xf32>)",
+            "(%x) ({ }) : (i32) -> (i32)",
+            "() ({ ^b(%a: i32): }, { ^b: }) : () -> (i32)",
+        ] {
+            let text = format!("\"func.func\"() ({{ ^b(%x: i32): %r = \"{name}\"{shape} }}) : () -> ()");
+            let text = if shape.ends_with("()") { text.replace("%r = ", "") } else { text };
+            let parsed = stablo::parse("invalid", &text, ParseOptions::default());
+            let _ = stablo::inspect("invalid", Bytes::from(text.into_bytes()));
+            let mut module = parsed.module;
+            for target in [Version::MINIMUM, Version::CURRENT] {
+                for foreign in [Foreign::Refuse, Foreign::Keep] {
+                    let _ = stablo::serialize(&module, SerializeOptions { target, foreign });
+                }
+            }
+            let _ = stablo::restore(&mut module);
+            let _ = stablo::print(&module, &Default::default());
+        }
+    }
+}
