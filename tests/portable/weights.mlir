@@ -8,6 +8,9 @@
 // RUN: diff %t.0 %t.artifact.mlir
 // RUN: not stablo convert %t.small.mlir - --insert-constants=%s 2>&1 | FileCheck %s --check-prefix=NOT_ONE
 
+// RUN: not stablo convert %s - --insert-constants=%t.safetensors 2>&1 | FileCheck %s --check-prefix=NONE
+
+// NONE: no argument stands for a constant
 // SMALL: func.func @main(%arg0: tensor<4xf32> {a.b = "c"}, %arg1: tensor<4xf32> {stablo.weight = "weight_0"}, %arg2: tensor<2x2xi64> {stablo.weight = "weight_1"})
 // SMALL: stablehlo.constant dense<1> : tensor<i32>
 // SMALL-NOT: stablehlo.constant

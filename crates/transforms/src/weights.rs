@@ -54,7 +54,7 @@ pub fn extract_weights(module: &mut Module, min_bytes: usize) -> Result<Vec<(Str
 /// Makes the arguments that [`extract_weights`] added constants again, with the elements that `find` gives for a name and a type.
 ///
 /// # Errors
-/// There is no entry function; what `find` says, at the function.
+/// There is no entry function, or it has no such arguments; what `find` says, at the function.
 pub fn insert_weights(
     module: &mut Module,
     find: &mut dyn FnMut(&str, &Type) -> Result<Attribute, String>,
@@ -63,14 +63,20 @@ pub fn insert_weights(
     let function = entry_function(module, root)?.id();
     let options = Options::defaults(&[]);
     let mut rw = Rewriter::new(module, &options);
+    let mut inserted = false;
     // From the last on, so that those before keep their places.
     for index in (0..FuncOp(rw.op(function)).signature().0.len()).rev() {
         let Some(name) = weight_name(rw.op(function), index).map(str::to_string) else { continue };
         let ty = FuncOp(rw.op(function)).signature().0[index].clone();
         let value = find(&name, &ty).map_err(|why| rw.op(function).error("weight", why))?;
         bind_argument(&mut rw, function, index, value);
+        inserted = true;
     }
-    Ok(())
+    if inserted {
+        return Ok(());
+    }
+    let message = format!("no argument stands for a constant: none has the attribute {WEIGHT}");
+    Err(rw.op(function).error("weight", message))
 }
 
 /// The name of the constant that an argument stands for.

@@ -53,9 +53,10 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
         PASSES.add_named(&mut pipeline, "strip-debuginfo", "").map_err(Failure::usage)?;
         report(pipeline.run(&mut module, None, &mut NoObserver), &module, io)?;
     }
-    if let Some(path) = &options.extract_constants {
+    let mut extracted = Vec::new();
+    if options.extract_constants.is_some() {
         match stablo::extract_weights(&mut module, options.min_constant_bytes) {
-            Ok(extracted) => weights::write(io, path, &extracted)?,
+            Ok(weights) => extracted = weights,
             Err(error) => return report(vec![error], &module, io),
         }
     }
@@ -66,7 +67,12 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     }
     let foreign = if options.allow_other_dialects { Foreign::Keep } else { Foreign::Refuse };
     match format.write(&module, foreign) {
-        Ok(output) => io.write(&options.output, &output),
+        Ok(output) => {
+            if let Some(path) = &options.extract_constants {
+                weights::write(io, path, &extracted)?;
+            }
+            io.write(&options.output, &output)
+        }
         Err(errors) => report(errors, &module, io),
     }
 }

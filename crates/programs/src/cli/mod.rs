@@ -1,4 +1,4 @@
-//! `stablo`: checks, runs and transforms programs.
+//! `stablo`: checks, runs, converts and inspects programs.
 
 mod check;
 mod convert;
@@ -11,7 +11,7 @@ use crate::io::{Failure, Io};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 
-/// Checks and runs StableHLO programs.
+/// Checks, runs, converts and inspects StableHLO programs.
 #[derive(Parser)]
 #[command(name = "stablo", version)]
 struct Options {
