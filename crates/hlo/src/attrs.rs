@@ -25,14 +25,6 @@ pub static ATTRIBUTES: &[&AttrDef] = &[
     &SUB_AXIS_INFO,
 ];
 
-const fn required(name: &'static str, kind: ParamKind) -> ParamDef {
-    ParamDef { name, kind, optional: false }
-}
-
-const fn optional(name: &'static str, kind: ParamKind) -> ParamDef {
-    ParamDef { name, kind, optional: true }
-}
-
 /// A definition with nothing but its name, for struct update syntax.
 const EMPTY: AttrDef = AttrDef {
     dialect: "stablehlo",
@@ -50,12 +42,12 @@ pub static SCATTER_DIMENSION_NUMBERS: AttrDef = AttrDef {
     mnemonic: "scatter",
     doc: "Which dimensions of inputs, indices and updates of `scatter` correspond.",
     params: &[
-        optional("update_window_dims", ParamKind::I64s),
-        optional("inserted_window_dims", ParamKind::I64s),
-        optional("input_batching_dims", ParamKind::I64s),
-        optional("scatter_indices_batching_dims", ParamKind::I64s),
-        optional("scatter_dims_to_operand_dims", ParamKind::I64s),
-        optional("index_vector_dim", ParamKind::I64),
+        ParamDef::optional("update_window_dims", ParamKind::I64s),
+        ParamDef::optional("inserted_window_dims", ParamKind::I64s),
+        ParamDef::optional("input_batching_dims", ParamKind::I64s),
+        ParamDef::optional("scatter_indices_batching_dims", ParamKind::I64s),
+        ParamDef::optional("scatter_dims_to_operand_dims", ParamKind::I64s),
+        ParamDef::optional("index_vector_dim", ParamKind::I64),
     ],
     assembly: ParamAssembly::Custom {
         parse: |p| parse_dims(p, &SCATTER_DIMENSION_NUMBERS),
@@ -69,12 +61,12 @@ pub static GATHER_DIMENSION_NUMBERS: AttrDef = AttrDef {
     mnemonic: "gather",
     doc: "Which dimensions of operand, indices and result of `gather` correspond.",
     params: &[
-        optional("offset_dims", ParamKind::I64s),
-        optional("collapsed_slice_dims", ParamKind::I64s),
-        optional("operand_batching_dims", ParamKind::I64s),
-        optional("start_indices_batching_dims", ParamKind::I64s),
-        optional("start_index_map", ParamKind::I64s),
-        optional("index_vector_dim", ParamKind::I64),
+        ParamDef::optional("offset_dims", ParamKind::I64s),
+        ParamDef::optional("collapsed_slice_dims", ParamKind::I64s),
+        ParamDef::optional("operand_batching_dims", ParamKind::I64s),
+        ParamDef::optional("start_indices_batching_dims", ParamKind::I64s),
+        ParamDef::optional("start_index_map", ParamKind::I64s),
+        ParamDef::optional("index_vector_dim", ParamKind::I64),
     ],
     assembly: ParamAssembly::Custom {
         parse: |p| parse_dims(p, &GATHER_DIMENSION_NUMBERS),
@@ -88,10 +80,10 @@ pub static DOT_DIMENSION_NUMBERS: AttrDef = AttrDef {
     mnemonic: "dot",
     doc: "Which dimensions `dot_general` batches and which it contracts.",
     params: &[
-        optional("lhs_batching_dimensions", ParamKind::I64s),
-        optional("rhs_batching_dimensions", ParamKind::I64s),
-        optional("lhs_contracting_dimensions", ParamKind::I64s),
-        optional("rhs_contracting_dimensions", ParamKind::I64s),
+        ParamDef::optional("lhs_batching_dimensions", ParamKind::I64s),
+        ParamDef::optional("rhs_batching_dimensions", ParamKind::I64s),
+        ParamDef::optional("lhs_contracting_dimensions", ParamKind::I64s),
+        ParamDef::optional("rhs_contracting_dimensions", ParamKind::I64s),
     ],
     assembly: ParamAssembly::Custom {
         parse: |p| parse_dims(p, &DOT_DIMENSION_NUMBERS),
@@ -105,13 +97,13 @@ pub static DOT_ALGORITHM: AttrDef = AttrDef {
     mnemonic: "dot_algorithm",
     doc: "The algorithm that `dot_general` is to use: types of its operands and sums, and how operands are split.",
     params: &[
-        required("lhs_precision_type", ParamKind::Type),
-        required("rhs_precision_type", ParamKind::Type),
-        required("accumulation_type", ParamKind::Type),
-        required("lhs_component_count", ParamKind::I64),
-        required("rhs_component_count", ParamKind::I64),
-        required("num_primitive_operations", ParamKind::I64),
-        required("allow_imprecise_accumulation", ParamKind::Bool),
+        ParamDef::required("lhs_precision_type", ParamKind::Type),
+        ParamDef::required("rhs_precision_type", ParamKind::Type),
+        ParamDef::required("accumulation_type", ParamKind::Type),
+        ParamDef::required("lhs_component_count", ParamKind::I64),
+        ParamDef::required("rhs_component_count", ParamKind::I64),
+        ParamDef::required("num_primitive_operations", ParamKind::I64),
+        ParamDef::required("allow_imprecise_accumulation", ParamKind::Bool),
     ],
     verify: Some(verify_dot_algorithm),
     ..EMPTY
@@ -122,9 +114,9 @@ pub static OUTPUT_OPERAND_ALIAS: AttrDef = AttrDef {
     mnemonic: "output_operand_alias",
     doc: "Says that a part of the result of a `custom_call` shares the buffer of a part of an operand.",
     params: &[
-        required("output_tuple_indices", ParamKind::I64s),
-        required("operand_index", ParamKind::I64),
-        required("operand_tuple_indices", ParamKind::I64s),
+        ParamDef::required("output_tuple_indices", ParamKind::I64s),
+        ParamDef::required("operand_index", ParamKind::I64),
+        ParamDef::required("operand_tuple_indices", ParamKind::I64s),
     ],
     ..EMPTY
 };
@@ -133,7 +125,7 @@ pub static OUTPUT_OPERAND_ALIAS: AttrDef = AttrDef {
 pub static CHANNEL_HANDLE: AttrDef = AttrDef {
     mnemonic: "channel_handle",
     doc: "Names a channel between processes: its number and its kind.",
-    params: &[required("handle", ParamKind::I64), required("type", ParamKind::I64)],
+    params: &[ParamDef::required("handle", ParamKind::I64), ParamDef::required("type", ParamKind::I64)],
     ..EMPTY
 };
 
@@ -141,7 +133,7 @@ pub static CHANNEL_HANDLE: AttrDef = AttrDef {
 pub static TYPE_EXTENSIONS: AttrDef = AttrDef {
     mnemonic: "bounds",
     doc: "The most that each dynamic dimension of a tensor can be; `?` where there is no bound.",
-    params: &[required("bounds", ParamKind::I64s)],
+    params: &[ParamDef::required("bounds", ParamKind::I64s)],
     bounds: Some(0),
     verify_encoding: Some(verify_bounds),
     assembly: ParamAssembly::Custom { parse: parse_bounds, print: print_bounds },
@@ -153,15 +145,15 @@ pub static CONV_DIMENSION_NUMBERS: AttrDef = AttrDef {
     mnemonic: "conv",
     doc: "Which dimensions of input, kernel and output of a convolution are batch, feature and spatial ones.",
     params: &[
-        required("input_batch_dimension", ParamKind::I64),
-        required("input_feature_dimension", ParamKind::I64),
-        required("input_spatial_dimensions", ParamKind::I64s),
-        required("kernel_input_feature_dimension", ParamKind::I64),
-        required("kernel_output_feature_dimension", ParamKind::I64),
-        required("kernel_spatial_dimensions", ParamKind::I64s),
-        required("output_batch_dimension", ParamKind::I64),
-        required("output_feature_dimension", ParamKind::I64),
-        required("output_spatial_dimensions", ParamKind::I64s),
+        ParamDef::required("input_batch_dimension", ParamKind::I64),
+        ParamDef::required("input_feature_dimension", ParamKind::I64),
+        ParamDef::required("input_spatial_dimensions", ParamKind::I64s),
+        ParamDef::required("kernel_input_feature_dimension", ParamKind::I64),
+        ParamDef::required("kernel_output_feature_dimension", ParamKind::I64),
+        ParamDef::required("kernel_spatial_dimensions", ParamKind::I64s),
+        ParamDef::required("output_batch_dimension", ParamKind::I64),
+        ParamDef::required("output_feature_dimension", ParamKind::I64),
+        ParamDef::required("output_spatial_dimensions", ParamKind::I64s),
     ],
     assembly: ParamAssembly::Custom { parse: parse_conv_dims, print: print_conv_dims },
     ..EMPTY
@@ -172,10 +164,10 @@ pub static RESULT_ACCURACY: AttrDef = AttrDef {
     mnemonic: "result_accuracy",
     doc: "How accurate the result of a transcendental op must be: absolute, relative and in units in the last place.",
     params: &[
-        optional("atol", ParamKind::F64),
-        optional("rtol", ParamKind::F64),
-        optional("ulps", ParamKind::I64),
-        required("mode", ParamKind::Enum(&RESULT_ACCURACY_MODE)),
+        ParamDef::optional("atol", ParamKind::F64),
+        ParamDef::optional("rtol", ParamKind::F64),
+        ParamDef::optional("ulps", ParamKind::I64),
+        ParamDef::required("mode", ParamKind::Enum(&RESULT_ACCURACY_MODE)),
     ],
     verify: Some(verify_result_accuracy),
     assembly: ParamAssembly::Custom { parse: parse_result_accuracy, print: print_result_accuracy },
@@ -193,7 +185,7 @@ pub fn default_result_accuracy() -> Attribute {
 pub static SUB_AXIS_INFO: AttrDef = AttrDef {
     mnemonic: "sub_axis_info",
     doc: "Which part of a mesh axis: the size of the parts before it and its own.",
-    params: &[required("pre_size", ParamKind::I64), required("size", ParamKind::I64)],
+    params: &[ParamDef::required("pre_size", ParamKind::I64), ParamDef::required("size", ParamKind::I64)],
     assembly: ParamAssembly::Custom { parse: parse_sub_axis_info, print: print_sub_axis_info },
     ..EMPTY
 };
@@ -202,7 +194,10 @@ pub static SUB_AXIS_INFO: AttrDef = AttrDef {
 pub static AXIS_REF: AttrDef = AttrDef {
     mnemonic: "axis_ref",
     doc: "A mesh axis, or a part of one.",
-    params: &[required("name", ParamKind::String), optional("sub_axis_info", ParamKind::Def(&SUB_AXIS_INFO))],
+    params: &[
+        ParamDef::required("name", ParamKind::String),
+        ParamDef::optional("sub_axis_info", ParamKind::Def(&SUB_AXIS_INFO)),
+    ],
     ..EMPTY
 };
 
@@ -210,12 +205,12 @@ pub static AXIS_REF: AttrDef = AttrDef {
 pub static MESH_AXIS: AttrDef = AttrDef {
     mnemonic: "mesh_axis",
     doc: "One axis of a mesh of devices: its name and size.",
-    params: &[required("name", ParamKind::String), required("size", ParamKind::I64)],
+    params: &[ParamDef::required("name", ParamKind::String), ParamDef::required("size", ParamKind::I64)],
     ..EMPTY
 };
 
 static MESH_PARAMS: [ParamDef; 2] =
-    [required("axes", ParamKind::Defs(&MESH_AXIS)), optional("device_ids", ParamKind::Attribute)];
+    [ParamDef::required("axes", ParamKind::Defs(&MESH_AXIS)), ParamDef::optional("device_ids", ParamKind::Attribute)];
 
 /// `#stablehlo.mesh<axes=[…], device_ids=…>`
 pub static MESH: AttrDef = AttrDef {
@@ -230,7 +225,7 @@ pub static MESH: AttrDef = AttrDef {
 pub static REPLICA_GROUP_MESH_AXES: AttrDef = AttrDef {
     mnemonic: "replica_group_mesh_axes",
     doc: "Replica groups of a collective, given as axes of a mesh instead of lists of devices.",
-    params: &[required("mesh", ParamKind::Attribute), required("axes", ParamKind::Attribute)],
+    params: &[ParamDef::required("mesh", ParamKind::Attribute), ParamDef::required("axes", ParamKind::Attribute)],
     verify: Some(verify_mesh_axes),
     ..EMPTY
 };

@@ -9,14 +9,6 @@ use mlir::types::DYNAMIC;
 use mlir::{Attribute, Type};
 use numerics::{Tensor, math};
 
-const fn required(name: &'static str, kind: ParamKind) -> ParamDef {
-    ParamDef { name, kind, optional: false }
-}
-
-const fn optional(name: &'static str, kind: ParamKind) -> ParamDef {
-    ParamDef { name, kind, optional: true }
-}
-
 /// A declaration with nothing but its dialect, for struct update syntax.
 const EMPTY: AttrDef = AttrDef {
     dialect: "vhlo",
@@ -55,56 +47,56 @@ macro_rules! attributes {
 
 attributes! {
     /// `#vhlo.array_v1<[a, b]>`
-    ARRAY "array_v1" since (0, 9) [required("value", ParamKind::Attribute)] ParamAssembly::List;
+    ARRAY "array_v1" since (0, 9) [ParamDef::required("value", ParamKind::Attribute)] ParamAssembly::List;
     /// `#vhlo.axis_ref_v1<name = …, sub_axis_info = …>`
     AXIS_REF "axis_ref_v1" since (1, 16)
-        [required("name", ParamKind::Attribute), optional("sub_axis_info", ParamKind::Attribute)] ParamAssembly::Struct;
+        [ParamDef::required("name", ParamKind::Attribute), ParamDef::optional("sub_axis_info", ParamKind::Attribute)] ParamAssembly::Struct;
     /// `#vhlo.bool_v1<true>`
-    BOOL "bool_v1" since (0, 9) [required("value", ParamKind::Bool)] ParamAssembly::List;
+    BOOL "bool_v1" since (0, 9) [ParamDef::required("value", ParamKind::Bool)] ParamAssembly::List;
     /// `#vhlo.dict_v1<{key = value}>`: an array of keys and values in turn.
-    DICTIONARY "dict_v1" since (0, 9) [required("value", ParamKind::Attribute)]
+    DICTIONARY "dict_v1" since (0, 9) [ParamDef::required("value", ParamKind::Attribute)]
         ParamAssembly::Custom { parse: parse_dictionary, print: print_dictionary }, verify verify_keys;
     /// `#vhlo.float_v1<1.0 : T>`: the type and the number as a builtin attribute.
-    FLOAT "float_v1" since (0, 9) [required("type", ParamKind::Type), required("value", ParamKind::Attribute)]
+    FLOAT "float_v1" since (0, 9) [ParamDef::required("type", ParamKind::Type), ParamDef::required("value", ParamKind::Attribute)]
         ParamAssembly::Custom { parse: parse_float, print: print_float };
     /// `#vhlo.integer_v1<1 : i64>`: the type and the number as a builtin attribute.
-    INTEGER "integer_v1" since (0, 9) [required("type", ParamKind::Type), required("value", ParamKind::Attribute)]
+    INTEGER "integer_v1" since (0, 9) [ParamDef::required("type", ParamKind::Type), ParamDef::required("value", ParamKind::Attribute)]
         ParamAssembly::Custom { parse: parse_typed, print: print_value };
     /// `#vhlo.mesh_axis_v1<name = …, size = 2>`
     MESH_AXIS "mesh_axis_v1" since (1, 16)
-        [required("name", ParamKind::Attribute), required("size", ParamKind::I64)] ParamAssembly::Struct;
+        [ParamDef::required("name", ParamKind::Attribute), ParamDef::required("size", ParamKind::I64)] ParamAssembly::Struct;
     /// `#vhlo.mesh_v1<axes = …, device_ids = …>`
     MESH "mesh_v1" since (1, 16)
-        [required("axes", ParamKind::Attribute), optional("device_ids", ParamKind::Attribute)] ParamAssembly::Struct;
+        [ParamDef::required("axes", ParamKind::Attribute), ParamDef::optional("device_ids", ParamKind::Attribute)] ParamAssembly::Struct;
     /// `#vhlo.output_operand_alias_v1<…>`
     OUTPUT_OPERAND_ALIAS "output_operand_alias_v1" since (0, 9) [
-        required("outputTupleIndices", ParamKind::I64s),
-        required("operandIndex", ParamKind::I64),
-        required("operandTupleIndices", ParamKind::I64s)
+        ParamDef::required("outputTupleIndices", ParamKind::I64s),
+        ParamDef::required("operandIndex", ParamKind::I64),
+        ParamDef::required("operandTupleIndices", ParamKind::I64s)
     ] ParamAssembly::Struct;
     /// `#vhlo.replica_group_mesh_axes_v1<mesh = …, axes = …>`
     REPLICA_GROUP_MESH_AXES "replica_group_mesh_axes_v1" since (1, 16)
-        [required("mesh", ParamKind::Attribute), required("axes", ParamKind::Attribute)] ParamAssembly::Struct;
+        [ParamDef::required("mesh", ParamKind::Attribute), ParamDef::required("axes", ParamKind::Attribute)] ParamAssembly::Struct;
     /// `#vhlo.result_accuracy_v1<…>`
     RESULT_ACCURACY "result_accuracy_v1" since (1, 9) [
-        required("atol", ParamKind::F64),
-        required("rtol", ParamKind::F64),
-        required("ulps", ParamKind::I64),
-        required("mode", ParamKind::Attribute)
+        ParamDef::required("atol", ParamKind::F64),
+        ParamDef::required("rtol", ParamKind::F64),
+        ParamDef::required("ulps", ParamKind::I64),
+        ParamDef::required("mode", ParamKind::Attribute)
     ] ParamAssembly::Struct, verify verify_mode;
     /// `#vhlo.string_v1<"text">`
-    STRING "string_v1" since (0, 9) [required("value", ParamKind::String)] ParamAssembly::List;
+    STRING "string_v1" since (0, 9) [ParamDef::required("value", ParamKind::String)] ParamAssembly::List;
     /// `#vhlo.sub_axis_info_v1<pre_size = 1, size = 2>`
     SUB_AXIS_INFO "sub_axis_info_v1" since (1, 16)
-        [required("pre_size", ParamKind::I64), required("size", ParamKind::I64)] ParamAssembly::Struct;
+        [ParamDef::required("pre_size", ParamKind::I64), ParamDef::required("size", ParamKind::I64)] ParamAssembly::Struct;
     /// `#vhlo.tensor_v1<dense<…> : tensor<…>>`: the type and the elements as a builtin attribute.
-    TENSOR "tensor_v1" since (0, 9) [required("type", ParamKind::Type), required("data", ParamKind::Attribute)]
+    TENSOR "tensor_v1" since (0, 9) [ParamDef::required("type", ParamKind::Type), ParamDef::required("data", ParamKind::Attribute)]
         ParamAssembly::Custom { parse: parse_typed, print: print_value };
     /// `#vhlo.type_extensions_v1<bounds = [8, ?]>`
-    TYPE_EXTENSIONS "type_extensions_v1" since (0, 9) [required("bounds", ParamKind::I64s)]
+    TYPE_EXTENSIONS "type_extensions_v1" since (0, 9) [ParamDef::required("bounds", ParamKind::I64s)]
         ParamAssembly::Custom { parse: parse_bounds, print: print_bounds };
     /// `#vhlo.type_v1<T>`
-    TYPE "type_v1" since (0, 9) [required("value", ParamKind::Type)] ParamAssembly::List;
+    TYPE "type_v1" since (0, 9) [ParamDef::required("value", ParamKind::Type)] ParamAssembly::List;
 }
 
 /// `#vhlo.array_v1<[…]>`

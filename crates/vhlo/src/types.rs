@@ -7,14 +7,6 @@ use mlir::text::{Parsed, Parser, Printer};
 use mlir::types::{FloatKind, Signedness, TensorType, TypeKind};
 use mlir::{Attribute, Type};
 
-const fn required(name: &'static str, kind: ParamKind) -> ParamDef {
-    ParamDef { name, kind, optional: false }
-}
-
-const fn optional(name: &'static str, kind: ParamKind) -> ParamDef {
-    ParamDef { name, kind, optional: true }
-}
-
 /// A declaration with nothing but its dialect, for struct update syntax.
 const EMPTY: TypeDef = TypeDef {
     dialect: "vhlo",
@@ -97,7 +89,7 @@ scalars! {
 /// `!vhlo.complex_v1<T>`
 pub static COMPLEX: TypeDef = TypeDef {
     mnemonic: "complex_v1",
-    params: &[required("elementType", ParamKind::Type)],
+    params: &[ParamDef::required("elementType", ParamKind::Type)],
     assembly: ParamAssembly::List,
     ..EMPTY
 };
@@ -105,7 +97,7 @@ pub static COMPLEX: TypeDef = TypeDef {
 /// `!vhlo.func_v1<(T, U) -> V>`
 pub static FUNCTION: TypeDef = TypeDef {
     mnemonic: "func_v1",
-    params: &[required("inputs", ParamKind::Types), required("outputs", ParamKind::Types)],
+    params: &[ParamDef::required("inputs", ParamKind::Types), ParamDef::required("outputs", ParamKind::Types)],
     assembly: ParamAssembly::Custom { parse: parse_function, print: print_function },
     ..EMPTY
 };
@@ -114,9 +106,9 @@ pub static FUNCTION: TypeDef = TypeDef {
 pub static TENSOR: TypeDef = TypeDef {
     mnemonic: "tensor_v1",
     params: &[
-        required("shape", ParamKind::I64s),
-        required("elementType", ParamKind::Type),
-        optional("encoding", ParamKind::Attribute),
+        ParamDef::required("shape", ParamKind::I64s),
+        ParamDef::required("elementType", ParamKind::Type),
+        ParamDef::optional("encoding", ParamKind::Attribute),
     ],
     assembly: ParamAssembly::Custom { parse: parse_tensor, print: print_shaped },
     ..EMPTY
@@ -125,7 +117,7 @@ pub static TENSOR: TypeDef = TypeDef {
 /// `!vhlo.buffer_v1<2x?xT>`
 pub static BUFFER: TypeDef = TypeDef {
     mnemonic: "buffer_v1",
-    params: &[required("shape", ParamKind::I64s), required("elementType", ParamKind::Type)],
+    params: &[ParamDef::required("shape", ParamKind::I64s), ParamDef::required("elementType", ParamKind::Type)],
     assembly: ParamAssembly::Custom { parse: parse_buffer, print: print_shaped },
     ..EMPTY
 };
@@ -133,7 +125,7 @@ pub static BUFFER: TypeDef = TypeDef {
 /// `!vhlo.unranked_tensor_v1<T>`
 pub static UNRANKED_TENSOR: TypeDef = TypeDef {
     mnemonic: "unranked_tensor_v1",
-    params: &[required("elementType", ParamKind::Type)],
+    params: &[ParamDef::required("elementType", ParamKind::Type)],
     assembly: ParamAssembly::List,
     ..EMPTY
 };
@@ -141,7 +133,7 @@ pub static UNRANKED_TENSOR: TypeDef = TypeDef {
 /// `!vhlo.tuple_v1<T, U>`
 pub static TUPLE: TypeDef = TypeDef {
     mnemonic: "tuple_v1",
-    params: &[required("types", ParamKind::Types)],
+    params: &[ParamDef::required("types", ParamKind::Types)],
     assembly: ParamAssembly::Custom { parse: parse_types, print: print_types },
     ..EMPTY
 };
@@ -149,7 +141,7 @@ pub static TUPLE: TypeDef = TypeDef {
 /// `!vhlo.future_v1<T, U>`
 pub static FUTURE: TypeDef = TypeDef {
     mnemonic: "future_v1",
-    params: &[required("types", ParamKind::Types)],
+    params: &[ParamDef::required("types", ParamKind::Types)],
     assembly: ParamAssembly::Custom { parse: parse_types, print: print_types },
     ..EMPTY
 };
@@ -158,13 +150,13 @@ pub static FUTURE: TypeDef = TypeDef {
 pub static QUANT: TypeDef = TypeDef {
     mnemonic: "quant_v1",
     params: &[
-        required("flags", ParamKind::I64),
-        required("storageType", ParamKind::Type),
-        required("expressedType", ParamKind::Type),
-        required("scale", ParamKind::F64),
-        required("zeroPoint", ParamKind::I64),
-        required("storageTypeMin", ParamKind::I64),
-        required("storageTypeMax", ParamKind::I64),
+        ParamDef::required("flags", ParamKind::I64),
+        ParamDef::required("storageType", ParamKind::Type),
+        ParamDef::required("expressedType", ParamKind::Type),
+        ParamDef::required("scale", ParamKind::F64),
+        ParamDef::required("zeroPoint", ParamKind::I64),
+        ParamDef::required("storageTypeMin", ParamKind::I64),
+        ParamDef::required("storageTypeMax", ParamKind::I64),
     ],
     assembly: ParamAssembly::Custom { parse: parse_quant, print: print_quant },
     ..EMPTY
@@ -174,14 +166,14 @@ pub static QUANT: TypeDef = TypeDef {
 pub static QUANT_PER_AXIS: TypeDef = TypeDef {
     mnemonic: "quant_per_axis_v1",
     params: &[
-        required("flags", ParamKind::I64),
-        required("storageType", ParamKind::Type),
-        required("expressedType", ParamKind::Type),
-        required("quantizedDimension", ParamKind::I64),
-        required("scales", ParamKind::Attribute),
-        required("zeroPoints", ParamKind::I64s),
-        required("storageTypeMin", ParamKind::I64),
-        required("storageTypeMax", ParamKind::I64),
+        ParamDef::required("flags", ParamKind::I64),
+        ParamDef::required("storageType", ParamKind::Type),
+        ParamDef::required("expressedType", ParamKind::Type),
+        ParamDef::required("quantizedDimension", ParamKind::I64),
+        ParamDef::required("scales", ParamKind::Attribute),
+        ParamDef::required("zeroPoints", ParamKind::I64s),
+        ParamDef::required("storageTypeMin", ParamKind::I64),
+        ParamDef::required("storageTypeMax", ParamKind::I64),
     ],
     assembly: ParamAssembly::Custom { parse: parse_quant_per_axis, print: print_quant_per_axis },
     ..EMPTY

@@ -502,6 +502,18 @@ pub struct ParamDef {
     pub optional: bool,
 }
 
+impl ParamDef {
+    /// A parameter that must be there.
+    pub const fn required(name: &'static str, kind: ParamKind) -> ParamDef {
+        ParamDef { name, kind, optional: false }
+    }
+
+    /// A parameter that may be absent.
+    pub const fn optional(name: &'static str, kind: ParamKind) -> ParamDef {
+        ParamDef { name, kind, optional: true }
+    }
+}
+
 /// What a parameter holds, and the attribute that represents it.
 #[derive(Clone, Copy)]
 pub enum ParamKind {

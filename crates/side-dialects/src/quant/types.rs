@@ -10,14 +10,6 @@ use numerics::DType;
 /// Storage types have at most this many bits.
 const MAX_STORAGE_BITS: u32 = 32;
 
-const fn required(name: &'static str, kind: ParamKind) -> ParamDef {
-    ParamDef { name, kind, optional: false }
-}
-
-const fn optional(name: &'static str, kind: ParamKind) -> ParamDef {
-    ParamDef { name, kind, optional: true }
-}
-
 /// `!quant.uniform<…>`: an element of integer storage `q` that stands for `(q - zero_point) * scale`.
 pub static UNIFORM: TypeDef = TypeDef {
     dialect: "quant",
@@ -25,15 +17,15 @@ pub static UNIFORM: TypeDef = TypeDef {
     doc: "An integer `q` that stands for the number `(q - zero_point) * scale`: \
           one scale for a tensor, or one for each index along an axis, or one for each block.",
     params: &[
-        required("storage", ParamKind::Type),
-        required("storage_min", ParamKind::I64),
-        required("storage_max", ParamKind::I64),
-        required("expressed", ParamKind::Type),
-        required("scales", ParamKind::Attribute),
-        required("zero_points", ParamKind::I64s),
-        optional("axes", ParamKind::I64s),
-        optional("block_sizes", ParamKind::I64s),
-        optional("scales_shape", ParamKind::I64s),
+        ParamDef::required("storage", ParamKind::Type),
+        ParamDef::required("storage_min", ParamKind::I64),
+        ParamDef::required("storage_max", ParamKind::I64),
+        ParamDef::required("expressed", ParamKind::Type),
+        ParamDef::required("scales", ParamKind::Attribute),
+        ParamDef::required("zero_points", ParamKind::I64s),
+        ParamDef::optional("axes", ParamKind::I64s),
+        ParamDef::optional("block_sizes", ParamKind::I64s),
+        ParamDef::optional("scales_shape", ParamKind::I64s),
     ],
     assembly: ParamAssembly::Custom { parse: text::parse_uniform, print: text::print_uniform },
     verify: Some(verify_uniform),
@@ -46,10 +38,10 @@ pub static ANY: TypeDef = TypeDef {
     mnemonic: "any",
     doc: "Quantized in a way that is not told: only the storage and perhaps the expressed type are known.",
     params: &[
-        required("storage", ParamKind::Type),
-        required("storage_min", ParamKind::I64),
-        required("storage_max", ParamKind::I64),
-        optional("expressed", ParamKind::Type),
+        ParamDef::required("storage", ParamKind::Type),
+        ParamDef::required("storage_min", ParamKind::I64),
+        ParamDef::required("storage_max", ParamKind::I64),
+        ParamDef::optional("expressed", ParamKind::Type),
     ],
     assembly: ParamAssembly::Custom { parse: text::parse_any, print: text::print_any },
     verify: Some(verify_any),
@@ -61,7 +53,11 @@ pub static CALIBRATED: TypeDef = TypeDef {
     dialect: "quant",
     mnemonic: "calibrated",
     doc: "A float whose values were observed to lie between `min` and `max`.",
-    params: &[required("expressed", ParamKind::Type), required("min", ParamKind::F64), required("max", ParamKind::F64)],
+    params: &[
+        ParamDef::required("expressed", ParamKind::Type),
+        ParamDef::required("min", ParamKind::F64),
+        ParamDef::required("max", ParamKind::F64),
+    ],
     assembly: ParamAssembly::Custom { parse: text::parse_calibrated, print: text::print_calibrated },
     verify: Some(verify_calibrated),
     compatible: None,

@@ -4,14 +4,6 @@ use super::{text, verify};
 use mlir::Attribute;
 use mlir::ods::{AttrDef, EnumDef, EnumStyle, ParamAssembly, ParamDef, ParamKind};
 
-const fn required(name: &'static str, kind: ParamKind) -> ParamDef {
-    ParamDef { name, kind, optional: false }
-}
-
-const fn optional(name: &'static str, kind: ParamKind) -> ParamDef {
-    ParamDef { name, kind, optional: true }
-}
-
 macro_rules! attributes {
     ($($(#[doc = $doc:literal])+ $name:ident, $mnemonic:literal, $module:ident, [$($param:expr),* $(,)?] $(, $verify:expr)?;)*) => {
         $($(#[doc = $doc])+
@@ -41,62 +33,62 @@ const EMPTY: AttrDef = AttrDef {
 
 attributes! {
     /// An axis of a mesh: its name and size.
-    MESH_AXIS, "mesh_axis", mesh_axis, [required("name", ParamKind::String), required("size", ParamKind::I64)];
+    MESH_AXIS, "mesh_axis", mesh_axis, [ParamDef::required("name", ParamKind::String), ParamDef::required("size", ParamKind::I64)];
     /// A mesh of devices: its axes and, unless they count up, the ids of its devices.
-    MESH, "mesh", mesh, [required("axes", ParamKind::Defs(&MESH_AXIS)), optional("device_ids", ParamKind::I64s)],
+    MESH, "mesh", mesh, [ParamDef::required("axes", ParamKind::Defs(&MESH_AXIS)), ParamDef::optional("device_ids", ParamKind::I64s)],
         verify::mesh;
     /// Which part of a mesh axis: the size of the parts before it and its own.
     SUB_AXIS_INFO, "sub_axis_info", sub_axis_info,
-        [required("pre_size", ParamKind::I64), required("size", ParamKind::I64)], verify::sub_axis;
+        [ParamDef::required("pre_size", ParamKind::I64), ParamDef::required("size", ParamKind::I64)], verify::sub_axis;
     /// A mesh axis, or a part of one.
     AXIS_REF, "axis_ref", axis_ref,
-        [required("name", ParamKind::String), optional("sub_axis_info", ParamKind::Def(&SUB_AXIS_INFO))];
+        [ParamDef::required("name", ParamKind::String), ParamDef::optional("sub_axis_info", ParamKind::Def(&SUB_AXIS_INFO))];
     /// Mesh axes.
-    AXIS_REF_LIST, "axis_ref_list", axis_ref_list, [required("axes", ParamKind::Defs(&AXIS_REF))];
+    AXIS_REF_LIST, "axis_ref_list", axis_ref_list, [ParamDef::required("axes", ParamKind::Defs(&AXIS_REF))];
     /// Mesh axes for each dimension.
     LIST_OF_AXIS_REF_LISTS, "list_of_axis_ref_lists", list_of_axis_ref_lists,
-        [required("lists", ParamKind::Defs(&AXIS_REF_LIST))];
+        [ParamDef::required("lists", ParamKind::Defs(&AXIS_REF_LIST))];
     /// The axes along which a computation is written for one device.
-    MANUAL_AXES, "manual_axes", manual_axes, [required("axes", ParamKind::Attribute)];
+    MANUAL_AXES, "manual_axes", manual_axes, [ParamDef::required("axes", ParamKind::Attribute)];
     /// The axes that a dimension is split over; whether more may follow; and how early propagation looks at it.
     DIMENSION_SHARDING, "dimension_sharding", dimension_sharding, [
-        required("axes", ParamKind::Defs(&AXIS_REF)),
-        required("is_closed", ParamKind::Bool),
-        optional("priority", ParamKind::I64),
+        ParamDef::required("axes", ParamKind::Defs(&AXIS_REF)),
+        ParamDef::required("is_closed", ParamKind::Bool),
+        ParamDef::optional("priority", ParamKind::I64),
     ];
     /// How a tensor is spread over a mesh.
     SHARDING, "sharding", sharding, [
-        required("mesh_or_ref", ParamKind::Attribute),
-        required("dim_shardings", ParamKind::Defs(&DIMENSION_SHARDING)),
-        required("replicated_axes", ParamKind::Defs(&AXIS_REF)),
-        required("unreduced_axes", ParamKind::Defs(&AXIS_REF)),
+        ParamDef::required("mesh_or_ref", ParamKind::Attribute),
+        ParamDef::required("dim_shardings", ParamKind::Defs(&DIMENSION_SHARDING)),
+        ParamDef::required("replicated_axes", ParamKind::Defs(&AXIS_REF)),
+        ParamDef::required("unreduced_axes", ParamKind::Defs(&AXIS_REF)),
     ];
     /// One sharding for each of several values.
-    SHARDING_PER_VALUE, "sharding_per_value", sharding_per_value, [required("shardings", ParamKind::Defs(&SHARDING))];
+    SHARDING_PER_VALUE, "sharding_per_value", sharding_per_value, [ParamDef::required("shardings", ParamKind::Defs(&SHARDING))];
     /// Which factors of a rule make up a dimension.
-    DIM_MAPPING, "dim_mapping", dim_mapping, [required("factor_indices", ParamKind::I64s)];
+    DIM_MAPPING, "dim_mapping", dim_mapping, [ParamDef::required("factor_indices", ParamKind::I64s)];
     /// Which factors make up the dimensions of a tensor.
-    TENSOR_MAPPING, "tensor_mapping", tensor_mapping, [required("dim_mappings", ParamKind::Defs(&DIM_MAPPING))];
+    TENSOR_MAPPING, "tensor_mapping", tensor_mapping, [ParamDef::required("dim_mappings", ParamKind::Defs(&DIM_MAPPING))];
     /// Which dimensions of the operands and results of an op belong together, and what splitting them needs.
     OP_SHARDING_RULE, "op_sharding_rule", op_sharding_rule, [
-        required("factor_sizes", ParamKind::I64s),
-        required("operand_mappings", ParamKind::Defs(&TENSOR_MAPPING)),
-        required("result_mappings", ParamKind::Defs(&TENSOR_MAPPING)),
-        required("reduction_factors", ParamKind::I64s),
-        required("need_replication_factors", ParamKind::I64s),
-        required("permutation_factors", ParamKind::I64s),
-        required("blocked_propagation_factors", ParamKind::I64s),
-        required("is_custom_rule", ParamKind::Bool),
+        ParamDef::required("factor_sizes", ParamKind::I64s),
+        ParamDef::required("operand_mappings", ParamKind::Defs(&TENSOR_MAPPING)),
+        ParamDef::required("result_mappings", ParamKind::Defs(&TENSOR_MAPPING)),
+        ParamDef::required("reduction_factors", ParamKind::I64s),
+        ParamDef::required("need_replication_factors", ParamKind::I64s),
+        ParamDef::required("permutation_factors", ParamKind::I64s),
+        ParamDef::required("blocked_propagation_factors", ParamKind::I64s),
+        ParamDef::required("is_custom_rule", ParamKind::Bool),
     ], verify::rule;
     /// Axes that move from one dimension to another.
     ALL_TO_ALL_PARAM, "all_to_all_param", all_to_all_param, [
-        required("axes", ParamKind::Defs(&AXIS_REF)),
-        required("src_dim", ParamKind::I64),
-        required("tgt_dim", ParamKind::I64),
+        ParamDef::required("axes", ParamKind::Defs(&AXIS_REF)),
+        ParamDef::required("src_dim", ParamKind::I64),
+        ParamDef::required("tgt_dim", ParamKind::I64),
     ];
     /// Several such moves.
     ALL_TO_ALL_PARAM_LIST, "all_to_all_param_list", all_to_all_param_list,
-        [required("params", ParamKind::Defs(&ALL_TO_ALL_PARAM))];
+        [ParamDef::required("params", ParamKind::Defs(&ALL_TO_ALL_PARAM))];
 }
 
 /// The ways in which shardings may flow through an op; an `i32`.
