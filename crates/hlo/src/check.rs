@@ -40,7 +40,7 @@ fn all_types<'m>(op: OpRef<'m>) -> impl Iterator<Item = &'m Type> {
 
 fn all_agree(op: OpRef<'_>, label: &'static str, what: &str, agree: fn(&Type, &Type) -> bool) -> Verdict {
     let Some(first) = all_types(op).next() else { return Ok(()) };
-    require(op, label, all_types(op).all(|t| agree(first, t)), || {
+    require(op, label, all_types(op).all(|t| t == first || agree(first, t)), || {
         format!("all operands and results must have {what}; found {}", listing(op))
     })
 }

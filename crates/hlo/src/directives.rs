@@ -5,7 +5,7 @@ use crate::compat;
 use crate::enums::PRECISION;
 use mlir::ods::CustomDirective;
 use mlir::ods::DirectiveArg::{self, Attribute as AttrArg, Operand, OperandType, ResultType};
-use mlir::text::{OpState, Parsed, Parser, Printer};
+use mlir::text::{OpState, Parsed, Parser, Printer, TypeList};
 use mlir::{Attribute, OpRef, Type, TypeKind};
 
 mod convolution;
@@ -53,7 +53,7 @@ fn set_attributes(state: &mut OpState, args: &[DirectiveArg], values: impl IntoI
 }
 
 /// Gives the operand and result slots that `args` name their types. `types` are those of all operands, then of the result.
-fn set_types(state: &mut OpState, args: &[DirectiveArg], types: Vec<Type>) {
+fn set_types(state: &mut OpState, args: &[DirectiveArg], types: impl IntoIterator<Item = Type>) {
     let mut types = types.into_iter();
     for arg in args {
         match *arg {
@@ -111,11 +111,10 @@ fn type_or_signature(parser: &mut Parser<'_>, inputs: usize) -> Parsed<(Type, Op
 /// `T` if all operands and the result have that type, else `(T, U) -> V`.
 fn parse_same_type(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
     let operands = num_operands(state, args);
-    let types = match type_or_signature(parser, operands)? {
-        (_, Some(types)) => types,
-        (ty, None) => vec![ty; operands + 1],
-    };
-    set_types(state, args, types);
+    match type_or_signature(parser, operands)? {
+        (_, Some(types)) => set_types(state, args, types),
+        (ty, None) => set_types(state, args, std::iter::repeat_n(ty, operands + 1)),
+    }
     Ok(())
 }
 
@@ -129,17 +128,16 @@ fn print_same_type(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveAr
 /// The complex result type if it implies the types of the parts, else `(T, U) -> V`.
 fn parse_complex_type(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
     let start = parser.here();
-    let types = match type_or_signature(parser, 2)? {
-        (_, Some(types)) => types,
+    match type_or_signature(parser, 2)? {
+        (_, Some(types)) => set_types(state, args, types),
         (ty, None) => match part_type(&ty) {
-            Some(part) => vec![part.clone(), part, ty],
+            Some(part) => set_types(state, args, [part.clone(), part, ty]),
             None => {
                 let message = format!("expected a tensor of complex numbers or a function type; found {ty}");
                 return parser.error_at(parser.span_from(start), message);
             }
         },
-    };
-    set_types(state, args, types);
+    }
     Ok(())
 }
 
@@ -161,15 +159,14 @@ fn print_complex_type(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[Directiv
 
 /// `predicate, T` if both choices have the result's type, else `(P, T, U) -> V`.
 fn parse_select_types(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
-    let types = match type_or_signature(parser, 3)? {
-        (_, Some(types)) => types,
+    match type_or_signature(parser, 3)? {
+        (_, Some(types)) => set_types(state, args, types),
         (ty, None) => {
             parser.expect(",")?;
             let choice = parser.ty()?;
-            vec![ty, choice.clone(), choice.clone(), choice]
+            set_types(state, args, [ty, choice.clone(), choice.clone(), choice]);
         }
-    };
-    set_types(state, args, types);
+    }
     Ok(())
 }
 
@@ -189,10 +186,10 @@ fn parse_tuple_type(parser: &mut Parser<'_>, state: &mut OpState, args: &[Direct
     let Some(elements) = ty.as_tuple() else {
         return parser.error_at(parser.span_from(start), format!("expected a tuple type; found {ty}"));
     };
-    let elements = elements.to_vec();
+    let elements = elements.into();
     if let [OperandType(operands), ResultType(result)] = *args {
         state.operand_types[operands] = Some(elements);
-        state.result_types[result] = Some(vec![ty]);
+        state.set_result_type(result, ty);
     }
     Ok(())
 }
@@ -203,7 +200,7 @@ fn print_result_type(printer: &mut Printer<'_>, op: OpRef<'_>, _args: &[Directiv
 
 /// `T, U`: the types of the operands and, the same, of the results.
 fn parse_pairwise_types(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
-    let mut types = Vec::new();
+    let mut types = TypeList::new();
     parser.within("the list of types", |p| {
         p.comma_separated(|p| {
             types.push(p.ty()?);
@@ -240,7 +237,7 @@ fn print_operands_with_comma(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[D
 
 /// `[start:limit:stride, …]`, where a stride of 1 is not written.
 fn parse_slice_ranges(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
-    let (mut starts, mut limits, mut strides) = (Vec::new(), Vec::new(), Vec::new());
+    let [mut starts, mut limits, mut strides] = [(); 3].map(|()| Vec::with_capacity(4));
     parser.expect("[")?;
     parser.list_until("]", |p| {
         starts.push(p.integer()?);
@@ -249,7 +246,7 @@ fn parse_slice_ranges(parser: &mut Parser<'_>, state: &mut OpState, args: &[Dire
         strides.push(if p.eat(":") { p.integer()? } else { 1 });
         Ok(())
     })?;
-    set_attributes(state, args, [starts, limits, strides].map(|list| Some(Attribute::i64_array(list))));
+    set_attributes(state, args, [starts, limits, strides].map(|list| Some(parser.i64_array(&list))));
     Ok(())
 }
 

@@ -57,9 +57,13 @@ pub fn merged_operands(op: OpRef<'_>) -> Inferred {
 /// # Errors
 /// If they differ.
 pub fn merged(op: OpRef<'_>, label: &'static str, first: usize) -> Result<Type, Diagnostic> {
-    let mut types = op.operand_types().skip(first);
-    let same = types.next().is_some_and(|first| types.all(|t| compat::types(first, t)));
     let all = || op.operand_types().skip(first);
+    let mut others = all();
+    let Some(ty) = others.next() else { return Err(op.error(label, "there must be operands")) };
+    if others.clone().all(|t| t == ty) {
+        return Ok(ty.clone());
+    }
+    let same = others.all(|t| compat::types(ty, t));
     match compat::most_specific(all()).filter(|_| same) {
         Some(ty) => Ok(ty),
         None => Err(op.error(label, format!("operands must have compatible types; found {}", check::list(all())))),

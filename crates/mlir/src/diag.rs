@@ -3,7 +3,7 @@
 use crate::attrs::{AttrKind, Attribute, LocationKind};
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,12 +114,12 @@ impl Diagnostic {
     }
 }
 
-/// A source text with its name and an index of its lines.
+/// A source text with its name and an index of its lines, made when first asked for.
 #[derive(Debug)]
 pub struct Source {
     name: Arc<str>,
     text: Arc<str>,
-    line_starts: Vec<u32>,
+    line_starts: OnceLock<Vec<u32>>,
     first_line: u32,
     /// Of a chunk of a split file: the line that separates it from the one before; the first line of the file for the first.
     separator_line: Option<u32>,
@@ -128,10 +128,16 @@ pub struct Source {
 impl Source {
     /// A source text whose first line has the number 1.
     pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Source {
-        let text: Arc<str> = text.into();
-        let starts = memchr::memchr_iter(b'\n', text.as_bytes()).map(|i| i as u32 + 1);
-        let line_starts = std::iter::once(0).chain(starts).collect();
-        Source { name: name.into(), text, line_starts, first_line: 1, separator_line: None }
+        let line_starts = OnceLock::new();
+        Source { name: name.into(), text: text.into(), line_starts, first_line: 1, separator_line: None }
+    }
+
+    /// Where each line starts.
+    fn line_starts(&self) -> &[u32] {
+        self.line_starts.get_or_init(|| {
+            let starts = memchr::memchr_iter(b'\n', self.text.as_bytes()).map(|i| i as u32 + 1);
+            std::iter::once(0).chain(starts).collect()
+        })
     }
 
     /// A chunk of the split file `name`, whose first line has the number `first_line` in that file. `separator_line` is the line
@@ -152,8 +158,9 @@ impl Source {
 
     /// Line and column of a byte, both from 1; columns count bytes, as MLIR's do.
     pub fn line_column(&self, offset: u32) -> (u32, u32) {
-        let line = self.line_starts.partition_point(|&s| s <= offset) - 1;
-        (self.first_line + line as u32, offset - self.line_starts[line] + 1)
+        let starts = self.line_starts();
+        let line = starts.partition_point(|&s| s <= offset) - 1;
+        (self.first_line + line as u32, offset - starts[line] + 1)
     }
 
     /// The location of a byte: `loc("file":line:column)`. In a chunk of a split file, locations are relative to the line that
@@ -190,8 +197,8 @@ impl Source {
     /// The text of the line with that number, as `line_column` gives it.
     pub fn line(&self, number: u32) -> Option<&str> {
         let i = number.checked_sub(self.first_line)? as usize;
-        let start = *self.line_starts.get(i)? as usize;
-        let end = self.line_starts.get(i + 1).map_or(self.text.len(), |&e| e as usize);
+        let start = *self.line_starts().get(i)? as usize;
+        let end = self.line_starts().get(i + 1).map_or(self.text.len(), |&e| e as usize);
         Some(self.text.get(start..end)?.trim_end_matches(['\n', '\r']))
     }
 }

@@ -69,6 +69,7 @@ fn remedy(foreign: Foreign) -> &'static str {
 }
 
 /// What an op becomes.
+#[derive(Clone)]
 pub(crate) struct Restated {
     pub def: &'static OpDef,
     pub properties: SmallVec<[Option<Attribute>; 2]>,
@@ -120,7 +121,7 @@ pub(crate) enum Outcome {
 /// How a module is converted.
 pub(crate) struct Conversion<'a> {
     /// What becomes of an op.
-    pub op: &'a dyn Fn(OpRef<'_>) -> Result<Outcome, Refusal>,
+    pub op: &'a mut dyn FnMut(OpRef<'_>) -> Result<Outcome, Refusal>,
     /// What becomes of the type of a result or block argument of an op that becomes another.
     pub ty: &'a dyn Fn(&Type) -> Option<Type>,
     /// Whether the types of results and block arguments of foreign ops are converted too. If not, casts are inserted.
@@ -134,9 +135,10 @@ impl Conversion<'_> {
     ///
     /// # Errors
     /// The first op, in the order of the text, that cannot be converted. The module is of no use then.
-    pub fn run(&self, module: &mut Module, root: OpId) -> Result<Vec<OpId>, Diagnostic> {
+    pub fn run(self, module: &mut Module, root: OpId) -> Result<Vec<OpId>, Diagnostic> {
         let ops: Vec<OpId> = module.walk(root).map(OpRef::id).collect();
-        let mut types = Types { convert: self.ty, known: FxHashMap::default(), old: FxHashMap::default() };
+        let mut types =
+            Types { convert: self.ty, known: FxHashMap::default(), old: (!self.all_types).then(FxHashMap::default) };
         let (mut changed, mut kept) = (Vec::new(), FxHashSet::default());
         for id in ops {
             let op = module.op(id);
@@ -165,8 +167,10 @@ impl Conversion<'_> {
                 }
             }
         }
-        if !self.all_types && !kept.is_empty() {
-            Casts { old_types: &types.old, ty: self.ty, casts: FxHashMap::default() }.insert(module, root, &kept);
+        if let Some(old_types) = &types.old
+            && !kept.is_empty()
+        {
+            Casts { old_types, ty: self.ty, casts: FxHashMap::default() }.insert(module, root, &kept);
         }
         Ok(changed)
     }
@@ -176,8 +180,8 @@ impl Conversion<'_> {
 struct Types<'a> {
     convert: &'a dyn Fn(&Type) -> Option<Type>,
     known: FxHashMap<Type, Type>,
-    /// The types that values had whose types changed.
-    old: FxHashMap<Value, Type>,
+    /// The types that values had whose types changed, if casts may need them.
+    old: Option<FxHashMap<Value, Type>>,
 }
 
 impl Types<'_> {
@@ -208,8 +212,10 @@ impl Types<'_> {
             }
         };
         if new != old {
+            if let Some(known) = &mut self.old {
+                known.insert(value, old);
+            }
             module.set_type(value, new);
-            self.old.insert(value, old);
         }
         Ok(())
     }

@@ -30,8 +30,10 @@ use vhlo::Version;
 /// # Errors
 /// The first op that has no portable form. The module is of no use then.
 pub fn to_vhlo(module: &mut Module, root: OpId, foreign: Foreign) -> Result<(), Diagnostic> {
-    let op = |op: mlir::OpRef<'_>| ops::to_vhlo(op, foreign);
-    Conversion { op: &op, ty: &|ty| types::to_vhlo(ty, foreign), all_types: false, foreign }.run(module, root).map(drop)
+    let mut op = |op: mlir::OpRef<'_>| ops::to_vhlo(op, foreign);
+    Conversion { op: &mut op, ty: &|ty| types::to_vhlo(ty, foreign), all_types: false, foreign }
+        .run(module, root)
+        .map(drop)
 }
 
 /// Converts VHLO, below `root`, to that of another version. Ops of other dialects stay. Returns the ops that became others.
@@ -40,8 +42,8 @@ pub fn to_vhlo(module: &mut Module, root: OpId, foreign: Foreign) -> Result<(), 
 /// The first op that the version cannot express, and the module that holds it. The module is of no use then.
 pub fn to_version(module: &mut Module, root: OpId, version: Version) -> Result<Vec<OpId>, Diagnostics> {
     let version = version.without_patch();
-    let op = |op: mlir::OpRef<'_>| versions::convert(op, version).map_err(|refusal| explain(refusal, version));
-    let conversion = Conversion { op: &op, ty: &|ty| Some(ty.clone()), all_types: false, foreign: Foreign::Keep };
+    let mut op = |op: mlir::OpRef<'_>| versions::convert(op, version).map_err(|refusal| explain(refusal, version));
+    let conversion = Conversion { op: &mut op, ty: &|ty| Some(ty.clone()), all_types: false, foreign: Foreign::Keep };
     conversion.run(module, root).map_err(|error| {
         let message = format!("the program cannot be written for version {version}: it uses what that lacks");
         vec![error, module.op(root).error("portable", message)]
@@ -64,8 +66,9 @@ fn explain(refusal: Refusal, version: Version) -> Refusal {
 /// # Errors
 /// The first op that is not valid VHLO of the current version. The module is of no use then.
 pub fn from_vhlo(module: &mut Module, root: OpId) -> Result<(), Diagnostic> {
-    Conversion { op: &ops::from_vhlo, ty: &types::from_vhlo, all_types: true, foreign: Foreign::Keep }
-        .run(module, root)?;
+    let mut restorer = ops::Restorer::default();
+    let mut op = |op: mlir::OpRef<'_>| restorer.restore(op);
+    Conversion { op: &mut op, ty: &types::from_vhlo, all_types: true, foreign: Foreign::Keep }.run(module, root)?;
     convert::remove_idle_casts(module, root);
     Ok(())
 }

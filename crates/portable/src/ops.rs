@@ -11,6 +11,7 @@ use mlir::ods::{AttrConstraint, AttrDef, AttrSlot, OpDef, ParamDef, ParamKind, P
 use mlir::{Attribute, OpRef, Type};
 use rustc_hash::FxHashMap;
 use side_dialects::func::{CallOp, FuncOp, ReturnOp};
+use smallvec::SmallVec;
 use std::sync::LazyLock;
 use vhlo::attrs as portable;
 use vhlo::enums::API_VERSION;
@@ -98,9 +99,46 @@ fn slot_to_vhlo(slot: &AttrSlot, value: &Attribute, foreign: Foreign) -> Option<
     }
 }
 
-/// The op of a program that an op of VHLO of the current version becomes.
-pub(crate) fn from_vhlo(op: OpRef<'_>) -> Result<Outcome, Refusal> {
-    let Some(from) = op.def().filter(|def| def.dialect() == VHLO.namespace) else { return Ok(Outcome::Foreign) };
+/// Turns ops of VHLO of the current version into ops of programs. Programs hold the same few thousands of times, so it remembers
+/// what became of each.
+#[derive(Default)]
+pub(crate) struct Restorer {
+    known: FxHashMap<Known, Restated>,
+}
+
+/// What decides what becomes of an op that has no other attributes.
+#[derive(PartialEq, Eq, Hash)]
+struct Known {
+    def: *const OpDef,
+    in_function: bool,
+    properties: SmallVec<[Option<Attribute>; 2]>,
+}
+
+impl Restorer {
+    /// The op of a program that an op becomes.
+    pub fn restore(&mut self, op: OpRef<'_>) -> Result<Outcome, Refusal> {
+        let Some(from) = op.def().filter(|def| def.dialect() == VHLO.namespace) else { return Ok(Outcome::Foreign) };
+        if !op.attributes().is_empty() {
+            return from_vhlo(op, from).map(Outcome::Becomes);
+        }
+        // Where it stands matters for what ends a region.
+        let in_function = op.num_results() == 0 && ends_function(op);
+        let known = Known { def: from, in_function, properties: op.properties().iter().cloned().collect() };
+        if let Some(restated) = self.known.get(&known) {
+            return Ok(Outcome::Becomes(restated.clone()));
+        }
+        let restated = from_vhlo(op, from)?;
+        self.known.insert(known, restated.clone());
+        Ok(Outcome::Becomes(restated))
+    }
+}
+
+/// Whether an op stands in a function.
+fn ends_function(op: OpRef<'_>) -> bool {
+    op.parent().is_some_and(|p| p.is(FuncOp::DEF) || p.name().starts_with("vhlo.func_v"))
+}
+
+fn from_vhlo(op: OpRef<'_>, from: &'static OpDef) -> Result<Restated, Refusal> {
     if versioned(from).is_none_or(|op| op.until.is_some()) {
         let message = format!("it is not an op of version {}; --vhlo-to-version makes it one", Version::CURRENT);
         return Err(Refusal::new(message));
@@ -130,13 +168,12 @@ pub(crate) fn from_vhlo(op: OpRef<'_>) -> Result<Outcome, Refusal> {
     for (name, value) in op.attributes().iter() {
         restated.set(name, attributes::from_vhlo(value).ok_or_else(|| refuse(name, value))?);
     }
-    Ok(Outcome::Becomes(restated))
+    Ok(restated)
 }
 
 /// The op of a program with that name in VHLO. What ends a function is another op than what ends other regions.
 fn program_op(op: OpRef<'_>, name: &str) -> Option<&'static OpDef> {
-    let in_function = || op.parent().is_some_and(|p| p.is(FuncOp::DEF) || p.name().starts_with("vhlo.func_v"));
-    let function = FUNCTIONS.iter().find(|(n, _)| *n == name && (*n != "return" || in_function()));
+    let function = FUNCTIONS.iter().find(|(n, _)| *n == name && (*n != "return" || ends_function(op)));
     function.map(|(_, def)| *def).or_else(|| OPS.get(name).copied())
 }
 

@@ -85,7 +85,7 @@ op! {
 /// Reads the function type of the callee, which tells all other types.
 fn parse_callee_type(parser: &mut Parser<'_>, state: &mut OpState, _: &[DirectiveArg]) -> Parsed<()> {
     let (inputs, results) = parser.function_signature()?;
-    state.operand_types[0] = Some(vec![Type::function(inputs.clone(), results.clone())]);
+    state.set_operand_type(0, Type::function(inputs.to_vec(), results.to_vec()));
     state.operand_types[1] = Some(inputs);
     state.result_types[0] = Some(results);
     Ok(())

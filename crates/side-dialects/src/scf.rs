@@ -4,7 +4,7 @@
 
 use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 use mlir::ods::{Assembly, Dialect, TypeConstraint, TypeRule};
-use mlir::text::{OpState, Parsed, Parser, Printer, RegionArgument};
+use mlir::text::{OpState, Parsed, Parser, Printer, RegionArgument, TypeList};
 use mlir::{Diagnostics, OpRef, Type, op};
 use numerics::{Tensor, math};
 
@@ -58,7 +58,7 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
             parser.expect(keyword)?;
         }
     }
-    let mut types = Vec::new();
+    let mut types = TypeList::new();
     if parser.eat("iter_args") {
         parser.expect("(")?;
         parser.list_until(")", |p| {
@@ -79,7 +79,7 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     let region = parser.region_with_terminator(state.def, arguments)?;
     state.regions[0].push(region);
     for slot in 0..3 {
-        state.operand_types[slot] = Some(vec![number.clone()]);
+        state.set_operand_type(slot, number.clone());
     }
     state.operand_types[3] = Some(types.clone());
     state.result_types[0] = Some(types);

@@ -1,7 +1,7 @@
 //! How `vhlo.func_v1` is written: `@name(%arg0: T) -> (U) { … } {…}`.
 
 use crate::{attrs, types};
-use mlir::text::{OpState, Parsed, Parser, Printer};
+use mlir::text::{OpState, Parsed, Parser, Printer, TypeList};
 use mlir::{Attribute, OpRef, Type};
 
 /// Slots of the name and the type among the attributes of the op.
@@ -19,10 +19,10 @@ pub(crate) fn parse(p: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     })?;
     p.expect("->")?;
     let outputs = p.result_types()?;
-    let inputs: Vec<Type> = arguments.iter().map(|a| a.ty.clone()).collect();
+    let inputs = arguments.iter().map(|a| a.ty.clone()).collect();
     let body = p.region(state.def, arguments)?;
     state.regions[0].push(body);
-    let list = |types: Vec<Type>| Some(Attribute::array(types.into_iter().map(Attribute::from).collect()));
+    let list = |types: TypeList| Some(Attribute::array(types.into_iter().map(Attribute::from).collect()));
     let ty = Type::dialect(&types::FUNCTION, vec![list(inputs), list(outputs)]);
     p.optional_attr_dict(state)?;
     state.properties[NAME] = Some(attrs::string(&*name));

@@ -151,7 +151,10 @@ pub(super) fn parse_window(parser: &mut Parser<'_>, state: &mut OpState, args: &
         values[i] = Some(match name {
             "pad" => parse_padding(parser)?,
             "reverse" => parse_reversal(parser)?,
-            _ => Attribute::i64_array(parser.i64_list()?),
+            _ => {
+                let values = parser.i64_list()?;
+                parser.i64_array(&values)
+            }
         });
         if !parser.eat(",") {
             break;

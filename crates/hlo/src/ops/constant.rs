@@ -56,7 +56,7 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     }
     parser.optional_attr_dict(state)?;
     let value = parser.attribute(None)?;
-    state.result_types[0] = Some(vec![value.ty()]);
+    state.set_result_type(0, value.ty());
     state.properties[0] = Some(value);
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::prelude::*;
 use mlir::ir::{Loc, OpName, OpParts};
 use mlir::ods::{OpDef, Trait};
-use mlir::text::{OpState, Parsed, Parser, Printer};
+use mlir::text::{OpState, OperandList, Parsed, Parser, Printer};
 
 op! {
     /// The reduction of `inputs` along `dimensions` with `body`, from `init_values`; the dimensions disappear from the
@@ -68,7 +68,7 @@ fn verify_body(op: OpRef<'_>) -> Verdict {
 fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     // A reduction is located at its operands.
     state.span = parser.here();
-    let (mut operands, mut inits) = (Vec::new(), Vec::new());
+    let (mut operands, mut inits) = (OperandList::new(), OperandList::new());
     parser.comma_separated(|p| {
         p.expect("(")?;
         operands.push(p.operand()?);
@@ -82,7 +82,8 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     parser.expect("across")?;
     parser.expect("dimensions")?;
     parser.expect("=")?;
-    state.properties[0] = Some(Attribute::i64_array(parser.i64_list()?));
+    let dimensions = parser.i64_list()?;
+    state.properties[0] = Some(parser.i64_array(&dimensions));
     parser.optional_attr_dict(state)?;
     parser.expect(":")?;
     let start = parser.here();

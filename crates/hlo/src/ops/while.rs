@@ -1,7 +1,7 @@
 //! `stablehlo.while`.
 
 use super::prelude::*;
-use mlir::text::{OpState, Parsed, Parser, Printer, RegionArgument};
+use mlir::text::{OpState, OperandList, Parsed, Parser, Printer, RegionArgument, TypeList};
 
 op! {
     /// The last values of a loop that starts from `operand` and replaces the values by those that `body` returns for as
@@ -40,7 +40,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
 
 /// `(%arg = %init, …) : T, … attributes {…} cond {…} do {…}`
 fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
-    let (mut names, mut operands, mut types) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut names, mut operands, mut types) = (Vec::new(), OperandList::new(), TypeList::new());
     parser.expect("(")?;
     parser.list_until(")", |p| {
         names.push(p.operand()?.name);

@@ -25,7 +25,7 @@ pub(super) fn read_strings(mut cursor: Cursor<'_>) -> Read<Vec<&[u8]>> {
 
 /// A dialect that something in the file belongs to.
 pub(super) struct ReadDialect {
-    pub(super) name: String,
+    pub(super) name: Name,
     bytecode: Option<&'static DialectBytecode>,
 }
 
@@ -228,7 +228,7 @@ impl<'a> Entries<'a> {
             } else {
                 cursor.varint_with_flag()?
             };
-            let name = self.utf8(number, at)?.to_string();
+            let name: Name = self.utf8(number, at)?.into();
             if versioned {
                 let range = cursor.expect_section(Section::DialectVersions)?;
                 let mut section = Cursor::new(self.bytes, range);
@@ -236,7 +236,7 @@ impl<'a> Entries<'a> {
                 while !section.is_empty() {
                     numbers.push(section.varint()?);
                 }
-                versions.push((name.clone(), numbers));
+                versions.push((name.to_string(), numbers));
             }
             let bytecode = self.registry.dialect(&name).and_then(|d| d.bytecode);
             self.dialects.push(ReadDialect { name, bytecode });
@@ -257,7 +257,7 @@ impl<'a> Entries<'a> {
                 };
                 let mnemonic = self.utf8(number, at)?;
                 let dialect = &self.dialects[dialect].name;
-                let name = if mnemonic.is_empty() { dialect.clone() } else { format!("{dialect}.{mnemonic}") };
+                let name = if mnemonic.is_empty() { dialect.to_string() } else { format!("{dialect}.{mnemonic}") };
                 let name = match self.registry.op(&name) {
                     Some(def) => OpName::Registered(def),
                     None => OpName::Unregistered(name.into()),

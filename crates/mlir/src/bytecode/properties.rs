@@ -7,6 +7,7 @@ use crate::ir::OpRef;
 use crate::ods::{OpDef, Presence};
 use crate::types::Type;
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 /// The slots of the attributes of a declaration.
@@ -19,12 +20,12 @@ pub(super) struct PropertyOrder {
 
 /// The orders of the declarations met so far.
 #[derive(Default)]
-pub(super) struct PropertyOrders(FxHashMap<&'static str, Arc<PropertyOrder>>);
+pub(super) struct PropertyOrders(FxHashMap<*const OpDef, Arc<PropertyOrder>>);
 
 impl PropertyOrders {
     /// The order of the properties of that declaration.
     pub(super) fn of(&mut self, def: &'static OpDef) -> Arc<PropertyOrder> {
-        self.0.entry(def.name).or_insert_with(|| Arc::new(PropertyOrder::new(def))).clone()
+        self.0.entry(def).or_insert_with(|| Arc::new(PropertyOrder::new(def))).clone()
     }
 }
 
@@ -73,8 +74,8 @@ pub(super) fn read(
     def: &'static OpDef,
     order: &PropertyOrder,
     entry: &mut EntryReader<'_, '_>,
-) -> Read<Vec<Option<Attribute>>> {
-    let mut properties = vec![None; def.attributes.len()];
+) -> Read<SmallVec<[Option<Attribute>; 2]>> {
+    let mut properties = smallvec![None; def.attributes.len()];
     if entry.version() < version::SEGMENT_SIZES {
         for &(slot, _) in &order.segments {
             properties[slot] = Some(entry.attribute()?);

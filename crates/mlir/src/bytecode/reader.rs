@@ -5,7 +5,7 @@ use super::encoding::{EntryReader, FileRange};
 use super::entries::{Entries, read_strings};
 use super::properties::{self, PropertyOrders};
 use super::{MAGIC, Section, mask, resources, version};
-use crate::attrs::Dictionary;
+use crate::attrs::{Attribute, Dictionary};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::ir::{BlockId, Loc, Module, OpId, OpName, OpParts, RegionId, Value};
 use crate::ods::{OpDef, Registry};
@@ -102,6 +102,7 @@ fn read_file(file: &Bytes, registry: &'static Registry, options: ReadOptions, ou
         module: &mut output.module,
         entries,
         op_names,
+        known_properties: vec![None; property_table.len()],
         property_table,
         property_orders: PropertyOrders::default(),
         allow_unregistered: options.allow_unregistered_dialects,
@@ -128,6 +129,8 @@ struct Scope {
     values: Vec<Option<Value>>,
 }
 
+type Properties = SmallVec<[Option<Attribute>; 2]>;
+
 /// The regions of an op that is being read.
 struct Frame<'a> {
     cursor: Cursor<'a>,
@@ -148,6 +151,8 @@ struct IrReader<'a, 'm> {
     entries: Entries<'a>,
     op_names: Vec<(OpName, bool)>,
     property_table: Vec<FileRange>,
+    /// The properties of each entry of the table that was read before, and the op for which it was.
+    known_properties: Vec<Option<(&'static OpDef, Properties)>>,
     property_orders: PropertyOrders,
     allow_unregistered: bool,
     scopes: Vec<Scope>,
@@ -476,6 +481,12 @@ impl<'a> IrReader<'a, '_> {
                 return Err(ReadError { offset: at, message });
             }
         };
+        if let Some((of, properties)) = &self.known_properties[index]
+            && std::ptr::eq(*of, def)
+        {
+            parts.properties = properties.clone();
+            return Ok(());
+        }
         let order = self.property_orders.of(def);
         let range = self.property_table[index].clone();
         let mut entry = EntryReader { cursor: Cursor::new(self.entries.file(), range), entries: &mut self.entries };
@@ -484,7 +495,8 @@ impl<'a> IrReader<'a, '_> {
             let message = format!("{} bytes are left after the properties of {}", entry.cursor.remaining(), def.name);
             return entry.error(message);
         }
-        parts.properties = properties.into();
+        parts.properties = properties.clone();
+        self.known_properties[index] = Some((def, properties));
         Ok(())
     }
 

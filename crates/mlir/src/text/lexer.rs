@@ -52,67 +52,70 @@ pub(crate) struct Token {
 
 /// The token that starts at or after byte `pos`.
 pub(crate) fn next_token(text: &[u8], mut pos: usize) -> Token {
-    let at = |i: usize| text.get(i).copied().unwrap_or(0);
-    // White space and comments.
-    loop {
-        match at(pos) {
-            b' ' | b'\t' | b'\n' | b'\r' => pos += 1,
-            b'/' if at(pos + 1) == b'/' => {
-                pos = memchr::memchr(b'\n', &text[pos..]).map_or(text.len(), |n| pos + n);
-            }
-            _ => break,
+    let rest = loop {
+        match text.get(pos..) {
+            Some(rest @ &[byte, ..]) if CLASSES[usize::from(byte)] & class::SPACE == 0 => break rest,
+            Some([_, ..]) => pos += 1,
+            _ => return Token { kind: Kind::Eof, span: Span { start: pos as u32, end: pos as u32 } },
         }
+    };
+    let token = |kind, length: usize| Token { kind, span: Span { start: pos as u32, end: (pos + length) as u32 } };
+    // What is not frequent is left to another function, so that this one is short.
+    let first = rest[0];
+    let class = CLASSES[usize::from(first)];
+    if class & class::PUNCTUATION != 0 {
+        return token(Kind::Punct(first), 1);
     }
-    let start = pos;
-    let token = |kind, end: usize| Token { kind, span: Span { start: start as u32, end: end as u32 } };
-    if pos >= text.len() {
-        return token(Kind::Eof, pos);
+    if class & (class::LETTER | class::SIGIL) == 0 {
+        return rare_token(text, pos);
     }
-    match text[pos] {
-        b'a'..=b'z' | b'A'..=b'Z' | b'_' => token(Kind::Word, word_end(text, pos + 1, false)),
-        b'0'..=b'9' => number(text, start),
-        b'"' => match string_end(text, pos) {
-            Some(end) => token(Kind::String, end),
-            None => token(Kind::Invalid, line_end(text, pos)),
-        },
-        b'@' if at(pos + 1) == b'"' => match string_end(text, pos + 1) {
-            Some(end) => token(Kind::Symbol, end),
-            None => token(Kind::Invalid, line_end(text, pos)),
-        },
-        b'@' if at(pos + 1).is_ascii_alphabetic() || at(pos + 1) == b'_' => {
-            token(Kind::Symbol, word_end(text, pos + 2, true))
+    let (kind, of) = match first {
+        b'%' => (Kind::Percent, class::NAME),
+        b'#' => (Kind::Hash, class::NAME),
+        b'!' => (Kind::Exclaim, class::NAME),
+        b'^' => (Kind::Caret, class::NAME),
+        _ => return token(Kind::Word, 1 + length_of(class::WORD, &rest[1..])),
+    };
+    let next = rest.get(1).map_or(0, |&next| CLASSES[usize::from(next)]);
+    if next & class::DIGIT != 0 {
+        token(kind, 1 + length_of(class::DIGIT, &rest[1..]))
+    } else if next & class::WORD != 0 {
+        token(kind, 1 + length_of(of, &rest[1..]))
+    } else {
+        rare_token(text, pos)
+    }
+}
+
+/// The token that starts at `pos`, where there is no white space, or after a comment there.
+#[inline(never)]
+fn rare_token(text: &[u8], pos: usize) -> Token {
+    let rest = &text[pos..];
+    let next = rest.get(1).copied().unwrap_or(0);
+    let token = |kind, length: usize| Token { kind, span: Span { start: pos as u32, end: (pos + length) as u32 } };
+    match rest[0] {
+        b'/' if next == b'/' => next_token(text, line_end(text, pos)),
+        b'0'..=b'9' => {
+            let (kind, length) = number(rest);
+            token(kind, length)
         }
-        b'#' if at(pos + 1) == b'-' && at(pos + 2) == b'}' => token(Kind::MetadataEnd, pos + 3),
-        c @ (b'#' | b'!' | b'%' | b'^') => {
-            let kind = match c {
-                b'#' => Kind::Hash,
-                b'!' => Kind::Exclaim,
-                b'%' => Kind::Percent,
-                _ => Kind::Caret,
-            };
-            let end = if at(pos + 1).is_ascii_digit() {
-                end_of(class::DIGIT, text, pos + 1)
-            } else {
-                word_end(text, pos + 1, true)
-            };
-            if end > pos + 1 {
-                token(kind, end)
-            } else if c == b'!' || c == b'#' {
-                token(Kind::Punct(c), pos + 1)
-            } else {
-                token(Kind::Invalid, pos + 1)
-            }
+        b'"' => string(Kind::String, text, pos, pos),
+        b'@' if next == b'"' => string(Kind::Symbol, text, pos, pos + 1),
+        b'@' if next.is_ascii_alphabetic() || next == b'_' => {
+            token(Kind::Symbol, 1 + length_of(class::NAME, &rest[1..]))
         }
-        b'-' if at(pos + 1) == b'>' => token(Kind::Arrow, pos + 2),
-        b':' if at(pos + 1) == b':' => token(Kind::ColonColon, pos + 2),
-        b'.' if at(pos + 1) == b'.' && at(pos + 2) == b'.' => token(Kind::Ellipsis, pos + 3),
-        b'{' if at(pos + 1) == b'-' && at(pos + 2) == b'#' => token(Kind::MetadataStart, pos + 3),
-        c if c.is_ascii_punctuation() => token(Kind::Punct(c), pos + 1),
-        _ => {
-            // One whole character, so that spans stay on character boundaries.
-            let end = (pos + 1..text.len()).find(|&i| text[i] & 0xc0 != 0x80).unwrap_or(text.len());
-            token(Kind::Invalid, end)
-        }
+        b'#' if rest.starts_with(b"#-}") => token(Kind::MetadataEnd, 3),
+        b'-' if next == b'>' => token(Kind::Arrow, 2),
+        b':' if next == b':' => token(Kind::ColonColon, 2),
+        b'.' if rest.starts_with(b"...") => token(Kind::Ellipsis, 3),
+        b'{' if rest.starts_with(b"{-#") => token(Kind::MetadataStart, 3),
+        b'%' | b'^' if next != b'-' => token(Kind::Invalid, 1),
+        b'%' => token(Kind::Percent, 1 + length_of(class::NAME, &rest[1..])),
+        b'^' => token(Kind::Caret, 1 + length_of(class::NAME, &rest[1..])),
+        b'#' if next == b'-' => token(Kind::Hash, 1 + length_of(class::NAME, &rest[1..])),
+        b'!' if next == b'-' => token(Kind::Exclaim, 1 + length_of(class::NAME, &rest[1..])),
+        c if c.is_ascii_punctuation() => token(Kind::Punct(c), 1),
+        // One whole character, so that spans stay on character boundaries.
+        _ => token(Kind::Invalid, 1 + rest[1..].iter().take_while(|&&b| b & 0xc0 == 0x80).count()),
     }
 }
 
@@ -124,6 +127,14 @@ mod class {
     pub const NAME: u8 = 2;
     /// A decimal digit.
     pub const DIGIT: u8 = 4;
+    /// The first letter of a word.
+    pub const LETTER: u8 = 8;
+    /// Before the name of a value, block, type or attribute.
+    pub const SIGIL: u8 = 16;
+    /// Always a token of its own.
+    pub const PUNCTUATION: u8 = 32;
+    /// White space.
+    pub const SPACE: u8 = 64;
 }
 
 /// What each byte may be part of.
@@ -131,33 +142,37 @@ static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut i = 0;
     while i < classes.len() {
-        let byte = i as u8;
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.') {
-            classes[i] |= class::WORD | class::NAME;
-        }
-        if byte == b'-' {
-            classes[i] |= class::NAME;
-        }
-        if byte.is_ascii_digit() {
-            classes[i] |= class::DIGIT;
-        }
+        classes[i] = match i as u8 {
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => class::WORD | class::NAME | class::LETTER,
+            b'0'..=b'9' => class::WORD | class::NAME | class::DIGIT,
+            b'.' | b'$' => class::WORD | class::NAME,
+            b'-' => class::NAME,
+            b'%' | b'#' | b'!' | b'^' => class::SIGIL,
+            b',' | b'(' | b')' | b'<' | b'>' | b'[' | b']' | b'}' | b'=' | b'?' | b'*' | b'+' => class::PUNCTUATION,
+            b' ' | b'\t' | b'\n' | b'\r' => class::SPACE,
+            _ => 0,
+        };
         i += 1;
     }
     classes
 };
 
-/// Where the bytes of a class end that stand at `from` and after.
-fn end_of(class: u8, text: &[u8], from: usize) -> usize {
-    let rest = text.get(from..).unwrap_or(&[]);
-    from + rest.iter().position(|&b| CLASSES[usize::from(b)] & class == 0).unwrap_or(rest.len())
-}
-
-fn word_end(text: &[u8], from: usize, dash: bool) -> usize {
-    end_of(if dash { class::NAME } else { class::WORD }, text, from)
+/// How many bytes of a class `text` starts with.
+fn length_of(class: u8, text: &[u8]) -> usize {
+    text.iter().position(|&byte| CLASSES[usize::from(byte)] & class == 0).unwrap_or(text.len())
 }
 
 fn line_end(text: &[u8], from: usize) -> usize {
     memchr::memchr(b'\n', &text[from..]).map_or(text.len(), |n| from + n)
+}
+
+/// The token from `start` that ends with the string whose quote stands at `quote`; invalid if it is not closed on its line.
+fn string(kind: Kind, text: &[u8], start: usize, quote: usize) -> Token {
+    let (kind, end) = match string_end(text, quote) {
+        Some(end) => (kind, end),
+        None => (Kind::Invalid, line_end(text, start)),
+    };
+    Token { kind, span: Span { start: start as u32, end: end as u32 } }
 }
 
 /// End of the string that starts with the quote at `start`; none if it is not closed on its line.
@@ -173,26 +188,25 @@ fn string_end(text: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-fn number(text: &[u8], start: usize) -> Token {
+/// Whether the number that `text` starts with is an integer, and its length.
+fn number(text: &[u8]) -> (Kind, usize) {
     let at = |i: usize| text.get(i).copied().unwrap_or(0);
-    let digits = |from: usize| end_of(class::DIGIT, text, from);
-    let token = |kind, end: usize| Token { kind, span: Span { start: start as u32, end: end as u32 } };
-    if at(start) == b'0' && at(start + 1) == b'x' && at(start + 2).is_ascii_hexdigit() {
-        let end = start + 2 + text[start + 2..].iter().take_while(|b| b.is_ascii_hexdigit()).count();
-        return token(Kind::Integer, end);
+    let digits = |from: usize| length_of(class::DIGIT, &text[from..]);
+    if text.starts_with(b"0x") && at(2).is_ascii_hexdigit() {
+        return (Kind::Integer, 2 + text[2..].iter().take_while(|b| b.is_ascii_hexdigit()).count());
     }
-    let mut end = digits(start);
-    if at(end) != b'.' || (at(end + 1) == b'.') {
-        return token(Kind::Integer, end);
+    let mut end = digits(0);
+    if at(end) != b'.' || at(end + 1) == b'.' {
+        return (Kind::Integer, end);
     }
-    end = digits(end + 1);
+    end += 1 + digits(end + 1);
     if matches!(at(end), b'e' | b'E') {
         let sign = usize::from(matches!(at(end + 1), b'+' | b'-'));
         if at(end + 1 + sign).is_ascii_digit() {
-            end = digits(end + 1 + sign);
+            end += 1 + sign + digits(end + 1 + sign);
         }
     }
-    token(Kind::Float, end)
+    (Kind::Float, end)
 }
 
 #[cfg(test)]

@@ -12,4 +12,4 @@ pub use parser::{
     parse_module_op, parse_type,
 };
 pub use printer::{PrintOptions, Printer, ValueNames, print_attribute, print_module, print_module_op, print_op};
-pub use state::{OpState, UnresolvedOperand};
+pub use state::{OpState, OperandList, TypeList, UnresolvedOperand};

@@ -5,6 +5,13 @@ use crate::diag::Span;
 use crate::ir::RegionId;
 use crate::ods::OpDef;
 use crate::types::Type;
+use smallvec::{SmallVec, smallvec};
+
+/// Types in a list of the syntax; few, so that they need no allocation.
+pub type TypeList = SmallVec<[Type; 2]>;
+
+/// Operands in a list of the syntax.
+pub type OperandList = SmallVec<[UnresolvedOperand; 2]>;
 
 /// A use of a value by name, before its type is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,23 +29,23 @@ pub struct OpState {
     /// Where the op is written: from its results to its name.
     pub span: Span,
     /// Operands by slot.
-    pub operands: Vec<Vec<UnresolvedOperand>>,
+    pub operands: SmallVec<[OperandList; 3]>,
     /// All operands in order, where the syntax does not tell the slots apart; dealt out to slots afterwards.
-    pub all_operands: Option<Vec<UnresolvedOperand>>,
+    pub all_operands: Option<OperandList>,
     /// Types of all operands in order.
-    pub all_operand_types: Option<Vec<Type>>,
+    pub all_operand_types: Option<TypeList>,
     /// Types of all results in order.
-    pub all_result_types: Option<Vec<Type>>,
+    pub all_result_types: Option<TypeList>,
     /// Operand types by slot; `None` until given.
-    pub operand_types: Vec<Option<Vec<Type>>>,
+    pub operand_types: SmallVec<[Option<TypeList>; 3]>,
     /// Result types by slot; `None` until given.
-    pub result_types: Vec<Option<Vec<Type>>>,
+    pub result_types: SmallVec<[Option<TypeList>; 1]>,
     /// Inherent attributes by slot.
-    pub properties: Vec<Option<Attribute>>,
+    pub properties: SmallVec<[Option<Attribute>; 2]>,
     /// Other attributes.
     pub attributes: Vec<(Name, Attribute)>,
     /// Regions by slot.
-    pub regions: Vec<Vec<RegionId>>,
+    pub regions: SmallVec<[SmallVec<[RegionId; 1]>; 1]>,
 }
 
 impl OpState {
@@ -47,16 +54,26 @@ impl OpState {
         OpState {
             def,
             span,
-            operands: vec![Vec::new(); def.operands.len()],
+            operands: smallvec![OperandList::new(); def.operands.len()],
             all_operands: None,
             all_operand_types: None,
             all_result_types: None,
-            operand_types: vec![None; def.operands.len()],
-            result_types: vec![None; def.results.len()],
-            properties: vec![None; def.attributes.len()],
+            operand_types: smallvec![None; def.operands.len()],
+            result_types: smallvec![None; def.results.len()],
+            properties: smallvec![None; def.attributes.len()],
             attributes: Vec::new(),
-            regions: vec![Vec::new(); def.regions.len()],
+            regions: smallvec![SmallVec::new(); def.regions.len()],
         }
+    }
+
+    /// Gives the operand in a slot its type.
+    pub fn set_operand_type(&mut self, slot: usize, ty: Type) {
+        self.operand_types[slot] = Some(std::iter::once(ty).collect());
+    }
+
+    /// Gives the result in a slot its type.
+    pub fn set_result_type(&mut self, slot: usize, ty: Type) {
+        self.result_types[slot] = Some(std::iter::once(ty).collect());
     }
 
     /// Sets an attribute by name: inherent if the declaration has that name.

@@ -113,8 +113,8 @@ op! {
 pub(super) fn parse_select_types(parser: &mut Parser<'_>, state: &mut OpState, _: &[DirectiveArg]) -> Parsed<()> {
     let first = parser.ty()?;
     let (condition, result) = if parser.eat(",") { (first, parser.ty()?) } else { (Type::i1(), first) };
-    state.operand_types[0] = Some(vec![condition]);
-    state.result_types[0] = Some(vec![result]);
+    state.set_operand_type(0, condition);
+    state.set_result_type(0, result);
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use super::types::{SHAPE_OR_EXTENTS, WITNESS_ONLY};
 use super::{eval, fold};
 use mlir::ods::{Assembly, TypeConstraint};
-use mlir::text::{OpState, Parsed, Parser, Printer};
+use mlir::text::{OpState, Parsed, Parser, Printer, TypeList};
 use mlir::{Diagnostics, OpRef, Type, op};
 
 op! {
@@ -25,7 +25,7 @@ op! {
 /// Reads `%witness -> (types) region attributes`.
 fn parse_assuming(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     state.operands[0].push(parser.operand()?);
-    state.result_types[0] = Some(if parser.eat("->") { parser.result_types()? } else { Vec::new() });
+    state.result_types[0] = Some(if parser.eat("->") { parser.result_types()? } else { TypeList::new() });
     let region = parser.region_with_terminator(state.def, Vec::new())?;
     state.regions[0].push(region);
     parser.optional_attr_dict(state)
@@ -86,8 +86,8 @@ fn parse_reduce(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     }
     parser.expect(")")?;
     parser.expect(":")?;
-    state.operand_types[0] = Some(vec![parser.ty()?]);
-    let types = if parser.eat("->") { parser.result_types()? } else { Vec::new() };
+    state.set_operand_type(0, parser.ty()?);
+    let types = if parser.eat("->") { parser.result_types()? } else { TypeList::new() };
     state.operand_types[1] = Some(types.clone());
     state.result_types[0] = Some(types);
     let region = parser.region(state.def, Vec::new())?;

@@ -71,7 +71,7 @@ fn parse_const_shape(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()>
     };
     state.set_attr("shape", shape.into());
     parser.expect(":")?;
-    state.result_types[0] = Some(vec![parser.ty()?]);
+    state.set_result_type(0, parser.ty()?);
     Ok(())
 }
 

@@ -254,6 +254,11 @@ impl<'a> Parser<'a> {
         if element.is_integer(Some(1)) && (self.at("true") || self.at("false")) {
             return Ok(i64::from(self.eat_word() == Some("true")));
         }
+        if element.is_integer(Some(64))
+            && let Some(value) = self.eat_small_integer()
+        {
+            return Ok(value);
+        }
         let number = self.number(Some(element))?;
         Ok(match &*number {
             AttrKind::Integer { value, .. } => *value as i64,

@@ -1,9 +1,23 @@
 //! Locations.
 
-use super::{DeferredLocation, Kind, Parsed, Parser};
+use super::{Kind, Parsed, Parser};
 use crate::attrs::{AttrKind, Attribute, LocationKind};
 use crate::diag::Span;
-use crate::ir::Loc;
+use crate::ir::{BlockId, Loc, OpId};
+
+/// What a location belongs to.
+#[derive(Clone, Copy)]
+pub(super) enum Located {
+    Op(OpId),
+    Argument(BlockId, usize),
+}
+
+/// A location that is written after an op or an argument.
+pub(super) enum TrailingLocation {
+    Known(Attribute),
+    /// An alias that is not defined yet: where it is written, `#` included.
+    Alias(Span),
+}
 
 impl<'a> Parser<'a> {
     /// Reads `loc(…)`.
@@ -18,33 +32,48 @@ impl<'a> Parser<'a> {
         Ok(location)
     }
 
-    /// Reads a trailing `loc(…)` if it comes next, for something written at `at`.
-    pub(super) fn trailing_location(&mut self, at: Span) -> Parsed<Option<Loc>> {
-        Ok(if self.at("loc") { Some(Loc::Explicit(self.location()?, Some(at))) } else { None })
-    }
-
-    /// Reads `loc(#alias)` if it comes next and the alias is not yet defined: where the alias is written.
-    pub(super) fn undefined_location_alias(&mut self) -> Parsed<Option<Span>> {
-        if !self.at("loc") {
+    /// Reads `loc(…)` if it comes next, after an op or an argument.
+    pub(super) fn trailing_location(&mut self) -> Parsed<Option<TrailingLocation>> {
+        if !self.eat("loc") {
             return Ok(None);
         }
-        let checkpoint = self.checkpoint();
-        self.advance();
-        let alias = self.eat_punct(b'(') && self.token.kind == Kind::Hash;
-        let name = self.token_text().trim_start_matches('#');
-        if !alias || name.contains('.') || self.attribute_aliases.contains_key(name) {
-            self.rewind(checkpoint);
-            return Ok(None);
-        }
-        let span = self.here();
-        self.advance();
+        self.expect_punct(b'(')?;
+        let is_undefined = |name: &str| !name.contains('.') && !self.attribute_aliases.contains_key(name);
+        let location = if self.token.kind == Kind::Hash && is_undefined(&self.token_text()[1..]) {
+            let span = self.here();
+            self.advance();
+            TrailingLocation::Alias(span)
+        } else {
+            TrailingLocation::Known(self.nested(Self::location_body)?)
+        };
         self.expect_punct(b')')?;
-        Ok(Some(span))
+        Ok(Some(location))
     }
 
-    /// Gives `owner` the location that `alias` stands for once the whole text is read.
-    pub(super) fn defer_location(&mut self, owner: DeferredLocation, alias: Span) {
-        self.deferred_locations.push((owner, alias));
+    /// Gives `owner` its location: at once, or when the whole text is read.
+    pub(super) fn locate(&mut self, owner: Located, location: &TrailingLocation) {
+        match location {
+            TrailingLocation::Known(location) => self.set_location(owner, location.clone()),
+            TrailingLocation::Alias(span) => self.deferred_locations.push((owner, *span)),
+        }
+    }
+
+    /// Gives `owner` a location beside the place in the text where it stands.
+    fn set_location(&mut self, owner: Located, location: Attribute) {
+        let place = |loc: &Loc| match loc {
+            Loc::Source(at) | Loc::Explicit(_, Some(at)) => Some(*at),
+            _ => None,
+        };
+        match owner {
+            Located::Op(op) => {
+                let at = place(self.module.op(op).loc());
+                self.module.set_loc(op, Loc::Explicit(location, at));
+            }
+            Located::Argument(block, index) => {
+                let at = place(&self.module.argument_locs(block)[index]);
+                self.module.set_argument_loc(block, index, Loc::Explicit(location, at));
+            }
+        }
     }
 
     fn location_body(&mut self) -> Parsed<Attribute> {
@@ -97,8 +126,7 @@ impl<'a> Parser<'a> {
     }
 
     fn file_or_name(&mut self) -> Parsed<Attribute> {
-        let text = self.string()?;
-        let name = self.name(&text);
+        let name = self.string_name()?;
         if self.eat_punct(b':') {
             let start = (self.line_number()?, {
                 self.expect_punct(b':')?;
@@ -148,18 +176,7 @@ impl<'a> Parser<'a> {
                     continue;
                 }
             };
-            match owner {
-                DeferredLocation::Op(op) => {
-                    let at = match self.module.op(op).loc() {
-                        Loc::Source(at) | Loc::Explicit(_, Some(at)) => Some(*at),
-                        _ => None,
-                    };
-                    self.module.set_loc(op, Loc::Explicit(location, at));
-                }
-                DeferredLocation::Argument(block, index) => {
-                    self.module.set_argument_loc(block, index, Loc::Explicit(location, None));
-                }
-            }
+            self.set_location(owner, location);
         }
     }
 }

@@ -22,9 +22,10 @@ pub use regions::RegionArgument;
 use super::lexer::{Kind, Token, next_token};
 use crate::attrs::{Attribute, Name, Resource};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
-use crate::ir::{BlockId, Loc, Module, OpId};
+use crate::ir::{Loc, Module};
 use crate::ods::Registry;
 use crate::types::Type;
+use locations::Located;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scope::Scopes;
 use std::sync::Arc;
@@ -125,18 +126,14 @@ pub struct Parser<'a> {
     /// Types by their spelling: programs write the same few types thousands of times.
     types: FxHashMap<&'a str, Type>,
     names: FxHashSet<Name>,
+    /// Arrays of integers by their elements: programs write the same few thousands of times.
+    i64_arrays: FxHashMap<Box<[i64]>, Attribute>,
     resources: FxHashMap<(Name, Name), Resource>,
     scopes: Scopes<'a>,
     /// Default dialects of the enclosing regions, innermost last.
     default_dialects: Vec<&'static str>,
     /// Uses of location aliases that were not yet defined.
-    deferred_locations: Vec<(DeferredLocation, Span)>,
-}
-
-/// What a deferred location belongs to.
-enum DeferredLocation {
-    Op(OpId),
-    Argument(BlockId, usize),
+    deferred_locations: Vec<(Located, Span)>,
 }
 
 /// Where to go on reading after looking ahead.
@@ -158,6 +155,7 @@ impl<'a> Parser<'a> {
             type_aliases: FxHashMap::default(),
             types: FxHashMap::default(),
             names: FxHashSet::default(),
+            i64_arrays: FxHashMap::default(),
             resources: FxHashMap::default(),
             scopes: Scopes::default(),
             default_dialects: vec!["builtin"],
@@ -208,7 +206,13 @@ impl<'a> Parser<'a> {
 
     /// Whether the current token is this keyword or punctuation.
     pub fn at(&self, token: &str) -> bool {
-        !matches!(self.token.kind, Kind::String | Kind::Invalid) && self.token_text() == token
+        match (self.token.kind, token.as_bytes()) {
+            (Kind::Punct(found), &[c]) => found == c,
+            (Kind::Punct(_) | Kind::String | Kind::Invalid, _) => false,
+            (_, expected) => {
+                self.text.as_bytes()[self.token.span.start as usize..self.token.span.end as usize] == *expected
+            }
+        }
     }
 
     /// Reads this keyword or punctuation if it comes next.
@@ -241,7 +245,12 @@ impl<'a> Parser<'a> {
     }
 
     fn expect_punct(&mut self, c: u8) -> Parsed<()> {
-        if self.eat_punct(c) { Ok(()) } else { self.unexpected(&format!("`{}`", c as char)) }
+        if self.eat_punct(c) { Ok(()) } else { self.unexpected_punct(c) }
+    }
+
+    #[cold]
+    fn unexpected_punct(&mut self, expected: u8) -> Parsed<()> {
+        self.unexpected(&format!("`{}`", expected as char))
     }
 
     /// Reads a word if one comes next.
@@ -298,12 +307,25 @@ impl<'a> Parser<'a> {
     /// # Errors
     /// If something else comes next, or the value does not fit.
     pub fn integer(&mut self) -> Parsed<i64> {
+        if let Some(value) = self.eat_small_integer() {
+            return Ok(value);
+        }
         let start = self.here();
         let value = self.wide_integer()?;
         match i64::try_from(value) {
             Ok(value) => Ok(value),
             Err(_) => self.error_at(self.span_from(start), format!("the integer {value} does not fit 64 bits")),
         }
+    }
+
+    /// Reads an integer if a decimal one of at most 32 bits comes next, which most are.
+    fn eat_small_integer(&mut self) -> Option<i64> {
+        if self.token.kind != Kind::Integer {
+            return None;
+        }
+        let value: u32 = self.token_text().parse().ok()?;
+        self.advance();
+        Some(i64::from(value))
     }
 
     fn wide_integer(&mut self) -> Parsed<i128> {
@@ -349,6 +371,16 @@ impl<'a> Parser<'a> {
         name
     }
 
+    /// `array<i64: values>` in its shared form.
+    pub fn i64_array(&mut self, values: &[i64]) -> Attribute {
+        if let Some(array) = self.i64_arrays.get(values) {
+            return array.clone();
+        }
+        let array = Attribute::i64_array(values);
+        self.i64_arrays.insert(values.into(), array.clone());
+        array
+    }
+
     /// The dialects that can be read.
     pub fn registry(&self) -> &'static Registry {
         self.registry
@@ -384,6 +416,7 @@ impl Parser<'_> {
     ///
     /// # Errors
     /// Always.
+    #[cold]
     pub fn error_at<T>(&mut self, span: Span, message: impl Into<String>) -> Parsed<T> {
         self.report(Diagnostic::error("parse", message).at(span))
     }
@@ -406,6 +439,7 @@ impl Parser<'_> {
     ///
     /// # Errors
     /// Always.
+    #[cold]
     pub fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
         let text = self.token_text();
         let message = match self.token.kind {

@@ -1,15 +1,16 @@
 //! Operations: results, the generic form, the top of the file and `builtin.module`.
 
+use super::locations::Located;
 use super::regions::RegionArgument;
 use super::scope::Definition;
-use super::{DeferredLocation, Kind, Parsed, Parser};
+use super::{Kind, Parsed, Parser};
 use crate::attrs::{Attribute, Dictionary, Name};
 use crate::builtin::ModuleOp;
 use crate::diag::Span;
 use crate::ir::{BlockId, Loc, OpId, OpName, OpParts, Value};
 use crate::nearest::nearest;
 use crate::ods::{Assembly, OpDef, Presence, Trait};
-use crate::text::{OpState, UnresolvedOperand};
+use crate::text::{OpState, OperandList, UnresolvedOperand};
 use crate::types::Type;
 use smallvec::SmallVec;
 
@@ -59,7 +60,7 @@ impl<'a> Parser<'a> {
             return self.error_at(span, "the name of an alias has no dots");
         }
         self.expect_punct(b'=')?;
-        let attribute = self.attribute(None)?;
+        let attribute = if self.at("loc") { self.location()? } else { self.attribute(None)? };
         match self.attribute_aliases.insert(name, attribute) {
             None => Ok(()),
             Some(_) => self.error_at(span, format!("the attribute alias `#{name}` is defined twice")),
@@ -120,16 +121,9 @@ impl<'a> Parser<'a> {
         };
         self.module.append(block, op);
         self.define_results(op, &names)?;
-        if let Some(alias) = self.undefined_location_alias()? {
+        if let Some(location) = self.trailing_location()? {
             for owner in self.located_with(op) {
-                self.defer_location(owner, alias);
-            }
-        } else if let Some(loc) = self.trailing_location(self.op_span(op))? {
-            for owner in self.located_with(op) {
-                match owner {
-                    DeferredLocation::Op(op) => self.module.set_loc(op, loc.clone()),
-                    DeferredLocation::Argument(block, i) => self.module.set_argument_loc(block, i, loc.clone()),
-                }
+                self.locate(owner, &location);
             }
         }
         Ok(())
@@ -137,14 +131,18 @@ impl<'a> Parser<'a> {
 
     /// What has the location that is written after an op: the op, and ops and arguments in its regions that its syntax implies.
     /// Those were made where the op stands in the text.
-    fn located_with(&self, op: OpId) -> SmallVec<[DeferredLocation; 1]> {
-        let mut owners = smallvec::smallvec![DeferredLocation::Op(op)];
+    fn located_with(&self, op: OpId) -> SmallVec<[Located; 1]> {
+        let mut owners = smallvec::smallvec![Located::Op(op)];
+        let regions = self.module.op(op).regions();
+        if regions.is_empty() {
+            return owners;
+        }
         let here = Loc::Source(self.op_span(op));
-        for &block in self.module.op(op).regions().iter().flat_map(|&r| self.module.blocks(r)) {
+        for &block in regions.iter().flat_map(|&r| self.module.blocks(r)) {
             let arguments = self.module.argument_locs(block).iter().enumerate().filter(|(_, loc)| **loc == here);
-            owners.extend(arguments.map(|(i, _)| DeferredLocation::Argument(block, i)));
+            owners.extend(arguments.map(|(i, _)| Located::Argument(block, i)));
             let ops = self.module.ops(block).iter().filter(|&&op| *self.module.op(op).loc() == here);
-            owners.extend(ops.map(|&op| DeferredLocation::Op(op)));
+            owners.extend(ops.map(|&op| Located::Op(op)));
         }
         owners
     }
@@ -344,30 +342,30 @@ impl<'a> Parser<'a> {
             let segments = segments.and_then(|(value, _)| value.as_ref()?.as_int_array()).map(<[i64]>::to_vec);
             self.deal_operands(all, segments.as_deref(), &mut state)?;
         }
-        let sizes: Vec<i64> = state.operands.iter().map(|o| o.len() as i64).collect();
         if def.has_trait(&Trait::AttrSizedOperandSegments)
             && let Some(slot) = def.attribute_index("operandSegmentSizes")
         {
+            let sizes = state.operands.iter().map(|o| o.len() as i64).collect();
             let value = crate::attrs::AttrKind::DenseArray { element: Type::i32(), values: sizes };
             state.properties[slot] = Some(value.into());
         }
         let mut parts = OpParts::new(OpName::Registered(def), Loc::Source(state.span));
         self.resolve_operands(&state, &mut parts.operands)?;
-        let operand_types: Vec<Type> = parts.operands.iter().map(|&v| self.module.ty(v).clone()).collect();
-        let results = self.state_result_types(&state, &operand_types);
-        if let Some(types) = &results {
-            parts.result_types = types.iter().cloned().collect();
+        let types_are_known = self.state_result_types(&state, parts.operands.first(), &mut parts.result_types);
+        if !types_are_known {
+            parts.result_types.clear();
         }
-        parts.regions = std::mem::take(&mut state.regions).into_iter().flatten().collect();
-        parts.properties = std::mem::take(&mut state.properties).into_iter().collect();
-        let entries = std::mem::take(&mut state.attributes);
-        parts.attributes = match Dictionary::new(entries) {
-            Ok(dictionary) => dictionary,
-            Err(name) => return self.error_at(state.span, format!("the attribute `{name}` is given twice")),
-        };
+        parts.regions.extend(state.regions.into_iter().flatten());
+        parts.properties = state.properties;
+        if !state.attributes.is_empty() {
+            parts.attributes = match Dictionary::new(state.attributes) {
+                Ok(dictionary) => dictionary,
+                Err(name) => return self.error_at(state.span, format!("the attribute `{name}` is given twice")),
+            };
+        }
         fill_defaults(def, &mut parts.properties);
         let op = self.module.create_op(parts);
-        if results.is_none() {
+        if !types_are_known {
             let Some(infer) = def.infer else {
                 return self.error_at(state.span, format!("the result types of {} are not known here", def.name));
             };
@@ -382,7 +380,7 @@ impl<'a> Parser<'a> {
     /// Puts operands that were written in one list into their slots.
     pub(super) fn deal_operands(
         &mut self,
-        operands: Vec<UnresolvedOperand>,
+        operands: OperandList,
         segments: Option<&[i64]>,
         state: &mut OpState,
     ) -> Parsed<()> {
@@ -392,7 +390,7 @@ impl<'a> Parser<'a> {
             let message = format!("{} takes the operands {}; found {}", def.name, names.join(", "), operands.len());
             return self.error_at(self.span_from(state.span), message);
         };
-        state.operands = ranges.into_iter().map(|r| operands[r].to_vec()).collect();
+        state.operands = ranges.into_iter().map(|r| OperandList::from_slice(&operands[r])).collect();
         Ok(())
     }
 
@@ -462,23 +460,30 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// The result types, if the syntax or the declaration tells them.
-    fn state_result_types(&self, state: &OpState, operands: &[Type]) -> Option<Vec<Type>> {
-        if let Some(types) = &state.all_result_types {
-            return Some(types.clone());
+    /// Appends the result types, if the syntax or the declaration tells all of them; whether it does.
+    fn state_result_types(
+        &self,
+        state: &OpState,
+        first_operand: Option<&Value>,
+        types: &mut SmallVec<[Type; 1]>,
+    ) -> bool {
+        if let Some(written) = &state.all_result_types {
+            types.extend(written.iter().cloned());
+            return true;
         }
-        let mut types = Vec::new();
-        for (slot, declared) in state.def.results.iter().enumerate() {
-            match &state.result_types[slot] {
-                Some(written) => types.extend_from_slice(written),
-                None => {
-                    let implied = self.implied_type(state, declared.name, &declared.constraint.rule);
-                    let same = state.def.has_trait(&Trait::SameOperandsAndResultType);
-                    types.push(implied.or_else(|| operands.first().filter(|_| same).cloned())?);
-                }
+        for (declared, written) in state.def.results.iter().zip(&state.result_types) {
+            if let Some(written) = written {
+                types.extend(written.iter().cloned());
+                continue;
+            }
+            let implied = self.implied_type(state, declared.name, &declared.constraint.rule);
+            let same = || first_operand.filter(|_| state.def.has_trait(&Trait::SameOperandsAndResultType));
+            match implied.or_else(|| same().map(|&v| self.module.ty(v).clone())) {
+                Some(ty) => types.push(ty),
+                None => return false,
             }
         }
-        Some(types)
+        true
     }
 
     /// Reads `%name` or `%name#1`.
@@ -518,8 +523,8 @@ impl<'a> Parser<'a> {
     ///
     /// # Errors
     /// If a comma is not followed by an operand.
-    pub fn operands(&mut self) -> Parsed<Vec<UnresolvedOperand>> {
-        let mut operands = Vec::new();
+    pub fn operands(&mut self) -> Parsed<OperandList> {
+        let mut operands = OperandList::new();
         if self.token.kind == Kind::Percent {
             self.comma_separated(|p| {
                 operands.push(p.operand()?);

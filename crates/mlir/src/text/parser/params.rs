@@ -166,7 +166,10 @@ impl<'a> Parser<'a> {
                 _ => return self.unexpected("`true` or `false`"),
             },
             ParamKind::F64 => self.attribute(Some(&crate::types::Type::f64()))?,
-            ParamKind::I64s => Attribute::i64_array(self.i64_list()?),
+            ParamKind::I64s => {
+                let values = self.i64_list()?;
+                self.i64_array(&values)
+            }
             ParamKind::String => Attribute::string(self.string_bytes()?),
             ParamKind::Type => self.ty()?.into(),
             ParamKind::Types => {

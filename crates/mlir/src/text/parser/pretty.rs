@@ -3,8 +3,9 @@
 use super::{Kind, Parsed, Parser};
 use crate::attrs::{AttrKind, Attribute};
 use crate::ods::{Arity, AttrConstraint, Directive, Literal, Trait, TypeSource};
-use crate::text::OpState;
+use crate::text::{OpState, TypeList};
 use crate::types::{Signedness, Type};
+use smallvec::{SmallVec, smallvec};
 
 impl<'a> Parser<'a> {
     pub(super) fn format(&mut self, state: &mut OpState) -> Parsed<()> {
@@ -130,7 +131,7 @@ impl<'a> Parser<'a> {
 
     fn operand_slot(&mut self, slot: usize, state: &mut OpState) -> Parsed<()> {
         state.operands[slot] = match state.def.operands[slot].arity {
-            Arity::Single => vec![self.operand()?],
+            Arity::Single => smallvec![self.operand()?],
             Arity::Optional => self.optional_operand()?.into_iter().collect(),
             Arity::Variadic => self.operands()?,
         };
@@ -159,7 +160,7 @@ impl<'a> Parser<'a> {
             TypeSource::Result(slot) => state.def.results[slot].arity,
             TypeSource::Operands | TypeSource::Results => Arity::Variadic,
         };
-        let mut types = Vec::new();
+        let mut types = TypeList::new();
         match arity {
             Arity::Single => types.push(self.ty()?),
             Arity::Optional => types.extend(self.optional_type()?),
@@ -175,7 +176,7 @@ impl<'a> Parser<'a> {
         self.set_types(source, types, state)
     }
 
-    fn set_types(&mut self, source: TypeSource, types: Vec<Type>, state: &mut OpState) -> Parsed<()> {
+    fn set_types(&mut self, source: TypeSource, types: TypeList, state: &mut OpState) -> Parsed<()> {
         match source {
             TypeSource::Operand(slot) => state.operand_types[slot] = Some(types),
             TypeSource::Result(slot) => state.result_types[slot] = Some(types),
@@ -235,14 +236,17 @@ impl<'a> Parser<'a> {
         if !self.eat_punct(b'[') {
             return self.attribute(None);
         }
-        let mut values = Vec::new();
+        let mut values: SmallVec<[i64; 4]> = SmallVec::new();
         self.within("the list", |p| {
             p.list_until("]", |p| {
                 values.push(p.array_element(&element)?);
                 Ok(())
             })
         })?;
-        Ok(AttrKind::DenseArray { element, values }.into())
+        Ok(match element.is_integer(Some(64)) {
+            true => self.i64_array(&values),
+            false => AttrKind::DenseArray { element, values: values.into_vec() }.into(),
+        })
     }
 }
 

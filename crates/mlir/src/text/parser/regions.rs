@@ -1,7 +1,8 @@
 //! Regions, blocks and their arguments, and going on after an error.
 
+use super::locations::{Located, TrailingLocation};
 use super::scope::Definition;
-use super::{Checkpoint, DeferredLocation, Kind, Parsed, Parser};
+use super::{Checkpoint, Kind, Parsed, Parser};
 use crate::attrs::Dictionary;
 use crate::diag::Span;
 use crate::ir::{BlockId, Loc, OpName, OpParts, RegionId};
@@ -16,16 +17,14 @@ pub struct RegionArgument {
     pub ty: Type,
     /// Attributes in braces, as function arguments have them.
     pub attributes: Dictionary,
-    /// Explicit location.
-    pub loc: Option<Loc>,
-    /// Where the name of a location alias is written that was not yet defined, `#` included.
-    pub loc_alias: Option<Span>,
+    /// The location that is written after it, if there is one.
+    pub(super) location: Option<TrailingLocation>,
 }
 
 impl RegionArgument {
     /// An argument of that name (where it is written, `%` included) and type with nothing else.
     pub fn new(name: Span, ty: Type) -> RegionArgument {
-        RegionArgument { name: Some(name), ty, attributes: Dictionary::default(), loc: None, loc_alias: None }
+        RegionArgument { name: Some(name), ty, attributes: Dictionary::default(), location: None }
     }
 }
 
@@ -92,11 +91,10 @@ impl<'a> Parser<'a> {
             let block = self.module.create_block(region);
             for argument in arguments {
                 let span = argument.name.unwrap_or_default();
-                let loc = argument.loc.unwrap_or(Loc::Source(span));
                 let index = self.module.arguments(block).len();
-                let value = self.module.add_argument(block, argument.ty, loc);
-                if let Some(alias) = argument.loc_alias {
-                    self.defer_location(DeferredLocation::Argument(block, index), alias);
+                let value = self.module.add_argument(block, argument.ty, Loc::Source(span));
+                if let Some(location) = &argument.location {
+                    self.locate(Located::Argument(block, index), location);
                 }
                 if argument.name.is_some() {
                     self.define(self.slice(span), span, Definition::Argument(value))?;
@@ -128,10 +126,8 @@ impl<'a> Parser<'a> {
         let ty = self.ty()?;
         let index = self.module.arguments(block).len();
         let value = self.module.add_argument(block, ty, Loc::Source(span));
-        if let Some(alias) = self.undefined_location_alias()? {
-            self.defer_location(DeferredLocation::Argument(block, index), alias);
-        } else if let Some(loc) = self.trailing_location(span)? {
-            self.module.set_argument_loc(block, index, loc);
+        if let Some(location) = self.trailing_location()? {
+            self.locate(Located::Argument(block, index), &location);
         }
         self.define(name, span, Definition::Argument(value))
     }
@@ -196,16 +192,8 @@ impl<'a> Parser<'a> {
         let name = self.operand()?.name;
         self.expect_punct(b':')?;
         let mut argument = RegionArgument::new(name, self.ty()?);
-        self.argument_location(name, &mut argument)?;
+        argument.location = self.trailing_location()?;
         Ok(argument)
-    }
-
-    fn argument_location(&mut self, span: Span, argument: &mut RegionArgument) -> Parsed<()> {
-        argument.loc_alias = self.undefined_location_alias()?;
-        if argument.loc_alias.is_none() {
-            argument.loc = self.trailing_location(span)?;
-        }
-        Ok(())
     }
 
     /// Reads `(%a: T {attrs}, …)` or `(T {attrs}, …)`, as functions have it.
@@ -227,10 +215,8 @@ impl<'a> Parser<'a> {
             }
             let ty = p.ty()?;
             let attributes = if p.at_punct(b'{') { p.dictionary()? } else { Dictionary::default() };
-            let mut argument =
-                RegionArgument { name: named.then_some(span), ty, attributes, loc: None, loc_alias: None };
-            p.argument_location(span, &mut argument)?;
-            arguments.push(argument);
+            let location = p.trailing_location()?;
+            arguments.push(RegionArgument { name: named.then_some(span), ty, attributes, location });
             Ok(())
         })?;
         Ok(arguments)

@@ -8,6 +8,7 @@ use crate::text::UnresolvedOperand;
 use crate::types::Type;
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// The scopes of names: one for each region that is isolated from above, innermost last.
 #[derive(Default)]
@@ -63,10 +64,12 @@ impl<'a> Parser<'a> {
     pub(super) fn leave_region(&mut self, region: RegionId) {
         let Some(scope) = self.scopes.isolated.last_mut() else { return };
         let Some((names, blocks)) = scope.regions.pop() else { return };
-        for name in names {
-            scope.values.remove(name);
-        }
         let ends = scope.regions.is_empty();
+        if !ends {
+            for name in names {
+                scope.values.remove(name);
+            }
+        }
         let mut undefined: Vec<_> = blocks.into_iter().filter(|(_, b)| !b.defined).collect();
         undefined.sort_by_key(|(_, b)| b.span.start);
         for (name, block) in undefined {
@@ -103,16 +106,21 @@ impl<'a> Parser<'a> {
     /// Defines a name, `%` included, in the innermost region.
     pub(super) fn define(&mut self, name: &'a str, span: Span, definition: Definition) -> Parsed<()> {
         let Some(scope) = self.scopes.isolated.last_mut() else { return Ok(()) };
-        if let Some((earlier, at)) = scope.values.get(name) {
+        let entry = match scope.values.entry(name) {
+            Entry::Vacant(entry) => {
+                entry.insert((definition, span));
+                None
+            }
+            Entry::Occupied(entry) => Some(*entry.get()),
+        };
+        if let Some((earlier, at)) = entry {
             if matches!(earlier, Definition::Poisoned) || matches!(definition, Definition::Poisoned) {
                 return Ok(());
             }
             let note = format!("the first definition of `{name}`");
             let error = Diagnostic::error("parse", format!("the value `{name}` is defined twice"));
-            let at = *at;
             return self.report(error.at(span).note(note, at));
         }
-        scope.values.insert(name, (definition, span));
         if let Some((names, _)) = scope.regions.last_mut() {
             names.push(name);
         }

@@ -31,6 +31,20 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Reads a string literal that must be UTF-8, in its shared form.
+    ///
+    /// # Errors
+    /// As [`Parser::string`].
+    pub(super) fn string_name(&mut self) -> Parsed<Name> {
+        let text = self.token_text();
+        if self.token.kind != Kind::String || memchr::memchr(b'\\', text.as_bytes()).is_some() {
+            let text = self.string()?;
+            return Ok(self.name(&text));
+        }
+        self.advance();
+        Ok(self.name(&text[1..text.len() - 1]))
+    }
+
     fn unescape(&mut self, raw: &str) -> Parsed<Vec<u8>> {
         let raw = raw.as_bytes();
         if !raw.contains(&b'\\') {
@@ -110,10 +124,7 @@ impl<'a> Parser<'a> {
                 self.advance();
                 Ok(self.name(text))
             }
-            Kind::String => {
-                let text = self.string()?;
-                Ok(self.name(&text))
-            }
+            Kind::String => self.string_name(),
             _ => self.unexpected("an attribute name"),
         }
     }

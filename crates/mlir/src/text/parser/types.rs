@@ -2,7 +2,9 @@
 
 use super::{Kind, Parsed, Parser};
 use crate::attrs::Attribute;
+use crate::text::TypeList;
 use crate::types::{DYNAMIC, FloatKind, Signedness, TensorType, Type, TypeKind};
+use smallvec::smallvec;
 
 /// Integer types are at most this wide, as in MLIR.
 const MAX_INTEGER_WIDTH: u32 = (1 << 24) - 1;
@@ -36,17 +38,17 @@ impl<'a> Parser<'a> {
     ///
     /// # Errors
     /// If no types come next.
-    pub fn result_types(&mut self) -> Parsed<Vec<Type>> {
-        if self.at_punct(b'(') { self.type_list() } else { Ok(vec![self.ty()?]) }
+    pub fn result_types(&mut self) -> Parsed<TypeList> {
+        if self.at_punct(b'(') { self.type_list() } else { Ok(smallvec![self.ty()?]) }
     }
 
     /// Reads `(T, U)`.
     ///
     /// # Errors
     /// If something else comes next.
-    pub fn type_list(&mut self) -> Parsed<Vec<Type>> {
+    pub fn type_list(&mut self) -> Parsed<TypeList> {
         self.expect_punct(b'(')?;
-        let mut types = Vec::new();
+        let mut types = TypeList::new();
         self.list_until(")", |p| {
             types.push(p.ty()?);
             Ok(())
@@ -58,7 +60,7 @@ impl<'a> Parser<'a> {
     ///
     /// # Errors
     /// If something else comes next.
-    pub fn function_signature(&mut self) -> Parsed<(Vec<Type>, Vec<Type>)> {
+    pub fn function_signature(&mut self) -> Parsed<(TypeList, TypeList)> {
         let inputs = self.type_list()?;
         self.expect("->")?;
         Ok((inputs, self.result_types()?))
@@ -66,24 +68,22 @@ impl<'a> Parser<'a> {
 
     fn function_type(&mut self) -> Parsed<Type> {
         let (inputs, results) = self.function_signature()?;
-        Ok(Type::function(inputs, results))
+        Ok(Type::function(inputs.into_vec(), results.into_vec()))
     }
 
     fn word_type(&mut self) -> Parsed<Option<Type>> {
         let word = self.token_text();
-        if let Some(ty) = self.types.get(word) {
-            let ty = ty.clone();
+        if !matches!(word, "tensor" | "vector" | "memref" | "tuple" | "complex") {
+            let ty = match self.types.get(word) {
+                Some(ty) => ty.clone(),
+                None => {
+                    let Some(ty) = self.scalar_type(word)? else { return Ok(None) };
+                    self.types.insert(word, ty.clone());
+                    ty
+                }
+            };
             self.advance();
             return Ok(Some(ty));
-        }
-        if let Some(ty) = self.scalar_type(word)? {
-            self.types.insert(word, ty.clone());
-            self.advance();
-            return Ok(Some(ty));
-        }
-        match word {
-            "tensor" | "vector" | "memref" | "tuple" | "complex" => {}
-            _ => return Ok(None),
         }
         // The spelling up to the matching bracket identifies the type, unless it depends on what is read elsewhere.
         let start = self.here();
@@ -114,7 +114,7 @@ impl<'a> Parser<'a> {
         let start = self.token.span.start as usize;
         let bytes = self.text.as_bytes();
         let mut depth = 0usize;
-        for (i, &b) in bytes.iter().enumerate().skip(self.token.span.end as usize) {
+        for (i, &b) in (self.token.span.end as usize..).zip(&bytes[self.token.span.end as usize..]) {
             match b {
                 b'<' => depth += 1,
                 b'>' if depth <= 1 => return (depth == 1).then(|| &self.text[start..=i]),
