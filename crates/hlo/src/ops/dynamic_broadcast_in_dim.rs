@@ -12,7 +12,7 @@ op! {
             known_expanding_dimensions: optional I64Array,
             known_nonexpanding_dimensions: optional I64Array,
         }
-        traits [NoMemoryEffect]
+        traits [NoMemoryEffect, ReadsOperands]
         hooks {
             eval: Some(eval),
             assembly: Assembly::Format(

@@ -17,7 +17,7 @@ op! {
             batch_group_count: required Int(64),
             precision_config: optional ArrayOf(&Enum(&PRECISION)),
         }
-        traits [NoMemoryEffect]
+        traits [NoMemoryEffect, ReadsOperands]
         hooks { eval: Some(eval), refine: Some(refine), to_static: Some(to_static), verify: Some(|op, out| out.extend(verify(op).err())) }
     }
 }

@@ -15,7 +15,7 @@ op! {
             dimension_numbers: required Def(&GATHER_DIMENSION_NUMBERS),
             indices_are_sorted: implied Bool => DefaultValue::Bool(false),
         }
-        traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
+        traits [NoMemoryEffect, SpeculatableIfAllInputsStatic, ReadsOperands]
         hooks {
             eval: Some(eval),
             to_static: Some(to_static),

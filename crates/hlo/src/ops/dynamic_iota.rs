@@ -8,7 +8,7 @@ op! {
         operands { output_shape: single STATIC_DIMENSION_TENSOR }
         results { result: single TENSOR }
         attributes { iota_dimension: required Int(64) }
-        traits [NoMemoryEffect]
+        traits [NoMemoryEffect, ReadsOperands]
         hooks {
             eval: Some(eval),
             assembly: Assembly::Format(

@@ -13,7 +13,7 @@ op! {
             interior_padding: single STATIC_DIMENSION_TENSOR,
         }
         results { result: single TENSOR }
-        traits [NoMemoryEffect]
+        traits [NoMemoryEffect, ReadsOperands]
         hooks {
             eval: Some(eval),
             assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),

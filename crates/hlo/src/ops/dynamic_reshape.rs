@@ -7,7 +7,7 @@ op! {
     pub DynamicReshapeOp, "stablehlo.dynamic_reshape" {
         operands { operand: single TENSOR_OR_PER_AXIS_QUANTIZED, output_shape: single STATIC_DIMENSION_TENSOR }
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
-        traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
+        traits [NoMemoryEffect, SpeculatableIfAllInputsStatic, ReadsOperands]
         hooks {
             eval: Some(eval),
             assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),

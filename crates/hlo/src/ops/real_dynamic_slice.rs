@@ -12,7 +12,7 @@ op! {
             strides: single DIMENSION_TENSOR,
         }
         results { result: single TENSOR }
-        traits [NoMemoryEffect]
+        traits [NoMemoryEffect, ReadsOperands]
         hooks {
             eval: Some(eval),
             assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),

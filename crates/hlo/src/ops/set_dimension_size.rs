@@ -8,7 +8,7 @@ op! {
         operands { operand: single TENSOR, size: single I32_TENSOR }
         results { result: single TENSOR }
         attributes { dimension: required NonNegative(64) }
-        traits [NoMemoryEffect]
+        traits [NoMemoryEffect, ReadsOperands]
         hooks {
             eval: Some(eval),
             assembly: Assembly::Format(

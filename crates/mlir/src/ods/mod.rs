@@ -341,6 +341,8 @@ pub enum Trait {
     Call(&'static str),
     /// Speculatable if all operands have static shapes.
     SpeculatableIfAllInputsStatic,
+    /// Its checks look at what its operands are, such as constants, not only at their types.
+    ReadsOperands,
     /// A check shared by several ops, under a name.
     Check(&'static str, VerifyFn),
 }

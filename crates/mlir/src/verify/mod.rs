@@ -8,6 +8,7 @@
 mod blocks;
 mod compatible;
 mod dominance;
+mod known;
 mod op;
 mod symbols;
 mod traits;
@@ -51,6 +52,7 @@ pub fn verify(module: &Module, options: &VerifyOptions) -> Diagnostics {
         frames: Vec::new(),
         symbol_users: Vec::new(),
         known_types: vec![(0, 0); op::KNOWN_TYPES],
+        known_ops: known::KnownOps::new(module),
         dominance: dominance::Dominance::new(module),
     };
     verifier.isolated(module.top().id(), true);
@@ -88,6 +90,7 @@ struct Verifier<'m> {
     /// Ops with `verify_symbols` whose symbol table is still being walked.
     symbol_users: Vec<OpId>,
     known_types: Vec<(usize, usize)>,
+    known_ops: known::KnownOps<'m>,
     dominance: dominance::Dominance<'m>,
 }
 
@@ -181,8 +184,33 @@ impl<'m> Verifier<'m> {
 
     /// What is checked of an op before its regions. Whether hooks of the ops within may run.
     fn enter(&mut self, id: OpId, hooks: bool) -> bool {
-        let before = self.errors.len();
         let op = self.module.op(id);
+        let signature = known::KnownOps::signature(op);
+        if signature.is_some_and(|signature| self.known_ops.contains(signature, op)) {
+            debug_assert!(
+                {
+                    let before = self.errors.len();
+                    self.check_op(op, hooks) && !self.failed_since(before)
+                },
+                "{} needs the trait ReadsOperands: its checks look at more than types and properties",
+                op.name()
+            );
+            return hooks;
+        }
+        let before = self.errors.len();
+        let fits = self.check_op(op, hooks);
+        if let Some(signature) = signature
+            && hooks
+            && !self.failed_since(before)
+        {
+            self.known_ops.insert(signature, op);
+        }
+        hooks && fits
+    }
+
+    /// Checks an op but its regions. Whether it satisfies its declaration.
+    fn check_op(&mut self, op: OpRef<'m>, hooks: bool) -> bool {
+        let before = self.errors.len();
         self.check_attributes_of_dialects(op);
         let mut fits = true;
         if let Some(def) = op.def() {
@@ -190,14 +218,14 @@ impl<'m> Verifier<'m> {
             if fits && hooks {
                 self.run_hooks(op, def);
                 if def.verify_symbols.is_some() && !self.failed_since(before) {
-                    self.symbol_users.push(id);
+                    self.symbol_users.push(op.id());
                 }
             }
         }
         if !self.stops || !self.failed_since(before) {
             self.check_entry_blocks(op);
         }
-        hooks && fits
+        fits
     }
 
     fn run_hooks(&mut self, op: OpRef<'m>, def: &'static OpDef) {

@@ -1,0 +1,61 @@
+//! Ops that need not be checked again: programs hold many that differ in nothing that their declaration looks at.
+
+use crate::ir::{Module, OpId, OpRef};
+use crate::ods::{OpDef, Trait};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+
+/// Ops that were found valid, one of each kind.
+pub(super) struct KnownOps<'m> {
+    module: &'m Module,
+    by_signature: FxHashMap<u64, OpId>,
+}
+
+impl<'m> KnownOps<'m> {
+    pub(super) fn new(module: &'m Module) -> KnownOps<'m> {
+        KnownOps { module, by_signature: FxHashMap::default() }
+    }
+
+    /// The number under which an op is known; none if more decides whether it is valid than its declaration, the types of its
+    /// operands and results, and its properties.
+    pub(super) fn signature(op: OpRef<'_>) -> Option<u64> {
+        let def = op.def().filter(|def| decided_by_types(def))?;
+        if !op.attributes().is_empty() || !op.regions().is_empty() || !op.successors().is_empty() {
+            return None;
+        }
+        let mut hasher = FxHasher::default();
+        std::ptr::from_ref(def).hash(&mut hasher);
+        op.operand_types().chain(op.result_types()).for_each(|ty| ty.hash(&mut hasher));
+        op.properties().hash(&mut hasher);
+        Some(hasher.finish())
+    }
+
+    /// Whether an op like this one, of this signature, is known.
+    pub(super) fn contains(&self, signature: u64, op: OpRef<'m>) -> bool {
+        self.by_signature.get(&signature).is_some_and(|&known| are_alike(self.module.op(known), op))
+    }
+
+    /// Remembers an op that is valid.
+    pub(super) fn insert(&mut self, signature: u64, op: OpRef<'m>) {
+        self.by_signature.insert(signature, op.id());
+    }
+}
+
+fn decided_by_types(def: &OpDef) -> bool {
+    let mut has_no_effect = false;
+    for t in def.traits {
+        match t {
+            Trait::Pure | Trait::NoMemoryEffect => has_no_effect = true,
+            Trait::Terminator | Trait::HasParent(_) | Trait::Symbol | Trait::ReadsOperands => return false,
+            _ => {}
+        }
+    }
+    has_no_effect && def.verify_symbols.is_none()
+}
+
+fn are_alike(a: OpRef<'_>, b: OpRef<'_>) -> bool {
+    a.def().map(std::ptr::from_ref) == b.def().map(std::ptr::from_ref)
+        && a.operand_types().eq(b.operand_types())
+        && a.result_types().eq(b.result_types())
+        && a.properties() == b.properties()
+}
