@@ -9,9 +9,10 @@ use hlo::attrs::CHANNEL_HANDLE;
 use mlir::attrs::AttrKind;
 use mlir::ods::{AttrConstraint, AttrDef, AttrSlot, OpDef, ParamDef, ParamKind, Presence};
 use mlir::{Attribute, OpRef, Type};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 use side_dialects::func::{CallOp, FuncOp, ReturnOp};
 use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
 use std::sync::LazyLock;
 use vhlo::attrs as portable;
 use vhlo::enums::API_VERSION;
@@ -103,15 +104,16 @@ fn slot_to_vhlo(slot: &AttrSlot, value: &Attribute, foreign: Foreign) -> Option<
 /// what became of each.
 #[derive(Default)]
 pub(crate) struct Restorer {
-    known: FxHashMap<Known, Restated>,
+    /// By the hash of what decides it.
+    known: FxHashMap<u64, Known>,
 }
 
-/// What decides what becomes of an op that has no other attributes.
-#[derive(PartialEq, Eq, Hash)]
+/// What became of an op without other attributes.
 struct Known {
-    def: *const OpDef,
+    from: &'static OpDef,
     in_function: bool,
     properties: SmallVec<[Option<Attribute>; 2]>,
+    restated: Restated,
 }
 
 impl Restorer {
@@ -123,12 +125,18 @@ impl Restorer {
         }
         // Where it stands matters for what ends a region.
         let in_function = op.num_results() == 0 && ends_function(op);
-        let known = Known { def: from, in_function, properties: op.properties().iter().cloned().collect() };
-        if let Some(restated) = self.known.get(&known) {
-            return Ok(Outcome::Becomes(restated.clone()));
+        let mut hasher = FxHasher::default();
+        (std::ptr::from_ref(from), in_function, op.properties()).hash(&mut hasher);
+        let hash = hasher.finish();
+        let is_same = |k: &&Known| {
+            std::ptr::eq(k.from, from) && k.in_function == in_function && k.properties[..] == *op.properties()
+        };
+        if let Some(known) = self.known.get(&hash).filter(is_same) {
+            return Ok(Outcome::Becomes(known.restated.clone()));
         }
         let restated = from_vhlo(op, from)?;
-        self.known.insert(known, restated.clone());
+        let known = Known { from, in_function, properties: op.properties().into(), restated: restated.clone() };
+        self.known.insert(hash, known);
         Ok(Outcome::Becomes(restated))
     }
 }

@@ -8,6 +8,8 @@ use mlir::ods::{
     Arity, Assembly, AttrConstraint, AttrSlot, BlockCount, OpDef, Presence, RegionSlot, Trait, TypeConstraint,
     ValueSlot,
 };
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
 
 /// An op with the versions that have it.
 pub struct VersionedOp {
@@ -39,8 +41,9 @@ pub fn family(def: &'static OpDef) -> &'static str {
 
 /// The op of that declaration.
 pub fn versioned(def: &'static OpDef) -> Option<&'static VersionedOp> {
-    let index = VERSIONED_OPS.binary_search_by_key(&def.name, |op| op.def.name).ok()?;
-    Some(&VERSIONED_OPS[index]).filter(|op| std::ptr::eq(op.def, def))
+    static BY_DECLARATION: LazyLock<FxHashMap<usize, &VersionedOp>> =
+        LazyLock::new(|| VERSIONED_OPS.iter().map(|op| (std::ptr::from_ref(op.def).addr(), op)).collect());
+    BY_DECLARATION.get(&std::ptr::from_ref(def).addr()).copied()
 }
 
 /// The op of that family in that version.

@@ -1,6 +1,6 @@
 //! Encodings of the builtin attributes and types.
 
-use super::cursor::Read;
+use super::cursor::{Cursor, Read};
 use super::encoding::{CustomEncodings, DialectBytecode, EntryReader, EntryWriter};
 use crate::affine::{AffineExpr, AffineMap};
 use crate::attrs::{AttrKind, Attribute, DenseElements, Dictionary, LocationKind};
@@ -207,6 +207,11 @@ fn write_location(location: &LocationKind, out: &mut EntryWriter<'_>) -> bool {
         }
     }
     true
+}
+
+/// The number of the string that is an attribute; none if the attribute is another.
+pub(super) fn string_number(cursor: &mut Cursor<'_>) -> Read<Option<u64>> {
+    if cursor.varint()? == attribute_code::STRING { cursor.varint().map(Some) } else { Ok(None) }
 }
 
 fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Attribute>> {

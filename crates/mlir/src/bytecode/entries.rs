@@ -1,5 +1,6 @@
 //! Reading the tables of a file: strings, dialects, attributes and types.
 
+use super::builtin::{BUILTIN_BYTECODE, string_number};
 use super::cursor::{Cursor, Read, ReadError, check_index};
 use super::encoding::{EntryReader, FileRange};
 use super::{DialectBytecode, Section, version};
@@ -10,7 +11,6 @@ use crate::ods::Registry;
 use crate::text::{MAX_NESTING, parse_attribute, parse_type};
 use crate::types::Type;
 use numerics::Bytes;
-use rustc_hash::FxHashMap;
 
 /// Strings: their number, their sizes from the last to the first, and their bytes from the first to the last.
 pub(super) fn read_strings(mut cursor: Cursor<'_>) -> Read<Vec<&[u8]>> {
@@ -53,7 +53,8 @@ pub(super) struct Entries<'a> {
     pub(super) dialects: Vec<ReadDialect>,
     attributes: Vec<Slot<Attribute>>,
     types: Vec<Slot<Type>>,
-    names: FxHashMap<u64, Name>,
+    /// Strings among the attributes as names.
+    names: Vec<Option<Name>>,
     pub(super) resources: Vec<Resource>,
     depth: usize,
 }
@@ -69,7 +70,7 @@ impl<'a> Entries<'a> {
             dialects: Vec::new(),
             attributes: Vec::new(),
             types: Vec::new(),
-            names: FxHashMap::default(),
+            names: Vec::new(),
             resources: Vec::new(),
             depth: 0,
         }
@@ -111,16 +112,34 @@ impl<'a> Entries<'a> {
 
     /// The string attribute of that number as a name.
     pub(super) fn name(&mut self, number: u64, at: usize) -> Read<Name> {
-        if let Some(name) = self.names.get(&number) {
+        let i = check_index(number, self.attributes.len(), "attribute", at)?;
+        if let Some(name) = &self.names[i] {
             return Ok(name.clone());
         }
-        let attribute = self.attribute(number, at)?;
-        let Some(text) = attribute.as_str() else {
-            return Err(ReadError { offset: at, message: format!("a string must stand here; found {attribute}") });
+        let name: Name = match self.unread_string(i) {
+            Some(text) => text.into(),
+            None => {
+                let attribute = self.attribute(number, at)?;
+                let not_text =
+                    || ReadError { offset: at, message: format!("a string must stand here; found {attribute}") };
+                attribute.as_str().ok_or_else(not_text)?.into()
+            }
         };
-        let name: Name = text.into();
-        self.names.insert(number, name.clone());
+        self.names[i] = Some(name.clone());
         Ok(name)
+    }
+
+    /// The text of a string attribute that was not read yet: most are names, which need not become attributes.
+    fn unread_string(&self, i: usize) -> Option<&'a str> {
+        let slot = &self.attributes[i];
+        let is_builtin = |bytecode: &DialectBytecode| std::ptr::eq(bytecode, &BUILTIN_BYTECODE);
+        if !matches!(slot.state, State::Unread) || !slot.encoded {
+            return None;
+        }
+        self.dialects[slot.dialect].bytecode.filter(|bytecode| is_builtin(bytecode))?;
+        let mut cursor = Cursor::new(self.bytes, slot.range.clone());
+        let number = string_number(&mut cursor).ok().flatten().filter(|_| cursor.is_empty())?;
+        self.utf8(number, slot.range.start).ok()
     }
 
     /// The attribute of that number.
@@ -276,6 +295,7 @@ impl<'a> Entries<'a> {
         while self.attributes.len() < attributes {
             self.read_group(&mut offsets, &mut data, attributes, |e| &mut e.attributes)?;
         }
+        self.names.resize(self.attributes.len(), None);
         while self.types.len() < types {
             self.read_group(&mut offsets, &mut data, types, |e| &mut e.types)?;
         }

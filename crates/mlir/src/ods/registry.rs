@@ -6,7 +6,6 @@ use crate::bytecode::DialectBytecode;
 use crate::diag::Diagnostics;
 use crate::ir::{OpParts, OpRef};
 use crate::types::Type;
-use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// A namespace with its declarations. Lists are written out, in alphabetical order.
 pub struct Dialect {
@@ -80,7 +79,6 @@ impl Dialect {
 /// The dialects that a program knows.
 pub struct Registry {
     dialects: Vec<&'static Dialect>,
-    ops: FxHashMap<&'static str, &'static OpDef>,
 }
 
 impl Registry {
@@ -88,15 +86,15 @@ impl Registry {
     pub fn new(dialects: &[&'static Dialect]) -> Registry {
         let mut all = vec![&crate::builtin::BUILTIN];
         all.extend_from_slice(dialects);
-        let count = all.iter().map(|d| d.ops.len()).sum();
-        let mut ops = FxHashMap::with_capacity_and_hasher(count, FxBuildHasher);
-        ops.extend(all.iter().flat_map(|d| d.ops.iter().map(|op| (op.name, *op))));
-        Registry { dialects: all, ops }
+        debug_assert!(all.iter().all(|d| d.ops.is_sorted_by_key(|op| op.name)), "ops are found by binary search");
+        Registry { dialects: all }
     }
 
     /// The op of that full name.
     pub fn op(&self, name: &str) -> Option<&'static OpDef> {
-        self.ops.get(name).copied()
+        let namespace = &name[..name.find('.')?];
+        let ops = self.dialect(namespace)?.ops;
+        ops.binary_search_by_key(&name, |op| op.name).ok().map(|index| ops[index])
     }
 
     /// The dialect of that namespace.

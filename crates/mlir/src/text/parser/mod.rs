@@ -4,6 +4,7 @@
 //! functions over [`Parser`] that their declarations name.
 
 mod affine;
+mod aliases;
 mod attributes;
 mod dense;
 mod locations;
@@ -23,7 +24,7 @@ use super::lexer::{Kind, Token, next_token};
 use crate::attrs::{Attribute, Name, Resource};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
 use crate::ir::{Loc, Module};
-use crate::ods::Registry;
+use crate::ods::{OpDef, Registry};
 use crate::types::Type;
 use locations::Located;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -123,6 +124,8 @@ pub struct Parser<'a> {
     depth: usize,
     attribute_aliases: FxHashMap<&'a str, Attribute>,
     type_aliases: FxHashMap<&'a str, Type>,
+    /// Ops by their full names.
+    ops: FxHashMap<&'a str, &'static OpDef>,
     /// Types by their spelling: programs write the same few types thousands of times.
     types: FxHashMap<&'a str, Type>,
     names: FxHashSet<Name>,
@@ -153,6 +156,7 @@ impl<'a> Parser<'a> {
             depth: 0,
             attribute_aliases: FxHashMap::default(),
             type_aliases: FxHashMap::default(),
+            ops: FxHashMap::default(),
             types: FxHashMap::default(),
             names: FxHashSet::default(),
             i64_arrays: FxHashMap::default(),

@@ -24,25 +24,38 @@ impl<'a> Parser<'a> {
         let body = top.regions()[0];
         let Some(block) = self.module.entry(body) else { return };
         self.enter_region(true);
-        while self.token.kind != Kind::Eof {
-            let start = self.checkpoint();
-            let read = match self.token.kind {
-                Kind::Hash => self.attribute_alias(),
-                Kind::Exclaim => self.type_alias(),
-                Kind::MetadataStart => self.metadata(),
-                Kind::Punct(b'}') => self.unexpected("an operation"),
-                _ => self.operation(block),
-            };
-            if read.is_err() {
-                if self.gives_up() {
-                    break;
+        std::thread::scope(|scope| {
+            let (mut ahead, mut is_first_op) = (None, true);
+            while self.token.kind != Kind::Eof {
+                let start = self.checkpoint();
+                let read = match self.token.kind {
+                    Kind::Hash => {
+                        if self.take_over(&mut ahead) {
+                            continue;
+                        }
+                        self.attribute_alias()
+                    }
+                    Kind::Exclaim => self.type_alias(),
+                    Kind::MetadataStart => self.metadata(),
+                    Kind::Punct(b'}') => self.unexpected("an operation"),
+                    _ => {
+                        if std::mem::take(&mut is_first_op) {
+                            ahead = self.read_ahead(scope);
+                        }
+                        self.operation(block)
+                    }
+                };
+                if read.is_err() {
+                    if self.gives_up() {
+                        break;
+                    }
+                    if self.at_punct(b'}') {
+                        self.advance();
+                    }
+                    self.recover(start);
                 }
-                if self.at_punct(b'}') {
-                    self.advance();
-                }
-                self.recover(start);
             }
-        }
+        });
         self.leave_region(body);
         self.resolve_deferred_locations();
         if let &[only] = self.module.ops(block)
@@ -50,34 +63,6 @@ impl<'a> Parser<'a> {
         {
             self.module.detach(only);
             self.module.set_top(only);
-        }
-    }
-
-    fn attribute_alias(&mut self) -> Parsed<()> {
-        let (name, span) = (&self.token_text()[1..], self.here());
-        self.advance();
-        if name.contains('.') {
-            return self.error_at(span, "the name of an alias has no dots");
-        }
-        self.expect_punct(b'=')?;
-        let attribute = if self.at("loc") { self.location()? } else { self.attribute(None)? };
-        match self.attribute_aliases.insert(name, attribute) {
-            None => Ok(()),
-            Some(_) => self.error_at(span, format!("the attribute alias `#{name}` is defined twice")),
-        }
-    }
-
-    fn type_alias(&mut self) -> Parsed<()> {
-        let (name, span) = (&self.token_text()[1..], self.here());
-        self.advance();
-        if name.contains('.') {
-            return self.error_at(span, "the name of an alias has no dots");
-        }
-        self.expect_punct(b'=')?;
-        let ty = self.ty()?;
-        match self.type_aliases.insert(name, ty) {
-            None => Ok(()),
-            Some(_) => self.error_at(span, format!("the type alias `!{name}` is defined twice")),
         }
     }
 
@@ -299,8 +284,14 @@ impl<'a> Parser<'a> {
     fn pretty_op(&mut self) -> Parsed<OpId> {
         let span = self.here();
         let name = self.token_text();
-        let def = match self.registry.op(name) {
-            Some(def) => def,
+        let known = self.ops.get(name).copied();
+        let def = match known.or_else(|| self.registry.op(name)) {
+            Some(def) => {
+                if known.is_none() {
+                    self.ops.insert(name, def);
+                }
+                def
+            }
             None => {
                 let default = self.default_dialects.last().copied().unwrap_or("");
                 let within = |namespace: &str| self.registry.op(&format!("{namespace}.{name}"));
