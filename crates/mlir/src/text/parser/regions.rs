@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
             match self.token.kind {
                 Kind::Eof => return depth == 0,
                 Kind::Punct(b'}') if depth == 0 && self.token.span.start >= at_least_to => return true,
-                Kind::Percent | Kind::Word | Kind::String | Kind::Caret
+                Kind::Percent | Kind::Word | Kind::String | Kind::Caret | Kind::Hash | Kind::Exclaim
                     if passed && depth == 0 && self.starts_line() =>
                 {
                     return true;
