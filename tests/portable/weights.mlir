@@ -10,8 +10,8 @@
 
 // RUN: not stablo convert %s - --insert-constants=%t.safetensors 2>&1 | FileCheck %s --check-prefix=NONE
 
-// NONE: no argument stands for a constant
-// SMALL: func.func @main(%arg0: tensor<4xf32> {a.b = "c"}, %arg1: tensor<4xf32> {stablo.weight = "weight_0"}, %arg2: tensor<2x2xi64> {stablo.weight = "weight_1"})
+// NONE: nothing stands for a constant
+// SMALL: func.func @main(%arg0: tensor<4xf32> {a.b = "c"}, %arg1: tensor<4xf32> {stablo.weight = "main.0", stablo.weight_position = 1 : i64}, %arg2: tensor<2x2xi64> {stablo.weight = "main.1", stablo.weight_position = 2 : i64})
 // SMALL: stablehlo.constant dense<1> : tensor<i32>
 // SMALL-NOT: stablehlo.constant
 // NOT_ONE: the file of weights is not valid

@@ -16,6 +16,7 @@ pub mod infer;
 pub mod ops;
 pub mod quantized;
 pub mod refine;
+mod sharding;
 pub mod speculation;
 pub mod spmd;
 pub mod types;

@@ -30,6 +30,7 @@ use vhlo::Version;
 /// # Errors
 /// The first op that has no portable form. The module is of no use then.
 pub fn to_vhlo(module: &mut Module, root: OpId, foreign: Foreign) -> Result<(), Diagnostic> {
+    module.forget_use_orders();
     let mut op = |op: mlir::OpRef<'_>| ops::to_vhlo(op, foreign);
     Conversion { op: &mut op, ty: &|ty| types::to_vhlo(ty, foreign), all_types: false, foreign }
         .run(module, root)
@@ -66,6 +67,7 @@ fn explain(refusal: Refusal, version: Version) -> Refusal {
 /// # Errors
 /// The first op that is not valid VHLO of the current version. The module is of no use then.
 pub fn from_vhlo(module: &mut Module, root: OpId) -> Result<(), Diagnostic> {
+    module.forget_use_orders();
     let mut restorer = ops::Restorer::default();
     let mut op = |op: mlir::OpRef<'_>| restorer.restore(op);
     Conversion { op: &mut op, ty: &types::from_vhlo, all_types: true, foreign: Foreign::Keep }.run(module, root)?;

@@ -7,6 +7,7 @@ mod cli;
 mod display;
 mod expected;
 mod format;
+mod hex;
 mod inputs;
 pub mod io;
 pub mod npy;

@@ -42,6 +42,9 @@ struct OutputFlags {
     /// Version of the format of the bytecode
     #[arg(long, value_name = "VERSION", default_value_t = WriteOptions::default().version)]
     emit_bytecode_version: u64,
+    /// Who the bytecode says wrote it
+    #[arg(long, value_name = "NAME", default_value_t = WriteOptions::default().producer)]
+    emit_bytecode_producer: String,
 }
 
 #[derive(Args)]
@@ -100,7 +103,11 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
             return diagnostics;
         }
         if options.output.emit_bytecode {
-            let options = WriteOptions { version: options.output.emit_bytecode_version, ..WriteOptions::default() };
+            let options = WriteOptions {
+                version: options.output.emit_bytecode_version,
+                producer: options.output.emit_bytecode_producer.clone(),
+                ..WriteOptions::default()
+            };
             match write_bytecode(module, &options) {
                 Ok(bytecode) => output.extend(bytecode.to_vec()),
                 Err(error) => diagnostics.push(error),

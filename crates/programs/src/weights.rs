@@ -1,4 +1,7 @@
 //! Files of weights in the format of safetensors.
+//!
+//! The format lacks some element types. Complex numbers are written as their parts, in one more dimension of two; integers of less than a
+//! byte as bytes of the same value; floats of a byte or less that the format lacks as their bits in bytes. The program keeps the types.
 
 use crate::io::{Failure, Io};
 use mlir::attrs::DenseElements;
@@ -6,36 +9,47 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use stablo::{Attribute, Bytes, DType, Tensor, Type};
 use std::path::Path;
 
-/// Element types that both sides have.
-const DTYPES: [(DType, Dtype); 14] = [
-    (DType::I1, Dtype::BOOL),
-    (DType::I8, Dtype::I8),
-    (DType::I16, Dtype::I16),
-    (DType::I32, Dtype::I32),
-    (DType::I64, Dtype::I64),
-    (DType::U8, Dtype::U8),
-    (DType::U16, Dtype::U16),
-    (DType::U32, Dtype::U32),
-    (DType::U64, Dtype::U64),
-    (DType::BF16, Dtype::BF16),
-    (DType::F16, Dtype::F16),
-    (DType::F32, Dtype::F32),
-    (DType::F64, Dtype::F64),
-    (DType::F8E4M3FN, Dtype::F8_E4M3),
-];
+/// How elements are written, and whether as two parts each.
+fn written_as(dtype: DType) -> (Dtype, bool) {
+    let written = match dtype.part() {
+        DType::I1 => Dtype::BOOL,
+        DType::I2 | DType::I4 | DType::I8 => Dtype::I8,
+        DType::I16 => Dtype::I16,
+        DType::I32 => Dtype::I32,
+        DType::I64 => Dtype::I64,
+        DType::U16 => Dtype::U16,
+        DType::U32 => Dtype::U32,
+        DType::U64 => Dtype::U64,
+        DType::BF16 => Dtype::BF16,
+        DType::F16 => Dtype::F16,
+        DType::F32 => Dtype::F32,
+        DType::F64 => Dtype::F64,
+        DType::F8E4M3FN => Dtype::F8_E4M3,
+        DType::F8E5M2 => Dtype::F8_E5M2,
+        DType::F8E8M0FNU => Dtype::F8_E8M0,
+        // The numbers of U2, U4 and U8, and the bits of what is left.
+        _ => Dtype::U8,
+    };
+    (written, dtype.is_complex())
+}
+
+/// The shape in which elements are written.
+fn written_shape(mut shape: Vec<usize>, in_parts: bool) -> Vec<usize> {
+    shape.extend(in_parts.then_some(2));
+    shape
+}
 
 /// Writes weights to a file.
 ///
 /// # Errors
-/// Elements of a type that the format lacks; if the file cannot be written.
+/// If the file cannot be written.
 pub fn write(io: &mut Io<'_>, path: &Path, weights: &[(String, DenseElements)]) -> Result<(), Failure> {
     let view = |(name, elements): &'_ (String, DenseElements)| {
-        let lacks = || Failure::input(format!("safetensors has no elements of type {}", elements.ty().element_type()));
-        let (_, dtype) = *DTYPES.iter().find(|(ours, _)| *ours == elements.dtype()).ok_or_else(lacks)?;
+        let (dtype, in_parts) = written_as(elements.dtype());
         let shape = elements.ty().shape().unwrap_or(&[]).iter().map(|&d| d as usize).collect();
-        Ok((name.clone(), dtype, shape))
+        (name.clone(), dtype, written_shape(shape, in_parts))
     };
-    let described = weights.iter().map(view).collect::<Result<Vec<(String, Dtype, Vec<usize>)>, Failure>>()?;
+    let described: Vec<(String, Dtype, Vec<usize>)> = weights.iter().map(view).collect();
     let views = described
         .into_iter()
         .zip(weights)
@@ -65,9 +79,12 @@ impl Weights {
     pub fn constant(&self, name: &str, ty: &Type) -> Result<Attribute, String> {
         let file = SafeTensors::deserialize(&self.0).map_err(|e| format!("the file of weights is not valid: {e}"))?;
         let view = file.tensor(name).map_err(|_| format!("the file of weights has no `{name}`"))?;
-        let dtype = DTYPES.iter().find(|(_, theirs)| *theirs == view.dtype()).map(|(ours, _)| *ours);
-        let tensor =
-            dtype.and_then(|dtype| Tensor::from_bytes(dtype, view.shape(), Bytes::from(view.data().to_vec())).ok());
+        let tensor = ty.element_type().dtype().and_then(|dtype| {
+            let (written, in_parts) = written_as(dtype);
+            let shape: Vec<usize> = ty.shape()?.iter().map(|&d| usize::try_from(d).ok()).collect::<Option<_>>()?;
+            let fits = view.dtype() == written && view.shape() == written_shape(shape.clone(), in_parts);
+            fits.then(|| Tensor::from_bytes(dtype, shape, Bytes::from(view.data().to_vec())).ok())?
+        });
         let constant = tensor.map(|tensor| Attribute::from_tensor(&tensor)).filter(|constant| constant.ty() == *ty);
         constant
             .ok_or_else(|| format!("`{name}` is {:?} of shape {:?}; the program has {ty}", view.dtype(), view.shape()))

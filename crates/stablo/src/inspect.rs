@@ -83,7 +83,7 @@ pub fn inspect(name: &str, bytes: Bytes) -> Result<Inspection, Diagnostics> {
     let exported = if is_bytecode(&bytes) { None } else { Exported::read(&bytes) };
     let bytes = exported.as_ref().and_then(|e| bytes.slice(e.module.clone())).unwrap_or(bytes);
     let (format, module, diagnostics) = if is_bytecode(&bytes) {
-        let options = ReadOptions { allow_unregistered_dialects: true };
+        let options = ReadOptions { allow_unregistered_dialects: true, ..ReadOptions::default() };
         let output = crate::read_bytecode(&bytes, options);
         let sections = output.sections.iter().map(|(name, range)| (*name, range.len())).collect();
         let artifact = artifact_version(&bytes);

@@ -27,7 +27,7 @@ pub use interpreter::{
     CustomCalls, Grid, Limits, MAX_PROCESSES, Observer, Options, ProcessId, Progress, Unobserved, entry_function,
     storage_dtype, value_fits,
 };
-pub use mlir::bytecode::{WriteOptions, is_bytecode, write as write_bytecode};
+pub use mlir::bytecode::{FileField, WriteOptions, is_bytecode, write as write_bytecode};
 pub use mlir::diag::{Diagnostic, Diagnostics, Severity, Source, render};
 pub use mlir::eval::RuntimeValue;
 pub use mlir::ods::Registry;
@@ -35,7 +35,7 @@ pub use mlir::text::{ParseOptions, ParseOutput, PrintOptions};
 pub use mlir::{Attribute, Module, Type};
 pub use numerics::{Bytes, DType, Tensor};
 pub use portable::{Exported, Foreign, SerializeOptions, artifact_version, restore, serialize, target_version};
-pub use transforms::{Sizes, extract_weights, insert_weights, make_static};
+pub use transforms::{Sizes, WeightForm, extract_weights, insert_weights, make_static};
 pub use vhlo::{CompatibilityRequirement, Version};
 
 use mlir::bytecode::{ReadOptions, ReadOutput};
@@ -63,7 +63,8 @@ pub fn parse(name: &str, text: &str, options: ParseOptions) -> ParseOutput {
 /// use only if no diagnostic is an error.
 pub fn load(name: &str, bytes: Bytes, options: ParseOptions) -> ParseOutput {
     if is_bytecode(&bytes) {
-        let options = ReadOptions { allow_unregistered_dialects: options.allow_unregistered_dialects };
+        let options =
+            ReadOptions { allow_unregistered_dialects: options.allow_unregistered_dialects, ..ReadOptions::default() };
         let read = read_bytecode(&bytes, options);
         return ParseOutput { module: read.module, diagnostics: read.diagnostics };
     }
@@ -117,21 +118,18 @@ fn has_vhlo(module: &Module) -> bool {
     module.walk(module.top().id()).any(|op| op.def().is_some_and(|def| def.dialect() == vhlo::VHLO.namespace))
 }
 
-/// The sections of bytecode with their ranges of bytes, and what stands between them as `header`; nothing if it is no bytecode.
-pub fn bytecode_sections(bytes: &[u8]) -> Vec<(&'static str, std::ops::Range<usize>)> {
-    if !is_bytecode(bytes) {
-        return Vec::new();
+/// What the parts of a file of bytecode mean, or of the bytecode in what `jax.export` wrote, in its order and as far as it can be read;
+/// and what is wrong with it.
+pub fn bytecode_fields(bytes: &Bytes) -> (Vec<FileField>, Diagnostics) {
+    let exported = if is_bytecode(bytes) { None } else { Exported::read(bytes) };
+    let start = exported.as_ref().map_or(0, |exported| exported.module.start);
+    let bytecode = exported.and_then(|exported| bytes.slice(exported.module)).unwrap_or_else(|| bytes.clone());
+    if !is_bytecode(&bytecode) {
+        return Default::default();
     }
-    let output = mlir::bytecode::read(&Bytes::from(bytes.to_vec()), registry(), ReadOptions::default());
-    let (mut parts, mut end) = (Vec::new(), 0);
-    for (name, range) in output.sections {
-        parts.push(("header", end..range.start));
-        end = range.end;
-        parts.push((name, range));
-    }
-    parts.push(("header", end..bytes.len()));
-    parts.retain(|(_, range)| !range.is_empty());
-    parts
+    let mut output = read_bytecode(&bytecode, ReadOptions { allow_unregistered_dialects: true, note_fields: true });
+    output.fields.iter_mut().for_each(|field| field.range = field.range.start + start..field.range.end + start);
+    (output.fields, output.diagnostics)
 }
 
 /// What is wrong with a module: every error that is independent of others.

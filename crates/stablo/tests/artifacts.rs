@@ -74,3 +74,29 @@ fn containers_of_jax_export_open() {
         let _ = Exported::read(&changed);
     }
 }
+
+/// `tests/portable/data/README.md` says what the file is.
+#[test]
+fn orders_of_uses_are_kept() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/portable/data/use_orders.mlirbc");
+    let bytes = std::fs::read(&path).unwrap();
+    let producer = "MLIR23.0.0git".to_string();
+    let options = stablo::WriteOptions { producer, ..Default::default() };
+    let mut module = load(&path);
+    assert!(stablo::write_bytecode(&module, &options).unwrap().to_vec() == bytes);
+    assert!(stablo::write_bytecode(&module.clone(), &options).unwrap().to_vec() == bytes);
+    module.forget_use_orders();
+    assert!(stablo::write_bytecode(&module, &options).unwrap().len() < bytes.len());
+
+    // A permutation that is none: the first place of the longest order is that of another use.
+    let (fields, _) = stablo::bytecode_fields(&Bytes::from(bytes.clone()));
+    let orders = fields.iter().filter(|field| field.meaning.starts_with("use-list orders of"));
+    let orders: Vec<_> = orders.map(|field| field.range.clone()).collect();
+    assert!(!orders.is_empty());
+    for range in orders.into_iter().filter(|range| range.len() > 2) {
+        let mut changed = bytes.clone();
+        changed[range.end - 1] = changed[range.end - 2];
+        let output = stablo::open("changed", Bytes::from(changed), ParseOptions::default());
+        assert!(output.diagnostics[0].message.contains("order of the"), "{:?}", output.diagnostics);
+    }
+}

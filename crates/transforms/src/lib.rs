@@ -43,7 +43,7 @@ use mlir::pass::{NamedPipeline, Passes};
 use portable::passes;
 
 pub use remove_dynamism::{Sizes, make_static};
-pub use weights::{WEIGHT, extract_weights, insert_weights};
+pub use weights::{POSITION, WEIGHT, WeightForm, extract_weights, insert_weights};
 
 /// All passes and pipelines, each in alphabetical order.
 pub static PASSES: Passes = Passes {

@@ -50,8 +50,8 @@ fn walk_without(module: &Module, root: OpId, without: &HashSet<OpId>, visit: &mu
     }
 }
 
-/// Adds the symbols that the attributes of an op name.
-fn collect(op: OpRef<'_>, found: &mut Vec<Name>) {
+/// Adds the symbols that the attributes of an op name, each as often as they do.
+pub fn collect(op: OpRef<'_>, found: &mut Vec<Name>) {
     let attributes = op.properties().iter().flatten().chain(op.attributes().iter().map(|(_, a)| a));
     attributes.for_each(|a| collect_in(a, found));
 }

@@ -1,82 +1,311 @@
-//! Large constants of a program as arguments of its entry function, and back: a program without its weights is small, and the weights
-//! can lie in a file of their own.
+//! Large constants of a program as arguments or as resources without contents, and back: a program without its weights is small, and the
+//! weights can lie in a file of their own.
+//!
+//! An argument stands for a constant of its function or of one that is called from there; every call on the way passes it on. It has the
+//! name of the constant as an attribute, and in the function of the constant the place where that stood.
 
-use crate::refine_arguments::{bind_argument, entry_function, set_argument_attributes, set_signature};
+use crate::calls::{callee, callees_first};
+use crate::refine_arguments::{entry_function, one_block, set_argument_attributes, set_signature};
+use crate::symbols;
 use hlo::ops::ConstantOp;
-use mlir::attrs::{DenseElements, Dictionary};
+use mlir::attrs::{AttrKind, DenseElements, Dictionary, Name, Resource};
+use mlir::ir::Loc;
 use mlir::pass::Options;
 use mlir::rewrite::Rewriter;
-use mlir::{Attribute, Diagnostic, Module, OpId, OpRef, Type};
-use side_dialects::func::FuncOp;
+use mlir::{Attribute, Diagnostic, Module, OpId, OpRef, Type, Value};
+use side_dialects::func::{CallOp, FuncOp};
+use std::collections::{HashMap, HashSet};
 
 /// The attribute of an argument that stands for a constant: the name of the constant.
 pub const WEIGHT: &str = "stablo.weight";
 
-/// Makes constants of at least `min_bytes` bytes, splats aside, arguments of the entry function, after the others. Returns their names
-/// and elements. Constants in other functions stay.
+/// The attribute of such an argument in the function of the constant: how many ops of the function stood before it.
+pub const POSITION: &str = "stablo.weight_position";
+
+/// What stands for a constant in a program without its weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WeightForm {
+    /// An argument of the entry function.
+    Arguments,
+    /// A resource without contents, in the place of the elements.
+    Resources,
+}
+
+/// A constant that is to be moved, or that has been.
+#[derive(Clone)]
+struct Weight {
+    name: String,
+    ty: Type,
+    loc: Loc,
+    /// The constant, and how many ops of the function stand before it; none if it is of another function.
+    own: Option<(OpId, usize)>,
+}
+
+/// Moves constants of at least `min_bytes` bytes, splats aside, out of the program. Returns their names, which are those of their
+/// functions with a number, and their elements. As arguments, they come after the others; functions that something else than calls from
+/// the entry function refers to keep theirs.
 ///
 /// # Errors
-/// There is no entry function.
-pub fn extract_weights(module: &mut Module, min_bytes: usize) -> Result<Vec<(String, DenseElements)>, Diagnostic> {
-    let root = module.top().id();
-    let function = entry_function(module, root)?.id();
-    let constants: Vec<(OpId, DenseElements)> = module
-        .walk(function)
-        .filter(|op| op.is(ConstantOp::DEF))
-        .filter_map(|op| Some((op.id(), op.attr("value")?.as_dense()?.clone())))
-        .filter(|(_, elements)| !elements.is_splat() && elements.data().len() >= min_bytes)
-        .collect();
-    let options = Options::defaults(&[]);
-    let mut rw = Rewriter::new(module, &options);
-    let view = FuncOp(rw.op(function));
-    let Some(block) = rw.entry(view.body()) else { return Ok(Vec::new()) };
-    let (inputs, results) = view.signature();
-    let (mut inputs, results) = (inputs.to_vec(), results.to_vec());
-    let mut attributes = view.arg_attrs().and_then(Attribute::as_array).map(<[Attribute]>::to_vec).unwrap_or_default();
-    attributes.resize(inputs.len(), Dictionary::default().into());
-    let mut weights = Vec::with_capacity(constants.len());
-    for (number, (constant, elements)) in constants.into_iter().enumerate() {
-        let name = format!("weight_{number}");
-        let (ty, loc) = (rw.op(constant).result_type(0).clone(), rw.op(constant).loc().clone());
-        let argument = rw.module_mut().add_argument(block, ty.clone(), loc);
-        rw.replace(constant, &[argument]);
-        let mut dictionary = Dictionary::default();
-        dictionary.set(WEIGHT, Attribute::string(&name));
-        attributes.push(dictionary.into());
-        inputs.push(ty);
-        weights.push((name, elements));
+/// As arguments: there is no entry function, or something refers to it.
+pub fn extract_weights(
+    module: &mut Module,
+    min_bytes: usize,
+    form: WeightForm,
+) -> Result<Vec<(String, DenseElements)>, Diagnostic> {
+    let functions = match form {
+        WeightForm::Arguments => extendable(module)?,
+        WeightForm::Resources => {
+            module.walk(module.top().id()).filter(|op| op.is(FuncOp::DEF)).map(OpRef::id).collect()
+        }
+    };
+    let mut names = HashSet::new();
+    let mut found: HashMap<OpId, Vec<Weight>> = HashMap::new();
+    let mut weights = Vec::new();
+    for &function in &functions {
+        let own = found.entry(function).or_default();
+        for (position, op) in module.walk(function).enumerate() {
+            if !op.is(ConstantOp::DEF) || !op.attributes().is_empty() {
+                continue;
+            }
+            let Some(elements) = op.attr("value").and_then(Attribute::as_dense) else { continue };
+            if elements.is_splat() || elements.data().len() < min_bytes {
+                continue;
+            }
+            let name = unique(&mut names, module.op(function), own.len());
+            let (ty, loc) = (op.result_type(0).clone(), op.loc().clone());
+            own.push(Weight { name: name.clone(), ty, loc, own: Some((op.id(), position)) });
+            weights.push((name, elements.clone()));
+        }
     }
-    set_argument_attributes(rw.module_mut(), function, attributes);
-    set_signature(rw.module_mut(), function, inputs, results);
+    match form {
+        WeightForm::Arguments => to_arguments(module, &functions, found),
+        WeightForm::Resources => {
+            for weight in found.into_values().flatten() {
+                let Some((constant, _)) = weight.own else { continue };
+                let resource = Resource::new(weight.name.as_str());
+                module.set_attr(constant, "value", AttrKind::DenseResource { ty: weight.ty, resource }.into());
+            }
+        }
+    }
     Ok(weights)
 }
 
-/// Makes the arguments that [`extract_weights`] added constants again, with the elements that `find` gives for a name and a type.
+/// A name that is not among `names`: that of the function, and a number.
+fn unique(names: &mut HashSet<String>, function: OpRef<'_>, number: usize) -> String {
+    let stem = format!("{}.{number}", function.symbol_name().unwrap_or("function"));
+    // Modules may stand in modules, with functions of equal names.
+    let mut name = stem.clone();
+    let mut copy = 1;
+    while !names.insert(name.clone()) {
+        copy += 1;
+        name = format!("{stem}.{copy}");
+    }
+    name
+}
+
+/// The functions that can get more arguments: the entry function, and those that nothing refers to but calls from such functions. Each
+/// comes after those that call it.
+fn extendable(module: &Module) -> Result<Vec<OpId>, Diagnostic> {
+    let root = module.top().id();
+    let entry = entry_function(module, root)?.id();
+    let mut mentioned = Vec::new();
+    let mut calls: HashMap<OpId, Vec<OpId>> = HashMap::new();
+    for op in module.walk(root) {
+        symbols::collect(op, &mut mentioned);
+        if let (true, Some(callee)) = (op.is(CallOp::DEF), callee(op)) {
+            let caller = std::iter::successors(Some(op), |op| op.parent()).find(|op| op.is(FuncOp::DEF));
+            calls.entry(callee.id()).or_default().extend(caller.map(OpRef::id));
+        }
+    }
+    let mut mentions: HashMap<Name, usize> = HashMap::new();
+    mentioned.into_iter().for_each(|name| *mentions.entry(name).or_default() += 1);
+    let mentions = |function: OpId| {
+        let name = module.op(function).symbol_name().unwrap_or("");
+        mentions.iter().find(|(mentioned, _)| &***mentioned == name).map_or(0, |(_, count)| *count)
+    };
+    if mentions(entry) > 0 {
+        return Err(module
+            .op(entry)
+            .error("weight", "the program refers to its entry function, which so can get no arguments"));
+    }
+    let mut order = vec![entry];
+    for function in callees_first(module).into_iter().rev().filter(|&f| f != entry) {
+        let op = module.op(function);
+        let is_private = op.attr("sym_visibility").and_then(Attribute::as_str) == Some("private");
+        let Some(callers) = calls.get(&function).filter(|_| is_private && one_block(op).is_ok()) else { continue };
+        if callers.len() == mentions(function) && callers.iter().all(|caller| order.contains(caller)) {
+            order.push(function);
+        }
+    }
+    Ok(order)
+}
+
+/// Gives functions, each of which comes after those that call it, arguments for their own constants and those of the functions that they
+/// call.
+fn to_arguments(module: &mut Module, functions: &[OpId], mut weights: HashMap<OpId, Vec<Weight>>) {
+    let calls_in = |module: &Module, function: OpId, weights: &HashMap<OpId, Vec<Weight>>| -> Vec<(OpId, OpId)> {
+        let called = |op: OpRef<'_>| callee(op).filter(|f| weights.contains_key(&f.id())).map(|f| (op.id(), f.id()));
+        module.walk(function).filter_map(called).collect()
+    };
+    for &function in functions.iter().rev() {
+        for (_, callee) in calls_in(module, function, &weights) {
+            let passed = weights[&callee].clone();
+            let known = weights.entry(function).or_default();
+            for weight in passed {
+                if known.iter().all(|k| k.name != weight.name) {
+                    known.push(Weight { own: None, ..weight });
+                }
+            }
+        }
+    }
+    let options = Options::defaults(&[]);
+    let mut rw = Rewriter::new(module, &options);
+    for &function in functions {
+        let view = FuncOp(rw.op(function));
+        let Some(block) = rw.entry(view.body()) else { continue };
+        let (inputs, results) = view.signature();
+        let (mut inputs, results) = (inputs.to_vec(), results.to_vec());
+        let mut attributes = argument_attributes(view);
+        let mut arguments: HashMap<&str, Value> = HashMap::new();
+        for weight in &weights[&function] {
+            let argument = rw.module_mut().add_argument(block, weight.ty.clone(), weight.loc.clone());
+            arguments.insert(&weight.name, argument);
+            let mut dictionary = Dictionary::default();
+            dictionary.set(WEIGHT, Attribute::string(&weight.name));
+            if let Some((constant, position)) = weight.own {
+                rw.replace(constant, &[argument]);
+                dictionary.set(POSITION, Attribute::i64(position as i64));
+            }
+            attributes.push(dictionary.into());
+            inputs.push(weight.ty.clone());
+        }
+        for (call, callee) in calls_in(&rw, function, &weights) {
+            let mut operands = rw.op(call).operands().to_vec();
+            operands.extend(weights[&callee].iter().filter_map(|weight| arguments.get(weight.name.as_str())));
+            rw.set_operands(call, &operands);
+        }
+        set_argument_attributes(rw.module_mut(), function, attributes);
+        set_signature(rw.module_mut(), function, inputs, results);
+    }
+}
+
+/// The dictionaries of all arguments.
+fn argument_attributes(function: FuncOp<'_>) -> Vec<Attribute> {
+    let attributes = function.arg_attrs().and_then(Attribute::as_array);
+    let mut attributes = attributes.map(<[Attribute]>::to_vec).unwrap_or_default();
+    attributes.resize(function.signature().0.len(), Dictionary::default().into());
+    attributes
+}
+
+/// Makes what [`extract_weights`] put in the places of constants constants again, with the elements that `find` gives for a name and a
+/// type.
 ///
 /// # Errors
-/// There is no entry function, or it has no such arguments; what `find` says, at the function.
+/// Nothing stands for a constant; what `find` says, at the function or constant.
 pub fn insert_weights(
     module: &mut Module,
     find: &mut dyn FnMut(&str, &Type) -> Result<Attribute, String>,
 ) -> Result<(), Diagnostic> {
     let root = module.top().id();
-    let function = entry_function(module, root)?.id();
-    let options = Options::defaults(&[]);
-    let mut rw = Rewriter::new(module, &options);
     let mut inserted = false;
-    // From the last on, so that those before keep their places.
-    for index in (0..FuncOp(rw.op(function)).signature().0.len()).rev() {
-        let Some(name) = weight_name(rw.op(function), index).map(str::to_string) else { continue };
-        let ty = FuncOp(rw.op(function)).signature().0[index].clone();
-        let value = find(&name, &ty).map_err(|why| rw.op(function).error("weight", why))?;
-        bind_argument(&mut rw, function, index, value);
+    let empty: Vec<(OpId, String, Type)> = module.walk(root).filter_map(empty_resource).collect();
+    for (constant, name, ty) in empty {
+        let value = find(&name, &ty).map_err(|why| module.op(constant).error("weight", why))?;
+        module.set_attr(constant, "value", value);
         inserted = true;
     }
-    if inserted {
-        return Ok(());
+    let functions = module.walk(root).filter_map(FuncOp::cast).filter(|f| !f.is_declaration());
+    let weights: HashMap<OpId, Vec<usize>> = functions
+        .map(|f| (f.id(), (0..f.signature().0.len()).filter(|&i| weight_name(*f, i).is_some()).collect::<Vec<_>>()))
+        .filter(|(_, indices)| !indices.is_empty())
+        .collect();
+    if weights.is_empty() && !inserted {
+        let message =
+            format!("nothing stands for a constant: no argument has the attribute {WEIGHT}, and no resource is empty");
+        return Err(module.top().error("weight", message));
     }
-    let message = format!("no argument stands for a constant: none has the attribute {WEIGHT}");
-    Err(rw.op(function).error("weight", message))
+    let functions: Vec<OpId> = module.walk(root).map(OpRef::id).filter(|op| weights.contains_key(op)).collect();
+    let calls: Vec<(OpId, OpId)> = module
+        .walk(root)
+        .filter_map(|op| Some((op.id(), callee(op)?.id())))
+        .filter(|(_, f)| weights.contains_key(f))
+        .collect();
+    let options = Options::defaults(&[]);
+    let mut rw = Rewriter::new(module, &options);
+    for (call, callee) in calls {
+        let operands = rw.op(call).operands().iter().enumerate();
+        let kept: Vec<Value> =
+            operands.filter(|(i, _)| !weights[&callee].contains(i)).map(|(_, &value)| value).collect();
+        rw.set_operands(call, &kept);
+    }
+    for function in functions {
+        insert_in(&mut rw, function, &weights[&function], find)?;
+    }
+    Ok(())
+}
+
+/// The name and type of the constant that a resource without contents stands for.
+fn empty_resource(op: OpRef<'_>) -> Option<(OpId, String, Type)> {
+    match &**op.attr("value").filter(|_| op.is(ConstantOp::DEF))? {
+        AttrKind::DenseResource { ty, resource } if resource.blob().is_none() => {
+            Some((op.id(), resource.key().to_string(), ty.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// Makes arguments of a function constants where they stood. Those that only were passed on to calls just go.
+fn insert_in(
+    rw: &mut Rewriter<'_>,
+    function: OpId,
+    indices: &[usize],
+    find: &mut dyn FnMut(&str, &Type) -> Result<Attribute, String>,
+) -> Result<(), Diagnostic> {
+    let view = FuncOp(rw.op(function));
+    let Some(block) = rw.entry(view.body()) else { return Ok(()) };
+    let mut attributes = argument_attributes(view);
+    let (inputs, results) = view.signature();
+    let (mut inputs, results) = (inputs.to_vec(), results.to_vec());
+    let position = |i: &usize| attributes[*i].as_dictionary().and_then(|d| d.get(POSITION)?.as_i64());
+    let mut constants: Vec<(Option<i64>, usize)> = indices.iter().map(|i| (position(i), *i)).collect();
+    // Each position counts the constants before it.
+    constants.sort_unstable();
+    rw.module_mut().build_uses();
+    for (position, index) in constants {
+        let Some(&argument) = rw.arguments(block).get(index) else { continue };
+        if position.is_none() && rw.is_unused(argument) {
+            continue;
+        }
+        let (ty, loc) = (rw.ty(argument).clone(), rw.argument_locs(block)[index].clone());
+        let name = weight_name(rw.op(function), index).unwrap_or_default();
+        let value = find(name, &ty).map_err(|why| rw.op(function).error("weight", why))?;
+        let next = position.and_then(|n| rw.walk(function).nth(usize::try_from(n).ok()?)).map(OpRef::id);
+        match next.filter(|&next| precedes_uses(rw, next, argument)) {
+            Some(next) => rw.before(next),
+            None => rw.at_start(block),
+        }
+        rw.set_loc(loc);
+        let constant = rw.make(ConstantOp::DEF, []).attr("value", value).result(ty);
+        rw.replace_uses(argument, constant);
+    }
+    for &index in indices.iter().rev() {
+        rw.module_mut().erase_argument(block, index);
+        inputs.remove(index);
+        attributes.remove(index);
+    }
+    set_argument_attributes(rw.module_mut(), function, attributes);
+    set_signature(rw.module_mut(), function, inputs, results);
+    Ok(())
+}
+
+/// Whether what stands before `next` in its block may be used wherever `value` is: the program may have changed since.
+fn precedes_uses(module: &Module, next: OpId, value: Value) -> bool {
+    let block = module.op(next).block();
+    module.users(value).iter().all(|&user| {
+        let mut around = std::iter::successors(Some(module.op(user)), |op| op.parent());
+        let in_block = around.find(|op| op.block() == block).map(OpRef::id);
+        block.is_some() && in_block.is_some_and(|op| op == next || module.is_before_in_block(next, op))
+    })
 }
 
 /// The name of the constant that an argument stands for.

@@ -433,11 +433,6 @@ impl EntryReader<'_, '_> {
         self.cursor.offset()
     }
 
-    /// Whether all has been read.
-    pub(super) fn is_empty(&self) -> bool {
-        self.cursor.is_empty()
-    }
-
     /// An error at the next byte.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use super::builtin::{BUILTIN_BYTECODE, string_number};
 use super::cursor::{Cursor, Read, ReadError, check_index};
 use super::encoding::{EntryReader, FileRange};
+use super::fields::{self, Notes};
 use super::{DialectBytecode, Section, version};
 use crate::attrs::{Attribute, Name, Resource};
 use crate::diag::Diagnostics;
@@ -13,14 +14,18 @@ use crate::types::Type;
 use numerics::Bytes;
 
 /// Strings: their number, their sizes from the last to the first, and their bytes from the first to the last.
-pub(super) fn read_strings(mut cursor: Cursor<'_>) -> Read<Vec<&[u8]>> {
+pub(super) fn read_strings<'a>(mut cursor: Cursor<'a>, notes: &Notes) -> Read<Vec<&'a [u8]>> {
+    let at = cursor.offset();
     let count = cursor.count("strings")?;
     let sizes = (0..count).map(|_| cursor.varint()).collect::<Read<Vec<_>>>()?;
-    let string = |size: u64| match cursor.bytes(size)? {
-        [string @ .., 0] => Ok(string),
-        _ => cursor.error("a string without its end"),
+    notes.add(at..cursor.offset(), || format!("{count} strings, and their sizes from the last to the first"));
+    let string = |(number, size): (usize, u64)| {
+        let at = cursor.offset();
+        let [string @ .., 0] = cursor.bytes(size)? else { return cursor.error("a string without its end") };
+        notes.add(at..cursor.offset(), || format!("string {number}: {:?}", String::from_utf8_lossy(string)));
+        Ok(string)
     };
-    sizes.into_iter().rev().map(string).collect()
+    sizes.into_iter().rev().enumerate().map(string).collect()
 }
 
 /// A dialect that something in the file belongs to.
@@ -57,10 +62,17 @@ pub(super) struct Entries<'a> {
     names: Vec<Option<Name>>,
     pub(super) resources: Vec<Resource>,
     depth: usize,
+    pub(super) notes: Notes,
 }
 
 impl<'a> Entries<'a> {
-    pub(super) fn new(shared: &'a Bytes, bytes: &'a [u8], version: u64, registry: &'static Registry) -> Entries<'a> {
+    pub(super) fn new(
+        shared: &'a Bytes,
+        bytes: &'a [u8],
+        version: u64,
+        registry: &'static Registry,
+        notes: Notes,
+    ) -> Entries<'a> {
         Entries {
             shared,
             bytes,
@@ -73,6 +85,7 @@ impl<'a> Entries<'a> {
             names: Vec::new(),
             resources: Vec::new(),
             depth: 0,
+            notes,
         }
     }
 
@@ -153,11 +166,12 @@ impl<'a> Entries<'a> {
         let slot = &self.attributes[i];
         let (range, dialect, encoded) = (slot.range.clone(), slot.dialect, slot.encoded);
         let attribute = if encoded {
-            self.decode(range, dialect, DialectBytecode::read_attribute)?
+            self.decode(range.clone(), dialect, DialectBytecode::read_attribute)?
         } else {
-            self.parse(range, parse_attribute)?
+            self.parse(range.clone(), parse_attribute)?
         };
         self.depth -= 1;
+        self.notes.add(range, || format!("attribute {i}: {}", fields::text_of(&attribute)));
         self.attributes[i].state = State::Done(attribute.clone());
         Ok(attribute)
     }
@@ -173,13 +187,27 @@ impl<'a> Entries<'a> {
         let slot = &self.types[i];
         let (range, dialect, encoded) = (slot.range.clone(), slot.dialect, slot.encoded);
         let ty = if encoded {
-            self.decode(range, dialect, DialectBytecode::read_type)?
+            self.decode(range.clone(), dialect, DialectBytecode::read_type)?
         } else {
-            self.parse(range, parse_type)?
+            self.parse(range.clone(), parse_type)?
         };
         self.depth -= 1;
+        self.notes.add(range, || format!("type {i}: {ty}"));
         self.types[i].state = State::Done(ty.clone());
         Ok(ty)
+    }
+
+    /// Notes the entries that nothing refers to.
+    pub(super) fn note_unused(&self) {
+        fn note<T>(what: &str, slots: &[Slot<T>], notes: &Notes) {
+            for (number, slot) in slots.iter().enumerate().filter(|(_, slot)| matches!(slot.state, State::Unread)) {
+                notes.add(slot.range.clone(), || format!("{what} {number}, which nothing uses"));
+            }
+        }
+        if self.notes.are_wanted() {
+            note("attribute", &self.attributes, &self.notes);
+            note("type", &self.types, &self.notes);
+        }
     }
 
     fn enter<T>(&self, slot: &Slot<T>, at: usize) -> Read<()> {
@@ -239,8 +267,10 @@ impl<'a> Entries<'a> {
         versions: &mut Vec<(String, Vec<u64>)>,
     ) -> Read<Vec<(OpName, bool)>> {
         let mut cursor = Cursor::new(self.bytes, range);
+        let at = cursor.offset();
         let count = cursor.count("dialects")?;
-        for _ in 0..count {
+        self.notes.add(at..cursor.offset(), || format!("{count} dialects"));
+        for number_of_dialect in 0..count {
             let at = cursor.offset();
             let (number, versioned) = if self.version < version::DIALECT_VERSIONS {
                 (cursor.varint()?, false)
@@ -257,16 +287,21 @@ impl<'a> Entries<'a> {
                 }
                 versions.push((name.to_string(), numbers));
             }
+            self.notes.add(at..cursor.offset(), || format!("dialect {number_of_dialect}: {name}"));
             let bytecode = self.registry.dialect(&name).and_then(|d| d.bytecode);
             self.dialects.push(ReadDialect { name, bytecode });
         }
         if self.version >= version::ELIDED_ARGUMENT_LOCATIONS {
-            cursor.varint()?;
+            let at = cursor.offset();
+            let count = cursor.varint()?;
+            self.notes.add(at..cursor.offset(), || format!("{count} op names"));
         }
         let mut names = Vec::new();
         while !cursor.is_empty() {
+            let at = cursor.offset();
             let dialect = cursor.index(self.dialects.len(), "dialect")?;
             let count = cursor.count("op names")?;
+            self.notes.add(at..cursor.offset(), || format!("{count} op names of {}", self.dialects[dialect].name));
             for _ in 0..count {
                 let at = cursor.offset();
                 let (number, declared) = if self.version < version::PROPERTIES {
@@ -277,6 +312,7 @@ impl<'a> Entries<'a> {
                 let mnemonic = self.utf8(number, at)?;
                 let dialect = &self.dialects[dialect].name;
                 let name = if mnemonic.is_empty() { dialect.to_string() } else { format!("{dialect}.{mnemonic}") };
+                self.notes.add(at..cursor.offset(), || format!("op name {}: {name}", names.len()));
                 let name = match self.registry.op(&name) {
                     Some(def) => OpName::Registered(def),
                     None => OpName::Unregistered(name.into()),
@@ -289,36 +325,46 @@ impl<'a> Entries<'a> {
 
     /// Where the attributes and types stand.
     pub(super) fn read_offsets(&mut self, mut offsets: Cursor<'_>, data: FileRange) -> Read<()> {
+        let at = offsets.offset();
         let attributes = offsets.count("attributes")?;
         let types = offsets.count("types")?;
+        self.notes.add(at..offsets.offset(), || format!("{attributes} attributes, {types} types"));
         let mut data = Cursor::new(self.bytes, data);
         while self.attributes.len() < attributes {
-            self.read_group(&mut offsets, &mut data, attributes, |e| &mut e.attributes)?;
+            self.read_group("attribute", &mut offsets, &mut data, attributes, |e| &mut e.attributes)?;
         }
         self.names.resize(self.attributes.len(), None);
         while self.types.len() < types {
-            self.read_group(&mut offsets, &mut data, types, |e| &mut e.types)?;
+            self.read_group("type", &mut offsets, &mut data, types, |e| &mut e.types)?;
         }
         Ok(())
     }
 
     fn read_group<T>(
         &mut self,
+        what: &str,
         offsets: &mut Cursor<'_>,
         data: &mut Cursor<'_>,
         total: usize,
         table: for<'e> fn(&'e mut Entries<'a>) -> &'e mut Vec<Slot<T>>,
     ) -> Read<()> {
+        let start = offsets.offset();
         let dialect = offsets.index(self.dialects.len(), "dialect")?;
         let at = offsets.offset();
         let count = offsets.count("attributes or types")?;
+        let notes = self.notes.clone();
+        notes.add(start..offsets.offset(), || format!("{count} {what}s of {}", self.dialects[dialect].name));
         let slots = table(self);
         if count == 0 || slots.len() + count > total {
             let message = format!("a group of {count}, where {} are left", total - slots.len());
             return Err(ReadError { offset: at, message });
         }
         for _ in 0..count {
+            let at = offsets.offset();
             let (size, encoded) = offsets.varint_with_flag()?;
+            notes.add(at..offsets.offset(), || {
+                format!("{what} {}: {size} bytes{}", slots.len(), if encoded { "" } else { " of text" })
+            });
             slots.push(Slot { range: data.range(size)?, dialect, encoded, state: State::Unread });
         }
         Ok(())

@@ -13,6 +13,7 @@ mod cursor;
 mod emitter;
 mod encoding;
 mod entries;
+mod fields;
 mod numbering;
 mod properties;
 mod reader;
@@ -26,6 +27,7 @@ pub use emitter::Encoded;
 pub use encoding::{
     AttrEncoding, AttrTarget, CustomEncodings, DialectBytecode, EntryReader, EntryWriter, Field, TypeEncoding, always,
 };
+pub use fields::FileField;
 pub use reader::{ReadOptions, ReadOutput, read};
 pub use writer::{WriteOptions, write};
 
@@ -109,6 +111,21 @@ mod mask {
     pub const REGIONS: u8 = 16;
     pub const USE_LIST_ORDERS: u8 = 32;
     pub const PROPERTIES: u8 = 64;
+
+    /// What the bits of a mask stand for.
+    pub fn names(mask: u8) -> String {
+        const NAMES: [(u8, &str); 7] = [
+            (ATTRIBUTES, "attributes"),
+            (PROPERTIES, "properties"),
+            (RESULTS, "results"),
+            (OPERANDS, "operands"),
+            (SUCCESSORS, "successors"),
+            (USE_LIST_ORDERS, "use-list orders"),
+            (REGIONS, "regions"),
+        ];
+        let names: Vec<&str> = NAMES.iter().filter(|(bit, _)| mask & bit != 0).map(|(_, name)| *name).collect();
+        if names.is_empty() { "nothing else".to_string() } else { names.join(", ") }
+    }
 }
 
 /// Kinds of resources.
@@ -116,4 +133,14 @@ mod resource_kind {
     pub const BLOB: u8 = 0;
     pub const BOOL: u8 = 1;
     pub const STRING: u8 = 2;
+
+    /// What users call it.
+    pub fn name(kind: u8) -> &'static str {
+        match kind {
+            BLOB => "a blob",
+            BOOL => "a boolean",
+            STRING => "a string",
+            _ => "an unknown kind",
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Properties: the inherent attributes of an op, in the alphabetical order of their names, then the sizes of its segments.
 
 use super::encoding::{EntryReader, EntryWriter};
+use super::fields;
 use super::{Read, version};
 use crate::attrs::{AttrKind, Attribute};
 use crate::ir::OpRef;
@@ -75,6 +76,26 @@ pub(super) fn read(
     order: &PropertyOrder,
     entry: &mut EntryReader<'_, '_>,
 ) -> Read<SmallVec<[Option<Attribute>; 2]>> {
+    let start = entry.cursor.clone();
+    read_known(def.attributes.len(), def, order, entry).or_else(|error| {
+        // A writer of an older version knows fewer optional attributes, and lacks those that are declared last.
+        for known in (0..def.attributes.len()).rev() {
+            entry.cursor = start.clone();
+            if let Ok(properties) = read_known(known, def, order, entry) {
+                return Ok(properties);
+            }
+        }
+        Err(error)
+    })
+}
+
+/// Reads all there is, as the properties of an op of which the writer knew only the first `known` attributes and those that are required.
+fn read_known(
+    known: usize,
+    def: &'static OpDef,
+    order: &PropertyOrder,
+    entry: &mut EntryReader<'_, '_>,
+) -> Read<SmallVec<[Option<Attribute>; 2]>> {
     let mut properties = smallvec![None; def.attributes.len()];
     if entry.version() < version::SEGMENT_SIZES {
         for &(slot, _) in &order.segments {
@@ -82,8 +103,7 @@ pub(super) fn read(
         }
     }
     for &(slot, optional) in &order.attributes {
-        // A writer of an older version knows fewer optional attributes.
-        if optional && entry.is_empty() {
+        if optional && slot >= known {
             continue;
         }
         properties[slot] = if optional { entry.optional_attribute()? } else { Some(entry.attribute()?) };
@@ -94,7 +114,17 @@ pub(super) fn read(
             properties[slot] = Some(AttrKind::DenseArray { element: Type::i32(), values }.into());
         }
     }
-    Ok(properties)
+    match entry.cursor.remaining() {
+        0 => Ok(properties),
+        left => entry.error(format!("{left} bytes are left after the properties of {}", def.name)),
+    }
+}
+
+/// Properties with their names.
+pub(super) fn text_of(def: &'static OpDef, properties: &[Option<Attribute>]) -> String {
+    let present = def.attributes.iter().zip(properties).filter_map(|(slot, value)| Some((slot.name, value.as_ref()?)));
+    let entries: Vec<String> = present.map(|(name, value)| format!("{name} = {}", fields::text_of(value))).collect();
+    format!("{} of {}", entries.join(", "), def.name)
 }
 
 fn segment_sizes(attribute: Option<&Attribute>, count: usize) -> Vec<i64> {

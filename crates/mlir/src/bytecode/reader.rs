@@ -3,7 +3,9 @@
 use super::cursor::{Cursor, Read, ReadError};
 use super::encoding::{EntryReader, FileRange};
 use super::entries::{Entries, read_strings};
+use super::fields::{self, FileField, Notes};
 use super::properties::{self, PropertyOrders};
+use super::use_lists::{self, ReadOrder};
 use super::{MAGIC, Section, mask, resources, version};
 use crate::attrs::{Attribute, Dictionary};
 use crate::diag::{Diagnostic, Diagnostics};
@@ -20,6 +22,8 @@ use std::ops::Range;
 pub struct ReadOptions {
     /// Whether ops of dialects that are not registered are kept as they are.
     pub allow_unregistered_dialects: bool,
+    /// Whether [`ReadOutput::fields`] are wanted.
+    pub note_fields: bool,
 }
 
 /// What bytecode says.
@@ -36,6 +40,8 @@ pub struct ReadOutput {
     pub dialect_versions: Vec<(String, Vec<u64>)>,
     /// The sections, with their ranges of bytes.
     pub sections: Vec<(&'static str, Range<usize>)>,
+    /// What the parts of the file mean, as far as it could be read, in its order.
+    pub fields: Vec<FileField>,
 }
 
 /// Reads a module. Constants and resources share the bytes of `file`.
@@ -47,8 +53,12 @@ pub fn read(file: &Bytes, registry: &'static Registry, options: ReadOptions) -> 
         producer: String::new(),
         dialect_versions: Vec::new(),
         sections: Vec::new(),
+        fields: Vec::new(),
     };
-    if let Err(error) = read_file(file, registry, options, &mut output) {
+    let notes = Notes::new(options);
+    let result = read_file(file, registry, options, &notes, &mut output);
+    output.fields = notes.finish();
+    if let Err(error) = result {
         let section = output.sections.iter().find(|(_, range)| range.contains(&error.offset));
         let place = section.map_or("outside of the sections", |(name, _)| name);
         let message = format!("{} (at byte {}, {place})", error.message, error.offset);
@@ -58,23 +68,35 @@ pub fn read(file: &Bytes, registry: &'static Registry, options: ReadOptions) -> 
     output
 }
 
-fn read_file(file: &Bytes, registry: &'static Registry, options: ReadOptions, output: &mut ReadOutput) -> Read<()> {
+fn read_file(
+    file: &Bytes,
+    registry: &'static Registry,
+    options: ReadOptions,
+    notes: &Notes,
+    output: &mut ReadOutput,
+) -> Read<()> {
     let bytes: &[u8] = file;
     let mut cursor = Cursor::new(bytes, 0..bytes.len());
     if cursor.bytes(4)? != MAGIC {
         return Err(ReadError { offset: 0, message: "bytecode begins with `ML\\xefR`".to_string() });
     }
+    notes.add(0..4, || "bytecode".to_string());
     output.version = cursor.varint()?;
+    notes.add(4..cursor.offset(), || format!("version {} of the format", output.version));
+    let at = cursor.offset();
     if output.version > version::CURRENT {
         let message = format!("bytecode of version {}; the newest known is {}", output.version, version::CURRENT);
         return cursor.error(message);
     }
     output.producer = String::from_utf8_lossy(cursor.zero_terminated()?).into_owned();
+    notes.add(at..cursor.offset(), || format!("producer: {:?}", output.producer));
     let mut sections: [Option<FileRange>; Section::ALL.len()] = Default::default();
     while !cursor.is_empty() {
         let at = cursor.offset();
         let (kind, range) = cursor.section()?;
-        output.sections.push((kind.map_or("an unknown section", Section::name), range.clone()));
+        let name = kind.map_or("an unknown section", Section::name);
+        notes.add(at..range.start, || format!("section of {name}, {} bytes", range.len()));
+        output.sections.push((name, range.clone()));
         if let Some(kind) = kind
             && sections[kind as usize].replace(range).is_some()
         {
@@ -85,11 +107,11 @@ fn read_file(file: &Bytes, registry: &'static Registry, options: ReadOptions, ou
         Some(range) => Ok(range),
         None => Err(ReadError { offset: bytes.len(), message: format!("the section of {} is missing", kind.name()) }),
     };
-    let mut entries = Entries::new(file, bytes, output.version, registry);
-    entries.strings = read_strings(Cursor::new(bytes, section(Section::Strings)?))?;
+    let mut entries = Entries::new(file, bytes, output.version, registry, notes.clone());
+    entries.strings = read_strings(Cursor::new(bytes, section(Section::Strings)?), notes)?;
     let op_names = entries.read_dialects(section(Section::Dialects)?, &mut output.dialect_versions)?;
     let property_table = match section(Section::Properties) {
-        Ok(range) => read_property_table(Cursor::new(bytes, range))?,
+        Ok(range) => read_property_table(Cursor::new(bytes, range), notes)?,
         Err(_) => Vec::new(),
     };
     let offsets = section(Section::AttrTypeOffsets)?;
@@ -109,16 +131,24 @@ fn read_file(file: &Bytes, registry: &'static Registry, options: ReadOptions, ou
         scopes: Vec::new(),
         stand_in: None,
         forward_uses: Vec::new(),
+        depth: 0,
+        use_orders: Vec::new(),
     };
-    reader.read(Cursor::new(bytes, ir))
+    reader.read(Cursor::new(bytes, ir))?;
+    reader.entries.note_unused();
+    Ok(())
 }
 
 /// Properties: their number, and the bytes of each after their size.
-fn read_property_table(mut cursor: Cursor<'_>) -> Read<Vec<FileRange>> {
+fn read_property_table(mut cursor: Cursor<'_>, notes: &Notes) -> Read<Vec<FileRange>> {
+    let at = cursor.offset();
     let count = cursor.count("properties")?;
+    notes.add(at..cursor.offset(), || format!("properties of {count} kinds"));
     (0..count)
-        .map(|_| {
+        .map(|number| {
+            let at = cursor.offset();
             let size = cursor.varint()?;
+            notes.add(at..cursor.offset(), || format!("properties {number}: {size} bytes"));
             cursor.range(size)
         })
         .collect()
@@ -160,11 +190,17 @@ struct IrReader<'a, 'm> {
     stand_in: Option<Value>,
     /// Uses of such values: op, operand, number of the value, depth of the scope, offset.
     forward_uses: Vec<(OpId, usize, usize, usize, usize)>,
+    /// In how many regions the next op lies.
+    depth: usize,
+    /// Orders of uses, which make sense once all uses are there.
+    use_orders: Vec<(Value, ReadOrder)>,
 }
 
 impl<'a> IrReader<'a, '_> {
     fn read(&mut self, mut cursor: Cursor<'a>) -> Read<()> {
+        let at = cursor.offset();
         let (count, has_arguments) = cursor.varint_with_flag()?;
+        self.note(at, &cursor, || format!("{count} ops"));
         if has_arguments {
             return cursor.error("the top of a program has no arguments");
         }
@@ -189,13 +225,15 @@ impl<'a> IrReader<'a, '_> {
                 tops.into_iter().for_each(|op| self.module.append(block, op));
             }
         }
-        Ok(())
+        use_lists::keep(self.module, std::mem::take(&mut self.use_orders))
     }
 
     /// Reads all regions of the ops on the stack. A frame at the end takes over the position of the one that it was read from.
     fn regions(&mut self, stack: &mut Vec<Frame<'a>>, outer: Option<&mut Cursor<'a>>) -> Read<()> {
         let mut outer = outer;
-        while let Some(frame) = stack.last_mut() {
+        while let Some(depth) = stack.len().checked_sub(1) {
+            self.depth = depth + 1;
+            let frame = &mut stack[depth];
             if frame.ops_left > 0 {
                 frame.ops_left -= 1;
                 let block = frame.block;
@@ -267,13 +305,16 @@ impl<'a> IrReader<'a, '_> {
     fn region_header(&mut self, frame: &mut Frame<'a>) -> Read<()> {
         let region = frame.regions[frame.next_region];
         frame.next_region += 1;
+        let at = frame.cursor.offset();
         let blocks = frame.cursor.count("blocks")?;
         frame.blocks.clear();
         frame.next_block = 0;
         if blocks == 0 {
+            self.note(at, &frame.cursor, || "region of no blocks".to_string());
             return Ok(());
         }
         let values = frame.cursor.count("values")?;
+        self.note(at, &frame.cursor, || format!("region of {blocks} blocks that define {values} values"));
         if let Some(scope) = self.scopes.last_mut() {
             frame.scope_start = scope.values.len();
             frame.next_value = scope.values.len();
@@ -286,12 +327,15 @@ impl<'a> IrReader<'a, '_> {
     fn block_header(&mut self, frame: &mut Frame<'a>, block: BlockId) -> Read<()> {
         let at = frame.cursor.offset();
         let (ops, has_arguments) = frame.cursor.varint_with_flag()?;
+        self.note(at, &frame.cursor, || format!("block of {ops} ops"));
         frame.cursor.check_count(ops, "ops", at)?;
         frame.ops_left = ops;
         if !has_arguments {
             return Ok(());
         }
+        let at = frame.cursor.offset();
         let count = frame.cursor.count("arguments")?;
+        self.note(at, &frame.cursor, || format!("{count} arguments"));
         for _ in 0..count {
             let at = frame.cursor.offset();
             let (ty, located) = if self.entries.version >= version::ELIDED_ARGUMENT_LOCATIONS {
@@ -300,12 +344,20 @@ impl<'a> IrReader<'a, '_> {
                 (frame.cursor.varint()?, true)
             };
             let ty = self.entries.ty(ty, at)?;
+            self.note(at, &frame.cursor, || format!("argument of type {ty}"));
             let loc = if located { self.location(&mut frame.cursor)? } else { Loc::Unknown };
             let value = self.module.add_argument(block, ty, loc);
             self.define(value, &mut frame.next_value, &frame.cursor)?;
         }
-        if self.entries.version >= version::USE_LIST_ORDERS && frame.cursor.byte()? != 0 {
-            skip_use_list_orders(&mut frame.cursor, count)?;
+        if self.entries.version >= version::USE_LIST_ORDERS {
+            let at = frame.cursor.offset();
+            let orders = match frame.cursor.byte()? {
+                0 => Vec::new(),
+                _ => use_lists::read(&mut frame.cursor, count)?,
+            };
+            self.note(at, &frame.cursor, || format!("use-list orders of {} arguments", orders.len()));
+            let arguments = self.module.arguments(block);
+            self.use_orders.extend(orders.into_iter().map(|order| (arguments[order.index], order)));
         }
         Ok(())
     }
@@ -314,6 +366,7 @@ impl<'a> IrReader<'a, '_> {
         let at = cursor.offset();
         let number = cursor.varint()?;
         let location = self.entries.attribute(number, at)?;
+        self.note(at, cursor, || format!("at {}", fields::text_of(&location)));
         match location.as_location() {
             Some(crate::attrs::LocationKind::Unknown) => Ok(Loc::Unknown),
             Some(_) => Ok(Loc::Explicit(location, None)),
@@ -349,7 +402,10 @@ impl<'a> IrReader<'a, '_> {
             let message = format!("the op `{name}` is unknown (allowed by -allow-unregistered-dialect)");
             return Err(ReadError { offset: at, message });
         }
+        self.note(at, cursor, || format!("op {}", name.as_str()));
+        let at = cursor.offset();
         let mask = cursor.byte()?;
+        self.note(at, cursor, || format!("with {}", mask::names(mask)));
         let loc = self.location(cursor)?;
         let mut parts = OpParts::new(name, loc);
         if mask & mask::ATTRIBUTES != 0 {
@@ -362,22 +418,27 @@ impl<'a> IrReader<'a, '_> {
                     message: format!("a dictionary must stand here; found {attribute}"),
                 });
             };
+            self.note(at, cursor, || format!("attributes {}", fields::text_of(&attribute)));
             self.attributes(&mut parts, dictionary);
         }
         if mask & mask::PROPERTIES != 0 {
             self.properties(&mut parts, declared, cursor)?;
         }
         if mask & mask::RESULTS != 0 {
+            let start = cursor.offset();
             let count = cursor.count("results")?;
             for _ in 0..count {
                 let at = cursor.offset();
                 let number = cursor.varint()?;
                 parts.result_types.push(self.entries.ty(number, at)?);
             }
+            self.note(start, cursor, || format!("{count} results: {}", fields::list_of(&parts.result_types)));
         }
         let mut forward = Vec::new();
         if mask & mask::OPERANDS != 0 {
+            let start = cursor.offset();
             let count = cursor.count("operands")?;
+            let mut numbers = Vec::new();
             for i in 0..count {
                 let at = cursor.offset();
                 let len = self.scopes.last().map_or(0, |s| s.values.len());
@@ -390,17 +451,26 @@ impl<'a> IrReader<'a, '_> {
                     }
                 };
                 parts.operands.push(value);
+                if self.entries.notes.are_wanted() {
+                    numbers.push(number);
+                }
             }
+            self.note(start, cursor, || format!("{count} operands: values {}", fields::list_of(&numbers)));
         }
         if mask & mask::SUCCESSORS != 0 {
+            let start = cursor.offset();
             let count = cursor.count("successors")?;
             for _ in 0..count {
                 parts.successors.push(blocks[cursor.index(blocks.len(), "block")?]);
             }
+            self.note(start, cursor, || format!("{count} successors"));
         }
         let num_results = parts.result_types.len();
+        let mut orders = Vec::new();
         if mask & mask::USE_LIST_ORDERS != 0 {
-            skip_use_list_orders(cursor, num_results)?;
+            let at = cursor.offset();
+            orders = use_lists::read(cursor, num_results)?;
+            self.note(at, cursor, || format!("use-list orders of {} results", orders.len()));
         }
         let (mut num_regions, mut isolated) = (0, false);
         if mask & mask::REGIONS != 0 {
@@ -408,10 +478,13 @@ impl<'a> IrReader<'a, '_> {
             let (count, flag) = cursor.varint_with_flag()?;
             num_regions = cursor.check_count(count, "regions", at)?;
             isolated = flag;
+            self.note(at, cursor, || format!("{count} regions{}", if flag { ", isolated" } else { "" }));
             parts.regions = (0..num_regions).map(|_| self.module.create_region()).collect();
         }
         let regions = parts.regions.clone();
         let op = self.module.create_op(parts);
+        let view = self.module.op(op);
+        self.use_orders.extend(orders.into_iter().map(|order| (view.result(order.index), order)));
         let depth = self.scopes.len();
         self.forward_uses.extend(forward.into_iter().map(|(i, number, at)| (op, i, number, depth, at)));
         for i in 0..num_results {
@@ -422,7 +495,11 @@ impl<'a> IrReader<'a, '_> {
             return Ok((op, None));
         }
         let cursor = if isolated && self.entries.version >= version::LAZY_LOADING {
-            Cursor::new(self.entries.file(), cursor.expect_section(Section::Ir)?)
+            let at = cursor.offset();
+            let range = cursor.expect_section(Section::Ir)?;
+            let header = at..range.start;
+            self.entries.notes.add_at(self.depth, header, || format!("section of IR, {} bytes", range.len()));
+            Cursor::new(self.entries.file(), range)
         } else {
             cursor.clone()
         };
@@ -442,6 +519,11 @@ impl<'a> IrReader<'a, '_> {
             next_value: 0,
         };
         Ok((op, Some(frame)))
+    }
+
+    /// Notes what the bytes from `at` up to the next mean.
+    fn note(&self, at: usize, cursor: &Cursor<'_>, meaning: impl FnOnce() -> String) {
+        self.entries.notes.add_at(self.depth, at..cursor.offset(), meaning);
     }
 
     /// Deals a dictionary out to properties and other attributes.
@@ -468,6 +550,7 @@ impl<'a> IrReader<'a, '_> {
         if !declared {
             let number = cursor.varint()?;
             let attribute = self.entries.attribute(number, at)?;
+            self.note(at, cursor, || format!("properties {}", fields::text_of(&attribute)));
             if let Some(dictionary) = attribute.as_dictionary() {
                 self.attributes(parts, dictionary);
             }
@@ -481,6 +564,7 @@ impl<'a> IrReader<'a, '_> {
                 return Err(ReadError { offset: at, message });
             }
         };
+        self.note(at, cursor, || format!("properties {index}"));
         if let Some((of, properties)) = &self.known_properties[index]
             && std::ptr::eq(*of, def)
         {
@@ -489,12 +573,10 @@ impl<'a> IrReader<'a, '_> {
         }
         let order = self.property_orders.of(def);
         let range = self.property_table[index].clone();
-        let mut entry = EntryReader { cursor: Cursor::new(self.entries.file(), range), entries: &mut self.entries };
+        let cursor = Cursor::new(self.entries.file(), range.clone());
+        let mut entry = EntryReader { cursor, entries: &mut self.entries };
         let properties = properties::read(def, &order, &mut entry)?;
-        if !entry.cursor.is_empty() {
-            let message = format!("{} bytes are left after the properties of {}", entry.cursor.remaining(), def.name);
-            return entry.error(message);
-        }
+        self.entries.notes.add(range, || format!("properties {index}: {}", properties::text_of(def, &properties)));
         parts.properties = properties.clone();
         self.known_properties[index] = Some((def, properties));
         Ok(())
@@ -537,22 +619,6 @@ impl<'a> IrReader<'a, '_> {
         self.forward_uses = kept;
         Ok(())
     }
-}
-
-/// Skips the orders in which values are used, which this IR does not keep.
-fn skip_use_list_orders(cursor: &mut Cursor<'_>, num_values: usize) -> Read<()> {
-    let count = if num_values > 1 { cursor.count("use-list orders")? } else { 1 };
-    for _ in 0..count {
-        if num_values > 1 {
-            cursor.varint()?;
-        }
-        let at = cursor.offset();
-        let (uses, _) = cursor.varint_with_flag()?;
-        for _ in 0..cursor.check_count(uses, "uses", at)? {
-            cursor.varint()?;
-        }
-    }
-    Ok(())
 }
 
 impl std::fmt::Display for ReadError {

@@ -38,14 +38,20 @@ pub(super) fn write(numbering: &Numbering, strings: &mut Strings, file: &mut Emi
 pub(super) fn read(offsets: Range<usize>, data: Range<usize>, entries: &mut Entries<'_>) -> Read<Vec<Resource>> {
     let file = entries.file();
     let (mut offsets, mut data) = (Cursor::new(file, offsets), Cursor::new(file, data));
+    let at = offsets.offset();
     let external = offsets.count("groups of resources")?;
+    entries.notes.add(at..offsets.offset(), || format!("{external} groups of resources of no dialect"));
     for _ in 0..external {
-        let _group = offsets.varint()?;
+        let at = offsets.offset();
+        let group = offsets.varint()?;
+        entries.notes.add(at..offsets.offset(), || format!("a group whose name is string {group}"));
         read_group(&mut offsets, &mut data, entries, &mut |_, _, _| Ok(()))?;
     }
     let mut resources = Vec::new();
     while !offsets.is_empty() {
-        let _dialect = offsets.index(entries.num_dialects(), "dialect")?;
+        let at = offsets.offset();
+        let dialect = offsets.index(entries.num_dialects(), "dialect")?;
+        entries.notes.add(at..offsets.offset(), || format!("resources of {}", entries.dialects[dialect].name));
         read_group(&mut offsets, &mut data, entries, &mut |key, contents, shared| {
             let resource = Resource::new(key);
             if let Some((alignment, range)) = contents {
@@ -66,7 +72,9 @@ fn read_group<'a>(
     entries: &Entries<'a>,
     found: Found<'_, 'a>,
 ) -> Read<()> {
+    let at = offsets.offset();
     let count = offsets.count("resources")?;
+    entries.notes.add(at..offsets.offset(), || format!("{count} resources"));
     for _ in 0..count {
         let at = offsets.offset();
         let key = offsets.varint()?;
@@ -74,6 +82,7 @@ fn read_group<'a>(
         let size = offsets.varint()?;
         let kind = offsets.byte()?;
         let range = data.range(size)?;
+        entries.notes.add(at..offsets.offset(), || format!("{key:?}: {} of {size} bytes", resource_kind::name(kind)));
         let mut contents = None;
         if kind == resource_kind::BLOB && !range.is_empty() {
             let mut blob = Cursor::new(entries.file(), range);
@@ -84,7 +93,11 @@ fn read_group<'a>(
             let Ok(alignment) = u32::try_from(alignment) else {
                 return Err(ReadError { offset: at, message: format!("the alignment {alignment} is too large") });
             };
-            contents = Some((alignment, blob.range(len)?));
+            let start = blob.offset();
+            let data = blob.range(len)?;
+            entries.notes.add(at..start, || format!("{key:?}: alignment {alignment}, {len} bytes, padding"));
+            entries.notes.add(data.clone(), || format!("{key:?}: contents"));
+            contents = Some((alignment, data));
         } else if kind != resource_kind::BLOB && kind != resource_kind::BOOL && kind != resource_kind::STRING {
             return offsets.error(format!("{kind} is no kind of resource"));
         }

@@ -3,18 +3,101 @@
 //! Upstream keeps the uses of a value in a list, the latest first, and bytecode keeps the order of that list. A reader adds
 //! uses as it meets them, so most lists need not be written; those need be to which ops were added out of order.
 
+use super::cursor::{Cursor, Read, ReadError};
 use super::emitter::Emitter;
 use crate::ir::{Module, OpId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
+/// The order of the uses of one of the results of an op, or of the arguments of a block, as a file gives it.
+pub(super) struct ReadOrder {
+    /// Which of the values it is.
+    pub(super) index: usize,
+    /// The place in the list of each use, from the last read to the first; or pairs of places, of which others differ from those.
+    places: Vec<u64>,
+    is_pairs: bool,
+    /// Where it stands.
+    at: usize,
+}
+
+/// Reads the orders of some of `num_values` values.
+pub(super) fn read(cursor: &mut Cursor<'_>, num_values: usize) -> Read<Vec<ReadOrder>> {
+    let is_single = num_values == 1;
+    let count = if is_single { 1 } else { cursor.count("use-list orders")? };
+    let order = |_| {
+        let index = if is_single { 0 } else { cursor.index(num_values, "value")? };
+        let at = cursor.offset();
+        let (count, is_pairs) = cursor.varint_with_flag()?;
+        let count = cursor.check_count(count, "uses", at)?;
+        let places = (0..count).map(|_| cursor.varint()).collect::<Read<_>>()?;
+        Ok(ReadOrder { index, places, is_pairs, at })
+    };
+    (0..count).map(order).collect()
+}
+
+impl ReadOrder {
+    /// The uses in this order, the latest added first, from those in the order of reading; none if it is no order of them.
+    fn sort(&self, read: &[(OpId, usize)]) -> Option<Vec<(OpId, usize)>> {
+        let mut places: Vec<u64> = (0..read.len() as u64).collect();
+        match self.is_pairs {
+            true => {
+                for pair in self.places.chunks(2) {
+                    *places.get_mut(usize::try_from(pair[0]).ok()?)? = *pair.get(1)?;
+                }
+            }
+            false => places.clone_from(&self.places),
+        }
+        let mut list = vec![None; read.len()];
+        if places.len() != read.len() {
+            return None;
+        }
+        for (place, &usage) in places.iter().zip(read.iter().rev()) {
+            if list.get_mut(usize::try_from(*place).ok()?)?.replace(usage).is_some() {
+                return None;
+            }
+        }
+        list.into_iter().collect()
+    }
+}
+
+/// Makes the module keep the orders that were read.
+pub(super) fn keep(module: &mut Module, orders: Vec<(Value, ReadOrder)>) -> Read<()> {
+    if orders.is_empty() {
+        return Ok(());
+    }
+    let mut uses: FxHashMap<Value, Vec<(OpId, usize)>> = orders.iter().map(|(value, _)| (*value, Vec::new())).collect();
+    for op in module.walk(module.top().id()) {
+        for (operand, value) in op.operands().iter().enumerate() {
+            if let Some(uses) = uses.get_mut(value) {
+                uses.push((op.id(), operand));
+            }
+        }
+    }
+    for (value, order) in orders {
+        let read = uses.remove(&value).unwrap_or_default();
+        let Some(list) = order.sort(&read) else {
+            let message = format!("this is no order of the {} uses of the value", read.len());
+            return Err(ReadError { offset: order.at, message });
+        };
+        module.set_use_order(value, list);
+    }
+    Ok(())
+}
+
 /// When a use was added to the list: before the latest ops were made, with one of them, or after all of them, when their
-/// results took the place of others, whose uses were gone through from the last to the first.
+/// results took the place of others, whose uses were gone through from the latest to the first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Time {
-    Before((usize, usize)),
-    With((usize, usize)),
-    After(Reverse<(usize, usize)>),
+    Before(Place),
+    With(Place),
+    After(Reverse<Place>),
+}
+
+/// The order of uses: those whose order the module keeps, and then others in that of the text.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Kept(usize),
+    Text { op: usize, operand: usize },
 }
 
 /// Orders of uses, as the places in the list of a value of its uses from the last to the first.
@@ -25,16 +108,24 @@ impl UseLists {
     /// The lists of a module whose ops `latest` were made after all others, in the order of the text, in the place of others
     /// that were erased.
     pub(super) fn new(module: &Module, latest: &[OpId]) -> UseLists {
-        if latest.is_empty() {
+        let orders = module.use_orders();
+        if latest.is_empty() && orders.is_empty() {
             return UseLists::default();
         }
         let latest: FxHashSet<OpId> = latest.iter().copied().collect();
         let results: FxHashSet<Value> = latest.iter().flat_map(|&op| module.op(op).results()).collect();
+        let numbered = |(&value, list): (&Value, &'_ Vec<(OpId, usize)>)| -> Vec<_> {
+            list.iter().rev().enumerate().map(|(number, &usage)| ((value, usage), number)).collect()
+        };
+        let kept: FxHashMap<(Value, (OpId, usize)), usize> = orders.iter().flat_map(numbered).collect();
         // For each use in the order of reading: when it was added.
         let mut uses: FxHashMap<Value, Vec<Time>> = FxHashMap::default();
         for (at, op) in module.walk(module.top().id()).enumerate() {
             for (operand, &value) in op.operands().iter().enumerate() {
-                let place = (at, operand);
+                let place = match kept.get(&(value, (op.id(), operand))) {
+                    Some(&number) => Place::Kept(number),
+                    None => Place::Text { op: at, operand },
+                };
                 let time = match (latest.contains(&op.id()), results.contains(&value)) {
                     (false, false) => Time::Before(place),
                     (true, _) => Time::With(place),

@@ -54,6 +54,7 @@ pub struct Module {
     top: OpId,
     source: Option<Arc<Source>>,
     uses: Option<uses::Uses>,
+    use_orders: uses::UseOrders,
 }
 
 /// The name of an op: its declaration, or text for an op of an unregistered dialect.
@@ -192,6 +193,7 @@ impl Module {
             top: OpId(0),
             source: None,
             uses: None,
+            use_orders: Default::default(),
         };
         let body = module.create_region();
         module.create_block(body);

@@ -4,7 +4,14 @@
 //! change of an operand keeps them true.
 
 use super::{Module, OpId, Value};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+
+/// Uses of a value as upstream lists them, the latest added first: ops, and which of their operands.
+pub(crate) type UseOrder = Vec<(OpId, usize)>;
+
+/// The orders that bytecode gives uses, for values where the order is not that of the text. Uses may have come and gone since.
+pub(super) type UseOrders = FxHashMap<Value, UseOrder>;
 
 /// The users of each value, once for each operand, in no particular but a reproducible order.
 #[derive(Clone, Default)]
@@ -37,6 +44,21 @@ impl Uses {
 }
 
 impl Module {
+    /// Keeps the order of the uses of a value, for writing it again.
+    pub(crate) fn set_use_order(&mut self, value: Value, order: UseOrder) {
+        self.use_orders.insert(value, order);
+    }
+
+    /// The orders that were kept.
+    pub(crate) fn use_orders(&self) -> &FxHashMap<Value, UseOrder> {
+        &self.use_orders
+    }
+
+    /// Forgets the orders in which values were used when bytecode was written: what upstream makes anew it uses in order.
+    pub fn forget_use_orders(&mut self) {
+        self.use_orders.clear();
+    }
+
     /// Builds the use lists unless they are there. Only ops that stand in the module count.
     pub fn build_uses(&mut self) {
         if self.uses.is_some() {

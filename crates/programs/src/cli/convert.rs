@@ -5,7 +5,7 @@ use crate::io::{Failure, Io};
 use crate::source::{program_name, read_program, report};
 use crate::weights::{self, Weights};
 use mlir::pass::{NoObserver, Pipeline};
-use stablo::{Foreign, ParseOptions};
+use stablo::{Foreign, ParseOptions, WeightForm};
 use std::path::PathBuf;
 use transforms::PASSES;
 
@@ -22,9 +22,12 @@ pub struct Options {
     /// Write ops, types and attributes of other dialects as they are
     #[arg(long)]
     allow_other_dialects: bool,
-    /// Move large constants of the entry function to this file, of format safetensors; the function takes them as arguments
+    /// Move large constants to this file, of format safetensors
     #[arg(long, value_name = "FILE")]
     extract_constants: Option<PathBuf>,
+    /// What stands for the constants that were moved
+    #[arg(long, value_enum, default_value = "arguments", requires = "extract_constants")]
+    extract_to: Form,
     /// How many bytes a constant must have to be moved
     #[arg(long, value_name = "N", default_value_t = 1024, requires = "extract_constants")]
     min_constant_bytes: usize,
@@ -34,6 +37,15 @@ pub struct Options {
     /// Forget all locations
     #[arg(long)]
     strip_debuginfo: bool,
+}
+
+/// What stands for a constant in a program without its weights.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Form {
+    /// An argument of the entry function, which calls pass on
+    Arguments,
+    /// A `dense_resource` without contents, in text and bytecode; artifacts have none
+    Resources,
 }
 
 /// Runs the command.
@@ -55,7 +67,11 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     }
     let mut extracted = Vec::new();
     if options.extract_constants.is_some() {
-        match stablo::extract_weights(&mut module, options.min_constant_bytes) {
+        let form = match options.extract_to {
+            Form::Arguments => WeightForm::Arguments,
+            Form::Resources => WeightForm::Resources,
+        };
+        match stablo::extract_weights(&mut module, options.min_constant_bytes, form) {
             Ok(weights) => extracted = weights,
             Err(error) => return report(vec![error], &module, io),
         }

@@ -1,5 +1,6 @@
 //! `stablo inspect`: what a file is and what is in it.
 
+use crate::hex;
 use crate::io::{Failure, Io};
 use crate::source::{program_name, read_program, report};
 use serde_json::{Value, json};
@@ -16,7 +17,7 @@ pub struct Options {
     /// How to write the report
     #[arg(long, default_value = "human")]
     format: Format,
-    /// Write the bytes of the file instead, each section under its name
+    /// Write the bytes of the file instead, with what they mean
     #[arg(long)]
     hex: bool,
 }
@@ -34,7 +35,9 @@ enum Format {
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let bytes = read_program(io, &options.file)?;
     if options.hex {
-        return io.print(hex(&bytes));
+        let (fields, diagnostics) = stablo::bytecode_fields(&bytes);
+        io.print(hex::annotated(&bytes, &fields))?;
+        return report(diagnostics, &Module::new(stablo::registry()), io);
     }
     let (name, size) = (program_name(&options.file), bytes.len());
     match stablo::inspect(&name, bytes) {
@@ -180,24 +183,4 @@ fn to_json(file_size: usize, inspection: &Inspection) -> Value {
         "composites": inspection.composites,
         "ops": inspection.ops,
     })
-}
-
-/// The bytes with their offsets, as `xxd` shows them, under the names of the sections of bytecode.
-fn hex(bytes: &[u8]) -> String {
-    const ROW: usize = 16;
-    let mut parts = stablo::bytecode_sections(bytes);
-    if parts.is_empty() {
-        parts.push(("file", 0..bytes.len()));
-    }
-    let mut out = String::new();
-    for (name, range) in parts {
-        out.push_str(&format!("-- {name}, {} bytes from {:#x}\n", range.len(), range.start));
-        for (row, chunk) in bytes[range.clone()].chunks(ROW).enumerate() {
-            let digits: Vec<String> = chunk.iter().map(|b| format!("{b:02x}")).collect();
-            let text: String =
-                chunk.iter().map(|&b| if b.is_ascii_graphic() || b == b' ' { b as char } else { '.' }).collect();
-            out.push_str(&format!("{:08x}  {:<47}  {text}\n", range.start + row * ROW, digits.join(" ")));
-        }
-    }
-    out
 }

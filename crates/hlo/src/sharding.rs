@@ -1,0 +1,241 @@
+//! Shardings of XLA's partitioner: what a program says of how a tensor is spread over devices.
+//!
+//! They are text, such as `{devices=[2,1]<=[2]}`, or, as TensorFlow and early versions of JAX wrote them, messages of protocol buffers.
+//!
+//! Source: XLA, "HLO sharding" (`xla/hlo/ir/hlo_sharding.h`) and `OpSharding` in `xla/xla_data.proto`; Protocol Buffers, "Encoding".
+
+use numerics::shape::{StridedView, num_elements};
+
+/// More devices than any program is written for.
+const MAX_DEVICES: usize = 1 << 20;
+
+/// How a tensor is spread over devices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sharding {
+    /// Each device has all of it, or what it has is its own business.
+    Whole,
+    /// Each dimension is cut into so many tiles.
+    Tiled {
+        /// Number of tiles of each dimension.
+        tiles: Vec<usize>,
+        /// How many devices share each tile.
+        copies: usize,
+        /// The devices of the tiles, row by row, those of a tile together.
+        devices: Vec<usize>,
+    },
+}
+
+impl Sharding {
+    /// Reads the sharding of a tensor of so many dimensions.
+    pub(crate) fn read(bytes: &[u8], rank: usize) -> Option<Sharding> {
+        // No field of a message begins with a brace.
+        match bytes.trim_ascii_start() {
+            text @ [b'{', ..] => Sharding::from_text(std::str::from_utf8(text).ok()?, rank),
+            _ => Sharding::from_message(bytes, rank),
+        }
+    }
+
+    fn from_text(text: &str, rank: usize) -> Option<Sharding> {
+        let text = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
+        if text.starts_with("replicated") || text.starts_with("manual") || text.starts_with("maximal") {
+            return Some(Sharding::Whole);
+        }
+        let (tiles, rest) = list(text.strip_prefix("devices=")?)?;
+        let devices = match rest.strip_prefix("<=") {
+            Some(iota) => {
+                let (shape, rest) = list(iota)?;
+                let order = match rest.strip_prefix("T(") {
+                    Some(order) => numbers(order.split_once(')')?.0)?,
+                    None => (0..shape.len()).collect(),
+                };
+                transposed(&shape, &order)?
+            }
+            None => numbers(rest.split(' ').next().unwrap_or(""))?,
+        };
+        Sharding::tiled(tiles, devices, rank)
+    }
+
+    fn from_message(bytes: &[u8], rank: usize) -> Option<Sharding> {
+        let message = Message::read(bytes)?;
+        match message.kind {
+            kind::REPLICATED | kind::MAXIMAL | kind::MANUAL => Some(Sharding::Whole),
+            kind::OTHER => {
+                let devices = match message.shape.is_empty() {
+                    true => message.devices,
+                    false => transposed(&message.shape, &message.order)?,
+                };
+                Sharding::tiled(message.tiles, devices, rank)
+            }
+            _ => None,
+        }
+    }
+
+    fn tiled(mut tiles: Vec<usize>, devices: Vec<usize>, rank: usize) -> Option<Sharding> {
+        let count = num_elements(&tiles).filter(|&n| n > 0 && n <= MAX_DEVICES)?;
+        // What is beyond the dimensions of the tensor says how the devices of a tile are grouped.
+        let copies = num_elements(tiles.get(rank..)?)?;
+        tiles.truncate(rank);
+        (devices.len() == count).then_some(Sharding::Tiled { tiles, copies, devices })
+    }
+
+    /// The coordinates of the tile of a device.
+    pub(crate) fn tile(&self, device: usize) -> Option<Vec<usize>> {
+        let Sharding::Tiled { tiles, copies, devices } = self else { return None };
+        let mut number = devices.iter().position(|&d| d == device)? / copies;
+        let mut tile = vec![0; tiles.len()];
+        for (coordinate, count) in tile.iter_mut().zip(tiles).rev() {
+            *coordinate = number % count;
+            number /= count;
+        }
+        Some(tile)
+    }
+}
+
+/// The numbers from 0 on in an array of that shape, read with its dimensions in that order.
+fn transposed(shape: &[usize], order: &[usize]) -> Option<Vec<usize>> {
+    let count = num_elements(shape).filter(|&n| n <= MAX_DEVICES)?;
+    let ids: Vec<i64> = (0..i64::try_from(count).ok()?).collect();
+    let view = StridedView::dense(shape).ok()?.permute(order).ok()?;
+    view.gather(&ids).ok()?.into_iter().map(|id| usize::try_from(id).ok()).collect()
+}
+
+/// Reads `1,2`.
+fn numbers(text: &str) -> Option<Vec<usize>> {
+    text.split(',').map(|n| n.trim().parse().ok()).collect()
+}
+
+/// Reads `[1,2]`, and what follows.
+fn list(text: &str) -> Option<(Vec<usize>, &str)> {
+    let (inside, rest) = text.strip_prefix('[')?.split_once(']')?;
+    Some((numbers(inside)?, rest))
+}
+
+/// Values of `OpSharding.type`.
+mod kind {
+    pub const REPLICATED: u64 = 0;
+    pub const MAXIMAL: u64 = 1;
+    pub const OTHER: u64 = 3;
+    pub const MANUAL: u64 = 4;
+}
+
+/// The fields of an `OpSharding` that matter; those that are absent are zero or empty.
+#[derive(Default)]
+struct Message {
+    kind: u64,
+    tiles: Vec<usize>,
+    devices: Vec<usize>,
+    shape: Vec<usize>,
+    order: Vec<usize>,
+}
+
+impl Message {
+    fn read(mut bytes: &[u8]) -> Option<Message> {
+        let mut message = Message::default();
+        while !bytes.is_empty() {
+            // A key is the number of the field and how it is encoded; fields that are not known are skipped by the latter.
+            let key = varint(&mut bytes)?;
+            let (number, packed) = match key & 7 {
+                0 => (varint(&mut bytes)?, None),
+                1 => (0, Some(take(&mut bytes, 8)?)),
+                2 => {
+                    let len = varint(&mut bytes)?;
+                    (0, Some(take(&mut bytes, len)?))
+                }
+                5 => (0, Some(take(&mut bytes, 4)?)),
+                _ => return None,
+            };
+            let list = match key >> 3 {
+                1 => {
+                    message.kind = number;
+                    continue;
+                }
+                3 => &mut message.tiles,
+                4 => &mut message.devices,
+                9 => &mut message.shape,
+                10 => &mut message.order,
+                _ => continue,
+            };
+            match packed {
+                None => list.push(usize::try_from(number).ok()?),
+                Some(mut packed) => {
+                    while !packed.is_empty() {
+                        list.push(usize::try_from(varint(&mut packed)?).ok()?);
+                    }
+                }
+            }
+        }
+        Some(message)
+    }
+}
+
+/// Seven bits of each byte, the lowest first; the eighth tells that another follows.
+fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        value |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+fn take<'a>(bytes: &mut &'a [u8], len: u64) -> Option<&'a [u8]> {
+    let (taken, rest) = bytes.split_at_checked(usize::try_from(len).ok()?)?;
+    *bytes = rest;
+    Some(taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tiled(tiles: &[usize], copies: usize, devices: &[usize]) -> Option<Sharding> {
+        Some(Sharding::Tiled { tiles: tiles.to_vec(), copies, devices: devices.to_vec() })
+    }
+
+    #[test]
+    fn text_is_read() {
+        let read = |text: &str, rank| Sharding::read(text.as_bytes(), rank);
+        assert_eq!(read("{replicated}", 2), Some(Sharding::Whole));
+        assert_eq!(read("{devices=[4,1]<=[4]}", 2), tiled(&[4, 1], 1, &[0, 1, 2, 3]));
+        assert_eq!(read("{devices=[2,2]<=[2,2]T(1,0)}", 2), tiled(&[2, 2], 1, &[0, 2, 1, 3]));
+        let replicated = read("{devices=[2,1,2]0,2,1,3 last_tile_dim_replicate}", 2);
+        assert_eq!(replicated, tiled(&[2, 1], 2, &[0, 2, 1, 3]));
+        assert_eq!(replicated.and_then(|sharding| sharding.tile(3)), Some(vec![1, 0]));
+        assert_eq!(read("{devices=[3]<=[4]}", 1), None);
+        assert_eq!(read("devices", 1), None);
+    }
+
+    /// Messages that XLA wrote, and the text that it prints for each.
+    #[test]
+    fn messages_are_read_as_their_text() {
+        let same: [(&[u8], &str); 6] = [
+            (b"", "{replicated}"),
+            (b"\x08\x04", "{manual}"),
+            (b"\x08\x01\x1a\x01\x01\"\x01\x03", "{maximal device=3}"),
+            (
+                b"\x08\x03\x1a\x03\x02\x01\x02\"\x04\x00\x02\x01\x030\x01",
+                "{devices=[2,1,2]0,2,1,3 last_tile_dim_replicate}",
+            ),
+            (b"\x08\x03\x1a\x02\x04\x01J\x01\x04R\x01\x00", "{devices=[4,1]<=[4]}"),
+            (
+                b"\x08\x03\x1a\x03\x02\x01\x02B\x01\x04J\x02\x02\x02R\x02\x01\x00",
+                "{devices=[2,1,2]<=[2,2]T(1,0) last_tile_dims={manual}}",
+            ),
+        ];
+        for (message, text) in same {
+            let sharding = Sharding::read(message, 2);
+            assert!(sharding.is_some(), "{text}");
+            assert_eq!(sharding, Sharding::read(text.as_bytes(), 2), "{text}");
+            for len in 0..message.len() {
+                let _ = Sharding::read(&message[..len], 2);
+            }
+        }
+        // Numbers of a list may also stand one by one; the sharding of a tuple is that of no tensor.
+        assert_eq!(Sharding::read(b"\x08\x03\x18\x02\x20\x01\x20\x00", 1), tiled(&[2], 1, &[1, 0]));
+        assert_eq!(Sharding::read(b"\x08\x02*\x00", 1), None);
+    }
+}
