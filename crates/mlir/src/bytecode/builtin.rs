@@ -5,7 +5,7 @@ use super::encoding::{CustomEncodings, DialectBytecode, EntryReader, EntryWriter
 use crate::affine::{AffineExpr, AffineMap};
 use crate::attrs::{AttrKind, Attribute, DenseElements, Dictionary, LocationKind};
 use crate::types::{FloatKind, Signedness, TensorType, Type, TypeKind};
-use numerics::Bytes;
+use numerics::{Bytes, DType};
 
 /// The encodings of the builtin dialect.
 pub static BUILTIN_BYTECODE: DialectBytecode = DialectBytecode {
@@ -135,7 +135,10 @@ fn write_attribute(attribute: &Attribute, out: &mut EntryWriter<'_>) -> bool {
         AttrKind::Dense(elements) => {
             out.varint(code::DENSE);
             out.ty(elements.ty());
-            out.blob(&elements.packed_bytes());
+            // A single boolean is a splat here, though not in VHLO.
+            let single = elements.dtype() == DType::I1 && elements.data().len() == 1;
+            let splat = || Bytes::from(vec![if elements.data()[0] == 0 { 0 } else { 0xff }]);
+            out.blob(&if single { splat() } else { elements.packed_bytes() });
         }
         AttrKind::DenseStrings { ty, values } => {
             out.varint(code::DENSE_STRINGS);

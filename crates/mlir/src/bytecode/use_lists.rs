@@ -13,7 +13,8 @@ use std::cmp::Reverse;
 pub(super) struct ReadOrder {
     /// Which of the values it is.
     pub(super) index: usize,
-    /// The place in the list of each use, from the last read to the first; or pairs of places, of which others differ from those.
+    /// The place in the list of each use, from the last read to the first; or only those that differ from
+    /// the number of the use, each before that number.
     places: Vec<u64>,
     is_pairs: bool,
     /// Where it stands.
@@ -42,7 +43,7 @@ impl ReadOrder {
         match self.is_pairs {
             true => {
                 for pair in self.places.chunks(2) {
-                    *places.get_mut(usize::try_from(pair[0]).ok()?)? = *pair.get(1)?;
+                    *places.get_mut(usize::try_from(*pair.get(1)?).ok()?)? = pair[0];
                 }
             }
             false => places.clone_from(&self.places),

@@ -212,7 +212,9 @@ pub(super) fn verify_attribute(op: OpRef<'_>, name: &str, attr: &Attribute, erro
                 let rank = |mapping: &Attribute| {
                     mapping.as_dialect(&super::attrs::TENSOR_MAPPING).map_or(0, |params| list(params, 0).len())
                 };
-                let differs = |(mapping, ty): &(&Attribute, &Type)| rank(mapping) != ty.shape().map_or(0, <[i64]>::len);
+                // Other types than tensors, such as those of VHLO, say nothing of their dimensions here.
+                let differs =
+                    |(mapping, ty): &(&Attribute, &Type)| ty.shape().is_some_and(|shape| shape.len() != rank(mapping));
                 if let Some(i) = mappings.iter().zip(types).position(|pair| differs(&pair)) {
                     errors
                         .push(op.error("sharding", format!("the rule gives {what} {i} another number of dimensions")));
