@@ -21,17 +21,17 @@
 // ARTIFACT-NEXT: 1 target
 // BYTECODE: MLIR bytecode of format 6
 // BYTECODE: oldest target: 1.4.0
-// HEX: 00000000  4d 4c ef 52 {{ *}} bytecode
-// HEX-NEXT: 00000004  0d {{ *}} version 6 of the format
-// HEX-NEXT: 00000005  53 74 61 62 6c 65 48 4c 4f 5f 76 31 2e 35 2e 30 {{ *}} producer: "StableHLO_v1.5.0"
+// HEX: 00000000  4d 4c ef 52 bytecode
+// HEX-NEXT: 00000004  0d version 6 of the format
+// HEX-NEXT: 00000005  53 74 61 62 6c 65 48 4c 4f 5f 76 31 2e 35 2e 30 producer: "StableHLO_v1.5.0"
 // HEX-NEXT: 00000015  00
 // HEX-NEXT: section of dialects
 // HEX: dialect 1: vhlo
 // HEX: op name {{[0-9]+}}: vhlo.tan_v2
 // HEX: attribute {{[0-9]+}}: #vhlo.tensor_v1<dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>>
 // HEX: type {{[0-9]+}}: !vhlo.tensor_v1<2x!vhlo.f32_v1>
-// HEX: {{  [0-9a-f]+ +}}op builtin.module
-// HEX: {{^0000[0-9a-f]+  03 [0-9a-f]+ +}}1 results: !vhlo.tensor_v1<2x!vhlo.f32_v1>
+// HEX: op builtin.module
+// HEX: {{^0000[0-9a-f]+ 03 [0-9a-f]+ }}1 results: !vhlo.tensor_v1<2x!vhlo.f32_v1>
 // HEX: op vhlo.add_v1
 // HEX-NEXT: with results, operands
 // HEX-NEXT: at loc(unknown)

@@ -38,7 +38,7 @@ pub type Process<'a> = &'a mut dyn FnMut(&mut Module, &mut Vec<u8>) -> Diagnosti
 
 impl InputFlags {
     /// Reads, parses and verifies the input and runs `process` on each chunk that is valid. Writes what it outputs, with
-    /// `separator` and a newline between chunks.
+    /// `separator` and a newline between chunks; to a file only if all is well.
     ///
     /// # Errors
     /// If the input cannot be read or a chunk is not valid; with `--verify-diagnostics`, if the diagnostics are not those
@@ -89,7 +89,10 @@ impl InputFlags {
                 }
             }
         }
-        io.write(&self.o, &output)?;
+        // A file is written whole or not at all; who reads standard output may want what the other chunks gave.
+        if !failed || self.o == Path::new("-") {
+            io.write(&self.o, &output)?;
+        }
         if failed { Err(Failure::reported()) } else { Ok(()) }
     }
 

@@ -124,17 +124,16 @@ fn serialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
 /// Prints the program of an artifact.
 fn deserialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let bytes = options.input.read(io)?;
-    let mut header = String::new();
     if options.print_stablehlo_version {
-        header = match stablo::artifact_version(&bytes) {
+        // On standard output also if the program goes to a file, and if it cannot be read.
+        io.print(match stablo::artifact_version(&bytes) {
             Some(version) => format!("// Reading portable artifact with StableHLO version: {version}\n"),
             None => "// Failed parsing StableHLO version from portable artifact\n".to_string(),
-        };
+        })?;
     }
     options.input.run_on(bytes, io, "", &mut |module, output| {
         let diagnostics = stablo::restore(module).err().unwrap_or_default();
         if diagnostics.is_empty() {
-            output.extend_from_slice(std::mem::take(&mut header).as_bytes());
             output.extend_from_slice(stablo::print(module, &options.print.options()).as_bytes());
             output.push(b'\n');
         }
