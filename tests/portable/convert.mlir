@@ -27,18 +27,18 @@
 // HEX-NEXT: 00000015  00
 // HEX-NEXT: section of dialects
 // HEX: dialect 1: vhlo
-// HEX: op name {{[0-9]+}}: vhlo.tan_v2
+// HEX: op name {{[0-9]+}}: vhlo.tan_v1
 // HEX: attribute {{[0-9]+}}: #vhlo.tensor_v1<dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>>
 // HEX: type {{[0-9]+}}: !vhlo.tensor_v1<2x!vhlo.f32_v1>
 // HEX: op builtin.module
 // HEX: {{^0000[0-9a-f]+ 03 [0-9a-f]+ }}1 results: !vhlo.tensor_v1<2x!vhlo.f32_v1>
 // HEX: op vhlo.add_v1
 // HEX-NEXT: with results, operands
-// HEX-NEXT: at loc(unknown)
+// HEX-NEXT: at loc("{{.*}}convert.mlir":48:8)
 // HEX-NEXT: 1 results
 // HEX-NEXT: 2 operands: values 2, 1
 // HEX: string {{[0-9]+}}: "target"
-// HEX: properties {{[0-9]+}}: {{.*}}call_target_name = #vhlo.string_v1<"target">
+// HEX: properties {{[0-9]+}}: vhlo.custom_call_v1 call_target_name = #vhlo.string_v1<"target">, has_side_effect
 // JSON: "oldest_target":"1.4.0"
 // OLD: version 1.3.0 lacks it (there is no op tan); the first version that has it is 1.4.0
 // NAME: tells no format

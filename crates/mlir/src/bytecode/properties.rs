@@ -124,7 +124,7 @@ fn read_known(
 pub(super) fn text_of(def: &'static OpDef, properties: &[Option<Attribute>]) -> String {
     let present = def.attributes.iter().zip(properties).filter_map(|(slot, value)| Some((slot.name, value.as_ref()?)));
     let entries: Vec<String> = present.map(|(name, value)| format!("{name} = {}", fields::text_of(value))).collect();
-    format!("{} of {}", entries.join(", "), def.name)
+    format!("{} {}", def.name, entries.join(", "))
 }
 
 fn segment_sizes(attribute: Option<&Attribute>, count: usize) -> Vec<i64> {
