@@ -30,6 +30,14 @@ pub struct Exported {
     pub output_tree: String,
     /// Which of the arguments the module takes.
     pub kept_inputs: Vec<u16>,
+    /// Effects that the module takes and returns tokens for, in order, by the names of their types.
+    pub ordered_effects: Vec<String>,
+    /// Other effects.
+    pub unordered_effects: Vec<String>,
+    /// Safety checks that were off when it was exported.
+    pub disabled_checks: Vec<String>,
+    /// How many derivatives it holds: the container of the first lies in this one, and so on.
+    pub num_derivatives: usize,
     /// Where the artifact lies in the container.
     pub module: Range<usize>,
 }
@@ -43,9 +51,13 @@ mod field {
     pub const OUT_AVALS: usize = 5;
     pub const NUM_DEVICES_SHORT: usize = 6;
     pub const PLATFORMS: usize = 9;
+    pub const ORDERED_EFFECTS: usize = 10;
+    pub const UNORDERED_EFFECTS: usize = 11;
+    pub const DISABLED_CHECKS: usize = 12;
     pub const MODULE: usize = 13;
     pub const CALLING_CONVENTION_VERSION: usize = 14;
     pub const KEPT_INPUTS: usize = 15;
+    pub const DERIVATIVE: usize = 17;
     pub const NUM_DEVICES: usize = 18;
     pub const UNIQUE_AVALS: usize = 19;
     pub const IN_AVAL_INDICES: usize = 22;
@@ -106,6 +118,9 @@ impl Exported {
             Some(table) => tree(&table, 0),
             None => Some(String::new()),
         };
+        let effects = |number: usize| -> Option<Vec<String>> {
+            root.tables(number)?.iter().map(|effect| Some(effect.string(0)?.to_string())).collect()
+        };
         let num_devices = match root.u32(field::NUM_DEVICES) {
             Some(n) if n > 0 => n,
             _ => root.u16(field::NUM_DEVICES_SHORT).unwrap_or(0).into(),
@@ -120,6 +135,10 @@ impl Exported {
             outputs: avals(field::OUT_AVAL_INDICES, field::OUT_AVALS)?,
             output_tree: tree(field::OUT_TREE)?,
             kept_inputs: root.u16s(field::KEPT_INPUTS)?,
+            ordered_effects: effects(field::ORDERED_EFFECTS)?,
+            unordered_effects: effects(field::UNORDERED_EFFECTS)?,
+            disabled_checks: root.tables(field::DISABLED_CHECKS)?.iter().map(check).collect(),
+            num_derivatives: root.depth(field::DERIVATIVE),
             module,
         })
     }
@@ -131,6 +150,15 @@ fn aval(table: &Table<'_>) -> Option<String> {
     match kind {
         0 => Some(format!("{}[{}]", DTYPES.get(usize::from(dtype))?, shape.join(", "))),
         _ => Some("token".to_string()),
+    }
+}
+
+/// The name of the safety check that a table describes.
+fn check(table: &Table<'_>) -> String {
+    match table.u8(0).unwrap_or(0) {
+        0 => "platform".to_string(),
+        1 => format!("custom call {}", table.string(1).unwrap_or("?")),
+        _ => "shape assertions".to_string(),
     }
 }
 
@@ -206,6 +234,11 @@ impl<'a> Table<'a> {
 
     fn table(&self, number: usize) -> Option<Table<'a>> {
         Some(Table { bytes: self.bytes, at: self.follow(self.field(number)?)? })
+    }
+
+    /// How many tables lie in each other, from the field of that number on.
+    fn depth(&self, number: usize) -> usize {
+        std::iter::successors(self.table(number), |table| table.table(number)).take(MAX_DEPTH).count()
     }
 
     /// The bytes of the elements of a vector of elements of that size.

@@ -135,6 +135,18 @@ fn write_exported(out: &mut String, exported: &Exported) -> std::fmt::Result {
     writeln!(out, "  calling convention: version {}", exported.calling_convention_version)?;
     writeln!(out, "  inputs: {} as {}", exported.inputs.join(", "), exported.input_tree)?;
     writeln!(out, "  outputs: {} as {}", exported.outputs.join(", "), exported.output_tree)?;
+    for (what, names) in [
+        ("ordered effects", &exported.ordered_effects),
+        ("effects", &exported.unordered_effects),
+        ("disabled checks", &exported.disabled_checks),
+    ] {
+        if !names.is_empty() {
+            writeln!(out, "  {what}: {}", names.join(", "))?;
+        }
+    }
+    if exported.num_derivatives > 0 {
+        writeln!(out, "  derivatives: {}", exported.num_derivatives)?;
+    }
     if exported.kept_inputs.len() < exported.inputs.len() {
         let kept: Vec<String> = exported.kept_inputs.iter().map(u16::to_string).collect();
         writeln!(out, "  inputs that the module takes: {}", kept.join(", "))?;
@@ -164,6 +176,10 @@ fn to_json(file_size: usize, inspection: &Inspection) -> Value {
             "outputs": e.outputs,
             "output_tree": e.output_tree,
             "kept_inputs": e.kept_inputs,
+            "ordered_effects": e.ordered_effects,
+            "unordered_effects": e.unordered_effects,
+            "disabled_checks": e.disabled_checks,
+            "num_derivatives": e.num_derivatives,
         })
     });
     let requirement = |(op, r): (&String, &stablo::Requirement)| json!({"op": op, "version": r.version.to_string(), "reason": r.reason, "count": r.count, "location": r.location});
