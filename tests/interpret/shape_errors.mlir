@@ -27,3 +27,14 @@ func.func @main() {
   stablehlo.custom_call @shape_assertion(%holds, %size) {error_message = "the size {0} must be even", has_side_effect = true} : (tensor<i1>, tensor<i32>) -> ()
   return
 }
+
+// -----
+
+func.func @main() {
+  %true = arith.constant true
+  cf.assert %true, "true is true"
+  %false = arith.constant false
+  // expected-error @+1 {{false is true}}
+  cf.assert %false, "false is true"
+  return
+}

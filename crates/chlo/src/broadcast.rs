@@ -69,6 +69,10 @@ fn infer_binary(op: OpRef<'_>, element: impl Fn(&Type) -> Type) -> Result<Vec<Ty
         return Err(op.error("operand-type", format!("operands must have one element type, found {lhs} and {rhs}")));
     }
     let dims = op.int_array("broadcast_dimensions");
+    if let Some(negative) = dims.and_then(|dims| dims.iter().find(|&&d| d < 0)) {
+        let message = format!("broadcast_dimensions must not be negative; found {negative}");
+        return Err(op.error("broadcast_dimensions", message));
+    }
     let common = sizes(lhs).zip(sizes(rhs)).and_then(|(lhs, rhs)| broadcast_sizes(&lhs, &rhs, dims));
     Ok(vec![result_type(common, element(lhs.element_type()))])
 }

@@ -312,7 +312,7 @@ fn verify_mesh_axes(params: &[Option<Attribute>]) -> Result<(), String> {
 /// Reads `<name = […], …>`, where lists that are empty and numbers that are zero may be left out.
 fn parse_dims(parser: &mut Parser<'_>, def: &'static AttrDef) -> Parsed<Vec<Option<Attribute>>> {
     parser.expect("<")?;
-    let params = parser.struct_params(def.params, ">")?;
+    let params = parser.within("the dimension numbers", |p| p.struct_params(def.params, ">"))?;
     let absent = |kind: ParamKind| match kind {
         ParamKind::I64 => Attribute::i64(0),
         _ => Attribute::i64_array([]),

@@ -121,15 +121,15 @@ pub struct Source {
     text: Arc<str>,
     line_starts: OnceLock<Vec<u32>>,
     first_line: u32,
-    /// Of a chunk of a split file: the line that separates it from the one before; the first line of the file for the first.
-    separator_line: Option<u32>,
+    /// Whether the text is a chunk of a split file.
+    is_chunk: bool,
 }
 
 impl Source {
     /// A source text whose first line has the number 1.
     pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Source {
         let line_starts = OnceLock::new();
-        Source { name: name.into(), text: text.into(), line_starts, first_line: 1, separator_line: None }
+        Source { name: name.into(), text: text.into(), line_starts, first_line: 1, is_chunk: false }
     }
 
     /// Where each line starts.
@@ -140,10 +140,9 @@ impl Source {
         })
     }
 
-    /// A chunk of the split file `name`, whose first line has the number `first_line` in that file. `separator_line` is the line
-    /// that separates it from the chunk before, and 1 for the first chunk.
-    pub fn chunk(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>, first_line: u32, separator_line: u32) -> Source {
-        Source { first_line, separator_line: Some(separator_line), ..Source::new(name, text) }
+    /// A chunk of the split file `name`, which starts in the line `first_line` of that file.
+    pub fn chunk(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>, first_line: u32) -> Source {
+        Source { first_line, is_chunk: true, ..Source::new(name, text) }
     }
 
     /// Name of the file.
@@ -163,14 +162,12 @@ impl Source {
         (self.first_line + line as u32, offset - starts[line] + 1)
     }
 
-    /// The location of a byte: `loc("file":line:column)`. In a chunk of a split file, locations are relative to the line that
-    /// separates it from the one before, as upstream's are; diagnostics are not.
+    /// The location of a byte: `loc("file":line:column)`. In a chunk of a split file, locations are relative to the line in
+    /// which it starts, as upstream's are; diagnostics are not.
     pub fn location(&self, offset: u32) -> Attribute {
         let (line, column) = self.line_column(offset);
-        match self.separator_line {
-            Some(from) => Attribute::file_location(self.location_name(), line - from + 1, column),
-            None => Attribute::file_location(self.location_name(), line, column),
-        }
+        let line = if self.is_chunk { line - self.first_line + 1 } else { line };
+        Attribute::file_location(self.location_name(), line, column)
     }
 
     /// The location of the text as a whole: `loc("file":0:0)`.
@@ -183,14 +180,13 @@ impl Source {
         if file == &*self.name {
             return Some(line);
         }
-        let separator_line = self.separator_line?;
-        (file == &*self.location_name()).then(|| (line + separator_line).saturating_sub(1))
+        (self.is_chunk && file == &*self.location_name()).then(|| (line + self.first_line).saturating_sub(1))
     }
 
     fn location_name(&self) -> Arc<str> {
-        match self.separator_line {
-            Some(line) => format!("within split at {}:{line} offset ", self.name).into(),
-            None => self.name.clone(),
+        match self.is_chunk {
+            true => format!("within split at {}:{} offset ", self.name, self.first_line).into(),
+            false => self.name.clone(),
         }
     }
 

@@ -1,9 +1,9 @@
 //! Types of programs as types of VHLO, and back.
 
 use crate::Foreign;
-use mlir::types::{Signedness, TensorType};
+use mlir::types::TensorType;
 use mlir::{Attribute, Type, TypeKind};
-use side_dialects::quant::{Granularity, UNIFORM, Uniform, UniformParts};
+use side_dialects::quant::{Granularity, UNIFORM, Uniform, UniformParts, storage_from_held};
 use side_dialects::shape::WITNESS;
 use vhlo::types::{self, BUFFER, COMPLEX, FUNCTION, FUTURE, QUANT, QUANT_PER_AXIS, TENSOR, TUPLE, UNRANKED_TENSOR};
 use vhlo::{VHLO, attrs};
@@ -108,7 +108,7 @@ fn encoding_from_vhlo(encoding: &Attribute) -> Option<Attribute> {
 }
 
 fn uniform_to_vhlo(view: &Uniform<'_>) -> Option<Type> {
-    let storage = types::from_scalar(&Type::integer(view.storage_width(), Signedness::Signless))?;
+    let storage = types::from_scalar(&view.held_storage())?;
     let expressed = types::from_scalar(view.expressed)?;
     let flags = if view.is_signed() { SIGNED } else { 0 };
     let mut scales = view.scales().map(Attribute::f64);
@@ -135,8 +135,7 @@ fn uniform_from_vhlo(ty: &Type) -> Option<Type> {
     let params: Vec<&Attribute> = t.params.iter().map(Option::as_ref).collect::<Option<_>>()?;
     let number = |index: usize| params.get(index)?.as_i64();
     let scalar = |index: usize| types::to_scalar(params.get(index)?.as_type()?);
-    let signedness = if number(0)? & SIGNED != 0 { Signedness::Signless } else { Signedness::Unsigned };
-    let storage = Type::integer(scalar(1)?.bit_width()?, signedness);
+    let (storage, unsigned_by_flag) = storage_from_held(&scalar(1)?, number(0)? & SIGNED != 0);
     let (expressed, last) = (scalar(2)?, params.len() - 1);
     let (scales, zero_points, axes) = if std::ptr::eq(t.def, &QUANT) {
         (vec![params.get(3)?.as_f64()?], vec![number(4)?], None)
@@ -145,5 +144,8 @@ fn uniform_from_vhlo(ty: &Type) -> Option<Type> {
         (scales, params.get(5)?.as_int_array()?.to_vec(), Some(vec![number(3)?]))
     };
     let storage_range = (number(last - 1)?, number(last)?);
-    Some(UniformParts { storage, storage_range, expressed, scales, zero_points, axes, blocks: None }.into_type())
+    Some(
+        UniformParts { storage, unsigned_by_flag, storage_range, expressed, scales, zero_points, axes, blocks: None }
+            .into_type(),
+    )
 }

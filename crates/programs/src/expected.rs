@@ -154,12 +154,34 @@ fn parse_comment(line: &str) -> Option<Comment<'_>> {
         };
         rest = designator[end..].trim_start_matches(' ');
     }
-    let body = rest.strip_prefix("{{")?;
-    // An expectation that starts with nothing expects any text, whatever follows.
-    let body = if body.starts_with("}}") { "" } else { &body[..body.rfind("}}")?] };
-    let end = text.rfind("}}")? + 2;
+    let body = up_to_closing(rest.strip_prefix("{{")?)?;
+    let end = text.len() - rest.len() + body.len() + "{{}}".len();
     let pattern = if is_regex { regex(body) } else { Pattern::Text(body.to_string()) };
     Some(Comment { severity, place, pattern, text: &text[..end], start })
+}
+
+/// The text up to the `}}` that closes it, where braces come in pairs, otherwise up to the last one. Of more than two braces in a
+/// row the last two close.
+fn up_to_closing(text: &str) -> Option<&str> {
+    let mut depth = 0usize;
+    let mut at = 0;
+    loop {
+        let rest = &text[at..];
+        if rest.starts_with("{{") {
+            depth += 1;
+            at += 2;
+        } else if rest.starts_with("}}") {
+            let run = rest.bytes().take_while(|&b| b == b'}').count();
+            let Some(inner) = depth.checked_sub(run / 2) else { return Some(&text[..at + run - 2]) };
+            depth = inner;
+            at += run;
+        } else {
+            match rest.chars().next() {
+                Some(c) => at += c.len_utf8(),
+                None => return text.rfind("}}").map(|end| &text[..end]),
+            }
+        }
+    }
 }
 
 /// Literal text with regular expressions in `{{…}}`.
@@ -203,6 +225,15 @@ mod tests {
         let two = "// expected-error @below {{mess}}\n// expected-note@below{{more}}\nop\n";
         assert_eq!(check(two, &[error(3), (Severity::Note, 3, "more")]), 0);
         assert_eq!(check("// expected-error-re @+1 {{a {{m[e]+}}ss}}\nop\n", &[error(2)]), 0);
+    }
+
+    #[test]
+    fn braces_within_come_in_pairs() {
+        let error = [(Severity::Error, 1, "expected }} after {{a}, b}")];
+        assert_eq!(check("op // expected-error {{after {{a}, b}}}\n", &error), 0);
+        assert_eq!(check("op // expected-error-re {{after {{.*}}}}\n", &error), 0);
+        // What follows is no part of the expectation.
+        assert_eq!(check("op // expected-error {{expected}}, or so {{it seems}}\n", &error), 0);
     }
 
     #[test]

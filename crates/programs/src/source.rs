@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A line that starts like this separates chunks.
+/// What separates chunks, wherever in a line it stands.
 const SEPARATOR: &str = "// -----";
 
 /// Flags of both upstream programs that decide how the input is read.
@@ -19,7 +19,7 @@ pub struct InputFlags {
     /// The file to read; `-` is standard input
     #[arg(default_value = "-")]
     input: PathBuf,
-    /// Treat the parts of the input between lines `// -----` as separate files
+    /// Treat the parts of the input between `// -----` as separate files
     #[arg(long)]
     split_input_file: bool,
     /// Check that the diagnostics are those that comments expect
@@ -154,19 +154,22 @@ pub fn text<'a>(bytes: &'a [u8], path: &Path) -> Result<&'a str, Failure> {
     })
 }
 
-/// The chunks of a text. They start after the line that separates them.
+/// The chunks of a text. They start right after what separates them, which is no part of a longer row of dashes.
 fn split(name: &str, text: &str) -> Vec<Source> {
     let mut chunks = Vec::new();
-    let (mut start, mut first_line, mut separator_line) = (0, 1, 1);
-    let mut offset = 0;
-    for (number, line) in (1u32..).zip(text.split_inclusive('\n')) {
-        if line.starts_with(SEPARATOR) {
-            chunks.push(Source::chunk(name, &text[start..offset], first_line, separator_line));
-            (start, first_line, separator_line) = (offset + line.len(), number + 1, number);
+    let (mut start, mut first_line) = (0, 1);
+    let mut add = |end: usize, next: usize| {
+        chunks.push(Source::chunk(name, &text[start..end], first_line));
+        first_line += text[start..next].matches('\n').count() as u32;
+        start = next;
+    };
+    for (at, separator) in text.match_indices(SEPARATOR) {
+        let next = at + separator.len();
+        if !text[next..].starts_with('-') {
+            add(at, next);
         }
-        offset += line.len();
     }
-    chunks.push(Source::chunk(name, &text[start..], first_line, separator_line));
+    add(text.len(), text.len());
     chunks
 }
 
@@ -180,15 +183,16 @@ mod tests {
             let chunk = |s: &Source| (s.line_column(0).0, s.text().to_string());
             split("f", text).iter().map(chunk).collect::<Vec<_>>()
         };
-        assert_eq!(chunks("a\nb\n// -----\nc\n"), [(1, "a\nb\n".into()), (4, "c\n".into())]);
-        assert_eq!(chunks("a // -----\n"), [(1, "a // -----\n".into())]);
-        assert_eq!(chunks("// -----"), [(1, String::new()), (2, String::new())]);
+        assert_eq!(chunks("a\nb\n// -----\nc\n"), [(1, "a\nb\n".into()), (3, "\nc\n".into())]);
+        assert_eq!(chunks("// // -----\na\n"), [(1, "// ".into()), (1, "\na\n".into())]);
+        assert_eq!(chunks("// ------\n"), [(1, "// ------\n".into())]);
+        assert_eq!(chunks("// -----"), [(1, String::new()), (1, String::new())]);
     }
 
     #[test]
     fn locations_in_chunks_count_from_the_separator() {
         let chunks = split("f", "a\n// -----\nb\n");
         assert_eq!(chunks[0].location(0).to_string(), "loc(\"within split at f:1 offset \":1:1)");
-        assert_eq!(chunks[1].location(0).to_string(), "loc(\"within split at f:2 offset \":2:1)");
+        assert_eq!(chunks[1].location(1).to_string(), "loc(\"within split at f:2 offset \":2:1)");
     }
 }

@@ -3,11 +3,14 @@
 //! [`DIALECTS`] lists them for a [`mlir::ods::Registry`].
 
 pub mod arith;
+pub mod cf;
 pub mod check;
 pub mod constraints;
 pub mod expect;
 pub mod func;
 pub mod interpreter;
+pub mod llvm;
+pub mod memref;
 pub mod quant;
 pub mod scf;
 pub mod sdy;
@@ -20,9 +23,13 @@ use mlir::ods::Dialect;
 /// All dialects of this crate, in alphabetical order.
 pub static DIALECTS: &[&Dialect] = &[
     &arith::ARITH,
+    &memref::BUFFERIZATION,
+    &cf::CF,
     &check::CHECK,
     &func::FUNC,
     &interpreter::INTERPRETER,
+    &llvm::LLVM,
+    &memref::MEMREF,
     &quant::QUANT,
     &scf::SCF,
     &sdy::SDY,

@@ -274,7 +274,8 @@ fn quant() {
          %arg2: !quant.uniform<ui8<1:200>:f32, 0.13170163023705575:-1>, \
          %arg3: tensor<2x!quant.uniform<i8:f32:0, {2.000000e+00,1.000000e-01:-30}>>, \
          %arg4: tensor<2x4x!quant.uniform<i8:f32:{0:1, 1:2}, {{2.000000e+00:10, 3.000000e+00:20}, {3.000000e+00:30, 4.000000e+00}}>>, \
-         %arg5: !quant.any<i8<-8:7>:f32>, %arg6: !quant.any<u8>, %arg7: !quant.calibrated<f32<-0.998:1.232100e+00>>",
+         %arg5: !quant.any<i8<-8:7>:f32>, %arg6: !quant.any<u8>, \
+         %arg8: !quant.uniform<u8<1:200>:f32, 1.000000e+00>, %arg7: !quant.calibrated<f32<-0.998:1.232100e+00>>",
         "
     %0 = quant.qcast %arg0 : tensor<2xf32> to tensor<2x!quant.uniform<i8:f32, 1.000000e+00:17>>
 
@@ -358,6 +359,7 @@ fn sdy_attributes() {
 fn sdy() {
     let text = r#"module {
   sdy.mesh @mesh = <["a"=2, "b"=2, "c"=4, "d"=2]> {stablehlo.mesh = {axes = []}}
+  sdy.mesh @mesh_0 {stablehlo.mesh = {axes = []}}
   func.func @f(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}, %arg1: tensor<8x8xf32>) {
     %0 = sdy.sharding_constraint %arg0 <@mesh, [{"a"}, {?}]> {x} : tensor<8x8xf32>
     %1 = sdy.reshard %arg0 <@mesh, [{"a"}, {?}]> : tensor<8x8xf32>
@@ -393,6 +395,46 @@ fn sdy() {
     let generic = PrintOptions { generic: true, ..PrintOptions::default() };
     let detour = print(text, &generic).and_then(|t| print(&t, &PrintOptions::default()));
     assert_eq!(detour.unwrap_or_else(|e| panic!("{e}")), text);
+}
+
+#[test]
+fn branches() {
+    let text = "module {
+  func.func @f(%arg0: i1, %arg1: f32) -> f32 {
+    cf.assert %arg0, \"so it is\"
+    cf.cond_br %arg0, ^bb1(%arg1, %arg0 : f32, i1), ^bb2
+  ^bb1(%0: f32, %1: i1):  // pred: ^bb0
+    cf.br ^bb3(%0 : f32)
+  ^bb2:  // pred: ^bb0
+    cf.cond_br %arg0 weights([1, 9]), ^bb3(%arg1 : f32), ^bb2 {x}
+  ^bb3(%2: f32):  // 2 preds: ^bb1, ^bb2
+    return %2 : f32
+  }
+}
+";
+    assert_eq!(print(text, &PrintOptions::default()).as_deref(), Ok(text));
+    let generic = PrintOptions { generic: true, ..PrintOptions::default() };
+    let detour = print(text, &generic).and_then(|t| print(&t, &PrintOptions::default()));
+    assert_eq!(detour.as_deref(), Ok(text));
+}
+
+#[test]
+fn buffers() {
+    check_lines(
+        "%arg0: memref<2xf32>, %arg1: tensor<2xf32>, %arg2: memref<*xf32>, %arg3: i8",
+        "
+    %0 = memref.cast %arg0 : memref<2xf32> to memref<?xf32>
+
+    %0 = memref.cast %arg2 {x} : memref<*xf32> to memref<f32>
+
+    %0 = bufferization.to_tensor %arg0 : memref<2xf32> to tensor<2xf32>
+
+    %0 = bufferization.to_tensor %arg0 restrict writable {x} : memref<2xf32> to tensor<2xf32>
+
+    %0 = bufferization.to_buffer %arg1 read_only : tensor<2xf32> to memref<2xf32>
+
+    %0 = llvm.add %arg3, %arg3 : i8",
+    );
 }
 
 #[test]

@@ -248,3 +248,33 @@ fn shardings() {
         assert_eq!(all(&text(wrong)), [("sharding".to_string(), 3)], "{wrong}");
     }
 }
+
+#[test]
+fn branches_give_what_blocks_take() {
+    check("cf.br ^bb1(%f : f32)\n^bb1(%0: i32):\nreturn", "successors", 1);
+    check("cf.br ^bb1\n^bb1(%0: i32):\nreturn", "successors", 1);
+    let condition = "%c = arith.cmpi eq, %i, %i : i32\n";
+    let branch = "cf.cond_br %c, ^bb1(%i : i32), ^bb2(%i : i32)\n";
+    check(&format!("{condition}{branch}^bb1(%0: i32):\nreturn\n^bb2(%1: f32):\nreturn"), "successors", 2);
+    check("\"cf.br\"() : () -> ()", "successors", 1);
+}
+
+#[test]
+fn buffers_keep_element_types_and_shapes() {
+    let text = |op: &str| format!("func.func @f(%b: memref<2xf32>, %u: memref<*xf32>) {{\n{op}\nreturn\n}}");
+    for (op, label) in [
+        ("%0 = memref.cast %b : memref<2xf32> to memref<3xf32>", "cast"),
+        ("%0 = memref.cast %b : memref<2xf32> to memref<2xf64>", "cast"),
+        ("%0 = memref.cast %u : memref<*xf32> to memref<*xf32>", "cast"),
+        ("%0 = memref.cast %b : memref<2xf32> to memref<2xf32, 1>", "cast"),
+        ("%0 = bufferization.to_tensor %b : memref<2xf32> to tensor<?xf32>", "buffer"),
+    ] {
+        assert_eq!(all(&text(op)), [(label.to_string(), 2)], "{op}");
+    }
+}
+
+#[test]
+fn a_mesh_is_told() {
+    assert_eq!(all("\"sdy.mesh\"() {sym_name = \"m\", stablehlo.mesh = {axes = []}} : () -> ()"), []);
+    assert_eq!(all("\"sdy.mesh\"() {sym_name = \"m\"} : () -> ()"), [("attribute".to_string(), 1)]);
+}

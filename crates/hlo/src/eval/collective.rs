@@ -6,6 +6,7 @@ use super::{Body, slice};
 use crate::attrs::{self, AXIS_REF, MESH, MESH_AXIS, REPLICA_GROUP_MESH_AXES, SUB_AXIS_INFO};
 use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 use mlir::ir::ValueDef;
+use mlir::ods::AttrDef;
 use mlir::process::{Contributions, Grid, MAX_PROCESSES, ProcessId};
 use mlir::verify::nearest_symbol;
 use mlir::{Attribute, Module, OpRef, RegionId, Type, Value};
@@ -13,6 +14,7 @@ use numerics::shape::StridedView;
 use numerics::{Tensor, TensorError};
 use side_dialects::quant::Uniform;
 use side_dialects::sdy;
+use std::sync::Arc;
 
 /// How lists of ids become groups of processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,8 +123,11 @@ pub fn mesh_axes_groups(op: OpRef<'_>) -> Option<Vec<Vec<usize>>> {
 
 /// The groups that axes of a mesh make: devices that differ only along these.
 fn mesh_groups(op: OpRef<'_>, mesh: &Attribute, axes: &[Attribute]) -> Option<Vec<Vec<usize>>> {
-    let named = mesh.as_flat_symbol().map(|name| nearest_symbol(op, name)?.attr("mesh"));
-    let mesh = named.unwrap_or(Some(mesh))?;
+    let named = |name: &Arc<str>| {
+        let symbol = nearest_symbol(op, name)?;
+        symbol.attr("mesh").or_else(|| symbol.attr("stablehlo.mesh"))
+    };
+    let mesh = mesh.as_flat_symbol().map_or(Some(mesh), named)?;
     let mesh = sdy::Mesh::of(mesh).or_else(|| stablehlo_mesh(mesh))?;
     let size = |sub: &[Option<Attribute>], i: usize| usize::try_from(sub.get(i)?.as_ref()?.as_i64()?).ok();
     let part = |axis: &Attribute| -> Option<sdy::AxisPart> {
@@ -151,15 +156,22 @@ fn mesh_groups(op: OpRef<'_>, mesh: &Attribute, axes: &[Attribute]) -> Option<Ve
     Some(groups)
 }
 
+/// A field of an attribute of that declaration, or of a dictionary with the same names.
+fn field<'a>(attr: &'a Attribute, def: &'static AttrDef, name: &str) -> Option<&'a Attribute> {
+    match attr.as_dictionary() {
+        Some(dictionary) => dictionary.get(name),
+        None => attr.as_dialect(def)?.get(def.params.iter().position(|p| p.name == name)?)?.as_ref(),
+    }
+}
+
+/// The mesh that a `#stablehlo.mesh` says, or a dictionary with its fields.
 fn stablehlo_mesh(attr: &Attribute) -> Option<sdy::Mesh> {
-    let params = attr.as_dialect(&MESH)?;
     let axis = |axis: &Attribute| {
-        let params = axis.as_dialect(&MESH_AXIS)?;
-        let size = usize::try_from(params.get(1)?.as_ref()?.as_i64()?).ok()?;
-        Some((params.first()?.as_ref()?.as_str()?.to_string(), size))
+        let size = usize::try_from(field(axis, &MESH_AXIS, "size")?.as_i64()?).ok()?;
+        Some((field(axis, &MESH_AXIS, "name")?.as_str()?.to_string(), size))
     };
-    let axes = params.first()?.as_ref()?.as_array()?.iter().map(axis).collect::<Option<_>>()?;
-    let ids = match params.get(1)?.as_ref() {
+    let axes = field(attr, &MESH, "axes")?.as_array()?.iter().map(axis).collect::<Option<_>>()?;
+    let ids = match field(attr, &MESH, "device_ids") {
         Some(ids) => {
             Some(ids.as_dense()?.int_values()?.into_iter().map(|id| usize::try_from(id).ok()).collect::<Option<_>>()?)
         }

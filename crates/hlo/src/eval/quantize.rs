@@ -113,6 +113,7 @@ mod tests {
         let axes = (scales.len() > 1).then(|| vec![0]);
         let parts = UniformParts {
             storage: Type::from(DType::I8),
+            unsigned_by_flag: false,
             storage_range: (-128, 127),
             expressed: Type::f32(),
             scales,

@@ -47,8 +47,9 @@ fn verify(op: OpRef<'_>) -> Verdict {
         })?;
         return check::same_elements(op, "add_c1");
     };
-    let (storages, expressed) = ([r.storage, of_result.storage], [r.expressed, of_result.expressed]);
-    require(op, "add_c3", storages.iter().all(|s| *s == l.storage), || {
+    let (views, expressed) = ([r, of_result], [r.expressed, of_result.expressed]);
+    // A sign that a flag takes away, as in `u8`, is compared where the type of the result is inferred.
+    require(op, "add_c3", views.iter().all(|v| v.held_storage() == l.held_storage()), || {
         format!("operands and result must have one storage type; found {}", check::list(types.into_iter()))
     })?;
     require(op, "add_c4", expressed.iter().all(|e| *e == l.expressed), || {

@@ -14,7 +14,7 @@ op! {
             use_global_device_ids: optional Unit,
         }
         regions { computation: one }
-        traits [SingleBlock, ImplicitTerminator("stablehlo.return")]
+        traits [RegionsByTypes, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
             eval: Some(eval),
             refine: Some(|op| refine::reduced_in_place(op, *op.regions().first()?)),

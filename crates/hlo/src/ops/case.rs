@@ -9,7 +9,7 @@ op! {
         operands { index: single I32_TENSOR }
         results { results: variadic ANY_TENSOR_OR_TOKEN }
         regions { branches: each one }
-        traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
+        traits [RegionsByTypes, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
             upstream_infers: UpstreamInfers::Everything,
             eval: Some(eval),

@@ -14,7 +14,7 @@ op! {
             has_dynamic_root: optional Unit,
         }
         regions { computation: one }
-        traits [SingleBlock, ImplicitTerminator("stablehlo.return")]
+        traits [RegionsByTypes, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
             eval: Some(eval),
             verify: Some(|op, out| out.extend(verify(op).err())),

@@ -17,8 +17,8 @@ op! {
             rhs_dilation: optional I64Array,
             window_reversal: optional BoolArray,
             dimension_numbers: required Def(&CONV_DIMENSION_NUMBERS),
-            feature_group_count: required Int(64),
-            batch_group_count: required Int(64),
+            feature_group_count: required Positive(64),
+            batch_group_count: required Positive(64),
             precision_config: optional ArrayOf(&Enum(&PRECISION)),
         }
         traits [NoMemoryEffect]
@@ -113,8 +113,6 @@ pub(super) fn verify_convolution(op: OpRef<'_>, padding: Option<&Attribute>, lab
         check::distinct(op, label(valid), &what, &all)?;
     }
     let (features, batches) = (integer(op.attr("feature_group_count")), integer(op.attr("batch_group_count")));
-    check::at_least(op, label(21), "feature_group_count", &[features], 1)?;
-    check::at_least(op, label(22), "batch_group_count", &[batches], 1)?;
     require(op, label(23), features == 1 || batches == 1, || {
         format!("feature_group_count or batch_group_count must be 1; found {features} and {batches}")
     })?;

@@ -13,8 +13,8 @@ op! {
             rhs_dilation: optional I64Array,
             window_reversal: optional BoolArray,
             dimension_numbers: required Def(&CONV_DIMENSION_NUMBERS),
-            feature_group_count: required Int(64),
-            batch_group_count: required Int(64),
+            feature_group_count: required Positive(64),
+            batch_group_count: required Positive(64),
             precision_config: optional ArrayOf(&Enum(&PRECISION)),
         }
         traits [NoMemoryEffect, ReadsOperands]

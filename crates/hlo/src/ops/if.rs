@@ -9,7 +9,7 @@ op! {
         operands { pred: single PRED_TENSOR }
         results { results: variadic ANY_TENSOR_OR_TOKEN }
         regions { true_branch: one, false_branch: one }
-        traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
+        traits [RegionsByTypes, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
             upstream_infers: UpstreamInfers::Everything,
             eval: Some(eval),

@@ -9,7 +9,7 @@ op! {
         results { result: single TENSOR }
         attributes { dimensions: required I64Array }
         regions { computation: one }
-        traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
+        traits [RegionsByTypes, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
             upstream_infers: UpstreamInfers::Everything,
             eval: Some(eval),

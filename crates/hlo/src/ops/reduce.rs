@@ -13,7 +13,7 @@ op! {
         results { results: variadic TENSOR }
         attributes { dimensions: required I64Array }
         regions { body: one }
-        traits [SameVariadicOperandSize, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
+        traits [RegionsByTypes, SameVariadicOperandSize, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
             assembly: Assembly::Custom { parse, print },
             eval: Some(eval),

@@ -15,6 +15,7 @@ op! {
             use_global_device_ids: optional Unit,
         }
         regions { computation: one }
+        traits [RegionsByTypes]
         hooks {
             eval: Some(eval),
             refine: Some(refine),

@@ -17,7 +17,7 @@ op! {
             padding: optional IntElements(64),
         }
         regions { body: one }
-        traits [SameVariadicOperandSize, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
+        traits [RegionsByTypes, SameVariadicOperandSize, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
             eval: Some(eval),
             upstream_infers: UpstreamInfers::Nothing,

@@ -14,7 +14,7 @@ op! {
             unique_indices: implied Bool => DefaultValue::Bool(false),
         }
         regions { update_computation: one }
-        traits [SameVariadicOperandSize, RecursiveMemoryEffects]
+        traits [RegionsByTypes, SameVariadicOperandSize, RecursiveMemoryEffects]
         hooks {
             eval: Some(eval),
             upstream_infers: UpstreamInfers::Nothing,

@@ -15,7 +15,7 @@ op! {
             padding: optional IntElements(64),
         }
         regions { select: one, scatter: one }
-        traits [RecursiveMemoryEffects]
+        traits [RegionsByTypes, RecursiveMemoryEffects]
         hooks {
             eval: Some(eval),
             upstream_infers: UpstreamInfers::Nothing,

@@ -13,7 +13,7 @@ op! {
             is_stable: implied Bool => DefaultValue::Bool(false),
         }
         regions { comparator: one }
-        traits [RecursiveMemoryEffects]
+        traits [RegionsByTypes, RecursiveMemoryEffects]
         hooks {
             eval: Some(eval),
             infer: Some(infer::operand_types),

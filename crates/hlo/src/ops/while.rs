@@ -10,7 +10,7 @@ op! {
         operands { operand: variadic ANY_TENSOR_TOKEN_OR_BUFFER }
         results { results: variadic ANY_TENSOR_TOKEN_OR_BUFFER }
         regions { cond: one, body: one }
-        traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
+        traits [RegionsByTypes, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
             eval: Some(eval),
             assembly: Assembly::Custom { parse, print },

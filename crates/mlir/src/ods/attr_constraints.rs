@@ -72,7 +72,7 @@ pub enum AttrConstraint {
 impl AttrConstraint {
     /// Whether `attr` is in the set.
     pub fn holds(&self, attr: &Attribute) -> bool {
-        let int_array = |width| matches!(&**attr, AttrKind::DenseArray { element, .. } if !element.is_float() && element.is_integer(Some(width)));
+        let int_array = |width| matches!(&**attr, AttrKind::DenseArray { element, .. } if is_int(element, width, Signedness::Signless));
         match *self {
             AttrConstraint::Any => true,
             AttrConstraint::Unit => matches!(**attr, AttrKind::Unit),

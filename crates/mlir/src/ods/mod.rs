@@ -61,7 +61,8 @@ pub struct OpDef {
     pub assembly: Assembly,
     /// Checks beyond the slots and traits. Runs only on ops that satisfy those.
     pub verify: Option<VerifyFn>,
-    /// Checks that look into regions, run after the ops in them are verified.
+    /// Checks that look into regions, run after the ops in them are verified; in upstream's order of errors before them, if
+    /// [`Trait::RegionsByTypes`].
     pub verify_regions: Option<VerifyFn>,
     /// Checks of the symbols that the op refers to, run after all ops of the symbol table are verified.
     pub verify_symbols: Option<VerifyFn>,
@@ -186,6 +187,29 @@ pub struct AttrSlot {
     pub presence: Presence,
     /// What it may be.
     pub constraint: &'static AttrConstraint,
+}
+
+impl AttrSlot {
+    /// What is wrong with the value of this attribute of an op of that name, if it is not what it may be.
+    pub(crate) fn mismatch(&self, op: &str, value: &Attribute) -> Option<String> {
+        (!self.constraint.holds(value)).then(|| {
+            let (name, summary) = (self.name, self.constraint.summary());
+            format!("attribute `{name}` of `{op}` must be {summary}, but is {}", abbreviated(value))
+        })
+    }
+}
+
+/// An attribute for a message: constants of any size are cut.
+fn abbreviated(attr: &Attribute) -> String {
+    const MOST: usize = 80;
+    if attr.is_elements() {
+        return format!("elements of type {}", attr.ty());
+    }
+    let text = attr.to_string();
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
 }
 
 /// Whether an inherent attribute must be there, and what it is if not.
@@ -343,6 +367,8 @@ pub enum Trait {
     SpeculatableIfAllInputsStatic,
     /// Its checks look at what its operands are, such as constants, not only at their types.
     ReadsOperands,
+    /// `verify_regions` looks only at the types of what regions take and give, whatever the ops in them are.
+    RegionsByTypes,
     /// A check shared by several ops, under a name.
     Check(&'static str, VerifyFn),
 }

@@ -2,7 +2,7 @@
 
 use crate::attrs::{Attribute, Name};
 use crate::diag::Span;
-use crate::ir::RegionId;
+use crate::ir::{BlockId, RegionId};
 use crate::ods::OpDef;
 use crate::types::Type;
 use smallvec::{SmallVec, smallvec};
@@ -46,6 +46,8 @@ pub struct OpState {
     pub attributes: Vec<(Name, Attribute)>,
     /// Regions by slot.
     pub regions: SmallVec<[SmallVec<[RegionId; 1]>; 1]>,
+    /// Successors in order.
+    pub successors: Vec<BlockId>,
 }
 
 impl OpState {
@@ -63,6 +65,7 @@ impl OpState {
             properties: smallvec![None; def.attributes.len()],
             attributes: Vec::new(),
             regions: smallvec![SmallVec::new(); def.regions.len()],
+            successors: Vec::new(),
         }
     }
 

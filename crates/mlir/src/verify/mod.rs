@@ -257,6 +257,31 @@ impl<'m> Verifier<'m> {
                 self.say_twice(op, def);
             }
         }
+        if self.regions_first(def) && !self.failed_since(before) {
+            self.run_region_hook(op, def);
+        }
+    }
+
+    /// Whether what an op requires of its regions is checked before the ops in them.
+    fn regions_first(&self, def: &OpDef) -> bool {
+        self.stops && def.has_trait(&Trait::RegionsByTypes)
+    }
+
+    fn run_region_hook(&mut self, op: OpRef<'m>, def: &'static OpDef) {
+        let before = self.errors.len();
+        let Some(verify) = def.verify_regions else { return };
+        verify(op, &mut self.errors);
+        if self.failed_since(before) {
+            if def.upstream_infers == UpstreamInfers::Everything {
+                self.say_twice(op, def);
+            }
+        } else if let Some(Ok(types)) = def.infer.map(|infer| infer(op)) {
+            // Types may follow from what regions return, so they are compared once that is known to be right.
+            self.check_inferred(op, &types, def.infer_label);
+            if self.failed_since(before) {
+                self.say_twice(op, def);
+            }
+        }
     }
 
     /// Says, as upstream does beside the reason, that the types of results do not follow from the op.
@@ -331,23 +356,8 @@ impl<'m> Verifier<'m> {
         if def.has_trait(&Trait::SymbolTable) {
             self.check_symbol_table(op, frame.users_before);
         }
-        if clean
-            && frame.hooks
-            && !self.failed_since(frame.errors_before)
-            && let Some(verify) = def.verify_regions
-        {
-            verify(op, &mut self.errors);
-            if self.failed_since(frame.errors_before) {
-                if def.upstream_infers == UpstreamInfers::Everything {
-                    self.say_twice(op, def);
-                }
-            } else if let Some(Ok(types)) = def.infer.map(|infer| infer(op)) {
-                // Types may follow from what regions return, so they are compared once that is known to be right.
-                self.check_inferred(op, &types, def.infer_label);
-                if self.failed_since(frame.errors_before) {
-                    self.say_twice(op, def);
-                }
-            }
+        if clean && frame.hooks && !self.failed_since(frame.errors_before) && !self.regions_first(def) {
+            self.run_region_hook(op, def);
         }
         !self.failed_since(frame.errors_before)
     }

@@ -47,21 +47,14 @@ impl<'m> Verifier<'m> {
     fn check_attributes(&mut self, op: OpRef<'m>, def: &'static OpDef) -> bool {
         for (slot, value) in def.attributes.iter().zip(op.properties()) {
             let message = match value {
-                None if matches!(slot.presence, Presence::Required) => {
+                None => matches!(slot.presence, Presence::Required).then(|| {
                     format!("`{}` needs the attribute `{}`: {}", def.name, slot.name, slot.constraint.summary())
-                }
-                Some(value) if !slot.constraint.holds(value) => {
-                    let summary = slot.constraint.summary();
-                    format!(
-                        "attribute `{}` of `{}` must be {summary}, but is {}",
-                        slot.name,
-                        def.name,
-                        abbreviated(value)
-                    )
-                }
-                _ => continue,
+                }),
+                Some(value) => slot.mismatch(def.name, value),
             };
-            return self.report(op.error("attribute", message));
+            if let Some(message) = message {
+                return self.report(op.error("attribute", message));
+            }
         }
         true
     }
@@ -181,18 +174,5 @@ fn count_message(def: &OpDef, side: Side, slots: &[ValueSlot], sizes_name: &str,
             slots.len(),
             list(slots)
         ),
-    }
-}
-
-/// An attribute for a message: constants of any size are cut.
-fn abbreviated(attr: &crate::attrs::Attribute) -> String {
-    const MOST: usize = 80;
-    if attr.is_elements() {
-        return format!("elements of type {}", attr.ty());
-    }
-    let text = attr.to_string();
-    match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
     }
 }

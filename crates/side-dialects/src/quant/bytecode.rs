@@ -1,9 +1,9 @@
-//! How the types of the dialect are written in bytecode: a code, then flags and an integer storage type without signedness, then what
+//! How the types of the dialect are written in bytecode: a code, then flags and an integer storage type, then what
 //! the kind of type needs.
 //!
 //! The codes and the order of fields are part of the format and never change.
 
-use super::types::{ANY, CALIBRATED, Granularity, Uniform, UniformParts};
+use super::types::{ANY, CALIBRATED, Granularity, Uniform, UniformParts, storage_from_held};
 use mlir::attrs::{AttrKind, DenseElements};
 use mlir::bytecode::{CustomEncodings, DialectBytecode, EntryReader, EntryWriter, Read};
 use mlir::types::Signedness;
@@ -35,21 +35,18 @@ mod code {
 /// The bit of the flags that says that the storage is signed.
 const SIGNED: u64 = 1;
 
-fn write_storage(storage: &Type, out: &mut EntryWriter<'_>) {
-    let TypeKind::Integer { width, signedness } = **storage else { return };
-    out.varint(if signedness == Signedness::Unsigned { 0 } else { SIGNED });
-    out.ty(&Type::integer(width, Signedness::Signless));
+fn write_storage(held: &Type, is_signed: bool, out: &mut EntryWriter<'_>) {
+    out.varint(if is_signed { SIGNED } else { 0 });
+    out.ty(held);
 }
 
-fn read_storage(entry: &mut EntryReader<'_, '_>) -> Read<Type> {
+/// The storage type, and whether that is unsigned by the flag alone.
+fn read_storage(entry: &mut EntryReader<'_, '_>) -> Read<(Type, bool)> {
     let flags = entry.varint()?;
-    let storage = entry.ty()?;
-    match *storage {
-        TypeKind::Integer { width, .. } => {
-            let signedness = if flags & SIGNED == 0 { Signedness::Unsigned } else { Signedness::Signless };
-            Ok(Type::integer(width, signedness))
-        }
-        _ => entry.error(format!("quantized numbers are stored as integers, not as {storage}")),
+    let held = entry.ty()?;
+    match *held {
+        TypeKind::Integer { .. } => Ok(storage_from_held(&held, flags & SIGNED != 0)),
+        _ => entry.error(format!("quantized numbers are stored as integers, not as {held}")),
     }
 }
 
@@ -71,7 +68,9 @@ fn write_type(ty: &Type, out: &mut EntryWriter<'_>) -> bool {
         };
         let expressed = expressed.as_ref().and_then(Attribute::as_type);
         out.varint(if expressed.is_some() { code::ANY_WITH_EXPRESSED } else { code::ANY });
-        write_storage(storage, out);
+        let is_signed = !matches!(**storage, TypeKind::Integer { signedness: Signedness::Unsigned, .. });
+        let width = storage.bit_width().unwrap_or(0);
+        write_storage(&Type::integer(width, Signedness::Signless), is_signed, out);
         expressed.iter().for_each(|e| out.ty(e));
         out.signed(min);
         out.signed(max);
@@ -94,7 +93,7 @@ fn write_uniform(view: &Uniform<'_>, out: &mut EntryWriter<'_>) -> Option<()> {
     let range = [view.storage_min, view.storage_max];
     let header = |code: u64, out: &mut EntryWriter<'_>| {
         out.varint(code);
-        write_storage(view.storage, out);
+        write_storage(&view.held_storage(), view.is_signed(), out);
         out.ty(view.expressed);
     };
     match view.granularity() {
@@ -143,7 +142,7 @@ fn read_type(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Type>> {
     if !(code::ANY..=code::UNIFORM_SUB_CHANNEL).contains(&code) {
         return Ok(None);
     }
-    let storage = read_storage(entry)?;
+    let (storage, unsigned_by_flag) = read_storage(entry)?;
     if code == code::ANY || code == code::ANY_WITH_EXPRESSED {
         let expressed = if code == code::ANY { None } else { Some(entry.ty()?.into()) };
         let [min, max] = [entry.signed()?, entry.signed()?].map(|n| Some(Attribute::i64(n)));
@@ -152,6 +151,7 @@ fn read_type(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Type>> {
     let expressed = entry.ty()?;
     let mut parts = UniformParts {
         storage,
+        unsigned_by_flag,
         storage_range: (0, 0),
         expressed,
         scales: Vec::new(),

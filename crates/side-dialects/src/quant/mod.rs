@@ -8,7 +8,7 @@ mod text;
 mod types;
 
 pub use ops::{DequantizeCastOp, QuantizeCastOp, StorageCastOp};
-pub use types::{ANY, CALIBRATED, Granularity, UNIFORM, Uniform, UniformParts};
+pub use types::{ANY, CALIBRATED, Granularity, UNIFORM, Uniform, UniformParts, storage_from_held};
 
 use mlir::ods::Dialect;
 

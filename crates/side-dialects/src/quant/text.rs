@@ -18,45 +18,50 @@ use numerics::DType;
 
 type Params = Vec<Option<Attribute>>;
 
-/// A storage type with its least and greatest value.
-fn parse_storage(p: &mut Parser<'_>) -> Parsed<(Type, i64, i64)> {
+/// How a storage type is written, and its least and greatest value.
+struct Storage {
+    ty: Type,
+    /// Whether it is written `u8`, not `ui8`.
+    unsigned_by_flag: bool,
+    min: i64,
+    max: i64,
+}
+
+fn parse_storage(p: &mut Parser<'_>) -> Parsed<Storage> {
     let span = p.here();
     let word = p.word("a storage type such as i8 or u8")?;
     let spelled = [
-        ("ui", Signedness::Unsigned),
-        ("u", Signedness::Unsigned),
-        ("si", Signedness::Signed),
-        ("i", Signedness::Signless),
+        ("ui", Signedness::Unsigned, false),
+        ("u", Signedness::Unsigned, true),
+        ("si", Signedness::Signed, false),
+        ("i", Signedness::Signless, false),
     ];
-    let found = spelled.iter().find_map(|(prefix, signedness)| {
+    let found = spelled.iter().find_map(|(prefix, signedness, by_flag)| {
         let width = word.strip_prefix(prefix)?.parse::<u32>().ok()?;
-        Some((width, *signedness))
+        Some((width, *signedness, *by_flag))
     });
-    let Some((width, signedness)) = found.filter(|(width, _)| (1..=32).contains(width)) else {
+    let Some((width, signedness, unsigned_by_flag)) = found.filter(|(width, ..)| (1..=32).contains(width)) else {
         return p
             .error_at(span, format!("`{word}` is no storage type: integers of 1 to 32 bits are, such as i8 and u8"));
     };
-    let storage = Type::integer(width, signedness);
-    let (mut min, mut max) = storage_limits(&storage);
+    let ty = Type::integer(width, signedness);
+    let (mut min, mut max) = storage_limits(&ty);
     if p.eat("<") {
         min = p.integer()?;
         p.expect(":")?;
         max = p.integer()?;
         p.expect(">")?;
     }
-    Ok((storage, min, max))
+    Ok(Storage { ty, unsigned_by_flag, min, max })
 }
 
-fn print_storage(p: &mut Printer<'_>, storage: &Type, min: i64, max: i64) {
-    match **storage {
-        TypeKind::Integer { width, signedness: Signedness::Unsigned } => p.number(format_args!("u{width}")),
-        _ => p.ty(storage),
+fn print_storage(p: &mut Printer<'_>, storage: &Storage) {
+    let &Storage { ref ty, unsigned_by_flag, min, max } = storage;
+    match **ty {
+        TypeKind::Integer { width, .. } if unsigned_by_flag => p.number(format_args!("u{width}")),
+        _ => p.ty(ty),
     }
-    print_range(p, storage, min, max);
-}
-
-fn print_range(p: &mut Printer<'_>, storage: &Type, min: i64, max: i64) {
-    if (min, max) != storage_limits(storage) {
+    if (min, max) != storage_limits(ty) {
         p.number(format_args!("<{min}:{max}>"));
     }
 }
@@ -120,7 +125,7 @@ impl Scales {
 /// Reads `<i8:f32, 0.5:3>` and so on.
 pub(super) fn parse_uniform(p: &mut Parser<'_>) -> Parsed<Params> {
     p.expect("<")?;
-    let (storage, min, max) = parse_storage(p)?;
+    let storage = parse_storage(p)?;
     p.expect(":")?;
     let expressed = p.ty()?;
     let (mut axes, mut block_sizes) = (None, None);
@@ -158,8 +163,9 @@ pub(super) fn parse_uniform(p: &mut Parser<'_>) -> Parsed<Params> {
         round_to(&expressed, &mut scales.scales);
     }
     let parts = UniformParts {
-        storage,
-        storage_range: (min, max),
+        storage: storage.ty,
+        unsigned_by_flag: storage.unsigned_by_flag,
+        storage_range: (storage.min, storage.max),
         expressed,
         scales: scales.scales,
         zero_points: scales.zero_points,
@@ -180,8 +186,13 @@ fn round_to(expressed: &Type, scales: &mut [f64]) {
 pub(super) fn print_uniform(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
     let Some(view) = Uniform::from_params(params) else { return p.write("<>") };
     p.write("<");
-    p.ty(view.storage);
-    print_range(p, view.storage, view.storage_min, view.storage_max);
+    let storage = Storage {
+        ty: view.storage.clone(),
+        unsigned_by_flag: view.held_storage() != *view.storage,
+        min: view.storage_min,
+        max: view.storage_max,
+    };
+    print_storage(p, &storage);
     p.write(":");
     p.ty(view.expressed);
     let scales: Vec<(f64, i64)> = view.scales().zip(view.zero_points.iter().copied()).collect();
@@ -229,10 +240,11 @@ fn print_scales(p: &mut Printer<'_>, scales: &[(f64, i64)], shape: &[i64], ty: &
 /// Reads `<i8<-8:7>:f32>`.
 pub(super) fn parse_any(p: &mut Parser<'_>) -> Parsed<Params> {
     p.expect("<")?;
-    let (storage, min, max) = parse_storage(p)?;
+    let storage = parse_storage(p)?;
     let expressed = if p.eat(":") { Some(p.ty()?.into()) } else { None };
     p.expect(">")?;
-    Ok(vec![Some(storage.into()), Some(Attribute::i64(min)), Some(Attribute::i64(max)), expressed])
+    let [min, max] = [storage.min, storage.max].map(|n| Some(Attribute::i64(n)));
+    Ok(vec![Some(storage.ty.into()), min, max, expressed])
 }
 
 /// Writes `<i8<-8:7>:f32>`.
@@ -242,7 +254,9 @@ pub(super) fn print_any(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         return p.write("<>");
     };
     p.write("<");
-    print_storage(p, storage, min, max);
+    // The type of the stored integers is as unsigned as its flag, so both are written the short way.
+    let unsigned_by_flag = matches!(**storage, TypeKind::Integer { signedness: Signedness::Unsigned, .. });
+    print_storage(p, &Storage { ty: storage.clone(), unsigned_by_flag, min, max });
     if let Some(expressed) = expressed.as_ref().and_then(|e| e.as_type()) {
         p.write(":");
         p.ty(expressed);

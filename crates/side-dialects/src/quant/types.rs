@@ -26,6 +26,8 @@ pub static UNIFORM: TypeDef = TypeDef {
         ParamDef::optional("axes", ParamKind::I64s),
         ParamDef::optional("block_sizes", ParamKind::I64s),
         ParamDef::optional("scales_shape", ParamKind::I64s),
+        // Set by `u8`, whose storage type MLIR takes to be `i8` with a flag that says unsigned, unlike that of `ui8`.
+        ParamDef::optional("unsigned_by_flag", ParamKind::Attribute),
     ],
     assembly: ParamAssembly::Custom { parse: text::parse_uniform, print: text::print_uniform },
     verify: Some(verify_uniform),
@@ -95,6 +97,7 @@ pub struct Uniform<'a> {
     pub scales_shape: &'a [i64],
     scale_bits: &'a [i64],
     granularity: Granularity,
+    unsigned_by_flag: bool,
 }
 
 impl<'a> Uniform<'a> {
@@ -110,7 +113,9 @@ impl<'a> Uniform<'a> {
 
     /// The view of the parameters of such a type; none if they are not well-formed.
     pub(super) fn from_params(params: &'a [Option<Attribute>]) -> Option<Uniform<'a>> {
-        let [storage, min, max, expressed, scales, zero_points, axes, block_sizes, scales_shape] = params else {
+        let [storage, min, max, expressed, scales, zero_points, axes, block_sizes, scales_shape, unsigned_by_flag] =
+            params
+        else {
             return None;
         };
         fn list(attr: &Option<Attribute>) -> Option<&[i64]> {
@@ -133,6 +138,7 @@ impl<'a> Uniform<'a> {
             scales_shape: list(scales_shape)?,
             scale_bits,
             granularity,
+            unsigned_by_flag: unsigned_by_flag.is_some(),
         })
     }
 
@@ -151,6 +157,15 @@ impl<'a> Uniform<'a> {
         !matches!(**self.storage, TypeKind::Integer { signedness: Signedness::Unsigned, .. })
     }
 
+    /// The storage type that MLIR's type holds: that of `u8` is `i8`, with a flag that says unsigned.
+    pub fn held_storage(&self) -> Type {
+        if self.unsigned_by_flag {
+            Type::integer(self.storage_width(), Signedness::Signless)
+        } else {
+            self.storage.clone()
+        }
+    }
+
     /// Width of the storage type in bits.
     pub fn storage_width(&self) -> u32 {
         self.storage.bit_width().unwrap_or(0)
@@ -162,6 +177,8 @@ impl<'a> Uniform<'a> {
 pub struct UniformParts {
     /// Integer type of the stored values.
     pub storage: Type,
+    /// Whether that is unsigned by a flag, as of [`Uniform::held_storage`].
+    pub unsigned_by_flag: bool,
     /// Least and greatest stored value.
     pub storage_range: (i64, i64),
     /// Float type of the numbers that they stand for.
@@ -182,6 +199,7 @@ impl UniformParts {
         let sub_channel = view.granularity == Granularity::SubChannel;
         UniformParts {
             storage: view.storage.clone(),
+            unsigned_by_flag: view.unsigned_by_flag,
             storage_range: (view.storage_min, view.storage_max),
             expressed: view.expressed.clone(),
             scales: view.scales().collect(),
@@ -205,12 +223,23 @@ impl UniformParts {
             self.axes.map(Attribute::i64_array),
             block_sizes.map(Attribute::i64_array),
             scales_shape.map(Attribute::i64_array),
+            self.unsigned_by_flag.then(Attribute::unit),
         ]
     }
 
     /// The type, whether its parts fit or not.
     pub fn into_type(self) -> Type {
         Type::dialect(&UNIFORM, self.params())
+    }
+}
+
+/// `storage` and `unsigned_by_flag` of [`UniformParts`], of what MLIR's type holds: an integer type, and a flag that says signed.
+pub fn storage_from_held(held: &Type, is_signed: bool) -> (Type, bool) {
+    match **held {
+        TypeKind::Integer { width, signedness: Signedness::Signless } if !is_signed => {
+            (Type::integer(width, Signedness::Unsigned), true)
+        }
+        _ => (held.clone(), false),
     }
 }
 
@@ -311,6 +340,7 @@ mod tests {
     fn per_tensor(storage: Type, range: (i64, i64), scale: f64) -> UniformParts {
         UniformParts {
             storage,
+            unsigned_by_flag: false,
             storage_range: range,
             expressed: Type::f32(),
             scales: vec![scale],

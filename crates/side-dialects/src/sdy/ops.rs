@@ -5,7 +5,7 @@ use super::attrs::{
     SHARDING_PER_VALUE,
 };
 use super::eval;
-use super::verify::{verify_manual_computation, verify_named_computation, verify_sharding};
+use super::verify::{verify_manual_computation, verify_mesh, verify_named_computation, verify_sharding};
 use mlir::ods::{Assembly, DirectiveArg, Ranks, TensorRule, TypeConstraint, TypeRule};
 use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::{OpRef, Type, op};
@@ -22,11 +22,11 @@ static SHAPED: TypeConstraint =
     TypeConstraint { summary: "a tensor, vector or memref", rule: TypeRule::Is(Type::is_shaped) };
 
 op! {
-    /// A named mesh of devices.
+    /// A named mesh of devices. Programs of StableHLO without this dialect have it as `stablehlo.mesh` instead.
     pub MeshOp, "sdy.mesh" {
-        attributes { sym_name: required SymbolName, mesh: required Def(&MESH) }
+        attributes { sym_name: required SymbolName, mesh: optional Def(&MESH) }
         traits [Symbol, HasParent(&["builtin.module"])]
-        hooks { assembly: Assembly::Format("$sym_name `=` $mesh attr-dict") }
+        hooks { assembly: Assembly::Format("$sym_name (`=` $mesh^)? attr-dict"), verify: Some(verify_mesh) }
     }
 }
 

@@ -465,16 +465,14 @@ impl Parser<'_> {
         self.error_at(at, message)
     }
 
-    /// Reads `what`; if it cannot be read, a second error says so of the whole.
+    /// Reads `what`; if it cannot be read, a second error says so where it ends.
     ///
     /// # Errors
     /// Those of `read`.
     pub fn within<T>(&mut self, what: &str, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        let start = self.here();
         let result = read(self);
         if result.is_err() && self.diagnostics.len() < MAX_ERRORS {
-            let whole = Span { start: start.start, end: self.token.span.end.max(start.end) };
-            self.diagnostics.push(Diagnostic::error("parse", format!("{what} cannot be read")).at(whole));
+            self.diagnostics.push(Diagnostic::error("parse", format!("{what} cannot be read")).at(self.here()));
         }
         result
     }

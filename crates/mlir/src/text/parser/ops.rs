@@ -253,7 +253,11 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn successor(&mut self) -> Parsed<BlockId> {
+    /// Reads the name of a block.
+    ///
+    /// # Errors
+    /// If something else comes next.
+    pub fn successor(&mut self) -> Parsed<BlockId> {
         let (name, span) = (self.token_text(), self.here());
         if self.token.kind != Kind::Caret {
             return self.unexpected("the name of a block");
@@ -347,6 +351,7 @@ impl<'a> Parser<'a> {
             parts.result_types.clear();
         }
         parts.regions.extend(state.regions.into_iter().flatten());
+        parts.successors = state.successors;
         parts.properties = state.properties;
         if !state.attributes.is_empty() {
             parts.attributes = match Dictionary::new(state.attributes) {

@@ -2,6 +2,7 @@
 
 use super::{Kind, Parsed, Parser};
 use crate::attrs::{AttrKind, Attribute};
+use crate::diag::Diagnostic;
 use crate::ods::{Arity, AttrConstraint, Directive, Literal, Trait, TypeSource};
 use crate::text::{OpState, TypeList};
 use crate::types::{Signedness, Type};
@@ -51,8 +52,8 @@ impl<'a> Parser<'a> {
                 self.set_types(*inputs, input_types, state)?;
                 self.set_types(*results, result_types, state)
             }
-            Directive::AttrDict => self.optional_attr_dict(state),
-            Directive::AttrDictWithKeyword => self.optional_attr_dict_with_keyword(state),
+            Directive::AttrDict => self.checked_attr_dict(state, Self::optional_attr_dict),
+            Directive::AttrDictWithKeyword => self.checked_attr_dict(state, Self::optional_attr_dict_with_keyword),
             Directive::Custom(name, args) => {
                 let dialect = self.registry.dialect(state.def.dialect());
                 match dialect.and_then(|d| d.directive(name)) {
@@ -75,6 +76,25 @@ impl<'a> Parser<'a> {
                 }
             }
         }
+    }
+
+    /// Reads a dictionary; what an inherent attribute in it may not be is an error there.
+    fn checked_attr_dict(
+        &mut self,
+        state: &mut OpState,
+        read: fn(&mut Self, &mut OpState) -> Parsed<()>,
+    ) -> Parsed<()> {
+        let start = self.here();
+        let given: Vec<bool> = state.properties.iter().map(Option::is_some).collect();
+        read(self, state)?;
+        let slots = state.def.attributes.iter().zip(&state.properties).zip(given);
+        for ((slot, value), _) in slots.filter(|(_, given)| !given) {
+            let problem = value.as_ref().and_then(|value| slot.mismatch(state.def.name, value));
+            if let Some(problem) = problem {
+                return self.report(Diagnostic::error("attribute", problem).at(start));
+            }
+        }
+        Ok(())
     }
 
     /// Reads a literal of a format, which may be the start of a longer token or several tokens.

@@ -252,7 +252,8 @@ impl Printer<'_> {
         }
     }
 
-    pub(super) fn block_name(&mut self, block: BlockId) {
+    /// Writes the name of a block.
+    pub fn block_name(&mut self, block: BlockId) {
         match self.names.blocks.get(&block).copied() {
             Some(n) => {
                 self.write("^bb");

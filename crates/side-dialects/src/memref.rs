@@ -1,0 +1,104 @@
+//! The memref and bufferization dialects, of which programs around StableHLO use casts between buffers and tensors.
+//!
+//! Source: MLIR, "'memref' Dialect" and "'bufferization' Dialect".
+
+use mlir::ods::{Assembly, Dialect, TypeConstraint, TypeRule};
+use mlir::rewrite::Folded;
+use mlir::verify::have_compatible_shapes;
+use mlir::{Diagnostics, OpRef, Type, TypeKind, op};
+
+/// The memref dialect.
+pub static MEMREF: Dialect = Dialect { namespace: "memref", ops: &[CastOp::DEF], ..Dialect::EMPTY };
+
+/// The bufferization dialect.
+pub static BUFFERIZATION: Dialect =
+    Dialect { namespace: "bufferization", ops: &[ToBufferOp::DEF, ToTensorOp::DEF], ..Dialect::EMPTY };
+
+static BUFFER: TypeConstraint = TypeConstraint {
+    summary: "a memref",
+    rule: TypeRule::Is(|ty| matches!(**ty, TypeKind::MemRef { .. } | TypeKind::UnrankedMemRef { .. })),
+};
+
+static TENSOR: TypeConstraint = TypeConstraint {
+    summary: "a tensor",
+    rule: TypeRule::Is(|ty| matches!(**ty, TypeKind::RankedTensor(_) | TypeKind::UnrankedTensor(_))),
+};
+
+op! {
+    /// The same buffer with a type that tells more or less of its sizes.
+    pub CastOp, "memref.cast" {
+        operands { source: single BUFFER }
+        results { dest: single BUFFER }
+        traits [Pure]
+        hooks {
+            assembly: Assembly::Format("$source attr-dict `:` type($source) `to` type($dest)"),
+            verify: Some(verify_cast),
+        }
+    }
+}
+
+fn verify_cast(op: OpRef<'_>, errors: &mut Diagnostics) {
+    let (from, to) = (op.operand_type(0), op.result_type(0));
+    let fits = from.element_type() == to.element_type()
+        && memory_space(from) == memory_space(to)
+        && (from.shape().is_some() || to.shape().is_some())
+        && have_compatible_shapes(from, to);
+    if !fits {
+        errors.push(op.error("cast", format!("a buffer of type {from} cannot have type {to}")));
+    }
+}
+
+fn memory_space(ty: &Type) -> Option<&mlir::Attribute> {
+    match &**ty {
+        TypeKind::MemRef { memory_space, .. } | TypeKind::UnrankedMemRef { memory_space, .. } => memory_space.as_ref(),
+        _ => None,
+    }
+}
+
+op! {
+    /// The tensor of what a buffer holds.
+    pub ToTensorOp, "bufferization.to_tensor" {
+        operands { buffer: single BUFFER }
+        results { result: single TENSOR }
+        attributes { restrict: optional Unit, writable: optional Unit }
+        hooks {
+            assembly: Assembly::Format(
+                "$buffer (`restrict` $restrict^)? (`writable` $writable^)? attr-dict \
+                 `:` type($buffer) `to` type($result)",
+            ),
+            verify: Some(|op, errors| verify_alike(op, op.operand_type(0), op.result_type(0), errors)),
+        }
+    }
+}
+
+op! {
+    /// A buffer that holds a tensor.
+    pub ToBufferOp, "bufferization.to_buffer" {
+        operands { tensor: single TENSOR }
+        results { buffer: single BUFFER }
+        attributes { read_only: optional Unit }
+        traits [Pure]
+        hooks {
+            assembly: Assembly::Format(
+                "$tensor (`read_only` $read_only^)? attr-dict `:` type($tensor) `to` type($buffer)",
+            ),
+            verify: Some(|op, errors| verify_alike(op, op.operand_type(0), op.result_type(0), errors)),
+            fold: Some(|op, _| fold_to_buffer(op)),
+        }
+    }
+}
+
+/// A tensor and its buffer have one shape and one element type.
+fn verify_alike(op: OpRef<'_>, from: &Type, to: &Type, errors: &mut Diagnostics) {
+    if from.shape() != to.shape() || from.element_type() != to.element_type() {
+        let message = format!("tensor and buffer must have one shape and element type; found {from} and {to}");
+        errors.push(op.error("buffer", message));
+    }
+}
+
+/// The buffer of what a buffer holds is that buffer.
+fn fold_to_buffer(op: OpRef<'_>) -> Option<Vec<Folded>> {
+    let module = op.module();
+    let held = module.defining_op(ToBufferOp(op).tensor()).and_then(ToTensorOp::cast)?;
+    (module.ty(held.buffer()) == op.result_type(0)).then(|| vec![Folded::Value(held.buffer())])
+}
