@@ -214,7 +214,9 @@ pub fn reducer<'m>(
             let required = show(required);
             format!("{name} must take and return tensors of shape {required}; found {lhs}, {rhs} and {result}")
         })?;
-        let same = compat::elements(lhs, result) && compat::promotable(rhs.element_type(), result.element_type());
+        // As upstream, floats of any width may accumulate in each other.
+        let floats = rhs.element_type().is_float() && result.element_type().is_float();
+        let same = compat::elements(lhs, result) && (floats || compat::elements(rhs, result));
         require(op, label, same, || {
             format!(
                 "{name} must take and return one type for input #{i}; it takes {lhs} and {rhs} and returns {result}"

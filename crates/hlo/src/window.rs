@@ -87,9 +87,10 @@ impl WindowAttrs<'_> {
         let strides = list("window strides", self.strides, labels.strides)?;
         let base_dilations = list("base dilations", self.base_dilations, labels.base_dilations)?;
         let window_dilations = list("window dilations", self.window_dilations, labels.window_dilations)?;
-        let empty = |attr: &&Attribute| check::num_elements(check::shape(&attr.ty())) == Some(0);
-        let padding = match self.padding.filter(|attr| !empty(attr)) {
+        let padding = match self.padding {
             None => vec![0; 2 * n],
+            // No rows stand for rows of zeros.
+            Some(attr) if check::shape(&attr.ty()) == [0, 2] => vec![0; 2 * n],
             Some(attr) => {
                 check::has_shape(op, labels.padding, "padding", check::shape(&attr.ty()), &[n as i64, 2])?;
                 let values = attr.as_dense().and_then(|d| d.int_values()).filter(|v| v.len() == 2 * n);
