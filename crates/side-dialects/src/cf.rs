@@ -5,7 +5,7 @@
 use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 use mlir::ir::BlockId;
 use mlir::ods::{Assembly, Dialect, TypeConstraint, TypeRule};
-use mlir::text::{OpState, Parsed, Parser, Printer};
+use mlir::text::{OpState, Parsed, Parser, Printer, TypeList};
 use mlir::{Diagnostics, OpRef, Type, Value, op};
 use numerics::I1;
 
@@ -87,7 +87,7 @@ fn verify_branch(op: OpRef<'_>, errors: &mut Diagnostics) {
 fn parse_destination(parser: &mut Parser<'_>, state: &mut OpState, slot: usize) -> Parsed<()> {
     let block = parser.successor()?;
     state.successors.push(block);
-    let mut types = Vec::new();
+    let mut types = TypeList::new();
     if parser.eat("(") {
         state.operands[slot] = parser.operands()?;
         parser.expect(":")?;
@@ -127,7 +127,7 @@ fn print_branch(printer: &mut Printer<'_>, op: OpRef<'_>) {
 fn parse_cond_branch(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     let condition = parser.operand()?;
     state.operands[0].push(condition);
-    state.operand_types[0] = Some(vec![Type::i1()]);
+    state.operand_types[0] = Some([Type::i1()].into_iter().collect());
     if parser.eat("weights") {
         parser.expect("(")?;
         let weights = parser.i64_list()?;
