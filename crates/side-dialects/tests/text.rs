@@ -275,7 +275,7 @@ fn quant() {
          %arg3: tensor<2x!quant.uniform<i8:f32:0, {2.000000e+00,1.000000e-01:-30}>>, \
          %arg4: tensor<2x4x!quant.uniform<i8:f32:{0:1, 1:2}, {{2.000000e+00:10, 3.000000e+00:20}, {3.000000e+00:30, 4.000000e+00}}>>, \
          %arg5: !quant.any<i8<-8:7>:f32>, %arg6: !quant.any<u8>, \
-         %arg8: !quant.uniform<u8<1:200>:f32, 1.000000e+00>, %arg7: !quant.calibrated<f32<-0.998:1.232100e+00>>",
+         %arg7: !quant.uniform<u8<1:200>:f32, 1.000000e+00>, %arg8: !quant.calibrated<f32<-0.998:1.232100e+00>>",
         "
     %0 = quant.qcast %arg0 : tensor<2xf32> to tensor<2x!quant.uniform<i8:f32, 1.000000e+00:17>>
 
@@ -405,7 +405,7 @@ fn branches() {
     cf.cond_br %arg0, ^bb1(%arg1, %arg0 : f32, i1), ^bb2
   ^bb1(%0: f32, %1: i1):  // pred: ^bb0
     cf.br ^bb3(%0 : f32)
-  ^bb2:  // pred: ^bb0
+  ^bb2:  // 2 preds: ^bb0, ^bb2
     cf.cond_br %arg0 weights([1, 9]), ^bb3(%arg1 : f32), ^bb2 {x}
   ^bb3(%2: f32):  // 2 preds: ^bb1, ^bb2
     return %2 : f32

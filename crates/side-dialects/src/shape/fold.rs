@@ -41,6 +41,12 @@ fn passing() -> Option<Vec<Folded>> {
     Some(vec![Folded::Constant(Attribute::bool(true))])
 }
 
+/// The shape of a value whose type tells it.
+pub(super) fn shape_of(op: OpRef<'_>, _: &[Option<Attribute>]) -> Option<Vec<Folded>> {
+    let shape = op.operand_type(0).shape().filter(|shape| !shape.contains(&DYNAMIC))?;
+    Some(vec![Folded::Constant(shape_constant(shape)?)])
+}
+
 /// Functions of a shape: `rank(shape_of(x))` is known if `x` is ranked.
 pub(super) fn sizes(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
     let shape = op.operands().first().and_then(|&v| op.module().defining_op(v)).filter(|s| s.is(ShapeOfOp::DEF));
@@ -119,19 +125,6 @@ pub(super) const BROADCAST: Rewrites = &[
     ("merge-constants", merge_constants),
     ("known-rank", of_known_rank),
 ];
-
-/// Rewrites of `shape.shape_of`.
-pub(super) const SHAPE_OF: Rewrites = &[("of-static", of_static)];
-
-/// The shape of a value whose type tells it.
-fn of_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    let view = rw.op(op);
-    let value = shape_constant(view.operand_type(0).shape().filter(|shape| !shape.contains(&DYNAMIC))?)?;
-    let ty = view.result_type(0).clone();
-    let constant = rw.constant(ShapeOfOp::DEF, &value, &ty)?;
-    rw.replace_with(op, constant);
-    Some(())
-}
 
 /// Keeps those operands, if there are fewer than there were.
 fn keep(rw: &mut Rewriter<'_>, op: OpId, operands: &[Value]) -> Option<()> {

@@ -217,7 +217,7 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("$arg attr-dict `:` type($arg) `->` type($result)"),
-            eval: Some(eval::shape_of), canonicalize: fold::SHAPE_OF,
+            eval: Some(eval::shape_of), fold: Some(fold::shape_of),
             verify: Some(verify_shape_of),
         }
     }
