@@ -192,6 +192,23 @@ fn symbols() {
 }
 
 #[test]
+fn symbols_are_found_after_changes() {
+    let mut module =
+        read("func.func private @f()\nfunc.func private @g()\nfunc.func @h() {\nfunc.call @f() : () -> ()\nreturn\n}");
+    let find = |module: &Module, name| module.top().lookup_symbol(name).map(|op| op.id());
+    let (f, g) = (find(&module, "f").expect("it is there"), find(&module, "g").expect("it is there"));
+    assert_eq!(find(&module, "x"), None);
+    module.set_attr(f, "sym_name", mlir::Attribute::string("x"));
+    assert_eq!((find(&module, "f"), find(&module, "x")), (None, Some(f)));
+    assert_eq!(errors_of(&module, Reporting::All), [("symbol".to_string(), 4)]);
+    module.set_attr(g, "sym_name", mlir::Attribute::string("f"));
+    assert_eq!(find(&module, "f"), Some(g));
+    assert_eq!(errors_of(&module, Reporting::All), []);
+    module.erase(g);
+    assert_eq!(find(&module, "f"), None);
+}
+
+#[test]
 fn functions() {
     assert_eq!(all("func.func @f() -> i32 {\nreturn\n}"), [("return".to_string(), 2)]);
     assert_eq!(all("func.func @f(%f: f32) -> i32 {\nreturn %f : f32\n}"), [("return".to_string(), 2)]);
@@ -277,4 +294,28 @@ fn buffers_keep_element_types_and_shapes() {
 fn a_mesh_is_told() {
     assert_eq!(all("\"sdy.mesh\"() {sym_name = \"m\", stablehlo.mesh = {axes = []}} : () -> ()"), []);
     assert_eq!(all("\"sdy.mesh\"() {sym_name = \"m\"} : () -> ()"), [("attribute".to_string(), 1)]);
+}
+
+/// What is on one device has no dimensions to spread, also what an op without results does.
+#[test]
+fn shardings_on_one_device() {
+    let text = |shardings: &str, results: &str| {
+        format!(
+            "sdy.mesh @one = <[], device_ids=[0]>\nsdy.mesh @m = <[\"a\"=2]>\nfunc.func @f(%t: tensor<8xf32>) {{\n\
+             \"test.op\"(%t) {{sdy.sharding = #sdy.sharding_per_value<[{shardings}]>}} : (tensor<8xf32>) -> {results}\n\
+             return\n}}"
+        )
+    };
+    for (shardings, results) in [("<@one, []>", "()"), ("<@m, []>", "()"), ("<@one, []>", "tensor<8xf32>")] {
+        assert_eq!(all(&text(shardings, results)), [], "{shardings}");
+    }
+    for (shardings, results) in [
+        ("<@one, [{}]>", "tensor<8xf32>"),
+        ("<@one, [{}]>", "()"),
+        ("<@m, []>", "tensor<8xf32>"),
+        ("<@one, []>, <@one, []>", "()"),
+        ("<@one, []>", "(tensor<8xf32>, tensor<8xf32>)"),
+    ] {
+        assert_eq!(all(&text(shardings, results)), [("sharding".to_string(), 4)], "{shardings}");
+    }
 }

@@ -1,7 +1,7 @@
 //! The IR: operations, blocks, regions and values in one arena, named by ids.
 //!
 //! A [`Module`] owns everything. [`OpRef`] is a view of one op for reading; changes go through methods of `Module`,
-//! so that nothing needs interior mutability or lifetimes in the data.
+//! so that nothing needs lifetimes or, but for what is remembered of symbols, interior mutability in the data.
 
 mod clone;
 mod edit;
@@ -15,7 +15,8 @@ use crate::diag::{Position, Source, Span};
 use crate::ods::{OpDef, Registry};
 use crate::types::Type;
 use smallvec::SmallVec;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {
@@ -55,6 +56,8 @@ pub struct Module {
     source: Option<Arc<Source>>,
     uses: Option<uses::Uses>,
     use_orders: uses::UseOrders,
+    /// The ops in the body of the top one by the symbols that they defined when one was first looked up: where to look first.
+    symbols: OnceLock<HashMap<Box<str>, OpId>>,
 }
 
 /// The name of an op: its declaration, or text for an op of an unregistered dialect.
@@ -194,6 +197,7 @@ impl Module {
             source: None,
             uses: None,
             use_orders: Default::default(),
+            symbols: OnceLock::new(),
         };
         let body = module.create_region();
         module.create_block(body);
@@ -206,6 +210,7 @@ impl Module {
     /// Makes `op`, which stands in no block, the top-level operation.
     pub fn set_top(&mut self, op: OpId) {
         self.top = op;
+        self.symbols = OnceLock::new();
     }
 
     /// Remembers the text that this module was parsed from.
@@ -402,6 +407,19 @@ impl Module {
     /// The top-level operation.
     pub fn top(&self) -> OpRef<'_> {
         self.op(self.top)
+    }
+
+    /// The op in the body of the top one that defined the symbol when one was first looked up. It may no longer do so, and others
+    /// may have come.
+    fn symbol_at_top(&self, name: &str) -> Option<OpRef<'_>> {
+        let symbols = self.symbols.get_or_init(|| {
+            let body = self.top().regions().first().and_then(|&region| self.entry(region));
+            let ops = body.map_or(&[][..], |block| self.ops(block));
+            let named = |&op: &OpId| Some((Box::from(self.op(op).symbol_name()?), op));
+            // The first of several wins.
+            ops.iter().rev().filter_map(named).collect()
+        });
+        symbols.get(name).map(|&op| self.op(op))
     }
 
     /// A view of an op.

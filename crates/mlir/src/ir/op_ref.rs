@@ -221,6 +221,8 @@ impl<'m> OpRef<'m> {
     /// The op that defines the symbol in the body of this op.
     pub fn lookup_symbol(self, name: &str) -> Option<OpRef<'m>> {
         let block = self.module.entry(*self.regions().first()?)?;
-        self.module.ops(block).iter().map(|&op| self.module.op(op)).find(|op| op.symbol_name() == Some(name))
+        let defines = |op: &OpRef<'m>| op.block() == Some(block) && op.symbol_name() == Some(name);
+        let known = if self.id == self.module.top { self.module.symbol_at_top(name).filter(defines) } else { None };
+        known.or_else(|| self.module.ops(block).iter().map(|&op| self.module.op(op)).find(defines))
     }
 }
