@@ -96,6 +96,11 @@ fn check_sharding(op: OpRef<'_>, sharding: &Attribute, ty: &Type) -> Result<(), 
     let mesh = mesh_of(op, params)?;
     let axes = mesh_axes(&mesh);
     let dims = list(params, 1);
+    if axes.is_empty() && mesh.as_dialect(&MESH).is_some_and(|mesh| !ints(mesh, 1).is_empty()) {
+        // All of the value is on the one device of the mesh, whatever its rank.
+        let empty = dims.is_empty() && list(params, 2).is_empty() && list(params, 3).is_empty();
+        return if empty { Ok(()) } else { Err("a sharding on one device has neither dimensions nor axes".into()) };
+    }
     let rank = ty.shape().map_or(0, <[i64]>::len);
     if dims.len() != rank {
         return Err(format!("a sharding of {} dimensions for a value of type {ty}", dims.len()));
@@ -200,9 +205,11 @@ pub(super) fn verify_named_computation(op: OpRef<'_>, errors: &mut Diagnostics) 
 /// Checks `sdy.sharding` and `sdy.sharding_rule` on any op.
 pub(super) fn verify_attribute(op: OpRef<'_>, name: &str, attr: &Attribute, errors: &mut Diagnostics) {
     match name {
-        "sdy.sharding" if attr.as_dialect(&SHARDING_PER_VALUE).is_some() => {
-            check_per_value(op, name, Some(attr), op.result_types(), errors);
-        }
+        "sdy.sharding" if attr.as_dialect(&SHARDING_PER_VALUE).is_some() => match op.num_results() {
+            // What an op without results does has a place, too.
+            0 => check_per_value(op, name, Some(attr), [&Type::none()].into_iter(), errors),
+            _ => check_per_value(op, name, Some(attr), op.result_types(), errors),
+        },
         "sdy.sharding_rule" => {
             let Some(rule) = attr.as_dialect(&OP_SHARDING_RULE) else {
                 errors.push(op.error("sharding", format!("`{name}` must be a #sdy.op_sharding_rule, found {attr}")));
