@@ -51,3 +51,30 @@ func.func @main() {
   check.expect_eq_const %result, dense<[[[1], [1], [2], [2]]]> : tensor<1x4x1xi64>
   return
 }
+
+// -----
+
+// Sums of floats are not cut off before they are whole: 0.75 * 2 + 0.75 * 2 = 3.
+func.func @main() {
+  %lhs = stablehlo.constant dense<0.75> : tensor<1x2x1xf32>
+  %rhs = stablehlo.constant dense<2.0> : tensor<2x1x1xf32>
+  %result = stablehlo.convolution(%lhs, %rhs) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {}
+    {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+    : (tensor<1x2x1xf32>, tensor<2x1x1xf32>) -> tensor<1x1x1xi32>
+  check.expect_eq_const %result, dense<3> : tensor<1x1x1xi32>
+  return
+}
+
+// -----
+
+// Dilation does nothing to less than two elements.
+func.func @main() {
+  %lhs = stablehlo.constant dense<> : tensor<1x0x1xi32>
+  %rhs = stablehlo.constant dense<1> : tensor<1x1x1xi32>
+  %result = stablehlo.convolution(%lhs, %rhs) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
+    window = {pad = [[0, 4]], lhs_dilate = [9223372036854775807], rhs_dilate = [9223372036854775807]}
+    {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+    : (tensor<1x0x1xi32>, tensor<1x1x1xi32>) -> tensor<1x4x1xi32>
+  check.expect_eq_const %result, dense<0> : tensor<1x4x1xi32>
+  return
+}

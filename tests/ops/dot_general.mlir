@@ -37,3 +37,24 @@ func.func @main() {
   check.expect_eq_const %result, dense<0.0> : tensor<2x3xf32>
   return
 }
+
+// -----
+
+// Sums in the type of the operands where that is wider than the result's, which gets what is left after the point cut off:
+// 0.75 * 2 + 0.75 * 2 = 3, and the real part of a complex sum of 2.25.
+func.func @main() {
+  %x = stablehlo.constant dense<0.75> : tensor<2xf32>
+  %y = stablehlo.constant dense<2.0> : tensor<2xf32>
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [0] x [0] : (tensor<2xf32>, tensor<2xf32>) -> tensor<i32>
+  check.expect_eq_const %0, dense<3> : tensor<i32>
+  %z = stablehlo.constant dense<(0.75, 1.5)> : tensor<2xcomplex<f32>>
+  %w = stablehlo.constant dense<[(2.0, 1.0), (2.0, -0.5)]> : tensor<2xcomplex<f32>>
+  %1 = stablehlo.dot_general %z, %w, contracting_dims = [0] x [0]
+    : (tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>) -> tensor<i32>
+  check.expect_eq_const %1, dense<2> : tensor<i32>
+  %a = stablehlo.constant dense<[1.000000001, -1.0]> : tensor<2xf64>
+  %b = stablehlo.constant dense<1.0> : tensor<2xf64>
+  %2 = stablehlo.dot_general %a, %b, contracting_dims = [0] x [0] : (tensor<2xf64>, tensor<2xf64>) -> tensor<f32>
+  check.expect_eq_const %2, dense<1.00000008e-09> : tensor<f32>
+  return
+}

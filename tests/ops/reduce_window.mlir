@@ -41,3 +41,32 @@ func.func @main() {
   check.expect_eq_const %none, dense<0> : tensor<2xi64>
   return
 }
+
+// -----
+
+// Dilation does nothing to less than two elements, and a stride nothing to one window.
+func.func @main() {
+  %x = stablehlo.constant dense<[3, 4]> : tensor<2xi32>
+  %one = stablehlo.constant dense<7> : tensor<1xi32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0 = "stablehlo.reduce_window"(%x, %zero) ({
+    ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+      %sum = stablehlo.add %a, %b : tensor<i32>
+      stablehlo.return %sum : tensor<i32>
+  }) {window_dimensions = array<i64: 1>, window_dilations = array<i64: 9223372036854775807>}
+    : (tensor<2xi32>, tensor<i32>) -> tensor<2xi32>
+  check.expect_eq_const %0, dense<[3, 4]> : tensor<2xi32>
+  %1 = "stablehlo.reduce_window"(%one, %zero) ({
+    ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+      %sum = stablehlo.add %a, %b : tensor<i32>
+      stablehlo.return %sum : tensor<i32>
+  }) {
+    window_dimensions = array<i64: 1>, window_strides = array<i64: 9223372036854775807>,
+    base_dilations = array<i64: 9223372036854775807>
+  } : (tensor<1xi32>, tensor<i32>) -> tensor<1xi32>
+  check.expect_eq_const %1, dense<7> : tensor<1xi32>
+  %2 = stablehlo.pad %one, %zero, low = [2], high = [0], interior = [9223372036854775807]
+    : (tensor<1xi32>, tensor<i32>) -> tensor<3xi32>
+  check.expect_eq_const %2, dense<[0, 0, 7]> : tensor<3xi32>
+  return
+}

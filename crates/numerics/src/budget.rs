@@ -1,10 +1,13 @@
 //! Limits on the memory that tensors may take.
 //!
 //! A thread that has entered a [`Budget`] charges it for the bytes of every tensor that it makes, until the last owner of
-//! those bytes is gone, on whatever thread. Allocations that would exceed the limit fail before they are made.
+//! those bytes is gone, on whatever thread, and for what kernels work in. Allocations that would exceed the limit fail
+//! before they are made.
 
 use crate::TensorError;
+use crate::tensor::allocate;
 use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -80,6 +83,70 @@ pub(crate) fn charge(bytes: usize) -> Option<Charge> {
     Some(Charge { budget, bytes })
 }
 
+/// Bytes of a budget that are taken while this lives.
+#[must_use]
+pub struct Reserved {
+    _charge: Option<Charge>,
+}
+
+/// Takes the bytes of `count` elements from the budget of this thread: for vectors that a kernel works in.
+///
+/// # Errors
+/// If it does not have as many.
+pub fn reserve<T>(count: usize) -> Result<Reserved, TensorError> {
+    let bytes = count.saturating_mul(size_of::<T>());
+    check(bytes)?;
+    Ok(Reserved { _charge: charge(bytes) })
+}
+
+/// A vector that a kernel works in, for whose capacity the budget of this thread is charged.
+pub struct Scratch<T> {
+    elements: Vec<T>,
+    _reserved: Reserved,
+}
+
+impl<T> Scratch<T> {
+    /// An empty vector with room for `capacity` elements.
+    ///
+    /// # Errors
+    /// If the budget or the machine has no memory for them.
+    pub fn new(capacity: usize) -> Result<Scratch<T>, TensorError> {
+        Ok(Scratch { elements: allocate(capacity)?, _reserved: reserve::<T>(capacity)? })
+    }
+
+    /// A vector with the same value `len` times.
+    ///
+    /// # Errors
+    /// As [`Scratch::new`].
+    pub fn filled(len: usize, value: T) -> Result<Scratch<T>, TensorError>
+    where
+        T: Clone,
+    {
+        let mut scratch = Scratch::new(len)?;
+        scratch.resize(len, value);
+        Ok(scratch)
+    }
+
+    /// The vector, no longer charged.
+    pub fn into_vec(self) -> Vec<T> {
+        self.elements
+    }
+}
+
+impl<T> Deref for Scratch<T> {
+    type Target = Vec<T>;
+
+    fn deref(&self) -> &Vec<T> {
+        &self.elements
+    }
+}
+
+impl<T> DerefMut for Scratch<T> {
+    fn deref_mut(&mut self) -> &mut Vec<T> {
+        &mut self.elements
+    }
+}
+
 /// Whether the budget of this thread has so many bytes more.
 pub(crate) fn check(bytes: usize) -> Result<(), TensorError> {
     CURRENT.with(|current| current.borrow().as_ref().map_or(Ok(()), |budget| budget.check(bytes)))
@@ -89,6 +156,17 @@ pub(crate) fn check(bytes: usize) -> Result<(), TensorError> {
 mod tests {
     use super::*;
     use crate::Tensor;
+
+    #[test]
+    fn kernels_work_within_the_budget() {
+        let budget = Arc::new(Budget::new(100));
+        let _entered = budget.enter();
+        let scratch = Scratch::filled(10, 7u64).expect("80 of 100 bytes");
+        assert_eq!((scratch.len(), budget.used()), (10, 80));
+        assert!(reserve::<u64>(3).is_err());
+        assert_eq!(scratch.into_vec(), [7; 10]);
+        assert_eq!(budget.used(), 0);
+    }
 
     #[test]
     fn bytes_come_back_with_the_last_owner() {

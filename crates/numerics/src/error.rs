@@ -82,7 +82,11 @@ impl fmt::Display for TensorError {
                     "a tensor of shape {shape:?} with elements of type {dtype} does not fit into the address space"
                 )
             }
+            TensorError::OutOfMemory { bytes: usize::MAX } => f.write_str("there is no memory for so many bytes"),
             TensorError::OutOfMemory { bytes } => write!(f, "there is no memory for {bytes} bytes"),
+            TensorError::Budget { bytes: usize::MAX, limit, .. } => {
+                write!(f, "more bytes than can be counted would exceed the limit of {limit} bytes")
+            }
             TensorError::Budget { bytes, used, limit } => {
                 write!(f, "{bytes} bytes more than the {used} in use would exceed the limit of {limit} bytes")
             }

@@ -95,6 +95,10 @@ struct Axis {
 /// The side of the square blocks in which transposing copies go, in elements.
 const BLOCK: usize = 32;
 
+fn too_large(shape: &[usize]) -> TensorError {
+    TensorError::Invalid(format!("a tensor of shape {shape:?} does not fit into the address space"))
+}
+
 impl StridedView {
     /// A view from its parts.
     ///
@@ -109,7 +113,7 @@ impl StridedView {
         if shape.len() != strides.len() {
             return Err(TensorError::Length { expected: shape.len(), found: strides.len() });
         }
-        num_elements(&shape).ok_or(TensorError::OutOfBounds)?;
+        num_elements(&shape).ok_or_else(|| too_large(&shape))?;
         Ok(StridedView { offset, shape, strides })
     }
 
@@ -118,8 +122,8 @@ impl StridedView {
     /// # Errors
     /// If the shape is too large.
     pub fn dense(shape: &[usize]) -> Result<StridedView, TensorError> {
-        let count = num_elements(shape).ok_or(TensorError::OutOfBounds)?;
-        isize::try_from(count).map_err(|_| TensorError::OutOfBounds)?;
+        let count = num_elements(shape).ok_or_else(|| too_large(shape))?;
+        isize::try_from(count).map_err(|_| too_large(shape))?;
         // Without an empty dimension no stride is larger than the number of elements; with one, no
         // stride is ever used.
         let signed = |stride: usize| isize::try_from(stride).unwrap_or(isize::MAX);

@@ -2,7 +2,7 @@
 
 use crate::dispatch::dispatch_storage;
 use crate::shape::{self, StridedView};
-use crate::{Bytes, DType, Element, TensorError, dispatch_all};
+use crate::{Bytes, DType, Element, Number, TensorError, dispatch_all};
 use bytemuck::Pod;
 use std::fmt;
 
@@ -117,6 +117,32 @@ impl Tensor {
     /// If there is no memory for it.
     pub fn zeros(dtype: DType, shape: impl AsRef<[usize]>) -> Result<Tensor, TensorError> {
         dispatch_all!(dtype, T => Tensor::splat(shape, T::ZERO))
+    }
+
+    /// Values that count up from zero along `dimension`, one of the shape.
+    ///
+    /// # Errors
+    /// If there is no such dimension, or no memory for the tensor.
+    pub fn iota(dtype: DType, shape: impl AsRef<[usize]>, dimension: usize) -> Result<Tensor, TensorError> {
+        let shape = shape.as_ref();
+        let len = num_elements(dtype, shape)?;
+        let Some((&size, inner)) = shape.get(dimension..).and_then(|dims| dims.split_first()) else {
+            return Err(TensorError::Invalid(format!("there is no dimension {dimension} of {}", shape.len())));
+        };
+        dispatch_all!(dtype, T => {
+            let mut elements = allocate::<T>(len)?;
+            if len > 0 {
+                // There are not more than `len` elements within.
+                let inner = inner.iter().product::<usize>();
+                for i in 0..size {
+                    elements.extend(std::iter::repeat_n(<T as Number>::from_i64(i as i64), inner));
+                }
+                while elements.len() < len {
+                    elements.extend_from_within(..size * inner);
+                }
+            }
+            Tensor::from_vec(shape, elements)
+        })
     }
 
     /// This tensor, of rank 0, repeated over a shape.
@@ -341,6 +367,18 @@ mod tests {
         assert!(Tensor::from_vec([2, 3], vec![0f32; 5]).is_err());
         assert!(Tensor::from_vec([0, usize::MAX], Vec::<i8>::new()).is_ok());
         assert!(Tensor::from_bytes(DType::F32, [1], vec![0u8; 3].into()).is_err());
+    }
+
+    #[test]
+    fn counting_along_a_dimension() {
+        let rows = Tensor::iota(DType::I8, [2, 3], 0).unwrap();
+        assert_eq!(rows, Tensor::from_vec([2, 3], vec![0i8, 0, 0, 1, 1, 1]).unwrap());
+        let columns = Tensor::iota(DType::F32, [2, 3], 1).unwrap();
+        assert_eq!(columns, Tensor::from_vec([2, 3], vec![0f32, 1.0, 2.0, 0.0, 1.0, 2.0]).unwrap());
+        assert_eq!(Tensor::iota(DType::U8, [300], 0).unwrap().as_slice::<u8>().unwrap()[299], 43);
+        assert_eq!(Tensor::iota(DType::I8, [0, usize::MAX], 1).unwrap().num_elements(), 0);
+        assert!(Tensor::iota(DType::I8, [1 << 40, 1 << 40], 0).is_err());
+        assert!(Tensor::iota(DType::I8, [1], 1).is_err());
     }
 
     #[test]

@@ -178,4 +178,15 @@ fn limits_end_runs() {
     }";
     let message = limited(big, Limits { memory: Some(1 << 20), ..Limits::default() });
     assert!(message.contains("8000000000 bytes") && message.contains("1048576"), "{message}");
+    // What a kernel works in counts, too: the input has a byte an element, positions have eight.
+    let scratch = "func.func @main(%x: tensor<2xi64>) -> tensor<100000xi8> {
+      %0 = stablehlo.iota dim = 0 : tensor<100000xi8>
+      %1 = \"stablehlo.sort\"(%0) ({
+        ^bb0(%a: tensor<i8>, %b: tensor<i8>):
+          %less = stablehlo.compare LT, %a, %b : (tensor<i8>, tensor<i8>) -> tensor<i1>
+          stablehlo.return %less : tensor<i1>
+      }) {dimension = 0 : i64} : (tensor<100000xi8>) -> tensor<100000xi8>
+      return %1 : tensor<100000xi8>
+    }";
+    limited(scratch, Limits { memory: Some(1 << 19), ..Limits::default() });
 }

@@ -3,8 +3,9 @@
 use crate::attrs::{ConvDims, DotDims};
 use crate::window::WindowDim;
 use mlir::eval::EvalError;
+use numerics::budget::{self, Scratch};
 use numerics::shape::{Indices, StridedView, num_elements};
-use numerics::{DType, Number, Tensor, TensorError, dispatch_all, math};
+use numerics::{DType, Family, Number, Tensor, TensorError, dispatch_all, math};
 
 /// Rows and columns of the block of results that is summed up in registers.
 const BLOCK: (usize, usize) = (4, 8);
@@ -23,11 +24,11 @@ fn distinct(label: &'static str, values: &[i64], rank: usize) -> Result<Vec<usiz
 }
 
 /// The product of matrices `a` (m x k) and `b` (k x n), both row-major. Each result is the sum of its products in order.
-fn matmul<T: Number>(a: &[T], b: &[T], m: usize, k: usize, n: usize) -> Result<Vec<T>, TensorError> {
+fn matmul<T: Number>(a: &[T], b: &[T], m: usize, k: usize, n: usize) -> Result<Scratch<T>, TensorError> {
     const ROWS: usize = BLOCK.0;
     const COLUMNS: usize = BLOCK.1;
-    let mut c = Tensor::zeros(T::DTYPE, [m, n])?.to_vec::<T>()?;
-    let mut panel = vec![[T::ZERO; COLUMNS]; k];
+    let mut c = Scratch::filled(m.saturating_mul(n), T::ZERO)?;
+    let mut panel = Scratch::filled(k, [T::ZERO; COLUMNS])?;
     for column in (0..n).step_by(COLUMNS) {
         let width = COLUMNS.min(n - column);
         for (packed, row) in panel.iter_mut().zip(b.chunks_exact(n)) {
@@ -45,7 +46,7 @@ fn matmul<T: Number>(a: &[T], b: &[T], m: usize, k: usize, n: usize) -> Result<V
                 }
             } else {
                 for (sums, a) in sums.iter_mut().zip(a[row * k..].chunks_exact(k.max(1))) {
-                    for (&a, b) in a.iter().zip(&panel) {
+                    for (&a, b) in a.iter().zip(panel.iter()) {
                         add_products(sums, a, b);
                     }
                 }
@@ -65,9 +66,20 @@ fn add_products<T: Number, const N: usize>(sums: &mut [T; N], a: T, b: &[T; N]) 
     }
 }
 
-/// The type in which products are summed: small floats are summed in f32 and rounded once.
-fn accumulation(dtype: DType) -> DType {
-    if dtype.is_float() && dtype.bits() < 32 { DType::F32 } else { dtype }
+/// The type in which products of elements of two types are summed, to be converted to that of the result at the end: the
+/// widest of the three. Small floats are summed in f32.
+///
+/// Source: XLA.
+fn accumulation(lhs: &Tensor, rhs: &Tensor, result: DType) -> DType {
+    // Integers wrap around, so that those of the result do for all.
+    let breadth = |dtype: &DType| match dtype.family() {
+        Family::Boolean => (0, 0),
+        Family::Signed | Family::Unsigned => (1, 0),
+        Family::Float => (2, dtype.bits()),
+        Family::Complex => (3, dtype.bits()),
+    };
+    let widest = [lhs.dtype(), rhs.dtype(), result].into_iter().max_by_key(breadth).unwrap_or(result);
+    if widest.is_float() && widest.bits() < 32 { DType::F32 } else { widest }
 }
 
 /// Dot products of slices of `lhs` and `rhs` as elements of type `dtype`, for each batch index.
@@ -75,7 +87,7 @@ fn accumulation(dtype: DType) -> DType {
 /// # Errors
 /// If the dimension numbers do not fit the shapes.
 pub fn dot_general(lhs: Tensor, rhs: Tensor, numbers: &DotDims<'_>, dtype: DType) -> Result<Tensor, EvalError> {
-    let sum_type = accumulation(dtype);
+    let sum_type = accumulation(&lhs, &rhs, dtype);
     let (lhs, rhs) = (math::convert(lhs, sum_type)?, math::convert(rhs, sum_type)?);
     let lhs_batch = numbers.lhs_batching_dimensions;
     let rhs_batch = numbers.rhs_batching_dimensions;
@@ -116,12 +128,13 @@ pub fn dot_general(lhs: Tensor, rhs: Tensor, numbers: &DotDims<'_>, dtype: DType
     }
     let result = dispatch_all!(sum_type, T => {
         let (a, b) = (a.as_slice::<T>()?, b.as_slice::<T>()?);
-        let mut all = Vec::new();
+        // The only product is all there is.
+        let mut all = Scratch::new(if count == 1 { 0 } else { num_elements(&shape).unwrap_or(usize::MAX) })?;
         for (a, b) in a.chunks_exact(m * k).zip(b.chunks_exact(k * n)) {
             let c = matmul::<T>(a, b, m, k, n)?;
-            if count == 1 { all = c } else { all.extend(c) }
+            if count == 1 { all = c } else { all.extend_from_slice(&c) }
         }
-        Tensor::from_vec([count, m, n], all)?
+        Tensor::from_vec([count, m, n], all.into_vec())?
     });
     if swap {
         let view = StridedView::dense(&[count, m, n])?.permute(&[0, 2, 1])?;
@@ -168,7 +181,7 @@ impl Convolution<'_> {
     /// # Errors
     /// If the attributes do not fit the shapes.
     pub fn eval(&self, lhs: Tensor, rhs: Tensor, dtype: DType) -> Result<Tensor, EvalError> {
-        let sum_type = accumulation(dtype);
+        let sum_type = accumulation(&lhs, &rhs, dtype);
         let (lhs, rhs) = (math::convert(lhs, sum_type)?, math::convert(rhs, sum_type)?);
         let d = &self.dims;
         let order = |first: &[i64], last: &[i64], t: &Tensor, label| -> Result<Vec<usize>, EvalError> {
@@ -193,6 +206,9 @@ impl Convolution<'_> {
         let shape = [&[sizes.group_batch], &sizes.output_spatial[..], &[sizes.output_features]].concat();
         let mut result = Tensor::zeros(sum_type, &shape)?;
         if result.num_elements() > 0 && kernel.num_elements() > 0 {
+            // Where a window reads, along some of its dimensions and one more.
+            let taps = sizes.kernel_spatial.iter().product();
+            let _reserved = budget::reserve::<[Option<usize>; 2]>(taps)?;
             dispatch_all!(sum_type, T => {
                 let (input, kernel) = (input.as_slice::<T>()?, kernel.as_slice::<T>()?);
                 let result = result.make_mut::<T>()?;
@@ -228,9 +244,20 @@ impl Convolution<'_> {
         let groups = feature_groups.max(batch_groups);
         let (batch, features) = (input[0], input[rank + 1]);
         let (kernel_features, output_features) = (kernel[rank], kernel[rank + 1]);
-        let divides = batch % batch_groups == 0 && output_features % groups == 0;
-        if !divides || Some(features) != kernel_features.checked_mul(feature_groups) {
-            return Err(invalid("convolution_c14", "groups do not divide batches or features evenly"));
+        for (label, what, size, groups) in [
+            ("convolution_c10", "batches of the input", batch, batch_groups),
+            ("convolution_c15", "output features of the kernel", output_features, batch_groups),
+            ("convolution_c16", "output features of the kernel", output_features, feature_groups),
+        ] {
+            if size % groups != 0 {
+                return Err(invalid(label, format!("there are {size} {what}, which {groups} groups do not divide")));
+            }
+        }
+        if Some(features) != kernel_features.checked_mul(feature_groups) {
+            let message = format!(
+                "there are {features} input features in {feature_groups} groups, and {kernel_features} of the kernel for each"
+            );
+            return Err(invalid("convolution_c14", message));
         }
         let mut output_spatial = Vec::with_capacity(rank);
         for (axis, dim) in self.window.iter().enumerate() {
@@ -258,7 +285,7 @@ impl Convolution<'_> {
 
     /// For each spatial dimension, output position and position in the window: which input element it is, none for
     /// padding. Window positions vary fastest.
-    fn coordinates(&self, sizes: &ConvSizes) -> Result<Vec<Vec<Option<usize>>>, EvalError> {
+    fn coordinates(&self, sizes: &ConvSizes) -> Result<Vec<Scratch<Option<usize>>>, EvalError> {
         let mut all = Vec::with_capacity(self.window.len());
         for (axis, dim) in self.window.iter().enumerate() {
             let (outputs, window) = (sizes.output_spatial[axis], sizes.kernel_spatial[axis]);
@@ -267,8 +294,7 @@ impl Convolution<'_> {
             let (base_dilation, window_dilation) = (i128::from(dim.base_dilation), i128::from(dim.window_dilation));
             let reversed = self.reversal.get(axis).copied().unwrap_or(false);
             let count = outputs.checked_mul(window).ok_or_else(|| invalid("convolution_c25", "too large"))?;
-            let mut table = Vec::new();
-            table.try_reserve_exact(count).map_err(|_| invalid("convolution_c25", "too large"))?;
+            let mut table = Scratch::new(count)?;
             for output in 0..outputs as i128 {
                 for w in 0..window as i128 {
                     let w = if reversed { window as i128 - 1 - w } else { w };
@@ -286,7 +312,7 @@ impl Convolution<'_> {
 /// The flat spatial position of the input that each position of the window at `output` reads, none for padding.
 fn window_positions(
     sizes: &ConvSizes,
-    coordinates: &[Vec<Option<usize>>],
+    coordinates: &[Scratch<Option<usize>>],
     output: &[usize],
     positions: &mut Vec<Option<usize>>,
 ) {
@@ -307,7 +333,7 @@ fn window_positions(
 /// Each feature convolved with its own kernel of one feature: all features at a time.
 fn depthwise<T: Number>(
     sizes: &ConvSizes,
-    coordinates: &[Vec<Option<usize>>],
+    coordinates: &[Scratch<Option<usize>>],
     input: &[T],
     kernel: &[T],
     result: &mut [T],
@@ -339,7 +365,7 @@ fn depthwise<T: Number>(
 fn grouped<T: Number>(
     convolution: &Convolution<'_>,
     sizes: &ConvSizes,
-    coordinates: &[Vec<Option<usize>>],
+    coordinates: &[Scratch<Option<usize>>],
     input: &[T],
     kernel: &[T],
     result: &mut [T],
@@ -349,6 +375,8 @@ fn grouped<T: Number>(
     let k = taps * features;
     let image = input.len() / sizes.batch;
     let rows_at_a_time = (PATCH_ELEMENTS / k.max(1)).max(BLOCK.0);
+    // A kernel and the windows that it is multiplied with.
+    let _reserved = budget::reserve::<T>(k.saturating_mul(rows_at_a_time.saturating_add(group_features)))?;
     for group in 0..sizes.groups {
         let (first_feature, first_batch) =
             if convolution.feature_groups > 1 { (group * features, 0) } else { (0, group * sizes.group_batch) };

@@ -3,6 +3,7 @@
 //! All are computed in double precision and rounded once.
 
 use mlir::eval::EvalError;
+use numerics::budget;
 use numerics::math::{self, BinaryOp, UnaryOp};
 use numerics::shape::StridedView;
 use numerics::{Complex64, DType, Tensor};
@@ -39,14 +40,14 @@ pub fn fourier(transform: Fourier, operand: Tensor, lengths: &[usize]) -> Result
     let Some(&length) = lengths.last().filter(|_| lengths.len() <= rank) else {
         return Err(EvalError::new("fft_c1", format!("{} lengths do not fit rank {rank}", lengths.len())));
     };
-    let given = operand.shape()[rank - 1];
-    let required = match transform {
-        Fourier::RealInverse => half(length),
-        Fourier::RealForward => length,
-        Fourier::Forward | Fourier::Inverse => given,
-    };
+    let given = &operand.shape()[rank - lengths.len()..];
+    let mut required = lengths.to_vec();
+    if transform == Fourier::RealInverse {
+        required[lengths.len() - 1] = half(length);
+    }
     if given != required {
-        let message = format!("the last dimension has size {given}, but {required} is required for length {length}");
+        let message =
+            format!("the last dimensions have sizes {given:?}, but {required:?} are required for lengths {lengths:?}");
         return Err(EvalError::new("fft_c4", message));
     }
     let mut values = math::convert(operand, DType::C128)?;
@@ -93,6 +94,8 @@ fn along(values: Tensor, axis: usize, direction: FftDirection) -> Result<Tensor,
     order.swap(axis, values.rank() - 1);
     let mut lines = values.gather(&StridedView::dense(values.shape())?.permute(&order)?)?;
     drop(values);
+    // What a plan knows of a line, and what it works in.
+    let _reserved = budget::reserve::<[Complex64; 2]>(length)?;
     FftPlanner::new().plan_fft(length, direction).process(lines.make_mut::<Complex64>()?);
     if direction == FftDirection::Inverse {
         lines = math::binary(BinaryOp::Divide, lines, Tensor::scalar(Complex64::new(length as f64, 0.0)))?;

@@ -3,6 +3,7 @@
 use super::body::{Body, BodyShape, dispatch_operation};
 use crate::attrs::{GatherDims, ScatterDims};
 use mlir::eval::EvalError;
+use numerics::budget::{self, Scratch};
 use numerics::shape::{Indices, num_elements, strides};
 use numerics::{Element, Tensor, TensorError, dispatch_all};
 
@@ -23,7 +24,7 @@ fn mismatch(what: &str) -> EvalError {
 /// The windows of an operand that index vectors select, before bounds are looked at.
 struct Windows {
     /// For each batch index in row-major order, the start of its window: one entry an operand dimension.
-    starts: Vec<i64>,
+    starts: Scratch<i64>,
     /// The shape of `indices` without the dimension of the vectors.
     batch_shape: Vec<usize>,
 }
@@ -41,7 +42,9 @@ struct IndexDims<'a> {
 }
 
 impl Windows {
-    fn new(indices: &Tensor, rank: usize, of: &IndexDims<'_>) -> Result<Windows, EvalError> {
+    /// The windows that `indices` select in an operand of that shape.
+    fn new(indices: &Tensor, operand: &[usize], of: &IndexDims<'_>) -> Result<Windows, EvalError> {
+        let rank = operand.len();
         let map = dims("index map", of.index_map, rank)?;
         let operand_batching = dims("batching dimensions of the operand", of.operand_batching, rank)?;
         let indices_batching = dims("batching dimensions of the indices", of.indices_batching, indices.rank())?;
@@ -57,6 +60,10 @@ impl Windows {
         {
             return Err(mismatch("index vectors"));
         }
+        if pick(operand, &operand_batching) != pick(indices.shape(), &indices_batching) {
+            return Err(mismatch("sizes of batching dimensions"));
+        }
+        let _reserved = budget::reserve::<i64>(indices.num_elements())?;
         let values = indices.to_i64s()?;
         let (batch_strides, vector_stride) = {
             let mut all = strides(&shape);
@@ -64,7 +71,7 @@ impl Windows {
             (all, own)
         };
         let count = num_elements(&batch_shape).unwrap_or(0);
-        let mut starts = vec![0i64; count * rank];
+        let mut starts = Scratch::filled(count.saturating_mul(rank), 0i64)?;
         let mut batch = Indices::new(&batch_shape);
         let mut rows = starts.chunks_exact_mut(rank.max(1));
         while let (Some(index), Some(start)) = (batch.next_index(), rows.next()) {
@@ -81,13 +88,16 @@ impl Windows {
 }
 
 /// Row-major positions of all indices of `sizes` in memory with the strides `strides`.
-fn positions(sizes: &[usize], strides: &[usize]) -> Vec<usize> {
-    let mut all = Vec::with_capacity(num_elements(sizes).unwrap_or(0));
+///
+/// # Errors
+/// If there is no memory for them.
+fn positions(sizes: &[usize], strides: &[usize]) -> Result<Scratch<usize>, TensorError> {
+    let mut all = Scratch::new(num_elements(sizes).unwrap_or(usize::MAX))?;
     let mut indices = Indices::new(sizes);
     while let Some(index) = indices.next_index() {
         all.push(index.iter().zip(strides).map(|(i, s)| i * s).sum());
     }
-    all
+    Ok(all)
 }
 
 /// The dimensions of `0..rank` that are not in `taken`.
@@ -115,7 +125,7 @@ pub fn gather(
     }
     let windows = Windows::new(
         start_indices,
-        rank,
+        shape,
         &IndexDims {
             index_map: numbers.start_index_map,
             operand_batching: numbers.operand_batching_dims,
@@ -142,13 +152,18 @@ pub fn gather(
     let (operand_strides, result_strides) = (strides(shape), strides(&result_shape));
     let starts = windows.starts.chunks_exact(rank.max(1)).map(|start| {
         let last = |d: usize| (shape[d] - slice_sizes[d]) as i64;
-        start.iter().enumerate().take(rank).map(|(d, &i)| i.clamp(0, last(d)) as usize * operand_strides[d]).sum()
+        start
+            .iter()
+            .enumerate()
+            .take(rank)
+            .map(|(d, &i)| i.clamp(0, last(d)) as usize * operand_strides[d])
+            .sum::<usize>()
     });
-    let mut sources: Vec<usize> = starts.collect();
-    if rank == 0 {
-        sources = vec![0; num_elements(&windows.batch_shape).unwrap_or(0)];
-    }
-    let targets = positions(&windows.batch_shape, &pick(&result_strides, &batch_dims));
+    let targets = positions(&windows.batch_shape, &pick(&result_strides, &batch_dims))?;
+    let mut sources: Scratch<usize> = Scratch::new(targets.len())?;
+    sources.extend(starts);
+    // Without dimensions there is one place to start at.
+    sources.resize(targets.len(), 0);
 
     // Within a window: runs that are contiguous on both sides, and where they start.
     let (mut sizes, mut from) = (pick(slice_sizes, &window_dims), pick(&operand_strides, &window_dims));
@@ -163,14 +178,14 @@ pub fn gather(
         from.pop();
         to.pop();
     }
-    let (from, to) = (positions(&sizes, &from), positions(&sizes, &to));
+    let (from, to) = (positions(&sizes, &from)?, positions(&sizes, &to)?);
     Ok(dispatch_all!(operand.dtype(), T => {
         let source = operand.as_slice::<T>()?;
         let mut result = Tensor::zeros(operand.dtype(), &result_shape)?;
         let target = result.make_mut::<T>()?;
         debug_assert_eq!(target.len(), count);
-        for (&source_base, &target_base) in sources.iter().zip(&targets) {
-            for (&f, &t) in from.iter().zip(&to) {
+        for (&source_base, &target_base) in sources.iter().zip(targets.iter()) {
+            for (&f, &t) in from.iter().zip(to.iter()) {
                 let (f, t) = (source_base + f, target_base + t);
                 if run == 1 {
                     target[t] = source[f];
@@ -203,7 +218,7 @@ pub fn scatter(
     }
     let windows = Windows::new(
         scatter_indices,
-        rank,
+        &shape,
         &IndexDims {
             index_map: numbers.scatter_dims_to_operand_dims,
             operand_batching: numbers.input_batching_dims,
@@ -224,22 +239,22 @@ pub fn scatter(
     }
 
     let (input_strides, update_strides) = (strides(&shape), strides(&update_shape));
-    let batch_at = positions(&windows.batch_shape, &pick(&update_strides, &update_batch_dims));
-    let window_at = positions(&window_sizes, &pick(&update_strides, &update_window_dims));
-    let window_to = positions(&window_sizes, &pick(&input_strides, &window_dims));
-    let mut targets = vec![OUTSIDE; update.num_elements()];
+    let batch_at = positions(&windows.batch_shape, &pick(&update_strides, &update_batch_dims))?;
+    let window_at = positions(&window_sizes, &pick(&update_strides, &update_window_dims))?;
+    let window_to = positions(&window_sizes, &pick(&input_strides, &window_dims))?;
+    let mut targets = Scratch::filled(update.num_elements(), OUTSIDE)?;
     let mut full_sizes = vec![1; rank];
     for (&d, &size) in window_dims.iter().zip(&window_sizes) {
         full_sizes[d] = size;
     }
     let empty = [];
     let mut starts = windows.starts.chunks_exact(rank.max(1));
-    for &at in &batch_at {
+    for &at in batch_at.iter() {
         let start = starts.next().unwrap_or(&empty);
         let fits = |d: usize| start[d] >= 0 && start[d] <= (shape[d] - full_sizes[d]) as i64;
         if (0..rank).all(|d| full_sizes[d] <= shape[d] && fits(d)) {
             let base: usize = start.iter().zip(&input_strides).map(|(&i, s)| i as usize * s).sum();
-            for (&w, &to) in window_at.iter().zip(&window_to) {
+            for (&w, &to) in window_at.iter().zip(window_to.iter()) {
                 targets[at + w] = base + to;
             }
             continue;
@@ -301,7 +316,9 @@ pub fn apply_updates(
         }
     }
     // Round by round: in each, at most one update of every element, so that all of them can go at once.
-    for round in rounds(targets, results.first().map_or(0, Tensor::num_elements)) {
+    let len = results.first().map_or(0, Tensor::num_elements);
+    let _reserved = budget::reserve::<usize>(len.saturating_add(targets.len().saturating_mul(2)))?;
+    for round in rounds(targets, len) {
         let elements: Vec<usize> = round.iter().map(|&u| targets[u]).collect();
         let current = results.iter().map(|t| take(t, &elements)).collect::<Result<Vec<_>, _>>()?;
         let values = updates.iter().map(|t| take(t, &round)).collect::<Result<Vec<_>, _>>()?;
@@ -335,8 +352,11 @@ fn rounds(targets: &[usize], len: usize) -> Vec<Vec<usize>> {
 pub fn take(tensor: &Tensor, at: &[usize]) -> Result<Tensor, TensorError> {
     fn typed<T: Element>(tensor: &Tensor, at: &[usize]) -> Result<Tensor, TensorError> {
         let elements = tensor.as_slice::<T>()?;
-        let taken: Option<Vec<T>> = at.iter().map(|&i| elements.get(i).copied()).collect();
-        Tensor::from_vec([at.len()], taken.ok_or(TensorError::OutOfBounds)?)
+        let mut taken = Scratch::new(at.len())?;
+        for &i in at {
+            taken.push(*elements.get(i).ok_or(TensorError::OutOfBounds)?);
+        }
+        Tensor::from_vec([at.len()], taken.into_vec())
     }
     dispatch_all!(tensor.dtype(), T => typed::<T>(tensor, at))
 }

@@ -279,10 +279,10 @@ impl WindowLists {
         let WindowLists { sizes, strides, base, dilations, padding } = self;
         let n = sizes.len();
         let fits = [strides.len(), base.len(), dilations.len(), padding.len() / 2] == [n; 4];
-        if !fits || [sizes, strides, base, dilations].into_iter().flatten().any(|&v| v < 0 || v > i64::from(i32::MAX)) {
+        if !fits || sizes.iter().any(|&size| size < 0) {
             return Err(EvalError::new("window", "the attributes of the window do not fit its dimensions"));
         }
-        if [strides, base, dilations].into_iter().flatten().any(|&v| v == 0) {
+        if [strides, base, dilations].into_iter().flatten().any(|&v| v <= 0) {
             return Err(EvalError::new("window", "strides and dilations are positive"));
         }
         let dim = |i: usize| WindowDim {
@@ -326,17 +326,13 @@ pub fn window_dims(
 /// # Errors
 /// If there is no such dimension, or no memory.
 pub fn iota(shape: &[usize], dtype: DType, dimension: usize) -> Result<Tensor, EvalError> {
-    let Some(&size) = shape.get(dimension) else {
+    if dimension >= shape.len() {
         return Err(EvalError::new(
             "iota_c1",
             format!("there is no dimension {dimension} in a rank of {}", shape.len()),
         ));
-    };
-    // Counting in 64-bit integers and converting wraps and rounds as the element type does.
-    let counts = Tensor::from_vec([size], (0..size as i64).collect())?;
-    let counts = math::convert(counts, dtype)?;
-    let view = StridedView::dense(&[size])?.broadcast(shape, &[dimension])?;
-    Ok(counts.gather(&view)?)
+    }
+    Ok(Tensor::iota(dtype, shape, dimension)?)
 }
 
 /// `operand` with `padding` around and between its elements; negative edges cut.
@@ -361,10 +357,11 @@ pub fn pad(
     for d in 0..rank {
         // No product or sum of a few of these leaves the range of `i128`.
         let (size, low, high) = (operand.shape()[d] as i128, i128::from(low[d]), i128::from(high[d]));
-        let step = i128::from(interior[d]) + 1;
-        if step < 1 {
+        if interior[d] < 0 {
             return Err(too_large());
         }
+        // Between less than two elements there is nothing.
+        let step = if size > 1 { i128::from(interior[d]) + 1 } else { 1 };
         let spread = if size == 0 { 0 } else { (size - 1) * step + 1 };
         // Nothing is left where the edges cut more than there is.
         let padded = (spread + low + high).max(0);

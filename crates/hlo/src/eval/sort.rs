@@ -4,6 +4,7 @@ use super::index_vectors::take;
 use mlir::eval::{EvalEnv, EvalError};
 use mlir::ir::ValueDef;
 use mlir::{Module, OpRef, RegionId, Value};
+use numerics::budget;
 use numerics::math::{self, Direction};
 use numerics::shape::StridedView;
 use numerics::{DType, Float, I1, Tensor, TensorError, dispatch};
@@ -196,6 +197,8 @@ pub fn sort(inputs: Vec<Tensor>, dimension: usize, comparator: &mut Comparator<'
     let view = StridedView::dense(&shape)?.permute(&order)?;
     let rows: Vec<Tensor> = inputs.iter().map(|t| t.gather(&view)).collect::<Result<_, _>>()?;
     drop(inputs);
+    // The positions of elements in sorted order.
+    let _reserved = budget::reserve::<usize>(rows.first().map_or(0, Tensor::num_elements))?;
     let sorted = match comparator.key {
         Some(key) => sort_by_key(&rows, key, size)?,
         None => None,
@@ -228,6 +231,8 @@ fn sort_by_key(rows: &[Tensor], key: Key, size: usize) -> Result<Option<Vec<usiz
     }
     let Some(tensor) = rows.get(key.input) else { return Ok(None) };
     let dtype = tensor.dtype();
+    // Keys that are no tensor, and what sorting a row takes.
+    let _reserved = budget::reserve::<[usize; 2]>(tensor.num_elements())?;
     if key.total_order && dtype.is_float() {
         let keys = places(tensor, key.canonical)?;
         return Ok(typed(&keys, size, key.descending));
@@ -252,6 +257,8 @@ fn sort_by_key(rows: &[Tensor], key: Key, size: usize) -> Result<Option<Vec<usiz
 /// the comparator says.
 fn sort_by_merging(rows: &[Tensor], size: usize, comparator: &mut Comparator<'_>) -> Result<Vec<usize>, EvalError> {
     let len = rows.first().map_or(0, Tensor::num_elements);
+    // Searches, those that go on, the elements that they compare, and what is merged.
+    let _reserved = budget::reserve::<[usize; 4]>(len)?;
     let mut sorted: Vec<usize> = (0..len).collect();
     let mut width = 1;
     while width < size {

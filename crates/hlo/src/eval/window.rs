@@ -4,8 +4,12 @@ use super::{Body, apply_updates, pad, take};
 use crate::window::WindowDim;
 use mlir::eval::{EvalEnv, EvalError};
 use mlir::{OpRef, RegionId};
+use numerics::budget::{self, Scratch};
 use numerics::shape::{Indices, StridedView, num_elements, strides};
 use numerics::{I1, Tensor};
+
+/// The place of what a window selects that sees only padding: outside of all tensors.
+const NOTHING: usize = usize::MAX;
 
 /// Number of windows along each dimension.
 fn num_windows(shape: &[usize], window: &[WindowDim]) -> Result<Vec<usize>, EvalError> {
@@ -78,12 +82,15 @@ pub fn select_and_scatter(
         return Err(EvalError::new("select_and_scatter_c2", format!("there are {counts:?} windows for the source")));
     }
     let steps = strides(operand.shape());
-    let mut selected: Vec<Option<usize>> = vec![None; source.num_elements()];
+    let n = source.num_elements();
+    // The flat place of what each window selects.
+    let mut selected = Scratch::filled(n, NOTHING)?;
+    let _reserved = budget::reserve::<[usize; 3]>(n)?;
     let sizes: Vec<usize> = window.iter().map(|d| d.size as usize).collect();
     let mut taps = Indices::new(&sizes);
-    while let Some(tap) = taps.next_index() {
-        // What the windows see here, where it is no padding.
-        let mut candidates = Vec::new();
+    while let Some(tap) = taps.next_index().filter(|_| n > 0) {
+        // The windows that see here something that is no padding, and what, if they have selected something before.
+        let (mut contested, mut challengers) = (Vec::with_capacity(n), Vec::with_capacity(n));
         let mut windows = Indices::new(&counts);
         let mut number = 0;
         while let Some(at) = windows.next_index() {
@@ -93,33 +100,33 @@ pub fn select_and_scatter(
                 let within = index >= 0 && index < operand.shape()[d] as i128;
                 place = place.filter(|_| within).map(|p| p + index as usize * steps[d]);
             }
-            candidates.extend(place.map(|p| (number, p)));
+            match place {
+                Some(place) if selected[number] == NOTHING => selected[number] = place,
+                Some(place) => {
+                    contested.push(number);
+                    challengers.push(place);
+                }
+                None => {}
+            }
             number += 1;
-        }
-        let (first, contested): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|(w, _)| selected[*w].is_none());
-        for (w, place) in first {
-            selected[w] = Some(place);
         }
         if contested.is_empty() {
             continue;
         }
-        let holders: Vec<usize> = contested.iter().filter_map(|(w, _)| selected[*w]).collect();
-        let challengers: Vec<usize> = contested.iter().map(|(_, p)| *p).collect();
+        let holders: Vec<usize> = contested.iter().map(|&w| selected[w]).collect();
         let args = vec![take(operand, &holders)?, take(operand, &challengers)?];
         let keeps = env.scalar_region(select, challengers.len(), args)?;
         let keeps = keeps.first().ok_or_else(|| EvalError::new("select_and_scatter_c9", "select returns nothing"))?;
         let keeps = if keeps.rank() == 0 { keeps.broadcast_scalar([contested.len()])? } else { keeps.clone() };
-        for ((w, place), keep) in contested.into_iter().zip(keeps.to_vec::<I1>()?) {
-            if keep != I1::new(true) {
-                selected[w] = Some(place);
+        for ((w, place), keep) in contested.into_iter().zip(challengers).zip(keeps.as_slice::<I1>()?) {
+            if !keep.get() {
+                selected[w] = place;
             }
         }
     }
-    // A window that sees only padding selects nothing.
-    let targets: Vec<usize> = selected.into_iter().map(|place| place.unwrap_or(usize::MAX)).collect();
     let mut body = Body::new(op, scatter, env);
     let results = body.promote(0, vec![init.broadcast_scalar(operand.shape())?])?;
     let sources = body.promote(1, vec![source.clone()])?;
-    let mut results = apply_updates(results, &targets, sources, &mut body)?;
+    let mut results = apply_updates(results, &selected, sources, &mut body)?;
     results.pop().ok_or_else(|| EvalError::new("select_and_scatter_c10", "scatter returns nothing"))
 }
