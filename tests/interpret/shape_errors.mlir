@@ -38,3 +38,57 @@ func.func @main() {
   cf.assert %false, "false is true"
   return
 }
+
+// -----
+
+// What is dynamic may turn out to be something else than a type says.
+func.func private @three() -> tensor<?xf32> {
+  %sizes = stablehlo.constant dense<[3]> : tensor<1xi64>
+  %0 = stablehlo.dynamic_iota %sizes, dim = 0 : (tensor<1xi64>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+func.func @main() {
+  %0 = call @three() : () -> tensor<?xf32>
+  // expected-error @+1 {{result 0 has type tensor<4xf32>, but its value has type tensor<3xf32>}}
+  %1 = stablehlo.negate %0 : (tensor<?xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @main() {
+  %sizes = stablehlo.constant dense<[3]> : tensor<1xi64>
+  %true = stablehlo.constant dense<true> : tensor<i1>
+  %0 = stablehlo.dynamic_iota %sizes, dim = 0 : (tensor<1xi64>) -> tensor<?xf32>
+  // expected-error @+1 {{result 0 has type tensor<2xf32>, but its value has type tensor<3xf32>}}
+  %1 = "stablehlo.if"(%true) ({
+    stablehlo.return %0 : tensor<?xf32>
+  }, {
+    stablehlo.return %0 : tensor<?xf32>
+  }) : (tensor<i1>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+// Batches of index vectors go with those of the operand.
+func.func @main() {
+  %operand = stablehlo.constant dense<0.0> : tensor<3x4xf32>
+  %sizes = stablehlo.constant dense<[2, 1]> : tensor<2xi64>
+  %indices = stablehlo.dynamic_iota %sizes, dim = 0 : (tensor<2xi64>) -> tensor<?x?xi64>
+  // expected-error @+1 {{sizes of batching dimensions do not fit}}
+  %0 = "stablehlo.gather"(%operand, %indices) {
+    dimension_numbers = #stablehlo.gather<offset_dims = [1], operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1], index_vector_dim = 1>,
+    slice_sizes = array<i64: 1, 2>
+  } : (tensor<3x4xf32>, tensor<?x?xi64>) -> tensor<?x2xf32>
+  return
+}
+
+// -----
+
+func.func @main() {
+  %operand = stablehlo.constant dense<(1.0, 0.0)> : tensor<6xcomplex<f32>>
+  // expected-error @+1 {{the last dimensions have sizes [6], but [5] are required}}
+  %0 = stablehlo.fft %operand, type = FFT, length = [5] : (tensor<6xcomplex<f32>>) -> tensor<6xcomplex<f32>>
+  return
+}

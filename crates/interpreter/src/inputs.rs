@@ -2,7 +2,7 @@
 
 use crate::scheduler::describe;
 use mlir::diag::{Diagnostic, Diagnostics};
-use mlir::eval::RuntimeValue;
+use mlir::eval::{EvalError, RuntimeValue};
 use mlir::types::DYNAMIC;
 use mlir::{AttrKind, Attribute, Type, TypeKind};
 use numerics::DType;
@@ -41,6 +41,35 @@ pub fn value_fits(value: &RuntimeValue, ty: &Type) -> bool {
         }
         (RuntimeValue::Token, TypeKind::Dialect(token)) => token.def.mnemonic == "token",
         _ => false,
+    }
+}
+
+/// Whether a value cannot have type `ty`: a tensor of another shape or element type. Only ops know what values of other types are.
+fn contradicts(value: &RuntimeValue, ty: &Type) -> bool {
+    match (value, &**ty) {
+        (RuntimeValue::Tensor(_), TypeKind::RankedTensor(_) | TypeKind::UnrankedTensor(_)) => !value_fits(value, ty),
+        (RuntimeValue::Tuple(values), TypeKind::Tuple(types)) => {
+            values.len() != types.len() || values.iter().zip(types).any(|(v, t)| contradicts(v, t))
+        }
+        _ => false,
+    }
+}
+
+/// Compares values with the types that they are declared to have: what is dynamic in a program may turn out otherwise.
+///
+/// # Errors
+/// For the first value that does not fit.
+pub(crate) fn check_types<'t>(
+    what: &str,
+    values: &[RuntimeValue],
+    types: impl Iterator<Item = &'t Type>,
+) -> Result<(), EvalError> {
+    match values.iter().zip(types).enumerate().find(|(_, (value, ty))| contradicts(value, ty)) {
+        None => Ok(()),
+        Some((index, (value, ty))) => {
+            let message = format!("{what} {index} has type {ty}, but its value has type {}", describe(value));
+            Err(EvalError::new("type", message))
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Runs planned functions: frames of values, regions and calls.
 
+use crate::inputs::check_types;
 use crate::plan::{Action, Function, Step, UNUSED};
 use crate::scheduler::Scheduler;
 use crate::session::{Job, Session};
@@ -113,6 +114,10 @@ impl<'s, 'r> Machine<'s, 'r> {
             return Err(EvalError::new("depth", format!("calls and regions nest deeper than {limit} levels")));
         }
         let plan = interpreter.plan.block(block);
+        if self.lanes.is_none() {
+            let module = interpreter.module;
+            check_types("argument", &args, module.arguments(block).iter().map(|&argument| module.ty(argument)))?;
+        }
         self.store(&plan.arguments, args, "arguments")?;
         self.depth += 1;
         let results = self.steps(&plan.steps);
@@ -134,7 +139,11 @@ impl<'s, 'r> Machine<'s, 'r> {
                     }
                     let op = self.session.interpreter.module.op(step.op);
                     self.session.check_memory(op).map_err(|error| self.locate(error, step))?;
-                    eval(op, operands, self).map_err(|error| self.locate(error, step))?
+                    let results = eval(op, operands, self).map_err(|error| self.locate(error, step))?;
+                    if self.lanes.is_none() {
+                        check_types("result", &results, op.result_types()).map_err(|e| self.locate(e, step))?;
+                    }
+                    results
                 }
                 Action::Missing => {
                     let message =
