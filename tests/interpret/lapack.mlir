@@ -146,3 +146,24 @@ func.func @main() {
   check.expect_eq_const %1, dense<[20, 43]> : tensor<2xi32>
   return
 }
+
+// -----
+
+// Shapes of results are among the operands where types do not tell them, also those of vectors that are not wanted.
+func.func @main() {
+  %a = stablehlo.constant dense<[[3.0], [4.0]]> : tensor<2x1xf64>
+  %m = stablehlo.constant dense<[2, 1]> : tensor<2xi32>
+  %s = stablehlo.constant dense<[1]> : tensor<1xi32>
+  %u = stablehlo.constant dense<[2, 2]> : tensor<2xi32>
+  %v = stablehlo.constant dense<[1, 1]> : tensor<2xi32>
+  %none = stablehlo.constant dense<> : tensor<0xi32>
+  %0:5 = stablehlo.custom_call @lapack_dgesdd_ffi(%a, %m, %s, %u, %v, %none) {
+    indices_of_shape_operands = dense<[1, 2, 3, 4, 5]> : tensor<5xi64>, mhlo.backend_config = {mode = 78 : ui8}
+  } : (tensor<2x1xf64>, tensor<2xi32>, tensor<1xi32>, tensor<2xi32>, tensor<2xi32>, tensor<0xi32>)
+    -> (tensor<?x?xf64>, tensor<?xf64>, tensor<?x?xf64>, tensor<?x?xf64>, tensor<i32>)
+  %value = stablehlo.reshape %0#1 : (tensor<?xf64>) -> tensor<1xf64>
+  check.expect_almost_eq_const %value, dense<5.0> : tensor<1xf64>
+  %size = stablehlo.get_dimension_size %0#2, dim = 1 : (tensor<?x?xf64>) -> tensor<i32>
+  check.expect_eq_const %size, dense<2> : tensor<i32>
+  return
+}

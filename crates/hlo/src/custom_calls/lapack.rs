@@ -7,7 +7,7 @@
 
 use crate::eval;
 use crate::eval::linalg::{self, Field, Stack};
-use crate::ops::CustomCallOp;
+use crate::ops::{CustomCallOp, shape_operands};
 use ::lapack::{Driver, Matrix, NoConvergence, Precision, Scalar, SchurForm, Side, System, Vectors};
 use mlir::OpRef;
 use mlir::attrs::Attribute;
@@ -151,8 +151,19 @@ impl Call<'_> {
 
     /// Zeros for a result that has no meaning.
     fn unused(&self, result: usize, dtype: DType) -> Result<Tensor, EvalError> {
-        let shape = (result < self.op.num_results()).then(|| eval::static_result_shape(self.op, result)).flatten();
-        Ok(Tensor::zeros(dtype, shape.ok_or_else(|| eval::missing(self.op, "static result type"))?)?)
+        Ok(Tensor::zeros(dtype, self.declared_shape(result)?)?)
+    }
+
+    /// The shape of a result that its type or an operand says.
+    fn declared_shape(&self, result: usize) -> Result<Vec<usize>, EvalError> {
+        let known = (result < self.op.num_results()).then(|| eval::static_result_shape(self.op, result)).flatten();
+        if let Some(shape) = known {
+            return Ok(shape);
+        }
+        let operands = shape_operands(self.op).map_err(|error| EvalError { diagnostic: Box::new(error) })?;
+        let operand = operands.and_then(|operands| operands.get(result).copied());
+        let operand = operand.ok_or_else(|| eval::missing(self.op, "indices_of_shape_operands"))?;
+        eval::sizes(&self.operand(operand)?)
     }
 }
 

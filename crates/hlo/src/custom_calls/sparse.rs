@@ -11,19 +11,17 @@ fn invalid(message: impl Into<String>) -> EvalError {
 }
 
 /// The product of a matrix in compressed rows with a dense matrix or vector. Operands: the elements that are stored, where each
-/// row starts among them and the last one ends, their columns, and the dense factor.
+/// row starts among them and the last one ends, their columns, the dense factor, and the shape of the result if that is dynamic.
 ///
 /// Sums are formed in double precision, or modulo 2^64, and rounded once.
-pub(super) fn csr_product(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [elements, starts, columns, dense] = eval::tensors(operands)?;
+pub(super) fn csr_product(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+    let (factors, _) = eval::split(eval::all_tensors(operands)?, 4)?;
+    let [elements, starts, columns, dense] = eval::exactly(factors)?;
     let dtype = elements.dtype();
     let (starts, columns) = (starts.to_i64s()?, columns.to_i64s()?);
-    let shape = eval::static_result_shape(op, 0).ok_or_else(|| eval::missing(op, "static result type"))?;
     let &inner = dense.shape().first().ok_or_else(|| invalid("the dense factor must be a matrix or a vector"))?;
     let rows = starts.len().checked_sub(1).ok_or_else(|| invalid("there are no starts of rows"))?;
-    if shape != [&[rows], &dense.shape()[1..]].concat() {
-        return Err(invalid(format!("{rows} rows times a factor of shape {:?} are no {shape:?}", dense.shape())));
-    }
+    let shape = [&[rows], &dense.shape()[1..]].concat();
     // The row of each element; what stands behind the last row is padding.
     let (mut row_of, mut column_of) = (Vec::new(), Vec::new());
     for (row, ends) in starts.windows(2).enumerate() {
