@@ -12,7 +12,7 @@
 // PRINT: %0: tensor<2xf32>
 // PRINT-NEXT: [0.0, 2.0]
 // PRINT: output 0
-// INDEX: "file":"value_000000.npy"{{.*}}"location":"{{.*}}trace.mlir:[[# @LINE + 10]]:8"{{.*}}"op":"stablehlo.negate"{{.*}}"value":"%1"
+// INDEX: "file":"value_000000.npy"{{.*}}"location":"{{.*}}trace.mlir:[[# @LINE + 10]]:12"{{.*}}"op":"stablehlo.negate"{{.*}}"value":"%minus"
 // VALUE: [-0.0, -2.0]
 // PROBES: twice/2,tensor<2xf32>,{{.*}}probe1_twice_2.npy
 // STEPS: error[limit]: the run takes more than 2 steps
@@ -22,9 +22,9 @@
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   %0 = stablehlo.add %x, %x : tensor<2xf32>
   interpreter.print %0 : tensor<2xf32>
-  %1 = stablehlo.negate %0 : tensor<2xf32>
-  %2 = interpreter.probe %1, probe_id = "twice/2" : tensor<2xf32>
-  %3 = stablehlo.concatenate %2, %1, dim = 0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+  %minus = stablehlo.negate %0 : tensor<2xf32>
+  %2 = interpreter.probe %minus, probe_id = "twice/2" : tensor<2xf32>
+  %3 = stablehlo.concatenate %2, %minus, dim = 0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
   return %2 : tensor<2xf32>
 }
 func.func @same(%x: tensor<2xf32>) -> tensor<2xf32> {

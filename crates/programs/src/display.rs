@@ -24,16 +24,21 @@ pub fn display(name: &str, value: &RuntimeValue, ty: &Type) -> String {
             let shape: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
             let ty = Type::tensor(shape, ty.element_type().clone());
             let mut out = format!("{name}: {ty}\n  ");
-            let whole = tensor.num_elements() <= SHOWN_WHOLE;
+            let whole = entries(tensor) <= SHOWN_WHOLE;
             list(&mut out, tensor, 0, 0, whole);
             out.push('\n');
-            if !whole {
+            if tensor.num_elements() > SHOWN_WHOLE {
                 // Writing to a String cannot fail.
                 let _ = writeln!(out, "  {}", statistics(tensor));
             }
             out
         }
     }
+}
+
+/// How many entries the nested lists of a tensor have: its elements, or empty lists.
+pub(crate) fn entries(tensor: &Tensor) -> usize {
+    tensor.shape().iter().take_while(|&&size| size > 0).fold(1, |n, &size| n.saturating_mul(size))
 }
 
 /// Nested lists; the lists of all but the innermost dimension stand on lines of their own.
@@ -161,6 +166,13 @@ mod tests {
         let matrix = Tensor::from_vec([2, 2], vec![1i8, 2, 3, -4]).unwrap();
         assert_eq!(shown(matrix), "x: tensor<2x2xi8>\n  [[1, 2],\n   [3, -4]]\n");
         assert_eq!(shown(Tensor::from_vec([0], Vec::<f32>::new()).unwrap()), "x: tensor<0xf32>\n  []\n");
+    }
+
+    /// A list of empty lists is as long as one of elements.
+    #[test]
+    fn empty_lists_are_abbreviated() {
+        let shown = shown(Tensor::from_vec([usize::MAX, 0, 2], Vec::<i8>::new()).unwrap());
+        assert_eq!(shown.matches("[]").count(), 6, "{shown}");
     }
 
     #[test]

@@ -9,27 +9,34 @@ use side_dialects::func::FuncOp;
 use stablo::{DType, Type};
 use std::path::Path;
 
-/// The inputs that `specs` describe, one for each argument of `function`.
+/// Whether an argument of that type is given: tokens are there anyhow.
+pub fn is_given(ty: &Type) -> bool {
+    !stablo::value_fits(&RuntimeValue::Token, ty)
+}
+
+/// The inputs that `specs` describe, one for each argument of `function` that [`is_given`].
 ///
 /// # Errors
 /// A wrong number of inputs, or one that cannot be read or does not fit its argument.
 pub fn inputs(function: FuncOp<'_>, specs: &[String], io: &mut Io<'_>) -> Result<Vec<RuntimeValue>, Failure> {
     let types = function.signature().0;
     let name = function.symbol_name().unwrap_or("");
-    if specs.len() != types.len() {
+    let arguments = || types.iter().enumerate().filter(|(_, ty)| is_given(ty));
+    let count = arguments().count();
+    if specs.len() != count {
         let given = if specs.is_empty() { "none were given".into() } else { format!("{} were given", specs.len()) };
-        let mut message =
-            format!("@{name} takes {} inputs, {given}; give --input once for each argument:", types.len());
-        for (index, ty) in types.iter().enumerate() {
+        let mut message = format!("@{name} takes {count} inputs, {given}; give --input once for each argument:");
+        for (index, ty) in arguments() {
             message.push_str(&format!("\n  argument {index}: {ty}"));
         }
         return Err(Failure::input(message));
     }
-    specs
+    let mut specs = specs.iter();
+    types
         .iter()
-        .zip(types)
         .enumerate()
-        .map(|(index, (spec, ty))| {
+        .map(|(index, ty)| {
+            let Some(spec) = is_given(ty).then(|| specs.next()).flatten() else { return Ok(RuntimeValue::Token) };
             let fail =
                 |why: String| Failure::input(format!("argument {index} of @{name} is a {ty}, given `{spec}`: {why}"));
             let tensor = input(spec, ty, index, io).map_err(fail)?;

@@ -3,7 +3,7 @@
 use crate::io::write_whole;
 use crate::npy;
 use mlir::OpRef;
-use mlir::diag::{Source, resolve};
+use mlir::diag::{Position, Source, resolve};
 use mlir::eval::RuntimeValue;
 use mlir::text::ValueNames;
 use regex::Regex;
@@ -16,12 +16,17 @@ use std::sync::Arc;
 /// The name of the index.
 const INDEX: &str = "index.jsonl";
 
+/// `%a, %b:2 = ` at the end of a line.
+const RESULTS: &str = r"(%[\w.$-]+(:\d+)?\s*,\s*)*%[\w.$-]+(:\d+)?\s*=\s*$";
+
 /// A directory of values.
 pub struct Trace<'m> {
     directory: PathBuf,
     /// Only values whose name, op or location match.
     pattern: Option<Regex>,
     names: ValueNames<'m>,
+    /// The names of results before an op.
+    results: Regex,
     source: Option<Arc<Source>>,
     /// How often each value of each process was saved.
     seen: HashMap<(ProcessId, mlir::Value), usize>,
@@ -42,6 +47,7 @@ impl<'m> Trace<'m> {
             directory,
             pattern,
             names: ValueNames::of(module.top()),
+            results: Regex::new(RESULTS).map_err(|e| e.to_string())?,
             source: module.source().cloned(),
             seen: HashMap::new(),
             saved: 0,
@@ -65,7 +71,8 @@ impl<'m> Trace<'m> {
             return Ok(());
         }
         let result = op.result(index);
-        let name = self.names.get(result);
+        let written = self.source.as_deref().and_then(|source| self.written_name(source, op, index));
+        let name = written.unwrap_or_else(|| self.names.get(result));
         let place = resolve(&op.position(), self.source.as_deref());
         let location = place.map_or(String::new(), |(file, line, column)| format!("{file}:{line}:{column}"));
         let matches = |pattern: &Regex| [&name, op.name(), &location].into_iter().any(|text| pattern.is_match(text));
@@ -93,6 +100,22 @@ impl<'m> Trace<'m> {
         self.saved += 1;
         self.index.push_str(&format!("{line}\n"));
         Ok(())
+    }
+
+    /// The name that the text of the program gives to a result, if it stands on the line of its op.
+    fn written_name(&self, source: &Source, op: OpRef<'_>, index: usize) -> Option<String> {
+        let Position::Span(span) = op.position() else { return None };
+        let before = source.text().get(..span.start as usize)?.rsplit('\n').next()?;
+        let mut first = 0;
+        for group in self.results.find(before)?.as_str().trim_end_matches([' ', '=']).split(',') {
+            let (name, count) = group.trim().split_once(':').unwrap_or((group.trim(), "1"));
+            let count: usize = count.parse().ok()?;
+            if index < first + count {
+                return Some(if count == 1 { name.to_string() } else { format!("{name}#{}", index - first) });
+            }
+            first += count;
+        }
+        None
     }
 
     /// Writes the index.

@@ -3,6 +3,7 @@
 //! Source: StableHLO, `stablehlo-translate`, whose flags it takes.
 
 use crate::args::{self, PrintFlags};
+use crate::display::entries;
 use crate::io::{Failure, Io};
 use crate::probes::Probes;
 use crate::source::InputFlags;
@@ -208,12 +209,18 @@ fn dense(value: &RuntimeValue, ty: Type) -> String {
     }
 }
 
+/// Of an empty tensor at most this many lists are printed.
+const MOST_EMPTY_LISTS: usize = 1000;
+
 /// A value as upstream's interpreter prints it: its type, then nested lists in braces.
 fn printed(value: &RuntimeValue, ty: Type) -> String {
     match value {
         RuntimeValue::Tensor(tensor) => {
             let mut out = format!("{ty} {{");
-            print_dimension(&mut out, tensor, 0, 0, true);
+            // There is nothing to see in many empty lists.
+            if tensor.num_elements() > 0 || entries(tensor) <= MOST_EMPTY_LISTS {
+                print_dimension(&mut out, tensor, 0, 0, true);
+            }
             out.push('}');
             out
         }

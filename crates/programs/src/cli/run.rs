@@ -1,7 +1,7 @@
 //! `stablo run`: runs a function of a program and prints or saves its results.
 
 use crate::display::display;
-use crate::inputs::inputs;
+use crate::inputs::{inputs, is_given};
 use crate::io::{Deadline, Failure, Io};
 use crate::npy;
 use crate::probes::Probes;
@@ -155,9 +155,9 @@ impl Options {
             return Ok(vec![inputs; size(grid)?]);
         };
         let files = |directory: &Path, io: &mut Io<'_>| {
-            let count = function.signature().0.len();
-            let file = |i: usize| directory.join(format!("input_{i}.npy")).to_string_lossy().into_owned();
-            inputs(function, &(0..count).map(file).collect::<Vec<_>>(), io)
+            let given = function.signature().0.iter().enumerate().filter(|(_, ty)| is_given(ty));
+            let file = |(i, _)| directory.join(format!("input_{i}.npy")).to_string_lossy().into_owned();
+            inputs(function, &given.map(file).collect::<Vec<_>>(), io)
         };
         let Some(grid) = grid else { return Ok(vec![files(directory, io)?]) };
         let mut all = Vec::new();
