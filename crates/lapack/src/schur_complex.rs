@@ -1,4 +1,7 @@
 //! QR iteration of complex matrices, with single shifts. LAPACK: `lahqr`.
+//!
+//! The last step for an eigenvalue makes real what is then but rounding errors below the diagonal, so that the phase of a
+//! Schur vector differs from one implementation, and one machine, to another.
 
 use crate::NoConvergence;
 use crate::householder::reflector;

@@ -81,7 +81,7 @@ impl FloatFormat {
     pub const F8E5M2: FloatFormat = Self::ieee(5, 2);
     /// `f8E5M2FNUZ`.
     pub const F8E5M2FNUZ: FloatFormat = Self::fnuz(5, 2, 16);
-    /// `f8E8M0FNU`.
+    /// `f8E8M0FNU`. It has no zero: that becomes the smallest number, as in upstream's interpreter (XLA makes it NaN).
     pub const F8E8M0FNU: FloatFormat =
         FloatFormat { signed: false, specials: Specials::NanAllOnes, ..Self::ieee(8, 0) };
     /// `bf16`.

@@ -4,7 +4,7 @@ use super::prelude::*;
 
 op! {
     /// `inputs` with the slices that start where the vectors in `scatter_indices` say combined with `updates` by
-    /// `update_computation`; slices that would stick out are skipped.
+    /// `update_computation`; what would stick out is skipped, element by element (XLA skips all of such a slice).
     pub ScatterOp, "stablehlo.scatter" {
         operands { inputs: variadic TENSOR, scatter_indices: single INDICES_TENSOR, updates: variadic TENSOR }
         results { results: variadic TENSOR }

@@ -42,12 +42,12 @@ fn infer(op: OpRef<'_>) -> Inferred {
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
     let [operand, size] = eval::tensors(operands)?;
     let dimension = eval::usize_attr(op, "dimension")?;
-    let size = usize::try_from(size.item::<i32>()?).ok();
+    let size = size.item::<i32>()?;
     let mut limits = operand.shape().to_vec();
-    match (limits.get_mut(dimension), size) {
-        (Some(limit), Some(size)) if size <= *limit => *limit = size,
+    match (limits.get_mut(dimension), usize::try_from(size)) {
+        (Some(limit), Ok(size)) if size <= *limit => *limit = size,
         _ => {
-            let message = format!("dimension {dimension} of shape {:?} cannot become {size:?}", operand.shape());
+            let message = format!("dimension {dimension} of shape {:?} cannot become {size}", operand.shape());
             return Err(EvalError::new("set_dimension_size", message));
         }
     }

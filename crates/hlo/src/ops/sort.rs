@@ -32,7 +32,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
     let dimension = op.attr("dimension").and_then(Attribute::as_i64).unwrap_or(-1);
     let r = rank(first) as i64;
     require(op, "sort_c4", (-r..r).contains(&dimension), || {
-        format!("dimension must be in the range [-{r}, {r}); found {dimension}")
+        format!("dimension must be in the range [{}, {r}); found {dimension}", -r)
     })
 }
 
