@@ -5,6 +5,7 @@
 // RUN: stablo run %s --entry manual --input iota | FileCheck %s --check-prefix=MANUAL
 // RUN: not stablo run %s --input iota 2>&1 | FileCheck %s --check-prefix=ALONE
 // RUN: not stablo run %s --replicas 100000 --input iota 2>&1 | FileCheck %s --check-prefix=MANY
+// RUN: not stablo run %s --replicas 2 --entry gather --input iota 2>&1 | FileCheck %s --check-prefix=SIZE
 
 // CHECK: process (0, 0) output 0: tensor<2xi64>
 // CHECK-NEXT: [0, 2]
@@ -16,6 +17,7 @@
 // ONE-NEXT: [0, 2]
 // ALONE: there is no replica 1: the program runs on a grid of 1 x 1
 // MANY: at most
+// SIZE: result 0 has type tensor<2xi64>, but its value has type tensor<4xi64>
 func.func @main(%x: tensor<2xi64>) -> tensor<2xi64> {
   %0 = "stablehlo.all_reduce"(%x) ({
     ^bb0(%a: tensor<i64>, %b: tensor<i64>):
@@ -60,4 +62,9 @@ func.func @manual(%x: tensor<4x4xi64>) -> (tensor<4xi64>, tensor<4x4xi64>) {
   %4 = sdy.sharding_constraint %0#1 <@mesh, [{"y"}, {}]> : tensor<4x4xi64>
   %5 = stablehlo.add %4, %one : tensor<4x4xi64>
   return %0#0, %5 : tensor<4xi64>, tensor<4x4xi64>
+}
+func.func @gather(%x: tensor<2xi64>) -> tensor<2xi64> {
+  %0 = "stablehlo.all_gather"(%x) {all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}
+    : (tensor<2xi64>) -> tensor<2xi64>
+  return %0 : tensor<2xi64>
 }

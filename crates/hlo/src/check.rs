@@ -2,7 +2,6 @@
 
 use crate::attrs;
 use crate::compat;
-use crate::refine;
 use mlir::types::DYNAMIC;
 use mlir::verify::nearest_symbol;
 use mlir::{Attribute, Diagnostic, Diagnostics, OpRef, RegionId, Type};
@@ -335,8 +334,7 @@ pub fn scalar(op: OpRef<'_>, label: &'static str, name: &str, operand: usize) ->
     require(op, label, rank(ty) == 0, || format!("{name} must be 0-dimensional; found {ty}"))
 }
 
-/// A shape is that of a part but for dimension `d`, where it is a multiple: as many times as there are processes in each
-/// group of the op, where that is known.
+/// A shape is that of a part but for dimension `d`, where it is a multiple.
 pub fn scaled(
     op: OpRef<'_>,
     label: &'static str,
@@ -359,13 +357,6 @@ pub fn scaled(
     require(op, label, fits, || {
         format!(
             "dimension {d} of {whole_name}, of size {all}, must be a multiple of that of {part_name}, of size {one}"
-        )
-    })?;
-    let Some(group) = refine::group_size(op) else { return Ok(()) };
-    require(op, label, one == DYNAMIC || all == DYNAMIC || one.checked_mul(group) == Some(all), || {
-        format!(
-            "dimension {d} of {whole_name}, of size {all}, must be {group} times that of {part_name}, of size {one}, \
-             for groups of {group} processes"
         )
     })
 }

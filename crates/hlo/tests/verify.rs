@@ -51,18 +51,6 @@ fn each_broken_constraint_is_named() {
             "pad_c3",
             "%0 = stablehlo.pad %a, %s, low = [0, 0], high = [0, 0], interior = [0, -1] : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>",
         ),
-        (
-            "all_gather_c6",
-            r#"%0 = "stablehlo.all_gather"(%a) {all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<2x3xf32>) -> tensor<2x3xf32>"#,
-        ),
-        (
-            "reduce_scatter_c8",
-            r#"%0 = "stablehlo.reduce_scatter"(%a) ({
-              ^bb0(%x: tensor<f32>, %y: tensor<f32>):
-                %sum = stablehlo.add %x, %y : tensor<f32>
-                stablehlo.return %sum : tensor<f32>
-            }) {scatter_dimension = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<2x3xf32>) -> tensor<2x3xf32>"#,
-        ),
         ("iota_c1", "%0 = stablehlo.iota dim = 1 : tensor<4xi32>"),
         ("reverse_c2", "%0 = stablehlo.reverse %a, dims = [0, 0] : tensor<2x3xf32>"),
         (
