@@ -10,6 +10,7 @@
 mod inputs;
 mod machine;
 mod observer;
+mod order;
 mod plan;
 mod scheduler;
 mod session;
@@ -138,7 +139,7 @@ impl<'m> Interpreter<'m> {
         }
         inputs.iter().try_for_each(|inputs| inputs::check(function, inputs))?;
         let jobs = inputs.into_iter().map(|inputs| Job::Call { function: function.id(), arguments: inputs }).collect();
-        let session = Session::new(self, observer);
+        let session = Session::new(self, function.id(), observer);
         session.run_grid(grid, jobs, Vec::new(), 0).map_err(|e| vec![*e.diagnostic])
     }
 }

@@ -10,9 +10,6 @@ use mlir::process::World;
 use mlir::{BlockId, OpId, RegionId};
 use numerics::{Element, Tensor, dispatch_all};
 
-/// Where the counter of the random number generator starts: where XLA's does.
-const RANDOM_START: u128 = 0x0701_2395;
-
 /// At most this many calls are listed under an error.
 const LISTED_CALLS: usize = 10;
 
@@ -26,8 +23,6 @@ pub(crate) struct Machine<'s, 'r> {
     pub depth: usize,
     /// While a region of scalars runs on vectors: their length.
     lanes: Option<usize>,
-    /// The counter of the random number generator.
-    pub random: u128,
 }
 
 struct Frame {
@@ -43,7 +38,7 @@ impl Frame {
 
 impl<'s, 'r> Machine<'s, 'r> {
     pub fn new(session: &'s Session<'r>, scheduler: &'s Scheduler, process: usize, depth: usize) -> Self {
-        Machine { session, scheduler, process, frames: Vec::new(), depth, lanes: None, random: RANDOM_START }
+        Machine { session, scheduler, process, frames: Vec::new(), depth, lanes: None }
     }
 
     /// Does the work of the process.

@@ -1,6 +1,7 @@
 //! One run: its limits, who watches it, and the grids of processes that it starts.
 
 use crate::machine::{Machine, internal};
+use crate::order::compile_order;
 use crate::scheduler::Scheduler;
 use crate::{Interpreter, Observer, Progress};
 use mlir::eval::{EvalError, EvalResult, RuntimeValue};
@@ -9,6 +10,7 @@ use mlir::types::DYNAMIC;
 use mlir::{OpId, OpRef};
 use numerics::budget::Budget;
 use numerics::shape::num_elements;
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,6 +33,10 @@ pub(crate) struct Session<'r> {
     position: [AtomicUsize; 2],
     processes: AtomicUsize,
     budget: Option<Arc<Budget>>,
+    /// The function that the run starts with.
+    entry: OpId,
+    /// Ops with a state of their own: their numbers, and how many units they took.
+    random: Mutex<HashMap<OpId, (usize, u128)>>,
 }
 
 /// What a process does.
@@ -40,7 +46,7 @@ pub(crate) enum Job {
 }
 
 impl<'r> Session<'r> {
-    pub fn new(interpreter: &'r Interpreter<'r>, observer: &'r mut dyn Observer) -> Session<'r> {
+    pub fn new(interpreter: &'r Interpreter<'r>, entry: OpId, observer: &'r mut dyn Observer) -> Session<'r> {
         Session {
             traces: observer.traces(),
             observer: Mutex::new(observer),
@@ -50,7 +56,23 @@ impl<'r> Session<'r> {
             processes: AtomicUsize::new(0),
             budget: interpreter.options.limits.memory.map(|limit| Arc::new(Budget::new(limit))),
             interpreter,
+            entry,
+            random: Mutex::default(),
         }
+    }
+
+    /// As [`mlir::process::World::random`].
+    pub fn random(&self, op: OpRef<'_>, units: u64) -> (usize, u128) {
+        let mut states = self.random.lock().unwrap_or_else(PoisonError::into_inner);
+        if !states.contains_key(&op.id()) {
+            let (module, plan) = (self.interpreter.module, &self.interpreter.plan);
+            let ops = compile_order(module, plan, self.entry, op.name());
+            states.extend(ops.into_iter().enumerate().map(|(number, op)| (op, (number, 0))));
+        }
+        let (number, taken) = states.entry(op.id()).or_default();
+        let before = *taken;
+        *taken = before.wrapping_add(u128::from(units));
+        (*number, before)
     }
 
     /// Tells the observer something.

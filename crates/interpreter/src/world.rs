@@ -66,10 +66,8 @@ impl World for Machine<'_, '_> {
         self.session.interpreter.options.custom_calls.get(target)
     }
 
-    fn random(&mut self, blocks: u64) -> (u64, u128) {
-        let counter = self.random;
-        self.random = counter.wrapping_add(u128::from(blocks));
-        (self.process as u64, counter)
+    fn random(&mut self, op: OpRef<'_>, units: u64) -> (usize, u128) {
+        self.session.random(op, units)
     }
 
     fn print(&mut self, op: OpRef<'_>, tensor: &Tensor) -> Result<(), EvalError> {

@@ -204,8 +204,9 @@ pub trait World {
     /// What the user of this run says that a target of custom calls does.
     fn custom_call(&self, target: &str) -> Option<CustomCall>;
 
-    /// The state of the random number generator of this process, a key and a counter, which goes on by `blocks`.
-    fn random(&mut self, blocks: u64) -> (u64, u128);
+    /// Counts a run of an op with a state of its own, from which it takes so many units: its number among the ops of that name
+    /// in the order in which the program is compiled, and how many units its runs took before, in all processes.
+    fn random(&mut self, op: OpRef<'_>, units: u64) -> (usize, u128);
 
     /// Prints the first operand of an op, which is `tensor`.
     ///

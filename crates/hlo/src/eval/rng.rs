@@ -4,7 +4,6 @@
 //! the state is counted up and how words are spread over a tensor.
 
 use mlir::eval::EvalError;
-use numerics::math::{self, BinaryOp, UnaryOp};
 use numerics::shape::{Indices, num_elements, strides};
 use numerics::{Bytes, DType, Tensor};
 
@@ -101,19 +100,23 @@ fn threefry_run(key: u64, counter: u64, count: usize) -> impl Iterator<Item = [u
     (0..count as u64).map(move |i| threefry(halves(key), halves(counter.wrapping_add(i))))
 }
 
+/// The dimension that is divided into pairs of indices: the first that is even, else the largest. 0 for scalars.
+pub(super) fn paired_dimension(shape: &[usize]) -> usize {
+    let even = shape.iter().position(|size| size % 2 == 0);
+    let largest = || (0..shape.len()).rev().max_by_key(|&d| shape[d]);
+    even.or_else(largest).unwrap_or(0)
+}
+
 /// One word for each element of a shape, and how many counters that took.
 ///
-/// One dimension is divided into pairs of indices: the first that is even, else the largest. There is a counter for each
-/// index of the shape of the pairs, and the two words of a pair are for its two indices. The last pair of an odd size
-/// gives one word away.
+/// One dimension is divided into pairs of indices. There is a counter for each index of the shape of the pairs, and the two
+/// words of a pair are for its two indices. The last pair of an odd size gives one word away.
 fn threefry_words(key: u64, counter: u64, shape: &[usize], count: usize) -> (usize, Vec<u32>) {
     if count == 0 {
         return (0, Vec::new());
     }
     let shape = if shape.is_empty() { &[1] } else { shape };
-    let even = shape.iter().position(|size| size % 2 == 0);
-    let largest = || (0..shape.len()).rev().max_by_key(|&d| shape[d]);
-    let paired = even.or_else(largest).unwrap_or(0);
+    let paired = paired_dimension(shape);
     let mut pairs = shape.to_vec();
     pairs[paired] = shape[paired].div_ceil(2);
     let strides = strides(shape);
@@ -147,101 +150,13 @@ fn philox(mut key: [u32; 2], counter: u128) -> [u32; 4] {
     x
 }
 
-/// The counter after, and `count` words, four for each counter.
-fn philox_words(key: u64, counter: u128, count: usize) -> (u128, Vec<u32>) {
+/// The counter after, and `count` words of a Philox generator, four for each counter.
+pub(super) fn philox_words(key: u64, counter: u128, count: usize) -> (u128, Vec<u32>) {
     let blocks = count.div_ceil(4);
     let mut words = Vec::with_capacity(4 * blocks);
     words.extend((0..blocks as u128).flat_map(|i| philox(halves(key), counter.wrapping_add(i))));
     words.truncate(count);
     (counter.wrapping_add(blocks as u128), words)
-}
-
-/// How random numbers are distributed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Distribution {
-    /// All in an interval are equally likely; the upper end is not in it.
-    Uniform,
-    /// Normal, with a mean and a standard deviation.
-    Normal,
-}
-
-/// Random numbers of the type of `a`: uniform from `a` up to `b`, or normal with mean `a` and standard deviation `b`. `next`
-/// gives the key and counter of a Philox generator and counts so many blocks on.
-///
-/// Random bits become numbers as XLA's `RngExpander` makes them: floats from the high bits, integers by a remainder, normal
-/// ones by the transform of Box and Muller. Floats of at most 32 bits are computed as `f32`.
-///
-/// # Errors
-/// For complex numbers, normal integers, and shapes that do not fit into memory.
-pub fn random_numbers(
-    distribution: Distribution,
-    a: &Tensor,
-    b: &Tensor,
-    shape: &[usize],
-    next: &mut dyn FnMut(u64) -> (u64, u128),
-) -> Result<Tensor, EvalError> {
-    let dtype = a.dtype();
-    let too_large = || EvalError::new("rng", format!("shape {shape:?} is too large"));
-    let count = num_elements(shape).filter(|n| isize::try_from(n.saturating_mul(16)).is_ok()).ok_or_else(too_large)?;
-    // Refuses what does not fit into memory.
-    Tensor::zeros(dtype, shape)?;
-    let wide = dtype.bits() == 64;
-    let mut bits = |count: usize| -> Result<Tensor, EvalError> {
-        let words = if wide { 2 * count } else { count };
-        let (key, counter) = next(words.div_ceil(4) as u64);
-        let (_, words) = philox_words(key, counter, words);
-        if !wide {
-            return Ok(Tensor::from_vec([count], words)?);
-        }
-        let pairs = words.chunks_exact(2).map(|w| u64::from(w[1]) << 32 | u64::from(w[0]));
-        Ok(Tensor::from_vec([count], pairs.collect())?)
-    };
-    if dtype.is_float() {
-        let computed = if wide { DType::F64 } else { DType::F32 };
-        let scalar = |x: f64| math::convert(Tensor::scalar(x), computed);
-        let mut unit = |count: usize| -> Result<Tensor, EvalError> {
-            let (drop, mantissa) = if wide { (Tensor::scalar(12u64), 52) } else { (Tensor::scalar(9u32), 23) };
-            let high = math::binary(BinaryOp::ShiftRightLogical, bits(count)?, drop)?;
-            let scale = scalar(2f64.powi(-mantissa))?;
-            Ok(math::binary(BinaryOp::Multiply, math::convert(high, computed)?, scale)?)
-        };
-        let [a, b] = [math::convert(a.clone(), computed)?, math::convert(b.clone(), computed)?];
-        let (values, scale, start) = match distribution {
-            Distribution::Uniform => (unit(count)?, math::binary(BinaryOp::Subtract, b, a.clone())?, a),
-            Distribution::Normal => {
-                let pairs = count.div_ceil(2);
-                let uniform = unit(2 * pairs)?;
-                let half = |i: usize| super::slice(&uniform, &[i * pairs], &[(i + 1) * pairs], &[1]);
-                // Very small numbers have no use for the logarithm.
-                let radius = math::binary(BinaryOp::Maximum, half(0)?, scalar(1e-7)?)?;
-                let radius = math::binary(BinaryOp::Multiply, math::unary(UnaryOp::Log, radius)?, scalar(-2.0)?)?;
-                let radius = math::unary(UnaryOp::Sqrt, radius)?;
-                let angle = math::binary(BinaryOp::Multiply, half(1)?, scalar(std::f64::consts::TAU)?)?;
-                let sines = math::unary(UnaryOp::Sine, angle.clone())?;
-                let sines = math::binary(BinaryOp::Multiply, sines, radius.clone())?;
-                let cosines = math::binary(BinaryOp::Multiply, math::unary(UnaryOp::Cosine, angle)?, radius)?;
-                let normal = super::collective::concatenate(&[&sines, &cosines], 0)?;
-                (super::slice(&normal, &[0], &[count], &[1])?, b, a)
-            }
-        };
-        let scaled = math::binary(BinaryOp::Multiply, values, scale)?;
-        let numbers = math::binary(BinaryOp::Add, scaled, start)?;
-        return Ok(math::convert(numbers, dtype)?.into_shape(shape)?);
-    }
-    if distribution == Distribution::Normal || dtype.is_complex() {
-        return Err(EvalError::new("rng_c2", format!("there are no such random numbers of type {dtype}")));
-    }
-    let unsigned = if wide { DType::U64 } else { DType::U32 };
-    let first = |t: &Tensor| -> Result<i64, EvalError> { Ok(t.to_i64s()?.first().copied().unwrap_or(0)) };
-    let (low, high) = (first(a)?, first(b)?);
-    let range = high.wrapping_sub(low) as u64;
-    if range == 0 {
-        return Ok(a.broadcast_scalar(shape)?);
-    }
-    let range = math::convert(Tensor::scalar(range), unsigned)?;
-    let offsets = math::binary(BinaryOp::Remainder, bits(count)?, range)?;
-    let numbers: Vec<i64> = offsets.to_i64s()?.into_iter().map(|offset| low.wrapping_add(offset)).collect();
-    Ok(math::convert(Tensor::from_vec(shape, numbers)?, dtype)?)
 }
 
 #[cfg(test)]
@@ -299,44 +214,5 @@ mod tests {
         assert_eq!((state, &words[..3]), (vec![1, 8], &[0x0296_e954, 0x802f_d53b, 0xed34_92d3][..]));
         assert_eq!(run::<u32>(Generator::ThreeFry, &[1, 2], &[]), (vec![1, 3], vec![0x0296_e954]));
         assert_eq!(run::<u32>(Generator::ThreeFry, &[1, 2], &[0, 3]), (vec![1, 2], vec![]));
-    }
-
-    #[test]
-    fn numbers_are_distributed_as_asked() {
-        let mut counter = 0u128;
-        let mut next = |blocks: u64| {
-            counter += u128::from(blocks);
-            (7, counter - u128::from(blocks))
-        };
-        const N: usize = 40_001;
-        let mut draw = |distribution, a: Tensor, b: Tensor| {
-            let numbers = random_numbers(distribution, &a, &b, &[N], &mut next).unwrap();
-            assert_eq!((numbers.dtype(), numbers.shape()), (a.dtype(), &[N][..]));
-            let values = math::convert(numbers, DType::F64).unwrap().to_vec::<f64>().unwrap();
-            let mean = values.iter().sum::<f64>() / N as f64;
-            let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / N as f64;
-            let bounds = values.iter().fold((f64::MAX, f64::MIN), |(a, b), v| (v.min(a), v.max(b)));
-            (mean, variance, bounds)
-        };
-        // Five standard errors of 40,001 draws.
-        let (mean, variance, (low, high)) = draw(Distribution::Uniform, Tensor::scalar(-1f32), Tensor::scalar(3f32));
-        assert!((mean - 1.0).abs() < 0.03 && (variance - 16.0 / 12.0).abs() < 0.03, "{mean} {variance}");
-        assert!(low >= -1.0 && high < 3.0, "{low} {high}");
-        let (mean, variance, _) = draw(Distribution::Normal, Tensor::scalar(5f64), Tensor::scalar(2f64));
-        assert!((mean - 5.0).abs() < 0.05 && (variance - 4.0).abs() < 0.15, "{mean} {variance}");
-        let (mean, _, bounds) = draw(Distribution::Uniform, Tensor::scalar(-2i8), Tensor::scalar(2i8));
-        assert!((mean + 0.5).abs() < 0.03 && bounds == (-2.0, 1.0), "{mean} {bounds:?}");
-        assert!(
-            random_numbers(Distribution::Normal, &Tensor::scalar(1i8), &Tensor::scalar(1i8), &[2], &mut next).is_err()
-        );
-    }
-
-    #[test]
-    fn bad_states_are_refused() {
-        let state = Tensor::from_vec([3], vec![0u64; 3]).unwrap();
-        assert!(random_bits(Generator::ThreeFry, &state, &[2], DType::U32).is_err());
-        let state = Tensor::from_vec([2], vec![0u64; 2]).unwrap();
-        assert!(random_bits(Generator::Philox, &state, &[usize::MAX], DType::U32).is_err());
-        assert!(random_bits(Generator::Philox, &state, &[2], DType::C64).is_err());
     }
 }

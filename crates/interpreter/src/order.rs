@@ -1,0 +1,109 @@
+//! The order in which XLA compiles the ops of a program: the one in which it gives them numbers.
+//!
+//! Source: XLA. Each function and each region becomes a computation, those that are called before those that call. Within a
+//! computation the order follows the operands, from the ops whose results nobody uses.
+
+use crate::plan::Plan;
+use mlir::ods::Trait;
+use mlir::rewrite::effects::is_removable_if_unused;
+use mlir::{BlockId, Module, OpId, OpRef, Value};
+use side_dialects::func::FuncOp;
+use std::collections::HashSet;
+
+/// All ops of a name, in the order in which XLA compiles them: first those that calls reach from the function `entry`, then the
+/// others. A function that is called from several places is there once.
+pub(crate) fn compile_order(module: &Module, plan: &Plan<'_>, entry: OpId, name: &str) -> Vec<OpId> {
+    let walk = Walk { module, plan };
+    let functions = || module.walk(module.top().id()).filter_map(FuncOp::cast).map(|f| f.id());
+    let entries = |functions: &mut dyn Iterator<Item = OpId>| -> Vec<BlockId> {
+        functions.filter_map(|f| plan.function(f)?.entry).collect()
+    };
+    let reached = walk.computations(entries(&mut std::iter::once(entry)), &mut HashSet::new());
+    let reached: HashSet<BlockId> = reached.into_iter().collect();
+    let mut done = HashSet::new();
+    let (first, others) = entries(&mut functions()).into_iter().partition(|block| reached.contains(block));
+    let mut computations = walk.computations(first, &mut done);
+    computations.extend(walk.computations(others, &mut done));
+    computations.into_iter().flat_map(|block| walk.ops(block)).filter(|op| op.name() == name).map(OpRef::id).collect()
+}
+
+struct Walk<'w, 'm> {
+    module: &'w Module,
+    plan: &'w Plan<'m>,
+}
+
+impl<'w> Walk<'w, '_> {
+    /// Those blocks and all that they contain or call and that are not done, the inner ones first.
+    fn computations(&self, blocks: Vec<BlockId>, done: &mut HashSet<BlockId>) -> Vec<BlockId> {
+        let mut order = Vec::new();
+        // A block is met twice: before and after what it needs.
+        let mut stack: Vec<(BlockId, bool)> = blocks.into_iter().rev().map(|block| (block, false)).collect();
+        while let Some((block, entered)) = stack.pop() {
+            if entered {
+                order.push(block);
+            } else if done.insert(block) {
+                stack.push((block, true));
+                let ops = self.module.ops(block).iter().rev().map(|&op| self.module.op(op));
+                stack.extend(ops.flat_map(|op| self.needed(op)).map(|block| (block, false)));
+            }
+        }
+        order
+    }
+
+    /// The blocks in an op, and the function that it calls; the last ones first.
+    fn needed(&self, op: OpRef<'w>) -> Vec<BlockId> {
+        let regions = op.regions().iter().rev().filter_map(|&region| self.module.entry(region));
+        let symbol = op.def().into_iter().flat_map(|def| def.traits).find_map(|t| match t {
+            Trait::Call(attribute) => op.attr(attribute)?.as_flat_symbol(),
+            _ => None,
+        });
+        let callee = symbol.and_then(|symbol| {
+            let mut around = std::iter::successors(op.parent(), |op| op.parent());
+            let table = around.find_map(|op| self.plan.function(op.id()))?.table?;
+            self.plan.function(self.plan.symbol(table, symbol)?)?.entry
+        });
+        regions.chain(callee).collect()
+    }
+
+    /// The ops of a block that are not dead: each after its operands, the first operand first.
+    fn ops(&self, block: BlockId) -> Vec<OpRef<'w>> {
+        let ops = self.module.ops(block).iter().map(|&op| self.module.op(op));
+        let (mut alive, mut used) = (HashSet::new(), HashSet::new());
+        let mut roots = Vec::new();
+        for op in ops.rev() {
+            let is_used = |values: &HashSet<Value>| op.results().any(|result| values.contains(&result));
+            if is_removable_if_unused(op) && !is_used(&alive) {
+                continue;
+            }
+            let operands = self.operands(op);
+            alive.extend(operands.iter().copied());
+            // A single value is the result of its computation, several are put into a tuple.
+            if op.has_trait(&Trait::Terminator) && operands.len() == 1 {
+                continue;
+            }
+            if !is_used(&used) {
+                roots.push(op);
+            }
+            used.extend(operands);
+        }
+        let mut order = Vec::new();
+        let mut done = HashSet::new();
+        let mut stack: Vec<(OpRef<'_>, bool)> = roots.into_iter().map(|op| (op, false)).collect();
+        while let Some((op, entered)) = stack.pop() {
+            if entered {
+                order.push(op);
+            } else if done.insert(op.id()) {
+                stack.push((op, true));
+                let operands = self.operands(op).into_iter().rev().filter_map(|v| self.module.defining_op(v));
+                stack.extend(operands.filter(|op| op.block() == Some(block)).map(|op| (op, false)));
+            }
+        }
+        order
+    }
+
+    /// The operands of an op, then those of the ops in its regions. Tensors without elements are constants for XLA.
+    fn operands(&self, op: OpRef<'w>) -> Vec<Value> {
+        let operands = self.module.walk(op.id()).flat_map(|op| op.operands().iter().copied());
+        operands.filter(|&value| self.module.ty(value).shape().is_none_or(|shape| !shape.contains(&0))).collect()
+    }
+}
