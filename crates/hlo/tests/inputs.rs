@@ -32,7 +32,7 @@ struct Input {
 
 /// Whether a reason is the label of code, such as `if_i1`: then `verify.rs` has a program that breaks the rule.
 fn is_label(reason: &str) -> bool {
-    reason.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+    reason.contains('_') && reason.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
 fn table() -> BTreeMap<String, Vec<Input>> {
@@ -91,8 +91,8 @@ const VALUES: [(&str, &str); 7] = [
     ("future", "!stablehlo.future<tensor<f32>>"),
     ("unranked", "tensor<*xf32>"),
     ("buffer", "memref<2xf32>"),
-    ("scalar", "f32"),
-    ("index", "index"),
+    ("number", "f32"),
+    ("number", "index"),
 ];
 
 /// Shapes by rank. Per-axis quantized ones have two scales in dimension 0.

@@ -197,7 +197,7 @@ impl Pairs<'_> {
         }
         let limits = if self.shape.is_empty() { &[1] } else { self.shape };
         let whole = Tensor::from_vec(&self.whole[..], results)?;
-        Ok(super::slice(&whole, &vec![0; limits.len()], limits, &vec![1; limits.len()])?)
+        super::slice(&whole, &vec![0; limits.len()], limits, &vec![1; limits.len()])
     }
 }
 
@@ -215,7 +215,7 @@ fn log(x: f32) -> f32 {
     // Three polynomials in x, one for each class of powers by their remainder of division by 3.
     let low = x.mul_add(7.037_683_6e-2, -1.151_461e-1).mul_add(x, 1.167_699_84e-1);
     let middle = x.mul_add(-1.242_014_1e-1, 1.424_932_3e-1).mul_add(x, -1.666_805_7e-1);
-    let high = x.mul_add(2.000_071_4e-1, -2.499_999_4e-1).mul_add(x, 3.333_333_1e-1);
+    let high = x.mul_add(2.000_071_4e-1, -2.499_999_4e-1).mul_add(x, 3.333_333e-1);
     let (square, cube) = (x * x, x * x * x);
     let tail = low.mul_add(cube, middle).mul_add(cube, high).mul_add(cube, exponent * -2.121_944_4e-4);
     exponent.mul_add(0.693_359_4, x - 0.5 * square + tail)
@@ -252,7 +252,7 @@ fn mersenne_twister(seed: u64) -> impl Iterator<Item = u64> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let joined = state[at] & !LOW | state[(at + 1) % N] & LOW;
-        state[at] = state[(at + N / 2) % N] ^ joined >> 1 ^ (joined & 1) * 0xB502_6F5A_A966_19E9;
+        state[at] = state[(at + N / 2) % N] ^ (joined >> 1) ^ ((joined & 1) * 0xB502_6F5A_A966_19E9);
         let mut x = state[at];
         at = (at + 1) % N;
         x ^= x >> 29 & 0x5555_5555_5555_5555;
