@@ -134,7 +134,8 @@ pub unsafe extern "C" fn stablo_to_text(module: *const stablo_module, debug_info
     let print = || {
         // SAFETY: the caller gives a module that lives.
         let module = unsafe { module_at(module) }?;
-        Ok(stablo::print(module, &PrintOptions { debug_info, ..PrintOptions::default() }))
+        stablo::try_print(module, &PrintOptions { debug_info, ..PrintOptions::default() })
+            .map_err(|error| error.message)
     };
     // SAFETY: there is no error to write.
     let text = unsafe { attempt(std::ptr::null_mut(), print) };

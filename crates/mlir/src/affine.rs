@@ -43,6 +43,13 @@ pub struct AffineMap {
     pub results: Vec<AffineExpr>,
 }
 
+impl AffineMap {
+    /// Whether the results are the dimensions in order, and there are no symbols.
+    pub fn is_identity(&self) -> bool {
+        self.symbols == 0 && self.results.iter().cloned().eq((0..self.dims).map(AffineExpr::Dim))
+    }
+}
+
 /// `(d0)[s0] : (e >= 0, e == 0)`
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IntegerSet {

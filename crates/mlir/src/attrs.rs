@@ -67,6 +67,13 @@ pub enum AttrKind {
         /// One string an element, or one for all if they are equal.
         values: Vec<Box<[u8]>>,
     },
+    /// `dense<…> : type` of numbers for which [`numerics`] has no storage; see [`crate::raw`]
+    DenseRaw {
+        /// Shaped type.
+        ty: Type,
+        /// All elements, or one for all if they are equal.
+        data: Box<[u8]>,
+    },
     /// `dense_resource<key> : type`
     DenseResource {
         /// Shaped type.
@@ -737,6 +744,7 @@ impl Attribute {
             | AttrKind::Float { ty, .. }
             | AttrKind::String { ty, .. }
             | AttrKind::DenseStrings { ty, .. }
+            | AttrKind::DenseRaw { ty, .. }
             | AttrKind::DenseResource { ty, .. }
             | AttrKind::Sparse { ty, .. }
             | AttrKind::Opaque { ty, .. } => ty.clone(),
@@ -751,6 +759,7 @@ impl Attribute {
             **self,
             AttrKind::Dense(_)
                 | AttrKind::DenseStrings { .. }
+                | AttrKind::DenseRaw { .. }
                 | AttrKind::DenseResource { .. }
                 | AttrKind::Sparse { .. }
         )

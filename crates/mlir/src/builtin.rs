@@ -1,5 +1,6 @@
 //! The builtin dialect: `builtin.module` and `builtin.unrealized_conversion_cast`.
 
+use crate::diag::Diagnostics;
 use crate::ir::{OpRef, Value};
 use crate::ods::{Assembly, Dialect, TypeConstraint};
 use crate::op;
@@ -19,7 +20,19 @@ op! {
         attributes { sym_name: optional SymbolName, sym_visibility: optional String }
         regions { body: one }
         traits [IsolatedFromAbove, SymbolTable, Symbol, SingleBlock, NoTerminator, NoRegionArguments, DefaultDialect("builtin")]
-        hooks { assembly: Assembly::Custom { parse: crate::text::parse_module_op, print: crate::text::print_module_op } }
+        hooks {
+            assembly: Assembly::Custom { parse: crate::text::parse_module_op, print: crate::text::print_module_op },
+            verify: Some(verify_module),
+        }
+    }
+}
+
+/// Attributes that are not of modules belong to dialects.
+fn verify_module(op: OpRef<'_>, errors: &mut Diagnostics) {
+    if let Some((name, _)) = op.attributes().iter().find(|(name, _)| !name.contains('.')) {
+        let message =
+            format!("a module may hold only attributes of dialects (`dialect.name`) besides its own, found `{name}`");
+        errors.push(op.error("attribute", message));
     }
 }
 

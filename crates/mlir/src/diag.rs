@@ -249,6 +249,11 @@ fn render_part(out: &mut String, head: &str, message: &str, position: &Position,
         let _ = writeln!(out, "{unresolved}{head}: {message}");
         return;
     };
+    // A text as a whole has line 0.
+    if line == 0 {
+        let _ = writeln!(out, "{file}: {head}: {message}");
+        return;
+    }
     let _ = writeln!(out, "{file}:{line}:{column}: {head}: {message}");
     let Some(source) = source.filter(|s| s.name == file) else { return };
     let Some(text) = source.line(line) else { return };

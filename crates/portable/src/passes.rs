@@ -28,8 +28,13 @@ pub const VHLO_TO_VERSION: Pass = Pass::on_any("vhlo-to-version", "Convert VHLO 
     .with_options(&[PassOption {
         name: "target",
         doc: "The version, such as 1.20.0, current or WEEK_12",
-        kind: OptionKind::Text(""),
+        kind: OptionKind::Checked("", is_version),
     }]);
+
+/// Whether a target names a version; why not.
+pub fn is_version(target: &str) -> Result<(), String> {
+    target_version(target).map(drop).map_err(|error| error.message)
+}
 
 fn to_target(cx: &mut Context<'_>) {
     let errors = match target_version(cx.options.text("target")) {

@@ -44,7 +44,10 @@ impl FileFormat {
     /// What cannot be expressed in the format.
     pub fn write(self, module: &Module, foreign: Foreign) -> Result<Vec<u8>, Diagnostics> {
         match self {
-            FileFormat::Text => Ok((stablo::print(module, &PrintOptions::default()) + "\n").into_bytes()),
+            FileFormat::Text => {
+                let text = stablo::try_print(module, &PrintOptions::default()).map_err(|error| vec![error])?;
+                Ok((text + "\n").into_bytes())
+            }
             FileFormat::Bytecode => {
                 write_bytecode(module, &WriteOptions::default()).map(|b| b.to_vec()).map_err(|error| vec![error])
             }

@@ -24,8 +24,13 @@ pub fn inputs(function: FuncOp<'_>, specs: &[String], io: &mut Io<'_>) -> Result
     let arguments = || types.iter().enumerate().filter(|(_, ty)| is_given(ty));
     let count = arguments().count();
     if specs.len() != count {
-        let given = if specs.is_empty() { "none were given".into() } else { format!("{} were given", specs.len()) };
-        let mut message = format!("@{name} takes {count} inputs, {given}; give --input once for each argument:");
+        let given = match specs.len() {
+            0 => "none were given".into(),
+            1 => "1 was given".into(),
+            given => format!("{given} were given"),
+        };
+        let s = if count == 1 { "" } else { "s" };
+        let mut message = format!("@{name} takes {count} input{s}, {given}; give --input once for each argument:");
         for (index, ty) in arguments() {
             message.push_str(&format!("\n  argument {index}: {ty}"));
         }
@@ -56,10 +61,19 @@ fn input(spec: &str, ty: &Type, index: usize, io: &mut Io<'_>) -> Result<Tensor,
         "iota" => generate(dtype, &shape()?, |i| i as f64),
         "random" => {
             let mut state = index as u64;
-            generate(dtype, &shape()?, |_| random(&mut state, dtype))
+            let shape = shape()?;
+            // Both parts of complex numbers are random.
+            let parts = if dtype.is_complex() { [&shape[..], &[2]].concat() } else { shape.clone() };
+            let numbers = generate(dtype.part(), &parts, |_| random(&mut state, dtype))?;
+            Tensor::from_bytes(dtype, &shape, numbers.bytes().clone()).map_err(shown)
         }
         literal if literal.starts_with("dense") => literal_tensor(literal, ty),
-        path => npy::read(io.read(Path::new(path)).map_err(|failure| failure.message)?, dtype),
+        path => {
+            let no_file = |failure: Failure| {
+                format!("{}; an input is a .npy file, `dense<…>`, `zeros`, `iota` or `random`", failure.message)
+            };
+            npy::read(io.read(Path::new(path)).map_err(no_file)?, dtype)
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Par
 use mlir::diag::Diagnostics;
 use mlir::pass::{Invocation, Observer, Pipeline, Step};
 use mlir::rewrite::Statistics;
-use mlir::text::{PrintOptions, print_module};
+use mlir::text::{PrintOptions, print_module, try_print_module};
 use mlir::verify::{Reporting, VerifyOptions};
 use mlir::{Module, OpId};
 use stablo::{WriteOptions, write_bytecode};
@@ -113,8 +113,13 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
                 Err(error) => diagnostics.push(error),
             }
         } else {
-            output.extend_from_slice(print_module(module, &print).as_bytes());
-            output.push(b'\n');
+            match try_print_module(module, &print) {
+                Ok(text) => {
+                    output.extend_from_slice(text.as_bytes());
+                    output.push(b'\n');
+                }
+                Err(error) => diagnostics.push(error),
+            }
         }
         diagnostics
     });

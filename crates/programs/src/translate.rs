@@ -125,6 +125,10 @@ fn serialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
 /// Prints the program of an artifact.
 fn deserialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let bytes = options.input.read(io)?;
+    if !stablo::is_bytecode(&bytes) {
+        let found = if bytes.is_empty() { "it is empty" } else { "it does not start as bytecode does" };
+        return Err(Failure::input(format!("the input is no portable artifact: {found}")));
+    }
     if options.print_stablehlo_version {
         // On standard output also if the program goes to a file, and if it cannot be read.
         io.print(match stablo::artifact_version(&bytes) {
@@ -133,12 +137,16 @@ fn deserialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
         })?;
     }
     options.input.run_on(bytes, io, "", &mut |module, output| {
-        let diagnostics = stablo::restore(module).err().unwrap_or_default();
-        if diagnostics.is_empty() {
-            output.extend_from_slice(stablo::print(module, &options.print.options()).as_bytes());
-            output.push(b'\n');
+        let printed = stablo::restore(module)
+            .and_then(|()| stablo::try_print(module, &options.print.options()).map_err(|error| vec![error]));
+        match printed {
+            Ok(text) => {
+                output.extend_from_slice(text.as_bytes());
+                output.push(b'\n');
+                Diagnostics::new()
+            }
+            Err(errors) => errors,
         }
-        diagnostics
     })
 }
 

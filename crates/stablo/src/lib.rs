@@ -137,7 +137,15 @@ pub fn verify(module: &Module) -> Diagnostics {
     mlir::verify::verify(module, &VerifyOptions::default())
 }
 
-/// The text of a module, as upstream prints it for the same options.
+/// The text of a module as [`print`] gives it.
+///
+/// # Errors
+/// Types or attributes that share parts are too long when written out.
+pub fn try_print(module: &Module, options: &PrintOptions) -> Result<String, Diagnostic> {
+    mlir::text::try_print_module(module, options)
+}
+
+/// The text of a module, as upstream prints it for the same options. What is too long for [`try_print`] ends before its end.
 pub fn print(module: &Module, options: &PrintOptions) -> String {
     mlir::text::print_module(module, options)
 }

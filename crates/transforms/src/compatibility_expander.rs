@@ -19,7 +19,11 @@ pub const PASS: Pass = Pass::on_modules(
     "Replace what versions before a target do not have by what they have",
     run,
 )
-.with_options(&[PassOption { name: "target", doc: "The version, such as 1.0.0", kind: OptionKind::Text("") }]);
+.with_options(&[PassOption {
+    name: "target",
+    doc: "The version, such as 1.0.0",
+    kind: OptionKind::Checked("", portable::passes::is_version),
+}]);
 
 /// Patterns by the version before which they are needed.
 static PATTERNS: &[(Version, &[Pattern])] = &[
@@ -115,6 +119,7 @@ fn scatter_without_batching(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let batching = dims.scatter_indices_batching_dims.to_vec();
     let sorted = view.indices_are_sorted().and_then(Attribute::as_bool) == Some(true);
     let sorted = sorted && batching.is_sorted() && map.is_sorted();
+    let unique = view.unique_indices().and_then(Attribute::as_bool) == Some(true);
     let (indices, axis, body) = (view.scatter_indices(), dims.index_vector_dim, view.update_computation());
     let mut operands = view.operands().to_vec();
     let place = view.inputs().len();
@@ -127,6 +132,7 @@ fn scatter_without_batching(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         .attributes_of(op)
         .attr("scatter_dimension_numbers", Attribute::dialect(&SCATTER_DIMENSION_NUMBERS, numbers))
         .attr("indices_are_sorted", Attribute::bool(sorted))
+        .attr("unique_indices", Attribute::bool(unique))
         .region(region)
         .results(types);
     rw.replace_with(op, new);

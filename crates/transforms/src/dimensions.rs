@@ -48,14 +48,36 @@ impl<'m> Dimensions<'m> {
     }
 
     /// Sets the first dimension of each argument, where it is dynamic, not known and does not follow from what was set before.
-    pub fn set_batch(&mut self, size: i64) {
+    ///
+    /// # Errors
+    /// No argument has a dynamic first dimension, or all that have one have another size already.
+    pub fn set_batch(&mut self, size: i64) -> Result<(), Diagnostic> {
+        let (mut has_size, mut other) = (false, None);
         for (argument, ty) in self.function.signature().0.iter().enumerate() {
-            let dynamic = ty.shape().is_some_and(|shape| shape.first() == Some(&DYNAMIC));
-            if dynamic && !self.sizes.contains_key(&(argument, 0)) {
-                self.sizes.insert((argument, 0), size);
-                self.propagate();
+            if ty.shape().is_none_or(|shape| shape.first() != Some(&DYNAMIC)) {
+                continue;
+            }
+            match self.sizes.get(&(argument, 0)) {
+                Some(&known) if known != size => other = Some((argument, known)),
+                known => {
+                    has_size = true;
+                    if known.is_none() {
+                        self.sizes.insert((argument, 0), size);
+                        self.propagate();
+                    }
+                }
             }
         }
+        let message = match other {
+            _ if has_size => return Ok(()),
+            Some((argument, known)) => {
+                format!(
+                    "the batch cannot be {size}: the names given make the first dimension of argument {argument} {known}"
+                )
+            }
+            None => format!("there is no batch to become {size}: no argument has a dynamic first dimension"),
+        };
+        Err(self.function.error("batch", message))
     }
 
     /// The names that exporters gave to sizes, with the values in the function that hold them.

@@ -70,10 +70,11 @@ pub fn elements(tensor: &Tensor, ty: &Type) -> Option<Attribute> {
     Some(AttrKind::Dense(DenseElements::new(ty.clone(), tensor.bytes().clone())?).into())
 }
 
-/// An integer as a constant of a type without dimensions; none if it is out of range.
+/// An integer as a constant of a type of one element; none if it is out of range.
 pub fn scalar(value: i64, ty: &Type) -> Option<Attribute> {
     let dtype = ty.element_type().dtype()?;
-    let tensor = Tensor::from_vec([], vec![value]).ok()?;
+    let shape = ty.as_tensor()?.static_shape()?;
+    let tensor = Tensor::from_vec(shape, vec![value]).ok()?;
     let converted = math::convert(tensor, dtype).ok()?;
     let attribute = elements(&converted, ty)?;
     (attribute.as_dense()?.int_values()? == [value]).then_some(attribute)

@@ -146,7 +146,7 @@ fn moved_splat(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 }
 
 /// `concatenate(splat(c), splat(c), x) = concatenate(splat(c), x)`
-fn concatenate_splats(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+pub(crate) fn concatenate_splats(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let dimension = usize::try_from(rw.op(op).attr("dimension")?.as_i64()?).ok()?;
     let inputs = rw.op(op).operands().to_vec();
     let mut runs: Vec<(Vec<Value>, Option<Vec<u8>>)> = Vec::new();

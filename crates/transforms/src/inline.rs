@@ -1,12 +1,15 @@
 //! `inline`: replaces calls of functions by their bodies, and removes private functions that nothing refers to.
 //!
-//! As in MLIR's inliner: callees first, calls within a cycle stay, and so do calls of functions marked `no_inline`.
+//! As in MLIR's inliner: callees first, each canonicalized once its own calls are inlined; calls within a cycle stay, and so do calls of
+//! functions marked `no_inline`.
 
 use crate::calls::callees_first;
 use crate::symbol_dce::remove_unused;
 use mlir::attrs::{AttrKind, LocationKind};
 use mlir::ir::Loc;
-use mlir::pass::{Context, Pass};
+use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::rewrite::PatternSet;
+use mlir::rewrite::greedy::{self, Config};
 use mlir::verify::nearest_symbol;
 use mlir::{BlockId, Module, OpId, OpRef, Value};
 use side_dialects::func::{CallOp, FuncOp};
@@ -14,18 +17,33 @@ use std::collections::{HashMap, HashSet};
 
 /// Replaces calls by the bodies of the callees.
 pub const PASS: Pass =
-    Pass::on_modules("inline", "Inline function calls, and remove private functions without uses", run);
+    Pass::on_modules("inline", "Inline function calls, and remove private functions without uses", run).with_options(
+        &[PassOption {
+            name: "default-pipeline",
+            doc: "What tidies up functions: `canonicalize`, or nothing",
+            kind: OptionKind::Checked("canonicalize", |text| match text {
+                "" | "canonicalize" => Ok(()),
+                _ => Err(format!("only `canonicalize` or nothing can run on functions, found `{text}`")),
+            }),
+        }],
+    );
 
 /// Calls stay from where this many ops were copied: chains of functions that call twice grow exponentially.
 const MAX_COPIED_OPS: usize = 1 << 22;
 
 fn run(cx: &mut Context<'_>) {
-    let module = &mut *cx.module;
     let mut inliner = Inliner { copied: 0 };
-    for function in callees_first(module) {
-        inliner.inline_into(module, function);
+    let canonicalizes = !cx.options.text("default-pipeline").is_empty();
+    for function in callees_first(cx.module) {
+        inliner.inline_into(cx.module, function);
+        if canonicalizes {
+            let mut patterns = PatternSet::canonicalization(cx.module.registry());
+            let outcome = greedy::rewrite(cx.module, function, &mut patterns, cx.options, Config::default());
+            cx.diagnostics.extend(outcome.diagnostics);
+            cx.statistics.merge(&outcome.statistics);
+        }
     }
-    remove_unused(module, cx.root, |op| op.is(FuncOp::DEF));
+    remove_unused(cx.module, cx.root, |op| op.is(FuncOp::DEF));
 }
 
 /// The function with a body that an op calls.

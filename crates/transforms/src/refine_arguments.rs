@@ -114,7 +114,7 @@ pub fn refine_arguments(rw: &mut Rewriter<'_>, function: OpId, types: &[Type]) -
 /// Puts an integer constant in the place of an argument of a function, which is no argument any more.
 ///
 /// # Errors
-/// There is no such argument, or it is no scalar that can have the value.
+/// There is no such argument, or it does not have one element that can have the value.
 pub fn substitute_argument(rw: &mut Rewriter<'_>, function: OpId, index: usize, value: i64) -> Result<(), Diagnostic> {
     let view = FuncOp(rw.op(function));
     let argument = rw.entry(view.body()).and_then(|block| rw.arguments(block).get(index).copied());

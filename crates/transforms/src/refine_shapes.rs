@@ -6,11 +6,14 @@
 
 use crate::calls::{self, Calls};
 use crate::evaluate::{evaluate, scalar};
+use crate::folder::concatenate_splats;
 use crate::refine_arguments::{
     OPERAND_WRAPPER, entry_function, one_block, refine_arguments, set_signature, substitute_argument,
 };
 use hlo::compat;
-use hlo::ops::{ConstantOp, CustomCallOp, GetDimensionSizeOp, SetDimensionSizeOp, WhileOp, shape_operands};
+use hlo::ops::{
+    ConcatenateOp, ConstantOp, CustomCallOp, GetDimensionSizeOp, SetDimensionSizeOp, WhileOp, shape_operands,
+};
 use hlo::types::TOKEN;
 use mlir::builtin::UnrealizedConversionCastOp;
 use mlir::diag::Diagnostics;
@@ -18,7 +21,7 @@ use mlir::pass::{Context, Options, Pass};
 use mlir::rewrite::effects::is_dead;
 use mlir::rewrite::greedy::{self, Config};
 use mlir::rewrite::{PatternSet, Rewriter};
-use mlir::types::DYNAMIC;
+use mlir::types::{DYNAMIC, TensorType};
 use mlir::verify::nearest_symbol;
 use mlir::{Attribute, BlockId, Module, OpId, OpRef, Type, Value};
 use side_dialects::func::{CallOp, FuncOp, ReturnOp};
@@ -147,7 +150,7 @@ impl Refiner<'_> {
         let name = self.rw.op(function).symbol_name().unwrap_or("").to_string();
         let why = if key.types != before.types || !key.constants.is_empty() && key.constants != before.constants {
             format!("calls of @{name} ask for different refinements: {}, and {}", show(before), show(key))
-        } else if self.running.contains(&function) {
+        } else if self.running.contains(&function) && !self.has_static_results(function) {
             format!("@{name} calls itself, so it cannot be refined")
         } else {
             return true;
@@ -156,6 +159,12 @@ impl Refiner<'_> {
         let note = format!("@{name} cannot be refined for this call");
         self.errors.extend([error, self.rw.op(op).error("refine", note)]);
         false
+    }
+
+    /// Whether a function says all about the shapes that it returns, so that they need not be found.
+    fn has_static_results(&self, function: OpId) -> bool {
+        let is_static = |ty: &Type| ty.as_tensor().is_none_or(TensorType::has_static_shape);
+        FuncOp(self.rw.op(function)).signature().1.iter().all(is_static)
     }
 
     fn call(&mut self, op: OpId) {
@@ -364,6 +373,10 @@ impl Refiner<'_> {
     fn simplify(&mut self, op: OpId) {
         if let Some(values) = self.known_values(op) {
             self.rw.replace(op, &values);
+        } else if self.rw.op(op).is(ConcatenateOp::DEF) && self.rw.op(op).result_type(0).element_type().is_integer(None)
+        {
+            self.rw.set_root(op);
+            concatenate_splats(&mut self.rw, op);
         }
     }
 

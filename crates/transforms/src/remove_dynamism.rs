@@ -112,13 +112,17 @@ fn set_arguments(module: &mut Module, root: OpId, sizes: &Sizes) -> Result<(), D
         return Err(module.op(entry).error("size", format!("a dimension cannot have size {size}")));
     }
     let Some(mut dimensions) = Dimensions::of(FuncOp(module.op(entry))) else { return Ok(()) };
-    for (name, size) in &sizes.names {
+    for (i, (name, size)) in sizes.names.iter().enumerate() {
+        if let Some((_, other)) = sizes.names[..i].iter().find(|(n, other)| n == name && other != size) {
+            let message = format!("dimension `{name}` cannot be both {other} and {size}");
+            return Err(module.op(entry).error("dim", message));
+        }
         dimensions.set_name(name, *size)?;
     }
     // What names tell comes before what is guessed of a batch.
     dimensions.propagate();
     if let Some(size) = sizes.batch {
-        dimensions.set_batch(size);
+        dimensions.set_batch(size)?;
     }
     let unknown: Vec<String> = dimensions.unknown_names().iter().map(|name| format!("`{name}`")).collect();
     let types = dimensions.types();

@@ -9,6 +9,11 @@ use mlir::{Attribute, OpId, OpRef};
 pub const PASS: Pass = Pass::on_any("symbol-dce", "Remove private symbols that nothing refers to", run);
 
 fn run(cx: &mut Context<'_>) {
+    let root = cx.module.op(cx.root);
+    if !root.has_trait(&Trait::SymbolTable) {
+        let error = root.error("symbol-dce", format!("{} holds no symbols to remove", root.name()));
+        return cx.report(error);
+    }
     remove_unused(cx.module, cx.root, |op| op.has_trait(&Trait::Symbol));
 }
 

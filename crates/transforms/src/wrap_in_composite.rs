@@ -2,11 +2,12 @@
 
 use hlo::ops::CompositeOp;
 use mlir::attrs::Attribute;
+use mlir::builtin::ModuleOp;
 use mlir::diag::Severity;
 use mlir::ir::{OpName, OpParts};
 use mlir::nearest::nearest;
 use mlir::pass::{Context, OptionKind, Pass, PassOption};
-use mlir::rewrite::Rewriter;
+use mlir::rewrite::{PatternSet, Rewriter};
 use mlir::verify::nearest_symbol;
 use mlir::{BlockId, Diagnostic, OpId, OpRef, Type};
 use side_dialects::func::{FuncOp, ReturnOp};
@@ -33,19 +34,28 @@ fn run(cx: &mut Context<'_>) {
         let message = format!("there is no op `{name}`, so none is wrapped{hint}");
         cx.report(Diagnostic { severity: Severity::Warning, ..Diagnostic::error("op-names", message) });
     }
+    // Upstream's driver folds, and places constants, before it comes to the ops.
+    cx.rewrite_greedily(&mut PatternSet::default());
     let version = Attribute::i32(i32::try_from(cx.options.int("version")).unwrap_or(0));
     let selected = |op: OpRef<'_>| op.def().is_some_and(|def| names.iter().any(|name| name == def.name));
     let mut ops: Vec<OpId> = cx.module.post_order(cx.root);
     ops.retain(|&op| op != cx.root && selected(cx.module.op(op)));
-    let Some(&body) = cx.module.op(cx.root).regions().first() else { return };
-    let Some(block) = cx.module.entry(body) else { return };
     let mut rw = Rewriter::new(cx.module, cx.options);
     // The last first, as upstream: the functions stand in that order. What is in an op goes into its function unchanged.
     for op in ops.into_iter().rev() {
         if rw.is_attached(op) {
-            wrap(&mut rw, op, block, &version);
+            let block = functions(rw.op(op));
+            if let Some(block) = block {
+                wrap(&mut rw, op, block, &version);
+            }
         }
     }
+}
+
+/// Where the functions of the module around an op stand.
+fn functions(op: OpRef<'_>) -> Option<BlockId> {
+    let module = std::iter::successors(op.parent(), |op| op.parent()).find(|op| op.is(ModuleOp::DEF))?;
+    op.module().entry(*module.regions().first()?)
 }
 
 /// Replaces an op by a composite, whose decomposition is added to `functions`.

@@ -140,6 +140,11 @@ fn write_attribute(attribute: &Attribute, out: &mut EntryWriter<'_>) -> bool {
             let splat = || Bytes::from(vec![if elements.data()[0] == 0 { 0 } else { 0xff }]);
             out.blob(&if single { splat() } else { elements.packed_bytes() });
         }
+        AttrKind::DenseRaw { ty, data } => {
+            out.varint(code::DENSE);
+            out.ty(ty);
+            out.blob(&Bytes::from(data.to_vec()));
+        }
         AttrKind::DenseStrings { ty, values } => {
             out.varint(code::DENSE_STRINGS);
             out.ty(ty);
@@ -289,7 +294,7 @@ fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Att
             let count = entry.count("locations")?;
             let locations = (0..count).map(|_| location(entry)).collect::<Read<Vec<_>>>()?;
             let metadata = if code == code::FUSED { None } else { Some(entry.attribute()?) };
-            LocationKind::Fused { metadata, locations }.into()
+            LocationKind::fused(locations, metadata)
         }
         code::NAMED => {
             let name = entry.name()?;
@@ -304,8 +309,12 @@ fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Att
         code::DENSE => {
             let ty = shaped(entry)?;
             let data = entry.blob()?;
-            match DenseElements::from_packed_bytes(ty.clone(), &data) {
-                Some(elements) => elements.into(),
+            let elements = match ty.element_type().dtype() {
+                Some(_) => DenseElements::from_packed_bytes(ty.clone(), &data).map(Attribute::from),
+                None => crate::raw::elements(ty.clone(), data.to_vec()),
+            };
+            match elements {
+                Some(elements) => elements,
                 None => return entry.error(format!("{} bytes are not the elements of {ty}", data.len())),
             }
         }

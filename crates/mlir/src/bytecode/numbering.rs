@@ -234,11 +234,14 @@ impl Numbering {
             self.ty(op.module().ty(result));
         }
         let attributes = dictionary(op, self.version).map(|d| self.add_attribute(&d));
-        if self.version >= version::PROPERTIES
-            && let OpName::Registered(def) = op.op_name()
-        {
-            let order = self.property_orders.of(def);
-            properties::write(op, &order, &mut EntryWriter { version: self.version, pass: Pass::Number(self) });
+        if self.version >= version::PROPERTIES {
+            match op.op_name() {
+                OpName::Registered(def) => {
+                    let order = self.property_orders.of(def);
+                    properties::write(op, &order, &mut EntryWriter { version: self.version, pass: Pass::Number(self) });
+                }
+                OpName::Unregistered(_) => op.properties().iter().flatten().for_each(|p| self.attribute(p)),
+            }
         }
         let location = self.add_attribute(&op.location());
         let isolated = self.is_isolated(op.id());

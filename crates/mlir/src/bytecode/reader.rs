@@ -547,16 +547,18 @@ impl<'a> IrReader<'a, '_> {
 
     fn properties(&mut self, parts: &mut OpParts, declared: bool, cursor: &mut Cursor<'a>) -> Read<()> {
         let at = cursor.offset();
+        let index = cursor.index(self.property_table.len(), "properties")?;
         if !declared {
-            let number = cursor.varint()?;
-            let attribute = self.entries.attribute(number, at)?;
-            self.note(at, cursor, || format!("properties {}", fields::text_of(&attribute)));
-            if let Some(dictionary) = attribute.as_dictionary() {
-                self.attributes(parts, dictionary);
+            let entry = Cursor::new(self.entries.file(), self.property_table[index].clone());
+            let attribute = EntryReader { cursor: entry, entries: &mut self.entries }.attribute()?;
+            self.note(at, cursor, || format!("properties {index}: {}", fields::text_of(&attribute)));
+            match (&parts.name, attribute.as_dictionary()) {
+                (OpName::Unregistered(_), _) => parts.properties.push(Some(attribute)),
+                (OpName::Registered(_), Some(dictionary)) => self.attributes(parts, dictionary),
+                (OpName::Registered(_), None) => {}
             }
             return Ok(());
         }
-        let index = cursor.index(self.property_table.len(), "properties")?;
         let def: &'static OpDef = match &parts.name {
             OpName::Registered(def) => def,
             OpName::Unregistered(name) => {

@@ -168,13 +168,16 @@ impl Writer<'_> {
             mask |= mask::ATTRIBUTES;
             out.varint(number);
         }
-        if self.options.version >= version::PROPERTIES
-            && let OpName::Registered(def) = op.op_name()
-            && !def.attributes.is_empty()
-        {
-            mask |= mask::PROPERTIES;
-            let number = self.property_number(id, def);
-            out.varint(number);
+        if self.options.version >= version::PROPERTIES {
+            let has_properties = match op.op_name() {
+                OpName::Registered(def) => !def.attributes.is_empty(),
+                OpName::Unregistered(_) => op.property(0).is_some(),
+            };
+            if has_properties {
+                mask |= mask::PROPERTIES;
+                let number = self.property_number(id);
+                out.varint(number);
+            }
         }
         if op.num_results() > 0 {
             mask |= mask::RESULTS;
@@ -215,10 +218,16 @@ impl Writer<'_> {
         }
     }
 
-    fn property_number(&mut self, id: OpId, def: &'static crate::ods::OpDef) -> u64 {
-        let order = self.properties.orders.of(def);
+    fn property_number(&mut self, id: OpId) -> u64 {
         let mut out = Emitter::default();
-        properties::write(self.module.op(id), &order, &mut self.entry(&mut out));
+        let op = self.module.op(id);
+        match op.def() {
+            Some(def) => {
+                let order = self.properties.orders.of(def);
+                properties::write(op, &order, &mut self.entry(&mut out));
+            }
+            None => op.properties().iter().flatten().for_each(|p| self.entry(&mut out).attribute(p)),
+        }
         let bytes = out.finish().to_vec();
         let next = self.properties.order.len() as u64;
         let number = *self.properties.numbers.entry(bytes.clone()).or_insert(next);

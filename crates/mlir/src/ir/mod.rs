@@ -99,7 +99,8 @@ pub struct OpParts {
     pub operands: SmallVec<[Value; 3]>,
     /// Result types in order.
     pub result_types: SmallVec<[Type; 1]>,
-    /// Inherent attributes, one entry a slot of the declaration; empty means that all are absent.
+    /// Inherent attributes, one entry a slot of the declaration; empty means that all are absent. An op without a declaration has
+    /// at most one entry: what was written as its properties, usually a dictionary.
     pub properties: SmallVec<[Option<Attribute>; 2]>,
     /// Other attributes.
     pub attributes: Dictionary,

@@ -140,7 +140,7 @@ impl<'m> OpRef<'m> {
         self.data().properties.get(slot)?.as_ref()
     }
 
-    /// Inherent attributes in the order of the declaration.
+    /// Inherent attributes in the order of the declaration; without a declaration, all of them as one entry, if there are any.
     pub fn properties(self) -> &'m [Option<Attribute>] {
         &self.data().properties
     }

@@ -2,8 +2,9 @@
 
 use super::Context;
 use super::pipeline::{Invocation, Pipeline, PipelineStep};
-use crate::diag::{Diagnostics, Severity};
+use crate::diag::{Diagnostic, Diagnostics, Severity};
 use crate::ir::{Module, OpId};
+use crate::nearest::nearest;
 use crate::rewrite::Statistics;
 use crate::verify::{VerifyOptions, verify};
 use std::time::{Duration, Instant};
@@ -74,6 +75,7 @@ impl Runner<'_> {
             match step {
                 PipelineStep::Pass(invocation) => self.pass(invocation, root),
                 PipelineStep::Nested(name, nested) => {
+                    self.check_name(name);
                     let op = self.module.op(root);
                     let blocks = op.regions().iter().flat_map(|&region| self.module.blocks(region));
                     let ops = blocks.flat_map(|&block| self.module.ops(block).iter().copied());
@@ -89,6 +91,21 @@ impl Runner<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Warns of a name in a pipeline that no op has.
+    fn check_name(&mut self, name: &str) {
+        let registry = self.module.registry();
+        if registry.op(name).is_some() || self.module.walk(self.module.top().id()).any(|op| op.name() == name) {
+            return;
+        }
+        let hint = nearest(name, registry.ops().map(|op| op.name));
+        let hint = hint.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+        let message = format!("passes on `{name}` do not run: there is no such op{hint}");
+        if self.diagnostics.iter().all(|d| d.message != message) {
+            let warning = Diagnostic { severity: Severity::Warning, ..Diagnostic::error("pipeline", message) };
+            self.diagnostics.push(warning);
         }
     }
 

@@ -21,6 +21,8 @@ pub enum OptionKind {
     Int(i64),
     /// Text.
     Text(&'static str),
+    /// Text that is checked when it is given.
+    Checked(&'static str, fn(&str) -> Result<(), String>),
     /// Text between commas; commas in brackets do not count.
     List,
 }
@@ -30,7 +32,7 @@ impl OptionKind {
         match self {
             OptionKind::Bool(value) => OptionValue::Bool(value),
             OptionKind::Int(value) => OptionValue::Int(value),
-            OptionKind::Text(value) => OptionValue::Text(value.to_string()),
+            OptionKind::Text(value) | OptionKind::Checked(value, _) => OptionValue::Text(value.to_string()),
             OptionKind::List => OptionValue::List(Vec::new()),
         }
     }
@@ -40,7 +42,7 @@ impl OptionKind {
         match self {
             OptionKind::Bool(_) => "`true` or `false`",
             OptionKind::Int(_) => "an integer",
-            OptionKind::Text(_) => "text",
+            OptionKind::Text(_) | OptionKind::Checked(..) => "text",
             OptionKind::List => "a list",
         }
     }
@@ -50,7 +52,7 @@ impl OptionKind {
             (OptionKind::Bool(_), None | Some("true" | "1")) => OptionValue::Bool(true),
             (OptionKind::Bool(_), Some("false" | "0")) => OptionValue::Bool(false),
             (OptionKind::Int(_), Some(text)) => OptionValue::Int(text.trim().parse().ok()?),
-            (OptionKind::Text(_), Some(text)) => OptionValue::Text(text.to_string()),
+            (OptionKind::Text(_) | OptionKind::Checked(..), Some(text)) => OptionValue::Text(text.to_string()),
             (OptionKind::List, Some(text)) => OptionValue::List(split(text)),
             _ => return None,
         })
@@ -99,6 +101,9 @@ impl Options {
                 let (kind, found) = (option.kind.noun(), value.unwrap_or(""));
                 return Err(format!("the option `{name}` of the pass `{pass}` takes {kind}; found `{found}`"));
             };
+            if let (OptionKind::Checked(_, check), Some(value)) = (option.kind, value) {
+                check(value).map_err(|why| format!("the option `{name}` of the pass `{pass}`: {why}"))?;
+            }
             options.set(option.name, read);
         }
         Ok(options)

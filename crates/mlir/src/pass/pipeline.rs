@@ -59,7 +59,15 @@ impl Passes {
                 };
                 self.add(&mut pipeline, "builtin.module", within, 0)?;
             }
-            _ => self.add(&mut pipeline, "builtin.module", text, 0)?,
+            _ => {
+                let name = text[..text.find(['(', '{', ',']).unwrap_or(text.len())].trim_end();
+                if end_of(text, |c| c == ',') == text.len() && text[name.len()..].trim_start().starts_with('(') {
+                    return Err(format!(
+                        "the pipeline runs on {name}, but a program is a builtin.module: write builtin.module({text})"
+                    ));
+                }
+                self.add(&mut pipeline, "builtin.module", text, 0)?;
+            }
         }
         Ok(pipeline)
     }

@@ -79,12 +79,12 @@ impl Driver<'_> {
         let mut changed = false;
         let ops: Vec<OpId> = rewriter.walk(root).skip(1).map(OpRef::id).collect();
         for &op in &ops {
-            if self.config.fold && is_constant(rewriter.op(op)) {
-                changed |= !self.folder.insert_known(rewriter, op);
+            if self.config.fold && is_constant(rewriter.op(op)) && !self.folder.insert_known(rewriter, op) {
+                changed = true;
                 self.drain(rewriter);
-            } else {
-                self.work.push(op);
+                continue;
             }
+            self.work.push(op);
         }
         // Last in, first out.
         if self.config.top_down {

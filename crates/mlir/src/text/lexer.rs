@@ -101,7 +101,7 @@ fn rare_token(text: &[u8], pos: usize) -> Token {
         b'"' => string(Kind::String, text, pos, pos),
         b'@' if next == b'"' => string(Kind::Symbol, text, pos, pos + 1),
         b'@' if next.is_ascii_alphabetic() || next == b'_' => {
-            token(Kind::Symbol, 1 + length_of(class::NAME, &rest[1..]))
+            token(Kind::Symbol, 1 + length_of(class::WORD, &rest[1..]))
         }
         b'#' if rest.starts_with(b"#-}") => token(Kind::MetadataEnd, 3),
         b'-' if next == b'>' => token(Kind::Arrow, 2),

@@ -11,5 +11,7 @@ pub use parser::{
     MAX_NESTING, ParseFailed, ParseOptions, ParseOutput, Parsed, Parser, RegionArgument, parse, parse_attribute,
     parse_module_op, parse_type,
 };
-pub use printer::{PrintOptions, Printer, ValueNames, print_attribute, print_module, print_module_op, print_op};
+pub use printer::{
+    PrintOptions, Printer, ValueNames, print_attribute, print_module, print_module_op, print_op, try_print_module,
+};
 pub use state::{OpState, OperandList, TypeList, UnresolvedOperand};

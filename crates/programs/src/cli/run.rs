@@ -99,6 +99,11 @@ fn engines() -> clap::builder::PossibleValuesParser {
 /// # Errors
 /// If the program or an input cannot be read or is not valid, the run fails, or the results cannot be written.
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+    if let Some(file) = &options.timings
+        && io.path(file).parent().is_some_and(|directory| !directory.as_os_str().is_empty() && !directory.is_dir())
+    {
+        return Err(Failure::input(format!("cannot write {}: there is no such directory", file.display())));
+    }
     let mut timings = Timings::default();
     let bytes = read_program(io, &options.file)?;
     let name = program_name(&options.file);
@@ -110,13 +115,14 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     timings.verify = verify;
     report(errors, &module, io)?;
 
-    let entry = stablo::entry_function(&module, &options.entry);
+    let name = options.entry.strip_prefix('@').unwrap_or(&options.entry);
+    let entry = stablo::entry_function(&module, name);
     let function = entry.or_else(|error| reported(vec![error], &module, io))?;
     // The command line allows only engines that exist.
     let engine = stablo::engine(&options.engine).ok_or_else(|| Failure::usage("unknown engine"))?;
     let limits =
         Limits { memory: options.max_memory, time: options.max_time, steps: options.max_steps, ..Limits::default() };
-    let (compiled, compile) = timed(|| engine.compile(&module, &options.entry, limits.into()));
+    let (compiled, compile) = timed(|| engine.compile(&module, name, limits.into()));
     timings.compile = compile;
     let executable = compiled.or_else(|errors| reported(errors, &module, io))?;
 

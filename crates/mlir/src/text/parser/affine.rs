@@ -2,7 +2,11 @@
 
 use super::{Kind, Parsed, Parser};
 use crate::affine::{AffineExpr, AffineMap, AffineOp, IntegerSet};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
+
+/// An expression, and whether no dimension occurs in it.
+type Term = (AffineExpr, bool);
 
 /// Names of the dimensions and symbols of a map.
 struct Names<'a> {
@@ -25,7 +29,7 @@ impl<'a> Parser<'a> {
         self.expect_punct(b'(')?;
         let mut results = Vec::new();
         self.list_until(")", |p| {
-            results.push(p.affine_sum(&names)?);
+            results.push(p.affine_sum(&names)?.0);
             annotation(p)
         })?;
         Ok(AffineMap { dims: names.dims.len() as u32, symbols: names.symbols.len() as u32, results })
@@ -45,9 +49,8 @@ impl<'a> Parser<'a> {
             }
             let right = p.affine_sum(&names)?;
             let (a, b) = if sign == Kind::Punct(b'<') { (right, left) } else { (left, right) };
-            let difference =
-                if b == AffineExpr::Constant(0) { a } else { add(a, multiply(b, AffineExpr::Constant(-1))) };
-            constraints.push((difference, sign == Kind::Punct(b'=')));
+            let difference = if b.0 == AffineExpr::Constant(0) { a } else { add(a, multiply(b, constant(-1))) };
+            constraints.push((difference.0, sign == Kind::Punct(b'=')));
             Ok(())
         })?;
         Ok(IntegerSet { dims: names.dims.len() as u32, symbols: names.symbols.len() as u32, constraints })
@@ -55,34 +58,43 @@ impl<'a> Parser<'a> {
 
     fn affine_names(&mut self) -> Parsed<Names<'a>> {
         let mut names = Names { dims: Vec::new(), symbols: Vec::new() };
+        let mut seen = FxHashSet::default();
+        let mut name = |p: &mut Self, what| {
+            let span = p.here();
+            let name = p.word(what)?;
+            if !seen.insert(name) {
+                return p.error_at(span, format!("`{name}` is the name of two dimensions or symbols"));
+            }
+            Ok(name)
+        };
         self.expect_punct(b'(')?;
         self.list_until(")", |p| {
-            names.dims.push(p.word("the name of a dimension")?);
+            names.dims.push(name(p, "the name of a dimension")?);
             Ok(())
         })?;
         if self.eat_punct(b'[') {
             self.list_until("]", |p| {
-                names.symbols.push(p.word("the name of a symbol")?);
+                names.symbols.push(name(p, "the name of a symbol")?);
                 Ok(())
             })?;
         }
         Ok(names)
     }
 
-    fn affine_sum(&mut self, names: &Names<'_>) -> Parsed<AffineExpr> {
+    fn affine_sum(&mut self, names: &Names<'_>) -> Parsed<Term> {
         let mut left = self.affine_product(names)?;
         loop {
             if self.eat_punct(b'+') {
                 left = add(left, self.affine_product(names)?);
             } else if self.eat_punct(b'-') {
-                left = add(left, multiply(self.affine_product(names)?, AffineExpr::Constant(-1)));
+                left = add(left, multiply(self.affine_product(names)?, constant(-1)));
             } else {
                 return Ok(left);
             }
         }
     }
 
-    fn affine_product(&mut self, names: &Names<'_>) -> Parsed<AffineExpr> {
+    fn affine_product(&mut self, names: &Names<'_>) -> Parsed<Term> {
         let mut left = self.affine_operand(names)?;
         loop {
             let op = match self.token.kind {
@@ -92,13 +104,19 @@ impl<'a> Parser<'a> {
                 Kind::Word if self.at("ceildiv") => AffineOp::CeilDiv,
                 _ => return Ok(left),
             };
+            let span = self.here();
             self.advance();
             let right = self.affine_operand(names)?;
+            // What is multiplied or divided by must be the same at all points.
+            if !(right.1 || op == AffineOp::Mul && left.1) {
+                return self
+                    .error_at(span, "this is not affine: one factor, and a divisor, must not contain dimensions");
+            }
             left = if op == AffineOp::Mul { multiply(left, right) } else { binary(op, left, right) };
         }
     }
 
-    fn affine_operand(&mut self, names: &Names<'_>) -> Parsed<AffineExpr> {
+    fn affine_operand(&mut self, names: &Names<'_>) -> Parsed<Term> {
         if self.eat_punct(b'(') {
             let inner = self.nested(|p| p.affine_sum(names))?;
             self.expect_punct(b')')?;
@@ -106,48 +124,50 @@ impl<'a> Parser<'a> {
         }
         if self.eat_punct(b'-') {
             let inner = self.nested(|p| p.affine_operand(names))?;
-            return Ok(multiply(inner, AffineExpr::Constant(-1)));
+            return Ok(multiply(inner, constant(-1)));
         }
         if self.token.kind == Kind::Integer {
-            return Ok(AffineExpr::Constant(self.integer()?));
+            return Ok(constant(self.integer()?));
         }
         let span = self.here();
         let name = self.word("a dimension, symbol or number")?;
         if let Some(i) = names.dims.iter().position(|n| *n == name) {
-            Ok(AffineExpr::Dim(i as u32))
+            Ok((AffineExpr::Dim(i as u32), false))
         } else if let Some(i) = names.symbols.iter().position(|n| *n == name) {
-            Ok(AffineExpr::Symbol(i as u32))
+            Ok((AffineExpr::Symbol(i as u32), true))
         } else {
             self.error_at(span, format!("`{name}` is neither a dimension nor a symbol of this map"))
         }
     }
 }
 
-fn binary(op: AffineOp, a: AffineExpr, b: AffineExpr) -> AffineExpr {
-    AffineExpr::Binary(op, Arc::new((a, b)))
+fn constant(value: i64) -> Term {
+    (AffineExpr::Constant(value), true)
 }
 
-/// `a + b`, with constants folded and moved to the right as MLIR keeps them.
-fn add(a: AffineExpr, b: AffineExpr) -> AffineExpr {
-    match (&a, &b) {
-        (AffineExpr::Constant(x), AffineExpr::Constant(y)) if x.checked_add(*y).is_some() => {
-            AffineExpr::Constant(x + y)
-        }
+fn binary(op: AffineOp, a: Term, b: Term) -> Term {
+    (AffineExpr::Binary(op, Arc::new((a.0, b.0))), a.1 && b.1)
+}
+
+/// `a + b`, with constants folded, and moved to the right as MLIR keeps them, like what has no dimensions.
+fn add(a: Term, b: Term) -> Term {
+    match (&a.0, &b.0) {
+        (AffineExpr::Constant(x), AffineExpr::Constant(y)) if x.checked_add(*y).is_some() => constant(x + y),
         (_, AffineExpr::Constant(0)) => a,
-        (AffineExpr::Constant(_), _) => add(b, a),
+        (AffineExpr::Constant(_), other) if !matches!(other, AffineExpr::Constant(_)) => add(b, a),
+        _ if a.1 && !b.1 => binary(AffineOp::Add, b, a),
         _ => binary(AffineOp::Add, a, b),
     }
 }
 
-/// `a * b`, with constants folded and moved to the right as MLIR keeps them.
-fn multiply(a: AffineExpr, b: AffineExpr) -> AffineExpr {
-    match (&a, &b) {
-        (AffineExpr::Constant(x), AffineExpr::Constant(y)) if x.checked_mul(*y).is_some() => {
-            AffineExpr::Constant(x * y)
-        }
+/// `a * b`, likewise.
+fn multiply(a: Term, b: Term) -> Term {
+    match (&a.0, &b.0) {
+        (AffineExpr::Constant(x), AffineExpr::Constant(y)) if x.checked_mul(*y).is_some() => constant(x * y),
         (_, AffineExpr::Constant(1)) => a,
         (_, AffineExpr::Constant(0)) => b,
-        (AffineExpr::Constant(_), _) => multiply(b, a),
+        (AffineExpr::Constant(_), other) if !matches!(other, AffineExpr::Constant(_)) => multiply(b, a),
+        _ if a.1 && !b.1 => binary(AffineOp::Mul, b, a),
         _ => binary(AffineOp::Mul, a, b),
     }
 }

@@ -147,6 +147,9 @@ impl<'a> Parser<'a> {
         if negative && unsigned && magnitude != 0 {
             return out_of_range(self);
         }
+        if width == 0 {
+            return if magnitude == 0 { Ok(0) } else { out_of_range(self) };
+        }
         // A signless literal may use all bits of the width (`255 : i8` is -1); a negative one and a signed one keep the sign.
         let bits = width.min(127);
         let limit = 1u128 << bits;
@@ -233,9 +236,11 @@ impl<'a> Parser<'a> {
         self.expect_punct(b'<')?;
         let span = self.here();
         let element = self.ty()?;
-        let fits = element.bit_width().is_some_and(|w| w <= 64) && !element.is_index();
-        if !fits {
-            return self.error_at(span, format!("an array holds integers or floats of up to 64 bits, not {element}"));
+        let whole_bytes = |w: u32| w == 1 || (w.is_multiple_of(8) && (8..=64).contains(&w));
+        if element.is_index() || !element.bit_width().is_some_and(whole_bytes) {
+            let message =
+                format!("an array holds i1, or integers or floats of whole bytes up to 64 bits, not {element}");
+            return self.error_at(span, message);
         }
         let mut values = Vec::new();
         if self.eat_punct(b'>') {
@@ -251,7 +256,10 @@ impl<'a> Parser<'a> {
 
     /// One element of an array of that element type: integers extended to 64 bits, floats as their bits.
     pub(super) fn array_element(&mut self, element: &Type) -> Parsed<i64> {
-        if element.is_integer(Some(1)) && (self.at("true") || self.at("false")) {
+        if element.is_integer(Some(1)) {
+            if !(self.at("true") || self.at("false")) {
+                return self.unexpected("`true` or `false`");
+            }
             return Ok(i64::from(self.eat_word() == Some("true")));
         }
         if element.is_integer(Some(64))
@@ -290,12 +298,19 @@ impl<'a> Parser<'a> {
     fn distinct(&mut self) -> Parsed<Attribute> {
         self.advance();
         self.expect_punct(b'[')?;
+        let span = self.here();
         let id = self.integer()?;
         self.expect_punct(b']')?;
         self.expect_punct(b'<')?;
         let value = if self.at_punct(b'>') { Attribute::unit() } else { self.attribute(None)? };
         self.expect_punct(b'>')?;
-        Ok(AttrKind::Distinct { id: id as u64, value }.into())
+        let distinct = Attribute::from(AttrKind::Distinct { id: id as u64, value });
+        let first = self.distinct.entry(id).or_insert_with(|| distinct.clone());
+        if *first != distinct {
+            let message = format!("distinct[{id}] stands for one attribute, but before it was {first}");
+            return self.error_at(span, message);
+        }
+        Ok(distinct)
     }
 
     /// Reads `#alias`, `#dialect.mnemonic<…>` or `#dialect<…>`.

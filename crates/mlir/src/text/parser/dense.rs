@@ -11,9 +11,9 @@ use numerics::{Bytes, DType};
 
 /// Elements read so far, and what is known of the shape of their nested lists.
 struct Elements {
+    /// Of numbers: those of [`crate::raw`] where there is no `dtype`.
     bytes: Vec<u8>,
     strings: Vec<Box<[u8]>>,
-    count: usize,
 }
 
 impl<'a> Parser<'a> {
@@ -85,18 +85,22 @@ impl<'a> Parser<'a> {
             if count != 0 {
                 return self.error_at(span, format!("the literal is empty, but {ty} has {count} elements"));
             }
-            return self.dense_elements(ty, Vec::new(), span);
+            return match dtype.is_some() || crate::raw::element_size(&element).is_some() {
+                true => self.dense_elements(ty, Vec::new(), span),
+                false => Ok(AttrKind::DenseStrings { ty: ty.clone(), values: Vec::new() }.into()),
+            };
         }
-        if self.token.kind == Kind::String && dtype.is_some() {
+        let is_number = crate::raw::element_size(&element).is_some() || dtype.is_some();
+        if self.token.kind == Kind::String && is_number {
             return self.dense_hex(ty, count, span);
         }
-        let mut elements = Elements { bytes: Vec::new(), strings: Vec::new(), count: 0 };
+        let mut elements = Elements { bytes: Vec::new(), strings: Vec::new() };
         if self.at_punct(b'[') {
             self.dense_list(&shape, &element, dtype, &mut elements)?;
         } else {
             self.dense_element(&element, dtype, &mut elements)?;
         }
-        if dtype.is_some() {
+        if is_number {
             return self.dense_elements(ty, elements.bytes, span);
         }
         if elements.strings.windows(2).all(|w| w[0] == w[1]) {
@@ -106,8 +110,12 @@ impl<'a> Parser<'a> {
     }
 
     fn dense_elements(&mut self, ty: &Type, bytes: Vec<u8>, span: Span) -> Parsed<Attribute> {
-        match DenseElements::new(ty.clone(), Bytes::from_vec(bytes)) {
-            Some(elements) => Ok(elements.into()),
+        let elements = match ty.element_type().dtype() {
+            Some(_) => DenseElements::new(ty.clone(), Bytes::from_vec(bytes)).map(Attribute::from),
+            None => crate::raw::elements(ty.clone(), bytes),
+        };
+        match elements {
+            Some(elements) => Ok(elements),
             None => self.error_at(span, format!("elements of type {ty} cannot be written as a dense literal")),
         }
     }
@@ -120,19 +128,20 @@ impl<'a> Parser<'a> {
         let Some(raw) = digits.and_then(|d| decode_hex(d.as_bytes())) else {
             return self.error_at(span, "elements in a string are `0x` and an even number of hexadecimal digits");
         };
-        let Some(dtype) = ty.element_type().dtype() else {
+        let dtype = ty.element_type().dtype();
+        let Some(size) = dtype.map(DType::dense_bytes).or_else(|| crate::raw::element_size(ty.element_type())) else {
             return self.error_at(span, format!("elements of type {ty} cannot be written in hexadecimal digits"));
         };
-        let size = dtype.dense_bytes();
         let found = raw.len();
         // Older exporters packed eight i1 into a byte.
-        let packed = dtype == DType::I1 && count > 1 && found == count.div_ceil(8);
+        let packed = dtype == Some(DType::I1) && count > 1 && found == count.div_ceil(8);
         if !packed && found != size && Some(found) != count.checked_mul(size) {
             let message = format!(
                 "{ty} has {count} elements of {size} bytes, but the literal has {found} bytes: neither all elements nor one"
             );
             return self.error_at(span, message);
         }
+        let Some(dtype) = dtype else { return self.dense_elements(ty, raw, span) };
         let bytes = match dtype {
             DType::I1 if packed => (0..count).map(|i| raw[i / 8] >> (i % 8) & 1).collect(),
             DType::I1 => raw.iter().map(|b| u8::from(*b != 0)).collect(),
@@ -188,65 +197,61 @@ impl<'a> Parser<'a> {
     }
 
     fn dense_element(&mut self, element: &Type, dtype: Option<DType>, elements: &mut Elements) -> Parsed<()> {
-        elements.count += 1;
         if self.at_punct(b'[') {
             return self.error("a list is nested deeper than the rank of the type");
         }
-        if let TypeKind::Complex(part) = &**element {
-            self.expect_punct(b'(')?;
-            self.number_bytes(part, &mut elements.bytes)?;
-            self.expect_punct(b',')?;
-            self.number_bytes(part, &mut elements.bytes)?;
-            return self.expect_punct(b')');
-        }
-        if dtype.is_some() {
-            return self.number_bytes(element, &mut elements.bytes);
-        }
-        if self.token.kind == Kind::String {
+        if self.token.kind == Kind::String && dtype.is_none() && crate::raw::element_size(element).is_none() {
             let value = self.string_bytes()?;
             elements.strings.push(value.into());
             return Ok(());
         }
-        self.error(format!("elements of type {element} cannot be written as a dense literal"))
+        let TypeKind::Complex(part) = &**element else {
+            return self.number_bytes(element, dtype, &mut elements.bytes);
+        };
+        let part_dtype = dtype.map(DType::part);
+        self.expect_punct(b'(')?;
+        self.number_bytes(part, part_dtype, &mut elements.bytes)?;
+        self.expect_punct(b',')?;
+        self.number_bytes(part, part_dtype, &mut elements.bytes)?;
+        self.expect_punct(b')')
     }
 
-    /// Appends the stored bytes of one number of a scalar type.
-    fn number_bytes(&mut self, ty: &Type, out: &mut Vec<u8>) -> Parsed<()> {
+    /// Appends the stored bytes of one number of a scalar type: those of `dtype`, or raw ones.
+    fn number_bytes(&mut self, ty: &Type, dtype: Option<DType>, out: &mut Vec<u8>) -> Parsed<()> {
         let start = self.here();
-        let Some(dtype) = ty.dtype() else {
+        if crate::raw::element_size(ty).is_none() {
             return self.error(format!("elements of type {ty} cannot be written as a dense literal"));
-        };
-        if dtype == DType::I1 && self.token.kind == Kind::Word {
-            return match self.eat_word() {
-                Some("true") => {
-                    out.push(1);
-                    Ok(())
-                }
-                Some("false") => {
-                    out.push(0);
-                    Ok(())
-                }
-                _ => self.error_at(start, "expected `true` or `false`"),
-            };
         }
-        let negative = self.eat_punct(b'-');
-        let (kind, text) = (self.token.kind, self.token_text());
-        if !matches!(kind, Kind::Integer | Kind::Float) {
-            return self.unexpected(&format!("a number of type {ty}"));
-        }
-        self.advance();
-        let span = self.span_from(start);
-        let size = dtype.bytes();
-        if ty.is_float() {
-            let bits = self.float_bits(negative, kind, text, ty, span)?;
-            let stored = if dtype == DType::TF32 { bits << (32 - DType::TF32.bits()) } else { bits };
-            out.extend_from_slice(&stored.to_le_bytes()[..size]);
-        } else if kind == Kind::Float {
-            return self.error_at(span, format!("a decimal fraction cannot have type {ty}"));
+        let is_bool = ty.is_integer(Some(1));
+        let bits = if is_bool && self.token.kind == Kind::Word {
+            match self.eat_word() {
+                Some("true") => 1,
+                Some("false") => 0,
+                _ => return self.error_at(start, "expected `true` or `false`"),
+            }
         } else {
-            let value = self.int_value(negative, text, ty, span)?;
-            let stored = if dtype == DType::I1 { value & 1 } else { value };
-            out.extend_from_slice(&stored.to_le_bytes()[..size]);
+            let negative = self.eat_punct(b'-');
+            let (kind, text) = (self.token.kind, self.token_text());
+            if !matches!(kind, Kind::Integer | Kind::Float) {
+                return self.unexpected(&format!("a number of type {ty}"));
+            }
+            self.advance();
+            let span = self.span_from(start);
+            if ty.is_float() {
+                self.float_bits(negative, kind, text, ty, span)?
+            } else if kind == Kind::Float {
+                return self.error_at(span, format!("a decimal fraction cannot have type {ty}"));
+            } else {
+                self.int_value(negative, text, ty, span)? as u128
+            }
+        };
+        match dtype {
+            None => out.extend(crate::raw::to_bytes(bits, ty)),
+            Some(DType::I1) => out.push(bits as u8 & 1),
+            Some(dtype) => {
+                let stored = if dtype == DType::TF32 { bits << (32 - DType::TF32.bits()) } else { bits };
+                out.extend_from_slice(&stored.to_le_bytes()[..dtype.bytes()]);
+            }
         }
         Ok(())
     }
@@ -266,56 +271,70 @@ impl<'a> Parser<'a> {
         let after = self.checkpoint();
         self.jump(start);
         let rank = ty.shape().unwrap_or(&[]).len() as i64;
-        if self.at_punct(b'>') {
-            self.rewind(after);
-            return self.error_at(span, "sparse elements without entries are not supported");
-        }
-        // The number of entries follows from the indices: one row each, or one number for a vector.
-        let rows_start = self.checkpoint();
-        let rows = self.count_rows()?;
-        self.rewind(rows_start);
-        let indices_type = Type::tensor([rows, rank], Type::i64());
-        let indices = if self.peek_flat_list() {
-            self.dense_literal(&Type::tensor([rank], Type::i64()))?
-        } else {
-            self.dense_literal(&indices_type)?
+        let is_empty = self.at_punct(b'>');
+        let no_list = self.checkpoint();
+        // The number of entries follows from the indices: a row each, or a number each for one dimension.
+        let shape = if is_empty { vec![0] } else { self.list_shape()? };
+        self.rewind(no_list);
+        let (rows, indices_shape) = match shape[..] {
+            [] => (1, vec![1, rank]),
+            [0] => (0, vec![0, rank]),
+            [rows] if rank == 1 => (rows, vec![rows]),
+            [rows, columns] if columns == rank => (rows, vec![rows, rank]),
+            _ => {
+                return self.error_at(span, format!("the indices of elements of type {ty} are rows of {rank} numbers"));
+            }
         };
-        self.expect_punct(b',')?;
-        let values_type = Type::tensor([rows], ty.element_type().clone());
-        let values = self.dense_literal(&values_type)?;
+        let (indices_type, values_type) =
+            (Type::tensor(indices_shape, Type::i64()), Type::tensor([rows], ty.element_type().clone()));
+        let (indices, values) = if is_empty {
+            (self.dense_elements(&indices_type, Vec::new(), span)?, self.dense_literal(&values_type)?)
+        } else {
+            let indices = self.dense_literal(&indices_type)?;
+            self.expect_punct(b',')?;
+            (indices, self.dense_literal(&values_type)?)
+        };
         if self.token.span.start as usize != end {
             return self.unexpected("`>`");
+        }
+        let positions = indices.as_dense().and_then(DenseElements::int_values).unwrap_or_default();
+        let mut sizes = ty.shape().unwrap_or(&[]).iter().cycle().zip(&positions);
+        if let Some((size, index)) = sizes.find(|(size, index)| !(0..**size).contains(index)) {
+            let message = format!("the index {index} is not within the dimension of size {size} of {ty}");
+            return self.error_at(span, message);
         }
         self.rewind(after);
         Ok(AttrKind::Sparse { ty, indices, values }.into())
     }
 
-    /// Number of lists in the list that comes next; one if its elements are numbers.
-    fn count_rows(&mut self) -> Parsed<i64> {
-        self.expect_punct(b'[')?;
-        let (mut rows, mut depth) = (0i64, 1usize);
-        while depth > 0 {
+    /// The numbers of entries of the list that comes next, of the first list in it, and so on; none for a number.
+    fn list_shape(&mut self) -> Parsed<Vec<i64>> {
+        let mut shape = Vec::new();
+        while self.at_punct(b'[') {
+            let start = self.checkpoint();
+            shape.push(self.list_length()?);
+            self.rewind(start);
+            self.advance();
+        }
+        Ok(shape)
+    }
+
+    /// Reads a list of numbers or lists; the number of its entries.
+    fn list_length(&mut self) -> Parsed<i64> {
+        let (mut commas, mut depth) = (0i64, 0usize);
+        self.advance();
+        let is_empty = self.at_punct(b']');
+        loop {
             match self.token.kind {
-                Kind::Punct(b'[') => {
-                    rows += i64::from(depth == 1);
-                    depth += 1;
-                }
+                Kind::Punct(b'[') => depth += 1,
+                Kind::Punct(b']') if depth == 0 => return Ok(if is_empty { 0 } else { commas + 1 }),
                 Kind::Punct(b']') => depth -= 1,
+                Kind::Punct(b',') => commas += i64::from(depth == 0),
                 Kind::Eof => return self.unexpected("`]`"),
                 _ => {}
             }
             self.advance();
         }
-        Ok(rows.max(1))
-    }
-
-    /// Whether a list of numbers, not of lists, comes next.
-    fn peek_flat_list(&mut self) -> bool {
-        let checkpoint = self.checkpoint();
-        self.advance();
-        let flat = !self.at_punct(b'[');
-        self.rewind(checkpoint);
-        flat
     }
 }
 

@@ -116,7 +116,7 @@ impl<'a> Parser<'a> {
                         locations.push(p.nested(Self::location_body)?);
                         Ok(())
                     })?;
-                    Ok(AttrKind::Location(LocationKind::Fused { metadata, locations }).into())
+                    Ok(LocationKind::fused(locations, metadata))
                 }
                 "loc" => self.location(),
                 _ => self.unexpected("a location"),
@@ -128,10 +128,8 @@ impl<'a> Parser<'a> {
     fn file_or_name(&mut self) -> Parsed<Attribute> {
         let name = self.string_name()?;
         if self.eat_punct(b':') {
-            let start = (self.line_number()?, {
-                self.expect_punct(b':')?;
-                self.line_number()?
-            });
+            let line = self.line_number()?;
+            let start = (line, if self.eat_punct(b':') { self.line_number()? } else { 0 });
             let mut end = start;
             if self.eat("to") {
                 if self.token.kind == Kind::Integer {

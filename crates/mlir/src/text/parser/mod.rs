@@ -75,6 +75,10 @@ pub fn parse(source: Arc<Source>, registry: &'static Registry, options: ParseOpt
     let top = module.top().id();
     module.set_loc(top, Loc::Explicit(source.start_location(), None));
     let mut parser = Parser::new(text, module, options);
+    if text.starts_with('\u{feff}') {
+        // A mark of some editors that says that this is UTF-8.
+        parser.jump('\u{feff}'.len_utf8());
+    }
     parser.parse_top_level();
     ParseOutput { module: parser.module, diagnostics: parser.diagnostics }
 }
@@ -131,6 +135,8 @@ pub struct Parser<'a> {
     names: FxHashSet<Name>,
     /// Arrays of integers by their elements: programs write the same few thousands of times.
     i64_arrays: FxHashMap<Box<[i64]>, Attribute>,
+    /// Distinct attributes by their numbers.
+    distinct: FxHashMap<i64, Attribute>,
     resources: FxHashMap<(Name, Name), Resource>,
     scopes: Scopes<'a>,
     /// Default dialects of the enclosing regions, innermost last.
@@ -160,6 +166,7 @@ impl<'a> Parser<'a> {
             types: FxHashMap::default(),
             names: FxHashSet::default(),
             i64_arrays: FxHashMap::default(),
+            distinct: FxHashMap::default(),
             resources: FxHashMap::default(),
             scopes: Scopes::default(),
             default_dialects: vec!["builtin"],

@@ -184,7 +184,10 @@ impl<'a> Parser<'a> {
         }
         let mut properties = Dictionary::default();
         if self.eat_punct(b'<') {
-            properties = self.dictionary()?;
+            match def {
+                Some(_) => properties = self.dictionary()?,
+                None => parts.properties.push(Some(self.attribute(None)?)),
+            }
             self.expect_punct(b'>')?;
         }
         if self.eat_punct(b'(') {
@@ -210,12 +213,7 @@ impl<'a> Parser<'a> {
         parts.result_types = results.into_iter().collect();
         match def {
             Some(def) => self.split_attributes(def, &mut parts, properties, attributes, span)?,
-            None => {
-                parts.attributes = attributes;
-                for (name, value) in properties.iter() {
-                    parts.attributes.set(name.clone(), value.clone());
-                }
-            }
+            None => parts.attributes = attributes,
         }
         Ok(self.module.create_op(parts))
     }

@@ -33,7 +33,9 @@ impl<'a> Parser<'a> {
     ///
     /// # Errors
     /// If no region comes next. Errors within the region are reported, and reading goes on behind them.
-    pub fn region(&mut self, def: &OpDef, arguments: Vec<RegionArgument>) -> Parsed<RegionId> {
+    pub fn region(&mut self, def: &OpDef, mut arguments: Vec<RegionArgument>) -> Parsed<RegionId> {
+        // Types of arguments without names are those of a declaration, or of a body that names them itself.
+        arguments.retain(|argument| argument.name.is_some());
         let isolated = def.has_trait(&Trait::IsolatedFromAbove);
         let default_dialect = def.traits.iter().find_map(|t| match t {
             Trait::DefaultDialect(namespace) => Some(*namespace),

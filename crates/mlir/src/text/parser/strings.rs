@@ -124,6 +124,7 @@ impl<'a> Parser<'a> {
                 self.advance();
                 Ok(self.name(text))
             }
+            Kind::String if self.token_text() == "\"\"" => self.error("the name of an attribute cannot be empty"),
             Kind::String => self.string_name(),
             _ => self.unexpected("an attribute name"),
         }

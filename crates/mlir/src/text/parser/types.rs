@@ -1,7 +1,7 @@
 //! Types.
 
 use super::{Kind, Parsed, Parser};
-use crate::attrs::Attribute;
+use crate::attrs::{AttrKind, Attribute};
 use crate::text::TypeList;
 use crate::types::{DYNAMIC, FloatKind, Signedness, TensorType, Type, TypeKind};
 use smallvec::smallvec;
@@ -145,7 +145,7 @@ impl<'a> Parser<'a> {
         } else {
             return Ok(None);
         };
-        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) || digits.starts_with('0') {
+        if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
             return Ok(None);
         }
         match digits.parse().ok().filter(|&width| width <= MAX_INTEGER_WIDTH) {
@@ -194,7 +194,7 @@ impl<'a> Parser<'a> {
                 Some(_) => self.error_at(encoding_span, "an unranked tensor has no encoding"),
             };
         }
-        if let Some(crate::attrs::AttrKind::Dialect(attr)) = encoding.as_deref()
+        if let Some(AttrKind::Dialect(attr)) = encoding.as_deref()
             && let Some(verify) = attr.def.verify_encoding
             && let Err(message) = verify(&attr.params, &shape, &element)
         {
@@ -290,18 +290,23 @@ impl<'a> Parser<'a> {
             more.push(self.attribute(None)?);
         }
         self.expect_punct(b'>')?;
+        let is_neither =
+            |a: &Attribute| matches!(&**a, AttrKind::Float { .. } | AttrKind::Dense(_) | AttrKind::Array(_));
+        if let Some(space) = more.iter().find(|a| is_neither(a)) {
+            return self.error(format!("{space} is neither the layout nor the memory space of a memref"));
+        }
         let mut more = more.into_iter();
         if unranked {
             return Ok(TypeKind::UnrankedMemRef { element, memory_space: more.next() }.into());
         }
-        let is_layout = |a: &Attribute| {
-            use crate::attrs::AttrKind::{AffineMap, StridedLayout};
-            matches!(**a, AffineMap(_) | StridedLayout { .. })
-        };
+        let is_layout = |a: &Attribute| matches!(**a, AttrKind::AffineMap(_) | AttrKind::StridedLayout { .. });
         let (layout, memory_space) = match (more.next(), more.next()) {
             (Some(a), b) if is_layout(&a) => (Some(a), b),
             (a, _) => (None, a),
         };
+        // The layout and the memory space that are meant where none is written.
+        let layout = layout.filter(|a| !matches!(&**a, AttrKind::AffineMap(map) if map.is_identity()));
+        let memory_space = memory_space.filter(|a| a.as_i64() != Some(0));
         Ok(TypeKind::MemRef { shape, element, layout, memory_space }.into())
     }
 

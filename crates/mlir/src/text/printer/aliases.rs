@@ -1,6 +1,7 @@
 //! Aliases: names for locations, affine maps and whatever dialects ask for, defined at the top or the end of the text.
 
-use super::Printer;
+use super::types::LONG_TUPLE;
+use super::{LIMIT, Printer};
 use crate::attrs::{AttrKind, Attribute, LocationKind};
 use crate::ods::{ParamKind, Registry};
 use crate::types::{Type, TypeKind};
@@ -26,11 +27,12 @@ pub(super) struct Collector {
     registry: &'static Registry,
     found: Vec<Found>,
     positions: FxHashMap<Attribute, usize>,
+    visited: usize,
 }
 
 impl Collector {
     pub(super) fn new(registry: &'static Registry) -> Collector {
-        Collector { registry, found: Vec::new(), positions: FxHashMap::default() }
+        Collector { registry, found: Vec::new(), positions: FxHashMap::default(), visited: 0 }
     }
 
     /// The aliases, with their names.
@@ -54,12 +56,42 @@ impl Collector {
         aliases
     }
 
-    fn ty(&mut self, ty: &Type) {
-        if let TypeKind::RankedTensor(tensor) = &**ty
-            && let Some(encoding) = &tensor.encoding
-        {
-            self.attribute(encoding, false);
+    /// Notes what has an alias in a type; returns how deep it nests aliases.
+    fn ty(&mut self, ty: &Type) -> usize {
+        if !self.may_visit() {
+            return 0;
         }
+        match &**ty {
+            TypeKind::RankedTensor(tensor) => {
+                let encoding = tensor.encoding.as_ref().map_or(0, |encoding| self.attribute(encoding, false));
+                encoding.max(self.ty(&tensor.element))
+            }
+            TypeKind::Tuple(types) if types.len() > LONG_TUPLE => self.attribute(&Attribute::from(ty.clone()), false),
+            TypeKind::Tuple(types) => self.types(types),
+            TypeKind::Function { inputs, results } => self.types(inputs).max(self.types(results)),
+            TypeKind::MemRef { element, layout, memory_space, .. } => {
+                let parameters = layout.iter().chain(memory_space);
+                parameters.map(|a| self.attribute(a, false)).max().unwrap_or(0).max(self.ty(element))
+            }
+            _ => 0,
+        }
+    }
+
+    fn types(&mut self, types: &[Type]) -> usize {
+        types.iter().map(|ty| self.ty(ty)).max().unwrap_or(0)
+    }
+
+    /// Starts to count anew, unless there were too many already.
+    pub(super) fn next_op(&mut self) {
+        if self.visited <= LIMIT {
+            self.visited = 0;
+        }
+    }
+
+    /// Counts a type or attribute; false if there are too many, which cannot be written either.
+    fn may_visit(&mut self) -> bool {
+        self.visited += 1;
+        self.visited <= LIMIT
     }
 
     /// Notes an attribute and those in it; returns how deep it nests aliases.
@@ -79,6 +111,9 @@ impl Collector {
             AttrKind::Dialect(a) => {
                 self.registry.dialect(a.def.dialect).and_then(|d| d.alias_for).and_then(|alias| alias(attribute))
             }
+            AttrKind::Type(ty) if matches!(&**ty, TypeKind::Tuple(types) if types.len() > LONG_TUPLE) => {
+                Some("tuple".to_string())
+            }
             _ => None,
         };
         let Some(word) = word else { return self.children(attribute, deferred) };
@@ -91,6 +126,9 @@ impl Collector {
     }
 
     fn children(&mut self, attribute: &Attribute, deferred: bool) -> usize {
+        if !self.may_visit() {
+            return 0;
+        }
         let mut depth = 0;
         let mut visit = |a: &Attribute| depth = self.attribute(a, deferred).max(depth);
         match &**attribute {
@@ -120,11 +158,21 @@ impl Collector {
                     locations.iter().for_each(visit);
                 }
             },
-            AttrKind::Type(ty) => self.ty(ty),
+            AttrKind::Type(ty) => {
+                depth = match &**ty {
+                    TypeKind::Tuple(types) => self.types(types),
+                    _ => self.ty(ty),
+                }
+            }
             _ => {}
         }
         depth
     }
+}
+
+/// What stands before an alias of an attribute, or of a type.
+fn sigil(attribute: &Attribute) -> char {
+    if attribute.as_type().is_some() { '!' } else { '#' }
 }
 
 impl Printer<'_> {
@@ -138,7 +186,7 @@ impl Printer<'_> {
             return false;
         }
         let Some(&at) = self.aliases.by_attribute.get(attribute) else { return false };
-        self.out.push('#');
+        self.out.push(sigil(attribute));
         self.out.push_str(&self.aliases.definitions[at].0);
         true
     }
@@ -150,7 +198,8 @@ impl Printer<'_> {
                 continue;
             }
             let (name, attribute, _) = self.aliases.definitions[i].clone();
-            self.write("#");
+            self.next_op();
+            self.out.push(sigil(&attribute));
             self.write(&name);
             self.write(" = ");
             self.attribute_in_full(&attribute);

@@ -34,11 +34,12 @@ impl Printer<'_> {
     pub(super) fn attribute_in_full(&mut self, attribute: &Attribute) {
         match **attribute {
             AttrKind::Location(_) => self.location(attribute, false),
+            AttrKind::Type(ref ty) => self.ty_in_full(ty),
             _ => self.body(attribute, TypeShown::Always),
         }
     }
 
-    fn element(&mut self, attribute: &Attribute) {
+    pub(super) fn element(&mut self, attribute: &Attribute) {
         if !self.alias(attribute) {
             self.body(attribute, TypeShown::UnlessDefault);
         }
@@ -52,6 +53,9 @@ impl Printer<'_> {
     }
 
     fn body(&mut self, attribute: &Attribute, shown: TypeShown) {
+        if !self.may_write() {
+            return;
+        }
         match &**attribute {
             AttrKind::Unit => self.write("unit"),
             AttrKind::Integer { value, ty } => {
@@ -93,27 +97,38 @@ impl Printer<'_> {
             }
             AttrKind::DenseStrings { ty, values } => {
                 self.write("dense<");
-                match &values[..] {
-                    [one] => self.string(one),
-                    _ => {
-                        let shape = ty.shape().unwrap_or(&[]).to_vec();
-                        self.nested_lists(&shape, 0, &mut |p, i| p.string(values.get(i).map_or(&[], |v| v)));
-                    }
-                }
+                self.strings_body(ty, values);
                 self.write(">");
                 self.colon_type(ty, shown);
             }
+            AttrKind::DenseRaw { ty, data } => {
+                self.dense_raw(ty, data);
+                self.colon_type(ty, shown);
+            }
             AttrKind::DenseResource { ty, resource } => {
+                if !self.resources.contains(resource) {
+                    self.resources.push(resource.clone());
+                }
                 self.write("dense_resource<");
                 self.keyword_or_string(resource.key());
                 self.write(">");
                 self.colon_type(ty, shown);
             }
             AttrKind::Sparse { ty, indices, values } => {
+                let count = |a: &Attribute| a.as_dense().map_or(0, DenseElements::num_elements);
+                let elided = self.options.elide_elements_if_larger;
+                if elided.is_some_and(|limit| count(indices) > limit || count(values) > limit) {
+                    self.write("dense_resource<__elided__>");
+                    return self.colon_type(ty, shown);
+                }
                 self.write("sparse<");
-                self.elements(indices);
-                self.write(", ");
-                self.elements(values);
+                if count(indices) > 0 {
+                    let hex_if_larger = self.options.hex_if_larger.take();
+                    self.elements(indices);
+                    self.options.hex_if_larger = hex_if_larger;
+                    self.write(", ");
+                    self.elements(values);
+                }
                 self.write(">");
                 self.colon_type(ty, shown);
             }
@@ -145,9 +160,11 @@ impl Printer<'_> {
                 }
                 self.write(">");
             }
-            AttrKind::Distinct { id, value } => {
+            AttrKind::Distinct { value, .. } => {
                 self.write("distinct[");
-                self.number(id);
+                let next = self.distinct.len();
+                let number = *self.distinct.entry(attribute.clone()).or_insert(next);
+                self.number(number);
                 self.write("]<");
                 if !matches!(**value, AttrKind::Unit) {
                     self.attribute(value);
@@ -240,6 +257,8 @@ impl Printer<'_> {
     fn elements(&mut self, attribute: &Attribute) {
         match &**attribute {
             AttrKind::Dense(elements) => self.dense_body(elements),
+            AttrKind::DenseRaw { ty, data } => self.raw_body(ty, data),
+            AttrKind::DenseStrings { ty, values } => self.strings_body(ty, values),
             _ => self.attribute_without_type(attribute),
         }
     }
@@ -253,6 +272,67 @@ impl Printer<'_> {
         self.write("dense<");
         self.dense_body(elements);
         self.write(">");
+    }
+
+    fn strings_body(&mut self, ty: &Type, values: &[Box<[u8]>]) {
+        match values {
+            [] => {}
+            [one] => self.string(one),
+            _ => {
+                let shape = ty.shape().unwrap_or(&[]).to_vec();
+                self.nested_lists(&shape, 0, &mut |p, i| p.string(values.get(i).map_or(&[], |v| v)));
+            }
+        }
+    }
+
+    fn dense_raw(&mut self, ty: &Type, data: &[u8]) {
+        let size = crate::raw::element_size(ty.element_type()).unwrap_or(1);
+        if data.len() > size && self.options.elide_elements_if_larger.is_some_and(|limit| data.len() / size > limit) {
+            return self.write("dense_resource<__elided__>");
+        }
+        self.write("dense<");
+        self.raw_body(ty, data);
+        self.write(">");
+    }
+
+    fn raw_body(&mut self, ty: &Type, data: &[u8]) {
+        let element = ty.element_type();
+        let size = crate::raw::element_size(element).unwrap_or(1);
+        let count = data.len() / size;
+        if count == 1 {
+            return self.raw_element(element, data);
+        }
+        if self.options.hex_if_larger.is_some_and(|limit| count > limit) {
+            self.write("\"0x");
+            self.hex_digits(data.iter().copied());
+            return self.write("\"");
+        }
+        if count > 0 {
+            let shape = ty.shape().unwrap_or(&[]).to_vec();
+            self.nested_lists(&shape, 0, &mut |p, i| p.raw_element(element, &data[i * size..(i + 1) * size]));
+        }
+    }
+
+    fn raw_element(&mut self, element: &Type, bytes: &[u8]) {
+        let (part, is_complex) = match &**element {
+            TypeKind::Complex(part) => (part, true),
+            _ => (element, false),
+        };
+        self.write(if is_complex { "(" } else { "" });
+        self.separated(",", crate::raw::numbers(element, bytes), |p, bits| p.raw_number(part, bits));
+        self.write(if is_complex { ")" } else { "" });
+    }
+
+    fn raw_number(&mut self, ty: &Type, bits: u128) {
+        match **ty {
+            TypeKind::Float(_) => self.float(bits, ty),
+            TypeKind::Integer { width: 1, .. } => self.write(if bits != 0 { "true" } else { "false" }),
+            TypeKind::Integer { signedness: Signedness::Unsigned, .. } => self.number(bits),
+            _ => {
+                let unused = 128 - ty.bit_width().unwrap_or(128).clamp(1, 128);
+                self.number((bits << unused) as i128 >> unused);
+            }
+        }
     }
 
     fn dense_body(&mut self, elements: &DenseElements) {

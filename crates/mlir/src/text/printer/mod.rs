@@ -12,11 +12,13 @@ mod types;
 
 pub use ops::print_module_op;
 
-use crate::attrs::Attribute;
+use crate::attrs::{Attribute, Resource};
+use crate::diag::Diagnostic;
 use crate::ir::{Module, OpRef, Value};
 use crate::types::Type;
 use aliases::{Aliases, Collector};
 use names::Names;
+use rustc_hash::FxHashMap;
 use std::fmt;
 
 /// What to print, by the names of upstream's flags.
@@ -61,13 +63,31 @@ impl Default for PrintOptions {
     }
 }
 
-/// The text of a whole module, aliases and resources included.
+/// The text of a whole module, aliases and resources included. See [`print_op`] for what is too long.
 pub fn print_module(module: &Module, options: &PrintOptions) -> String {
     print_op(module.top(), options)
 }
 
-/// The text of an op as if it were the top of a file.
+/// The text of a whole module, aliases and resources included.
+///
+/// # Errors
+/// Types or attributes of an op, which may share parts, are too long when written out.
+pub fn try_print_module(module: &Module, options: &PrintOptions) -> Result<String, Diagnostic> {
+    let printer = printed_op(module.top(), options);
+    if printer.written <= printer.limit {
+        return Ok(printer.out);
+    }
+    let message =
+        format!("an op holds more than {LIMIT} types and attributes, counted as often as they would be written");
+    Err(Diagnostic::error("print", message))
+}
+
+/// The text of an op as if it were the top of a file. Types and attributes that stand for too much text end before their end.
 pub fn print_op(op: OpRef<'_>, options: &PrintOptions) -> String {
+    printed_op(op, options).out
+}
+
+fn printed_op<'m>(op: OpRef<'m>, options: &PrintOptions) -> Printer<'m> {
     let mut printer = Printer::new(*options);
     printer.module = Some(op.module());
     printer.names = Names::of(op, options);
@@ -82,8 +102,10 @@ pub fn print_op(op: OpRef<'_>, options: &PrintOptions) -> String {
     printer.full_op(op);
     printer.write("\n");
     printer.alias_definitions(true);
-    printer.resources(op);
-    printer.out
+    if !options.local_scope {
+        printer.resources();
+    }
+    printer
 }
 
 /// The text of an attribute.
@@ -127,7 +149,20 @@ pub struct Printer<'m> {
     collector: Option<Collector>,
     /// Default dialects of the enclosing regions, innermost last.
     default_dialects: Vec<&'static str>,
+    /// Resources in the order in which they are written.
+    resources: Vec<Resource>,
+    /// Distinct attributes in the order in which they are written, which numbers them.
+    distinct: FxHashMap<Attribute, usize>,
+    /// Types and attributes written for the current op, those in others included; beyond `limit` nothing is written any more.
+    written: usize,
+    limit: usize,
 }
+
+/// An op has at most so many types and attributes, counted as often as they are written.
+const LIMIT: usize = 1 << 22;
+
+/// The same for types and attributes in messages.
+const MESSAGE_LIMIT: usize = 1 << 16;
 
 impl<'m> Printer<'m> {
     fn new(options: PrintOptions) -> Self {
@@ -140,6 +175,26 @@ impl<'m> Printer<'m> {
             aliases: Aliases::default(),
             collector: None,
             default_dialects: vec!["builtin"],
+            resources: Vec::new(),
+            distinct: FxHashMap::default(),
+            written: 0,
+            limit: LIMIT,
+        }
+    }
+
+    /// Counts a type or attribute. False if there are too many: shared parts may stand for more text than there is room for.
+    fn may_write(&mut self) -> bool {
+        self.written += 1;
+        self.written <= self.limit
+    }
+
+    /// Starts to count anew, unless there were too many already.
+    fn next_op(&mut self) {
+        if self.written <= self.limit {
+            self.written = 0;
+        }
+        if let Some(collector) = &mut self.collector {
+            collector.next_op();
         }
     }
 
@@ -231,9 +286,7 @@ impl<'m> Printer<'m> {
 
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut printer = Printer::new(PrintOptions::default());
-        printer.ty(self);
-        f.write_str(&printer.out)
+        show(f, PrintOptions::default(), |printer| printer.ty(self))
     }
 }
 
@@ -241,8 +294,15 @@ impl fmt::Display for Attribute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // What is shown to people: no megabytes in messages.
         let options = PrintOptions { elide_elements_if_larger: Some(256), ..PrintOptions::default() };
-        let mut printer = Printer::new(options);
-        printer.attribute(self);
-        f.write_str(&printer.out)
+        show(f, options, |printer| printer.attribute(self))
     }
+}
+
+/// Writes a type or attribute as messages have it.
+fn show(f: &mut fmt::Formatter<'_>, options: PrintOptions, write: impl FnOnce(&mut Printer<'_>)) -> fmt::Result {
+    let mut printer = Printer::new(options);
+    printer.limit = MESSAGE_LIMIT;
+    write(&mut printer);
+    f.write_str(&printer.out)?;
+    if printer.written > printer.limit { f.write_str("…") } else { Ok(()) }
 }

@@ -1,14 +1,14 @@
 //! Operations, regions and blocks; the generic form; `builtin.module`; the metadata section.
 
 use super::Printer;
-use crate::attrs::{AttrKind, Attribute, Dictionary, Resource};
+use crate::attrs::{Attribute, Dictionary};
 use crate::ir::{BlockId, Module, OpRef, RegionId};
 use crate::ods::{Assembly, Trait};
-use std::collections::BTreeMap;
 
 impl Printer<'_> {
     /// Writes an op with its results and its location.
     pub(super) fn full_op(&mut self, op: OpRef<'_>) {
+        self.next_op();
         if self.collector.is_some() {
             self.op_location(|| op.location());
             return self.pretty_or_generic(op);
@@ -66,6 +66,10 @@ impl Printer<'_> {
                 self.separated(", ", properties, |p, (name, value)| p.named_attribute(name, value));
                 self.write("}>");
             }
+        } else if let Some(properties) = op.property(0) {
+            self.write(" <");
+            self.attribute(properties);
+            self.write(">");
         }
         if !op.regions().is_empty() {
             self.write(" (");
@@ -256,34 +260,19 @@ impl Printer<'_> {
         self.write(if bare { "" } else { ")" });
     }
 
-    /// Writes the resources that are used below `op`.
-    pub(super) fn resources(&mut self, op: OpRef<'_>) {
-        let mut used: BTreeMap<String, Resource> = BTreeMap::new();
-        for op in op.module().walk(op.id()) {
-            let attributes = op.properties().iter().flatten().chain(op.attributes().iter().map(|(_, v)| v));
-            let mut stack: Vec<&Attribute> = attributes.collect();
-            while let Some(attribute) = stack.pop() {
-                match &**attribute {
-                    AttrKind::DenseResource { resource, .. } if resource.blob().is_some() => {
-                        used.insert(resource.key().to_string(), resource.clone());
-                    }
-                    AttrKind::Array(elements) => stack.extend(elements),
-                    AttrKind::Dictionary(d) => stack.extend(d.iter().map(|(_, v)| v)),
-                    _ => {}
-                }
-            }
-        }
+    /// Writes the resources that were written by name.
+    pub(super) fn resources(&mut self) {
         let limit = self.options.elide_resources_if_larger;
-        let small = |r: &Resource| r.blob().is_some_and(|b| limit.is_none_or(|n| 2 * (b.data.len() + 4) + 4 <= n));
-        used.retain(|_, r| small(r));
+        let mut used = std::mem::take(&mut self.resources);
+        used.retain(|r| r.blob().is_some_and(|b| limit.is_none_or(|n| 2 * (b.data.len() + 4) + 4 <= n)));
         if used.is_empty() {
             return;
         }
         self.write("\n{-#\n  dialect_resources: {\n    builtin: {\n");
-        self.separated(",\n", &used, |p, (key, resource)| {
+        self.separated(",\n", &used, |p, resource| {
             let Some(blob) = resource.blob() else { return };
             p.write("      ");
-            p.keyword_or_string(key);
+            p.keyword_or_string(resource.key());
             p.write(": \"0x");
             p.hex_digits(blob.alignment.to_le_bytes().into_iter().chain(blob.data.iter().copied()));
             p.write("\"");

@@ -4,9 +4,24 @@ use super::Printer;
 use crate::attrs::Attribute;
 use crate::types::{DYNAMIC, Signedness, Type, TypeKind};
 
+/// Tuples of more elements have aliases.
+pub(super) const LONG_TUPLE: usize = 16;
+
 impl Printer<'_> {
     /// Writes a type.
     pub fn ty(&mut self, ty: &Type) {
+        // Long tuples have aliases.
+        let is_long = matches!(&**ty, TypeKind::Tuple(types) if types.len() > LONG_TUPLE);
+        if !(is_long && self.alias(&Attribute::from(ty.clone()))) {
+            self.ty_in_full(ty);
+        }
+    }
+
+    /// Writes a type itself, not its alias.
+    pub(super) fn ty_in_full(&mut self, ty: &Type) {
+        if !self.may_write() {
+            return;
+        }
         match &**ty {
             TypeKind::Integer { width, signedness } => {
                 self.write(match signedness {
@@ -57,13 +72,13 @@ impl Printer<'_> {
                 self.dimensions(shape);
                 self.ty(element);
                 self.parameter(layout.as_ref());
-                self.parameter(memory_space.as_ref());
+                self.memory_space(memory_space.as_ref());
                 self.write(">");
             }
             TypeKind::UnrankedMemRef { element, memory_space } => {
                 self.write("memref<*x");
                 self.ty(element);
-                self.parameter(memory_space.as_ref());
+                self.memory_space(memory_space.as_ref());
                 self.write(">");
             }
             TypeKind::Opaque { dialect, body } => self.opaque("!", dialect, body),
@@ -121,6 +136,13 @@ impl Printer<'_> {
         if let Some(attribute) = attribute {
             self.write(", ");
             self.attribute(attribute);
+        }
+    }
+
+    fn memory_space(&mut self, attribute: Option<&Attribute>) {
+        if let Some(attribute) = attribute {
+            self.write(", ");
+            self.element(attribute);
         }
     }
 

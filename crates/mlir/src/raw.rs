@@ -1,0 +1,53 @@
+//! Elements of types for which `numerics` has no storage: integers of other widths, complex integers, f80 and f128. They are read, kept
+//! and written; nothing computes with them.
+//!
+//! Each number takes as many whole bytes as its bits need, the lowest first and the highest bits zero, as MLIR stores it; a complex one
+//! twice as many.
+
+use crate::attrs::{AttrKind, Attribute};
+use crate::types::{Type, TypeKind};
+
+/// Bytes of a number of a scalar type of at most 128 bits.
+fn part_size(part: &Type) -> Option<usize> {
+    let bits = part.bit_width().filter(|&bits| bits <= 128)?;
+    Some((bits as usize).div_ceil(8).max(1))
+}
+
+/// Bytes of an element of that type; none if it is no number of at most 128 bits.
+pub fn element_size(element: &Type) -> Option<usize> {
+    match &**element {
+        TypeKind::Complex(part) => part_size(part)?.checked_mul(2),
+        _ => part_size(element),
+    }
+}
+
+/// The bits of a number as they are stored.
+pub fn to_bytes(bits: u128, part: &Type) -> Vec<u8> {
+    let width = part.bit_width().unwrap_or(0);
+    let bits = if width < 128 { bits & ((1 << width) - 1) } else { bits };
+    bits.to_le_bytes()[..part_size(part).unwrap_or(0)].to_vec()
+}
+
+/// The numbers of a stored element: one, or the parts of a complex one.
+pub fn numbers<'e>(element: &'e Type, bytes: &'e [u8]) -> impl Iterator<Item = u128> + 'e {
+    let part = match &**element {
+        TypeKind::Complex(part) => part,
+        _ => element,
+    };
+    let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
+    bytes.chunks(part_size(part).unwrap_or(1)).map(number)
+}
+
+/// The attribute of the elements of `ty`: all of them, or one that stands for all. Equal elements become one. None if `data` has another
+/// size, or the type has no static shape or elements that can be kept so.
+pub fn elements(ty: Type, mut data: Vec<u8>) -> Option<Attribute> {
+    let size = element_size(ty.element_type())?;
+    let count = ty.shape()?.iter().try_fold(1usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?))?;
+    if data.len() != size {
+        (Some(data.len()) == count.checked_mul(size)).then_some(())?;
+        if count > 0 && data[size..] == data[..data.len() - size] {
+            data.truncate(size);
+        }
+    }
+    Some(AttrKind::DenseRaw { ty, data: data.into() }.into())
+}
