@@ -1,0 +1,22 @@
+// A file that is there stays if a program fails; what is no artifact is told.
+
+// RUN: stablehlo-opt %s -o %t.mlir
+// RUN: not stablehlo-opt %s --test-no-such-pass -o %t.mlir
+// RUN: not stablehlo-opt %s --vhlo-legalize-to-stablehlo --stablehlo-refine-arguments='types=tensor<2xf32>' -o %t.mlir
+// RUN: FileCheck %s --input-file %t.mlir
+// RUN: not stablehlo-translate %s --deserialize 2>&1 | FileCheck %s --check-prefix=TEXT
+// RUN: not stablo run %s --entry @f --timings %t.none/t.json 2>&1 | FileCheck %s --check-prefix=DIRECTORY
+// RUN: stablo run %s --entry @f --input random | FileCheck %s --check-prefix=RANDOM
+// RUN: not stablo run %s --entry @f --input zero 2>&1 | FileCheck %s --check-prefix=WORDS
+// RUN: not stablo run %s --entry @f 2>&1 | FileCheck %s --check-prefix=NONE
+
+// CHECK: func.func @f
+// TEXT: the input is no portable artifact: it does not start as bytecode does
+// DIRECTORY: there is no such directory
+// RANDOM-NOT: 0.0{{0*}}i
+// WORDS: an input is a .npy file, `dense<…>`, `zeros`, `iota` or `random`
+// NONE: @f takes 1 input, none were given
+func.func @f(%x: tensor<3xcomplex<f32>>) -> tensor<3xf32> {
+  %0 = stablehlo.imag %x : (tensor<3xcomplex<f32>>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
