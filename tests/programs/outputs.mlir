@@ -13,7 +13,7 @@
 // CHECK: func.func @f
 // TEXT: the input is no portable artifact: it does not start as bytecode does
 // DIRECTORY: there is no such directory
-// RANDOM-NOT: 0.0{{0*}}i
+// RANDOM: {{0\.[0-9]*[1-9]}}
 // WORDS: an input is a .npy file, `dense<…>`, `zeros`, `iota` or `random`
 // NONE: @f takes 1 input, none were given
 func.func @f(%x: tensor<3xcomplex<f32>>) -> tensor<3xf32> {
