@@ -63,7 +63,9 @@ impl Refusal {
 
 fn remedy(foreign: Foreign) -> &'static str {
     match foreign {
-        Foreign::Refuse => "; if it is of another dialect, allowing other dialects keeps it as it is",
+        Foreign::Refuse => {
+            "; if it is of another dialect, allowing other dialects (--allow-other-dialects) keeps it as it is"
+        }
         Foreign::Keep => "",
     }
 }
@@ -161,8 +163,7 @@ impl Conversion<'_> {
                     kept.insert(id);
                 }
                 _ => {
-                    let message =
-                        "ops of this dialect have no portable form; allowing other dialects keeps them as they are";
+                    let message = "ops of this dialect have no portable form; allowing other dialects (--allow-other-dialects) keeps them as they are";
                     return Err(Refusal::new(message).at(module.op(id)));
                 }
             }

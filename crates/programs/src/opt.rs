@@ -5,16 +5,16 @@
 use crate::args::{self, PrintFlags};
 use crate::io::{Failure, Io};
 use crate::source::{InputFlags, has_errors};
+use clap::builder::BoolishValueParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
-use mlir::diag::Diagnostics;
+use mlir::diag::{Diagnostic, Diagnostics};
 use mlir::pass::{Invocation, Observer, Pipeline, Step};
 use mlir::rewrite::Statistics;
-use mlir::text::{PrintOptions, print_module, try_print_module};
+use mlir::text::{PrintOptions, print_module, print_op, try_print_module};
 use mlir::verify::{Reporting, VerifyOptions};
 use mlir::{Module, OpId};
-use stablo::{WriteOptions, write_bytecode};
-use std::collections::BTreeMap;
+use stablo::{ParseOptions, WriteOptions, write_bytecode};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -53,7 +53,10 @@ struct PassFlags {
     #[arg(long, value_name = "PIPELINE")]
     pass_pipeline: Option<String>,
     /// Verify the module after each pass
-    #[arg(long, default_value = "true", action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true")]
+    #[arg(
+        long, default_value = "true", action = ArgAction::Set, num_args = 0..=1, default_missing_value = "true",
+        value_parser = BoolishValueParser::new()
+    )]
     verify_each: bool,
     /// Print the module before each pass, on standard error
     #[arg(long)]
@@ -61,6 +64,36 @@ struct PassFlags {
     /// Print the module after each pass, on standard error
     #[arg(long)]
     mlir_print_ir_after_all: bool,
+    /// Print the module before these passes
+    #[arg(long, value_name = "PASS", value_delimiter = ',')]
+    mlir_print_ir_before: Vec<String>,
+    /// Print the module after these passes
+    #[arg(long, value_name = "PASS", value_delimiter = ',')]
+    mlir_print_ir_after: Vec<String>,
+    /// Print after a pass only if it changed something
+    #[arg(long)]
+    mlir_print_ir_after_change: bool,
+    /// Print the module after a pass that fails
+    #[arg(long)]
+    mlir_print_ir_after_failure: bool,
+    /// Print the whole module, also for passes that run on a part of it
+    #[arg(long)]
+    mlir_print_ir_module_scope: bool,
+    /// Print the passes that run, with their options, on standard error
+    #[arg(long)]
+    dump_pass_pipeline: bool,
+    /// Print the names of all passes and pipelines, and do nothing else
+    #[arg(long)]
+    list_passes: bool,
+    /// Print the names of all dialects, and do nothing else
+    #[arg(long)]
+    show_dialects: bool,
+    /// Fail unless the input is the same after it is printed and read again
+    #[arg(long)]
+    verify_roundtrip: bool,
+    /// Accepted for scripts: passes run one after the other in any case
+    #[arg(long)]
+    mlir_disable_threading: bool,
     /// Print how long each pass took, on standard error
     #[arg(long)]
     mlir_timing: bool,
@@ -92,12 +125,29 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         .args(PASSES.pipelines.iter().map(|pipeline| flag(pipeline.name, pipeline.doc)));
     let Some(matches) = args::parse(command, argv, io)? else { return Ok(()) };
     let options = Options::from_arg_matches(&matches).map_err(Failure::usage)?;
+    let flags = &options.passes;
+    if flags.list_passes || flags.show_dialects {
+        return list(flags, io);
+    }
     let pipeline = pipeline(&matches, &options)?;
+    for name in flags.mlir_print_ir_before.iter().chain(&flags.mlir_print_ir_after) {
+        if PASSES.pass(name).is_none() {
+            return Err(Failure::usage(format!("there is no pass `{name}` to print the module for")));
+        }
+    }
+    if flags.dump_pass_pipeline {
+        io.report(format_args!("builtin.module({pipeline})\n"));
+    }
     let print = options.print.options();
-    let mut log = Log { flags: &options.passes, print, text: String::new(), passes: BTreeMap::new() };
+    let mut log = Log { flags: &options.passes, print, text: String::new(), passes: Vec::new(), before: String::new() };
     let verify = VerifyOptions { reporting: Reporting::LikeUpstream, allow_unregistered_dialects: true };
     let verify_each = options.passes.verify_each.then_some(&verify);
     let result = options.input.run(io, "// -----", &mut |module, output| {
+        if options.passes.verify_roundtrip
+            && let Err(error) = roundtrip(module)
+        {
+            return vec![error];
+        }
         let mut diagnostics: Diagnostics = pipeline.run(module, verify_each, &mut log);
         if has_errors(&diagnostics) {
             return diagnostics;
@@ -140,6 +190,11 @@ fn pipeline(matches: &ArgMatches, options: &Options) -> Result<Pipeline, Failure
         if !given.is_empty() {
             return Err(Failure::usage("give passes either by name or in --pass-pipeline, not both"));
         }
+        let name = text.split(['(', '{', ',']).next().unwrap_or("").trim();
+        if name.contains('.') && name != "builtin.module" {
+            let message = format!("the pipeline runs on {name}, but a program is a builtin.module");
+            return Err(Failure::usage(format!("{message}: write builtin.module({text})")));
+        }
         return PASSES.parse(text).map_err(Failure::usage);
     }
     given.sort();
@@ -150,28 +205,79 @@ fn pipeline(matches: &ArgMatches, options: &Options) -> Result<Pipeline, Failure
     Ok(pipeline)
 }
 
+/// Prints the names that the flags ask for.
+fn list(flags: &PassFlags, io: &mut Io<'_>) -> Result<(), Failure> {
+    let mut text = String::new();
+    if flags.list_passes {
+        let passes = PASSES.passes.iter().map(|pass| (pass.name, pass.doc));
+        for (name, doc) in passes.chain(PASSES.pipelines.iter().map(|pipeline| (pipeline.name, pipeline.doc))) {
+            text.push_str(&format!("{name}: {doc}\n"));
+        }
+    }
+    if flags.show_dialects {
+        let mut names: Vec<&str> = stablo::registry().dialects().iter().map(|dialect| dialect.namespace).collect();
+        names.sort_unstable();
+        text.push_str(&format!("Available Dialects: {}\n", names.join(", ")));
+    }
+    io.print(text)
+}
+
+/// Whether a module is the same after it is printed and read again.
+fn roundtrip(module: &Module) -> Result<(), Diagnostic> {
+    let options = PrintOptions { debug_info: true, ..PrintOptions::default() };
+    let text = try_print_module(module, &options)?;
+    let read = ParseOptions { allow_unregistered_dialects: true, stop_at_first_error: true };
+    let again = stablo::parse("roundtrip", &text, read);
+    if let Some(error) = again.diagnostics.into_iter().next() {
+        return Err(Diagnostic::error("roundtrip", format!("the printed module cannot be read: {}", error.message)));
+    }
+    let second = try_print_module(&again.module, &options)?;
+    let differs = text.lines().zip(second.lines()).find(|(a, b)| a != b);
+    match differs {
+        Some((a, b)) => {
+            Err(Diagnostic::error("roundtrip", format!("`{}` is printed as `{}` after it is read", a.trim(), b.trim())))
+        }
+        None => Ok(()),
+    }
+}
+
 /// What the flags ask to be told while passes run.
 struct Log<'a> {
     flags: &'a PassFlags,
     print: PrintOptions,
     text: String,
-    /// Time and statistics by pass.
-    passes: BTreeMap<&'static str, (Duration, Statistics)>,
+    /// Time and statistics by pass, in the order in which they ran first.
+    passes: Vec<(&'static str, Duration, Statistics)>,
+    /// The text before the pass, if it is to be compared.
+    before: String,
 }
 
 impl Log<'_> {
-    fn dump(&mut self, when: &str, invocation: &Invocation, module: &Module) {
-        let text = print_module(module, &self.print);
+    /// The text of what a pass runs on.
+    fn shown(&self, module: &Module, root: OpId) -> String {
+        if self.flags.mlir_print_ir_module_scope {
+            print_module(module, &self.print)
+        } else {
+            print_op(module.op(root), &self.print)
+        }
+    }
+
+    fn dump(&mut self, when: &str, invocation: &Invocation, shown: &str) {
         // Writing to a string cannot fail.
-        let _ = writeln!(self.text, "// -----// IR Dump {when} {} //----- //\n{text}\n", invocation.pass.name);
+        let _ = writeln!(self.text, "// -----// IR Dump {when} {} //----- //\n{shown}\n", invocation.pass.name);
     }
 
     fn finish(mut self) -> String {
-        for (name, (elapsed, statistics)) in &self.passes {
-            if self.flags.mlir_timing {
-                let _ = writeln!(self.text, "{:10.6} s  {name}", elapsed.as_secs_f64());
+        if self.flags.mlir_timing {
+            let total: Duration = self.passes.iter().map(|(_, elapsed, _)| *elapsed).sum();
+            let lines = self.passes.iter().map(|(name, elapsed, _)| (*name, *elapsed));
+            for (name, elapsed) in lines.chain([("total", total)]) {
+                let share = 100.0 * elapsed.as_secs_f64() / total.as_secs_f64().max(f64::MIN_POSITIVE);
+                let _ = writeln!(self.text, "{:10.6} s ({share:5.1} %)  {name}", elapsed.as_secs_f64());
             }
-            if self.flags.mlir_pass_statistics {
+        }
+        if self.flags.mlir_pass_statistics {
+            for (name, _, statistics) in &self.passes {
                 let _ = writeln!(self.text, "{name}");
                 for (pattern, count) in statistics.iter() {
                     let _ = writeln!(self.text, "  {:8} of {:8}  {pattern}", count.applied, count.tried);
@@ -183,18 +289,45 @@ impl Log<'_> {
 }
 
 impl Observer for Log<'_> {
-    fn before(&mut self, invocation: &Invocation, module: &Module, _root: OpId) {
-        if self.flags.mlir_print_ir_before_all {
-            self.dump("Before", invocation, module);
+    fn before(&mut self, invocation: &Invocation, module: &Module, root: OpId) {
+        if self.flags.mlir_print_ir_before_all || names(&self.flags.mlir_print_ir_before, invocation) {
+            let shown = self.shown(module, root);
+            self.dump("Before", invocation, &shown);
+        }
+        if self.flags.mlir_print_ir_after_change {
+            self.before = self.shown(module, root);
         }
     }
 
     fn after(&mut self, step: &Step<'_>, module: &Module) {
-        if self.flags.mlir_print_ir_after_all {
-            self.dump("After", step.invocation, module);
+        if self.flags.mlir_print_ir_after_all || names(&self.flags.mlir_print_ir_after, step.invocation) {
+            let shown = self.shown(module, step.root);
+            if !(self.flags.mlir_print_ir_after_change && shown == self.before) {
+                self.dump("After", step.invocation, &shown);
+            }
         }
-        let (elapsed, statistics) = self.passes.entry(step.invocation.pass.name).or_default();
-        *elapsed += step.elapsed;
-        statistics.merge(step.statistics);
+        let name = step.invocation.pass.name;
+        match self.passes.iter_mut().find(|(known, ..)| *known == name) {
+            Some((_, elapsed, statistics)) => {
+                *elapsed += step.elapsed;
+                statistics.merge(step.statistics);
+            }
+            None => {
+                let mut statistics = Statistics::default();
+                statistics.merge(step.statistics);
+                self.passes.push((name, step.elapsed, statistics));
+            }
+        }
     }
+
+    fn failed(&mut self, invocation: &Invocation, module: &Module, root: OpId) {
+        if self.flags.mlir_print_ir_after_failure {
+            let shown = self.shown(module, root);
+            self.dump("After Failure of", invocation, &shown);
+        }
+    }
+}
+
+fn names(names: &[String], invocation: &Invocation) -> bool {
+    names.iter().any(|name| name == invocation.pass.name)
 }

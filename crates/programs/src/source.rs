@@ -19,18 +19,37 @@ pub struct InputFlags {
     /// The file to read; `-` is standard input
     #[arg(default_value = "-")]
     input: PathBuf,
-    /// Treat the parts of the input between `// -----` as separate files
-    #[arg(long)]
-    split_input_file: bool,
-    /// Check that the diagnostics are those that comments expect
-    #[arg(long)]
-    verify_diagnostics: bool,
+    /// Treat the parts of the input between markers as separate files
+    #[arg(long, value_name = "MARKER", num_args = 0..=1, require_equals = true, default_missing_value = SEPARATOR, value_parser = marker)]
+    split_input_file: Option<Option<String>>,
+    /// Check that the diagnostics are those that comments expect; with `only-expected`, others may appear, too
+    #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    verify_diagnostics: Option<Checked>,
     /// Allow ops, types and attributes of unknown dialects
     #[arg(long)]
     allow_unregistered_dialect: bool,
     /// Where to write the output; `-` is standard output
     #[arg(short, default_value = "-")]
     o: PathBuf,
+}
+
+/// Which diagnostics are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Checked {
+    /// All: others than those that are expected are errors.
+    #[value(alias = "true")]
+    All,
+    /// Those that are expected.
+    OnlyExpected,
+}
+
+/// What separates chunks; nothing for `false`.
+fn marker(text: &str) -> Result<Option<String>, String> {
+    match text {
+        "false" => Ok(None),
+        "true" | "" => Ok(Some(SEPARATOR.to_string())),
+        text => Ok(Some(text.to_string())),
+    }
 }
 
 /// What a program does with each chunk: its output, and what there is to say about it.
@@ -70,7 +89,10 @@ impl InputFlags {
             diagnostics.iter().for_each(|d| io.report(render(d, None)));
         } else {
             let text = text(&bytes, &self.input)?;
-            let sources = if self.split_input_file { split(&name, text) } else { vec![Source::new(&*name, text)] };
+            let sources = match self.split_input_file.iter().flatten().next() {
+                Some(marker) => split(&name, text, marker),
+                None => vec![Source::new(&*name, text)],
+            };
             for (index, source) in sources.into_iter().enumerate() {
                 if index > 0 {
                     output.extend_from_slice(separator.as_bytes());
@@ -79,8 +101,9 @@ impl InputFlags {
                 let source = Arc::new(source);
                 let parsed = parse(source.clone(), stablo::registry(), self.parse_options());
                 let diagnostics = self.chunk(parsed, &mut output, process);
-                if self.verify_diagnostics {
-                    let problems = Expectations::read(&source).check(&diagnostics, &source);
+                if let Some(checked) = self.verify_diagnostics {
+                    let all = checked == Checked::All;
+                    let problems = Expectations::read(&source).check(&diagnostics, &source, all);
                     failed |= !problems.is_empty();
                     problems.iter().for_each(|p| io.report(render(p, Some(&source))));
                 } else {
@@ -155,7 +178,7 @@ pub fn text<'a>(bytes: &'a [u8], path: &Path) -> Result<&'a str, Failure> {
 }
 
 /// The chunks of a text. They start right after what separates them, which is no part of a longer row of dashes.
-fn split(name: &str, text: &str) -> Vec<Source> {
+fn split(name: &str, text: &str, marker: &str) -> Vec<Source> {
     let mut chunks = Vec::new();
     let (mut start, mut first_line) = (0, 1);
     let mut add = |end: usize, next: usize| {
@@ -163,7 +186,7 @@ fn split(name: &str, text: &str) -> Vec<Source> {
         first_line += text[start..next].matches('\n').count() as u32;
         start = next;
     };
-    for (at, separator) in text.match_indices(SEPARATOR) {
+    for (at, separator) in text.match_indices(marker) {
         let next = at + separator.len();
         if !text[next..].starts_with('-') {
             add(at, next);
@@ -175,13 +198,13 @@ fn split(name: &str, text: &str) -> Vec<Source> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Source, split};
+    use super::{SEPARATOR, Source, split};
 
     #[test]
     fn chunks_know_their_first_line() {
         let chunks = |text| {
             let chunk = |s: &Source| (s.line_column(0).0, s.text().to_string());
-            split("f", text).iter().map(chunk).collect::<Vec<_>>()
+            split("f", text, SEPARATOR).iter().map(chunk).collect::<Vec<_>>()
         };
         assert_eq!(chunks("a\nb\n// -----\nc\n"), [(1, "a\nb\n".into()), (3, "\nc\n".into())]);
         assert_eq!(chunks("// // -----\na\n"), [(1, "// ".into()), (1, "\na\n".into())]);
@@ -191,7 +214,7 @@ mod tests {
 
     #[test]
     fn locations_in_chunks_count_from_the_separator() {
-        let chunks = split("f", "a\n// -----\nb\n");
+        let chunks = split("f", "a\n// -----\nb\n", SEPARATOR);
         assert_eq!(chunks[0].location(0).to_string(), "loc(\"within split at f:1 offset \":1:1)");
         assert_eq!(chunks[1].location(1).to_string(), "loc(\"within split at f:2 offset \":2:1)");
     }

@@ -1,9 +1,10 @@
 //! `canonicalize`: brings ops to their simplest form, by the folders and rewrites that their declarations hold.
 
 use mlir::Diagnostic;
+use mlir::nearest::nearest;
 use mlir::pass::{Context, OptionKind, Pass, PassOption};
-use mlir::rewrite::PatternSet;
 use mlir::rewrite::greedy::{self, Config};
+use mlir::rewrite::{Pattern, PatternSet};
 
 /// Brings ops to their simplest form.
 pub const PASS: Pass = Pass::on_any(
@@ -12,6 +13,12 @@ pub const PASS: Pass = Pass::on_any(
     run,
 )
 .with_options(&[
+    PassOption { name: "disable-patterns", doc: "Patterns that do not apply", kind: OptionKind::List },
+    PassOption {
+        name: "enable-patterns",
+        doc: "The only patterns that apply, if any are named",
+        kind: OptionKind::List,
+    },
     PassOption { name: "max-iterations", doc: "Passes over all ops; -1 for any number", kind: OptionKind::Int(10) },
     PassOption {
         name: "max-num-rewrites",
@@ -30,7 +37,19 @@ fn run(cx: &mut Context<'_>) {
         top_down: cx.options.bool("top-down"),
         ..Config::default()
     };
-    let mut patterns = PatternSet::canonicalization(cx.module.registry());
+    let patterns = PatternSet::canonicalization(cx.module.registry());
+    let (enabled, disabled) = (cx.options.list("enable-patterns"), cx.options.list("disable-patterns"));
+    let has = |list: &[String], name: &str| list.iter().any(|pattern| pattern == name);
+    for name in enabled.iter().chain(disabled) {
+        if patterns.patterns().iter().all(|pattern| pattern.name != name) {
+            let hint = nearest(name, patterns.patterns().iter().map(|pattern| pattern.name));
+            let hint = hint.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
+            return cx.report(Diagnostic::error("patterns", format!("there is no pattern `{name}`{hint}")));
+        }
+    }
+    let applies =
+        |pattern: &Pattern| (enabled.is_empty() || has(enabled, pattern.name)) && !has(disabled, pattern.name);
+    let mut patterns: PatternSet = patterns.patterns().iter().copied().filter(applies).collect();
     let outcome = greedy::rewrite(cx.module, cx.root, &mut patterns, cx.options, config);
     cx.diagnostics.extend(outcome.diagnostics);
     cx.statistics.merge(&outcome.statistics);

@@ -29,11 +29,13 @@ mod shape_legalize;
 mod simplify;
 mod strip_debuginfo;
 mod symbol_dce;
+mod symbol_privatize;
 mod symbols;
 mod target_independent_optimization;
 mod test_broadcast;
 mod test_infer;
 mod test_speculatability;
+mod trivial_dce;
 mod weights;
 mod wrap_in_composite;
 
@@ -78,6 +80,8 @@ pub static PASSES: Passes = Passes {
         wrap_in_composite::PASS,
         strip_debuginfo::PASS,
         symbol_dce::PASS,
+        symbol_privatize::PASS,
+        trivial_dce::PASS,
         passes::VHLO_LEGALIZE_TO_STABLEHLO,
         passes::VHLO_TO_VERSION,
     ],

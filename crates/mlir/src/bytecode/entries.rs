@@ -9,7 +9,7 @@ use crate::attrs::{Attribute, Name, Resource};
 use crate::diag::Diagnostics;
 use crate::ir::OpName;
 use crate::ods::Registry;
-use crate::text::{MAX_NESTING, parse_attribute, parse_type};
+use crate::text::{MAX_NESTING, MAX_PARTS, parse_attribute, parse_type};
 use crate::types::Type;
 use numerics::Bytes;
 
@@ -45,7 +45,8 @@ struct Slot<T> {
 enum State<T> {
     Unread,
     Reading,
-    Done(T),
+    /// With the number of attributes and types that it holds, counted as often as they would be written.
+    Done(T, usize),
 }
 
 /// The tables that ops, attributes and types refer to.
@@ -63,6 +64,8 @@ pub(super) struct Entries<'a> {
     pub(super) resources: Vec<Resource>,
     depth: usize,
     pub(super) notes: Notes,
+    /// How many attributes and types what is being read holds so far.
+    parts: usize,
 }
 
 impl<'a> Entries<'a> {
@@ -86,6 +89,7 @@ impl<'a> Entries<'a> {
             resources: Vec::new(),
             depth: 0,
             notes,
+            parts: 0,
         }
     }
 
@@ -158,9 +162,11 @@ impl<'a> Entries<'a> {
     /// The attribute of that number.
     pub(super) fn attribute(&mut self, number: u64, at: usize) -> Read<Attribute> {
         let i = check_index(number, self.attributes.len(), "attribute", at)?;
-        if let State::Done(attribute) = &self.attributes[i].state {
+        if let State::Done(attribute, parts) = &self.attributes[i].state {
+            self.parts = self.parts.saturating_add(*parts);
             return Ok(attribute.clone());
         }
+        let outer = std::mem::replace(&mut self.parts, 1);
         self.enter(&self.attributes[i], at)?;
         self.attributes[i].state = State::Reading;
         let slot = &self.attributes[i];
@@ -173,15 +179,20 @@ impl<'a> Entries<'a> {
         self.depth -= 1;
         self.notes.add(range, || format!("attribute {i}: {}", fields::text_of(&attribute)));
         self.attributes[i].state = State::Done(attribute.clone());
+        let parts = if attribute.as_location().is_some() { 1 } else { self.parts };
+        self.leave(outer, parts, at)?;
+        self.attributes[i].state = State::Done(attribute.clone(), parts);
         Ok(attribute)
     }
 
     /// The type of that number.
     pub(super) fn ty(&mut self, number: u64, at: usize) -> Read<Type> {
         let i = check_index(number, self.types.len(), "type", at)?;
-        if let State::Done(ty) = &self.types[i].state {
+        if let State::Done(ty, parts) = &self.types[i].state {
+            self.parts = self.parts.saturating_add(*parts);
             return Ok(ty.clone());
         }
+        let outer = std::mem::replace(&mut self.parts, 1);
         self.enter(&self.types[i], at)?;
         self.types[i].state = State::Reading;
         let slot = &self.types[i];
@@ -194,6 +205,9 @@ impl<'a> Entries<'a> {
         self.depth -= 1;
         self.notes.add(range, || format!("type {i}: {ty}"));
         self.types[i].state = State::Done(ty.clone());
+        let parts = self.parts;
+        self.leave(outer, parts, at)?;
+        self.types[i].state = State::Done(ty.clone(), parts);
         Ok(ty)
     }
 
@@ -216,6 +230,18 @@ impl<'a> Entries<'a> {
         }
         if self.depth >= MAX_NESTING {
             let message = format!("nesting deeper than {MAX_NESTING} levels cannot be read");
+            return Err(ReadError { offset: at, message });
+        }
+        Ok(())
+    }
+
+    /// Goes on with what holds an attribute or type that was read.
+    fn leave(&mut self, outer: usize, parts: usize, at: usize) -> Read<()> {
+        self.parts = outer.saturating_add(parts);
+        if parts > MAX_PARTS {
+            let message = format!(
+                "an attribute or type holds more than {MAX_PARTS} others, counted as often as they would be written"
+            );
             return Err(ReadError { offset: at, message });
         }
         Ok(())

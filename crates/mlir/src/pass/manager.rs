@@ -27,6 +27,8 @@ pub trait Observer {
     fn before(&mut self, _invocation: &Invocation, _module: &Module, _root: OpId) {}
     /// Called after a pass ran on an op without errors.
     fn after(&mut self, _step: &Step<'_>, _module: &Module) {}
+    /// Called after a pass reported an error.
+    fn failed(&mut self, _invocation: &Invocation, _module: &Module, _root: OpId) {}
 }
 
 /// Nobody looks on.
@@ -130,7 +132,7 @@ impl Runner<'_> {
         let Context { diagnostics, statistics, .. } = context;
         self.diagnostics.extend(diagnostics);
         if self.failed() {
-            return;
+            return self.observer.failed(invocation, self.module, root);
         }
         if root == self.module.top().id() {
             self.verify();

@@ -1,6 +1,7 @@
 //! Options of passes.
 
 use crate::nearest::nearest;
+use std::fmt;
 
 /// An option that a pass declares.
 pub struct PassOption {
@@ -75,6 +76,23 @@ pub enum OptionValue {
 /// The options of one use of a pass: those given, and the defaults of the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options(Vec<(&'static str, OptionValue)>);
+
+impl fmt::Display for Options {
+    /// `{name=value name=value}`; nothing if there are none.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (name, value)) in self.0.iter().enumerate() {
+            write!(f, "{}{name}=", if i == 0 { '{' } else { ' ' })?;
+            match value {
+                OptionValue::Bool(value) => write!(f, "{value}")?,
+                OptionValue::Int(value) => write!(f, "{value}")?,
+                OptionValue::Text(text) if text.contains(' ') || text.is_empty() => write!(f, "{{{text}}}")?,
+                OptionValue::Text(text) => f.write_str(text)?,
+                OptionValue::List(items) => write!(f, "{{{}}}", items.join(","))?,
+            }
+        }
+        f.write_str(if self.0.is_empty() { "" } else { "}" })
+    }
+}
 
 impl Options {
     /// The defaults of declared options.

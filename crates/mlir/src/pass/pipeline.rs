@@ -3,6 +3,7 @@
 use super::options::end_of;
 use super::{NamedPipeline, Options, Pass};
 use crate::nearest::nearest;
+use std::fmt;
 
 /// The passes and named pipelines that a program knows.
 #[derive(Clone, Copy)]
@@ -33,6 +34,20 @@ pub(super) enum PipelineStep {
     Nested(String, Pipeline),
 }
 
+impl fmt::Display for Pipeline {
+    /// Its passes with all options, as they are written between the brackets of `builtin.module(…)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, step) in self.steps.iter().enumerate() {
+            f.write_str(if i > 0 { "," } else { "" })?;
+            match step {
+                PipelineStep::Pass(pass) => write!(f, "{}{}", pass.pass.name, pass.options)?,
+                PipelineStep::Nested(on, nested) => write!(f, "{on}({nested})")?,
+            }
+        }
+        Ok(())
+    }
+}
+
 /// What is wrong with a pipeline.
 pub type PipelineError = String;
 
@@ -59,15 +74,7 @@ impl Passes {
                 };
                 self.add(&mut pipeline, "builtin.module", within, 0)?;
             }
-            _ => {
-                let name = text[..text.find(['(', '{', ',']).unwrap_or(text.len())].trim_end();
-                if end_of(text, |c| c == ',') == text.len() && text[name.len()..].trim_start().starts_with('(') {
-                    return Err(format!(
-                        "the pipeline runs on {name}, but a program is a builtin.module: write builtin.module({text})"
-                    ));
-                }
-                self.add(&mut pipeline, "builtin.module", text, 0)?;
-            }
+            _ => self.add(&mut pipeline, "builtin.module", text, 0)?,
         }
         Ok(pipeline)
     }
@@ -175,17 +182,9 @@ mod tests {
         pipelines: &[NamedPipeline { name: "both", doc: "", passes: "mod,func.func(fun)" }],
     };
 
-    fn show(pipeline: &Pipeline) -> String {
-        let step = |step: &PipelineStep| match step {
-            PipelineStep::Pass(p) => p.pass.name.to_string(),
-            PipelineStep::Nested(on, nested) => format!("{on}({})", show(nested)),
-        };
-        pipeline.steps.iter().map(step).collect::<Vec<_>>().join(",")
-    }
-
     #[test]
     fn pipelines_nest() {
-        let shown = |text| PASSES.parse(text).map(|p| show(&p));
+        let shown = |text| PASSES.parse(text).map(|p| p.to_string());
         assert_eq!(shown("builtin.module(any, func.func(fun , any),mod)"), Ok("any,func.func(fun,any),mod".into()));
         assert_eq!(shown("fun"), Ok("func.func(fun)".into()));
         assert_eq!(shown("both"), Ok("mod,func.func(fun)".into()));

@@ -7,6 +7,10 @@ mod parser;
 mod printer;
 mod state;
 
+/// A type or attribute holds at most so many others, counted as often as they would be written. Locations may hold more: they are
+/// written by their aliases.
+pub const MAX_PARTS: usize = 1 << 22;
+
 pub use parser::{
     MAX_NESTING, ParseFailed, ParseOptions, ParseOutput, Parsed, Parser, RegionArgument, parse, parse_attribute,
     parse_module_op, parse_type,

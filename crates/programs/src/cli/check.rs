@@ -3,6 +3,7 @@
 use crate::io::{Failure, Io};
 use crate::source::{has_errors, program_name, read_program};
 use mlir::diag::{Diagnostic, Diagnostics, Position, Severity, Source, render, resolve};
+use mlir::{Module, OpId};
 use serde_json::{Value, json};
 use stablo::{Bytes, ParseOptions};
 use std::path::PathBuf;
@@ -58,11 +59,58 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
 fn check(name: &str, bytes: Bytes, allow_unregistered_dialects: bool) -> (Diagnostics, Option<std::sync::Arc<Source>>) {
     let parsed = stablo::open(name, bytes, ParseOptions { allow_unregistered_dialects, ..ParseOptions::default() });
     let mut diagnostics = parsed.diagnostics;
+    let options = mlir::verify::VerifyOptions { allow_unregistered_dialects, ..Default::default() };
     if !has_errors(&diagnostics) {
-        let options = mlir::verify::VerifyOptions { allow_unregistered_dialects, ..Default::default() };
         diagnostics.extend(mlir::verify::verify(&parsed.module, &options));
+    } else if parsed.module.source().is_some() {
+        let unread = unread(&parsed.module, &diagnostics);
+        let mut found = mlir::verify::verify(&parsed.module, &options);
+        found.retain(|d| unread.says_more(d));
+        diagnostics.extend(found);
+        diagnostics.sort_by_key(|d| start(d).unwrap_or(u32::MAX));
     }
     (diagnostics, parsed.module.source().cloned())
+}
+
+/// Where a diagnostic stands in the text.
+fn start(diagnostic: &Diagnostic) -> Option<u32> {
+    match diagnostic.position {
+        Position::Span(span) => Some(span.start),
+        _ => None,
+    }
+}
+
+/// The ops at the top of a text in which something could not be read: what else is wrong with them may follow from that.
+struct Unread {
+    /// Where ops at the top start.
+    starts: Vec<u32>,
+    /// Which of them hold errors, by the number of ops that start before.
+    ops: Vec<usize>,
+}
+
+fn unread(module: &Module, errors: &Diagnostics) -> Unread {
+    let body = module.top().regions().first().and_then(|&region| module.entry(region));
+    let ops = body.map_or(&[][..], |block| module.ops(block));
+    let place = |&op: &OpId| match module.op(op).position() {
+        Position::Span(span) => Some(span.start),
+        _ => None,
+    };
+    let starts: Vec<u32> = ops.iter().filter_map(place).collect();
+    let mut unread = Unread { starts, ops: Vec::new() };
+    unread.ops = errors.iter().filter_map(start).map(|at| unread.number(at)).collect();
+    unread
+}
+
+impl Unread {
+    fn number(&self, at: u32) -> usize {
+        self.starts.partition_point(|&start| start <= at)
+    }
+
+    /// Whether an error of the verifier does not follow from what was not read: it stands elsewhere, and is not about symbols.
+    fn says_more(&self, diagnostic: &Diagnostic) -> bool {
+        let elsewhere = start(diagnostic).is_some_and(|at| !self.ops.contains(&self.number(at)));
+        elsewhere && !diagnostic.message.contains('@')
+    }
 }
 
 fn summary(diagnostics: &Diagnostics) -> String {

@@ -1,7 +1,9 @@
 //! Aliases of attributes and types, which stand before and after the ops of a text.
 
 use super::{Kind, ParseOptions, Parsed, Parser};
+use crate::diag::Span;
 use crate::ir::Module;
+use crate::text::MAX_PARTS;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 /// Aliases of fewer bytes at the end of a text are not worth a thread.
@@ -29,7 +31,12 @@ impl<'a> Parser<'a> {
             return self.error_at(span, "the name of an alias has no dots");
         }
         self.expect_punct(b'=')?;
-        let attribute = if self.at("loc") { self.location()? } else { self.attribute(None)? };
+        let (attribute, parts) = self.weighed(|p| if p.at("loc") { p.location() } else { p.attribute(None) })?;
+        // Locations are written and walked by their aliases.
+        if attribute.as_location().is_none() {
+            self.check_parts(name, span, parts)?;
+            self.parts_of.insert(&self.text[span.start as usize..span.end as usize], parts);
+        }
         match self.attribute_aliases.insert(name, attribute) {
             None => Ok(()),
             Some(_) => self.error_at(span, format!("the attribute alias `#{name}` is defined twice")),
@@ -44,11 +51,33 @@ impl<'a> Parser<'a> {
             return self.error_at(span, "the name of an alias has no dots");
         }
         self.expect_punct(b'=')?;
-        let ty = self.ty()?;
+        let (ty, parts) = self.weighed(|p| p.ty())?;
+        self.check_parts(name, span, parts)?;
+        self.parts_of.insert(&self.text[span.start as usize..span.end as usize], parts);
         match self.type_aliases.insert(name, ty) {
             None => Ok(()),
             Some(_) => self.error_at(span, format!("the type alias `!{name}` is defined twice")),
         }
+    }
+
+    /// Reads something, and how much it stands for: aliases of aliases may stand for more than there is room for.
+    fn weighed<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<(T, usize)> {
+        self.parts = 1;
+        let value = read(self)?;
+        Ok((value, self.parts))
+    }
+
+    fn check_parts(&mut self, name: &str, span: Span, parts: usize) -> Parsed<()> {
+        if parts <= MAX_PARTS {
+            return Ok(());
+        }
+        self.error_at(span, format!("the alias `{name}` stands for more than {MAX_PARTS} types and attributes"))
+    }
+
+    /// Takes note that the alias of that spelling is used.
+    pub(super) fn use_alias(&mut self, spelling: &str) {
+        let parts = self.parts_of.get(spelling).copied().unwrap_or(1);
+        self.parts = self.parts.saturating_add(parts);
     }
 
     /// Starts to read the aliases at the end of the text, if they are many.
@@ -63,6 +92,7 @@ impl<'a> Parser<'a> {
         let mut tail = Parser::new(self.text, Module::new(self.registry), ParseOptions::default());
         tail.attribute_aliases = self.attribute_aliases.clone();
         tail.type_aliases = self.type_aliases.clone();
+        tail.parts_of = self.parts_of.clone();
         let read = move || {
             tail.jump(start);
             while tail.token.kind == Kind::Hash && tail.attribute_alias().is_ok() {}
@@ -83,6 +113,7 @@ impl<'a> Parser<'a> {
         if same {
             self.attribute_aliases = tail.attribute_aliases;
             self.type_aliases = tail.type_aliases;
+            self.parts_of = tail.parts_of;
             self.jump(self.text.len());
         }
         same

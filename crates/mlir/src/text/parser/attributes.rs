@@ -318,6 +318,7 @@ impl<'a> Parser<'a> {
         let span = self.here();
         let text = &self.token_text()[1..];
         let Some((namespace, mnemonic)) = self.dialect_symbol(text) else {
+            self.use_alias(self.token_text());
             self.advance();
             return match self.attribute_aliases.get(text) {
                 Some(attribute) => Ok(attribute.clone()),

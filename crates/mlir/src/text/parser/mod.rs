@@ -128,6 +128,10 @@ pub struct Parser<'a> {
     depth: usize,
     attribute_aliases: FxHashMap<&'a str, Attribute>,
     type_aliases: FxHashMap<&'a str, Type>,
+    /// For how many types and attributes aliases stand, by their spelling with `#` or `!`.
+    parts_of: FxHashMap<&'a str, usize>,
+    /// For how many the aliases stand that were used in what is being read.
+    parts: usize,
     /// Ops by their full names.
     ops: FxHashMap<&'a str, &'static OpDef>,
     /// Types by their spelling: programs write the same few types thousands of times.
@@ -162,6 +166,8 @@ impl<'a> Parser<'a> {
             depth: 0,
             attribute_aliases: FxHashMap::default(),
             type_aliases: FxHashMap::default(),
+            parts_of: FxHashMap::default(),
+            parts: 0,
             ops: FxHashMap::default(),
             types: FxHashMap::default(),
             names: FxHashSet::default(),

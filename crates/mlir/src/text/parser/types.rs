@@ -315,6 +315,7 @@ impl<'a> Parser<'a> {
         let span = self.here();
         let text = &self.token_text()[1..];
         let Some((namespace, mnemonic)) = self.dialect_symbol(text) else {
+            self.use_alias(self.token_text());
             self.advance();
             return match self.type_aliases.get(text) {
                 Some(ty) => Ok(ty.clone()),

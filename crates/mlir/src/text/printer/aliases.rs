@@ -1,9 +1,10 @@
 //! Aliases: names for locations, affine maps and whatever dialects ask for, defined at the top or the end of the text.
 
+use super::Printer;
 use super::types::LONG_TUPLE;
-use super::{LIMIT, Printer};
 use crate::attrs::{AttrKind, Attribute, LocationKind};
 use crate::ods::{ParamKind, Registry};
+use crate::text::MAX_PARTS;
 use crate::types::{Type, TypeKind};
 use rustc_hash::FxHashMap;
 
@@ -83,7 +84,7 @@ impl Collector {
 
     /// Starts to count anew, unless there were too many already.
     pub(super) fn next_op(&mut self) {
-        if self.visited <= LIMIT {
+        if self.visited <= MAX_PARTS {
             self.visited = 0;
         }
     }
@@ -91,7 +92,7 @@ impl Collector {
     /// Counts a type or attribute; false if there are too many, which cannot be written either.
     fn may_visit(&mut self) -> bool {
         self.visited += 1;
-        self.visited <= LIMIT
+        self.visited <= MAX_PARTS
     }
 
     /// Notes an attribute and those in it; returns how deep it nests aliases.

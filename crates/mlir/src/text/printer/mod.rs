@@ -15,6 +15,7 @@ pub use ops::print_module_op;
 use crate::attrs::{Attribute, Resource};
 use crate::diag::Diagnostic;
 use crate::ir::{Module, OpRef, Value};
+use crate::text::MAX_PARTS;
 use crate::types::Type;
 use aliases::{Aliases, Collector};
 use names::Names;
@@ -78,7 +79,7 @@ pub fn try_print_module(module: &Module, options: &PrintOptions) -> Result<Strin
         return Ok(printer.out);
     }
     let message =
-        format!("an op holds more than {LIMIT} types and attributes, counted as often as they would be written");
+        format!("an op holds more than {MAX_PARTS} types and attributes, counted as often as they would be written");
     Err(Diagnostic::error("print", message))
 }
 
@@ -158,10 +159,7 @@ pub struct Printer<'m> {
     limit: usize,
 }
 
-/// An op has at most so many types and attributes, counted as often as they are written.
-const LIMIT: usize = 1 << 22;
-
-/// The same for types and attributes in messages.
+/// Messages show at most so many types and attributes.
 const MESSAGE_LIMIT: usize = 1 << 16;
 
 impl<'m> Printer<'m> {
@@ -178,7 +176,7 @@ impl<'m> Printer<'m> {
             resources: Vec::new(),
             distinct: FxHashMap::default(),
             written: 0,
-            limit: LIMIT,
+            limit: MAX_PARTS,
         }
     }
 

@@ -1,0 +1,18 @@
+//! `trivial-dce`: removes ops that nothing uses.
+
+use mlir::pass::{Context, Pass};
+use mlir::rewrite::effects::is_dead;
+
+/// Removes ops that nothing uses.
+pub const PASS: Pass = Pass::on_any("trivial-dce", "Remove ops without effects whose results nothing uses", run);
+
+fn run(cx: &mut Context<'_>) {
+    cx.module.build_uses();
+    // Users before what they use.
+    for op in cx.module.post_order(cx.root).into_iter().rev() {
+        if op != cx.root && cx.module.is_attached(op) && is_dead(cx.module, op) {
+            cx.module.erase(op);
+            cx.statistics.count("dead-code", true);
+        }
+    }
+}
