@@ -178,7 +178,6 @@ impl<'a> Entries<'a> {
         };
         self.depth -= 1;
         self.notes.add(range, || format!("attribute {i}: {}", fields::text_of(&attribute)));
-        self.attributes[i].state = State::Done(attribute.clone());
         let parts = if attribute.as_location().is_some() { 1 } else { self.parts };
         self.leave(outer, parts, at)?;
         self.attributes[i].state = State::Done(attribute.clone(), parts);
@@ -204,7 +203,6 @@ impl<'a> Entries<'a> {
         };
         self.depth -= 1;
         self.notes.add(range, || format!("type {i}: {ty}"));
-        self.types[i].state = State::Done(ty.clone());
         let parts = self.parts;
         self.leave(outer, parts, at)?;
         self.types[i].state = State::Done(ty.clone(), parts);
