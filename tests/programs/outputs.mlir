@@ -4,14 +4,14 @@
 // RUN: not stablehlo-opt %s --test-no-such-pass -o %t.mlir
 // RUN: not stablehlo-opt %s --vhlo-legalize-to-stablehlo --stablehlo-refine-arguments='types=tensor<2xf32>' -o %t.mlir
 // RUN: FileCheck %s --input-file %t.mlir
-// RUN: not stablehlo-translate %s --deserialize 2>&1 | FileCheck %s --check-prefix=TEXT
+// RUN: not stablehlo-translate /dev/null --deserialize 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not stablo run %s --entry @f --timings %t.none/t.json 2>&1 | FileCheck %s --check-prefix=DIRECTORY
 // RUN: stablo run %s --entry @f --input random | FileCheck %s --check-prefix=RANDOM
 // RUN: not stablo run %s --entry @f --input zero 2>&1 | FileCheck %s --check-prefix=WORDS
 // RUN: not stablo run %s --entry @f 2>&1 | FileCheck %s --check-prefix=NONE
 
 // CHECK: func.func @f
-// TEXT: the input is no portable artifact: it does not start as bytecode does
+// EMPTY: the input is no portable artifact: it is empty
 // DIRECTORY: there is no such directory
 // RANDOM: {{0\.[0-9]*[1-9]}}
 // WORDS: an input is a .npy file, `dense<…>`, `zeros`, `iota` or `random`

@@ -24,8 +24,6 @@
 "x.y"() {a = 0 : i0} : () -> ()
 // CHECK: dense<> : tensor<0xi3>
 "x.y"() {a = dense<[]> : tensor<0xi3>} : () -> ()
-// CHECK: dense<> : tensor<0x!foo.str>
-"x.y"() {a = dense<[]> : tensor<0x!foo.str>} : () -> ()
 // CHECK: sparse<> : tensor<3xi32>
 "x.y"() {a = sparse<[], []> : tensor<3xi32>} : () -> ()
 // CHECK: sparse<0, 1> : tensor<3x3xi32>
@@ -34,8 +32,6 @@
 "x.y"() {a = sparse<[[0], [2]], 5> : tensor<3xi32>} : () -> ()
 // CHECK: sparse<[0, 2], [1, 5]> : tensor<3xi32>
 "x.y"() {a = sparse<[0, 2], [1, 5]> : tensor<3xi32>} : () -> ()
-// CHECK: sparse<{{\[}}[0, 1], [2, 1]], ["a", "b"]> : tensor<3x4x!foo.str>
-"x.y"() {a = sparse<[[0, 1], [2, 1]], ["a", "b"]> : tensor<3x4x!foo.str>} : () -> ()
 // CHECK: memref<2xf32, 1>
 "x.y"() {a = memref<2xf32, 1>} : () -> ()
 // CHECK: memref<2x3xf32>

@@ -20,8 +20,8 @@ pub struct InputFlags {
     #[arg(default_value = "-")]
     input: PathBuf,
     /// Treat the parts of the input between markers as separate files
-    #[arg(long, value_name = "MARKER", num_args = 0..=1, require_equals = true, default_missing_value = SEPARATOR, value_parser = marker)]
-    split_input_file: Option<Option<String>>,
+    #[arg(long, value_name = "MARKER", num_args = 0..=1, require_equals = true, default_missing_value = SEPARATOR)]
+    split_input_file: Option<String>,
     /// Check that the diagnostics are those that comments expect; with `only-expected`, others may appear, too
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     verify_diagnostics: Option<Checked>,
@@ -44,11 +44,11 @@ enum Checked {
 }
 
 /// What separates chunks; nothing for `false`.
-fn marker(text: &str) -> Result<Option<String>, String> {
+fn marker(text: &str) -> Option<&str> {
     match text {
-        "false" => Ok(None),
-        "true" | "" => Ok(Some(SEPARATOR.to_string())),
-        text => Ok(Some(text.to_string())),
+        "false" => None,
+        "true" | "" => Some(SEPARATOR),
+        text => Some(text),
     }
 }
 
@@ -89,7 +89,7 @@ impl InputFlags {
             diagnostics.iter().for_each(|d| io.report(render(d, None)));
         } else {
             let text = text(&bytes, &self.input)?;
-            let sources = match self.split_input_file.iter().flatten().next() {
+            let sources = match self.split_input_file.as_deref().and_then(marker) {
                 Some(marker) => split(&name, text, marker),
                 None => vec![Source::new(&*name, text)],
             };

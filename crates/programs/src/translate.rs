@@ -125,9 +125,8 @@ fn serialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
 /// Prints the program of an artifact.
 fn deserialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let bytes = options.input.read(io)?;
-    if !stablo::is_bytecode(&bytes) {
-        let found = if bytes.is_empty() { "it is empty" } else { "it does not start as bytecode does" };
-        return Err(Failure::input(format!("the input is no portable artifact: {found}")));
+    if bytes.is_empty() {
+        return Err(Failure::input("the input is no portable artifact: it is empty"));
     }
     if options.print_stablehlo_version {
         // On standard output also if the program goes to a file, and if it cannot be read.
