@@ -137,7 +137,7 @@ pub fn verify(module: &Module) -> Diagnostics {
     mlir::verify::verify(module, &VerifyOptions::default())
 }
 
-/// The text of a module as [`print`] gives it.
+/// The text of a module as [`print()`] gives it.
 ///
 /// # Errors
 /// Types or attributes that share parts are too long when written out.

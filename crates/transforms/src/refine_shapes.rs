@@ -150,7 +150,7 @@ impl Refiner<'_> {
         let name = self.rw.op(function).symbol_name().unwrap_or("").to_string();
         let why = if key.types != before.types || !key.constants.is_empty() && key.constants != before.constants {
             format!("calls of @{name} ask for different refinements: {}, and {}", show(before), show(key))
-        } else if self.running.contains(&function) && !self.has_static_results(function) {
+        } else if self.running.contains(&function) && !(key.constants.is_empty() && self.has_static_results(function)) {
             format!("@{name} calls itself, so it cannot be refined")
         } else {
             return true;
