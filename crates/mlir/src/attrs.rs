@@ -174,6 +174,9 @@ pub enum LocationKind {
 pub struct Dictionary(Vec<(Name, Attribute)>);
 
 impl Dictionary {
+    /// No attributes.
+    pub const EMPTY: Dictionary = Dictionary(Vec::new());
+
     /// Sorts `entries` by name.
     ///
     /// # Errors

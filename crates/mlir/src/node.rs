@@ -5,25 +5,23 @@
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A shared immutable value with its hash computed once, at construction.
+/// A shared immutable value with its hash, which is computed once, when first needed.
 pub struct Node<K>(Arc<Inner<K>>);
 
 struct Inner<K> {
-    hash: u64,
+    /// 0 until it is computed.
+    hash: AtomicU64,
     kind: K,
 }
 
-impl<K: Hash> Node<K> {
-    /// Shares `kind`, hashing it once.
-    pub fn new(kind: K) -> Node<K> {
-        let mut hasher = WordHasher(0xcbf2_9ce4_8422_2325);
-        kind.hash(&mut hasher);
-        Node(Arc::new(Inner { hash: hasher.finish(), kind }))
-    }
-}
-
 impl<K> Node<K> {
+    /// Shares `kind`.
+    pub fn new(kind: K) -> Node<K> {
+        Node(Arc::new(Inner { hash: AtomicU64::new(0), kind }))
+    }
+
     /// The value.
     pub fn kind(&self) -> &K {
         &self.0.kind
@@ -35,23 +33,43 @@ impl<K> Node<K> {
     }
 }
 
+impl<K: Hash> Node<K> {
+    #[inline]
+    fn hash(&self) -> u64 {
+        match self.0.hash.load(Ordering::Relaxed) {
+            0 => self.compute_hash(),
+            hash => hash,
+        }
+    }
+
+    /// Threads that do so at the same time find the same.
+    fn compute_hash(&self) -> u64 {
+        let mut hasher = WordHasher(0xcbf2_9ce4_8422_2325);
+        self.0.kind.hash(&mut hasher);
+        let hash = hasher.finish().max(1);
+        self.0.hash.store(hash, Ordering::Relaxed);
+        hash
+    }
+}
+
 impl<K> Clone for Node<K> {
     fn clone(&self) -> Self {
         Node(Arc::clone(&self.0))
     }
 }
 
-impl<K: PartialEq> PartialEq for Node<K> {
+impl<K: PartialEq + Hash> PartialEq for Node<K> {
+    #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.same(other) || (self.0.hash == other.0.hash && self.0.kind == other.0.kind)
+        self.same(other) || (self.hash() == other.hash() && self.0.kind == other.0.kind)
     }
 }
 
-impl<K: Eq> Eq for Node<K> {}
+impl<K: Eq + Hash> Eq for Node<K> {}
 
-impl<K> Hash for Node<K> {
+impl<K: Hash> Hash for Node<K> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.0.hash);
+        state.write_u64(self.hash());
     }
 }
 

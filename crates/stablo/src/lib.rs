@@ -94,9 +94,11 @@ pub fn parse_types(text: &str) -> Result<Vec<Type>, Diagnostics> {
 
 /// Reads a program as [`load`] does; one in VHLO, such as a portable artifact, becomes StableHLO.
 pub fn open(name: &str, bytes: Bytes, options: ParseOptions) -> ParseOutput {
+    // To search a text for the name is cheaper than to walk all ops.
+    let may_have_vhlo = is_bytecode(&bytes) || memchr::memmem::find(&bytes, vhlo::VHLO.namespace.as_bytes()).is_some();
     let mut output = load(name, bytes, options);
     let is_valid = !output.diagnostics.iter().any(|d| d.severity == Severity::Error);
-    if is_valid && has_vhlo(&output.module) {
+    if is_valid && may_have_vhlo && has_vhlo(&output.module) {
         output.diagnostics.extend(restore(&mut output.module).err().unwrap_or_default());
     }
     output

@@ -12,21 +12,37 @@ pub struct ReadError {
     pub message: String,
 }
 
+impl ReadError {
+    /// Boxed, so that results stay small: errors are rare.
+    #[cold]
+    pub(super) fn new(offset: usize, message: String) -> Box<ReadError> {
+        Box::new(ReadError { offset, message })
+    }
+}
+
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} (at byte {})", self.message, self.offset)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
 /// The result of reading.
-pub type Read<T> = Result<T, ReadError>;
+pub type Read<T> = Result<T, Box<ReadError>>;
 
 /// A position in a range of the file.
 #[derive(Clone)]
 pub(super) struct Cursor<'a> {
+    /// The file up to the end of the range.
     file: &'a [u8],
     pos: usize,
-    end: usize,
 }
 
 impl<'a> Cursor<'a> {
     /// Reads the range `range` of `file`, which it contains.
     pub(super) fn new(file: &'a [u8], range: Range<usize>) -> Cursor<'a> {
-        Cursor { file, pos: range.start, end: range.end.min(file.len()) }
+        Cursor { file: &file[..range.end.min(file.len())], pos: range.start }
     }
 
     pub(super) fn offset(&self) -> usize {
@@ -34,25 +50,29 @@ impl<'a> Cursor<'a> {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.pos >= self.end
+        self.pos >= self.file.len()
     }
 
     /// Number of bytes that are left.
     pub(super) fn remaining(&self) -> usize {
-        self.end - self.pos
+        self.file.len() - self.pos
     }
 
     /// An error at the current position.
+    #[cold]
     pub(super) fn error<T>(&self, message: impl Into<String>) -> Read<T> {
-        Err(ReadError { offset: self.pos, message: message.into() })
+        Err(ReadError::new(self.pos, message.into()))
     }
 
+    #[inline]
     pub(super) fn byte(&mut self) -> Read<u8> {
-        if self.is_empty() {
-            return self.error("a byte is missing: the data ends here");
+        match self.file.get(self.pos) {
+            Some(&byte) => {
+                self.pos += 1;
+                Ok(byte)
+            }
+            None => self.error("a byte is missing: the data ends here"),
         }
-        self.pos += 1;
-        Ok(self.file[self.pos - 1])
     }
 
     /// The range of the next `len` bytes.
@@ -73,20 +93,27 @@ impl<'a> Cursor<'a> {
     }
 
     /// An unsigned integer: the number of trailing zeros of the first byte tells how many bytes follow.
+    #[inline]
     pub(super) fn varint(&mut self) -> Read<u64> {
-        let first = self.byte()?;
-        if first & 1 == 1 {
-            return Ok(u64::from(first >> 1));
+        match self.byte()? {
+            first if first & 1 == 1 => Ok(u64::from(first >> 1)),
+            first => self.long_varint(first),
         }
+    }
+
+    /// An unsigned integer of more bytes than the first.
+    fn long_varint(&mut self, first: u8) -> Read<u64> {
         let more = if first == 0 { 8 } else { first.trailing_zeros() as usize };
         let bytes = self.bytes(more as u64)?;
-        let mut word = [0; 8];
-        word[..more].copy_from_slice(bytes);
-        let high = u64::from_le_bytes(word);
+        let high = match *bytes {
+            [byte] => u64::from(byte),
+            _ => bytes.iter().rev().fold(0, |high, &byte| high << 8 | u64::from(byte)),
+        };
         Ok(if first == 0 { high } else { (high << (7 - more)) | u64::from(first) >> (more + 1) })
     }
 
     /// An unsigned integer and the flag in its lowest bit.
+    #[inline]
     pub(super) fn varint_with_flag(&mut self) -> Read<(u64, bool)> {
         let value = self.varint()?;
         Ok((value >> 1, value & 1 == 1))
@@ -110,7 +137,7 @@ impl<'a> Cursor<'a> {
         let left = self.remaining();
         match usize::try_from(n) {
             Ok(n) if n <= left => Ok(n),
-            _ => Err(ReadError { offset: at, message: format!("{n} {what} are announced; {left} bytes are left") }),
+            _ => Err(ReadError::new(at, format!("{n} {what} are announced; {left} bytes are left"))),
         }
     }
 
@@ -123,7 +150,7 @@ impl<'a> Cursor<'a> {
 
     /// A string that ends with a zero byte.
     pub(super) fn zero_terminated(&mut self) -> Read<&'a [u8]> {
-        match memchr::memchr(0, &self.file[self.pos..self.end]) {
+        match memchr::memchr(0, &self.file[self.pos..]) {
             Some(len) => {
                 let bytes = self.bytes(len as u64)?;
                 self.pos += 1;
@@ -166,10 +193,7 @@ impl<'a> Cursor<'a> {
             (Some(found), range) if found == kind => Ok(range),
             (found, _) => {
                 let found = found.map_or("an unknown section", Section::name);
-                Err(ReadError {
-                    offset: at,
-                    message: format!("a section of {} must stand here; found {found}", kind.name()),
-                })
+                Err(ReadError::new(at, format!("a section of {} must stand here; found {found}", kind.name())))
             }
         }
     }
@@ -179,7 +203,7 @@ impl<'a> Cursor<'a> {
 pub(super) fn check_index(i: u64, len: usize, what: &str, at: usize) -> Read<usize> {
     match usize::try_from(i) {
         Ok(i) if i < len => Ok(i),
-        _ => Err(ReadError { offset: at, message: format!("{what} {i} does not exist; there are {len}") }),
+        _ => Err(ReadError::new(at, format!("{what} {i} does not exist; there are {len}"))),
     }
 }
 

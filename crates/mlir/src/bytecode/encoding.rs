@@ -150,7 +150,8 @@ impl DialectBytecode {
         true
     }
 
-    pub(super) fn read_attribute(&self, dialect: &str, entry: &mut EntryReader<'_, '_>) -> Read<Attribute> {
+    /// Reads an attribute of the dialect of that number.
+    pub(super) fn read_attribute(&self, dialect: usize, entry: &mut EntryReader<'_, '_>) -> Read<Attribute> {
         let at = entry.offset();
         let code = entry.varint()?;
         if let Some(custom) = &self.custom
@@ -159,15 +160,19 @@ impl DialectBytecode {
             return Ok(attribute);
         }
         let Some(encoding) = self.attributes.iter().find(|e| e.code == code) else {
-            let message = format!("{code} is the code of no attribute of {dialect}");
-            return Err(ReadError { offset: at, message });
+            let message = format!("{code} is the code of no attribute of {}", entry.dialect_name(dialect));
+            return Err(ReadError::new(at, message));
         };
-        let invalid = |message: String| ReadError { offset: at, message };
+        let invalid = |message: String| ReadError::new(at, message);
         match encoding.target {
             AttrTarget::Def(def) => {
                 let params = read_fields(encoding.fields, def.params.len(), entry)?;
                 if let Some(missing) = missing_param(def.params, &params) {
-                    return Err(invalid(format!("#{dialect}.{} lacks its parameter {missing}", def.mnemonic)));
+                    return Err(invalid(format!(
+                        "#{}.{} lacks its parameter {missing}",
+                        entry.dialect_name(dialect),
+                        def.mnemonic
+                    )));
                 }
                 def.verify.map_or(Ok(()), |verify| verify(&params)).map_err(invalid)?;
                 Ok(Attribute::dialect(def, params))
@@ -177,13 +182,16 @@ impl DialectBytecode {
                     read_fields(encoding.fields, 1, entry)?[0].as_ref().and_then(Attribute::as_i64).unwrap_or(-1);
                 match u64::try_from(value).ok().filter(|&v| def.spelling(v).is_some()) {
                     Some(value) => Ok(Attribute::enumeration(def, value)),
-                    None => Err(invalid(format!("{value} is no value of {dialect}.{}", def.mnemonic))),
+                    None => {
+                        Err(invalid(format!("{value} is no value of {}.{}", entry.dialect_name(dialect), def.mnemonic)))
+                    }
                 }
             }
         }
     }
 
-    pub(super) fn read_type(&self, dialect: &str, entry: &mut EntryReader<'_, '_>) -> Read<Type> {
+    /// Reads a type of the dialect of that number.
+    pub(super) fn read_type(&self, dialect: usize, entry: &mut EntryReader<'_, '_>) -> Read<Type> {
         let at = entry.offset();
         let code = entry.varint()?;
         if let Some(custom) = &self.custom
@@ -191,13 +199,17 @@ impl DialectBytecode {
         {
             return Ok(ty);
         }
-        let invalid = |message: String| ReadError { offset: at, message };
+        let invalid = |message: String| ReadError::new(at, message);
         let Some(encoding) = self.types.iter().find(|e| e.code == code) else {
-            return Err(invalid(format!("{code} is the code of no type of {dialect}")));
+            return Err(invalid(format!("{code} is the code of no type of {}", entry.dialect_name(dialect))));
         };
         let params = read_fields(encoding.fields, encoding.def.params.len(), entry)?;
         if let Some(missing) = missing_param(encoding.def.params, &params) {
-            return Err(invalid(format!("!{dialect}.{} lacks its parameter {missing}", encoding.def.mnemonic)));
+            return Err(invalid(format!(
+                "!{}.{} lacks its parameter {missing}",
+                entry.dialect_name(dialect),
+                encoding.def.mnemonic
+            )));
         }
         encoding.def.verify.map_or(Ok(()), |verify| verify(&params)).map_err(invalid)?;
         Ok(Type::dialect(encoding.def, params))
@@ -423,6 +435,10 @@ pub struct EntryReader<'r, 'a> {
 }
 
 impl EntryReader<'_, '_> {
+    fn dialect_name(&self, dialect: usize) -> &str {
+        &self.entries.dialects[dialect].name
+    }
+
     /// The version of the format.
     pub fn version(&self) -> u64 {
         self.entries.version()

@@ -12,6 +12,7 @@ use crate::ods::Registry;
 use crate::text::{MAX_NESTING, MAX_PARTS, parse_attribute, parse_type};
 use crate::types::Type;
 use numerics::Bytes;
+use std::fmt::Display;
 
 /// Strings: their number, their sizes from the last to the first, and their bytes from the first to the last.
 pub(super) fn read_strings<'a>(mut cursor: Cursor<'a>, notes: &Notes) -> Read<Vec<&'a [u8]>> {
@@ -34,10 +35,17 @@ pub(super) struct ReadDialect {
     bytecode: Option<&'static DialectBytecode>,
 }
 
-/// An attribute or type that is read when it is first used.
+/// Attributes or types, which are read when they are first used.
+struct Table<T> {
+    slots: Vec<Slot<T>>,
+    /// Where the bytes of the last one end.
+    end: usize,
+}
+
+/// The bytes of an entry reach from `start` to where those of the next begin.
 struct Slot<T> {
-    range: FileRange,
-    dialect: usize,
+    start: usize,
+    dialect: u32,
     encoded: bool,
     state: State<T>,
 }
@@ -46,7 +54,73 @@ enum State<T> {
     Unread,
     Reading,
     /// With the number of attributes and types that it holds, counted as often as they would be written.
-    Done(T, usize),
+    Done(T, u32),
+}
+
+impl<T> Table<T> {
+    fn new() -> Table<T> {
+        Table { slots: Vec::new(), end: 0 }
+    }
+
+    fn range(&self, i: usize) -> FileRange {
+        self.slots[i].start..self.slots.get(i + 1).map_or(self.end, |next| next.start)
+    }
+}
+
+/// What a table holds.
+trait Entry: Clone + Display {
+    const KIND: &'static str;
+    const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self>;
+    const PARSE: fn(&str, &'static Registry) -> Result<Self, Diagnostics>;
+
+    fn table<'e>(entries: &'e Entries<'_>) -> &'e Table<Self>;
+    fn table_mut<'e>(entries: &'e mut Entries<'_>) -> &'e mut Table<Self>;
+
+    /// Whether what it holds does not count as its parts.
+    fn is_whole(&self) -> bool {
+        false
+    }
+
+    /// As text, for notes.
+    fn text(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Entry for Attribute {
+    const KIND: &'static str = "attribute";
+    const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self> = DialectBytecode::read_attribute;
+    const PARSE: fn(&str, &'static Registry) -> Result<Self, Diagnostics> = parse_attribute;
+
+    fn table<'e>(entries: &'e Entries<'_>) -> &'e Table<Self> {
+        &entries.attributes
+    }
+
+    fn table_mut<'e>(entries: &'e mut Entries<'_>) -> &'e mut Table<Self> {
+        &mut entries.attributes
+    }
+
+    fn is_whole(&self) -> bool {
+        self.as_location().is_some()
+    }
+
+    fn text(&self) -> String {
+        fields::text_of(self)
+    }
+}
+
+impl Entry for Type {
+    const KIND: &'static str = "type";
+    const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self> = DialectBytecode::read_type;
+    const PARSE: fn(&str, &'static Registry) -> Result<Self, Diagnostics> = parse_type;
+
+    fn table<'e>(entries: &'e Entries<'_>) -> &'e Table<Self> {
+        &entries.types
+    }
+
+    fn table_mut<'e>(entries: &'e mut Entries<'_>) -> &'e mut Table<Self> {
+        &mut entries.types
+    }
 }
 
 /// The tables that ops, attributes and types refer to.
@@ -57,8 +131,8 @@ pub(super) struct Entries<'a> {
     pub(super) registry: &'static Registry,
     pub(super) strings: Vec<&'a [u8]>,
     pub(super) dialects: Vec<ReadDialect>,
-    attributes: Vec<Slot<Attribute>>,
-    types: Vec<Slot<Type>>,
+    attributes: Table<Attribute>,
+    types: Table<Type>,
     /// Strings among the attributes as names.
     names: Vec<Option<Name>>,
     pub(super) resources: Vec<Resource>,
@@ -83,8 +157,8 @@ impl<'a> Entries<'a> {
             registry,
             strings: Vec::new(),
             dialects: Vec::new(),
-            attributes: Vec::new(),
-            types: Vec::new(),
+            attributes: Table::new(),
+            types: Table::new(),
             names: Vec::new(),
             resources: Vec::new(),
             depth: 0,
@@ -118,8 +192,7 @@ impl<'a> Entries<'a> {
     /// The string of that number, which is text.
     pub(super) fn utf8(&self, number: u64, at: usize) -> Read<&'a str> {
         let string = self.string(number, at)?;
-        std::str::from_utf8(string)
-            .map_err(|_| ReadError { offset: at, message: format!("string {number} is not UTF-8") })
+        std::str::from_utf8(string).map_err(|_| ReadError::new(at, format!("string {number} is not UTF-8")))
     }
 
     /// The resource of that number.
@@ -129,7 +202,7 @@ impl<'a> Entries<'a> {
 
     /// The string attribute of that number as a name.
     pub(super) fn name(&mut self, number: u64, at: usize) -> Read<Name> {
-        let i = check_index(number, self.attributes.len(), "attribute", at)?;
+        let i = check_index(number, self.attributes.slots.len(), "attribute", at)?;
         if let Some(name) = &self.names[i] {
             return Ok(name.clone());
         }
@@ -137,8 +210,7 @@ impl<'a> Entries<'a> {
             Some(text) => text.into(),
             None => {
                 let attribute = self.attribute(number, at)?;
-                let not_text =
-                    || ReadError { offset: at, message: format!("a string must stand here; found {attribute}") };
+                let not_text = || ReadError::new(at, format!("a string must stand here; found {attribute}"));
                 attribute.as_str().ok_or_else(not_text)?.into()
             }
         };
@@ -148,139 +220,109 @@ impl<'a> Entries<'a> {
 
     /// The text of a string attribute that was not read yet: most are names, which need not become attributes.
     fn unread_string(&self, i: usize) -> Option<&'a str> {
-        let slot = &self.attributes[i];
+        let slot = &self.attributes.slots[i];
         let is_builtin = |bytecode: &DialectBytecode| std::ptr::eq(bytecode, &BUILTIN_BYTECODE);
         if !matches!(slot.state, State::Unread) || !slot.encoded {
             return None;
         }
-        self.dialects[slot.dialect].bytecode.filter(|bytecode| is_builtin(bytecode))?;
-        let mut cursor = Cursor::new(self.bytes, slot.range.clone());
+        self.dialects[slot.dialect as usize].bytecode.filter(|bytecode| is_builtin(bytecode))?;
+        let mut cursor = Cursor::new(self.bytes, self.attributes.range(i));
         let number = string_number(&mut cursor).ok().flatten().filter(|_| cursor.is_empty())?;
-        self.utf8(number, slot.range.start).ok()
+        self.utf8(number, slot.start).ok()
     }
 
     /// The attribute of that number.
     pub(super) fn attribute(&mut self, number: u64, at: usize) -> Read<Attribute> {
-        let i = check_index(number, self.attributes.len(), "attribute", at)?;
-        if let State::Done(attribute, parts) = &self.attributes[i].state {
-            self.parts = self.parts.saturating_add(*parts);
-            return Ok(attribute.clone());
-        }
-        let outer = std::mem::replace(&mut self.parts, 1);
-        self.enter(&self.attributes[i], at)?;
-        self.attributes[i].state = State::Reading;
-        let slot = &self.attributes[i];
-        let (range, dialect, encoded) = (slot.range.clone(), slot.dialect, slot.encoded);
-        let attribute = if encoded {
-            self.decode(range.clone(), dialect, DialectBytecode::read_attribute)?
-        } else {
-            self.parse(range.clone(), parse_attribute)?
-        };
-        self.depth -= 1;
-        self.notes.add(range, || format!("attribute {i}: {}", fields::text_of(&attribute)));
-        let parts = if attribute.as_location().is_some() { 1 } else { self.parts };
-        self.leave(outer, parts, at)?;
-        self.attributes[i].state = State::Done(attribute.clone(), parts);
-        Ok(attribute)
+        self.entry(number, at)
     }
 
     /// The type of that number.
     pub(super) fn ty(&mut self, number: u64, at: usize) -> Read<Type> {
-        let i = check_index(number, self.types.len(), "type", at)?;
-        if let State::Done(ty, parts) = &self.types[i].state {
-            self.parts = self.parts.saturating_add(*parts);
-            return Ok(ty.clone());
-        }
-        let outer = std::mem::replace(&mut self.parts, 1);
-        self.enter(&self.types[i], at)?;
-        self.types[i].state = State::Reading;
-        let slot = &self.types[i];
-        let (range, dialect, encoded) = (slot.range.clone(), slot.dialect, slot.encoded);
-        let ty = if encoded {
-            self.decode(range.clone(), dialect, DialectBytecode::read_type)?
-        } else {
-            self.parse(range.clone(), parse_type)?
-        };
-        self.depth -= 1;
-        self.notes.add(range, || format!("type {i}: {ty}"));
-        let parts = self.parts;
-        self.leave(outer, parts, at)?;
-        self.types[i].state = State::Done(ty.clone(), parts);
-        Ok(ty)
+        self.entry(number, at)
     }
 
-    /// Notes the entries that nothing refers to.
-    pub(super) fn note_unused(&self) {
-        fn note<T>(what: &str, slots: &[Slot<T>], notes: &Notes) {
-            for (number, slot) in slots.iter().enumerate().filter(|(_, slot)| matches!(slot.state, State::Unread)) {
-                notes.add(slot.range.clone(), || format!("{what} {number}, which nothing uses"));
+    fn entry<T: Entry>(&mut self, number: u64, at: usize) -> Read<T> {
+        let slots = &T::table(self).slots;
+        let i = check_index(number, slots.len(), T::KIND, at)?;
+        match &slots[i].state {
+            State::Done(value, parts) => {
+                let (value, parts) = (value.clone(), *parts);
+                self.parts = self.parts.saturating_add(parts as usize);
+                Ok(value)
             }
-        }
-        if self.notes.are_wanted() {
-            note("attribute", &self.attributes, &self.notes);
-            note("type", &self.types, &self.notes);
+            State::Unread => self.read_entry(i, at),
+            State::Reading => Err(ReadError::new(at, "an attribute or type contains itself".to_string())),
         }
     }
 
-    fn enter<T>(&self, slot: &Slot<T>, at: usize) -> Read<()> {
-        if matches!(slot.state, State::Reading) {
-            return Err(ReadError { offset: at, message: "an attribute or type contains itself".to_string() });
-        }
+    /// Reads the entry `i`, which is used at `at` for the first time.
+    fn read_entry<T: Entry>(&mut self, i: usize, at: usize) -> Read<T> {
         if self.depth >= MAX_NESTING {
-            let message = format!("nesting deeper than {MAX_NESTING} levels cannot be read");
-            return Err(ReadError { offset: at, message });
+            return Err(ReadError::new(at, format!("nesting deeper than {MAX_NESTING} levels cannot be read")));
         }
-        Ok(())
-    }
-
-    /// Goes on with what holds an attribute or type that was read.
-    fn leave(&mut self, outer: usize, parts: usize, at: usize) -> Read<()> {
-        self.parts = outer.saturating_add(parts);
+        let range = T::table(self).range(i);
+        let slot = &mut T::table_mut(self).slots[i];
+        slot.state = State::Reading;
+        let (dialect, encoded) = (slot.dialect as usize, slot.encoded);
+        let outer = std::mem::replace(&mut self.parts, 1);
+        self.depth += 1;
+        let value: T = if encoded { self.decode(range.clone(), dialect)? } else { self.parse(range.clone())? };
+        self.depth -= 1;
+        self.notes.add(range, || format!("{} {i}: {}", T::KIND, value.text()));
+        let parts = if value.is_whole() { 1 } else { self.parts };
         if parts > MAX_PARTS {
             let message = format!(
                 "an attribute or type holds more than {MAX_PARTS} others, counted as often as they would be written"
             );
-            return Err(ReadError { offset: at, message });
+            return Err(ReadError::new(at, message));
         }
-        Ok(())
-    }
-
-    /// Reads an entry with an encoding of its dialect.
-    pub(super) fn decode<T>(
-        &mut self,
-        range: FileRange,
-        dialect: usize,
-        read: fn(&DialectBytecode, &str, &mut EntryReader<'_, 'a>) -> Read<T>,
-    ) -> Read<T> {
-        self.depth += 1;
-        let name = self.dialects[dialect].name.clone();
-        let Some(bytecode) = self.dialects[dialect].bytecode else {
-            let message = format!("the dialect {name} has no encodings of attributes and types");
-            return Err(ReadError { offset: range.start, message });
-        };
-        let mut entry = EntryReader { cursor: Cursor::new(self.bytes, range), entries: self };
-        let value = read(bytecode, &name, &mut entry)?;
-        if !entry.cursor.is_empty() {
-            return entry
-                .error(format!("{} bytes are left after {name}'s attribute or type", entry.cursor.remaining()));
-        }
+        self.parts = outer.saturating_add(parts);
+        T::table_mut(self).slots[i].state = State::Done(value.clone(), parts as u32);
         Ok(value)
     }
 
+    /// Notes the entries that nothing refers to.
+    pub(super) fn note_unused(&self) {
+        fn note<T: Entry>(entries: &Entries<'_>) {
+            let table = T::table(entries);
+            let unused = table.slots.iter().enumerate().filter(|(_, slot)| matches!(slot.state, State::Unread));
+            for (i, _) in unused {
+                entries.notes.add(table.range(i), || format!("{} {i}, which nothing uses", T::KIND));
+            }
+        }
+        if self.notes.are_wanted() {
+            note::<Attribute>(self);
+            note::<Type>(self);
+        }
+    }
+
+    /// Reads an entry with an encoding of its dialect.
+    fn decode<T: Entry>(&mut self, range: FileRange, dialect: usize) -> Read<T> {
+        let ReadDialect { name, bytecode } = &self.dialects[dialect];
+        let Some(bytecode) = *bytecode else {
+            let message = format!("the dialect {name} has no encodings of attributes and types");
+            return Err(ReadError::new(range.start, message));
+        };
+        let mut entry = EntryReader { cursor: Cursor::new(self.bytes, range), entries: self };
+        let value = T::READ(bytecode, dialect, &mut entry)?;
+        match entry.cursor.remaining() {
+            0 => Ok(value),
+            left => {
+                let name = &entry.entries.dialects[dialect].name;
+                entry.error(format!("{left} bytes are left after {name}'s {}", T::KIND))
+            }
+        }
+    }
+
     /// Reads an entry that is text.
-    pub(super) fn parse<T>(
-        &mut self,
-        range: FileRange,
-        parse: fn(&str, &'static Registry) -> Result<T, Diagnostics>,
-    ) -> Read<T> {
-        self.depth += 1;
+    fn parse<T: Entry>(&mut self, range: FileRange) -> Read<T> {
         let offset = range.start;
         let text = Cursor::new(self.bytes, range).zero_terminated()?;
         let text = std::str::from_utf8(text)
-            .map_err(|_| ReadError { offset, message: "the text of an attribute or type is not UTF-8".to_string() })?;
-        parse(text, self.registry).map_err(|errors| {
+            .map_err(|_| ReadError::new(offset, "the text of an attribute or type is not UTF-8".to_string()))?;
+        T::PARSE(text, self.registry).map_err(|errors| {
             let why = errors.first().map_or("", |e| e.message.as_str());
-            ReadError { offset, message: format!("`{text}` cannot be read: {why}") }
+            ReadError::new(offset, format!("`{text}` cannot be read: {why}"))
         })
     }
 
@@ -354,43 +396,37 @@ impl<'a> Entries<'a> {
         let types = offsets.count("types")?;
         self.notes.add(at..offsets.offset(), || format!("{attributes} attributes, {types} types"));
         let mut data = Cursor::new(self.bytes, data);
-        while self.attributes.len() < attributes {
-            self.read_group("attribute", &mut offsets, &mut data, attributes, |e| &mut e.attributes)?;
-        }
-        self.names.resize(self.attributes.len(), None);
-        while self.types.len() < types {
-            self.read_group("type", &mut offsets, &mut data, types, |e| &mut e.types)?;
-        }
-        Ok(())
+        self.read_table::<Attribute>(attributes, &mut offsets, &mut data)?;
+        self.names.resize(attributes, None);
+        self.read_table::<Type>(types, &mut offsets, &mut data)
     }
 
-    fn read_group<T>(
-        &mut self,
-        what: &str,
-        offsets: &mut Cursor<'_>,
-        data: &mut Cursor<'_>,
-        total: usize,
-        table: for<'e> fn(&'e mut Entries<'a>) -> &'e mut Vec<Slot<T>>,
-    ) -> Read<()> {
-        let start = offsets.offset();
-        let dialect = offsets.index(self.dialects.len(), "dialect")?;
-        let at = offsets.offset();
-        let count = offsets.count("attributes or types")?;
-        let notes = self.notes.clone();
-        notes.add(start..offsets.offset(), || format!("{count} {what}s of {}", self.dialects[dialect].name));
-        let slots = table(self);
-        if count == 0 || slots.len() + count > total {
-            let message = format!("a group of {count}, where {} are left", total - slots.len());
-            return Err(ReadError { offset: at, message });
-        }
-        for _ in 0..count {
+    /// Where `total` attributes or types stand: their sizes, in groups of one dialect.
+    fn read_table<T: Entry>(&mut self, total: usize, offsets: &mut Cursor<'_>, data: &mut Cursor<'_>) -> Read<()> {
+        let kind = T::KIND;
+        let mut slots = Vec::with_capacity(total);
+        while slots.len() < total {
+            let start = offsets.offset();
+            let dialect = offsets.index(self.dialects.len(), "dialect")?;
             let at = offsets.offset();
-            let (size, encoded) = offsets.varint_with_flag()?;
-            notes.add(at..offsets.offset(), || {
-                format!("{what} {}: {size} bytes{}", slots.len(), if encoded { "" } else { " of text" })
-            });
-            slots.push(Slot { range: data.range(size)?, dialect, encoded, state: State::Unread });
+            let count = offsets.count("attributes or types")?;
+            let name = &self.dialects[dialect].name;
+            self.notes.add(start..offsets.offset(), || format!("{count} {kind}s of {name}"));
+            let left = total - slots.len();
+            if count == 0 || count > left {
+                return Err(ReadError::new(at, format!("a group of {count}, where {left} are left")));
+            }
+            for _ in 0..count {
+                let at = offsets.offset();
+                let (size, encoded) = offsets.varint_with_flag()?;
+                self.notes.add(at..offsets.offset(), || {
+                    format!("{kind} {}: {size} bytes{}", slots.len(), if encoded { "" } else { " of text" })
+                });
+                let range = data.range(size)?;
+                slots.push(Slot { start: range.start, dialect: dialect as u32, encoded, state: State::Unread });
+            }
         }
+        *T::table_mut(self) = Table { slots, end: data.offset() };
         Ok(())
     }
 }

@@ -44,6 +44,9 @@ pub struct ReadOutput {
     pub fields: Vec<FileField>,
 }
 
+/// About how many bytes a small op takes.
+const BYTES_OF_OP: usize = 8;
+
 /// Reads a module. Constants and resources share the bytes of `file`.
 pub fn read(file: &Bytes, registry: &'static Registry, options: ReadOptions) -> ReadOutput {
     let mut output = ReadOutput {
@@ -78,7 +81,7 @@ fn read_file(
     let bytes: &[u8] = file;
     let mut cursor = Cursor::new(bytes, 0..bytes.len());
     if cursor.bytes(4)? != MAGIC {
-        return Err(ReadError { offset: 0, message: "bytecode begins with `ML\\xefR`".to_string() });
+        return Err(ReadError::new(0, "bytecode begins with `ML\\xefR`".to_string()));
     }
     notes.add(0..4, || "bytecode".to_string());
     output.version = cursor.varint()?;
@@ -100,12 +103,12 @@ fn read_file(
         if let Some(kind) = kind
             && sections[kind as usize].replace(range).is_some()
         {
-            return Err(ReadError { offset: at, message: format!("there are two sections of {}", kind.name()) });
+            return Err(ReadError::new(at, format!("there are two sections of {}", kind.name())));
         }
     }
     let mut section = |kind: Section| match sections[kind as usize].take() {
         Some(range) => Ok(range),
-        None => Err(ReadError { offset: bytes.len(), message: format!("the section of {} is missing", kind.name()) }),
+        None => Err(ReadError::new(bytes.len(), format!("the section of {} is missing", kind.name()))),
     };
     let mut entries = Entries::new(file, bytes, output.version, registry, notes.clone());
     entries.strings = read_strings(Cursor::new(bytes, section(Section::Strings)?), notes)?;
@@ -120,6 +123,7 @@ fn read_file(
         entries.resources = resources::read(offsets, data, &mut entries)?;
     }
     let ir = section(Section::Ir)?;
+    output.module.reserve(ir.len() / BYTES_OF_OP);
     let mut reader = IrReader {
         module: &mut output.module,
         entries,
@@ -229,7 +233,7 @@ impl<'a> IrReader<'a, '_> {
     }
 
     /// Reads all regions of the ops on the stack. A frame at the end takes over the position of the one that it was read from.
-    fn regions(&mut self, stack: &mut Vec<Frame<'a>>, outer: Option<&mut Cursor<'a>>) -> Read<()> {
+    fn regions(&mut self, stack: &mut Vec<Box<Frame<'a>>>, outer: Option<&mut Cursor<'a>>) -> Read<()> {
         let mut outer = outer;
         while let Some(depth) = stack.len().checked_sub(1) {
             self.depth = depth + 1;
@@ -370,7 +374,7 @@ impl<'a> IrReader<'a, '_> {
         match location.as_location() {
             Some(crate::attrs::LocationKind::Unknown) => Ok(Loc::Unknown),
             Some(_) => Ok(Loc::Explicit(location, None)),
-            None => Err(ReadError { offset: at, message: format!("a location must stand here; found {location}") }),
+            None => Err(ReadError::new(at, format!("a location must stand here; found {location}"))),
         }
     }
 
@@ -392,7 +396,7 @@ impl<'a> IrReader<'a, '_> {
         cursor: &mut Cursor<'a>,
         blocks: &[BlockId],
         next_value: &mut usize,
-    ) -> Read<(OpId, Option<Frame<'a>>)> {
+    ) -> Read<(OpId, Option<Box<Frame<'a>>>)> {
         let at = cursor.offset();
         let name = cursor.index(self.op_names.len(), "op name")?;
         let (name, declared) = self.op_names[name].clone();
@@ -400,7 +404,7 @@ impl<'a> IrReader<'a, '_> {
             && !self.allow_unregistered
         {
             let message = format!("the op `{name}` is unknown (allowed by -allow-unregistered-dialect)");
-            return Err(ReadError { offset: at, message });
+            return Err(ReadError::new(at, message));
         }
         self.note(at, cursor, || format!("op {}", name.as_str()));
         let at = cursor.offset();
@@ -413,10 +417,7 @@ impl<'a> IrReader<'a, '_> {
             let number = cursor.varint()?;
             let attribute = self.entries.attribute(number, at)?;
             let Some(dictionary) = attribute.as_dictionary() else {
-                return Err(ReadError {
-                    offset: at,
-                    message: format!("a dictionary must stand here; found {attribute}"),
-                });
+                return Err(ReadError::new(at, format!("a dictionary must stand here; found {attribute}")));
             };
             self.note(at, cursor, || format!("attributes {}", fields::text_of(&attribute)));
             self.attributes(&mut parts, dictionary);
@@ -506,7 +507,7 @@ impl<'a> IrReader<'a, '_> {
         if isolated {
             self.scopes.push(Scope { values: Vec::new() });
         }
-        let frame = Frame {
+        let frame = Box::new(Frame {
             cursor,
             regions,
             next_region: 0,
@@ -517,7 +518,7 @@ impl<'a> IrReader<'a, '_> {
             isolated,
             scope_start: 0,
             next_value: 0,
-        };
+        });
         Ok((op, Some(frame)))
     }
 
@@ -563,7 +564,7 @@ impl<'a> IrReader<'a, '_> {
             OpName::Registered(def) => def,
             OpName::Unregistered(name) => {
                 let message = format!("the properties of the unknown op `{name}` cannot be read");
-                return Err(ReadError { offset: at, message });
+                return Err(ReadError::new(at, message));
             }
         };
         self.note(at, cursor, || format!("properties {index}"));
@@ -611,10 +612,7 @@ impl<'a> IrReader<'a, '_> {
             match scope.values.get(number).copied().flatten() {
                 Some(value) => self.module.set_operand(op, operand, value),
                 None => {
-                    return Err(ReadError {
-                        offset: at,
-                        message: format!("value {number} is used, but never defined"),
-                    });
+                    return Err(ReadError::new(at, format!("value {number} is used, but never defined")));
                 }
             }
         }
@@ -622,11 +620,3 @@ impl<'a> IrReader<'a, '_> {
         Ok(())
     }
 }
-
-impl std::fmt::Display for ReadError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} (at byte {})", self.message, self.offset)
-    }
-}
-
-impl std::error::Error for ReadError {}

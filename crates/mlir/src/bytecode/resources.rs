@@ -91,7 +91,7 @@ fn read_group<'a>(
             let len = blob.varint()?;
             blob.align(alignment.max(1))?;
             let Ok(alignment) = u32::try_from(alignment) else {
-                return Err(ReadError { offset: at, message: format!("the alignment {alignment} is too large") });
+                return Err(ReadError::new(at, format!("the alignment {alignment} is too large")));
             };
             let start = blob.offset();
             let data = blob.range(len)?;

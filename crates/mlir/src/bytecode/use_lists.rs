@@ -78,7 +78,7 @@ pub(super) fn keep(module: &mut Module, orders: Vec<(Value, ReadOrder)>) -> Read
         let read = uses.remove(&value).unwrap_or_default();
         let Some(list) = order.sort(&read) else {
             let message = format!("this is no order of the {} uses of the value", read.len());
-            return Err(ReadError { offset: order.at, message });
+            return Err(ReadError::new(order.at, message));
         };
         module.set_use_order(value, list);
     }

@@ -21,9 +21,9 @@ impl Module {
             operands: data.operands.iter().map(|v| *values.get(v).unwrap_or(v)).collect(),
             result_types: source.result_types().cloned().collect(),
             properties: data.properties.clone(),
-            attributes: data.attributes.clone(),
+            attributes: data.attributes().clone(),
             regions: copies,
-            successors: data.successors.iter().map(|b| *blocks.get(b).unwrap_or(b)).collect(),
+            successors: data.successors().iter().map(|b| *blocks.get(b).unwrap_or(b)).collect(),
             loc: data.loc.clone(),
         };
         let copy = self.create_op(parts);

@@ -53,7 +53,9 @@ impl Module {
         let data = &mut self.ops[op.index()];
         data.name = OpName::Registered(def);
         data.properties = properties;
-        data.attributes = attributes;
+        if data.rare.is_some() || !attributes.is_empty() {
+            data.rare_mut().attributes = attributes;
+        }
     }
 
     /// Moves an op before another.
@@ -70,7 +72,8 @@ impl Module {
         let mut stack = vec![op];
         while let Some(op) = stack.pop() {
             self.set_operands(op, []);
-            for region in std::mem::take(&mut self.ops[op.index()].regions) {
+            let rare = self.ops[op.index()].rare.as_mut();
+            for region in rare.map(|rare| std::mem::take(&mut rare.regions)).unwrap_or_default() {
                 for block in std::mem::take(&mut self.regions[region.index()].blocks) {
                     for inner in std::mem::take(&mut self.blocks[block.index()].ops) {
                         self.ops[inner.index()].parent = None;
@@ -127,7 +130,7 @@ impl Module {
 
     /// Puts a region, which belongs to no op, in the place of one that an op has.
     pub fn set_region(&mut self, op: OpId, index: usize, region: RegionId) {
-        let old = std::mem::replace(&mut self.ops[op.index()].regions[index], region);
+        let old = std::mem::replace(&mut self.ops[op.index()].rare_mut().regions[index], region);
         self.regions[old.index()].parent = None;
         self.regions[region.index()].parent = Some(op);
     }

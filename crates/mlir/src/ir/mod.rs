@@ -136,13 +136,38 @@ struct Operation {
     first_result: u32,
     num_results: u32,
     properties: SmallVec<[Option<Attribute>; 2]>,
-    attributes: Dictionary,
-    regions: SmallVec<[RegionId; 1]>,
-    successors: Vec<BlockId>,
+    rare: Option<Box<Rare>>,
     loc: Loc,
     parent: Option<BlockId>,
     /// About where in its block the op stands; `Module::position_in_block` searches from there.
     order: u32,
+}
+
+/// What most ops have nothing of.
+#[derive(Clone, Default)]
+struct Rare {
+    attributes: Dictionary,
+    regions: SmallVec<[RegionId; 1]>,
+    successors: Vec<BlockId>,
+}
+
+impl Operation {
+    fn attributes(&self) -> &Dictionary {
+        static NONE: Dictionary = Dictionary::EMPTY;
+        self.rare.as_ref().map_or(&NONE, |rare| &rare.attributes)
+    }
+
+    fn regions(&self) -> &[RegionId] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.regions)
+    }
+
+    fn successors(&self) -> &[BlockId] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.successors)
+    }
+
+    fn rare_mut(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
+    }
 }
 
 #[derive(Clone, Default)]
@@ -208,6 +233,12 @@ impl Module {
         module
     }
 
+    /// Makes room for about that many ops of one result.
+    pub(crate) fn reserve(&mut self, ops: usize) {
+        self.ops.reserve(ops);
+        self.values.reserve(ops);
+    }
+
     /// Makes `op`, which stands in no block, the top-level operation.
     pub fn set_top(&mut self, op: OpId) {
         self.top = op;
@@ -234,15 +265,15 @@ impl Module {
         if let OpName::Registered(def) = &parts.name {
             properties.resize(def.attributes.len(), None);
         }
+        let OpParts { attributes, regions, successors, .. } = parts;
+        let has_rare = !attributes.is_empty() || !regions.is_empty() || !successors.is_empty();
         self.ops.push(Operation {
             name: parts.name,
             operands: parts.operands,
             first_result,
             num_results,
             properties,
-            attributes: parts.attributes,
-            regions: parts.regions,
-            successors: parts.successors,
+            rare: has_rare.then(|| Box::new(Rare { attributes, regions, successors })),
             loc: parts.loc,
             parent: None,
             order: 0,
@@ -360,7 +391,7 @@ impl Module {
         };
         match slot {
             Some(slot) => self.set_property(op, slot, Some(value)),
-            None => self.ops[op.index()].attributes.set(name, value),
+            None => self.ops[op.index()].rare_mut().attributes.set(name, value),
         }
     }
 
@@ -373,7 +404,7 @@ impl Module {
         };
         match slot {
             Some(slot) => data.properties[slot].take(),
-            None => data.attributes.remove(name),
+            None => data.rare.as_mut()?.attributes.remove(name),
         }
     }
 

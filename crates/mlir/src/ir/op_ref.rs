@@ -147,7 +147,7 @@ impl<'m> OpRef<'m> {
 
     /// Attributes that are not declared.
     pub fn attributes(self) -> &'m Dictionary {
-        &self.data().attributes
+        self.data().attributes()
     }
 
     /// An attribute by name, inherent or not.
@@ -174,12 +174,12 @@ impl<'m> OpRef<'m> {
 
     /// Regions in order.
     pub fn regions(self) -> &'m [RegionId] {
-        &self.data().regions
+        self.data().regions()
     }
 
     /// Successor blocks.
     pub fn successors(self) -> &'m [BlockId] {
-        &self.data().successors
+        self.data().successors()
     }
 
     /// The block that this op stands in.

@@ -157,6 +157,11 @@ static CLASSES: [u8; 256] = {
     classes
 };
 
+/// How many letters, digits and other characters of words `text` starts with.
+pub(super) fn word_length(text: &[u8]) -> usize {
+    length_of(class::WORD, text)
+}
+
 /// How many bytes of a class `text` starts with.
 fn length_of(class: u8, text: &[u8]) -> usize {
     text.iter().position(|&byte| CLASSES[usize::from(byte)] & class == 0).unwrap_or(text.len())

@@ -5,7 +5,7 @@ use crate::diag::Span;
 use crate::ir::{BlockId, RegionId};
 use crate::ods::OpDef;
 use crate::types::Type;
-use smallvec::{SmallVec, smallvec};
+use smallvec::{Array, SmallVec};
 
 /// Types in a list of the syntax; few, so that they need no allocation.
 pub type TypeList = SmallVec<[Type; 2]>;
@@ -50,21 +50,29 @@ pub struct OpState {
     pub successors: Vec<BlockId>,
 }
 
+/// A list of `count` equal things.
+fn repeat<A: Array>(count: usize, make: impl FnMut() -> A::Item) -> SmallVec<A> {
+    let mut list = SmallVec::new();
+    list.resize_with(count, make);
+    list
+}
+
 impl OpState {
     /// An op of that declaration with nothing filled in.
+    #[inline]
     pub fn new(def: &'static OpDef, span: Span) -> OpState {
         OpState {
             def,
             span,
-            operands: smallvec![OperandList::new(); def.operands.len()],
+            operands: repeat(def.operands.len(), OperandList::new),
             all_operands: None,
             all_operand_types: None,
             all_result_types: None,
-            operand_types: smallvec![None; def.operands.len()],
-            result_types: smallvec![None; def.results.len()],
-            properties: smallvec![None; def.attributes.len()],
+            operand_types: repeat(def.operands.len(), || None),
+            result_types: repeat(def.results.len(), || None),
+            properties: repeat(def.attributes.len(), || None),
             attributes: Vec::new(),
-            regions: smallvec![SmallVec::new(); def.regions.len()],
+            regions: repeat(def.regions.len(), SmallVec::new),
             successors: Vec::new(),
         }
     }

@@ -9,6 +9,9 @@ use std::thread::{Builder, Scope, ScopedJoinHandle};
 /// Aliases of fewer bytes at the end of a text are not worth a thread.
 const WORTH_A_THREAD: usize = 16 << 10;
 
+/// About how many bytes a line takes that defines an alias.
+const BYTES_OF_ALIAS: usize = 48;
+
 /// As much as a program has: nesting is limited for that.
 const STACK_SIZE: usize = 8 << 20;
 
@@ -93,6 +96,7 @@ impl<'a> Parser<'a> {
         tail.attribute_aliases = self.attribute_aliases.clone();
         tail.type_aliases = self.type_aliases.clone();
         tail.parts_of = self.parts_of.clone();
+        tail.attribute_aliases.reserve((self.text.len() - start) / BYTES_OF_ALIAS);
         let read = move || {
             tail.jump(start);
             while tail.token.kind == Kind::Hash && tail.attribute_alias().is_ok() {}
@@ -120,15 +124,9 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Where the last lines of a text start that begin with `#`.
+/// Where the lines after the last op at the top of a text start, if that ends with a bracket at the start of a line.
 fn start_of_aliases(text: &[u8]) -> usize {
-    let mut start = text.len();
-    while start > 0 {
-        let line = memchr::memrchr(b'\n', &text[..start - 1]).map_or(0, |newline| newline + 1);
-        if text[line] != b'#' {
-            break;
-        }
-        start = line;
-    }
-    start
+    let starts_line = |&at: &usize| at == 0 || text[at - 1] == b'\n';
+    let end = memchr::memrchr_iter(b'}', text).find(starts_line).unwrap_or(text.len());
+    memchr::memchr(b'\n', &text[end..]).map_or(text.len(), |newline| end + newline + 1)
 }

@@ -41,6 +41,9 @@ pub type Parsed<T> = Result<T, ParseFailed>;
 /// Regions, attributes, types and locations nest at most this deep.
 pub const MAX_NESTING: usize = 256;
 
+/// About how many bytes of text an op takes.
+const BYTES_OF_OP: usize = 64;
+
 /// After so many errors the parser gives up.
 const MAX_ERRORS: usize = 100;
 
@@ -71,6 +74,8 @@ pub fn parse(source: Arc<Source>, registry: &'static Registry, options: ParseOpt
         return ParseOutput { module: Module::new(registry), diagnostics };
     }
     let mut module = Module::new(registry);
+    let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    module.reserve(lines.min(text.len() / BYTES_OF_OP));
     module.set_source(source.clone());
     let top = module.top().id();
     module.set_loc(top, Loc::Explicit(source.start_location(), None));
@@ -222,6 +227,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Whether the current token is this keyword or punctuation.
+    #[inline]
     pub fn at(&self, token: &str) -> bool {
         match (self.token.kind, token.as_bytes()) {
             (Kind::Punct(found), &[c]) => found == c,
@@ -233,6 +239,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads this keyword or punctuation if it comes next.
+    #[inline]
     pub fn eat(&mut self, token: &str) -> bool {
         let found = self.at(token);
         if found {
@@ -245,8 +252,14 @@ impl<'a> Parser<'a> {
     ///
     /// # Errors
     /// If something else comes next.
+    #[inline]
     pub fn expect(&mut self, token: &str) -> Parsed<()> {
-        if self.eat(token) { Ok(()) } else { self.unexpected(&format!("`{token}`")) }
+        if self.eat(token) { Ok(()) } else { self.unexpected_token(token) }
+    }
+
+    #[cold]
+    fn unexpected_token(&mut self, expected: &str) -> Parsed<()> {
+        self.unexpected(&format!("`{expected}`"))
     }
 
     fn at_punct(&self, c: u8) -> bool {
@@ -262,12 +275,7 @@ impl<'a> Parser<'a> {
     }
 
     fn expect_punct(&mut self, c: u8) -> Parsed<()> {
-        if self.eat_punct(c) { Ok(()) } else { self.unexpected_punct(c) }
-    }
-
-    #[cold]
-    fn unexpected_punct(&mut self, expected: u8) -> Parsed<()> {
-        self.unexpected(&format!("`{}`", expected as char))
+        if self.eat_punct(c) { Ok(()) } else { self.unexpected_token(std::str::from_utf8(&[c]).unwrap_or_default()) }
     }
 
     /// Reads a word if one comes next.

@@ -324,16 +324,16 @@ impl<'a> Parser<'a> {
             Assembly::Custom { parse, .. } => parse(self, &mut state)?,
             Assembly::Format(_) => self.format(&mut state)?,
         }
-        self.build(state)
+        self.build(&mut state)
     }
 
     /// Makes the op that `state` describes; types that the syntax does not write follow from the declaration.
-    fn build(&mut self, mut state: OpState) -> Parsed<OpId> {
+    fn build(&mut self, state: &mut OpState) -> Parsed<OpId> {
         let def = state.def;
         if let Some(all) = state.all_operands.take() {
             let segments = state.properties.iter().zip(def.attributes).find(|(_, s)| s.name == "operandSegmentSizes");
             let segments = segments.and_then(|(value, _)| value.as_ref()?.as_int_array()).map(<[i64]>::to_vec);
-            self.deal_operands(all, segments.as_deref(), &mut state)?;
+            self.deal_operands(all, segments.as_deref(), state)?;
         }
         if def.has_trait(&Trait::AttrSizedOperandSegments)
             && let Some(slot) = def.attribute_index("operandSegmentSizes")
@@ -343,16 +343,16 @@ impl<'a> Parser<'a> {
             state.properties[slot] = Some(value.into());
         }
         let mut parts = OpParts::new(OpName::Registered(def), Loc::Source(state.span));
-        self.resolve_operands(&state, &mut parts.operands)?;
-        let types_are_known = self.state_result_types(&state, parts.operands.first(), &mut parts.result_types);
+        self.resolve_operands(state, &mut parts.operands)?;
+        let types_are_known = self.state_result_types(state, parts.operands.first(), &mut parts.result_types);
         if !types_are_known {
             parts.result_types.clear();
         }
-        parts.regions.extend(state.regions.into_iter().flatten());
-        parts.successors = state.successors;
-        parts.properties = state.properties;
+        parts.regions.extend(state.regions.iter().flatten().copied());
+        parts.successors = std::mem::take(&mut state.successors);
+        parts.properties = std::mem::take(&mut state.properties);
         if !state.attributes.is_empty() {
-            parts.attributes = match Dictionary::new(state.attributes) {
+            parts.attributes = match Dictionary::new(std::mem::take(&mut state.attributes)) {
                 Ok(dictionary) => dictionary,
                 Err(name) => return self.error_at(state.span, format!("the attribute `{name}` is given twice")),
             };

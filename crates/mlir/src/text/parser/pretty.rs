@@ -52,6 +52,7 @@ impl<'a> Parser<'a> {
                 self.set_types(*inputs, input_types, state)?;
                 self.set_types(*results, result_types, state)
             }
+            Directive::AttrDict if !self.at_punct(b'{') => Ok(()),
             Directive::AttrDict => self.checked_attr_dict(state, Self::optional_attr_dict),
             Directive::AttrDictWithKeyword => self.checked_attr_dict(state, Self::optional_attr_dict_with_keyword),
             Directive::Custom(name, args) => {

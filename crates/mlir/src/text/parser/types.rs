@@ -3,6 +3,7 @@
 use super::{Kind, Parsed, Parser};
 use crate::attrs::{AttrKind, Attribute};
 use crate::text::TypeList;
+use crate::text::lexer::word_length;
 use crate::types::{DYNAMIC, FloatKind, Signedness, TensorType, Type, TypeKind};
 use smallvec::smallvec;
 
@@ -113,8 +114,14 @@ impl<'a> Parser<'a> {
     fn bracketed_spelling(&self) -> Option<&'a str> {
         let start = self.token.span.start as usize;
         let bytes = self.text.as_bytes();
+        let open = self.token.span.end as usize;
+        // Most often there is only a word in the brackets: sizes and an element type.
+        let close = open + 1 + word_length(bytes.get(open + 1..)?);
+        if bytes[open] == b'<' && bytes.get(close) == Some(&b'>') {
+            return Some(&self.text[start..=close]);
+        }
         let mut depth = 0usize;
-        for (i, &b) in (self.token.span.end as usize..).zip(&bytes[self.token.span.end as usize..]) {
+        for (i, &b) in (open..).zip(&bytes[open..]) {
             match b {
                 b'<' => depth += 1,
                 b'>' if depth <= 1 => return (depth == 1).then(|| &self.text[start..=i]),
