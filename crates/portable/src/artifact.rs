@@ -1,10 +1,12 @@
 //! Artifacts: VHLO in bytecode, with the version in the name of the producer.
 
-use crate::{Foreign, from_vhlo, to_version, to_vhlo};
-use mlir::Module;
-use mlir::bytecode::{Encoded, ReadOptions, WriteOptions, is_bytecode, read, write};
+use crate::convert::Outcome;
+use crate::{Foreign, from_vhlo, ops, to_version, to_vhlo, types, versions};
+use mlir::builtin::ModuleOp;
+use mlir::bytecode::{Convert, Encoded, ReadOptions, WriteOptions, is_bytecode, read, read_converted, write};
 use mlir::diag::{Diagnostic, Diagnostics, Severity};
 use mlir::ods::Registry;
+use mlir::{Module, OpId, Type};
 use numerics::Bytes;
 use vhlo::{CompatibilityRequirement, Version};
 
@@ -69,6 +71,9 @@ pub fn serialize(module: &Module, options: SerializeOptions) -> Result<Encoded, 
 /// # Errors
 /// What is wrong with it.
 pub fn deserialize(bytes: &Bytes, registry: &'static Registry) -> Result<Module, Diagnostics> {
+    if let Some(module) = read_program(bytes, registry) {
+        return Ok(module);
+    }
     let output = read(bytes, registry, ReadOptions::default());
     if output.diagnostics.iter().any(|d| d.severity == Severity::Error) {
         return Err(output.diagnostics);
@@ -85,6 +90,40 @@ pub fn restore(module: &mut Module) -> Result<(), Diagnostics> {
     let root = module.top().id();
     to_version(module, root, Version::CURRENT)?;
     from_vhlo(module, root).map_err(|error| vec![error])
+}
+
+/// Reads an artifact as a program at once; none if something is wrong with it or cannot be converted alone, which [`read`] and
+/// [`restore`] tell.
+pub fn read_program(bytes: &Bytes, registry: &'static Registry) -> Option<Module> {
+    artifact_version(bytes)?;
+    read_converted(bytes, registry, &mut Restoring)
+}
+
+/// Turns VHLO of any version into a program.
+struct Restoring;
+
+impl Convert for Restoring {
+    fn ty(&mut self, ty: &Type) -> Option<Type> {
+        types::from_vhlo(ty)
+    }
+
+    fn op(&mut self, module: &mut Module, op: OpId) -> Option<bool> {
+        if module.op(op).is(ModuleOp::DEF) {
+            return Some(true);
+        }
+        let mut is_current = true;
+        match versions::convert(module.op(op), Version::CURRENT).ok()? {
+            Outcome::Foreign => return None,
+            Outcome::Same => {}
+            Outcome::Becomes(newer) => {
+                is_current = false;
+                newer.apply(module, op);
+            }
+        }
+        let Outcome::Becomes(restated) = ops::from_vhlo(module.op(op)).ok()? else { return None };
+        restated.apply(module, op);
+        Some(is_current)
+    }
 }
 
 /// The version that an artifact says it was written for.

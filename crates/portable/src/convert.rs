@@ -71,7 +71,6 @@ fn remedy(foreign: Foreign) -> &'static str {
 }
 
 /// What an op becomes.
-#[derive(Clone)]
 pub(crate) struct Restated {
     pub def: &'static OpDef,
     pub properties: SmallVec<[Option<Attribute>; 2]>,
@@ -94,6 +93,11 @@ impl Restated {
     /// An inherent attribute.
     pub fn get(&self, name: &str) -> Option<&Attribute> {
         self.properties.get(self.def.attribute_index(name)?)?.as_ref()
+    }
+
+    /// Makes an op this one.
+    pub fn apply(self, module: &mut Module, op: OpId) {
+        module.restate(op, self.def, self.properties, self.attributes);
     }
 
     /// Gives the inherent attributes that are absent the values that their absence stands for.
@@ -156,7 +160,7 @@ impl Conversion<'_> {
             match outcome {
                 Outcome::Becomes(restated) => {
                     changed.push(id);
-                    module.restate(id, restated.def, restated.properties, restated.attributes);
+                    restated.apply(module, id);
                 }
                 _ if module.op(id).is(ModuleOp::DEF) => {}
                 _ if self.foreign == Foreign::Keep => {

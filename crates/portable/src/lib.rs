@@ -15,7 +15,7 @@ pub mod passes;
 mod types;
 mod versions;
 
-pub use artifact::{SerializeOptions, artifact_version, deserialize, restore, serialize, target_version};
+pub use artifact::{SerializeOptions, artifact_version, deserialize, read_program, restore, serialize, target_version};
 pub use convert::{Foreign, Refusal};
 pub use exported::Exported;
 pub use versions::oldest_version;
@@ -68,9 +68,8 @@ fn explain(refusal: Refusal, version: Version) -> Refusal {
 /// The first op that is not valid VHLO of the current version. The module is of no use then.
 pub fn from_vhlo(module: &mut Module, root: OpId) -> Result<(), Diagnostic> {
     module.forget_use_orders();
-    let mut restorer = ops::Restorer::default();
-    let mut op = |op: mlir::OpRef<'_>| restorer.restore(op);
-    Conversion { op: &mut op, ty: &types::from_vhlo, all_types: true, foreign: Foreign::Keep }.run(module, root)?;
+    Conversion { op: &mut ops::from_vhlo, ty: &types::from_vhlo, all_types: true, foreign: Foreign::Keep }
+        .run(module, root)?;
     convert::remove_idle_casts(module, root);
     Ok(())
 }

@@ -9,10 +9,8 @@ use hlo::attrs::CHANNEL_HANDLE;
 use mlir::attrs::AttrKind;
 use mlir::ods::{AttrConstraint, AttrDef, AttrSlot, OpDef, ParamDef, ParamKind, Presence};
 use mlir::{Attribute, OpRef, Type};
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
 use side_dialects::func::{CallOp, FuncOp, ReturnOp};
-use smallvec::SmallVec;
-use std::hash::{Hash, Hasher};
 use std::sync::LazyLock;
 use vhlo::attrs as portable;
 use vhlo::enums::API_VERSION;
@@ -100,53 +98,14 @@ fn slot_to_vhlo(slot: &AttrSlot, value: &Attribute, foreign: Foreign) -> Option<
     }
 }
 
-/// Turns ops of VHLO of the current version into ops of programs. Programs hold the same few thousands of times, so it remembers
-/// what became of each.
-#[derive(Default)]
-pub(crate) struct Restorer {
-    /// By the hash of what decides it.
-    known: FxHashMap<u64, Known>,
-}
-
-/// What became of an op without other attributes.
-struct Known {
-    from: &'static OpDef,
-    in_function: bool,
-    properties: SmallVec<[Option<Attribute>; 2]>,
-    restated: Restated,
-}
-
-impl Restorer {
-    /// The op of a program that an op becomes.
-    pub fn restore(&mut self, op: OpRef<'_>) -> Result<Outcome, Refusal> {
-        let Some(from) = op.def().filter(|def| def.dialect() == VHLO.namespace) else { return Ok(Outcome::Foreign) };
-        if !op.attributes().is_empty() {
-            return from_vhlo(op, from).map(Outcome::Becomes);
-        }
-        // Where it stands matters for what ends a region.
-        let in_function = op.num_results() == 0 && ends_function(op);
-        let mut hasher = FxHasher::default();
-        (std::ptr::from_ref(from), in_function, op.properties()).hash(&mut hasher);
-        let hash = hasher.finish();
-        let is_same = |k: &&Known| {
-            std::ptr::eq(k.from, from) && k.in_function == in_function && k.properties[..] == *op.properties()
-        };
-        if let Some(known) = self.known.get(&hash).filter(is_same) {
-            return Ok(Outcome::Becomes(known.restated.clone()));
-        }
-        let restated = from_vhlo(op, from)?;
-        let known = Known { from, in_function, properties: op.properties().into(), restated: restated.clone() };
-        self.known.insert(hash, known);
-        Ok(Outcome::Becomes(restated))
-    }
-}
-
 /// Whether an op stands in a function.
 fn ends_function(op: OpRef<'_>) -> bool {
     op.parent().is_some_and(|p| p.is(FuncOp::DEF) || p.name().starts_with("vhlo.func_v"))
 }
 
-fn from_vhlo(op: OpRef<'_>, from: &'static OpDef) -> Result<Restated, Refusal> {
+/// The op of a program that an op of VHLO of the current version becomes.
+pub(crate) fn from_vhlo(op: OpRef<'_>) -> Result<Outcome, Refusal> {
+    let Some(from) = op.def().filter(|def| def.dialect() == VHLO.namespace) else { return Ok(Outcome::Foreign) };
     if versioned(from).is_none_or(|op| op.until.is_some()) {
         let message = format!("it is not an op of version {}; --vhlo-to-version makes it one", Version::CURRENT);
         return Err(Refusal::new(message));
@@ -176,7 +135,7 @@ fn from_vhlo(op: OpRef<'_>, from: &'static OpDef) -> Result<Restated, Refusal> {
     for (name, value) in op.attributes().iter() {
         restated.set(name, attributes::from_vhlo(value).ok_or_else(|| refuse(name, value))?);
     }
-    Ok(restated)
+    Ok(Outcome::Becomes(restated))
 }
 
 /// The op of a program with that name in VHLO. What ends a function is another op than what ends other regions.

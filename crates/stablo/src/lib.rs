@@ -68,7 +68,7 @@ pub fn load(name: &str, bytes: Bytes, options: ParseOptions) -> ParseOutput {
         let read = read_bytecode(&bytes, options);
         return ParseOutput { module: read.module, diagnostics: read.diagnostics };
     }
-    if let Some(module) = Exported::read(&bytes).and_then(|exported| bytes.slice(exported.module)) {
+    if let Some(module) = exported_module(&bytes) {
         return load(name, module, options);
     }
     match std::str::from_utf8(&bytes) {
@@ -94,14 +94,23 @@ pub fn parse_types(text: &str) -> Result<Vec<Type>, Diagnostics> {
 
 /// Reads a program as [`load`] does; one in VHLO, such as a portable artifact, becomes StableHLO.
 pub fn open(name: &str, bytes: Bytes, options: ParseOptions) -> ParseOutput {
+    let artifact = if is_bytecode(&bytes) { Some(bytes.clone()) } else { exported_module(&bytes) };
+    if let Some(module) = artifact.as_ref().and_then(|artifact| portable::read_program(artifact, registry())) {
+        return ParseOutput { module, diagnostics: Vec::new() };
+    }
     // To search a text for the name is cheaper than to walk all ops.
-    let may_have_vhlo = is_bytecode(&bytes) || memchr::memmem::find(&bytes, vhlo::VHLO.namespace.as_bytes()).is_some();
+    let may_have_vhlo = artifact.is_some() || memchr::memmem::find(&bytes, vhlo::VHLO.namespace.as_bytes()).is_some();
     let mut output = load(name, bytes, options);
     let is_valid = !output.diagnostics.iter().any(|d| d.severity == Severity::Error);
     if is_valid && may_have_vhlo && has_vhlo(&output.module) {
         output.diagnostics.extend(restore(&mut output.module).err().unwrap_or_default());
     }
     output
+}
+
+/// The bytecode in what `jax.export` wrote.
+fn exported_module(bytes: &Bytes) -> Option<Bytes> {
+    Exported::read(bytes).and_then(|exported| bytes.slice(exported.module))
 }
 
 /// Reads bytecode. An error in an artifact of a newer version says so.

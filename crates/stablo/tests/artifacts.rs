@@ -36,7 +36,11 @@ fn examples_come_back_from_every_version() {
             let Ok(artifact) = artifact else { continue };
             let bytes = artifact.to_vec();
             assert_eq!(stablo::artifact_version(&bytes), Some(target));
-            let output = stablo::open("artifact", Bytes::from(bytes), ParseOptions::default());
+            let bytes = Bytes::from(bytes);
+            let mut in_steps = stablo::load("artifact", bytes.clone(), ParseOptions::default());
+            stablo::restore(&mut in_steps.module).unwrap();
+            assert!(stablo::print(&in_steps.module, &print) == text, "{} at {target} in steps", path.display());
+            let output = stablo::open("artifact", bytes, ParseOptions::default());
             assert!(output.diagnostics.is_empty(), "{target}: {:?}", output.diagnostics);
             assert!(stablo::verify(&output.module).is_empty());
             assert!(stablo::print(&output.module, &print) == text, "{} at {target} is another program", path.display());

@@ -1,7 +1,7 @@
 //! MLIR bytecode: the binary form of modules, which portable artifacts are written in.
 //!
 //! Source: MLIR, "MLIR Bytecode Format". [`read`] makes a module from shared bytes, which large constants and resources keep
-//! using where they lie; [`write()`] makes the bytes, identical to those that upstream writes for the same module.
+//! using where they lie; [`read_converted`] makes another of it on the way; [`write()`] makes the bytes, identical to those that upstream writes for the same module.
 //!
 //! A dialect says how its attributes and types are written in a [`DialectBytecode`] (`ods::Dialect::bytecode`): tables of
 //! codes and fields, which one loop reads for writing and another for reading. What a table cannot say is a pair of functions.
@@ -28,7 +28,7 @@ pub use encoding::{
     AttrEncoding, AttrTarget, CustomEncodings, DialectBytecode, EntryReader, EntryWriter, Field, TypeEncoding, always,
 };
 pub use fields::FileField;
-pub use reader::{ReadOptions, ReadOutput, read};
+pub use reader::{Convert, ReadOptions, ReadOutput, read, read_converted};
 pub use writer::{WriteOptions, write};
 
 /// The first four bytes of bytecode.

@@ -12,8 +12,9 @@ use crate::diag::{Diagnostic, Diagnostics};
 use crate::ir::{BlockId, Loc, Module, OpId, OpName, OpParts, RegionId, Value};
 use crate::ods::{OpDef, Registry};
 use crate::text::MAX_NESTING;
-use crate::types::TypeKind;
+use crate::types::{Type, TypeKind};
 use numerics::Bytes;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -44,22 +45,25 @@ pub struct ReadOutput {
     pub fields: Vec<FileField>,
 }
 
+/// Turns types and ops into others while they are read.
+pub trait Convert {
+    /// The type that takes the place of one; none if there is none.
+    fn ty(&mut self, ty: &Type) -> Option<Type>;
+
+    /// Converts an op, which stands in its block, but its regions are not read yet; the types of its values are converted. Whether
+    /// all ops of that name and with those properties that have results, but neither regions nor other attributes, become the same;
+    /// none if nothing can take its place.
+    fn op(&mut self, module: &mut Module, op: OpId) -> Option<bool>;
+}
+
 /// About how many bytes a small op takes.
 const BYTES_OF_OP: usize = 8;
 
 /// Reads a module. Constants and resources share the bytes of `file`.
 pub fn read(file: &Bytes, registry: &'static Registry, options: ReadOptions) -> ReadOutput {
-    let mut output = ReadOutput {
-        module: Module::new(registry),
-        diagnostics: Vec::new(),
-        version: 0,
-        producer: String::new(),
-        dialect_versions: Vec::new(),
-        sections: Vec::new(),
-        fields: Vec::new(),
-    };
+    let mut output = ReadOutput::new(registry);
     let notes = Notes::new(options);
-    let result = read_file(file, registry, options, &notes, &mut output);
+    let result = read_file(file, registry, options, &notes, None, &mut output);
     output.fields = notes.finish();
     if let Err(error) = result {
         let section = output.sections.iter().find(|(_, range)| range.contains(&error.offset));
@@ -71,11 +75,35 @@ pub fn read(file: &Bytes, registry: &'static Registry, options: ReadOptions) -> 
     output
 }
 
+/// Reads a module, all of which becomes another; none if there is an error, or something that cannot be converted.
+pub fn read_converted(file: &Bytes, registry: &'static Registry, convert: &mut dyn Convert) -> Option<Module> {
+    let mut output = ReadOutput::new(registry);
+    let options = ReadOptions::default();
+    let conversion = Conversion { convert, types: Vec::new(), known: FxHashMap::default() };
+    read_file(file, registry, options, &Notes::new(options), Some(conversion), &mut output).ok()?;
+    Some(output.module)
+}
+
+impl ReadOutput {
+    fn new(registry: &'static Registry) -> ReadOutput {
+        ReadOutput {
+            module: Module::new(registry),
+            diagnostics: Vec::new(),
+            version: 0,
+            producer: String::new(),
+            dialect_versions: Vec::new(),
+            sections: Vec::new(),
+            fields: Vec::new(),
+        }
+    }
+}
+
 fn read_file(
     file: &Bytes,
     registry: &'static Registry,
     options: ReadOptions,
     notes: &Notes,
+    conversion: Option<Conversion<'_>>,
     output: &mut ReadOutput,
 ) -> Read<()> {
     let bytes: &[u8] = file;
@@ -137,6 +165,7 @@ fn read_file(
         forward_uses: Vec::new(),
         depth: 0,
         use_orders: Vec::new(),
+        conversion,
     };
     reader.read(Cursor::new(bytes, ir))?;
     reader.entries.note_unused();
@@ -180,7 +209,7 @@ struct Frame<'a> {
     next_value: usize,
 }
 
-struct IrReader<'a, 'm> {
+struct IrReader<'a, 'm, 'c> {
     module: &'m mut Module,
     entries: Entries<'a>,
     op_names: Vec<(OpName, bool)>,
@@ -198,9 +227,19 @@ struct IrReader<'a, 'm> {
     depth: usize,
     /// Orders of uses, which make sense once all uses are there.
     use_orders: Vec<(Value, ReadOrder)>,
+    conversion: Option<Conversion<'c>>,
 }
 
-impl<'a> IrReader<'a, '_> {
+/// What types and ops become, and what was found of them.
+struct Conversion<'c> {
+    convert: &'c mut dyn Convert,
+    /// By the numbers of types in the file.
+    types: Vec<Option<Type>>,
+    /// By the numbers of the name of an op and of its properties.
+    known: FxHashMap<(usize, Option<usize>), (&'static OpDef, Properties)>,
+}
+
+impl<'a> IrReader<'a, '_, '_> {
     fn read(&mut self, mut cursor: Cursor<'a>) -> Read<()> {
         let at = cursor.offset();
         let (count, has_arguments) = cursor.varint_with_flag()?;
@@ -212,7 +251,7 @@ impl<'a> IrReader<'a, '_> {
         let mut tops = Vec::new();
         for _ in 0..cursor.check_count(count, "ops", cursor.offset())? {
             let mut stack = Vec::new();
-            let (op, frame) = self.op(&mut cursor, &[], &mut 0)?;
+            let (op, frame) = self.op(&mut cursor, None, &[], &mut 0)?;
             tops.push(op);
             if let Some(frame) = frame {
                 let nested = !frame.isolated || self.entries.version < version::LAZY_LOADING;
@@ -244,13 +283,10 @@ impl<'a> IrReader<'a, '_> {
                 let blocks = std::mem::take(&mut frame.blocks);
                 let mut cursor = frame.cursor.clone();
                 let mut next_value = frame.next_value;
-                let (op, child) = self.op(&mut cursor, &blocks, &mut next_value)?;
+                let (_, child) = self.op(&mut cursor, block, &blocks, &mut next_value)?;
                 frame.blocks = blocks;
                 frame.cursor = cursor;
                 frame.next_value = next_value;
-                if let Some(block) = block {
-                    self.module.append(block, op);
-                }
                 if let Some(child) = child {
                     if stack.len() >= MAX_NESTING {
                         return child.cursor.error(format!("nesting deeper than {MAX_NESTING} levels cannot be read"));
@@ -347,7 +383,7 @@ impl<'a> IrReader<'a, '_> {
             } else {
                 (frame.cursor.varint()?, true)
             };
-            let ty = self.entries.ty(ty, at)?;
+            let ty = self.ty(ty, at)?;
             self.note(at, &frame.cursor, || format!("argument of type {ty}"));
             let loc = if located { self.location(&mut frame.cursor)? } else { Loc::Unknown };
             let value = self.module.add_argument(block, ty, loc);
@@ -364,6 +400,23 @@ impl<'a> IrReader<'a, '_> {
             self.use_orders.extend(orders.into_iter().map(|order| (arguments[order.index], order)));
         }
         Ok(())
+    }
+
+    /// The type of that number, or what it becomes.
+    fn ty(&mut self, number: u64, at: usize) -> Read<Type> {
+        let Some(conversion) = &mut self.conversion else { return self.entries.ty(number, at) };
+        if let Some(Some(ty)) = conversion.types.get(number as usize) {
+            return Ok(ty.clone());
+        }
+        let found = self.entries.ty(number, at)?;
+        let Some(ty) = conversion.convert.ty(&found) else {
+            return Err(ReadError::new(at, format!("nothing takes the place of the type {found}")));
+        };
+        if conversion.types.len() <= number as usize {
+            conversion.types.resize(number as usize + 1, None);
+        }
+        conversion.types[number as usize] = Some(ty.clone());
+        Ok(ty)
     }
 
     fn location(&mut self, cursor: &mut Cursor<'a>) -> Read<Loc> {
@@ -390,16 +443,17 @@ impl<'a> IrReader<'a, '_> {
         }
     }
 
-    /// Reads an op but its regions, for which it returns a frame.
+    /// Reads an op of `block` but its regions, for which it returns a frame.
     fn op(
         &mut self,
         cursor: &mut Cursor<'a>,
+        block: Option<BlockId>,
         blocks: &[BlockId],
         next_value: &mut usize,
     ) -> Read<(OpId, Option<Box<Frame<'a>>>)> {
         let at = cursor.offset();
-        let name = cursor.index(self.op_names.len(), "op name")?;
-        let (name, declared) = self.op_names[name].clone();
+        let name_number = cursor.index(self.op_names.len(), "op name")?;
+        let (name, declared) = self.op_names[name_number].clone();
         if let OpName::Unregistered(name) = &name
             && !self.allow_unregistered
         {
@@ -422,8 +476,23 @@ impl<'a> IrReader<'a, '_> {
             self.note(at, cursor, || format!("attributes {}", fields::text_of(&attribute)));
             self.attributes(&mut parts, dictionary);
         }
-        if mask & mask::PROPERTIES != 0 {
-            self.properties(&mut parts, declared, cursor)?;
+        let at = cursor.offset();
+        let properties = match mask & mask::PROPERTIES {
+            0 => None,
+            _ => Some(cursor.index(self.property_table.len(), "properties")?),
+        };
+        // What decides what an op becomes, if it is small.
+        let decides = (name_number, properties);
+        let is_small = mask & (mask::ATTRIBUTES | mask::REGIONS) == 0 && mask & mask::RESULTS != 0;
+        let known = self.conversion.as_ref().filter(|_| is_small).and_then(|c| c.known.get(&decides));
+        let is_known = known.is_some();
+        match (known, properties) {
+            (Some((def, properties)), _) => {
+                parts.name = OpName::Registered(def);
+                parts.properties = properties.clone();
+            }
+            (None, Some(number)) => self.properties(&mut parts, declared, number, at..cursor.offset())?,
+            (None, None) => {}
         }
         if mask & mask::RESULTS != 0 {
             let start = cursor.offset();
@@ -431,7 +500,7 @@ impl<'a> IrReader<'a, '_> {
             for _ in 0..count {
                 let at = cursor.offset();
                 let number = cursor.varint()?;
-                parts.result_types.push(self.entries.ty(number, at)?);
+                parts.result_types.push(self.ty(number, at)?);
             }
             self.note(start, cursor, || format!("{count} results: {}", fields::list_of(&parts.result_types)));
         }
@@ -484,6 +553,18 @@ impl<'a> IrReader<'a, '_> {
         }
         let regions = parts.regions.clone();
         let op = self.module.create_op(parts);
+        if let Some(block) = block {
+            self.module.append(block, op);
+        }
+        if let Some(conversion) = self.conversion.as_mut().filter(|_| !is_known) {
+            let Some(becomes_same) = conversion.convert.op(self.module, op) else {
+                return Err(ReadError::new(at, "nothing takes the place of this op".to_string()));
+            };
+            let view = self.module.op(op);
+            if let (true, Some(def)) = (is_small && num_results > 0 && becomes_same, view.def()) {
+                conversion.known.insert(decides, (def, view.properties().into()));
+            }
+        }
         let view = self.module.op(op);
         self.use_orders.extend(orders.into_iter().map(|order| (view.result(order.index), order)));
         let depth = self.scopes.len();
@@ -546,13 +627,13 @@ impl<'a> IrReader<'a, '_> {
         }
     }
 
-    fn properties(&mut self, parts: &mut OpParts, declared: bool, cursor: &mut Cursor<'a>) -> Read<()> {
-        let at = cursor.offset();
-        let index = cursor.index(self.property_table.len(), "properties")?;
+    /// Reads the properties of that number, which an op names in `place`.
+    fn properties(&mut self, parts: &mut OpParts, declared: bool, index: usize, place: FileRange) -> Read<()> {
+        let notes = self.entries.notes.clone();
         if !declared {
             let entry = Cursor::new(self.entries.file(), self.property_table[index].clone());
             let attribute = EntryReader { cursor: entry, entries: &mut self.entries }.attribute()?;
-            self.note(at, cursor, || format!("properties {index}: {}", fields::text_of(&attribute)));
+            notes.add_at(self.depth, place, || format!("properties {index}: {}", fields::text_of(&attribute)));
             match (&parts.name, attribute.as_dictionary()) {
                 (OpName::Unregistered(_), _) => parts.properties.push(Some(attribute)),
                 (OpName::Registered(_), Some(dictionary)) => self.attributes(parts, dictionary),
@@ -564,10 +645,10 @@ impl<'a> IrReader<'a, '_> {
             OpName::Registered(def) => def,
             OpName::Unregistered(name) => {
                 let message = format!("the properties of the unknown op `{name}` cannot be read");
-                return Err(ReadError::new(at, message));
+                return Err(ReadError::new(place.start, message));
             }
         };
-        self.note(at, cursor, || format!("properties {index}"));
+        notes.add_at(self.depth, place, || format!("properties {index}"));
         if let Some((of, properties)) = &self.known_properties[index]
             && std::ptr::eq(*of, def)
         {
@@ -579,7 +660,7 @@ impl<'a> IrReader<'a, '_> {
         let cursor = Cursor::new(self.entries.file(), range.clone());
         let mut entry = EntryReader { cursor, entries: &mut self.entries };
         let properties = properties::read(def, &order, &mut entry)?;
-        self.entries.notes.add(range, || format!("properties {index}: {}", properties::text_of(def, &properties)));
+        notes.add(range, || format!("properties {index}: {}", properties::text_of(def, &properties)));
         parts.properties = properties.clone();
         self.known_properties[index] = Some((def, properties));
         Ok(())
