@@ -222,6 +222,21 @@ pub(super) fn string_number(cursor: &mut Cursor<'_>) -> Read<Option<u64>> {
     if cursor.varint()? == attribute_code::STRING { cursor.varint().map(Some) } else { Ok(None) }
 }
 
+/// Whether an attribute is a location.
+pub(super) fn is_location(cursor: &mut Cursor<'_>) -> bool {
+    use attribute_code as code;
+    matches!(
+        cursor.varint(),
+        Ok(code::CALL_SITE
+            | code::FILE
+            | code::FILE_RANGE
+            | code::FUSED
+            | code::FUSED_WITH_METADATA
+            | code::NAMED
+            | code::UNKNOWN)
+    )
+}
+
 fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Attribute>> {
     use attribute_code as code;
     Ok(Some(match code {

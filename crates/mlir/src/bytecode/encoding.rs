@@ -436,12 +436,12 @@ pub struct EntryReader<'r, 'a> {
 
 impl EntryReader<'_, '_> {
     fn dialect_name(&self, dialect: usize) -> &str {
-        &self.entries.dialects[dialect].name
+        &self.entries.tables.dialects[dialect].name
     }
 
     /// The version of the format.
     pub fn version(&self) -> u64 {
-        self.entries.version()
+        self.entries.tables.version
     }
 
     /// Where in the file the next byte stands.
@@ -524,7 +524,7 @@ impl EntryReader<'_, '_> {
     pub fn resource(&mut self) -> Read<Resource> {
         let at = self.cursor.offset();
         let number = self.cursor.varint()?;
-        self.entries.resource(number, at)
+        self.entries.tables.resource(number, at)
     }
 
     /// Reads a string.
@@ -534,7 +534,7 @@ impl EntryReader<'_, '_> {
     pub fn string(&mut self) -> Read<Vec<u8>> {
         let at = self.cursor.offset();
         let number = self.cursor.varint()?;
-        self.entries.string(number, at).map(<[u8]>::to_vec)
+        self.entries.tables.string(number, at).map(<[u8]>::to_vec)
     }
 
     /// Reads an unsigned integer.
@@ -630,7 +630,7 @@ impl EntryReader<'_, '_> {
     pub fn blob(&mut self) -> Read<Bytes> {
         let len = self.cursor.varint()?;
         let range = self.cursor.range(len)?;
-        Ok(self.entries.shared(range))
+        Ok(self.entries.tables.shared(range))
     }
 }
 

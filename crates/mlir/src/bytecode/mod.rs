@@ -14,10 +14,12 @@ mod emitter;
 mod encoding;
 mod entries;
 mod fields;
+mod locations;
 mod numbering;
 mod properties;
 mod reader;
 mod resources;
+mod tables;
 mod use_lists;
 mod writer;
 

@@ -2,9 +2,11 @@
 
 use super::cursor::{Cursor, Read, ReadError};
 use super::encoding::{EntryReader, FileRange};
-use super::entries::{Entries, read_strings};
+use super::entries::Entries;
 use super::fields::{self, FileField, Notes};
+use super::locations::{self, Ahead};
 use super::properties::{self, PropertyOrders};
+use super::tables::{Tables, read_strings};
 use super::use_lists::{self, ReadOrder};
 use super::{MAGIC, Section, mask, resources, version};
 use crate::attrs::{Attribute, Dictionary};
@@ -138,38 +140,46 @@ fn read_file(
         Some(range) => Ok(range),
         None => Err(ReadError::new(bytes.len(), format!("the section of {} is missing", kind.name()))),
     };
-    let mut entries = Entries::new(file, bytes, output.version, registry, notes.clone());
-    entries.strings = read_strings(Cursor::new(bytes, section(Section::Strings)?), notes)?;
-    let op_names = entries.read_dialects(section(Section::Dialects)?, &mut output.dialect_versions)?;
+    let mut tables = Tables::new(file, output.version, registry);
+    tables.strings = read_strings(Cursor::new(bytes, section(Section::Strings)?), notes)?;
+    let op_names = tables.read_dialects(section(Section::Dialects)?, notes, &mut output.dialect_versions)?;
     let property_table = match section(Section::Properties) {
         Ok(range) => read_property_table(Cursor::new(bytes, range), notes)?,
         Err(_) => Vec::new(),
     };
     let offsets = section(Section::AttrTypeOffsets)?;
-    entries.read_offsets(Cursor::new(bytes, offsets), section(Section::AttrTypes)?)?;
+    tables.read_offsets(Cursor::new(bytes, offsets), section(Section::AttrTypes)?, notes)?;
     if let (Ok(offsets), Ok(data)) = (section(Section::ResourceOffsets), section(Section::Resources)) {
-        entries.resources = resources::read(offsets, data, &mut entries)?;
+        tables.resources = resources::read(offsets, data, &tables, notes)?;
     }
     let ir = section(Section::Ir)?;
     output.module.reserve(ir.len() / BYTES_OF_OP);
-    let mut reader = IrReader {
-        module: &mut output.module,
-        entries,
-        op_names,
-        known_properties: vec![None; property_table.len()],
-        property_table,
-        property_orders: PropertyOrders::default(),
-        allow_unregistered: options.allow_unregistered_dialects,
-        scopes: Vec::new(),
-        stand_in: None,
-        forward_uses: Vec::new(),
-        depth: 0,
-        use_orders: Vec::new(),
-        conversion,
-    };
-    reader.read(Cursor::new(bytes, ir))?;
-    reader.entries.note_unused();
-    Ok(())
+    std::thread::scope(|scope| {
+        // Notes tell the locations where they are used.
+        let locations = if notes.are_wanted() { None } else { Ahead::start(scope, &tables) };
+        let mut reader = IrReader {
+            module: &mut output.module,
+            entries: Entries::new(&tables, notes.clone()),
+            op_names,
+            known_properties: vec![None; property_table.len()],
+            property_table,
+            property_orders: PropertyOrders::default(),
+            allow_unregistered: options.allow_unregistered_dialects,
+            scopes: Vec::new(),
+            stand_in: None,
+            forward_uses: Vec::new(),
+            depth: 0,
+            use_orders: Vec::new(),
+            conversion,
+            locations,
+        };
+        reader.read(Cursor::new(bytes, ir))?;
+        if let Some(locations) = reader.locations.take() {
+            locations.finish(reader.module, &mut reader.entries)?;
+        }
+        reader.entries.note_unused();
+        Ok(())
+    })
 }
 
 /// Properties: their number, and the bytes of each after their size.
@@ -209,7 +219,7 @@ struct Frame<'a> {
     next_value: usize,
 }
 
-struct IrReader<'a, 'm, 'c> {
+struct IrReader<'a, 'm, 'c, 's> {
     module: &'m mut Module,
     entries: Entries<'a>,
     op_names: Vec<(OpName, bool)>,
@@ -228,6 +238,8 @@ struct IrReader<'a, 'm, 'c> {
     /// Orders of uses, which make sense once all uses are there.
     use_orders: Vec<(Value, ReadOrder)>,
     conversion: Option<Conversion<'c>>,
+    /// The locations of ops, if another thread reads them.
+    locations: Option<Ahead<'s>>,
 }
 
 /// What types and ops become, and what was found of them.
@@ -239,7 +251,7 @@ struct Conversion<'c> {
     known: FxHashMap<(usize, Option<usize>), (&'static OpDef, Properties)>,
 }
 
-impl<'a> IrReader<'a, '_, '_> {
+impl<'a> IrReader<'a, '_, '_, '_> {
     fn read(&mut self, mut cursor: Cursor<'a>) -> Read<()> {
         let at = cursor.offset();
         let (count, has_arguments) = cursor.varint_with_flag()?;
@@ -254,7 +266,7 @@ impl<'a> IrReader<'a, '_, '_> {
             let (op, frame) = self.op(&mut cursor, None, &[], &mut 0)?;
             tops.push(op);
             if let Some(frame) = frame {
-                let nested = !frame.isolated || self.entries.version < version::LAZY_LOADING;
+                let nested = !frame.isolated || self.entries.tables.version < version::LAZY_LOADING;
                 stack.push(frame);
                 self.regions(&mut stack, nested.then_some(&mut cursor))?;
             }
@@ -322,7 +334,7 @@ impl<'a> IrReader<'a, '_, '_> {
                 if done.isolated {
                     self.scopes.pop();
                 }
-                let own_section = done.isolated && self.entries.version >= version::LAZY_LOADING;
+                let own_section = done.isolated && self.entries.tables.version >= version::LAZY_LOADING;
                 if own_section {
                     if !done.cursor.is_empty() {
                         return done.cursor.error(format!("{} bytes are left after a region", done.cursor.remaining()));
@@ -378,7 +390,7 @@ impl<'a> IrReader<'a, '_, '_> {
         self.note(at, &frame.cursor, || format!("{count} arguments"));
         for _ in 0..count {
             let at = frame.cursor.offset();
-            let (ty, located) = if self.entries.version >= version::ELIDED_ARGUMENT_LOCATIONS {
+            let (ty, located) = if self.entries.tables.version >= version::ELIDED_ARGUMENT_LOCATIONS {
                 frame.cursor.varint_with_flag()?
             } else {
                 (frame.cursor.varint()?, true)
@@ -389,7 +401,7 @@ impl<'a> IrReader<'a, '_, '_> {
             let value = self.module.add_argument(block, ty, loc);
             self.define(value, &mut frame.next_value, &frame.cursor)?;
         }
-        if self.entries.version >= version::USE_LIST_ORDERS {
+        if self.entries.tables.version >= version::USE_LIST_ORDERS {
             let at = frame.cursor.offset();
             let orders = match frame.cursor.byte()? {
                 0 => Vec::new(),
@@ -422,13 +434,9 @@ impl<'a> IrReader<'a, '_, '_> {
     fn location(&mut self, cursor: &mut Cursor<'a>) -> Read<Loc> {
         let at = cursor.offset();
         let number = cursor.varint()?;
-        let location = self.entries.attribute(number, at)?;
+        let location = self.entries.location(number, at)?;
         self.note(at, cursor, || format!("at {}", fields::text_of(&location)));
-        match location.as_location() {
-            Some(crate::attrs::LocationKind::Unknown) => Ok(Loc::Unknown),
-            Some(_) => Ok(Loc::Explicit(location, None)),
-            None => Err(ReadError::new(at, format!("a location must stand here; found {location}"))),
-        }
+        Ok(locations::loc(location))
     }
 
     /// Gives a value the next number of its region.
@@ -464,7 +472,13 @@ impl<'a> IrReader<'a, '_, '_> {
         let at = cursor.offset();
         let mask = cursor.byte()?;
         self.note(at, cursor, || format!("with {}", mask::names(mask)));
-        let loc = self.location(cursor)?;
+        let (mut location, mut loc) = (None, Loc::Unknown);
+        if self.locations.is_some() {
+            let at = cursor.offset();
+            location = Some((cursor.varint()?, at));
+        } else {
+            loc = self.location(cursor)?;
+        }
         let mut parts = OpParts::new(name, loc);
         if mask & mask::ATTRIBUTES != 0 {
             let at = cursor.offset();
@@ -553,6 +567,9 @@ impl<'a> IrReader<'a, '_, '_> {
         }
         let regions = parts.regions.clone();
         let op = self.module.create_op(parts);
+        if let (Some(locations), Some((number, at))) = (&mut self.locations, location) {
+            locations.note(op, number, at);
+        }
         if let Some(block) = block {
             self.module.append(block, op);
         }
@@ -576,7 +593,7 @@ impl<'a> IrReader<'a, '_, '_> {
         if num_regions == 0 {
             return Ok((op, None));
         }
-        let cursor = if isolated && self.entries.version >= version::LAZY_LOADING {
+        let cursor = if isolated && self.entries.tables.version >= version::LAZY_LOADING {
             let at = cursor.offset();
             let range = cursor.expect_section(Section::Ir)?;
             let header = at..range.start;
@@ -614,7 +631,7 @@ impl<'a> IrReader<'a, '_, '_> {
             parts.attributes = dictionary.clone();
             return;
         };
-        if self.entries.version >= version::PROPERTIES && def.attributes.is_empty() {
+        if self.entries.tables.version >= version::PROPERTIES && def.attributes.is_empty() {
             parts.attributes = dictionary.clone();
             return;
         }

@@ -2,8 +2,9 @@
 
 use super::cursor::{Cursor, Read, ReadError};
 use super::emitter::Emitter;
-use super::entries::Entries;
+use super::fields::Notes;
 use super::numbering::{Numbering, Strings};
+use super::tables::Tables;
 use super::{Section, resource_kind};
 use crate::attrs::{Blob, Name, Resource};
 use std::ops::Range;
@@ -35,27 +36,32 @@ pub(super) fn write(numbering: &Numbering, strings: &mut Strings, file: &mut Emi
 }
 
 /// Reads the resources of dialects; others are skipped.
-pub(super) fn read(offsets: Range<usize>, data: Range<usize>, entries: &mut Entries<'_>) -> Read<Vec<Resource>> {
-    let file = entries.file();
+pub(super) fn read(
+    offsets: Range<usize>,
+    data: Range<usize>,
+    tables: &Tables<'_>,
+    notes: &Notes,
+) -> Read<Vec<Resource>> {
+    let file = tables.file();
     let (mut offsets, mut data) = (Cursor::new(file, offsets), Cursor::new(file, data));
     let at = offsets.offset();
     let external = offsets.count("groups of resources")?;
-    entries.notes.add(at..offsets.offset(), || format!("{external} groups of resources of no dialect"));
+    notes.add(at..offsets.offset(), || format!("{external} groups of resources of no dialect"));
     for _ in 0..external {
         let at = offsets.offset();
         let group = offsets.varint()?;
-        entries.notes.add(at..offsets.offset(), || format!("a group whose name is string {group}"));
-        read_group(&mut offsets, &mut data, entries, &mut |_, _, _| Ok(()))?;
+        notes.add(at..offsets.offset(), || format!("a group whose name is string {group}"));
+        read_group(&mut offsets, &mut data, tables, notes, &mut |_, _| Ok(()))?;
     }
     let mut resources = Vec::new();
     while !offsets.is_empty() {
         let at = offsets.offset();
-        let dialect = offsets.index(entries.num_dialects(), "dialect")?;
-        entries.notes.add(at..offsets.offset(), || format!("resources of {}", entries.dialects[dialect].name));
-        read_group(&mut offsets, &mut data, entries, &mut |key, contents, shared| {
+        let dialect = offsets.index(tables.dialects.len(), "dialect")?;
+        notes.add(at..offsets.offset(), || format!("resources of {}", tables.dialects[dialect].name));
+        read_group(&mut offsets, &mut data, tables, notes, &mut |key, contents| {
             let resource = Resource::new(key);
             if let Some((alignment, range)) = contents {
-                resource.define(Blob { alignment, data: shared.shared(range) });
+                resource.define(Blob { alignment, data: tables.shared(range) });
             }
             resources.push(resource);
             Ok(())
@@ -64,28 +70,29 @@ pub(super) fn read(offsets: Range<usize>, data: Range<usize>, entries: &mut Entr
     Ok(resources)
 }
 
-type Found<'f, 'a> = &'f mut dyn FnMut(Name, Option<(u32, Range<usize>)>, &Entries<'a>) -> Read<()>;
+type Found<'f> = &'f mut dyn FnMut(Name, Option<(u32, Range<usize>)>) -> Read<()>;
 
 fn read_group<'a>(
     offsets: &mut Cursor<'a>,
     data: &mut Cursor<'a>,
-    entries: &Entries<'a>,
-    found: Found<'_, 'a>,
+    tables: &Tables<'a>,
+    notes: &Notes,
+    found: Found<'_>,
 ) -> Read<()> {
     let at = offsets.offset();
     let count = offsets.count("resources")?;
-    entries.notes.add(at..offsets.offset(), || format!("{count} resources"));
+    notes.add(at..offsets.offset(), || format!("{count} resources"));
     for _ in 0..count {
         let at = offsets.offset();
         let key = offsets.varint()?;
-        let key = entries.utf8(key, at)?;
+        let key = tables.utf8(key, at)?;
         let size = offsets.varint()?;
         let kind = offsets.byte()?;
         let range = data.range(size)?;
-        entries.notes.add(at..offsets.offset(), || format!("{key:?}: {} of {size} bytes", resource_kind::name(kind)));
+        notes.add(at..offsets.offset(), || format!("{key:?}: {} of {size} bytes", resource_kind::name(kind)));
         let mut contents = None;
         if kind == resource_kind::BLOB && !range.is_empty() {
-            let mut blob = Cursor::new(entries.file(), range);
+            let mut blob = Cursor::new(tables.file(), range);
             let at = blob.offset();
             let alignment = blob.varint()?;
             let len = blob.varint()?;
@@ -95,13 +102,13 @@ fn read_group<'a>(
             };
             let start = blob.offset();
             let data = blob.range(len)?;
-            entries.notes.add(at..start, || format!("{key:?}: alignment {alignment}, {len} bytes, padding"));
-            entries.notes.add(data.clone(), || format!("{key:?}: contents"));
+            notes.add(at..start, || format!("{key:?}: alignment {alignment}, {len} bytes, padding"));
+            notes.add(data.clone(), || format!("{key:?}: contents"));
             contents = Some((alignment, data));
         } else if kind != resource_kind::BLOB && kind != resource_kind::BOOL && kind != resource_kind::STRING {
             return offsets.error(format!("{kind} is no kind of resource"));
         }
-        found(key.into(), contents, entries)?;
+        found(key.into(), contents)?;
     }
     Ok(())
 }

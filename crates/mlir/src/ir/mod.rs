@@ -464,6 +464,11 @@ impl Module {
         self.ops.len()
     }
 
+    /// All ops ever made, also those that were taken out.
+    pub(crate) fn all_ops(&self) -> impl Iterator<Item = OpRef<'_>> {
+        (0..self.ops.len()).map(|i| self.op(OpId(i as u32)))
+    }
+
     /// Number of values ever made: ids are below it.
     pub fn num_values(&self) -> usize {
         self.values.len()

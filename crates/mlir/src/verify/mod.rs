@@ -3,11 +3,12 @@
 //! It goes as upstream's does: within each op that is isolated from above, first each op in order before its
 //! regions, then what looks into regions, then the isolated ops within, then symbols, then dominance.
 //! `op.rs` and `traits.rs` check one op against its declaration, `blocks.rs` terminators and successors, `symbols.rs` symbols,
-//! `dominance.rs` where values are visible, `compatible.rs` inferred types.
+//! `dominance.rs` where values are visible, `compatible.rs` inferred types. `halves.rs` shares the work between two threads.
 
 mod blocks;
 mod compatible;
 mod dominance;
+mod halves;
 mod known;
 mod op;
 mod symbols;
@@ -44,17 +45,10 @@ pub struct VerifyOptions {
 /// Hooks of declarations may assume of the op that they are given, and of the ops around it, that they satisfy their slots
 /// and traits; `verify_regions` and `verify_symbols` may assume that of the ops within, too.
 pub fn verify(module: &Module, options: &VerifyOptions) -> Diagnostics {
-    let mut verifier = Verifier {
-        module,
-        options: *options,
-        stops: options.reporting == Reporting::LikeUpstream,
-        errors: Vec::new(),
-        frames: Vec::new(),
-        symbol_users: Vec::new(),
-        known_types: vec![(0, 0); op::KNOWN_TYPES],
-        known_ops: known::KnownOps::new(module),
-        dominance: dominance::Dominance::new(module),
-    };
+    if halves::are_valid(module, options) {
+        return Vec::new();
+    }
+    let mut verifier = Verifier::new(module, options, None);
     verifier.isolated(module.top().id(), true);
     let mut errors = verifier.errors;
     if options.reporting == Reporting::All {
@@ -92,9 +86,26 @@ struct Verifier<'m> {
     known_types: Vec<(usize, usize)>,
     known_ops: known::KnownOps<'m>,
     dominance: dominance::Dominance<'m>,
+    /// What another verifier checks, if there is one.
+    elsewhere: Option<halves::Elsewhere>,
 }
 
 impl<'m> Verifier<'m> {
+    fn new(module: &'m Module, options: &VerifyOptions, elsewhere: Option<halves::Elsewhere>) -> Verifier<'m> {
+        Verifier {
+            module,
+            options: *options,
+            stops: options.reporting == Reporting::LikeUpstream,
+            errors: Vec::new(),
+            frames: Vec::new(),
+            symbol_users: Vec::new(),
+            known_types: vec![(0, 0); op::KNOWN_TYPES],
+            known_ops: known::KnownOps::new(module),
+            dominance: dominance::Dominance::new(module),
+            elsewhere,
+        }
+    }
+
     /// Whether there are errors since there were `before`.
     fn failed_since(&self, before: usize) -> bool {
         self.errors[before..].iter().any(|d| d.severity == Severity::Error)
@@ -118,7 +129,7 @@ impl<'m> Verifier<'m> {
                 return false;
             }
         }
-        if !self.stops || !self.failed_since(before) {
+        if self.elsewhere.is_none() && (!self.stops || !self.failed_since(before)) {
             self.check_dominance(root);
         }
         !self.failed_since(before)
@@ -155,6 +166,9 @@ impl<'m> Verifier<'m> {
             let view = module.op(op);
             let is_leaf = view.regions().is_empty();
             if !is_leaf && view.has_trait(&Trait::IsolatedFromAbove) {
+                continue;
+            }
+            if self.elsewhere.as_ref().is_some_and(|elsewhere| elsewhere.has(view)) {
                 continue;
             }
             let errors_before = self.errors.len();

@@ -1,0 +1,223 @@
+//! What a file says of itself before its ops: strings, dialects, and where attributes and types stand.
+
+use super::cursor::{Cursor, Read, ReadError, check_index};
+use super::encoding::FileRange;
+use super::fields::Notes;
+use super::{DialectBytecode, Section, version};
+use crate::attrs::{Name, Resource};
+use crate::ir::OpName;
+use crate::ods::Registry;
+use numerics::Bytes;
+
+/// Strings: their number, their sizes from the last to the first, and their bytes from the first to the last.
+pub(super) fn read_strings<'a>(mut cursor: Cursor<'a>, notes: &Notes) -> Read<Vec<&'a [u8]>> {
+    let at = cursor.offset();
+    let count = cursor.count("strings")?;
+    let sizes = (0..count).map(|_| cursor.varint()).collect::<Read<Vec<_>>>()?;
+    notes.add(at..cursor.offset(), || format!("{count} strings, and their sizes from the last to the first"));
+    let string = |(number, size): (usize, u64)| {
+        let at = cursor.offset();
+        let [string @ .., 0] = cursor.bytes(size)? else { return cursor.error("a string without its end") };
+        notes.add(at..cursor.offset(), || format!("string {number}: {:?}", String::from_utf8_lossy(string)));
+        Ok(string)
+    };
+    sizes.into_iter().rev().enumerate().map(string).collect()
+}
+
+/// A dialect that something in the file belongs to.
+pub(super) struct ReadDialect {
+    pub(super) name: Name,
+    pub(super) bytecode: Option<&'static DialectBytecode>,
+}
+
+/// Where an attribute or type stands: its bytes reach to where those of the next begin.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    start: usize,
+    pub(super) dialect: u32,
+    pub(super) encoded: bool,
+}
+
+/// Where all attributes, or all types, stand.
+#[derive(Default)]
+pub(super) struct Places {
+    places: Vec<Place>,
+    /// Where the bytes of the last one end.
+    end: usize,
+}
+
+impl Places {
+    pub(super) fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    pub(super) fn get(&self, i: usize) -> Place {
+        self.places[i]
+    }
+
+    pub(super) fn range(&self, i: usize) -> FileRange {
+        self.places[i].start..self.places.get(i + 1).map_or(self.end, |next| next.start)
+    }
+}
+
+/// The tables that ops, attributes and types refer to.
+pub(super) struct Tables<'a> {
+    shared: &'a Bytes,
+    pub(super) version: u64,
+    pub(super) registry: &'static Registry,
+    pub(super) strings: Vec<&'a [u8]>,
+    pub(super) dialects: Vec<ReadDialect>,
+    pub(super) attributes: Places,
+    pub(super) types: Places,
+    pub(super) resources: Vec<Resource>,
+}
+
+impl<'a> Tables<'a> {
+    pub(super) fn new(shared: &'a Bytes, version: u64, registry: &'static Registry) -> Tables<'a> {
+        Tables {
+            shared,
+            version,
+            registry,
+            strings: Vec::new(),
+            dialects: Vec::new(),
+            attributes: Places::default(),
+            types: Places::default(),
+            resources: Vec::new(),
+        }
+    }
+
+    pub(super) fn file(&self) -> &'a [u8] {
+        self.shared
+    }
+
+    /// A part of the file, shared.
+    pub(super) fn shared(&self, range: FileRange) -> Bytes {
+        self.shared.slice(range).unwrap_or_default()
+    }
+
+    /// The string of that number, which was read at `at`.
+    pub(super) fn string(&self, number: u64, at: usize) -> Read<&'a [u8]> {
+        check_index(number, self.strings.len(), "string", at).map(|i| self.strings[i])
+    }
+
+    /// The string of that number, which is text.
+    pub(super) fn utf8(&self, number: u64, at: usize) -> Read<&'a str> {
+        let string = self.string(number, at)?;
+        std::str::from_utf8(string).map_err(|_| ReadError::new(at, format!("string {number} is not UTF-8")))
+    }
+
+    /// The resource of that number.
+    pub(super) fn resource(&self, number: u64, at: usize) -> Read<Resource> {
+        check_index(number, self.resources.len(), "resource", at).map(|i| self.resources[i].clone())
+    }
+
+    /// Dialects, and the names of ops with whether they were declared when this was written.
+    pub(super) fn read_dialects(
+        &mut self,
+        range: FileRange,
+        notes: &Notes,
+        versions: &mut Vec<(String, Vec<u64>)>,
+    ) -> Read<Vec<(OpName, bool)>> {
+        let mut cursor = Cursor::new(self.file(), range);
+        let at = cursor.offset();
+        let count = cursor.count("dialects")?;
+        notes.add(at..cursor.offset(), || format!("{count} dialects"));
+        for number_of_dialect in 0..count {
+            let at = cursor.offset();
+            let (number, versioned) = if self.version < version::DIALECT_VERSIONS {
+                (cursor.varint()?, false)
+            } else {
+                cursor.varint_with_flag()?
+            };
+            let name: Name = self.utf8(number, at)?.into();
+            if versioned {
+                let range = cursor.expect_section(Section::DialectVersions)?;
+                let mut section = Cursor::new(self.file(), range);
+                let mut numbers = Vec::new();
+                while !section.is_empty() {
+                    numbers.push(section.varint()?);
+                }
+                versions.push((name.to_string(), numbers));
+            }
+            notes.add(at..cursor.offset(), || format!("dialect {number_of_dialect}: {name}"));
+            let bytecode = self.registry.dialect(&name).and_then(|d| d.bytecode);
+            self.dialects.push(ReadDialect { name, bytecode });
+        }
+        if self.version >= version::ELIDED_ARGUMENT_LOCATIONS {
+            let at = cursor.offset();
+            let count = cursor.varint()?;
+            notes.add(at..cursor.offset(), || format!("{count} op names"));
+        }
+        let mut names = Vec::new();
+        while !cursor.is_empty() {
+            let at = cursor.offset();
+            let dialect = cursor.index(self.dialects.len(), "dialect")?;
+            let count = cursor.count("op names")?;
+            notes.add(at..cursor.offset(), || format!("{count} op names of {}", self.dialects[dialect].name));
+            for _ in 0..count {
+                let at = cursor.offset();
+                let (number, declared) = if self.version < version::PROPERTIES {
+                    (cursor.varint()?, true)
+                } else {
+                    cursor.varint_with_flag()?
+                };
+                let mnemonic = self.utf8(number, at)?;
+                let dialect = &self.dialects[dialect].name;
+                let name = if mnemonic.is_empty() { dialect.to_string() } else { format!("{dialect}.{mnemonic}") };
+                notes.add(at..cursor.offset(), || format!("op name {}: {name}", names.len()));
+                let name = match self.registry.op(&name) {
+                    Some(def) => OpName::Registered(def),
+                    None => OpName::Unregistered(name.into()),
+                };
+                names.push((name, declared));
+            }
+        }
+        Ok(names)
+    }
+
+    /// Where the attributes and types stand.
+    pub(super) fn read_offsets(&mut self, mut offsets: Cursor<'_>, data: FileRange, notes: &Notes) -> Read<()> {
+        let at = offsets.offset();
+        let attributes = offsets.count("attributes")?;
+        let types = offsets.count("types")?;
+        notes.add(at..offsets.offset(), || format!("{attributes} attributes, {types} types"));
+        let mut data = Cursor::new(self.file(), data);
+        self.attributes = self.read_places("attribute", attributes, &mut offsets, &mut data, notes)?;
+        self.types = self.read_places("type", types, &mut offsets, &mut data, notes)?;
+        Ok(())
+    }
+
+    /// Where `total` attributes or types stand: their sizes, in groups of one dialect.
+    fn read_places(
+        &self,
+        kind: &str,
+        total: usize,
+        offsets: &mut Cursor<'_>,
+        data: &mut Cursor<'_>,
+        notes: &Notes,
+    ) -> Read<Places> {
+        let mut places = Vec::with_capacity(total);
+        while places.len() < total {
+            let start = offsets.offset();
+            let dialect = offsets.index(self.dialects.len(), "dialect")?;
+            let at = offsets.offset();
+            let count = offsets.count("attributes or types")?;
+            let name = &self.dialects[dialect].name;
+            notes.add(start..offsets.offset(), || format!("{count} {kind}s of {name}"));
+            let left = total - places.len();
+            if count == 0 || count > left {
+                return Err(ReadError::new(at, format!("a group of {count}, where {left} are left")));
+            }
+            for _ in 0..count {
+                let at = offsets.offset();
+                let (size, encoded) = offsets.varint_with_flag()?;
+                notes.add(at..offsets.offset(), || {
+                    format!("{kind} {}: {size} bytes{}", places.len(), if encoded { "" } else { " of text" })
+                });
+                let start = data.range(size)?.start;
+                places.push(Place { start, dialect: dialect as u32, encoded });
+            }
+        }
+        Ok(Places { places, end: data.offset() })
+    }
+}
