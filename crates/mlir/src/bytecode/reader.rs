@@ -267,7 +267,7 @@ impl<'a> IrReader<'a, '_, '_, '_> {
             tops.push(op);
             if let Some(frame) = frame {
                 let nested = !frame.isolated || self.entries.tables.version < version::LAZY_LOADING;
-                stack.push(frame);
+                stack.push(*frame);
                 self.regions(&mut stack, nested.then_some(&mut cursor))?;
             }
         }
@@ -284,7 +284,7 @@ impl<'a> IrReader<'a, '_, '_, '_> {
     }
 
     /// Reads all regions of the ops on the stack. A frame at the end takes over the position of the one that it was read from.
-    fn regions(&mut self, stack: &mut Vec<Box<Frame<'a>>>, outer: Option<&mut Cursor<'a>>) -> Read<()> {
+    fn regions(&mut self, stack: &mut Vec<Frame<'a>>, outer: Option<&mut Cursor<'a>>) -> Read<()> {
         let mut outer = outer;
         while let Some(depth) = stack.len().checked_sub(1) {
             self.depth = depth + 1;
@@ -303,7 +303,7 @@ impl<'a> IrReader<'a, '_, '_, '_> {
                     if stack.len() >= MAX_NESTING {
                         return child.cursor.error(format!("nesting deeper than {MAX_NESTING} levels cannot be read"));
                     }
-                    stack.push(child);
+                    stack.push(*child);
                 }
             } else if frame.next_block < frame.blocks.len() {
                 let block = frame.blocks[frame.next_block];

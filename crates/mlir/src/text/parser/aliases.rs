@@ -1,6 +1,6 @@
 //! Aliases of attributes and types, which stand before and after the ops of a text.
 
-use super::{Kind, ParseOptions, Parsed, Parser};
+use super::{BYTES_OF_OP, Kind, ParseOptions, Parsed, Parser};
 use crate::diag::Span;
 use crate::ir::Module;
 use crate::text::MAX_PARTS;
@@ -28,39 +28,42 @@ pub(super) struct Ahead<'scope, 'a> {
 impl<'a> Parser<'a> {
     /// Reads `#name = attribute`.
     pub(super) fn attribute_alias(&mut self) -> Parsed<()> {
-        let (name, span) = (&self.token_text()[1..], self.here());
-        self.advance();
-        if name.contains('.') {
-            return self.error_at(span, "the name of an alias has no dots");
-        }
-        self.expect_punct(b'=')?;
+        let (name, span) = self.alias_name()?;
         let (attribute, parts) = self.weighed(|p| if p.at("loc") { p.location() } else { p.attribute(None) })?;
         // Locations are written and walked by their aliases.
         if attribute.as_location().is_none() {
-            self.check_parts(name, span, parts)?;
-            self.parts_of.insert(&self.text[span.start as usize..span.end as usize], parts);
+            self.note_parts(span, parts)?;
         }
         match self.attribute_aliases.insert(name, attribute) {
             None => Ok(()),
-            Some(_) => self.error_at(span, format!("the attribute alias `#{name}` is defined twice")),
+            Some(_) => self.defined_twice("attribute", span),
         }
     }
 
     /// Reads `!name = type`.
     pub(super) fn type_alias(&mut self) -> Parsed<()> {
+        let (name, span) = self.alias_name()?;
+        let (ty, parts) = self.weighed(|p| p.ty())?;
+        self.note_parts(span, parts)?;
+        match self.type_aliases.insert(name, ty) {
+            None => Ok(()),
+            Some(_) => self.defined_twice("type", span),
+        }
+    }
+
+    /// Reads the name of an alias up to the `=`: without its first character, and where it stands.
+    fn alias_name(&mut self) -> Parsed<(&'a str, Span)> {
         let (name, span) = (&self.token_text()[1..], self.here());
         self.advance();
         if name.contains('.') {
             return self.error_at(span, "the name of an alias has no dots");
         }
         self.expect_punct(b'=')?;
-        let (ty, parts) = self.weighed(|p| p.ty())?;
-        self.check_parts(name, span, parts)?;
-        self.parts_of.insert(&self.text[span.start as usize..span.end as usize], parts);
-        match self.type_aliases.insert(name, ty) {
-            None => Ok(()),
-            Some(_) => self.error_at(span, format!("the type alias `!{name}` is defined twice")),
-        }
+        Ok((name, span))
+    }
+
+    fn defined_twice(&mut self, what: &str, span: Span) -> Parsed<()> {
+        self.error_at(span, format!("the {what} alias `{}` is defined twice", self.slice(span)))
     }
 
     /// Reads something, and how much it stands for: aliases of aliases may stand for more than there is room for.
@@ -70,11 +73,15 @@ impl<'a> Parser<'a> {
         Ok((value, self.parts))
     }
 
-    fn check_parts(&mut self, name: &str, span: Span, parts: usize) -> Parsed<()> {
-        if parts <= MAX_PARTS {
-            return Ok(());
+    /// Takes note of how much the alias stands for that is written in `span`.
+    fn note_parts(&mut self, span: Span, parts: usize) -> Parsed<()> {
+        let spelling = self.slice(span);
+        if parts > MAX_PARTS {
+            let message = format!("the alias `{spelling}` stands for more than {MAX_PARTS} types and attributes");
+            return self.error_at(span, message);
         }
-        self.error_at(span, format!("the alias `{name}` stands for more than {MAX_PARTS} types and attributes"))
+        self.parts_of.insert(spelling, parts);
+        Ok(())
     }
 
     /// Takes note that the alias of that spelling is used.
@@ -84,7 +91,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Starts to read the aliases at the end of the text, if they are many.
-    pub(super) fn read_ahead<'scope>(&self, scope: &'scope Scope<'scope, '_>) -> Option<Ahead<'scope, 'a>>
+    pub(super) fn read_ahead<'scope>(&mut self, scope: &'scope Scope<'scope, '_>) -> Option<Ahead<'scope, 'a>>
     where
         'a: 'scope,
     {
@@ -97,6 +104,8 @@ impl<'a> Parser<'a> {
         tail.type_aliases = self.type_aliases.clone();
         tail.parts_of = self.parts_of.clone();
         tail.attribute_aliases.reserve((self.text.len() - start) / BYTES_OF_ALIAS);
+        // Most ops have a location that is defined there.
+        self.deferred_locations.reserve(start / BYTES_OF_OP);
         let read = move || {
             tail.jump(start);
             while tail.token.kind == Kind::Hash && tail.attribute_alias().is_ok() {}
