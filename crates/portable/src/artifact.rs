@@ -120,9 +120,11 @@ impl Convert for Restoring {
                 newer.apply(module, op);
             }
         }
-        let Outcome::Becomes(restated) = ops::from_vhlo(module.op(op)).ok()? else { return None };
+        let view = module.op(op);
+        let depends_on_place = view.def().is_some_and(ops::depends_on_place);
+        let Outcome::Becomes(restated) = ops::from_vhlo(view).ok()? else { return None };
         restated.apply(module, op);
-        Some(is_current)
+        Some(is_current && !depends_on_place)
     }
 }
 

@@ -98,6 +98,11 @@ fn slot_to_vhlo(slot: &AttrSlot, value: &Attribute, foreign: Foreign) -> Option<
     }
 }
 
+/// Whether what an op of VHLO becomes depends on where it stands: what ends a function is another op than what ends other regions.
+pub(crate) fn depends_on_place(def: &'static OpDef) -> bool {
+    family(def) == "return"
+}
+
 /// Whether an op stands in a function.
 fn ends_function(op: OpRef<'_>) -> bool {
     op.parent().is_some_and(|p| p.is(FuncOp::DEF) || p.name().starts_with("vhlo.func_v"))
@@ -138,9 +143,10 @@ pub(crate) fn from_vhlo(op: OpRef<'_>) -> Result<Outcome, Refusal> {
     Ok(Outcome::Becomes(restated))
 }
 
-/// The op of a program with that name in VHLO. What ends a function is another op than what ends other regions.
+/// The op of a program with that name in VHLO.
 fn program_op(op: OpRef<'_>, name: &str) -> Option<&'static OpDef> {
-    let function = FUNCTIONS.iter().find(|(n, _)| *n == name && (*n != "return" || ends_function(op)));
+    let may_be = |def: &'static OpDef| !depends_on_place(def) || ends_function(op);
+    let function = FUNCTIONS.iter().find(|(n, _)| *n == name && op.def().is_some_and(may_be));
     function.map(|(_, def)| *def).or_else(|| OPS.get(name).copied())
 }
 

@@ -53,8 +53,8 @@ pub trait Convert {
     fn ty(&mut self, ty: &Type) -> Option<Type>;
 
     /// Converts an op, which stands in its block, but its regions are not read yet; the types of its values are converted. Whether
-    /// all ops of that name and with those properties that have results, but neither regions nor other attributes, become the same;
-    /// none if nothing can take its place.
+    /// all ops of that name and with those properties become the same that have neither regions nor other attributes; none if
+    /// nothing can take its place.
     fn op(&mut self, module: &mut Module, op: OpId) -> Option<bool>;
 }
 
@@ -497,7 +497,7 @@ impl<'a> IrReader<'a, '_, '_, '_> {
         };
         // What decides what an op becomes, if it is small.
         let decides = (name_number, properties);
-        let is_small = mask & (mask::ATTRIBUTES | mask::REGIONS) == 0 && mask & mask::RESULTS != 0;
+        let is_small = mask & (mask::ATTRIBUTES | mask::REGIONS) == 0;
         let known = self.conversion.as_ref().filter(|_| is_small).and_then(|c| c.known.get(&decides));
         let is_known = known.is_some();
         match (known, properties) {
@@ -578,7 +578,7 @@ impl<'a> IrReader<'a, '_, '_, '_> {
                 return Err(ReadError::new(at, "nothing takes the place of this op".to_string()));
             };
             let view = self.module.op(op);
-            if let (true, Some(def)) = (is_small && num_results > 0 && becomes_same, view.def()) {
+            if let (true, Some(def)) = (is_small && becomes_same, view.def()) {
                 conversion.known.insert(decides, (def, view.properties().into()));
             }
         }
