@@ -233,8 +233,10 @@ impl Module {
         module
     }
 
-    /// Makes room for about that many ops of one result.
+    /// Makes room for about that many ops of one result. What sizes of files announce is not worth more than some memory.
     pub(crate) fn reserve(&mut self, ops: usize) {
+        const MAX: usize = 1 << 16;
+        let ops = ops.min(MAX);
         self.ops.reserve(ops);
         self.values.reserve(ops);
     }
