@@ -96,7 +96,10 @@ pub fn restore(module: &mut Module) -> Result<(), Diagnostics> {
 /// [`restore`] tell.
 pub fn read_program(bytes: &Bytes, registry: &'static Registry) -> Option<Module> {
     artifact_version(bytes)?;
-    read_converted(bytes, registry, &mut Restoring)
+    let mut module = read_converted(bytes, registry, &mut Restoring)?;
+    // As in two steps: the orders are those of the ops of the file.
+    module.forget_use_orders();
+    Some(module)
 }
 
 /// Turns VHLO of any version into a program.

@@ -48,6 +48,45 @@ fn examples_come_back_from_every_version() {
     }
 }
 
+/// A program of so many ops that several threads read and verify it. Every op has a location of its own.
+fn large_program(last: &str) -> String {
+    let mut text = "func.func @main(%arg0: tensor<f32>) -> tensor<f32> {\n".to_string();
+    for i in 0..3000 {
+        let operand = if i == 0 { "%arg0".to_string() } else { format!("%{}", i - 1) };
+        text += &format!("  %{i} = stablehlo.abs {operand} : tensor<f32> loc(\"op {i}\"(\"model.py\":{i}:{i}))\n");
+    }
+    text + last + "}\n"
+}
+
+#[test]
+fn large_programs_keep_their_locations() {
+    let text = large_program("  return %2999 : tensor<f32>\n");
+    let print = PrintOptions { debug_info: true, ..PrintOptions::default() };
+    let parsed = stablo::parse("large", &text, ParseOptions::default());
+    assert!(parsed.diagnostics.is_empty() && stablo::verify(&parsed.module).is_empty());
+    let options = SerializeOptions { target: Version::CURRENT, foreign: Foreign::Refuse };
+    let artifact = Bytes::from(stablo::serialize(&parsed.module, options).unwrap().to_vec());
+    let output = stablo::open("artifact", artifact, ParseOptions::default());
+    assert!(output.diagnostics.is_empty() && stablo::verify(&output.module).is_empty());
+    let printed = stablo::print(&output.module, &print);
+    assert!(printed == stablo::print(&parsed.module, &print));
+    assert!((1..3000).all(|i| printed.contains(&format!("\"model.py\":{i}:{i})"))));
+}
+
+#[test]
+fn errors_of_large_programs_come_in_order() {
+    let last =
+        "  %a = stablehlo.add %b, %b : tensor<f32>\n  %b = \"stablehlo.abs\"(%a) : (tensor<f32>) -> tensor<2xf32>\n";
+    let text = large_program(&last.replace("%b, %b", "%2, %2")) + "func.func @main() { return }\n";
+    let parsed = stablo::parse("large", &text, ParseOptions::default());
+    assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
+    let messages: Vec<String> = stablo::verify(&parsed.module).into_iter().map(|d| d.message).collect();
+    assert_eq!(messages.len(), 3, "{messages:?}");
+    assert!(messages[0].contains("stablehlo.abs"), "{messages:?}");
+    assert!(messages[1].contains("terminator") || messages[1].contains("func.func"), "{messages:?}");
+    assert!(messages[2].contains("main"), "{messages:?}");
+}
+
 /// `tests/portable/data/README.md` says what the function is.
 #[test]
 fn containers_of_jax_export_open() {
