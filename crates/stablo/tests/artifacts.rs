@@ -75,15 +75,15 @@ fn large_programs_keep_their_locations() {
 
 #[test]
 fn errors_of_large_programs_come_in_order() {
-    let last =
-        "  %a = stablehlo.add %b, %b : tensor<f32>\n  %b = \"stablehlo.abs\"(%a) : (tensor<f32>) -> tensor<2xf32>\n";
-    let text = large_program(&last.replace("%b, %b", "%2, %2")) + "func.func @main() { return }\n";
+    // The type of a result is wrong, the terminator is missing, and a second function has the same name.
+    let text = large_program("  %a = \"stablehlo.abs\"(%2) : (tensor<f32>) -> tensor<2xf32>\n")
+        + "func.func @main() { return }\n";
     let parsed = stablo::parse("large", &text, ParseOptions::default());
     assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
     let messages: Vec<String> = stablo::verify(&parsed.module).into_iter().map(|d| d.message).collect();
     assert_eq!(messages.len(), 3, "{messages:?}");
     assert!(messages[0].contains("stablehlo.abs"), "{messages:?}");
-    assert!(messages[1].contains("terminator") || messages[1].contains("func.func"), "{messages:?}");
+    assert!(messages[1].contains("terminator"), "{messages:?}");
     assert!(messages[2].contains("main"), "{messages:?}");
 }
 
