@@ -118,7 +118,7 @@ impl Diagnostic {
 #[derive(Debug)]
 pub struct Source {
     name: Arc<str>,
-    text: Arc<str>,
+    text: String,
     line_starts: OnceLock<Vec<u32>>,
     first_line: u32,
     /// Whether the text is a chunk of a split file.
@@ -127,7 +127,7 @@ pub struct Source {
 
 impl Source {
     /// A source text whose first line has the number 1.
-    pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Source {
+    pub fn new(name: impl Into<Arc<str>>, text: impl Into<String>) -> Source {
         let line_starts = OnceLock::new();
         Source { name: name.into(), text: text.into(), line_starts, first_line: 1, is_chunk: false }
     }
@@ -141,7 +141,7 @@ impl Source {
     }
 
     /// A chunk of the split file `name`, which starts in the line `first_line` of that file.
-    pub fn chunk(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>, first_line: u32) -> Source {
+    pub fn chunk(name: impl Into<Arc<str>>, text: impl Into<String>, first_line: u32) -> Source {
         Source { first_line, is_chunk: true, ..Source::new(name, text) }
     }
 

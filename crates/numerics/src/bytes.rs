@@ -2,6 +2,7 @@
 
 use crate::budget::{self, Charge};
 use bytemuck::Pod;
+use std::any::Any;
 use std::fmt;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -22,6 +23,9 @@ trait Owner: Send + Sync {
 
     /// The bytes for writing, if this owner allows that.
     fn bytes_mut(&mut self) -> Option<&mut [u8]>;
+
+    /// Gives away the bytes, if they are a vector of bytes.
+    fn take(&mut self) -> Option<Vec<u8>>;
 }
 
 /// Elements of our own, with what they take from a budget.
@@ -38,6 +42,10 @@ impl<T: Pod + Send + Sync> Owner for Owned<T> {
     fn bytes_mut(&mut self) -> Option<&mut [u8]> {
         Some(bytemuck::cast_slice_mut(&mut self.elements))
     }
+
+    fn take(&mut self) -> Option<Vec<u8>> {
+        (&mut self.elements as &mut dyn Any).downcast_mut().map(std::mem::take)
+    }
 }
 
 /// An owner that others can see, and which is therefore never written.
@@ -49,6 +57,10 @@ impl Owner for Foreign {
     }
 
     fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        None
+    }
+
+    fn take(&mut self) -> Option<Vec<u8>> {
         None
     }
 }
@@ -81,6 +93,13 @@ impl Bytes {
     pub fn get_mut(&mut self) -> Option<&mut [u8]> {
         let range = self.range.clone();
         Arc::get_mut(&mut self.owner)?.bytes_mut()?.get_mut(range)
+    }
+
+    /// The bytes as a vector: without a copy if they are all of one that nobody shares.
+    pub fn into_vec(mut self) -> Vec<u8> {
+        let is_whole = self.range == (0..self.owner.bytes().len());
+        let taken = if is_whole { Arc::get_mut(&mut self.owner).and_then(|owner| owner.take()) } else { None };
+        taken.unwrap_or_else(|| self.to_vec())
     }
 
     /// Whether both are the same range of the same owner, which makes them equal without a look at
@@ -143,6 +162,20 @@ mod tests {
         assert_eq!(&*tail, bytemuck::cast_slice::<u16, u8>(&[2, 3]));
         assert!(tail.slice(0..5).is_none());
         assert_eq!(tail.slice(4..4).unwrap().len(), 0);
+    }
+
+    #[test]
+    fn a_vector_comes_back_as_it_went_in() {
+        let bytes = Bytes::from_vec(vec![1u8, 2, 3]);
+        let address = bytes.as_ptr();
+        let vec = bytes.into_vec();
+        assert_eq!((vec.as_ptr(), &vec[..]), (address, &[1, 2, 3][..]));
+        let shared = Bytes::from_vec(vec);
+        assert_eq!(shared.clone().into_vec(), [1, 2, 3]);
+        assert_eq!(shared.slice(1..3).unwrap().into_vec(), [2, 3]);
+        drop(shared);
+        assert_eq!(Bytes::from_vec(vec![1u16]).into_vec(), [1, 0]);
+        assert_eq!(Bytes::from_owner(Arc::new([7u8])).into_vec(), [7]);
     }
 
     #[test]

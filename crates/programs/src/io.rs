@@ -142,14 +142,15 @@ impl Io<'_> {
         fs::read(full).map_err(failed)
     }
 
-    /// The bytes of a file, or of standard input for `-`. A large file is mapped: only what is used of it is read.
+    /// The bytes of a file, or of standard input for `-`. A large file that is not text is mapped: only what is used of it is read.
     ///
     /// # Errors
     /// If it cannot be read.
     pub fn map(&mut self, path: &Path) -> Result<Bytes, Failure> {
         if path != Path::new("-")
-            && let Ok(file) = File::open(self.path(path))
+            && let Ok(mut file) = File::open(self.path(path))
             && file.metadata().is_ok_and(|m| m.is_file() && m.len() >= MAPPED_FROM)
+            && !starts_as_text(&mut file)
             && let Some(map) = mapped(&file)
         {
             return Ok(Bytes::from_owner(Arc::new(map)));
@@ -203,6 +204,13 @@ pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result
 
 /// Files of at least this many bytes are mapped.
 const MAPPED_FROM: u64 = 1 << 20;
+
+/// Whether a file starts with characters of ASCII.
+fn starts_as_text(file: &mut File) -> bool {
+    let mut head = [0; 16];
+    let length = file.read(&mut head).unwrap_or(0);
+    head[..length].iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace())
+}
 
 #[allow(unsafe_code)] // mapping a file is unsafe by its interface; the block gives the reason
 fn mapped(file: &File) -> Option<memmap2::Mmap> {

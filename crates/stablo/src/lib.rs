@@ -55,7 +55,7 @@ pub fn registry() -> &'static Registry {
 
 /// Reads MLIR text. `name` stands for the text in diagnostics and locations. The module is fit for use only if no
 /// diagnostic is an error.
-pub fn parse(name: &str, text: &str, options: ParseOptions) -> ParseOutput {
+pub fn parse(name: &str, text: impl Into<String>, options: ParseOptions) -> ParseOutput {
     mlir::text::parse(Arc::new(Source::new(name, text)), registry(), options)
 }
 
@@ -71,11 +71,11 @@ pub fn load(name: &str, bytes: Bytes, options: ParseOptions) -> ParseOutput {
     if let Some(module) = exported_module(&bytes) {
         return load(name, module, options);
     }
-    match std::str::from_utf8(&bytes) {
+    match String::from_utf8(bytes.into_vec()) {
         Ok(text) => parse(name, text, options),
         Err(e) => {
-            let at = e.valid_up_to();
-            let line = bytes[..at].iter().filter(|&&b| b == b'\n').count() + 1;
+            let at = e.utf8_error().valid_up_to();
+            let line = e.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1;
             let message =
                 format!("{name}:{line}: this is neither bytecode nor UTF-8 text: byte {at} cannot stand there");
             ParseOutput { module: Module::new(registry()), diagnostics: vec![Diagnostic::error("parse", message)] }

@@ -286,6 +286,33 @@ impl Module {
         id
     }
 
+    /// Makes an op that stands in no block yet and is like `model`, which has neither regions nor successors, but for operands and
+    /// location.
+    pub(crate) fn create_like(&mut self, model: OpId, operands: SmallVec<[Value; 3]>, loc: Loc) -> OpId {
+        debug_assert!(self.uses.is_none());
+        let id = OpId(self.ops.len() as u32);
+        let first_result = self.values.len() as u32;
+        let Operation { name, num_results, properties, rare, first_result: model_result, .. } =
+            &self.ops[model.index()];
+        for index in 0..*num_results {
+            let ty = self.values[(model_result + index) as usize].ty.clone();
+            self.values.push(ValueData { ty, def: ValueDef::Result { op: id, index } });
+        }
+        let (name, num_results, properties, rare) = (name.clone(), *num_results, properties.clone(), rare.clone());
+        self.ops.push(Operation {
+            name,
+            operands,
+            first_result,
+            num_results,
+            properties,
+            rare,
+            loc,
+            parent: None,
+            order: 0,
+        });
+        id
+    }
+
     /// Gives an op that has no results yet results of those types.
     pub fn add_results(&mut self, op: OpId, types: impl IntoIterator<Item = Type>) {
         assert_eq!(self.ops[op.index()].num_results, 0, "results are added once");

@@ -162,6 +162,12 @@ pub(super) fn word_length(text: &[u8]) -> usize {
     length_of(class::WORD, text)
 }
 
+/// How long the name of a value is that `text`, what follows its `%`, starts with.
+pub(super) fn name_length(text: &[u8]) -> usize {
+    let is_number = text.first().is_some_and(u8::is_ascii_digit);
+    length_of(if is_number { class::DIGIT } else { class::NAME }, text)
+}
+
 /// How many bytes of a class `text` starts with.
 fn length_of(class: u8, text: &[u8]) -> usize {
     text.iter().position(|&byte| CLASSES[usize::from(byte)] & class == 0).unwrap_or(text.len())

@@ -4,6 +4,7 @@ use super::{Kind, Parsed, Parser};
 use crate::attrs::{AttrKind, Attribute, LocationKind};
 use crate::diag::Span;
 use crate::ir::{BlockId, Loc, OpId};
+use crate::text::lexer::name_length;
 
 /// What a location belongs to.
 #[derive(Clone, Copy)]
@@ -34,12 +35,24 @@ impl<'a> Parser<'a> {
 
     /// Reads `loc(…)` if it comes next, after an op or an argument.
     pub(super) fn trailing_location(&mut self) -> Parsed<Option<TrailingLocation>> {
-        if !self.eat("loc") {
+        if !self.at("loc") {
             return Ok(None);
         }
+        // Most are an alias and nothing else, whose tokens need not be read one by one.
+        let start = self.token.span.end as usize;
+        if let Some(rest) = self.text[start..].strip_prefix("(#")
+            && let length = name_length(rest.as_bytes())
+            && rest.as_bytes().get(length) == Some(&b')')
+            && length > 0
+            && self.is_undefined_alias(&rest[..length])
+        {
+            let end = start + "(#".len() + length;
+            self.jump(end + 1);
+            return Ok(Some(TrailingLocation::Alias(Span { start: start as u32 + 1, end: end as u32 })));
+        }
+        self.advance();
         self.expect_punct(b'(')?;
-        let is_undefined = |name: &str| !name.contains('.') && !self.attribute_aliases.contains_key(name);
-        let location = if self.token.kind == Kind::Hash && is_undefined(&self.token_text()[1..]) {
+        let location = if self.token.kind == Kind::Hash && self.is_undefined_alias(&self.token_text()[1..]) {
             let span = self.here();
             self.advance();
             TrailingLocation::Alias(span)
@@ -48,6 +61,10 @@ impl<'a> Parser<'a> {
         };
         self.expect_punct(b')')?;
         Ok(Some(location))
+    }
+
+    fn is_undefined_alias(&self, name: &str) -> bool {
+        !name.contains('.') && self.attribute_aliases.get(name).is_none()
     }
 
     /// Gives `owner` its location: at once, or when the whole text is read.

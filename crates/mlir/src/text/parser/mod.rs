@@ -8,18 +8,21 @@ mod aliases;
 mod attributes;
 mod dense;
 mod locations;
+mod names;
 mod ops;
 mod params;
 mod pretty;
 mod regions;
 mod resources;
 mod scope;
+mod similar;
 mod strings;
 mod types;
 
 pub use ops::parse_module_op;
 pub use regions::RegionArgument;
 
+use super::UnresolvedOperand;
 use super::lexer::{Kind, Token, next_token};
 use crate::attrs::{Attribute, Name, Resource};
 use crate::diag::{Diagnostic, Diagnostics, Source, Span};
@@ -27,8 +30,10 @@ use crate::ir::{Loc, Module};
 use crate::ods::{OpDef, Registry};
 use crate::types::Type;
 use locations::Located;
+use names::Names;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scope::Scopes;
+use similar::Models;
 use std::sync::Arc;
 
 /// Marks that parsing failed; the diagnostic is already recorded.
@@ -131,7 +136,8 @@ pub struct Parser<'a> {
     options: ParseOptions,
     diagnostics: Diagnostics,
     depth: usize,
-    attribute_aliases: FxHashMap<&'a str, Attribute>,
+    /// By their names without `#`; most are of locations.
+    attribute_aliases: Names<'a, Attribute>,
     type_aliases: FxHashMap<&'a str, Type>,
     /// For how many types and attributes aliases stand, by their spelling with `#` or `!`.
     parts_of: FxHashMap<&'a str, usize>,
@@ -148,6 +154,11 @@ pub struct Parser<'a> {
     distinct: FxHashMap<i64, Attribute>,
     resources: FxHashMap<(Name, Name), Resource>,
     scopes: Scopes<'a>,
+    models: Models,
+    /// The operands of the op that is being read, in order, as far as they were resolved.
+    resolved: Vec<UnresolvedOperand>,
+    /// Whether what is being read was given a meaning by the values it uses.
+    reads_values: bool,
     /// Default dialects of the enclosing regions, innermost last.
     default_dialects: Vec<&'static str>,
     /// Uses of location aliases that were not yet defined.
@@ -169,7 +180,7 @@ impl<'a> Parser<'a> {
             options,
             diagnostics: Vec::new(),
             depth: 0,
-            attribute_aliases: FxHashMap::default(),
+            attribute_aliases: Names::new("loc", text.len()),
             type_aliases: FxHashMap::default(),
             parts_of: FxHashMap::default(),
             parts: 0,
@@ -180,6 +191,9 @@ impl<'a> Parser<'a> {
             distinct: FxHashMap::default(),
             resources: FxHashMap::default(),
             scopes: Scopes::default(),
+            models: Models::default(),
+            resolved: Vec::new(),
+            reads_values: false,
             default_dialects: vec!["builtin"],
             deferred_locations: Vec::new(),
         }

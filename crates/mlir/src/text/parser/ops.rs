@@ -3,6 +3,7 @@
 use super::locations::Located;
 use super::regions::RegionArgument;
 use super::scope::Definition;
+use super::similar::Wording;
 use super::{Kind, Parsed, Parser};
 use crate::attrs::{Attribute, Dictionary, Name};
 use crate::builtin::ModuleOp;
@@ -69,7 +70,11 @@ impl<'a> Parser<'a> {
     /// Reads an op and appends it to `block`.
     pub(super) fn operation(&mut self, block: BlockId) -> Parsed<()> {
         let mut names: SmallVec<[ResultName<'a>; 1]> = SmallVec::new();
-        if self.token.kind == Kind::Percent {
+        let name = (self.token_text(), 1, self.here());
+        if self.token.kind == Kind::Percent && self.text[name.2.end as usize..].starts_with(" = ") {
+            names.push(name);
+            self.jump(name.2.end as usize + " = ".len());
+        } else if self.token.kind == Kind::Percent {
             let read = self.comma_separated(|p| {
                 let (name, span) = (p.token_text(), p.here());
                 if p.token.kind != Kind::Percent {
@@ -90,10 +95,12 @@ impl<'a> Parser<'a> {
             read?;
             self.expect_punct(b'=')?;
         }
-        let result = match self.token.kind {
-            Kind::String => self.generic_op(),
-            Kind::Word => self.pretty_op(),
-            _ => self.unexpected("an operation"),
+        let wording = self.wording();
+        self.resolved.clear();
+        let similar = wording.as_ref().and_then(|wording| self.similar_op(wording));
+        let result = match similar {
+            Some(result) => result,
+            None => self.different_op(wording),
         };
         let op = match result {
             Ok(op) => op,
@@ -112,6 +119,20 @@ impl<'a> Parser<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Reads an op that is not written like an earlier one.
+    fn different_op(&mut self, wording: Option<Wording>) -> Parsed<OpId> {
+        self.reads_values = false;
+        let op = match self.token.kind {
+            Kind::String => self.generic_op(),
+            Kind::Word => self.pretty_op(),
+            _ => self.unexpected("an operation"),
+        }?;
+        if let Some(wording) = wording {
+            self.note_model(&wording, op);
+        }
+        Ok(op)
     }
 
     /// What has the location that is written after an op: the op, and ops and arguments in its regions that its syntax implies.
@@ -360,6 +381,7 @@ impl<'a> Parser<'a> {
         fill_defaults(def, &mut parts.properties);
         let op = self.module.create_op(parts);
         if !types_are_known {
+            self.reads_values = true;
             let Some(infer) = def.infer else {
                 return self.error_at(state.span, format!("the result types of {} are not known here", def.name));
             };

@@ -1,5 +1,6 @@
 //! Names of values and blocks, and uses that come before definitions.
 
+use super::names::Names;
 use super::{Parsed, Parser};
 use crate::builtin::UnrealizedConversionCastOp;
 use crate::diag::{Diagnostic, Span};
@@ -8,7 +9,6 @@ use crate::text::UnresolvedOperand;
 use crate::types::Type;
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 /// The scopes of names: one for each region that is isolated from above, innermost last.
 #[derive(Default)]
@@ -16,78 +16,15 @@ pub(super) struct Scopes<'a> {
     isolated: Vec<Isolated<'a>>,
 }
 
-#[derive(Default)]
 struct Isolated<'a> {
-    values: Values<'a>,
+    /// The values of names, `%` included, and where those are defined.
+    values: Names<'a, (Definition, Span)>,
     /// Uses that came before their definition.
     forward: FxHashMap<&'a str, Vec<Forward>>,
     /// What to put in place of the stand-ins for those uses.
     replacements: HashMap<Value, Value>,
     /// For each open region: the names that end with it, and its blocks.
     regions: Vec<(Vec<&'a str>, FxHashMap<&'a str, NamedBlock>)>,
-}
-
-/// The values of names, `%` included, and where those are defined.
-#[derive(Default)]
-struct Values<'a> {
-    named: FxHashMap<&'a str, (Definition, Span)>,
-    /// Those of the names that printers make: numbers from 0 on.
-    numbered: Vec<Option<(Definition, Span)>>,
-    /// Numbers below this have a place in `numbered`.
-    max_numbered: usize,
-}
-
-impl<'a> Values<'a> {
-    /// For a scope within `depth` others. No text that gives numbers in order has more than one for so many bytes.
-    fn new(text: &str, depth: usize) -> Values<'a> {
-        const BYTES_OF_OP: usize = 16;
-        Values { max_numbered: text.len() / (BYTES_OF_OP * (depth + 1)), ..Values::default() }
-    }
-
-    fn number(&self, name: &str) -> Option<usize> {
-        let digits = &name.as_bytes()[1..];
-        // `%01` is another name than `%1`.
-        let is_number = matches!(digits, [b'0'] | [b'1'..=b'9', ..]) && digits.len() <= 9;
-        let push = |number, &digit: &u8| digit.is_ascii_digit().then(|| number * 10 + usize::from(digit - b'0'));
-        let number = is_number.then(|| digits.iter().try_fold(0, push)).flatten();
-        number.filter(|&number| number < self.max_numbered)
-    }
-
-    fn get(&self, name: &str) -> Option<(Definition, Span)> {
-        match self.number(name) {
-            Some(number) => self.numbered.get(number).copied().flatten(),
-            None => self.named.get(name).copied(),
-        }
-    }
-
-    /// Adds a name, unless it is there; then returns what it stands for.
-    fn insert(&mut self, name: &'a str, value: (Definition, Span)) -> Option<(Definition, Span)> {
-        let Some(number) = self.number(name) else {
-            return match self.named.entry(name) {
-                Entry::Vacant(entry) => {
-                    entry.insert(value);
-                    None
-                }
-                Entry::Occupied(entry) => Some(*entry.get()),
-            };
-        };
-        if self.numbered.len() <= number {
-            self.numbered.resize(number + 1, None);
-        }
-        let slot = &mut self.numbered[number];
-        if slot.is_none() {
-            *slot = Some(value);
-            return None;
-        }
-        *slot
-    }
-
-    fn remove(&mut self, name: &str) {
-        match self.number(name) {
-            Some(number) => self.numbered[number] = None,
-            None => drop(self.named.remove(name)),
-        }
-    }
 }
 
 #[derive(Clone, Copy)]
@@ -115,8 +52,13 @@ struct NamedBlock {
 impl<'a> Parser<'a> {
     pub(super) fn enter_region(&mut self, isolated: bool) {
         if isolated || self.scopes.isolated.is_empty() {
-            let values = Values::new(self.text, self.scopes.isolated.len());
-            self.scopes.isolated.push(Isolated { values, ..Isolated::default() });
+            let share = self.text.len() / (self.scopes.isolated.len() + 1);
+            self.scopes.isolated.push(Isolated {
+                values: Names::new("%", share),
+                forward: FxHashMap::default(),
+                replacements: HashMap::new(),
+                regions: Vec::new(),
+            });
         }
         if let Some(scope) = self.scopes.isolated.last_mut() {
             scope.regions.push(Default::default());
@@ -170,7 +112,7 @@ impl<'a> Parser<'a> {
     /// Defines a name, `%` included, in the innermost region.
     pub(super) fn define(&mut self, name: &'a str, span: Span, definition: Definition) -> Parsed<()> {
         let Some(scope) = self.scopes.isolated.last_mut() else { return Ok(()) };
-        if let Some((earlier, at)) = scope.values.insert(name, (definition, span)) {
+        if let Some(&(earlier, at)) = scope.values.insert(name, (definition, span)) {
             if matches!(earlier, Definition::Poisoned) || matches!(definition, Definition::Poisoned) {
                 return Ok(());
             }
@@ -178,7 +120,8 @@ impl<'a> Parser<'a> {
             let error = Diagnostic::error("parse", format!("the value `{name}` is defined twice"));
             return self.report(error.at(span).note(note, at));
         }
-        if let Some((names, _)) = scope.regions.last_mut() {
+        // Those of the outermost region end with the scope.
+        if let [_, .., (names, _)] = &mut scope.regions[..] {
             names.push(name);
         }
         if scope.forward.is_empty() {
@@ -227,9 +170,9 @@ impl<'a> Parser<'a> {
     }
 
     /// The type of a value that is already defined.
-    pub(super) fn known_type(&self, operand: UnresolvedOperand) -> Option<Type> {
-        let (definition, _) = self.scopes.isolated.last()?.values.get(self.slice(operand.name))?;
-        self.defined_value(definition, operand.index).map(|v| self.module.ty(v).clone())
+    pub(super) fn known_type(&mut self, operand: UnresolvedOperand) -> Option<Type> {
+        self.reads_values = true;
+        self.defined(operand).map(|value| self.module.ty(value).clone())
     }
 
     /// The value that a use stands for.
@@ -237,12 +180,26 @@ impl<'a> Parser<'a> {
     /// # Errors
     /// If its type is not `ty`, or the name has fewer results.
     pub fn resolve(&mut self, operand: UnresolvedOperand, ty: &Type) -> Parsed<Value> {
+        self.resolved.push(operand);
+        match self.defined(operand) {
+            Some(value) if self.module.ty(value) == ty => Ok(value),
+            _ => self.resolve_undefined(operand, ty),
+        }
+    }
+
+    /// The value that a use stands for, if it is already defined.
+    pub(super) fn defined(&self, operand: UnresolvedOperand) -> Option<Value> {
+        let &(definition, _) = self.scopes.isolated.last()?.values.get(self.slice(operand.name))?;
+        self.defined_value(definition, operand.index)
+    }
+
+    /// As [`Parser::resolve`], for a use of what is not defined or of another type.
+    pub(super) fn resolve_undefined(&mut self, operand: UnresolvedOperand, ty: &Type) -> Parsed<Value> {
         let name = self.slice(operand.name);
-        let known = self.scopes.isolated.last().and_then(|s| s.values.get(name));
+        let known = self.scopes.isolated.last().and_then(|s| s.values.get(name)).copied();
         match known {
             Some((Definition::Poisoned, _)) => Ok(self.stand_in(ty)),
             Some((definition, span)) => match self.defined_value(definition, operand.index) {
-                Some(value) if self.module.ty(value) == ty => Ok(value),
                 Some(value) => {
                     let defined = self.module.ty(value).clone();
                     self.type_mismatch(operand.name, name, ty, &defined, span)

@@ -1,0 +1,97 @@
+//! Things by their names. Most names are made by printers: a prefix and numbers in order.
+
+use rustc_hash::FxHashMap;
+use std::collections::hash_map::Entry;
+
+/// So many bytes of text at least belong to the definition of a name.
+const BYTES_OF_DEFINITION: usize = 16;
+
+/// What names stand for.
+#[derive(Clone)]
+pub(super) struct Names<'a, T> {
+    prefix: &'static str,
+    /// What names of the prefix and a number stand for.
+    numbered: Vec<Option<T>>,
+    /// Numbers below this have a place in `numbered`.
+    max_numbered: usize,
+    /// What other names stand for.
+    others: FxHashMap<&'a str, T>,
+    len: usize,
+}
+
+impl<'a, T> Names<'a, T> {
+    /// No names yet, of those in a text of that length.
+    pub(super) fn new(prefix: &'static str, length: usize) -> Names<'a, T> {
+        // No text that gives numbers in order has more.
+        let max_numbered = length / BYTES_OF_DEFINITION;
+        Names { prefix, numbered: Vec::new(), max_numbered, others: FxHashMap::default(), len: 0 }
+    }
+
+    /// How many names there are.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Makes room for about that many names.
+    pub(super) fn reserve(&mut self, names: usize) {
+        self.numbered.reserve(names.min(self.max_numbered));
+    }
+
+    fn number(&self, name: &str) -> Option<usize> {
+        let digits = name.as_bytes().strip_prefix(self.prefix.as_bytes())?;
+        // `%01` is another name than `%1`.
+        if digits.is_empty() || digits.len() > 9 || (digits[0] == b'0' && digits.len() > 1) {
+            return None;
+        }
+        let mut number = 0;
+        for &digit in digits {
+            if !digit.is_ascii_digit() {
+                return None;
+            }
+            number = number * 10 + usize::from(digit - b'0');
+        }
+        (number < self.max_numbered).then_some(number)
+    }
+
+    #[inline]
+    pub(super) fn get(&self, name: &str) -> Option<&T> {
+        match self.number(name) {
+            Some(number) => self.numbered.get(number)?.as_ref(),
+            None => self.others.get(name),
+        }
+    }
+
+    /// Adds a name, unless it is there; then returns what it stands for.
+    pub(super) fn insert(&mut self, name: &'a str, value: T) -> Option<&T> {
+        let slot = match self.number(name) {
+            Some(number) => {
+                if self.numbered.len() <= number {
+                    self.numbered.resize_with(number + 1, || None);
+                }
+                &mut self.numbered[number]
+            }
+            None => match self.others.entry(name) {
+                Entry::Occupied(entry) => return Some(entry.into_mut()),
+                Entry::Vacant(entry) => {
+                    self.len += 1;
+                    entry.insert(value);
+                    return None;
+                }
+            },
+        };
+        if slot.is_some() {
+            return slot.as_ref();
+        }
+        self.len += 1;
+        *slot = Some(value);
+        None
+    }
+
+    pub(super) fn remove(&mut self, name: &str) {
+        let removed = match self.number(name) {
+            Some(number) => self.numbered.get_mut(number).and_then(Option::take),
+            None => self.others.remove(name),
+        };
+        self.len -= usize::from(removed.is_some());
+    }
+}
