@@ -5,6 +5,7 @@ use super::builtin::{BUILTIN_BYTECODE, is_location, string_number};
 use super::cursor::{Cursor, Read, ReadError, check_index};
 use super::encoding::{EntryReader, FileRange};
 use super::fields::{self, Notes};
+use super::sparse::Sparse;
 use super::tables::{Places, ReadDialect, Tables};
 use crate::attrs::{Attribute, Name};
 use crate::diag::Diagnostics;
@@ -13,9 +14,8 @@ use crate::text::{MAX_NESTING, MAX_PARTS, parse_attribute, parse_type};
 use crate::types::Type;
 use std::fmt::Display;
 
-#[derive(Clone)]
-enum State<T> {
-    Unread,
+/// An attribute or type that was asked for.
+pub(super) enum State<T> {
     Reading,
     /// With the number of attributes and types that it holds, counted as often as they would be written.
     Done(T, u32),
@@ -28,7 +28,7 @@ trait Entry: Clone + Display {
     const PARSE: fn(&str, &'static Registry) -> Result<Self, Diagnostics>;
 
     fn places<'t>(tables: &'t Tables<'_>) -> &'t Places;
-    fn states<'e>(entries: &'e mut Entries<'_>) -> &'e mut Vec<State<Self>>;
+    fn states<'e>(entries: &'e mut Entries<'_>) -> &'e mut Sparse<State<Self>>;
 
     /// Whether what it holds does not count as its parts.
     fn is_whole(&self) -> bool {
@@ -50,7 +50,7 @@ impl Entry for Attribute {
         &tables.attributes
     }
 
-    fn states<'e>(entries: &'e mut Entries<'_>) -> &'e mut Vec<State<Self>> {
+    fn states<'e>(entries: &'e mut Entries<'_>) -> &'e mut Sparse<State<Self>> {
         &mut entries.attributes
     }
 
@@ -72,7 +72,7 @@ impl Entry for Type {
         &tables.types
     }
 
-    fn states<'e>(entries: &'e mut Entries<'_>) -> &'e mut Vec<State<Self>> {
+    fn states<'e>(entries: &'e mut Entries<'_>) -> &'e mut Sparse<State<Self>> {
         &mut entries.types
     }
 }
@@ -80,10 +80,10 @@ impl Entry for Type {
 /// What was read so far.
 pub(super) struct Entries<'a> {
     pub(super) tables: &'a Tables<'a>,
-    attributes: Vec<State<Attribute>>,
-    types: Vec<State<Type>>,
+    attributes: Sparse<State<Attribute>>,
+    types: Sparse<State<Type>>,
     /// Strings among the attributes as names.
-    names: Vec<Option<Name>>,
+    names: Sparse<Name>,
     depth: usize,
     pub(super) notes: Notes,
     /// How many attributes and types what is being read holds so far.
@@ -94,9 +94,9 @@ impl<'a> Entries<'a> {
     pub(super) fn new(tables: &'a Tables<'a>, notes: Notes) -> Entries<'a> {
         Entries {
             tables,
-            attributes: vec![State::Unread; tables.attributes.len()],
-            types: vec![State::Unread; tables.types.len()],
-            names: vec![None; tables.attributes.len()],
+            attributes: Sparse::new(tables.attributes.len()),
+            types: Sparse::new(tables.types.len()),
+            names: Sparse::new(tables.attributes.len()),
             depth: 0,
             notes,
             parts: 0,
@@ -110,7 +110,7 @@ impl<'a> Entries<'a> {
     /// The string attribute of that number as a name.
     pub(super) fn name(&mut self, number: u64, at: usize) -> Read<Name> {
         let i = check_index(number, self.attributes.len(), "attribute", at)?;
-        if let Some(name) = &self.names[i] {
+        if let Some(name) = self.names.get(i) {
             return Ok(name.clone());
         }
         let name: Name = match self.unread_string(i) {
@@ -121,13 +121,13 @@ impl<'a> Entries<'a> {
                 attribute.as_str().ok_or_else(not_text)?.into()
             }
         };
-        self.names[i] = Some(name.clone());
+        self.names.set(i, name.clone());
         Ok(name)
     }
 
     /// The text of a string attribute that was not read yet: most are names, which need not become attributes.
     fn unread_string(&self, i: usize) -> Option<&'a str> {
-        if !matches!(self.attributes[i], State::Unread) {
+        if self.attributes.get(i).is_some() {
             return None;
         }
         let mut cursor = self.builtin_attribute(i)?;
@@ -157,19 +157,15 @@ impl<'a> Entries<'a> {
         Ok(location)
     }
 
-    /// The locations among the attributes of the builtin dialect, up to the first that is invalid, by their numbers.
-    pub(super) fn into_locations(mut self) -> Vec<Option<Attribute>> {
+    /// The attributes with all locations among those of the builtin dialect, up to the first that is invalid.
+    pub(super) fn into_locations(mut self) -> Sparse<State<Attribute>> {
         for i in 0..self.attributes.len() {
             let is_location = self.builtin_attribute(i).is_some_and(|mut cursor| is_location(&mut cursor));
             if is_location && self.attribute(i as u64, 0).is_err() {
                 break;
             }
         }
-        let location = |state| match state {
-            State::Done(attribute, _) => Some(attribute).filter(|a: &Attribute| a.as_location().is_some()),
-            _ => None,
-        };
-        self.attributes.into_iter().map(location).collect()
+        self.attributes
     }
 
     /// The type of that number.
@@ -180,14 +176,14 @@ impl<'a> Entries<'a> {
     fn entry<T: Entry>(&mut self, number: u64, at: usize) -> Read<T> {
         let states = T::states(self);
         let i = check_index(number, states.len(), T::KIND, at)?;
-        match &states[i] {
-            State::Done(value, parts) => {
+        match states.get(i) {
+            Some(State::Done(value, parts)) => {
                 let (value, parts) = (value.clone(), *parts);
                 self.parts = self.parts.saturating_add(parts as usize);
                 Ok(value)
             }
-            State::Unread => self.read_entry(i, at),
-            State::Reading => Err(ReadError::new(at, "an attribute or type contains itself".to_string())),
+            None => self.read_entry(i, at),
+            Some(State::Reading) => Err(ReadError::new(at, "an attribute or type contains itself".to_string())),
         }
     }
 
@@ -196,7 +192,7 @@ impl<'a> Entries<'a> {
         if self.depth >= MAX_NESTING {
             return Err(ReadError::new(at, format!("nesting deeper than {MAX_NESTING} levels cannot be read")));
         }
-        T::states(self)[i] = State::Reading;
+        T::states(self).set(i, State::Reading);
         let (place, range) = (T::places(self.tables).get(i), T::places(self.tables).range(i));
         let outer = std::mem::replace(&mut self.parts, 1);
         self.depth += 1;
@@ -214,16 +210,15 @@ impl<'a> Entries<'a> {
             return Err(ReadError::new(at, message));
         }
         self.parts = outer.saturating_add(parts);
-        T::states(self)[i] = State::Done(value.clone(), parts as u32);
+        T::states(self).set(i, State::Done(value.clone(), parts as u32));
         Ok(value)
     }
 
     /// Notes the entries that nothing refers to.
     pub(super) fn note_unused(&mut self) {
         fn note<T: Entry>(entries: &mut Entries<'_>) {
-            let states = T::states(entries).iter().enumerate();
-            let unused: Vec<usize> =
-                states.filter(|(_, state)| matches!(state, State::Unread)).map(|(i, _)| i).collect();
+            let states = T::states(entries);
+            let unused: Vec<usize> = (0..states.len()).filter(|&i| states.get(i).is_none()).collect();
             for i in unused {
                 entries
                     .notes

@@ -1,8 +1,9 @@
 //! Locations, which another thread reads while this one reads the ops: they are most of the attributes of a program.
 
 use super::cursor::Read;
-use super::entries::Entries;
+use super::entries::{Entries, State};
 use super::fields::Notes;
+use super::sparse::Sparse;
 use super::tables::Tables;
 use crate::attrs::{Attribute, LocationKind};
 use crate::ir::{Loc, Module, OpId};
@@ -16,8 +17,8 @@ const STACK_SIZE: usize = 8 << 20;
 
 /// The locations of ops, which get them when all are read.
 pub(super) struct Ahead<'scope> {
-    /// Those among the attributes, by their numbers.
-    thread: ScopedJoinHandle<'scope, Vec<Option<Attribute>>>,
+    /// Attributes by their numbers, those that are locations among them.
+    thread: ScopedJoinHandle<'scope, Sparse<State<Attribute>>>,
     /// Ops, the number of the location of each, and where that stands in the file.
     ops: Vec<(OpId, u64, usize)>,
 }
@@ -30,7 +31,8 @@ impl<'scope> Ahead<'scope> {
         }
         let read = || Entries::new(tables, Notes::default()).into_locations();
         let thread = Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, read).ok()?;
-        Some(Ahead { thread, ops: Vec::new() })
+        // Most ops have a location of their own.
+        Some(Ahead { thread, ops: Vec::with_capacity(tables.attributes.len()) })
     }
 
     /// Takes note of the location of an op, the number of which stands at `at`.
@@ -40,10 +42,10 @@ impl<'scope> Ahead<'scope> {
 
     /// Gives the ops their locations. What the other thread could not read is read here, so that its errors are told.
     pub(super) fn finish(self, module: &mut Module, entries: &mut Entries<'_>) -> Read<()> {
-        let known = self.thread.join().unwrap_or_default();
+        let known = self.thread.join().unwrap_or(Sparse::new(0));
         for (op, number, at) in self.ops {
             let location = match known.get(number as usize) {
-                Some(Some(location)) => location.clone(),
+                Some(State::Done(location, _)) if location.as_location().is_some() => location.clone(),
                 _ => entries.location(number, at)?,
             };
             module.set_loc(op, loc(location));

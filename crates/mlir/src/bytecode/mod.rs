@@ -19,6 +19,7 @@ mod numbering;
 mod properties;
 mod reader;
 mod resources;
+mod sparse;
 mod tables;
 mod use_lists;
 mod writer;

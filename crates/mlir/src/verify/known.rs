@@ -1,9 +1,10 @@
 //! Ops that need not be checked again: programs hold many that differ in nothing that their declaration looks at.
 
+use crate::attrs::Attribute;
 use crate::ir::{Module, OpId, OpRef};
 use crate::ods::{OpDef, Trait};
 use rustc_hash::{FxHashMap, FxHasher};
-use std::hash::{Hash, Hasher};
+use std::hash::Hasher;
 
 /// Ops that were found valid, one of each kind.
 pub(super) struct KnownOps<'m> {
@@ -24,9 +25,9 @@ impl<'m> KnownOps<'m> {
             return None;
         }
         let mut hasher = FxHasher::default();
-        std::ptr::from_ref(def).hash(&mut hasher);
-        op.operand_types().chain(op.result_types()).for_each(|ty| ty.hash(&mut hasher));
-        op.properties().hash(&mut hasher);
+        hasher.write_usize(std::ptr::from_ref(def).addr());
+        op.operand_types().chain(op.result_types()).for_each(|ty| hasher.write_usize(address(&**ty)));
+        op.properties().iter().for_each(|value| hasher.write_usize(value.as_deref().map_or(0, address)));
         Some(hasher.finish())
     }
 
@@ -53,9 +54,15 @@ fn decided_by_types(def: &OpDef) -> bool {
     has_no_effect && def.verify_symbols.is_none()
 }
 
+/// Types and attributes are compared by where they are: those that are equal and apart are few, and cost a check more.
 fn are_alike(a: OpRef<'_>, b: OpRef<'_>) -> bool {
+    let property = |value: &Option<Attribute>| value.as_deref().map(address);
     a.def().map(std::ptr::from_ref) == b.def().map(std::ptr::from_ref)
-        && a.operand_types().eq(b.operand_types())
-        && a.result_types().eq(b.result_types())
-        && a.properties() == b.properties()
+        && a.operand_types().map(|ty| address(&**ty)).eq(b.operand_types().map(|ty| address(&**ty)))
+        && a.result_types().map(|ty| address(&**ty)).eq(b.result_types().map(|ty| address(&**ty)))
+        && a.properties().iter().map(property).eq(b.properties().iter().map(property))
+}
+
+fn address<T>(shared: &T) -> usize {
+    std::ptr::from_ref(shared).addr()
 }
