@@ -119,7 +119,7 @@ fn approx_top_k(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv)
     let size = elements.shape()[axis];
     let rows = indices.to_i64s()?.into_iter().enumerate();
     let places: Vec<usize> = rows.map(|(i, at)| i / k.max(1) * size + usize::try_from(at).unwrap_or(0)).collect();
-    let found = eval::take(&moved(positions)?, &places)?.into_shape(values.shape())?;
+    let found = moved(positions)?.take(&places)?.into_shape(values.shape())?;
     let mut back = vec![0; rank];
     order.iter().enumerate().for_each(|(to, &from)| back[from] = to);
     let restored = |t: Tensor| t.gather(&StridedView::dense(t.shape())?.permute(&back)?);

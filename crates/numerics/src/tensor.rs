@@ -34,6 +34,12 @@ pub(crate) fn collect<T>(len: usize, elements: impl Iterator<Item = T>) -> Resul
     Ok(all)
 }
 
+/// Whether `found` is the number of elements of the shape.
+fn check_length(dtype: DType, shape: &[usize], found: usize) -> Result<(), TensorError> {
+    let expected = num_elements(dtype, shape)?;
+    if found == expected { Ok(()) } else { Err(TensorError::Length { expected, found }) }
+}
+
 fn num_elements(dtype: DType, shape: &[usize]) -> Result<usize, TensorError> {
     shape::num_elements(shape)
         .filter(|n| n.checked_mul(dtype.bytes()).is_some_and(|bytes| isize::try_from(bytes).is_ok()))
@@ -46,12 +52,9 @@ impl Tensor {
     /// # Errors
     /// If the number of elements is not that of the shape.
     pub fn from_vec<T: Element>(shape: impl AsRef<[usize]>, elements: Vec<T>) -> Result<Tensor, TensorError> {
-        let shape = shape.as_ref().to_vec();
-        let expected = num_elements(T::DTYPE, &shape)?;
-        if elements.len() != expected {
-            return Err(TensorError::Length { expected, found: elements.len() });
-        }
-        Ok(Tensor { dtype: T::DTYPE, shape, data: Bytes::from_vec(elements) })
+        let shape = shape.as_ref();
+        check_length(T::DTYPE, shape, elements.len())?;
+        Ok(Tensor { dtype: T::DTYPE, shape: shape.to_vec(), data: Bytes::from_vec(elements) })
     }
 
     /// A tensor over existing bytes: the elements in row-major order, in the byte order of the machine,
@@ -61,6 +64,10 @@ impl Tensor {
     /// # Errors
     /// If the number of bytes is not that of shape and element type.
     pub fn from_bytes(dtype: DType, shape: impl AsRef<[usize]>, data: Bytes) -> Result<Tensor, TensorError> {
+        Tensor::over(dtype, shape.as_ref(), data)
+    }
+
+    fn over(dtype: DType, shape: &[usize], data: Bytes) -> Result<Tensor, TensorError> {
         fn canonical<T: Element>(data: &Bytes) -> Result<Option<Bytes>, TensorError> {
             let narrow = T::DTYPE.bits() as usize != 8 * T::DTYPE.bytes();
             let is_canonical = |x: &T| bytemuck::bytes_of(x) == bytemuck::bytes_of(&x.canonical());
@@ -78,13 +85,12 @@ impl Tensor {
             })
         }
 
-        let shape = shape.as_ref().to_vec();
-        let expected = num_elements(dtype, &shape)? * dtype.bytes();
+        let expected = num_elements(dtype, shape)? * dtype.bytes();
         if data.len() != expected {
             return Err(TensorError::Length { expected, found: data.len() });
         }
         let data = dispatch_all!(dtype, T => canonical::<T>(&data))?.unwrap_or(data);
-        Ok(Tensor { dtype, shape, data })
+        Ok(Tensor { dtype, shape: shape.to_vec(), data })
     }
 
     /// A tensor of rank 0.
@@ -97,10 +103,7 @@ impl Tensor {
     /// # Errors
     /// If there is no memory for it.
     pub fn splat<T: Element>(shape: impl AsRef<[usize]>, value: T) -> Result<Tensor, TensorError> {
-        let shape = shape.as_ref().to_vec();
-        let len = num_elements(T::DTYPE, &shape)?;
-        let elements = collect(len, std::iter::repeat_n(value, len))?;
-        Tensor::from_vec(shape, elements)
+        Tensor::filled(T::DTYPE, shape.as_ref(), bytemuck::bytes_of(&value))
     }
 
     /// A tensor with the same value everywhere, given as the bytes of one element.
@@ -116,7 +119,8 @@ impl Tensor {
     /// # Errors
     /// If there is no memory for it.
     pub fn zeros(dtype: DType, shape: impl AsRef<[usize]>) -> Result<Tensor, TensorError> {
-        dispatch_all!(dtype, T => Tensor::splat(shape, T::ZERO))
+        let zero = dispatch_all!(dtype, T => bytemuck::bytes_of(&T::ZERO).to_vec());
+        Tensor::filled(dtype, shape.as_ref(), &zero)
     }
 
     /// Values that count up from zero along `dimension`, one of the shape.
@@ -124,7 +128,10 @@ impl Tensor {
     /// # Errors
     /// If there is no such dimension, or no memory for the tensor.
     pub fn iota(dtype: DType, shape: impl AsRef<[usize]>, dimension: usize) -> Result<Tensor, TensorError> {
-        let shape = shape.as_ref();
+        Tensor::count(dtype, shape.as_ref(), dimension)
+    }
+
+    fn count(dtype: DType, shape: &[usize], dimension: usize) -> Result<Tensor, TensorError> {
         let len = num_elements(dtype, shape)?;
         let Some((&size, inner)) = shape.get(dimension..).and_then(|dims| dims.split_first()) else {
             return Err(TensorError::Invalid(format!("there is no dimension {dimension} of {}", shape.len())));
@@ -150,10 +157,20 @@ impl Tensor {
     /// # Errors
     /// If this tensor does not have exactly one element, or there is no memory for the result.
     pub fn broadcast_scalar(&self, shape: impl AsRef<[usize]>) -> Result<Tensor, TensorError> {
-        dispatch_all!(self.dtype, T => match self.as_slice::<T>()? {
-            [value] => Tensor::splat(shape, *value),
-            elements => Err(TensorError::Length { expected: 1, found: elements.len() }),
-        })
+        match self.num_elements() {
+            1 => Tensor::filled(self.dtype, shape.as_ref(), &self.data),
+            found => Err(TensorError::Length { expected: 1, found }),
+        }
+    }
+
+    /// A tensor with the same value everywhere, given as the bytes of a canonical element.
+    fn filled(dtype: DType, shape: &[usize], element: &[u8]) -> Result<Tensor, TensorError> {
+        let len = num_elements(dtype, shape)?;
+        let data = dispatch_storage!(dtype, S => {
+            let element: S = bytemuck::pod_read_unaligned(element);
+            Bytes::from_vec(collect(len, std::iter::repeat_n(element, len))?)
+        });
+        Ok(Tensor { dtype, shape: shape.to_vec(), data })
     }
 
     /// The element type.
@@ -268,12 +285,20 @@ impl Tensor {
         self.storage_mut()
     }
 
+    /// Copies the elements if they are shared.
+    fn unshare(&mut self) -> Result<(), TensorError> {
+        if self.data.get_mut().is_none() {
+            self.data = dispatch_storage!(self.dtype, S => {
+                let elements = self.storage::<S>()?;
+                Bytes::from_vec(collect(elements.len(), elements.iter().copied())?)
+            });
+        }
+        Ok(())
+    }
+
     /// As [`Tensor::storage`], for writing.
     fn storage_mut<T: Pod + Send + Sync>(&mut self) -> Result<&mut [T], TensorError> {
-        if self.data.get_mut().is_none() {
-            let elements = self.storage::<T>()?;
-            self.data = Bytes::from_vec(collect(elements.len(), elements.iter().copied())?);
-        }
+        self.unshare()?;
         let data = self.data.get_mut().ok_or(TensorError::OutOfBounds)?;
         bytemuck::try_cast_slice_mut(data).map_err(|_| TensorError::OutOfBounds)
     }
@@ -291,12 +316,44 @@ impl Tensor {
     /// # Errors
     /// As [`Tensor::reshape`].
     pub fn into_shape(self, shape: impl AsRef<[usize]>) -> Result<Tensor, TensorError> {
-        let shape = shape.as_ref().to_vec();
-        let (expected, found) = (num_elements(self.dtype, &shape)?, self.num_elements());
-        if expected != found {
-            return Err(TensorError::Length { expected, found });
+        let shape = shape.as_ref();
+        check_length(self.dtype, shape, self.num_elements())?;
+        Ok(Tensor { shape: shape.to_vec(), ..self })
+    }
+
+    /// The elements at flat positions, as a vector.
+    ///
+    /// # Errors
+    /// If a position is outside, or there is no memory for the result.
+    pub fn take(&self, at: &[usize]) -> Result<Tensor, TensorError> {
+        let data = dispatch_storage!(self.dtype, S => {
+            let elements = self.storage::<S>()?;
+            let mut taken = allocate::<S>(at.len())?;
+            for &i in at {
+                taken.push(*elements.get(i).ok_or(TensorError::OutOfBounds)?);
+            }
+            Bytes::from_vec(taken)
+        });
+        Ok(Tensor { dtype: self.dtype, shape: vec![at.len()], data })
+    }
+
+    /// Replaces the elements at flat positions by those of `source`, in order. Positions outside are skipped.
+    ///
+    /// # Errors
+    /// If the element types differ, or there is no memory to make the elements unshared.
+    pub fn put(&mut self, at: &[usize], source: &Tensor) -> Result<(), TensorError> {
+        if source.dtype != self.dtype {
+            return Err(TensorError::DType { expected: self.dtype, found: source.dtype });
         }
-        Ok(Tensor { shape, ..self })
+        dispatch_storage!(self.dtype, S => {
+            let (source, elements) = (source.storage::<S>()?, self.storage_mut::<S>()?);
+            for (&i, &value) in at.iter().zip(source) {
+                if let Some(element) = elements.get_mut(i) {
+                    *element = value;
+                }
+            }
+        });
+        Ok(())
     }
 
     /// A dense copy of a strided view of the elements; of the elements themselves if the view is
@@ -407,6 +464,18 @@ mod tests {
         let owner = a.data.as_ptr();
         a.make_mut::<i32>().unwrap()[1] = 8;
         assert_eq!(a.data.as_ptr(), owner);
+    }
+
+    #[test]
+    fn elements_at_positions() {
+        let tensor = Tensor::from_vec([2, 2], vec![1i16, 2, 3, 4]).unwrap();
+        assert_eq!(tensor.take(&[3, 0, 3]).unwrap(), Tensor::from_vec([3], vec![4i16, 1, 4]).unwrap());
+        assert!(matches!(tensor.take(&[4]), Err(TensorError::OutOfBounds)));
+        let mut changed = tensor.clone();
+        changed.put(&[1, 9, 1], &Tensor::from_vec([3], vec![7i16, 8, 9]).unwrap()).unwrap();
+        assert_eq!(changed.as_slice::<i16>().unwrap(), [1, 9, 3, 4]);
+        assert_eq!(tensor.as_slice::<i16>().unwrap(), [1, 2, 3, 4]);
+        assert!(changed.put(&[0], &Tensor::scalar(1u16)).is_err());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Source: MLIR documentation, "Diagnostic Infrastructure", section "SourceMgr Diagnostic Verifier Handler".
 
 use mlir::diag::{Diagnostic, Diagnostics, Position, Severity, Source, Span, resolve};
-use regex::Regex;
+use regex_lite::Regex;
 
 /// Where a diagnostic is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,11 +193,11 @@ fn regex(text: &str) -> Pattern {
     let mut rest = text;
     while let Some((literal, tail)) = rest.split_once("{{") {
         let Some((expression, tail)) = tail.split_once("}}") else { return Pattern::Invalid };
-        pattern.push_str(&regex::escape(literal));
+        pattern.push_str(&regex_lite::escape(literal));
         pattern.push_str(&format!("({expression})"));
         rest = tail;
     }
-    pattern.push_str(&regex::escape(rest));
+    pattern.push_str(&regex_lite::escape(rest));
     Regex::new(&pattern).map_or(Pattern::Invalid, Pattern::Regex)
 }
 

@@ -6,7 +6,7 @@ use mlir::OpRef;
 use mlir::diag::{Position, Source, resolve};
 use mlir::eval::RuntimeValue;
 use mlir::text::ValueNames;
-use regex::Regex;
+use regex_lite::Regex;
 use serde_json::json;
 use stablo::{Module, ProcessId};
 use std::collections::HashMap;

@@ -63,7 +63,7 @@ impl<'e> Body<'e> {
             let mut scalars = Vec::with_capacity(arguments.len());
             for argument in &arguments {
                 let place = if argument.rank() == 0 { 0 } else { at };
-                scalars.push(super::take(argument, &[place])?.into_shape([])?.into());
+                scalars.push(argument.take(&[place])?.into_shape([])?.into());
             }
             for (i, result) in self.env.call(function, scalars)?.into_iter().enumerate() {
                 let result = result.into_tensor()?;
@@ -140,36 +140,56 @@ fn single_binary(op: OpRef<'_>, result: Value) -> Option<(BinaryOp, Value, Value
 
 /// Evaluates an expression with `T` bound to the Rust type of a `DType` and `f` to the function of that type behind a
 /// [`BinaryOp`] that reductions commonly use, or another expression for other operations and types:
-/// `dispatch_operation!(op, dtype, |T, f| kernel::<T>(f), else general())`.
+/// `dispatch_operation!(op, dtype, |T, f| kernel::<T>(f), else general())`. For the types that programs reduce most, each function
+/// is a type of its own, and the kernel with it; for the others, `f` is a pointer.
 macro_rules! dispatch_operation {
     ($op:expr, $dtype:expr, |$T:ident, $f:ident| $body:expr, else $other:expr) => {
-        match $op {
-            numerics::math::BinaryOp::Add => numerics::dispatch_all!($dtype, $T => {
-                let $f = <$T as numerics::Number>::add;
-                $body
-            }),
-            numerics::math::BinaryOp::Multiply => numerics::dispatch_all!($dtype, $T => {
-                let $f = <$T as numerics::Number>::multiply;
-                $body
-            }),
-            numerics::math::BinaryOp::Maximum => numerics::dispatch_all!($dtype, $T => {
-                let $f = <$T as numerics::Number>::maximum;
-                $body
-            }),
-            numerics::math::BinaryOp::Minimum => numerics::dispatch_all!($dtype, $T => {
-                let $f = <$T as numerics::Number>::minimum;
-                $body
-            }),
-            numerics::math::BinaryOp::And => numerics::dispatch!($dtype, [boolean, integer] $T => {
-                let $f = <$T as numerics::Bitwise>::and;
-                $body
-            }, else $other),
-            numerics::math::BinaryOp::Or => numerics::dispatch!($dtype, [boolean, integer] $T => {
-                let $f = <$T as numerics::Bitwise>::or;
+        $crate::eval::body::dispatch_operation!(@arms ($op, $dtype, $T, $f, $body, $other)
+            (F32 f32) (F64 f64) (BF16 numerics::bf16) (I32 i32) (I64 i64))
+    };
+    (@arms ($op:expr, $dtype:expr, $T:ident, $f:ident, $body:expr, $other:expr) $(($variant:ident $ty:ty))*) => {{
+        use numerics::math::BinaryOp;
+        use numerics::{Bitwise, DType, Number};
+        match ($dtype, $op) {
+            $(
+                (DType::$variant, BinaryOp::Add) => {
+                    type $T = $ty;
+                    let $f = <$T as Number>::add;
+                    $body
+                }
+                (DType::$variant, BinaryOp::Multiply) => {
+                    type $T = $ty;
+                    let $f = <$T as Number>::multiply;
+                    $body
+                }
+                (DType::$variant, BinaryOp::Maximum) => {
+                    type $T = $ty;
+                    let $f = <$T as Number>::maximum;
+                    $body
+                }
+                (DType::$variant, BinaryOp::Minimum) => {
+                    type $T = $ty;
+                    let $f = <$T as Number>::minimum;
+                    $body
+                }
+            )*
+            (dtype, op @ (BinaryOp::Add | BinaryOp::Multiply | BinaryOp::Maximum | BinaryOp::Minimum)) => {
+                numerics::dispatch_all!(dtype, $T => {
+                    let $f: fn($T, $T) -> $T = match op {
+                        BinaryOp::Add => Number::add,
+                        BinaryOp::Multiply => Number::multiply,
+                        BinaryOp::Maximum => Number::maximum,
+                        _ => Number::minimum,
+                    };
+                    $body
+                })
+            }
+            (dtype, op @ (BinaryOp::And | BinaryOp::Or)) => numerics::dispatch!(dtype, [boolean, integer] $T => {
+                let $f: fn($T, $T) -> $T = if op == BinaryOp::And { Bitwise::and } else { Bitwise::or };
                 $body
             }, else $other),
             _ => $other,
         }
-    };
+    }};
 }
 pub(crate) use dispatch_operation;

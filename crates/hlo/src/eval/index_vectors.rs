@@ -303,7 +303,7 @@ pub fn apply_updates(
     }
     if body.shape == BodyShape::Values {
         for (result, updates) in results.iter_mut().zip(&updates) {
-            dispatch_all!(result.dtype(), T => update::<T>(|_, value| value, result, targets, updates))?;
+            result.put(targets, updates)?;
         }
         return Ok(results);
     }
@@ -320,11 +320,11 @@ pub fn apply_updates(
     let _reserved = budget::reserve::<usize>(len.saturating_add(targets.len().saturating_mul(2)))?;
     for round in rounds(targets, len) {
         let elements: Vec<usize> = round.iter().map(|&u| targets[u]).collect();
-        let current = results.iter().map(|t| take(t, &elements)).collect::<Result<Vec<_>, _>>()?;
-        let values = updates.iter().map(|t| take(t, &round)).collect::<Result<Vec<_>, _>>()?;
+        let current = results.iter().map(|t| t.take(&elements)).collect::<Result<Vec<_>, _>>()?;
+        let values = updates.iter().map(|t| t.take(&round)).collect::<Result<Vec<_>, _>>()?;
         let combined = body.combine(round.len(), current, values)?;
         for (result, combined) in results.iter_mut().zip(&combined) {
-            dispatch_all!(result.dtype(), T => update::<T>(|_, value| value, result, &elements, combined))?;
+            result.put(&elements, combined)?;
         }
     }
     Ok(results)
@@ -343,20 +343,4 @@ fn rounds(targets: &[usize], len: usize) -> Vec<Vec<usize>> {
         *seen += 1;
     }
     rounds
-}
-
-/// The elements at flat positions, as a vector.
-///
-/// # Errors
-/// If a position is outside.
-pub fn take(tensor: &Tensor, at: &[usize]) -> Result<Tensor, TensorError> {
-    fn typed<T: Element>(tensor: &Tensor, at: &[usize]) -> Result<Tensor, TensorError> {
-        let elements = tensor.as_slice::<T>()?;
-        let mut taken = Scratch::new(at.len())?;
-        for &i in at {
-            taken.push(*elements.get(i).ok_or(TensorError::OutOfBounds)?);
-        }
-        Tensor::from_vec([at.len()], taken.into_vec())
-    }
-    dispatch_all!(tensor.dtype(), T => typed::<T>(tensor, at))
 }

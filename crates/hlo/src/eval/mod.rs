@@ -24,7 +24,7 @@ pub use collective::{CollectiveRoot, Strategy, mesh_axes_groups};
 pub use contract::{Convolution, dot_general};
 pub use einsum::einsum;
 pub use fft::{Fourier, fourier};
-pub use index_vectors::{apply_updates, gather, scatter, take};
+pub use index_vectors::{apply_updates, gather, scatter};
 pub use linalg::{Triangular, cholesky, triangular_solve};
 pub use random_numbers::{Distribution, Stream, random_numbers, random_units};
 pub use reduce::reduce;

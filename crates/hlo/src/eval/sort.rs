@@ -1,6 +1,5 @@
 //! `sort`: stable, with any comparator, which runs on vectors.
 
-use super::index_vectors::take;
 use mlir::eval::{EvalEnv, EvalError};
 use mlir::ir::ValueDef;
 use mlir::{Module, OpRef, RegionId, Value};
@@ -57,7 +56,7 @@ impl<'e> Comparator<'e> {
         for input in inputs {
             for at in [left, right] {
                 let used = self.used.get(arguments.len()).copied().unwrap_or(true);
-                arguments.push(if used { take(input, at)? } else { take(input, &at[..1])?.into_shape([])? });
+                arguments.push(if used { input.take(at)? } else { input.take(&at[..1])?.into_shape([])? });
             }
         }
         let mut results = self.env.scalar_region(self.region, left.len(), arguments)?;
@@ -212,7 +211,7 @@ pub fn sort(inputs: Vec<Tensor>, dimension: usize, comparator: &mut Comparator<'
         inverse[to] = from;
     }
     let back = StridedView::dense(view.shape())?.permute(&inverse)?;
-    let result = |t: &Tensor| take(t, &sorted)?.into_shape(view.shape())?.gather(&back);
+    let result = |t: &Tensor| t.take(&sorted)?.into_shape(view.shape())?.gather(&back);
     Ok(rows.iter().map(result).collect::<Result<_, _>>()?)
 }
 

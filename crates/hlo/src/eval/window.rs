@@ -1,6 +1,6 @@
 //! Folding and selecting over windows: `reduce_window` and `select_and_scatter`.
 
-use super::{Body, apply_updates, pad, take};
+use super::{Body, apply_updates, pad};
 use crate::window::WindowDim;
 use mlir::eval::{EvalEnv, EvalError};
 use mlir::{OpRef, RegionId};
@@ -114,7 +114,7 @@ pub fn select_and_scatter(
             continue;
         }
         let holders: Vec<usize> = contested.iter().map(|&w| selected[w]).collect();
-        let args = vec![take(operand, &holders)?, take(operand, &challengers)?];
+        let args = vec![operand.take(&holders)?, operand.take(&challengers)?];
         let keeps = env.scalar_region(select, challengers.len(), args)?;
         let keeps = keeps.first().ok_or_else(|| EvalError::new("select_and_scatter_c9", "select returns nothing"))?;
         let keeps = if keeps.rank() == 0 { keeps.broadcast_scalar([contested.len()])? } else { keeps.clone() };

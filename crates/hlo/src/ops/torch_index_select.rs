@@ -51,7 +51,7 @@ fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> Eval
         let whole = before.iter().chain([&row]).chain(after);
         places.push(whole.zip(&steps).map(|(i, step)| i * step).sum());
     }
-    eval::one(eval::take(&operand, &places)?.into_shape(&shape)?)
+    eval::one(operand.take(&places)?.into_shape(&shape)?)
 }
 
 /// A dimension of `rank`; negative ones count from the end.
