@@ -8,10 +8,10 @@ fn library() -> PathBuf {
     std::env::current_exe().unwrap().with_file_name("libstablo_c.a")
 }
 
-/// The example, compiled.
-fn example() -> PathBuf {
+/// The example, compiled into a directory.
+fn example(directory: &Path) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("convert");
+    let program = directory.join("convert");
     let status = Command::new("cc")
         .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-I"])
         .arg(root.join("crates/capi/include"))
@@ -27,8 +27,10 @@ fn example() -> PathBuf {
 
 #[test]
 fn the_example_converts_programs() {
-    let program = example();
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    // Two runs of the tests at once are not in each other's way.
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("example-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let program = example(&directory);
     let (input, output) = (directory.join("add.mlir"), directory.join("add.mlir.bc"));
     let run = |text: &str, target: &str| -> Output {
         std::fs::write(&input, text).unwrap();
@@ -53,4 +55,5 @@ fn the_example_converts_programs() {
         assert_eq!(done.status.code(), Some(1));
         assert!(stderr.contains(error), "{stderr}");
     }
+    std::fs::remove_dir_all(&directory).unwrap();
 }

@@ -4,7 +4,7 @@
 
 use hlo::STABLEHLO;
 use mlir::ods::{Arity, AttrConstraint, OpDef, ParamKind, Registry, ValueSlot};
-use mlir::text::{parse_attribute, parse_type};
+use mlir::text::{ParseOptions, parse_attribute, parse_type};
 use mlir::{Attribute, Type};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -115,7 +115,7 @@ fn elements(word: &str) -> Vec<&'static str> {
 }
 
 fn ty(text: &str) -> Type {
-    parse_type(text, registry()).unwrap_or_else(|d| panic!("{text}: {}", d[0].message))
+    parse_type(text, registry(), ParseOptions::default()).unwrap_or_else(|d| panic!("{text}: {}", d[0].message))
 }
 
 /// Where a slot for values is not as the table says.
@@ -202,8 +202,8 @@ fn attribute_faults(constraint: &AttrConstraint, input: &Input) -> Vec<String> {
     let words = || input.kinds.iter().chain(&input.more).filter(|word| !input.less.contains(*word));
     let allowed: BTreeSet<&str> = words().flat_map(|word| attribute_kinds(word)).collect();
     let holds = |text: &str| {
-        let attribute: Attribute =
-            parse_attribute(text, registry()).unwrap_or_else(|d| panic!("{text}: {}", d[0].message));
+        let attribute: Attribute = parse_attribute(text, registry(), ParseOptions::default())
+            .unwrap_or_else(|d| panic!("{text}: {}", d[0].message));
         constraint.holds(&attribute)
     };
     let held: BTreeSet<&str> = ATTRIBUTES.iter().filter(|(_, text)| holds(text)).map(|(kind, _)| *kind).collect();

@@ -3,7 +3,7 @@
 use crate::io::{Failure, Io};
 use crate::npy;
 use mlir::eval::RuntimeValue;
-use mlir::text::parse_attribute;
+use mlir::text::{ParseOptions, parse_attribute};
 use numerics::{Number, Tensor, dispatch_all};
 use side_dialects::func::FuncOp;
 use stablo::{DType, Type};
@@ -84,7 +84,7 @@ fn literal_tensor(literal: &str, ty: &Type) -> Result<Tensor, String> {
     } else {
         literal.to_string()
     };
-    let attribute = parse_attribute(&typed, stablo::registry())
+    let attribute = parse_attribute(&typed, stablo::registry(), ParseOptions::default())
         .map_err(|errors| errors.first().map_or(String::new(), |error| error.message.clone()))?;
     match attribute.to_tensor() {
         Some(tensor) => tensor.map_err(|e| e.to_string()),

@@ -12,7 +12,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 use mlir::diag::{Diagnostic, Diagnostics};
 use mlir::eval::RuntimeValue;
 use mlir::pass::{NoObserver, Pipeline};
-use mlir::text::{PrintOptions, parse_attribute, print_attribute};
+use mlir::text::{ParseOptions, PrintOptions, parse_attribute, print_attribute};
 use numerics::text::format_element;
 use side_dialects::func::FuncOp;
 use stablo::{Attribute, ENGINES, Foreign, Module, SerializeOptions, Tensor, Type};
@@ -155,7 +155,7 @@ fn inputs(text: &str) -> Result<Vec<RuntimeValue>, Failure> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    let array = parse_attribute(text, stablo::registry()).ok();
+    let array = parse_attribute(text, stablo::registry(), ParseOptions::default()).ok();
     let elements = array.as_ref().and_then(Attribute::as_array);
     let elements = elements.ok_or_else(|| Failure::input(format!("--args is no array attribute; write {USAGE}")))?;
     let value = |attribute: &Attribute| match attribute.to_tensor() {

@@ -313,7 +313,7 @@ fn check() {
 /// Each line is an attribute that prints as itself.
 fn check_attributes(lines: &str) {
     for line in lines.lines().map(str::trim).filter(|l| !l.is_empty()) {
-        match mlir::text::parse_attribute(line, &REGISTRY) {
+        match mlir::text::parse_attribute(line, &REGISTRY, ParseOptions::default()) {
             Ok(attribute) => assert_eq!(attribute.to_string(), line),
             Err(errors) => panic!("{line}: {}", errors[0].message),
         }

@@ -88,7 +88,7 @@ pub fn load(name: &str, bytes: Bytes, options: ParseOptions) -> ParseOutput {
 /// # Errors
 /// What is wrong with the text.
 pub fn parse_types(text: &str) -> Result<Vec<Type>, Diagnostics> {
-    let signature = mlir::text::parse_type(&format!("({text}) -> ()"), registry())?;
+    let signature = mlir::text::parse_type(&format!("({text}) -> ()"), registry(), ParseOptions::default())?;
     Ok(signature.as_function().map(|(inputs, _)| inputs.to_vec()).unwrap_or_default())
 }
 

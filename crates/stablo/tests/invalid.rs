@@ -28,3 +28,17 @@ fn programs_that_are_not_valid_are_survived() {
         }
     }
 }
+
+#[test]
+fn reading_ends_after_many_errors_and_says_so() {
+    let errors = |lines: usize| {
+        let body = "  stablehlo.nothing\n".repeat(lines);
+        stablo::parse("many", format!("func.func @f() {{\n{body}  return\n}}"), ParseOptions::default()).diagnostics
+    };
+    let few = errors(99);
+    assert_eq!((few.len(), few[98].notes.len()), (99, 0));
+    let many = errors(300);
+    assert_eq!(many.len(), 100);
+    let (note, _) = &many[99].notes[0];
+    assert!(note.contains("100 errors"), "{note}");
+}

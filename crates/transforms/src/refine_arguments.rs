@@ -7,6 +7,7 @@ use crate::evaluate::scalar;
 use hlo::ops::{ConstantOp, CustomCallOp};
 use mlir::pass::{Context, OptionKind, Pass, PassOption};
 use mlir::rewrite::Rewriter;
+use mlir::text::{ParseOptions, parse_type};
 use mlir::types::DYNAMIC;
 use mlir::{Attribute, Diagnostic, Module, OpId, OpRef, Type, TypeKind};
 use side_dialects::func::FuncOp;
@@ -40,7 +41,7 @@ pub fn refine_entry_arguments(cx: &mut Context<'_>, types: &[String]) -> Result<
 /// The types that are written.
 fn parse_types(root: OpRef<'_>, types: &[String]) -> Result<Vec<Type>, Diagnostic> {
     let parse = |text: &String| {
-        mlir::text::parse_type(text, root.module().registry()).map_err(|errors| {
+        parse_type(text, root.module().registry(), ParseOptions::default()).map_err(|errors| {
             let why = errors.first().map_or("", |e| e.message.as_str());
             root.error("types", format!("`{text}` is no type: {why}"))
         })

@@ -10,7 +10,7 @@ use super::tables::{Places, ReadDialect, Tables};
 use crate::attrs::{Attribute, Name};
 use crate::diag::Diagnostics;
 use crate::ods::Registry;
-use crate::text::{MAX_NESTING, MAX_PARTS, parse_attribute, parse_type};
+use crate::text::{MAX_NESTING, MAX_PARTS, ParseOptions, parse_attribute, parse_type};
 use crate::types::Type;
 use std::fmt::Display;
 
@@ -25,7 +25,7 @@ pub(super) enum State<T> {
 trait Entry: Clone + Display {
     const KIND: &'static str;
     const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self>;
-    const PARSE: fn(&str, &'static Registry) -> Result<Self, Diagnostics>;
+    const PARSE: fn(&str, &'static Registry, ParseOptions) -> Result<Self, Diagnostics>;
 
     fn places<'t>(tables: &'t Tables<'_>) -> &'t Places;
     fn states<'e>(entries: &'e mut Entries<'_>) -> &'e mut Sparse<State<Self>>;
@@ -44,7 +44,7 @@ trait Entry: Clone + Display {
 impl Entry for Attribute {
     const KIND: &'static str = "attribute";
     const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self> = DialectBytecode::read_attribute;
-    const PARSE: fn(&str, &'static Registry) -> Result<Self, Diagnostics> = parse_attribute;
+    const PARSE: fn(&str, &'static Registry, ParseOptions) -> Result<Self, Diagnostics> = parse_attribute;
 
     fn places<'t>(tables: &'t Tables<'_>) -> &'t Places {
         &tables.attributes
@@ -66,7 +66,7 @@ impl Entry for Attribute {
 impl Entry for Type {
     const KIND: &'static str = "type";
     const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self> = DialectBytecode::read_type;
-    const PARSE: fn(&str, &'static Registry) -> Result<Self, Diagnostics> = parse_type;
+    const PARSE: fn(&str, &'static Registry, ParseOptions) -> Result<Self, Diagnostics> = parse_type;
 
     fn places<'t>(tables: &'t Tables<'_>) -> &'t Places {
         &tables.types
@@ -255,7 +255,7 @@ impl<'a> Entries<'a> {
         let text = Cursor::new(self.file(), range).zero_terminated()?;
         let text = std::str::from_utf8(text)
             .map_err(|_| ReadError::new(offset, "the text of an attribute or type is not UTF-8".to_string()))?;
-        T::PARSE(text, self.tables.registry).map_err(|errors| {
+        T::PARSE(text, self.tables.registry, self.tables.text_options).map_err(|errors| {
             let why = errors.first().map_or("", |e| e.message.as_str());
             ReadError::new(offset, format!("`{text}` cannot be read: {why}"))
         })

@@ -13,7 +13,7 @@ use crate::attrs::{Attribute, Dictionary};
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::ir::{BlockId, Loc, Module, OpId, OpName, OpParts, RegionId, Value};
 use crate::ods::{OpDef, Registry};
-use crate::text::MAX_NESTING;
+use crate::text::{MAX_NESTING, ParseOptions};
 use crate::types::{Type, TypeKind};
 use numerics::Bytes;
 use rustc_hash::FxHashMap;
@@ -140,7 +140,9 @@ fn read_file(
         Some(range) => Ok(range),
         None => Err(ReadError::new(bytes.len(), format!("the section of {} is missing", kind.name()))),
     };
-    let mut tables = Tables::new(file, output.version, registry);
+    let allow_unregistered_dialects = options.allow_unregistered_dialects;
+    let text_options = ParseOptions { allow_unregistered_dialects, ..ParseOptions::default() };
+    let mut tables = Tables::new(file, output.version, registry, text_options);
     tables.strings = read_strings(Cursor::new(bytes, section(Section::Strings)?), notes)?;
     let op_names = tables.read_dialects(section(Section::Dialects)?, notes, &mut output.dialect_versions)?;
     let property_table = match section(Section::Properties) {
@@ -164,7 +166,6 @@ fn read_file(
             known_properties: vec![None; property_table.len()],
             property_table,
             property_orders: PropertyOrders::default(),
-            allow_unregistered: options.allow_unregistered_dialects,
             scopes: Vec::new(),
             stand_in: None,
             forward_uses: Vec::new(),
@@ -227,7 +228,6 @@ struct IrReader<'a, 'm, 'c, 's> {
     /// The properties of each entry of the table that was read before, and the op for which it was.
     known_properties: Vec<Option<(&'static OpDef, Properties)>>,
     property_orders: PropertyOrders,
-    allow_unregistered: bool,
     scopes: Vec<Scope>,
     /// Stands for values that are used before they are defined.
     stand_in: Option<Value>,
@@ -463,7 +463,7 @@ impl<'a> IrReader<'a, '_, '_, '_> {
         let name_number = cursor.index(self.op_names.len(), "op name")?;
         let (name, declared) = self.op_names[name_number].clone();
         if let OpName::Unregistered(name) = &name
-            && !self.allow_unregistered
+            && !self.entries.tables.text_options.allow_unregistered_dialects
         {
             let message = format!("the op `{name}` is unknown (allowed by -allow-unregistered-dialect)");
             return Err(ReadError::new(at, message));

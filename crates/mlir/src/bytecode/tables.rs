@@ -7,6 +7,7 @@ use super::{DialectBytecode, Section, version};
 use crate::attrs::{Name, Resource};
 use crate::ir::OpName;
 use crate::ods::Registry;
+use crate::text::ParseOptions;
 use numerics::Bytes;
 
 /// Strings: their number, their sizes from the last to the first, and their bytes from the first to the last.
@@ -65,6 +66,8 @@ pub(super) struct Tables<'a> {
     shared: &'a Bytes,
     pub(super) version: u64,
     pub(super) registry: &'static Registry,
+    /// For attributes and types that are text.
+    pub(super) text_options: ParseOptions,
     pub(super) strings: Vec<&'a [u8]>,
     pub(super) dialects: Vec<ReadDialect>,
     pub(super) attributes: Places,
@@ -73,11 +76,17 @@ pub(super) struct Tables<'a> {
 }
 
 impl<'a> Tables<'a> {
-    pub(super) fn new(shared: &'a Bytes, version: u64, registry: &'static Registry) -> Tables<'a> {
+    pub(super) fn new(
+        shared: &'a Bytes,
+        version: u64,
+        registry: &'static Registry,
+        text_options: ParseOptions,
+    ) -> Tables<'a> {
         Tables {
             shared,
             version,
             registry,
+            text_options,
             strings: Vec::new(),
             dialects: Vec::new(),
             attributes: Places::default(),

@@ -25,7 +25,7 @@ pub use regions::RegionArgument;
 use super::UnresolvedOperand;
 use super::lexer::{Kind, Token, next_token};
 use crate::attrs::{Attribute, Name, Resource};
-use crate::diag::{Diagnostic, Diagnostics, Source, Span};
+use crate::diag::{Diagnostic, Diagnostics, Position, Source, Span};
 use crate::ir::{Loc, Module};
 use crate::ods::{OpDef, Registry};
 use crate::types::Type;
@@ -90,6 +90,12 @@ pub fn parse(source: Arc<Source>, registry: &'static Registry, options: ParseOpt
         parser.jump('\u{feff}'.len_utf8());
     }
     parser.parse_top_level();
+    if parser.diagnostics.len() >= MAX_ERRORS
+        && let Some(last) = parser.diagnostics.pop()
+    {
+        let note = format!("nothing was read after these {MAX_ERRORS} errors; there may be more");
+        parser.diagnostics.push(last.note(note, Position::None));
+    }
     ParseOutput { module: parser.module, diagnostics: parser.diagnostics }
 }
 
@@ -97,24 +103,29 @@ pub fn parse(source: Arc<Source>, registry: &'static Registry, options: ParseOpt
 ///
 /// # Errors
 /// What is wrong with the text.
-pub fn parse_attribute(text: &str, registry: &'static Registry) -> Result<Attribute, Diagnostics> {
-    parse_whole(text, registry, |p| p.attribute(None))
+pub fn parse_attribute(
+    text: &str,
+    registry: &'static Registry,
+    options: ParseOptions,
+) -> Result<Attribute, Diagnostics> {
+    parse_whole(text, registry, options, |p| p.attribute(None))
 }
 
 /// Parses one type that makes up the whole text.
 ///
 /// # Errors
 /// What is wrong with the text.
-pub fn parse_type(text: &str, registry: &'static Registry) -> Result<Type, Diagnostics> {
-    parse_whole(text, registry, |p| p.ty())
+pub fn parse_type(text: &str, registry: &'static Registry, options: ParseOptions) -> Result<Type, Diagnostics> {
+    parse_whole(text, registry, options, |p| p.ty())
 }
 
 fn parse_whole<T>(
     text: &str,
     registry: &'static Registry,
+    options: ParseOptions,
     read: impl FnOnce(&mut Parser<'_>) -> Parsed<T>,
 ) -> Result<T, Diagnostics> {
-    let mut parser = Parser::new(text, Module::new(registry), ParseOptions::default());
+    let mut parser = Parser::new(text, Module::new(registry), options);
     let result = read(&mut parser);
     if result.is_ok() && parser.token.kind != Kind::Eof {
         let _ = parser.unexpected::<()>("the end of the text");
