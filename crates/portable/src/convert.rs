@@ -3,11 +3,10 @@
 use crate::defaults;
 use mlir::attrs::Dictionary;
 use mlir::builtin::{ModuleOp, UnrealizedConversionCastOp};
-use mlir::ir::{Loc, OpName, OpParts, ValueDef};
+use mlir::ir::{Loc, OpName, OpParts, Properties, ValueDef};
 use mlir::ods::OpDef;
 use mlir::{Attribute, Diagnostic, Module, OpId, OpRef, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 use vhlo::Version;
 
 /// What becomes of ops, types and attributes of dialects that VHLO does not stand for.
@@ -73,7 +72,7 @@ fn remedy(foreign: Foreign) -> &'static str {
 /// What an op becomes.
 pub(crate) struct Restated {
     pub def: &'static OpDef,
-    pub properties: SmallVec<[Option<Attribute>; 2]>,
+    pub properties: Properties,
     pub attributes: Dictionary,
 }
 

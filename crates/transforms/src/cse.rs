@@ -4,11 +4,11 @@
 //! place of those that it dominates: later ones of its block, and those nested in them.
 
 use mlir::attrs::Dictionary;
-use mlir::ir::OpName;
+use mlir::ir::{OpName, OperandValues, Properties};
 use mlir::ods::{OpDef, Trait};
 use mlir::pass::{Context, Pass};
 use mlir::rewrite::effects::{is_dead, is_memory_effect_free};
-use mlir::{Attribute, BlockId, Module, OpId, OpRef, RegionId, Type, Value};
+use mlir::{BlockId, Module, OpId, OpRef, RegionId, Type, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -33,8 +33,8 @@ fn run(cx: &mut Context<'_>) {
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     name: NameKey,
-    operands: SmallVec<[Value; 3]>,
-    properties: SmallVec<[Option<Attribute>; 2]>,
+    operands: OperandValues,
+    properties: Properties,
     attributes: Dictionary,
     types: SmallVec<[Type; 1]>,
     regions: Vec<Vec<BlockKey>>,
@@ -137,7 +137,7 @@ impl Cse<'_> {
 const MAX_DEPTH: usize = 8;
 
 fn key(op: OpRef<'_>, depth: usize) -> Option<Key> {
-    let mut operands: SmallVec<[Value; 3]> = op.operands().iter().copied().collect();
+    let mut operands: OperandValues = op.operands().iter().copied().collect();
     if op.has_trait(&Trait::Commutative) {
         operands.sort();
     }

@@ -126,6 +126,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A number of things of at least one byte each: no more than bytes are left.
+    #[inline]
     pub(super) fn count(&mut self, what: &str) -> Read<usize> {
         let at = self.pos;
         let n = self.varint()?;
@@ -133,15 +134,17 @@ impl<'a> Cursor<'a> {
     }
 
     /// Checks a number of things of at least one byte each that was read at `at`.
+    #[inline]
     pub(super) fn check_count(&self, n: u64, what: &str, at: usize) -> Read<usize> {
         let left = self.remaining();
         match usize::try_from(n) {
             Ok(n) if n <= left => Ok(n),
-            _ => Err(ReadError::new(at, format!("{n} {what} are announced; {left} bytes are left"))),
+            _ => too_many(n, what, left, at),
         }
     }
 
     /// An index below `len`.
+    #[inline]
     pub(super) fn index(&mut self, len: usize, what: &str) -> Read<usize> {
         let at = self.pos;
         let i = self.varint()?;
@@ -200,11 +203,24 @@ impl<'a> Cursor<'a> {
 }
 
 /// Checks an index that was read at `at`.
+#[inline]
 pub(super) fn check_index(i: u64, len: usize, what: &str, at: usize) -> Read<usize> {
     match usize::try_from(i) {
         Ok(i) if i < len => Ok(i),
-        _ => Err(ReadError::new(at, format!("{what} {i} does not exist; there are {len}"))),
+        _ => no_such(i, len, what, at),
     }
+}
+
+// What is wrong is told out of line, so that the checks are short enough to be inlined.
+
+#[cold]
+fn too_many(n: u64, what: &str, left: usize, at: usize) -> Read<usize> {
+    Err(ReadError::new(at, format!("{n} {what} are announced; {left} bytes are left")))
+}
+
+#[cold]
+fn no_such(i: u64, len: usize, what: &str, at: usize) -> Read<usize> {
+    Err(ReadError::new(at, format!("{what} {i} does not exist; there are {len}")))
 }
 
 #[cfg(test)]

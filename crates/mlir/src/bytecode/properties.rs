@@ -4,11 +4,11 @@ use super::encoding::{EntryReader, EntryWriter};
 use super::fields;
 use super::{Read, version};
 use crate::attrs::{AttrKind, Attribute};
-use crate::ir::OpRef;
+use crate::ir::{OpRef, Properties};
 use crate::ods::{OpDef, Presence};
 use crate::types::Type;
 use rustc_hash::FxHashMap;
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 use std::sync::Arc;
 
 /// The slots of the attributes of a declaration.
@@ -71,11 +71,7 @@ pub(super) fn write(op: OpRef<'_>, order: &PropertyOrder, out: &mut EntryWriter<
 }
 
 /// Reads the properties of an op: one entry a slot of the declaration.
-pub(super) fn read(
-    def: &'static OpDef,
-    order: &PropertyOrder,
-    entry: &mut EntryReader<'_, '_>,
-) -> Read<SmallVec<[Option<Attribute>; 2]>> {
+pub(super) fn read(def: &'static OpDef, order: &PropertyOrder, entry: &mut EntryReader<'_, '_>) -> Read<Properties> {
     let start = entry.cursor.clone();
     read_known(def.attributes.len(), def, order, entry).or_else(|error| {
         // A writer of an older version knows fewer optional attributes, and lacks those that are declared last.
@@ -95,7 +91,7 @@ fn read_known(
     def: &'static OpDef,
     order: &PropertyOrder,
     entry: &mut EntryReader<'_, '_>,
-) -> Read<SmallVec<[Option<Attribute>; 2]>> {
+) -> Read<Properties> {
     let mut properties = smallvec![None; def.attributes.len()];
     if entry.version() < version::SEGMENT_SIZES {
         for &(slot, _) in &order.segments {

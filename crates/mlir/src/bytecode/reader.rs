@@ -9,9 +9,9 @@ use super::properties::{self, PropertyOrders};
 use super::tables::{Tables, read_strings};
 use super::use_lists::{self, ReadOrder};
 use super::{MAGIC, Section, mask, resources, version};
-use crate::attrs::{Attribute, Dictionary};
+use crate::attrs::Dictionary;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::ir::{BlockId, Loc, Module, OpId, OpName, OpParts, RegionId, Value};
+use crate::ir::{BlockId, Loc, Module, OpId, OpName, OpParts, Properties, RegionId, Value};
 use crate::ods::{OpDef, Registry};
 use crate::text::{MAX_NESTING, ParseOptions};
 use crate::types::{Type, TypeKind};
@@ -202,8 +202,6 @@ fn read_property_table(mut cursor: Cursor<'_>, notes: &Notes) -> Read<Vec<FileRa
 struct Scope {
     values: Vec<Option<Value>>,
 }
-
-type Properties = SmallVec<[Option<Attribute>; 2]>;
 
 /// The regions of an op that is being read.
 struct Frame<'a> {
@@ -621,6 +619,7 @@ impl<'a> IrReader<'a, '_, '_, '_> {
     }
 
     /// Notes what the bytes from `at` up to the next mean.
+    #[inline]
     fn note(&self, at: usize, cursor: &Cursor<'_>, meaning: impl FnOnce() -> String) {
         self.entries.notes.add_at(self.depth, at..cursor.offset(), meaning);
     }

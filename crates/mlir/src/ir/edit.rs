@@ -1,9 +1,8 @@
 //! Moving and erasing ops, blocks and regions.
 
-use super::{BlockId, Module, OpId, OpName, RegionId, Value};
-use crate::attrs::{Attribute, Dictionary};
+use super::{BlockId, Module, OpId, OpName, Properties, RegionId, Value};
+use crate::attrs::Dictionary;
 use crate::ods::OpDef;
-use smallvec::SmallVec;
 
 impl Module {
     /// The index of an op in the ops of its block.
@@ -42,13 +41,7 @@ impl Module {
 
     /// Makes an op an op of another declaration, with other attributes; operands, results, regions, successors and location
     /// stay. `properties` has an entry for each attribute of the declaration.
-    pub fn restate(
-        &mut self,
-        op: OpId,
-        def: &'static OpDef,
-        properties: SmallVec<[Option<Attribute>; 2]>,
-        attributes: Dictionary,
-    ) {
+    pub fn restate(&mut self, op: OpId, def: &'static OpDef, properties: Properties, attributes: Dictionary) {
         assert_eq!(properties.len(), def.attributes.len(), "{} has other attributes", def.name);
         let data = &mut self.ops[op.index()];
         data.name = OpName::Registered(def);

@@ -91,17 +91,23 @@ pub enum Loc {
     Explicit(Attribute, Option<Span>),
 }
 
+/// The operands of an op; most need no allocation.
+pub type OperandValues = SmallVec<[Value; 4]>;
+
+/// Inherent attributes by slot; most need no allocation.
+pub type Properties = SmallVec<[Option<Attribute>; 3]>;
+
 /// What is needed to make an op.
 pub struct OpParts {
     /// Its name.
     pub name: OpName,
     /// Operands in order.
-    pub operands: SmallVec<[Value; 3]>,
+    pub operands: OperandValues,
     /// Result types in order.
     pub result_types: SmallVec<[Type; 1]>,
     /// Inherent attributes, one entry a slot of the declaration; empty means that all are absent. An op without a declaration has
     /// at most one entry: what was written as its properties, usually a dictionary.
-    pub properties: SmallVec<[Option<Attribute>; 2]>,
+    pub properties: Properties,
     /// Other attributes.
     pub attributes: Dictionary,
     /// Regions, each not attached to another op.
@@ -132,10 +138,10 @@ impl OpParts {
 #[derive(Clone)]
 struct Operation {
     name: OpName,
-    operands: SmallVec<[Value; 3]>,
+    operands: OperandValues,
     first_result: u32,
     num_results: u32,
-    properties: SmallVec<[Option<Attribute>; 2]>,
+    properties: Properties,
     rare: Option<Box<Rare>>,
     loc: Loc,
     parent: Option<BlockId>,
@@ -288,7 +294,7 @@ impl Module {
 
     /// Makes an op that stands in no block yet and is like `model`, which has neither regions nor successors, but for operands and
     /// location.
-    pub(crate) fn create_like(&mut self, model: OpId, operands: SmallVec<[Value; 3]>, loc: Loc) -> OpId {
+    pub(crate) fn create_like(&mut self, model: OpId, operands: OperandValues, loc: Loc) -> OpId {
         debug_assert!(self.uses.is_none());
         let id = OpId(self.ops.len() as u32);
         let first_result = self.values.len() as u32;

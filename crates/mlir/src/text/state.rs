@@ -2,7 +2,7 @@
 
 use crate::attrs::{Attribute, Name};
 use crate::diag::Span;
-use crate::ir::{BlockId, RegionId};
+use crate::ir::{BlockId, Properties, RegionId};
 use crate::ods::OpDef;
 use crate::types::Type;
 use smallvec::{Array, SmallVec};
@@ -41,7 +41,7 @@ pub struct OpState {
     /// Result types by slot; `None` until given.
     pub result_types: SmallVec<[Option<TypeList>; 1]>,
     /// Inherent attributes by slot.
-    pub properties: SmallVec<[Option<Attribute>; 2]>,
+    pub properties: Properties,
     /// Other attributes.
     pub attributes: Vec<(Name, Attribute)>,
     /// Regions by slot.

@@ -8,7 +8,7 @@ use super::{Kind, Parsed, Parser};
 use crate::attrs::{Attribute, Dictionary, Name};
 use crate::builtin::ModuleOp;
 use crate::diag::Span;
-use crate::ir::{BlockId, Loc, OpId, OpName, OpParts, Value};
+use crate::ir::{BlockId, Loc, OpId, OpName, OpParts, OperandValues, Value};
 use crate::nearest::nearest;
 use crate::ods::{Assembly, OpDef, Presence, Trait};
 use crate::text::{OpState, OperandList, UnresolvedOperand};
@@ -410,7 +410,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn resolve_operands(&mut self, state: &OpState, out: &mut SmallVec<[Value; 3]>) -> Parsed<()> {
+    fn resolve_operands(&mut self, state: &OpState, out: &mut OperandValues) -> Parsed<()> {
         let def = state.def;
         if let Some(types) = &state.all_operand_types {
             let operands: SmallVec<[UnresolvedOperand; 3]> = state.operands.iter().flatten().copied().collect();

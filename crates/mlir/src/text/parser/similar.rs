@@ -3,7 +3,7 @@
 
 use super::{Parsed, Parser};
 use crate::diag::Span;
-use crate::ir::{Loc, OpId};
+use crate::ir::{Loc, OpId, OperandValues};
 use crate::text::UnresolvedOperand;
 use crate::text::lexer::name_length;
 use memchr::{memchr, memchr_iter, memrchr};
@@ -98,7 +98,7 @@ impl Parser<'_> {
         if !wording.is_like(span, self.text.as_bytes()) {
             return None;
         }
-        let mut operands = SmallVec::new();
+        let mut operands = OperandValues::new();
         for (i, &operand) in wording.operands.iter().enumerate() {
             let ty = self.module.ty(self.module.op(model).operand(i));
             let value = match self.defined(operand) {
