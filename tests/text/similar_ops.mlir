@@ -45,6 +45,23 @@ func.func @strings(%a: tensor<f32>, %b: tensor<f32>) {
 
 // -----
 
+// An op may go on in the next line where an earlier one ended.
+func.func @nothing() {
+  func.return
+}
+func.func @nothing_either() {
+  func.return
+}
+// CHECK-LABEL: func.func @something
+// CHECK-SAME: (%[[A:[a-z0-9]+]]: tensor<f32>
+func.func @something(%a: tensor<f32>) -> tensor<f32> {
+  // CHECK: return %[[A]] : tensor<f32>
+  func.return
+    %a : tensor<f32>
+}
+
+// -----
+
 func.func @wrong(%a: tensor<2xf32>,
     // expected-note @+1 {{`%b` is defined here}}
     %b: tensor<3xf32>) {

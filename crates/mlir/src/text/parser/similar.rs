@@ -1,7 +1,7 @@
 //! Ops that are written like an earlier one but for the names of their operands, as most ops of a large program are: they are made like
 //! that one, and what is between the names is not read again.
 
-use super::{Parsed, Parser};
+use super::{Kind, Parsed, Parser, Token, next_token};
 use crate::diag::Span;
 use crate::ir::{Loc, OpId, OperandValues};
 use crate::text::UnresolvedOperand;
@@ -14,8 +14,30 @@ use std::collections::hash_map::Entry;
 /// Longer ops are not compared with others.
 const MAX_LENGTH: usize = 512;
 
-/// Ops that others may be like, and where they are written, by the hashes of their wordings.
-pub(super) type Models = FxHashMap<u64, (OpId, Span)>;
+/// Ops that others may be like, by the hashes of their wordings.
+pub(super) type Models = FxHashMap<u64, Model>;
+
+/// An op that others may be like.
+pub(super) struct Model {
+    op: OpId,
+    /// Where it is written.
+    span: Span,
+    /// What did not belong to it any more.
+    next: Next,
+}
+
+/// What the token after an op tells of whether the op goes on with it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// `loc`
+    Location,
+    /// The name of an op.
+    Op,
+    /// Any other word, which the syntax of an op may have.
+    Word,
+    /// Any other token: of each kind all mean the same.
+    Other(Kind),
+}
 
 /// How an op is written on its line: from its name on, without a location.
 pub(super) struct Wording {
@@ -94,8 +116,9 @@ impl Parser<'_> {
 
     /// Makes the op of that wording like an earlier one; none if none was written like it.
     pub(super) fn similar_op(&mut self, wording: &Wording) -> Option<Parsed<OpId>> {
-        let &(model, span) = self.models.get(&wording.hash)?;
-        if !wording.is_like(span, self.text.as_bytes()) {
+        let &Model { op: model, span, next } = self.models.get(&wording.hash)?;
+        let token = next_token(self.text.as_bytes(), wording.span.end as usize);
+        if self.next(token) != next || !wording.is_like(span, self.text.as_bytes()) {
             return None;
         }
         let mut operands = OperandValues::new();
@@ -111,8 +134,18 @@ impl Parser<'_> {
             }
         }
         let op = self.module.create_like(model, operands, Loc::Source(self.here()));
-        self.jump(wording.span.end as usize);
+        self.last_end = wording.span.end;
+        self.token = token;
         Some(Ok(op))
+    }
+
+    fn next(&self, token: Token) -> Next {
+        match (token.kind, self.slice(token.span)) {
+            (Kind::Word, "loc") => Next::Location,
+            (Kind::Word, word) if word.contains('.') || word == "return" => Next::Op,
+            (Kind::Word, _) => Next::Word,
+            (kind, _) => Next::Other(kind),
+        }
     }
 
     /// Takes note that `op` was just read and is written so, if others that are can be made like it.
@@ -126,12 +159,14 @@ impl Parser<'_> {
         // Names without their dialect mean different ops in different regions.
         let written = self.slice(wording.span);
         let has_full_name = written.starts_with('"') || written.starts_with(data.name());
+        let next = self.next(self.token);
         if is_plain
             && is_whole
             && has_full_name
+            && next != Next::Word
             && let Entry::Vacant(entry) = self.models.entry(wording.hash)
         {
-            entry.insert((op, wording.span));
+            entry.insert(Model { op, span: wording.span, next });
         }
     }
 }
