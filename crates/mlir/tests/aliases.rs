@@ -36,7 +36,7 @@ fn errors(text: &str) -> Vec<(String, String)> {
 
 #[test]
 fn locations_are_those_of_the_aliases() {
-    for count in [3, 2_000] {
+    for count in [3, 4_000] {
         let output = read(&program(count, "", ""));
         assert!(output.diagnostics.is_empty(), "{:?}", output.diagnostics);
         let options = PrintOptions { debug_info: true, local_scope: true, ..PrintOptions::default() };
@@ -57,7 +57,7 @@ fn errors_do_not_depend_on_the_length() {
         ("module {}\n#loc2 = loc(unknown)\nmodule {}", "", "the attribute alias `#loc2` is defined twice"),
     ];
     for (between, last, message) in cases {
-        let (short, long) = (errors(&program(4, between, last)), errors(&program(2_000, between, last)));
+        let (short, long) = (errors(&program(4, between, last)), errors(&program(4_000, between, last)));
         assert!(short.len() == 1 && short[0].0.contains(message), "{short:?}");
         assert_eq!(short, long);
     }
@@ -65,6 +65,6 @@ fn errors_do_not_depend_on_the_length() {
 
 #[test]
 fn aliases_between_ops_count() {
-    let text = program(2_000, "#between = loc(\"between\")\nmodule {}", "#x = loc(\"x\"(#between))\n");
+    let text = program(4_000, "#between = loc(\"between\")\nmodule {}", "#x = loc(\"x\"(#between))\n");
     assert_eq!(errors(&text), []);
 }

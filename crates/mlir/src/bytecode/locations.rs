@@ -10,7 +10,7 @@ use crate::ir::{Loc, Module, OpId};
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 /// Fewer attributes are not worth a thread.
-const WORTH_A_THREAD: usize = 1 << 10;
+const WORTH_A_THREAD: usize = 1 << 12;
 
 /// As much as a program has: nesting is limited for that.
 const STACK_SIZE: usize = 8 << 20;

@@ -7,7 +7,7 @@ use crate::ods::Trait;
 use std::thread::Builder;
 
 /// Fewer ops are not worth a thread.
-const WORTH_A_THREAD: usize = 1 << 10;
+const WORTH_A_THREAD: usize = 1 << 11;
 
 /// As much as a program has: nesting is limited for that.
 const STACK_SIZE: usize = 8 << 20;

@@ -7,7 +7,7 @@ use crate::text::MAX_PARTS;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 /// Aliases of fewer bytes at the end of a text are not worth a thread.
-const WORTH_A_THREAD: usize = 16 << 10;
+const WORTH_A_THREAD: usize = 128 << 10;
 
 /// About how many bytes a line takes that defines an alias.
 const BYTES_OF_ALIAS: usize = 48;
