@@ -151,28 +151,11 @@ macro_rules! dispatch_operation {
         use numerics::math::BinaryOp;
         use numerics::{Bitwise, DType, Number};
         match ($dtype, $op) {
-            $(
-                (DType::$variant, BinaryOp::Add) => {
-                    type $T = $ty;
-                    let $f = <$T as Number>::add;
-                    $body
-                }
-                (DType::$variant, BinaryOp::Multiply) => {
-                    type $T = $ty;
-                    let $f = <$T as Number>::multiply;
-                    $body
-                }
-                (DType::$variant, BinaryOp::Maximum) => {
-                    type $T = $ty;
-                    let $f = <$T as Number>::maximum;
-                    $body
-                }
-                (DType::$variant, BinaryOp::Minimum) => {
-                    type $T = $ty;
-                    let $f = <$T as Number>::minimum;
-                    $body
-                }
-            )*
+            $((DType::$variant, op @ (BinaryOp::Add | BinaryOp::Multiply | BinaryOp::Maximum | BinaryOp::Minimum)) => {
+                type $T = $ty;
+                $crate::eval::body::dispatch_operation!(@functions (op, $T, $f, $body)
+                    (Add add) (Multiply multiply) (Maximum maximum), else minimum)
+            })*
             (dtype, op @ (BinaryOp::Add | BinaryOp::Multiply | BinaryOp::Maximum | BinaryOp::Minimum)) => {
                 numerics::dispatch_all!(dtype, $T => {
                     let $f: fn($T, $T) -> $T = match op {
@@ -191,5 +174,17 @@ macro_rules! dispatch_operation {
             _ => $other,
         }
     }};
+    (@functions ($op:expr, $T:ident, $f:ident, $body:expr) $(($variant:ident $function:ident))*, else $last:ident) => {
+        match $op {
+            $(BinaryOp::$variant => {
+                let $f = <$T as Number>::$function;
+                $body
+            })*
+            _ => {
+                let $f = <$T as Number>::$last;
+                $body
+            }
+        }
+    };
 }
 pub(crate) use dispatch_operation;

@@ -165,6 +165,7 @@ pub struct Parser<'a> {
     distinct: FxHashMap<i64, Attribute>,
     resources: FxHashMap<(Name, Name), Resource>,
     scopes: Scopes<'a>,
+    /// Ops that were read, for those that are written like them.
     models: Models,
     /// The operands of the op that is being read, in order, as far as they were resolved.
     resolved: Vec<UnresolvedOperand>,

@@ -7,9 +7,10 @@ use crate::ir::{Loc, OpId, OperandValues};
 use crate::text::UnresolvedOperand;
 use crate::text::lexer::name_length;
 use memchr::{memchr, memchr_iter, memrchr};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
+use std::hash::Hasher;
 
 /// Longer ops are not compared with others.
 const MAX_LENGTH: usize = 512;
@@ -57,7 +58,7 @@ impl Wording {
         let end = memrchr(b' ', line).filter(|&space| line[space..].starts_with(b" loc(")).unwrap_or(line.len());
         let line = &line[..end];
         let mut operands = SmallVec::new();
-        let mut hasher = Hasher(0);
+        let mut hasher = FxHasher::default();
         let mut name_end = 0;
         for at in memchr_iter(b'%', line) {
             hasher.write(&line[name_end..at]);
@@ -67,7 +68,7 @@ impl Wording {
         }
         hasher.write(&line[name_end..]);
         let span = Span { start: start as u32, end: (start + end) as u32 };
-        Some(Wording { span, hash: hasher.0, operands })
+        Some(Wording { span, hash: hasher.finish(), operands })
     }
 
     /// Whether the op at `other` is written like this one.
@@ -88,24 +89,6 @@ impl Wording {
 fn index(rest: &[u8]) -> u32 {
     let digits = rest.strip_prefix(b"#").unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit());
     digits.fold(0, |number: u32, digit| number.wrapping_mul(10).wrapping_add(u32::from(digit - b'0')))
-}
-
-/// Multiplies and rotates eight bytes at a time.
-struct Hasher(u64);
-
-impl Hasher {
-    fn write(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks::<8>();
-        for &word in words {
-            self.add(u64::from_le_bytes(word));
-        }
-        let last = rest.iter().fold(rest.len() as u64, |last, &byte| last << 8 | u64::from(byte));
-        self.add(last);
-    }
-
-    fn add(&mut self, n: u64) {
-        self.0 = (self.0.rotate_left(23) ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
 }
 
 impl Parser<'_> {
