@@ -1,6 +1,7 @@
 //! Artifacts: VHLO in bytecode, with the version in the name of the producer.
 
 use crate::convert::Outcome;
+use crate::known::Known;
 use crate::{Foreign, from_vhlo, ops, to_version, to_vhlo, types, versions};
 use mlir::builtin::ModuleOp;
 use mlir::bytecode::{Convert, Encoded, ReadOptions, WriteOptions, is_bytecode, read, read_converted, write};
@@ -96,18 +97,21 @@ pub fn restore(module: &mut Module) -> Result<(), Diagnostics> {
 /// [`restore`] tell.
 pub fn read_program(bytes: &Bytes, registry: &'static Registry) -> Option<Module> {
     artifact_version(bytes)?;
-    let mut module = read_converted(bytes, registry, &mut Restoring)?;
+    let mut module = read_converted(bytes, registry, &mut Restoring::default())?;
     // As in two steps: the orders are those of the ops of the file.
     module.forget_use_orders();
     Some(module)
 }
 
 /// Turns VHLO of any version into a program.
-struct Restoring;
+#[derive(Default)]
+struct Restoring {
+    known: Known,
+}
 
 impl Convert for Restoring {
     fn ty(&mut self, ty: &Type) -> Option<Type> {
-        types::from_vhlo(ty)
+        types::from_vhlo(ty, &mut self.known)
     }
 
     fn op(&mut self, module: &mut Module, op: OpId) -> Option<bool> {
@@ -125,7 +129,7 @@ impl Convert for Restoring {
         }
         let view = module.op(op);
         let depends_on_place = view.def().is_some_and(ops::depends_on_place);
-        let Outcome::Becomes(restated) = ops::from_vhlo(view).ok()? else { return None };
+        let Outcome::Becomes(restated) = ops::from_vhlo(view, &mut self.known).ok()? else { return None };
         restated.apply(module, op);
         Some(is_current && !depends_on_place)
     }

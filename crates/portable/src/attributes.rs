@@ -1,5 +1,6 @@
 //! Attributes of programs as attributes of VHLO, and back.
 
+use crate::known::Known;
 use crate::{Foreign, types};
 use hlo::attrs as stable;
 use mlir::attrs::{AttrKind, DenseElements, Dictionary};
@@ -68,22 +69,36 @@ pub(crate) fn to_vhlo(attribute: &Attribute, foreign: Foreign) -> Option<Attribu
 
 /// The attribute of a program that an attribute of VHLO stands for; attributes of other dialects stand for themselves.
 /// None if a part of it stands for nothing.
-pub(crate) fn from_vhlo(attribute: &Attribute) -> Option<Attribute> {
+pub(crate) fn from_vhlo(attribute: &Attribute, known: &mut Known) -> Option<Attribute> {
     let d = match &**attribute {
         AttrKind::Enum(e) if e.def.dialect == VHLO.namespace => return enumeration_from_vhlo(e.def, e.value),
         AttrKind::Dialect(d) if d.def.dialect == VHLO.namespace => d,
         _ => return Some(attribute.clone()),
     };
     if let Some(elements) = portable::as_array(attribute) {
-        return Some(Attribute::array(elements.iter().map(from_vhlo).collect::<Option<_>>()?));
+        return known.or_convert(
+            |known| &mut known.attributes,
+            attribute,
+            |known| {
+                let elements = elements.iter().map(|element| from_vhlo(element, known)).collect::<Option<_>>()?;
+                Some(Attribute::array(elements))
+            },
+        );
     }
     if let Some(keys_and_values) = portable::as_dictionary(attribute) {
-        let entry = |entry: &[Attribute]| Some((portable::as_str(&entry[0])?.into(), from_vhlo(&entry[1])?));
-        let entries = keys_and_values.chunks_exact(2).map(entry).collect::<Option<_>>()?;
-        return Some(Dictionary::new(entries).ok()?.into());
+        return known.or_convert(
+            |known| &mut known.attributes,
+            attribute,
+            |known| {
+                let entry =
+                    |entry: &[Attribute]| Some((portable::as_str(&entry[0])?.into(), from_vhlo(&entry[1], known)?));
+                let entries = keys_and_values.chunks_exact(2).map(entry).collect::<Option<_>>()?;
+                Some(Dictionary::new(entries).ok()?.into())
+            },
+        );
     }
     if let Some(ty) = portable::as_type(attribute) {
-        return Some(types::from_vhlo(ty)?.into());
+        return Some(types::from_vhlo(ty, known)?.into());
     }
     let param = |index: usize| d.params.get(index)?.as_ref();
     let is = |def| std::ptr::eq(d.def, def);
@@ -100,9 +115,9 @@ pub(crate) fn from_vhlo(attribute: &Attribute) -> Option<Attribute> {
             // A mesh is either written out or named; a name is a symbol.
             (ParamKind::Attribute, Some(value)) if is_mesh_axes && index == 0 => match portable::as_str(value) {
                 Some(name) => Some(Some(Attribute::symbol(name))),
-                None => from_vhlo(value).map(Some),
+                None => from_vhlo(value, known).map(Some),
             },
-            (ParamKind::Attribute, Some(value)) => from_vhlo(value).map(Some),
+            (ParamKind::Attribute, Some(value)) => from_vhlo(value, known).map(Some),
             _ => Some(value.clone()),
         });
     Some(Attribute::dialect(def, params.collect::<Option<_>>()?))

@@ -10,6 +10,7 @@ mod attributes;
 mod convert;
 mod defaults;
 mod exported;
+mod known;
 mod ops;
 pub mod passes;
 mod types;
@@ -21,8 +22,9 @@ pub use exported::Exported;
 pub use versions::oldest_version;
 
 use convert::Conversion;
+use known::Known;
 use mlir::diag::{Diagnostic, Diagnostics};
-use mlir::{Module, OpId};
+use mlir::{Module, OpId, Type};
 use vhlo::Version;
 
 /// Converts a program, below `root`, to VHLO of the current version.
@@ -68,8 +70,10 @@ fn explain(refusal: Refusal, version: Version) -> Refusal {
 /// The first op that is not valid VHLO of the current version. The module is of no use then.
 pub fn from_vhlo(module: &mut Module, root: OpId) -> Result<(), Diagnostic> {
     module.forget_use_orders();
-    Conversion { op: &mut ops::from_vhlo, ty: &types::from_vhlo, all_types: true, foreign: Foreign::Keep }
-        .run(module, root)?;
+    let mut known = Known::default();
+    let mut op = |op: mlir::OpRef<'_>| ops::from_vhlo(op, &mut known);
+    let ty = |ty: &Type| types::from_vhlo(ty, &mut Known::default());
+    Conversion { op: &mut op, ty: &ty, all_types: true, foreign: Foreign::Keep }.run(module, root)?;
     convert::remove_idle_casts(module, root);
     Ok(())
 }

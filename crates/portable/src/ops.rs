@@ -4,6 +4,7 @@
 //! several (dimension numbers, channels, algorithms): VHLO has an attribute for each of their parameters.
 
 use crate::convert::{Foreign, Outcome, Refusal, Restated};
+use crate::known::Known;
 use crate::{attributes, defaults};
 use hlo::attrs::CHANNEL_HANDLE;
 use mlir::attrs::AttrKind;
@@ -109,7 +110,7 @@ fn ends_function(op: OpRef<'_>) -> bool {
 }
 
 /// The op of a program that an op of VHLO of the current version becomes.
-pub(crate) fn from_vhlo(op: OpRef<'_>) -> Result<Outcome, Refusal> {
+pub(crate) fn from_vhlo(op: OpRef<'_>, known: &mut Known) -> Result<Outcome, Refusal> {
     let Some(from) = op.def().filter(|def| def.dialect() == VHLO.namespace) else { return Ok(Outcome::Foreign) };
     if versioned(from).is_none_or(|op| op.until.is_some()) {
         let message = format!("it is not an op of version {}; --vhlo-to-version makes it one", Version::CURRENT);
@@ -122,13 +123,13 @@ pub(crate) fn from_vhlo(op: OpRef<'_>) -> Result<Outcome, Refusal> {
     };
     for (index, slot) in to.attributes.iter().enumerate() {
         restated.properties[index] = match spread(slot, from) {
-            Some(parts) => gather(op, slot, parts).map_err(|part| match op.attr(part) {
+            Some(parts) => gather(op, slot, parts, known).map_err(|part| match op.attr(part) {
                 Some(value) => refuse(part, value),
                 None => Refusal::new(format!("attribute {part} is missing")),
             })?,
             None => match op.attr(slot.name) {
                 Some(value) if !is_implied(op, slot, value) => {
-                    Some(slot_from_vhlo(slot.constraint, value).ok_or_else(|| refuse(slot.name, value))?)
+                    Some(slot_from_vhlo(slot.constraint, value, known).ok_or_else(|| refuse(slot.name, value))?)
                 }
                 _ => None,
             },
@@ -138,7 +139,7 @@ pub(crate) fn from_vhlo(op: OpRef<'_>) -> Result<Outcome, Refusal> {
         }
     }
     for (name, value) in op.attributes().iter() {
-        restated.set(name, attributes::from_vhlo(value).ok_or_else(|| refuse(name, value))?);
+        restated.set(name, attributes::from_vhlo(value, known).ok_or_else(|| refuse(name, value))?);
     }
     Ok(Outcome::Becomes(restated))
 }
@@ -161,10 +162,12 @@ fn is_implied(op: OpRef<'_>, slot: &AttrSlot, value: &Attribute) -> bool {
     }
 }
 
-fn slot_from_vhlo(constraint: &AttrConstraint, value: &Attribute) -> Option<Attribute> {
+fn slot_from_vhlo(constraint: &AttrConstraint, value: &Attribute, known: &mut Known) -> Option<Attribute> {
     let ints = || portable::as_tensor(value)?.as_dense()?.int_values();
     match constraint {
-        AttrConstraint::I64Array => Some(Attribute::i64_array(ints()?)),
+        AttrConstraint::I64Array => {
+            known.or_convert(|known| &mut known.i64_arrays, value, |_| Some(Attribute::i64_array(ints()?)))
+        }
         AttrConstraint::BoolArray => Some(Attribute::bool_array(ints()?.into_iter().map(|b| b != 0))),
         AttrConstraint::Unit => portable::as_bool(value)?.then(Attribute::unit),
         AttrConstraint::IntEnum(..) => {
@@ -177,7 +180,7 @@ fn slot_from_vhlo(constraint: &AttrConstraint, value: &Attribute) -> Option<Attr
             let symbols = portable::as_array(value)?.iter().map(symbol).collect::<Option<_>>()?;
             Some(Attribute::array(symbols))
         }
-        _ => attributes::from_vhlo(value),
+        _ => attributes::from_vhlo(value, known),
     }
 }
 
@@ -185,7 +188,12 @@ fn slot_from_vhlo(constraint: &AttrConstraint, value: &Attribute) -> Option<Attr
 ///
 /// # Errors
 /// The name of one that does not fit.
-fn gather(op: OpRef<'_>, slot: &AttrSlot, parts: &'static AttrDef) -> Result<Option<Attribute>, &'static str> {
+fn gather(
+    op: OpRef<'_>,
+    slot: &AttrSlot,
+    parts: &'static AttrDef,
+    known: &mut Known,
+) -> Result<Option<Attribute>, &'static str> {
     let value = |param: &'static ParamDef| op.attr(part_name(parts, param));
     let is_implied = |param| value(param).is_none_or(|v| defaults::is_default(part_name(parts, param), v));
     if slot.presence != Presence::Required && parts.params.iter().all(is_implied) {
@@ -195,10 +203,10 @@ fn gather(op: OpRef<'_>, slot: &AttrSlot, parts: &'static AttrDef) -> Result<Opt
         let name = part_name(parts, param);
         let part = match (param.kind, value(param)) {
             (_, None) if name == "channel_type" => Some(empty(param.kind)),
-            (ParamKind::I64s, Some(value)) => slot_from_vhlo(&AttrConstraint::I64Array, value),
+            (ParamKind::I64s, Some(value)) => slot_from_vhlo(&AttrConstraint::I64Array, value, known),
             (ParamKind::I64, Some(value)) => portable::as_i64(value).map(Attribute::i64),
             (ParamKind::Bool, Some(value)) => portable::as_bool(value).map(Attribute::bool),
-            (ParamKind::Type, Some(value)) => attributes::from_vhlo(value).filter(|v| v.as_type().is_some()),
+            (ParamKind::Type, Some(value)) => attributes::from_vhlo(value, known).filter(|v| v.as_type().is_some()),
             _ => None,
         };
         part.map(Some).ok_or(name)

@@ -1,7 +1,8 @@
 //! Types of programs as types of VHLO, and back.
 
 use crate::Foreign;
-use mlir::types::TensorType;
+use crate::known::Known;
+use mlir::types::{DialectType, TensorType};
 use mlir::{Attribute, Type, TypeKind};
 use side_dialects::quant::{Granularity, UNIFORM, Uniform, UniformParts, storage_from_held};
 use side_dialects::shape::WITNESS;
@@ -52,42 +53,44 @@ pub(crate) fn to_vhlo(ty: &Type, foreign: Foreign) -> Option<Type> {
 
 /// The type of a program that a type of VHLO stands for; types of other dialects stand for themselves. None if a part of it
 /// stands for nothing.
-pub(crate) fn from_vhlo(ty: &Type) -> Option<Type> {
+pub(crate) fn from_vhlo(ty: &Type, known: &mut Known) -> Option<Type> {
     let TypeKind::Dialect(t) = &**ty else { return Some(ty.clone()) };
     if t.def.dialect != VHLO.namespace {
         return Some(ty.clone());
     }
+    known.or_convert(|known| &mut known.types, ty, |known| convert(ty, t, known))
+}
+
+/// What a type of VHLO with that definition and those parameters stands for.
+fn convert(ty: &Type, t: &DialectType, known: &mut Known) -> Option<Type> {
     if let Some(scalar) = types::to_scalar(ty) {
         return Some(scalar);
     }
     let param = |index: usize| t.params.get(index)?.as_ref();
-    let convert = |index: usize| from_vhlo(param(index)?.as_type()?);
-    let list = |index: usize| -> Option<Vec<Type>> {
-        param(index)?.as_array()?.iter().map(|t| from_vhlo(t.as_type()?)).collect()
-    };
+    let mut element = |index: usize| from_vhlo(param(index)?.as_type()?, known);
     let is = |def| std::ptr::eq(t.def, def);
     Some(if is(&TENSOR) {
         let encoding = match param(2) {
             Some(encoding) => Some(encoding_from_vhlo(encoding)?),
             None => None,
         };
-        TypeKind::RankedTensor(TensorType { shape: param(0)?.as_int_array()?.to_vec(), element: convert(1)?, encoding })
+        TypeKind::RankedTensor(TensorType { shape: param(0)?.as_int_array()?.to_vec(), element: element(1)?, encoding })
             .into()
     } else if is(&UNRANKED_TENSOR) {
-        TypeKind::UnrankedTensor(convert(0)?).into()
+        TypeKind::UnrankedTensor(element(0)?).into()
     } else if is(&COMPLEX) {
-        Type::complex(convert(0)?)
+        Type::complex(element(0)?)
     } else if is(&TUPLE) {
-        TypeKind::Tuple(list(0)?).into()
+        TypeKind::Tuple(list(param(0)?, known)?).into()
     } else if is(&FUNCTION) {
-        Type::function(list(0)?, list(1)?)
+        Type::function(list(param(0)?, known)?, list(param(1)?, known)?)
     } else if is(&BUFFER) {
         let shape = param(0)?.as_int_array()?.to_vec();
-        TypeKind::MemRef { shape, element: convert(1)?, layout: None, memory_space: None }.into()
+        TypeKind::MemRef { shape, element: element(1)?, layout: None, memory_space: None }.into()
     } else if types::is_token(ty) {
         hlo::types::token()
     } else if is(&FUTURE) {
-        hlo::types::future(list(0)?)
+        hlo::types::future(list(param(0)?, known)?)
     } else if types::is_witness(ty) {
         Type::dialect(&WITNESS, Vec::new())
     } else if is(&QUANT) || is(&QUANT_PER_AXIS) {
@@ -95,6 +98,11 @@ pub(crate) fn from_vhlo(ty: &Type) -> Option<Type> {
     } else {
         return None;
     })
+}
+
+/// The types that an array of types of VHLO stands for.
+fn list(types: &Attribute, known: &mut Known) -> Option<Vec<Type>> {
+    types.as_array()?.iter().map(|ty| from_vhlo(ty.as_type()?, known)).collect()
 }
 
 fn encoding_to_vhlo(encoding: &Attribute) -> Option<Attribute> {

@@ -219,8 +219,29 @@ fn mapped(file: &File) -> Option<memmap2::Mmap> {
     unsafe { memmap2::Mmap::map(file) }.ok()
 }
 
+/// Lets the heap grow by many pages at a time. The allocator of glibc asks the system for each page of the heap of a thread, which
+/// takes a tenth of the time of reading an artifact.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code)] // a function of C; the block gives the reason
+fn grow_heap_in_large_steps() {
+    const STEP: i32 = 1 << 20;
+    // To set the step ends the adjustment of these two; it would end at these values, the largest that there are.
+    const LARGEST_IN_HEAP: i32 = 32 << 20;
+    const KEPT_FREE: i32 = 2 * LARGEST_IN_HEAP;
+    for (option, value) in
+        [(libc::M_TOP_PAD, STEP), (libc::M_MMAP_THRESHOLD, LARGEST_IN_HEAP), (libc::M_TRIM_THRESHOLD, KEPT_FREE)]
+    {
+        // SAFETY: `mallopt` may be called at any time, and refuses values that it does not know.
+        unsafe { libc::mallopt(option, value) };
+    }
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn grow_heap_in_large_steps() {}
+
 /// Runs the program `name` as this process.
 pub fn main(name: &'static str) -> ExitCode {
+    grow_heap_in_large_steps();
     let run = move || {
         let Some(program) = crate::program(name) else { return USAGE };
         let args: Vec<OsString> = std::env::args_os().collect();

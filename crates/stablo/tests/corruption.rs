@@ -1,8 +1,9 @@
 //! Damaged artifacts give diagnostics with the offset; nothing panics, hangs or allocates without bound.
 
+use mlir::bytecode::{self, ReadOptions};
 use peak_alloc::PeakAlloc;
 use proptest::prelude::*;
-use stablo::{Bytes, Foreign, ParseOptions, SerializeOptions, Severity, Version};
+use stablo::{Bytes, Foreign, ParseOptions, PrintOptions, SerializeOptions, Severity, Version};
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -19,7 +20,7 @@ module @m attributes {m.x = {a = [1, "b"], c = 1.5 : f32}} {
     %z = stablehlo.constant dense<(1.0, 2.0)> : tensor<2xcomplex<f64>>
     %0:2 = stablehlo.custom_call @f(%x) {backend_config = "", output_operand_aliases = []}
       : (tensor<?x3xf32, #stablehlo.bounds<4, ?>>) -> (tuple<tensor<i1>>, !stablehlo.token)
-    %1 = stablehlo.add %y, %c : tensor<3xi4> loc(callsite("a" at fused["b", unknown]))
+    %1 = stablehlo.add %y, %c : tensor<3xi4> loc(callsite("a" at fused["b", unknown, "f":1:2 to 3:4]))
     %2 = "stablehlo.map"(%1) ({
     ^bb0(%a: tensor<i4>):
       %q = stablehlo.negate %a : tensor<i4>
@@ -40,13 +41,25 @@ fn artifact(target: Version) -> Vec<u8> {
 fn open(bytes: Vec<u8>) -> bool {
     let output = stablo::open("artifact", Bytes::from(bytes.clone()), ParseOptions::default());
     assert!(ALLOCATOR.peak_usage() < MAX_MEMORY, "{} bytes were allocated", ALLOCATOR.peak_usage());
-    let _ = stablo::inspect("artifact", Bytes::from(bytes));
+    let _ = stablo::inspect("artifact", Bytes::from(bytes.clone()));
+    locations_are_those_of_an_eager_reader(&bytes.into());
     let errors: Vec<_> = output.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
     if let Some(error) = errors.first() {
         assert!(!error.message.is_empty());
         return false;
     }
     stablo::verify(&output.module).is_empty() && !stablo::print(&output.module, &Default::default()).is_empty()
+}
+
+/// Locations are decoded when they are asked for, but at once by a reader that notes what it reads.
+fn locations_are_those_of_an_eager_reader(bytes: &Bytes) {
+    let [lazy, eager] = [false, true].map(|note_fields| {
+        let options = ReadOptions { note_fields, ..ReadOptions::default() };
+        let output = bytecode::read(bytes, stablo::registry(), options);
+        let with_locations = PrintOptions { debug_info: true, ..PrintOptions::default() };
+        (stablo::print(&output.module, &with_locations), output.diagnostics)
+    });
+    assert_eq!(lazy, eager);
 }
 
 #[test]

@@ -191,11 +191,13 @@ fn list_replica_groups(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 /// Ranges become the points where they start, in all locations.
 fn narrow_locations(module: &mut Module, root: OpId) {
     let narrowed = |module: &Module, loc: &Loc| {
-        match loc {
-            Loc::Explicit(attr, span) => narrow(attr).map(|attr| Loc::Explicit(attr, *span)),
-            Loc::Source(_) | Loc::Unknown => None,
-        }
-        .filter(|new| module.location(new) != module.location(loc))
+        let span = match loc {
+            Loc::Source(_) | Loc::Unknown => return None,
+            Loc::Explicit(_, span) => *span,
+            Loc::Bytecode(_) => None,
+        };
+        let location = module.location(loc);
+        narrow(&location).filter(|narrowed| *narrowed != location).map(|narrowed| Loc::Explicit(narrowed, span))
     };
     let ops: Vec<OpId> = module.walk(root).map(OpRef::id).collect();
     for op in ops {

@@ -14,7 +14,7 @@ pub static BUILTIN_BYTECODE: DialectBytecode = DialectBytecode {
     custom: Some(CustomEncodings { write_attribute, read_attribute, write_type, read_type }),
 };
 
-mod attribute_code {
+pub(super) mod attribute_code {
     pub const ARRAY: u64 = 0;
     pub const DICTIONARY: u64 = 1;
     pub const STRING: u64 = 2;
@@ -220,21 +220,6 @@ fn write_location(location: &LocationKind, out: &mut EntryWriter<'_>) -> bool {
 /// The number of the string that is an attribute; none if the attribute is another.
 pub(super) fn string_number(cursor: &mut Cursor<'_>) -> Read<Option<u64>> {
     if cursor.varint()? == attribute_code::STRING { cursor.varint().map(Some) } else { Ok(None) }
-}
-
-/// Whether an attribute is a location.
-pub(super) fn is_location(cursor: &mut Cursor<'_>) -> bool {
-    use attribute_code as code;
-    matches!(
-        cursor.varint(),
-        Ok(code::CALL_SITE
-            | code::FILE
-            | code::FILE_RANGE
-            | code::FUSED
-            | code::FUSED_WITH_METADATA
-            | code::NAMED
-            | code::UNKNOWN)
-    )
 }
 
 fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Attribute>> {

@@ -268,8 +268,12 @@ fn read_fields(fields: &[(usize, Field)], len: usize, entry: &mut EntryReader<'_
             Field::Attribute => Some(entry.attribute()?),
             Field::OptionalAttribute => entry.optional_attribute()?,
             Field::Attributes => Some(Attribute::array(entry.attributes()?)),
-            Field::Type => Some(entry.ty()?.into()),
-            Field::Types => Some(Attribute::array(entry.types()?.into_iter().map(Attribute::from).collect())),
+            Field::Type => Some(entry.type_attribute()?),
+            Field::Types => {
+                let count = entry.count("types")?;
+                let types = (0..count).map(|_| entry.type_attribute()).collect::<Read<_>>()?;
+                Some(Attribute::array(types))
+            }
             Field::VarInt => Some(Attribute::i64(entry.varint()? as i64)),
             Field::SignedVarInt => Some(Attribute::i64(entry.signed()?)),
             Field::FlaggedVarInt => match entry.varint_with_flag()? {
@@ -505,6 +509,13 @@ impl EntryReader<'_, '_> {
     pub fn types(&mut self) -> Read<Vec<Type>> {
         let count = self.cursor.count("types")?;
         (0..count).map(|_| self.ty()).collect()
+    }
+
+    /// Reads a type as an attribute.
+    fn type_attribute(&mut self) -> Read<Attribute> {
+        let at = self.cursor.offset();
+        let number = self.cursor.varint()?;
+        self.entries.type_attribute(number, at)
     }
 
     /// Reads a string attribute as a name.

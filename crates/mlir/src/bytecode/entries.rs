@@ -1,7 +1,7 @@
 //! Attributes and types of a file, which are read when something first refers to them.
 
 use super::DialectBytecode;
-use super::builtin::{BUILTIN_BYTECODE, is_location, string_number};
+use super::builtin::string_number;
 use super::cursor::{Cursor, Read, ReadError, check_index};
 use super::encoding::{EntryReader, FileRange};
 use super::fields::{self, Notes};
@@ -27,7 +27,7 @@ trait Entry: Clone + Display {
     const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self>;
     const PARSE: fn(&str, &'static Registry, ParseOptions) -> Result<Self, Diagnostics>;
 
-    fn places<'t>(tables: &'t Tables<'_>) -> &'t Places;
+    fn places<'t>(tables: &'t Tables) -> &'t Places;
     fn states<'e>(entries: &'e mut Entries<'_>) -> &'e mut Sparse<State<Self>>;
 
     /// Whether what it holds does not count as its parts.
@@ -46,7 +46,7 @@ impl Entry for Attribute {
     const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self> = DialectBytecode::read_attribute;
     const PARSE: fn(&str, &'static Registry, ParseOptions) -> Result<Self, Diagnostics> = parse_attribute;
 
-    fn places<'t>(tables: &'t Tables<'_>) -> &'t Places {
+    fn places<'t>(tables: &'t Tables) -> &'t Places {
         &tables.attributes
     }
 
@@ -68,7 +68,7 @@ impl Entry for Type {
     const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self> = DialectBytecode::read_type;
     const PARSE: fn(&str, &'static Registry, ParseOptions) -> Result<Self, Diagnostics> = parse_type;
 
-    fn places<'t>(tables: &'t Tables<'_>) -> &'t Places {
+    fn places<'t>(tables: &'t Tables) -> &'t Places {
         &tables.types
     }
 
@@ -79,9 +79,11 @@ impl Entry for Type {
 
 /// What was read so far.
 pub(super) struct Entries<'a> {
-    pub(super) tables: &'a Tables<'a>,
+    pub(super) tables: &'a Tables,
     attributes: Sparse<State<Attribute>>,
     types: Sparse<State<Type>>,
+    /// Types as attributes.
+    type_attributes: Sparse<Attribute>,
     /// Strings among the attributes as names.
     names: Sparse<Name>,
     depth: usize,
@@ -91,11 +93,12 @@ pub(super) struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    pub(super) fn new(tables: &'a Tables<'a>, notes: Notes) -> Entries<'a> {
+    pub(super) fn new(tables: &'a Tables, notes: Notes) -> Entries<'a> {
         Entries {
             tables,
             attributes: Sparse::new(tables.attributes.len()),
             types: Sparse::new(tables.types.len()),
+            type_attributes: Sparse::new(tables.types.len()),
             names: Sparse::new(tables.attributes.len()),
             depth: 0,
             notes,
@@ -130,17 +133,10 @@ impl<'a> Entries<'a> {
         if self.attributes.get(i).is_some() {
             return None;
         }
-        let mut cursor = self.builtin_attribute(i)?;
+        let mut cursor = self.tables.builtin_attribute(i)?;
         let at = cursor.offset();
         let number = string_number(&mut cursor).ok().flatten().filter(|_| cursor.is_empty())?;
         self.tables.utf8(number, at).ok()
-    }
-
-    /// The bytes of an attribute of the builtin dialect with an encoding.
-    fn builtin_attribute(&self, i: usize) -> Option<Cursor<'a>> {
-        let place = self.tables.attributes.get(i);
-        let bytecode = self.tables.dialects[place.dialect as usize].bytecode.filter(|_| place.encoded)?;
-        std::ptr::eq(bytecode, &BUILTIN_BYTECODE).then(|| Cursor::new(self.file(), self.tables.attributes.range(i)))
     }
 
     /// The attribute of that number.
@@ -157,20 +153,21 @@ impl<'a> Entries<'a> {
         Ok(location)
     }
 
-    /// The attributes with all locations among those of the builtin dialect, up to the first that is invalid.
-    pub(super) fn into_locations(mut self) -> Sparse<State<Attribute>> {
-        for i in 0..self.attributes.len() {
-            let is_location = self.builtin_attribute(i).is_some_and(|mut cursor| is_location(&mut cursor));
-            if is_location && self.attribute(i as u64, 0).is_err() {
-                break;
-            }
-        }
-        self.attributes
-    }
-
     /// The type of that number.
     pub(super) fn ty(&mut self, number: u64, at: usize) -> Read<Type> {
         self.entry(number, at)
+    }
+
+    /// The type of that number as an attribute.
+    pub(super) fn type_attribute(&mut self, number: u64, at: usize) -> Read<Attribute> {
+        let ty = self.ty(number, at)?;
+        let i = number as usize;
+        if let Some(attribute) = self.type_attributes.get(i) {
+            return Ok(attribute.clone());
+        }
+        let attribute = Attribute::from(ty);
+        self.type_attributes.set(i, attribute.clone());
+        Ok(attribute)
     }
 
     fn entry<T: Entry>(&mut self, number: u64, at: usize) -> Read<T> {

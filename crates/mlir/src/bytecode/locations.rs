@@ -1,63 +1,126 @@
-//! Locations, which another thread reads while this one reads the ops: they are most of the attributes of a program.
+//! Locations are most of the attributes of a program, and few are ever asked for: ops keep their numbers, which are checked when the
+//! ops are read. All are decoded when somebody asks for one.
 
-use super::cursor::Read;
-use super::entries::{Entries, State};
+use super::builtin::{attribute_code, string_number};
+use super::cursor::Cursor;
+use super::entries::Entries;
 use super::fields::Notes;
-use super::sparse::Sparse;
 use super::tables::Tables;
-use crate::attrs::{Attribute, LocationKind};
-use crate::ir::{Loc, Module, OpId};
-use std::thread::{Builder, Scope, ScopedJoinHandle};
+use crate::attrs::Attribute;
+use std::sync::OnceLock;
 
-/// Fewer attributes are not worth a thread.
-const WORTH_A_THREAD: usize = 1 << 12;
+/// How deep locations may be nested to be decoded later: less than what can be read.
+const MAX_LEVELS: u8 = 64;
 
-/// As much as a program has: nesting is limited for that.
-const STACK_SIZE: usize = 8 << 20;
-
-/// The locations of ops, which get them when all are read.
-pub(super) struct Ahead<'scope> {
-    /// Attributes by their numbers, those that are locations among them.
-    thread: ScopedJoinHandle<'scope, Sparse<State<Attribute>>>,
-    /// Ops, the number of the location of each, and where that stands in the file.
-    ops: Vec<(OpId, u64, usize)>,
+/// What is known of an attribute that a location may consist of.
+#[derive(Clone, Copy)]
+enum Check {
+    Unchecked,
+    /// It is being checked, or must be read to know what it is.
+    Doubtful,
+    /// A string that is text.
+    Name,
+    /// A location that can be decoded, of that many levels.
+    Location(u8),
 }
 
-impl<'scope> Ahead<'scope> {
-    /// Starts to read the locations, if they may be many.
-    pub(super) fn start<'a: 'scope>(scope: &'scope Scope<'scope, '_>, tables: &'a Tables<'a>) -> Option<Ahead<'scope>> {
-        if tables.attributes.len() < WORTH_A_THREAD {
-            return None;
+/// Which attributes of a file can be decoded as locations.
+pub(super) struct Checks(Vec<Check>);
+
+impl Checks {
+    /// Checks for the attributes of those tables.
+    pub(super) fn new(tables: &Tables) -> Checks {
+        Checks(vec![Check::Unchecked; tables.attributes.len()])
+    }
+
+    /// Whether the attribute of that number is a location and can be decoded later. If not, to read it tells why.
+    pub(super) fn accept(&mut self, number: u64, tables: &Tables) -> bool {
+        self.location(Some(number), 0, tables).is_some()
+    }
+
+    /// The levels of the location of that number, which stands below that many others.
+    fn location(&mut self, number: Option<u64>, above: u8, tables: &Tables) -> Option<u8> {
+        let i = usize::try_from(number?).ok()?;
+        let check = self.0.get_mut(i)?;
+        match *check {
+            Check::Location(levels) => return Some(levels),
+            Check::Unchecked if above < MAX_LEVELS => *check = Check::Doubtful,
+            _ => return None,
         }
-        let read = || Entries::new(tables, Notes::default()).into_locations();
-        let thread = Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, read).ok()?;
-        // Most ops have a location of their own.
-        Some(Ahead { thread, ops: Vec::with_capacity(tables.attributes.len()) })
+        let cursor = tables.builtin_attribute(i)?;
+        let levels = 1 + self.levels_below(cursor, above + 1, tables).filter(|&levels| levels < MAX_LEVELS)?;
+        self.0[i] = Check::Location(levels);
+        Some(levels)
     }
 
-    /// Takes note of the location of an op, the number of which stands at `at`.
-    pub(super) fn note(&mut self, op: OpId, number: u64, at: usize) {
-        self.ops.push((op, number, at));
+    /// The levels of the locations within one; none if it cannot be decoded, or is of a kind that is not looked into.
+    fn levels_below(&mut self, mut cursor: Cursor<'_>, above: u8, tables: &Tables) -> Option<u8> {
+        let mut number = || cursor.varint().ok();
+        let levels = match number()? {
+            attribute_code::UNKNOWN => 0,
+            attribute_code::CALL_SITE => {
+                self.location(number(), above, tables)?.max(self.location(number(), above, tables)?)
+            }
+            attribute_code::NAMED => {
+                self.name(number(), tables)?;
+                self.location(number(), above, tables)?
+            }
+            attribute_code::FILE => {
+                self.name(number(), tables)?;
+                let _place = (number()?, number()?);
+                0
+            }
+            attribute_code::FILE_RANGE => {
+                self.name(number(), tables)?;
+                let count = number().filter(|&count| count <= 4)?;
+                (0..count).try_for_each(|_| number().map(drop))?;
+                0
+            }
+            attribute_code::FUSED => {
+                let count = number()?;
+                (0..count).try_fold(0, |levels, _| self.location(number(), above, tables).map(|l| levels.max(l)))?
+            }
+            _ => return None,
+        };
+        cursor.is_empty().then_some(levels)
     }
 
-    /// Gives the ops their locations. What the other thread could not read is read here, so that its errors are told.
-    pub(super) fn finish(self, module: &mut Module, entries: &mut Entries<'_>) -> Read<()> {
-        let known = self.thread.join().unwrap_or(Sparse::new(0));
-        for (op, number, at) in self.ops {
-            let location = match known.get(number as usize) {
-                Some(State::Done(location, _)) if location.as_location().is_some() => location.clone(),
-                _ => entries.location(number, at)?,
+    /// Whether an attribute is a string of text.
+    fn name(&mut self, number: Option<u64>, tables: &Tables) -> Option<()> {
+        let i = usize::try_from(number?).ok()?;
+        if let Check::Unchecked = self.0.get(i)? {
+            let mut cursor = tables.builtin_attribute(i)?;
+            let string = string_number(&mut cursor).ok()?.filter(|_| cursor.is_empty())?;
+            tables.utf8(string, cursor.offset()).ok()?;
+            self.0[i] = Check::Name;
+        }
+        matches!(self.0[i], Check::Name).then_some(())
+    }
+}
+
+/// The locations of a program that was read from bytecode.
+pub(crate) struct Locations {
+    tables: Tables,
+    checks: Checks,
+    /// By the numbers of attributes; none for what is no location.
+    decoded: OnceLock<Vec<Option<Attribute>>>,
+}
+
+impl Locations {
+    pub(super) fn new(tables: Tables, checks: Checks) -> Locations {
+        Locations { tables, checks, decoded: OnceLock::new() }
+    }
+
+    /// The location of that number, which was accepted.
+    pub(crate) fn get(&self, number: u32) -> Option<&Attribute> {
+        let decoded = self.decoded.get_or_init(|| {
+            let mut entries = Entries::new(&self.tables, Notes::default());
+            let decode = |(number, check): (usize, &Check)| match check {
+                Check::Location(_) => entries.location(number as u64, 0).ok(),
+                _ => None,
             };
-            module.set_loc(op, loc(location));
-        }
-        Ok(())
-    }
-}
-
-/// What stands for a location in the module.
-pub(super) fn loc(location: Attribute) -> Loc {
-    match location.as_location() {
-        Some(LocationKind::Unknown) => Loc::Unknown,
-        _ => Loc::Explicit(location, None),
+            self.checks.0.iter().enumerate().map(decode).collect()
+        });
+        decoded.get(number as usize)?.as_ref()
     }
 }

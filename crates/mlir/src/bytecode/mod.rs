@@ -31,6 +31,7 @@ pub use encoding::{
     AttrEncoding, AttrTarget, CustomEncodings, DialectBytecode, EntryReader, EntryWriter, Field, TypeEncoding, always,
 };
 pub use fields::FileField;
+pub(crate) use locations::Locations;
 pub use reader::{Convert, ReadOptions, ReadOutput, read, read_converted};
 pub use writer::{WriteOptions, write};
 

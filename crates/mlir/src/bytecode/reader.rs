@@ -4,14 +4,14 @@ use super::cursor::{Cursor, Read, ReadError};
 use super::encoding::{EntryReader, FileRange};
 use super::entries::Entries;
 use super::fields::{self, FileField, Notes};
-use super::locations::{self, Ahead};
+use super::locations::{Checks, Locations};
 use super::properties::{self, PropertyOrders};
 use super::tables::{Tables, read_strings};
 use super::use_lists::{self, ReadOrder};
 use super::{MAGIC, Section, mask, resources, version};
 use crate::attrs::Dictionary;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::ir::{BlockId, Loc, Module, OpId, OpName, OpParts, Properties, RegionId, Value};
+use crate::ir::{BlockId, Loc, Module, OpId, OpName, OpParts, OperandValues, Properties, RegionId, ResultTypes, Value};
 use crate::ods::{OpDef, Registry};
 use crate::text::{MAX_NESTING, ParseOptions};
 use crate::types::{Type, TypeKind};
@@ -81,7 +81,7 @@ pub fn read(file: &Bytes, registry: &'static Registry, options: ReadOptions) -> 
 pub fn read_converted(file: &Bytes, registry: &'static Registry, convert: &mut dyn Convert) -> Option<Module> {
     let mut output = ReadOutput::new(registry);
     let options = ReadOptions::default();
-    let conversion = Conversion { convert, types: Vec::new(), known: FxHashMap::default() };
+    let conversion = Conversion { convert, types: Vec::new(), models: FxHashMap::default() };
     read_file(file, registry, options, &Notes::new(options), Some(conversion), &mut output).ok()?;
     Some(output.module)
 }
@@ -142,7 +142,7 @@ fn read_file(
     };
     let allow_unregistered_dialects = options.allow_unregistered_dialects;
     let text_options = ParseOptions { allow_unregistered_dialects, ..ParseOptions::default() };
-    let mut tables = Tables::new(file, output.version, registry, text_options);
+    let mut tables = Tables::new(file.clone(), output.version, registry, text_options);
     tables.strings = read_strings(Cursor::new(bytes, section(Section::Strings)?), notes)?;
     let op_names = tables.read_dialects(section(Section::Dialects)?, notes, &mut output.dialect_versions)?;
     let property_table = match section(Section::Properties) {
@@ -156,31 +156,26 @@ fn read_file(
     }
     let ir = section(Section::Ir)?;
     output.module.reserve(ir.len() / BYTES_OF_OP);
-    std::thread::scope(|scope| {
-        // Notes tell the locations where they are used.
-        let locations = if notes.are_wanted() { None } else { Ahead::start(scope, &tables) };
-        let mut reader = IrReader {
-            module: &mut output.module,
-            entries: Entries::new(&tables, notes.clone()),
-            op_names,
-            known_properties: vec![None; property_table.len()],
-            property_table,
-            property_orders: PropertyOrders::default(),
-            scopes: Vec::new(),
-            stand_in: None,
-            forward_uses: Vec::new(),
-            depth: 0,
-            use_orders: Vec::new(),
-            conversion,
-            locations,
-        };
-        reader.read(Cursor::new(bytes, ir))?;
-        if let Some(locations) = reader.locations.take() {
-            locations.finish(reader.module, &mut reader.entries)?;
-        }
-        reader.entries.note_unused();
-        Ok(())
-    })
+    let mut reader = IrReader {
+        module: &mut output.module,
+        entries: Entries::new(&tables, notes.clone()),
+        op_names,
+        known_properties: vec![None; property_table.len()],
+        property_table,
+        property_orders: PropertyOrders::default(),
+        scopes: Vec::new(),
+        stand_in: None,
+        forward_uses: Vec::new(),
+        depth: 0,
+        use_orders: Vec::new(),
+        conversion,
+        locations: Checks::new(&tables),
+    };
+    reader.read(Cursor::new(bytes, ir))?;
+    reader.entries.note_unused();
+    let locations = reader.locations;
+    output.module.set_locations(Locations::new(tables, locations));
+    Ok(())
 }
 
 /// Properties: their number, and the bytes of each after their size.
@@ -218,7 +213,18 @@ struct Frame<'a> {
     next_value: usize,
 }
 
-struct IrReader<'a, 'm, 'c, 's> {
+/// A use of a value that is not defined yet.
+struct ForwardUse {
+    op: OpId,
+    operand: usize,
+    /// The number of the value, in a scope of that depth.
+    number: usize,
+    depth: usize,
+    /// Where the use stands in the file.
+    at: usize,
+}
+
+struct IrReader<'a, 'm, 'c> {
     module: &'m mut Module,
     entries: Entries<'a>,
     op_names: Vec<(OpName, bool)>,
@@ -229,15 +235,14 @@ struct IrReader<'a, 'm, 'c, 's> {
     scopes: Vec<Scope>,
     /// Stands for values that are used before they are defined.
     stand_in: Option<Value>,
-    /// Uses of such values: op, operand, number of the value, depth of the scope, offset.
-    forward_uses: Vec<(OpId, usize, usize, usize, usize)>,
+    /// Uses of such values.
+    forward_uses: Vec<ForwardUse>,
     /// In how many regions the next op lies.
     depth: usize,
     /// Orders of uses, which make sense once all uses are there.
     use_orders: Vec<(Value, ReadOrder)>,
     conversion: Option<Conversion<'c>>,
-    /// The locations of ops, if another thread reads them.
-    locations: Option<Ahead<'s>>,
+    locations: Checks,
 }
 
 /// What types and ops become, and what was found of them.
@@ -245,11 +250,11 @@ struct Conversion<'c> {
     convert: &'c mut dyn Convert,
     /// By the numbers of types in the file.
     types: Vec<Option<Type>>,
-    /// By the numbers of the name of an op and of its properties.
-    known: FxHashMap<(usize, Option<usize>), (&'static OpDef, Properties)>,
+    /// What ops became, by the numbers of their names and properties.
+    models: FxHashMap<(usize, Option<usize>), OpId>,
 }
 
-impl<'a> IrReader<'a, '_, '_, '_> {
+impl<'a> IrReader<'a, '_, '_> {
     fn read(&mut self, mut cursor: Cursor<'a>) -> Read<()> {
         let at = cursor.offset();
         let (count, has_arguments) = cursor.varint_with_flag()?;
@@ -386,6 +391,7 @@ impl<'a> IrReader<'a, '_, '_, '_> {
         let at = frame.cursor.offset();
         let count = frame.cursor.count("arguments")?;
         self.note(at, &frame.cursor, || format!("{count} arguments"));
+        self.module.reserve_arguments(block, count);
         for _ in 0..count {
             let at = frame.cursor.offset();
             let (ty, located) = if self.entries.tables.version >= version::ELIDED_ARGUMENT_LOCATIONS {
@@ -432,9 +438,16 @@ impl<'a> IrReader<'a, '_, '_, '_> {
     fn location(&mut self, cursor: &mut Cursor<'a>) -> Read<Loc> {
         let at = cursor.offset();
         let number = cursor.varint()?;
+        // Notes tell what the location is.
+        if !self.entries.notes.are_wanted()
+            && let Ok(number) = u32::try_from(number)
+            && self.locations.accept(u64::from(number), self.entries.tables)
+        {
+            return Ok(Loc::Bytecode(number));
+        }
         let location = self.entries.location(number, at)?;
         self.note(at, cursor, || format!("at {}", fields::text_of(&location)));
-        Ok(locations::loc(location))
+        Ok(Loc::Explicit(location, None))
     }
 
     /// Gives a value the next number of its region.
@@ -470,12 +483,10 @@ impl<'a> IrReader<'a, '_, '_, '_> {
         let at = cursor.offset();
         let mask = cursor.byte()?;
         self.note(at, cursor, || format!("with {}", mask::names(mask)));
-        let (mut location, mut loc) = (None, Loc::Unknown);
-        if self.locations.is_some() {
-            let at = cursor.offset();
-            location = Some((cursor.varint()?, at));
-        } else {
-            loc = self.location(cursor)?;
+        let loc = self.location(cursor)?;
+        let is_small = mask & (mask::ATTRIBUTES | mask::SUCCESSORS | mask::REGIONS) == 0;
+        if is_small && let Some(op) = self.op_like_known(cursor, name_number, mask, &loc, block, next_value)? {
+            return Ok((op, None));
         }
         let mut parts = OpParts::new(name, loc);
         if mask & mask::ATTRIBUTES != 0 {
@@ -493,52 +504,11 @@ impl<'a> IrReader<'a, '_, '_, '_> {
             0 => None,
             _ => Some(cursor.index(self.property_table.len(), "properties")?),
         };
-        // What decides what an op becomes, if it is small.
-        let decides = (name_number, properties);
-        let is_small = mask & (mask::ATTRIBUTES | mask::REGIONS) == 0;
-        let known = self.conversion.as_ref().filter(|_| is_small).and_then(|c| c.known.get(&decides));
-        let is_known = known.is_some();
-        match (known, properties) {
-            (Some((def, properties)), _) => {
-                parts.name = OpName::Registered(def);
-                parts.properties = properties.clone();
-            }
-            (None, Some(number)) => self.properties(&mut parts, declared, number, at..cursor.offset())?,
-            (None, None) => {}
+        if let Some(number) = properties {
+            self.properties(&mut parts, declared, number, at..cursor.offset())?;
         }
-        if mask & mask::RESULTS != 0 {
-            let start = cursor.offset();
-            let count = cursor.count("results")?;
-            for _ in 0..count {
-                let at = cursor.offset();
-                let number = cursor.varint()?;
-                parts.result_types.push(self.ty(number, at)?);
-            }
-            self.note(start, cursor, || format!("{count} results: {}", fields::list_of(&parts.result_types)));
-        }
-        let mut forward = Vec::new();
-        if mask & mask::OPERANDS != 0 {
-            let start = cursor.offset();
-            let count = cursor.count("operands")?;
-            let mut numbers = Vec::new();
-            for i in 0..count {
-                let at = cursor.offset();
-                let len = self.scopes.last().map_or(0, |s| s.values.len());
-                let number = cursor.index(len, "value")?;
-                let value = match self.scopes.last().and_then(|s| s.values[number]) {
-                    Some(value) => value,
-                    None => {
-                        forward.push((i, number, at));
-                        self.stand_in()
-                    }
-                };
-                parts.operands.push(value);
-                if self.entries.notes.are_wanted() {
-                    numbers.push(number);
-                }
-            }
-            self.note(start, cursor, || format!("{count} operands: values {}", fields::list_of(&numbers)));
-        }
+        parts.result_types = self.result_types(cursor, mask)?;
+        parts.operands = self.operands(cursor, mask)?;
         if mask & mask::SUCCESSORS != 0 {
             let start = cursor.offset();
             let count = cursor.count("successors")?;
@@ -547,13 +517,7 @@ impl<'a> IrReader<'a, '_, '_, '_> {
             }
             self.note(start, cursor, || format!("{count} successors"));
         }
-        let num_results = parts.result_types.len();
-        let mut orders = Vec::new();
-        if mask & mask::USE_LIST_ORDERS != 0 {
-            let at = cursor.offset();
-            orders = use_lists::read(cursor, num_results)?;
-            self.note(at, cursor, || format!("use-list orders of {} results", orders.len()));
-        }
+        let orders = self.orders(cursor, mask, parts.result_types.len())?;
         let (mut num_regions, mut isolated) = (0, false);
         if mask & mask::REGIONS != 0 {
             let at = cursor.offset();
@@ -565,29 +529,16 @@ impl<'a> IrReader<'a, '_, '_, '_> {
         }
         let regions = parts.regions.clone();
         let op = self.module.create_op(parts);
-        if let (Some(locations), Some((number, at))) = (&mut self.locations, location) {
-            locations.note(op, number, at);
-        }
-        if let Some(block) = block {
-            self.module.append(block, op);
-        }
-        if let Some(conversion) = self.conversion.as_mut().filter(|_| !is_known) {
+        self.place(op, block, orders);
+        if let Some(conversion) = &mut self.conversion {
             let Some(becomes_same) = conversion.convert.op(self.module, op) else {
                 return Err(ReadError::new(at, "nothing takes the place of this op".to_string()));
             };
-            let view = self.module.op(op);
-            if let (true, Some(def)) = (is_small && becomes_same, view.def()) {
-                conversion.known.insert(decides, (def, view.properties().into()));
+            if is_small && becomes_same {
+                conversion.models.insert((name_number, properties), op);
             }
         }
-        let view = self.module.op(op);
-        self.use_orders.extend(orders.into_iter().map(|order| (view.result(order.index), order)));
-        let depth = self.scopes.len();
-        self.forward_uses.extend(forward.into_iter().map(|(i, number, at)| (op, i, number, depth, at)));
-        for i in 0..num_results {
-            let result = self.module.op(op).result(i);
-            self.define(result, next_value, cursor)?;
-        }
+        self.define_results(op, next_value, cursor)?;
         if num_regions == 0 {
             return Ok((op, None));
         }
@@ -616,6 +567,106 @@ impl<'a> IrReader<'a, '_, '_, '_> {
             next_value: 0,
         });
         Ok((op, Some(frame)))
+    }
+
+    /// Reads a small op from its properties on, and makes it like the one that an earlier op of this name and with these properties
+    /// became; none if there is no such.
+    fn op_like_known(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        name_number: usize,
+        mask: u8,
+        loc: &Loc,
+        block: Option<BlockId>,
+        next_value: &mut usize,
+    ) -> Read<Option<OpId>> {
+        let Some(conversion) = &self.conversion else { return Ok(None) };
+        let mut ahead = cursor.clone();
+        let properties = match mask & mask::PROPERTIES {
+            0 => None,
+            _ => Some(ahead.index(self.property_table.len(), "properties")?),
+        };
+        let Some(&model) = conversion.models.get(&(name_number, properties)) else { return Ok(None) };
+        let result_types = self.result_types(&mut ahead, mask)?;
+        let operands = self.operands(&mut ahead, mask)?;
+        let orders = self.orders(&mut ahead, mask, result_types.len())?;
+        let op = self.module.create_like(model, operands, result_types, loc.clone());
+        self.place(op, block, orders);
+        self.define_results(op, next_value, &ahead)?;
+        *cursor = ahead;
+        Ok(Some(op))
+    }
+
+    fn result_types(&mut self, cursor: &mut Cursor<'a>, mask: u8) -> Read<ResultTypes> {
+        let mut types = ResultTypes::new();
+        if mask & mask::RESULTS != 0 {
+            let start = cursor.offset();
+            let count = cursor.count("results")?;
+            for _ in 0..count {
+                let at = cursor.offset();
+                let number = cursor.varint()?;
+                types.push(self.ty(number, at)?);
+            }
+            self.note(start, cursor, || format!("{count} results: {}", fields::list_of(&types)));
+        }
+        Ok(types)
+    }
+
+    /// Reads the operands of the next op.
+    fn operands(&mut self, cursor: &mut Cursor<'a>, mask: u8) -> Read<OperandValues> {
+        let mut operands = OperandValues::new();
+        if mask & mask::OPERANDS == 0 {
+            return Ok(operands);
+        }
+        let start = cursor.offset();
+        let count = cursor.count("operands")?;
+        let mut numbers = Vec::new();
+        for operand in 0..count {
+            let at = cursor.offset();
+            let len = self.scopes.last().map_or(0, |s| s.values.len());
+            let number = cursor.index(len, "value")?;
+            let value = match self.scopes.last().and_then(|s| s.values[number]) {
+                Some(value) => value,
+                None => {
+                    let value = self.stand_in();
+                    let (op, depth) = (self.module.next_op(), self.scopes.len());
+                    self.forward_uses.push(ForwardUse { op, operand, number, depth, at });
+                    value
+                }
+            };
+            operands.push(value);
+            if self.entries.notes.are_wanted() {
+                numbers.push(number);
+            }
+        }
+        self.note(start, cursor, || format!("{count} operands: values {}", fields::list_of(&numbers)));
+        Ok(operands)
+    }
+
+    fn orders(&mut self, cursor: &mut Cursor<'a>, mask: u8, num_results: usize) -> Read<Vec<ReadOrder>> {
+        if mask & mask::USE_LIST_ORDERS == 0 {
+            return Ok(Vec::new());
+        }
+        let at = cursor.offset();
+        let orders = use_lists::read(cursor, num_results)?;
+        self.note(at, cursor, || format!("use-list orders of {} results", orders.len()));
+        Ok(orders)
+    }
+
+    /// Puts an op at the end of its block.
+    fn place(&mut self, op: OpId, block: Option<BlockId>, orders: Vec<ReadOrder>) {
+        if let Some(block) = block {
+            self.module.append(block, op);
+        }
+        let view = self.module.op(op);
+        self.use_orders.extend(orders.into_iter().map(|order| (view.result(order.index), order)));
+    }
+
+    fn define_results(&mut self, op: OpId, next_value: &mut usize, cursor: &Cursor<'a>) -> Read<()> {
+        for result in self.module.op(op).results() {
+            self.define(result, next_value, cursor)?;
+        }
+        Ok(())
     }
 
     /// Notes what the bytes from `at` up to the next mean.
@@ -701,9 +752,10 @@ impl<'a> IrReader<'a, '_, '_, '_> {
         let depth = self.scopes.len();
         let Some(scope) = self.scopes.last() else { return Ok(()) };
         let mut kept = Vec::new();
-        for (op, operand, number, use_depth, at) in std::mem::take(&mut self.forward_uses) {
-            if use_depth != depth || number < first {
-                kept.push((op, operand, number, use_depth, at));
+        for forward in std::mem::take(&mut self.forward_uses) {
+            let ForwardUse { op, operand, number, at, .. } = forward;
+            if forward.depth != depth || number < first {
+                kept.push(forward);
                 continue;
             }
             match scope.values.get(number).copied().flatten() {

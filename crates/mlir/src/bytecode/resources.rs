@@ -36,12 +36,7 @@ pub(super) fn write(numbering: &Numbering, strings: &mut Strings, file: &mut Emi
 }
 
 /// Reads the resources of dialects; others are skipped.
-pub(super) fn read(
-    offsets: Range<usize>,
-    data: Range<usize>,
-    tables: &Tables<'_>,
-    notes: &Notes,
-) -> Read<Vec<Resource>> {
+pub(super) fn read(offsets: Range<usize>, data: Range<usize>, tables: &Tables, notes: &Notes) -> Read<Vec<Resource>> {
     let file = tables.file();
     let (mut offsets, mut data) = (Cursor::new(file, offsets), Cursor::new(file, data));
     let at = offsets.offset();
@@ -75,7 +70,7 @@ type Found<'f> = &'f mut dyn FnMut(Name, Option<(u32, Range<usize>)>) -> Read<()
 fn read_group<'a>(
     offsets: &mut Cursor<'a>,
     data: &mut Cursor<'a>,
-    tables: &Tables<'a>,
+    tables: &Tables,
     notes: &Notes,
     found: Found<'_>,
 ) -> Read<()> {

@@ -1,5 +1,6 @@
 //! What a file says of itself before its ops: strings, dialects, and where attributes and types stand.
 
+use super::builtin::BUILTIN_BYTECODE;
 use super::cursor::{Cursor, Read, ReadError, check_index};
 use super::encoding::FileRange;
 use super::fields::Notes;
@@ -11,18 +12,22 @@ use crate::text::ParseOptions;
 use numerics::Bytes;
 
 /// Strings: their number, their sizes from the last to the first, and their bytes from the first to the last.
-pub(super) fn read_strings<'a>(mut cursor: Cursor<'a>, notes: &Notes) -> Read<Vec<&'a [u8]>> {
+pub(super) fn read_strings(mut cursor: Cursor<'_>, notes: &Notes) -> Read<Vec<FileRange>> {
     let at = cursor.offset();
     let count = cursor.count("strings")?;
-    let sizes = (0..count).map(|_| cursor.varint()).collect::<Read<Vec<_>>>()?;
+    let mut sizes = Vec::with_capacity(count);
+    for _ in 0..count {
+        sizes.push(cursor.varint()?);
+    }
     notes.add(at..cursor.offset(), || format!("{count} strings, and their sizes from the last to the first"));
-    let string = |(number, size): (usize, u64)| {
+    let mut strings = Vec::with_capacity(count);
+    for (number, size) in sizes.into_iter().rev().enumerate() {
         let at = cursor.offset();
         let [string @ .., 0] = cursor.bytes(size)? else { return cursor.error("a string without its end") };
         notes.add(at..cursor.offset(), || format!("string {number}: {:?}", String::from_utf8_lossy(string)));
-        Ok(string)
-    };
-    sizes.into_iter().rev().enumerate().map(string).collect()
+        strings.push(at..at + string.len());
+    }
+    Ok(strings)
 }
 
 /// A dialect that something in the file belongs to.
@@ -62,26 +67,21 @@ impl Places {
 }
 
 /// The tables that ops, attributes and types refer to.
-pub(super) struct Tables<'a> {
-    shared: &'a Bytes,
+pub(super) struct Tables {
+    shared: Bytes,
     pub(super) version: u64,
     pub(super) registry: &'static Registry,
     /// For attributes and types that are text.
     pub(super) text_options: ParseOptions,
-    pub(super) strings: Vec<&'a [u8]>,
+    pub(super) strings: Vec<FileRange>,
     pub(super) dialects: Vec<ReadDialect>,
     pub(super) attributes: Places,
     pub(super) types: Places,
     pub(super) resources: Vec<Resource>,
 }
 
-impl<'a> Tables<'a> {
-    pub(super) fn new(
-        shared: &'a Bytes,
-        version: u64,
-        registry: &'static Registry,
-        text_options: ParseOptions,
-    ) -> Tables<'a> {
+impl Tables {
+    pub(super) fn new(shared: Bytes, version: u64, registry: &'static Registry, text_options: ParseOptions) -> Tables {
         Tables {
             shared,
             version,
@@ -95,8 +95,8 @@ impl<'a> Tables<'a> {
         }
     }
 
-    pub(super) fn file(&self) -> &'a [u8] {
-        self.shared
+    pub(super) fn file(&self) -> &[u8] {
+        &self.shared
     }
 
     /// A part of the file, shared.
@@ -105,14 +105,21 @@ impl<'a> Tables<'a> {
     }
 
     /// The string of that number, which was read at `at`.
-    pub(super) fn string(&self, number: u64, at: usize) -> Read<&'a [u8]> {
-        check_index(number, self.strings.len(), "string", at).map(|i| self.strings[i])
+    pub(super) fn string(&self, number: u64, at: usize) -> Read<&[u8]> {
+        check_index(number, self.strings.len(), "string", at).map(|i| &self.file()[self.strings[i].clone()])
     }
 
     /// The string of that number, which is text.
-    pub(super) fn utf8(&self, number: u64, at: usize) -> Read<&'a str> {
+    pub(super) fn utf8(&self, number: u64, at: usize) -> Read<&str> {
         let string = self.string(number, at)?;
         std::str::from_utf8(string).map_err(|_| ReadError::new(at, format!("string {number} is not UTF-8")))
+    }
+
+    /// The bytes of the attribute of that number, if it is one of the builtin dialect with an encoding.
+    pub(super) fn builtin_attribute(&self, i: usize) -> Option<Cursor<'_>> {
+        let place = self.attributes.get(i);
+        let bytecode = self.dialects[place.dialect as usize].bytecode.filter(|_| place.encoded)?;
+        std::ptr::eq(bytecode, &BUILTIN_BYTECODE).then(|| Cursor::new(self.file(), self.attributes.range(i)))
     }
 
     /// The resource of that number.
@@ -127,7 +134,8 @@ impl<'a> Tables<'a> {
         notes: &Notes,
         versions: &mut Vec<(String, Vec<u64>)>,
     ) -> Read<Vec<(OpName, bool)>> {
-        let mut cursor = Cursor::new(self.file(), range);
+        let file = self.shared.clone();
+        let mut cursor = Cursor::new(&file, range);
         let at = cursor.offset();
         let count = cursor.count("dialects")?;
         notes.add(at..cursor.offset(), || format!("{count} dialects"));
@@ -141,7 +149,7 @@ impl<'a> Tables<'a> {
             let name: Name = self.utf8(number, at)?.into();
             if versioned {
                 let range = cursor.expect_section(Section::DialectVersions)?;
-                let mut section = Cursor::new(self.file(), range);
+                let mut section = Cursor::new(&file, range);
                 let mut numbers = Vec::new();
                 while !section.is_empty() {
                     numbers.push(section.varint()?);
@@ -191,8 +199,9 @@ impl<'a> Tables<'a> {
         let types = offsets.count("types")?;
         notes.add(at..offsets.offset(), || format!("{attributes} attributes, {types} types"));
         let mut data = Cursor::new(self.file(), data);
-        self.attributes = self.read_places("attribute", attributes, &mut offsets, &mut data, notes)?;
-        self.types = self.read_places("type", types, &mut offsets, &mut data, notes)?;
+        let attributes = self.read_places("attribute", attributes, &mut offsets, &mut data, notes)?;
+        let types = self.read_places("type", types, &mut offsets, &mut data, notes)?;
+        (self.attributes, self.types) = (attributes, types);
         Ok(())
     }
 

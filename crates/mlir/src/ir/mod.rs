@@ -10,7 +10,8 @@ mod uses;
 
 pub use op_ref::OpRef;
 
-use crate::attrs::{AttrKind, Attribute, Dictionary, LocationKind, Name};
+use crate::attrs::{Attribute, Dictionary, LocationKind, Name};
+use crate::bytecode::Locations;
 use crate::diag::{Position, Source, Span};
 use crate::ods::{OpDef, Registry};
 use crate::types::Type;
@@ -54,6 +55,7 @@ pub struct Module {
     values: Vec<ValueData>,
     top: OpId,
     source: Option<Arc<Source>>,
+    locations: Option<Arc<Locations>>,
     uses: Option<uses::Uses>,
     use_orders: uses::UseOrders,
     /// The ops in the body of the top one by the symbols that they defined when one was first looked up: where to look first.
@@ -89,10 +91,15 @@ pub enum Loc {
     Source(Span),
     /// An explicit location attribute, and the place in the source text if it was parsed.
     Explicit(Attribute, Option<Span>),
+    /// The attribute of that number in the bytecode that the module was read from.
+    Bytecode(u32),
 }
 
 /// The operands of an op; most need no allocation.
 pub type OperandValues = SmallVec<[Value; 4]>;
+
+/// The types of the results of an op; most need no allocation.
+pub type ResultTypes = SmallVec<[Type; 1]>;
 
 /// Inherent attributes by slot; most need no allocation.
 pub type Properties = SmallVec<[Option<Attribute>; 3]>;
@@ -104,7 +111,7 @@ pub struct OpParts {
     /// Operands in order.
     pub operands: OperandValues,
     /// Result types in order.
-    pub result_types: SmallVec<[Type; 1]>,
+    pub result_types: ResultTypes,
     /// Inherent attributes, one entry a slot of the declaration; empty means that all are absent. An op without a declaration has
     /// at most one entry: what was written as its properties, usually a dictionary.
     pub properties: Properties,
@@ -227,6 +234,7 @@ impl Module {
             values: Vec::new(),
             top: OpId(0),
             source: None,
+            locations: None,
             uses: None,
             use_orders: Default::default(),
             symbols: OnceLock::new(),
@@ -256,6 +264,16 @@ impl Module {
     /// Remembers the text that this module was parsed from.
     pub fn set_source(&mut self, source: Arc<Source>) {
         self.source = Some(source);
+    }
+
+    /// Remembers the bytecode that this module was read from, where ops have their locations.
+    pub(crate) fn set_locations(&mut self, locations: Locations) {
+        self.locations = Some(Arc::new(locations));
+    }
+
+    /// The op that will be made next.
+    pub(crate) fn next_op(&self) -> OpId {
+        OpId(self.ops.len() as u32)
     }
 
     /// Makes an op that stands in no block yet.
@@ -292,19 +310,23 @@ impl Module {
         id
     }
 
-    /// Makes an op that stands in no block yet and is like `model`, which has neither regions nor successors, but for operands and
-    /// location.
-    pub(crate) fn create_like(&mut self, model: OpId, operands: OperandValues, loc: Loc) -> OpId {
+    /// Makes an op that stands in no block yet and is like `model`, which has neither regions nor successors, but for operands,
+    /// types of results and location.
+    pub(crate) fn create_like(
+        &mut self,
+        model: OpId,
+        operands: OperandValues,
+        result_types: ResultTypes,
+        loc: Loc,
+    ) -> OpId {
         debug_assert!(self.uses.is_none());
         let id = OpId(self.ops.len() as u32);
         let first_result = self.values.len() as u32;
-        let Operation { name, num_results, properties, rare, first_result: model_result, .. } =
-            &self.ops[model.index()];
-        for index in 0..*num_results {
-            let ty = self.values[(model_result + index) as usize].ty.clone();
-            self.values.push(ValueData { ty, def: ValueDef::Result { op: id, index } });
-        }
-        let (name, num_results, properties, rare) = (name.clone(), *num_results, properties.clone(), rare.clone());
+        let num_results = result_types.len() as u32;
+        let result = |(index, ty)| ValueData { ty, def: ValueDef::Result { op: id, index } };
+        self.values.extend((0..).zip(result_types).map(result));
+        let Operation { name, properties, rare, .. } = &self.ops[model.index()];
+        let (name, properties, rare) = (name.clone(), properties.clone(), rare.clone());
         self.ops.push(Operation {
             name,
             operands,
@@ -365,6 +387,13 @@ impl Module {
         data.argument_locs.push(loc);
         self.values.push(ValueData { ty, def: ValueDef::Argument { block, index } });
         value
+    }
+
+    /// Makes room for that many arguments more.
+    pub(crate) fn reserve_arguments(&mut self, block: BlockId, arguments: usize) {
+        let data = &mut self.blocks[block.index()];
+        data.arguments.reserve_exact(arguments);
+        data.argument_locs.reserve_exact(arguments);
     }
 
     /// Appends an op, which stands in no block, to `block`.
@@ -579,11 +608,13 @@ impl Module {
 
     /// The location attribute that `loc` stands for.
     pub fn location(&self, loc: &Loc) -> Attribute {
-        match (loc, &self.source) {
-            (Loc::Explicit(attr, _), _) => attr.clone(),
-            (Loc::Source(span), Some(source)) => source.location(span.start),
-            _ => Attribute::unknown_location(),
-        }
+        let known = match loc {
+            Loc::Unknown => None,
+            Loc::Source(span) => self.source.as_ref().map(|source| source.location(span.start)),
+            Loc::Explicit(attr, _) => Some(attr.clone()),
+            Loc::Bytecode(number) => self.locations.as_ref().and_then(|known| known.get(*number)).cloned(),
+        };
+        known.unwrap_or_else(Attribute::unknown_location)
     }
 
     /// Where a diagnostic about something at `loc` points: at the explicit location if it names a place,
@@ -592,10 +623,14 @@ impl Module {
         match loc {
             Loc::Unknown => Position::None,
             Loc::Source(span) => Position::Span(*span),
-            Loc::Explicit(attr, Some(span)) if matches!(&**attr, AttrKind::Location(LocationKind::Unknown)) => {
-                Position::Span(*span)
+            Loc::Explicit(..) | Loc::Bytecode(_) => {
+                let location = self.location(loc);
+                match (location.as_location(), loc) {
+                    (Some(LocationKind::Unknown), Loc::Explicit(_, Some(span))) => Position::Span(*span),
+                    (Some(LocationKind::Unknown), _) => Position::None,
+                    _ => Position::Location(location),
+                }
             }
-            Loc::Explicit(attr, _) => Position::Location(attr.clone()),
         }
     }
 

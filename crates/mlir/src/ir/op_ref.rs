@@ -106,7 +106,7 @@ impl<'m> OpRef<'m> {
     }
 
     /// All results.
-    pub fn results(self) -> impl ExactSizeIterator<Item = Value> + Clone {
+    pub fn results(self) -> impl ExactSizeIterator<Item = Value> + Clone + use<> {
         let first = self.data().first_result;
         (first..first + self.data().num_results).map(Value)
     }

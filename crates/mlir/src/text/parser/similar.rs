@@ -116,7 +116,8 @@ impl Parser<'_> {
                 Err(failed) => return Some(Err(failed)),
             }
         }
-        let op = self.module.create_like(model, operands, Loc::Source(self.here()));
+        let result_types = self.module.op(model).result_types().cloned().collect();
+        let op = self.module.create_like(model, operands, result_types, Loc::Source(self.here()));
         self.last_end = wording.span.end;
         self.token = token;
         Some(Ok(op))

@@ -157,8 +157,7 @@ impl Names {
 
 /// The name in a location, as the name of a value; none unless names are asked for, and for a location without one.
 fn location_name(module: &Module, loc: &Loc, options: &PrintOptions) -> Option<String> {
-    let Loc::Explicit(..) = loc else { return None };
-    if !options.name_locations_as_prefix {
+    if !options.name_locations_as_prefix || matches!(loc, Loc::Unknown | Loc::Source(_)) {
         return None;
     }
     let name = first_name(&module.location(loc))?;
