@@ -88,29 +88,36 @@ pub(super) fn verify_convolution(op: OpRef<'_>, padding: Option<&Attribute>, lab
     check::count(op, label(26), "the shape of the result", rank(result), n, "the rank of lhs")?;
     require(op, label(1), n >= 2, || format!("operands must have at least 2 dimensions; found {lhs}"))?;
     let tensors = [
-        ("input", 12, 13, dims.input_spatial_dimensions, [dims.input_batch_dimension, dims.input_feature_dimension]),
         (
-            "kernel",
+            "input_spatial_dimensions",
+            "the input dimension numbers",
+            12,
+            13,
+            dims.input_spatial_dimensions,
+            [dims.input_batch_dimension, dims.input_feature_dimension],
+        ),
+        (
+            "kernel_spatial_dimensions",
+            "the kernel dimension numbers",
             17,
             18,
             dims.kernel_spatial_dimensions,
             [dims.kernel_input_feature_dimension, dims.kernel_output_feature_dimension],
         ),
         (
-            "output",
+            "output_spatial_dimensions",
+            "the output dimension numbers",
             19,
             20,
             dims.output_spatial_dimensions,
             [dims.output_batch_dimension, dims.output_feature_dimension],
         ),
     ];
-    for (name, size, valid, spatial, others) in tensors {
-        let what = format!("{name}_spatial_dimensions");
-        check::count(op, label(size), &what, spatial.len(), n - 2, "the rank of lhs less 2")?;
+    for (spatial_name, name, size, valid, spatial, others) in tensors {
+        check::count(op, label(size), spatial_name, spatial.len(), n - 2, "the rank of lhs less 2")?;
         let all = [spatial, &others[..]].concat();
-        let what = format!("the {name} dimension numbers");
-        check::in_range(op, label(valid), &what, &all, n)?;
-        check::distinct(op, label(valid), &what, &all)?;
+        check::in_range(op, label(valid), name, &all, n)?;
+        check::distinct(op, label(valid), name, &all)?;
     }
     let (features, batches) = (integer(op.attr("feature_group_count")), integer(op.attr("batch_group_count")));
     require(op, label(23), features == 1 || batches == 1, || {

@@ -95,9 +95,19 @@ impl<'a> Cursor<'a> {
     /// An unsigned integer: the number of trailing zeros of the first byte tells how many bytes follow.
     #[inline]
     pub(super) fn varint(&mut self) -> Read<u64> {
-        match self.byte()? {
-            first if first & 1 == 1 => Ok(u64::from(first >> 1)),
-            first => self.long_varint(first),
+        match self.file.get(self.pos..) {
+            Some(&[first, ..]) if first & 1 == 1 => {
+                self.pos += 1;
+                Ok(u64::from(first >> 1))
+            }
+            Some(&[first, second, ..]) if first & 2 == 2 => {
+                self.pos += 2;
+                Ok(u64::from(second) << 6 | u64::from(first >> 2))
+            }
+            _ => {
+                let first = self.byte()?;
+                self.long_varint(first)
+            }
         }
     }
 
@@ -105,10 +115,7 @@ impl<'a> Cursor<'a> {
     fn long_varint(&mut self, first: u8) -> Read<u64> {
         let more = if first == 0 { 8 } else { first.trailing_zeros() as usize };
         let bytes = self.bytes(more as u64)?;
-        let high = match *bytes {
-            [byte] => u64::from(byte),
-            _ => bytes.iter().rev().fold(0, |high, &byte| high << 8 | u64::from(byte)),
-        };
+        let high = bytes.iter().rev().fold(0, |high, &byte| high << 8 | u64::from(byte));
         Ok(if first == 0 { high } else { (high << (7 - more)) | u64::from(first) >> (more + 1) })
     }
 

@@ -91,7 +91,9 @@ impl Checks {
         if let Check::Unchecked = self.0.get(i)? {
             let mut cursor = tables.builtin_attribute(i)?;
             let string = string_number(&mut cursor).ok()?.filter(|_| cursor.is_empty())?;
-            tables.utf8(string, cursor.offset()).ok()?;
+            if !tables.is_text(string) {
+                return None;
+            }
             self.0[i] = Check::Name;
         }
         matches!(self.0[i], Check::Name).then_some(())

@@ -6,7 +6,7 @@ use super::entries::Entries;
 use super::fields::{self, FileField, Notes};
 use super::locations::{Checks, Locations};
 use super::properties::{self, PropertyOrders};
-use super::tables::{Tables, read_strings};
+use super::tables::Tables;
 use super::use_lists::{self, ReadOrder};
 use super::{MAGIC, Section, mask, resources, version};
 use crate::attrs::Dictionary;
@@ -143,7 +143,7 @@ fn read_file(
     let allow_unregistered_dialects = options.allow_unregistered_dialects;
     let text_options = ParseOptions { allow_unregistered_dialects, ..ParseOptions::default() };
     let mut tables = Tables::new(file.clone(), output.version, registry, text_options);
-    tables.strings = read_strings(Cursor::new(bytes, section(Section::Strings)?), notes)?;
+    tables.read_strings(section(Section::Strings)?, notes)?;
     let op_names = tables.read_dialects(section(Section::Dialects)?, notes, &mut output.dialect_versions)?;
     let property_table = match section(Section::Properties) {
         Ok(range) => read_property_table(Cursor::new(bytes, range), notes)?,

@@ -11,25 +11,6 @@ use crate::ods::Registry;
 use crate::text::ParseOptions;
 use numerics::Bytes;
 
-/// Strings: their number, their sizes from the last to the first, and their bytes from the first to the last.
-pub(super) fn read_strings(mut cursor: Cursor<'_>, notes: &Notes) -> Read<Vec<FileRange>> {
-    let at = cursor.offset();
-    let count = cursor.count("strings")?;
-    let mut sizes = Vec::with_capacity(count);
-    for _ in 0..count {
-        sizes.push(cursor.varint()?);
-    }
-    notes.add(at..cursor.offset(), || format!("{count} strings, and their sizes from the last to the first"));
-    let mut strings = Vec::with_capacity(count);
-    for (number, size) in sizes.into_iter().rev().enumerate() {
-        let at = cursor.offset();
-        let [string @ .., 0] = cursor.bytes(size)? else { return cursor.error("a string without its end") };
-        notes.add(at..cursor.offset(), || format!("string {number}: {:?}", String::from_utf8_lossy(string)));
-        strings.push(at..at + string.len());
-    }
-    Ok(strings)
-}
-
 /// A dialect that something in the file belongs to.
 pub(super) struct ReadDialect {
     pub(super) name: Name,
@@ -74,6 +55,8 @@ pub(super) struct Tables {
     /// For attributes and types that are text.
     pub(super) text_options: ParseOptions,
     pub(super) strings: Vec<FileRange>,
+    /// Whether all strings are ASCII.
+    ascii: bool,
     pub(super) dialects: Vec<ReadDialect>,
     pub(super) attributes: Places,
     pub(super) types: Places,
@@ -88,6 +71,7 @@ impl Tables {
             registry,
             text_options,
             strings: Vec::new(),
+            ascii: false,
             dialects: Vec::new(),
             attributes: Places::default(),
             types: Places::default(),
@@ -122,9 +106,36 @@ impl Tables {
         std::ptr::eq(bytecode, &BUILTIN_BYTECODE).then(|| Cursor::new(self.file(), self.attributes.range(i)))
     }
 
+    /// Whether the string of that number is text.
+    pub(super) fn is_text(&self, number: u64) -> bool {
+        if self.ascii { number < self.strings.len() as u64 } else { self.utf8(number, 0).is_ok() }
+    }
+
     /// The resource of that number.
     pub(super) fn resource(&self, number: u64, at: usize) -> Read<Resource> {
         check_index(number, self.resources.len(), "resource", at).map(|i| self.resources[i].clone())
+    }
+
+    /// Strings: their number, their sizes from the last to the first, and their bytes from the first to the last.
+    pub(super) fn read_strings(&mut self, range: FileRange, notes: &Notes) -> Read<()> {
+        let file = self.shared.clone();
+        let mut cursor = Cursor::new(&file, range.clone());
+        let at = cursor.offset();
+        let count = cursor.count("strings")?;
+        let mut sizes = Vec::with_capacity(count);
+        for _ in 0..count {
+            sizes.push(cursor.varint()?);
+        }
+        notes.add(at..cursor.offset(), || format!("{count} strings, and their sizes from the last to the first"));
+        self.ascii = file[cursor.offset()..range.end].is_ascii();
+        self.strings.reserve_exact(count);
+        for (number, size) in sizes.into_iter().rev().enumerate() {
+            let at = cursor.offset();
+            let [string @ .., 0] = cursor.bytes(size)? else { return cursor.error("a string without its end") };
+            notes.add(at..cursor.offset(), || format!("string {number}: {:?}", String::from_utf8_lossy(string)));
+            self.strings.push(at..at + string.len());
+        }
+        Ok(())
     }
 
     /// Dialects, and the names of ops with whether they were declared when this was written.

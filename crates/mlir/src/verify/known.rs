@@ -26,8 +26,15 @@ impl<'m> KnownOps<'m> {
         }
         let mut hasher = FxHasher::default();
         hasher.write_usize(std::ptr::from_ref(def).addr());
-        op.operand_types().chain(op.result_types()).for_each(|ty| hasher.write_usize(address(&**ty)));
-        op.properties().iter().for_each(|value| hasher.write_usize(value.as_deref().map_or(0, address)));
+        for ty in op.operand_types() {
+            hasher.write_usize(address(&**ty));
+        }
+        for ty in op.result_types() {
+            hasher.write_usize(address(&**ty));
+        }
+        for value in op.properties() {
+            hasher.write_usize(value.as_deref().map_or(0, address));
+        }
         Some(hasher.finish())
     }
 
