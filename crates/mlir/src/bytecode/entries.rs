@@ -27,7 +27,7 @@ trait Entry: Clone + Display {
     const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self>;
     const PARSE: fn(&str, &'static Registry, ParseOptions) -> Result<Self, Diagnostics>;
 
-    fn places<'t>(tables: &'t Tables) -> &'t Places;
+    fn places(tables: &Tables) -> &Places;
     fn states<'e>(entries: &'e mut Entries<'_>) -> &'e mut Sparse<State<Self>>;
 
     /// Whether what it holds does not count as its parts.
@@ -46,7 +46,7 @@ impl Entry for Attribute {
     const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self> = DialectBytecode::read_attribute;
     const PARSE: fn(&str, &'static Registry, ParseOptions) -> Result<Self, Diagnostics> = parse_attribute;
 
-    fn places<'t>(tables: &'t Tables) -> &'t Places {
+    fn places(tables: &Tables) -> &Places {
         &tables.attributes
     }
 
@@ -68,7 +68,7 @@ impl Entry for Type {
     const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self> = DialectBytecode::read_type;
     const PARSE: fn(&str, &'static Registry, ParseOptions) -> Result<Self, Diagnostics> = parse_type;
 
-    fn places<'t>(tables: &'t Tables) -> &'t Places {
+    fn places(tables: &Tables) -> &Places {
         &tables.types
     }
 
