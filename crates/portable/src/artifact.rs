@@ -3,7 +3,7 @@
 use crate::convert::Outcome;
 use crate::known::Known;
 use crate::{Foreign, from_vhlo, ops, to_version, to_vhlo, types, versions};
-use mlir::builtin::ModuleOp;
+use mlir::builtin::{ModuleOp, UnrealizedConversionCastOp};
 use mlir::bytecode::{Convert, Encoded, ReadOptions, WriteOptions, is_bytecode, read, read_converted, write};
 use mlir::diag::{Diagnostic, Diagnostics, Severity};
 use mlir::ods::Registry;
@@ -120,7 +120,8 @@ impl Convert for Restoring {
         }
         let mut is_current = true;
         match versions::convert(module.op(op), Version::CURRENT).ok()? {
-            Outcome::Foreign => return None,
+            // Casts may have no purpose any more, which only the whole program tells.
+            Outcome::Foreign => return (!module.op(op).is(UnrealizedConversionCastOp::DEF)).then_some(true),
             Outcome::Same => {}
             Outcome::Becomes(newer) => {
                 is_current = false;

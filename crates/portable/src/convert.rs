@@ -233,7 +233,7 @@ struct Casts<'a> {
 }
 
 impl Casts<'_> {
-    fn insert(&mut self, module: &mut Module, root: OpId, kept: &FxHashSet<OpId>) {
+    fn insert(mut self, module: &mut Module, root: OpId, kept: &FxHashSet<OpId>) {
         let ops: Vec<OpId> = module.walk(root).map(OpRef::id).collect();
         for id in ops {
             let is_kept = kept.contains(&id);
@@ -247,29 +247,57 @@ impl Casts<'_> {
                 if let Some(ty) = wanted {
                     let cast = match self.casts.get(&value) {
                         Some(&cast) => cast,
-                        None => self.cast(module, value, ty),
+                        None => {
+                            let user = (!is_kept).then(|| module.op(id).loc().clone());
+                            self.cast(module, value, ty, user)
+                        }
                     };
                     module.set_operand(id, index, cast);
                 }
             }
         }
+        self.order_uses(module, root);
     }
 
-    /// A value cast to a type, right after its definition.
-    fn cast(&mut self, module: &mut Module, value: Value, ty: Type) -> Value {
-        let mut parts = OpParts::new(OpName::Registered(UnrealizedConversionCastOp::DEF), Loc::Unknown);
-        parts.operands.push(value);
-        parts.result_types.push(ty);
-        let (block, at) = match module.def(value) {
+    /// Orders uses as upstream's conversion leaves them: at last it puts each cast in the place of an earlier one, whose uses it goes
+    /// through from the latest to the first.
+    fn order_uses(self, module: &mut Module, root: OpId) {
+        let values = self.casts.iter().flat_map(|(&value, &cast)| [value, cast]);
+        let mut uses: FxHashMap<Value, Vec<(OpId, usize)>> = values.map(|value| (value, Vec::new())).collect();
+        for op in module.walk(root) {
+            for (index, value) in op.operands().iter().enumerate() {
+                if let Some(uses) = uses.get_mut(value) {
+                    uses.push((op.id(), index));
+                }
+            }
+        }
+        for (value, cast) in self.casts {
+            let of_cast = uses.remove(&cast).unwrap_or_default();
+            let mut of_value = uses.remove(&value).unwrap_or_default();
+            let is_cast = |&(op, _): &(OpId, usize)| module.def(cast) == ValueDef::Result { op, index: 0 };
+            of_value.reverse();
+            of_value.sort_by_key(|usage| !is_cast(usage));
+            module.set_use_order(cast, of_cast);
+            module.set_use_order(value, of_value);
+        }
+    }
+
+    /// A value cast to a type, right after its definition. As upstream's, it has the location of `user`, the first op that was
+    /// converted and uses it, or else that of the value.
+    fn cast(&mut self, module: &mut Module, value: Value, ty: Type, user: Option<Loc>) -> Value {
+        let (block, at, loc) = match module.def(value) {
             ValueDef::Argument { block, index } => {
-                parts.loc = module.argument_locs(block)[index as usize].clone();
-                (Some(block), 0)
+                (Some(block), 0, module.argument_locs(block)[index as usize].clone())
             }
             ValueDef::Result { op, .. } => {
-                parts.loc = module.op(op).loc().clone();
-                (module.op(op).block(), module.position_in_block(op).map_or(0, |at| at + 1))
+                let at = module.position_in_block(op).map_or(0, |at| at + 1);
+                (module.op(op).block(), at, module.op(op).loc().clone())
             }
         };
+        let name = OpName::Registered(UnrealizedConversionCastOp::DEF);
+        let mut parts = OpParts::new(name, user.unwrap_or(loc));
+        parts.operands.push(value);
+        parts.result_types.push(ty);
         let cast = module.create_op(parts);
         if let Some(block) = block {
             module.insert(block, at, cast);

@@ -10,9 +10,7 @@ use hlo::attrs::CHANNEL_HANDLE;
 use mlir::attrs::AttrKind;
 use mlir::ods::{AttrConstraint, AttrDef, AttrSlot, OpDef, ParamDef, ParamKind, Presence};
 use mlir::{Attribute, OpRef, Type};
-use rustc_hash::FxHashMap;
 use side_dialects::func::{CallOp, FuncOp, ReturnOp};
-use std::sync::LazyLock;
 use vhlo::attrs as portable;
 use vhlo::enums::API_VERSION;
 use vhlo::ops::{family, in_version, versioned};
@@ -20,10 +18,6 @@ use vhlo::{VHLO, Version};
 
 /// Ops of functions by their names in VHLO.
 static FUNCTIONS: [(&str, &OpDef); 3] = [("call", CallOp::DEF), ("func", FuncOp::DEF), ("return", ReturnOp::DEF)];
-
-/// Ops of programs by their names in VHLO.
-static OPS: LazyLock<FxHashMap<&str, &'static OpDef>> =
-    LazyLock::new(|| hlo::STABLEHLO.ops.iter().map(|&def| (def.mnemonic(), def)).collect());
 
 /// The name in VHLO of an op of a program.
 fn portable_name(def: &'static OpDef) -> Option<&'static str> {
@@ -148,7 +142,7 @@ pub(crate) fn from_vhlo(op: OpRef<'_>, known: &mut Known) -> Result<Outcome, Ref
 fn program_op(op: OpRef<'_>, name: &str) -> Option<&'static OpDef> {
     let may_be = |def: &'static OpDef| !depends_on_place(def) || ends_function(op);
     let function = FUNCTIONS.iter().find(|(n, _)| *n == name && op.def().is_some_and(may_be));
-    function.map(|(_, def)| *def).or_else(|| OPS.get(name).copied())
+    function.map(|(_, def)| *def).or_else(|| hlo::STABLEHLO.op(name))
 }
 
 /// Whether an attribute says no more than its absence.

@@ -133,7 +133,7 @@ impl<'a> Entries<'a> {
         if self.attributes.get(i).is_some() {
             return None;
         }
-        let mut cursor = self.tables.builtin_attribute(i)?;
+        let mut cursor = self.tables.builtin_attribute(i, self.file())?;
         let at = cursor.offset();
         let number = string_number(&mut cursor).ok().flatten().filter(|_| cursor.is_empty())?;
         self.tables.utf8(number, at).ok()

@@ -14,7 +14,7 @@ const MAX_LEVELS: u8 = 64;
 
 /// What is known of an attribute that a location may consist of.
 #[derive(Clone, Copy)]
-enum Check {
+pub(super) enum Check {
     Unchecked,
     /// It is being checked, or must be read to know what it is.
     Doubtful,
@@ -24,61 +24,69 @@ enum Check {
     Location(u8),
 }
 
-/// Which attributes of a file can be decoded as locations.
-pub(super) struct Checks(Vec<Check>);
+/// Finds out which attributes of a file can be decoded as locations.
+pub(super) struct Checks<'a> {
+    tables: &'a Tables,
+    file: &'a [u8],
+    /// By the numbers of attributes.
+    known: Vec<Check>,
+}
 
-impl Checks {
-    /// Checks for the attributes of those tables.
-    pub(super) fn new(tables: &Tables) -> Checks {
-        Checks(vec![Check::Unchecked; tables.attributes.len()])
+impl<'a> Checks<'a> {
+    /// Nothing is known yet of the attributes of those tables.
+    pub(super) fn new(tables: &'a Tables) -> Checks<'a> {
+        Checks { tables, file: tables.file(), known: vec![Check::Unchecked; tables.attributes.len()] }
     }
 
     /// Whether the attribute of that number is a location and can be decoded later. If not, to read it tells why.
-    pub(super) fn accept(&mut self, number: u64, tables: &Tables) -> bool {
-        self.location(Some(number), 0, tables).is_some()
+    pub(super) fn accept(&mut self, number: u64) -> bool {
+        self.location(Some(number), 0).is_some()
+    }
+
+    /// What was found out.
+    pub(super) fn finish(self) -> Vec<Check> {
+        self.known
     }
 
     /// The levels of the location of that number, which stands below that many others.
-    fn location(&mut self, number: Option<u64>, above: u8, tables: &Tables) -> Option<u8> {
+    fn location(&mut self, number: Option<u64>, above: u8) -> Option<u8> {
         let i = usize::try_from(number?).ok()?;
-        let check = self.0.get_mut(i)?;
+        let check = self.known.get_mut(i)?;
         match *check {
             Check::Location(levels) => return Some(levels),
             Check::Unchecked if above < MAX_LEVELS => *check = Check::Doubtful,
             _ => return None,
         }
-        let cursor = tables.builtin_attribute(i)?;
-        let levels = 1 + self.levels_below(cursor, above + 1, tables).filter(|&levels| levels < MAX_LEVELS)?;
-        self.0[i] = Check::Location(levels);
+        let cursor = self.tables.builtin_attribute(i, self.file)?;
+        let levels = 1 + self.levels_below(cursor, above + 1).filter(|&levels| levels < MAX_LEVELS)?;
+        self.known[i] = Check::Location(levels);
         Some(levels)
     }
 
     /// The levels of the locations within one; none if it cannot be decoded, or is of a kind that is not looked into.
-    fn levels_below(&mut self, mut cursor: Cursor<'_>, above: u8, tables: &Tables) -> Option<u8> {
+    fn levels_below(&mut self, mut cursor: Cursor<'_>, above: u8) -> Option<u8> {
         let mut number = || cursor.varint().ok();
         let levels = match number()? {
             attribute_code::UNKNOWN => 0,
-            attribute_code::CALL_SITE => {
-                self.location(number(), above, tables)?.max(self.location(number(), above, tables)?)
-            }
+            attribute_code::CALL_SITE => self.location(number(), above)?.max(self.location(number(), above)?),
             attribute_code::NAMED => {
-                self.name(number(), tables)?;
-                self.location(number(), above, tables)?
+                self.name(number())?;
+                self.location(number(), above)?
             }
             attribute_code::FILE => {
-                self.name(number(), tables)?;
+                self.name(number())?;
                 let _place = (number()?, number()?);
                 0
             }
             attribute_code::FILE_RANGE => {
-                self.name(number(), tables)?;
+                self.name(number())?;
                 let count = number().filter(|&count| count <= 4)?;
                 (0..count).try_for_each(|_| number().map(drop))?;
                 0
             }
             attribute_code::FUSED => {
                 let count = number()?;
-                (0..count).try_fold(0, |levels, _| self.location(number(), above, tables).map(|l| levels.max(l)))?
+                (0..count).try_fold(0, |levels, _| self.location(number(), above).map(|l| levels.max(l)))?
             }
             _ => return None,
         };
@@ -86,30 +94,30 @@ impl Checks {
     }
 
     /// Whether an attribute is a string of text.
-    fn name(&mut self, number: Option<u64>, tables: &Tables) -> Option<()> {
+    fn name(&mut self, number: Option<u64>) -> Option<()> {
         let i = usize::try_from(number?).ok()?;
-        if let Check::Unchecked = self.0.get(i)? {
-            let mut cursor = tables.builtin_attribute(i)?;
+        if let Check::Unchecked = self.known.get(i)? {
+            let mut cursor = self.tables.builtin_attribute(i, self.file)?;
             let string = string_number(&mut cursor).ok()?.filter(|_| cursor.is_empty())?;
-            if !tables.is_text(string) {
+            if !self.tables.is_text(string) {
                 return None;
             }
-            self.0[i] = Check::Name;
+            self.known[i] = Check::Name;
         }
-        matches!(self.0[i], Check::Name).then_some(())
+        matches!(self.known[i], Check::Name).then_some(())
     }
 }
 
 /// The locations of a program that was read from bytecode.
 pub(crate) struct Locations {
     tables: Tables,
-    checks: Checks,
+    checks: Vec<Check>,
     /// By the numbers of attributes; none for what is no location.
     decoded: OnceLock<Vec<Option<Attribute>>>,
 }
 
 impl Locations {
-    pub(super) fn new(tables: Tables, checks: Checks) -> Locations {
+    pub(super) fn new(tables: Tables, checks: Vec<Check>) -> Locations {
         Locations { tables, checks, decoded: OnceLock::new() }
     }
 
@@ -121,7 +129,7 @@ impl Locations {
                 Check::Location(_) => entries.location(number as u64, 0).ok(),
                 _ => None,
             };
-            self.checks.0.iter().enumerate().map(decode).collect()
+            self.checks.iter().enumerate().map(decode).collect()
         });
         decoded.get(number as usize)?.as_ref()
     }

@@ -43,7 +43,8 @@ impl PropertyOrder {
         let mut slots: Vec<usize> =
             (0..def.attributes.len()).filter(|&i| segments.iter().all(|&(slot, _)| slot != i)).collect();
         slots.sort_by_key(|&i| def.attributes[i].name);
-        let optional = |i: usize| !matches!(def.attributes[i].presence, Presence::Required);
+        let optional =
+            |i: usize| !matches!(def.attributes[i].presence, Presence::Required | Presence::RequiredUnless(_));
         PropertyOrder { attributes: slots.into_iter().map(|i| (i, optional(i))).collect(), segments }
     }
 }

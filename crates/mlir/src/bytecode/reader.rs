@@ -173,7 +173,7 @@ fn read_file(
     };
     reader.read(Cursor::new(bytes, ir))?;
     reader.entries.note_unused();
-    let locations = reader.locations;
+    let locations = reader.locations.finish();
     output.module.set_locations(Locations::new(tables, locations));
     Ok(())
 }
@@ -242,7 +242,7 @@ struct IrReader<'a, 'm, 'c> {
     /// Orders of uses, which make sense once all uses are there.
     use_orders: Vec<(Value, ReadOrder)>,
     conversion: Option<Conversion<'c>>,
-    locations: Checks,
+    locations: Checks<'a>,
 }
 
 /// What types and ops become, and what was found of them.
@@ -252,6 +252,15 @@ struct Conversion<'c> {
     types: Vec<Option<Type>>,
     /// What ops became, by the numbers of their names and properties.
     models: FxHashMap<(usize, Option<usize>), OpId>,
+}
+
+/// A value that belongs to no program.
+fn stand_in(module: &mut Module) -> Value {
+    let name = OpName::Registered(crate::builtin::UnrealizedConversionCastOp::DEF);
+    let mut parts = OpParts::new(name, Loc::Unknown);
+    parts.result_types.push(TypeKind::None.into());
+    let op = module.create_op(parts);
+    module.op(op).result(0)
 }
 
 impl<'a> IrReader<'a, '_, '_> {
@@ -441,7 +450,7 @@ impl<'a> IrReader<'a, '_, '_> {
         // Notes tell what the location is.
         if !self.entries.notes.are_wanted()
             && let Ok(number) = u32::try_from(number)
-            && self.locations.accept(u64::from(number), self.entries.tables)
+            && self.locations.accept(u64::from(number))
         {
             return Ok(Loc::Bytecode(number));
         }
@@ -620,20 +629,17 @@ impl<'a> IrReader<'a, '_, '_> {
         }
         let start = cursor.offset();
         let count = cursor.count("operands")?;
+        let depth = self.scopes.len();
+        let known = self.scopes.last().map_or(&[][..], |scope| &scope.values);
         let mut numbers = Vec::new();
         for operand in 0..count {
             let at = cursor.offset();
-            let len = self.scopes.last().map_or(0, |s| s.values.len());
-            let number = cursor.index(len, "value")?;
-            let value = match self.scopes.last().and_then(|s| s.values[number]) {
-                Some(value) => value,
-                None => {
-                    let value = self.stand_in();
-                    let (op, depth) = (self.module.next_op(), self.scopes.len());
-                    self.forward_uses.push(ForwardUse { op, operand, number, depth, at });
-                    value
-                }
-            };
+            let number = cursor.index(known.len(), "value")?;
+            let value = known[number].unwrap_or_else(|| {
+                let value = *self.stand_in.get_or_insert_with(|| stand_in(self.module));
+                self.forward_uses.push(ForwardUse { op: self.module.next_op(), operand, number, depth, at });
+                value
+            });
             operands.push(value);
             if self.entries.notes.are_wanted() {
                 numbers.push(number);
@@ -731,19 +737,6 @@ impl<'a> IrReader<'a, '_, '_> {
         parts.properties = properties.clone();
         self.known_properties[index] = Some((def, properties));
         Ok(())
-    }
-
-    fn stand_in(&mut self) -> Value {
-        if let Some(value) = self.stand_in {
-            return value;
-        }
-        let name = OpName::Registered(crate::builtin::UnrealizedConversionCastOp::DEF);
-        let mut parts = OpParts::new(name, Loc::Unknown);
-        parts.result_types.push(TypeKind::None.into());
-        let op = self.module.create_op(parts);
-        let value = self.module.op(op).result(0);
-        self.stand_in = Some(value);
-        value
     }
 
     /// Puts the values that are known by now in the places of their stand-ins: those of the current scope from `first` on,

@@ -23,6 +23,8 @@ pub(super) struct Place {
     start: usize,
     pub(super) dialect: u32,
     pub(super) encoded: bool,
+    /// Whether it is encoded as the builtin dialect does.
+    builtin: bool,
 }
 
 /// Where all attributes, or all types, stand.
@@ -99,11 +101,9 @@ impl Tables {
         std::str::from_utf8(string).map_err(|_| ReadError::new(at, format!("string {number} is not UTF-8")))
     }
 
-    /// The bytes of the attribute of that number, if it is one of the builtin dialect with an encoding.
-    pub(super) fn builtin_attribute(&self, i: usize) -> Option<Cursor<'_>> {
-        let place = self.attributes.get(i);
-        let bytecode = self.dialects[place.dialect as usize].bytecode.filter(|_| place.encoded)?;
-        std::ptr::eq(bytecode, &BUILTIN_BYTECODE).then(|| Cursor::new(self.file(), self.attributes.range(i)))
+    /// The bytes in `file` of the attribute of that number, if it is one of the builtin dialect with an encoding.
+    pub(super) fn builtin_attribute<'a>(&self, i: usize, file: &'a [u8]) -> Option<Cursor<'a>> {
+        self.attributes.get(i).builtin.then(|| Cursor::new(file, self.attributes.range(i)))
     }
 
     /// Whether the string of that number is text.
@@ -231,7 +231,8 @@ impl Tables {
             let dialect = offsets.index(self.dialects.len(), "dialect")?;
             let at = offsets.offset();
             let count = offsets.count("attributes or types")?;
-            let name = &self.dialects[dialect].name;
+            let ReadDialect { name, bytecode } = &self.dialects[dialect];
+            let is_builtin = bytecode.is_some_and(|bytecode| std::ptr::eq(bytecode, &BUILTIN_BYTECODE));
             notes.add(start..offsets.offset(), || format!("{count} {kind}s of {name}"));
             let left = total - places.len();
             if count == 0 || count > left {
@@ -244,7 +245,7 @@ impl Tables {
                     format!("{kind} {}: {size} bytes{}", places.len(), if encoded { "" } else { " of text" })
                 });
                 let start = data.range(size)?.start;
-                places.push(Place { start, dialect: dialect as u32, encoded });
+                places.push(Place { start, dialect: dialect as u32, encoded, builtin: encoded && is_builtin });
             }
         }
         Ok(Places { places, end: data.offset() })

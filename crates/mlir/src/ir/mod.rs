@@ -323,8 +323,9 @@ impl Module {
         let id = OpId(self.ops.len() as u32);
         let first_result = self.values.len() as u32;
         let num_results = result_types.len() as u32;
-        let result = |(index, ty)| ValueData { ty, def: ValueDef::Result { op: id, index } };
-        self.values.extend((0..).zip(result_types).map(result));
+        for (index, ty) in (0..).zip(result_types) {
+            self.values.push(ValueData { ty, def: ValueDef::Result { op: id, index } });
+        }
         let Operation { name, properties, rare, .. } = &self.ops[model.index()];
         let (name, properties, rare) = (name.clone(), properties.clone(), rare.clone());
         self.ops.push(Operation {

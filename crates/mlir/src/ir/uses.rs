@@ -45,7 +45,7 @@ impl Uses {
 
 impl Module {
     /// Keeps the order of the uses of a value, for writing it again.
-    pub(crate) fn set_use_order(&mut self, value: Value, order: UseOrder) {
+    pub fn set_use_order(&mut self, value: Value, order: UseOrder) {
         self.use_orders.insert(value, order);
     }
 

@@ -23,9 +23,9 @@
 /// for each operand, attribute and region: `lhs()` is a value for a `single` slot, an `Option` of one for an
 /// `optional` slot and a list for a `variadic` slot; an attribute method returns `Option<&Attribute>`.
 /// Operand and result kinds are `single`, `optional` or `variadic`, then a path to a
-/// [`TypeConstraint`](crate::ods::TypeConstraint). An attribute is `required`, `optional`, `default` or `implied`
-/// ([`Presence`](crate::ods::Presence)), then an [`AttrConstraint`](crate::ods::AttrConstraint) expression, then for the
-/// latter two `=> value`; a region is `one`, `any` or `at_most_one` block, or `each one` and so on for a variadic slot. Sections must
+/// [`TypeConstraint`](crate::ods::TypeConstraint). An attribute is `required`, `required_unless`, `optional`, `default` or
+/// `implied` ([`Presence`](crate::ods::Presence)), then an [`AttrConstraint`](crate::ods::AttrConstraint) expression, then
+/// `=> value` where the presence has one; a region is `one`, `any` or `at_most_one` block, or `each one` and so on for a variadic slot. Sections must
 /// stand in this order; empty ones may be left out. `hooks` sets the remaining fields of the definition. `DefaultValue`, `AttrConstraint`, `Trait` variants are used by their
 /// bare names.
 #[macro_export]
@@ -101,6 +101,7 @@ macro_rules! op {
     (@arity optional) => { $crate::ods::Arity::Optional };
     (@arity variadic) => { $crate::ods::Arity::Variadic };
     (@presence required) => { Presence::Required };
+    (@presence required_unless $other:expr) => { Presence::RequiredUnless($other) };
     (@presence optional) => { Presence::Optional };
     (@presence default $value:expr) => { Presence::Default($value) };
     (@presence implied $value:expr) => { Presence::ImpliedDefault($value) };

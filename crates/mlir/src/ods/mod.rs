@@ -217,6 +217,8 @@ fn abbreviated(attr: &Attribute) -> String {
 pub enum Presence {
     /// An op without it is invalid.
     Required,
+    /// An op without it is invalid unless it has that attribute, which it does not declare.
+    RequiredUnless(&'static str),
     /// It may be absent.
     Optional,
     /// An op read without it gets this value; the pretty form omits the value.
@@ -276,7 +278,7 @@ impl AttrSlot {
     pub fn default_value(&self) -> Option<Attribute> {
         match self.presence {
             Presence::Default(v) | Presence::ImpliedDefault(v) => Some(v.attribute()),
-            Presence::Required | Presence::Optional => None,
+            Presence::Required | Presence::RequiredUnless(_) | Presence::Optional => None,
         }
     }
 }

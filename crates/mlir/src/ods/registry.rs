@@ -49,6 +49,11 @@ impl Dialect {
         bytecode: None,
     };
 
+    /// The op of that name without the namespace.
+    pub fn op(&self, mnemonic: &str) -> Option<&'static OpDef> {
+        self.ops.binary_search_by_key(&mnemonic, |op| op.mnemonic()).ok().map(|index| self.ops[index])
+    }
+
     /// The directive of that name.
     pub fn directive(&self, name: &str) -> Option<&CustomDirective> {
         self.directives.iter().find(|d| d.name == name)
@@ -92,9 +97,8 @@ impl Registry {
 
     /// The op of that full name.
     pub fn op(&self, name: &str) -> Option<&'static OpDef> {
-        let namespace = &name[..name.find('.')?];
-        let ops = self.dialect(namespace)?.ops;
-        ops.binary_search_by_key(&name, |op| op.name).ok().map(|index| ops[index])
+        let (namespace, mnemonic) = name.split_once('.')?;
+        self.dialect(namespace)?.op(mnemonic)
     }
 
     /// The dialect of that namespace.

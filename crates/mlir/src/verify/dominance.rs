@@ -12,6 +12,8 @@ pub(super) struct Dominance<'m> {
     module: &'m Module,
     /// Position of each op in its block.
     positions: Vec<u32>,
+    /// The block of each value that an op or block met so far defines. Most uses follow in the same block.
+    defined_in: Vec<Option<BlockId>>,
     /// Trees of the regions with several blocks.
     trees: HashMap<RegionId, Tree>,
 }
@@ -27,13 +29,21 @@ enum Fault {
 
 impl<'m> Dominance<'m> {
     pub(super) fn new(module: &'m Module) -> Dominance<'m> {
-        Dominance { module, positions: vec![0; module.num_ops()], trees: HashMap::new() }
+        let (positions, defined_in) = (vec![0; module.num_ops()], vec![None; module.num_values()]);
+        Dominance { module, positions, defined_in, trees: HashMap::new() }
     }
 
     /// Records the order of the ops of a block.
     fn number(&mut self, block: BlockId) {
         for (i, op) in self.module.ops(block).iter().enumerate() {
             self.positions[op.index()] = i as u32;
+        }
+    }
+
+    /// Records that what follows in a block sees values.
+    fn define(&mut self, values: impl Iterator<Item = Value>, block: BlockId) {
+        for value in values {
+            self.defined_in[value.index()] = Some(block);
         }
     }
 
@@ -97,11 +107,13 @@ impl<'m> Verifier<'m> {
                 }
                 for &block in module.blocks(region) {
                     let reachable = self.dominance.is_reachable(region, block);
+                    self.dominance.define(module.arguments(block).iter().copied(), block);
                     for &user in module.ops(block) {
                         let view = module.op(user);
                         if reachable && !self.check_uses(view, block) && self.stops {
                             return;
                         }
+                        self.dominance.define(view.results(), block);
                         if !view.regions().is_empty() && !view.has_trait(&Trait::IsolatedFromAbove) {
                             pending.push(user);
                         }
@@ -114,6 +126,9 @@ impl<'m> Verifier<'m> {
     fn check_uses(&mut self, op: OpRef<'m>, block: BlockId) -> bool {
         let mut fine = true;
         for (i, &value) in op.operands().iter().enumerate() {
+            if self.dominance.defined_in[value.index()] == Some(block) {
+                continue;
+            }
             if let Err(fault) = self.dominance.check(value, op.id(), block) {
                 let error = describe(op, i, value, fault);
                 self.report(error);

@@ -47,8 +47,14 @@ impl<'m> Verifier<'m> {
     fn check_attributes(&mut self, op: OpRef<'m>, def: &'static OpDef) -> bool {
         for (slot, value) in def.attributes.iter().zip(op.properties()) {
             let message = match value {
-                None => matches!(slot.presence, Presence::Required).then(|| {
-                    format!("`{}` needs the attribute `{}`: {}", def.name, slot.name, slot.constraint.summary())
+                None => match slot.presence {
+                    Presence::Required => Some(String::new()),
+                    Presence::RequiredUnless(other) if op.attr(other).is_none() => Some(format!(", or `{other}`")),
+                    _ => None,
+                }
+                .map(|or_other| {
+                    let summary = slot.constraint.summary();
+                    format!("`{}` needs the attribute `{}`: {summary}{or_other}", def.name, slot.name)
                 }),
                 Some(value) => slot.mismatch(def.name, value),
             };

@@ -5,7 +5,7 @@ use super::attrs::{
     SHARDING_PER_VALUE,
 };
 use super::eval;
-use super::verify::{verify_manual_computation, verify_mesh, verify_named_computation, verify_sharding};
+use super::verify::{verify_manual_computation, verify_named_computation, verify_sharding};
 use mlir::ods::{Assembly, DirectiveArg, Ranks, TensorRule, TypeConstraint, TypeRule};
 use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::{OpRef, Type, op};
@@ -24,9 +24,9 @@ static SHAPED: TypeConstraint =
 op! {
     /// A named mesh of devices. Programs of StableHLO without this dialect have it as `stablehlo.mesh` instead.
     pub MeshOp, "sdy.mesh" {
-        attributes { sym_name: required SymbolName, mesh: optional Def(&MESH) }
+        attributes { sym_name: required SymbolName, mesh: required_unless Def(&MESH) => "stablehlo.mesh" }
         traits [Symbol, HasParent(&["builtin.module"])]
-        hooks { assembly: Assembly::Format("$sym_name (`=` $mesh^)? attr-dict"), verify: Some(verify_mesh) }
+        hooks { assembly: Assembly::Format("$sym_name (`=` $mesh^)? attr-dict") }
     }
 }
 

@@ -128,14 +128,6 @@ fn check_sharding(op: OpRef<'_>, sharding: &Attribute, ty: &Type) -> Result<(), 
     Ok(())
 }
 
-/// A mesh is told by one attribute or another.
-pub(super) fn verify_mesh(op: OpRef<'_>, errors: &mut Diagnostics) {
-    if op.attr("mesh").is_none() && op.attr("stablehlo.mesh").is_none() {
-        let message = "`sdy.mesh` needs the attribute `mesh`, a #sdy.mesh attribute, or `stablehlo.mesh`";
-        errors.push(op.error("attribute", message));
-    }
-}
-
 /// Checks the sharding that an op of this dialect gives its result.
 pub(super) fn verify_sharding(op: OpRef<'_>, errors: &mut Diagnostics) {
     let Some(sharding) = op.attr("sharding").or_else(|| op.attr("out_sharding")) else { return };
