@@ -1,9 +1,13 @@
 // RUN: stablo inspect %S/data/derivatives.jax | FileCheck %s
+// RUN: stablo inspect %S/data/shardings.jax | FileCheck %s --check-prefix=SHARDINGS
 // RUN: stablo inspect --hex %S/data/derivatives.jax | FileCheck %s --check-prefix=HEX
 
 // CHECK: inputs: f32[] as ((*,), {})
 // CHECK: disabled checks: {{.*}}custom call my_call
 // CHECK-NEXT: derivatives: 2
+
+// SHARDINGS: input shardings: P('x', None) on x=2, y=4; P(None, ('x', 'y')) on x=2, y=4; open
+// SHARDINGS-NEXT: output shardings: P('x') on x=2, y=4; open
 
 // Around the bytecode the bytes stand for themselves.
 // HEX: |{{.*}}|

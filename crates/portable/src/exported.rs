@@ -28,6 +28,10 @@ pub struct Exported {
     pub outputs: Vec<String>,
     /// How the results are nested.
     pub output_tree: String,
+    /// How the arguments are spread over the devices, such as `P('x', None) on x=2, y=4`; none where that was left open.
+    pub input_shardings: Vec<Option<String>>,
+    /// How the results are spread over the devices.
+    pub output_shardings: Vec<Option<String>>,
     /// Which of the arguments the module takes.
     pub kept_inputs: Vec<u16>,
     /// Effects that the module takes and returns tokens for, in order, by the names of their types.
@@ -50,6 +54,8 @@ mod field {
     pub const OUT_TREE: usize = 4;
     pub const OUT_AVALS: usize = 5;
     pub const NUM_DEVICES_SHORT: usize = 6;
+    pub const IN_SHARDINGS: usize = 7;
+    pub const OUT_SHARDINGS: usize = 8;
     pub const PLATFORMS: usize = 9;
     pub const ORDERED_EFFECTS: usize = 10;
     pub const UNORDERED_EFFECTS: usize = 11;
@@ -60,8 +66,12 @@ mod field {
     pub const DERIVATIVE: usize = 17;
     pub const NUM_DEVICES: usize = 18;
     pub const UNIQUE_AVALS: usize = 19;
+    pub const UNIQUE_MESHES: usize = 20;
+    pub const UNIQUE_SHARDINGS: usize = 21;
     pub const IN_AVAL_INDICES: usize = 22;
     pub const OUT_AVAL_INDICES: usize = 23;
+    pub const IN_SHARDING_INDICES: usize = 24;
+    pub const OUT_SHARDING_INDICES: usize = 25;
 }
 
 /// Element types by their codes, as JAX abbreviates them.
@@ -114,6 +124,18 @@ impl Exported {
                 indices => indices.iter().map(|&i| aval(unique.get(i as usize)?)).collect(),
             }
         };
+        // Likewise the shardings; the number 0 stands for none.
+        let (meshes, unique) = (root.tables(field::UNIQUE_MESHES)?, root.tables(field::UNIQUE_SHARDINGS)?);
+        let shardings = |indices: usize, inline: usize| -> Option<Vec<Option<String>>> {
+            let unique = |i: u32| match (i as usize).checked_sub(1) {
+                Some(i) => Some(Some(named_sharding(unique.get(i)?, &meshes)?)),
+                None => Some(None),
+            };
+            match root.u32s(indices)? {
+                indices if indices.is_empty() => root.tables(inline)?.iter().map(|s| sharding(s, &meshes)).collect(),
+                indices => indices.into_iter().map(unique).collect(),
+            }
+        };
         let tree = |number: usize| match root.table(number) {
             Some(table) => tree(&table, 0),
             None => Some(String::new()),
@@ -134,6 +156,8 @@ impl Exported {
             input_tree: tree(field::IN_TREE)?,
             outputs: avals(field::OUT_AVAL_INDICES, field::OUT_AVALS)?,
             output_tree: tree(field::OUT_TREE)?,
+            input_shardings: shardings(field::IN_SHARDING_INDICES, field::IN_SHARDINGS)?,
+            output_shardings: shardings(field::OUT_SHARDING_INDICES, field::OUT_SHARDINGS)?,
             kept_inputs: root.u16s(field::KEPT_INPUTS)?,
             ordered_effects: effects(field::ORDERED_EFFECTS)?,
             unordered_effects: effects(field::UNORDERED_EFFECTS)?,
@@ -151,6 +175,40 @@ fn aval(table: &Table<'_>) -> Option<String> {
         0 => Some(format!("{}[{}]", DTYPES.get(usize::from(dtype))?, shape.join(", "))),
         _ => Some("token".to_string()),
     }
+}
+
+/// The sharding that a table describes, if it describes one.
+fn sharding(table: &Table<'_>, meshes: &[Table<'_>]) -> Option<Option<String>> {
+    match table.u8(0).unwrap_or(0) {
+        0 => Some(None),
+        1 => Some(Some("a sharding of XLA".to_string())),
+        _ => named_sharding(&table.table(2)?, meshes).map(Some),
+    }
+}
+
+/// The axes of a mesh that dimensions are spread over, as JAX writes them, and the mesh.
+fn named_sharding(table: &Table<'_>, meshes: &[Table<'_>]) -> Option<String> {
+    let inline = table.table(0);
+    let mesh = meshes.get(table.u32(3).unwrap_or(0) as usize).or(inline.as_ref())?;
+    let axes = mesh.strings(1)?.into_iter().zip(mesh.u32s(0)?).map(|(name, size)| format!("{name}={size}"));
+    let spec = table.table(1)?;
+    let quoted = |names: Vec<&str>| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>();
+    let dimension = |partition: &Table<'_>| -> Option<String> {
+        Some(match &quoted(partition.strings(0)?)[..] {
+            [] => "None".to_string(),
+            [axis] => axis.clone(),
+            axes => format!("({})", axes.join(", ")),
+        })
+    };
+    let mut entries = spec.tables(0)?.iter().map(dimension).collect::<Option<Vec<_>>>()?;
+    for (what, number) in [("reduced", 1), ("unreduced", 2)] {
+        let names = quoted(spec.strings(number)?);
+        if !names.is_empty() {
+            entries.push(format!("{what}={{{}}}", names.join(", ")));
+        }
+    }
+    let memory = table.string(2).filter(|kind| *kind != "device").map_or(String::new(), |kind| format!(" in {kind}"));
+    Some(format!("P({}) on {}{memory}", entries.join(", "), axes.collect::<Vec<_>>().join(", ")))
 }
 
 /// The name of the safety check that a table describes.

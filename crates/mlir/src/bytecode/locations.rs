@@ -38,9 +38,10 @@ impl<'a> Checks<'a> {
         Checks { tables, file: tables.file(), known: vec![Check::Unchecked; tables.attributes.len()] }
     }
 
-    /// Whether the attribute of that number is a location and can be decoded later. If not, to read it tells why.
-    pub(super) fn accept(&mut self, number: u64) -> bool {
-        self.location(Some(number), 0).is_some()
+    /// The number of a location that can be decoded later; none for any other attribute, which must be read.
+    pub(super) fn accept(&mut self, number: u64) -> Option<u32> {
+        self.location(Some(number), 0)?;
+        u32::try_from(number).ok()
     }
 
     /// What was found out.

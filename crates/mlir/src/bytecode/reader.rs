@@ -53,8 +53,8 @@ pub trait Convert {
     fn ty(&mut self, ty: &Type) -> Option<Type>;
 
     /// Converts an op, which stands in its block, but its regions are not read yet; the types of its values are converted. Whether
-    /// all ops of that name and with those properties become the same that have neither regions nor other attributes; none if
-    /// nothing can take its place.
+    /// all ops of that name and with those properties become the same that have neither regions, successors nor other attributes;
+    /// none if nothing can take its place.
     fn op(&mut self, module: &mut Module, op: OpId) -> Option<bool>;
 }
 
@@ -449,8 +449,7 @@ impl<'a> IrReader<'a, '_, '_> {
         let number = cursor.varint()?;
         // Notes tell what the location is.
         if !self.entries.notes.are_wanted()
-            && let Ok(number) = u32::try_from(number)
-            && self.locations.accept(u64::from(number))
+            && let Some(number) = self.locations.accept(number)
         {
             return Ok(Loc::Bytecode(number));
         }

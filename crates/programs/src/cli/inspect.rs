@@ -135,6 +135,14 @@ fn write_exported(out: &mut String, exported: &Exported) -> std::fmt::Result {
     writeln!(out, "  calling convention: version {}", exported.calling_convention_version)?;
     writeln!(out, "  inputs: {} as {}", exported.inputs.join(", "), exported.input_tree)?;
     writeln!(out, "  outputs: {} as {}", exported.outputs.join(", "), exported.output_tree)?;
+    for (what, shardings) in
+        [("input shardings", &exported.input_shardings), ("output shardings", &exported.output_shardings)]
+    {
+        if shardings.iter().any(Option::is_some) {
+            let list: Vec<&str> = shardings.iter().map(|s| s.as_deref().unwrap_or("open")).collect();
+            writeln!(out, "  {what}: {}", list.join("; "))?;
+        }
+    }
     for (what, names) in [
         ("ordered effects", &exported.ordered_effects),
         ("effects", &exported.unordered_effects),
@@ -175,6 +183,8 @@ fn to_json(file_size: usize, inspection: &Inspection) -> Value {
             "input_tree": e.input_tree,
             "outputs": e.outputs,
             "output_tree": e.output_tree,
+            "input_shardings": e.input_shardings,
+            "output_shardings": e.output_shardings,
             "kept_inputs": e.kept_inputs,
             "ordered_effects": e.ordered_effects,
             "unordered_effects": e.unordered_effects,
