@@ -23,4 +23,14 @@ module @m {
     %4 = stablehlo.negate %x : tensor<8xf32> loc("negate")
     return %0, %4 : tensor<8xf32>, tensor<8xf32> loc("return")
   } loc("main")
+  // A cast for ops of sdy has its uses in order.
+  func.func @twice(%x: tensor<8xf32> loc("x")) -> tensor<8xf32> {
+    %0 = stablehlo.sine %x : tensor<8xf32> loc("sine")
+    %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}]> : tensor<8xf32> loc("one")
+    %2 = sdy.sharding_constraint %0 <@mesh, [{}]> : tensor<8xf32> loc("two")
+    %3 = sdy.sharding_constraint %1 <@mesh, [{}]> : tensor<8xf32> loc("three")
+    %4 = stablehlo.add %1, %2 : tensor<8xf32> loc("add")
+    %5 = stablehlo.multiply %4, %3 : tensor<8xf32> loc("multiply")
+    return %5 : tensor<8xf32> loc("return")
+  } loc("twice")
 } loc("module")

@@ -132,6 +132,7 @@ impl Convert for Restoring {
         let depends_on_place = view.def().is_some_and(ops::depends_on_place);
         let Outcome::Becomes(restated) = ops::from_vhlo(view, &mut self.known).ok()? else { return None };
         restated.apply(module, op);
+        // Whether an op of an older version can become another may depend on its operands.
         Some(is_current && !depends_on_place)
     }
 }

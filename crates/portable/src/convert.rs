@@ -229,7 +229,8 @@ impl Types<'_> {
 struct Casts<'a> {
     old_types: &'a FxHashMap<Value, Type>,
     ty: &'a dyn Fn(&Type) -> Option<Type>,
-    casts: FxHashMap<Value, Value>,
+    /// The cast of each value, and whether ops that were converted use it.
+    casts: FxHashMap<Value, (Value, bool)>,
 }
 
 impl Casts<'_> {
@@ -246,7 +247,7 @@ impl Casts<'_> {
                 };
                 if let Some(ty) = wanted {
                     let cast = match self.casts.get(&value) {
-                        Some(&cast) => cast,
+                        Some(&(cast, _)) => cast,
                         None => {
                             let user = (!is_kept).then(|| module.op(id).loc().clone());
                             self.cast(module, value, ty, user)
@@ -259,10 +260,13 @@ impl Casts<'_> {
         self.order_uses(module, root);
     }
 
-    /// Orders uses as upstream's conversion leaves them: at last it puts each cast in the place of an earlier one, whose uses it goes
-    /// through from the latest to the first.
+    /// Orders uses as upstream's conversion leaves them: at last it makes each cast anew. A cast for ops that were converted takes over
+    /// the uses of its predecessor from the latest to the first; one for other ops uses its value after all else.
     fn order_uses(self, module: &mut Module, root: OpId) {
-        let values = self.casts.iter().flat_map(|(&value, &cast)| [value, cast]);
+        if self.casts.is_empty() {
+            return;
+        }
+        let values = self.casts.iter().map(|(&value, &(cast, converted))| if converted { cast } else { value });
         let mut uses: FxHashMap<Value, Vec<(OpId, usize)>> = values.map(|value| (value, Vec::new())).collect();
         for op in module.walk(root) {
             for (index, value) in op.operands().iter().enumerate() {
@@ -271,14 +275,16 @@ impl Casts<'_> {
                 }
             }
         }
-        for (value, cast) in self.casts {
-            let of_cast = uses.remove(&cast).unwrap_or_default();
-            let mut of_value = uses.remove(&value).unwrap_or_default();
+        for (value, (cast, converted)) in self.casts {
+            if converted {
+                module.set_use_order(cast, uses.remove(&cast).unwrap_or_default());
+                continue;
+            }
+            let mut list = uses.remove(&value).unwrap_or_default();
             let is_cast = |&(op, _): &(OpId, usize)| module.def(cast) == ValueDef::Result { op, index: 0 };
-            of_value.reverse();
-            of_value.sort_by_key(|usage| !is_cast(usage));
-            module.set_use_order(cast, of_cast);
-            module.set_use_order(value, of_value);
+            list.reverse();
+            list.sort_by_key(|usage| !is_cast(usage));
+            module.set_use_order(value, list);
         }
     }
 
@@ -295,6 +301,7 @@ impl Casts<'_> {
             }
         };
         let name = OpName::Registered(UnrealizedConversionCastOp::DEF);
+        let converted = user.is_some();
         let mut parts = OpParts::new(name, user.unwrap_or(loc));
         parts.operands.push(value);
         parts.result_types.push(ty);
@@ -303,7 +310,7 @@ impl Casts<'_> {
             module.insert(block, at, cast);
         }
         let result = module.op(cast).result(0);
-        self.casts.insert(value, result);
+        self.casts.insert(value, (result, converted));
         result
     }
 }

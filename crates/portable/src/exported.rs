@@ -4,10 +4,14 @@
 //! 2 to 11; FlatBuffers, "FlatBuffers internals".
 
 use mlir::bytecode::is_bytecode;
+use std::cell::Cell;
 use std::ops::Range;
 
 /// Trees of arguments may be that deep.
 const MAX_DEPTH: usize = 100;
+
+/// Parts of a container may be used many times, but all that is looked at, counted in bytes, is at most so many times the file.
+const LOOKS_PER_BYTE: usize = 64;
 
 /// What a container holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +115,8 @@ const DTYPES: [&str; 30] = [
 impl Exported {
     /// Reads a container; none if the bytes are none.
     pub fn read(bytes: &[u8]) -> Option<Exported> {
-        let root = Table { bytes, at: u32_at(bytes, 0)? as usize };
+        let budget = Cell::new(bytes.len().saturating_mul(LOOKS_PER_BYTE));
+        let root = Table { bytes, at: u32_at(bytes, 0)? as usize, budget: &budget };
         let module = root.vector(field::MODULE, 1)?;
         if !is_bytecode(bytes.get(module.clone())?) {
             return None;
@@ -124,16 +129,20 @@ impl Exported {
                 indices => indices.iter().map(|&i| aval(unique.get(i as usize)?)).collect(),
             }
         };
-        // Likewise the shardings; the number 0 stands for none.
-        let (meshes, unique) = (root.tables(field::UNIQUE_MESHES)?, root.tables(field::UNIQUE_SHARDINGS)?);
-        let shardings = |indices: usize, inline: usize| -> Option<Vec<Option<String>>> {
-            let unique = |i: u32| match (i as usize).checked_sub(1) {
-                Some(i) => Some(Some(named_sharding(unique.get(i)?, &meshes)?)),
-                None => Some(None),
+        // Likewise the shardings; the number 0 stands for none. The program can do without them.
+        let meshes = root.tables(field::UNIQUE_MESHES).unwrap_or_default();
+        let unique = root.tables(field::UNIQUE_SHARDINGS).unwrap_or_default();
+        let shardings = |indices: usize, inline: usize| -> Vec<Option<String>> {
+            let unknown = || "?".to_string();
+            let by_index = |i: u32| {
+                let i = (i as usize).checked_sub(1)?;
+                Some(unique.get(i).and_then(|s| named_sharding(s, &meshes)).unwrap_or_else(unknown))
             };
-            match root.u32s(indices)? {
-                indices if indices.is_empty() => root.tables(inline)?.iter().map(|s| sharding(s, &meshes)).collect(),
-                indices => indices.into_iter().map(unique).collect(),
+            match root.u32s(indices).unwrap_or_default() {
+                indices if indices.is_empty() => {
+                    root.tables(inline).unwrap_or_default().iter().map(|s| sharding(s, &meshes)).collect()
+                }
+                indices => indices.into_iter().map(by_index).collect(),
             }
         };
         let tree = |number: usize| match root.table(number) {
@@ -156,8 +165,8 @@ impl Exported {
             input_tree: tree(field::IN_TREE)?,
             outputs: avals(field::OUT_AVAL_INDICES, field::OUT_AVALS)?,
             output_tree: tree(field::OUT_TREE)?,
-            input_shardings: shardings(field::IN_SHARDING_INDICES, field::IN_SHARDINGS)?,
-            output_shardings: shardings(field::OUT_SHARDING_INDICES, field::OUT_SHARDINGS)?,
+            input_shardings: shardings(field::IN_SHARDING_INDICES, field::IN_SHARDINGS),
+            output_shardings: shardings(field::OUT_SHARDING_INDICES, field::OUT_SHARDINGS),
             kept_inputs: root.u16s(field::KEPT_INPUTS)?,
             ordered_effects: effects(field::ORDERED_EFFECTS)?,
             unordered_effects: effects(field::UNORDERED_EFFECTS)?,
@@ -177,12 +186,11 @@ fn aval(table: &Table<'_>) -> Option<String> {
     }
 }
 
-/// The sharding that a table describes, if it describes one.
-fn sharding(table: &Table<'_>, meshes: &[Table<'_>]) -> Option<Option<String>> {
-    match table.u8(0).unwrap_or(0) {
-        0 => Some(None),
-        1 => Some(Some("a sharding of XLA".to_string())),
-        _ => named_sharding(&table.table(2)?, meshes).map(Some),
+/// The sharding that a table describes, if it describes one: by names, or, in older containers, as XLA does.
+fn sharding(table: &Table<'_>, meshes: &[Table<'_>]) -> Option<String> {
+    match table.table(2) {
+        Some(named) => Some(named_sharding(&named, meshes).unwrap_or_else(|| "?".to_string())),
+        None => table.field(1).map(|_| "a sharding of XLA".to_string()),
     }
 }
 
@@ -255,6 +263,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 struct Table<'a> {
     bytes: &'a [u8],
     at: usize,
+    budget: &'a Cell<usize>,
 }
 
 impl<'a> Table<'a> {
@@ -271,6 +280,18 @@ impl<'a> Table<'a> {
             0 => None,
             offset => Some(self.at + usize::from(offset)),
         }
+    }
+
+    /// Another table.
+    fn table_at(&self, at: usize) -> Option<Table<'a>> {
+        self.look(4)?;
+        Some(Table { at, ..*self })
+    }
+
+    /// Takes that many bytes from the budget; none if it is used up.
+    fn look(&self, bytes: usize) -> Option<()> {
+        self.budget.set(self.budget.get().checked_sub(bytes)?);
+        Some(())
     }
 
     fn u8(&self, number: usize) -> Option<u8> {
@@ -291,7 +312,7 @@ impl<'a> Table<'a> {
     }
 
     fn table(&self, number: usize) -> Option<Table<'a>> {
-        Some(Table { bytes: self.bytes, at: self.follow(self.field(number)?)? })
+        self.table_at(self.follow(self.field(number)?)?)
     }
 
     /// How many tables lie in each other, from the field of that number on.
@@ -302,7 +323,9 @@ impl<'a> Table<'a> {
     /// The bytes of the elements of a vector of elements of that size.
     fn vector(&self, number: usize, size: usize) -> Option<Range<usize>> {
         let Some(field) = self.field(number) else { return Some(0..0) };
-        self.elements(self.follow(field)?, size)
+        let range = self.elements(self.follow(field)?, size)?;
+        self.look(range.len())?;
+        Some(range)
     }
 
     fn elements(&self, at: usize, size: usize) -> Option<Range<usize>> {
@@ -321,11 +344,13 @@ impl<'a> Table<'a> {
 
     fn tables(&self, number: usize) -> Option<Vec<Table<'a>>> {
         let tables = self.vector(number, 4)?.step_by(4);
-        tables.map(|at| Some(Table { bytes: self.bytes, at: self.follow(at)? })).collect()
+        tables.map(|at| self.table_at(self.follow(at)?)).collect()
     }
 
     fn text(&self, at: usize) -> Option<&'a str> {
-        std::str::from_utf8(self.bytes.get(self.elements(at, 1)?)?).ok()
+        let range = self.elements(at, 1)?;
+        self.look(4 + range.len())?;
+        std::str::from_utf8(&self.bytes[range]).ok()
     }
 
     fn string(&self, number: usize) -> Option<&'a str> {

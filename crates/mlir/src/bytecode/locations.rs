@@ -127,7 +127,11 @@ impl Locations {
         let decoded = self.decoded.get_or_init(|| {
             let mut entries = Entries::new(&self.tables, Notes::default());
             let decode = |(number, check): (usize, &Check)| match check {
-                Check::Location(_) => entries.location(number as u64, 0).ok(),
+                Check::Location(_) => {
+                    let location = entries.location(number as u64, 0).ok();
+                    debug_assert!(location.is_some(), "location {number} was accepted, and cannot be read");
+                    location
+                }
                 _ => None,
             };
             self.checks.iter().enumerate().map(decode).collect()

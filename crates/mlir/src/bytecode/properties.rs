@@ -93,7 +93,7 @@ fn read_known(
     order: &PropertyOrder,
     entry: &mut EntryReader<'_, '_>,
 ) -> Read<Properties> {
-    let mut properties = smallvec![None; def.attributes.len()];
+    let mut properties: Properties = smallvec![None; def.attributes.len()];
     if entry.version() < version::SEGMENT_SIZES {
         for &(slot, _) in &order.segments {
             properties[slot] = Some(entry.attribute()?);
@@ -104,6 +104,10 @@ fn read_known(
             continue;
         }
         properties[slot] = if optional { entry.optional_attribute()? } else { Some(entry.attribute()?) };
+        // What is absent though bytecode has a place for it was written as `unit`.
+        if matches!(def.attributes[slot].presence, Presence::RequiredUnless(_)) {
+            properties[slot].take_if(|value| matches!(**value, AttrKind::Unit));
+        }
     }
     if entry.version() >= version::SEGMENT_SIZES {
         for &(slot, count) in &order.segments {

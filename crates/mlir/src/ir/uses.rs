@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 /// Uses of a value as upstream lists them, the latest added first: ops, and which of their operands.
 pub(crate) type UseOrder = Vec<(OpId, usize)>;
 
-/// The orders that bytecode gives uses, for values where the order is not that of the text. Uses may have come and gone since.
+/// The orders of uses, for values where bytecode or a conversion gave another than that of the text. Uses may have come and gone since.
 pub(super) type UseOrders = FxHashMap<Value, UseOrder>;
 
 /// The users of each value, once for each operand, in no particular but a reproducible order.
@@ -44,7 +44,7 @@ impl Uses {
 }
 
 impl Module {
-    /// Keeps the order of the uses of a value, for writing it again.
+    /// Keeps the order of the uses of a value, the latest added first, for writing bytecode: ops, and which of their operands.
     pub fn set_use_order(&mut self, value: Value, order: UseOrder) {
         self.use_orders.insert(value, order);
     }

@@ -217,7 +217,8 @@ fn abbreviated(attr: &Attribute) -> String {
 pub enum Presence {
     /// An op without it is invalid.
     Required,
-    /// An op without it is invalid unless it has that attribute, which it does not declare.
+    /// An op without the attribute is invalid, unless the op has another of that name among those it does not declare. Bytecode has a
+    /// place for the attribute in any case.
     RequiredUnless(&'static str),
     /// It may be absent.
     Optional,
