@@ -47,6 +47,9 @@ impl Printer<'_> {
 
     fn location_body(&mut self, location: &Attribute) {
         let AttrKind::Location(kind) = &**location else { return self.attribute(location) };
+        if !self.may_write() {
+            return;
+        }
         let pretty = self.options.pretty_debug_info;
         match kind {
             LocationKind::Unknown => self.write(if pretty { "[unknown]" } else { "unknown" }),
