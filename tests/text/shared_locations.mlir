@@ -1,13 +1,17 @@
 // Locations that share parts may stand for more text than there is room for: messages are cut, and the text is refused.
 // RUN: not stablehlo-opt %s --mlir-print-debuginfo --mlir-print-local-scope 2>&1 | FileCheck %s
 // RUN: stablehlo-opt %s --mlir-print-debuginfo | FileCheck %s --check-prefix=ALIASES
+// RUN: stablehlo-opt %s --stablehlo-compatibility-expander=target=1.0.0 --mlir-print-debuginfo | FileCheck %s --check-prefix=NARROW
+// RUN: stablehlo-opt %s --mlir-use-nameloc-as-prefix | FileCheck %s --check-prefix=NAME
 // CHECK: an op holds more than
+// NARROW: loc("deep":1:2)
+// NAME: %0 = stablehlo.negate
 // ALIASES: return {{.*}} loc(#loc
 func.func @main(%x: tensor<8xf32> loc("x")) -> tensor<8xf32> {
   %0 = stablehlo.negate %x : tensor<8xf32> loc(#l40)
   return %0 : tensor<8xf32> loc(#l40)
 } loc("f")
-#l0 = loc("deep")
+#l0 = loc("deep":1:2 to :3)
 #l1 = loc(callsite(#l0 at #l0))
 #l2 = loc(callsite(#l1 at #l1))
 #l3 = loc(callsite(#l2 at #l2))

@@ -11,6 +11,7 @@ use mlir::pass::{Context, OptionKind, Pass, PassOption};
 use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 use mlir::types::Signedness;
 use mlir::{Module, OpId, OpRef, Type, TypeKind, Value};
+use rustc_hash::FxHashMap;
 use vhlo::Version;
 
 /// Says new ops by older ones.
@@ -190,14 +191,16 @@ fn list_replica_groups(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 
 /// Ranges become the points where they start, in all locations.
 fn narrow_locations(module: &mut Module, root: OpId) {
-    let narrowed = |module: &Module, loc: &Loc| {
+    let mut known = FxHashMap::default();
+    let mut narrowed = |module: &Module, loc: &Loc| {
         let span = match loc {
             Loc::Source(_) | Loc::Unknown => return None,
             Loc::Explicit(_, span) => *span,
             Loc::Bytecode(_) => None,
         };
         let location = module.location(loc);
-        narrow(&location).filter(|narrowed| *narrowed != location).map(|narrowed| Loc::Explicit(narrowed, span))
+        let narrowed = narrow(&location, &mut known);
+        (!std::ptr::eq(&*narrowed, &*location)).then_some(Loc::Explicit(narrowed, span))
     };
     let ops: Vec<OpId> = module.walk(root).map(OpRef::id).collect();
     for op in ops {
@@ -216,19 +219,33 @@ fn narrow_locations(module: &mut Module, root: OpId) {
     }
 }
 
-/// The location with points in the place of ranges. Locations nest no deeper than text may.
-fn narrow(location: &Attribute) -> Option<Attribute> {
-    let kind = match location.as_location()? {
-        LocationKind::Unknown => LocationKind::Unknown,
-        LocationKind::File { file, start, .. } => LocationKind::File { file: file.clone(), start: *start, end: *start },
-        LocationKind::Named { name, child } => LocationKind::Named { name: name.clone(), child: narrow(child)? },
-        LocationKind::CallSite { callee, caller } => {
-            LocationKind::CallSite { callee: narrow(callee)?, caller: narrow(caller)? }
-        }
-        LocationKind::Fused { metadata, locations } => LocationKind::Fused {
-            metadata: metadata.clone(),
-            locations: locations.iter().map(narrow).collect::<Option<_>>()?,
-        },
+/// The location with points in the place of ranges; itself if it has none. Parts may be shared: each is looked at once. Locations nest
+/// no deeper than text may.
+fn narrow(location: &Attribute, known: &mut FxHashMap<Attribute, Attribute>) -> Attribute {
+    if let Some(found) = known.get(location) {
+        return found.clone();
+    }
+    let mut changed = false;
+    let mut part = |part: &Attribute| {
+        let narrowed = narrow(part, known);
+        changed |= !std::ptr::eq(&*narrowed, &**part);
+        narrowed
     };
-    Some(AttrKind::Location(kind).into())
+    let kind = match location.as_location() {
+        None | Some(LocationKind::Unknown) => return location.clone(),
+        Some(LocationKind::File { file, start, end }) => {
+            changed = start != end;
+            LocationKind::File { file: file.clone(), start: *start, end: *start }
+        }
+        Some(LocationKind::Named { name, child }) => LocationKind::Named { name: name.clone(), child: part(child) },
+        Some(LocationKind::CallSite { callee, caller }) => {
+            LocationKind::CallSite { callee: part(callee), caller: part(caller) }
+        }
+        Some(LocationKind::Fused { metadata, locations }) => {
+            LocationKind::Fused { metadata: metadata.clone(), locations: locations.iter().map(part).collect() }
+        }
+    };
+    let narrowed = if changed { AttrKind::Location(kind).into() } else { location.clone() };
+    known.insert(location.clone(), narrowed.clone());
+    narrowed
 }

@@ -1,7 +1,7 @@
 //! Names of values and blocks, as upstream numbers them.
 
 use super::{PrintOptions, Printer};
-use crate::attrs::{Attribute, LocationKind, Name};
+use crate::attrs::{AttrKind, Attribute, LocationKind, Name};
 use crate::ir::{BlockId, Loc, Module, OpRef, RegionId, Value, ValueDef};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -160,7 +160,7 @@ fn location_name(module: &Module, loc: &Loc, options: &PrintOptions) -> Option<S
     if !options.name_locations_as_prefix || matches!(loc, Loc::Unknown | Loc::Source(_)) {
         return None;
     }
-    let name = first_name(&module.location(loc))?;
+    let name = first_name(&module.location(loc), &mut FxHashSet::default())?;
     let mut word = String::with_capacity(name.len());
     if name.starts_with(|c: char| c.is_ascii_digit()) {
         word.push('_');
@@ -176,13 +176,19 @@ fn location_name(module: &Module, loc: &Loc, options: &PrintOptions) -> Option<S
     Some(word).filter(|word| !word.is_empty())
 }
 
-/// The first name in a location: of a call, of its callee before its caller.
-fn first_name(location: &Attribute) -> Option<Name> {
+/// The first name in a location: of a call, of its callee before its caller. Parts may be shared: those that have none are `nameless`, by
+/// where they are.
+fn first_name(location: &Attribute, nameless: &mut FxHashSet<*const AttrKind>) -> Option<Name> {
+    if !nameless.insert(&**location) {
+        return None;
+    }
     match location.as_location()? {
         LocationKind::Unknown | LocationKind::File { .. } => None,
         LocationKind::Named { name, .. } => Some(name.clone()),
-        LocationKind::CallSite { callee, caller } => first_name(callee).or_else(|| first_name(caller)),
-        LocationKind::Fused { locations, .. } => locations.iter().find_map(first_name),
+        LocationKind::CallSite { callee, caller } => {
+            first_name(callee, nameless).or_else(|| first_name(caller, nameless))
+        }
+        LocationKind::Fused { locations, .. } => locations.iter().find_map(|part| first_name(part, nameless)),
     }
 }
 
