@@ -263,6 +263,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 struct Table<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Bytes that may still be looked at, by all tables together.
     budget: &'a Cell<usize>,
 }
 
