@@ -3,7 +3,8 @@
 #![allow(unsafe_code)] // a C interface is made of pointers; each block gives its reason
 
 use stablo::{
-    Bytes, Diagnostics, Foreign, Module, ParseOptions, PrintOptions, SerializeOptions, Severity, Version, render,
+    Bytes, Diagnostics, Foreign, Module, ParseOptions, PrintOptions, SerializeOptions, Severity,
+    Version, render,
 };
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -26,11 +27,15 @@ fn c_string(text: String) -> *mut c_char {
     CString::new(bytes).unwrap_or_default().into_raw()
 }
 
-/// The result of `work`, or none with the error told. A panic is an error too: it must not cross into C.
+/// The result of `work`, or none with the error told. A panic is an error too: it must not cross
+/// into C.
 ///
 /// # Safety
 /// `error` is null or may be written.
-unsafe fn attempt<T>(error: *mut *mut c_char, work: impl FnOnce() -> Result<T, String>) -> Option<T> {
+unsafe fn attempt<T>(
+    error: *mut *mut c_char,
+    work: impl FnOnce() -> Result<T, String>,
+) -> Option<T> {
     let result = catch_unwind(AssertUnwindSafe(work));
     let (value, message) = match result {
         Ok(Ok(value)) => (Some(value), None),
@@ -48,7 +53,8 @@ unsafe fn attempt<T>(error: *mut *mut c_char, work: impl FnOnce() -> Result<T, S
 /// The text that a pointer leads to; `default` for null.
 ///
 /// # Safety
-/// `text` is null or leads to a text with a zero byte at its end, which lives as long as the result.
+/// `text` is null or leads to a text with a zero byte at its end, which lives as long as the
+/// result.
 unsafe fn text_at(text: *const c_char, default: &str) -> Result<&str, String> {
     if text.is_null() {
         return Ok(default);
@@ -106,7 +112,9 @@ pub unsafe extern "C" fn stablo_module_free(module: *mut stablo_module) {
 /// `module` is null or comes from `stablo_load` and is not freed while the result lives.
 unsafe fn module_at<'a>(module: *const stablo_module) -> Result<&'a Module, String> {
     // SAFETY: the caller says that it is null or leads to a module.
-    unsafe { module.as_ref() }.map(|module| &module.0).ok_or_else(|| "there is no module at NULL".to_string())
+    unsafe { module.as_ref() }
+        .map(|module| &module.0)
+        .ok_or_else(|| "there is no module at NULL".to_string())
 }
 
 /// See `stablo.h`.
@@ -114,7 +122,10 @@ unsafe fn module_at<'a>(module: *const stablo_module) -> Result<&'a Module, Stri
 /// # Safety
 /// `module` and `error` are as the header says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn stablo_verify(module: *const stablo_module, error: *mut *mut c_char) -> bool {
+pub unsafe extern "C" fn stablo_verify(
+    module: *const stablo_module,
+    error: *mut *mut c_char,
+) -> bool {
     let verify = || {
         // SAFETY: the caller gives a module that lives.
         let module = unsafe { module_at(module) }?;
@@ -130,7 +141,10 @@ pub unsafe extern "C" fn stablo_verify(module: *const stablo_module, error: *mut
 /// # Safety
 /// `module` is as the header says.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn stablo_to_text(module: *const stablo_module, debug_info: bool) -> *mut c_char {
+pub unsafe extern "C" fn stablo_to_text(
+    module: *const stablo_module,
+    debug_info: bool,
+) -> *mut c_char {
     let print = || {
         // SAFETY: the caller gives a module that lives.
         let module = unsafe { module_at(module) }?;
@@ -162,7 +176,8 @@ pub unsafe extern "C" fn stablo_serialize(
         let (module, target) = unsafe { (module_at(module)?, text_at(target, "")?) };
         let target = stablo::target_version(target).map_err(|error| error.message)?;
         let options = SerializeOptions { target, foreign: Foreign::Keep };
-        let artifact = stablo::serialize(module, options).map_err(|errors| text_of(&errors, Some(module)))?;
+        let artifact =
+            stablo::serialize(module, options).map_err(|errors| text_of(&errors, Some(module)))?;
         Ok(artifact.to_vec().into_boxed_slice())
     };
     // SAFETY: the caller lets `error` be written unless it is null.
@@ -176,8 +191,9 @@ pub unsafe extern "C" fn stablo_serialize(
 }
 
 /// The texts of versions, with the zero byte that C wants.
-static VERSIONS: LazyLock<[CString; 2]> =
-    LazyLock::new(|| [Version::CURRENT, Version::MINIMUM].map(|v| CString::new(v.to_string()).unwrap_or_default()));
+static VERSIONS: LazyLock<[CString; 2]> = LazyLock::new(|| {
+    [Version::CURRENT, Version::MINIMUM].map(|v| CString::new(v.to_string()).unwrap_or_default())
+});
 
 /// See `stablo.h`.
 #[unsafe(no_mangle)]

@@ -28,7 +28,8 @@ fn example(directory: &Path) -> PathBuf {
 #[test]
 fn the_example_converts_programs() {
     // Two runs of the tests at once are not in each other's way.
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("example-{}", std::process::id()));
+    let directory =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("example-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();
     let program = example(&directory);
     let (input, output) = (directory.join("add.mlir"), directory.join("add.mlir.bc"));
@@ -46,7 +47,11 @@ fn the_example_converts_programs() {
 
     for (text, target, error) in [
         ("module { nonsense", "current", "load: "),
-        ("func.func @f(%x: tensor<2xf32>) -> tensor<3xf32> { return %x : tensor<2xf32> }", "current", "verify: "),
+        (
+            "func.func @f(%x: tensor<2xf32>) -> tensor<3xf32> { return %x : tensor<2xf32> }",
+            "current",
+            "verify: ",
+        ),
         (text, "1.3.0", "the first version that has it is 1.4.0"),
         (text, "x", "three numbers"),
     ] {

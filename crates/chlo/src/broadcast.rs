@@ -1,4 +1,5 @@
-//! Elementwise ops that broadcast their operands: as NumPy does, or along the dimensions that `broadcast_dimensions` lists.
+//! Elementwise ops that broadcast their operands: as NumPy does, or along the dimensions that
+//! `broadcast_dimensions` lists.
 
 use crate::constraints::{BOOLEANS, BOOLEANS_OR_INTS, COMPLEXES, FLOATS, RANKED_BOOLEANS, TENSOR};
 use crate::enums::{COMPARISON_DIRECTION, COMPARISON_TYPE};
@@ -8,7 +9,8 @@ use mlir::ods::{Assembly, UpstreamInfers};
 use mlir::types::DYNAMIC;
 use mlir::{Diagnostic, OpRef, Type, op};
 
-const FORMAT_TEXT: &str = "$lhs `,` $rhs attr-dict `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result)";
+const FORMAT_TEXT: &str =
+    "$lhs `,` $rhs attr-dict `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result)";
 
 /// The size of a dimension and its bound, where the size is not known.
 type Size = (i64, i64);
@@ -36,8 +38,8 @@ fn broadcast_size(a: Size, b: Size) -> Option<Size> {
     }
 }
 
-/// The sizes to which two lists of them broadcast; none if they do not. Dimension `i` of the shape of lower rank is dimension
-/// `dims[i]` of the other one; by default, the last ones.
+/// The sizes to which two lists of them broadcast; none if they do not. Dimension `i` of the shape
+/// of lower rank is dimension `dims[i]` of the other one; by default, the last ones.
 fn broadcast_sizes(a: &[Size], b: &[Size], dims: Option<&[i64]>) -> Option<Vec<Size>> {
     let (large, small) = if a.len() > b.len() { (a, b) } else { (b, a) };
     let mut out = large.to_vec();
@@ -55,7 +57,8 @@ fn broadcast_sizes(a: &[Size], b: &[Size], dims: Option<&[i64]>) -> Option<Vec<S
     Some(out)
 }
 
-/// The type of a result of elements of type `element`: of unknown rank where the sizes cannot be told.
+/// The type of a result of elements of type `element`: of unknown rank where the sizes cannot be
+/// told.
 fn result_type(sizes: Option<Vec<Size>>, element: Type) -> Type {
     let Some(sizes) = sizes else { return Type::unranked_tensor(element) };
     let (shape, bounds): (Vec<i64>, Vec<i64>) = sizes.into_iter().unzip();
@@ -66,14 +69,18 @@ fn result_type(sizes: Option<Vec<Size>>, element: Type) -> Type {
 fn infer_binary(op: OpRef<'_>, element: impl Fn(&Type) -> Type) -> Result<Vec<Type>, Diagnostic> {
     let (lhs, rhs) = (op.operand_type(0), op.operand_type(1));
     if !compat::elements(lhs, rhs) {
-        return Err(op.error("operand-type", format!("operands must have one element type, found {lhs} and {rhs}")));
+        return Err(op.error(
+            "operand-type",
+            format!("operands must have one element type, found {lhs} and {rhs}"),
+        ));
     }
     let dims = op.int_array("broadcast_dimensions");
     if let Some(negative) = dims.and_then(|dims| dims.iter().find(|&&d| d < 0)) {
         let message = format!("broadcast_dimensions must not be negative; found {negative}");
         return Err(op.error("broadcast_dimensions", message));
     }
-    let common = sizes(lhs).zip(sizes(rhs)).and_then(|(lhs, rhs)| broadcast_sizes(&lhs, &rhs, dims));
+    let common =
+        sizes(lhs).zip(sizes(rhs)).and_then(|(lhs, rhs)| broadcast_sizes(&lhs, &rhs, dims));
     Ok(vec![result_type(common, element(lhs.element_type()))])
 }
 
@@ -184,7 +191,8 @@ op! {
 fn infer_select(op: OpRef<'_>) -> Result<Vec<Type>, Diagnostic> {
     let (on_true, on_false) = (op.operand_type(1), op.operand_type(2));
     if !compat::elements(on_true, on_false) {
-        let message = format!("both values must have one element type, found {on_true} and {on_false}");
+        let message =
+            format!("both values must have one element type, found {on_true} and {on_false}");
         return Err(op.error("operand-type", message));
     }
     let mut all = op.operand_types().map(sizes);
@@ -199,7 +207,12 @@ mod tests {
 
     fn broadcast_shape(a: &[i64], b: &[i64], dims: Option<&[i64]>) -> Option<Vec<i64>> {
         let sizes = |shape: &[i64]| shape.iter().map(|&size| (size, DYNAMIC)).collect::<Vec<_>>();
-        Some(broadcast_sizes(&sizes(a), &sizes(b), dims)?.into_iter().map(|(size, _)| size).collect())
+        Some(
+            broadcast_sizes(&sizes(a), &sizes(b), dims)?
+                .into_iter()
+                .map(|(size, _)| size)
+                .collect(),
+        )
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! How the attributes of the dialect are written in bytecode; those without an encoding are written as text.
+//! How the attributes of the dialect are written in bytecode; those without an encoding are written
+//! as text.
 
 use crate::enums::{COMPARISON_DIRECTION, COMPARISON_TYPE};
 use mlir::bytecode::{AttrEncoding, AttrTarget, DialectBytecode, Field, always};
@@ -12,5 +13,10 @@ pub static BYTECODE: DialectBytecode = DialectBytecode {
 };
 
 const fn enumeration(code: u64, def: &'static EnumDef) -> AttrEncoding {
-    AttrEncoding { code, target: AttrTarget::Enum(def), when: always, fields: &[(0, Field::VarInt)] }
+    AttrEncoding {
+        code,
+        target: AttrTarget::Enum(def),
+        when: always,
+        fields: &[(0, Field::VarInt)],
+    }
 }

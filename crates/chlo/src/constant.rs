@@ -61,7 +61,9 @@ op! {
 fn verify_constant_like(op: OpRef<'_>, errors: &mut Diagnostics) {
     let (value, result) = (value_type(op), op.result_type(0));
     if value != *result.element_type() {
-        errors.push(op.error("attribute", format!("`value` has type {value}, but the result is {result}")));
+        errors.push(
+            op.error("attribute", format!("`value` has type {value}, but the result is {result}")),
+        );
     }
 }
 
@@ -79,7 +81,10 @@ impl ConstantLikeOp<'_> {
     /// A tensor of that shape whose elements are all the value.
     pub fn splat(&self, shape: impl Into<Vec<i64>>) -> Option<DenseElements> {
         let value = self.value()?;
-        DenseElements::new(Type::tensor(shape.into(), value.ty()), Bytes::from_vec(element_bits(value)?))
+        DenseElements::new(
+            Type::tensor(shape.into(), value.ty()),
+            Bytes::from_vec(element_bits(value)?),
+        )
     }
 }
 

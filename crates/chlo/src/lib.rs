@@ -1,7 +1,8 @@
-//! The CHLO dialect: ops that clients of StableHLO write, with implicit broadcasting or beyond StableHLO's functions, and that
-//! decompose into it.
+//! The CHLO dialect: ops that clients of StableHLO write, with implicit broadcasting or beyond
+//! StableHLO's functions, and that decompose into it.
 //!
-//! Families share a file: `unary.rs`, `binary.rs` and `broadcast.rs`. Source: StableHLO, `stablehlo/dialect/ChloOps.td`.
+//! Families share a file: `unary.rs`, `binary.rs` and `broadcast.rs`. Source: StableHLO,
+//! `stablehlo/dialect/ChloOps.td`.
 
 mod binary;
 mod broadcast;

@@ -97,17 +97,21 @@ impl<'a> RaggedDims<'a> {
         })
     }
 
-    /// The dimensions of `lhs` that the group sizes have before the group, unless they are the same for all: those of its batch,
-    /// then those of the kind of the ragged one, as far as they come before it.
+    /// The dimensions of `lhs` that the group sizes have before the group, unless they are the same
+    /// for all: those of its batch, then those of the kind of the ragged one, as far as they come
+    /// before it.
     pub fn group_prefix(&self) -> Option<Vec<i64>> {
         let (dimension, kind) = self.ragged()?;
-        let before = |dims: &[i64]| dims.iter().copied().take_while(|&d| d != dimension).collect::<Vec<_>>();
-        let (batching, contracting) = (self.lhs_batching_dimensions, self.lhs_contracting_dimensions);
+        let before =
+            |dims: &[i64]| dims.iter().copied().take_while(|&d| d != dimension).collect::<Vec<_>>();
+        let (batching, contracting) =
+            (self.lhs_batching_dimensions, self.lhs_contracting_dimensions);
         Some(match kind {
             Ragged::Batch => before(batching),
             Ragged::Contracting => [batching.to_vec(), before(contracting)].concat(),
             Ragged::Free => {
-                let free = (0..dimension).filter(|d| !batching.contains(d) && !contracting.contains(d));
+                let free =
+                    (0..dimension).filter(|d| !batching.contains(d) && !contracting.contains(d));
                 batching.iter().copied().chain(free).collect()
             }
         })
@@ -115,11 +119,16 @@ impl<'a> RaggedDims<'a> {
 }
 
 fn verify(op: OpRef<'_>) -> Result<(), Diagnostic> {
-    let Some(dims) = op.attr("ragged_dot_dimension_numbers").and_then(RaggedDims::of) else { return Ok(()) };
+    let Some(dims) = op.attr("ragged_dot_dimension_numbers").and_then(RaggedDims::of) else {
+        return Ok(());
+    };
     let (lhs, rhs) = (op.operand_type(0), op.operand_type(1));
     if let Some(config) = op.attr("precision_config").and_then(|config| config.as_array()) {
         require(op, "attribute", matches!(config.len(), 0 | 2), || {
-            format!("`precision_config` must have an entry for each of two operands, but has {}", config.len())
+            format!(
+                "`precision_config` must have an entry for each of two operands, but has {}",
+                config.len()
+            )
         })?;
     }
     if lhs.shape().is_none() || rhs.shape().is_none() {
@@ -127,10 +136,36 @@ fn verify(op: OpRef<'_>) -> Result<(), Diagnostic> {
     }
     let (lb, rb) = (dims.lhs_batching_dimensions, dims.rhs_batching_dimensions);
     let (lc, rc) = (dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions);
-    check::count(op, "attribute", "rhs_batching_dimensions", rb.len(), lb.len(), "lhs_batching_dimensions")?;
-    check::count(op, "attribute", "rhs_contracting_dimensions", rc.len(), lc.len(), "lhs_contracting_dimensions")?;
-    check::distinct_together(op, "attribute", "batching and contracting dimensions of lhs", lb, lc)?;
-    check::distinct_together(op, "attribute", "batching and contracting dimensions of rhs", rb, rc)?;
+    check::count(
+        op,
+        "attribute",
+        "rhs_batching_dimensions",
+        rb.len(),
+        lb.len(),
+        "lhs_batching_dimensions",
+    )?;
+    check::count(
+        op,
+        "attribute",
+        "rhs_contracting_dimensions",
+        rc.len(),
+        lc.len(),
+        "lhs_contracting_dimensions",
+    )?;
+    check::distinct_together(
+        op,
+        "attribute",
+        "batching and contracting dimensions of lhs",
+        lb,
+        lc,
+    )?;
+    check::distinct_together(
+        op,
+        "attribute",
+        "batching and contracting dimensions of rhs",
+        rb,
+        rc,
+    )?;
     check::in_range(op, "attribute", "lhs_batching_dimensions", lb, check::rank(lhs))?;
     check::in_range(op, "attribute", "lhs_contracting_dimensions", lc, check::rank(lhs))?;
     check::in_range(op, "attribute", "rhs_batching_dimensions", rb, check::rank(rhs))?;
@@ -139,12 +174,16 @@ fn verify(op: OpRef<'_>) -> Result<(), Diagnostic> {
         for (&l, &r) in left.iter().zip(right) {
             let (a, b) = (check::shape(lhs)[l as usize], check::shape(rhs)[r as usize]);
             require(op, "operand-type", compat::dims(a, b), || {
-                format!("{what} dimensions {l} of lhs and {r} of rhs must have one size; found {a} and {b}")
+                format!(
+                    "{what} dimensions {l} of lhs and {r} of rhs must have one size; found {a} and {b}"
+                )
             })?;
         }
     }
     verify_groups(op, &dims)?;
-    let (Some(required), Some(found)) = (result_shape(op), op.result_type(0).shape()) else { return Ok(()) };
+    let (Some(required), Some(found)) = (result_shape(op), op.result_type(0).shape()) else {
+        return Ok(());
+    };
     check::has_shape(op, "result-type", "the result", found, &required)
 }
 
@@ -152,7 +191,10 @@ fn verify_groups(op: OpRef<'_>, dims: &RaggedDims<'_>) -> Result<(), Diagnostic>
     let (lhs, rhs, sizes) = (op.operand_type(0), op.operand_type(1), op.operand_type(2));
     let (Some((dimension, kind)), Some(prefix)) = (dims.ragged(), dims.group_prefix()) else {
         let found = dims.lhs_ragged_dimensions.len();
-        return Err(op.error("attribute", format!("lhs must have one ragged dimension, but {found} are given")));
+        return Err(op.error(
+            "attribute",
+            format!("lhs must have one ragged dimension, but {found} are given"),
+        ));
     };
     check::in_range(op, "attribute", "lhs_ragged_dimensions", &[dimension], check::rank(lhs))?;
     let found = check::shape(sizes);
@@ -162,14 +204,29 @@ fn verify_groups(op: OpRef<'_>, dims: &RaggedDims<'_>) -> Result<(), Diagnostic>
     let prefix: Vec<i64> = prefix.iter().map(|&d| check::shape(lhs)[d as usize]).collect();
     require(op, "operand-type", leading.is_empty() || compat::shapes(&prefix, leading), || {
         let required = check::show(&[&prefix[..], &[groups]].concat());
-        format!("`group_sizes` must have shape [{groups}] or {required}, but has {}", check::show(found))
+        format!(
+            "`group_sizes` must have shape [{groups}] or {required}, but has {}",
+            check::show(found)
+        )
     })?;
     let group = dims.rhs_group_dimensions;
     check::in_range(op, "attribute", "rhs_group_dimensions", group, check::rank(rhs))?;
     let batching = dims.rhs_batching_dimensions;
-    check::distinct_together(op, "attribute", "group and batching dimensions of rhs", group, batching)?;
+    check::distinct_together(
+        op,
+        "attribute",
+        "group and batching dimensions of rhs",
+        group,
+        batching,
+    )?;
     let contracting = dims.rhs_contracting_dimensions;
-    check::distinct_together(op, "attribute", "group and contracting dimensions of rhs", group, contracting)?;
+    check::distinct_together(
+        op,
+        "attribute",
+        "group and contracting dimensions of rhs",
+        group,
+        contracting,
+    )?;
     let required = usize::from(kind == Ragged::Free);
     require(op, "attribute", group.len() == required, || {
         format!(
@@ -177,27 +234,39 @@ fn verify_groups(op: OpRef<'_>, dims: &RaggedDims<'_>) -> Result<(), Diagnostic>
             group.len()
         )
     })?;
-    match group.iter().map(|&d| check::shape(rhs)[d as usize]).find(|&size| !compat::dims(size, groups)) {
+    match group
+        .iter()
+        .map(|&d| check::shape(rhs)[d as usize])
+        .find(|&size| !compat::dims(size, groups))
+    {
         Some(size) => {
-            let message = format!("`group_sizes` has {groups} groups, but the group dimension of rhs has size {size}");
+            let message = format!(
+                "`group_sizes` has {groups} groups, but the group dimension of rhs has size {size}"
+            );
             Err(op.error("operand-type", message))
         }
         None => Ok(()),
     }
 }
 
-/// The number of groups where a contracted dimension is ragged, the batching dimensions, then what is left of `lhs` and of `rhs`.
+/// The number of groups where a contracted dimension is ragged, the batching dimensions, then what
+/// is left of `lhs` and of `rhs`.
 fn result_shape(op: OpRef<'_>) -> Option<Vec<i64>> {
     let dims = op.attr("ragged_dot_dimension_numbers").and_then(RaggedDims::of)?;
     let (lhs, rhs) = (op.operand_type(0).shape()?, op.operand_type(1).shape()?);
     let without = |shape: &[i64], dropped: [&[i64]; 3]| -> Vec<i64> {
         let numbered = (0i64..).zip(shape);
-        numbered.filter(|(d, _)| dropped.iter().all(|list| !list.contains(d))).map(|(_, &size)| size).collect()
+        numbered
+            .filter(|(d, _)| dropped.iter().all(|list| !list.contains(d)))
+            .map(|(_, &size)| size)
+            .collect()
     };
     let size = |&d: &i64| lhs.get(usize::try_from(d).ok()?).copied();
     let mut sizes = dims.lhs_batching_dimensions.iter().map(size).collect::<Option<Vec<i64>>>()?;
-    sizes.extend(without(lhs, [dims.lhs_batching_dimensions, dims.lhs_contracting_dimensions, &[]]));
-    let used = [dims.rhs_batching_dimensions, dims.rhs_contracting_dimensions, dims.rhs_group_dimensions];
+    sizes
+        .extend(without(lhs, [dims.lhs_batching_dimensions, dims.lhs_contracting_dimensions, &[]]));
+    let used =
+        [dims.rhs_batching_dimensions, dims.rhs_contracting_dimensions, dims.rhs_group_dimensions];
     sizes.extend(without(rhs, used));
     if dims.ragged()?.1 == Ragged::Contracting {
         sizes.insert(0, *op.operand_type(2).shape()?.last()?);

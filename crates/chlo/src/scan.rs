@@ -10,7 +10,8 @@ use mlir::types::DYNAMIC;
 use mlir::{Attribute, Diagnostic, OpRef, Type, op};
 
 op! {
-    /// Runs its region on the slices of the inputs along one dimension, in order, and passes the carried values on.
+    /// Runs its region on the slices of the inputs along one dimension, in order, and passes the
+    /// carried values on.
     pub ScanOp, "chlo.scan" {
         operands { inputs: variadic TENSOR, inits: variadic TENSOR }
         results { outputs: variadic TENSOR, carries: variadic TENSOR }
@@ -37,7 +38,8 @@ fn argument_name(op: OpRef<'_>, _: usize, argument: usize) -> Option<String> {
     Some(if argument < op.operand_slot(0).len() { "input" } else { "carry" }.into())
 }
 
-/// The body takes a slice of each input and the carried values, and returns elements of the outputs and the carried values.
+/// The body takes a slice of each input and the carried values, and returns elements of the outputs
+/// and the carried values.
 fn verify(op: OpRef<'_>) -> Result<(), Diagnostic> {
     let scan = ScanOp(op);
     let inputs = scan.inputs().len();
@@ -45,12 +47,16 @@ fn verify(op: OpRef<'_>) -> Result<(), Diagnostic> {
     let Some(dimension) = scan.dimension().and_then(|d| usize::try_from(d.as_i64()?).ok()) else {
         return Err(op.error("attribute", "`dimension` must not be negative"));
     };
-    require(op, "operands", inputs + op.num_results() > carries, || "there must be an input or an output".into())?;
+    require(op, "operands", inputs + op.num_results() > carries, || {
+        "there must be an input or an output".into()
+    })?;
     let mut size = scan.scan_dim_size().and_then(|s| s.as_i64()).unwrap_or(DYNAMIC);
     let mut required = Vec::new();
     for (i, ty) in op.operand_types().enumerate() {
         let Some(tensor) = ty.as_tensor() else {
-            return Err(op.error("operand-type", format!("operand {i} must be ranked, but has type {ty}")));
+            return Err(
+                op.error("operand-type", format!("operand {i} must be ranked, but has type {ty}"))
+            );
         };
         if i >= inputs {
             required.push(ty.clone());
@@ -62,7 +68,9 @@ fn verify(op: OpRef<'_>) -> Result<(), Diagnostic> {
         })?;
         let found = shape.remove(dimension);
         require(op, "operand-type", compat::dims(size, found), || {
-            format!("the scanned dimensions must have one size; found {size} and {found} in operand {i}")
+            format!(
+                "the scanned dimensions must have one size; found {size} and {found} in operand {i}"
+            )
         })?;
         size = if size == DYNAMIC { found } else { size };
         required.push(Type::tensor(shape, tensor.element.clone()));
@@ -73,17 +81,25 @@ fn verify(op: OpRef<'_>) -> Result<(), Diagnostic> {
         format!("the body must take {required}; found {found}")
     })?;
     require(op, "region", returned.len() == op.num_results(), || {
-        format!("the body must return a value for each of {} results; found {}", op.num_results(), returned.len())
+        format!(
+            "the body must return a value for each of {} results; found {}",
+            op.num_results(),
+            returned.len()
+        )
     })?;
     let outputs = returned.len().saturating_sub(carries);
     for (i, (value, result)) in returned.into_iter().zip(op.result_types()).enumerate() {
         let Some(tensor) = value.as_tensor() else {
-            return Err(op.error("region", format!("the body must return ranked tensors; found {value}")));
+            return Err(
+                op.error("region", format!("the body must return ranked tensors; found {value}"))
+            );
         };
         let mut shape = tensor.shape.clone();
         if i < outputs {
             require(op, "region", dimension <= shape.len(), || {
-                format!("result {i} of the body, of type {value}, has no place for dimension {dimension}")
+                format!(
+                    "result {i} of the body, of type {value}, has no place for dimension {dimension}"
+                )
             })?;
             shape.insert(dimension, size);
         }
@@ -95,7 +111,8 @@ fn verify(op: OpRef<'_>) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Reads `(%inputs) inits (%inits) dimension=0 attributes {…} region : type`. The last results are the carried values.
+/// Reads `(%inputs) inits (%inits) dimension=0 attributes {…} region : type`. The last results are
+/// the carried values.
 fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     parser.expect("(")?;
     state.operands[0] = parser.operands()?;
@@ -119,7 +136,8 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
         let message = format!("{} results are too few for {carries} carried values", results.len());
         return parser.error_at(span, message);
     };
-    let sizes = AttrKind::DenseArray { element: Type::i32(), values: vec![outputs as i64, carries as i64] };
+    let sizes =
+        AttrKind::DenseArray { element: Type::i32(), values: vec![outputs as i64, carries as i64] };
     state.set_attr("resultSegmentSizes", sizes.into());
     state.all_operand_types = Some(inputs);
     state.all_result_types = Some(results);

@@ -35,9 +35,17 @@ fn infer(op: OpRef<'_>) -> Result<Vec<Type>, Diagnostic> {
     match shape.last_mut() {
         Some(last) if *last < 0 || *last >= k => *last = k,
         Some(last) => {
-            return Err(op.error("operand-type", format!("the last dimension has {last} elements, fewer than k = {k}")));
+            return Err(op.error(
+                "operand-type",
+                format!("the last dimension has {last} elements, fewer than k = {k}"),
+            ));
         }
-        None => return Err(op.error("operand-type", "the operand must have at least one dimension")),
+        None => {
+            return Err(op.error("operand-type", "the operand must have at least one dimension"));
+        }
     }
-    Ok(vec![Type::tensor(shape.clone(), operand.element_type().clone()), Type::tensor(shape, Type::i32())])
+    Ok(vec![
+        Type::tensor(shape.clone(), operand.element_type().clone()),
+        Type::tensor(shape, Type::i32()),
+    ])
 }

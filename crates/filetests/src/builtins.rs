@@ -29,7 +29,10 @@ fn answer(name: &str, result: Result<Outcome, String>) -> Outcome {
 }
 
 /// Splits arguments into options, all of which are in `known`, and operands.
-fn operands<'a>(args: &'a [String], known: &[&str]) -> Result<(Vec<&'a str>, Vec<&'a str>), String> {
+fn operands<'a>(
+    args: &'a [String],
+    known: &[&str],
+) -> Result<(Vec<&'a str>, Vec<&'a str>), String> {
     let (options, operands): (Vec<&str>, Vec<&str>) =
         args.iter().map(String::as_str).partition(|arg| arg.len() > 1 && arg.starts_with('-'));
     match options.iter().find(|option| !known.contains(option)) {
@@ -80,8 +83,8 @@ fn mkdir(args: &[String], cwd: &Path) -> Result<Outcome, String> {
     Ok(Outcome::default())
 }
 
-/// Removes files and, with `-r`, directories. Refuses to leave the current directory's tree, so that
-/// a typo in a test cannot remove anything but scratch files.
+/// Removes files and, with `-r`, directories. Refuses to leave the current directory's tree, so
+/// that a typo in a test cannot remove anything but scratch files.
 fn rm(args: &[String], cwd: &Path) -> Result<Outcome, String> {
     let (options, files) = operands(args, &["-f", "-r", "-rf", "-fr"])?;
     let has = |flag| options.iter().any(|option| option.contains(flag));
@@ -117,7 +120,11 @@ fn diff(args: &[String], stdin: &[u8], cwd: &Path) -> Result<Outcome, String> {
         (Ok(old), Ok(new)) => line_difference(left, right, old, new),
         _ => {
             let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
-            format!("{left} ({} bytes) and {right} ({} bytes) differ from byte {same} on\n", old.len(), new.len())
+            format!(
+                "{left} ({} bytes) and {right} ({} bytes) differ from byte {same} on\n",
+                old.len(),
+                new.len()
+            )
         }
     };
     Ok(Outcome { stdout: report.into_bytes(), stderr: Vec::new(), code: 1 })
@@ -158,7 +165,8 @@ mod tests {
 
     #[test]
     fn rm_stays_in_the_scratch_directory() {
-        let rm = find("rm").map(|rm| rm(&["-f".into(), "/etc/none".into()], b"", Path::new("/tmp")));
+        let rm =
+            find("rm").map(|rm| rm(&["-f".into(), "/etc/none".into()], b"", Path::new("/tmp")));
         assert_eq!(rm.map(|outcome| outcome.code), Some(2));
     }
 }

@@ -1,5 +1,5 @@
-//! Runs the parsed RUN lines of one test: substitutions, pipes, redirections, and the choice between
-//! the programs under test and the built-in ones.
+//! Runs the parsed RUN lines of one test: substitutions, pipes, redirections, and the choice
+//! between the programs under test and the built-in ones.
 
 use crate::shell::{Command, Pipeline, Redirect, Script};
 use crate::{Outcome, Tools, builtins, filecheck};
@@ -54,8 +54,9 @@ impl Executor<'_> {
         for command in pipeline {
             let argv: Vec<String> = command.argv.iter().map(|w| self.substitute(w)).collect();
             let _ = writeln!(log, "$ {}", argv.join(" "));
-            let (outcome, written) =
-                self.command(command, &argv, &mut input).map_err(|problem| format!("{log}{problem}\n"))?;
+            let (outcome, written) = self
+                .command(command, &argv, &mut input)
+                .map_err(|problem| format!("{log}{problem}\n"))?;
             if outcome != 0 {
                 failed = true;
                 let _ = writeln!(log, "exit code {outcome}");
@@ -68,7 +69,12 @@ impl Executor<'_> {
 
     /// Runs one command: takes its standard input from `input`, leaves its standard output there,
     /// and returns the exit code and what it wrote for the log.
-    fn command(&self, command: &Command, argv: &[String], input: &mut Vec<u8>) -> Result<(i32, Vec<u8>), String> {
+    fn command(
+        &self,
+        command: &Command,
+        argv: &[String],
+        input: &mut Vec<u8>,
+    ) -> Result<(i32, Vec<u8>), String> {
         let (mut stdout, mut stderr) = (Sink::Pipe, Sink::Log);
         for redirect in &command.redirects {
             match redirect {
@@ -76,7 +82,8 @@ impl Executor<'_> {
                 Redirect::ErrorToOutput => stderr = stdout.clone(),
                 Redirect::Output { stderr: of_stderr, append, path } => {
                     let sink = if *of_stderr { &mut stderr } else { &mut stdout };
-                    *sink = Sink::File { path: self.cwd.join(self.substitute(path)), append: *append };
+                    *sink =
+                        Sink::File { path: self.cwd.join(self.substitute(path)), append: *append };
                 }
             }
         }

@@ -38,9 +38,10 @@ pub(crate) fn run_lines(source: &str) -> Result<Vec<RunLine>, String> {
     }
     match lines.last() {
         None => Err("the file has no RUN line".to_owned()),
-        Some(last) if continues => {
-            Err(format!("line {}: the last RUN line ends in a backslash, but no other one follows", last.line))
-        }
+        Some(last) if continues => Err(format!(
+            "line {}: the last RUN line ends in a backslash, but no other one follows",
+            last.line
+        )),
         Some(_) => Ok(lines),
     }
 }

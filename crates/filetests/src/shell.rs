@@ -41,7 +41,8 @@ enum Token {
 }
 
 /// Longest first, so that the first prefix found is the operator.
-const OPERATORS: [&str; 15] = ["2>&1", "2>>", "2>", "1>", "&&", "||", "|&", "&>", ">>", ">&", "|", ">", "<", ";", "&"];
+const OPERATORS: [&str; 15] =
+    ["2>&1", "2>>", "2>", "1>", "&&", "||", "|&", "&>", ">>", ">&", "|", ">", "<", ";", "&"];
 
 /// Parses one RUN line. A line of blanks is an empty script.
 pub(crate) fn parse(text: &str) -> Result<Script, String> {
@@ -75,7 +76,11 @@ pub(crate) fn parse(text: &str) -> Result<Script, String> {
                 };
                 match operator {
                     "<" => Redirect::Input(path),
-                    _ => Redirect::Output { stderr: operator.starts_with('2'), append: operator.ends_with(">>"), path },
+                    _ => Redirect::Output {
+                        stderr: operator.starts_with('2'),
+                        append: operator.ends_with(">>"),
+                        path,
+                    },
                 }
             }
             _ => return Err(format!("`{operator}` is not supported in RUN lines")),
@@ -161,14 +166,23 @@ mod tests {
         let mut first = command(&["a", "%s"]);
         first.redirects.push(Redirect::ErrorToOutput);
         let mut last = command(&["c"]);
-        last.redirects.push(Redirect::Output { stderr: false, append: false, path: "%t.0".to_owned() });
-        assert_eq!(parse("a %s 2>&1 | b&&c > %t.0"), Ok(vec![vec![first, command(&["b"])], vec![last]]));
+        last.redirects.push(Redirect::Output {
+            stderr: false,
+            append: false,
+            path: "%t.0".to_owned(),
+        });
+        assert_eq!(
+            parse("a %s 2>&1 | b&&c > %t.0"),
+            Ok(vec![vec![first, command(&["b"])], vec![last]])
+        );
         assert_eq!(parse("  "), Ok(Vec::new()));
     }
 
     #[test]
     fn unsupported_syntax() {
-        for line in ["a ; b", "a || b", "a &", "| a", "a &&", "a >", "a 'b", "$a", "a > | b", "a 1>&2"] {
+        for line in
+            ["a ; b", "a || b", "a &", "| a", "a &&", "a >", "a 'b", "$a", "a > | b", "a 1>&2"]
+        {
             assert!(parse(line).is_err(), "{line}");
         }
     }

@@ -59,7 +59,11 @@ pub struct Failure {
 impl<'a> Suite<'a> {
     /// A suite with upstream's setting for FileCheck (`--enable-var-scope`) and the filter in the
     /// environment variable `FILETEST`, if set.
-    pub fn new(root: impl Into<PathBuf>, scratch: impl Into<PathBuf>, tools: &'a dyn Tools) -> Suite<'a> {
+    pub fn new(
+        root: impl Into<PathBuf>,
+        scratch: impl Into<PathBuf>,
+        tools: &'a dyn Tools,
+    ) -> Suite<'a> {
         Suite {
             root: root.into(),
             scratch: scratch.into(),
@@ -72,7 +76,8 @@ impl<'a> Suite<'a> {
 
     /// Runs the tests on all processors.
     pub fn run(&self) -> Report {
-        let mut report = Report { passed: 0, failures: Vec::new(), filtered: self.filter.is_some() };
+        let mut report =
+            Report { passed: 0, failures: Vec::new(), filtered: self.filter.is_some() };
         let mut names = Vec::new();
         if let Err(details) = discover(&self.root, Path::new(""), &mut names) {
             report.failures.push(Failure { path: self.root.clone(), run_line: None, details });
@@ -100,7 +105,8 @@ impl<'a> Suite<'a> {
         };
         let threads = thread::available_parallelism().map_or(1, usize::from);
         let mut failures = thread::scope(|scope| {
-            let spawn = |_| thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
+            let spawn =
+                |_| thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
             let running: Vec<_> = (0..threads.min(names.len())).map(spawn).collect();
             let mut failures = Vec::new();
             for thread in running {
@@ -134,8 +140,13 @@ impl<'a> Suite<'a> {
             Ok((source, PathBuf::from(scratch), cwd, lines))
         };
         let (source, scratch, cwd, lines) = prepared().map_err(|details| failure(None, details))?;
-        let executor =
-            Executor { tools: self.tools, cwd, source: &source, scratch, filecheck_args: &self.filecheck_args };
+        let executor = Executor {
+            tools: self.tools,
+            cwd,
+            source: &source,
+            scratch,
+            filecheck_args: &self.filecheck_args,
+        };
         for run_line in lines {
             resolve_conditions(&run_line.text, &self.features)
                 .and_then(|text| shell::parse(&text))

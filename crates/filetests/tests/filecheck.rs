@@ -1,4 +1,5 @@
-//! What FileCheck accepts and what it says otherwise. The behaviour expected is that of LLVM's program.
+//! What FileCheck accepts and what it says otherwise. The behaviour expected is that of LLVM's
+//! program.
 
 use filetests::filecheck::{CheckError, Options, check};
 
@@ -55,7 +56,12 @@ const ROWS: &[Row] = &[
         &["K\nx1 y1\nL\nx1"],
         &["K\nx1 y1\nL\nx2"],
     ),
-    ("--enable-var-scope", "CHECK-LABEL: K\nCHECK: [[V:x.]]\nCHECK-LABEL: L\nCHECK: [[V]]", &[], &["K\nx1\nL\nx1"]),
+    (
+        "--enable-var-scope",
+        "CHECK-LABEL: K\nCHECK: [[V:x.]]\nCHECK-LABEL: L\nCHECK: [[V]]",
+        &[],
+        &["K\nx1\nL\nx1"],
+    ),
 ];
 
 #[test]
@@ -66,7 +72,10 @@ fn accepts_and_rejects() {
         }
         for input in *rejected {
             let result = run(args, source, input);
-            assert!(matches!(result, Err(CheckError::Mismatch(_))), "{result:?}\n{args}\n{source}\n---\n{input}");
+            assert!(
+                matches!(result, Err(CheckError::Mismatch(_))),
+                "{result:?}\n{args}\n{source}\n---\n{input}"
+            );
         }
     }
 }
@@ -89,7 +98,8 @@ fn unusable_arguments_and_files() {
 
 #[test]
 fn a_report_says_what_was_expected_and_what_is_there() {
-    let source = "// CHECK: [[A:%.*]] = stablehlo.add\n// CHECK-NEXT: return [[A]] : tensor<2xf32>\n";
+    let source =
+        "// CHECK: [[A:%.*]] = stablehlo.add\n// CHECK-NEXT: return [[A]] : tensor<2xf32>\n";
     let input = "%0 = stablehlo.add %a, %b\n%1 = stablehlo.sub\nreturn %1 : tensor<2xf32>\n";
     let Err(CheckError::Mismatch(report)) = run("", source, input) else {
         panic!("the input does not satisfy the directives");

@@ -48,7 +48,10 @@ fn passing_tests() {
         "passing",
         &[
             ("pipe.mlir", "// RUN: stablo upper %s | FileCheck %s\n// CHECK: BODY\nbody\n"),
-            ("sub/dir/not.mlir", "// RUN: not stablo fail 2>&1 | FileCheck %s\n// CHECK: tool fails"),
+            (
+                "sub/dir/not.mlir",
+                "// RUN: not stablo fail 2>&1 | FileCheck %s\n// CHECK: tool fails",
+            ),
             ("not.mlir", "// RUN: not stablo fail\n"),
             (
                 "files.mlir",

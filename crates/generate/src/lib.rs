@@ -1,9 +1,12 @@
-//! Valid random programs: built op by op from the declarations of the StableHLO dialect, with inputs.
+//! Valid random programs: built op by op from the declarations of the StableHLO dialect, with
+//! inputs.
 //!
-//! A program is a function `main` of one block. Elementwise ops come from the registry: any op whose declaration says that it is
-//! elementwise and takes some element type. Other ops have a recipe in `recipes.rs`, which makes attributes and regions. Result
-//! types come from the op's own inference where it has one. A program of a seed with fewer ops is the beginning of one with
-//! more, and [`Options::only`] leaves nothing but what one value needs: so a program that shows a difference becomes small.
+//! A program is a function `main` of one block. Elementwise ops come from the registry: any op
+//! whose declaration says that it is elementwise and takes some element type. Other ops have a
+//! recipe in `recipes.rs`, which makes attributes and regions. Result types come from the op's own
+//! inference where it has one. A program of a seed with fewer ops is the beginning of one with
+//! more, and [`Options::only`] leaves nothing but what one value needs: so a program that shows a
+//! difference becomes small.
 
 mod random;
 mod recipes;
@@ -86,10 +89,12 @@ struct Generator {
 
 impl Generator {
     fn new(options: &Options) -> Generator {
-        let skeleton = stablo::parse("skeleton", "func.func @main() { return }", ParseOptions::default());
+        let skeleton =
+            stablo::parse("skeleton", "func.func @main() { return }", ParseOptions::default());
         let module = skeleton.module;
         // The skeleton has one function with one block that ends with a return.
-        let function = module.walk(module.top().id()).find(|op| op.is(FuncOp::DEF)).map(|op| op.id());
+        let function =
+            module.walk(module.top().id()).find(|op| op.is(FuncOp::DEF)).map(|op| op.id());
         let function = function.unwrap_or(module.top().id());
         let block = module.op(function).regions().first().and_then(|&region| module.entry(region));
         let block = block.expect("the function of the skeleton has a body");
@@ -111,7 +116,9 @@ impl Generator {
     /// A random shape of that rank.
     fn shape(&mut self, rank: usize) -> Vec<i64> {
         let longest = if rank <= 2 { 7 } else { 4 };
-        (0..rank).map(|_| if self.random.one_in(40) { 0 } else { self.random.between(1, longest) }).collect()
+        (0..rank)
+            .map(|_| if self.random.one_in(40) { 0 } else { self.random.between(1, longest) })
+            .collect()
     }
 
     /// A random tensor type of that element type.
@@ -128,7 +135,8 @@ impl Generator {
 
     /// A value of that type: one of those that are there, or a new argument.
     fn value(&mut self, ty: &Type) -> Value {
-        let fitting: Vec<Value> = self.values.iter().copied().filter(|&v| self.module.ty(v) == ty).collect();
+        let fitting: Vec<Value> =
+            self.values.iter().copied().filter(|&v| self.module.ty(v) == ty).collect();
         if !fitting.is_empty() && !self.random.one_in(4) {
             return *self.random.choose(&fitting);
         }
@@ -137,9 +145,11 @@ impl Generator {
         value
     }
 
-    /// A value whose type satisfies `fits`: one that is there, or a new argument of an element type that does.
+    /// A value whose type satisfies `fits`: one that is there, or a new argument of an element type
+    /// that does.
     fn any(&mut self, fits: impl Fn(&Type) -> bool) -> Option<Value> {
-        let fitting: Vec<Value> = self.values.iter().copied().filter(|&v| fits(self.module.ty(v))).collect();
+        let fitting: Vec<Value> =
+            self.values.iter().copied().filter(|&v| fits(self.module.ty(v))).collect();
         if !fitting.is_empty() && !self.random.one_in(4) {
             return Some(*self.random.choose(&fitting));
         }
@@ -169,7 +179,8 @@ impl Generator {
         self.module.op(op).results().next()
     }
 
-    /// An op with those parts; results as inferred, or as given. None if it does not satisfy its declaration.
+    /// An op with those parts; results as inferred, or as given. None if it does not satisfy its
+    /// declaration.
     fn build(
         &mut self,
         def: &'static OpDef,
@@ -189,8 +200,11 @@ impl Generator {
             Some(types) => types,
             None => (def.infer?)(self.module.op(id)).ok()?,
         };
-        let small = |ty: &Type| ty.as_tensor().and_then(|t| t.num_elements()).is_some_and(|n| n <= MAX_ELEMENTS);
-        if !types.iter().all(small) || types.iter().any(|ty| !def.results.iter().any(|slot| slot.constraint.holds(ty)))
+        let small = |ty: &Type| {
+            ty.as_tensor().and_then(|t| t.num_elements()).is_some_and(|n| n <= MAX_ELEMENTS)
+        };
+        if !types.iter().all(small)
+            || types.iter().any(|ty| !def.results.iter().any(|slot| slot.constraint.holds(ty)))
         {
             return None;
         }
@@ -214,7 +228,8 @@ impl Generator {
         Some(())
     }
 
-    /// A region of one block with arguments of those types, which `body` fills; it gives the values to return.
+    /// A region of one block with arguments of those types, which `body` fills; it gives the values
+    /// to return.
     fn region(
         &mut self,
         arguments: &[Type],
@@ -222,8 +237,10 @@ impl Generator {
     ) -> Option<RegionId> {
         let region = self.module.create_region();
         let block = self.module.create_block(region);
-        let values: Vec<Value> =
-            arguments.iter().map(|ty| self.module.add_argument(block, ty.clone(), Loc::Unknown)).collect();
+        let values: Vec<Value> = arguments
+            .iter()
+            .map(|ty| self.module.add_argument(block, ty.clone(), Loc::Unknown))
+            .collect();
         let results = body(self, block, &values)?;
         let mut parts = OpParts::new(OpName::Registered(hlo::ops::ReturnOp::DEF), Loc::Unknown);
         parts.operands.extend(results);
@@ -255,7 +272,9 @@ impl Generator {
             let value = Attribute::from_tensor(input);
             let ty = value.ty();
             let attrs = [("value", value)];
-            let Some(op) = self.build(hlo::ops::ConstantOp::DEF, &[], &attrs, Vec::new(), Some(vec![ty])) else {
+            let Some(op) =
+                self.build(hlo::ops::ConstantOp::DEF, &[], &attrs, Vec::new(), Some(vec![ty]))
+            else {
                 continue;
             };
             self.module.insert_before(op, first);
@@ -274,7 +293,11 @@ impl Generator {
     fn finish(mut self, options: &Options) -> Result<Program, TensorError> {
         let only = options.only;
         let returned: Vec<Value> = match only {
-            Some(number) => self.made.get(number).map(|&op| self.module.op(op).results().collect()).unwrap_or_default(),
+            Some(number) => self
+                .made
+                .get(number)
+                .map(|&op| self.module.op(op).results().collect())
+                .unwrap_or_default(),
             None => self.made.iter().flat_map(|&op| self.module.op(op).results()).collect(),
         };
         // Inputs first: they are the same whether or not others are dropped.
@@ -289,12 +312,16 @@ impl Generator {
             for &op in self.module.ops(self.block).to_vec().iter().rev().skip(1) {
                 let view = self.module.op(op);
                 if view.results().any(|result| needed.contains(&result)) {
-                    needed.extend(self.module.walk(op).flat_map(|inner| inner.operands().iter().copied()));
+                    needed.extend(
+                        self.module.walk(op).flat_map(|inner| inner.operands().iter().copied()),
+                    );
                 } else {
                     self.module.erase(op);
                 }
             }
-            for index in (0..arguments.len()).rev().filter(|&index| !needed.contains(&arguments[index])) {
+            for index in
+                (0..arguments.len()).rev().filter(|&index| !needed.contains(&arguments[index]))
+            {
                 self.module.erase_argument(self.block, index);
                 inputs.remove(index);
             }
@@ -304,8 +331,9 @@ impl Generator {
             self.embed(&inputs, &mut returned);
             inputs.clear();
         }
-        let types =
-            |module: &Module, values: &[Value]| values.iter().map(|&v| module.ty(v).clone()).collect::<Vec<_>>();
+        let types = |module: &Module, values: &[Value]| {
+            values.iter().map(|&v| module.ty(v).clone()).collect::<Vec<_>>()
+        };
         let arguments = types(&self.module, self.module.arguments(self.block));
         let signature = Type::function(arguments, types(&self.module, &returned));
         self.module.set_attr(self.function, "function_type", signature.into());
@@ -315,9 +343,16 @@ impl Generator {
     }
 }
 
-/// A random tensor: small integers, floats of one digit before the point; or, one in eight, values at the ends of their type.
-fn input(random: &mut Random, shape: &[i64], dtype: DType, extremes: bool) -> Result<Tensor, TensorError> {
-    const SPECIAL: [f64; 8] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e300, -1e-300, 65504.0, 1e-8];
+/// A random tensor: small integers, floats of one digit before the point; or, one in eight, values
+/// at the ends of their type.
+fn input(
+    random: &mut Random,
+    shape: &[i64],
+    dtype: DType,
+    extremes: bool,
+) -> Result<Tensor, TensorError> {
+    const SPECIAL: [f64; 8] =
+        [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e300, -1e-300, 65504.0, 1e-8];
     let shape: Vec<usize> = shape.iter().map(|&d| usize::try_from(d).unwrap_or(0)).collect();
     let mut tensor = Tensor::zeros(dtype, &shape)?;
     let mut number = || -> f64 {
@@ -330,7 +365,10 @@ fn input(random: &mut Random, shape: &[i64], dtype: DType, extremes: bool) -> Re
             _ => random.between(-24, 24) as f64 / 4.0,
         }
     };
-    fn fill<T: Number>(tensor: &mut Tensor, number: &mut dyn FnMut() -> f64) -> Result<(), TensorError> {
+    fn fill<T: Number>(
+        tensor: &mut Tensor,
+        number: &mut dyn FnMut() -> f64,
+    ) -> Result<(), TensorError> {
         tensor.make_mut::<T>()?.iter_mut().for_each(|x| *x = T::from_f64(number()));
         Ok(())
     }

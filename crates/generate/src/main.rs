@@ -1,5 +1,5 @@
-//! `generate`: writes a random program with its inputs into a directory, as the recorded programs are: `module.mlir` and
-//! `input_K.npy`.
+//! `generate`: writes a random program with its inputs into a directory, as the recorded programs
+//! are: `module.mlir` and `input_K.npy`.
 
 use clap::Parser;
 use generate::{Options, generate};
@@ -49,7 +49,9 @@ fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let &Args { seed, ops, extremes, constants, only, .. } = args;
     let mut options = Options { seed, ops, extremes, constants, only, ..Options::default() };
     if !args.types.is_empty() {
-        let named = |name: &String| DType::from_name(name).ok_or_else(|| format!("there is no type {name}"));
+        let named = |name: &String| {
+            DType::from_name(name).ok_or_else(|| format!("there is no type {name}"))
+        };
         options.types = args.types.iter().map(named).collect::<Result<_, _>>()?;
     }
     let program = generate(&options)?;
@@ -62,7 +64,8 @@ fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     );
     std::fs::write(args.output_dir.join("module.mlir"), text)?;
     for (index, input) in program.inputs.iter().enumerate() {
-        let mut file = BufWriter::new(File::create(args.output_dir.join(format!("input_{index}.npy")))?);
+        let mut file =
+            BufWriter::new(File::create(args.output_dir.join(format!("input_{index}.npy")))?);
         programs::npy::write(input, &mut file)?;
         file.flush()?;
     }

@@ -1,7 +1,11 @@
-//! How to make the ops that declarations alone do not: their attributes, regions and the shapes of their operands.
+//! How to make the ops that declarations alone do not: their attributes, regions and the shapes of
+//! their operands.
 
 use crate::Generator;
-use hlo::attrs::{CONV_DIMENSION_NUMBERS, DOT_DIMENSION_NUMBERS, GATHER_DIMENSION_NUMBERS, SCATTER_DIMENSION_NUMBERS};
+use hlo::attrs::{
+    CONV_DIMENSION_NUMBERS, DOT_DIMENSION_NUMBERS, GATHER_DIMENSION_NUMBERS,
+    SCATTER_DIMENSION_NUMBERS,
+};
 use hlo::enums::{COMPARISON_DIRECTION, FFT_TYPE, RNG_ALGORITHM};
 use hlo::ops::*;
 use mlir::ods::{Arity, OpDef, Presence, Trait};
@@ -75,9 +79,14 @@ fn shaped(shape: Vec<i64>, dtype: DType) -> Type {
 /// Elementwise ops of the dialect that need nothing but operands of one type.
 fn elementwise_ops() -> impl Iterator<Item = &'static OpDef> {
     hlo::STABLEHLO.ops.iter().copied().filter(|def| {
-        let plain = def.operands.iter().all(|slot| matches!(slot.arity, Arity::Single)) && !def.operands.is_empty();
+        let plain = def.operands.iter().all(|slot| matches!(slot.arity, Arity::Single))
+            && !def.operands.is_empty();
         let optional = def.attributes.iter().all(|slot| slot.presence != Presence::Required);
-        def.has_trait(&Trait::Elementwise) && plain && optional && def.infer.is_some() && def.regions.is_empty()
+        def.has_trait(&Trait::Elementwise)
+            && plain
+            && optional
+            && def.infer.is_some()
+            && def.regions.is_empty()
     })
 }
 
@@ -85,11 +94,14 @@ fn elementwise(g: &mut Generator) -> Option<()> {
     let ops: Vec<&'static OpDef> = elementwise_ops().collect();
     let def = *g.random.choose(&ops);
     // The specification leaves the remainder of complex numbers open.
-    let open = |ty: &Type| def.mnemonic() == "remainder" && matches!(**ty.element_type(), TypeKind::Complex(_));
+    let open = |ty: &Type| {
+        def.mnemonic() == "remainder" && matches!(**ty.element_type(), TypeKind::Complex(_))
+    };
     let takes = |ty: &Type| def.operands.iter().all(|slot| slot.constraint.holds(ty)) && !open(ty);
     let first = g.any(takes)?;
     let ty = g.module.ty(first).clone();
-    let operands: Vec<Value> = (0..def.operands.len()).map(|i| if i == 0 { first } else { g.value(&ty) }).collect();
+    let operands: Vec<Value> =
+        (0..def.operands.len()).map(|i| if i == 0 { first } else { g.value(&ty) }).collect();
     g.push(def, &operands, &[], Vec::new(), None)
 }
 
@@ -126,7 +138,8 @@ fn compare(g: &mut Generator) -> Option<()> {
     let ty = g.module.ty(lhs).clone();
     let rhs = g.value(&ty);
     let direction = g.random.below(if dtype.is_complex() { 2 } else { 6 }) as u64;
-    let attrs = [("comparison_direction", Attribute::enumeration(&COMPARISON_DIRECTION, direction))];
+    let attrs =
+        [("comparison_direction", Attribute::enumeration(&COMPARISON_DIRECTION, direction))];
     g.push(CompareOp::DEF, &[lhs, rhs], &attrs, Vec::new(), None)
 }
 
@@ -215,19 +228,28 @@ fn reverse(g: &mut Generator) -> Option<()> {
 fn slice(g: &mut Generator) -> Option<()> {
     let (value, shape, _) = any(g, 1)?;
     let starts: Vec<i64> = shape.iter().map(|&size| g.random.between(0, size)).collect();
-    let limits: Vec<i64> = starts.iter().zip(&shape).map(|(&start, &size)| g.random.between(start, size)).collect();
+    let limits: Vec<i64> =
+        starts.iter().zip(&shape).map(|(&start, &size)| g.random.between(start, size)).collect();
     let strides: Vec<i64> = shape.iter().map(|_| g.random.between(1, 3)).collect();
-    let attrs = [("start_indices", i64s(starts)), ("limit_indices", i64s(limits)), ("strides", i64s(strides))];
+    let attrs = [
+        ("start_indices", i64s(starts)),
+        ("limit_indices", i64s(limits)),
+        ("strides", i64s(strides)),
+    ];
     g.push(SliceOp::DEF, &[value], &attrs, Vec::new(), None)
 }
 
 fn pad(g: &mut Generator) -> Option<()> {
     let (value, shape, dtype) = any(g, 1)?;
     let padding = g.value(&shaped(Vec::new(), dtype));
-    let mut edge =
-        |low, high| -> Attribute { i64s(shape.iter().map(|_| g.random.between(low, high)).collect::<Vec<_>>()) };
-    let attrs =
-        [("edge_padding_low", edge(-1, 3)), ("edge_padding_high", edge(-1, 3)), ("interior_padding", edge(0, 2))];
+    let mut edge = |low, high| -> Attribute {
+        i64s(shape.iter().map(|_| g.random.between(low, high)).collect::<Vec<_>>())
+    };
+    let attrs = [
+        ("edge_padding_low", edge(-1, 3)),
+        ("edge_padding_high", edge(-1, 3)),
+        ("interior_padding", edge(0, 2)),
+    ];
     g.push(PadOp::DEF, &[value, padding], &attrs, Vec::new(), None)
 }
 
@@ -286,11 +308,13 @@ fn combining(g: &mut Generator, dtype: DType) -> Option<RegionId> {
 
 fn region_of(g: &mut Generator, def: &'static OpDef, dtype: DType) -> Option<RegionId> {
     let scalar = shaped(Vec::new(), dtype);
-    g.region(&[scalar.clone(), scalar], |g, block, values| Some(vec![g.inner(block, def, values, &[], None)?]))
+    g.region(&[scalar.clone(), scalar], |g, block, values| {
+        Some(vec![g.inner(block, def, values, &[], None)?])
+    })
 }
 
-/// A region that combines two scalars, and the value that does not matter to it: how often others occur in a reduction is up to
-/// the implementation.
+/// A region that combines two scalars, and the value that does not matter to it: how often others
+/// occur in a reduction is up to the implementation.
 fn reducing(g: &mut Generator, dtype: DType) -> Option<(RegionId, Value)> {
     let def = combiner(g, dtype);
     let body = region_of(g, def, dtype)?;
@@ -306,7 +330,9 @@ fn reducing(g: &mut Generator, dtype: DType) -> Option<(RegionId, Value)> {
         "multiply" => Tensor::scalar(1.0),
         // All bits, of which a boolean has one.
         "and" if dtype == DType::I1 => Tensor::scalar(1.0),
-        "and" => return Some((body, g.constant(&math::convert(Tensor::scalar(-1i64), dtype).ok()?)?)),
+        "and" => {
+            return Some((body, g.constant(&math::convert(Tensor::scalar(-1i64), dtype).ok()?)?));
+        }
         _ => Tensor::scalar(0.0),
     };
     // Conversion saturates at the ends of integer types.
@@ -316,9 +342,16 @@ fn reducing(g: &mut Generator, dtype: DType) -> Option<(RegionId, Value)> {
 
 /// A region that compares the first of pairs of scalars.
 fn comparing(g: &mut Generator, dtypes: &[DType], direction: u64) -> Option<RegionId> {
-    let pairs: Vec<Type> = dtypes.iter().flat_map(|&dtype| [dtype; 2]).map(|dtype| shaped(Vec::new(), dtype)).collect();
-    let attrs = [("comparison_direction", Attribute::enumeration(&COMPARISON_DIRECTION, direction))];
-    g.region(&pairs, |g, block, values| Some(vec![g.inner(block, CompareOp::DEF, &values[..2], &attrs, None)?]))
+    let pairs: Vec<Type> = dtypes
+        .iter()
+        .flat_map(|&dtype| [dtype; 2])
+        .map(|dtype| shaped(Vec::new(), dtype))
+        .collect();
+    let attrs =
+        [("comparison_direction", Attribute::enumeration(&COMPARISON_DIRECTION, direction))];
+    g.region(&pairs, |g, block, values| {
+        Some(vec![g.inner(block, CompareOp::DEF, &values[..2], &attrs, None)?])
+    })
 }
 
 fn reduce(g: &mut Generator) -> Option<()> {
@@ -337,8 +370,9 @@ fn reduce_window(g: &mut Generator) -> Option<()> {
     let (value, shape, dtype) = any(g, 1)?;
     let rank = shape.len();
     let (body, init) = reducing(g, dtype)?;
-    let mut list =
-        |low, high| -> Attribute { i64s((0..rank).map(|_| g.random.between(low, high)).collect::<Vec<_>>()) };
+    let mut list = |low, high| -> Attribute {
+        i64s((0..rank).map(|_| g.random.between(low, high)).collect::<Vec<_>>())
+    };
     let attrs = [
         ("window_dimensions", list(1, 3)),
         ("window_strides", list(1, 2)),
@@ -400,24 +434,29 @@ fn dot_general(g: &mut Generator) -> Option<()> {
     let order = g.random.permutation(sizes.len());
     let place = |i: usize| order.iter().position(|&o| o == i).unwrap_or(i);
     let rhs_batch: Vec<usize> = (0..batch.len()).map(place).collect();
-    let rhs_contracted: Vec<usize> = (batch.len()..batch.len() + contracted.len()).map(place).collect();
+    let rhs_contracted: Vec<usize> =
+        (batch.len()..batch.len() + contracted.len()).map(place).collect();
     let rhs = g.value(&shaped(order.iter().map(|&i| sizes[i]).collect(), dtype));
     let lists = [&batch, &rhs_batch, &contracted, &rhs_contracted].map(|list| Some(usizes(list)));
-    let attrs = [("dot_dimension_numbers", Attribute::dialect(&DOT_DIMENSION_NUMBERS, lists.to_vec()))];
+    let attrs =
+        [("dot_dimension_numbers", Attribute::dialect(&DOT_DIMENSION_NUMBERS, lists.to_vec()))];
     let mut result: Vec<i64> = batch.iter().chain(&of(2)).map(|&d| shape[d]).collect();
-    result.extend(order.iter().filter(|&&i| i >= batch.len() + contracted.len()).map(|&i| sizes[i]));
+    result
+        .extend(order.iter().filter(|&&i| i >= batch.len() + contracted.len()).map(|&i| sizes[i]));
     g.push(DotGeneralOp::DEF, &[lhs, rhs], &attrs, Vec::new(), Some(vec![shaped(result, dtype)]))
 }
 
 fn convolution(g: &mut Generator) -> Option<()> {
     let dtype = g.dtype(|dtype| dtype != DType::I1)?;
     let spatial = g.random.between(1, 2) as usize;
-    let (groups, per_group, outputs) = (g.random.between(1, 2), g.random.between(1, 3), g.random.between(1, 2));
+    let (groups, per_group, outputs) =
+        (g.random.between(1, 2), g.random.between(1, 3), g.random.between(1, 2));
     let batch = g.random.between(1, 3);
     let rank = spatial + 2;
     let sizes: Vec<i64> = (0..spatial).map(|_| g.random.between(2, 5)).collect();
     let windows: Vec<i64> = (0..spatial).map(|_| g.random.between(1, 3)).collect();
-    // Dimensions stand anywhere: batch (or inputs of the kernel) first here, then features, then space.
+    // Dimensions stand anywhere: batch (or inputs of the kernel) first here, then features, then
+    // space.
     let mut arranged = |front: [i64; 2], rest: &[i64]| {
         let places = g.random.permutation(rank);
         let mut shape = vec![0; rank];
@@ -427,7 +466,8 @@ fn convolution(g: &mut Generator) -> Option<()> {
     let (lhs_shape, lhs_places) = arranged([batch, groups * per_group], &sizes);
     let (rhs_shape, rhs_places) = arranged([per_group, groups * outputs], &windows);
     let (_, result_places) = arranged([0, 0], &sizes);
-    let mut list = |low, high| -> Vec<i64> { (0..spatial).map(|_| g.random.between(low, high)).collect() };
+    let mut list =
+        |low, high| -> Vec<i64> { (0..spatial).map(|_| g.random.between(low, high)).collect() };
     let (strides, lhs_dilation, rhs_dilation) = (list(1, 2), list(1, 2), list(1, 2));
     let padding: Vec<i64> = (0..2 * spatial).map(|_| g.random.between(0, 2)).collect();
     let reversal: Vec<bool> = (0..spatial).map(|_| g.random.one_in(2)).collect();
@@ -437,7 +477,8 @@ fn convolution(g: &mut Generator) -> Option<()> {
     for d in 0..spatial {
         let dilated = (sizes[d] - 1) * lhs_dilation[d] + 1 + padding[2 * d] + padding[2 * d + 1];
         let window = (windows[d] - 1) * rhs_dilation[d] + 1;
-        result[result_places[2 + d]] = if dilated < window { 0 } else { (dilated - window) / strides[d] + 1 };
+        result[result_places[2 + d]] =
+            if dilated < window { 0 } else { (dilated - window) / strides[d] + 1 };
     }
     let number = |place: usize| Some(Attribute::i64(place as i64));
     let space = |places: &[usize]| Some(usizes(&places[2..]));
@@ -466,19 +507,27 @@ fn convolution(g: &mut Generator) -> Option<()> {
     g.push(ConvolutionOp::DEF, &[lhs, rhs], &attrs, Vec::new(), Some(vec![shaped(result, dtype)]))
 }
 
-/// Which dimensions of an operand slices collapse, and the others; the size of slices is 1 along the former.
+/// Which dimensions of an operand slices collapse, and the others; the size of slices is 1 along
+/// the former.
 fn slicing(g: &mut Generator, shape: &[i64]) -> (Vec<usize>, Vec<i64>) {
     let collapsed = some_dimensions(g, shape.len());
-    let size = |(d, &size): (usize, &i64)| if collapsed.contains(&d) { 1 } else { g.random.between(0, size) };
+    let size = |(d, &size): (usize, &i64)| {
+        if collapsed.contains(&d) { 1 } else { g.random.between(0, size) }
+    };
     let sizes = shape.iter().enumerate().map(size).collect();
     (collapsed, sizes)
 }
 
-/// Indices of a shape of their own, with the vectors along some dimension or, if there is one number only, along none.
+/// Indices of a shape of their own, with the vectors along some dimension or, if there is one
+/// number only, along none.
 fn index_vectors(g: &mut Generator, count: usize) -> Option<(Value, Vec<i64>, i64)> {
     let rank = g.random.below(3);
     let batch = g.shape(rank);
-    let along = if count == 1 && g.random.one_in(2) { batch.len() } else { g.random.below(batch.len() + 1) };
+    let along = if count == 1 && g.random.one_in(2) {
+        batch.len()
+    } else {
+        g.random.below(batch.len() + 1)
+    };
     let mut shape = batch.clone();
     if count != 1 || along != batch.len() || g.random.one_in(2) {
         shape.insert(along, count as i64);
@@ -506,8 +555,10 @@ fn gather(g: &mut Generator) -> Option<()> {
         Some(usizes(&map)),
         Some(Attribute::i64(index_vector_dim)),
     ];
-    let attrs =
-        [("dimension_numbers", Attribute::dialect(&GATHER_DIMENSION_NUMBERS, numbers)), ("slice_sizes", i64s(sizes))];
+    let attrs = [
+        ("dimension_numbers", Attribute::dialect(&GATHER_DIMENSION_NUMBERS, numbers)),
+        ("slice_sizes", i64s(sizes)),
+    ];
     g.push(GatherOp::DEF, &[operand, indices], &attrs, Vec::new(), None)
 }
 
@@ -517,7 +568,8 @@ fn scatter(g: &mut Generator) -> Option<()> {
     let count = g.random.between(1, shape.len() as i64) as usize;
     let map: Vec<usize> = g.random.permutation(shape.len()).into_iter().take(count).collect();
     let (indices, batch, index_vector_dim) = index_vectors(g, map.len())?;
-    let window: Vec<i64> = (0..shape.len()).filter(|d| !inserted.contains(d)).map(|d| sizes[d]).collect();
+    let window: Vec<i64> =
+        (0..shape.len()).filter(|d| !inserted.contains(d)).map(|d| sizes[d]).collect();
     let mut places = g.random.permutation(batch.len() + window.len());
     places.truncate(window.len());
     places.sort_unstable();
@@ -535,7 +587,8 @@ fn scatter(g: &mut Generator) -> Option<()> {
         Some(usizes(&map)),
         Some(Attribute::i64(index_vector_dim)),
     ];
-    let attrs = [("scatter_dimension_numbers", Attribute::dialect(&SCATTER_DIMENSION_NUMBERS, numbers))];
+    let attrs =
+        [("scatter_dimension_numbers", Attribute::dialect(&SCATTER_DIMENSION_NUMBERS, numbers))];
     let result = Some(vec![shaped(shape, dtype)]);
     g.push(ScatterOp::DEF, &[operand, indices, updates], &attrs, vec![body], result)
 }
@@ -544,8 +597,9 @@ fn fft(g: &mut Generator) -> Option<()> {
     let kind = g.random.below(3) as u64;
     let value = g.any(|ty| {
         let dtype = ty.element_type().dtype();
-        let fits =
-            dtype.is_some_and(|d| if kind == 2 { [DType::F32, DType::F64].contains(&d) } else { d.is_complex() });
+        let fits = dtype.is_some_and(|d| {
+            if kind == 2 { [DType::F32, DType::F64].contains(&d) } else { d.is_complex() }
+        });
         fits && ty.shape().is_some_and(|s| !s.is_empty() && !s.contains(&0))
     })?;
     let (shape, _) = g.of(value);
@@ -595,7 +649,8 @@ fn case(g: &mut Generator) -> Option<()> {
     let (value, _, _) = any(g, 0)?;
     let ty = g.module.ty(value).clone();
     let index = g.value(&shaped(Vec::new(), DType::I32));
-    let branches = (0..g.random.between(1, 4)).map(|_| branch(g, &ty)).collect::<Option<Vec<_>>>()?;
+    let branches =
+        (0..g.random.between(1, 4)).map(|_| branch(g, &ty)).collect::<Option<Vec<_>>>()?;
     g.push(CaseOp::DEF, &[index], &[], branches, Some(vec![ty]))
 }
 
@@ -605,7 +660,13 @@ fn map(g: &mut Generator) -> Option<()> {
     let other = g.value(&ty);
     let body = combining(g, dtype)?;
     let dimensions: Vec<usize> = (0..shape.len()).collect();
-    g.push(MapOp::DEF, &[value, other], &[("dimensions", usizes(&dimensions))], vec![body], Some(vec![ty]))
+    g.push(
+        MapOp::DEF,
+        &[value, other],
+        &[("dimensions", usizes(&dimensions))],
+        vec![body],
+        Some(vec![ty]),
+    )
 }
 
 /// A loop that runs a few times.
@@ -614,7 +675,8 @@ fn while_loop(g: &mut Generator) -> Option<()> {
     let ty = g.module.ty(value).clone();
     let counter = shaped(Vec::new(), DType::I32);
     let limit = Tensor::scalar(g.random.between(0, 5) as i32);
-    let [zero, one, limit] = [Tensor::scalar(0i32), Tensor::scalar(1i32), limit].map(|tensor| g.constant(&tensor));
+    let [zero, one, limit] =
+        [Tensor::scalar(0i32), Tensor::scalar(1i32), limit].map(|tensor| g.constant(&tensor));
     let (zero, one, limit) = (zero?, one?, limit?);
     let types = [counter, ty.clone()];
     let less = [("comparison_direction", Attribute::enumeration(&COMPARISON_DIRECTION, 5))];

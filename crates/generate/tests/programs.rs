@@ -1,4 +1,5 @@
-//! Random programs are valid, survive printing and reading, and run to results of the types that they declare.
+//! Random programs are valid, survive printing and reading, and run to results of the types that
+//! they declare.
 
 use generate::{Options, generate, runtime_values};
 use stablo::{ParseOptions, RuntimeValue};
@@ -33,7 +34,13 @@ fn check(options: &Options) {
 #[test]
 fn programs_are_valid_and_run() {
     for seed in 0..400 {
-        check(&Options { seed, ops: 12, extremes: seed % 2 == 1, constants: seed % 3 == 0, ..Options::default() });
+        check(&Options {
+            seed,
+            ops: 12,
+            extremes: seed % 2 == 1,
+            constants: seed % 3 == 0,
+            ..Options::default()
+        });
     }
 }
 

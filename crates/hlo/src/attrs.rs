@@ -125,7 +125,10 @@ pub static OUTPUT_OPERAND_ALIAS: AttrDef = AttrDef {
 pub static CHANNEL_HANDLE: AttrDef = AttrDef {
     mnemonic: "channel_handle",
     doc: "Names a channel between processes: its number and its kind.",
-    params: &[ParamDef::required("handle", ParamKind::I64), ParamDef::required("type", ParamKind::I64)],
+    params: &[
+        ParamDef::required("handle", ParamKind::I64),
+        ParamDef::required("type", ParamKind::I64),
+    ],
     ..EMPTY
 };
 
@@ -178,14 +181,20 @@ pub static RESULT_ACCURACY: AttrDef = AttrDef {
 pub fn default_result_accuracy() -> Attribute {
     let mode = Attribute::enumeration(&RESULT_ACCURACY_MODE, 0);
     let zero = Some(Attribute::f64(0.0));
-    Attribute::dialect(&RESULT_ACCURACY, vec![zero.clone(), zero, Some(Attribute::i64(0)), Some(mode)])
+    Attribute::dialect(
+        &RESULT_ACCURACY,
+        vec![zero.clone(), zero, Some(Attribute::i64(0)), Some(mode)],
+    )
 }
 
 /// `#stablehlo.sub_axis_info<(pre_size)size>`
 pub static SUB_AXIS_INFO: AttrDef = AttrDef {
     mnemonic: "sub_axis_info",
     doc: "Which part of a mesh axis: the size of the parts before it and its own.",
-    params: &[ParamDef::required("pre_size", ParamKind::I64), ParamDef::required("size", ParamKind::I64)],
+    params: &[
+        ParamDef::required("pre_size", ParamKind::I64),
+        ParamDef::required("size", ParamKind::I64),
+    ],
     assembly: ParamAssembly::Custom { parse: parse_sub_axis_info, print: print_sub_axis_info },
     ..EMPTY
 };
@@ -205,12 +214,17 @@ pub static AXIS_REF: AttrDef = AttrDef {
 pub static MESH_AXIS: AttrDef = AttrDef {
     mnemonic: "mesh_axis",
     doc: "One axis of a mesh of devices: its name and size.",
-    params: &[ParamDef::required("name", ParamKind::String), ParamDef::required("size", ParamKind::I64)],
+    params: &[
+        ParamDef::required("name", ParamKind::String),
+        ParamDef::required("size", ParamKind::I64),
+    ],
     ..EMPTY
 };
 
-static MESH_PARAMS: [ParamDef; 2] =
-    [ParamDef::required("axes", ParamKind::Defs(&MESH_AXIS)), ParamDef::optional("device_ids", ParamKind::Attribute)];
+static MESH_PARAMS: [ParamDef; 2] = [
+    ParamDef::required("axes", ParamKind::Defs(&MESH_AXIS)),
+    ParamDef::optional("device_ids", ParamKind::Attribute),
+];
 
 /// `#stablehlo.mesh<axes=[…], device_ids=…>`
 pub static MESH: AttrDef = AttrDef {
@@ -225,12 +239,16 @@ pub static MESH: AttrDef = AttrDef {
 pub static REPLICA_GROUP_MESH_AXES: AttrDef = AttrDef {
     mnemonic: "replica_group_mesh_axes",
     doc: "Replica groups of a collective, given as axes of a mesh instead of lists of devices.",
-    params: &[ParamDef::required("mesh", ParamKind::Attribute), ParamDef::required("axes", ParamKind::Attribute)],
+    params: &[
+        ParamDef::required("mesh", ParamKind::Attribute),
+        ParamDef::required("axes", ParamKind::Attribute),
+    ],
     verify: Some(verify_mesh_axes),
     ..EMPTY
 };
 
-/// Algorithms that some hardware runs: types of lhs, rhs and sums, and the number of primitive operations.
+/// Algorithms that some hardware runs: types of lhs, rhs and sums, and the number of primitive
+/// operations.
 const DOT_ALGORITHMS: [([FloatKind; 3], i64); 11] = {
     use FloatKind::{BF16, F16, F32, F64, TF32};
     [
@@ -248,7 +266,8 @@ const DOT_ALGORITHMS: [([FloatKind; 3], i64); 11] = {
     ]
 };
 
-/// `dot_general_c22` to `dot_general_c24`, and that the algorithm is known (`dot_general_i8` and following).
+/// `dot_general_c22` to `dot_general_c24`, and that the algorithm is known (`dot_general_i8` and
+/// following).
 fn verify_dot_algorithm(params: &[Option<Attribute>]) -> Result<(), String> {
     let [components @ .., operations] = [3, 4, 5].map(|i| int(params, i));
     for (name, n) in ["lhs_component_count", "rhs_component_count", "num_primitive_operations"]
@@ -267,10 +286,16 @@ fn verify_dot_algorithm(params: &[Option<Attribute>]) -> Result<(), String> {
     let is_f8 = |kind: FloatKind| kind.width() == 8 && kind != FloatKind::F8E8M0FNU;
     let known = match [kind(0), kind(1), kind(2)] {
         [Some(lhs), Some(rhs), Some(FloatKind::F32)] if is_f8(lhs) && is_f8(rhs) => operations == 1,
-        [Some(lhs), Some(rhs), Some(sum)] => !imprecise && DOT_ALGORITHMS.contains(&([lhs, rhs, sum], operations)),
+        [Some(lhs), Some(rhs), Some(sum)] => {
+            !imprecise && DOT_ALGORITHMS.contains(&([lhs, rhs, sum], operations))
+        }
         _ => false,
     };
-    if known && components == [1, 1] { Ok(()) } else { Err("no hardware is known to run this dot algorithm".into()) }
+    if known && components == [1, 1] {
+        Ok(())
+    } else {
+        Err("no hardware is known to run this dot algorithm".into())
+    }
 }
 
 /// Tolerances are not negative, and zero where the mode has none.
@@ -281,7 +306,9 @@ fn verify_result_accuracy(params: &[Option<Attribute>]) -> Result<(), String> {
     };
     let (atol, rtol, ulps) = (float(0), float(1), int(params, 2));
     if atol < 0.0 || rtol < 0.0 || ulps < 0 {
-        return Err(format!("tolerances must not be negative; found atol {atol}, rtol {rtol}, ulps {ulps}"));
+        return Err(format!(
+            "tolerances must not be negative; found atol {atol}, rtol {rtol}, ulps {ulps}"
+        ));
     }
     let mode = params[3].as_ref().and_then(|m| m.as_enum(&RESULT_ACCURACY_MODE)).unwrap_or(0);
     if mode != RESULT_ACCURACY_TOLERANCE && (atol, rtol, ulps) != (0.0, 0.0, 0) {
@@ -296,12 +323,19 @@ fn verify_mesh_axes(params: &[Option<Attribute>]) -> Result<(), String> {
     let Some(axes) = axes.as_array() else { return Err("axes must be an array".into()) };
     let Some(mesh) = mesh.as_dialect(&MESH) else {
         let named = mesh.as_flat_symbol().is_some();
-        return if named { Ok(()) } else { Err("mesh must be a symbol or a #stablehlo.mesh".into()) };
+        return if named {
+            Ok(())
+        } else {
+            Err("mesh must be a symbol or a #stablehlo.mesh".into())
+        };
     };
     let names = mesh[0].as_ref().and_then(Attribute::as_array).unwrap_or(&[]);
-    let name = |attr: &Attribute, def| attr.as_dialect(def)?[0].as_ref()?.as_str().map(str::to_string);
+    let name =
+        |attr: &Attribute, def| attr.as_dialect(def)?[0].as_ref()?.as_str().map(str::to_string);
     for axis in axes {
-        let Some(axis) = name(axis, &AXIS_REF) else { return Err("axes must hold #stablehlo.axis_ref".into()) };
+        let Some(axis) = name(axis, &AXIS_REF) else {
+            return Err("axes must hold #stablehlo.axis_ref".into());
+        };
         if !names.iter().any(|n| name(n, &MESH_AXIS).as_deref() == Some(&axis)) {
             return Err(format!("the mesh has no axis `{axis}`"));
         }
@@ -317,12 +351,17 @@ fn parse_dims(parser: &mut Parser<'_>, def: &'static AttrDef) -> Parsed<Vec<Opti
         ParamKind::I64 => Attribute::i64(0),
         _ => Attribute::i64_array([]),
     };
-    Ok(params.into_iter().zip(def.params).map(|(value, param)| value.or_else(|| Some(absent(param.kind)))).collect())
+    Ok(params
+        .into_iter()
+        .zip(def.params)
+        .map(|(value, param)| value.or_else(|| Some(absent(param.kind))))
+        .collect())
 }
 
 fn print_dims(printer: &mut Printer<'_>, def: &'static AttrDef, values: &[Option<Attribute>]) {
-    let says_something =
-        |v: &Attribute| v.as_i64().is_some_and(|n| n != 0) || v.as_int_array().is_some_and(|l| !l.is_empty());
+    let says_something = |v: &Attribute| {
+        v.as_i64().is_some_and(|n| n != 0) || v.as_int_array().is_some_and(|l| !l.is_empty())
+    };
     let shown: Vec<_> = values.iter().map(|v| v.clone().filter(says_something)).collect();
     printer.write("<");
     printer.struct_params(def.params, &shown);
@@ -332,7 +371,8 @@ fn print_dims(printer: &mut Printer<'_>, def: &'static AttrDef, values: &[Option
 /// Reads `<atol = 1.0e-5, rtol = 0.0, ulps = 2, mode = …>`, where all but the mode are optional.
 fn parse_result_accuracy(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
     parser.expect("<")?;
-    let (mut atol, mut rtol, mut ulps) = (Attribute::f64(0.0), Attribute::f64(0.0), Attribute::i64(0));
+    let (mut atol, mut rtol, mut ulps) =
+        (Attribute::f64(0.0), Attribute::f64(0.0), Attribute::i64(0));
     for (name, tolerance) in [("atol", &mut atol), ("rtol", &mut rtol)] {
         if parser.eat(name) {
             parser.expect("=")?;
@@ -395,7 +435,8 @@ fn parse_mesh(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
 
 /// Writes a mesh as other attributes of named parameters, but without spaces around `=`.
 fn print_mesh(printer: &mut Printer<'_>, values: &[Option<Attribute>]) {
-    let present = MESH_PARAMS.iter().zip(values).filter_map(|(param, value)| Some((param, value.as_ref()?)));
+    let present =
+        MESH_PARAMS.iter().zip(values).filter_map(|(param, value)| Some((param, value.as_ref()?)));
     printer.write("<");
     printer.separated(", ", present, |p, (param, value)| {
         p.write(param.name);
@@ -426,18 +467,31 @@ fn parse_bounds(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
 
 fn print_bounds(printer: &mut Printer<'_>, values: &[Option<Attribute>]) {
     printer.write("<");
-    printer.separated(", ", dims(values, 0), |p, &bound| if bound == DYNAMIC { p.write("?") } else { p.number(bound) });
+    printer.separated(", ", dims(values, 0), |p, &bound| {
+        if bound == DYNAMIC { p.write("?") } else { p.number(bound) }
+    });
     printer.write(">");
 }
 
 /// There is one bound a dimension, and none for a static one.
-fn verify_bounds(params: &[Option<Attribute>], shape: &[i64], _element: &Type) -> Result<(), String> {
+fn verify_bounds(
+    params: &[Option<Attribute>],
+    shape: &[i64],
+    _element: &Type,
+) -> Result<(), String> {
     let bounds = dims(params, 0);
     if bounds.len() != shape.len() {
-        return Err(format!("there must be one bound a dimension: {} bounds for rank {}", bounds.len(), shape.len()));
+        return Err(format!(
+            "there must be one bound a dimension: {} bounds for rank {}",
+            bounds.len(),
+            shape.len()
+        ));
     }
     match shape.iter().zip(bounds).position(|(&size, &bound)| size != DYNAMIC && bound != DYNAMIC) {
-        Some(i) => Err(format!("dimension {i} is static ({}), so it cannot have the bound {}", shape[i], bounds[i])),
+        Some(i) => Err(format!(
+            "dimension {i} is static ({}), so it cannot have the bound {}",
+            shape[i], bounds[i]
+        )),
         None => Ok(()),
     }
 }

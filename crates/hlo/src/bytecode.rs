@@ -6,7 +6,8 @@ use crate::attrs::*;
 use crate::enums::*;
 use crate::types::{FUTURE, TOKEN};
 use mlir::bytecode::Field::{
-    Attribute, Attributes, Bool, F64, FlaggedAttribute, SignedVarInt, SignedVarInts, String, Type, Types, VarInt,
+    Attribute, Attributes, Bool, F64, FlaggedAttribute, SignedVarInt, SignedVarInts, String, Type,
+    Types, VarInt,
 };
 use mlir::bytecode::{AttrEncoding, AttrTarget, DialectBytecode, Field, TypeEncoding, always};
 use mlir::ods::{AttrDef, EnumDef};
@@ -45,11 +46,23 @@ pub static BYTECODE: DialectBytecode = DialectBytecode {
         attribute(11, &SCATTER_DIMENSION_NUMBERS, INDEX_VECTOR_DIMENSIONS),
         enumeration(12, &TRANSPOSE),
         attribute(13, &TYPE_EXTENSIONS, &[(0, SignedVarInts)]),
-        attribute(14, &OUTPUT_OPERAND_ALIAS, &[(0, SignedVarInts), (1, SignedVarInt), (2, SignedVarInts)]),
+        attribute(
+            14,
+            &OUTPUT_OPERAND_ALIAS,
+            &[(0, SignedVarInts), (1, SignedVarInt), (2, SignedVarInts)],
+        ),
         attribute(
             15,
             &DOT_ALGORITHM,
-            &[(0, Type), (1, Type), (2, Type), (3, SignedVarInt), (4, SignedVarInt), (5, SignedVarInt), (6, Bool)],
+            &[
+                (0, Type),
+                (1, Type),
+                (2, Type),
+                (3, SignedVarInt),
+                (4, SignedVarInt),
+                (5, SignedVarInt),
+                (6, Bool),
+            ],
         ),
         enumeration(16, &RESULT_ACCURACY_MODE),
         attribute(17, &RESULT_ACCURACY, &[(0, F64), (1, F64), (2, SignedVarInt), (3, Attribute)]),
@@ -66,7 +79,8 @@ pub static BYTECODE: DialectBytecode = DialectBytecode {
     custom: None,
 };
 
-/// The fields of the dimension numbers of `gather` and `scatter`: five lists of dimensions and the index vector dimension.
+/// The fields of the dimension numbers of `gather` and `scatter`: five lists of dimensions and the
+/// index vector dimension.
 const INDEX_VECTOR_DIMENSIONS: &[(usize, Field)] = &[
     (0, SignedVarInts),
     (1, SignedVarInts),
@@ -76,7 +90,11 @@ const INDEX_VECTOR_DIMENSIONS: &[(usize, Field)] = &[
     (5, SignedVarInt),
 ];
 
-const fn attribute(code: u64, def: &'static AttrDef, fields: &'static [(usize, Field)]) -> AttrEncoding {
+const fn attribute(
+    code: u64,
+    def: &'static AttrDef,
+    fields: &'static [(usize, Field)],
+) -> AttrEncoding {
     AttrEncoding { code, target: AttrTarget::Def(def), when: always, fields }
 }
 

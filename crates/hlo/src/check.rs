@@ -1,4 +1,5 @@
-//! Checks that several ops share. Each gives a diagnostic under the constraint of the specification that it enforces.
+//! Checks that several ops share. Each gives a diagnostic under the constraint of the specification
+//! that it enforces.
 
 use crate::attrs;
 use crate::compat;
@@ -11,7 +12,12 @@ use std::fmt::Write as _;
 pub type Verdict = Result<(), Diagnostic>;
 
 /// Fails unless `holds`.
-pub fn require(op: OpRef<'_>, label: &'static str, holds: bool, message: impl FnOnce() -> String) -> Verdict {
+pub fn require(
+    op: OpRef<'_>,
+    label: &'static str,
+    holds: bool,
+    message: impl FnOnce() -> String,
+) -> Verdict {
     if holds { Ok(()) } else { Err(op.error(label, message())) }
 }
 
@@ -38,7 +44,12 @@ fn all_types<'m>(op: OpRef<'m>) -> impl Iterator<Item = &'m Type> {
     op.operand_types().chain(op.result_types())
 }
 
-fn all_agree(op: OpRef<'_>, label: &'static str, what: &str, agree: fn(&Type, &Type) -> bool) -> Verdict {
+fn all_agree(
+    op: OpRef<'_>,
+    label: &'static str,
+    what: &str,
+    agree: fn(&Type, &Type) -> bool,
+) -> Verdict {
     let Some(first) = all_types(op).next() else { return Ok(()) };
     require(op, label, all_types(op).all(|t| t == first || agree(first, t)), || {
         format!("all operands and results must have {what}; found {}", listing(op))
@@ -60,7 +71,8 @@ pub fn same_elements(op: OpRef<'_>, label: &'static str) -> Verdict {
     all_agree(op, label, "compatible element types", compat::elements)
 }
 
-/// All operands and results have compatible shapes and element types, or the op breaks its `infer_label`.
+/// All operands and results have compatible shapes and element types, or the op breaks its
+/// `infer_label`.
 pub fn elementwise(op: OpRef<'_>, out: &mut Diagnostics) {
     let label = op.def().map_or("", |def| def.infer_label);
     out.extend(same_shapes(op, label).and_then(|()| same_elements(op, label)).err());
@@ -92,11 +104,20 @@ pub fn rank(ty: &Type) -> usize {
 }
 
 /// Each value is a dimension of a tensor of that rank.
-pub fn in_range(op: OpRef<'_>, label: &'static str, name: &str, values: &[i64], rank: usize) -> Verdict {
+pub fn in_range(
+    op: OpRef<'_>,
+    label: &'static str,
+    name: &str,
+    values: &[i64],
+    rank: usize,
+) -> Verdict {
     let outside = values.iter().find(|&&v| usize::try_from(v).map_or(true, |v| v >= rank));
     match outside {
         None => Ok(()),
-        Some(v) => Err(op.error(label, format!("{name} contains {v}, but must be in the range [0, {rank})"))),
+        Some(v) => {
+            Err(op
+                .error(label, format!("{name} contains {v}, but must be in the range [0, {rank})")))
+        }
     }
 }
 
@@ -106,14 +127,21 @@ pub fn distinct(op: OpRef<'_>, label: &'static str, name: &str, values: &[i64]) 
     sorted.sort_unstable();
     match sorted.windows(2).find(|w| w[0] == w[1]) {
         None => Ok(()),
-        Some(w) => {
-            Err(op.error(label, format!("{name} must not repeat values, but {} occurs twice in {values:?}", w[0])))
-        }
+        Some(w) => Err(op.error(
+            label,
+            format!("{name} must not repeat values, but {} occurs twice in {values:?}", w[0]),
+        )),
     }
 }
 
 /// No value of two lists together occurs twice.
-pub fn distinct_together(op: OpRef<'_>, label: &'static str, name: &str, a: &[i64], b: &[i64]) -> Verdict {
+pub fn distinct_together(
+    op: OpRef<'_>,
+    label: &'static str,
+    name: &str,
+    a: &[i64],
+    b: &[i64],
+) -> Verdict {
     distinct(op, label, name, &[a, b].concat())
 }
 
@@ -123,12 +151,27 @@ pub fn sorted(op: OpRef<'_>, label: &'static str, name: &str, values: &[i64]) ->
 }
 
 /// A list has as many entries as `of` requires.
-pub fn count(op: OpRef<'_>, label: &'static str, name: &str, found: usize, required: usize, of: &str) -> Verdict {
-    require(op, label, found == required, || format!("{name} has {found} entries, but {of} requires {required}"))
+pub fn count(
+    op: OpRef<'_>,
+    label: &'static str,
+    name: &str,
+    found: usize,
+    required: usize,
+    of: &str,
+) -> Verdict {
+    require(op, label, found == required, || {
+        format!("{name} has {found} entries, but {of} requires {required}")
+    })
 }
 
 /// All values are at least `least`.
-pub fn at_least(op: OpRef<'_>, label: &'static str, name: &str, values: &[i64], least: i64) -> Verdict {
+pub fn at_least(
+    op: OpRef<'_>,
+    label: &'static str,
+    name: &str,
+    values: &[i64],
+    least: i64,
+) -> Verdict {
     match values.iter().find(|&&v| v < least) {
         None => Ok(()),
         Some(v) => Err(op.error(label, format!("{name} must be at least {least}; found {v}"))),
@@ -136,17 +179,39 @@ pub fn at_least(op: OpRef<'_>, label: &'static str, name: &str, values: &[i64], 
 }
 
 /// A value has a type that fits `required`.
-pub fn has_type(op: OpRef<'_>, label: &'static str, name: &str, found: &Type, required: &Type) -> Verdict {
-    require(op, label, compat::types(found, required), || format!("{name} must have type {required}; found {found}"))
+pub fn has_type(
+    op: OpRef<'_>,
+    label: &'static str,
+    name: &str,
+    found: &Type,
+    required: &Type,
+) -> Verdict {
+    require(op, label, compat::types(found, required), || {
+        format!("{name} must have type {required}; found {found}")
+    })
 }
 
 /// A value has exactly the type `required`.
-pub fn has_exact_type(op: OpRef<'_>, label: &'static str, name: &str, found: &Type, required: &Type) -> Verdict {
-    require(op, label, found == required, || format!("{name} must have type {required}; found {found}"))
+pub fn has_exact_type(
+    op: OpRef<'_>,
+    label: &'static str,
+    name: &str,
+    found: &Type,
+    required: &Type,
+) -> Verdict {
+    require(op, label, found == required, || {
+        format!("{name} must have type {required}; found {found}")
+    })
 }
 
 /// A value has a shape that fits `required`.
-pub fn has_shape(op: OpRef<'_>, label: &'static str, name: &str, found: &[i64], required: &[i64]) -> Verdict {
+pub fn has_shape(
+    op: OpRef<'_>,
+    label: &'static str,
+    name: &str,
+    found: &[i64],
+    required: &[i64],
+) -> Verdict {
     require(op, label, compat::shapes(found, required), || {
         format!("{name} must have shape {}; found {}", show(required), show(found))
     })
@@ -160,7 +225,8 @@ pub fn list<'t>(types: impl Iterator<Item = &'t Type>) -> String {
 
 /// A shape as messages write it: `[2, ?]`.
 pub fn show(shape: &[i64]) -> String {
-    let sizes: Vec<_> = shape.iter().map(|&d| if d == DYNAMIC { "?".to_string() } else { d.to_string() }).collect();
+    let sizes: Vec<_> =
+        shape.iter().map(|&d| if d == DYNAMIC { "?".to_string() } else { d.to_string() }).collect();
     format!("[{}]", sizes.join(", "))
 }
 
@@ -169,7 +235,8 @@ pub fn num_elements(shape: &[i64]) -> Option<i64> {
     shape.iter().try_fold(1i64, |n, &d| if d == DYNAMIC { None } else { n.checked_mul(d) })
 }
 
-/// Types of the values that the entry block of a region takes and of those that its terminator gives.
+/// Types of the values that the entry block of a region takes and of those that its terminator
+/// gives.
 pub fn signature(op: OpRef<'_>, region: RegionId) -> (Vec<&Type>, Vec<&Type>) {
     let module = op.module();
     let Some(block) = module.entry(region) else { return (Vec::new(), Vec::new()) };
@@ -179,14 +246,21 @@ pub fn signature(op: OpRef<'_>, region: RegionId) -> (Vec<&Type>, Vec<&Type>) {
 }
 
 /// Element types that a reducing region gives, or those of the inputs where it gives no tensors.
-pub fn accumulators<'m>(op: OpRef<'m>, region: RegionId, inputs: impl Iterator<Item = &'m Type>) -> Vec<Type> {
+pub fn accumulators<'m>(
+    op: OpRef<'m>,
+    region: RegionId,
+    inputs: impl Iterator<Item = &'m Type>,
+) -> Vec<Type> {
     let (_, results) = signature(op, region);
-    let of = |(i, input): (usize, &Type)| results.get(i).copied().unwrap_or(input).element_type().clone();
+    let of = |(i, input): (usize, &Type)| {
+        results.get(i).copied().unwrap_or(input).element_type().clone()
+    };
     inputs.enumerate().map(of).collect()
 }
 
-/// A region reduces values of the element types of `inputs`: it takes two values of each accumulator type and gives one. They
-/// have the shapes of `inits`, and none where those are not given.
+/// A region reduces values of the element types of `inputs`: it takes two values of each
+/// accumulator type and gives one. They have the shapes of `inits`, and none where those are not
+/// given.
 pub fn reducer<'m>(
     op: OpRef<'m>,
     label: &'static str,
@@ -212,7 +286,9 @@ pub fn reducer<'m>(
         let fits = |t: &Type| t.as_tensor().is_some_and(|t| compat::shapes(&t.shape, required));
         require(op, label, fits(lhs) && fits(rhs) && fits(result), || {
             let required = show(required);
-            format!("{name} must take and return tensors of shape {required}; found {lhs}, {rhs} and {result}")
+            format!(
+                "{name} must take and return tensors of shape {required}; found {lhs}, {rhs} and {result}"
+            )
         })?;
         // As upstream, floats of any width may accumulate in each other.
         let floats = rhs.element_type().is_float() && result.element_type().is_float();
@@ -224,14 +300,21 @@ pub fn reducer<'m>(
         })?;
         let (from, to) = (input.element_type(), result.element_type());
         require(op, label, compat::promotable(from, to), || {
-            format!("{name} accumulates in {to}, to which the element type {from} of input #{i} cannot be promoted")
+            format!(
+                "{name} accumulates in {to}, to which the element type {from} of input #{i} cannot be promoted"
+            )
         })?;
     }
     Ok(())
 }
 
 /// The dimensions of the values that a reducer takes are among those of `allowed`, in order.
-pub fn reducer_dims(op: OpRef<'_>, label: &'static str, region: RegionId, allowed: &[i64]) -> Verdict {
+pub fn reducer_dims(
+    op: OpRef<'_>,
+    label: &'static str,
+    region: RegionId,
+    allowed: &[i64],
+) -> Verdict {
     for argument in signature(op, region).0 {
         let mut left = allowed.iter();
         let fits = shape(argument).iter().all(|&size| left.any(|&other| compat::dims(size, other)));
@@ -242,8 +325,8 @@ pub fn reducer_dims(op: OpRef<'_>, label: &'static str, region: RegionId, allowe
     Ok(())
 }
 
-/// A list of groups of processes: a matrix in which each process stands once. -1 fills up groups that are smaller than
-/// others, where that is allowed. Labels: uniqueness, then range.
+/// A list of groups of processes: a matrix in which each process stands once. -1 fills up groups
+/// that are smaller than others, where that is allowed. Labels: uniqueness, then range.
 pub fn replica_groups(
     op: OpRef<'_>,
     labels: [&'static str; 2],
@@ -255,18 +338,23 @@ pub fn replica_groups(
     let &[rows, columns] = shape(&ty) else {
         return Err(op.error(labels[0], format!("replica_groups must be a matrix; found {ty}")));
     };
-    let Some(ids) = groups.as_dense().and_then(|d| d.int_values()) else { return Ok(Some([rows, columns])) };
+    let Some(ids) = groups.as_dense().and_then(|d| d.int_values()) else {
+        return Ok(Some([rows, columns]));
+    };
     let present: Vec<i64> = ids.iter().copied().filter(|&id| same_size || id != -1).collect();
     distinct(op, labels[0], "replica_groups", &present)?;
     in_range(op, labels[1], "replica_groups", &present, present.len())?;
     Ok(Some([rows, columns]))
 }
 
-/// A list of groups of processes, not necessarily of all: a matrix in which no process stands twice. Labels: uniqueness, range.
+/// A list of groups of processes, not necessarily of all: a matrix in which no process stands
+/// twice. Labels: uniqueness, range.
 pub fn group_ids(op: OpRef<'_>, labels: [&'static str; 2], groups: Option<&Attribute>) -> Verdict {
     let Some(groups) = groups.filter(|g| g.is_elements()) else { return Ok(()) };
     let ty = groups.ty();
-    require(op, labels[0], rank(&ty) == 2, || format!("replica_groups must be a matrix; found {ty}"))?;
+    require(op, labels[0], rank(&ty) == 2, || {
+        format!("replica_groups must be a matrix; found {ty}")
+    })?;
     let ids = groups.as_dense().and_then(|d| d.int_values()).unwrap_or_default();
     distinct(op, labels[0], "replica_groups", &ids)?;
     at_least(op, labels[1], "replica_groups", &ids, 0)
@@ -274,16 +362,21 @@ pub fn group_ids(op: OpRef<'_>, labels: [&'static str; 2], groups: Option<&Attri
 
 /// A mesh that replica groups name is defined. For the hook `verify_symbols` of an op.
 pub fn mesh_symbol(op: OpRef<'_>, out: &mut Diagnostics) {
-    let axes = op.attr("replica_groups").and_then(|g| g.as_dialect(&attrs::REPLICA_GROUP_MESH_AXES));
+    let axes =
+        op.attr("replica_groups").and_then(|g| g.as_dialect(&attrs::REPLICA_GROUP_MESH_AXES));
     let mesh = axes.and_then(|params| params[0].as_ref()?.as_flat_symbol());
     if let Some(mesh) = mesh.filter(|name| nearest_symbol(op, name).is_none()) {
         out.push(op.error("replica_groups", format!("the mesh `@{mesh}` is not defined")));
     }
 }
 
-/// Pairs of sources and targets: a matrix of two columns, each without repetitions and without negative ids.
-/// Labels: shape, sources, targets, range.
-pub fn source_target_pairs(op: OpRef<'_>, labels: [&'static str; 4], pairs: Option<&Attribute>) -> Verdict {
+/// Pairs of sources and targets: a matrix of two columns, each without repetitions and without
+/// negative ids. Labels: shape, sources, targets, range.
+pub fn source_target_pairs(
+    op: OpRef<'_>,
+    labels: [&'static str; 4],
+    pairs: Option<&Attribute>,
+) -> Verdict {
     let Some(pairs) = pairs else { return Ok(()) };
     let ty = pairs.ty();
     if num_elements(shape(&ty)) == Some(0) {
@@ -307,14 +400,18 @@ pub fn global_device_ids(op: OpRef<'_>, label: &'static str) -> Verdict {
     }
     let channel = op.attr("channel_handle").map_or(0, attrs::channel_id);
     require(op, label, channel > 0, || {
-        format!("use_global_device_ids requires a channel_handle whose handle is above 0; found {channel}")
+        format!(
+            "use_global_device_ids requires a channel_handle whose handle is above 0; found {channel}"
+        )
     })
 }
 
 /// There is one precision for each operand, or none at all.
 pub fn precision_config(op: OpRef<'_>, label: &'static str) -> Verdict {
     let found = op.attr("precision_config").and_then(Attribute::as_array).map_or(0, <[_]>::len);
-    require(op, label, found <= 2, || format!("precision_config must have 2 entries; found {found}"))
+    require(op, label, found <= 2, || {
+        format!("precision_config must have 2 entries; found {found}")
+    })
 }
 
 /// The value of a constant operand, where it is the result of an op that is a constant.
@@ -378,7 +475,11 @@ pub fn returns_pred(op: OpRef<'_>, label: &'static str, name: &str, results: &[&
 }
 
 /// Results are a token after tensors. Labels: tensors, token.
-pub fn results_end_with_token(op: OpRef<'_>, tensors: &'static str, token: &'static str) -> Verdict {
+pub fn results_end_with_token(
+    op: OpRef<'_>,
+    tensors: &'static str,
+    token: &'static str,
+) -> Verdict {
     let all = || list(op.result_types());
     let is_token = |t: &Type| t.as_dialect(&crate::types::TOKEN).is_some();
     let last = op.num_results().saturating_sub(1);
@@ -390,13 +491,20 @@ pub fn results_end_with_token(op: OpRef<'_>, tensors: &'static str, token: &'sta
     })
 }
 
-/// A channel goes between devices, or between device and host where the transfer is one to or from the host.
+/// A channel goes between devices, or between device and host where the transfer is one to or from
+/// the host.
 pub fn channel_type(op: OpRef<'_>, label: &'static str, host: i64) -> Verdict {
-    let required =
-        if attrs::flag(op.attr("is_host_transfer").filter(|a| a.as_bool() == Some(true))) { host } else { 1 };
+    let required = if attrs::flag(op.attr("is_host_transfer").filter(|a| a.as_bool() == Some(true)))
+    {
+        host
+    } else {
+        1
+    };
     let found = op.attr("channel_handle").map_or(0, attrs::channel_type);
     require(op, label, found == required, || {
-        format!("the type of channel_handle must be {required} for this kind of transfer; found {found}")
+        format!(
+            "the type of channel_handle must be {required} for this kind of transfer; found {found}"
+        )
     })
 }
 
@@ -410,16 +518,32 @@ pub fn same_index_types(op: OpRef<'_>, label: &'static str, first: usize) -> Ver
 }
 
 /// Sizes of a part are not negative and not above those of the whole.
-pub fn sizes_fit(op: OpRef<'_>, label: &'static str, name: &str, part: &[i64], whole: &[i64]) -> Verdict {
-    let fits = |(&part, &whole): (&i64, &i64)| part == DYNAMIC || part >= 0 && (whole == DYNAMIC || part <= whole);
+pub fn sizes_fit(
+    op: OpRef<'_>,
+    label: &'static str,
+    name: &str,
+    part: &[i64],
+    whole: &[i64],
+) -> Verdict {
+    let fits = |(&part, &whole): (&i64, &i64)| {
+        part == DYNAMIC || part >= 0 && (whole == DYNAMIC || part <= whole)
+    };
     require(op, label, part.iter().zip(whole).all(fits), || {
-        format!("{name}, {}, must not be negative or exceed the shape of operand, {}", show(part), show(whole))
+        format!(
+            "{name}, {}, must not be negative or exceed the shape of operand, {}",
+            show(part),
+            show(whole)
+        )
     })
 }
 
-/// The type of vectors with one entry a feature: one for each index of dimension `feature_index` of the first operand.
-/// Checks that the operands listed, each with its label, have it.
-pub fn features(op: OpRef<'_>, label: &'static str, operands: &[(usize, &'static str)]) -> Result<Type, Diagnostic> {
+/// The type of vectors with one entry a feature: one for each index of dimension `feature_index` of
+/// the first operand. Checks that the operands listed, each with its label, have it.
+pub fn features(
+    op: OpRef<'_>,
+    label: &'static str,
+    operands: &[(usize, &'static str)],
+) -> Result<Type, Diagnostic> {
     let operand = op.operand_type(0);
     let index = attrs::integer(op.attr("feature_index"));
     in_range(op, label, "feature_index", &[index], rank(operand))?;
@@ -428,10 +552,13 @@ pub fn features(op: OpRef<'_>, label: &'static str, operands: &[(usize, &'static
         let name = op.def().map_or("", |def| def.operands[i].name);
         has_shape(op, label, name, shape(op.operand_type(i)), &[size])?;
     }
-    crate::infer::sized(op, operand.element_type().clone(), |operands| Ok(vec![operands[0][index as usize]]))
+    crate::infer::sized(op, operand.element_type().clone(), |operands| {
+        Ok(vec![operands[0][index as usize]])
+    })
 }
 
-/// Each result has the shape of its operand and the element type that the reducing region returns. Labels: shape, element.
+/// Each result has the shape of its operand and the element type that the reducing region returns.
+/// Labels: shape, element.
 pub fn reduced_in_place<'m>(
     op: OpRef<'m>,
     labels: [&'static str; 2],
@@ -439,23 +566,29 @@ pub fn reduced_in_place<'m>(
     operands: impl ExactSizeIterator<Item = &'m Type>,
 ) -> Verdict {
     let (found, required) = (op.num_results(), operands.len());
-    require(op, labels[0], found == required, || format!("there must be {required} result(s); found {found}"))?;
+    require(op, labels[0], found == required, || {
+        format!("there must be {required} result(s); found {found}")
+    })?;
     for (operand, result) in operands.zip(op.result_types()) {
         has_shape(op, labels[0], "each result", shape(result), shape(operand))?;
         let element = &accumulators(op, region, [operand].into_iter())[0];
         require(op, labels[1], compat::elements(result, element), || {
-            format!("each result must have the element type {element} that the region returns; found {result}")
+            format!(
+                "each result must have the element type {element} that the region returns; found {result}"
+            )
         })?;
     }
     Ok(())
 }
 
-/// Whether sizes may be those of a part of a tensor: none is negative or exceeds a dimension that is known.
+/// Whether sizes may be those of a part of a tensor: none is negative or exceeds a dimension that
+/// is known.
 pub fn compatible_sizes(part: &[i64], whole: &[i64]) -> bool {
     part.iter().zip(whole).all(|(&size, &whole)| size >= 0 && (whole == DYNAMIC || size <= whole))
 }
 
-/// A shape given as an operand has one entry for each dimension of the result, and fits it where it is constant.
+/// A shape given as an operand has one entry for each dimension of the result, and fits it where it
+/// is constant.
 pub fn shape_operand(op: OpRef<'_>, label: &'static str, name: &str, operand: usize) -> Verdict {
     let result = shape(op.result_type(0));
     if let &[size] = shape(op.operand_type(operand)) {
@@ -464,7 +597,9 @@ pub fn shape_operand(op: OpRef<'_>, label: &'static str, name: &str, operand: us
         })?;
     }
     match constant_ints(op, operand) {
-        Some(sizes) if sizes.iter().all(|&d| d >= 0) => has_shape(op, label, "the result", result, &sizes),
+        Some(sizes) if sizes.iter().all(|&d| d >= 0) => {
+            has_shape(op, label, "the result", result, &sizes)
+        }
         Some(sizes) => at_least(op, label, name, &sizes, 0),
         None => Ok(()),
     }

@@ -1,4 +1,5 @@
-//! When two types may stand for the same values at run time: dimensions that are not known statically fit any size.
+//! When two types may stand for the same values at run time: dimensions that are not known
+//! statically fit any size.
 //!
 //! Source: StableHLO `docs/type_inference.md`.
 
@@ -33,13 +34,18 @@ pub fn types(a: &Type, b: &Type) -> bool {
 }
 
 /// Whether two lists of types may be equal.
-pub fn lists<'a>(a: impl ExactSizeIterator<Item = &'a Type>, b: impl ExactSizeIterator<Item = &'a Type>) -> bool {
+pub fn lists<'a>(
+    a: impl ExactSizeIterator<Item = &'a Type>,
+    b: impl ExactSizeIterator<Item = &'a Type>,
+) -> bool {
     a.len() == b.len() && a.zip(b).all(|(a, b)| types(a, b))
 }
 
-/// Whether elements of type `x` may be accumulated in type `y`: the same kind of number, and no wider.
+/// Whether elements of type `x` may be accumulated in type `y`: the same kind of number, and no
+/// wider.
 ///
-/// Source: specification, `is_promotable`. As upstream, floats of any width may accumulate in each other.
+/// Source: specification, `is_promotable`. As upstream, floats of any width may accumulate in each
+/// other.
 pub fn promotable(x: &Type, y: &Type) -> bool {
     match (&**x, &**y) {
         (TypeKind::Integer { width: a, .. }, TypeKind::Integer { width: b, .. }) => a <= b,
@@ -49,8 +55,8 @@ pub fn promotable(x: &Type, y: &Type) -> bool {
     }
 }
 
-/// The most that is known of types that must be equal: static sizes win over `?`, the least bound over others.
-/// None if they cannot be equal. Element type and encoding are those of the first.
+/// The most that is known of types that must be equal: static sizes win over `?`, the least bound
+/// over others. None if they cannot be equal. Element type and encoding are those of the first.
 pub fn most_specific<'a>(mut tensors: impl Iterator<Item = &'a Type>) -> Option<Type> {
     merge(
         tensors.next()?,
@@ -63,27 +69,34 @@ pub fn most_specific<'a>(mut tensors: impl Iterator<Item = &'a Type>) -> Option<
     )
 }
 
-/// The type of a value that is declared to have type `declared` and is known to have type `found`: the most that is known of its
-/// shape, with the element types that are declared. None if it cannot have both.
+/// The type of a value that is declared to have type `declared` and is known to have type `found`:
+/// the most that is known of its shape, with the element types that are declared. None if it cannot
+/// have both.
 pub fn refined(declared: &Type, found: &Type) -> Option<Type> {
     if declared == found {
         return Some(declared.clone());
     }
     if let (Some(a), Some(b)) = (declared.as_tuple(), found.as_tuple()) {
-        let elements = (a.len() == b.len()).then(|| a.iter().zip(b).map(|(a, b)| refined(a, b)).collect::<Option<_>>());
+        let elements = (a.len() == b.len())
+            .then(|| a.iter().zip(b).map(|(a, b)| refined(a, b)).collect::<Option<_>>());
         return elements.flatten().map(Type::tuple);
     }
     elements(declared, found).then_some(())?;
     match (&**declared, &**found) {
-        (TypeKind::UnrankedTensor(element), TypeKind::RankedTensor(_)) => Some(with_element(found, element.clone())),
+        (TypeKind::UnrankedTensor(element), TypeKind::RankedTensor(_)) => {
+            Some(with_element(found, element.clone()))
+        }
         (TypeKind::RankedTensor(_), TypeKind::UnrankedTensor(_)) => Some(declared.clone()),
-        (TypeKind::RankedTensor(_), TypeKind::RankedTensor(_)) => most_specific([declared, found].into_iter()),
+        (TypeKind::RankedTensor(_), TypeKind::RankedTensor(_)) => {
+            most_specific([declared, found].into_iter())
+        }
         _ => None,
     }
 }
 
-/// What holds for each of several types of one rank: sizes that differ become `?`, bounded by the greatest bound.
-/// None if they have no common type. Element type and encoding are those of the first.
+/// What holds for each of several types of one rank: sizes that differ become `?`, bounded by the
+/// greatest bound. None if they have no common type. Element type and encoding are those of the
+/// first.
 pub fn least_specific<'a>(mut tensors: impl Iterator<Item = &'a Type>) -> Option<Type> {
     merge(
         tensors.next()?,
@@ -96,7 +109,8 @@ pub fn least_specific<'a>(mut tensors: impl Iterator<Item = &'a Type>) -> Option
     )
 }
 
-/// Folds shapes with `size` and bounds with `bound`; a static size counts as its own bound where it becomes dynamic.
+/// Folds shapes with `size` and bounds with `bound`; a static size counts as its own bound where it
+/// becomes dynamic.
 fn merge<'a>(
     first: &Type,
     rest: impl Iterator<Item = &'a Type>,
@@ -121,8 +135,11 @@ fn merge<'a>(
             let (a, b) = (shape[i], other.shape[i]);
             shape[i] = size(a, b);
             let or_size = |bound: i64, size: i64| if size == DYNAMIC { bound } else { size };
-            bounds[i] =
-                if shape[i] == DYNAMIC { bound(or_size(bounds[i], a), or_size(other_bounds[i], b)) } else { DYNAMIC };
+            bounds[i] = if shape[i] == DYNAMIC {
+                bound(or_size(bounds[i], a), or_size(other_bounds[i], b))
+            } else {
+                DYNAMIC
+            };
         }
     }
     let encoding = match &tensor.encoding {
@@ -136,7 +153,9 @@ fn merge<'a>(
 /// The tensor type of `ty` with another element type.
 pub fn with_element(ty: &Type, element: Type) -> Type {
     match &**ty {
-        TypeKind::RankedTensor(t) => Type::encoded_tensor(t.shape.clone(), element, t.encoding.clone()),
+        TypeKind::RankedTensor(t) => {
+            Type::encoded_tensor(t.shape.clone(), element, t.encoding.clone())
+        }
         _ => Type::unranked_tensor(element),
     }
 }

@@ -204,12 +204,18 @@ fn is_buffer(ty: &Type) -> bool {
 fn static_or_single_bounded(ty: &Type) -> bool {
     let Some(tensor) = ty.as_tensor() else { return false };
     let dynamic = tensor.shape.iter().filter(|&&d| d == DYNAMIC).count();
-    let bounded =
-        tensor.encoding.as_ref().and_then(attrs::bounds).map_or(0, |b| b.iter().filter(|&&b| b != DYNAMIC).count());
+    let bounded = tensor
+        .encoding
+        .as_ref()
+        .and_then(attrs::bounds)
+        .map_or(0, |b| b.iter().filter(|&&b| b != DYNAMIC).count());
     (dynamic == 0 || (dynamic == 1 && bounded == 1)) && quantized::axis_fits(ty)
 }
 
 /// The order of dimensions in memory, or a tile: a vector of indices.
-pub const LAYOUT: AttrConstraint = AttrConstraint::Is("a 1-dimensional tensor of type index", |a| {
-    a.is_elements() && a.ty().element_type().is_index() && a.ty().shape().is_some_and(|s| s.len() == 1)
-});
+pub const LAYOUT: AttrConstraint =
+    AttrConstraint::Is("a 1-dimensional tensor of type index", |a| {
+        a.is_elements()
+            && a.ty().element_type().is_index()
+            && a.ty().shape().is_some_and(|s| s.len() == 1)
+    });

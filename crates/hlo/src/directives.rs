@@ -20,17 +20,33 @@ pub static DIRECTIVES: &[CustomDirective] = &[
         parse: convolution::parse_dimensions,
         print: convolution::print_dimensions,
     },
-    CustomDirective { name: "CustomCallTarget", parse: parse_call_target, print: print_call_target },
+    CustomDirective {
+        name: "CustomCallTarget",
+        parse: parse_call_target,
+        print: print_call_target,
+    },
     CustomDirective { name: "DotDimensionNumbers", parse: parse_dot_dims, print: print_dot_dims },
-    CustomDirective { name: "ExponentMantissa", parse: parse_exponent_mantissa, print: print_exponent_mantissa },
-    CustomDirective { name: "PairwiseOpType", parse: parse_pairwise_types, print: print_operand_types },
+    CustomDirective {
+        name: "ExponentMantissa",
+        parse: parse_exponent_mantissa,
+        print: print_exponent_mantissa,
+    },
+    CustomDirective {
+        name: "PairwiseOpType",
+        parse: parse_pairwise_types,
+        print: print_operand_types,
+    },
     CustomDirective { name: "PrecisionConfig", parse: parse_precision, print: print_precision },
     CustomDirective {
         name: "PrecisionConfigAndAlgorithm",
         parse: parse_precision_and_algorithm,
         print: print_precision_and_algorithm,
     },
-    CustomDirective { name: "SameOperandsAndResultType", parse: parse_same_type, print: print_same_type },
+    CustomDirective {
+        name: "SameOperandsAndResultType",
+        parse: parse_same_type,
+        print: print_same_type,
+    },
     CustomDirective { name: "SelectOpType", parse: parse_select_types, print: print_select_types },
     CustomDirective { name: "SliceRanges", parse: parse_slice_ranges, print: print_slice_ranges },
     CustomDirective { name: "TupleOpType", parse: parse_tuple_type, print: print_result_type },
@@ -39,12 +55,24 @@ pub static DIRECTIVES: &[CustomDirective] = &[
         parse: parse_operands_with_comma,
         print: print_operands_with_comma,
     },
-    CustomDirective { name: "VariadicSameOperandsAndResultType", parse: parse_same_type, print: print_same_type },
-    CustomDirective { name: "WindowAttributes", parse: convolution::parse_window, print: convolution::print_window },
+    CustomDirective {
+        name: "VariadicSameOperandsAndResultType",
+        parse: parse_same_type,
+        print: print_same_type,
+    },
+    CustomDirective {
+        name: "WindowAttributes",
+        parse: convolution::parse_window,
+        print: convolution::print_window,
+    },
 ];
 
 /// Gives the attribute slots that `args` name their values, in order.
-fn set_attributes(state: &mut OpState, args: &[DirectiveArg], values: impl IntoIterator<Item = Option<Attribute>>) {
+fn set_attributes(
+    state: &mut OpState,
+    args: &[DirectiveArg],
+    values: impl IntoIterator<Item = Option<Attribute>>,
+) {
     for (arg, value) in args.iter().zip(values) {
         if let AttrArg(slot) = arg {
             state.properties[*slot] = value;
@@ -52,7 +80,8 @@ fn set_attributes(state: &mut OpState, args: &[DirectiveArg], values: impl IntoI
     }
 }
 
-/// Gives the operand and result slots that `args` name their types. `types` are those of all operands, then of the result.
+/// Gives the operand and result slots that `args` name their types. `types` are those of all
+/// operands, then of the result.
 fn set_types(state: &mut OpState, args: &[DirectiveArg], types: impl IntoIterator<Item = Type>) {
     let mut types = types.into_iter();
     for arg in args {
@@ -67,14 +96,16 @@ fn set_types(state: &mut OpState, args: &[DirectiveArg], types: impl IntoIterato
     }
 }
 
-/// Number of operands in a slot. Where the format reads all operands at once (`operands`), each slot holds one.
+/// Number of operands in a slot. Where the format reads all operands at once (`operands`), each
+/// slot holds one.
 fn slot_size(state: &OpState, slot: usize) -> usize {
     if state.all_operands.is_some() { 1 } else { state.operands[slot].len() }
 }
 
 /// Number of operands whose types `args` name.
 fn num_operands(state: &OpState, args: &[DirectiveArg]) -> usize {
-    let count = |arg: &DirectiveArg| if let OperandType(slot) = arg { slot_size(state, *slot) } else { 0 };
+    let count =
+        |arg: &DirectiveArg| if let OperandType(slot) = arg { slot_size(state, *slot) } else { 0 };
     args.iter().map(count).sum()
 }
 
@@ -95,7 +126,8 @@ fn operand_types<'m>(op: OpRef<'m>, args: &[DirectiveArg]) -> Vec<&'m Type> {
     args.iter().flat_map(types).map(|&v| op.module().ty(v)).collect()
 }
 
-/// Reads a type and, if it is a function type, which must have `inputs` inputs and one result, its operand types and result type.
+/// Reads a type and, if it is a function type, which must have `inputs` inputs and one result, its
+/// operand types and result type.
 fn type_or_signature(parser: &mut Parser<'_>, inputs: usize) -> Parsed<(Type, Option<Vec<Type>>)> {
     let start = parser.here();
     let ty = parser.ty()?;
@@ -109,7 +141,11 @@ fn type_or_signature(parser: &mut Parser<'_>, inputs: usize) -> Parsed<(Type, Op
 }
 
 /// `T` if all operands and the result have that type, else `(T, U) -> V`.
-fn parse_same_type(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+fn parse_same_type(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    args: &[DirectiveArg],
+) -> Parsed<()> {
     let operands = num_operands(state, args);
     match type_or_signature(parser, operands)? {
         (_, Some(types)) => set_types(state, args, types),
@@ -126,14 +162,19 @@ fn print_same_type(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveAr
 }
 
 /// The complex result type if it implies the types of the parts, else `(T, U) -> V`.
-fn parse_complex_type(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+fn parse_complex_type(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    args: &[DirectiveArg],
+) -> Parsed<()> {
     let start = parser.here();
     match type_or_signature(parser, 2)? {
         (_, Some(types)) => set_types(state, args, types),
         (ty, None) => match part_type(&ty) {
             Some(part) => set_types(state, args, [part.clone(), part, ty]),
             None => {
-                let message = format!("expected a tensor of complex numbers or a function type; found {ty}");
+                let message =
+                    format!("expected a tensor of complex numbers or a function type; found {ty}");
                 return parser.error_at(parser.span_from(start), message);
             }
         },
@@ -152,13 +193,19 @@ fn part_type(ty: &Type) -> Option<Type> {
 fn print_complex_type(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
     let implied = op.result_types().next().and_then(|result| Some((result, part_type(result)?)));
     match implied {
-        Some((result, part)) if operand_types(op, args).iter().all(|t| **t == part) => printer.ty(result),
+        Some((result, part)) if operand_types(op, args).iter().all(|t| **t == part) => {
+            printer.ty(result)
+        }
         _ => printer.functional_type(op),
     }
 }
 
 /// `predicate, T` if both choices have the result's type, else `(P, T, U) -> V`.
-fn parse_select_types(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+fn parse_select_types(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    args: &[DirectiveArg],
+) -> Parsed<()> {
     match type_or_signature(parser, 3)? {
         (_, Some(types)) => set_types(state, args, types),
         (ty, None) => {
@@ -172,7 +219,9 @@ fn parse_select_types(parser: &mut Parser<'_>, state: &mut OpState, args: &[Dire
 
 fn print_select_types(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
     match (&operand_types(op, args)[..], op.result_types().next()) {
-        (&[predicate, on_true, on_false], Some(result)) if on_true == result && on_false == result => {
+        (&[predicate, on_true, on_false], Some(result))
+            if on_true == result && on_false == result =>
+        {
             printer.types([predicate, result]);
         }
         _ => printer.functional_type(op),
@@ -180,11 +229,16 @@ fn print_select_types(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[Directiv
 }
 
 /// The tuple type, which tells the types of the operands.
-fn parse_tuple_type(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+fn parse_tuple_type(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    args: &[DirectiveArg],
+) -> Parsed<()> {
     let start = parser.here();
     let ty = parser.ty()?;
     let Some(elements) = ty.as_tuple() else {
-        return parser.error_at(parser.span_from(start), format!("expected a tuple type; found {ty}"));
+        return parser
+            .error_at(parser.span_from(start), format!("expected a tuple type; found {ty}"));
     };
     let elements = elements.into();
     if let [OperandType(operands), ResultType(result)] = *args {
@@ -199,7 +253,11 @@ fn print_result_type(printer: &mut Printer<'_>, op: OpRef<'_>, _args: &[Directiv
 }
 
 /// `T, U`: the types of the operands and, the same, of the results.
-fn parse_pairwise_types(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+fn parse_pairwise_types(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    args: &[DirectiveArg],
+) -> Parsed<()> {
     let mut types = TypeList::new();
     parser.within("the list of types", |p| {
         p.comma_separated(|p| {
@@ -219,7 +277,11 @@ fn print_operand_types(printer: &mut Printer<'_>, op: OpRef<'_>, _args: &[Direct
 }
 
 /// `%a, %b,`: operands, each followed by a comma.
-fn parse_operands_with_comma(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+fn parse_operands_with_comma(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    args: &[DirectiveArg],
+) -> Parsed<()> {
     let [Operand(slot)] = *args else { return Ok(()) };
     while let Some(operand) = parser.optional_operand()? {
         state.operands[slot].push(operand);
@@ -236,7 +298,11 @@ fn print_operands_with_comma(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[D
 }
 
 /// `[start:limit:stride, …]`, where a stride of 1 is not written.
-fn parse_slice_ranges(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+fn parse_slice_ranges(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    args: &[DirectiveArg],
+) -> Parsed<()> {
     let [mut starts, mut limits, mut strides] = [(); 3].map(|()| Vec::with_capacity(4));
     parser.expect("[")?;
     parser.list_until("]", |p| {
@@ -246,7 +312,11 @@ fn parse_slice_ranges(parser: &mut Parser<'_>, state: &mut OpState, args: &[Dire
         strides.push(if p.eat(":") { p.integer()? } else { 1 });
         Ok(())
     })?;
-    set_attributes(state, args, [starts, limits, strides].map(|list| Some(parser.i64_array(&list))));
+    set_attributes(
+        state,
+        args,
+        [starts, limits, strides].map(|list| Some(parser.i64_array(&list))),
+    );
     Ok(())
 }
 
@@ -264,7 +334,9 @@ fn print_slice_ranges(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[Directiv
         });
     } else {
         // Lists of different lengths are invalid; written out they can at least be read by people.
-        for (name, list) in [("start_indices: ", starts), (", limit_indices: ", limits), (", strides: ", strides)] {
+        for (name, list) in
+            [("start_indices: ", starts), (", limit_indices: ", limits), (", strides: ", strides)]
+        {
             printer.write(name);
             printer.separated(", ", list, |p, n| p.number(n));
         }
@@ -273,7 +345,11 @@ fn print_slice_ranges(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[Directiv
 }
 
 /// `@target`
-fn parse_call_target(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+fn parse_call_target(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    args: &[DirectiveArg],
+) -> Parsed<()> {
     let name = parser.symbol_name()?;
     set_attributes(state, args, [Some(Attribute::string(&*name))]);
     Ok(())
@@ -287,11 +363,17 @@ fn print_call_target(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[Directive
 }
 
 /// `e8m23`
-fn parse_exponent_mantissa(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+fn parse_exponent_mantissa(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    args: &[DirectiveArg],
+) -> Parsed<()> {
     let start = parser.here();
     let word = parser.word("a format such as e8m23")?;
     let bits = word.strip_prefix('e').and_then(|w| w.split_once('m'));
-    let number = |digits: &str| digits.parse::<i32>().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()));
+    let number = |digits: &str| {
+        digits.parse::<i32>().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()))
+    };
     let Some((exponent, mantissa)) = bits.and_then(|(e, m)| Some((number(e)?, number(m)?))) else {
         return parser.error_at(start, format!("expected a format such as e8m23; found `{word}`"));
     };
@@ -306,8 +388,13 @@ fn print_exponent_mantissa(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[Dir
     }
 }
 
-/// `batching_dims = [0] x [0], contracting_dims = [2] x [1]`, where batching dimensions are optional.
-fn parse_dot_dims(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+/// `batching_dims = [0] x [0], contracting_dims = [2] x [1]`, where batching dimensions are
+/// optional.
+fn parse_dot_dims(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    args: &[DirectiveArg],
+) -> Parsed<()> {
     let pair = |p: &mut Parser<'_>| -> Parsed<(Vec<i64>, Vec<i64>)> {
         p.expect("=")?;
         let lhs = p.i64_list()?;
@@ -334,14 +421,22 @@ fn print_dot_dims(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg
     };
     if !dims.lhs_batching_dimensions.is_empty() || !dims.rhs_batching_dimensions.is_empty() {
         pair("batching_dims", dims.lhs_batching_dimensions, dims.rhs_batching_dimensions);
-        pair(", contracting_dims", dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions);
+        pair(
+            ", contracting_dims",
+            dims.lhs_contracting_dimensions,
+            dims.rhs_contracting_dimensions,
+        );
     } else {
         pair("contracting_dims", dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions);
     }
 }
 
 /// `, precision = [HIGH, DEFAULT]`, or nothing.
-fn parse_precision(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+fn parse_precision(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    args: &[DirectiveArg],
+) -> Parsed<()> {
     if parser.eat(",") {
         let precision = parse_precision_list(parser)?;
         set_attributes(state, args, [Some(precision)]);
@@ -374,7 +469,11 @@ fn parse_precision_list(parser: &mut Parser<'_>) -> Parsed<Attribute> {
 }
 
 /// `, precision = […], algorithm = <…>`, or one of them, or nothing.
-fn parse_precision_and_algorithm(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+fn parse_precision_and_algorithm(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    args: &[DirectiveArg],
+) -> Parsed<()> {
     let (mut precision, mut algorithm) = (None, None);
     let mut more = parser.eat(",");
     if more && parser.at("precision") {

@@ -14,7 +14,8 @@ macro_rules! enums {
     };
 }
 
-/// Enumerations that are attributes, in alphabetical order. (`CUSTOM_CALL_API_VERSION` is held as an integer.)
+/// Enumerations that are attributes, in alphabetical order. (`CUSTOM_CALL_API_VERSION` is held as
+/// an integer.)
 pub static ENUMS: &[&EnumDef] = &[
     &COMPARISON_DIRECTION,
     &COMPARISON_TYPE,

@@ -10,8 +10,9 @@ use mlir::{Diagnostic, OpRef, Type};
 /// Inferred types, or why there are none.
 pub type Inferred = Result<Vec<Type>, Diagnostic>;
 
-/// The type of a result whose sizes follow from those of the operands, one list an operand: where they are unknown, its bounds
-/// follow in the same way from those of the operands. So a size must not shrink when those of operands grow.
+/// The type of a result whose sizes follow from those of the operands, one list an operand: where
+/// they are unknown, its bounds follow in the same way from those of the operands. So a size must
+/// not shrink when those of operands grow.
 ///
 /// # Errors
 /// If there are no such sizes, or no such bounds.
@@ -21,18 +22,25 @@ where
 {
     let known: Vec<&[i64]> = op.operand_types().map(check::shape).collect();
     let found = sizes(&known)?;
-    let bounds = |ty: &Type| ty.as_tensor().and_then(|t| attrs::bounds(t.encoding.as_ref()?).map(<[i64]>::to_vec));
+    let bounds = |ty: &Type| {
+        ty.as_tensor().and_then(|t| attrs::bounds(t.encoding.as_ref()?).map(<[i64]>::to_vec))
+    };
     let bounds: Vec<Option<Vec<i64>>> = op.operand_types().map(bounds).collect();
     if bounds.iter().all(Option::is_none) {
         return Ok(Type::tensor(found, element));
     }
     let most = |(&sizes, bounds): (&&[i64], Option<Vec<i64>>)| match bounds {
-        Some(bounds) => sizes.iter().zip(bounds).map(|(&size, b)| if size == DYNAMIC { b } else { size }).collect(),
+        Some(bounds) => sizes
+            .iter()
+            .zip(bounds)
+            .map(|(&size, b)| if size == DYNAMIC { b } else { size })
+            .collect(),
         None => sizes.to_vec(),
     };
     let most: Vec<Vec<i64>> = known.iter().zip(bounds).map(most).collect();
     let most = sizes(&most.iter().map(Vec::as_slice).collect::<Vec<_>>())?;
-    let bounds = found.iter().zip(most).map(|(&size, most)| if size == DYNAMIC { most } else { DYNAMIC });
+    let bounds =
+        found.iter().zip(most).map(|(&size, most)| if size == DYNAMIC { most } else { DYNAMIC });
     let bounds: Vec<i64> = bounds.collect();
     let encoding = bounds.iter().any(|&b| b != DYNAMIC).then(|| attrs::type_extensions(bounds));
     Ok(Type::encoded_tensor(found, element, encoding))
@@ -46,7 +54,8 @@ where
     Ok(vec![sized(op, element.clone(), sizes)?])
 }
 
-/// One result of the type that all operands have: the most that is known of it. Breaks `infer_label` if they differ.
+/// One result of the type that all operands have: the most that is known of it. Breaks
+/// `infer_label` if they differ.
 pub fn merged_operands(op: OpRef<'_>) -> Inferred {
     let label = op.def().map_or("", |def| def.infer_label);
     merged(op, label, 0).map(|ty| vec![ty])
@@ -66,7 +75,10 @@ pub fn merged(op: OpRef<'_>, label: &'static str, first: usize) -> Result<Type, 
     let same = others.all(|t| compat::types(ty, t));
     match compat::most_specific(all()).filter(|_| same) {
         Some(ty) => Ok(ty),
-        None => Err(op.error(label, format!("operands must have compatible types; found {}", check::list(all())))),
+        None => Err(op.error(
+            label,
+            format!("operands must have compatible types; found {}", check::list(all())),
+        )),
     }
 }
 
@@ -100,8 +112,8 @@ pub fn real_part(op: OpRef<'_>) -> Inferred {
     Ok(vec![compat::with_element(operand, element)])
 }
 
-/// Results of branches: each takes nothing and all return values of the same types, of which the results are what holds for
-/// all. Labels: no arguments, equal results.
+/// Results of branches: each takes nothing and all return values of the same types, of which the
+/// results are what holds for all. Labels: no arguments, equal results.
 pub fn branches(op: OpRef<'_>, labels: [&'static str; 2]) -> Inferred {
     let signatures: Vec<_> = op.regions().iter().map(|&r| check::signature(op, r)).collect();
     let Some((_, first)) = signatures.first() else {
@@ -111,11 +123,19 @@ pub fn branches(op: OpRef<'_>, labels: [&'static str; 2]) -> Inferred {
         require(op, labels[0], arguments.is_empty(), || {
             format!("branches take no arguments; branch {i} takes {}", arguments.len())
         })?;
-        require(op, labels[1], compat::lists(first.iter().copied(), results.iter().copied()), || {
-            let (first, found) = (check::list(first.iter().copied()), check::list(results.iter().copied()));
-            format!("branch {i} must return {first} as branch 0 does; it returns {found}")
-        })?;
+        require(
+            op,
+            labels[1],
+            compat::lists(first.iter().copied(), results.iter().copied()),
+            || {
+                let (first, found) =
+                    (check::list(first.iter().copied()), check::list(results.iter().copied()));
+                format!("branch {i} must return {first} as branch 0 does; it returns {found}")
+            },
+        )?;
     }
     let of = |i: usize| compat::least_specific(signatures.iter().map(|(_, results)| results[i]));
-    (0..first.len()).map(|i| of(i).ok_or_else(|| op.error(labels[1], "branches return different types"))).collect()
+    (0..first.len())
+        .map(|i| of(i).ok_or_else(|| op.error(labels[1], "branches return different types")))
+        .collect()
 }

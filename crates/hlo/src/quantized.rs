@@ -8,8 +8,8 @@ use side_dialects::quant::Uniform;
 
 pub use side_dialects::quant::Granularity;
 
-/// The quantized element type that `ty` is or that its elements have, if StableHLO allows it: storage is signless or unsigned, and
-/// zero points are storable.
+/// The quantized element type that `ty` is or that its elements have, if StableHLO allows it:
+/// storage is signless or unsigned, and zero points are storable.
 pub fn quantized(ty: &Type) -> Option<Uniform<'_>> {
     let view = Uniform::of_element(ty)?;
     if matches!(**view.storage, TypeKind::Integer { signedness: Signedness::Signed, .. }) {
@@ -39,17 +39,20 @@ pub fn axis(ty: &Type) -> Option<usize> {
 pub fn compatible(a: &Type, b: &Type) -> bool {
     let (Some(x), Some(y)) = (quantized(a), quantized(b)) else { return false };
     let per_axis = |u: &Uniform<'_>| u.granularity() == Granularity::PerAxis;
-    (x.storage, x.storage_min, x.storage_max, x.expressed) == (y.storage, y.storage_min, y.storage_max, y.expressed)
+    (x.storage, x.storage_min, x.storage_max, x.expressed)
+        == (y.storage, y.storage_min, y.storage_max, y.expressed)
         && per_axis(&x) == per_axis(&y)
 }
 
-/// Whether both types are quantized, stand for the same type, and the storage of `x` is no wider than that of `y`.
+/// Whether both types are quantized, stand for the same type, and the storage of `x` is no wider
+/// than that of `y`.
 pub fn promotable(x: &Type, y: &Type) -> bool {
     let (Some(x), Some(y)) = (quantized(x), quantized(y)) else { return false };
     x.expressed == y.expressed && x.storage_width() <= y.storage_width()
 }
 
-/// Whether a per-axis quantized tensor has the quantized dimension, with one scale for each of its indices.
+/// Whether a per-axis quantized tensor has the quantized dimension, with one scale for each of its
+/// indices.
 pub fn axis_fits(tensor: &Type) -> bool {
     let (Some(axis), Some(shape)) = (axis(tensor), tensor.shape()) else { return true };
     let scales = quantized(tensor).map_or(0, |v| v.scales().len());
@@ -66,14 +69,15 @@ pub fn bit_width(ty: &Type) -> Option<u32> {
     }
 }
 
-/// Element types of a contraction whose right operand is quantized. Labels: storage, expressed, per-tensor results, and
-/// expressed type where the left operand is not quantized.
+/// Element types of a contraction whose right operand is quantized. Labels: storage, expressed,
+/// per-tensor results, and expressed type where the left operand is not quantized.
 pub fn contraction(op: OpRef<'_>, labels: [&'static str; 4]) -> Verdict {
     let (lhs, rhs, result) = (op.operand_type(0), op.operand_type(1), op.result_type(0));
     let Some(weights) = quantized(rhs) else { return Ok(()) };
     let found = || format!("found {lhs}, {rhs} and {result}");
     let (Some(left), Some(out)) = (quantized(lhs), quantized(result)) else {
-        let same = lhs.element_type() == weights.expressed && result.element_type() == weights.expressed;
+        let same =
+            lhs.element_type() == weights.expressed && result.element_type() == weights.expressed;
         return require(op, labels[3], same, || {
             format!(
                 "lhs and the result must have the element type {} that rhs expresses; {}",
@@ -87,22 +91,33 @@ pub fn contraction(op: OpRef<'_>, labels: [&'static str; 4]) -> Verdict {
     })?;
     let expressed = left.expressed == weights.expressed && out.expressed == weights.expressed;
     require(op, labels[1], expressed, || format!("all must express one type; {}", found()))?;
-    let per_tensor = weights.granularity() != Granularity::PerTensor || out.granularity() == Granularity::PerTensor;
-    require(op, labels[2], per_tensor, || format!("the result must be quantized per tensor where rhs is; {}", found()))
+    let per_tensor = weights.granularity() != Granularity::PerTensor
+        || out.granularity() == Granularity::PerTensor;
+    require(op, labels[2], per_tensor, || {
+        format!("the result must be quantized per tensor where rhs is; {}", found())
+    })
 }
 
-/// The first result is quantized as the first operand is, with the same scales and zero points; if `per_axis` also where those
-/// belong to the indices of a dimension.
+/// The first result is quantized as the first operand is, with the same scales and zero points; if
+/// `per_axis` also where those belong to the indices of a dimension.
 pub fn same_scales(op: OpRef<'_>, label: &'static str, per_axis: bool) -> Verdict {
     let (operand, result) = (op.operand_type(0), op.result_type(0));
     let (Some(x), Some(y)) = (quantized(operand), quantized(result)) else { return Ok(()) };
     let checked = per_axis || x.granularity() == Granularity::PerTensor;
-    require(op, label, !checked || x.scales().eq(y.scales()) && x.zero_points == y.zero_points, || {
-        format!("operand and result must have the same scales and zero points; found {operand} and {result}")
-    })
+    require(
+        op,
+        label,
+        !checked || x.scales().eq(y.scales()) && x.zero_points == y.zero_points,
+        || {
+            format!(
+                "operand and result must have the same scales and zero points; found {operand} and {result}"
+            )
+        },
+    )
 }
 
-/// A reshaped quantized tensor keeps its scales, and a per-axis one the dimension that they belong to. Labels: scales, dimension.
+/// A reshaped quantized tensor keeps its scales, and a per-axis one the dimension that they belong
+/// to. Labels: scales, dimension.
 pub fn reshaped(op: OpRef<'_>, scales: &'static str, dimension: &'static str) -> Verdict {
     same_scales(op, scales, true)?;
     let (operand, result) = (op.operand_type(0), op.result_type(0));
@@ -112,22 +127,31 @@ pub fn reshaped(op: OpRef<'_>, scales: &'static str, dimension: &'static str) ->
     let outer = before(x, from).zip(before(y, to));
     let same = compat::dims(x[from], y[to]) && outer.is_none_or(|(a, b)| a == b);
     require(op, dimension, same, || {
-        format!("the quantized dimension must stay between the same elements; found {operand} and {result}")
+        format!(
+            "the quantized dimension must stay between the same elements; found {operand} and {result}"
+        )
     })
 }
 
-/// A broadcast per-axis quantized tensor keeps the dimension that its scales belong to; a single one is repeated with it.
+/// A broadcast per-axis quantized tensor keeps the dimension that its scales belong to; a single
+/// one is repeated with it.
 pub fn broadcast(op: OpRef<'_>, label: &'static str, dimensions: &[i64]) -> Verdict {
     let (operand, result) = (op.operand_type(0), op.result_type(0));
     let (Some(from), Some(to)) = (axis(operand), axis(result)) else { return Ok(()) };
     let (Some(x), Some(y)) = (quantized(operand), quantized(result)) else { return Ok(()) };
     require(op, label, dimensions.get(from) == Some(&(to as i64)), || {
-        format!("the result must be quantized along dimension {:?}; found {result}", dimensions.get(from))
+        format!(
+            "the result must be quantized along dimension {:?}; found {result}",
+            dimensions.get(from)
+        )
     })?;
     let repeated = shape(operand).get(from) == Some(&1);
     let (scale, zero) = (x.scales().next(), x.zero_points.first());
-    let same = y.scales().all(|s| Some(s) == scale) && y.zero_points.iter().all(|z| Some(z) == zero);
+    let same =
+        y.scales().all(|s| Some(s) == scale) && y.zero_points.iter().all(|z| Some(z) == zero);
     require(op, label, !repeated || same, || {
-        format!("the result must repeat the scale and zero point of the operand; found {operand} and {result}")
+        format!(
+            "the result must repeat the scale and zero point of the operand; found {operand} and {result}"
+        )
     })
 }

@@ -1,4 +1,5 @@
-//! What is known of the types of results beyond what `infer` says: shapes that constants among the operands hold.
+//! What is known of the types of results beyond what `infer` says: shapes that constants among the
+//! operands hold.
 //!
 //! For the hook `refine` of ops.
 
@@ -19,10 +20,15 @@ pub fn shaped(op: OpRef<'_>, shape: impl Into<Vec<i64>>) -> Option<Vec<Type>> {
     Some(vec![with_shape(op.result_type(0), shape)])
 }
 
-/// The sizes of the only result follow from those of the operands, and its bounds from theirs; see [`infer::sized`].
+/// The sizes of the only result follow from those of the operands, and its bounds from theirs; see
+/// [`infer::sized`].
 pub fn sized(op: OpRef<'_>, sizes: impl Fn(&[&[i64]]) -> Option<Vec<i64>>) -> Option<Vec<Type>> {
-    let unknown = || op.error("", "the sizes of the result do not follow from those of the operands");
-    infer::one_sized(op, op.result_type(0).element_type(), |operands| sizes(operands).ok_or_else(unknown)).ok()
+    let unknown =
+        || op.error("", "the sizes of the result do not follow from those of the operands");
+    infer::one_sized(op, op.result_type(0).element_type(), |operands| {
+        sizes(operands).ok_or_else(unknown)
+    })
+    .ok()
 }
 
 /// Each result has the shape of its operand, and the element type that a region returns.
@@ -49,7 +55,8 @@ pub fn sizes(op: OpRef<'_>, operand: usize) -> Option<Vec<i64>> {
     check::constant_ints(op, operand).filter(|sizes| sizes.iter().all(|&size| size >= 0))
 }
 
-/// The number of processes in each group of a collective op, where that does not depend on how many partitions there are.
+/// The number of processes in each group of a collective op, where that does not depend on how many
+/// partitions there are.
 pub fn group_size(op: OpRef<'_>) -> Option<i64> {
     let known = op.attr("channel_handle").is_none() || flag(op.attr("use_global_device_ids"));
     let groups = op.attr("replica_groups").filter(|_| known)?;

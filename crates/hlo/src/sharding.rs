@@ -1,8 +1,10 @@
 //! Shardings of XLA's partitioner: what a program says of how a tensor is spread over devices.
 //!
-//! They are text, such as `{devices=[2,1]<=[2]}`, or, as TensorFlow and early versions of JAX wrote them, messages of protocol buffers.
+//! They are text, such as `{devices=[2,1]<=[2]}`, or, as TensorFlow and early versions of JAX wrote
+//! them, messages of protocol buffers.
 //!
-//! Source: XLA, "HLO sharding" (`xla/hlo/ir/hlo_sharding.h`) and `OpSharding` in `xla/xla_data.proto`; Protocol Buffers, "Encoding".
+//! Source: XLA, "HLO sharding" (`xla/hlo/ir/hlo_sharding.h`) and `OpSharding` in
+//! `xla/xla_data.proto`; Protocol Buffers, "Encoding".
 
 use numerics::shape::{StridedView, num_elements};
 
@@ -37,7 +39,10 @@ impl Sharding {
 
     fn from_text(text: &str, rank: usize) -> Option<Sharding> {
         let text = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
-        if text.starts_with("replicated") || text.starts_with("manual") || text.starts_with("maximal") {
+        if text.starts_with("replicated")
+            || text.starts_with("manual")
+            || text.starts_with("maximal")
+        {
             return Some(Sharding::Whole);
         }
         let (tiles, rest) = list(text.strip_prefix("devices=")?)?;
@@ -132,7 +137,8 @@ impl Message {
     fn read(mut bytes: &[u8]) -> Option<Message> {
         let mut message = Message::default();
         while !bytes.is_empty() {
-            // A key is the number of the field and how it is encoded; fields that are not known are skipped by the latter.
+            // A key is the number of the field and how it is encoded; fields that are not known are
+            // skipped by the latter.
             let key = varint(&mut bytes)?;
             let (number, packed) = match key & 7 {
                 0 => (varint(&mut bytes)?, None),
@@ -234,7 +240,8 @@ mod tests {
                 let _ = Sharding::read(&message[..len], 2);
             }
         }
-        // Numbers of a list may also stand one by one; the sharding of a tuple is that of no tensor.
+        // Numbers of a list may also stand one by one; the sharding of a tuple is that of no
+        // tensor.
         assert_eq!(Sharding::read(b"\x08\x03\x18\x02\x20\x01\x20\x00", 1), tiled(&[2], 1, &[1, 0]));
         assert_eq!(Sharding::read(b"\x08\x02*\x00", 1), None);
     }

@@ -1,8 +1,9 @@
 //! Whether an op may run where the program would not have run it.
 //!
-//! An op whose sizes are known before it runs is checked by the verifier. One whose sizes are known only then may find that they
-//! contradict each other or its declared types, which is undefined behaviour; so is breaking what an attribute promises of values.
-//! A dimension of a result that is declared dynamic promises nothing, so it cannot be contradicted.
+//! An op whose sizes are known before it runs is checked by the verifier. One whose sizes are known
+//! only then may find that they contradict each other or its declared types, which is undefined
+//! behaviour; so is breaking what an attribute promises of values. A dimension of a result that is
+//! declared dynamic promises nothing, so it cannot be contradicted.
 
 use crate::attrs::{ConvDims, DotDims, flag, integer, ints};
 use crate::check;
@@ -21,25 +22,33 @@ pub enum Speculation {
     AsItsRegions,
 }
 
-/// Whether the op may run where the program would not have run it; `None` if nothing is known of that.
+/// Whether the op may run where the program would not have run it; `None` if nothing is known of
+/// that.
 pub fn speculation(op: OpRef<'_>) -> Option<Speculation> {
     if op.has_trait(&Trait::Pure) {
         return Some(Speculation::Always);
     }
     let elementwise = op.has_trait(&Trait::Elementwise);
-    let (holds, otherwise): (fn(OpRef<'_>) -> bool, _) = match op.name().strip_prefix("stablehlo.")? {
+    let (holds, otherwise): (fn(OpRef<'_>) -> bool, _) = match op
+        .name()
+        .strip_prefix("stablehlo.")?
+    {
         "if" | "case" | "while" => (|_| true, Speculation::AsItsRegions),
-        "async_start" | "map" | "reduce" | "reduce_window" | "sort" => (static_operands, Speculation::AsItsRegions),
-        "select_and_scatter" => (result_as_operand, Speculation::AsItsRegions),
-        "scatter" => {
-            (|op| static_operands(op) && !any(op, &["unique_indices", "indices_are_sorted"]), Speculation::AsItsRegions)
+        "async_start" | "map" | "reduce" | "reduce_window" | "sort" => {
+            (static_operands, Speculation::AsItsRegions)
         }
+        "select_and_scatter" => (result_as_operand, Speculation::AsItsRegions),
+        "scatter" => (
+            |op| static_operands(op) && !any(op, &["unique_indices", "indices_are_sorted"]),
+            Speculation::AsItsRegions,
+        ),
         name => (sizes_agree(name, elementwise && op.operands().len() == 1)?, Speculation::Always),
     };
     Some(if holds(op) { otherwise } else { Speculation::Never })
 }
 
-/// What must hold of an op for its sizes, and what it promises of values, to be right wherever it runs.
+/// What must hold of an op for its sizes, and what it promises of values, to be right wherever it
+/// runs.
 fn sizes_agree(name: &str, unary: bool) -> Option<fn(OpRef<'_>) -> bool> {
     Some(match name {
         _ if unary => result_as_operand,
@@ -75,13 +84,18 @@ fn sizes_agree(name: &str, unary: bool) -> Option<fn(OpRef<'_>) -> bool> {
         | "shift_right_logical"
         | "subtract"
         | "xor" => static_operands,
-        "dynamic_conv" | "dynamic_gather" | "dynamic_reshape" => |op| static_operands(op) && last_constant(op, 1),
+        "dynamic_conv" | "dynamic_gather" | "dynamic_reshape" => {
+            |op| static_operands(op) && last_constant(op, 1)
+        }
         "dynamic_pad" | "real_dynamic_slice" => |op| static_operands(op) && last_constant(op, 3),
         "all_gather" => |op| by_processes(op, &[integer(op.attr("all_gather_dim"))]),
         "reduce_scatter" => |op| by_processes(op, &[integer(op.attr("scatter_dimension"))]),
-        "all_to_all" => {
-            |op| by_processes(op, &["split_dimension", "concat_dimension"].map(|name| integer(op.attr(name))))
-        }
+        "all_to_all" => |op| {
+            by_processes(
+                op,
+                &["split_dimension", "concat_dimension"].map(|name| integer(op.attr(name))),
+            )
+        },
         "bitcast_convert" => bitcast_convert,
         "concatenate" => concatenate,
         "convolution" => convolution,
@@ -91,7 +105,9 @@ fn sizes_agree(name: &str, unary: bool) -> Option<fn(OpRef<'_>) -> bool> {
         "fft" => fft,
         "gather" => |op| static_operands(op) && !any(op, &["indices_are_sorted"]),
         "set_dimension_size" => set_dimension_size,
-        "transpose" => |op| (0..).zip(ints(op.attr("permutation"))).all(|(to, &from)| follows(op, to, 0, from)),
+        "transpose" => {
+            |op| (0..).zip(ints(op.attr("permutation"))).all(|(to, &from)| follows(op, to, 0, from))
+        }
         "triangular_solve" => |op| static_operands(op) && !any(op, &["unit_diagonal"]),
         _ => return None,
     })
@@ -114,7 +130,8 @@ fn any(op: OpRef<'_>, flags: &[&str]) -> bool {
     flags.iter().any(|name| flag(op.attr(name)))
 }
 
-/// A dimension of the first result promises no size that the dimension of an operand may contradict.
+/// A dimension of the first result promises no size that the dimension of an operand may
+/// contradict.
 fn follows(op: OpRef<'_>, dimension: i64, operand: usize, of: i64) -> bool {
     is_dynamic(op.result_type(0), dimension) || !is_dynamic(op.operand_type(operand), of)
 }
@@ -135,10 +152,12 @@ fn last_constant(op: OpRef<'_>, count: usize) -> bool {
     (operands.saturating_sub(count)..operands).all(|i| check::constant(op, i).is_some())
 }
 
-/// No result promises the sizes of dimensions that depend on how many processes run, nor any that its operand may contradict.
+/// No result promises the sizes of dimensions that depend on how many processes run, nor any that
+/// its operand may contradict.
 fn by_processes(op: OpRef<'_>, dimensions: &[i64]) -> bool {
     op.operand_types().zip(op.result_types()).all(|(operand, result)| {
-        (0..rank(result)).all(|d| is_dynamic(result, d) || !dimensions.contains(&d) && !is_dynamic(operand, d))
+        (0..rank(result))
+            .all(|d| is_dynamic(result, d) || !dimensions.contains(&d) && !is_dynamic(operand, d))
     })
 }
 
@@ -147,19 +166,21 @@ fn bitcast_convert(op: OpRef<'_>) -> bool {
     (0..rank(op.operand_type(0)).min(rank(op.result_type(0)))).all(|d| follows(op, d, 0, d))
 }
 
-/// The operands agree but along the dimension of concatenation, whose size the result may leave open.
+/// The operands agree but along the dimension of concatenation, whose size the result may leave
+/// open.
 fn concatenate(op: OpRef<'_>) -> bool {
     let along = integer(op.attr("dimension"));
     let open = is_dynamic(op.result_type(0), along);
     op.operand_types().all(|ty| (0..rank(ty)).all(|d| d == along && open || !is_dynamic(ty, d)))
 }
 
-/// The features of input and kernel agree; what is divided into groups can be; and the result promises nothing that input or
-/// kernel may contradict.
+/// The features of input and kernel agree; what is divided into groups can be; and the result
+/// promises nothing that input or kernel may contradict.
 fn convolution(op: OpRef<'_>) -> bool {
     let Some(dims) = op.attr("dimension_numbers").and_then(ConvDims::of) else { return false };
     let (input, kernel) = (op.operand_type(0), op.operand_type(1));
-    let [features, batches] = ["feature_group_count", "batch_group_count"].map(|name| integer(op.attr(name)) > 1);
+    let [features, batches] =
+        ["feature_group_count", "batch_group_count"].map(|name| integer(op.attr(name)) > 1);
     let spatial = dims.input_spatial_dimensions.iter().zip(dims.kernel_spatial_dimensions);
     let mut spatial = dims.output_spatial_dimensions.iter().zip(spatial);
     !is_dynamic(input, dims.input_feature_dimension)
@@ -168,7 +189,8 @@ fn convolution(op: OpRef<'_>) -> bool {
         && (!batches && !features || !is_dynamic(kernel, dims.kernel_output_feature_dimension))
         && follows(op, dims.output_batch_dimension, 0, dims.input_batch_dimension)
         && follows(op, dims.output_feature_dimension, 1, dims.kernel_output_feature_dimension)
-        && spatial.all(|(&to, (&input, &kernel))| follows(op, to, 0, input) && follows(op, to, 1, kernel))
+        && spatial
+            .all(|(&to, (&input, &kernel))| follows(op, to, 0, input) && follows(op, to, 1, kernel))
 }
 
 /// The batching and contracting dimensions agree, and the others follow the operands.
@@ -200,7 +222,8 @@ fn fft(op: OpRef<'_>) -> bool {
     let is_complex = |ty: &Type| matches!(**ty.element_type(), TypeKind::Complex(_));
     let real = is_complex(operand) != is_complex(op.result_type(0));
     let lengths = if real { ints(op.attr("fft_length")).len() as i64 } else { 0 };
-    result_as_operand(op) && (rank(operand) - lengths..rank(operand)).all(|d| !is_dynamic(operand, d))
+    result_as_operand(op)
+        && (rank(operand) - lengths..rank(operand)).all(|d| !is_dynamic(operand, d))
 }
 
 /// A size that is no constant is not promised, and the other dimensions follow the operand.

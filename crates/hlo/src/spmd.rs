@@ -1,7 +1,8 @@
-//! The custom calls by which XLA's partitioner is told where a program changes between whole tensors and the shards of one
-//! device.
+//! The custom calls by which XLA's partitioner is told where a program changes between whole
+//! tensors and the shards of one device.
 //!
-//! Source: XLA, "HLO sharding" (`xla/hlo/ir/hlo_sharding.h`), and the programs that JAX exports without Shardy.
+//! Source: XLA, "HLO sharding" (`xla/hlo/ir/hlo_sharding.h`), and the programs that JAX exports
+//! without Shardy.
 
 use crate::eval;
 use crate::ops::CustomCallOp;
@@ -25,7 +26,9 @@ const ATTRIBUTE: &str = "mhlo.sharding";
 
 /// Whether a module has code for single devices between calls of the partitioner.
 pub fn has_manual_shards(module: &Module) -> bool {
-    module.walk(module.top().id()).any(|op| matches!(target(op), Some(FULL_TO_SHARD | SHARD_TO_FULL)))
+    module
+        .walk(module.top().id())
+        .any(|op| matches!(target(op), Some(FULL_TO_SHARD | SHARD_TO_FULL)))
 }
 
 fn target(op: OpRef<'_>) -> Option<&str> {
@@ -40,7 +43,9 @@ fn sharding_of(op: OpRef<'_>) -> Result<Sharding, EvalError> {
         AttrKind::String { value, .. } => Sharding::read(value, rank),
         _ => None,
     };
-    sharding.ok_or_else(|| EvalError::new("sharding", format!("the sharding {attribute} cannot be read")))
+    sharding.ok_or_else(|| {
+        EvalError::new("sharding", format!("the sharding {attribute} cannot be read"))
+    })
 }
 
 fn no_tile(process: ProcessId) -> EvalError {
@@ -51,7 +56,11 @@ fn no_tile(process: ProcessId) -> EvalError {
 ///
 /// # Errors
 /// A sharding that cannot be read, or that does not fit the grid or the operand.
-pub fn full_to_shard(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+pub fn full_to_shard(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    env: &mut dyn EvalEnv,
+) -> EvalResult {
     let [operand] = eval::tensors(operands)?;
     let made_by = op.operands().first().and_then(|&value| op.module().defining_op(value));
     let sharding = match made_by.filter(|made_by| target(*made_by) == Some(SHARDING)) {
@@ -73,12 +82,17 @@ pub fn full_to_shard(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn E
 ///
 /// # Errors
 /// As [`full_to_shard`].
-pub fn shard_to_full(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+pub fn shard_to_full(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    env: &mut dyn EvalEnv,
+) -> EvalResult {
     let sharding = sharding_of(op)?;
     let Sharding::Tiled { tiles, .. } = &sharding else { return Ok(operands) };
     let world = env.world()?;
     let (me, grid) = (world.process(), world.grid());
-    let group: Vec<ProcessId> = (0..grid.partitions).map(|partition| ProcessId { partition, ..me }).collect();
+    let group: Vec<ProcessId> =
+        (0..grid.partitions).map(|partition| ProcessId { partition, ..me }).collect();
     let all = world.exchange(op, &group, 0, operands)?;
     let mut whole: Option<Tensor> = None;
     for (process, values) in group.iter().zip(all.iter()) {
@@ -87,7 +101,8 @@ pub fn shard_to_full(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn E
         let shape: Option<Vec<usize>> =
             shard.shape().iter().zip(tiles).map(|(n, count)| n.checked_mul(*count)).collect();
         let shape = shape.ok_or_else(|| EvalError::new("sharding", "the result is too large"))?;
-        let start: Vec<usize> = tile.iter().zip(shard.shape()).map(|(index, size)| index * size).collect();
+        let start: Vec<usize> =
+            tile.iter().zip(shard.shape()).map(|(index, size)| index * size).collect();
         let view = StridedView::window(&shape, &start, shard.shape(), &vec![1; shape.len()])?;
         let mut result = match whole.take() {
             Some(whole) => whole,

@@ -35,7 +35,10 @@ pub fn token() -> Type {
 
 /// The type `!stablehlo.future<types>`.
 pub fn future(types: Vec<Type>) -> Type {
-    Type::dialect(&FUTURE, vec![Some(Attribute::array(types.into_iter().map(Attribute::from).collect()))])
+    Type::dialect(
+        &FUTURE,
+        vec![Some(Attribute::array(types.into_iter().map(Attribute::from).collect()))],
+    )
 }
 
 /// The types of the results that a future stands for.
@@ -46,7 +49,8 @@ pub fn future_types(ty: &Type) -> Option<Vec<Type>> {
 
 /// What is pending are tensors.
 fn verify_future(params: &[Option<Attribute>]) -> Result<(), String> {
-    let types = params.first().and_then(Option::as_ref).and_then(Attribute::as_array).unwrap_or(&[]);
+    let types =
+        params.first().and_then(Option::as_ref).and_then(Attribute::as_array).unwrap_or(&[]);
     match types.iter().filter_map(Attribute::as_type).find(|ty| ty.as_tensor().is_none()) {
         Some(ty) => Err(format!("a future must be of ranked tensors; found {ty}")),
         None => Ok(()),
@@ -65,7 +69,8 @@ fn parse_future(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
 }
 
 fn print_future(printer: &mut Printer<'_>, values: &[Option<Attribute>]) {
-    let types = values.first().and_then(Option::as_ref).and_then(Attribute::as_array).unwrap_or(&[]);
+    let types =
+        values.first().and_then(Option::as_ref).and_then(Attribute::as_array).unwrap_or(&[]);
     printer.write("<");
     printer.separated(", ", types.iter().filter_map(Attribute::as_type), |p, ty| p.ty(ty));
     printer.write(">");

@@ -1,4 +1,5 @@
-//! Windows that slide over padded and dilated tensors: convolution, `reduce_window`, `select_and_scatter`.
+//! Windows that slide over padded and dilated tensors: convolution, `reduce_window`,
+//! `select_and_scatter`.
 
 use crate::attrs::ints;
 use crate::check;
@@ -23,16 +24,20 @@ pub struct WindowDim {
 }
 
 impl WindowDim {
-    /// Number of windows over `base` elements; `DYNAMIC` if that or the size of the window is not known, none if a number
-    /// is out of the range of `i64`.
+    /// Number of windows over `base` elements; `DYNAMIC` if that or the size of the window is not
+    /// known, none if a number is out of the range of `i64`.
     ///
     /// Source: specification, `convolution_c25`, `reduce_window_c15`.
     pub fn num_windows(&self, base: i64) -> Option<i64> {
         if base == DYNAMIC || self.size == DYNAMIC {
             return Some(DYNAMIC);
         }
-        let dilated = |n: i64, by: i64| if n == 0 { Some(0) } else { (n - 1).checked_mul(by)?.checked_add(1) };
-        let padded = dilated(base, self.base_dilation)?.checked_add(self.pad_low)?.checked_add(self.pad_high)?;
+        let dilated = |n: i64, by: i64| {
+            if n == 0 { Some(0) } else { (n - 1).checked_mul(by)?.checked_add(1) }
+        };
+        let padded = dilated(base, self.base_dilation)?
+            .checked_add(self.pad_low)?
+            .checked_add(self.pad_high)?;
         let window = dilated(self.size, self.window_dilation)?;
         Some(if padded <= 0 || window > padded { 0 } else { (padded - window) / self.stride + 1 })
     }
@@ -71,7 +76,12 @@ impl WindowAttrs<'_> {
     ///
     /// # Errors
     /// Lists of the wrong length, and numbers that are not positive.
-    pub fn dims(&self, op: OpRef<'_>, sizes: &[i64], labels: WindowLabels) -> Result<Vec<WindowDim>, Diagnostic> {
+    pub fn dims(
+        &self,
+        op: OpRef<'_>,
+        sizes: &[i64],
+        labels: WindowLabels,
+    ) -> Result<Vec<WindowDim>, Diagnostic> {
         let n = sizes.len();
         let list = |name: &str, attr: Option<&Attribute>, labels: [&'static str; 2]| {
             let values = ints(attr).to_vec();
@@ -86,15 +96,24 @@ impl WindowAttrs<'_> {
         check::at_least(op, labels.sizes, "window sizes", &known, 1)?;
         let strides = list("window strides", self.strides, labels.strides)?;
         let base_dilations = list("base dilations", self.base_dilations, labels.base_dilations)?;
-        let window_dilations = list("window dilations", self.window_dilations, labels.window_dilations)?;
+        let window_dilations =
+            list("window dilations", self.window_dilations, labels.window_dilations)?;
         let padding = match self.padding {
             None => vec![0; 2 * n],
             // No rows stand for rows of zeros.
             Some(attr) if check::shape(&attr.ty()) == [0, 2] => vec![0; 2 * n],
             Some(attr) => {
-                check::has_shape(op, labels.padding, "padding", check::shape(&attr.ty()), &[n as i64, 2])?;
-                let values = attr.as_dense().and_then(|d| d.int_values()).filter(|v| v.len() == 2 * n);
-                values.ok_or_else(|| op.error(labels.padding, "padding must be a dense constant"))?
+                check::has_shape(
+                    op,
+                    labels.padding,
+                    "padding",
+                    check::shape(&attr.ty()),
+                    &[n as i64, 2],
+                )?;
+                let values =
+                    attr.as_dense().and_then(|d| d.int_values()).filter(|v| v.len() == 2 * n);
+                values
+                    .ok_or_else(|| op.error(labels.padding, "padding must be a dense constant"))?
             }
         };
         let dim = |i: usize| WindowDim {
@@ -119,6 +138,7 @@ pub fn num_windows(
     base: &[i64],
     window: &[WindowDim],
 ) -> Result<Vec<i64>, Diagnostic> {
-    let sizes: Option<Vec<i64>> = base.iter().zip(window).map(|(&base, dim)| dim.num_windows(base)).collect();
+    let sizes: Option<Vec<i64>> =
+        base.iter().zip(window).map(|(&base, dim)| dim.num_windows(base)).collect();
     sizes.ok_or_else(|| op.error(label, "the padded and dilated shape is too large"))
 }

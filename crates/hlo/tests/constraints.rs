@@ -1,4 +1,5 @@
-//! Every constraint of the specification is checked under its label, or has a reason why it need not be: `constraints.txt`.
+//! Every constraint of the specification is checked under its label, or has a reason why it need
+//! not be: `constraints.txt`.
 
 use hlo::STABLEHLO;
 use mlir::ods::{OpDef, Registry};
@@ -34,7 +35,8 @@ fn table() -> BTreeMap<String, Row> {
                 continue;
             }
             let (low, high) = word.split_once('-').unwrap_or((word, word));
-            row.numbers.extend(low.parse::<u32>().expect("a number")..=high.parse().expect("a number"));
+            row.numbers
+                .extend(low.parse::<u32>().expect("a number")..=high.parse().expect("a number"));
         }
         table.insert(last.clone(), row);
     }
@@ -51,8 +53,12 @@ fn cited(folder: &Path, labels: &mut BTreeSet<(String, u32)>) {
         }
         let text = std::fs::read_to_string(&path).expect("UTF-8");
         for literal in text.split('"') {
-            let label = literal.rsplit_once("_c").and_then(|(op, n)| Some((op.to_string(), n.parse().ok()?)));
-            let is_name = |op: &str| op.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+            let label = literal
+                .rsplit_once("_c")
+                .and_then(|(op, n)| Some((op.to_string(), n.parse().ok()?)));
+            let is_name = |op: &str| {
+                op.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+            };
             labels.extend(label.filter(|(op, _)| is_name(op)));
         }
     }
@@ -75,12 +81,17 @@ fn every_constraint_is_checked_or_has_a_reason() {
         for &number in &row.numbers {
             let label = format!("{name}_c{number}");
             let is_cited = labels.contains(&(name.clone(), number));
-            let reason = row.reasons.get(&number).map(|reason| reason.split_once(' ').unwrap_or((reason, "")));
+            let reason = row
+                .reasons
+                .get(&number)
+                .map(|reason| reason.split_once(' ').unwrap_or((reason, "")));
             match reason {
                 None if is_cited => {}
                 None => wrong.push(format!("nothing checks {label}")),
                 Some(("partly:", but)) if is_cited && !but.is_empty() => {}
-                Some(_) if is_cited => wrong.push(format!("{label} is checked: it needs no reason")),
+                Some(_) if is_cited => {
+                    wrong.push(format!("{label} is checked: it needs no reason"))
+                }
                 Some(("inferred", "")) if def.infer.is_some() => {}
                 Some(("run", "")) if def.eval.is_some() => {}
                 Some(("declared", slot)) if def.attribute_index(slot).is_some() => {}
@@ -88,7 +99,12 @@ fn every_constraint_is_checked_or_has_a_reason() {
                 Some(reason) => wrong.push(format!("{label}: {reason:?} is no reason")),
             }
         }
-        wrong.extend(row.reasons.keys().filter(|n| !row.numbers.contains(n)).map(|n| format!("{name} has no c{n}")));
+        wrong.extend(
+            row.reasons
+                .keys()
+                .filter(|n| !row.numbers.contains(n))
+                .map(|n| format!("{name} has no c{n}")),
+        );
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -96,8 +112,12 @@ fn every_constraint_is_checked_or_has_a_reason() {
 #[test]
 fn every_op_is_in_the_table_and_every_label_exists() {
     let table = table();
-    let missing: Vec<_> =
-        STABLEHLO.ops.iter().filter(|op| !table.contains_key(op.mnemonic())).map(|op| op.name).collect();
+    let missing: Vec<_> = STABLEHLO
+        .ops
+        .iter()
+        .filter(|op| !table.contains_key(op.mnemonic()))
+        .map(|op| op.name)
+        .collect();
     assert!(missing.is_empty(), "{missing:?} have no line in constraints.txt");
     let mut labels = BTreeSet::new();
     cited(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut labels);

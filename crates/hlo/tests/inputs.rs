@@ -1,6 +1,8 @@
-//! Every input of the specification has the types that the specification gives it, or a reason why not: `inputs.txt`.
+//! Every input of the specification has the types that the specification gives it, or a reason why
+//! not: `inputs.txt`.
 //!
-//! What the verifier allows is found by trying: each slot of each declaration is asked about types and attributes of all kinds.
+//! What the verifier allows is found by trying: each slot of each declaration is asked about types
+//! and attributes of all kinds.
 
 use hlo::STABLEHLO;
 use mlir::ods::{Arity, AttrConstraint, OpDef, ParamKind, Registry, ValueSlot};
@@ -30,9 +32,11 @@ struct Input {
     reasons: Vec<String>,
 }
 
-/// Whether a reason is the label of code, such as `if_i1`: then `verify.rs` has a program that breaks the rule.
+/// Whether a reason is the label of code, such as `if_i1`: then `verify.rs` has a program that
+/// breaks the rule.
 fn is_label(reason: &str) -> bool {
-    reason.contains('_') && reason.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+    reason.contains('_')
+        && reason.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
 }
 
 fn table() -> BTreeMap<String, Vec<Input>> {
@@ -41,8 +45,10 @@ fn table() -> BTreeMap<String, Vec<Input>> {
     for line in include_str!("inputs.txt").lines().filter(|line| !line.starts_with('#')) {
         let words = |text: &str| text.split(' ').map(str::to_string).collect::<Vec<_>>();
         if let Some(deviation) = line.strip_prefix("    ") {
-            let input =
-                table.get_mut(&op).and_then(|inputs| inputs.last_mut()).expect("a deviation stands below its input");
+            let input = table
+                .get_mut(&op)
+                .and_then(|inputs| inputs.last_mut())
+                .expect("a deviation stands below its input");
             let (kinds, reason) = deviation.split_once(": ").expect("a reason");
             let (set, kinds) = match kinds.split_once(' ').expect("a sign and kinds") {
                 ("+", kinds) => (&mut input.more, kinds),
@@ -60,7 +66,12 @@ fn table() -> BTreeMap<String, Vec<Input>> {
                 Some((name, attribute)) => (name, Some(attribute.to_string())),
                 None => (name, None),
             };
-            inputs.push(Input { name: name.to_string(), attribute, kinds: words(kinds), ..Input::default() });
+            inputs.push(Input {
+                name: name.to_string(),
+                attribute,
+                kinds: words(kinds),
+                ..Input::default()
+            });
         } else {
             op = line.to_string();
             table.insert(op.clone(), Vec::new());
@@ -96,7 +107,8 @@ const VALUES: [(&str, &str); 7] = [
 ];
 
 /// Shapes by rank. Per-axis quantized ones have two scales in dimension 0.
-const SHAPES: [(&str, &[&str]); 3] = [("0d", &[""]), ("1d", &["2x", "?x"]), ("2d", &["2x3x", "?x3x", "2x?x"])];
+const SHAPES: [(&str, &[&str]); 3] =
+    [("0d", &[""]), ("1d", &["2x", "?x"]), ("2d", &["2x3x", "?x3x", "2x?x"])];
 
 /// The elements that a word of the table stands for.
 fn elements(word: &str) -> Vec<&'static str> {
@@ -106,7 +118,9 @@ fn elements(word: &str) -> Vec<&'static str> {
         "values" => &["bool", "signed", "unsigned", "float", "complex", "quantized", "per_axis"],
         word => &[word],
     };
-    let of = |kind: &str| ELEMENTS.iter().find(|(k, _)| *k == kind).map(|(_, elements)| elements.split(' '));
+    let of = |kind: &str| {
+        ELEMENTS.iter().find(|(k, _)| *k == kind).map(|(_, elements)| elements.split(' '))
+    };
     let all = || ELEMENTS.iter().flat_map(|(_, elements)| elements.split(' '));
     match kinds {
         [element] if of(element).is_none() => all().filter(|e| e == element).collect(),
@@ -115,7 +129,8 @@ fn elements(word: &str) -> Vec<&'static str> {
 }
 
 fn ty(text: &str) -> Type {
-    parse_type(text, registry(), ParseOptions::default()).unwrap_or_else(|d| panic!("{text}: {}", d[0].message))
+    parse_type(text, registry(), ParseOptions::default())
+        .unwrap_or_else(|d| panic!("{text}: {}", d[0].message))
 }
 
 /// Where a slot for values is not as the table says.
@@ -128,7 +143,8 @@ fn value_faults(slot: &ValueSlot, input: &Input) -> Vec<String> {
         faults.push("many".to_string());
     }
     let less: Vec<&str> = input.less.iter().flat_map(|word| elements(word)).collect();
-    let sets: BTreeSet<&str> = allowed.iter().flat_map(|word| elements(word)).filter(|e| !less.contains(e)).collect();
+    let sets: BTreeSet<&str> =
+        allowed.iter().flat_map(|word| elements(word)).filter(|e| !less.contains(e)).collect();
     let any_rank = !SHAPES.iter().any(|(rank, _)| allowed.contains(rank));
     for (rank, shapes) in SHAPES {
         for element in ELEMENTS.iter().flat_map(|(_, elements)| elements.split(' ')) {
@@ -150,7 +166,9 @@ fn value_faults(slot: &ValueSlot, input: &Input) -> Vec<String> {
     for (kind, text) in VALUES {
         if slot.constraint.holds(&ty(text))
             != (allowed.contains(kind)
-                || (allowed.contains("values") && ["token", "tuple"].contains(&kind) && !input.less.contains(kind)))
+                || (allowed.contains("values")
+                    && ["token", "tuple"].contains(&kind)
+                    && !input.less.contains(kind)))
         {
             faults.push(kind.to_string());
         }
@@ -206,10 +224,16 @@ fn attribute_faults(constraint: &AttrConstraint, input: &Input) -> Vec<String> {
             .unwrap_or_else(|d| panic!("{text}: {}", d[0].message));
         constraint.holds(&attribute)
     };
-    let held: BTreeSet<&str> = ATTRIBUTES.iter().filter(|(_, text)| holds(text)).map(|(kind, _)| *kind).collect();
+    let held: BTreeSet<&str> =
+        ATTRIBUTES.iter().filter(|(_, text)| holds(text)).map(|(kind, _)| *kind).collect();
     let known: BTreeSet<&str> = ATTRIBUTES.iter().map(|(kind, _)| *kind).collect();
     faults.extend(held.difference(&allowed).map(|kind| format!("+ {kind}")));
-    faults.extend(allowed.intersection(&known).filter(|kind| !held.contains(*kind)).map(|kind| format!("- {kind}")));
+    faults.extend(
+        allowed
+            .intersection(&known)
+            .filter(|kind| !held.contains(*kind))
+            .map(|kind| format!("- {kind}")),
+    );
     faults
 }
 
@@ -218,8 +242,14 @@ fn faults(def: &'static OpDef, input: &Input) -> Vec<String> {
     if let Some(slot) = def.operands.iter().find(|slot| slot.name == input.name) {
         return value_faults(slot, input);
     }
-    if def.regions.iter().any(|slot| slot.name == input.name && slot.variadic == input.kinds.contains(&"many".into())) {
-        return if input.kinds.ends_with(&["function".into()]) { Vec::new() } else { vec!["a region".into()] };
+    if def.regions.iter().any(|slot| {
+        slot.name == input.name && slot.variadic == input.kinds.contains(&"many".into())
+    }) {
+        return if input.kinds.ends_with(&["function".into()]) {
+            Vec::new()
+        } else {
+            vec!["a region".into()]
+        };
     }
     let name = input.attribute.as_ref().unwrap_or(&input.name);
     let Some(slot) = def.attributes.iter().find(|slot| slot.name == *name) else {
@@ -231,10 +261,12 @@ fn faults(def: &'static OpDef, input: &Input) -> Vec<String> {
             let param = attribute.params.iter().find(|param| param.name == input.name);
             param.map_or(vec!["no such part".into()], |param| part_faults(&param.kind, input))
         }
-        (AttrConstraint::Enum(cases), None) | (AttrConstraint::ArrayOf(AttrConstraint::Enum(cases)), None) => {
+        (AttrConstraint::Enum(cases), None)
+        | (AttrConstraint::ArrayOf(AttrConstraint::Enum(cases)), None) => {
             let names: BTreeSet<&str> = cases.cases.iter().map(|(_, name)| *name).collect();
             let words = input.kinds.iter().chain(&input.more).map(String::as_str);
-            let expected: BTreeSet<&str> = words.filter(|word| !["many", "enum"].contains(word)).collect();
+            let expected: BTreeSet<&str> =
+                words.filter(|word| !["many", "enum"].contains(word)).collect();
             let mut faults = attribute_faults(slot.constraint, input);
             faults.extend(names.symmetric_difference(&expected).map(|name| format!("case {name}")));
             faults
@@ -252,7 +284,11 @@ fn part_faults(kind: &ParamKind, input: &Input) -> Vec<String> {
         _ => &[],
     };
     let words = || input.kinds.iter().chain(&input.more).filter(|word| !input.less.contains(*word));
-    if words().eq(expected.iter().copied()) { Vec::new() } else { vec![format!("part of {expected:?}")] }
+    if words().eq(expected.iter().copied()) {
+        Vec::new()
+    } else {
+        vec![format!("part of {expected:?}")]
+    }
 }
 
 #[test]
@@ -297,7 +333,11 @@ fn every_op_of_the_specification_has_its_inputs() {
     ];
     let table = table();
     assert_eq!(table.values().map(Vec::len).sum::<usize>(), 340);
-    let missing: Vec<_> =
-        STABLEHLO.ops.iter().map(|op| op.mnemonic()).filter(|name| !table.contains_key(*name)).collect();
+    let missing: Vec<_> = STABLEHLO
+        .ops
+        .iter()
+        .map(|op| op.mnemonic())
+        .filter(|name| !table.contains_key(*name))
+        .collect();
     assert_eq!(missing, WITHOUT);
 }

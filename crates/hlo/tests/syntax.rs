@@ -1,4 +1,5 @@
-//! Pretty syntax reads and prints back to the same text. The texts are as upstream's printer writes them.
+//! Pretty syntax reads and prints back to the same text. The texts are as upstream's printer writes
+//! them.
 
 mod common;
 
@@ -9,13 +10,20 @@ fn round_trips(text: &str) {
     assert_eq!(print_module(&module, &PrintOptions::default()).trim_end(), text.trim());
     let generic = print_module(&module, &PrintOptions { generic: true, ..PrintOptions::default() });
     let module = common::read(&generic).unwrap_or_else(|d| panic!("{}\n{generic}", d[0].message));
-    assert_eq!(print_module(&module, &PrintOptions::default()).trim_end(), text.trim(), "through the generic form");
+    assert_eq!(
+        print_module(&module, &PrintOptions::default()).trim_end(),
+        text.trim(),
+        "through the generic form"
+    );
 }
 
 /// A module of one function of those arguments with that body.
 fn function(arguments: &str, body: &str) -> String {
-    let body: String =
-        body.trim().lines().map(|line| format!("    {}\n", line.strip_prefix("        ").unwrap_or(line))).collect();
+    let body: String = body
+        .trim()
+        .lines()
+        .map(|line| format!("    {}\n", line.strip_prefix("        ").unwrap_or(line)))
+        .collect();
     format!("module {{\n  func.func @f({arguments}) {{\n{body}    return\n  }}\n}}")
 }
 
@@ -127,7 +135,10 @@ fn wrong_syntax_is_told_where_it_stands() {
         ("%0 = stablehlo.reduce_precision %arg0, format = e5x : tensor<2xf32>", "e8m23"),
         ("%0 = stablehlo.tuple %arg0 : tensor<2xf32>", "tuple"),
         ("%0 = stablehlo.complex %arg0, %arg0 : tensor<2xf32>", "complex"),
-        ("%0 = stablehlo.compare NEVER, %arg0, %arg0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>", "EQ"),
+        (
+            "%0 = stablehlo.compare NEVER, %arg0, %arg0 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>",
+            "EQ",
+        ),
         (
             "%0 = stablehlo.reduce(%arg0 init: %arg0) applies stablehlo.subtract across dimensions = [0] : (tensor<2xf32>, tensor<2xf32>) -> tensor<f32>",
             "commutative",

@@ -26,10 +26,16 @@ fn valid_programs_have_no_errors() {
 #[test]
 fn each_broken_constraint_is_named() {
     let cases = [
-        ("add_c1", r#"%0 = "stablehlo.add"(%a, %b) : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>"#),
+        (
+            "add_c1",
+            r#"%0 = "stablehlo.add"(%a, %b) : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>"#,
+        ),
         ("tanh_c1", "%0 = stablehlo.tanh %a : (tensor<2x3xf32>) -> tensor<3x2xf32>"),
         ("convert_c1", "%0 = stablehlo.convert %a : (tensor<2x3xf32>) -> tensor<3x2xi32>"),
-        ("compare_c2", "%0 = stablehlo.compare EQ, %a, %b : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x3xi1>"),
+        (
+            "compare_c2",
+            "%0 = stablehlo.compare EQ, %a, %b : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x3xi1>",
+        ),
         (
             "concatenate_c4",
             "%0 = stablehlo.concatenate %a, %a, dim = 2 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>",
@@ -43,8 +49,14 @@ fn each_broken_constraint_is_named() {
             "%0 = stablehlo.concatenate %a, %a, dim = 0 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<5x3xf32>",
         ),
         ("reshape_c2", "%0 = stablehlo.reshape %a : (tensor<2x3xf32>) -> tensor<5xf32>"),
-        ("transpose_c2", "%0 = stablehlo.transpose %a, dims = [0, 0] : (tensor<2x3xf32>) -> tensor<2x2xf32>"),
-        ("transpose_c3", "%0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<2x3xf32>"),
+        (
+            "transpose_c2",
+            "%0 = stablehlo.transpose %a, dims = [0, 0] : (tensor<2x3xf32>) -> tensor<2x2xf32>",
+        ),
+        (
+            "transpose_c3",
+            "%0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<2x3xf32>",
+        ),
         ("slice_c3", "%0 = stablehlo.slice %a [0:3, 0:3] : (tensor<2x3xf32>) -> tensor<3x3xf32>"),
         ("slice_c4", "%0 = stablehlo.slice %a [0:2:0, 0:3] : (tensor<2x3xf32>) -> tensor<2x3xf32>"),
         (
@@ -73,16 +85,23 @@ fn each_broken_constraint_is_named() {
             "reduce_c7",
             "%0 = stablehlo.reduce(%a init: %s) applies stablehlo.add across dimensions = [1] : (tensor<2x3xf32>, tensor<f32>) -> tensor<3xf32>",
         ),
-        ("fft_c2", "%0 = stablehlo.fft %a, type = FFT, length = [3] : (tensor<2x3xf32>) -> tensor<2x3xf32>"),
+        (
+            "fft_c2",
+            "%0 = stablehlo.fft %a, type = FFT, length = [3] : (tensor<2x3xf32>) -> tensor<2x3xf32>",
+        ),
         ("select_c1", "%0 = stablehlo.select %p, %a, %a : tensor<4xi1>, tensor<2x3xf32>"),
     ];
     for (label, body) in cases {
-        let found = labels("%a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %s: tensor<f32>, %p: tensor<4xi1>", body);
+        let found = labels(
+            "%a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %s: tensor<f32>, %p: tensor<4xi1>",
+            body,
+        );
         assert_eq!(found, [label], "{body}");
     }
 }
 
-/// What the declarations of inputs allow, but the specification does not: the labels that `inputs.txt` names.
+/// What the declarations of inputs allow, but the specification does not: the labels that
+/// `inputs.txt` names.
 #[test]
 fn inputs_beyond_their_declaration_are_named() {
     const ADD: &str = "({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): %z = stablehlo.add %x, %y : tensor<f32> stablehlo.return %z : tensor<f32> })";

@@ -1,9 +1,11 @@
-//! The reference interpreter: runs a verified module op by op through the `eval` of each op's declaration.
+//! The reference interpreter: runs a verified module op by op through the `eval` of each op's
+//! declaration.
 //!
-//! Meaning lives with the ops; this crate only drives them. `plan.rs` computes once where values live and when they die,
-//! so that ops can reuse the memory of operands that nobody needs any more; `machine.rs` walks the plan. A run is a
-//! `session.rs`: grids of processes, each a machine in a thread, that `scheduler.rs` lets take turns. `world.rs` is what a
-//! machine offers to ops that act on what is outside of it.
+//! Meaning lives with the ops; this crate only drives them. `plan.rs` computes once where values
+//! live and when they die, so that ops can reuse the memory of operands that nobody needs any more;
+//! `machine.rs` walks the plan. A run is a `session.rs`: grids of processes, each a machine in a
+//! thread, that `scheduler.rs` lets take turns. `world.rs` is what a machine offers to ops that act
+//! on what is outside of it.
 //!
 //! Source: StableHLO, `docs/reference.md`.
 
@@ -52,14 +54,16 @@ impl Default for Limits {
     }
 }
 
-/// What custom calls mean, beyond those targets that StableHLO knows. What is registered here comes first.
+/// What custom calls mean, beyond those targets that StableHLO knows. What is registered here comes
+/// first.
 #[derive(Clone, Default)]
 pub struct CustomCalls {
     by_target: HashMap<String, CustomCall>,
 }
 
 impl CustomCalls {
-    /// Says what a target does: `function` gets the op and its operands, and gives one value for each result.
+    /// Says what a target does: `function` gets the op and its operands, and gives one value for
+    /// each result.
     pub fn register<F>(&mut self, target: impl Into<String>, function: F)
     where
         F: Fn(OpRef<'_>, Vec<RuntimeValue>, &mut dyn EvalEnv) -> EvalResult + Send + Sync + 'static,
@@ -109,7 +113,8 @@ impl<'m> Interpreter<'m> {
     /// Runs the function that [`entry_function`] finds, as the only process.
     ///
     /// # Errors
-    /// An unknown function, inputs of another number, shape or element type than it takes, or whatever stops an op.
+    /// An unknown function, inputs of another number, shape or element type than it takes, or
+    /// whatever stops an op.
     pub fn run(
         &self,
         entry: &str,
@@ -120,11 +125,12 @@ impl<'m> Interpreter<'m> {
         Ok(results.pop().unwrap_or_default())
     }
 
-    /// Runs the function that [`entry_function`] finds in each process of a grid, on inputs of its own, row by row.
+    /// Runs the function that [`entry_function`] finds in each process of a grid, on inputs of its
+    /// own, row by row.
     ///
     /// # Errors
-    /// As [`Interpreter::run`] in any process, inputs for another number of processes, and processes that wait for each
-    /// other.
+    /// As [`Interpreter::run`] in any process, inputs for another number of processes, and
+    /// processes that wait for each other.
     pub fn run_grid(
         &self,
         entry: &str,
@@ -134,17 +140,22 @@ impl<'m> Interpreter<'m> {
     ) -> Result<Vec<Vec<RuntimeValue>>, Diagnostics> {
         let function = entry_function(self.module, entry).map_err(|e| vec![e])?;
         if grid.size() != Some(inputs.len()) {
-            let message = format!("there are inputs for {} processes, but the grid is {grid}", inputs.len());
+            let message =
+                format!("there are inputs for {} processes, but the grid is {grid}", inputs.len());
             return Err(vec![Diagnostic::error("inputs", message)]);
         }
         inputs.iter().try_for_each(|inputs| inputs::check(function, inputs))?;
-        let jobs = inputs.into_iter().map(|inputs| Job::Call { function: function.id(), arguments: inputs }).collect();
+        let jobs = inputs
+            .into_iter()
+            .map(|inputs| Job::Call { function: function.id(), arguments: inputs })
+            .collect();
         let session = Session::new(self, function.id(), observer);
         session.run_grid(grid, jobs, Vec::new(), 0).map_err(|e| vec![*e.diagnostic])
     }
 }
 
-/// The function with a body named `entry` at the top of the module; if there is none and `entry` is `main`, the only function.
+/// The function with a body named `entry` at the top of the module; if there is none and `entry` is
+/// `main`, the only function.
 ///
 /// # Errors
 /// No such function, or one without a body.
@@ -152,14 +163,18 @@ pub fn entry_function<'m>(module: &'m Module, entry: &str) -> Result<FuncOp<'m>,
     let top = module.top();
     let body = top.regions().first().and_then(|&region| module.entry(region));
     let ops = body.map_or(&[][..], |block| module.ops(block));
-    let functions: Vec<FuncOp<'m>> = ops.iter().filter_map(|&op| FuncOp::cast(module.op(op))).collect();
+    let functions: Vec<FuncOp<'m>> =
+        ops.iter().filter_map(|&op| FuncOp::cast(module.op(op))).collect();
     let name = |f: &FuncOp<'m>| OpRef::symbol_name(**f).unwrap_or("").to_string();
     let found = functions.iter().find(|f| name(f) == entry);
     let only = || if entry == "main" && functions.len() == 1 { functions.first() } else { None };
     let Some(function) = found.or_else(only).copied() else {
         let names: Vec<String> = functions.iter().map(|f| format!("@{}", name(f))).collect();
         let has = if names.is_empty() { "no functions".into() } else { names.join(", ") };
-        return Err(Diagnostic::error("entry", format!("there is no function @{entry} to run; the module has {has}")));
+        return Err(Diagnostic::error(
+            "entry",
+            format!("there is no function @{entry} to run; the module has {has}"),
+        ));
     };
     if function.is_declaration() {
         return Err(function.error("entry", format!("@{} has no body to run", name(&function))));

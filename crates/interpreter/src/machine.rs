@@ -37,7 +37,12 @@ impl Frame {
 }
 
 impl<'s, 'r> Machine<'s, 'r> {
-    pub fn new(session: &'s Session<'r>, scheduler: &'s Scheduler, process: usize, depth: usize) -> Self {
+    pub fn new(
+        session: &'s Session<'r>,
+        scheduler: &'s Scheduler,
+        process: usize,
+        depth: usize,
+    ) -> Self {
         Machine { session, scheduler, process, frames: Vec::new(), depth, lanes: None }
     }
 
@@ -48,10 +53,14 @@ impl<'s, 'r> Machine<'s, 'r> {
             Job::Eval { op, operands } => {
                 let op = self.session.interpreter.module.op(op);
                 let mut around = std::iter::successors(op.parent(), |op| op.parent());
-                let function = around.find_map(|op| self.session.interpreter.plan.function(op.id()));
+                let function =
+                    around.find_map(|op| self.session.interpreter.plan.function(op.id()));
                 let frame = function.map(|f| Frame::new(f.slots, f.table));
                 self.frames.push(frame.ok_or_else(|| internal("an op outside of functions runs"))?);
-                let eval = op.def().and_then(|def| def.eval).ok_or_else(|| internal("an op without meaning runs"))?;
+                let eval = op
+                    .def()
+                    .and_then(|def| def.eval)
+                    .ok_or_else(|| internal("an op without meaning runs"))?;
                 eval(op, operands, &mut self)
             }
         }
@@ -59,7 +68,8 @@ impl<'s, 'r> Machine<'s, 'r> {
 
     fn call_function(&mut self, op: OpId, args: Vec<RuntimeValue>) -> EvalResult {
         let interpreter = self.session.interpreter;
-        let Some(Function { entry: Some(entry), slots, table }) = interpreter.plan.function(op) else {
+        let Some(Function { entry: Some(entry), slots, table }) = interpreter.plan.function(op)
+        else {
             let op = interpreter.module.op(op);
             let name = op.symbol_name().unwrap_or("");
             let message = format!("@{name} has no body of exactly one block, so it cannot be run");
@@ -75,9 +85,18 @@ impl<'s, 'r> Machine<'s, 'r> {
         self.frames.last_mut().ok_or_else(|| internal("no function is running"))
     }
 
-    fn store(&mut self, slots: &[u32], values: Vec<RuntimeValue>, what: &str) -> Result<(), EvalError> {
+    fn store(
+        &mut self,
+        slots: &[u32],
+        values: Vec<RuntimeValue>,
+        what: &str,
+    ) -> Result<(), EvalError> {
         if slots.len() != values.len() {
-            return Err(internal(&format!("{} {what} where {} were expected", values.len(), slots.len())));
+            return Err(internal(&format!(
+                "{} {what} where {} were expected",
+                values.len(),
+                slots.len()
+            )));
         }
         let frame = self.frame()?;
         for (&slot, value) in slots.iter().zip(values) {
@@ -106,12 +125,19 @@ impl<'s, 'r> Machine<'s, 'r> {
         let interpreter = self.session.interpreter;
         let limit = interpreter.options.limits.depth;
         if self.depth >= limit {
-            return Err(EvalError::new("depth", format!("calls and regions nest deeper than {limit} levels")));
+            return Err(EvalError::new(
+                "depth",
+                format!("calls and regions nest deeper than {limit} levels"),
+            ));
         }
         let plan = interpreter.plan.block(block);
         if self.lanes.is_none() {
             let module = interpreter.module;
-            check_types("argument", &args, module.arguments(block).iter().map(|&argument| module.ty(argument)))?;
+            check_types(
+                "argument",
+                &args,
+                module.arguments(block).iter().map(|&argument| module.ty(argument)),
+            )?;
         }
         self.store(&plan.arguments, args, "arguments")?;
         self.depth += 1;
@@ -134,22 +160,27 @@ impl<'s, 'r> Machine<'s, 'r> {
                     }
                     let op = self.session.interpreter.module.op(step.op);
                     self.session.check_memory(op).map_err(|error| self.locate(error, step))?;
-                    let results = eval(op, operands, self).map_err(|error| self.locate(error, step))?;
+                    let results =
+                        eval(op, operands, self).map_err(|error| self.locate(error, step))?;
                     if self.lanes.is_none() {
-                        check_types("result", &results, op.result_types()).map_err(|e| self.locate(e, step))?;
+                        check_types("result", &results, op.result_types())
+                            .map_err(|e| self.locate(e, step))?;
                     }
                     results
                 }
                 Action::Missing => {
-                    let message =
-                        format!("{} cannot be interpreted", self.session.interpreter.module.op(step.op).name());
+                    let message = format!(
+                        "{} cannot be interpreted",
+                        self.session.interpreter.module.op(step.op).name()
+                    );
                     return Err(self.locate(EvalError::new("eval", message), step));
                 }
             };
             if self.session.traces {
                 self.trace(step, &results).map_err(|error| self.locate(error, step))?;
             }
-            self.store(&step.results, results, "results").map_err(|error| self.locate(error, step))?;
+            self.store(&step.results, results, "results")
+                .map_err(|error| self.locate(error, step))?;
             if !step.dead.is_empty() {
                 let frame = self.frame()?;
                 step.dead.iter().for_each(|&slot| frame.slots[slot as usize] = None);
@@ -181,14 +212,18 @@ impl Machine<'_, '_> {
         let op = self.session.interpreter.module.op(step.op);
         let process = self.scheduler.grid.process(self.process).unwrap_or_default();
         let mut results = results.iter().enumerate();
-        results.try_for_each(|(index, value)| self.session.observe(|o| o.value(process, op, index, value)))
+        results.try_for_each(|(index, value)| {
+            self.session.observe(|o| o.value(process, op, index, value))
+        })
     }
 
     /// The function of that name in the symbol table around the code that runs.
     pub fn function(&mut self, symbol: &str) -> Result<OpId, EvalError> {
         let table = self.frame()?.table;
         let found = table.and_then(|table| self.session.interpreter.plan.symbol(table, symbol));
-        found.ok_or_else(|| EvalError::new("symbol", format!("there is no function @{symbol} to call")))
+        found.ok_or_else(|| {
+            EvalError::new("symbol", format!("there is no function @{symbol} to call"))
+        })
     }
 
     /// What a region of scalars returns for no positions at all.
@@ -198,7 +233,8 @@ impl Machine<'_, '_> {
         let types = terminator.into_iter().flat_map(|op| op.operand_types());
         types
             .map(|ty| {
-                let dtype = crate::storage_dtype(ty).ok_or_else(|| internal("a region returns no tensor"))?;
+                let dtype = crate::storage_dtype(ty)
+                    .ok_or_else(|| internal("a region returns no tensor"))?;
                 Ok(Tensor::zeros(dtype, [0])?)
             })
             .collect()
@@ -206,7 +242,10 @@ impl Machine<'_, '_> {
 }
 
 pub(crate) fn internal(what: &str) -> EvalError {
-    EvalError::new("interpreter", format!("the module is not valid, or an op broke its contract: {what}"))
+    EvalError::new(
+        "interpreter",
+        format!("the module is not valid, or an op broke its contract: {what}"),
+    )
 }
 
 impl EvalEnv for Machine<'_, '_> {
@@ -214,13 +253,21 @@ impl EvalEnv for Machine<'_, '_> {
         match self.session.interpreter.module.blocks(region) {
             [block] => self.block(*block, args),
             blocks => {
-                let message = format!("a region with {} blocks cannot be interpreted; it must have one", blocks.len());
+                let message = format!(
+                    "a region with {} blocks cannot be interpreted; it must have one",
+                    blocks.len()
+                );
                 Err(EvalError::new("region", message))
             }
         }
     }
 
-    fn scalar_region(&mut self, region: RegionId, n: usize, args: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
+    fn scalar_region(
+        &mut self,
+        region: RegionId,
+        n: usize,
+        args: Vec<Tensor>,
+    ) -> Result<Vec<Tensor>, EvalError> {
         if self.is_vectorizable(region) {
             self.lanes = Some(n);
             let results = self.region(region, args.into_iter().map(RuntimeValue::from).collect());
@@ -238,13 +285,16 @@ impl EvalEnv for Machine<'_, '_> {
         }
         let mut stacks: Vec<Stack> = Vec::new();
         for position in 0..n {
-            let scalars: Result<_, EvalError> = args.iter().map(|a| Ok(element(a, position)?.into())).collect();
+            let scalars: Result<_, EvalError> =
+                args.iter().map(|a| Ok(element(a, position)?.into())).collect();
             for (index, result) in self.region(region, scalars?)?.into_iter().enumerate() {
                 let result = result.into_tensor()?;
                 if position == 0 {
                     stacks.push(Stack::new(n, &result)?);
                 }
-                let stack = stacks.get_mut(index).ok_or_else(|| internal("a region changed its number of results"))?;
+                let stack = stacks
+                    .get_mut(index)
+                    .ok_or_else(|| internal("a region changed its number of results"))?;
                 stack.push(&result);
             }
         }
@@ -265,9 +315,11 @@ impl EvalEnv for Machine<'_, '_> {
     }
 }
 
-/// Repeats scalars among more than two operands: ops of one or two take any mixture of scalars and vectors.
+/// Repeats scalars among more than two operands: ops of one or two take any mixture of scalars and
+/// vectors.
 fn same_length(operands: &mut [RuntimeValue], n: usize) -> Result<(), EvalError> {
-    let is_scalar = |value: &RuntimeValue| matches!(value, RuntimeValue::Tensor(t) if t.rank() == 0);
+    let is_scalar =
+        |value: &RuntimeValue| matches!(value, RuntimeValue::Tensor(t) if t.rank() == 0);
     if operands.len() > 2 && !operands.iter().all(is_scalar) {
         for operand in operands.iter_mut().filter(|operand| is_scalar(operand)) {
             *operand = operand.tensor()?.broadcast_scalar([n])?.into();
@@ -283,7 +335,9 @@ fn element(vector: &Tensor, position: usize) -> Result<Tensor, EvalError> {
     }
     fn at<T: Element>(vector: &Tensor, position: usize) -> Result<Tensor, EvalError> {
         let elements = vector.as_slice::<T>()?;
-        let value = elements.get(position).ok_or_else(|| internal("a vector is shorter than the others"))?;
+        let value = elements
+            .get(position)
+            .ok_or_else(|| internal("a vector is shorter than the others"))?;
         Ok(Tensor::scalar(*value))
     }
     dispatch_all!(vector.dtype(), T => at::<T>(vector, position))
@@ -299,7 +353,9 @@ impl Stack {
     fn new(n: usize, first: &Tensor) -> Result<Stack, EvalError> {
         let size = n.saturating_mul(first.dtype().bytes());
         let mut bytes = Vec::new();
-        bytes.try_reserve_exact(size).map_err(|_| numerics::TensorError::OutOfMemory { bytes: size })?;
+        bytes
+            .try_reserve_exact(size)
+            .map_err(|_| numerics::TensorError::OutOfMemory { bytes: size })?;
         Ok(Stack { dtype: first.dtype(), bytes })
     }
 

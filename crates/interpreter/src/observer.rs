@@ -17,7 +17,8 @@ pub struct Progress {
     pub length: usize,
 }
 
-/// Watches a run. The processes of a run take turns, so that what an observer sees comes in the same order each time.
+/// Watches a run. The processes of a run take turns, so that what an observer sees comes in the
+/// same order each time.
 ///
 /// The errors of its methods are messages, and end the run.
 pub trait Observer: Send {
@@ -36,7 +37,13 @@ pub trait Observer: Send {
     ///
     /// # Errors
     /// If it cannot be taken.
-    fn value(&mut self, process: ProcessId, op: OpRef<'_>, index: usize, value: &RuntimeValue) -> Result<(), String> {
+    fn value(
+        &mut self,
+        process: ProcessId,
+        op: OpRef<'_>,
+        index: usize,
+        value: &RuntimeValue,
+    ) -> Result<(), String> {
         let _ = (process, op, index, value);
         Ok(())
     }
@@ -64,7 +71,9 @@ pub trait Observer: Send {
     /// # Errors
     /// If there is no such tensor.
     fn probed(&mut self, name: &str, iteration: usize) -> Result<(Type, Tensor), String> {
-        Err(format!("probes are not saved in this run, so there is no iteration {iteration} of `{name}`"))
+        Err(format!(
+            "probes are not saved in this run, so there is no iteration {iteration} of `{name}`"
+        ))
     }
 
     /// Given what a process writes to the outfeed.

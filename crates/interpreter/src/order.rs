@@ -1,7 +1,8 @@
 //! The order in which XLA compiles the ops of a program: the one in which it gives them numbers.
 //!
-//! Source: XLA. Each function and each region becomes a computation, those that are called before those that call. Within a
-//! computation the order follows the operands, from the ops whose results nobody uses.
+//! Source: XLA. Each function and each region becomes a computation, those that are called before
+//! those that call. Within a computation the order follows the operands, from the ops whose results
+//! nobody uses.
 
 use crate::plan::Plan;
 use mlir::ods::Trait;
@@ -10,9 +11,15 @@ use mlir::{BlockId, Module, OpId, OpRef, Value};
 use side_dialects::func::FuncOp;
 use std::collections::HashSet;
 
-/// All ops of a name, in the order in which XLA compiles them: first those that calls reach from the function `entry`, then the
-/// others. A function that is called from several places is there once.
-pub(crate) fn compile_order(module: &Module, plan: &Plan<'_>, entry: OpId, name: &str) -> Vec<OpId> {
+/// All ops of a name, in the order in which XLA compiles them: first those that calls reach from
+/// the function `entry`, then the others. A function that is called from several places is there
+/// once.
+pub(crate) fn compile_order(
+    module: &Module,
+    plan: &Plan<'_>,
+    entry: OpId,
+    name: &str,
+) -> Vec<OpId> {
     let walk = Walk { module, plan };
     let functions = || module.walk(module.top().id()).filter_map(FuncOp::cast).map(|f| f.id());
     let entries = |functions: &mut dyn Iterator<Item = OpId>| -> Vec<BlockId> {
@@ -21,10 +28,16 @@ pub(crate) fn compile_order(module: &Module, plan: &Plan<'_>, entry: OpId, name:
     let reached = walk.computations(entries(&mut std::iter::once(entry)), &mut HashSet::new());
     let reached: HashSet<BlockId> = reached.into_iter().collect();
     let mut done = HashSet::new();
-    let (first, others) = entries(&mut functions()).into_iter().partition(|block| reached.contains(block));
+    let (first, others) =
+        entries(&mut functions()).into_iter().partition(|block| reached.contains(block));
     let mut computations = walk.computations(first, &mut done);
     computations.extend(walk.computations(others, &mut done));
-    computations.into_iter().flat_map(|block| walk.ops(block)).filter(|op| op.name() == name).map(OpRef::id).collect()
+    computations
+        .into_iter()
+        .flat_map(|block| walk.ops(block))
+        .filter(|op| op.name() == name)
+        .map(OpRef::id)
+        .collect()
 }
 
 struct Walk<'w, 'm> {
@@ -37,7 +50,8 @@ impl<'w> Walk<'w, '_> {
     fn computations(&self, blocks: Vec<BlockId>, done: &mut HashSet<BlockId>) -> Vec<BlockId> {
         let mut order = Vec::new();
         // A block is met twice: before and after what it needs.
-        let mut stack: Vec<(BlockId, bool)> = blocks.into_iter().rev().map(|block| (block, false)).collect();
+        let mut stack: Vec<(BlockId, bool)> =
+            blocks.into_iter().rev().map(|block| (block, false)).collect();
         while let Some((block, entered)) = stack.pop() {
             if entered {
                 order.push(block);
@@ -71,7 +85,8 @@ impl<'w> Walk<'w, '_> {
         let (mut alive, mut used) = (HashSet::new(), HashSet::new());
         let mut roots = Vec::new();
         for op in ops.rev() {
-            let is_used = |values: &HashSet<Value>| op.results().any(|result| values.contains(&result));
+            let is_used =
+                |values: &HashSet<Value>| op.results().any(|result| values.contains(&result));
             if is_removable_if_unused(op) && !is_used(&alive) {
                 continue;
             }
@@ -94,16 +109,20 @@ impl<'w> Walk<'w, '_> {
                 order.push(op);
             } else if done.insert(op.id()) {
                 stack.push((op, true));
-                let operands = self.operands(op).into_iter().rev().filter_map(|v| self.module.defining_op(v));
+                let operands =
+                    self.operands(op).into_iter().rev().filter_map(|v| self.module.defining_op(v));
                 stack.extend(operands.filter(|op| op.block() == Some(block)).map(|op| (op, false)));
             }
         }
         order
     }
 
-    /// The operands of an op, then those of the ops in its regions. Tensors without elements are constants for XLA.
+    /// The operands of an op, then those of the ops in its regions. Tensors without elements are
+    /// constants for XLA.
     fn operands(&self, op: OpRef<'w>) -> Vec<Value> {
         let operands = self.module.walk(op.id()).flat_map(|op| op.operands().iter().copied());
-        operands.filter(|&value| self.module.ty(value).shape().is_none_or(|shape| !shape.contains(&0))).collect()
+        operands
+            .filter(|&value| self.module.ty(value).shape().is_none_or(|shape| !shape.contains(&0)))
+            .collect()
     }
 }

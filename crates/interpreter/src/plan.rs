@@ -1,7 +1,8 @@
 //! Where the values of each function live while it runs, and when they die: computed once a module.
 //!
-//! All values of a function, those in its regions included, have a slot in one flat frame, so that regions see the values
-//! around them. A value dies with the last op of its own block that uses it, in person or from a region within.
+//! All values of a function, those in its regions included, have a slot in one flat frame, so that
+//! regions see the values around them. A value dies with the last op of its own block that uses it,
+//! in person or from a region within.
 
 use mlir::eval::EvalFn;
 use mlir::ir::ValueDef;
@@ -14,8 +15,8 @@ use std::collections::HashMap;
 /// The slot of a value that nobody uses.
 pub(crate) const UNUSED: u32 = u32::MAX;
 
-/// Splats of at most this many elements are kept as tensors; larger ones are made when they are needed, to be
-/// overwritten in place.
+/// Splats of at most this many elements are kept as tensors; larger ones are made when they are
+/// needed, to be overwritten in place.
 const KEPT_SPLAT: usize = 4096;
 
 pub(crate) struct Plan<'m> {
@@ -88,9 +89,13 @@ impl<'m> Plan<'m> {
             functions: HashMap::new(),
             symbols: HashMap::new(),
         };
-        let functions: Vec<FuncOp<'m>> = module.walk(module.top().id()).filter_map(FuncOp::cast).collect();
-        let mut planner =
-            Planner { module, slots: vec![UNUSED; module.num_values()], last: vec![None; module.num_values()] };
+        let functions: Vec<FuncOp<'m>> =
+            module.walk(module.top().id()).filter_map(FuncOp::cast).collect();
+        let mut planner = Planner {
+            module,
+            slots: vec![UNUSED; module.num_values()],
+            last: vec![None; module.num_values()],
+        };
         for function in functions {
             let table = function.parent().map(OpRef::id);
             if let (Some(table), Some(name)) = (table, function.symbol_name()) {
@@ -151,7 +156,9 @@ impl<'m> Planner<'m> {
         };
         let blocks: Vec<BlockId> = module
             .walk(function.id())
-            .flat_map(|op| op.regions().iter().flat_map(|&region| module.blocks(region).iter().copied()))
+            .flat_map(|op| {
+                op.regions().iter().flat_map(|&region| module.blocks(region).iter().copied())
+            })
             .collect();
         for &block in &blocks {
             module.arguments(block).iter().for_each(|&argument| number(self, argument));
@@ -162,7 +169,11 @@ impl<'m> Planner<'m> {
         for block in blocks {
             plan.blocks[block.index()] = Block {
                 arguments: module.arguments(block).iter().map(|v| self.slots[v.index()]).collect(),
-                steps: module.ops(block).iter().map(|&op| self.step(module.op(op), dying.remove(&op))).collect(),
+                steps: module
+                    .ops(block)
+                    .iter()
+                    .map(|&op| self.step(module.op(op), dying.remove(&op)))
+                    .collect(),
             };
         }
         for op in ops {
@@ -222,12 +233,18 @@ fn action(op: OpRef<'_>) -> Action {
     op.def().and_then(|def| def.eval).map_or(Action::Missing, Action::Eval)
 }
 
-/// Whether all ops of a region are elementwise on scalars, so that it can run on vectors of them instead.
+/// Whether all ops of a region are elementwise on scalars, so that it can run on vectors of them
+/// instead.
 fn is_vectorizable(module: &Module, region: RegionId) -> bool {
     let [block] = module.blocks(region) else { return false };
     let is_scalar = |ty: &mlir::Type| ty.as_tensor().is_some_and(|t| t.rank() == 0);
     module.ops(*block).iter().map(|&op| module.op(op)).all(|op| {
-        let known = [Trait::Elementwise, Trait::ConstantLike, Trait::Terminator].iter().any(|t| op.has_trait(t));
-        known && op.regions().is_empty() && op.operand_types().all(is_scalar) && op.result_types().all(is_scalar)
+        let known = [Trait::Elementwise, Trait::ConstantLike, Trait::Terminator]
+            .iter()
+            .any(|t| op.has_trait(t));
+        known
+            && op.regions().is_empty()
+            && op.operand_types().all(is_scalar)
+            && op.result_types().all(is_scalar)
     })
 }

@@ -1,7 +1,8 @@
 //! The processes of a grid: they take turns, meet, and leave messages for each other.
 //!
-//! Each process has a thread, but only one of them runs at a time, from one meeting to the next. So a run is the same each
-//! time, and processes that wait for each other are found as soon as nobody can go on.
+//! Each process has a thread, but only one of them runs at a time, from one meeting to the next. So
+//! a run is the same each time, and processes that wait for each other are found as soon as nobody
+//! can go on.
 
 use mlir::diag::{Diagnostic, Position};
 use mlir::eval::{EvalError, RuntimeValue};
@@ -76,7 +77,11 @@ impl Scheduler {
             infeed: infeed.into(),
             failure: None,
         };
-        Scheduler { grid, state: Mutex::new(state), turns: (0..size).map(|_| Condvar::new()).collect() }
+        Scheduler {
+            grid,
+            state: Mutex::new(state),
+            turns: (0..size).map(|_| Condvar::new()).collect(),
+        }
     }
 
     /// A process that panics has finished its turn in order: the state is as good as before.
@@ -88,7 +93,11 @@ impl Scheduler {
     ///
     /// # Errors
     /// If another process failed in the meantime.
-    fn wait<'s>(&self, process: usize, mut state: MutexGuard<'s, State>) -> Result<MutexGuard<'s, State>, EvalError> {
+    fn wait<'s>(
+        &self,
+        process: usize,
+        mut state: MutexGuard<'s, State>,
+    ) -> Result<MutexGuard<'s, State>, EvalError> {
         while state.running != Some(process) {
             state = self.turns[process].wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -150,7 +159,9 @@ impl Scheduler {
         for (number, status) in state.processes.iter().enumerate() {
             let id = self.grid.process(number).unwrap_or_default();
             match status {
-                Status::Waiting(wait) => waits.push((format!("process {id} waits in {}", wait.what), &wait.position)),
+                Status::Waiting(wait) => {
+                    waits.push((format!("process {id} waits in {}", wait.what), &wait.position))
+                }
                 Status::Done => done.push(id.to_string()),
                 _ => {}
             }
@@ -173,7 +184,9 @@ impl Scheduler {
         }
         let mut diagnostic = Diagnostic::error("deadlock", message).at(position);
         let shown = LISTED_PROCESSES - 1;
-        diagnostic.notes.extend(waits.by_ref().take(shown).map(|(text, position)| (text, position.clone())));
+        diagnostic
+            .notes
+            .extend(waits.by_ref().take(shown).map(|(text, position)| (text, position.clone())));
         let rest = waits.count();
         if rest > 0 {
             diagnostic.notes.push((format!("{rest} more processes wait"), Position::None));
@@ -195,7 +208,8 @@ impl Scheduler {
     ) -> Result<Contributions, EvalError> {
         let me = self.grid.process(process).unwrap_or_default();
         if let Some(missing) = group.iter().find(|id| !self.grid.contains(**id)) {
-            let message = format!("{} is for process {missing}, but the grid is {}", op.name(), self.grid);
+            let message =
+                format!("{} is for process {missing}, but the grid is {}", op.name(), self.grid);
             return Err(EvalError::new("process_group", message));
         }
         let Some(place) = group.iter().position(|&id| id == me) else {
@@ -214,8 +228,11 @@ impl Scheduler {
         if meeting.what != op.name() || meeting.types != types {
             let show = |name: &str, types: &[String]| format!("{name} of ({})", types.join(", "));
             let (mine, theirs) = (show(op.name(), &types), show(&meeting.what, &meeting.types));
-            let came = (0..group.len()).find(|&i| meeting.brought[i].is_some()).map_or(me, |i| group[i]);
-            let message = format!("process {me} comes with {mine} to a meeting to which {came} came with {theirs}");
+            let came =
+                (0..group.len()).find(|&i| meeting.brought[i].is_some()).map_or(me, |i| group[i]);
+            let message = format!(
+                "process {me} comes with {mine} to a meeting to which {came} came with {theirs}"
+            );
             let note = format!("process {came} waits here");
             let diagnostic = Diagnostic::error("mismatched_collective", message).at(op.position());
             let diagnostic = diagnostic.note(note, meeting.position.clone());
@@ -224,18 +241,24 @@ impl Scheduler {
         meeting.brought[place] = Some(values);
         if meeting.brought.iter().all(Option::is_some) {
             let brought = state.meetings.remove(&key).map_or(Vec::new(), |meeting| meeting.brought);
-            let all: Contributions = Arc::new(Exchange::new(brought.into_iter().flatten().collect()));
-            for number in group.iter().filter_map(|&id| self.grid.number(id)).filter(|&n| n != process) {
+            let all: Contributions =
+                Arc::new(Exchange::new(brought.into_iter().flatten().collect()));
+            for number in
+                group.iter().filter_map(|&id| self.grid.number(id)).filter(|&n| n != process)
+            {
                 state.processes[number] = Status::Met(all.clone());
             }
             return Ok(all);
         }
-        let missing: Vec<String> =
-            (0..group.len()).filter(|&i| meeting.brought[i].is_none()).map(|i| group[i].to_string()).collect();
+        let missing: Vec<String> = (0..group.len())
+            .filter(|&i| meeting.brought[i].is_none())
+            .map(|i| group[i].to_string())
+            .collect();
         let on = if channel > 0 { format!(" on channel {channel}") } else { String::new() };
         let listed = missing.iter().take(LISTED_PROCESSES).cloned().collect::<Vec<_>>().join(", ");
         let what = format!("{}{on} for {listed}", op.name());
-        state.processes[process] = Status::Waiting(Wait { what, position: op.position(), channel: None });
+        state.processes[process] =
+            Status::Waiting(Wait { what, position: op.position(), channel: None });
         match self.resume(process, state)? {
             Status::Met(all) => Ok(all),
             _ => Err(aborted()),
@@ -243,7 +266,11 @@ impl Scheduler {
     }
 
     /// Lets others run until `process` can go on; what it goes on with.
-    fn resume(&self, process: usize, mut state: MutexGuard<'_, State>) -> Result<Status, EvalError> {
+    fn resume(
+        &self,
+        process: usize,
+        mut state: MutexGuard<'_, State>,
+    ) -> Result<Status, EvalError> {
         self.pass_on(&mut state);
         let mut state = self.wait(process, state)?;
         Ok(std::mem::replace(&mut state.processes[process], Status::Ready))
@@ -263,14 +290,21 @@ impl Scheduler {
     ///
     /// # Errors
     /// See there.
-    pub fn receive(&self, process: usize, op: OpRef<'_>, channel: Channel) -> Result<Vec<RuntimeValue>, EvalError> {
+    pub fn receive(
+        &self,
+        process: usize,
+        op: OpRef<'_>,
+        channel: Channel,
+    ) -> Result<Vec<RuntimeValue>, EvalError> {
         let mut state = self.lock();
         if let Some(values) = state.channels.get_mut(&channel).and_then(VecDeque::pop_front) {
             return Ok(values);
         }
-        let from = channel.between.map_or("anybody".into(), |(sender, _)| format!("process {sender}"));
+        let from =
+            channel.between.map_or("anybody".into(), |(sender, _)| format!("process {sender}"));
         let what = format!("{} on channel {} for {from}", op.name(), channel.id);
-        state.processes[process] = Status::Waiting(Wait { what, position: op.position(), channel: Some(channel) });
+        state.processes[process] =
+            Status::Waiting(Wait { what, position: op.position(), channel: Some(channel) });
         match self.resume(process, state)? {
             Status::Received(values) => Ok(values),
             _ => Err(aborted()),
@@ -291,7 +325,9 @@ pub(crate) fn describe(value: &RuntimeValue) -> String {
             Type::tensor(shape, Type::from(tensor.dtype())).to_string()
         }
         RuntimeValue::Token => "a token".into(),
-        RuntimeValue::Tuple(values) => format!("tuple<{}>", values.iter().map(describe).collect::<Vec<_>>().join(", ")),
+        RuntimeValue::Tuple(values) => {
+            format!("tuple<{}>", values.iter().map(describe).collect::<Vec<_>>().join(", "))
+        }
     }
 }
 

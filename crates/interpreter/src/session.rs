@@ -46,7 +46,11 @@ pub(crate) enum Job {
 }
 
 impl<'r> Session<'r> {
-    pub fn new(interpreter: &'r Interpreter<'r>, entry: OpId, observer: &'r mut dyn Observer) -> Session<'r> {
+    pub fn new(
+        interpreter: &'r Interpreter<'r>,
+        entry: OpId,
+        observer: &'r mut dyn Observer,
+    ) -> Session<'r> {
         Session {
             traces: observer.traces(),
             observer: Mutex::new(observer),
@@ -79,12 +83,16 @@ impl<'r> Session<'r> {
     ///
     /// # Errors
     /// Its own.
-    pub fn observe<T>(&self, tell: impl FnOnce(&mut dyn Observer) -> Result<T, String>) -> Result<T, EvalError> {
+    pub fn observe<T>(
+        &self,
+        tell: impl FnOnce(&mut dyn Observer) -> Result<T, String>,
+    ) -> Result<T, EvalError> {
         let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
         tell(&mut **observer).map_err(|message| EvalError::new("observer", message))
     }
 
-    /// Counts an op that is about to run; `position` says which of how many it is in the entry function.
+    /// Counts an op that is about to run; `position` says which of how many it is in the entry
+    /// function.
     ///
     /// # Errors
     /// If a limit is reached, or the observer breaks off.
@@ -92,12 +100,19 @@ impl<'r> Session<'r> {
         let ops = self.ops.fetch_add(1, Ordering::Relaxed) + 1;
         let limits = &self.interpreter.options.limits;
         if let Some(steps) = limits.steps.filter(|&steps| ops > steps) {
-            return Err(EvalError::new("limit", format!("the run takes more than {steps} steps, which is its limit")));
+            return Err(EvalError::new(
+                "limit",
+                format!("the run takes more than {steps} steps, which is its limit"),
+            ));
         }
-        if let Some(time) = limits.time.filter(|_| ops.is_multiple_of(OPS_BETWEEN_CLOCK) || position.is_some())
+        if let Some(time) =
+            limits.time.filter(|_| ops.is_multiple_of(OPS_BETWEEN_CLOCK) || position.is_some())
             && self.start.elapsed() > time
         {
-            return Err(EvalError::new("limit", format!("the run takes longer than {time:?}, which is its limit")));
+            return Err(EvalError::new(
+                "limit",
+                format!("the run takes longer than {time:?}, which is its limit"),
+            ));
         }
         let at = &self.position;
         if let Some((position, length)) = position {
@@ -113,8 +128,8 @@ impl<'r> Session<'r> {
         }
     }
 
-    /// Whether there is memory for the results of an op, as far as their types tell, and whether what was made before is
-    /// within the limit.
+    /// Whether there is memory for the results of an op, as far as their types tell, and whether
+    /// what was made before is within the limit.
     ///
     /// # Errors
     /// If not.
@@ -131,12 +146,16 @@ impl<'r> Session<'r> {
             Some(elements.saturating_mul(crate::storage_dtype(ty)?.bytes()))
         };
         let total = op.result_types().filter_map(bytes).fold(0usize, usize::saturating_add);
-        // Results may take over the memory of operands: what is needed at least is what they are larger.
+        // Results may take over the memory of operands: what is needed at least is what they are
+        // larger.
         let given = op.operand_types().filter_map(bytes).fold(0usize, usize::saturating_add);
-        budget.check(total.saturating_sub(given)).map_err(|e| EvalError::new("limit", e.to_string()))
+        budget
+            .check(total.saturating_sub(given))
+            .map_err(|e| EvalError::new("limit", e.to_string()))
     }
 
-    /// Runs the processes of a grid, one for each job. `depth` counts the blocks that run around it.
+    /// Runs the processes of a grid, one for each job. `depth` counts the blocks that run around
+    /// it.
     ///
     /// # Errors
     /// Whatever stops the first of the processes that fails, and a grid that is too large.
@@ -152,9 +171,14 @@ impl<'r> Session<'r> {
         let scheduler = Scheduler::new(grid, count, infeed);
         let run = |process: usize, job: Job| -> EvalResult {
             let _entered = self.budget.as_ref().map(|budget| budget.enter());
-            let mut turn = Turn { scheduler: &scheduler, process, error: Some(internal("a process panicked")) };
-            let results =
-                scheduler.start(process).and_then(|()| Machine::new(self, &scheduler, process, depth).run(job));
+            let mut turn = Turn {
+                scheduler: &scheduler,
+                process,
+                error: Some(internal("a process panicked")),
+            };
+            let results = scheduler
+                .start(process)
+                .and_then(|()| Machine::new(self, &scheduler, process, depth).run(job));
             turn.error = results.as_ref().err().cloned();
             results
         };
@@ -162,14 +186,18 @@ impl<'r> Session<'r> {
         let results = std::thread::scope(|scope| {
             let mut threads = Vec::with_capacity(count);
             for (process, job) in jobs.into_iter().enumerate() {
-                let builder = std::thread::Builder::new().stack_size(self.interpreter.options.limits.stack_bytes);
+                let builder = std::thread::Builder::new()
+                    .stack_size(self.interpreter.options.limits.stack_bytes);
                 match builder.spawn_scoped(scope, move || run(process, job)) {
                     Ok(thread) => threads.push(thread),
                     Err(error) => {
-                        let message = format!("cannot start a thread for process {process} of {count}: {error}");
+                        let message = format!(
+                            "cannot start a thread for process {process} of {count}: {error}"
+                        );
                         // Those that have not been started never come.
-                        (process..count)
-                            .for_each(|p| scheduler.finish(p, Some(EvalError::new("run", message.clone()))));
+                        (process..count).for_each(|p| {
+                            scheduler.finish(p, Some(EvalError::new("run", message.clone())))
+                        });
                         break;
                     }
                 }
@@ -189,8 +217,11 @@ impl<'r> Session<'r> {
     fn claim(&self, count: usize, grid: Grid) -> Result<Alive<'_>, EvalError> {
         let before = self.processes.fetch_add(count, Ordering::Relaxed);
         let alive = Alive { all: &self.processes, count };
-        if count == 0 || grid.size() != Some(count) || before.saturating_add(count) > MAX_PROCESSES {
-            let message = format!("a grid of {grid} cannot run: at most {MAX_PROCESSES} processes can run at a time");
+        if count == 0 || grid.size() != Some(count) || before.saturating_add(count) > MAX_PROCESSES
+        {
+            let message = format!(
+                "a grid of {grid} cannot run: at most {MAX_PROCESSES} processes can run at a time"
+            );
             return Err(EvalError::new("run", message));
         }
         Ok(alive)

@@ -54,7 +54,9 @@ impl World for Machine<'_, '_> {
     ) -> Result<Vec<Vec<RuntimeValue>>, EvalError> {
         let job = |work| -> Result<Job, EvalError> {
             Ok(match work {
-                Work::Call { symbol, arguments } => Job::Call { function: self.function(&symbol)?, arguments },
+                Work::Call { symbol, arguments } => {
+                    Job::Call { function: self.function(&symbol)?, arguments }
+                }
                 Work::Eval { op, operands } => Job::Eval { op: op.id(), operands },
             })
         };

@@ -9,7 +9,8 @@ use num_complex::Complex64;
 /// Elements of eigenvectors are scaled down from here on.
 const LARGE: f64 = 1e100;
 
-/// Eigenvalues, with vectors in columns: `a * right = right * diag(values)`, `left^H * a = diag(values) * left^H`.
+/// Eigenvalues, with vectors in columns: `a * right = right * diag(values)`,
+/// `left^H * a = diag(values) * left^H`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Eigen {
     /// The eigenvalues.
@@ -20,8 +21,9 @@ pub struct Eigen {
     pub right: Option<Matrix<Complex64>>,
 }
 
-/// Eigenvalues, and the left and right eigenvectors that are wanted, of norm one, each with a largest element that is real. Of a
-/// real matrix, pairs of complex eigenvalues stand together, that with the positive imaginary part first.
+/// Eigenvalues, and the left and right eigenvectors that are wanted, of norm one, each with a
+/// largest element that is real. Of a real matrix, pairs of complex eigenvalues stand together,
+/// that with the positive imaginary part first.
 ///
 /// # Errors
 /// If the iteration does not converge.
@@ -42,7 +44,8 @@ pub fn geev<T: SchurForm>(
     let z = lift(&schur.z);
     let is_real = |k: usize| T::DIMENSIONS == 1 && schur.values[k].im == 0.0;
     let vectors = |left: bool| {
-        let mut vectors = z.times(&triangular_vectors(&t, &schur.values, left, T::DIMENSIONS == 1, precision));
+        let mut vectors =
+            z.times(&triangular_vectors(&t, &schur.values, left, T::DIMENSIONS == 1, precision));
         balance.undo(&mut vectors, left);
         for k in 0..vectors.columns() {
             normalize(&mut vectors, k, is_real(k), T::DIMENSIONS == 1);
@@ -60,8 +63,9 @@ fn lift<T: SchurForm>(a: &Matrix<T>) -> Matrix<Complex64> {
     Matrix::new(a.rows(), a.columns(), a.elements().iter().map(|x| x.complex()).collect())
 }
 
-/// Gives column `k` the norm one and makes its largest element real: by a rotation of the two parts that keeps the sign of its
-/// real part for eigenvectors of a real matrix, positive for those of a complex one.
+/// Gives column `k` the norm one and makes its largest element real: by a rotation of the two parts
+/// that keeps the sign of its real part for eigenvectors of a real matrix, positive for those of a
+/// complex one.
 fn normalize(vectors: &mut Matrix<Complex64>, k: usize, is_real: bool, of_real: bool) {
     let n = vectors.rows();
     let mut column: Vec<Complex64> = (0..n).map(|i| vectors[(i, k)]).collect();
@@ -69,7 +73,11 @@ fn normalize(vectors: &mut Matrix<Complex64>, k: usize, is_real: bool, of_real: 
     column.iter_mut().for_each(|x| *x *= scale);
     if !is_real {
         // The first of the largest.
-        let largest = (0..n).fold(0, |best, i| if column[i].norm_sqr() > column[best].norm_sqr() { i } else { best });
+        let largest =
+            (0..n).fold(
+                0,
+                |best, i| if column[i].norm_sqr() > column[best].norm_sqr() { i } else { best },
+            );
         if of_real {
             let (rotation, _) = Rotation::zeroing(column[largest].re, column[largest].im);
             for x in &mut column {
@@ -89,7 +97,8 @@ fn normalize(vectors: &mut Matrix<Complex64>, k: usize, is_real: bool, of_real: 
 
 /// The right or left eigenvectors of a Schur form, in columns. LAPACK: `trevc`.
 ///
-/// Left ones are right ones of the transpose, conjugated, and the transpose read from its end is a Schur form again.
+/// Left ones are right ones of the transpose, conjugated, and the transpose read from its end is a
+/// Schur form again.
 fn triangular_vectors(
     t: &Matrix<Complex64>,
     values: &[Complex64],
@@ -103,12 +112,17 @@ fn triangular_vectors(
     let is_block = |i: usize| of_real && i > 0 && element(i, i - 1) != Complex64::ZERO;
     let mut vectors = Matrix::zeros(n, n);
     for k in 0..n {
-        // Of a pair, the vector of the eigenvalue with the positive imaginary part; the other one is its conjugate.
+        // Of a pair, the vector of the eigenvalue with the positive imaginary part; the other one
+        // is its conjugate.
         let pair = values[at(k)].im != 0.0 && of_real;
         if pair && !is_block(k) {
             continue;
         }
-        let value = if pair { Complex64::new(values[at(k)].re, values[at(k)].im.abs()) } else { values[at(k)] };
+        let value = if pair {
+            Complex64::new(values[at(k)].re, values[at(k)].im.abs())
+        } else {
+            values[at(k)]
+        };
         let smallest = (precision.spacing() * value.abs1()).max(precision.tiny(n));
         let mut x = vec![Complex64::ZERO; k + 1];
         let mut rest = k;
@@ -128,8 +142,9 @@ fn triangular_vectors(
             x[k] = Complex64::ONE;
         }
         // Rows from the last one up; the sums of what is known stand in for the unknowns.
-        let mut sums: Vec<Complex64> =
-            (0..rest).map(|i| -(rest..=k).map(|j| element(i, j) * x[j]).sum::<Complex64>()).collect();
+        let mut sums: Vec<Complex64> = (0..rest)
+            .map(|i| -(rest..=k).map(|j| element(i, j) * x[j]).sum::<Complex64>())
+            .collect();
         let mut i = rest;
         while i > 0 {
             let size = if is_block(i - 1) { 2 } else { 1 };
@@ -137,11 +152,14 @@ fn triangular_vectors(
             if size == 1 {
                 x[i] = sums[i].over(away(element(i, i) - value, smallest));
             } else {
-                let m =
-                    [[element(i, i) - value, element(i, i + 1)], [element(i + 1, i), element(i + 1, i + 1) - value]];
+                let m = [
+                    [element(i, i) - value, element(i, i + 1)],
+                    [element(i + 1, i), element(i + 1, i + 1) - value],
+                ];
                 (x[i], x[i + 1]) = solve_pair(m, [sums[i], sums[i + 1]], smallest);
             }
-            // Solutions that grow without bound are scaled; so are all sums, which are linear in them.
+            // Solutions that grow without bound are scaled; so are all sums, which are linear in
+            // them.
             let largest = x[i..i + size].iter().map(|x| x.abs1()).fold(0.0, f64::max);
             if largest > LARGE {
                 let scale = 1.0 / largest;

@@ -2,8 +2,8 @@
 
 use crate::matrix::{Matrix, Scalar};
 
-/// The Cholesky factor in place: the lower one, `l` where `a = l * l^H`, or else its adjoint in the upper triangle. The other
-/// triangle is neither read nor written.
+/// The Cholesky factor in place: the lower one, `l` where `a = l * l^H`, or else its adjoint in the
+/// upper triangle. The other triangle is neither read nor written.
 ///
 /// # Errors
 /// The order, from 1, of the first leading part that is not positive definite.
@@ -73,9 +73,9 @@ pub fn trsm<T: Scalar>(a: &Matrix<T>, b: &mut Matrix<T>, system: System) {
     }
 }
 
-/// `p * a = l * u` in place: `l` below the diagonal, which is one there, and `u` elsewhere. Returns the row, from 1, that was
-/// exchanged with each of the first `min(m, n)` rows in turn, and the place, from 1, of the first zero on the diagonal of
-/// `u`, or 0.
+/// `p * a = l * u` in place: `l` below the diagonal, which is one there, and `u` elsewhere. Returns
+/// the row, from 1, that was exchanged with each of the first `min(m, n)` rows in turn, and the
+/// place, from 1, of the first zero on the diagonal of `u`, or 0.
 pub fn getrf<T: Scalar>(a: &mut Matrix<T>) -> (Vec<i32>, i32) {
     let (m, n) = (a.rows(), a.columns());
     let (mut pivots, mut info) = (Vec::new(), 0);
@@ -117,8 +117,8 @@ pub struct Tridiagonal<T> {
     pub upper: Vec<T>,
 }
 
-/// Replaces `b` by the solution of `a * x = b`, and `a` by the factor `u`: its diagonal, the one above it, and in
-/// place of the lower one the second one above.
+/// Replaces `b` by the solution of `a * x = b`, and `a` by the factor `u`: its diagonal, the one
+/// above it, and in place of the lower one the second one above.
 ///
 /// # Errors
 /// The place, from 1, of the first zero on the diagonal of `u`.

@@ -1,13 +1,15 @@
 //! Householder reflections, and the decompositions that are sequences of them.
 //!
-//! A reflection is `I - tau * v * v^H` with `v[0] = 1`; its adjoint takes a column to a multiple of the first axis.
+//! A reflection is `I - tau * v * v^H` with `v[0] = 1`; its adjoint takes a column to a multiple of
+//! the first axis.
 
 use crate::matrix::{Matrix, Scalar, norm, power_of_two_near};
 
-/// Makes `x` the rest of `v` and `alpha` the real number (`beta`) that its adjoint leaves in place of both. Returns `tau`.
-/// LAPACK: `larfg`.
+/// Makes `x` the rest of `v` and `alpha` the real number (`beta`) that its adjoint leaves in place
+/// of both. Returns `tau`. LAPACK: `larfg`.
 pub(crate) fn reflector<T: Scalar>(alpha: &mut T, x: &mut [T]) -> T {
-    // Very small numbers lose digits, and then the reflection would not be unitary; the vector does not depend on the scale.
+    // Very small numbers lose digits, and then the reflection would not be unitary; the vector does
+    // not depend on the scale.
     let largest = x.iter().fold(alpha.abs1(), |most, x| most.max(x.abs1()));
     let scale = power_of_two_near(largest);
     if scale != 1.0 {
@@ -55,7 +57,13 @@ pub(crate) fn reflect_left<T: Scalar>(
 }
 
 /// `a[rows, columns from first] = a[…] * (I - tau * v * v^H)`.
-pub(crate) fn reflect_right<T: Scalar>(a: &mut Matrix<T>, rows: std::ops::Range<usize>, first: usize, v: &[T], tau: T) {
+pub(crate) fn reflect_right<T: Scalar>(
+    a: &mut Matrix<T>,
+    rows: std::ops::Range<usize>,
+    first: usize,
+    v: &[T],
+    tau: T,
+) {
     if tau == T::ZERO {
         return;
     }
@@ -77,8 +85,14 @@ fn column<T: Scalar>(a: &Matrix<T>, i: usize, end: usize, j: usize) -> Vec<T> {
     (i..end).map(|i| a[(i, j)]).collect()
 }
 
-/// Makes column `j` from row `i` up to `end` a multiple of the first axis, leaving `v` below: returns `v` and `tau`.
-pub(crate) fn reflect_column<T: Scalar>(a: &mut Matrix<T>, i: usize, end: usize, j: usize) -> (Vec<T>, T) {
+/// Makes column `j` from row `i` up to `end` a multiple of the first axis, leaving `v` below:
+/// returns `v` and `tau`.
+pub(crate) fn reflect_column<T: Scalar>(
+    a: &mut Matrix<T>,
+    i: usize,
+    end: usize,
+    j: usize,
+) -> (Vec<T>, T) {
     let mut v = column(a, i, end, j);
     let Some((alpha, x)) = v.split_first_mut() else { return (v, T::ZERO) };
     let tau = reflector(alpha, x);
@@ -89,7 +103,8 @@ pub(crate) fn reflect_column<T: Scalar>(a: &mut Matrix<T>, i: usize, end: usize,
     (v, tau)
 }
 
-/// The vector of reflection `k` of those that stand in the columns of `a`, shifted down by `offset`.
+/// The vector of reflection `k` of those that stand in the columns of `a`, shifted down by
+/// `offset`.
 fn stored<T: Scalar>(a: &Matrix<T>, k: usize, offset: usize) -> Vec<T> {
     let mut v = column(a, k + offset, a.rows(), k);
     if let Some(first) = v.first_mut() {
@@ -98,7 +113,8 @@ fn stored<T: Scalar>(a: &Matrix<T>, k: usize, offset: usize) -> Vec<T> {
     v
 }
 
-/// `a = q * r`: returns the factors of the reflections whose vectors stand below the diagonal; `r` stands above.
+/// `a = q * r`: returns the factors of the reflections whose vectors stand below the diagonal; `r`
+/// stands above.
 pub fn geqrf<T: Scalar>(a: &mut Matrix<T>) -> Vec<T> {
     let (m, n) = (a.rows(), a.columns());
     let factor = |k| {
@@ -109,8 +125,9 @@ pub fn geqrf<T: Scalar>(a: &mut Matrix<T>) -> Vec<T> {
     (0..m.min(n)).map(factor).collect()
 }
 
-/// `a * p = q * r`, as [`geqrf`], where the column with the largest rest comes next. Columns with a nonzero number in `order`
-/// come first, as they are. `order` becomes the number, from 1, of the column that stands at each place.
+/// `a * p = q * r`, as [`geqrf`], where the column with the largest rest comes next. Columns with a
+/// nonzero number in `order` come first, as they are. `order` becomes the number, from 1, of the
+/// column that stands at each place.
 pub fn geqp3<T: Scalar>(a: &mut Matrix<T>, order: &mut [i32]) -> Vec<T> {
     let (m, n) = (a.rows(), a.columns());
     let mut fixed = 0;
@@ -147,13 +164,19 @@ pub fn geqp3<T: Scalar>(a: &mut Matrix<T>, order: &mut [i32]) -> Vec<T> {
     taus
 }
 
-/// The first `columns` columns of the product of the reflections in the columns of `a`, in that order.
+/// The first `columns` columns of the product of the reflections in the columns of `a`, in that
+/// order.
 pub fn orgqr<T: Scalar>(a: &Matrix<T>, taus: &[T], columns: usize) -> Matrix<T> {
     product(a, taus, 0, columns)
 }
 
 /// As [`orgqr`], where the vectors start `offset` rows below the diagonal.
-pub(crate) fn product<T: Scalar>(a: &Matrix<T>, taus: &[T], offset: usize, columns: usize) -> Matrix<T> {
+pub(crate) fn product<T: Scalar>(
+    a: &Matrix<T>,
+    taus: &[T],
+    offset: usize,
+    columns: usize,
+) -> Matrix<T> {
     let mut q = Matrix::identity(a.rows(), columns);
     for (k, &tau) in taus.iter().enumerate().rev() {
         reflect_left(&mut q, k + offset, 0..columns, &stored(a, k, offset), tau);
@@ -170,7 +193,8 @@ pub enum Side {
     Right,
 }
 
-/// The product `q * c` or `c * q`, where `q`, or its adjoint, is the product of the reflections in the columns of `a`.
+/// The product `q * c` or `c * q`, where `q`, or its adjoint, is the product of the reflections in
+/// the columns of `a`.
 pub fn ormqr<T: Scalar>(a: &Matrix<T>, taus: &[T], c: &mut Matrix<T>, side: Side, adjoint: bool) {
     let mut apply = |(k, &tau): (usize, &T)| {
         let (v, tau) = (stored(a, k, 0), if adjoint { tau.conj() } else { tau });
@@ -187,8 +211,9 @@ pub fn ormqr<T: Scalar>(a: &Matrix<T>, taus: &[T], c: &mut Matrix<T>, side: Side
     }
 }
 
-/// `a = q * h * q^H` where `h` has zeros below its first subdiagonal: returns the factors of the reflections, whose vectors
-/// stand there. Rows and columns before `low` and from `high` on are triangular already.
+/// `a = q * h * q^H` where `h` has zeros below its first subdiagonal: returns the factors of the
+/// reflections, whose vectors stand there. Rows and columns before `low` and from `high` on are
+/// triangular already.
 pub fn gehrd<T: Scalar>(a: &mut Matrix<T>, low: usize, high: usize) -> Vec<T> {
     let n = a.columns();
     let mut taus = vec![T::ZERO; n.saturating_sub(1)];

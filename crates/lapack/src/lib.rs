@@ -1,12 +1,14 @@
-//! Decompositions of matrices with the conventions of LAPACK: the signs, phases and order of its results, so that programs
-//! which were exported with calls of LAPACK find what they expect.
+//! Decompositions of matrices with the conventions of LAPACK: the signs, phases and order of its
+//! results, so that programs which were exported with calls of LAPACK find what they expect.
 //!
-//! Functions have LAPACK's names without the letter of the element type. They compute in double precision, one matrix at a
-//! time, in plain loops without blocking: results have the same bits on every machine.
+//! Functions have LAPACK's names without the letter of the element type. They compute in double
+//! precision, one matrix at a time, in plain loops without blocking: results have the same bits on
+//! every machine.
 //!
-//! The algorithms are those of the *LAPACK Users' Guide* and of G. Golub and C. Van Loan, *Matrix Computations*; each function
-//! cites what is peculiar. Where LAPACK divides large problems (`stedc` and `bdsdc` above 25 rows, `laqr0` above 75) these
-//! functions iterate as for small ones: vectors may then differ from LAPACK's in their sign or phase.
+//! The algorithms are those of the *LAPACK Users' Guide* and of G. Golub and C. Van Loan, *Matrix
+//! Computations*; each function cites what is peculiar. Where LAPACK divides large problems
+//! (`stedc` and `bdsdc` above 25 rows, `laqr0` above 75) these functions iterate as for small ones:
+//! vectors may then differ from LAPACK's in their sign or phase.
 
 mod eigen;
 mod factor;
@@ -27,7 +29,7 @@ pub use schur::{Schur, SchurForm, gees};
 pub use svd::{Driver, Svd, Vectors, gesdd};
 pub use symmetric::{Tridiagonalized, syevd, sytrd};
 
-/// The iteration for eigenvalues or singular values found no end: the matrix holds NaN or infinity, or (never seen) it is a
-/// matrix on which the shifts cycle.
+/// The iteration for eigenvalues or singular values found no end: the matrix holds NaN or infinity,
+/// or (never seen) it is a matrix on which the shifts cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoConvergence;

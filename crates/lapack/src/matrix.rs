@@ -105,14 +105,15 @@ impl Scalar for Complex64 {
         libm::hypot(self.re, self.im)
     }
     fn over(self, divisor: Complex64) -> Complex64 {
-        // The square of the divisor's size is a divisor in turn, and may vanish where the divisor does not.
+        // The square of the divisor's size is a divisor in turn, and may vanish where the divisor
+        // does not.
         let scale = power_of_two_near(divisor.abs1());
         (self / (divisor * scale)) * scale
     }
 }
 
-/// Of which format the numbers of a program are. Iterations stop where that one's rounding hides the rest, as LAPACK's do:
-/// more steps would give other signs and another order of eigenvalues.
+/// Of which format the numbers of a program are. Iterations stop where that one's rounding hides
+/// the rest, as LAPACK's do: more steps would give other signs and another order of eigenvalues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
     /// The unit roundoff: half of the spacing of numbers at one. LAPACK calls it `eps`.
@@ -123,9 +124,11 @@ pub struct Precision {
 
 impl Precision {
     /// That of `f32`.
-    pub const SINGLE: Precision = Precision { roundoff: f32::EPSILON as f64 / 2.0, smallest: f32::MIN_POSITIVE as f64 };
+    pub const SINGLE: Precision =
+        Precision { roundoff: f32::EPSILON as f64 / 2.0, smallest: f32::MIN_POSITIVE as f64 };
     /// That of `f64`.
-    pub const DOUBLE: Precision = Precision { roundoff: f64::EPSILON / 2.0, smallest: f64::MIN_POSITIVE };
+    pub const DOUBLE: Precision =
+        Precision { roundoff: f64::EPSILON / 2.0, smallest: f64::MIN_POSITIVE };
 
     /// The spacing of numbers at one. LAPACK calls it `ulp`.
     pub(crate) fn spacing(self) -> f64 {
@@ -149,7 +152,8 @@ pub(crate) fn norm<T: Scalar>(values: impl Iterator<Item = T> + Clone) -> f64 {
     squares.sum::<f64>().sqrt() / scale
 }
 
-/// A power of two that brings `size` near one where it is so large or small that squares of it would leave the range; else 1.
+/// A power of two that brings `size` near one where it is so large or small that squares of it
+/// would leave the range; else 1.
 pub(crate) fn power_of_two_near(size: f64) -> f64 {
     if !size.is_finite() || size == 0.0 || (1e-130..1e130).contains(&size) {
         return 1.0;
@@ -286,7 +290,8 @@ impl<T: Scalar> Matrix<T> {
         self.elements.iter().all(|x| x.is_finite())
     }
 
-    /// Brings the elements near one where squares of them would leave the range; the factor is a power of two.
+    /// Brings the elements near one where squares of them would leave the range; the factor is a
+    /// power of two.
     pub(crate) fn normalize(&mut self) -> f64 {
         let factor = power_of_two_near(self.elements.iter().map(|x| x.abs1()).fold(0.0, f64::max));
         self.scale(factor);

@@ -10,7 +10,8 @@ pub(crate) struct Rotation {
 }
 
 impl Rotation {
-    /// The rotation that makes `(f, g)` be `(r, 0)`, and `r`, which has the sign of `f`. LAPACK: `lartg`.
+    /// The rotation that makes `(f, g)` be `(r, 0)`, and `r`, which has the sign of `f`. LAPACK:
+    /// `lartg`.
     pub fn zeroing(f: f64, g: f64) -> (Rotation, f64) {
         if g == 0.0 {
             (Rotation { c: 1.0, s: 0.0 }, f)
@@ -53,8 +54,8 @@ pub(crate) fn sign(x: f64) -> f64 {
     1f64.copysign(x)
 }
 
-/// The eigenvalues of `[a b; b c]`, the one of larger absolute value first, and the rotation whose first row is its
-/// eigenvector. LAPACK: `laev2`.
+/// The eigenvalues of `[a b; b c]`, the one of larger absolute value first, and the rotation whose
+/// first row is its eigenvector. LAPACK: `laev2`.
 pub(crate) fn symmetric_pair(a: f64, b: f64, c: f64) -> (f64, f64, Rotation) {
     let (sum, difference, twice) = (a + c, a - c, b + b);
     let (more, less) = if a.abs() > c.abs() { (a, c) } else { (c, a) };
@@ -79,7 +80,8 @@ pub(crate) fn symmetric_pair(a: f64, b: f64, c: f64) -> (f64, f64, Rotation) {
         let c = 1.0 / (1.0 + tangent * tangent).sqrt();
         Rotation { c, s: tangent * c }
     };
-    let rotation = if second == upper { Rotation { c: -rotation.s, s: rotation.c } } else { rotation };
+    let rotation =
+        if second == upper { Rotation { c: -rotation.s, s: rotation.c } } else { rotation };
     (first, other, rotation)
 }
 
@@ -106,8 +108,9 @@ pub(crate) fn singular_pair_values(f: f64, g: f64, h: f64) -> (f64, f64) {
     }
 }
 
-/// The singular values of `[f g; 0 h]`, larger one first and with signs, and the rotations `left` and `right` that make
-/// `left * [f g; 0 h] * right^T` the diagonal matrix of them. LAPACK: `lasv2`.
+/// The singular values of `[f g; 0 h]`, larger one first and with signs, and the rotations `left`
+/// and `right` that make `left * [f g; 0 h] * right^T` the diagonal matrix of them. LAPACK:
+/// `lasv2`.
 pub(crate) fn singular_pair(f: f64, g: f64, h: f64) -> (f64, f64, Rotation, Rotation) {
     let swapped = h.abs() > f.abs();
     let (ft, ht) = if swapped { (h, f) } else { (f, h) };
@@ -140,8 +143,11 @@ pub(crate) fn singular_pair(f: f64, g: f64, h: f64) -> (f64, f64, Rotation, Rota
         right = Rotation { c: 2.0 / l, s: t / l };
         left = Rotation { c: (right.c + right.s * m) / a, s: (ht / ft) * right.s / a };
     }
-    let (left, right) =
-        if swapped { (Rotation { c: right.s, s: right.c }, Rotation { c: left.s, s: left.c }) } else { (left, right) };
+    let (left, right) = if swapped {
+        (Rotation { c: right.s, s: right.c }, Rotation { c: left.s, s: left.c })
+    } else {
+        (left, right)
+    };
     let of_large = if ga > fa {
         sign(right.s) * sign(left.c) * sign(g)
     } else if swapped {
@@ -152,8 +158,9 @@ pub(crate) fn singular_pair(f: f64, g: f64, h: f64) -> (f64, f64, Rotation, Rota
     (large.copysign(of_large), small.copysign(of_large * sign(f) * sign(h)), left, right)
 }
 
-/// A matrix of two rows in the standard form of real Schur factors: `[a b; c d]`, where `c` is zero, or `a` equals `d`
-/// and `b` and `c` have different signs; with the rotation that made it so. LAPACK: `lanv2`.
+/// A matrix of two rows in the standard form of real Schur factors: `[a b; c d]`, where `c` is
+/// zero, or `a` equals `d` and `b` and `c` have different signs; with the rotation that made it so.
+/// LAPACK: `lanv2`.
 pub(crate) fn standard_pair([a, b, c, d]: [f64; 4]) -> ([f64; 4], Rotation) {
     let none = Rotation { c: 1.0, s: 0.0 };
     if c == 0.0 {

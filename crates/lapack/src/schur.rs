@@ -9,9 +9,9 @@ use std::ops::Range;
 
 /// Matrix elements for which there is an iteration to the Schur form.
 pub trait SchurForm: Scalar {
-    /// Makes `h`, zero below its first subdiagonal, triangular (for real numbers: with blocks of two rows for pairs of complex
-    /// eigenvalues). Rows and columns outside of `rows` are triangular already. `z` becomes `z * q`.
-    /// LAPACK: `hseqr`.
+    /// Makes `h`, zero below its first subdiagonal, triangular (for real numbers: with blocks of
+    /// two rows for pairs of complex eigenvalues). Rows and columns outside of `rows` are
+    /// triangular already. `z` becomes `z * q`. LAPACK: `hseqr`.
     ///
     /// # Errors
     /// If the iteration does not converge.
@@ -49,7 +49,10 @@ impl SchurForm for f64 {
                 values.push(Complex64::new(t[(k, k)], 0.0));
             } else {
                 let im = below.abs().sqrt() * t[(k, k + 1)].abs().sqrt();
-                values.extend([Complex64::new(t[(k, k)], im), Complex64::new(t[(k + 1, k + 1)], -im)]);
+                values.extend([
+                    Complex64::new(t[(k, k)], im),
+                    Complex64::new(t[(k + 1, k + 1)], -im),
+                ]);
             }
         }
         values
@@ -94,7 +97,10 @@ pub struct Schur<T> {
 ///
 /// # Errors
 /// If the iteration does not converge.
-pub fn gees<T: SchurForm>(mut a: Matrix<T>, precision: Precision) -> Result<Schur<T>, NoConvergence> {
+pub fn gees<T: SchurForm>(
+    mut a: Matrix<T>,
+    precision: Precision,
+) -> Result<Schur<T>, NoConvergence> {
     if !a.is_finite() {
         return Err(NoConvergence);
     }
@@ -179,7 +185,8 @@ impl Balance {
         balance
     }
 
-    /// Makes rows and columns of about the same norm, by powers of two, in which there is no rounding.
+    /// Makes rows and columns of about the same norm, by powers of two, in which there is no
+    /// rounding.
     pub fn equilibrate<T: Scalar>(&mut self, a: &mut Matrix<T>) {
         const RADIX: f64 = 2.0;
         const ENOUGH: f64 = 0.95;

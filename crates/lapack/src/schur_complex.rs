@@ -1,7 +1,8 @@
 //! QR iteration of complex matrices, with single shifts. LAPACK: `lahqr`.
 //!
-//! The last step for an eigenvalue makes real what is then but rounding errors below the diagonal, so that the phase of a
-//! Schur vector differs from one implementation, and one machine, to another.
+//! The last step for an eigenvalue makes real what is then but rounding errors below the diagonal,
+//! so that the phase of a Schur vector differs from one implementation, and one machine, to
+//! another.
 
 use crate::NoConvergence;
 use crate::householder::reflector;
@@ -10,9 +11,16 @@ use crate::schur_real::{EXCEPTIONAL, Limits, MAX_STEPS, PATIENCE, is_negligible}
 use num_complex::Complex64;
 use std::ops::Range;
 
-/// Scales row `i` from column `from` on, and column `i` before row `rows`, by a number and its conjugate, whose absolute
-/// value is one; and column `i` of `z` by the latter.
-fn rephase(h: &mut Matrix<Complex64>, z: &mut Matrix<Complex64>, i: usize, from: usize, rows: usize, phase: Complex64) {
+/// Scales row `i` from column `from` on, and column `i` before row `rows`, by a number and its
+/// conjugate, whose absolute value is one; and column `i` of `z` by the latter.
+fn rephase(
+    h: &mut Matrix<Complex64>,
+    z: &mut Matrix<Complex64>,
+    i: usize,
+    from: usize,
+    rows: usize,
+    phase: Complex64,
+) {
     for x in &mut h.row_mut(i)[from..] {
         *x *= phase;
     }
@@ -122,7 +130,14 @@ fn shift(h: &Matrix<Complex64>, l: usize, i: usize, failures: usize) -> Complex6
     t - u * u.over(x + y)
 }
 
-fn step(h: &mut Matrix<Complex64>, z: &mut Matrix<Complex64>, l: usize, i: usize, failures: usize, ulp: f64) {
+fn step(
+    h: &mut Matrix<Complex64>,
+    z: &mut Matrix<Complex64>,
+    l: usize,
+    i: usize,
+    failures: usize,
+    ulp: f64,
+) {
     let n = h.rows();
     let t = shift(h, l, i, failures);
     let mut m = i - 1;

@@ -30,13 +30,25 @@ pub(crate) struct Limits {
 
 impl Limits {
     pub fn new(rows: Range<usize>, precision: Precision) -> Limits {
-        Limits { low: rows.start, high: rows.end, ulp: precision.spacing(), tiny: precision.tiny(rows.len()) }
+        Limits {
+            low: rows.start,
+            high: rows.end,
+            ulp: precision.spacing(),
+            tiny: precision.tiny(rows.len()),
+        }
     }
 }
 
-/// The test of M. Ahues and F. Tisseur, 1997: the absolute values of a subdiagonal element, of the one opposite to it, of the
-/// diagonal element below and of the difference of the two next to it on the diagonal.
-pub(crate) fn is_negligible(below: f64, above: f64, diagonal: f64, difference: f64, limits: Limits) -> bool {
+/// The test of M. Ahues and F. Tisseur, 1997: the absolute values of a subdiagonal element, of the
+/// one opposite to it, of the diagonal element below and of the difference of the two next to it on
+/// the diagonal.
+pub(crate) fn is_negligible(
+    below: f64,
+    above: f64,
+    diagonal: f64,
+    difference: f64,
+    limits: Limits,
+) -> bool {
     let (ab, ba) = (below.max(above), below.min(above));
     let (aa, bb) = (diagonal.max(difference), diagonal.min(difference));
     let s = aa + ab;
@@ -104,7 +116,8 @@ fn is_zero(h: &Matrix<f64>, k: usize, limits: Limits) -> bool {
         }
     }
     let difference = (h[(k - 1, k - 1)] - h[(k, k)]).abs();
-    below <= limits.ulp * scale && is_negligible(below, h[(k - 1, k)].abs(), h[(k, k)].abs(), difference, limits)
+    below <= limits.ulp * scale
+        && is_negligible(below, h[(k - 1, k)].abs(), h[(k, k)].abs(), difference, limits)
 }
 
 /// The two shifts: real parts, and the imaginary part of the first one.

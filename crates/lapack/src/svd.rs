@@ -5,7 +5,8 @@ use crate::householder::{geqrf, reflect_column, reflect_left, reflect_right, ref
 use crate::matrix::{Matrix, Precision, Scalar};
 use crate::rotation::{Rotation, sign, singular_pair, singular_pair_values};
 
-/// Steps for each singular value and other value of it after which the iteration gives up, as in LAPACK.
+/// Steps for each singular value and other value of it after which the iteration gives up, as in
+/// LAPACK.
 const MAX_STEPS: usize = 6;
 
 /// How many singular vectors to compute.
@@ -85,7 +86,8 @@ pub fn gesdd<T: Scalar>(
         let u = bidiagonal.times_q(core.u, count.min(few));
         let (first, second) = if tall { (u, core.v) } else { (core.v, u) };
         let mut first = padded(first, many, count);
-        let vector = |k: usize| (k, [&[T::ONE], column_below(&work, k).as_slice()].concat(), taus[k]);
+        let vector =
+            |k: usize| (k, [&[T::ONE], column_below(&work, k).as_slice()].concat(), taus[k]);
         apply(&(0..taus.len()).map(vector).collect::<Vec<_>>(), &mut first);
         Core { values: core.values, u: first, v: second }
     } else {
@@ -122,7 +124,8 @@ fn apply<T: Scalar>(reflections: &[Reflection<T>], z: &mut Matrix<T>) {
     }
 }
 
-/// `a = q * b * p^H`, with `b` real and upper bidiagonal, of a matrix with no more columns than rows. LAPACK: `gebrd`.
+/// `a = q * b * p^H`, with `b` real and upper bidiagonal, of a matrix with no more columns than
+/// rows. LAPACK: `gebrd`.
 struct Bidiagonal<T> {
     rows: usize,
     diagonal: Vec<f64>,
@@ -141,7 +144,8 @@ struct Core<T> {
 impl<T: Scalar> Bidiagonal<T> {
     fn new(mut a: Matrix<T>) -> Bidiagonal<T> {
         let (m, n) = (a.rows(), a.columns());
-        let mut result = Bidiagonal { rows: m, diagonal: vec![], beside: vec![], q: vec![], p: vec![] };
+        let mut result =
+            Bidiagonal { rows: m, diagonal: vec![], beside: vec![], q: vec![], p: vec![] };
         for k in 0..n {
             let (v, tau) = reflect_column(&mut a, k, m, k);
             reflect_left(&mut a, k, k + 1..n, &v, tau.conj());
@@ -158,8 +162,9 @@ impl<T: Scalar> Bidiagonal<T> {
         result
     }
 
-    /// The singular value decomposition; of the adjoint, in a way, if `lower`: then `u` and `v` are such that
-    /// the adjoint is `v * s * u^H`, with the signs that LAPACK gives to a lower bidiagonal matrix. `u` lacks the factor `q`.
+    /// The singular value decomposition; of the adjoint, in a way, if `lower`: then `u` and `v` are
+    /// such that the adjoint is `v * s * u^H`, with the signs that LAPACK gives to a lower
+    /// bidiagonal matrix. `u` lacks the factor `q`.
     fn decompose(
         &self,
         lower: bool,
@@ -216,10 +221,11 @@ impl<T: Scalar> Bidiagonal<T> {
     }
 }
 
-/// QR iteration on an upper bidiagonal matrix: `d` on the diagonal, `e` above it, whose rotations turn the rows of `u`
-/// and `v`.
+/// QR iteration on an upper bidiagonal matrix: `d` on the diagonal, `e` above it, whose rotations
+/// turn the rows of `u` and `v`.
 ///
-/// J. Demmel and W. Kahan, *Accurate Singular Values of Bidiagonal Matrices*, 1990. LAPACK: `bdsqr`.
+/// J. Demmel and W. Kahan, *Accurate Singular Values of Bidiagonal Matrices*, 1990. LAPACK:
+/// `bdsqr`.
 struct Iteration<'a> {
     d: &'a mut [f64],
     e: &'a mut [f64],
@@ -228,7 +234,8 @@ struct Iteration<'a> {
     precision: Precision,
 }
 
-/// A block from `low` to `high` read from one of its ends. Read from its end it is the transpose: left and right change places.
+/// A block from `low` to `high` read from one of its ends. Read from its end it is the transpose:
+/// left and right change places.
 #[derive(Clone, Copy, PartialEq)]
 struct Span {
     low: usize,
@@ -272,7 +279,8 @@ impl Iteration<'_> {
                 continue;
             }
             if low + 1 == high {
-                let (large, small, left, right) = singular_pair(self.d[low], self.e[low], self.d[high]);
+                let (large, small, left, right) =
+                    singular_pair(self.d[low], self.e[low], self.d[high]);
                 (self.d[low], self.e[low], self.d[high]) = (large, 0.0, small);
                 if self.u.rows() > 0 {
                     right.rows(self.v, low, high);
@@ -289,9 +297,13 @@ impl Iteration<'_> {
             let span = Span { low, high, from_end };
             let Some(smallest) = self.deflate(span, tolerance) else { continue };
             previous = Some(span);
-            let largest = self.d[low..=high].iter().chain(&self.e[low..high]).fold(0.0, |m: f64, x| m.max(x.abs()));
+            let largest = self.d[low..=high]
+                .iter()
+                .chain(&self.e[low..high])
+                .fold(0.0, |m: f64, x| m.max(x.abs()));
             let relative = n as f64 * tolerance * (smallest / largest);
-            let shift = if relative <= roundoff.max(0.01 * tolerance) { 0.0 } else { self.shift(span) };
+            let shift =
+                if relative <= roundoff.max(0.01 * tolerance) { 0.0 } else { self.shift(span) };
             if steps_left < span.last() {
                 return Err(NoConvergence);
             }
@@ -327,7 +339,8 @@ impl Iteration<'_> {
         (tolerance * smallest / (n as f64).sqrt()).max(steps * self.precision.smallest)
     }
 
-    /// A lower bound of the smallest singular value of the block; none if the block was divided at a negligible element.
+    /// A lower bound of the smallest singular value of the block; none if the block was divided at
+    /// a negligible element.
     fn deflate(&mut self, span: Span, tolerance: f64) -> Option<f64> {
         let last = span.last();
         let end = span.beside(last - 1);
@@ -426,7 +439,8 @@ impl Iteration<'_> {
         }
         for end in (1..n).rev() {
             // The smallest of the rest goes to its end.
-            let smallest = (0..=end).fold(0, |best, j| if self.d[j] <= self.d[best] { j } else { best });
+            let smallest =
+                (0..=end).fold(0, |best, j| if self.d[j] <= self.d[best] { j } else { best });
             if smallest != end {
                 self.d.swap(smallest, end);
                 if vectors {

@@ -31,9 +31,9 @@ fn steps(n: usize, lower: bool) -> impl Iterator<Item = usize> {
     (0..count).map(move |nth| if lower { nth } else { count - 1 - nth })
 }
 
-/// Makes a Hermitian matrix, of which one triangle is read, tridiagonal. That triangle becomes `t` and, beyond it, the vectors
-/// of the reflections: `v[k + 1] = 1` and the rest below it in column `k`, or, in the upper triangle, `v[k] = 1` and the rest
-/// above it in column `k + 1`.
+/// Makes a Hermitian matrix, of which one triangle is read, tridiagonal. That triangle becomes `t`
+/// and, beyond it, the vectors of the reflections: `v[k + 1] = 1` and the rest below it in column
+/// `k`, or, in the upper triangle, `v[k] = 1` and the rest above it in column `k + 1`.
 pub fn sytrd<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Tridiagonalized<T> {
     let n = a.rows();
     let mut full = a.clone();
@@ -44,7 +44,8 @@ pub fn sytrd<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Tridiagonalized<T> {
             full[write] = a[read].conj();
         }
     }
-    let (mut beside, mut taus) = (vec![0.0; n.saturating_sub(1)], vec![T::ZERO; n.saturating_sub(1)]);
+    let (mut beside, mut taus) =
+        (vec![0.0; n.saturating_sub(1)], vec![T::ZERO; n.saturating_sub(1)]);
     for k in steps(n, lower) {
         let (rows, column) = place(n, k, lower);
         let mut v: Vec<T> = rows.clone().map(|i| full[(i, column)]).collect();
@@ -86,8 +87,8 @@ fn ormtr<T: Scalar>(a: &Matrix<T>, taus: &[T], lower: bool, z: &mut Matrix<T>) {
     }
 }
 
-/// The eigenvalues of a Hermitian matrix, of which one triangle is read, in ascending order; `a` becomes the matrix whose
-/// columns are the eigenvectors, if they are wanted.
+/// The eigenvalues of a Hermitian matrix, of which one triangle is read, in ascending order; `a`
+/// becomes the matrix whose columns are the eigenvectors, if they are wanted.
 ///
 /// # Errors
 /// If the iteration does not converge.
@@ -115,8 +116,9 @@ pub fn syevd<T: Scalar>(
     Ok(diagonal.into_iter().map(|x| x / scale).collect())
 }
 
-/// The eigenvalues of a real symmetric tridiagonal matrix, ascending, in place of its diagonal, by implicit QL or QR iteration,
-/// whichever end of a block is the smaller one; the rows of `z` are turned along.
+/// The eigenvalues of a real symmetric tridiagonal matrix, ascending, in place of its diagonal, by
+/// implicit QL or QR iteration, whichever end of a block is the smaller one; the rows of `z` are
+/// turned along.
 fn steqr(
     d: &mut [f64],
     e: &mut [f64],
@@ -131,13 +133,16 @@ fn steqr(
             e[start - 1] = 0.0;
         }
         // A block ends where an element beside the diagonal is negligible.
-        let small = |m: &usize| e[*m].abs() <= d[*m].abs().sqrt() * d[*m + 1].abs().sqrt() * precision.roundoff;
+        let small = |m: &usize| {
+            e[*m].abs() <= d[*m].abs().sqrt() * d[*m + 1].abs().sqrt() * precision.roundoff
+        };
         let end = (start..n - 1).find(small).unwrap_or(n - 1);
         if end < n - 1 {
             e[end] = 0.0;
         }
         let flipped = d[end].abs() < d[start].abs();
-        Block { d, e, z: z.as_deref_mut(), start, end, flipped, precision }.iterate(&mut steps_left)?;
+        Block { d, e, z: z.as_deref_mut(), start, end, flipped, precision }
+            .iterate(&mut steps_left)?;
         start = end + 1;
     }
     // Exchanges as few vectors as there can be.
@@ -153,7 +158,8 @@ fn steqr(
     Ok(())
 }
 
-/// A block of a tridiagonal matrix that is not divided further. QR iteration is QL iteration on the block read from its end.
+/// A block of a tridiagonal matrix that is not divided further. QR iteration is QL iteration on the
+/// block read from its end.
 struct Block<'a> {
     d: &'a mut [f64],
     e: &'a mut [f64],

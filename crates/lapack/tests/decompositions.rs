@@ -1,9 +1,11 @@
-//! Each decomposition gives back its matrix, of every shape, real and complex, in factors of the right form.
+//! Each decomposition gives back its matrix, of every shape, real and complex, in factors of the
+//! right form.
 
 use lapack::*;
 use num_complex::Complex64;
 
-/// Bound of an element of a residual, for matrices of up to 40 rows of elements of about one: some hundred roundings.
+/// Bound of an element of a residual, for matrices of up to 40 rows of elements of about one: some
+/// hundred roundings.
 const TOLERANCE: f64 = 1e-13;
 
 /// Numbers from [-1, 1), always the same.
@@ -17,7 +19,8 @@ impl Numbers {
     }
 
     fn matrix<T: Scalar>(&mut self, rows: usize, columns: usize) -> Matrix<T> {
-        let elements = (0..rows * columns).map(|_| T::from_parts(self.next(), self.next())).collect();
+        let elements =
+            (0..rows * columns).map(|_| T::from_parts(self.next(), self.next())).collect();
         Matrix::new(rows, columns, elements)
     }
 
@@ -32,7 +35,12 @@ impl Numbers {
 fn close<T: Scalar>(a: &Matrix<T>, b: &Matrix<T>) {
     assert_eq!((a.rows(), a.columns()), (b.rows(), b.columns()));
     for (&x, &y) in a.elements().iter().zip(b.elements()) {
-        assert!((x - y).abs() <= TOLERANCE, "{x:?} and {y:?} in matrices of {} x {}", a.rows(), a.columns());
+        assert!(
+            (x - y).abs() <= TOLERANCE,
+            "{x:?} and {y:?} in matrices of {} x {}",
+            a.rows(),
+            a.columns()
+        );
     }
 }
 
@@ -79,10 +87,17 @@ fn triangular_factors<T: Scalar>() {
         let l = Matrix::new(
             m,
             few,
-            l.elements().iter().zip(Matrix::identity(m, few).elements()).map(|(&x, &y)| x + y).collect(),
+            l.elements()
+                .iter()
+                .zip(Matrix::identity(m, few).elements())
+                .map(|(&x, &y)| x + y)
+                .collect(),
         );
         let mut product = l.times(&part(&factors, |i, j| i <= j).leading(few, n));
-        assert!(part(&factors, |i, j| i > j).elements().iter().all(|x| x.abs() <= 1.5), "pivots are the largest");
+        assert!(
+            part(&factors, |i, j| i > j).elements().iter().all(|x| x.abs() <= 1.5),
+            "pivots are the largest"
+        );
         for (k, &pivot) in pivots.iter().enumerate().rev() {
             let (x, y) = (product.row(k).to_vec(), product.row(pivot as usize - 1).to_vec());
             product.row_mut(k).copy_from_slice(&y);
@@ -96,8 +111,14 @@ fn triangular_factors<T: Scalar>() {
         let full = orgqr(&factors.leading(m, few), &taus, m);
         orthonormal(&full);
         close(&full.times(&r), &a);
-        for (side, adjoint) in [(Side::Left, false), (Side::Left, true), (Side::Right, false), (Side::Right, true)] {
-            let c = if side == Side::Left { numbers.matrix::<T>(m, 2) } else { numbers.matrix::<T>(2, m) };
+        for (side, adjoint) in
+            [(Side::Left, false), (Side::Left, true), (Side::Right, false), (Side::Right, true)]
+        {
+            let c = if side == Side::Left {
+                numbers.matrix::<T>(m, 2)
+            } else {
+                numbers.matrix::<T>(2, m)
+            };
             let q = if adjoint { full.adjoint() } else { full.clone() };
             let expected = if side == Side::Left { q.times(&c) } else { c.times(&q) };
             let mut product = c;
@@ -117,7 +138,10 @@ fn triangular_factors<T: Scalar>() {
             }
         }
         let size = |k: usize| factors[(k, k)].abs();
-        assert!((2..few).all(|k| size(k - 1) >= size(k) * (1.0 - TOLERANCE)), "the diagonal descends");
+        assert!(
+            (2..few).all(|k| size(k - 1) >= size(k) * (1.0 - TOLERANCE)),
+            "the diagonal descends"
+        );
     }
 }
 
@@ -138,7 +162,8 @@ fn systems<T: Scalar>() {
             let adjoint = factor.adjoint();
             close(&if lower { factor.times(&adjoint) } else { adjoint.times(&factor) }, &expected);
             for flags in 0..16 {
-                let [left_side, unit_diagonal, transposed, conjugated] = [1, 2, 4, 8].map(|bit| flags & bit != 0);
+                let [left_side, unit_diagonal, transposed, conjugated] =
+                    [1, 2, 4, 8].map(|bit| flags & bit != 0);
                 let system = System { left_side, lower, unit_diagonal, transposed, conjugated };
                 let mut op = factor.clone();
                 for i in 0..if unit_diagonal { n } else { 0 } {
@@ -159,7 +184,11 @@ fn systems<T: Scalar>() {
         }
         let inside = n - 1;
         let row = |numbers: &mut Numbers, n: usize| numbers.matrix::<T>(1, n).into_elements();
-        let mut a = Tridiagonal { lower: row(numbers, inside), diagonal: row(numbers, n), upper: row(numbers, inside) };
+        let mut a = Tridiagonal {
+            lower: row(numbers, inside),
+            diagonal: row(numbers, n),
+            upper: row(numbers, inside),
+        };
         // Exchanges of rows happen, and no pivot is small.
         a.lower.iter_mut().step_by(2).for_each(|x| *x += T::real(5.0));
         let mut full = diagonal(a.diagonal.iter().copied(), n, n);
@@ -186,7 +215,10 @@ fn eigenvalues_of_hermitian<T: Scalar>() {
             let values = syevd(&mut vectors, lower, true, Precision::DOUBLE).expect("finite");
             assert!(values.is_sorted());
             orthonormal(&vectors);
-            close(&vectors.times(&diagonal(values.iter().map(|&x| T::real(x)), n, n)), &a.times(&vectors));
+            close(
+                &vectors.times(&diagonal(values.iter().map(|&x| T::real(x)), n, n)),
+                &a.times(&vectors),
+            );
             let alone = syevd(&mut given.clone(), lower, false, Precision::DOUBLE).expect("finite");
             assert!(values.iter().zip(&alone).all(|(x, y)| (x - y).abs() <= TOLERANCE));
         }
@@ -201,7 +233,10 @@ fn singular_values<T: Scalar>() {
             for driver in [Driver::DivideAndConquer, Driver::Iteration] {
                 for vectors in [Vectors::None, Vectors::Some, Vectors::All] {
                     let svd = gesdd(a.clone(), vectors, driver, Precision::DOUBLE).expect("finite");
-                    assert!(svd.values.iter().all(|&x| x >= 0.0) && svd.values.is_sorted_by(|x, y| x >= y));
+                    assert!(
+                        svd.values.iter().all(|&x| x >= 0.0)
+                            && svd.values.is_sorted_by(|x, y| x >= y)
+                    );
                     assert!(svd.values.iter().skip(rank).all(|&x| x < TOLERANCE));
                     let (left, right) = match vectors {
                         Vectors::None => continue,
@@ -244,9 +279,12 @@ fn general_eigenvalues<T: SchurForm>() {
         for vectors in [left, right] {
             for k in 0..n {
                 let column: Vec<Complex64> = (0..n).map(|i| vectors[(i, k)]).collect();
-                assert!((column.iter().map(|x| x.norm_sqr()).sum::<f64>() - 1.0).abs() <= TOLERANCE);
-                let largest =
-                    column.iter().fold(Complex64::ZERO, |m, &x| if x.norm_sqr() > m.norm_sqr() { x } else { m });
+                assert!(
+                    (column.iter().map(|x| x.norm_sqr()).sum::<f64>() - 1.0).abs() <= TOLERANCE
+                );
+                let largest = column
+                    .iter()
+                    .fold(Complex64::ZERO, |m, &x| if x.norm_sqr() > m.norm_sqr() { x } else { m });
                 assert_eq!(largest.im, 0.0);
             }
         }
@@ -267,7 +305,11 @@ fn reductions<T: Scalar>() {
         // The reflections stand one row lower.
         let mut q = Matrix::identity(n, n);
         if n > 1 {
-            let below = Matrix::new(n - 1, n - 1, (1..n).flat_map(|i| form.row(i)[..n - 1].to_vec()).collect());
+            let below = Matrix::new(
+                n - 1,
+                n - 1,
+                (1..n).flat_map(|i| form.row(i)[..n - 1].to_vec()).collect(),
+            );
             let small = orgqr(&below, &taus, n - 1);
             for i in 1..n {
                 q.row_mut(i)[1..].copy_from_slice(small.row(i - 1));
@@ -281,7 +323,8 @@ fn reductions<T: Scalar>() {
         let trace: f64 = (0..n).map(|i| a[(i, i)].re()).sum();
         assert!((t.diagonal.iter().sum::<f64>() - trace).abs() <= TOLERANCE);
         let squares: f64 = a.elements().iter().map(|x| x.abs() * x.abs()).sum();
-        let found = t.diagonal.iter().map(|x| x * x).sum::<f64>() + t.beside.iter().map(|x| 2.0 * x * x).sum::<f64>();
+        let found = t.diagonal.iter().map(|x| x * x).sum::<f64>()
+            + t.beside.iter().map(|x| 2.0 * x * x).sum::<f64>();
         assert!((squares - found).abs() <= TOLERANCE * 10.0);
     }
 }
@@ -311,15 +354,22 @@ fn extreme_sizes_neither_overflow_nor_vanish() {
     for scale in [1e300, 1e-300] {
         let a = Matrix::new(2, 2, vec![3.0 * scale, 0.0, 4.0 * scale, 5.0 * scale]);
         // The singular values of [3 0; 4 5] are the roots of 45 and 5.
-        let svd = gesdd(a, Vectors::Some, Driver::DivideAndConquer, Precision::DOUBLE).expect("finite");
+        let svd =
+            gesdd(a, Vectors::Some, Driver::DivideAndConquer, Precision::DOUBLE).expect("finite");
         assert!((svd.values[0] / scale - 45f64.sqrt()).abs() <= TOLERANCE);
         assert!((svd.values[1] / scale - 5f64.sqrt()).abs() <= TOLERANCE);
         let mut a = Matrix::new(2, 2, vec![2.0 * scale, scale, scale, 2.0 * scale]);
         let values = syevd(&mut a, true, true, Precision::DOUBLE).expect("finite");
-        assert!((values[0] / scale - 1.0).abs() <= TOLERANCE && (values[1] / scale - 3.0).abs() <= TOLERANCE);
+        assert!(
+            (values[0] / scale - 1.0).abs() <= TOLERANCE
+                && (values[1] / scale - 3.0).abs() <= TOLERANCE
+        );
         let a = Matrix::new(2, 2, vec![0.0, -scale, scale, 0.0]);
         let values = geev(a, false, false, Precision::DOUBLE).expect("finite").values;
-        assert!((values[0] / scale - Complex64::new(0.0, 1.0)).abs1() <= TOLERANCE && values[1] == values[0].conj());
+        assert!(
+            (values[0] / scale - Complex64::new(0.0, 1.0)).abs1() <= TOLERANCE
+                && values[1] == values[0].conj()
+        );
     }
 }
 
@@ -328,7 +378,10 @@ fn what_has_no_decomposition_is_reported() {
     let nan = || Matrix::new(2, 2, vec![1.0, f64::NAN, f64::NAN, 1.0]);
     assert!(gesdd(nan(), Vectors::Some, Driver::Iteration, Precision::DOUBLE).is_err());
     assert!(syevd(&mut nan(), true, true, Precision::DOUBLE).is_err());
-    assert!(geev(nan(), true, true, Precision::DOUBLE).is_err() && gees(nan(), Precision::DOUBLE).is_err());
+    assert!(
+        geev(nan(), true, true, Precision::DOUBLE).is_err()
+            && gees(nan(), Precision::DOUBLE).is_err()
+    );
     assert_eq!(potrf(&mut Matrix::new(2, 2, vec![1.0, 2.0, 2.0, 1.0]), true), Err(2));
     assert_eq!(getrf(&mut Matrix::new(2, 2, vec![1.0, 2.0, 2.0, 4.0])).1, 2);
     let mut singular = Tridiagonal { lower: vec![0.0], diagonal: vec![0.0, 1.0], upper: vec![1.0] };
@@ -338,7 +391,8 @@ fn what_has_no_decomposition_is_reported() {
 #[test]
 fn nothing_of_an_empty_matrix() {
     let empty = || Matrix::<f64>::zeros(0, 3);
-    let svd = gesdd(empty(), Vectors::All, Driver::DivideAndConquer, Precision::DOUBLE).expect("finite");
+    let svd =
+        gesdd(empty(), Vectors::All, Driver::DivideAndConquer, Precision::DOUBLE).expect("finite");
     assert!(svd.values.is_empty() && svd.vh == Matrix::identity(3, 3));
     assert!(geqrf(&mut empty()).is_empty() && getrf(&mut empty()).0.is_empty());
     let none = Matrix::<f64>::zeros(0, 0);
@@ -353,9 +407,11 @@ fn signs_are_those_of_lapack() {
     let mut a = Matrix::new(2, 1, vec![3.0, 4.0]);
     let taus = geqrf(&mut a);
     assert_eq!((a[(0, 0)], taus), (-5.0, vec![1.6]));
-    // A negative number has a positive singular value, and the sign goes to the left (`gesdd`) or right (`gesvd`).
+    // A negative number has a positive singular value, and the sign goes to the left (`gesdd`) or
+    // right (`gesvd`).
     let one = Matrix::new(1, 1, vec![-2.0]);
-    let svd = gesdd(one.clone(), Vectors::Some, Driver::DivideAndConquer, Precision::DOUBLE).expect("finite");
+    let svd = gesdd(one.clone(), Vectors::Some, Driver::DivideAndConquer, Precision::DOUBLE)
+        .expect("finite");
     assert_eq!((svd.values[0], svd.u[(0, 0)], svd.vh[(0, 0)]), (2.0, -1.0, 1.0));
     let svd = gesdd(one, Vectors::Some, Driver::Iteration, Precision::DOUBLE).expect("finite");
     assert_eq!((svd.values[0], svd.u[(0, 0)], svd.vh[(0, 0)]), (2.0, 1.0, -1.0));
@@ -363,23 +419,33 @@ fn signs_are_those_of_lapack() {
 
 /// Matrices on which iterations stall, overflow or lose what they know: each with its name.
 fn hard_matrices(n: usize) -> Vec<(&'static str, Matrix<f64>)> {
-    let build = |f: &dyn Fn(usize, usize) -> f64| Matrix::new(n, n, (0..n * n).map(|at| f(at / n, at % n)).collect());
+    let build = |f: &dyn Fn(usize, usize) -> f64| {
+        Matrix::new(n, n, (0..n * n).map(|at| f(at / n, at % n)).collect())
+    };
     let power = |e: usize| libm::scalbn(1.0, -(e as i32));
     vec![
         ("zeros", build(&|_, _| 0.0)),
         ("identity", build(&|i, j| f64::from(u8::from(i == j)))),
         ("ones", build(&|_, _| 1.0)),
-        // All eigenvalues have one absolute value: without exceptional shifts, iterations make no progress.
+        // All eigenvalues have one absolute value: without exceptional shifts, iterations make no
+        // progress.
         ("cycle", build(&|i, j| f64::from(u8::from(j == (i + 1) % n)))),
         ("Jordan block", build(&|i, j| if i == j { 2.0 } else { f64::from(u8::from(j == i + 1)) })),
         ("Hilbert", build(&|i, j| 1.0 / (i + j + 1) as f64)),
         ("graded", build(&|i, j| power(8 * (i + j)))),
         ("graded upwards", build(&|i, j| power(8 * (2 * n - i - j)))),
-        ("antisymmetric", build(&|i, j| (i as f64 - j as f64).signum() * f64::from(u8::from(i != j)))),
+        (
+            "antisymmetric",
+            build(&|i, j| (i as f64 - j as f64).signum() * f64::from(u8::from(i != j))),
+        ),
         (
             "Wilkinson",
             build(&|i, j| {
-                if i == j { (i as f64 - (n / 2) as f64).abs() } else { f64::from(u8::from(i.abs_diff(j) == 1)) }
+                if i == j {
+                    (i as f64 - (n / 2) as f64).abs()
+                } else {
+                    f64::from(u8::from(i.abs_diff(j) == 1))
+                }
             }),
         ),
         ("subnormal", build(&|i, j| f64::from_bits((i * n + j + 1) as u64))),
@@ -389,12 +455,23 @@ fn hard_matrices(n: usize) -> Vec<(&'static str, Matrix<f64>)> {
 fn decompose_hard<T: SchurForm>() {
     for n in [2, 3, 4, 8, 25, 60] {
         for (name, real) in hard_matrices(n) {
-            let a: Matrix<T> = Matrix::new(n, n, real.elements().iter().map(|&x| T::from_parts(x, x / 2.0)).collect());
+            let a: Matrix<T> = Matrix::new(
+                n,
+                n,
+                real.elements().iter().map(|&x| T::from_parts(x, x / 2.0)).collect(),
+            );
             // Relative to the largest element, and to the number of roundings.
             let size = a.elements().iter().fold(f64::MIN_POSITIVE, |m, x| m.max(x.abs()));
             let near = |x: &Matrix<T>, y: &Matrix<T>, what: &str| {
-                let worst = x.elements().iter().zip(y.elements()).fold(0f64, |m, (&x, &y)| m.max((x - y).abs()));
-                assert!(worst <= 4e-15 * (n * n) as f64 * size, "{what} of {name}, {n} rows: {worst:e} of {size:e}");
+                let worst = x
+                    .elements()
+                    .iter()
+                    .zip(y.elements())
+                    .fold(0f64, |m, (&x, &y)| m.max((x - y).abs()));
+                assert!(
+                    worst <= 4e-15 * (n * n) as f64 * size,
+                    "{what} of {name}, {n} rows: {worst:e} of {size:e}"
+                );
             };
             let values = |values: &[f64]| diagonal(values.iter().map(|&x| T::real(x)), n, n);
             for driver in [Driver::DivideAndConquer, Driver::Iteration] {
@@ -404,21 +481,33 @@ fn decompose_hard<T: SchurForm>() {
                 orthonormal(&svd.vh.adjoint());
                 near(&svd.u.times(&values(&svd.values)).times(&svd.vh), &a, "singular values");
             }
-            let schur = gees(a.clone(), Precision::DOUBLE).unwrap_or_else(|_| panic!("Schur form of {name}, {n} rows"));
+            let schur = gees(a.clone(), Precision::DOUBLE)
+                .unwrap_or_else(|_| panic!("Schur form of {name}, {n} rows"));
             orthonormal(&schur.z);
             near(&schur.z.times(&schur.t).times(&schur.z.adjoint()), &a, "Schur form");
             let mean = |(&x, &y): (&T, &T)| x * 0.5 + y * 0.5;
-            let hermitian = Matrix::new(n, n, a.elements().iter().zip(a.adjoint().elements()).map(mean).collect());
+            let hermitian = Matrix::new(
+                n,
+                n,
+                a.elements().iter().zip(a.adjoint().elements()).map(mean).collect(),
+            );
             let mut vectors = hermitian.clone();
             let found = syevd(&mut vectors, true, true, Precision::DOUBLE);
             let found = found.unwrap_or_else(|_| panic!("eigenvalues of {name}, {n} rows"));
             orthonormal(&vectors);
-            near(&vectors.times(&values(&found)).times(&vectors.adjoint()), &hermitian, "eigenvalues");
+            near(
+                &vectors.times(&values(&found)).times(&vectors.adjoint()),
+                &hermitian,
+                "eigenvalues",
+            );
             // Vectors of a matrix without a basis of them are still vectors.
             let eigen = geev(a, true, true, Precision::DOUBLE);
             let eigen = eigen.unwrap_or_else(|_| panic!("eigenvectors of {name}, {n} rows"));
             let all = [eigen.left, eigen.right].into_iter().flatten();
-            assert!(all.flat_map(|m| m.into_elements()).all(|x| x.is_finite()), "eigenvectors of {name}, {n} rows");
+            assert!(
+                all.flat_map(|m| m.into_elements()).all(|x| x.is_finite()),
+                "eigenvectors of {name}, {n} rows"
+            );
         }
     }
 }

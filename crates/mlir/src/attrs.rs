@@ -1,4 +1,5 @@
-//! MLIR attributes: the builtin ones as an enum, those of dialects as parameters under an [`AttrDef`].
+//! MLIR attributes: the builtin ones as an enum, those of dialects as parameters under an
+//! [`AttrDef`].
 //!
 //! Source: MLIR language reference, "Builtin Attributes". Locations are attributes too.
 
@@ -25,8 +26,8 @@ pub enum AttrKind {
     Unit,
     /// `5 : i32`, `true`, `3 : index`
     Integer {
-        /// The value, sign-extended from the width of a signless or signed type, zero-extended from an unsigned one.
-        /// `true` is 1.
+        /// The value, sign-extended from the width of a signless or signed type, zero-extended from
+        /// an unsigned one. `true` is 1.
         value: i128,
         /// Integer or index type.
         ty: Type,
@@ -236,8 +237,9 @@ pub struct DenseElements {
 }
 
 impl DenseElements {
-    /// Elements of `ty` from their storage: all of them, or one for a splat (also of no elements). Equal elements become a splat,
-    /// as in MLIR. `None` if the type has no static shape or no storage, or `data` has another size.
+    /// Elements of `ty` from their storage: all of them, or one for a splat (also of no elements).
+    /// Equal elements become a splat, as in MLIR. `None` if the type has no static shape or no
+    /// storage, or `data` has another size.
     pub fn new(ty: Type, data: Bytes) -> Option<DenseElements> {
         let dtype = ty.element_type().dtype()?;
         let count = num_elements(&ty)?;
@@ -284,7 +286,8 @@ impl DenseElements {
     /// # Errors
     /// A splat too large for memory.
     pub fn to_tensor(&self) -> Result<Tensor, TensorError> {
-        let shape: Vec<usize> = self.ty.shape().unwrap_or(&[]).iter().map(|&d| d as usize).collect();
+        let shape: Vec<usize> =
+            self.ty.shape().unwrap_or(&[]).iter().map(|&d| d as usize).collect();
         if self.splat {
             Tensor::splat_bytes(self.dtype, &shape, &self.data[..])
         } else {
@@ -306,7 +309,8 @@ impl DenseElements {
                 _ => return None,
             })
         };
-        let stored: Option<Vec<i64>> = self.data.chunks_exact(self.dtype.bytes()).map(one).collect();
+        let stored: Option<Vec<i64>> =
+            self.data.chunks_exact(self.dtype.bytes()).map(one).collect();
         let mut stored = stored?;
         if self.splat {
             stored.resize(self.num_elements(), stored[0]);
@@ -315,7 +319,8 @@ impl DenseElements {
     }
 }
 
-/// Elements as MLIR keeps and writes them: booleans as bits, integers of less than a byte without the extension of their sign.
+/// Elements as MLIR keeps and writes them: booleans as bits, integers of less than a byte without
+/// the extension of their sign.
 impl DenseElements {
     /// The stored elements in that form; a splat of `true` is the byte 0xff.
     pub fn packed_bytes(&self) -> Bytes {
@@ -325,7 +330,9 @@ impl DenseElements {
                 Bytes::from(vec![if data[0] == 0 { 0 } else { 0xff }])
             }
             DType::I1 => {
-                let byte = |bits: &[u8]| bits.iter().enumerate().fold(0, |byte, (i, &b)| byte | (b & 1) << i);
+                let byte = |bits: &[u8]| {
+                    bits.iter().enumerate().fold(0, |byte, (i, &b)| byte | (b & 1) << i)
+                };
                 Bytes::from(data.chunks(8).map(byte).collect::<Vec<u8>>())
             }
             DType::I2 => Bytes::from(data.iter().map(|b| b & 3).collect::<Vec<u8>>()),
@@ -386,7 +393,8 @@ fn num_elements(ty: &Type) -> Option<usize> {
     ty.shape()?.iter().try_fold(1usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?))
 }
 
-/// A blob named in the `dialect_resources` of a file. Handles share it, so that it may be defined after it is used.
+/// A blob named in the `dialect_resources` of a file. Handles share it, so that it may be defined
+/// after it is used.
 #[derive(Clone)]
 pub struct Resource(Arc<ResourceInner>);
 
@@ -590,7 +598,11 @@ impl Attribute {
 
     /// `array<i1: values>`
     pub fn bool_array(values: impl IntoIterator<Item = bool>) -> Attribute {
-        AttrKind::DenseArray { element: Type::i1(), values: values.into_iter().map(i64::from).collect() }.into()
+        AttrKind::DenseArray {
+            element: Type::i1(),
+            values: values.into_iter().map(i64::from).collect(),
+        }
+        .into()
     }
 
     /// `dense<values> : tensor<shape x i64>`; `None` if their number is not that of the shape.
@@ -604,13 +616,17 @@ impl Attribute {
         let shape: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
         let ty = Type::tensor(shape, Type::from(tensor.dtype()));
         // A tensor's bytes always have the size of its shape.
-        DenseElements::new(ty, tensor.bytes().clone()).expect("bytes of a tensor fit its shape").into()
+        DenseElements::new(ty, tensor.bytes().clone())
+            .expect("bytes of a tensor fit its shape")
+            .into()
     }
 
     /// An attribute of a dialect with its parameters. Empty lists that may be absent are.
     pub fn dialect(def: &'static AttrDef, mut params: Vec<Option<Attribute>>) -> Attribute {
         for (param, value) in def.params.iter().zip(&mut params) {
-            if param.optional && value.as_ref().and_then(Attribute::as_int_array).is_some_and(<[i64]>::is_empty) {
+            if param.optional
+                && value.as_ref().and_then(Attribute::as_int_array).is_some_and(<[i64]>::is_empty)
+            {
                 *value = None;
             }
         }
@@ -630,7 +646,8 @@ impl Attribute {
 
     /// `loc("file":line:column)`
     pub fn file_location(file: Name, line: u32, column: u32) -> Attribute {
-        AttrKind::Location(LocationKind::File { file, start: (line, column), end: (line, column) }).into()
+        AttrKind::Location(LocationKind::File { file, start: (line, column), end: (line, column) })
+            .into()
     }
 }
 
@@ -647,7 +664,9 @@ impl Attribute {
     /// The value of a float of type `f64`.
     pub fn as_f64(&self) -> Option<f64> {
         match &**self {
-            AttrKind::Float { bits, ty } if *ty == Type::f64() => Some(f64::from_bits(*bits as u64)),
+            AttrKind::Float { bits, ty } if *ty == Type::f64() => {
+                Some(f64::from_bits(*bits as u64))
+            }
             _ => None,
         }
     }
@@ -775,7 +794,11 @@ impl Attribute {
             AttrKind::Dense(d) => Some(d.to_tensor()),
             AttrKind::DenseResource { ty, resource } => {
                 let TypeKind::RankedTensor(t) = &**ty else { return None };
-                Some(Tensor::from_bytes(t.element.dtype()?, &t.static_shape()?, resource.blob()?.data.clone()))
+                Some(Tensor::from_bytes(
+                    t.element.dtype()?,
+                    &t.static_shape()?,
+                    resource.blob()?.data.clone(),
+                ))
             }
             _ => None,
         }

@@ -30,8 +30,9 @@ op! {
 /// Attributes that are not of modules belong to dialects.
 fn verify_module(op: OpRef<'_>, errors: &mut Diagnostics) {
     if let Some((name, _)) = op.attributes().iter().find(|(name, _)| !name.contains('.')) {
-        let message =
-            format!("a module may hold only attributes of dialects (`dialect.name`) besides its own, found `{name}`");
+        let message = format!(
+            "a module may hold only attributes of dialects (`dialect.name`) besides its own, found `{name}`"
+        );
         errors.push(op.error("attribute", message));
     }
 }
@@ -56,6 +57,8 @@ fn fold_cast(op: OpRef<'_>) -> Option<Vec<Folded>> {
         return Some(op.operands().iter().copied().map(Folded::Value).collect());
     }
     let before = op.module().defining_op(*op.operands().first()?)?;
-    let whole = before.is(UnrealizedConversionCastOp::DEF) && before.results().eq(op.operands().iter().copied());
-    (whole && fits(before.operands())).then(|| before.operands().iter().copied().map(Folded::Value).collect())
+    let whole = before.is(UnrealizedConversionCastOp::DEF)
+        && before.results().eq(op.operands().iter().copied());
+    (whole && fits(before.operands()))
+        .then(|| before.operands().iter().copied().map(Folded::Value).collect())
 }

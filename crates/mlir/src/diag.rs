@@ -62,7 +62,8 @@ impl From<Span> for Position {
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
-    /// The rule that is broken: a constraint of the specification (`add_c1`) or a check of the format (`parse`, `dominance`).
+    /// The rule that is broken: a constraint of the specification (`add_c1`) or a check of the
+    /// format (`parse`, `dominance`).
     pub label: Cow<'static, str>,
     /// What was found and what was required.
     pub message: String,
@@ -97,7 +98,8 @@ impl Diagnostic {
     /// The same with places in `source` as locations, for whoever does not have the source.
     #[must_use]
     pub fn located(mut self, source: &Source) -> Diagnostic {
-        let positions = std::iter::once(&mut self.position).chain(self.notes.iter_mut().map(|(_, position)| position));
+        let positions = std::iter::once(&mut self.position)
+            .chain(self.notes.iter_mut().map(|(_, position)| position));
         for position in positions {
             if let Position::Span(span) = *position {
                 *position = Position::Location(source.location(span.start));
@@ -162,8 +164,8 @@ impl Source {
         (self.first_line + line as u32, offset - starts[line] + 1)
     }
 
-    /// The location of a byte: `loc("file":line:column)`. In a chunk of a split file, locations are relative to the line in
-    /// which it starts, as upstream's are; diagnostics are not.
+    /// The location of a byte: `loc("file":line:column)`. In a chunk of a split file, locations are
+    /// relative to the line in which it starts, as upstream's are; diagnostics are not.
     pub fn location(&self, offset: u32) -> Attribute {
         let (line, column) = self.line_column(offset);
         let line = if self.is_chunk { line - self.first_line + 1 } else { line };
@@ -180,7 +182,8 @@ impl Source {
         if file == &*self.name {
             return Some(line);
         }
-        (self.is_chunk && file == &*self.location_name()).then(|| (line + self.first_line).saturating_sub(1))
+        (self.is_chunk && file == &*self.location_name())
+            .then(|| (line + self.first_line).saturating_sub(1))
     }
 
     fn location_name(&self) -> Arc<str> {
@@ -212,7 +215,8 @@ pub fn resolve(position: &Position, source: Option<&Source>) -> Option<(Arc<str>
     }
 }
 
-/// The first file position in a location: of a name's child, a call's callee, the first fused location that has one.
+/// The first file position in a location: of a name's child, a call's callee, the first fused
+/// location that has one.
 fn file_position(location: &Attribute) -> Option<(Arc<str>, u32, u32)> {
     match location.as_location()? {
         LocationKind::Unknown => None,
@@ -223,7 +227,8 @@ fn file_position(location: &Attribute) -> Option<(Arc<str>, u32, u32)> {
     }
 }
 
-/// One diagnostic as text: `file:line:column: error[label]: message`, the source line and a caret, then the notes.
+/// One diagnostic as text: `file:line:column: error[label]: message`, the source line and a caret,
+/// then the notes.
 pub fn render(diagnostic: &Diagnostic, source: Option<&Source>) -> String {
     let mut out = String::new();
     let label = &diagnostic.label;
@@ -239,11 +244,19 @@ pub fn render(diagnostic: &Diagnostic, source: Option<&Source>) -> String {
     out
 }
 
-fn render_part(out: &mut String, head: &str, message: &str, position: &Position, source: Option<&Source>) {
+fn render_part(
+    out: &mut String,
+    head: &str,
+    message: &str,
+    position: &Position,
+    source: Option<&Source>,
+) {
     // Writing to a String cannot fail.
     let Some((file, line, column)) = resolve(position, source) else {
         let unresolved = match position {
-            Position::Location(l) if !matches!(&**l, AttrKind::Location(LocationKind::Unknown)) => format!("{l}: "),
+            Position::Location(l) if !matches!(&**l, AttrKind::Location(LocationKind::Unknown)) => {
+                format!("{l}: ")
+            }
             _ => String::new(),
         };
         let _ = writeln!(out, "{unresolved}{head}: {message}");

@@ -1,7 +1,7 @@
 //! What an op's `eval` sees: runtime values and the environment that runs regions and calls for it.
 //!
-//! `eval` is the meaning of an op, written close to the specification's words. The interpreter implements
-//! [`EvalEnv`]; folding passes use the same functions.
+//! `eval` is the meaning of an op, written close to the specification's words. The interpreter
+//! implements [`EvalEnv`]; folding passes use the same functions.
 
 use crate::diag::Diagnostic;
 use crate::ir::{OpRef, RegionId};
@@ -28,7 +28,9 @@ impl RuntimeValue {
         match self {
             RuntimeValue::Tensor(t) => Ok(t),
             RuntimeValue::Token => Err(EvalError::new("type", "expected a tensor, found a token")),
-            RuntimeValue::Tuple(_) => Err(EvalError::new("type", "expected a tensor, found a tuple")),
+            RuntimeValue::Tuple(_) => {
+                Err(EvalError::new("type", "expected a tensor, found a tuple"))
+            }
         }
     }
 
@@ -74,23 +76,31 @@ impl From<TensorError> for EvalError {
 /// Results of evaluating an op.
 pub type EvalResult = Result<Vec<RuntimeValue>, EvalError>;
 
-/// Evaluates an op on its operands, given by value so that an unshared buffer may be reused for the result.
+/// Evaluates an op on its operands, given by value so that an unshared buffer may be reused for the
+/// result.
 pub type EvalFn = fn(OpRef<'_>, Vec<RuntimeValue>, &mut dyn EvalEnv) -> EvalResult;
 
 /// What an op may ask of whoever evaluates it.
 pub trait EvalEnv {
-    /// Runs a region on `args` and returns the operands of its terminator. Values from outside are visible within.
+    /// Runs a region on `args` and returns the operands of its terminator. Values from outside are
+    /// visible within.
     ///
     /// # Errors
     /// Whatever stops an op in the region.
     fn region(&mut self, region: RegionId, args: Vec<RuntimeValue>) -> EvalResult;
 
-    /// Runs a region whose arguments are scalars once for each of `n` positions, on vectors of shape `[n]` (or scalars, the
-    /// same at each position); the results have shape `[n]`. One pass where the region is elementwise, else `n` runs.
+    /// Runs a region whose arguments are scalars once for each of `n` positions, on vectors of
+    /// shape `[n]` (or scalars, the same at each position); the results have shape `[n]`. One pass
+    /// where the region is elementwise, else `n` runs.
     ///
     /// # Errors
     /// Whatever stops an op in the region.
-    fn scalar_region(&mut self, region: RegionId, n: usize, args: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError>;
+    fn scalar_region(
+        &mut self,
+        region: RegionId,
+        n: usize,
+        args: Vec<Tensor>,
+    ) -> Result<Vec<Tensor>, EvalError>;
 
     /// Whether `scalar_region` runs the region in one pass over vectors.
     fn is_vectorizable(&mut self, region: RegionId) -> bool;
@@ -106,7 +116,10 @@ pub trait EvalEnv {
     /// # Errors
     /// If there is nothing, as when ops are folded.
     fn world(&mut self) -> Result<&mut dyn World, EvalError> {
-        Err(EvalError::new("process", "this op acts on what is outside of it, which only a run of the program has"))
+        Err(EvalError::new(
+            "process",
+            "this op acts on what is outside of it, which only a run of the program has",
+        ))
     }
 }
 
@@ -124,7 +137,12 @@ impl EvalEnv for NoRegions {
         NoRegions::refuse()
     }
 
-    fn scalar_region(&mut self, _: RegionId, _: usize, _: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
+    fn scalar_region(
+        &mut self,
+        _: RegionId,
+        _: usize,
+        _: Vec<Tensor>,
+    ) -> Result<Vec<Tensor>, EvalError> {
         NoRegions::refuse()
     }
 

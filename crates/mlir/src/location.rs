@@ -4,7 +4,8 @@ use crate::attrs::{AttrKind, Attribute, LocationKind};
 use std::collections::HashSet;
 
 impl LocationKind {
-    /// Several locations as one, each once and without those that are unknown. Fused ones with the same metadata are taken apart first.
+    /// Several locations as one, each once and without those that are unknown. Fused ones with the
+    /// same metadata are taken apart first.
     ///
     /// Source: MLIR's `FusedLoc::get`.
     pub fn fused(locations: Vec<Attribute>, metadata: Option<Attribute>) -> Attribute {
@@ -14,7 +15,9 @@ impl LocationKind {
         for location in locations {
             let parts = match location.as_location() {
                 Some(LocationKind::Unknown) => Vec::new(),
-                Some(LocationKind::Fused { metadata: inner, locations }) if *inner == metadata => locations.clone(),
+                Some(LocationKind::Fused { metadata: inner, locations }) if *inner == metadata => {
+                    locations.clone()
+                }
                 _ => vec![location],
             };
             known.extend(parts.into_iter().filter(|part| seen.insert(part.clone())));

@@ -17,5 +17,9 @@ pub fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Opt
     if name.len() > 64 {
         return None;
     }
-    candidates.map(|c| (distance(c), c)).filter(|(d, c)| *d <= c.len().max(3) / 3).min().map(|(_, c)| c)
+    candidates
+        .map(|c| (distance(c), c))
+        .filter(|(d, c)| *d <= c.len().max(3) / 3)
+        .min()
+        .map(|(_, c)| c)
 }

@@ -1,7 +1,8 @@
 //! Hash-consing without a context: a shared immutable node that remembers its hash.
 //!
-//! `Type` and `Attribute` are such nodes. Cloning one copies a pointer, equality first compares pointers
-//! and hashes, and nothing needs a context to be read, built, sent to another thread or freed.
+//! `Type` and `Attribute` are such nodes. Cloning one copies a pointer, equality first compares
+//! pointers and hashes, and nothing needs a context to be read, built, sent to another thread or
+//! freed.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -73,7 +74,8 @@ impl<K: Hash> Hash for Node<K> {
     }
 }
 
-/// Multiplies and rotates eight bytes at a time: deterministic across runs and platforms, cheap on short keys.
+/// Multiplies and rotates eight bytes at a time: deterministic across runs and platforms, cheap on
+/// short keys.
 struct WordHasher(u64);
 
 impl Hasher for WordHasher {

@@ -1,4 +1,5 @@
-//! Processes that run a program together: who they are, how they meet, and what else is outside of a process.
+//! Processes that run a program together: who they are, how they meet, and what else is outside of
+//! a process.
 //!
 //! Source: StableHLO specification, "Execution", "Parallel execution".
 
@@ -49,7 +50,10 @@ impl Grid {
 
     /// The process of that number, counted row by row: `replica * partitions + partition`.
     pub fn process(self, number: usize) -> Option<ProcessId> {
-        let id = ProcessId { replica: number.checked_div(self.partitions)?, partition: number % self.partitions };
+        let id = ProcessId {
+            replica: number.checked_div(self.partitions)?,
+            partition: number % self.partitions,
+        };
         self.contains(id).then_some(id)
     }
 
@@ -79,8 +83,8 @@ pub struct Channel {
     pub between: Option<(ProcessId, ProcessId)>,
 }
 
-/// What each process of a group gave to an exchange, in the order of the group; and what they all make of it alike, so that it
-/// is made once.
+/// What each process of a group gave to an exchange, in the order of the group; and what they all
+/// make of it alike, so that it is made once.
 #[derive(Default)]
 pub struct Exchange {
     brought: Vec<Vec<RuntimeValue>>,
@@ -144,7 +148,8 @@ pub enum Work<'m> {
 }
 
 /// What a custom call of some target does; as the `eval` of an op.
-pub type CustomCall = Arc<dyn Fn(OpRef<'_>, Vec<RuntimeValue>, &mut dyn EvalEnv) -> EvalResult + Send + Sync>;
+pub type CustomCall =
+    Arc<dyn Fn(OpRef<'_>, Vec<RuntimeValue>, &mut dyn EvalEnv) -> EvalResult + Send + Sync>;
 
 /// What is outside of a process: its grid, the feeds, and whoever watches the run.
 pub trait World {
@@ -154,12 +159,12 @@ pub trait World {
     /// The grid that it belongs to.
     fn grid(&self) -> Grid;
 
-    /// Meets all processes of `group`, this one among them, at `op`: waits until each of them has come with the same group
-    /// and channel, and gives what they brought.
+    /// Meets all processes of `group`, this one among them, at `op`: waits until each of them has
+    /// come with the same group and channel, and gives what they brought.
     ///
     /// # Errors
-    /// A group that is not one of the grid with this process in it, processes that come with another op or other types,
-    /// processes that never come, or whatever stops another process.
+    /// A group that is not one of the grid with this process in it, processes that come with
+    /// another op or other types, processes that never come, or whatever stops another process.
     fn exchange(
         &mut self,
         op: OpRef<'_>,
@@ -189,8 +194,8 @@ pub trait World {
     /// If whoever reads it cannot take them.
     fn outfeed(&mut self, values: Vec<RuntimeValue>) -> Result<(), EvalError>;
 
-    /// Runs a grid of processes, one for each piece of work, row by row, and returns what each gives. `infeed` names the
-    /// functions that make the values of its infeed.
+    /// Runs a grid of processes, one for each piece of work, row by row, and returns what each
+    /// gives. `infeed` names the functions that make the values of its infeed.
     ///
     /// # Errors
     /// Whatever stops one of the processes.
@@ -204,8 +209,9 @@ pub trait World {
     /// What the user of this run says that a target of custom calls does.
     fn custom_call(&self, target: &str) -> Option<CustomCall>;
 
-    /// Counts a run of an op with a state of its own, from which it takes so many units: its number among the ops of that name
-    /// in the order in which the program is compiled, and how many units its runs took before, in all processes.
+    /// Counts a run of an op with a state of its own, from which it takes so many units: its number
+    /// among the ops of that name in the order in which the program is compiled, and how many units
+    /// its runs took before, in all processes.
     fn random(&mut self, op: OpRef<'_>, units: u64) -> (usize, u128);
 
     /// Prints the first operand of an op, which is `tensor`.

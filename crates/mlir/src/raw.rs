@@ -1,8 +1,8 @@
-//! Elements of types for which `numerics` has no storage: integers of other widths, complex integers, f80 and f128. They are read, kept
-//! and written; nothing computes with them.
+//! Elements of types for which `numerics` has no storage: integers of other widths, complex
+//! integers, f80 and f128. They are read, kept and written; nothing computes with them.
 //!
-//! Each number takes as many whole bytes as its bits need, the lowest first and the highest bits zero, as MLIR stores it; a complex one
-//! twice as many.
+//! Each number takes as many whole bytes as its bits need, the lowest first and the highest bits
+//! zero, as MLIR stores it; a complex one twice as many.
 
 use crate::attrs::{AttrKind, Attribute};
 use crate::types::{Type, TypeKind};
@@ -34,15 +34,18 @@ pub fn numbers<'e>(element: &'e Type, bytes: &'e [u8]) -> impl Iterator<Item = u
         TypeKind::Complex(part) => part,
         _ => element,
     };
-    let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
+    let number =
+        |bytes: &[u8]| bytes.iter().rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
     bytes.chunks(part_size(part).unwrap_or(1)).map(number)
 }
 
-/// The attribute of the elements of `ty`: all of them, or one that stands for all. Equal elements become one. None if `data` has another
-/// size, or the type has no static shape or elements that can be kept so.
+/// The attribute of the elements of `ty`: all of them, or one that stands for all. Equal elements
+/// become one. None if `data` has another size, or the type has no static shape or elements that
+/// can be kept so.
 pub fn elements(ty: Type, mut data: Vec<u8>) -> Option<Attribute> {
     let size = element_size(ty.element_type())?;
-    let count = ty.shape()?.iter().try_fold(1usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?))?;
+    let count =
+        ty.shape()?.iter().try_fold(1usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?))?;
     if data.len() != size {
         (Some(data.len()) == count.checked_mul(size)).then_some(())?;
         if count > 0 && data[size..] == data[..data.len() - size] {

@@ -305,7 +305,11 @@ impl Type {
     }
 
     /// `tensor<shape x element, encoding>`
-    pub fn encoded_tensor(shape: impl Into<Vec<i64>>, element: Type, encoding: Option<Attribute>) -> Type {
+    pub fn encoded_tensor(
+        shape: impl Into<Vec<i64>>,
+        element: Type,
+        encoding: Option<Attribute>,
+    ) -> Type {
         TypeKind::RankedTensor(TensorType { shape: shape.into(), element, encoding }).into()
     }
 
@@ -351,7 +355,8 @@ impl Type {
         }
     }
 
-    /// Element type of a ranked or unranked tensor, a vector or a memref; the type itself otherwise.
+    /// Element type of a ranked or unranked tensor, a vector or a memref; the type itself
+    /// otherwise.
     pub fn element_type(&self) -> &Type {
         match &**self {
             TypeKind::RankedTensor(t) => &t.element,

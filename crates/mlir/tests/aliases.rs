@@ -1,4 +1,5 @@
-//! Long lists of aliases at the end of a text, which another thread reads, say what they say at any other length.
+//! Long lists of aliases at the end of a text, which another thread reads, say what they say at any
+//! other length.
 
 use mlir::diag::{Position, Source};
 use mlir::ods::Registry;
@@ -8,7 +9,8 @@ use std::sync::{Arc, LazyLock};
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new(&[]));
 
-/// A module of `count` ops whose locations are aliases, `between`, the definitions of those, each on its line, and `last`.
+/// A module of `count` ops whose locations are aliases, `between`, the definitions of those, each
+/// on its line, and `last`.
 fn program(count: usize, between: &str, last: &str) -> String {
     let mut text = "#head = loc(\"head\")\nmodule {\n".to_string();
     for i in 0..count {
@@ -39,7 +41,8 @@ fn locations_are_those_of_the_aliases() {
     for count in [3, 4_000] {
         let output = read(&program(count, "", ""));
         assert!(output.diagnostics.is_empty(), "{:?}", output.diagnostics);
-        let options = PrintOptions { debug_info: true, local_scope: true, ..PrintOptions::default() };
+        let options =
+            PrintOptions { debug_info: true, local_scope: true, ..PrintOptions::default() };
         let printed = print_module(&output.module, &options);
         for i in [0, count - 1] {
             let location = format!("}} loc(\"a name that makes the text long {i}\"(\"head\"))");
@@ -54,10 +57,15 @@ fn errors_do_not_depend_on_the_length() {
         ("", "#loc1 = loc(unknown)\n", "the attribute alias `#loc1` is defined twice"),
         ("", "#x = loc(#nowhere)\n", "the attribute alias `#nowhere` is not defined"),
         ("", "#x = loc(\"open\n", "found an unclosed string"),
-        ("module {}\n#loc2 = loc(unknown)\nmodule {}", "", "the attribute alias `#loc2` is defined twice"),
+        (
+            "module {}\n#loc2 = loc(unknown)\nmodule {}",
+            "",
+            "the attribute alias `#loc2` is defined twice",
+        ),
     ];
     for (between, last, message) in cases {
-        let (short, long) = (errors(&program(4, between, last)), errors(&program(4_000, between, last)));
+        let (short, long) =
+            (errors(&program(4, between, last)), errors(&program(4_000, between, last)));
         assert!(short.len() == 1 && short[0].0.contains(message), "{short:?}");
         assert_eq!(short, long);
     }
@@ -65,6 +73,7 @@ fn errors_do_not_depend_on_the_length() {
 
 #[test]
 fn aliases_between_ops_count() {
-    let text = program(4_000, "#between = loc(\"between\")\nmodule {}", "#x = loc(\"x\"(#between))\n");
+    let text =
+        program(4_000, "#between = loc(\"between\")\nmodule {}", "#x = loc(\"x\"(#between))\n");
     assert_eq!(errors(&text), []);
 }

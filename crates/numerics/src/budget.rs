@@ -1,8 +1,8 @@
 //! Limits on the memory that tensors may take.
 //!
-//! A thread that has entered a [`Budget`] charges it for the bytes of every tensor that it makes, until the last owner of
-//! those bytes is gone, on whatever thread, and for what kernels work in. Allocations that would exceed the limit fail
-//! before they are made.
+//! A thread that has entered a [`Budget`] charges it for the bytes of every tensor that it makes,
+//! until the last owner of those bytes is gone, on whatever thread, and for what kernels work in.
+//! Allocations that would exceed the limit fail before they are made.
 
 use crate::TensorError;
 use crate::tensor::allocate;
@@ -89,7 +89,8 @@ pub struct Reserved {
     _charge: Option<Charge>,
 }
 
-/// Takes the bytes of `count` elements from the budget of this thread: for vectors that a kernel works in.
+/// Takes the bytes of `count` elements from the budget of this thread: for vectors that a kernel
+/// works in.
 ///
 /// # Errors
 /// If it does not have as many.
@@ -175,7 +176,10 @@ mod tests {
         let tensor = Tensor::splat([10], 1f32).expect("40 of 100 bytes");
         let other = tensor.clone();
         assert_eq!(budget.used(), 40);
-        assert!(matches!(Tensor::splat([16], 1f32), Err(TensorError::Budget { bytes: 64, used: 40, limit: 100 })));
+        assert!(matches!(
+            Tensor::splat([16], 1f32),
+            Err(TensorError::Budget { bytes: 64, used: 40, limit: 100 })
+        ));
         drop(tensor);
         assert_eq!(budget.used(), 40);
         drop(entered);

@@ -79,8 +79,8 @@ impl Bytes {
         Bytes { owner: Arc::new(Foreign(owner)), range: 0..len }
     }
 
-    /// The part of these bytes at `range`, which is relative to their start, or `None` if it reaches
-    /// outside of them.
+    /// The part of these bytes at `range`, which is relative to their start, or `None` if it
+    /// reaches outside of them.
     pub fn slice(&self, range: Range<usize>) -> Option<Bytes> {
         if range.start > range.end || range.end > self.range.len() {
             return None;
@@ -98,7 +98,11 @@ impl Bytes {
     /// The bytes as a vector: without a copy if they are all of one that nobody shares.
     pub fn into_vec(mut self) -> Vec<u8> {
         let is_whole = self.range == (0..self.owner.bytes().len());
-        let taken = if is_whole { Arc::get_mut(&mut self.owner).and_then(|owner| owner.take()) } else { None };
+        let taken = if is_whole {
+            Arc::get_mut(&mut self.owner).and_then(|owner| owner.take())
+        } else {
+            None
+        };
         taken.unwrap_or_else(|| self.to_vec())
     }
 

@@ -1,11 +1,11 @@
 //! From a [`DType`](crate::DType) to the Rust type of its elements, once per tensor.
 
-/// Evaluates an expression with a type alias bound to the Rust type of a [`DType`](crate::DType) of a
-/// listed family, or another expression for the other families:
+/// Evaluates an expression with a type alias bound to the Rust type of a [`DType`](crate::DType) of
+/// a listed family, or another expression for the other families:
 /// `dispatch!(dtype, [integer, float] T => kernel::<T>(), else error)`.
 ///
-/// Families are `boolean`, `integer`, `float` and `complex`. With all four listed there is no `else`;
-/// [`dispatch_all!`](crate::dispatch_all) is short for that.
+/// Families are `boolean`, `integer`, `float` and `complex`. With all four listed there is no
+/// `else`; [`dispatch_all!`](crate::dispatch_all) is short for that.
 #[macro_export]
 macro_rules! dispatch {
     ($dtype:expr, [$($family:ident),*] $T:ident => $body:expr $(, else $other:expr)?) => {

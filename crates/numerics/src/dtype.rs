@@ -22,8 +22,8 @@ macro_rules! dtypes {
     ($($variant:ident $name:literal $bits:literal $bytes:literal $family:ident $doc:literal)*) => {
         /// An element type of a tensor.
         ///
-        /// Integers named `I*` are signed, which is the meaning that StableHLO gives to MLIR's signless
-        /// integers; [`DType::I1`] is the boolean type.
+        /// Integers named `I*` are signed, which is the meaning that StableHLO gives to MLIR's
+        /// signless integers; [`DType::I1`] is the boolean type.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum DType {
@@ -112,8 +112,8 @@ impl DType {
         self.row().bytes
     }
 
-    /// The number of bytes of an element in MLIR's raw dense data, except `i1`, which MLIR packs eight
-    /// to a byte there: as [`bytes`](DType::bytes), but three for `tf32`.
+    /// The number of bytes of an element in MLIR's raw dense data, except `i1`, which MLIR packs
+    /// eight to a byte there: as [`bytes`](DType::bytes), but three for `tf32`.
     pub fn dense_bytes(self) -> usize {
         if self == DType::TF32 { 3 } else { self.bytes() }
     }

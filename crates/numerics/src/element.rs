@@ -18,8 +18,8 @@ pub trait Element: Pod + Default + PartialEq + Debug + Send + Sync + 'static {
     /// One, or `true`.
     const ONE: Self;
 
-    /// The element with the bits of its storage that lie outside of the type's width cleared (or made
-    /// copies of the sign, for signed integers).
+    /// The element with the bits of its storage that lie outside of the type's width cleared (or
+    /// made copies of the sign, for signed integers).
     fn canonical(self) -> Self {
         self
     }
@@ -40,7 +40,8 @@ pub trait Number: Element {
     fn minimum(self, rhs: Self) -> Self;
 
     /// Conversion from a floating-point number: rounded to nearest even for floating-point types;
-    /// truncated and saturated for integers, NaN to zero; whether it differs from zero for booleans.
+    /// truncated and saturated for integers, NaN to zero; whether it differs from zero for
+    /// booleans.
     fn from_f64(value: f64) -> Self;
     /// Conversion from an integer: rounded to nearest even for floating-point types; wrapped for
     /// integers; whether it differs from zero for booleans.
@@ -69,8 +70,8 @@ pub trait Real: Arithmetic + PartialOrd {
     fn abs(self) -> Self;
     /// -1, 0 or 1 with the sign of the number; zeros and NaN give themselves.
     fn sign(self) -> Self;
-    /// The number raised to a power. For integers: modulo the range of the type; a negative exponent
-    /// gives the power of 1 and -1, and 0 for every other base.
+    /// The number raised to a power. For integers: modulo the range of the type; a negative
+    /// exponent gives the power of 1 and -1, and 0 for every other base.
     fn power(self, exponent: Self) -> Self;
 }
 
@@ -103,11 +104,11 @@ pub trait Integer: Real + Bitwise {
     fn from_i128(value: i128) -> Self;
     /// The bits moved up by `amount`, which is read as unsigned. Zero from the width on.
     fn shift_left(self, amount: Self) -> Self;
-    /// The bits moved down by `amount`, which is read as unsigned, and copies of the top bit moved in.
-    /// Only those from the width on.
+    /// The bits moved down by `amount`, which is read as unsigned, and copies of the top bit moved
+    /// in. Only those from the width on.
     fn shift_right_arithmetic(self, amount: Self) -> Self;
-    /// The bits moved down by `amount`, which is read as unsigned, and zeros moved in. Zero from the
-    /// width on.
+    /// The bits moved down by `amount`, which is read as unsigned, and zeros moved in. Zero from
+    /// the width on.
     fn shift_right_logical(self, amount: Self) -> Self;
     /// The number of one bits.
     fn popcnt(self) -> Self;
@@ -151,9 +152,9 @@ pub trait ComplexElement: Arithmetic {
     fn im(self) -> Self::Part;
 }
 
-/// A wider integer as an `f64` that leaves the rounding to a narrower format open: truncated, with the
-/// last bit set where anything was cut off (rounding to odd). Rounding this to a format of at most 51
-/// significant bits is rounding the integer.
+/// A wider integer as an `f64` that leaves the rounding to a narrower format open: truncated, with
+/// the last bit set where anything was cut off (rounding to odd). Rounding this to a format of at
+/// most 51 significant bits is rounding the integer.
 pub(crate) fn u64_to_f64_sticky(value: u64) -> f64 {
     let cut = (64 - value.leading_zeros()).saturating_sub(53);
     let kept = value >> cut << cut;

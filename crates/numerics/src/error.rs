@@ -82,13 +82,18 @@ impl fmt::Display for TensorError {
                     "a tensor of shape {shape:?} with elements of type {dtype} does not fit into the address space"
                 )
             }
-            TensorError::OutOfMemory { bytes: usize::MAX } => f.write_str("there is no memory for so many bytes"),
+            TensorError::OutOfMemory { bytes: usize::MAX } => {
+                f.write_str("there is no memory for so many bytes")
+            }
             TensorError::OutOfMemory { bytes } => write!(f, "there is no memory for {bytes} bytes"),
             TensorError::Budget { bytes: usize::MAX, limit, .. } => {
                 write!(f, "more bytes than can be counted would exceed the limit of {limit} bytes")
             }
             TensorError::Budget { bytes, used, limit } => {
-                write!(f, "{bytes} bytes more than the {used} in use would exceed the limit of {limit} bytes")
+                write!(
+                    f,
+                    "{bytes} bytes more than the {used} in use would exceed the limit of {limit} bytes"
+                )
             }
             TensorError::OutOfBounds => f.write_str("a strided view reaches outside of its data"),
             TensorError::Invalid(text) => f.write_str(text),

@@ -13,8 +13,8 @@ pub enum Specials {
     None,
 }
 
-/// The layout of a binary floating-point format of at most 64 bits: from the most significant bit, a
-/// sign (unless `!signed`), `exponent_bits` and `mantissa_bits`.
+/// The layout of a binary floating-point format of at most 64 bits: from the most significant bit,
+/// a sign (unless `!signed`), `exponent_bits` and `mantissa_bits`.
 ///
 /// A number with exponent field `e > 0` and mantissa field `m` is
 /// `(1 + m / 2^mantissa_bits) * 2^(e - bias)`. With `e = 0` it is
@@ -74,14 +74,16 @@ impl FloatFormat {
     /// `f8E4M3B11FNUZ`.
     pub const F8E4M3B11FNUZ: FloatFormat = Self::fnuz(4, 3, 11);
     /// `f8E4M3FN`.
-    pub const F8E4M3FN: FloatFormat = FloatFormat { specials: Specials::NanAllOnes, ..Self::ieee(4, 3) };
+    pub const F8E4M3FN: FloatFormat =
+        FloatFormat { specials: Specials::NanAllOnes, ..Self::ieee(4, 3) };
     /// `f8E4M3FNUZ`.
     pub const F8E4M3FNUZ: FloatFormat = Self::fnuz(4, 3, 8);
     /// `f8E5M2`.
     pub const F8E5M2: FloatFormat = Self::ieee(5, 2);
     /// `f8E5M2FNUZ`.
     pub const F8E5M2FNUZ: FloatFormat = Self::fnuz(5, 2, 16);
-    /// `f8E8M0FNU`. It has no zero: that becomes the smallest number, as in upstream's interpreter (XLA makes it NaN).
+    /// `f8E8M0FNU`. It has no zero: that becomes the smallest number, as in upstream's interpreter
+    /// (XLA makes it NaN).
     pub const F8E8M0FNU: FloatFormat =
         FloatFormat { signed: false, specials: Specials::NanAllOnes, ..Self::ieee(8, 0) };
     /// `bf16`.
@@ -133,8 +135,8 @@ impl FloatFormat {
         }
     }
 
-    /// The bits of the canonical (quiet, positive) NaN. A format without NaN represents it as negative
-    /// zero, as `ml_dtypes` does.
+    /// The bits of the canonical (quiet, positive) NaN. A format without NaN represents it as
+    /// negative zero, as `ml_dtypes` does.
     pub const fn nan(&self) -> u64 {
         match self.specials {
             Specials::Ieee => (self.max_finite() + 1) | (1 << (self.mantissa_bits - 1)),
@@ -159,7 +161,11 @@ impl FloatFormat {
         let bits = bits & ones(self.bits());
         let sign = if bits & self.sign_mask() != 0 { 1 << 63 } else { 0 };
         if self.is_nan(bits) {
-            let sign = if matches!(self.specials, Specials::Ieee | Specials::NanAllOnes) { sign } else { 0 };
+            let sign = if matches!(self.specials, Specials::Ieee | Specials::NanAllOnes) {
+                sign
+            } else {
+                0
+            };
             return f64::from_bits(sign | FloatFormat::F64.nan());
         }
         let magnitude = bits & !self.sign_mask();
@@ -188,9 +194,9 @@ impl FloatFormat {
 
     /// The encoding of the number nearest to `value`, ties to even.
     ///
-    /// Where the format lacks a value: infinity and overflow become NaN, or the largest finite number
-    /// in a format without NaN; a negative number in a format without sign becomes NaN; zero in a
-    /// format without zero becomes the smallest number; NaN as [`FloatFormat::nan`] says.
+    /// Where the format lacks a value: infinity and overflow become NaN, or the largest finite
+    /// number in a format without NaN; a negative number in a format without sign becomes NaN; zero
+    /// in a format without zero becomes the smallest number; NaN as [`FloatFormat::nan`] says.
     #[inline]
     pub const fn encode(&self, value: f64) -> u64 {
         let bits = value.to_bits();
@@ -226,9 +232,11 @@ impl FloatFormat {
         let binade = if exponent > min { exponent } else { min };
         let shift = F64_MANTISSA_BITS - self.mantissa_bits + (binade - exponent) as u32;
         let rounded = shift_right_ties_even(significand, shift);
-        // The hidden one of a normal number adds the one that separates its exponent field from `min`'s.
+        // The hidden one of a normal number adds the one that separates its exponent field from
+        // `min`'s.
         let encoded = ((binade - min) as u64) << self.mantissa_bits;
-        let encoded = if self.signed { encoded + rounded } else { (encoded + rounded).saturating_sub(1) };
+        let encoded =
+            if self.signed { encoded + rounded } else { (encoded + rounded).saturating_sub(1) };
         if encoded > self.max_finite() {
             return overflow;
         }
@@ -276,7 +284,8 @@ mod tests {
     /// The value of an encoding by the definition of a format, for finite numbers.
     fn value(format: &FloatFormat, bits: u64) -> f64 {
         let field = (bits & !format.sign_mask()) >> format.mantissa_bits;
-        let fraction = (bits & ones(format.mantissa_bits)) as f64 / f64::from(1 << format.mantissa_bits);
+        let fraction =
+            (bits & ones(format.mantissa_bits)) as f64 / f64::from(1 << format.mantissa_bits);
         let sign = if bits & format.sign_mask() != 0 { -1.0 } else { 1.0 };
         if field == 0 && format.signed {
             sign * fraction * f64::from(1 - format.bias).exp2()
@@ -313,8 +322,11 @@ mod tests {
                 assert_eq!(format.encode(middle.next_up()), high);
                 if format.signed {
                     let sign = format.sign_mask();
-                    let minus_low =
-                        if low == 0 && format.specials == Specials::NanNegativeZero { 0 } else { sign | low };
+                    let minus_low = if low == 0 && format.specials == Specials::NanNegativeZero {
+                        0
+                    } else {
+                        sign | low
+                    };
                     assert_eq!(format.encode(-x), minus_low);
                     assert_eq!(format.encode(-middle.next_up()), sign | high);
                 }
@@ -325,7 +337,8 @@ mod tests {
     #[test]
     fn largest_numbers() {
         // From the definitions of the formats: OCP MX, OCP FP8, and the FNUZ paper.
-        let largest = [6.0, 7.5, 28.0, 15.5, 240.0, 30.0, 448.0, 240.0, 57344.0, 57344.0, 127f64.exp2()];
+        let largest =
+            [6.0, 7.5, 28.0, 15.5, 240.0, 30.0, 448.0, 240.0, 57344.0, 57344.0, 127f64.exp2()];
         for (format, largest) in SMALL.iter().zip(largest) {
             assert_eq!(format.decode(format.max_finite()), largest, "{format:?}");
         }
@@ -335,7 +348,8 @@ mod tests {
 
     #[test]
     fn what_a_format_lacks() {
-        let encode = |format: FloatFormat| [f64::INFINITY, -1e300, f64::NAN].map(|x| format.encode(x));
+        let encode =
+            |format: FloatFormat| [f64::INFINITY, -1e300, f64::NAN].map(|x| format.encode(x));
         assert_eq!(encode(FloatFormat::F8E5M2), [0x7C, 0xFC, 0x7E]);
         assert_eq!(encode(FloatFormat::F8E4M3FN), [0x7F, 0xFF, 0x7F]);
         assert_eq!(encode(FloatFormat::F8E4M3FNUZ), [0x80, 0x80, 0x80]);

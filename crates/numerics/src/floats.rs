@@ -1,4 +1,5 @@
-//! Floating-point and complex elements: the primitive types, those of `half`, and the small formats.
+//! Floating-point and complex elements: the primitive types, those of `half`, and the small
+//! formats.
 
 use crate::element::{Arithmetic, ComplexElement, Element, Float, Number, Real, u64_to_f64_sticky};
 use crate::math::{complex, scalar};
@@ -233,14 +234,15 @@ widened_arithmetic!(bf16, from_f64 #[inline] |value| {
     bf16::from_bits(if value.is_nan() { nan } else { rounded })
 });
 
-/// A wider number as an `f32` that leaves the rounding to a narrower format open: truncated, with the
-/// last bit set where anything was cut off (rounding to odd).
+/// A wider number as an `f32` that leaves the rounding to a narrower format open: truncated, with
+/// the last bit set where anything was cut off (rounding to odd).
 #[inline]
 fn to_f32_sticky(value: f64) -> f32 {
     let nearest = value as f32;
     let bits = nearest.to_bits();
     // One less is the next one towards zero, of infinity as well.
-    let truncated = if f64::from(nearest).abs() > value.abs() { bits.wrapping_sub(1) } else { bits };
+    let truncated =
+        if f64::from(nearest).abs() > value.abs() { bits.wrapping_sub(1) } else { bits };
     f32::from_bits(if f64::from(nearest) == value { bits } else { truncated | 1 })
 }
 
@@ -410,8 +412,9 @@ mod tests {
 
     #[test]
     fn arithmetic_rounds_once() {
-        // The exact product 2^-132 * (1 + 2^-7)(1 + 2^-7) * 2^-1 is just above a midpoint of subnormal numbers
-        // that an intermediate f32 would lose: in units of 2^-133 it is 1 + 2^-6 + 2^-14 over 2^k.
+        // The exact product 2^-132 * (1 + 2^-7)(1 + 2^-7) * 2^-1 is just above a midpoint of
+        // subnormal numbers that an intermediate f32 would lose: in units of 2^-133 it is 1 + 2^-6
+        // + 2^-14 over 2^k.
         let x = bf16::from_bits(0x1F81);
         let y = bf16::from_bits(0x1F81);
         let exact = Float::to_f64(x) * Float::to_f64(y);

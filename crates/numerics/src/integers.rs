@@ -82,9 +82,9 @@ macro_rules! low_bits {
         $storage as $unsigned & ($unsigned::MAX >> ($unsigned::BITS - $bits))
     };
 }
-/// The part of the traits that reads the same for signed and unsigned, primitive and narrow integers.
-/// `$get` and `$new` go between the element and its storage, `$new` dropping what lies outside of the
-/// width; `$unsigned` is the unsigned twin of the storage type.
+/// The part of the traits that reads the same for signed and unsigned, primitive and narrow
+/// integers. `$get` and `$new` go between the element and its storage, `$new` dropping what lies
+/// outside of the width; `$unsigned` is the unsigned twin of the storage type.
 macro_rules! integer {
     (
         $ty:ty, $dtype:ident, $bits:literal, $storage:ident, $signed:ident, $unsigned:ident,

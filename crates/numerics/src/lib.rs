@@ -31,8 +31,8 @@ pub use element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, 
 pub use error::TensorError;
 pub use float_format::{FloatFormat, Specials};
 pub use floats::{
-    F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU,
-    Tf32,
+    F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2,
+    F8E5M2FNUZ, F8E8M0FNU, Tf32,
 };
 pub use half::{bf16, f16};
 pub use integers::{I1, I2, I4, U2, U4};

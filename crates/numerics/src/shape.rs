@@ -1,5 +1,6 @@
 //! Shapes: strides, walks over indices, and strided views, which describe every rearrangement of
-//! elements that is affine in the index (broadcast, transpose, slice, reverse, the interior of a pad).
+//! elements that is affine in the index (broadcast, transpose, slice, reverse, the interior of a
+//! pad).
 
 use crate::TensorError;
 use crate::tensor::allocate;
@@ -14,8 +15,9 @@ pub fn num_elements(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size))
 }
 
-/// Whether two shapes are equal. For rank 0 this is many times faster than `==`, which hands the dangling
-/// pointers of empty slices to `memcmp`; some versions of that take hundreds of nanoseconds for them.
+/// Whether two shapes are equal. For rank 0 this is many times faster than `==`, which hands the
+/// dangling pointers of empty slices to `memcmp`; some versions of that take hundreds of
+/// nanoseconds for them.
 #[inline]
 pub fn equal(lhs: &[usize], rhs: &[usize]) -> bool {
     lhs.len() == rhs.len() && (lhs.is_empty() || lhs == rhs)
@@ -32,8 +34,8 @@ pub fn strides(shape: &[usize]) -> Vec<usize> {
     strides
 }
 
-/// Moves `index` to the next one of `shape` in row-major order. Returns `false`, and the first index,
-/// after the last one.
+/// Moves `index` to the next one of `shape` in row-major order. Returns `false`, and the first
+/// index, after the last one.
 pub fn advance(index: &mut [usize], shape: &[usize]) -> bool {
     for (position, &size) in index.iter_mut().zip(shape).rev() {
         *position += 1;
@@ -175,7 +177,9 @@ impl StridedView {
     pub fn permute(&self, permutation: &[usize]) -> Result<StridedView, TensorError> {
         let rank = self.shape.len();
         if permutation.len() != rank || (0..rank).any(|axis| !permutation.contains(&axis)) {
-            return Err(TensorError::Invalid(format!("{permutation:?} is not a permutation of the {rank} dimensions")));
+            return Err(TensorError::Invalid(format!(
+                "{permutation:?} is not a permutation of the {rank} dimensions"
+            )));
         }
         let shape: Vec<_> = permutation.iter().map(|&axis| self.shape[axis]).collect();
         let strides: Vec<_> = permutation.iter().map(|&axis| self.strides[axis]).collect();
@@ -183,12 +187,17 @@ impl StridedView {
     }
 
     /// This view repeated over `shape`: dimension `axis` of this view becomes dimension
-    /// `dimensions[axis]` of the result, where it has the same size, or is repeated if its size is 1.
+    /// `dimensions[axis]` of the result, where it has the same size, or is repeated if its size is
+    /// 1.
     ///
     /// # Errors
     /// If `dimensions` has another length, or names a dimension that does not exist or has another
     /// size.
-    pub fn broadcast(&self, shape: &[usize], dimensions: &[usize]) -> Result<StridedView, TensorError> {
+    pub fn broadcast(
+        &self,
+        shape: &[usize],
+        dimensions: &[usize],
+    ) -> Result<StridedView, TensorError> {
         let mismatch = || TensorError::Shape { lhs: self.shape.clone(), rhs: shape.to_vec() };
         if dimensions.len() != self.shape.len() {
             return Err(mismatch());
@@ -225,8 +234,8 @@ impl StridedView {
         self.offset == 0 && matches!(self.axes()[..], [] | [Axis { stride: 1, .. }])
     }
 
-    /// The dimensions without those of size 1, neighbours merged where they are one run. A view with
-    /// an empty dimension has one empty axis.
+    /// The dimensions without those of size 1, neighbours merged where they are one run. A view
+    /// with an empty dimension has one empty axis.
     fn axes(&self) -> Vec<Axis> {
         if self.shape.contains(&0) {
             return vec![Axis { size: 0, stride: 1 }];
@@ -237,7 +246,10 @@ impl StridedView {
                 continue;
             }
             match axes.last_mut() {
-                Some(outer) if isize::try_from(size).ok().and_then(|n| stride.checked_mul(n)) == Some(outer.stride) => {
+                Some(outer)
+                    if isize::try_from(size).ok().and_then(|n| stride.checked_mul(n))
+                        == Some(outer.stride) =>
+                {
                     *outer = Axis { size: outer.size * size, stride };
                 }
                 _ => axes.push(Axis { size, stride }),
@@ -353,8 +365,8 @@ fn walk_runs(offset: usize, axes: &[Axis], mut visit: impl FnMut(usize, Axis)) {
     }
 }
 
-/// A view whose innermost dimension strides over memory while another one runs along it: a transpose.
-/// It is walked in blocks of these two dimensions, so that both sides stay in the cache.
+/// A view whose innermost dimension strides over memory while another one runs along it: a
+/// transpose. It is walked in blocks of these two dimensions, so that both sides stay in the cache.
 struct Blocks {
     outer: Vec<(Axis, usize)>,
     row: (Axis, usize),
@@ -362,7 +374,8 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// The blocks, if the view is a transpose large enough for them. Axes carry their dense strides.
+    /// The blocks, if the view is a transpose large enough for them. Axes carry their dense
+    /// strides.
     fn of(axes: &[Axis]) -> Option<Blocks> {
         let (&column, rest) = axes.split_last()?;
         let row = rest.iter().position(|axis| axis.stride == 1 && axis.size >= BLOCK / 2)?;
@@ -418,7 +431,8 @@ mod tests {
         let mut indices = Indices::new(view.shape());
         let mut elements = Vec::new();
         while let Some(index) = indices.next_index() {
-            let distance: isize = index.iter().zip(view.strides()).map(|(&i, s)| i as isize * s).sum();
+            let distance: isize =
+                index.iter().zip(view.strides()).map(|(&i, s)| i as isize * s).sum();
             elements.push(source[view.offset().checked_add_signed(distance).unwrap()]);
         }
         elements
@@ -489,7 +503,10 @@ mod tests {
         assert_eq!(target, [0, 1, 2, 0, 3, 4]);
         assert!(StridedView::window(&[4], &[1], &[4], &[1]).is_err());
         assert!(StridedView::window(&[4], &[2], &[4], &[-1]).is_err());
-        assert_eq!(StridedView::window(&[4], &[4], &[0], &[1]).unwrap().gather(&iota(4)).unwrap(), []);
+        assert_eq!(
+            StridedView::window(&[4], &[4], &[0], &[1]).unwrap().gather(&iota(4)).unwrap(),
+            []
+        );
     }
 
     #[test]
@@ -497,7 +514,9 @@ mod tests {
         let view = StridedView::new(0, [usize::MAX / 2], [isize::MAX]).unwrap();
         assert!(view.gather(&[0i32; 4]).is_err());
         assert!(StridedView::new(1, [2], [-2]).unwrap().gather(&[0i32; 4]).is_err());
-        assert!(StridedView::new(9, [0, 4], [1, 1]).unwrap().gather(&[0i32; 4]).unwrap().is_empty());
+        assert!(
+            StridedView::new(9, [0, 4], [1, 1]).unwrap().gather(&[0i32; 4]).unwrap().is_empty()
+        );
         assert!(StridedView::new(0, [usize::MAX, 2], [0, 0]).is_err());
         assert!(StridedView::new(0, [usize::MAX], [0]).unwrap().gather(&[0i32]).is_err());
     }

@@ -8,8 +8,9 @@ use std::fmt;
 
 /// A dense tensor in row-major order. Cloning and reshaping share the elements.
 ///
-/// Invariants: the data has exactly as many bytes as shape and element type require, it is aligned for
-/// the element type, and the elements are canonical (no bits outside of the width of a narrow type).
+/// Invariants: the data has exactly as many bytes as shape and element type require, it is aligned
+/// for the element type, and the elements are canonical (no bits outside of the width of a narrow
+/// type).
 #[derive(Clone)]
 pub struct Tensor {
     dtype: DType,
@@ -28,7 +29,10 @@ pub(crate) fn allocate<T>(len: usize) -> Result<Vec<T>, TensorError> {
 }
 
 /// Collects exactly `len` elements, or fails if there is no memory for them.
-pub(crate) fn collect<T>(len: usize, elements: impl Iterator<Item = T>) -> Result<Vec<T>, TensorError> {
+pub(crate) fn collect<T>(
+    len: usize,
+    elements: impl Iterator<Item = T>,
+) -> Result<Vec<T>, TensorError> {
     let mut all = allocate(len)?;
     all.extend(elements);
     Ok(all)
@@ -42,7 +46,9 @@ fn check_length(dtype: DType, shape: &[usize], found: usize) -> Result<(), Tenso
 
 fn num_elements(dtype: DType, shape: &[usize]) -> Result<usize, TensorError> {
     shape::num_elements(shape)
-        .filter(|n| n.checked_mul(dtype.bytes()).is_some_and(|bytes| isize::try_from(bytes).is_ok()))
+        .filter(|n| {
+            n.checked_mul(dtype.bytes()).is_some_and(|bytes| isize::try_from(bytes).is_ok())
+        })
         .ok_or_else(|| TensorError::TooLarge { shape: shape.to_vec(), dtype })
 }
 
@@ -51,19 +57,27 @@ impl Tensor {
     ///
     /// # Errors
     /// If the number of elements is not that of the shape.
-    pub fn from_vec<T: Element>(shape: impl AsRef<[usize]>, elements: Vec<T>) -> Result<Tensor, TensorError> {
+    pub fn from_vec<T: Element>(
+        shape: impl AsRef<[usize]>,
+        elements: Vec<T>,
+    ) -> Result<Tensor, TensorError> {
         let shape = shape.as_ref();
         check_length(T::DTYPE, shape, elements.len())?;
         Ok(Tensor { dtype: T::DTYPE, shape: shape.to_vec(), data: Bytes::from_vec(elements) })
     }
 
-    /// A tensor over existing bytes: the elements in row-major order, in the byte order of the machine,
-    /// [`DType::bytes`] bytes each. The bytes are shared, not copied, unless they are not aligned for
-    /// the element type, or are not canonical: bits outside of a narrow type's width are dropped.
+    /// A tensor over existing bytes: the elements in row-major order, in the byte order of the
+    /// machine, [`DType::bytes`] bytes each. The bytes are shared, not copied, unless they are not
+    /// aligned for the element type, or are not canonical: bits outside of a narrow type's width
+    /// are dropped.
     ///
     /// # Errors
     /// If the number of bytes is not that of shape and element type.
-    pub fn from_bytes(dtype: DType, shape: impl AsRef<[usize]>, data: Bytes) -> Result<Tensor, TensorError> {
+    pub fn from_bytes(
+        dtype: DType,
+        shape: impl AsRef<[usize]>,
+        data: Bytes,
+    ) -> Result<Tensor, TensorError> {
         Tensor::over(dtype, shape.as_ref(), data)
     }
 
@@ -79,7 +93,8 @@ impl Tensor {
                 }
                 Err(_) => {
                     let elements = data.chunks_exact(size_of::<T>());
-                    let elements = elements.map(|x| bytemuck::pod_read_unaligned::<T>(x).canonical());
+                    let elements =
+                        elements.map(|x| bytemuck::pod_read_unaligned::<T>(x).canonical());
                     Some(Bytes::from_vec(collect(elements.len(), elements)?))
                 }
             })
@@ -110,7 +125,11 @@ impl Tensor {
     ///
     /// # Errors
     /// If these are not the bytes of one element, or there is no memory for the tensor.
-    pub fn splat_bytes(dtype: DType, shape: impl AsRef<[usize]>, element: &[u8]) -> Result<Tensor, TensorError> {
+    pub fn splat_bytes(
+        dtype: DType,
+        shape: impl AsRef<[usize]>,
+        element: &[u8],
+    ) -> Result<Tensor, TensorError> {
         Tensor::from_bytes(dtype, [], Bytes::from_vec(element.to_vec()))?.broadcast_scalar(shape)
     }
 
@@ -127,14 +146,22 @@ impl Tensor {
     ///
     /// # Errors
     /// If there is no such dimension, or no memory for the tensor.
-    pub fn iota(dtype: DType, shape: impl AsRef<[usize]>, dimension: usize) -> Result<Tensor, TensorError> {
+    pub fn iota(
+        dtype: DType,
+        shape: impl AsRef<[usize]>,
+        dimension: usize,
+    ) -> Result<Tensor, TensorError> {
         Tensor::count(dtype, shape.as_ref(), dimension)
     }
 
     fn count(dtype: DType, shape: &[usize], dimension: usize) -> Result<Tensor, TensorError> {
         let len = num_elements(dtype, shape)?;
-        let Some((&size, inner)) = shape.get(dimension..).and_then(|dims| dims.split_first()) else {
-            return Err(TensorError::Invalid(format!("there is no dimension {dimension} of {}", shape.len())));
+        let Some((&size, inner)) = shape.get(dimension..).and_then(|dims| dims.split_first())
+        else {
+            return Err(TensorError::Invalid(format!(
+                "there is no dimension {dimension} of {}",
+                shape.len()
+            )));
         };
         dispatch_all!(dtype, T => {
             let mut elements = allocate::<T>(len)?;
@@ -204,7 +231,11 @@ impl Tensor {
     }
 
     fn expect<T: Element>(&self) -> Result<(), TensorError> {
-        if self.dtype == T::DTYPE { Ok(()) } else { Err(TensorError::DType { expected: T::DTYPE, found: self.dtype }) }
+        if self.dtype == T::DTYPE {
+            Ok(())
+        } else {
+            Err(TensorError::DType { expected: T::DTYPE, found: self.dtype })
+        }
     }
 
     /// All elements in row-major order.
@@ -216,8 +247,8 @@ impl Tensor {
         self.storage()
     }
 
-    /// The elements as another plain type of the same size, to move elements without regard to their
-    /// meaning.
+    /// The elements as another plain type of the same size, to move elements without regard to
+    /// their meaning.
     ///
     /// # Errors
     /// If the size or the alignment differ.
@@ -226,8 +257,8 @@ impl Tensor {
         bytemuck::try_cast_slice(&self.data).map_err(|_| TensorError::OutOfBounds)
     }
 
-    /// A tensor of this type and shape from the elements as [`Tensor::storage`] shows them: canonical,
-    /// and as many as this tensor has.
+    /// A tensor of this type and shape from the elements as [`Tensor::storage`] shows them:
+    /// canonical, and as many as this tensor has.
     pub(crate) fn with_storage<T: Pod + Send + Sync>(&self, elements: Vec<T>) -> Tensor {
         debug_assert_eq!(size_of_val(&elements[..]), self.data.len());
         Tensor { dtype: self.dtype, shape: self.shape.clone(), data: Bytes::from_vec(elements) }
@@ -258,8 +289,8 @@ impl Tensor {
         }
     }
 
-    /// The integers or booleans of a tensor as `i64`, such as indices and sizes. `ui64` values beyond
-    /// the range of `i64` become its largest value.
+    /// The integers or booleans of a tensor as `i64`, such as indices and sizes. `ui64` values
+    /// beyond the range of `i64` become its largest value.
     ///
     /// # Errors
     /// If the elements are neither integers nor booleans.
@@ -337,7 +368,8 @@ impl Tensor {
         Ok(Tensor { dtype: self.dtype, shape: vec![at.len()], data })
     }
 
-    /// Replaces the elements at flat positions by those of `source`, in order. Positions outside are skipped.
+    /// Replaces the elements at flat positions by those of `source`, in order. Positions outside
+    /// are skipped.
     ///
     /// # Errors
     /// If the element types differ, or there is no memory to make the elements unshared.
@@ -366,21 +398,25 @@ impl Tensor {
         if view.is_dense() && num_elements(self.dtype, shape)? == self.num_elements() {
             return self.reshape(shape);
         }
-        let elements = dispatch_storage!(self.dtype, S => Bytes::from_vec(view.gather(self.storage::<S>()?)?));
+        let elements =
+            dispatch_storage!(self.dtype, S => Bytes::from_vec(view.gather(self.storage::<S>()?)?));
         Ok(Tensor { dtype: self.dtype, shape: shape.to_vec(), data: elements })
     }
 
     /// Replaces the elements of a strided view by those of `source`, which has the view's shape.
     ///
     /// # Errors
-    /// If element type or shape of `source` differ, the view reaches outside of the elements, or there
-    /// is no memory to make them unshared.
+    /// If element type or shape of `source` differ, the view reaches outside of the elements, or
+    /// there is no memory to make them unshared.
     pub fn scatter(&mut self, view: &StridedView, source: &Tensor) -> Result<(), TensorError> {
         if source.dtype != self.dtype {
             return Err(TensorError::DType { expected: self.dtype, found: source.dtype });
         }
         if !shape::equal(&source.shape, view.shape()) {
-            return Err(TensorError::Shape { lhs: view.shape().to_vec(), rhs: source.shape.clone() });
+            return Err(TensorError::Shape {
+                lhs: view.shape().to_vec(),
+                rhs: source.shape.clone(),
+            });
         }
         dispatch_storage!(self.dtype, S => view.scatter(source.storage::<S>()?, self.storage_mut::<S>()?))
     }
@@ -390,7 +426,9 @@ impl Tensor {
 /// signs are not.
 impl PartialEq for Tensor {
     fn eq(&self, other: &Tensor) -> bool {
-        self.dtype == other.dtype && shape::equal(&self.shape, &other.shape) && self.data == other.data
+        self.dtype == other.dtype
+            && shape::equal(&self.shape, &other.shape)
+            && self.data == other.data
     }
 }
 
@@ -469,7 +507,10 @@ mod tests {
     #[test]
     fn elements_at_positions() {
         let tensor = Tensor::from_vec([2, 2], vec![1i16, 2, 3, 4]).unwrap();
-        assert_eq!(tensor.take(&[3, 0, 3]).unwrap(), Tensor::from_vec([3], vec![4i16, 1, 4]).unwrap());
+        assert_eq!(
+            tensor.take(&[3, 0, 3]).unwrap(),
+            Tensor::from_vec([3], vec![4i16, 1, 4]).unwrap()
+        );
         assert!(matches!(tensor.take(&[4]), Err(TensorError::OutOfBounds)));
         let mut changed = tensor.clone();
         changed.put(&[1, 9, 1], &Tensor::from_vec([3], vec![7i16, 8, 9]).unwrap()).unwrap();

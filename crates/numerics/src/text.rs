@@ -1,17 +1,18 @@
 //! Floating-point literals as MLIR reads and writes them.
 //!
-//! A number is written with six significant digits, as `1.500000e+00`, if that reads back as the same
-//! number; otherwise with as many digits as tell all numbers of the type apart, as `0.123456791` or
-//! `1.23456791E-8`; otherwise (infinities, NaNs, and numbers for which that form has no point) as the
-//! bits, as `0x7FC00000`.
+//! A number is written with six significant digits, as `1.500000e+00`, if that reads back as the
+//! same number; otherwise with as many digits as tell all numbers of the type apart, as
+//! `0.123456791` or `1.23456791E-8`; otherwise (infinities, NaNs, and numbers for which that form
+//! has no point) as the bits, as `0x7FC00000`.
 //!
 //! The digits are those of LLVM's `APFloat::toString`, which are not always those of the nearest
-//! decimal: it cuts the exact decimal expansion off at about the wanted length, then rounds half up.
+//! decimal: it cuts the exact decimal expansion off at about the wanted length, then rounds half
+//! up.
 
 use crate::{DType, Float, FloatFormat, Integer, dispatch};
 
-/// The bits of the number of type `dtype` nearest to a decimal literal such as `-1.5e-3`. As in MLIR, the
-/// literal is first read as an `f64`.
+/// The bits of the number of type `dtype` nearest to a decimal literal such as `-1.5e-3`. As in
+/// MLIR, the literal is first read as an `f64`.
 ///
 /// `None` if this is not a decimal literal, or `dtype` is not a floating-point type.
 pub fn parse_float(literal: &str, dtype: DType) -> Option<u64> {
@@ -21,8 +22,8 @@ pub fn parse_float(literal: &str, dtype: DType) -> Option<u64> {
 
 /// The bits that a hexadecimal literal such as `0x7FC00000` stands for.
 ///
-/// `None` if this is not a hexadecimal literal, has more significant bits than `dtype`, or `dtype` is
-/// not a floating-point type.
+/// `None` if this is not a hexadecimal literal, has more significant bits than `dtype`, or `dtype`
+/// is not a floating-point type.
 pub fn parse_float_bits(literal: &str, dtype: DType) -> Option<u64> {
     let format = real_format(dtype)?;
     let digits = literal.strip_prefix("0x").or_else(|| literal.strip_prefix("0X"))?;
@@ -55,15 +56,19 @@ pub fn format_float(bits: u64, dtype: DType) -> String {
     text
 }
 
-/// An element of a tensor, by its bytes, as MLIR writes it within `dense<…>`: `true`, `-3`, `1.000000e+00`,
-/// `(1.000000e+00,0.000000e+00)`. Empty if these are not the bytes of one element.
+/// An element of a tensor, by its bytes, as MLIR writes it within `dense<…>`: `true`, `-3`,
+/// `1.000000e+00`, `(1.000000e+00,0.000000e+00)`. Empty if these are not the bytes of one element.
 pub fn format_element(dtype: DType, element: &[u8]) -> String {
     if element.len() != dtype.bytes() {
         return String::new();
     }
     if dtype.is_complex() {
         let (re, im) = element.split_at(dtype.part().bytes());
-        return format!("({},{})", format_element(dtype.part(), re), format_element(dtype.part(), im));
+        return format!(
+            "({},{})",
+            format_element(dtype.part(), re),
+            format_element(dtype.part(), im)
+        );
     }
     dispatch!(
         dtype,
@@ -117,7 +122,8 @@ fn reads_as(literal: &str, value: f64, dtype: DType, format: &FloatFormat) -> bo
 /// The number of digits of the first form.
 const SHORT_DIGITS: usize = 6;
 
-/// The number of digits of the second form. 59/196 is a little less than the logarithm of 2 to base 10.
+/// The number of digits of the second form. 59/196 is a little less than the logarithm of 2 to base
+/// 10.
 fn round_trip_digits(format: &FloatFormat) -> usize {
     2 + format.precision() as usize * 59 / 196
 }
@@ -130,10 +136,14 @@ fn binary(value: f64) -> (u64, i32) {
     let bits = value.to_bits();
     let field = (bits >> 52) as i32;
     let fraction = bits & ((1 << 52) - 1);
-    let (significand, exponent) = if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) };
+    let (significand, exponent) =
+        if field == 0 { (fraction, -1074) } else { (fraction | 1 << 52, field - 1075) };
     match significand {
         0 => (0, 0),
-        _ => (significand >> significand.trailing_zeros(), exponent + significand.trailing_zeros() as i32),
+        _ => (
+            significand >> significand.trailing_zeros(),
+            exponent + significand.trailing_zeros() as i32,
+        ),
     }
 }
 
@@ -409,7 +419,9 @@ mod tests {
         let mut state = 1u64;
         for _ in 0..20_000 {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            for (dtype, shift) in [(DType::F64, 0), (DType::F32, 32), (DType::F16, 48), (DType::BF16, 48)] {
+            for (dtype, shift) in
+                [(DType::F64, 0), (DType::F32, 32), (DType::F16, 48), (DType::BF16, 48)]
+            {
                 let bits = state >> shift;
                 let text = format_float(bits, dtype);
                 let read = parse_float(&text, dtype).or_else(|| parse_float_bits(&text, dtype));

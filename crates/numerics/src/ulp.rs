@@ -4,8 +4,8 @@ use crate::element::{ComplexElement, Float};
 use crate::{Tensor, TensorError, dispatch};
 
 /// How many numbers of the type lie between two, counting one of them. Equal bits, or two NaNs, are
-/// zero apart; zeros of different signs as well. An infinity or NaN and anything else are [`u64::MAX`]
-/// apart.
+/// zero apart; zeros of different signs as well. An infinity or NaN and anything else are
+/// [`u64::MAX`] apart.
 pub fn ulp_distance<T: Float>(x: T, y: T) -> u64 {
     if x.to_raw() == y.to_raw() || (x.is_nan() && y.is_nan()) {
         return 0;
@@ -18,11 +18,12 @@ pub fn ulp_distance<T: Float>(x: T, y: T) -> u64 {
     if (x.to_raw() ^ y.to_raw()) & sign != 0 { x_ulps + y_ulps } else { x_ulps.abs_diff(y_ulps) }
 }
 
-/// The distance of every pair of elements, in row-major order; of complex numbers, that of the parts
-/// that are further apart.
+/// The distance of every pair of elements, in row-major order; of complex numbers, that of the
+/// parts that are further apart.
 ///
 /// # Errors
-/// If element types or shapes differ, or the elements are neither floating-point nor complex numbers.
+/// If element types or shapes differ, or the elements are neither floating-point nor complex
+/// numbers.
 pub fn ulp_distances(lhs: &Tensor, rhs: &Tensor) -> Result<Vec<u64>, TensorError> {
     let dtype = lhs.dtype();
     if dtype != rhs.dtype() {

@@ -1,6 +1,7 @@
 //! Distances from correctly rounded values, against the bounds that `docs/accuracy.md` states.
 //!
-//! The tables in `reference/` were computed with mpmath (`reference/generate.py`), which shares no code with this project.
+//! The tables in `reference/` were computed with mpmath (`reference/generate.py`), which shares no
+//! code with this project.
 
 use numerics::math::{BinaryOp, UnaryOp, binary, unary};
 use numerics::ulp::ulp_distance;
@@ -26,19 +27,29 @@ impl Bound {
     }
 }
 
-/// The bound in a column of the documentation's table: 1 for narrow types, 2 for `f64`, 3 for complex numbers.
+/// The bound in a column of the documentation's table: 1 for narrow types, 2 for `f64`, 3 for
+/// complex numbers.
 fn bound(function: &str, column: usize) -> Bound {
     let table = include_str!("../../../docs/accuracy.md");
     let row = table.lines().find(|line| line.starts_with(&format!("| {function} |")));
-    let cell =
-        row.unwrap_or_else(|| panic!("{function} has no bounds")).split('|').nth(column + 1).expect("a cell").trim();
-    let units = cell.trim_end_matches('*').parse().unwrap_or_else(|_| panic!("{function} is not defined: {cell}"));
+    let cell = row
+        .unwrap_or_else(|| panic!("{function} has no bounds"))
+        .split('|')
+        .nth(column + 1)
+        .expect("a cell")
+        .trim();
+    let units = cell
+        .trim_end_matches('*')
+        .parse()
+        .unwrap_or_else(|_| panic!("{function} is not defined: {cell}"));
     Bound { units, of_larger: cell.ends_with('*') }
 }
 
 /// The rows of a table: function, inputs, outputs, as bits.
 fn rows(table: &str) -> impl Iterator<Item = (&str, Vec<u64>, Vec<u64>)> {
-    let numbers = |text: &str| text.split(' ').map(|x| u64::from_str_radix(x, 16).expect("hexadecimal")).collect();
+    let numbers = |text: &str| {
+        text.split(' ').map(|x| u64::from_str_radix(x, 16).expect("hexadecimal")).collect()
+    };
     table.lines().map(move |line| {
         let fields: Vec<&str> = line.split('\t').collect();
         (fields[0], numbers(fields[1]), numbers(fields[2]))
@@ -93,7 +104,8 @@ fn functions_of_complex_numbers() {
         let (z, expected) = (complex(&inputs), complex(&outputs));
         let actual = apply(name, &[z]);
         let (bound, size) = (bound(name, 3), expected.re.abs().max(expected.im.abs()));
-        let fits = bound.allows(actual.re, expected.re, size) && bound.allows(actual.im, expected.im, size);
+        let fits = bound.allows(actual.re, expected.re, size)
+            && bound.allows(actual.im, expected.im, size);
         assert!(fits, "{name} of {z:e} is {actual:e}, not {expected:e}");
     }
 }

@@ -4,7 +4,9 @@ use crate::convert::Outcome;
 use crate::known::Known;
 use crate::{Foreign, from_vhlo, ops, to_version, to_vhlo, types, versions};
 use mlir::builtin::{ModuleOp, UnrealizedConversionCastOp};
-use mlir::bytecode::{Convert, Encoded, ReadOptions, WriteOptions, is_bytecode, read, read_converted, write};
+use mlir::bytecode::{
+    Convert, Encoded, ReadOptions, WriteOptions, is_bytecode, read, read_converted, write,
+};
 use mlir::diag::{Diagnostic, Diagnostics, Severity};
 use mlir::ods::Registry;
 use mlir::{Module, OpId, Type};
@@ -23,7 +25,8 @@ pub struct SerializeOptions {
     pub foreign: Foreign,
 }
 
-/// The version that a target names: `1.16.2`, `current`, `minimum`, or the readers of the last weeks: `WEEK_4`, `WEEK_12`.
+/// The version that a target names: `1.16.2`, `current`, `minimum`, or the readers of the last
+/// weeks: `WEEK_4`, `WEEK_12`.
 ///
 /// # Errors
 /// If it names none, or one that cannot be written.
@@ -35,7 +38,11 @@ pub fn target_version(target: &str) -> Result<Version, Diagnostic> {
         "WEEK_4" => CompatibilityRequirement::Week4.version(),
         "WEEK_12" => CompatibilityRequirement::Week12.version(),
         "minimum" | "MAX" => CompatibilityRequirement::Max.version(),
-        "" => return error(format!("there is no target version; name one from {oldest} to {current}")),
+        "" => {
+            return error(format!(
+                "there is no target version; name one from {oldest} to {current}"
+            ));
+        }
         text => match text.parse::<Version>() {
             Ok(version) => version,
             Err(_) => {
@@ -46,8 +53,12 @@ pub fn target_version(target: &str) -> Result<Version, Diagnostic> {
         },
     };
     match version {
-        _ if version < oldest => error(format!("target version {version} is older than the oldest, {oldest}")),
-        _ if version > current => error(format!("target version {version} is newer than the newest, {current}")),
+        _ if version < oldest => {
+            error(format!("target version {version} is older than the oldest, {oldest}"))
+        }
+        _ if version > current => {
+            error(format!("target version {version} is newer than the newest, {current}"))
+        }
         _ => Ok(version),
     }
 }
@@ -63,7 +74,8 @@ pub fn serialize(module: &Module, options: SerializeOptions) -> Result<Encoded, 
     // Upstream makes anew the ops that differ between versions, and lists of uses show it.
     let latest = to_version(&mut module, root, options.target)?;
     let producer = format!("{PRODUCER}{}", options.target);
-    let write_options = WriteOptions { version: options.target.bytecode_version(), producer, latest };
+    let write_options =
+        WriteOptions { version: options.target.bytecode_version(), producer, latest };
     write(&module, &write_options).map_err(|error| vec![error])
 }
 
@@ -93,8 +105,8 @@ pub fn restore(module: &mut Module) -> Result<(), Diagnostics> {
     from_vhlo(module, root).map_err(|error| vec![error])
 }
 
-/// Reads an artifact as a program at once; none if something is wrong with it or cannot be converted alone, which [`read`] and
-/// [`restore`] tell.
+/// Reads an artifact as a program at once; none if something is wrong with it or cannot be
+/// converted alone, which [`read`] and [`restore`] tell.
 pub fn read_program(bytes: &Bytes, registry: &'static Registry) -> Option<Module> {
     artifact_version(bytes)?;
     let mut module = read_converted(bytes, registry, &mut Restoring::default())?;
@@ -121,7 +133,9 @@ impl Convert for Restoring {
         let mut is_current = true;
         match versions::convert(module.op(op), Version::CURRENT).ok()? {
             // Casts may have no purpose any more, which only the whole program tells.
-            Outcome::Foreign => return (!module.op(op).is(UnrealizedConversionCastOp::DEF)).then_some(true),
+            Outcome::Foreign => {
+                return (!module.op(op).is(UnrealizedConversionCastOp::DEF)).then_some(true);
+            }
             Outcome::Same => {}
             Outcome::Becomes(newer) => {
                 is_current = false;
@@ -130,7 +144,9 @@ impl Convert for Restoring {
         }
         let view = module.op(op);
         let depends_on_place = view.def().is_some_and(ops::depends_on_place);
-        let Outcome::Becomes(restated) = ops::from_vhlo(view, &mut self.known).ok()? else { return None };
+        let Outcome::Becomes(restated) = ops::from_vhlo(view, &mut self.known).ok()? else {
+            return None;
+        };
         restated.apply(module, op);
         // Whether an op of an older version can become another may depend on its operands.
         Some(is_current && !depends_on_place)

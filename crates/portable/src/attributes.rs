@@ -30,15 +30,18 @@ pub(crate) fn to_vhlo(attribute: &Attribute, foreign: Foreign) -> Option<Attribu
         AttrKind::Enum(e) => enumeration_to_vhlo(e.def, e.value),
         AttrKind::Dialect(d) if d.def.dialect == hlo::STABLEHLO.namespace => {
             let (_, def) = COUNTERPARTS.iter().find(|(from, _)| std::ptr::eq(*from, d.def))?;
-            let params = def.params.iter().zip(&d.params).map(|(param, value)| match (param.kind, value) {
-                (ParamKind::Attribute, Some(value)) => convert(value).map(Some),
-                (ParamKind::F64, None) => Some(Some(Attribute::f64(0.0))),
-                (ParamKind::I64, None) => Some(Some(Attribute::i64(0))),
-                _ => Some(value.clone()),
-            });
+            let params =
+                def.params.iter().zip(&d.params).map(|(param, value)| match (param.kind, value) {
+                    (ParamKind::Attribute, Some(value)) => convert(value).map(Some),
+                    (ParamKind::F64, None) => Some(Some(Attribute::f64(0.0))),
+                    (ParamKind::I64, None) => Some(Some(Attribute::i64(0))),
+                    _ => Some(value.clone()),
+                });
             Some(Attribute::dialect(def, params.collect::<Option<_>>()?))
         }
-        AttrKind::Array(elements) => Some(portable::array(elements.iter().map(convert).collect::<Option<_>>()?)),
+        AttrKind::Array(elements) => {
+            Some(portable::array(elements.iter().map(convert).collect::<Option<_>>()?))
+        }
         AttrKind::Dictionary(entries) => {
             let mut keys_and_values = Vec::with_capacity(2 * entries.len());
             for (key, value) in entries.iter() {
@@ -60,18 +63,22 @@ pub(crate) fn to_vhlo(attribute: &Attribute, foreign: Foreign) -> Option<Attribu
             Some(name) => Some(portable::string(&**name)),
             None => foreign.keep(attribute),
         },
-        AttrKind::String { value, ty } if matches!(**ty, TypeKind::None) => Some(portable::string(value)),
+        AttrKind::String { value, ty } if matches!(**ty, TypeKind::None) => {
+            Some(portable::string(value))
+        }
         AttrKind::String { .. } => None,
         AttrKind::Type(ty) => Some(portable::ty(types::to_vhlo(ty, foreign)?)),
         _ => foreign.keep(attribute),
     }
 }
 
-/// The attribute of a program that an attribute of VHLO stands for; attributes of other dialects stand for themselves.
-/// None if a part of it stands for nothing.
+/// The attribute of a program that an attribute of VHLO stands for; attributes of other dialects
+/// stand for themselves. None if a part of it stands for nothing.
 pub(crate) fn from_vhlo(attribute: &Attribute, known: &mut Known) -> Option<Attribute> {
     let d = match &**attribute {
-        AttrKind::Enum(e) if e.def.dialect == VHLO.namespace => return enumeration_from_vhlo(e.def, e.value),
+        AttrKind::Enum(e) if e.def.dialect == VHLO.namespace => {
+            return enumeration_from_vhlo(e.def, e.value);
+        }
         AttrKind::Dialect(d) if d.def.dialect == VHLO.namespace => d,
         _ => return Some(attribute.clone()),
     };
@@ -80,7 +87,10 @@ pub(crate) fn from_vhlo(attribute: &Attribute, known: &mut Known) -> Option<Attr
             |known| &mut known.attributes,
             attribute,
             |known| {
-                let elements = elements.iter().map(|element| from_vhlo(element, known)).collect::<Option<_>>()?;
+                let elements = elements
+                    .iter()
+                    .map(|element| from_vhlo(element, known))
+                    .collect::<Option<_>>()?;
                 Some(Attribute::array(elements))
             },
         );
@@ -90,8 +100,9 @@ pub(crate) fn from_vhlo(attribute: &Attribute, known: &mut Known) -> Option<Attr
             |known| &mut known.attributes,
             attribute,
             |known| {
-                let entry =
-                    |entry: &[Attribute]| Some((portable::as_str(&entry[0])?.into(), from_vhlo(&entry[1], known)?));
+                let entry = |entry: &[Attribute]| {
+                    Some((portable::as_str(&entry[0])?.into(), from_vhlo(&entry[1], known)?))
+                };
                 let entries = keys_and_values.chunks_exact(2).map(entry).collect::<Option<_>>()?;
                 Some(Dictionary::new(entries).ok()?.into())
             },
@@ -110,23 +121,28 @@ pub(crate) fn from_vhlo(attribute: &Attribute, known: &mut Known) -> Option<Attr
     }
     let (def, _) = COUNTERPARTS.iter().find(|(_, from)| std::ptr::eq(*from, d.def))?;
     let is_mesh_axes = is(&portable::REPLICA_GROUP_MESH_AXES);
-    let params =
-        d.def.params.iter().zip(&d.params).enumerate().map(|(index, (param, value))| match (param.kind, value) {
+    let params = d.def.params.iter().zip(&d.params).enumerate().map(|(index, (param, value))| {
+        match (param.kind, value) {
             // A mesh is either written out or named; a name is a symbol.
-            (ParamKind::Attribute, Some(value)) if is_mesh_axes && index == 0 => match portable::as_str(value) {
-                Some(name) => Some(Some(Attribute::symbol(name))),
-                None => from_vhlo(value, known).map(Some),
-            },
+            (ParamKind::Attribute, Some(value)) if is_mesh_axes && index == 0 => {
+                match portable::as_str(value) {
+                    Some(name) => Some(Some(Attribute::symbol(name))),
+                    None => from_vhlo(value, known).map(Some),
+                }
+            }
             (ParamKind::Attribute, Some(value)) => from_vhlo(value, known).map(Some),
             _ => Some(value.clone()),
-        });
+        }
+    });
     Some(Attribute::dialect(def, params.collect::<Option<_>>()?))
 }
 
 /// The elements of an array of i64 or i1 as `dense`.
 fn attribute_elements(attribute: &Attribute) -> Option<Attribute> {
     let AttrKind::DenseArray { element, values } = &**attribute else { return None };
-    let TypeKind::Integer { width, signedness: Signedness::Signless } = **element else { return None };
+    let TypeKind::Integer { width, signedness: Signedness::Signless } = **element else {
+        return None;
+    };
     let length = i64::try_from(values.len()).ok()?;
     match width {
         64 => Attribute::i64_elements(&[length], values),
@@ -138,7 +154,8 @@ fn attribute_elements(attribute: &Attribute) -> Option<Attribute> {
 /// `dense<…> : tensor<Nxi1>`
 pub(crate) fn bool_elements(values: Vec<bool>) -> Option<Attribute> {
     let ty = Type::tensor([i64::try_from(values.len()).ok()?], Type::i1());
-    DenseElements::new(ty, Bytes::from_vec(values.into_iter().map(u8::from).collect())).map(Attribute::from)
+    DenseElements::new(ty, Bytes::from_vec(values.into_iter().map(u8::from).collect()))
+        .map(Attribute::from)
 }
 
 fn typed(def: &'static AttrDef, value: Attribute, foreign: Foreign) -> Option<Attribute> {

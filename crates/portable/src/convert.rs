@@ -1,4 +1,5 @@
-//! Conversion of a module in place: every op becomes one of another dialect or version over the same operands and regions.
+//! Conversion of a module in place: every op becomes one of another dialect or version over the
+//! same operands and regions.
 
 use crate::defaults;
 use mlir::attrs::Dictionary;
@@ -14,7 +15,8 @@ use vhlo::Version;
 pub enum Foreign {
     /// They are refused: readers need know no other dialect.
     Refuse,
-    /// They stay, with casts between their types and those of VHLO. Nobody promises that they can be read later.
+    /// They stay, with casts between their types and those of VHLO. Nobody promises that they can
+    /// be read later.
     Keep,
 }
 
@@ -78,7 +80,11 @@ pub(crate) struct Restated {
 
 impl Restated {
     pub fn new(def: &'static OpDef) -> Restated {
-        Restated { def, properties: smallvec::smallvec![None; def.attributes.len()], attributes: Dictionary::default() }
+        Restated {
+            def,
+            properties: smallvec::smallvec![None; def.attributes.len()],
+            attributes: Dictionary::default(),
+        }
     }
 
     /// Sets an attribute: inherent if the declaration has that name.
@@ -104,8 +110,12 @@ impl Restated {
         for (index, slot) in self.def.attributes.iter().enumerate() {
             if self.properties[index].is_none() {
                 let value = defaults::value(slot.name, &|name| self.get(name));
-                let missing =
-                    || Refusal::new(format!("attribute {} is missing, and nothing stands for its absence", slot.name));
+                let missing = || {
+                    Refusal::new(format!(
+                        "attribute {} is missing, and nothing stands for its absence",
+                        slot.name
+                    ))
+                };
                 self.properties[index] = Some(value.ok_or_else(missing)?);
             }
         }
@@ -129,21 +139,27 @@ pub(crate) struct Conversion<'a> {
     pub op: &'a mut dyn FnMut(OpRef<'_>) -> Result<Outcome, Refusal>,
     /// What becomes of the type of a result or block argument of an op that becomes another.
     pub ty: &'a dyn Fn(&Type) -> Option<Type>,
-    /// Whether the types of results and block arguments of foreign ops are converted too. If not, casts are inserted.
+    /// Whether the types of results and block arguments of foreign ops are converted too. If not,
+    /// casts are inserted.
     pub all_types: bool,
     /// What becomes of ops of other dialects.
     pub foreign: Foreign,
 }
 
 impl Conversion<'_> {
-    /// Converts `root` and everything in it. Returns the ops that became others, in the order of the text.
+    /// Converts `root` and everything in it. Returns the ops that became others, in the order of
+    /// the text.
     ///
     /// # Errors
-    /// The first op, in the order of the text, that cannot be converted. The module is of no use then.
+    /// The first op, in the order of the text, that cannot be converted. The module is of no use
+    /// then.
     pub fn run(self, module: &mut Module, root: OpId) -> Result<Vec<OpId>, Diagnostic> {
         let ops: Vec<OpId> = module.walk(root).map(OpRef::id).collect();
-        let mut types =
-            Types { convert: self.ty, known: FxHashMap::default(), old: (!self.all_types).then(FxHashMap::default) };
+        let mut types = Types {
+            convert: self.ty,
+            known: FxHashMap::default(),
+            old: (!self.all_types).then(FxHashMap::default),
+        };
         let (mut changed, mut kept) = (Vec::new(), FxHashSet::default());
         for id in ops {
             let op = module.op(id);
@@ -152,7 +168,9 @@ impl Conversion<'_> {
                 Outcome::Same => continue,
                 Outcome::Foreign if !self.all_types => {}
                 _ => {
-                    let refuse = |ty: Type, module: &Module| Refusal::ty(&ty, self.foreign).at(module.op(id));
+                    let refuse = |ty: Type, module: &Module| {
+                        Refusal::ty(&ty, self.foreign).at(module.op(id))
+                    };
                     types.apply(module, id).map_err(|ty| refuse(ty, module))?;
                 }
             }
@@ -174,7 +192,8 @@ impl Conversion<'_> {
         if let Some(old_types) = &types.old
             && !kept.is_empty()
         {
-            Casts { old_types, ty: self.ty, casts: FxHashMap::default() }.insert(module, root, &kept);
+            Casts { old_types, ty: self.ty, casts: FxHashMap::default() }
+                .insert(module, root, &kept);
         }
         Ok(changed)
     }
@@ -189,7 +208,8 @@ struct Types<'a> {
 }
 
 impl Types<'_> {
-    /// Converts the types of the results of an op and of the arguments of its regions. An error is one that cannot be.
+    /// Converts the types of the results of an op and of the arguments of its regions. An error is
+    /// one that cannot be.
     fn apply(&mut self, module: &mut Module, id: OpId) -> Result<(), Type> {
         for index in 0..module.op(id).num_results() {
             let result = module.op(id).result(index);
@@ -242,7 +262,9 @@ impl Casts<'_> {
                 let value = module.op(id).operand(index);
                 let wanted = match self.old_types.get(&value) {
                     Some(old) if is_kept => Some(old.clone()),
-                    None if !is_kept => (self.ty)(module.ty(value)).filter(|ty| ty != module.ty(value)),
+                    None if !is_kept => {
+                        (self.ty)(module.ty(value)).filter(|ty| ty != module.ty(value))
+                    }
                     _ => None,
                 };
                 if let Some(ty) = wanted {
@@ -260,14 +282,19 @@ impl Casts<'_> {
         self.order_uses(module, root);
     }
 
-    /// Orders uses as upstream's conversion leaves them: at last it makes each cast anew. A cast for ops that were converted takes over
-    /// the uses of its predecessor from the latest to the first; one for other ops uses its value after all else.
+    /// Orders uses as upstream's conversion leaves them: at last it makes each cast anew. A cast
+    /// for ops that were converted takes over the uses of its predecessor from the latest to the
+    /// first; one for other ops uses its value after all else.
     fn order_uses(self, module: &mut Module, root: OpId) {
         if self.casts.is_empty() {
             return;
         }
-        let values = self.casts.iter().map(|(&value, &(cast, converted))| if converted { cast } else { value });
-        let mut uses: FxHashMap<Value, Vec<(OpId, usize)>> = values.map(|value| (value, Vec::new())).collect();
+        let values = self
+            .casts
+            .iter()
+            .map(|(&value, &(cast, converted))| if converted { cast } else { value });
+        let mut uses: FxHashMap<Value, Vec<(OpId, usize)>> =
+            values.map(|value| (value, Vec::new())).collect();
         for op in module.walk(root) {
             for (index, value) in op.operands().iter().enumerate() {
                 if let Some(uses) = uses.get_mut(value) {
@@ -281,15 +308,16 @@ impl Casts<'_> {
                 continue;
             }
             let mut list = uses.remove(&value).unwrap_or_default();
-            let is_cast = |&(op, _): &(OpId, usize)| module.def(cast) == ValueDef::Result { op, index: 0 };
+            let is_cast =
+                |&(op, _): &(OpId, usize)| module.def(cast) == ValueDef::Result { op, index: 0 };
             list.reverse();
             list.sort_by_key(|usage| !is_cast(usage));
             module.set_use_order(value, list);
         }
     }
 
-    /// A value cast to a type, right after its definition. As upstream's, it has the location of `user`, the first op that was
-    /// converted and uses it, or else that of the value.
+    /// A value cast to a type, right after its definition. As upstream's, it has the location of
+    /// `user`, the first op that was converted and uses it, or else that of the value.
     fn cast(&mut self, module: &mut Module, value: Value, ty: Type, user: Option<Loc>) -> Value {
         let (block, at, loc) = match module.def(value) {
             ValueDef::Argument { block, index } => {

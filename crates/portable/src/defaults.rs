@@ -31,7 +31,8 @@ enum Implied {
 
 use Implied::*;
 
-/// Attributes of ops of VHLO by name, in alphabetical order. A name means the same in all ops that may lack it.
+/// Attributes of ops of VHLO by name, in alphabetical order. A name means the same in all ops that
+/// may lack it.
 static DEFAULTS: &[(&str, Implied)] = &[
     ("accumulation_type", NoneType),
     ("allow_imprecise_accumulation", NoneType),
@@ -89,9 +90,12 @@ fn lookup(name: &str) -> Option<Implied> {
     Some(DEFAULTS[index].1)
 }
 
-/// The value of an absent attribute of an op of VHLO, whose other attributes `get` gives by name. None if it cannot be
-/// absent.
-pub(crate) fn value<'a>(name: &str, get: &dyn Fn(&str) -> Option<&'a Attribute>) -> Option<Attribute> {
+/// The value of an absent attribute of an op of VHLO, whose other attributes `get` gives by name.
+/// None if it cannot be absent.
+pub(crate) fn value<'a>(
+    name: &str,
+    get: &dyn Fn(&str) -> Option<&'a Attribute>,
+) -> Option<Attribute> {
     let dimensions = || -> Option<usize> {
         let window = get("input_spatial_dimensions").or_else(|| get("window_dimensions"))?;
         Some(attrs::as_tensor(window)?.as_dense()?.num_elements())
@@ -119,7 +123,10 @@ pub(crate) fn value<'a>(name: &str, get: &dyn Fn(&str) -> Option<&'a Attribute>)
         }
         Precisions => attrs::array(vec![Attribute::enumeration(&PRECISION_V1, 0); 2]),
         ResultAccuracy => {
-            let [zero, mode] = [Attribute::f64(0.0), Attribute::enumeration(&vhlo::enums::RESULT_ACCURACY_MODE, 0)];
+            let [zero, mode] = [
+                Attribute::f64(0.0),
+                Attribute::enumeration(&vhlo::enums::RESULT_ACCURACY_MODE, 0),
+            ];
             let params = [zero.clone(), zero, Attribute::i64(0), mode];
             Attribute::dialect(&attrs::RESULT_ACCURACY, params.map(Some).to_vec())
         }
@@ -139,7 +146,8 @@ pub(crate) fn is_default(name: &str, value: &Attribute) -> bool {
     let is_empty_dictionary = || attrs::as_dictionary(value).is_some_and(<[_]>::is_empty);
     let is_splat = |of: i64| {
         let elements = attrs::as_tensor(value).and_then(Attribute::as_dense);
-        elements.is_some_and(|e| e.is_splat() && e.int_values().is_some_and(|v| v.first() == Some(&of)))
+        elements
+            .is_some_and(|e| e.is_splat() && e.int_values().is_some_and(|v| v.first() == Some(&of)))
     };
     match lookup(name) {
         None => false,
@@ -149,13 +157,14 @@ pub(crate) fn is_default(name: &str, value: &Attribute) -> bool {
         Some(EmptyConfig) => attrs::as_str(value) == Some("") || is_empty_dictionary(),
         Some(EmptyArray) => attrs::as_array(value).is_some_and(<[_]>::is_empty),
         Some(EmptyDictionary) => is_empty_dictionary(),
-        Some(EmptyInts) => attrs::as_tensor(value).and_then(Attribute::as_dense).is_some_and(|e| e.num_elements() == 0),
+        Some(EmptyInts) => attrs::as_tensor(value)
+            .and_then(Attribute::as_dense)
+            .is_some_and(|e| e.num_elements() == 0),
         Some(NoneType) => attrs::as_type(value).is_some_and(|t| *t == vhlo::types::none()),
         Some(PerDimension(default)) => is_splat(default),
         Some(NotReversed | NoPadding) => is_splat(0),
-        Some(Precisions) => {
-            attrs::as_array(value).is_some_and(|list| list.iter().all(|p| p.as_enum(&PRECISION_V1) == Some(0)))
-        }
+        Some(Precisions) => attrs::as_array(value)
+            .is_some_and(|list| list.iter().all(|p| p.as_enum(&PRECISION_V1) == Some(0))),
         Some(ResultAccuracy) => Some(value) == self::value(name, &|_| None).as_ref(),
         Some(Enum(def, default)) => value.as_enum(def) == Some(default),
     }
@@ -178,7 +187,8 @@ mod tests {
     fn a_default_is_one() {
         let window = ints(&[2], &[3, 3]);
         for (name, _) in DEFAULTS {
-            let get = |name: &str| (name == "window_dimensions").then_some(window.as_ref()).flatten();
+            let get =
+                |name: &str| (name == "window_dimensions").then_some(window.as_ref()).flatten();
             let value = value(name, &get).unwrap();
             assert!(is_default(name, &value), "{name}");
         }

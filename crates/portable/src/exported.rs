@@ -1,7 +1,8 @@
-//! The container that `jax.export` writes: an artifact with the calling convention of the function that it came from.
+//! The container that `jax.export` writes: an artifact with the calling convention of the function
+//! that it came from.
 //!
-//! It is a flatbuffer: tables of fields at fixed numbers, found by offsets. Source: JAX, `jax.export` serialization, versions
-//! 2 to 11; FlatBuffers, "FlatBuffers internals".
+//! It is a flatbuffer: tables of fields at fixed numbers, found by offsets. Source: JAX,
+//! `jax.export` serialization, versions 2 to 11; FlatBuffers, "FlatBuffers internals".
 
 use mlir::bytecode::is_bytecode;
 use std::cell::Cell;
@@ -10,7 +11,8 @@ use std::ops::Range;
 /// Trees of arguments may be that deep.
 const MAX_DEPTH: usize = 100;
 
-/// Parts of a container may be used many times, but all that is looked at, counted in bytes, is at most so many times the file.
+/// Parts of a container may be used many times, but all that is looked at, counted in bytes, is at
+/// most so many times the file.
 const LOOKS_PER_BYTE: usize = 64;
 
 /// What a container holds.
@@ -24,7 +26,8 @@ pub struct Exported {
     pub num_devices: u32,
     /// Version of the calling convention.
     pub calling_convention_version: u16,
-    /// Types and shapes of the arguments, such as `f32[b, 8]`, in the order of the leaves of `input_tree`.
+    /// Types and shapes of the arguments, such as `f32[b, 8]`, in the order of the leaves of
+    /// `input_tree`.
     pub inputs: Vec<String>,
     /// How the arguments are nested; `*` is an array.
     pub input_tree: String,
@@ -32,7 +35,8 @@ pub struct Exported {
     pub outputs: Vec<String>,
     /// How the results are nested.
     pub output_tree: String,
-    /// How the arguments are spread over the devices, such as `P('x', None) on x=2, y=4`; none where that was left open.
+    /// How the arguments are spread over the devices, such as `P('x', None) on x=2, y=4`; none
+    /// where that was left open.
     pub input_shardings: Vec<Option<String>>,
     /// How the results are spread over the devices.
     pub output_shardings: Vec<Option<String>>,
@@ -139,9 +143,12 @@ impl Exported {
                 Some(unique.get(i).and_then(|s| named_sharding(s, &meshes)).unwrap_or_else(unknown))
             };
             match root.u32s(indices).unwrap_or_default() {
-                indices if indices.is_empty() => {
-                    root.tables(inline).unwrap_or_default().iter().map(|s| sharding(s, &meshes)).collect()
-                }
+                indices if indices.is_empty() => root
+                    .tables(inline)
+                    .unwrap_or_default()
+                    .iter()
+                    .map(|s| sharding(s, &meshes))
+                    .collect(),
                 indices => indices.into_iter().map(by_index).collect(),
             }
         };
@@ -179,14 +186,16 @@ impl Exported {
 
 /// The type and shape that a table describes.
 fn aval(table: &Table<'_>) -> Option<String> {
-    let (kind, shape, dtype) = (table.u8(0).unwrap_or(0), table.strings(1)?, table.u8(2).unwrap_or(0));
+    let (kind, shape, dtype) =
+        (table.u8(0).unwrap_or(0), table.strings(1)?, table.u8(2).unwrap_or(0));
     match kind {
         0 => Some(format!("{}[{}]", DTYPES.get(usize::from(dtype))?, shape.join(", "))),
         _ => Some("token".to_string()),
     }
 }
 
-/// The sharding that a table describes, if it describes one: by names, or, in older containers, as XLA does.
+/// The sharding that a table describes, if it describes one: by names, or, in older containers, as
+/// XLA does.
 fn sharding(table: &Table<'_>, meshes: &[Table<'_>]) -> Option<String> {
     match table.table(2) {
         Some(named) => Some(named_sharding(&named, meshes).unwrap_or_else(|| "?".to_string())),
@@ -198,9 +207,14 @@ fn sharding(table: &Table<'_>, meshes: &[Table<'_>]) -> Option<String> {
 fn named_sharding(table: &Table<'_>, meshes: &[Table<'_>]) -> Option<String> {
     let inline = table.table(0);
     let mesh = meshes.get(table.u32(3).unwrap_or(0) as usize).or(inline.as_ref())?;
-    let axes = mesh.strings(1)?.into_iter().zip(mesh.u32s(0)?).map(|(name, size)| format!("{name}={size}"));
+    let axes = mesh
+        .strings(1)?
+        .into_iter()
+        .zip(mesh.u32s(0)?)
+        .map(|(name, size)| format!("{name}={size}"));
     let spec = table.table(1)?;
-    let quoted = |names: Vec<&str>| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>();
+    let quoted =
+        |names: Vec<&str>| names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>();
     let dimension = |partition: &Table<'_>| -> Option<String> {
         Some(match &quoted(partition.strings(0)?)[..] {
             [] => "None".to_string(),
@@ -215,7 +229,10 @@ fn named_sharding(table: &Table<'_>, meshes: &[Table<'_>]) -> Option<String> {
             entries.push(format!("{what}={{{}}}", names.join(", ")));
         }
     }
-    let memory = table.string(2).filter(|kind| *kind != "device").map_or(String::new(), |kind| format!(" in {kind}"));
+    let memory = table
+        .string(2)
+        .filter(|kind| *kind != "device")
+        .map_or(String::new(), |kind| format!(" in {kind}"));
     Some(format!("P({}) on {}{memory}", entries.join(", "), axes.collect::<Vec<_>>().join(", ")))
 }
 
@@ -233,7 +250,8 @@ fn tree(table: &Table<'_>, depth: usize) -> Option<String> {
     if depth > MAX_DEPTH {
         return None;
     }
-    let children = table.tables(1)?.iter().map(|child| tree(child, depth + 1)).collect::<Option<Vec<_>>>()?;
+    let children =
+        table.tables(1)?.iter().map(|child| tree(child, depth + 1)).collect::<Option<Vec<_>>>()?;
     Some(match table.u8(0).unwrap_or(0) {
         0 => "*".to_string(),
         1 => "None".to_string(),
@@ -242,8 +260,11 @@ fn tree(table: &Table<'_>, depth: usize) -> Option<String> {
         3 => format!("[{}]", children.join(", ")),
         4 => {
             let names = table.strings(2)?;
-            let entries: Vec<String> =
-                names.iter().zip(children).map(|(name, child)| format!("'{name}': {child}")).collect();
+            let entries: Vec<String> = names
+                .iter()
+                .zip(children)
+                .map(|(name, child)| format!("'{name}': {child}"))
+                .collect();
             format!("{{{}}}", entries.join(", "))
         }
         5 => format!("{}({})", table.string(3).unwrap_or("?"), children.join(", ")),
@@ -259,7 +280,8 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
 }
 
-/// A table of a flatbuffer. Absent fields are none, and empty vectors; so are all methods if the file ends before them.
+/// A table of a flatbuffer. Absent fields are none, and empty vectors; so are all methods if the
+/// file ends before them.
 struct Table<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -318,7 +340,9 @@ impl<'a> Table<'a> {
 
     /// How many tables lie in each other, from the field of that number on.
     fn depth(&self, number: usize) -> usize {
-        std::iter::successors(self.table(number), |table| table.table(number)).take(MAX_DEPTH).count()
+        std::iter::successors(self.table(number), |table| table.table(number))
+            .take(MAX_DEPTH)
+            .count()
     }
 
     /// The bytes of the elements of a vector of elements of that size.

@@ -1,7 +1,9 @@
-//! Portable artifacts: programs as VHLO of any version in MLIR bytecode, which readers of that version or newer can read.
+//! Portable artifacts: programs as VHLO of any version in MLIR bytecode, which readers of that
+//! version or newer can read.
 //!
-//! A program is converted op by op to VHLO of the current version ([`to_vhlo`]), from there to the version wanted
-//! ([`to_version`]) and written as bytecode ([`serialize`]); [`deserialize`] goes back.
+//! A program is converted op by op to VHLO of the current version ([`to_vhlo`]), from there to the
+//! version wanted ([`to_version`]) and written as bytecode ([`serialize`]); [`deserialize`] goes
+//! back.
 //!
 //! Source: StableHLO `docs/vhlo.md`, `docs/compatibility.md`.
 
@@ -16,7 +18,10 @@ pub mod passes;
 mod types;
 mod versions;
 
-pub use artifact::{SerializeOptions, artifact_version, deserialize, read_program, restore, serialize, target_version};
+pub use artifact::{
+    SerializeOptions, artifact_version, deserialize, read_program, restore, serialize,
+    target_version,
+};
 pub use convert::{Foreign, Refusal};
 pub use exported::Exported;
 pub use versions::oldest_version;
@@ -39,16 +44,30 @@ pub fn to_vhlo(module: &mut Module, root: OpId, foreign: Foreign) -> Result<(), 
         .map(drop)
 }
 
-/// Converts VHLO, below `root`, to that of another version. Ops of other dialects stay. Returns the ops that became others.
+/// Converts VHLO, below `root`, to that of another version. Ops of other dialects stay. Returns the
+/// ops that became others.
 ///
 /// # Errors
-/// The first op that the version cannot express, and the module that holds it. The module is of no use then.
-pub fn to_version(module: &mut Module, root: OpId, version: Version) -> Result<Vec<OpId>, Diagnostics> {
+/// The first op that the version cannot express, and the module that holds it. The module is of no
+/// use then.
+pub fn to_version(
+    module: &mut Module,
+    root: OpId,
+    version: Version,
+) -> Result<Vec<OpId>, Diagnostics> {
     let version = version.without_patch();
-    let mut op = |op: mlir::OpRef<'_>| versions::convert(op, version).map_err(|refusal| explain(refusal, version));
-    let conversion = Conversion { op: &mut op, ty: &|ty| Some(ty.clone()), all_types: false, foreign: Foreign::Keep };
+    let mut op = |op: mlir::OpRef<'_>| {
+        versions::convert(op, version).map_err(|refusal| explain(refusal, version))
+    };
+    let conversion = Conversion {
+        op: &mut op,
+        ty: &|ty| Some(ty.clone()),
+        all_types: false,
+        foreign: Foreign::Keep,
+    };
     conversion.run(module, root).map_err(|error| {
-        let message = format!("the program cannot be written for version {version}: it uses what that lacks");
+        let message =
+            format!("the program cannot be written for version {version}: it uses what that lacks");
         vec![error, module.op(root).error("portable", message)]
     })
 }
@@ -57,7 +76,10 @@ pub fn to_version(module: &mut Module, root: OpId, version: Version) -> Result<V
 fn explain(refusal: Refusal, version: Version) -> Refusal {
     let message = match refusal.since {
         Some(since) if since > version => {
-            format!("version {version} lacks it ({}); the first version that has it is {since}", refusal.message)
+            format!(
+                "version {version} lacks it ({}); the first version that has it is {since}",
+                refusal.message
+            )
         }
         _ => format!("version {version} lacks it ({})", refusal.message),
     };
@@ -73,7 +95,8 @@ pub fn from_vhlo(module: &mut Module, root: OpId) -> Result<(), Diagnostic> {
     let mut known = Known::default();
     let mut op = |op: mlir::OpRef<'_>| ops::from_vhlo(op, &mut known);
     let ty = |ty: &Type| types::from_vhlo(ty, &mut Known::default());
-    Conversion { op: &mut op, ty: &ty, all_types: true, foreign: Foreign::Keep }.run(module, root)?;
+    Conversion { op: &mut op, ty: &ty, all_types: true, foreign: Foreign::Keep }
+        .run(module, root)?;
     convert::remove_idle_casts(module, root);
     Ok(())
 }

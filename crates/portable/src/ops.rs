@@ -1,7 +1,8 @@
 //! Ops of programs as ops of VHLO of the current version, and back.
 //!
-//! Operands, results and regions are the same; attributes are converted one by one, but for those of StableHLO that hold
-//! several (dimension numbers, channels, algorithms): VHLO has an attribute for each of their parameters.
+//! Operands, results and regions are the same; attributes are converted one by one, but for those
+//! of StableHLO that hold several (dimension numbers, channels, algorithms): VHLO has an attribute
+//! for each of their parameters.
 
 use crate::convert::{Foreign, Outcome, Refusal, Restated};
 use crate::known::Known;
@@ -17,7 +18,8 @@ use vhlo::ops::{family, in_version, versioned};
 use vhlo::{VHLO, Version};
 
 /// Ops of functions by their names in VHLO.
-static FUNCTIONS: [(&str, &OpDef); 3] = [("call", CallOp::DEF), ("func", FuncOp::DEF), ("return", ReturnOp::DEF)];
+static FUNCTIONS: [(&str, &OpDef); 3] =
+    [("call", CallOp::DEF), ("func", FuncOp::DEF), ("return", ReturnOp::DEF)];
 
 /// The name in VHLO of an op of a program.
 fn portable_name(def: &'static OpDef) -> Option<&'static str> {
@@ -27,7 +29,8 @@ fn portable_name(def: &'static OpDef) -> Option<&'static str> {
     FUNCTIONS.iter().find(|(_, op)| std::ptr::eq(*op, def)).map(|(name, _)| *name)
 }
 
-/// The attribute whose parameters are attributes of the op `portable` on their own, if the slot holds such a one.
+/// The attribute whose parameters are attributes of the op `portable` on their own, if the slot
+/// holds such a one.
 fn spread(slot: &AttrSlot, portable: &OpDef) -> Option<&'static AttrDef> {
     match slot.constraint {
         AttrConstraint::Def(def) if portable.attribute_index(slot.name).is_none() => Some(def),
@@ -57,7 +60,9 @@ pub(crate) fn to_vhlo(op: OpRef<'_>, foreign: Foreign) -> Result<Outcome, Refusa
     let Some((def, name)) = op.def().and_then(|def| Some((def, portable_name(def)?))) else {
         return Ok(Outcome::Foreign);
     };
-    let to = in_version(name, Version::CURRENT).ok_or_else(|| Refusal::new("no op of VHLO stands for it"))?.def;
+    let to = in_version(name, Version::CURRENT)
+        .ok_or_else(|| Refusal::new("no op of VHLO stands for it"))?
+        .def;
     let mut restated = Restated::new(to);
     let refuse = |name: &str, value: &Attribute| Refusal::attribute(name, value, foreign);
     for (slot, value) in def.attributes.iter().zip(op.properties()) {
@@ -67,11 +72,13 @@ pub(crate) fn to_vhlo(op: OpRef<'_>, foreign: Foreign) -> Result<Outcome, Refusa
             for (param, part) in parts.params.iter().zip(values) {
                 let Some(index) = to.attribute_index(part_name(parts, param)) else { continue };
                 let part = part.clone().unwrap_or_else(|| empty(param.kind));
-                let part = attributes::to_vhlo(&part, foreign).ok_or_else(|| refuse(slot.name, value))?;
+                let part =
+                    attributes::to_vhlo(&part, foreign).ok_or_else(|| refuse(slot.name, value))?;
                 restated.properties[index] = Some(part);
             }
         } else {
-            let part = slot_to_vhlo(slot, value, foreign).ok_or_else(|| refuse(slot.name, value))?;
+            let part =
+                slot_to_vhlo(slot, value, foreign).ok_or_else(|| refuse(slot.name, value))?;
             restated.set(slot.name, part);
         }
     }
@@ -93,7 +100,8 @@ fn slot_to_vhlo(slot: &AttrSlot, value: &Attribute, foreign: Foreign) -> Option<
     }
 }
 
-/// Whether what an op of VHLO becomes depends on where it stands: what ends a function is another op than what ends other regions.
+/// Whether what an op of VHLO becomes depends on where it stands: what ends a function is another
+/// op than what ends other regions.
 pub(crate) fn depends_on_place(def: &'static OpDef) -> bool {
     family(def) == "return"
 }
@@ -105,12 +113,18 @@ fn ends_function(op: OpRef<'_>) -> bool {
 
 /// The op of a program that an op of VHLO of the current version becomes.
 pub(crate) fn from_vhlo(op: OpRef<'_>, known: &mut Known) -> Result<Outcome, Refusal> {
-    let Some(from) = op.def().filter(|def| def.dialect() == VHLO.namespace) else { return Ok(Outcome::Foreign) };
+    let Some(from) = op.def().filter(|def| def.dialect() == VHLO.namespace) else {
+        return Ok(Outcome::Foreign);
+    };
     if versioned(from).is_none_or(|op| op.until.is_some()) {
-        let message = format!("it is not an op of version {}; --vhlo-to-version makes it one", Version::CURRENT);
+        let message = format!(
+            "it is not an op of version {}; --vhlo-to-version makes it one",
+            Version::CURRENT
+        );
         return Err(Refusal::new(message));
     }
-    let to = program_op(op, family(from)).ok_or_else(|| Refusal::new("no op of StableHLO stands for it"))?;
+    let to = program_op(op, family(from))
+        .ok_or_else(|| Refusal::new("no op of StableHLO stands for it"))?;
     let mut restated = Restated::new(to);
     let refuse = |name: &str, value: &Attribute| {
         Refusal::new(format!("attribute {name} = {value} is not one that {} can have", to.name))
@@ -122,9 +136,10 @@ pub(crate) fn from_vhlo(op: OpRef<'_>, known: &mut Known) -> Result<Outcome, Ref
                 None => Refusal::new(format!("attribute {part} is missing")),
             })?,
             None => match op.attr(slot.name) {
-                Some(value) if !is_implied(op, slot, value) => {
-                    Some(slot_from_vhlo(slot.constraint, value, known).ok_or_else(|| refuse(slot.name, value))?)
-                }
+                Some(value) if !is_implied(op, slot, value) => Some(
+                    slot_from_vhlo(slot.constraint, value, known)
+                        .ok_or_else(|| refuse(slot.name, value))?,
+                ),
                 _ => None,
             },
         };
@@ -151,18 +166,28 @@ fn is_implied(op: OpRef<'_>, slot: &AttrSlot, value: &Attribute) -> bool {
     match slot.name {
         _ if slot.presence == Presence::Required => false,
         // Layouts are given for operands and results or not at all.
-        "operand_layouts" | "result_layouts" => is_default("operand_layouts") && is_default("result_layouts"),
+        "operand_layouts" | "result_layouts" => {
+            is_default("operand_layouts") && is_default("result_layouts")
+        }
         name => defaults::is_default(name, value),
     }
 }
 
-fn slot_from_vhlo(constraint: &AttrConstraint, value: &Attribute, known: &mut Known) -> Option<Attribute> {
+fn slot_from_vhlo(
+    constraint: &AttrConstraint,
+    value: &Attribute,
+    known: &mut Known,
+) -> Option<Attribute> {
     let ints = || portable::as_tensor(value)?.as_dense()?.int_values();
     match constraint {
-        AttrConstraint::I64Array => {
-            known.or_convert(|known| &mut known.i64_arrays, value, |_| Some(Attribute::i64_array(ints()?)))
+        AttrConstraint::I64Array => known.or_convert(
+            |known| &mut known.i64_arrays,
+            value,
+            |_| Some(Attribute::i64_array(ints()?)),
+        ),
+        AttrConstraint::BoolArray => {
+            Some(Attribute::bool_array(ints()?.into_iter().map(|b| b != 0)))
         }
-        AttrConstraint::BoolArray => Some(Attribute::bool_array(ints()?.into_iter().map(|b| b != 0))),
         AttrConstraint::Unit => portable::as_bool(value)?.then(Attribute::unit),
         AttrConstraint::IntEnum(..) => {
             let case = value.as_enum(&API_VERSION)?;
@@ -178,7 +203,8 @@ fn slot_from_vhlo(constraint: &AttrConstraint, value: &Attribute, known: &mut Kn
     }
 }
 
-/// The attribute that holds what VHLO has several attributes for; none if those say no more than its absence.
+/// The attribute that holds what VHLO has several attributes for; none if those say no more than
+/// its absence.
 ///
 /// # Errors
 /// The name of one that does not fit.
@@ -189,7 +215,8 @@ fn gather(
     known: &mut Known,
 ) -> Result<Option<Attribute>, &'static str> {
     let value = |param: &'static ParamDef| op.attr(part_name(parts, param));
-    let is_implied = |param| value(param).is_none_or(|v| defaults::is_default(part_name(parts, param), v));
+    let is_implied =
+        |param| value(param).is_none_or(|v| defaults::is_default(part_name(parts, param), v));
     if slot.presence != Presence::Required && parts.params.iter().all(is_implied) {
         return Ok(None);
     }
@@ -197,10 +224,14 @@ fn gather(
         let name = part_name(parts, param);
         let part = match (param.kind, value(param)) {
             (_, None) if name == "channel_type" => Some(empty(param.kind)),
-            (ParamKind::I64s, Some(value)) => slot_from_vhlo(&AttrConstraint::I64Array, value, known),
+            (ParamKind::I64s, Some(value)) => {
+                slot_from_vhlo(&AttrConstraint::I64Array, value, known)
+            }
             (ParamKind::I64, Some(value)) => portable::as_i64(value).map(Attribute::i64),
             (ParamKind::Bool, Some(value)) => portable::as_bool(value).map(Attribute::bool),
-            (ParamKind::Type, Some(value)) => attributes::from_vhlo(value, known).filter(|v| v.as_type().is_some()),
+            (ParamKind::Type, Some(value)) => {
+                attributes::from_vhlo(value, known).filter(|v| v.as_type().is_some())
+            }
             _ => None,
         };
         part.map(Some).ok_or(name)

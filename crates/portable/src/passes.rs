@@ -4,32 +4,41 @@ use crate::{Foreign, from_vhlo, target_version, to_version, to_vhlo};
 use mlir::pass::{Context, NamedPipeline, OptionKind, Pass, PassOption};
 
 /// StableHLO to VHLO.
-pub const STABLEHLO_LEGALIZE_TO_VHLO: Pass =
-    Pass::on_modules("stablehlo-legalize-to-vhlo", "Convert StableHLO to VHLO of the current version", |cx| {
-        let foreign = if cx.options.bool("allow-other-dialects") { Foreign::Keep } else { Foreign::Refuse };
+pub const STABLEHLO_LEGALIZE_TO_VHLO: Pass = Pass::on_modules(
+    "stablehlo-legalize-to-vhlo",
+    "Convert StableHLO to VHLO of the current version",
+    |cx| {
+        let foreign =
+            if cx.options.bool("allow-other-dialects") { Foreign::Keep } else { Foreign::Refuse };
         let result = to_vhlo(cx.module, cx.root, foreign);
         result.unwrap_or_else(|error| cx.report(error));
-    })
-    .with_options(&[PassOption {
-        name: "allow-other-dialects",
-        doc: "Keep ops, types and attributes of other dialects",
-        kind: OptionKind::Bool(false),
-    }]);
+    },
+)
+.with_options(&[PassOption {
+    name: "allow-other-dialects",
+    doc: "Keep ops, types and attributes of other dialects",
+    kind: OptionKind::Bool(false),
+}]);
 
 /// VHLO to StableHLO.
-pub const VHLO_LEGALIZE_TO_STABLEHLO: Pass =
-    Pass::on_modules("vhlo-legalize-to-stablehlo", "Convert VHLO of the current version to StableHLO", |cx| {
+pub const VHLO_LEGALIZE_TO_STABLEHLO: Pass = Pass::on_modules(
+    "vhlo-legalize-to-stablehlo",
+    "Convert VHLO of the current version to StableHLO",
+    |cx| {
         let result = from_vhlo(cx.module, cx.root);
         result.unwrap_or_else(|error| cx.report(error));
-    });
+    },
+);
 
 /// VHLO to another version.
-pub const VHLO_TO_VERSION: Pass = Pass::on_any("vhlo-to-version", "Convert VHLO to another version", to_target)
-    .with_options(&[PassOption {
-        name: "target",
-        doc: "The version, such as 1.20.0, current or WEEK_12",
-        kind: OptionKind::Checked("", is_version),
-    }]);
+pub const VHLO_TO_VERSION: Pass =
+    Pass::on_any("vhlo-to-version", "Convert VHLO to another version", to_target).with_options(&[
+        PassOption {
+            name: "target",
+            doc: "The version, such as 1.20.0, current or WEEK_12",
+            kind: OptionKind::Checked("", is_version),
+        },
+    ]);
 
 /// Whether a target names a version; why not.
 pub fn is_version(target: &str) -> Result<(), String> {

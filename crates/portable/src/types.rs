@@ -6,7 +6,9 @@ use mlir::types::{DialectType, TensorType};
 use mlir::{Attribute, Type, TypeKind};
 use side_dialects::quant::{Granularity, UNIFORM, Uniform, UniformParts, storage_from_held};
 use side_dialects::shape::WITNESS;
-use vhlo::types::{self, BUFFER, COMPLEX, FUNCTION, FUTURE, QUANT, QUANT_PER_AXIS, TENSOR, TUPLE, UNRANKED_TENSOR};
+use vhlo::types::{
+    self, BUFFER, COMPLEX, FUNCTION, FUTURE, QUANT, QUANT_PER_AXIS, TENSOR, TUPLE, UNRANKED_TENSOR,
+};
 use vhlo::{VHLO, attrs};
 
 /// The bit of the flags of a quantized type that says that its storage is signed.
@@ -18,7 +20,9 @@ pub(crate) fn to_vhlo(ty: &Type, foreign: Foreign) -> Option<Type> {
         return Some(scalar);
     }
     let convert = |ty: &Type| to_vhlo(ty, foreign);
-    let list = |list: &[Type]| list.iter().map(|t| convert(t).map(Attribute::from)).collect::<Option<Vec<_>>>();
+    let list = |list: &[Type]| {
+        list.iter().map(|t| convert(t).map(Attribute::from)).collect::<Option<Vec<_>>>()
+    };
     Some(match &**ty {
         TypeKind::RankedTensor(t) => {
             let encoding = match &t.encoding {
@@ -27,32 +31,41 @@ pub(crate) fn to_vhlo(ty: &Type, foreign: Foreign) -> Option<Type> {
             };
             types::tensor(&t.shape, convert(&t.element)?, encoding)
         }
-        TypeKind::UnrankedTensor(element) => Type::dialect(&UNRANKED_TENSOR, vec![Some(convert(element)?.into())]),
+        TypeKind::UnrankedTensor(element) => {
+            Type::dialect(&UNRANKED_TENSOR, vec![Some(convert(element)?.into())])
+        }
         TypeKind::Complex(element) => Type::dialect(&COMPLEX, vec![Some(convert(element)?.into())]),
-        TypeKind::Tuple(elements) => Type::dialect(&TUPLE, vec![Some(Attribute::array(list(elements)?))]),
+        TypeKind::Tuple(elements) => {
+            Type::dialect(&TUPLE, vec![Some(Attribute::array(list(elements)?))])
+        }
         TypeKind::Function { inputs, results } => {
             let [inputs, outputs] = [list(inputs)?, list(results)?].map(Attribute::array);
             Type::dialect(&FUNCTION, vec![Some(inputs), Some(outputs)])
         }
-        TypeKind::MemRef { shape, element, layout: None, memory_space: None } => {
-            Type::dialect(&BUFFER, vec![Some(Attribute::i64_array(&shape[..])), Some(convert(element)?.into())])
-        }
+        TypeKind::MemRef { shape, element, layout: None, memory_space: None } => Type::dialect(
+            &BUFFER,
+            vec![Some(Attribute::i64_array(&shape[..])), Some(convert(element)?.into())],
+        ),
         TypeKind::Dialect(t) if std::ptr::eq(t.def, &hlo::types::TOKEN) => types::token(),
         TypeKind::Dialect(t) if std::ptr::eq(t.def, &hlo::types::FUTURE) => {
             let inner = hlo::types::future_types(ty)?;
             Type::dialect(&FUTURE, vec![Some(Attribute::array(list(&inner)?))])
         }
         TypeKind::Dialect(t) if std::ptr::eq(t.def, &WITNESS) => types::witness(),
-        TypeKind::Dialect(t) if std::ptr::eq(t.def, &UNIFORM) => uniform_to_vhlo(&Uniform::of(ty)?)?,
+        TypeKind::Dialect(t) if std::ptr::eq(t.def, &UNIFORM) => {
+            uniform_to_vhlo(&Uniform::of(ty)?)?
+        }
         TypeKind::Dialect(t) if t.def.dialect == VHLO.namespace => ty.clone(),
-        TypeKind::Dialect(t) if t.def.dialect != hlo::STABLEHLO.namespace => return foreign.keep(ty),
+        TypeKind::Dialect(t) if t.def.dialect != hlo::STABLEHLO.namespace => {
+            return foreign.keep(ty);
+        }
         TypeKind::Opaque { .. } => return foreign.keep(ty),
         _ => return None,
     })
 }
 
-/// The type of a program that a type of VHLO stands for; types of other dialects stand for themselves. None if a part of it
-/// stands for nothing.
+/// The type of a program that a type of VHLO stands for; types of other dialects stand for
+/// themselves. None if a part of it stands for nothing.
 pub(crate) fn from_vhlo(ty: &Type, known: &mut Known) -> Option<Type> {
     let TypeKind::Dialect(t) = &**ty else { return Some(ty.clone()) };
     if t.def.dialect != VHLO.namespace {
@@ -74,8 +87,12 @@ fn convert(ty: &Type, t: &DialectType, known: &mut Known) -> Option<Type> {
             Some(encoding) => Some(encoding_from_vhlo(encoding)?),
             None => None,
         };
-        TypeKind::RankedTensor(TensorType { shape: param(0)?.as_int_array()?.to_vec(), element: element(1)?, encoding })
-            .into()
+        TypeKind::RankedTensor(TensorType {
+            shape: param(0)?.as_int_array()?.to_vec(),
+            element: element(1)?,
+            encoding,
+        })
+        .into()
     } else if is(&UNRANKED_TENSOR) {
         TypeKind::UnrankedTensor(element(0)?).into()
     } else if is(&COMPLEX) {
@@ -120,12 +137,16 @@ fn uniform_to_vhlo(view: &Uniform<'_>) -> Option<Type> {
     let expressed = types::from_scalar(view.expressed)?;
     let flags = if view.is_signed() { SIGNED } else { 0 };
     let mut scales = view.scales().map(Attribute::f64);
-    let [flags, min, max] = [flags, view.storage_min, view.storage_max].map(|n| Some(Attribute::i64(n)));
+    let [flags, min, max] =
+        [flags, view.storage_min, view.storage_max].map(|n| Some(Attribute::i64(n)));
     let (storage, expressed) = (Some(storage.into()), Some(expressed.into()));
     match view.granularity() {
         Granularity::PerTensor => {
             let zero_point = Some(Attribute::i64(*view.zero_points.first()?));
-            Some(Type::dialect(&QUANT, vec![flags, storage, expressed, Some(scales.next()?), zero_point, min, max]))
+            Some(Type::dialect(
+                &QUANT,
+                vec![flags, storage, expressed, Some(scales.next()?), zero_point, min, max],
+            ))
         }
         Granularity::PerAxis => {
             let axis = Some(Attribute::i64(*view.axes.first()?));
@@ -148,12 +169,22 @@ fn uniform_from_vhlo(ty: &Type) -> Option<Type> {
     let (scales, zero_points, axes) = if std::ptr::eq(t.def, &QUANT) {
         (vec![params.get(3)?.as_f64()?], vec![number(4)?], None)
     } else {
-        let scales = params.get(4)?.as_array()?.iter().map(Attribute::as_f64).collect::<Option<_>>()?;
+        let scales =
+            params.get(4)?.as_array()?.iter().map(Attribute::as_f64).collect::<Option<_>>()?;
         (scales, params.get(5)?.as_int_array()?.to_vec(), Some(vec![number(3)?]))
     };
     let storage_range = (number(last - 1)?, number(last)?);
     Some(
-        UniformParts { storage, unsigned_by_flag, storage_range, expressed, scales, zero_points, axes, blocks: None }
-            .into_type(),
+        UniformParts {
+            storage,
+            unsigned_by_flag,
+            storage_range,
+            expressed,
+            scales,
+            zero_points,
+            axes,
+            blocks: None,
+        }
+        .into_type(),
     )
 }

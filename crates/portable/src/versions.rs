@@ -1,7 +1,8 @@
 //! Ops of VHLO in other versions.
 //!
-//! How an op differs between two versions follows from the rows of `vhlo::ops`: an attribute that only one version has must
-//! say no more than its absence, and an op that takes any number of values has one where the other takes one.
+//! How an op differs between two versions follows from the rows of `vhlo::ops`: an attribute that
+//! only one version has must say no more than its absence, and an op that takes any number of
+//! values has one where the other takes one.
 
 use crate::convert::{Outcome, Refusal, Restated};
 use crate::defaults;
@@ -18,7 +19,8 @@ use vhlo::{VHLO, Version};
 
 /// First versions of attributes, enumerations and types by the address of their declaration.
 static SINCE: LazyLock<FxHashMap<usize, Version>> = LazyLock::new(|| {
-    let attributes = VERSIONED_ATTRIBUTES.iter().map(|a| (std::ptr::from_ref(a.def) as usize, a.since));
+    let attributes =
+        VERSIONED_ATTRIBUTES.iter().map(|a| (std::ptr::from_ref(a.def) as usize, a.since));
     let enums = VERSIONED_ENUMS.iter().map(|e| (std::ptr::from_ref(e.def) as usize, e.since));
     let types = versioned_types().map(|t| (std::ptr::from_ref(t.def) as usize, t.since));
     attributes.chain(enums).chain(types).collect()
@@ -48,7 +50,8 @@ pub(crate) fn convert(op: OpRef<'_>, version: Version) -> Result<Outcome, Refusa
             (Some(index), Some(value)) => restated.properties[index] = Some(value.clone()),
             (None, Some(value)) if defaults::is_default(slot.name, value) => {}
             (None, Some(value)) => {
-                let message = format!("attribute {} = {value} must be absent or the default", slot.name);
+                let message =
+                    format!("attribute {} = {value} must be absent or the default", slot.name);
                 return Err(Refusal::since(since(from, version), message));
             }
         }
@@ -59,8 +62,8 @@ pub(crate) fn convert(op: OpRef<'_>, version: Version) -> Result<Outcome, Refusa
     Ok(Outcome::Becomes(restated))
 }
 
-/// The oldest version that has an op of VHLO as it is, and what keeps it from an older one; none if it is of another dialect
-/// or no version has it.
+/// The oldest version that has an op of VHLO as it is, and what keeps it from an older one; none if
+/// it is of another dialect or no version has it.
 pub fn oldest_version(op: OpRef<'_>) -> Option<(Version, Option<Refusal>)> {
     let mut oldest = (Version::MINIMUM, None);
     loop {
@@ -68,7 +71,8 @@ pub fn oldest_version(op: OpRef<'_>) -> Option<(Version, Option<Refusal>)> {
             Ok(Outcome::Foreign) => return None,
             Ok(_) => return Some(oldest),
             Err(refusal) => {
-                let since = refusal.since.filter(|&since| since > oldest.0 && since <= Version::CURRENT)?;
+                let since =
+                    refusal.since.filter(|&since| since > oldest.0 && since <= Version::CURRENT)?;
                 oldest = (since, Some(refusal));
             }
         }
@@ -90,7 +94,12 @@ fn since(from: &VersionedOp, version: Version) -> Version {
 }
 
 /// Checks that the values and regions of an op fit a declaration that may take fewer.
-fn check_counts(op: OpRef<'_>, from: &VersionedOp, to: &VersionedOp, version: Version) -> Result<(), Refusal> {
+fn check_counts(
+    op: OpRef<'_>,
+    from: &VersionedOp,
+    to: &VersionedOp,
+    version: Version,
+) -> Result<(), Refusal> {
     let takes = |slots: &[ValueSlot], count: usize| {
         slots.iter().any(|slot| slot.arity != Arity::Single) || slots.len() == count
     };
@@ -116,19 +125,30 @@ const SAME_ELEMENT_TYPES: [&str; 6] =
 
 /// Checks what was allowed later although the op stayed the same.
 fn check_constraints(op: OpRef<'_>, version: Version) -> Result<(), Refusal> {
-    let allowed_since = |since: Version, broken: bool, message: &str| match version < since && broken {
-        true => Err(Refusal::since(since, message)),
-        false => Ok(()),
-    };
+    let allowed_since =
+        |since: Version, broken: bool, message: &str| match version < since && broken {
+            true => Err(Refusal::since(since, message)),
+            false => Ok(()),
+        };
     let name = op.def().map_or("", family);
     if SAME_ELEMENT_TYPES.contains(&name) {
-        let promotes = op.operand_types().zip(op.result_types()).any(|(o, r)| types::element(o) != types::element(r));
-        allowed_since(Version::new(0, 17), promotes, "results have other element types than operands")?;
+        let promotes = op
+            .operand_types()
+            .zip(op.result_types())
+            .any(|(o, r)| types::element(o) != types::element(r));
+        allowed_since(
+            Version::new(0, 17),
+            promotes,
+            "results have other element types than operands",
+        )?;
     }
     if name == "custom_call" {
-        let is_dictionary = op.attr("backend_config").is_some_and(|c| c.as_dialect(&DICTIONARY).is_some());
-        let is_typed = op.attr("api_version").and_then(|a| a.as_enum(&API_VERSION)) == Some(defaults::TYPED_FFI);
-        let message = "the backend_config is a dictionary, or the api_version is that of the typed FFI";
+        let is_dictionary =
+            op.attr("backend_config").is_some_and(|c| c.as_dialect(&DICTIONARY).is_some());
+        let is_typed = op.attr("api_version").and_then(|a| a.as_enum(&API_VERSION))
+            == Some(defaults::TYPED_FFI);
+        let message =
+            "the backend_config is a dictionary, or the api_version is that of the typed FFI";
         allowed_since(Version::new(1, 3), is_dictionary || is_typed, message)?;
         let takes_future = op.operand_types().any(|ty| ty.as_dialect(&FUTURE).is_some());
         allowed_since(Version::new(1, 17), takes_future, "an operand is a future")?;
@@ -136,20 +156,31 @@ fn check_constraints(op: OpRef<'_>, version: Version) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Checks that `version` has the types of the operands and results of an op and its attributes that are not inherent.
+/// Checks that `version` has the types of the operands and results of an op and its attributes that
+/// are not inherent.
 fn check_values(op: OpRef<'_>, version: Version) -> Result<(), Refusal> {
     op.operand_types().chain(op.result_types()).try_for_each(|ty| check_type(ty, version))?;
     check_attributes(op.attributes().iter().map(|(_, value)| value), version)
 }
 
-fn check_attributes<'a>(mut attributes: impl Iterator<Item = &'a Attribute>, version: Version) -> Result<(), Refusal> {
+fn check_attributes<'a>(
+    mut attributes: impl Iterator<Item = &'a Attribute>,
+    version: Version,
+) -> Result<(), Refusal> {
     attributes.try_for_each(|value| check_attribute(value, version))
 }
 
 /// Checks that `version` has a declaration.
-fn check_declaration<T>(def: &T, dialect: &str, version: Version, name: &dyn Fn() -> String) -> Result<(), Refusal> {
+fn check_declaration<T>(
+    def: &T,
+    dialect: &str,
+    version: Version,
+    name: &dyn Fn() -> String,
+) -> Result<(), Refusal> {
     match SINCE.get(&(std::ptr::from_ref(def) as usize)) {
-        Some(&since) if dialect == VHLO.namespace && since > version => Err(Refusal::since(since, name())),
+        Some(&since) if dialect == VHLO.namespace && since > version => {
+            Err(Refusal::since(since, name()))
+        }
         _ => Ok(()),
     }
 }

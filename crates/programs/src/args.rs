@@ -10,8 +10,13 @@ use std::ffi::OsString;
 ///
 /// # Errors
 /// A command line that `command` does not allow.
-pub fn parse(command: Command, argv: &[OsString], io: &mut Io<'_>) -> Result<Option<ArgMatches>, Failure> {
-    let argv = argv.iter().enumerate().map(|(i, arg)| if i == 0 { arg.clone() } else { two_dashes(arg) });
+pub fn parse(
+    command: Command,
+    argv: &[OsString],
+    io: &mut Io<'_>,
+) -> Result<Option<ArgMatches>, Failure> {
+    let argv =
+        argv.iter().enumerate().map(|(i, arg)| if i == 0 { arg.clone() } else { two_dashes(arg) });
     let command = command.args_override_self(true).mut_args(|arg| match arg.get_action() {
         ArgAction::SetTrue => switch(arg),
         _ => arg,

@@ -48,7 +48,8 @@ fn list(out: &mut String, tensor: &Tensor, depth: usize, index: usize, whole: bo
         return;
     };
     let innermost = depth + 1 == tensor.rank();
-    let separator = if innermost { ", ".to_string() } else { format!(",\n  {}", " ".repeat(depth + 1)) };
+    let separator =
+        if innermost { ", ".to_string() } else { format!(",\n  {}", " ".repeat(depth + 1)) };
     let elide = !whole && size > 2 * SHOWN_AT_ENDS;
     out.push('[');
     let mut i = 0;
@@ -130,7 +131,8 @@ fn statistics(tensor: &Tensor) -> String {
     let mut facts = Vec::new();
     if !finite.is_empty() {
         let count = finite.len() as f64;
-        let (min, max) = finite.iter().fold((f64::MAX, f64::MIN), |(a, b), &x| (a.min(x), b.max(x)));
+        let (min, max) =
+            finite.iter().fold((f64::MAX, f64::MIN), |(a, b), &x| (a.min(x), b.max(x)));
         let mean = finite.iter().sum::<f64>() / count;
         let variance = finite.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / count;
         let of = if dtype.is_complex() { " of magnitudes" } else { "" };
@@ -165,7 +167,10 @@ mod tests {
         assert_eq!(shown(Tensor::scalar(0.1f32)), "x: tensor<f32>\n  0.1\n");
         let matrix = Tensor::from_vec([2, 2], vec![1i8, 2, 3, -4]).unwrap();
         assert_eq!(shown(matrix), "x: tensor<2x2xi8>\n  [[1, 2],\n   [3, -4]]\n");
-        assert_eq!(shown(Tensor::from_vec([0], Vec::<f32>::new()).unwrap()), "x: tensor<0xf32>\n  []\n");
+        assert_eq!(
+            shown(Tensor::from_vec([0], Vec::<f32>::new()).unwrap()),
+            "x: tensor<0xf32>\n  []\n"
+        );
     }
 
     /// A list of empty lists is as long as one of elements.

@@ -1,6 +1,8 @@
-//! `--verify-diagnostics`: comments such as `// expected-error @+1 {{text}}` against the diagnostics that appeared.
+//! `--verify-diagnostics`: comments such as `// expected-error @+1 {{text}}` against the
+//! diagnostics that appeared.
 //!
-//! Source: MLIR documentation, "Diagnostic Infrastructure", section "SourceMgr Diagnostic Verifier Handler".
+//! Source: MLIR documentation, "Diagnostic Infrastructure", section "SourceMgr Diagnostic Verifier
+//! Handler".
 
 use mlir::diag::{Diagnostic, Diagnostics, Position, Severity, Source, Span, resolve};
 use regex_lite::Regex;
@@ -73,7 +75,8 @@ impl Expectations {
         Expectations(all)
     }
 
-    /// Errors about expected diagnostics that did not appear and, if all are to be checked, about those that were not expected.
+    /// Errors about expected diagnostics that did not appear and, if all are to be checked, about
+    /// those that were not expected.
     pub fn check(mut self, diagnostics: &Diagnostics, source: &Source, all: bool) -> Diagnostics {
         let mut problems = Diagnostics::new();
         for d in diagnostics {
@@ -95,10 +98,20 @@ impl Expectations {
         problems
     }
 
-    fn take(&mut self, severity: Severity, message: &str, at: &Position, source: &Source, problems: &mut Diagnostics) {
-        let line = resolve(at, Some(source)).and_then(|(file, line, _)| source.line_of(&file, line));
+    fn take(
+        &mut self,
+        severity: Severity,
+        message: &str,
+        at: &Position,
+        source: &Source,
+        problems: &mut Diagnostics,
+    ) {
+        let line =
+            resolve(at, Some(source)).and_then(|(file, line, _)| source.line_of(&file, line));
         let line = line.map_or(Line::Unknown, Line::Number);
-        let fits = |e: &&mut Expectation| !e.met && e.severity == severity && e.line == line && e.pattern.fits(message);
+        let fits = |e: &&mut Expectation| {
+            !e.met && e.severity == severity && e.line == line && e.pattern.fits(message)
+        };
         match self.0.iter_mut().find(fits) {
             Some(expectation) => expectation.met = true,
             None => {
@@ -163,8 +176,8 @@ fn parse_comment(line: &str) -> Option<Comment<'_>> {
     Some(Comment { severity, place, pattern, text: &text[..end], start })
 }
 
-/// The text up to the `}}` that closes it, where braces come in pairs, otherwise up to the last one. Of more than two braces in a
-/// row the last two close.
+/// The text up to the `}}` that closes it, where braces come in pairs, otherwise up to the last
+/// one. Of more than two braces in a row the last two close.
 fn up_to_closing(text: &str) -> Option<&str> {
     let mut depth = 0usize;
     let mut at = 0;
@@ -175,7 +188,9 @@ fn up_to_closing(text: &str) -> Option<&str> {
             at += 2;
         } else if rest.starts_with("}}") {
             let run = rest.bytes().take_while(|&b| b == b'}').count();
-            let Some(inner) = depth.checked_sub(run / 2) else { return Some(&text[..at + run - 2]) };
+            let Some(inner) = depth.checked_sub(run / 2) else {
+                return Some(&text[..at + run - 2]);
+            };
             depth = inner;
             at += run;
         } else {
@@ -208,12 +223,17 @@ mod tests {
     fn check(text: &str, found: &[(Severity, u32, &str)]) -> usize {
         let source = Source::new("f", text);
         let at = |line: u32| {
-            let start = text.split_inclusive('\n').take(line as usize - 1).map(str::len).sum::<usize>() as u32;
+            let start =
+                text.split_inclusive('\n').take(line as usize - 1).map(str::len).sum::<usize>()
+                    as u32;
             Span { start, end: start }
         };
         let diagnostics = found
             .iter()
-            .map(|&(severity, line, message)| Diagnostic { severity, ..Diagnostic::error("", message).at(at(line)) })
+            .map(|&(severity, line, message)| Diagnostic {
+                severity,
+                ..Diagnostic::error("", message).at(at(line))
+            })
             .collect();
         Expectations::read(&source).check(&diagnostics, &source, true).len()
     }

@@ -2,7 +2,9 @@
 
 use crate::io::Failure;
 use mlir::diag::Diagnostics;
-use stablo::{Foreign, Module, PrintOptions, SerializeOptions, Version, WriteOptions, write_bytecode};
+use stablo::{
+    Foreign, Module, PrintOptions, SerializeOptions, Version, WriteOptions, write_bytecode,
+};
 use std::path::Path;
 
 /// How a program is written.
@@ -23,7 +25,9 @@ impl FileFormat {
     /// If the name tells nothing or the version is none.
     pub fn of(path: &Path, target: Option<&str>) -> Result<FileFormat, Failure> {
         if let Some(target) = target {
-            return stablo::target_version(target).map(FileFormat::Artifact).map_err(|e| Failure::usage(e.message));
+            return stablo::target_version(target)
+                .map(FileFormat::Artifact)
+                .map_err(|e| Failure::usage(e.message));
         }
         match path.extension().and_then(|e| e.to_str()) {
             Some("mlir" | "txt") => Ok(FileFormat::Text),
@@ -45,14 +49,16 @@ impl FileFormat {
     pub fn write(self, module: &Module, foreign: Foreign) -> Result<Vec<u8>, Diagnostics> {
         match self {
             FileFormat::Text => {
-                let text = stablo::try_print(module, &PrintOptions::default()).map_err(|error| vec![error])?;
+                let text = stablo::try_print(module, &PrintOptions::default())
+                    .map_err(|error| vec![error])?;
                 Ok((text + "\n").into_bytes())
             }
-            FileFormat::Bytecode => {
-                write_bytecode(module, &WriteOptions::default()).map(|b| b.to_vec()).map_err(|error| vec![error])
-            }
+            FileFormat::Bytecode => write_bytecode(module, &WriteOptions::default())
+                .map(|b| b.to_vec())
+                .map_err(|error| vec![error]),
             FileFormat::Artifact(target) => {
-                stablo::serialize(module, SerializeOptions { target, foreign }).map(|artifact| artifact.to_vec())
+                stablo::serialize(module, SerializeOptions { target, foreign })
+                    .map(|artifact| artifact.to_vec())
             }
         }
     }

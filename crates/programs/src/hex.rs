@@ -7,7 +7,8 @@ use std::ops::Range;
 /// Bytes on a line.
 const ROW: usize = 16;
 
-/// All bytes with their offsets, and beside those of each field what it means, indented as deep as its op lies in others.
+/// All bytes with their offsets, and beside those of each field what it means, indented as deep as
+/// its op lies in others.
 pub fn annotated(bytes: &[u8], fields: &[FileField]) -> String {
     let mut out = String::new();
     let mut end = 0;
@@ -17,14 +18,20 @@ pub fn annotated(bytes: &[u8], fields: &[FileField]) -> String {
             continue;
         }
         let _ = rows(&mut out, bytes, end..field.range.start, "");
-        let _ = rows(&mut out, bytes, field.range.clone(), &format!("{:1$}{2}", "", 2 * field.depth, field.meaning));
+        let _ = rows(
+            &mut out,
+            bytes,
+            field.range.clone(),
+            &format!("{:1$}{2}", "", 2 * field.depth, field.meaning),
+        );
         end = field.range.end;
     }
     let _ = rows(&mut out, bytes, end..bytes.len(), "");
     out
 }
 
-/// Lines of bytes, the first with the meaning of all, or, if none is known, each with its characters.
+/// Lines of bytes, the first with the meaning of all, or, if none is known, each with its
+/// characters.
 fn rows(out: &mut String, bytes: &[u8], range: Range<usize>, meaning: &str) -> fmt::Result {
     for (row, chunk) in bytes.get(range.clone()).unwrap_or_default().chunks(ROW).enumerate() {
         write!(out, "{:08x} ", range.start + row * ROW)?;
@@ -32,7 +39,8 @@ fn rows(out: &mut String, bytes: &[u8], range: Range<usize>, meaning: &str) -> f
         let gap = 3 * (ROW - chunk.len()) + 2;
         match meaning {
             "" => {
-                let visible = |&b: &u8| if b.is_ascii_graphic() || b == b' ' { char::from(b) } else { '.' };
+                let visible =
+                    |&b: &u8| if b.is_ascii_graphic() || b == b' ' { char::from(b) } else { '.' };
                 writeln!(out, "{:gap$}|{}|", "", chunk.iter().map(visible).collect::<String>())?;
             }
             _ if row == 0 => writeln!(out, "{:gap$}{meaning}", "")?,

@@ -18,7 +18,11 @@ pub fn is_given(ty: &Type) -> bool {
 ///
 /// # Errors
 /// A wrong number of inputs, or one that cannot be read or does not fit its argument.
-pub fn inputs(function: FuncOp<'_>, specs: &[String], io: &mut Io<'_>) -> Result<Vec<RuntimeValue>, Failure> {
+pub fn inputs(
+    function: FuncOp<'_>,
+    specs: &[String],
+    io: &mut Io<'_>,
+) -> Result<Vec<RuntimeValue>, Failure> {
     let types = function.signature().0;
     let name = function.symbol_name().unwrap_or("");
     let arguments = || types.iter().enumerate().filter(|(_, ty)| is_given(ty));
@@ -30,7 +34,9 @@ pub fn inputs(function: FuncOp<'_>, specs: &[String], io: &mut Io<'_>) -> Result
             given => format!("{given} were given"),
         };
         let s = if count == 1 { "" } else { "s" };
-        let mut message = format!("@{name} takes {count} input{s}, {given}; give --input once for each argument:");
+        let mut message = format!(
+            "@{name} takes {count} input{s}, {given}; give --input once for each argument:"
+        );
         for (index, ty) in arguments() {
             message.push_str(&format!("\n  argument {index}: {ty}"));
         }
@@ -41,9 +47,14 @@ pub fn inputs(function: FuncOp<'_>, specs: &[String], io: &mut Io<'_>) -> Result
         .iter()
         .enumerate()
         .map(|(index, ty)| {
-            let Some(spec) = is_given(ty).then(|| specs.next()).flatten() else { return Ok(RuntimeValue::Token) };
-            let fail =
-                |why: String| Failure::input(format!("argument {index} of @{name} is a {ty}, given `{spec}`: {why}"));
+            let Some(spec) = is_given(ty).then(|| specs.next()).flatten() else {
+                return Ok(RuntimeValue::Token);
+            };
+            let fail = |why: String| {
+                Failure::input(format!(
+                    "argument {index} of @{name} is a {ty}, given `{spec}`: {why}"
+                ))
+            };
             let tensor = input(spec, ty, index, io).map_err(fail)?;
             check(&tensor, ty).map_err(fail)?;
             Ok(RuntimeValue::Tensor(tensor))
@@ -54,8 +65,11 @@ pub fn inputs(function: FuncOp<'_>, specs: &[String], io: &mut Io<'_>) -> Result
 fn input(spec: &str, ty: &Type, index: usize, io: &mut Io<'_>) -> Result<Tensor, String> {
     let dtype = stablo::storage_dtype(ty).ok_or("there is no way to give such a value")?;
     let shown = |e: numerics::TensorError| e.to_string();
-    let shape =
-        || ty.as_tensor().and_then(|t| t.static_shape()).ok_or("its type has unknown sizes; give a file or a literal");
+    let shape = || {
+        ty.as_tensor()
+            .and_then(|t| t.static_shape())
+            .ok_or("its type has unknown sizes; give a file or a literal")
+    };
     match spec {
         "zeros" => Tensor::zeros(dtype, shape()?).map_err(shown),
         "iota" => generate(dtype, &shape()?, |i| i as f64),
@@ -63,14 +77,18 @@ fn input(spec: &str, ty: &Type, index: usize, io: &mut Io<'_>) -> Result<Tensor,
             let mut state = index as u64;
             let shape = shape()?;
             // Both parts of complex numbers are random.
-            let parts = if dtype.is_complex() { [&shape[..], &[2]].concat() } else { shape.clone() };
+            let parts =
+                if dtype.is_complex() { [&shape[..], &[2]].concat() } else { shape.clone() };
             let numbers = generate(dtype.part(), &parts, |_| random(&mut state, dtype))?;
             Tensor::from_bytes(dtype, &shape, numbers.bytes().clone()).map_err(shown)
         }
         literal if literal.starts_with("dense") => literal_tensor(literal, ty),
         path => {
             let no_file = |failure: Failure| {
-                format!("{}; an input is a .npy file, `dense<…>`, `zeros`, `iota` or `random`", failure.message)
+                format!(
+                    "{}; an input is a .npy file, `dense<…>`, `zeros`, `iota` or `random`",
+                    failure.message
+                )
             };
             npy::read(io.read(Path::new(path)).map_err(no_file)?, dtype)
         }
@@ -101,10 +119,17 @@ fn check(tensor: &Tensor, ty: &Type) -> Result<(), String> {
     Err(format!("this is a {}", Type::tensor(shape, Type::from(tensor.dtype()))))
 }
 
-fn generate(dtype: DType, shape: &[usize], mut value: impl FnMut(usize) -> f64) -> Result<Tensor, String> {
+fn generate(
+    dtype: DType,
+    shape: &[usize],
+    mut value: impl FnMut(usize) -> f64,
+) -> Result<Tensor, String> {
     let shown = |e: numerics::TensorError| e.to_string();
     let mut tensor = Tensor::zeros(dtype, shape).map_err(shown)?;
-    fn fill<T: Number>(tensor: &mut Tensor, value: &mut dyn FnMut(usize) -> f64) -> Result<(), numerics::TensorError> {
+    fn fill<T: Number>(
+        tensor: &mut Tensor,
+        value: &mut dyn FnMut(usize) -> f64,
+    ) -> Result<(), numerics::TensorError> {
         // As an i64 first, so that integers wrap around instead of saturating.
         let number = |x: f64| if x.fract() == 0.0 { T::from_i64(x as i64) } else { T::from_f64(x) };
         tensor.make_mut::<T>()?.iter_mut().enumerate().for_each(|(i, x)| *x = number(value(i)));
@@ -114,7 +139,8 @@ fn generate(dtype: DType, shape: &[usize], mut value: impl FnMut(usize) -> f64) 
     Ok(tensor)
 }
 
-/// The next number of a fixed sequence (SplitMix64): from [0, 1) for floats, small integers, booleans.
+/// The next number of a fixed sequence (SplitMix64): from [0, 1) for floats, small integers,
+/// booleans.
 fn random(state: &mut u64, dtype: DType) -> f64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut z = *state;

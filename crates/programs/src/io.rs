@@ -17,7 +17,8 @@ pub const FAILURE: i32 = 1;
 /// A wrong command line.
 pub const USAGE: i32 = 2;
 
-/// Bytes of stack of the thread that runs a program: parsing, printing and freeing deeply nested text recurse.
+/// Bytes of stack of the thread that runs a program: parsing, printing and freeing deeply nested
+/// text recurse.
 const STACK_BYTES: usize = 64 << 20;
 
 /// The streams and the current directory of a program.
@@ -52,7 +53,9 @@ impl Deadline {
             let (sender, receiver) = std::sync::mpsc::channel();
             let wait = move || {
                 if receiver.recv_timeout(time + Deadline::GRACE) == Err(RecvTimeoutError::Timeout) {
-                    eprintln!("error[limit]: an op takes longer than {time:?}, which is the limit of the run");
+                    eprintln!(
+                        "error[limit]: an op takes longer than {time:?}, which is the limit of the run"
+                    );
                     std::process::exit(FAILURE);
                 }
             };
@@ -95,7 +98,9 @@ impl Io<'_> {
     /// # Errors
     /// If nobody reads it, or the disk is full.
     pub fn print(&mut self, text: impl AsRef<[u8]>) -> Result<(), Failure> {
-        self.stdout.write_all(text.as_ref()).map_err(|e| Failure::input(format!("cannot write the output: {e}")))
+        self.stdout
+            .write_all(text.as_ref())
+            .map_err(|e| Failure::input(format!("cannot write the output: {e}")))
     }
 
     /// Writes to standard error, if anybody reads it.
@@ -106,8 +111,9 @@ impl Io<'_> {
 
     /// The exit code of a program, after reporting why it failed.
     pub fn finish(&mut self, result: Result<(), Failure>) -> i32 {
-        let result = result
-            .and_then(|()| self.stdout.flush().map_err(|e| Failure::input(format!("cannot write the output: {e}"))));
+        let result = result.and_then(|()| {
+            self.stdout.flush().map_err(|e| Failure::input(format!("cannot write the output: {e}")))
+        });
         match result {
             Ok(()) => 0,
             Err(failure) => {
@@ -137,12 +143,16 @@ impl Io<'_> {
         }
         let full = self.path(path);
         if full.is_dir() {
-            return Err(Failure::input(format!("cannot read {}: it is a directory", path.display())));
+            return Err(Failure::input(format!(
+                "cannot read {}: it is a directory",
+                path.display()
+            )));
         }
         fs::read(full).map_err(failed)
     }
 
-    /// The bytes of a file, or of standard input for `-`. A large file that is not text is mapped: only what is used of it is read.
+    /// The bytes of a file, or of standard input for `-`. A large file that is not text is mapped:
+    /// only what is used of it is read.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -163,25 +173,37 @@ impl Io<'_> {
     /// # Errors
     /// If it cannot be written.
     pub fn write(&mut self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-        if path == Path::new("-") { self.print(bytes) } else { self.write_file(path, |file| file.write_all(bytes)) }
+        if path == Path::new("-") {
+            self.print(bytes)
+        } else {
+            self.write_file(path, |file| file.write_all(bytes))
+        }
     }
 
     /// Writes a file whole: under another name first, so that nobody sees half of it.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn write_file(&self, path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+    pub fn write_file(
+        &self,
+        path: &Path,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
         write_whole(&self.path(path), write)
             .map_err(|e| Failure::input(format!("cannot write {}: {e}", path.display())))
     }
 }
 
-/// Writes a file whole: under another name first, so that nobody sees half of it. What is there already and is no plain file, such as a
-/// device or a pipe, is written to in place: to take its place would destroy it.
+/// Writes a file whole: under another name first, so that nobody sees half of it. What is there
+/// already and is no plain file, such as a device or a pipe, is written to in place: to take its
+/// place would destroy it.
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_whole(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+pub fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|m| !m.is_file() && !m.is_dir()) {
         let mut file = BufWriter::new(File::options().write(true).open(path)?);
         write(&mut file)?;
@@ -214,23 +236,28 @@ fn starts_as_text(file: &mut File) -> bool {
 
 #[allow(unsafe_code)] // mapping a file is unsafe by its interface; the block gives the reason
 fn mapped(file: &File) -> Option<memmap2::Mmap> {
-    // SAFETY: the bytes are only read, and every reader of a program checks them as it goes. A file that somebody changes meanwhile gives
-    // a wrong program or an error; one that somebody cuts short ends the process, as it does to every program that maps files.
+    // SAFETY: the bytes are only read, and every reader of a program checks them as it goes. A file
+    // that somebody changes meanwhile gives a wrong program or an error; one that somebody cuts
+    // short ends the process, as it does to every program that maps files.
     unsafe { memmap2::Mmap::map(file) }.ok()
 }
 
-/// Lets the heap of a thread begin large. The allocator of glibc asks the system for each further page of it, which took a tenth of the
-/// time of reading an artifact. Pages that are never touched take no memory.
+/// Lets the heap of a thread begin large. The allocator of glibc asks the system for each further
+/// page of it, which took a tenth of the time of reading an artifact. Pages that are never touched
+/// take no memory.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)] // a function of C; the block gives the reason
 fn begin_with_large_heap() {
     const SIZE: i32 = 32 << 20;
-    // To set the size ends the adjustment of these two; it would end at these values, the largest that there are.
+    // To set the size ends the adjustment of these two; it would end at these values, the largest
+    // that there are.
     const LARGEST_IN_HEAP: i32 = 32 << 20;
     const KEPT_FREE: i32 = 2 * LARGEST_IN_HEAP;
-    for (option, value) in
-        [(libc::M_TOP_PAD, SIZE), (libc::M_MMAP_THRESHOLD, LARGEST_IN_HEAP), (libc::M_TRIM_THRESHOLD, KEPT_FREE)]
-    {
+    for (option, value) in [
+        (libc::M_TOP_PAD, SIZE),
+        (libc::M_MMAP_THRESHOLD, LARGEST_IN_HEAP),
+        (libc::M_TRIM_THRESHOLD, KEPT_FREE),
+    ] {
         // SAFETY: `mallopt` may be called at any time, and refuses values that it does not know.
         unsafe { libc::mallopt(option, value) };
     }

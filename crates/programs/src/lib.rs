@@ -1,4 +1,5 @@
-//! The programs `stablo`, `stablehlo-opt` and `stablehlo-translate` as functions, so that tests can call them in process.
+//! The programs `stablo`, `stablehlo-opt` and `stablehlo-translate` as functions, so that tests can
+//! call them in process.
 //!
 //! Exit codes: 0 for success, 1 for bad input, 2 for a wrong command line.
 
@@ -24,7 +25,8 @@ pub use io::Io;
 
 use std::ffi::OsString;
 
-/// A program: its arguments, the name of the program first, and what it reads and writes. Returns the exit code.
+/// A program: its arguments, the name of the program first, and what it reads and writes. Returns
+/// the exit code.
 pub type Program = fn(&[OsString], &mut Io<'_>) -> i32;
 
 /// The programs by name.

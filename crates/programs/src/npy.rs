@@ -1,7 +1,7 @@
 //! NumPy's `.npy` files.
 //!
-//! Types that `.npy` lacks are stored in others, as in the recorded programs: integers of less than a byte one a byte, small
-//! floats and `bf16` as unsigned integers of their bits, `tf32` as `f32`.
+//! Types that `.npy` lacks are stored in others, as in the recorded programs: integers of less than
+//! a byte one a byte, small floats and `bf16` as unsigned integers of their bits, `tf32` as `f32`.
 //!
 //! Source: NumPy documentation, "numpy.lib.format".
 
@@ -29,7 +29,9 @@ pub struct Header {
 /// # Errors
 /// What is wrong with it.
 pub fn read_header(file: &[u8]) -> Result<Header, String> {
-    let version = file.strip_prefix(MAGIC).ok_or("this is not an .npy file: it does not start with \\x93NUMPY")?;
+    let version = file
+        .strip_prefix(MAGIC)
+        .ok_or("this is not an .npy file: it does not start with \\x93NUMPY")?;
     let (length_bytes, rest) = match version {
         [1, _, rest @ ..] => rest.split_at_checked(2),
         [2 | 3, _, rest @ ..] => rest.split_at_checked(4),
@@ -48,7 +50,11 @@ pub fn read_header(file: &[u8]) -> Result<Header, String> {
     };
     let missing = |name: &str| format!("the header has no readable `{name}`");
     let descr = field("descr").ok_or_else(|| missing("descr"))?;
-    let quote = descr.chars().next().filter(|c| ['\'', '"'].contains(c)).ok_or("the array has a structured type")?;
+    let quote = descr
+        .chars()
+        .next()
+        .filter(|c| ['\'', '"'].contains(c))
+        .ok_or("the array has a structured type")?;
     let descr = descr[1..].split(quote).next().unwrap_or("");
     let (order, kind) = descr.split_at_checked(1).ok_or_else(|| missing("descr"))?;
     let (big_endian, kind) = match order {
@@ -56,8 +62,12 @@ pub fn read_header(file: &[u8]) -> Result<Header, String> {
         ">" => (true, kind),
         _ => (false, descr),
     };
-    let fortran_order = field("fortran_order").ok_or_else(|| missing("fortran_order"))?.starts_with("True");
-    let shape = field("shape").and_then(|s| s.strip_prefix('(')?.split_once(')')).ok_or_else(|| missing("shape"))?.0;
+    let fortran_order =
+        field("fortran_order").ok_or_else(|| missing("fortran_order"))?.starts_with("True");
+    let shape = field("shape")
+        .and_then(|s| s.strip_prefix('(')?.split_once(')'))
+        .ok_or_else(|| missing("shape"))?
+        .0;
     let sizes = shape.split(',').map(str::trim).filter(|s| !s.is_empty());
     let shape = sizes.map(str::parse).collect::<Result<_, _>>().map_err(|_| missing("shape"))?;
     Ok(Header { kind: kind.to_string(), big_endian, fortran_order, shape, data })
@@ -102,17 +112,23 @@ pub fn read(file: Vec<u8>, dtype: DType) -> Result<Tensor, String> {
             "it holds elements of NumPy type `{found}`; elements of type {dtype} are stored as `{kind}`"
         ));
     }
-    let size = numerics::shape::num_elements(&header.shape).and_then(|n| n.checked_mul(stored.bytes()));
+    let size =
+        numerics::shape::num_elements(&header.shape).and_then(|n| n.checked_mul(stored.bytes()));
     let available = file.len() - header.data.min(file.len());
     let size = size.filter(|&size| size <= available).ok_or_else(|| {
-        format!("the data is cut off: shape {:?} of `{kind}` does not fit into {available} bytes", header.shape)
+        format!(
+            "the data is cut off: shape {:?} of `{kind}` does not fit into {available} bytes",
+            header.shape
+        )
     })?;
     let mut file = file;
     if header.big_endian {
         let part = if dtype.is_complex() { stored.bytes() / 2 } else { stored.bytes() };
         file[header.data..header.data + size].chunks_exact_mut(part).for_each(<[u8]>::reverse);
     }
-    let data = Bytes::from_vec(file).slice(header.data..header.data + size).ok_or("the data is cut off")?;
+    let data = Bytes::from_vec(file)
+        .slice(header.data..header.data + size)
+        .ok_or("the data is cut off")?;
     let storage_shape: Vec<usize> = match header.fortran_order {
         true => header.shape.iter().rev().copied().collect(),
         false => header.shape.clone(),
@@ -121,7 +137,9 @@ pub fn read(file: Vec<u8>, dtype: DType) -> Result<Tensor, String> {
     let tensor = Tensor::from_bytes(stored, &storage_shape, data).map_err(shown)?;
     let tensor = if header.fortran_order {
         let reversed: Vec<usize> = (0..storage_shape.len()).rev().collect();
-        let view = StridedView::dense(&storage_shape).and_then(|view| view.permute(&reversed)).map_err(shown)?;
+        let view = StridedView::dense(&storage_shape)
+            .and_then(|view| view.permute(&reversed))
+            .map_err(shown)?;
         tensor.gather(&view).map_err(shown)?
     } else {
         tensor
@@ -138,7 +156,8 @@ fn decode(stored: Tensor, dtype: DType) -> Result<Tensor, String> {
     if dtype == DType::TF32 {
         return math::convert(stored, dtype).map_err(shown);
     }
-    let same_bits = Tensor::from_bytes(dtype, stored.shape(), stored.bytes().clone()).map_err(shown)?;
+    let same_bits =
+        Tensor::from_bytes(dtype, stored.shape(), stored.bytes().clone()).map_err(shown)?;
     // Bits outside of the width would be dropped without notice.
     if same_bits.bytes() != stored.bytes() {
         return Err(format!("some elements are out of the range of {dtype}"));
@@ -156,9 +175,13 @@ pub fn write(tensor: &Tensor, out: &mut dyn Write) -> io::Result<()> {
     let comma = if tensor.rank() == 1 { "," } else { "" };
     let shape: Vec<String> = tensor.shape().iter().map(usize::to_string).collect();
     let shape = shape.join(", ");
-    let mut header = format!("{{'descr': '{order}{kind}', 'fortran_order': False, 'shape': ({shape}{comma}), }}");
-    // The data starts at a multiple of 64 bytes; the header ends with a newline. Version 2 has room for any header.
-    let (version, prefix) = if header.len() < 60_000 { (1u8, MAGIC.len() + 4) } else { (2, MAGIC.len() + 6) };
+    let mut header = format!(
+        "{{'descr': '{order}{kind}', 'fortran_order': False, 'shape': ({shape}{comma}), }}"
+    );
+    // The data starts at a multiple of 64 bytes; the header ends with a newline. Version 2 has room
+    // for any header.
+    let (version, prefix) =
+        if header.len() < 60_000 { (1u8, MAGIC.len() + 4) } else { (2, MAGIC.len() + 6) };
     let padding = 63 - (prefix + header.len()) % 64;
     header.extend(std::iter::repeat_n(' ', padding));
     header.push('\n');
@@ -198,7 +221,8 @@ mod tests {
 
     #[test]
     fn foreign_layouts() {
-        let column = file("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 2), }", &[1, 2, 3, 4]);
+        let column =
+            file("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 2), }", &[1, 2, 3, 4]);
         assert_eq!(read(column, DType::I8).unwrap().as_slice::<i8>().unwrap(), [1, 3, 2, 4]);
         let big = file("{'descr': '>i2', 'fortran_order': False, 'shape': (1,), }", &[1, 2]);
         assert_eq!(read(big, DType::I16).unwrap().as_slice::<i16>().unwrap(), [0x0102]);
@@ -211,7 +235,8 @@ mod tests {
         let bad = |bytes: Vec<u8>, dtype| read(bytes, dtype).unwrap_err();
         assert!(bad(b"PK".to_vec(), DType::F32).contains("not an .npy"));
         assert!(bad(MAGIC.to_vec(), DType::F32).contains("cut off"));
-        let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 99999999999), }";
+        let header =
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999, 99999999999), }";
         assert!(bad(file(header, &[]), DType::F32).contains("cut off"));
         let header = "{'descr': '<f8', 'fortran_order': False, 'shape': (), }";
         assert!(bad(file(header, &[0; 8]), DType::F32).contains("`f8`"));

@@ -132,15 +132,24 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
     let pipeline = pipeline(&matches, &options)?;
     for name in flags.mlir_print_ir_before.iter().chain(&flags.mlir_print_ir_after) {
         if PASSES.pass(name).is_none() {
-            return Err(Failure::usage(format!("there is no pass `{name}` to print the module for")));
+            return Err(Failure::usage(format!(
+                "there is no pass `{name}` to print the module for"
+            )));
         }
     }
     if flags.dump_pass_pipeline {
         io.report(format_args!("builtin.module({pipeline})\n"));
     }
     let print = options.print.options();
-    let mut log = Log { flags: &options.passes, print, text: String::new(), passes: Vec::new(), before: String::new() };
-    let verify = VerifyOptions { reporting: Reporting::LikeUpstream, allow_unregistered_dialects: true };
+    let mut log = Log {
+        flags: &options.passes,
+        print,
+        text: String::new(),
+        passes: Vec::new(),
+        before: String::new(),
+    };
+    let verify =
+        VerifyOptions { reporting: Reporting::LikeUpstream, allow_unregistered_dialects: true };
     let verify_each = options.passes.verify_each.then_some(&verify);
     let result = options.input.run(io, "// -----", &mut |module, output| {
         if options.passes.verify_roundtrip
@@ -188,7 +197,9 @@ fn pipeline(matches: &ArgMatches, options: &Options) -> Result<Pipeline, Failure
     }
     if let Some(text) = &options.passes.pass_pipeline {
         if !given.is_empty() {
-            return Err(Failure::usage("give passes either by name or in --pass-pipeline, not both"));
+            return Err(Failure::usage(
+                "give passes either by name or in --pass-pipeline, not both",
+            ));
         }
         let name = text.split(['(', '{', ',']).next().unwrap_or("").trim();
         if name.contains('.') && name != "builtin.module" {
@@ -210,12 +221,15 @@ fn list(flags: &PassFlags, io: &mut Io<'_>) -> Result<(), Failure> {
     let mut text = String::new();
     if flags.list_passes {
         let passes = PASSES.passes.iter().map(|pass| (pass.name, pass.doc));
-        for (name, doc) in passes.chain(PASSES.pipelines.iter().map(|pipeline| (pipeline.name, pipeline.doc))) {
+        for (name, doc) in
+            passes.chain(PASSES.pipelines.iter().map(|pipeline| (pipeline.name, pipeline.doc)))
+        {
             text.push_str(&format!("{name}: {doc}\n"));
         }
     }
     if flags.show_dialects {
-        let mut names: Vec<&str> = stablo::registry().dialects().iter().map(|dialect| dialect.namespace).collect();
+        let mut names: Vec<&str> =
+            stablo::registry().dialects().iter().map(|dialect| dialect.namespace).collect();
         names.sort_unstable();
         text.push_str(&format!("Available Dialects: {}\n", names.join(", ")));
     }
@@ -229,14 +243,18 @@ fn roundtrip(module: &Module) -> Result<(), Diagnostic> {
     let read = ParseOptions { allow_unregistered_dialects: true, stop_at_first_error: true };
     let again = stablo::parse("roundtrip", &text, read);
     if let Some(error) = again.diagnostics.into_iter().next() {
-        return Err(Diagnostic::error("roundtrip", format!("the printed module cannot be read: {}", error.message)));
+        return Err(Diagnostic::error(
+            "roundtrip",
+            format!("the printed module cannot be read: {}", error.message),
+        ));
     }
     let second = try_print_module(&again.module, &options)?;
     let differs = text.lines().zip(second.lines()).find(|(a, b)| a != b);
     match differs {
-        Some((a, b)) => {
-            Err(Diagnostic::error("roundtrip", format!("`{}` is printed as `{}` after it is read", a.trim(), b.trim())))
-        }
+        Some((a, b)) => Err(Diagnostic::error(
+            "roundtrip",
+            format!("`{}` is printed as `{}` after it is read", a.trim(), b.trim()),
+        )),
         None => Ok(()),
     }
 }
@@ -264,7 +282,11 @@ impl Log<'_> {
 
     fn dump(&mut self, when: &str, invocation: &Invocation, shown: &str) {
         // Writing to a string cannot fail.
-        let _ = writeln!(self.text, "// -----// IR Dump {when} {} //----- //\n{shown}\n", invocation.pass.name);
+        let _ = writeln!(
+            self.text,
+            "// -----// IR Dump {when} {} //----- //\n{shown}\n",
+            invocation.pass.name
+        );
     }
 
     fn finish(mut self) -> String {
@@ -272,15 +294,21 @@ impl Log<'_> {
             let total: Duration = self.passes.iter().map(|(_, elapsed, _)| *elapsed).sum();
             let lines = self.passes.iter().map(|(name, elapsed, _)| (*name, *elapsed));
             for (name, elapsed) in lines.chain([("total", total)]) {
-                let share = 100.0 * elapsed.as_secs_f64() / total.as_secs_f64().max(f64::MIN_POSITIVE);
-                let _ = writeln!(self.text, "{:10.6} s ({share:5.1} %)  {name}", elapsed.as_secs_f64());
+                let share =
+                    100.0 * elapsed.as_secs_f64() / total.as_secs_f64().max(f64::MIN_POSITIVE);
+                let _ =
+                    writeln!(self.text, "{:10.6} s ({share:5.1} %)  {name}", elapsed.as_secs_f64());
             }
         }
         if self.flags.mlir_pass_statistics {
             for (name, _, statistics) in &self.passes {
                 let _ = writeln!(self.text, "{name}");
                 for (pattern, count) in statistics.iter() {
-                    let _ = writeln!(self.text, "  {:8} of {:8}  {pattern}", count.applied, count.tried);
+                    let _ = writeln!(
+                        self.text,
+                        "  {:8} of {:8}  {pattern}",
+                        count.applied, count.tried
+                    );
                 }
             }
         }
@@ -290,7 +318,9 @@ impl Log<'_> {
 
 impl Observer for Log<'_> {
     fn before(&mut self, invocation: &Invocation, module: &Module, root: OpId) {
-        if self.flags.mlir_print_ir_before_all || names(&self.flags.mlir_print_ir_before, invocation) {
+        if self.flags.mlir_print_ir_before_all
+            || names(&self.flags.mlir_print_ir_before, invocation)
+        {
             let shown = self.shown(module, root);
             self.dump("Before", invocation, &shown);
         }
@@ -300,7 +330,9 @@ impl Observer for Log<'_> {
     }
 
     fn after(&mut self, step: &Step<'_>, module: &Module) {
-        if self.flags.mlir_print_ir_after_all || names(&self.flags.mlir_print_ir_after, step.invocation) {
+        if self.flags.mlir_print_ir_after_all
+            || names(&self.flags.mlir_print_ir_after, step.invocation)
+        {
             let shown = self.shown(module, step.root);
             if !(self.flags.mlir_print_ir_after_change && shown == self.before) {
                 self.dump("After", step.invocation, &shown);

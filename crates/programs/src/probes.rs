@@ -1,4 +1,5 @@
-//! What `interpreter.probe` saves: `probeN_name.npy` files, and `index.csv` with a line `probe_id,type,file` for each.
+//! What `interpreter.probe` saves: `probeN_name.npy` files, and `index.csv` with a line
+//! `probe_id,type,file` for each.
 //!
 //! Source: StableHLO, `docs/reference.md` and `stablehlo-translate --probe-output-dir`.
 
@@ -45,7 +46,8 @@ impl Probes {
         let directory = self.cwd.join(&self.directory);
         std::fs::create_dir_all(&directory)
             .map_err(|e| format!("cannot make the directory {}: {e}", self.directory.display()))?;
-        let file = self.directory.join(format!("probe{}_{}.npy", self.saved.len() + 1, file_part(name)));
+        let file =
+            self.directory.join(format!("probe{}_{}.npy", self.saved.len() + 1, file_part(name)));
         self.write(&file, |out| npy::write(tensor, out))?;
         self.saved.push(Probe { name: name.to_string(), ty: ty.clone(), file });
         Ok(())
@@ -59,7 +61,8 @@ impl Probes {
         if self.saved.is_empty() {
             return Ok(());
         }
-        let lines = self.saved.iter().map(|p| format!("{},{},{}\n", p.name, p.ty, p.file.display()));
+        let lines =
+            self.saved.iter().map(|p| format!("{},{},{}\n", p.name, p.ty, p.file.display()));
         let text: String = lines.collect();
         self.write(&self.directory.join(INDEX), |out| out.write_all(text.as_bytes()))
     }
@@ -69,7 +72,8 @@ impl Probes {
         file: &Path,
         write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
     ) -> Result<(), String> {
-        write_whole(&self.cwd.join(file), write).map_err(|e| format!("cannot write {}: {e}", file.display()))
+        write_whole(&self.cwd.join(file), write)
+            .map_err(|e| format!("cannot write {}: {e}", file.display()))
     }
 
     /// What was saved under a name the n-th time, counted from 0.
@@ -78,9 +82,11 @@ impl Probes {
     /// If there is no such file, or it cannot be read.
     pub fn read(&self, name: &str, iteration: usize) -> Result<(Type, Tensor), String> {
         let mut named = self.saved.iter().filter(|probe| probe.name == name);
-        let probe =
-            named.nth(iteration).ok_or_else(|| format!("there is no iteration {iteration} of the probe `{name}`"))?;
-        let dtype = stablo::storage_dtype(&probe.ty).ok_or("elements of this type have no storage")?;
+        let probe = named
+            .nth(iteration)
+            .ok_or_else(|| format!("there is no iteration {iteration} of the probe `{name}`"))?;
+        let dtype =
+            stablo::storage_dtype(&probe.ty).ok_or("elements of this type have no storage")?;
         let bytes = std::fs::read(self.cwd.join(&probe.file))
             .map_err(|e| format!("cannot read {}: {e}", probe.file.display()))?;
         Ok((probe.ty.clone(), npy::read(bytes, dtype)?))
@@ -90,6 +96,7 @@ impl Probes {
 /// The part of a name that can stand in the name of any file.
 fn file_part(name: &str) -> String {
     const LONGEST: usize = 64;
-    let allowed = |c: char| if c.is_ascii_alphanumeric() || ['-', '_', '.'].contains(&c) { c } else { '_' };
+    let allowed =
+        |c: char| if c.is_ascii_alphanumeric() || ['-', '_', '.'].contains(&c) { c } else { '_' };
     name.chars().take(LONGEST).map(allowed).collect()
 }

@@ -1,4 +1,5 @@
-//! Input files: their text, split into chunks if asked, parsed and verified as upstream's programs do.
+//! Input files: their text, split into chunks if asked, parsed and verified as upstream's programs
+//! do.
 
 use crate::expected::Expectations;
 use crate::io::{Failure, Io};
@@ -22,7 +23,8 @@ pub struct InputFlags {
     /// Treat the parts of the input between markers as separate files
     #[arg(long, value_name = "MARKER", num_args = 0..=1, require_equals = true, default_missing_value = SEPARATOR)]
     split_input_file: Option<String>,
-    /// Check that the diagnostics are those that comments expect; with `only-expected`, others may appear, too
+    /// Check that the diagnostics are those that comments expect; with `only-expected`, others may
+    /// appear, too
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     verify_diagnostics: Option<Checked>,
     /// Allow ops, types and attributes of unknown dialects
@@ -56,13 +58,19 @@ fn marker(text: &str) -> Option<&str> {
 pub type Process<'a> = &'a mut dyn FnMut(&mut Module, &mut Vec<u8>) -> Diagnostics;
 
 impl InputFlags {
-    /// Reads, parses and verifies the input and runs `process` on each chunk that is valid. Writes what it outputs, with
-    /// `separator` and a newline between chunks; to a file only if all is well.
+    /// Reads, parses and verifies the input and runs `process` on each chunk that is valid. Writes
+    /// what it outputs, with `separator` and a newline between chunks; to a file only if all is
+    /// well.
     ///
     /// # Errors
-    /// If the input cannot be read or a chunk is not valid; with `--verify-diagnostics`, if the diagnostics are not those
-    /// that were expected.
-    pub fn run(&self, io: &mut Io<'_>, separator: &str, process: Process<'_>) -> Result<(), Failure> {
+    /// If the input cannot be read or a chunk is not valid; with `--verify-diagnostics`, if the
+    /// diagnostics are not those that were expected.
+    pub fn run(
+        &self,
+        io: &mut Io<'_>,
+        separator: &str,
+        process: Process<'_>,
+    ) -> Result<(), Failure> {
         let bytes = self.read(io)?;
         self.run_on(bytes, io, separator, process)
     }
@@ -79,12 +87,19 @@ impl InputFlags {
     ///
     /// # Errors
     /// As [`InputFlags::run`].
-    pub fn run_on(&self, bytes: Bytes, io: &mut Io<'_>, separator: &str, process: Process<'_>) -> Result<(), Failure> {
+    pub fn run_on(
+        &self,
+        bytes: Bytes,
+        io: &mut Io<'_>,
+        separator: &str,
+        process: Process<'_>,
+    ) -> Result<(), Failure> {
         let name = program_name(&self.input);
         let mut output = Vec::new();
         let mut failed = false;
         if is_bytecode(&bytes) {
-            let diagnostics = self.chunk(stablo::load(&name, bytes, self.parse_options()), &mut output, process);
+            let diagnostics =
+                self.chunk(stablo::load(&name, bytes, self.parse_options()), &mut output, process);
             failed = has_errors(&diagnostics);
             diagnostics.iter().for_each(|d| io.report(render(d, None)));
         } else {
@@ -112,7 +127,8 @@ impl InputFlags {
                 }
             }
         }
-        // A file is written whole or not at all; who reads standard output may want what the other chunks gave.
+        // A file is written whole or not at all; who reads standard output may want what the other
+        // chunks gave.
         if !failed || self.o == Path::new("-") {
             io.write(&self.o, &output)?;
         }
@@ -124,11 +140,17 @@ impl InputFlags {
         ParseOptions { allow_unregistered_dialects, stop_at_first_error: true }
     }
 
-    fn chunk(&self, mut parsed: ParseOutput, output: &mut Vec<u8>, process: Process<'_>) -> Diagnostics {
+    fn chunk(
+        &self,
+        mut parsed: ParseOutput,
+        output: &mut Vec<u8>,
+        process: Process<'_>,
+    ) -> Diagnostics {
         let allow_unregistered_dialects = self.allow_unregistered_dialect;
         let mut diagnostics = parsed.diagnostics;
         if !has_errors(&diagnostics) {
-            let options = VerifyOptions { reporting: Reporting::LikeUpstream, allow_unregistered_dialects };
+            let options =
+                VerifyOptions { reporting: Reporting::LikeUpstream, allow_unregistered_dialects };
             diagnostics.extend(verify(&parsed.module, &options));
         }
         if !has_errors(&diagnostics) {
@@ -173,11 +195,15 @@ pub fn text<'a>(bytes: &'a [u8], path: &Path) -> Result<&'a str, Failure> {
     std::str::from_utf8(bytes).map_err(|e| {
         let at = e.valid_up_to();
         let line = bytes[..at].iter().filter(|&&b| b == b'\n').count() + 1;
-        Failure::input(format!("{}:{line}: this is not UTF-8 text: byte {at} cannot stand there", path.display()))
+        Failure::input(format!(
+            "{}:{line}: this is not UTF-8 text: byte {at} cannot stand there",
+            path.display()
+        ))
     })
 }
 
-/// The chunks of a text. They start right after what separates them, which is no part of a longer row of dashes.
+/// The chunks of a text. They start right after what separates them, which is no part of a longer
+/// row of dashes.
 fn split(name: &str, text: &str, marker: &str) -> Vec<Source> {
     let mut chunks = Vec::new();
     let (mut start, mut first_line) = (0, 1);

@@ -24,7 +24,8 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
 }
 
 impl Timings {
-    /// The timings in milliseconds, with the peak memory of the process in bytes where the system tells it.
+    /// The timings in milliseconds, with the peak memory of the process in bytes where the system
+    /// tells it.
     pub fn to_json(&self) -> String {
         let ms = |d: &Duration| d.as_secs_f64() * 1e3;
         let value = json!({

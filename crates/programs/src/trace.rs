@@ -1,4 +1,5 @@
-//! `stablo run --trace`: values as `.npy` files, and `index.jsonl` with an object a line that says where each comes from.
+//! `stablo run --trace`: values as `.npy` files, and `index.jsonl` with an object a line that says
+//! where each comes from.
 
 use crate::io::write_whole;
 use crate::npy;
@@ -39,8 +40,13 @@ impl<'m> Trace<'m> {
     ///
     /// # Errors
     /// If it cannot be made, or the pattern is no regular expression.
-    pub fn new(module: &'m Module, directory: PathBuf, pattern: Option<&str>) -> Result<Trace<'m>, String> {
-        let pattern = pattern.map(Regex::new).transpose().map_err(|e| format!("--trace-match: {e}"))?;
+    pub fn new(
+        module: &'m Module,
+        directory: PathBuf,
+        pattern: Option<&str>,
+    ) -> Result<Trace<'m>, String> {
+        let pattern =
+            pattern.map(Regex::new).transpose().map_err(|e| format!("--trace-match: {e}"))?;
         std::fs::create_dir_all(&directory)
             .map_err(|e| format!("cannot make the directory {}: {e}", directory.display()))?;
         Ok(Trace {
@@ -71,11 +77,15 @@ impl<'m> Trace<'m> {
             return Ok(());
         }
         let result = op.result(index);
-        let written = self.source.as_deref().and_then(|source| self.written_name(source, op, index));
+        let written =
+            self.source.as_deref().and_then(|source| self.written_name(source, op, index));
         let name = written.unwrap_or_else(|| self.names.get(result));
         let place = resolve(&op.position(), self.source.as_deref());
-        let location = place.map_or(String::new(), |(file, line, column)| format!("{file}:{line}:{column}"));
-        let matches = |pattern: &Regex| [&name, op.name(), &location].into_iter().any(|text| pattern.is_match(text));
+        let location =
+            place.map_or(String::new(), |(file, line, column)| format!("{file}:{line}:{column}"));
+        let matches = |pattern: &Regex| {
+            [&name, op.name(), &location].into_iter().any(|text| pattern.is_match(text))
+        };
         if self.pattern.as_ref().is_some_and(|pattern| !matches(pattern)) {
             return Ok(());
         }
@@ -111,7 +121,11 @@ impl<'m> Trace<'m> {
             let (name, count) = group.trim().split_once(':').unwrap_or((group.trim(), "1"));
             let count: usize = count.parse().ok()?;
             if index < first + count {
-                return Some(if count == 1 { name.to_string() } else { format!("{name}#{}", index - first) });
+                return Some(if count == 1 {
+                    name.to_string()
+                } else {
+                    format!("{name}#{}", index - first)
+                });
             }
             first += count;
         }

@@ -1,4 +1,5 @@
-//! `stablehlo-translate`: runs modules with the interpreter, writes portable artifacts and reads them.
+//! `stablehlo-translate`: runs modules with the interpreter, writes portable artifacts and reads
+//! them.
 //!
 //! Source: StableHLO, `stablehlo-translate`, whose flags it takes.
 
@@ -79,7 +80,8 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         return Err(Failure::usage("say what to do: --interpret, --serialize or --deserialize"));
     }
     let inputs = inputs(&options.args)?;
-    let mut probes = options.probe_output_dir.map(|directory| Probes::new(directory, io.cwd.clone()));
+    let mut probes =
+        options.probe_output_dir.map(|directory| Probes::new(directory, io.cwd.clone()));
     let result = options.input.run(io, "", &mut |module, output| match interpret(
         module,
         inputs.clone(),
@@ -88,7 +90,11 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
     ) {
         Ok(results) => {
             for (result, ty) in results {
-                let text = if options.interpreter_print_dense { dense(&result, ty) } else { printed(&result, ty) };
+                let text = if options.interpreter_print_dense {
+                    dense(&result, ty)
+                } else {
+                    printed(&result, ty)
+                };
                 output.extend_from_slice(text.as_bytes());
                 output.push(b'\n');
             }
@@ -131,13 +137,16 @@ fn deserialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     if options.print_stablehlo_version {
         // On standard output also if the program goes to a file, and if it cannot be read.
         io.print(match stablo::artifact_version(&bytes) {
-            Some(version) => format!("// Reading portable artifact with StableHLO version: {version}\n"),
+            Some(version) => {
+                format!("// Reading portable artifact with StableHLO version: {version}\n")
+            }
             None => "// Failed parsing StableHLO version from portable artifact\n".to_string(),
         })?;
     }
     options.input.run_on(bytes, io, "", &mut |module, output| {
-        let printed = stablo::restore(module)
-            .and_then(|()| stablo::try_print(module, &options.print.options()).map_err(|error| vec![error]));
+        let printed = stablo::restore(module).and_then(|()| {
+            stablo::try_print(module, &options.print.options()).map_err(|error| vec![error])
+        });
         match printed {
             Ok(text) => {
                 output.extend_from_slice(text.as_bytes());
@@ -157,11 +166,14 @@ fn inputs(text: &str) -> Result<Vec<RuntimeValue>, Failure> {
     }
     let array = parse_attribute(text, stablo::registry(), ParseOptions::default()).ok();
     let elements = array.as_ref().and_then(Attribute::as_array);
-    let elements = elements.ok_or_else(|| Failure::input(format!("--args is no array attribute; write {USAGE}")))?;
+    let elements = elements
+        .ok_or_else(|| Failure::input(format!("--args is no array attribute; write {USAGE}")))?;
     let value = |attribute: &Attribute| match attribute.to_tensor() {
         Some(Ok(tensor)) => Ok(RuntimeValue::Tensor(tensor)),
         Some(Err(error)) => Err(Failure::input(format!("{attribute} in --args: {error}"))),
-        None => Err(Failure::input(format!("{attribute} in --args is no dense elements attribute; write {USAGE}"))),
+        None => Err(Failure::input(format!(
+            "{attribute} in --args is no dense elements attribute; write {USAGE}"
+        ))),
     };
     elements.iter().map(value).collect()
 }
@@ -177,14 +189,19 @@ fn interpret(
         return Ok(Vec::new());
     }
     let function = stablo::entry_function(module, "main").map_err(|error| vec![error])?;
-    let style = |name: &str, value: &RuntimeValue, ty: &Type| format!("{name} = {}\n", printed(value, ty.clone()));
+    let style = |name: &str, value: &RuntimeValue, ty: &Type| {
+        format!("{name} = {}\n", printed(value, ty.clone()))
+    };
     let executable = ENGINES[0].compile(module, "main", Default::default())?;
     let mut watcher = Watcher::new(executable.module().top(), output, style);
     watcher.probes = probes;
     let results = executable.run(inputs, &mut watcher)?;
     let types = function.signature().1;
     if types.len() != results.len() {
-        return Err(vec![Diagnostic::error("interpreter", "the function returned another number of results")]);
+        return Err(vec![Diagnostic::error(
+            "interpreter",
+            "the function returned another number of results",
+        )]);
     }
     Ok(results
         .into_iter()
@@ -199,7 +216,9 @@ fn interpret(
 /// The type of a value that was declared as `ty`, whose sizes may be unknown.
 fn actual_type(value: &RuntimeValue, ty: &Type) -> Type {
     match (value, ty.as_tensor()) {
-        (RuntimeValue::Tensor(tensor), declared) if declared.is_none_or(|t| !t.has_static_shape()) => {
+        (RuntimeValue::Tensor(tensor), declared)
+            if declared.is_none_or(|t| !t.has_static_shape()) =>
+        {
             let shape: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
             Type::tensor(shape, ty.element_type().clone())
         }
@@ -234,13 +253,15 @@ fn printed(value: &RuntimeValue, ty: Type) -> String {
         RuntimeValue::Token => "token".to_string(),
         RuntimeValue::Tuple(values) => {
             let types = ty.as_tuple().unwrap_or(&[]).to_vec();
-            let elements: Vec<String> = values.iter().zip(types).map(|(v, t)| printed(v, t)).collect();
+            let elements: Vec<String> =
+                values.iter().zip(types).map(|(v, t)| printed(v, t)).collect();
             format!("{ty} (\n{}\n)", elements.join(",\n"))
         }
     }
 }
 
-/// The part of a tensor at `index` of its first `depth` dimensions, flattened; `last` if no part follows in its list.
+/// The part of a tensor at `index` of its first `depth` dimensions, flattened; `last` if no part
+/// follows in its list.
 fn print_dimension(out: &mut String, tensor: &Tensor, depth: usize, index: usize, last: bool) {
     let new_line = |out: &mut String, indent: usize| {
         out.push('\n');

@@ -1,4 +1,5 @@
-//! Whatever a running program shows: its progress, and what it prints, probes, traces and feeds out.
+//! Whatever a running program shows: its progress, and what it prints, probes, traces and feeds
+//! out.
 
 use crate::probes::Probes;
 use crate::trace::Trace;
@@ -34,7 +35,8 @@ pub struct Watcher<'w, 'm> {
 impl<'w, 'm> Watcher<'w, 'm> {
     /// A watcher of a run of the module below `top`; what is printed goes to `output`.
     pub fn new(top: OpRef<'m>, output: &'w mut Vec<u8>, style: Style) -> Watcher<'w, 'm> {
-        let prints = top.module().walk(top.id()).any(|op| op.is(side_dialects::interpreter::PrintOp::DEF));
+        let prints =
+            top.module().walk(top.id()).any(|op| op.is(side_dialects::interpreter::PrintOp::DEF));
         let names = prints.then(|| ValueNames::of(top));
         Watcher { output, style, names, probes: None, trace: None, outfeed: false, progress: None }
     }
@@ -55,8 +57,11 @@ impl Drop for Watcher<'_, '_> {
 
 fn progress_bar(start: Instant) -> ProgressBar {
     let template = "{elapsed_precise} [{bar:40}] {pos}/{len} of the entry function, {msg}";
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style).with_elapsed(start.elapsed())
+    let style =
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr())
+        .with_style(style)
+        .with_elapsed(start.elapsed())
 }
 
 impl Observer for Watcher<'_, '_> {
@@ -76,7 +81,13 @@ impl Observer for Watcher<'_, '_> {
         self.trace.is_some()
     }
 
-    fn value(&mut self, process: ProcessId, op: OpRef<'_>, index: usize, value: &RuntimeValue) -> Result<(), String> {
+    fn value(
+        &mut self,
+        process: ProcessId,
+        op: OpRef<'_>,
+        index: usize,
+        value: &RuntimeValue,
+    ) -> Result<(), String> {
         match &mut self.trace {
             Some(trace) => trace.save(process, op, index, value),
             None => Ok(()),
@@ -95,7 +106,10 @@ impl Observer for Watcher<'_, '_> {
     }
 
     fn probed(&mut self, name: &str, iteration: usize) -> Result<(Type, Tensor), String> {
-        let probes = self.probes.as_ref().ok_or("probes are read where they are saved: give --probe-output-dir")?;
+        let probes = self
+            .probes
+            .as_ref()
+            .ok_or("probes are read where they are saved: give --probe-output-dir")?;
         probes.read(name, iteration)
     }
 

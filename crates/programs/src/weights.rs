@@ -1,7 +1,8 @@
 //! Files of weights in the format of safetensors.
 //!
-//! The format lacks some element types. Complex numbers are written as their parts, in one more dimension of two; integers of less than a
-//! byte as bytes of the same value; floats of a byte or less that the format lacks as their bits in bytes. The program keeps the types.
+//! The format lacks some element types. Complex numbers are written as their parts, in one more
+//! dimension of two; integers of less than a byte as bytes of the same value; floats of a byte or
+//! less that the format lacks as their bits in bytes. The program keeps the types.
 
 use crate::io::{Failure, Io};
 use mlir::attrs::DenseElements;
@@ -43,7 +44,11 @@ fn written_shape(mut shape: Vec<usize>, in_parts: bool) -> Vec<usize> {
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn write(io: &mut Io<'_>, path: &Path, weights: &[(String, DenseElements)]) -> Result<(), Failure> {
+pub fn write(
+    io: &mut Io<'_>,
+    path: &Path,
+    weights: &[(String, DenseElements)],
+) -> Result<(), Failure> {
     let view = |(name, elements): &'_ (String, DenseElements)| {
         let (dtype, in_parts) = written_as(elements.dtype());
         let shape = elements.ty().shape().unwrap_or(&[]).iter().map(|&d| d as usize).collect();
@@ -53,10 +58,13 @@ pub fn write(io: &mut Io<'_>, path: &Path, weights: &[(String, DenseElements)]) 
     let views = described
         .into_iter()
         .zip(weights)
-        .map(|((name, dtype, shape), (_, elements))| Ok((name, TensorView::new(dtype, shape, elements.data())?)))
+        .map(|((name, dtype, shape), (_, elements))| {
+            Ok((name, TensorView::new(dtype, shape, elements.data())?))
+        })
         .collect::<Result<Vec<_>, safetensors::SafeTensorError>>();
-    let bytes =
-        views.and_then(|views| serialize(views, None)).map_err(|e| Failure::input(format!("safetensors: {e}")))?;
+    let bytes = views
+        .and_then(|views| serialize(views, None))
+        .map_err(|e| Failure::input(format!("safetensors: {e}")))?;
     io.write(path, &bytes)
 }
 
@@ -77,16 +85,26 @@ impl Weights {
     /// # Errors
     /// If the file is not valid, has no such weight or one of another shape or element type.
     pub fn constant(&self, name: &str, ty: &Type) -> Result<Attribute, String> {
-        let file = SafeTensors::deserialize(&self.0).map_err(|e| format!("the file of weights is not valid: {e}"))?;
+        let file = SafeTensors::deserialize(&self.0)
+            .map_err(|e| format!("the file of weights is not valid: {e}"))?;
         let view = file.tensor(name).map_err(|_| format!("the file of weights has no `{name}`"))?;
         let tensor = ty.element_type().dtype().and_then(|dtype| {
             let (written, in_parts) = written_as(dtype);
-            let shape: Vec<usize> = ty.shape()?.iter().map(|&d| usize::try_from(d).ok()).collect::<Option<_>>()?;
-            let fits = view.dtype() == written && view.shape() == written_shape(shape.clone(), in_parts);
+            let shape: Vec<usize> =
+                ty.shape()?.iter().map(|&d| usize::try_from(d).ok()).collect::<Option<_>>()?;
+            let fits =
+                view.dtype() == written && view.shape() == written_shape(shape.clone(), in_parts);
             fits.then(|| Tensor::from_bytes(dtype, shape, Bytes::from(view.data().to_vec())).ok())?
         });
-        let constant = tensor.map(|tensor| Attribute::from_tensor(&tensor)).filter(|constant| constant.ty() == *ty);
-        constant
-            .ok_or_else(|| format!("`{name}` is {:?} of shape {:?}; the program has {ty}", view.dtype(), view.shape()))
+        let constant = tensor
+            .map(|tensor| Attribute::from_tensor(&tensor))
+            .filter(|constant| constant.ty() == *ty);
+        constant.ok_or_else(|| {
+            format!(
+                "`{name}` is {:?} of shape {:?}; the program has {ty}",
+                view.dtype(),
+                view.shape()
+            )
+        })
     }
 }

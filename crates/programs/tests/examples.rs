@@ -46,7 +46,8 @@ fn reproduces(name: &str, absolute: f64, relative: f64) {
         (0..).map(path).take_while(|path| path.exists()).collect::<Vec<_>>()
     };
     let saved = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples").join(name);
-    let mut args: Vec<OsString> = vec!["stablo".into(), "run".into(), directory.join("module.mlir").into()];
+    let mut args: Vec<OsString> =
+        vec!["stablo".into(), "run".into(), directory.join("module.mlir").into()];
     args.extend(["--output-dir".into(), saved.clone().into()]);
     args.extend(numbered("input").into_iter().flat_map(|path| ["--input".into(), path.into()]));
     assert_eq!(run(args), (0, String::new()));
@@ -54,10 +55,14 @@ fn reproduces(name: &str, absolute: f64, relative: f64) {
         let actual = saved.join(expected.file_name().expect("made from a name"));
         let ((actual, _), (expected, exact)) = (load(&actual), load(&expected));
         assert_eq!(actual.shape(), expected.shape());
-        let pairs = actual.as_slice::<f64>().unwrap().iter().zip(expected.as_slice::<f64>().unwrap());
+        let pairs =
+            actual.as_slice::<f64>().unwrap().iter().zip(expected.as_slice::<f64>().unwrap());
         for (a, e) in pairs {
             let tolerance = if exact { 0.0 } else { absolute + relative * e.abs() };
-            assert!((a - e).abs() <= tolerance || (a.is_nan() && e.is_nan()) || a == e, "{name}: {a} instead of {e}");
+            assert!(
+                (a - e).abs() <= tolerance || (a.is_nan() && e.is_nan()) || a == e,
+                "{name}: {a} instead of {e}"
+            );
         }
     }
 }

@@ -1,7 +1,9 @@
-//! Passes do not change what programs compute: many programs run before and after each pass, and their results are compared by bits.
+//! Passes do not change what programs compute: many programs run before and after each pass, and
+//! their results are compared by bits.
 //!
-//! Programs are those of `tests/ops` and `tests/interpret`, the smaller examples and, where they are at hand (`../shared`), a sample of
-//! upstream's; all of these with `STABLO_ALL_PROGRAMS=1`. What their checks look at becomes the results of `main`.
+//! Programs are those of `tests/ops` and `tests/interpret`, the smaller examples and, where they
+//! are at hand (`../shared`), a sample of upstream's; all of these with `STABLO_ALL_PROGRAMS=1`.
+//! What their checks look at becomes the results of `main`.
 
 use mlir::pass::{NoObserver, Pass};
 use mlir::{BlockId, Module, OpId, OpRef, Type, Value};
@@ -31,7 +33,10 @@ static SPECIAL: &[(&str, How)] = &[
     // A reduction whose body holds a probe may add up in another order.
     ("interpreter-instrument-with-probe", How::Within("interpreter-instrument-with-probe", 1e-4)),
     // tan is expanded into sin and cos.
-    ("stablehlo-compatibility-expander", How::Within("stablehlo-compatibility-expander{target=0.9.0}", 1e-5)),
+    (
+        "stablehlo-compatibility-expander",
+        How::Within("stablehlo-compatibility-expander{target=0.9.0}", 1e-5),
+    ),
     // The interpreter has formulas of its own for complex numbers.
     ("stablehlo-complex-math-expander", How::Within("stablehlo-complex-math-expander", 1e-5)),
     // Unsigned integers become signed ones to those who read the result.
@@ -44,10 +49,16 @@ static SPECIAL: &[(&str, How)] = &[
     ("stablehlo-legalize-qdq-to-quantized-op", How::Elsewhere),
     // Quantized arguments become integers.
     ("stablehlo-legalize-quant-to-math", How::Elsewhere),
-    ("stablehlo-legalize-to-vhlo", How::As("stablehlo-legalize-to-vhlo,vhlo-legalize-to-stablehlo")),
+    (
+        "stablehlo-legalize-to-vhlo",
+        How::As("stablehlo-legalize-to-vhlo,vhlo-legalize-to-stablehlo"),
+    ),
     // Needs types; `stablehlo-remove-dynamism` does the same.
     ("stablehlo-refine-arguments", How::Elsewhere),
-    ("stablehlo-wrap-in-composite", How::As("stablehlo-wrap-in-composite{op-names=stablehlo.add,stablehlo.reduce}")),
+    (
+        "stablehlo-wrap-in-composite",
+        How::As("stablehlo-wrap-in-composite{op-names=stablehlo.add,stablehlo.reduce}"),
+    ),
     // Programs are not in VHLO.
     ("vhlo-legalize-to-stablehlo", How::Elsewhere),
     // Programs are not in VHLO.
@@ -91,12 +102,16 @@ fn is_check(op: OpRef<'_>) -> bool {
     op.name().starts_with("check.") || target.starts_with("check.")
 }
 
-/// What the checks of the function `main` look at is returned instead. False if there is no such function, or nothing to return.
+/// What the checks of the function `main` look at is returned instead. False if there is no such
+/// function, or nothing to return.
 fn checks_become_results(module: &mut Module) -> bool {
-    let Some(main) = module.top().lookup_symbol("main").and_then(FuncOp::cast) else { return false };
+    let Some(main) = module.top().lookup_symbol("main").and_then(FuncOp::cast) else {
+        return false;
+    };
     let &[block] = module.blocks(main.body()) else { return false };
     let (main, inputs) = (main.id(), main.signature().0.to_vec());
-    let checks: Vec<OpId> = module.ops(block).iter().copied().filter(|&op| is_check(module.op(op))).collect();
+    let checks: Vec<OpId> =
+        module.ops(block).iter().copied().filter(|&op| is_check(module.op(op))).collect();
     let checked = |&op: &OpId| module.op(op).operands().first().copied();
     let values: Vec<Value> = checks.iter().filter_map(checked).collect();
     if checks.is_empty() {
@@ -108,8 +123,17 @@ fn checks_become_results(module: &mut Module) -> bool {
     all_unused
 }
 
-fn set_results(module: &mut Module, main: OpId, block: BlockId, values: &[Value], inputs: Vec<Type>) {
-    let Some(end) = module.terminator(block).filter(|op| op.is(ReturnOp::DEF)).map(OpRef::id) else { return };
+fn set_results(
+    module: &mut Module,
+    main: OpId,
+    block: BlockId,
+    values: &[Value],
+    inputs: Vec<Type>,
+) {
+    let Some(end) = module.terminator(block).filter(|op| op.is(ReturnOp::DEF)).map(OpRef::id)
+    else {
+        return;
+    };
     let results = values.iter().map(|&v| module.ty(v).clone()).collect();
     module.set_operands(end, values.iter().copied());
     module.remove_attr(main, "res_attrs");
@@ -140,7 +164,8 @@ fn programs() -> Vec<Program> {
 fn example(directory: &Path) -> Program {
     let text = read(&directory.join("module.mlir"));
     let parsed = stablo::parse("module.mlir", &text, ParseOptions::default());
-    let main = stablo::entry_function(&parsed.module, "main").unwrap_or_else(|e| panic!("{}", e.message));
+    let main =
+        stablo::entry_function(&parsed.module, "main").unwrap_or_else(|e| panic!("{}", e.message));
     let types = main.signature().0;
     let input = |(k, ty): (usize, &Type)| {
         let file = fs::read(directory.join(format!("input_{k}.npy"))).unwrap();
@@ -151,10 +176,16 @@ fn example(directory: &Path) -> Program {
 }
 
 fn run(module: &Module, inputs: Vec<RuntimeValue>) -> Result<Vec<Tensor>, String> {
-    let results = stablo::run(module, "main", inputs).map_err(|errors| errors[0].message.clone())?;
-    let tensor = |value: RuntimeValue| value.into_tensor().map_err(|e| e.diagnostic.message.clone());
+    let results =
+        stablo::run(module, "main", inputs).map_err(|errors| errors[0].message.clone())?;
+    let tensor =
+        |value: RuntimeValue| value.into_tensor().map_err(|e| e.diagnostic.message.clone());
     // Tokens have no values.
-    results.into_iter().filter(|value| matches!(value, RuntimeValue::Tensor(_))).map(tensor).collect()
+    results
+        .into_iter()
+        .filter(|value| matches!(value, RuntimeValue::Tensor(_)))
+        .map(tensor)
+        .collect()
 }
 
 /// Whether tensors are equal: by bits, or within a relative tolerance.
@@ -168,10 +199,14 @@ fn agree(a: &Tensor, b: &Tensor, tolerance: f64) -> bool {
     let parts = |t: &Tensor| math::convert(t.clone(), DType::C128).unwrap();
     let (a, b) = (parts(a), parts(b));
     let numbers = |t: &Tensor| -> Vec<f64> {
-        t.bytes().chunks_exact(8).map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes"))).collect()
+        t.bytes()
+            .chunks_exact(8)
+            .map(|b| f64::from_le_bytes(b.try_into().expect("8 bytes")))
+            .collect()
     };
-    let close =
-        |(a, b): (f64, f64)| a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= tolerance * a.abs().max(1.0);
+    let close = |(a, b): (f64, f64)| {
+        a == b || a.is_nan() && b.is_nan() || (a - b).abs() <= tolerance * a.abs().max(1.0)
+    };
     numbers(&a).into_iter().zip(numbers(&b)).all(close)
 }
 
@@ -183,7 +218,12 @@ fn transformed(program: &Program, pipeline: &str) -> Option<Module> {
 }
 
 /// What is wrong with a program after a pass.
-fn difference(module: &Module, program: &Program, expected: &[Tensor], tolerance: f64) -> Option<String> {
+fn difference(
+    module: &Module,
+    program: &Program,
+    expected: &[Tensor],
+    tolerance: f64,
+) -> Option<String> {
     if let Some(error) = stablo::verify(module).first() {
         return Some(format!("the result is not valid: {}", error.message));
     }

@@ -10,10 +10,14 @@ use mlir::{Diagnostics, OpRef, Type, Value, op};
 use numerics::I1;
 
 /// The cf dialect.
-pub static CF: Dialect =
-    Dialect { namespace: "cf", ops: &[AssertOp::DEF, BranchOp::DEF, CondBranchOp::DEF], ..Dialect::EMPTY };
+pub static CF: Dialect = Dialect {
+    namespace: "cf",
+    ops: &[AssertOp::DEF, BranchOp::DEF, CondBranchOp::DEF],
+    ..Dialect::EMPTY
+};
 
-static BOOLEAN: TypeConstraint = TypeConstraint { summary: "an i1", rule: TypeRule::Is(|ty| *ty == Type::i1()) };
+static BOOLEAN: TypeConstraint =
+    TypeConstraint { summary: "an i1", rule: TypeRule::Is(|ty| *ty == Type::i1()) };
 
 op! {
     /// Fails with a message unless its operand is true.
@@ -25,7 +29,8 @@ op! {
 }
 
 fn eval_assert(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let holds = operands.first().map(|v| v.tensor()).transpose()?.map(|t| t.item::<I1>()).transpose()?;
+    let holds =
+        operands.first().map(|v| v.tensor()).transpose()?.map(|t| t.item::<I1>()).transpose()?;
     if holds.is_some_and(I1::get) {
         return Ok(Vec::new());
     }
@@ -76,8 +81,11 @@ fn verify_branch(op: OpRef<'_>, errors: &mut Diagnostics) {
         let given: Vec<&Type> = operands.iter().map(|&v| module.ty(v)).collect();
         let taken: Vec<&Type> = module.arguments(block).iter().map(|&v| module.ty(v)).collect();
         if given != taken {
-            let list = |types: &[&Type]| types.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ");
-            let message = format!("the block takes ({}), but is given ({})", list(&taken), list(&given));
+            let list = |types: &[&Type]| {
+                types.iter().map(|t| t.to_string()).collect::<Vec<_>>().join(", ")
+            };
+            let message =
+                format!("the block takes ({}), but is given ({})", list(&taken), list(&given));
             return errors.push(op.error("successors", message));
         }
     }
@@ -158,5 +166,7 @@ fn print_cond_branch(printer: &mut Printer<'_>, op: OpRef<'_>) {
 }
 
 fn print_destinations(printer: &mut Printer<'_>, op: OpRef<'_>) {
-    printer.separated(", ", destinations(op), |p, (block, operands)| print_destination(p, op, block, operands));
+    printer.separated(", ", destinations(op), |p, (block, operands)| {
+        print_destination(p, op, block, operands)
+    });
 }

@@ -62,8 +62,8 @@ op! {
 }
 
 op! {
-    /// Fails unless the distance in units in the last place between each element of `actual` and that of `expected` is in the
-    /// range from `min_ulp_difference` to `max_ulp_difference`.
+    /// Fails unless the distance in units in the last place between each element of `actual` and
+    /// that of `expected` is in the range from `min_ulp_difference` to `max_ulp_difference`.
     pub ExpectCloseOp, "check.expect_close" {
         operands { actual: single FLOAT_OR_COMPLEX_TENSOR, expected: single FLOAT_OR_COMPLEX_TENSOR }
         attributes {
@@ -101,7 +101,8 @@ op! {
 }
 
 op! {
-    /// Fails unless `expected` equals what the probe `probe_id` wrote in its iteration `iteration`, counted from 0.
+    /// Fails unless `expected` equals what the probe `probe_id` wrote in its iteration `iteration`,
+    /// counted from 0.
     pub ExpectSerializedEqOp, "check.expect_serialized_eq" {
         operands { expected: single VALUE_TENSOR }
         attributes {
@@ -117,21 +118,31 @@ op! {
     }
 }
 
-fn eval_serialized_eq(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let expected = operands.first().ok_or_else(|| EvalError::new("operands", "nothing to check"))?.tensor()?;
+fn eval_serialized_eq(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    env: &mut dyn EvalEnv,
+) -> EvalResult {
+    let expected =
+        operands.first().ok_or_else(|| EvalError::new("operands", "nothing to check"))?.tensor()?;
     let view = ExpectSerializedEqOp(op);
     let name = view.probe_id().and_then(|id| id.as_str()).unwrap_or("");
-    let iteration = op.attr_or_default("iteration").and_then(|i| usize::try_from(i.as_i64()?).ok()).unwrap_or(0);
+    let iteration = op
+        .attr_or_default("iteration")
+        .and_then(|i| usize::try_from(i.as_i64()?).ok())
+        .unwrap_or(0);
     let (ty, actual) = env.world()?.probed(name, iteration)?;
     if ty != *op.operand_type(0) {
-        let message = format!("the probe `{name}` saved a {ty}, but {} is expected", op.operand_type(0));
+        let message =
+            format!("the probe `{name}` saved a {ty}, but {} is expected", op.operand_type(0));
         return Err(EvalError::new("check.expect_serialized_eq", message));
     }
     expect::expect_eq(&actual, expected)?;
     Ok(Vec::new())
 }
 
-/// The value that is checked, and what it is compared with: the second operand, or the constant `value`.
+/// The value that is checked, and what it is compared with: the second operand, or the constant
+/// `value`.
 fn compared(op: OpRef<'_>, operands: Vec<RuntimeValue>) -> Result<(Tensor, Tensor), EvalError> {
     let mut operands = operands.into_iter();
     let mut next = || operands.next().map(RuntimeValue::into_tensor).transpose();
@@ -166,6 +177,11 @@ fn eval_close(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -
         Some(AttrKind::Integer { value, .. }) => u64::try_from(*value).unwrap_or(u64::MAX),
         _ => 0,
     };
-    expect::expect_close(&actual, &expected, bound("min_ulp_difference"), bound("max_ulp_difference"))?;
+    expect::expect_close(
+        &actual,
+        &expected,
+        bound("min_ulp_difference"),
+        bound("max_ulp_difference"),
+    )?;
     Ok(Vec::new())
 }

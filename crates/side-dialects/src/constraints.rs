@@ -9,7 +9,8 @@ use mlir::{Type, TypeKind};
 pub static FLOAT: ElementSet = ElementSet { name: "float", contains: Type::is_float };
 
 /// Complex numbers of any part type.
-pub static COMPLEX: ElementSet = ElementSet { name: "complex", contains: |t| matches!(**t, TypeKind::Complex(_)) };
+pub static COMPLEX: ElementSet =
+    ElementSet { name: "complex", contains: |t| matches!(**t, TypeKind::Complex(_)) };
 
 /// Integers of any width and signedness, and booleans.
 pub static INTEGER: ElementSet = ElementSet { name: "integer", contains: |t| t.is_integer(None) };
@@ -17,24 +18,36 @@ pub static INTEGER: ElementSet = ElementSet { name: "integer", contains: |t| t.i
 /// Elements with one scale for the tensor.
 pub static PER_TENSOR_QUANTIZED: ElementSet = ElementSet {
     name: "per-tensor quantized",
-    contains: |t| quant::Uniform::of(t).is_some_and(|q| q.granularity() == quant::Granularity::PerTensor),
+    contains: |t| {
+        quant::Uniform::of(t).is_some_and(|q| q.granularity() == quant::Granularity::PerTensor)
+    },
 };
 
 /// Tensors of floats or complex numbers.
 pub static FLOAT_OR_COMPLEX_TENSOR: TypeConstraint = TypeConstraint {
     summary: "a tensor of floats or complex numbers",
-    rule: TypeRule::Tensor(TensorRule { ranks: Ranks::Any, ..TensorRule::ranked(&[&FLOAT, &COMPLEX]) }),
+    rule: TypeRule::Tensor(TensorRule {
+        ranks: Ranks::Any,
+        ..TensorRule::ranked(&[&FLOAT, &COMPLEX])
+    }),
 };
 
 /// Tensors that a StableHLO program computes with.
 pub static VALUE_TENSOR: TypeConstraint = TypeConstraint {
     summary: "a ranked tensor of boolean, integer, float, complex or per-tensor quantized elements",
-    rule: TypeRule::Tensor(TensorRule::ranked(&[&FLOAT, &COMPLEX, &INTEGER, &PER_TENSOR_QUANTIZED])),
+    rule: TypeRule::Tensor(TensorRule::ranked(&[
+        &FLOAT,
+        &COMPLEX,
+        &INTEGER,
+        &PER_TENSOR_QUANTIZED,
+    ])),
 };
 
 /// Those, and StableHLO's tokens.
-pub static VALUE_TENSOR_OR_TOKEN: TypeConstraint =
-    TypeConstraint { summary: "a ranked tensor or a token", rule: TypeRule::AnyOf(&[&VALUE_TENSOR, &TOKEN]) };
+pub static VALUE_TENSOR_OR_TOKEN: TypeConstraint = TypeConstraint {
+    summary: "a ranked tensor or a token",
+    rule: TypeRule::AnyOf(&[&VALUE_TENSOR, &TOKEN]),
+};
 
 /// `!stablehlo.token`, whichever crate declares it.
 static TOKEN: TypeConstraint = TypeConstraint {
@@ -45,8 +58,10 @@ static TOKEN: TypeConstraint = TypeConstraint {
 };
 
 /// Function types.
-pub static FUNCTION: TypeConstraint =
-    TypeConstraint { summary: "a function type", rule: TypeRule::Is(|t| t.as_function().is_some()) };
+pub static FUNCTION: TypeConstraint = TypeConstraint {
+    summary: "a function type",
+    rule: TypeRule::Is(|t| t.as_function().is_some()),
+};
 
 /// Whether `ty` is a signless integer type.
 pub fn is_signless_integer(ty: &Type) -> bool {

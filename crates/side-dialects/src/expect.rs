@@ -1,4 +1,5 @@
-//! Comparisons of computed with expected tensors, as the check dialect and the `check.*` custom calls make them.
+//! Comparisons of computed with expected tensors, as the check dialect and the `check.*` custom
+//! calls make them.
 //!
 //! Each reports the first element that differs.
 
@@ -8,31 +9,38 @@ use numerics::math::{self, Direction};
 use numerics::text::format_element;
 use numerics::{DType, Tensor, dispatch_all};
 
-/// Fails unless the tensors are equal, element by element. NaN equals NaN, and zeros of both signs are equal.
+/// Fails unless the tensors are equal, element by element. NaN equals NaN, and zeros of both signs
+/// are equal.
 ///
 /// # Errors
 /// The first elements that differ, or different types.
 pub fn expect_eq(actual: &Tensor, expected: &Tensor) -> Result<(), EvalError> {
     same_type(actual, expected)?;
     let unequal = math::compare(Direction::Ne, actual, expected)?.to_vec::<numerics::I1>()?;
-    let differs = (0..unequal.len())
-        .find(|&i| unequal[i] == numerics::I1::new(true) && !(is_nan(actual, i) && is_nan(expected, i)));
+    let differs = (0..unequal.len()).find(|&i| {
+        unequal[i] == numerics::I1::new(true) && !(is_nan(actual, i) && is_nan(expected, i))
+    });
     match differs {
         None => Ok(()),
         Some(i) => Err(mismatch("check.expect_eq", "the values differ", actual, expected, i)),
     }
 }
 
-/// Fails unless the elements are within `tolerance` of each other (both parts of complex numbers), or equal infinities, or
-/// both NaN.
+/// Fails unless the elements are within `tolerance` of each other (both parts of complex numbers),
+/// or equal infinities, or both NaN.
 ///
 /// # Errors
 /// The first elements that differ, or different types.
-pub fn expect_almost_eq(actual: &Tensor, expected: &Tensor, tolerance: f64) -> Result<(), EvalError> {
+pub fn expect_almost_eq(
+    actual: &Tensor,
+    expected: &Tensor,
+    tolerance: f64,
+) -> Result<(), EvalError> {
     same_type(actual, expected)?;
     let (a, b) = (parts(actual)?, parts(expected)?);
     let step = if actual.dtype().is_complex() { 2 } else { 1 };
-    let near = |(&x, &y): (&f64, &f64)| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= tolerance;
+    let near =
+        |(&x, &y): (&f64, &f64)| x == y || (x.is_nan() && y.is_nan()) || (x - y).abs() <= tolerance;
     match a.iter().zip(&b).position(|pair| !near(pair)) {
         None => Ok(()),
         Some(i) => {
@@ -46,7 +54,12 @@ pub fn expect_almost_eq(actual: &Tensor, expected: &Tensor, tolerance: f64) -> R
 ///
 /// # Errors
 /// The first elements that differ more or less, or different types.
-pub fn expect_close(actual: &Tensor, expected: &Tensor, min: u64, max: u64) -> Result<(), EvalError> {
+pub fn expect_close(
+    actual: &Tensor,
+    expected: &Tensor,
+    min: u64,
+    max: u64,
+) -> Result<(), EvalError> {
     same_type(actual, expected)?;
     let distances = numerics::ulp::ulp_distances(actual, expected)?;
     match distances.iter().position(|d| !(min..=max).contains(d)) {
@@ -71,7 +84,8 @@ fn same_type(actual: &Tensor, expected: &Tensor) -> Result<(), EvalError> {
         let shape: Vec<i64> = t.shape().iter().map(|&d| d as i64).collect();
         Type::tensor(shape, Type::from(t.dtype()))
     };
-    let message = format!("the value has type {}, but {} is expected", show(actual), show(expected));
+    let message =
+        format!("the value has type {}, but {} is expected", show(actual), show(expected));
     Err(EvalError::new("check", message))
 }
 
@@ -91,7 +105,13 @@ fn is_nan(tensor: &Tensor, index: usize) -> bool {
     dispatch_all!(tensor.dtype(), T => tensor.as_slice::<T>().is_ok_and(|v| v[index] != v[index]))
 }
 
-fn mismatch(label: &'static str, what: &str, actual: &Tensor, expected: &Tensor, position: usize) -> EvalError {
+fn mismatch(
+    label: &'static str,
+    what: &str,
+    actual: &Tensor,
+    expected: &Tensor,
+    position: usize,
+) -> EvalError {
     let mut index = Vec::with_capacity(actual.rank());
     let mut rest = position;
     for stride in actual.strides() {
@@ -99,12 +119,16 @@ fn mismatch(label: &'static str, what: &str, actual: &Tensor, expected: &Tensor,
         rest %= stride.max(1);
     }
     let (found, wanted) = (element(actual, position), element(expected, position));
-    EvalError::new(label, format!("{what}: at index {index:?} the value is {found}, but {wanted} is expected"))
+    EvalError::new(
+        label,
+        format!("{what}: at index {index:?} the value is {found}, but {wanted} is expected"),
+    )
 }
 
 fn element(tensor: &Tensor, position: usize) -> String {
     let size = tensor.dtype().bytes();
-    let bytes = position.checked_mul(size).and_then(|start| tensor.bytes().get(start..start + size));
+    let bytes =
+        position.checked_mul(size).and_then(|start| tensor.bytes().get(start..start + size));
     bytes.map_or(String::new(), |bytes| format_element(tensor.dtype(), bytes))
 }
 
@@ -125,7 +149,14 @@ mod tests {
 
     #[test]
     fn tolerances() {
-        assert!(expect_almost_eq(&floats(&[1.0, f32::INFINITY]), &floats(&[1.0005, f32::INFINITY]), 1e-3).is_ok());
+        assert!(
+            expect_almost_eq(
+                &floats(&[1.0, f32::INFINITY]),
+                &floats(&[1.0005, f32::INFINITY]),
+                1e-3
+            )
+            .is_ok()
+        );
         assert!(expect_almost_eq(&floats(&[1.0]), &floats(&[1.1]), 1e-3).is_err());
         let next = f32::from_bits(1f32.to_bits() + 3);
         assert!(expect_close(&floats(&[1.0]), &floats(&[next]), 0, 3).is_ok());

@@ -13,7 +13,11 @@ use mlir::{Attribute, Diagnostics, OpRef, Type, op};
 pub static FUNC: Dialect = Dialect {
     namespace: "func",
     ops: &[CallOp::DEF, CallIndirectOp::DEF, ConstantOp::DEF, FuncOp::DEF, ReturnOp::DEF],
-    directives: &[CustomDirective { name: "CalleeType", parse: parse_callee_type, print: print_callee_type }],
+    directives: &[CustomDirective {
+        name: "CalleeType",
+        parse: parse_callee_type,
+        print: print_callee_type,
+    }],
     ..Dialect::EMPTY
 };
 
@@ -57,13 +61,19 @@ fn verify_call(op: OpRef<'_>, errors: &mut Diagnostics) {
             return Some(format!("has {found} {what}s, but @{name} has {expected}"));
         }
         let differs = found.iter().zip(expected).position(|(f, e)| *f != e)?;
-        Some(format!("{what} {differs} has type {}, but in @{name} it has type {}", found[differs], expected[differs]))
+        Some(format!(
+            "{what} {differs} has type {}, but in @{name} it has type {}",
+            found[differs], expected[differs]
+        ))
     };
     let operand_types: Vec<&Type> = op.operand_types().collect();
     let result_types: Vec<&Type> = op.result_types().collect();
-    let wrong = compare("operand", &operand_types, inputs).or_else(|| compare("result", &result_types, results));
+    let wrong = compare("operand", &operand_types, inputs)
+        .or_else(|| compare("result", &result_types, results));
     if let Some(message) = wrong {
-        errors.push(op.error("call", message).note(format!("@{name} is defined here"), callee.position()));
+        errors.push(
+            op.error("call", message).note(format!("@{name} is defined here"), callee.position()),
+        );
     }
 }
 
@@ -83,7 +93,11 @@ op! {
 }
 
 /// Reads the function type of the callee, which tells all other types.
-fn parse_callee_type(parser: &mut Parser<'_>, state: &mut OpState, _: &[DirectiveArg]) -> Parsed<()> {
+fn parse_callee_type(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    _: &[DirectiveArg],
+) -> Parsed<()> {
     let (inputs, results) = parser.function_signature()?;
     state.set_operand_type(0, Type::function(inputs.to_vec(), results.to_vec()));
     state.operand_types[1] = Some(inputs);
@@ -98,7 +112,10 @@ fn print_callee_type(printer: &mut Printer<'_>, op: OpRef<'_>, _: &[DirectiveArg
 fn verify_call_indirect(op: OpRef<'_>, errors: &mut Diagnostics) {
     let Some((inputs, results)) = op.operand_type(0).as_function() else { return };
     if !op.operand_types().skip(1).eq(inputs) || !op.result_types().eq(results) {
-        let message = format!("operand or result types differ from those of the callee, {}", op.operand_type(0));
+        let message = format!(
+            "operand or result types differ from those of the callee, {}",
+            op.operand_type(0)
+        );
         errors.push(op.error("call", message));
     }
 }
@@ -122,8 +139,12 @@ fn verify_constant(op: OpRef<'_>, errors: &mut Diagnostics) {
     match nearest_symbol(op, name).and_then(FuncOp::cast) {
         None => errors.push(op.error("symbol", format!("there is no function @{name}"))),
         Some(function) if function.function_ty() != Some(op.result_type(0)) => {
-            let message = format!("the result has another type than @{name}: {}", op.result_type(0));
-            errors.push(op.error("symbol", message).note(format!("@{name} is defined here"), function.position()));
+            let message =
+                format!("the result has another type than @{name}: {}", op.result_type(0));
+            errors.push(
+                op.error("symbol", message)
+                    .note(format!("@{name} is defined here"), function.position()),
+            );
         }
         Some(_) => {}
     }
@@ -166,7 +187,8 @@ impl<'m> FuncOp<'m> {
     }
 }
 
-/// Reads `visibility? @name(arguments) -> results attributes {…} body?`, also for function-like ops of other dialects.
+/// Reads `visibility? @name(arguments) -> results attributes {…} body?`, also for function-like ops
+/// of other dialects.
 pub(crate) fn parse_func(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     for visibility in ["public", "private", "nested"] {
         if parser.eat(visibility) {
@@ -176,13 +198,19 @@ pub(crate) fn parse_func(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed
     let name = parser.symbol_name()?;
     state.set_attr("sym_name", Attribute::string(&*name));
     let arguments = parser.function_arguments()?;
-    let (results, result_attributes): (Vec<Type>, Vec<Dictionary>) = parser.function_results()?.into_iter().unzip();
+    let (results, result_attributes): (Vec<Type>, Vec<Dictionary>) =
+        parser.function_results()?.into_iter().unzip();
     let inputs = arguments.iter().map(|a| a.ty.clone()).collect();
     state.set_attr("function_type", Attribute::from(Type::function(inputs, results)));
     let argument_attributes = arguments.iter().map(|a| a.attributes.clone()).collect();
-    for (slot, dictionaries) in [("arg_attrs", argument_attributes), ("res_attrs", result_attributes)] {
+    for (slot, dictionaries) in
+        [("arg_attrs", argument_attributes), ("res_attrs", result_attributes)]
+    {
         if dictionaries.iter().any(|d| !d.is_empty()) {
-            state.set_attr(slot, Attribute::array(dictionaries.into_iter().map(Attribute::from).collect()));
+            state.set_attr(
+                slot,
+                Attribute::array(dictionaries.into_iter().map(Attribute::from).collect()),
+            );
         }
     }
     parser.optional_attr_dict_with_keyword(state)?;
@@ -190,7 +218,10 @@ pub(crate) fn parse_func(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed
     let body = if parser.at("{") {
         let body = parser.region(state.def, arguments)?;
         if parser.module().blocks(body).is_empty() {
-            return parser.error_at(span, "the body of a function is empty; an external function has no braces");
+            return parser.error_at(
+                span,
+                "the body of a function is empty; an external function has no braces",
+            );
         }
         body
     } else {
@@ -211,8 +242,15 @@ pub(crate) fn print_func(printer: &mut Printer<'_>, op: OpRef<'_>) {
     let module = op.module();
     let body = op.regions()[0];
     let entry = module.entry(body);
-    let signature = op.attr("function_type").and_then(|t| t.as_type()?.as_function()).unwrap_or((&[], &[]));
-    printer.function_signature(module, entry, signature, op.attr("arg_attrs"), op.attr("res_attrs"));
+    let signature =
+        op.attr("function_type").and_then(|t| t.as_type()?.as_function()).unwrap_or((&[], &[]));
+    printer.function_signature(
+        module,
+        entry,
+        signature,
+        op.attr("arg_attrs"),
+        op.attr("res_attrs"),
+    );
     let written = ["sym_name", "function_type", "sym_visibility", "arg_attrs", "res_attrs"];
     printer.attr_dict_with_keyword(op, &written);
     if entry.is_some() {
@@ -224,18 +262,24 @@ pub(crate) fn print_func(printer: &mut Printer<'_>, op: OpRef<'_>) {
 fn verify_func(op: OpRef<'_>, errors: &mut Diagnostics) {
     let func = FuncOp(op);
     let (inputs, results) = func.signature();
-    for (what, attrs, count) in
-        [("arg_attrs", func.arg_attrs(), inputs.len()), ("res_attrs", func.res_attrs(), results.len())]
-    {
+    for (what, attrs, count) in [
+        ("arg_attrs", func.arg_attrs(), inputs.len()),
+        ("res_attrs", func.res_attrs(), results.len()),
+    ] {
         let Some(list) = attrs.and_then(|a| a.as_array()) else { continue };
         if list.len() != count {
             let message = format!("`{what}` has {} entries for {count} values", list.len());
             errors.push(op.error("attribute", message));
             return;
         }
-        let mut names = list.iter().filter_map(|a| a.as_dictionary()).flat_map(|d| d.iter().map(|(name, _)| name));
+        let mut names = list
+            .iter()
+            .filter_map(|a| a.as_dictionary())
+            .flat_map(|d| d.iter().map(|(name, _)| name));
         if let Some(name) = names.find(|name| !name.contains('.')) {
-            let message = format!("`{what}` may hold only attributes of dialects (`dialect.name`), found `{name}`");
+            let message = format!(
+                "`{what}` may hold only attributes of dialects (`dialect.name`), found `{name}`"
+            );
             errors.push(op.error("attribute", message));
             return;
         }
@@ -245,12 +289,16 @@ fn verify_func(op: OpRef<'_>, errors: &mut Diagnostics) {
     let arguments = module.arguments(entry);
     if arguments.len() != inputs.len() {
         let (found, expected) = (arguments.len(), inputs.len());
-        errors.push(op.error("func", format!("the body has {found} arguments, the function type has {expected}")));
+        errors.push(op.error(
+            "func",
+            format!("the body has {found} arguments, the function type has {expected}"),
+        ));
         return;
     }
     if let Some(i) = (0..inputs.len()).find(|&i| *module.ty(arguments[i]) != inputs[i]) {
         let (found, expected) = (module.ty(arguments[i]), &inputs[i]);
-        let message = format!("argument {i} of the body has type {found}, the function type says {expected}");
+        let message =
+            format!("argument {i} of the body has type {found}, the function type says {expected}");
         errors.push(op.error("func", message));
     }
 }
@@ -273,12 +321,20 @@ fn verify_return(op: OpRef<'_>, errors: &mut Diagnostics) {
     let name = func.symbol_name().unwrap_or("");
     if op.operands().len() != results.len() {
         let (found, expected) = (op.operands().len(), results.len());
-        errors.push(op.error("return", format!("returns {found} values, but @{name} has {expected} results")));
+        errors.push(op.error(
+            "return",
+            format!("returns {found} values, but @{name} has {expected} results"),
+        ));
         return;
     }
-    let differs = op.operand_types().zip(results).enumerate().find(|(_, (found, expected))| found != expected);
+    let differs = op
+        .operand_types()
+        .zip(results)
+        .enumerate()
+        .find(|(_, (found, expected))| found != expected);
     if let Some((i, (found, expected))) = differs {
-        let message = format!("value {i} has type {found}, but result {i} of @{name} has type {expected}");
+        let message =
+            format!("value {i} has type {found}, but result {i} of @{name} has type {expected}");
         errors.push(op.error("return", message));
     }
 }

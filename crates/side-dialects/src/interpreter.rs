@@ -1,4 +1,5 @@
-//! The interpreter dialect: what only the interpreter understands (parallel runs, printing, probes).
+//! The interpreter dialect: what only the interpreter understands (parallel runs, printing,
+//! probes).
 //!
 //! Source: StableHLO, `stablehlo/reference/InterpreterOps.td`.
 
@@ -10,8 +11,11 @@ use mlir::process::{Grid, Work};
 use mlir::{Attribute, Diagnostics, OpRef, op};
 
 /// The interpreter dialect.
-pub static INTERPRETER: Dialect =
-    Dialect { namespace: "interpreter", ops: &[PrintOp::DEF, ProbeOp::DEF, RunParallelOp::DEF], ..Dialect::EMPTY };
+pub static INTERPRETER: Dialect = Dialect {
+    namespace: "interpreter",
+    ops: &[PrintOp::DEF, ProbeOp::DEF, RunParallelOp::DEF],
+    ..Dialect::EMPTY
+};
 
 static PROGRAM_ROW: AttrConstraint = AttrConstraint::ArrayOf(&AttrConstraint::FlatSymbolRef);
 
@@ -24,7 +28,8 @@ op! {
 }
 
 op! {
-    /// Passes its operand on and, if the interpreter is told where, writes it to a file under the name `probe_id`.
+    /// Passes its operand on and, if the interpreter is told where, writes it to a file under the
+    /// name `probe_id`.
     pub ProbeOp, "interpreter.probe" {
         operands { operand: single VALUE_TENSOR }
         results { result: single VALUE_TENSOR }
@@ -38,8 +43,8 @@ op! {
 }
 
 op! {
-    /// Runs a grid of functions, replicas by partitions, as processes that may communicate. Operands and results are those of
-    /// all functions, row by row.
+    /// Runs a grid of functions, replicas by partitions, as processes that may communicate.
+    /// Operands and results are those of all functions, row by row.
     pub RunParallelOp, "interpreter.run_parallel" {
         operands { inputs: variadic VALUE_TENSOR_OR_TOKEN }
         results { results: variadic VALUE_TENSOR_OR_TOKEN }
@@ -63,14 +68,17 @@ fn verify_run_parallel(op: OpRef<'_>, errors: &mut Diagnostics) {
     let rows = view.programs().and_then(|p| p.as_array()).unwrap_or(&[]);
     let columns = rows.first().and_then(|r| r.as_array()).map_or(0, <[_]>::len);
     if columns == 0 {
-        errors.push(op.error("run_parallel", "`programs` is empty; it needs at least one function"));
+        errors
+            .push(op.error("run_parallel", "`programs` is empty; it needs at least one function"));
         return;
     }
     let (mut inputs, mut results) = (0, 0);
     for (index, row) in rows.iter().map(|r| r.as_array().unwrap_or(&[])).enumerate() {
         if row.len() != columns {
             let found = row.len();
-            let message = format!("row {index} of `programs` has {found} functions, the first row has {columns}");
+            let message = format!(
+                "row {index} of `programs` has {found} functions, the first row has {columns}"
+            );
             errors.push(op.error("run_parallel", message));
             return;
         }
@@ -83,11 +91,17 @@ fn verify_run_parallel(op: OpRef<'_>, errors: &mut Diagnostics) {
     }
     if op.operands().len() != inputs {
         let found = op.operands().len();
-        errors.push(op.error("run_parallel", format!("has {found} operands; the functions take {inputs} in total")));
+        errors.push(op.error(
+            "run_parallel",
+            format!("has {found} operands; the functions take {inputs} in total"),
+        ));
     }
     if op.num_results() != results {
         let found = op.num_results();
-        errors.push(op.error("run_parallel", format!("has {found} results; the functions return {results} in total")));
+        errors.push(op.error(
+            "run_parallel",
+            format!("has {found} results; the functions return {results} in total"),
+        ));
     }
     let Some(infeed) = view.infeed().and_then(|i| i.as_array()) else { return };
     if infeed.is_empty() {
@@ -99,12 +113,15 @@ fn verify_run_parallel(op: OpRef<'_>, errors: &mut Diagnostics) {
         match function.signature().1 {
             [one] if one.is_shaped() => {}
             [one] => {
-                let message = format!("the infeed function @{name} must return a tensor, but returns {one}");
+                let message =
+                    format!("the infeed function @{name} must return a tensor, but returns {one}");
                 errors.push(op.error("run_parallel", message));
             }
             several => {
                 let found = several.len();
-                let message = format!("the infeed function @{name} must return one tensor, but returns {found} values");
+                let message = format!(
+                    "the infeed function @{name} must return one tensor, but returns {found} values"
+                );
                 errors.push(op.error("run_parallel", message));
             }
         }
@@ -112,19 +129,25 @@ fn verify_run_parallel(op: OpRef<'_>, errors: &mut Diagnostics) {
 }
 
 fn eval_print(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let operand = operands.first().ok_or_else(|| EvalError::new("operands", "there is nothing to print"))?;
+    let operand =
+        operands.first().ok_or_else(|| EvalError::new("operands", "there is nothing to print"))?;
     env.world()?.print(op, operand.tensor()?)?;
     Ok(Vec::new())
 }
 
 fn eval_probe(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let operand = operands.first().ok_or_else(|| EvalError::new("operands", "there is nothing to probe"))?;
+    let operand =
+        operands.first().ok_or_else(|| EvalError::new("operands", "there is nothing to probe"))?;
     let name = ProbeOp(op).probe_id().and_then(|id| id.as_str()).unwrap_or("");
     env.world()?.probe(name, op.operand_type(0), operand.tensor()?)?;
     Ok(operands)
 }
 
-fn eval_run_parallel(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+fn eval_run_parallel(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    env: &mut dyn EvalEnv,
+) -> EvalResult {
     let view = RunParallelOp(op);
     let names = |symbols: Option<&Attribute>| -> Vec<String> {
         let symbols = symbols.and_then(|s| s.as_array()).unwrap_or(&[]);
@@ -137,7 +160,8 @@ fn eval_run_parallel(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn E
     let mut work = Vec::new();
     for symbol in programs.into_iter().flatten() {
         let function = mlir::verify::nearest_symbol(op, &symbol).and_then(FuncOp::cast);
-        let function = function.ok_or_else(|| EvalError::new("symbol", format!("there is no function @{symbol}")))?;
+        let function = function
+            .ok_or_else(|| EvalError::new("symbol", format!("there is no function @{symbol}")))?;
         let arguments = operands.by_ref().take(function.signature().0.len()).collect();
         work.push(Work::Call { symbol, arguments });
     }

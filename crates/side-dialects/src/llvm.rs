@@ -7,12 +7,14 @@ use mlir::ods::{Assembly, Dialect, TypeConstraint, TypeRule};
 use mlir::{TypeKind, op};
 
 /// The llvm dialect.
-pub static LLVM: Dialect = Dialect { namespace: "llvm", ops: &[AddOp::DEF, MulOp::DEF, SubOp::DEF], ..Dialect::EMPTY };
+pub static LLVM: Dialect =
+    Dialect { namespace: "llvm", ops: &[AddOp::DEF, MulOp::DEF, SubOp::DEF], ..Dialect::EMPTY };
 
 static INTEGERS: TypeConstraint = TypeConstraint {
     summary: "a signless integer or a vector of them",
     rule: TypeRule::Is(|ty| {
-        is_signless_integer(ty.element_type()) && (!ty.is_shaped() || matches!(**ty, TypeKind::Vector { .. }))
+        is_signless_integer(ty.element_type())
+            && (!ty.is_shaped() || matches!(**ty, TypeKind::Vector { .. }))
     }),
 };
 

@@ -1,4 +1,5 @@
-//! The memref and bufferization dialects, of which programs around StableHLO use casts between buffers and tensors.
+//! The memref and bufferization dialects, of which programs around StableHLO use casts between
+//! buffers and tensors.
 //!
 //! Source: MLIR, "'memref' Dialect" and "'bufferization' Dialect".
 
@@ -11,17 +12,24 @@ use mlir::{Diagnostics, OpRef, Type, TypeKind, op};
 pub static MEMREF: Dialect = Dialect { namespace: "memref", ops: &[CastOp::DEF], ..Dialect::EMPTY };
 
 /// The bufferization dialect.
-pub static BUFFERIZATION: Dialect =
-    Dialect { namespace: "bufferization", ops: &[ToBufferOp::DEF, ToTensorOp::DEF], ..Dialect::EMPTY };
+pub static BUFFERIZATION: Dialect = Dialect {
+    namespace: "bufferization",
+    ops: &[ToBufferOp::DEF, ToTensorOp::DEF],
+    ..Dialect::EMPTY
+};
 
 static BUFFER: TypeConstraint = TypeConstraint {
     summary: "a memref",
-    rule: TypeRule::Is(|ty| matches!(**ty, TypeKind::MemRef { .. } | TypeKind::UnrankedMemRef { .. })),
+    rule: TypeRule::Is(|ty| {
+        matches!(**ty, TypeKind::MemRef { .. } | TypeKind::UnrankedMemRef { .. })
+    }),
 };
 
 static TENSOR: TypeConstraint = TypeConstraint {
     summary: "a tensor",
-    rule: TypeRule::Is(|ty| matches!(**ty, TypeKind::RankedTensor(_) | TypeKind::UnrankedTensor(_))),
+    rule: TypeRule::Is(|ty| {
+        matches!(**ty, TypeKind::RankedTensor(_) | TypeKind::UnrankedTensor(_))
+    }),
 };
 
 op! {
@@ -50,7 +58,9 @@ fn verify_cast(op: OpRef<'_>, errors: &mut Diagnostics) {
 
 fn memory_space(ty: &Type) -> Option<&mlir::Attribute> {
     match &**ty {
-        TypeKind::MemRef { memory_space, .. } | TypeKind::UnrankedMemRef { memory_space, .. } => memory_space.as_ref(),
+        TypeKind::MemRef { memory_space, .. } | TypeKind::UnrankedMemRef { memory_space, .. } => {
+            memory_space.as_ref()
+        }
         _ => None,
     }
 }
@@ -91,7 +101,9 @@ op! {
 /// A tensor and its buffer have one shape and one element type.
 fn verify_alike(op: OpRef<'_>, from: &Type, to: &Type, errors: &mut Diagnostics) {
     if from.shape() != to.shape() || from.element_type() != to.element_type() {
-        let message = format!("tensor and buffer must have one shape and element type; found {from} and {to}");
+        let message = format!(
+            "tensor and buffer must have one shape and element type; found {from} and {to}"
+        );
         errors.push(op.error("buffer", message));
     }
 }

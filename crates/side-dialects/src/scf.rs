@@ -9,7 +9,8 @@ use mlir::{Diagnostics, OpRef, Type, op};
 use numerics::{Tensor, math};
 
 /// The scf dialect.
-pub static SCF: Dialect = Dialect { namespace: "scf", ops: &[ForOp::DEF, YieldOp::DEF], ..Dialect::EMPTY };
+pub static SCF: Dialect =
+    Dialect { namespace: "scf", ops: &[ForOp::DEF, YieldOp::DEF], ..Dialect::EMPTY };
 
 /// Bounds and steps of loops.
 static INDEX_OR_INTEGER: TypeConstraint = TypeConstraint {
@@ -18,8 +19,8 @@ static INDEX_OR_INTEGER: TypeConstraint = TypeConstraint {
 };
 
 op! {
-    /// Runs its region for each number from `lowerBound` to below `upperBound` in steps of `step`; the region takes that number and the
-    /// values of the loop, and yields the next values.
+    /// Runs its region for each number from `lowerBound` to below `upperBound` in steps of `step`;
+    /// the region takes that number and the values of the loop, and yields the next values.
     pub ForOp, "scf.for" {
         operands {
             lowerBound: single INDEX_OR_INTEGER,
@@ -70,12 +71,17 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
         parser.expect("->")?;
         types = parser.result_types()?;
         if types.len() + 1 != names.len() {
-            return parser.error(format!("{} values of the loop, but {} types", names.len() - 1, types.len()));
+            return parser.error(format!(
+                "{} values of the loop, but {} types",
+                names.len() - 1,
+                types.len()
+            ));
         }
     }
     let number = if parser.eat(":") { parser.ty()? } else { Type::index() };
     let all = std::iter::once(&number).chain(&types);
-    let arguments = names.iter().zip(all).map(|(name, ty)| RegionArgument::new(*name, ty.clone())).collect();
+    let arguments =
+        names.iter().zip(all).map(|(name, ty)| RegionArgument::new(*name, ty.clone())).collect();
     let region = parser.region_with_terminator(state.def, arguments)?;
     state.regions[0].push(region);
     for slot in 0..3 {
@@ -123,14 +129,16 @@ fn verify(op: OpRef<'_>, errors: &mut Diagnostics) {
     let number = op.operand_type(0);
     let values: Vec<&Type> = op.operand_types().skip(3).collect();
     let arguments: Vec<&Type> = module.arguments(block).iter().map(|&v| module.ty(v)).collect();
-    let yielded: Vec<&Type> = module.terminator(block).map(|t| t.operand_types().collect()).unwrap_or_default();
+    let yielded: Vec<&Type> =
+        module.terminator(block).map(|t| t.operand_types().collect()).unwrap_or_default();
     let fits = arguments.first() == Some(&number)
         && arguments[1..] == values[..]
         && op.operand_types().take(3).all(|ty| ty == number);
     if !fits {
-        errors.push(
-            op.error("region", "the region must take a number of the type of the bounds and the values of the loop"),
-        );
+        errors.push(op.error(
+            "region",
+            "the region must take a number of the type of the bounds and the values of the loop",
+        ));
     } else if yielded != values || !op.result_types().eq(values.iter().copied()) {
         errors.push(
             op.error(
@@ -143,12 +151,22 @@ fn verify(op: OpRef<'_>, errors: &mut Diagnostics) {
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
     let number = |index: usize| -> Result<i64, EvalError> {
-        let values = operands.get(index).map(|v| v.tensor()).transpose()?.map(Tensor::to_i64s).transpose()?;
-        values.and_then(|v| v.first().copied()).ok_or_else(|| EvalError::new("scf", "a bound is missing"))
+        let values = operands
+            .get(index)
+            .map(|v| v.tensor())
+            .transpose()?
+            .map(Tensor::to_i64s)
+            .transpose()?;
+        values
+            .and_then(|v| v.first().copied())
+            .ok_or_else(|| EvalError::new("scf", "a bound is missing"))
     };
     let (mut at, upper, step) = (number(0)?, number(1)?, number(2)?);
     if step <= 0 {
-        return Err(EvalError::new("scf", format!("the step of a loop must be positive; found {step}")));
+        return Err(EvalError::new(
+            "scf",
+            format!("the step of a loop must be positive; found {step}"),
+        ));
     }
     let dtype = operands[0].tensor()?.dtype();
     let mut values: Vec<RuntimeValue> = operands[3..].to_vec();

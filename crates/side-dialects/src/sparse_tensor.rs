@@ -15,8 +15,8 @@ pub static SPARSE_TENSOR: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
-/// How a tensor is stored: the map from dimensions to levels, how each level is stored, and the widths of positions and
-/// coordinates in bits, where 0 is the machine's.
+/// How a tensor is stored: the map from dimensions to levels, how each level is stored, and the
+/// widths of positions and coordinates in bits, where 0 is the machine's.
 pub static ENCODING: AttrDef = AttrDef {
     dialect: "sparse_tensor",
     mnemonic: "encoding",
@@ -89,13 +89,18 @@ fn level(p: &mut Parser<'_>) -> Parsed<String> {
             let start = p.here();
             let property = p.word("a property of a level")?;
             if !PROPERTIES.contains(&property) {
-                return p.error_at(start, format!("`{property}` is none of {}", PROPERTIES.join(", ")));
+                return p
+                    .error_at(start, format!("`{property}` is none of {}", PROPERTIES.join(", ")));
             }
             properties.push(property);
             Ok(())
         })?;
     }
-    Ok(if properties.is_empty() { format.to_string() } else { format!("{format}({})", properties.join(", ")) })
+    Ok(if properties.is_empty() {
+        format.to_string()
+    } else {
+        format!("{format}({})", properties.join(", "))
+    })
 }
 
 fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
@@ -118,9 +123,11 @@ fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
 /// The map has as many dimensions as the tensor.
 fn verify_rank(params: &[Option<Attribute>], shape: &[i64], _element: &Type) -> Result<(), String> {
     match params[0].as_deref() {
-        Some(AttrKind::AffineMap(map)) if map.dims as usize != shape.len() => {
-            Err(format!("the encoding maps {} dimensions; the tensor has {}", map.dims, shape.len()))
-        }
+        Some(AttrKind::AffineMap(map)) if map.dims as usize != shape.len() => Err(format!(
+            "the encoding maps {} dimensions; the tensor has {}",
+            map.dims,
+            shape.len()
+        )),
         _ => Ok(()),
     }
 }

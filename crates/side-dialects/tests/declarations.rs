@@ -33,11 +33,21 @@ fn no_two_ops_share_a_name() {
 #[test]
 fn variadic_slots_can_be_told_apart() {
     for op in DIALECTS.iter().flat_map(|d| d.ops) {
-        let open = |slots: &[mlir::ods::ValueSlot]| slots.iter().filter(|s| s.arity != Arity::Single).count();
+        let open = |slots: &[mlir::ods::ValueSlot]| {
+            slots.iter().filter(|s| s.arity != Arity::Single).count()
+        };
         let rules = [Trait::AttrSizedOperandSegments, Trait::SameVariadicOperandSize];
-        assert!(open(op.operands) < 2 || rules.iter().any(|t| op.has_trait(t)), "operands of {}", op.name);
+        assert!(
+            open(op.operands) < 2 || rules.iter().any(|t| op.has_trait(t)),
+            "operands of {}",
+            op.name
+        );
         let rules = [Trait::AttrSizedResultSegments, Trait::SameVariadicResultSize];
-        assert!(open(op.results) < 2 || rules.iter().any(|t| op.has_trait(t)), "results of {}", op.name);
+        assert!(
+            open(op.results) < 2 || rules.iter().any(|t| op.has_trait(t)),
+            "results of {}",
+            op.name
+        );
         let sized = op.has_trait(&Trait::AttrSizedOperandSegments);
         assert_eq!(sized, op.attribute_index("operandSegmentSizes").is_some(), "{}", op.name);
     }

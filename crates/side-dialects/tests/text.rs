@@ -22,15 +22,18 @@ fn print(text: &str, options: &PrintOptions) -> Result<String, String> {
     }
 }
 
-/// Each line of a function body, with the function's arguments, prints as itself; also after a detour by the generic form.
+/// Each line of a function body, with the function's arguments, prints as itself; also after a
+/// detour by the generic form.
 fn check_lines(arguments: &str, lines: &str) {
     let mut failures = String::new();
     for block in lines.split("\n\n").map(str::trim_end).filter(|b| !b.trim().is_empty()) {
         let block = block.trim_start_matches('\n');
-        let expected = format!("module {{\n  func.func @f({arguments}) {{\n{block}\n    return\n  }}\n}}\n");
+        let expected =
+            format!("module {{\n  func.func @f({arguments}) {{\n{block}\n    return\n  }}\n}}\n");
         let generic = PrintOptions { generic: true, ..PrintOptions::default() };
         let direct = print(&expected, &PrintOptions::default());
-        let detour = print(&expected, &generic).and_then(|text| print(&text, &PrintOptions::default()));
+        let detour =
+            print(&expected, &generic).and_then(|text| print(&text, &PrintOptions::default()));
         for (how, found) in [("directly", direct), ("by the generic form", detour)] {
             match found {
                 Ok(found) if found == expected => {}
@@ -349,10 +352,15 @@ fn sdy_attributes() {
         #sdy<all_to_all_param_list[{"b"}: 0->2, {"c"}: 1->3]>
         "##,
     );
-    let factors: Vec<String> =
-        (0..20).map(|i| if i < 18 { ((b'i' + i) as char).into() } else { format!("z_{}", i - 17) }).collect();
+    let factors: Vec<String> = (0..20)
+        .map(|i| if i < 18 { ((b'i' + i) as char).into() } else { format!("z_{}", i - 17) })
+        .collect();
     let sizes: Vec<String> = factors.iter().map(|f| format!("{f}=2")).collect();
-    check_attributes(&format!("#sdy.op_sharding_rule<([{}])->([]) {{{}}}>", factors.concat(), sizes.join(", ")));
+    check_attributes(&format!(
+        "#sdy.op_sharding_rule<([{}])->([]) {{{}}}>",
+        factors.concat(),
+        sizes.join(", ")
+    ));
 }
 
 #[test]
@@ -443,6 +451,7 @@ fn sparse_encodings_print_under_aliases_and_fit_the_rank() {
                 module {\n  func.func private @f(tensor<2x3xf32, #sparse>)\n}\n";
     assert_eq!(print(text, &PrintOptions::default()).as_deref(), Ok(text));
     let of_rank_1 = text.replace("2x3", "3");
-    let message = print(&of_rank_1, &PrintOptions::default()).expect_err("the map has two dimensions");
+    let message =
+        print(&of_rank_1, &PrintOptions::default()).expect_err("the map has two dimensions");
     assert!(message.contains("maps 2 dimensions; the tensor has 1"), "{message}");
 }

@@ -34,11 +34,16 @@ fn all(text: &str) -> Vec<(String, u32)> {
     errors_of(&read(text), Reporting::All)
 }
 
-/// The body of a function has exactly one error, with that label and on that line, the first of the body being line 1.
+/// The body of a function has exactly one error, with that label and on that line, the first of the
+/// body being line 1.
 fn check(body: &str, label: &str, line: u32) {
     let text = format!("func.func @f(%i: i32, %f: f32, %t: tensor<2xf32>) {{\n{body}\n}}");
     assert_eq!(all(&text), [(label.to_string(), line + 1)], "{body}");
-    assert_eq!(errors_of(&read(&text), Reporting::LikeUpstream), [(label.to_string(), line + 1)], "{body}");
+    assert_eq!(
+        errors_of(&read(&text), Reporting::LikeUpstream),
+        [(label.to_string(), line + 1)],
+        "{body}"
+    );
 }
 
 #[test]
@@ -46,7 +51,11 @@ fn counts_and_types_of_values() {
     check("%0 = \"arith.addi\"(%i) : (i32) -> i32\nreturn", "operands", 1);
     check("\"arith.addi\"(%i, %i) : (i32, i32) -> ()\nreturn", "results", 1);
     check("%0 = \"arith.addi\"(%f, %f) : (f32, f32) -> f32\nreturn", "operand-type", 1);
-    check("%0 = \"arith.cmpi\"(%i, %i) {predicate = 0 : i64} : (i32, i32) -> i32\nreturn", "result-type", 1);
+    check(
+        "%0 = \"arith.cmpi\"(%i, %i) {predicate = 0 : i64} : (i32, i32) -> i32\nreturn",
+        "result-type",
+        1,
+    );
     check("%0 = \"tensor.empty\"(%f) : (f32) -> tensor<?xf32>\nreturn", "operand-type", 1);
 }
 
@@ -59,7 +68,9 @@ fn segments_deal_out_operands() {
              {{{attributes}{segments}}} : (tensor<2xf32>) -> tensor<2xf32>\nreturn"
         )
     };
-    let text = |segments: &str| format!("func.func @f(%f: f32, %t: tensor<2xf32>) {{\n{}\n}}", op(segments));
+    let text = |segments: &str| {
+        format!("func.func @f(%f: f32, %t: tensor<2xf32>) {{\n{}\n}}", op(segments))
+    };
     assert_eq!(all(&text(", operandSegmentSizes = array<i32: 1, 0, 0>")), []);
     for wrong in ["1, 0", "1, 1, 0", "0, 1, 0", "1, 2, -2"] {
         let errors = all(&text(&format!(", operandSegmentSizes = array<i32: {wrong}>")));
@@ -71,18 +82,38 @@ fn segments_deal_out_operands() {
 #[test]
 fn attributes() {
     check("%0 = \"arith.cmpi\"(%i, %i) : (i32, i32) -> i1\nreturn", "attribute", 1);
-    check("%0 = \"arith.cmpi\"(%i, %i) {predicate = 0 : i32} : (i32, i32) -> i1\nreturn", "attribute", 1);
+    check(
+        "%0 = \"arith.cmpi\"(%i, %i) {predicate = 0 : i32} : (i32, i32) -> i1\nreturn",
+        "attribute",
+        1,
+    );
     // There are ten predicates.
-    check("%0 = \"arith.cmpi\"(%i, %i) {predicate = 10 : i64} : (i32, i32) -> i1\nreturn", "attribute", 1);
+    check(
+        "%0 = \"arith.cmpi\"(%i, %i) {predicate = 10 : i64} : (i32, i32) -> i1\nreturn",
+        "attribute",
+        1,
+    );
 }
 
 #[test]
 fn traits() {
     check("%0 = \"arith.addf\"(%f, %f) : (f32, f32) -> f64\nreturn", "trait-same-type", 1);
-    check("%0 = \"arith.extf\"(%t) : (tensor<2xf32>) -> tensor<3xf64>\nreturn", "trait-same-shape", 1);
-    check("check.expect_close %f, %t, max_ulp_difference = 1 : f32, tensor<2xf32>\nreturn", "operand-type", 1);
+    check(
+        "%0 = \"arith.extf\"(%t) : (tensor<2xf32>) -> tensor<3xf64>\nreturn",
+        "trait-same-shape",
+        1,
+    );
+    check(
+        "check.expect_close %f, %t, max_ulp_difference = 1 : f32, tensor<2xf32>\nreturn",
+        "operand-type",
+        1,
+    );
     check("\"tensor.yield\"(%f) : (f32) -> ()\nreturn", "terminator", 1);
-    check("\"sdy.mesh\"() {sym_name = \"m\", mesh = #sdy.mesh<[\"a\"=2]>} : () -> ()\nreturn", "symbol", 1);
+    check(
+        "\"sdy.mesh\"() {sym_name = \"m\", mesh = #sdy.mesh<[\"a\"=2]>} : () -> ()\nreturn",
+        "symbol",
+        1,
+    );
     let yields = "%0 = \"tensor.generate\"() ({\n^bb0(%n: index):\n\"func.return\"() : () -> ()\n}) : () -> tensor<2xf32>\nreturn";
     check(yields, "trait-has-parent", 3);
 }
@@ -144,8 +175,7 @@ fn values_are_visible_in_dominated_blocks() {
 
 #[test]
 fn unreachable_blocks_may_use_anything() {
-    let text =
-        "func.func @f(%i: i32) {\nreturn\n^dead:\n%1 = arith.addi %0, %i : i32\n%0 = arith.constant 1 : i32\nreturn\n}";
+    let text = "func.func @f(%i: i32) {\nreturn\n^dead:\n%1 = arith.addi %0, %i : i32\n%0 = arith.constant 1 : i32\nreturn\n}";
     assert_eq!(all(text), []);
 }
 
@@ -164,8 +194,11 @@ fn isolated_regions_see_no_values_from_outside() {
                 sdy.return %1 : i32\n} : (i32) -> i32\nreturn\n}";
     let mut module = read(text);
     assert_eq!(errors_of(&module, Reporting::All), []);
-    let ops: Vec<_> = module.walk(module.top().id()).map(|op| (op.id(), op.name().to_string())).collect();
-    let find = |name: &str| ops.iter().find(|(_, n)| n == name).map(|(id, _)| *id).expect("is in the text");
+    let ops: Vec<_> =
+        module.walk(module.top().id()).map(|op| (op.id(), op.name().to_string())).collect();
+    let find = |name: &str| {
+        ops.iter().find(|(_, n)| n == name).map(|(id, _)| *id).expect("is in the text")
+    };
     let outer = module.op(find("sdy.named_computation"));
     assert!(NamedComputationOp::cast(outer).is_some());
     let outside = outer.operand(0);
@@ -193,10 +226,12 @@ fn symbols() {
 
 #[test]
 fn symbols_are_found_after_changes() {
-    let mut module =
-        read("func.func private @f()\nfunc.func private @g()\nfunc.func @h() {\nfunc.call @f() : () -> ()\nreturn\n}");
+    let mut module = read(
+        "func.func private @f()\nfunc.func private @g()\nfunc.func @h() {\nfunc.call @f() : () -> ()\nreturn\n}",
+    );
     let find = |module: &Module, name| module.top().lookup_symbol(name).map(|op| op.id());
-    let (f, g) = (find(&module, "f").expect("it is there"), find(&module, "g").expect("it is there"));
+    let (f, g) =
+        (find(&module, "f").expect("it is there"), find(&module, "g").expect("it is there"));
     assert_eq!(find(&module, "x"), None);
     module.set_attr(f, "sym_name", mlir::Attribute::string("x"));
     assert_eq!((find(&module, "f"), find(&module, "x")), (None, Some(f)));
@@ -211,7 +246,10 @@ fn symbols_are_found_after_changes() {
 #[test]
 fn functions() {
     assert_eq!(all("func.func @f() -> i32 {\nreturn\n}"), [("return".to_string(), 2)]);
-    assert_eq!(all("func.func @f(%f: f32) -> i32 {\nreturn %f : f32\n}"), [("return".to_string(), 2)]);
+    assert_eq!(
+        all("func.func @f(%f: f32) -> i32 {\nreturn %f : f32\n}"),
+        [("return".to_string(), 2)]
+    );
     let argument = "\"func.func\"() ({\n^bb0(%a: i32):\n\"func.return\"() : () -> ()\n}) \
                     {sym_name = \"f\", function_type = (f32) -> ()} : () -> ()";
     assert_eq!(all(argument), [("func".to_string(), 1)]);
@@ -244,8 +282,11 @@ fn run_parallel() {
             "func.func @g(%t: tensor<2xf32>) {{\nreturn\n}}\nfunc.func @f(%t: tensor<2xf32>) {{\n{body}\nreturn\n}}"
         )
     };
-    let run =
-        |programs: &str| format!("\"interpreter.run_parallel\"(%t) {{programs = {programs}}} : (tensor<2xf32>) -> ()");
+    let run = |programs: &str| {
+        format!(
+            "\"interpreter.run_parallel\"(%t) {{programs = {programs}}} : (tensor<2xf32>) -> ()"
+        )
+    };
     assert_eq!(all(&text(&run("[[@g]]"))), []);
     for wrong in ["[]", "[[]]", "[[@x]]", "[[@g], [@g, @g]]", "[[@g], [@g]]"] {
         assert_eq!(all(&text(&run(wrong))), [("run_parallel".to_string(), 5)], "{wrong}");
@@ -261,7 +302,13 @@ fn shardings() {
         )
     };
     assert_eq!(all(&text("@m, [{\"a\"}, {\"b\":(1)2, ?}]")), []);
-    for wrong in ["@x, [{}, {}]", "@m, [{}]", "@m, [{\"c\"}, {}]", "@m, [{\"a\"}, {\"a\"}]", "@m, [{\"b\":(4)2}, {}]"] {
+    for wrong in [
+        "@x, [{}, {}]",
+        "@m, [{}]",
+        "@m, [{\"c\"}, {}]",
+        "@m, [{\"a\"}, {\"a\"}]",
+        "@m, [{\"b\":(4)2}, {}]",
+    ] {
         assert_eq!(all(&text(wrong)), [("sharding".to_string(), 3)], "{wrong}");
     }
 }
@@ -272,13 +319,19 @@ fn branches_give_what_blocks_take() {
     check("cf.br ^bb1\n^bb1(%0: i32):\nreturn", "successors", 1);
     let condition = "%c = arith.cmpi eq, %i, %i : i32\n";
     let branch = "cf.cond_br %c, ^bb1(%i : i32), ^bb2(%i : i32)\n";
-    check(&format!("{condition}{branch}^bb1(%0: i32):\nreturn\n^bb2(%1: f32):\nreturn"), "successors", 2);
+    check(
+        &format!("{condition}{branch}^bb1(%0: i32):\nreturn\n^bb2(%1: f32):\nreturn"),
+        "successors",
+        2,
+    );
     check("\"cf.br\"() : () -> ()", "successors", 1);
 }
 
 #[test]
 fn buffers_keep_element_types_and_shapes() {
-    let text = |op: &str| format!("func.func @f(%b: memref<2xf32>, %u: memref<*xf32>) {{\n{op}\nreturn\n}}");
+    let text = |op: &str| {
+        format!("func.func @f(%b: memref<2xf32>, %u: memref<*xf32>) {{\n{op}\nreturn\n}}")
+    };
     for (op, label) in [
         ("%0 = memref.cast %b : memref<2xf32> to memref<3xf32>", "cast"),
         ("%0 = memref.cast %b : memref<2xf32> to memref<2xf64>", "cast"),
@@ -292,7 +345,10 @@ fn buffers_keep_element_types_and_shapes() {
 
 #[test]
 fn a_mesh_is_told() {
-    assert_eq!(all("\"sdy.mesh\"() {sym_name = \"m\", stablehlo.mesh = {axes = []}} : () -> ()"), []);
+    assert_eq!(
+        all("\"sdy.mesh\"() {sym_name = \"m\", stablehlo.mesh = {axes = []}} : () -> ()"),
+        []
+    );
     assert_eq!(all("\"sdy.mesh\"() {sym_name = \"m\"} : () -> ()"), [("attribute".to_string(), 1)]);
 }
 
@@ -306,7 +362,9 @@ fn shardings_on_one_device() {
              return\n}}"
         )
     };
-    for (shardings, results) in [("<@one, []>", "()"), ("<@m, []>", "()"), ("<@one, []>", "tensor<8xf32>")] {
+    for (shardings, results) in
+        [("<@one, []>", "()"), ("<@m, []>", "()"), ("<@one, []>", "tensor<8xf32>")]
+    {
         assert_eq!(all(&text(shardings, results)), [], "{shardings}");
     }
     for (shardings, results) in [

@@ -1,4 +1,5 @@
-//! Reading, verifying and transforming the programs in `examples/`, and those in `../shared/programs` where they are at hand.
+//! Reading, verifying and transforming the programs in `examples/`, and those in
+//! `../shared/programs` where they are at hand.
 
 use divan::Bencher;
 use stablo::{Bytes, Module, ParseOptions};
@@ -27,7 +28,10 @@ fn roots() -> [PathBuf; 2] {
 }
 
 fn file(program: &str, name: &str) -> Option<Bytes> {
-    roots().iter().find_map(|root| std::fs::read(root.join(program).join(name)).ok()).map(Bytes::from)
+    roots()
+        .iter()
+        .find_map(|root| std::fs::read(root.join(program).join(name)).ok())
+        .map(Bytes::from)
 }
 
 fn read(name: &str, bytes: &Bytes) -> Module {

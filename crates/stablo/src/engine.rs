@@ -29,11 +29,17 @@ pub trait Executable {
     /// The module that runs; what observers see are its ops.
     fn module(&self) -> &Module;
 
-    /// Runs the function, on as many processes as the program is written for, from its global inputs to its global outputs.
+    /// Runs the function, on as many processes as the program is written for, from its global
+    /// inputs to its global outputs.
     ///
     /// # Errors
-    /// Inputs of another number, shape or element type than it takes; whatever stops an op; an `observer` that breaks off.
-    fn run(&self, inputs: Vec<RuntimeValue>, observer: &mut dyn Observer) -> Result<Vec<RuntimeValue>, Diagnostics>;
+    /// Inputs of another number, shape or element type than it takes; whatever stops an op; an
+    /// `observer` that breaks off.
+    fn run(
+        &self,
+        inputs: Vec<RuntimeValue>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<RuntimeValue>, Diagnostics>;
 
     /// Runs the function in each process of a grid, on inputs of its own, row by row.
     ///
@@ -80,7 +86,11 @@ impl Engine for Reference {
             transforms::expand_for_evaluation(&mut module)?;
             return Ok(Box::new(Expanded { module, entry: entry.into(), options, grid }));
         }
-        Ok(Box::new(Interpreted { interpreter: Interpreter::new(module, options), entry: entry.into(), grid }))
+        Ok(Box::new(Interpreted {
+            interpreter: Interpreter::new(module, options),
+            entry: entry.into(),
+            grid,
+        }))
     }
 }
 
@@ -96,11 +106,17 @@ impl Executable for Interpreted<'_> {
         self.interpreter.module()
     }
 
-    fn run(&self, inputs: Vec<RuntimeValue>, observer: &mut dyn Observer) -> Result<Vec<RuntimeValue>, Diagnostics> {
+    fn run(
+        &self,
+        inputs: Vec<RuntimeValue>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<RuntimeValue>, Diagnostics> {
         let size = self.grid.size().filter(|&size| size <= MAX_PROCESSES);
         let Some(size) = size else {
-            let message =
-                format!("the program is for a grid of {}, but at most {MAX_PROCESSES} processes can run", self.grid);
+            let message = format!(
+                "the program is for a grid of {}, but at most {MAX_PROCESSES} processes can run",
+                self.grid
+            );
             return Err(vec![Diagnostic::error("run", message)]);
         };
         let inputs = vec![inputs; size];
@@ -139,7 +155,11 @@ impl Executable for Expanded {
         &self.module
     }
 
-    fn run(&self, inputs: Vec<RuntimeValue>, observer: &mut dyn Observer) -> Result<Vec<RuntimeValue>, Diagnostics> {
+    fn run(
+        &self,
+        inputs: Vec<RuntimeValue>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<RuntimeValue>, Diagnostics> {
         self.interpreted().run(inputs, observer)
     }
 

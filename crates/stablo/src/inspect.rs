@@ -87,7 +87,12 @@ pub fn inspect(name: &str, bytes: Bytes) -> Result<Inspection, Diagnostics> {
         let output = crate::read_bytecode(&bytes, options);
         let sections = output.sections.iter().map(|(name, range)| (*name, range.len())).collect();
         let artifact = artifact_version(&bytes);
-        let format = FileFormat::Bytecode { version: output.version, producer: output.producer, artifact, sections };
+        let format = FileFormat::Bytecode {
+            version: output.version,
+            producer: output.producer,
+            artifact,
+            sections,
+        };
         (format, output.module, output.diagnostics)
     } else {
         let options = ParseOptions { allow_unregistered_dialects: true, ..ParseOptions::default() };
@@ -101,7 +106,10 @@ pub fn inspect(name: &str, bytes: Bytes) -> Result<Inspection, Diagnostics> {
     if crate::has_vhlo(&program) {
         restore(&mut program).map_err(|errors| located(errors, &module))?;
     }
-    let errors = verify(&program, &VerifyOptions { allow_unregistered_dialects: true, ..VerifyOptions::default() });
+    let errors = verify(
+        &program,
+        &VerifyOptions { allow_unregistered_dialects: true, ..VerifyOptions::default() },
+    );
     if errors.iter().any(|d| d.severity == Severity::Error) {
         return Err(located(errors, &program));
     }
@@ -137,7 +145,8 @@ impl Inspection {
             if is_public && !function.is_declaration() {
                 let (inputs, results) = function.signature();
                 let ty = mlir::Type::function(inputs.to_vec(), results.to_vec());
-                self.functions.push((op.symbol_name().unwrap_or_default().to_string(), ty.to_string()));
+                self.functions
+                    .push((op.symbol_name().unwrap_or_default().to_string(), ty.to_string()));
             }
         } else if op.is(CustomCallOp::DEF) {
             let target = op.attr("call_target_name").and_then(|a| a.as_str()).unwrap_or_default();
@@ -150,7 +159,9 @@ impl Inspection {
         {
             let bytes = match &**value {
                 AttrKind::Dense(elements) => elements.data().len(),
-                AttrKind::DenseResource { resource, .. } => resource.blob().map_or(0, |blob| blob.data.len()),
+                AttrKind::DenseResource { resource, .. } => {
+                    resource.blob().map_or(0, |blob| blob.data.len())
+                }
                 _ => 0,
             };
             self.constants.count += 1;
@@ -165,9 +176,9 @@ impl Inspection {
     fn require(&mut self, mut module: Module) {
         let root = module.top().id();
         let converted = match crate::has_vhlo(&module) {
-            true => {
-                to_version(&mut module, root, Version::CURRENT).map(drop).map_err(|mut errors| errors.swap_remove(0))
-            }
+            true => to_version(&mut module, root, Version::CURRENT)
+                .map(drop)
+                .map_err(|mut errors| errors.swap_remove(0)),
             false => to_vhlo(&mut module, root, Foreign::Keep),
         };
         if let Err(error) = converted {
@@ -184,7 +195,8 @@ impl Inspection {
                 Some(known) if known.version == version => known.count += 1,
                 _ => {
                     let location = op.location().to_string();
-                    let requirement = Requirement { version, reason: refusal.message, count: 1, location };
+                    let requirement =
+                        Requirement { version, reason: refusal.message, count: 1, location };
                     self.requirements.insert(name, requirement);
                 }
             }

@@ -3,9 +3,10 @@
 use interpreter::Grid;
 use mlir::{Attribute, Module};
 
-/// The grid for a program from global inputs to global outputs. A program whose code changes within a function from whole
-/// tensors to the shards of one device, by the custom calls of XLA's partitioner, needs a process for each device from its
-/// start. Everything else starts with one process; an `sdy.manual_computation` starts others when it is reached.
+/// The grid for a program from global inputs to global outputs. A program whose code changes within
+/// a function from whole tensors to the shards of one device, by the custom calls of XLA's
+/// partitioner, needs a process for each device from its start. Everything else starts with one
+/// process; an `sdy.manual_computation` starts others when it is reached.
 pub fn grid(module: &Module) -> Grid {
     let count = |name: &str| {
         let count = module.top().attr(name).and_then(Attribute::as_i64);

@@ -1,7 +1,8 @@
 //! Programs survive being written as artifacts of every version that can express them.
 
 use stablo::{
-    Bytes, Exported, Foreign, Module, ParseOptions, PrintOptions, RuntimeValue, SerializeOptions, Tensor, Version,
+    Bytes, Exported, Foreign, Module, ParseOptions, PrintOptions, RuntimeValue, SerializeOptions,
+    Tensor, Version,
 };
 use std::path::Path;
 
@@ -27,8 +28,10 @@ fn examples_come_back_from_every_version() {
         }
         let module = load(&path);
         let text = stablo::print(&module, &print);
-        let oldest =
-            stablo::inspect("example", Bytes::from(std::fs::read(&path).unwrap())).unwrap().oldest_target.unwrap();
+        let oldest = stablo::inspect("example", Bytes::from(std::fs::read(&path).unwrap()))
+            .unwrap()
+            .oldest_target
+            .unwrap();
         for target in versions() {
             let options = SerializeOptions { target, foreign: Foreign::Keep };
             let artifact = stablo::serialize(&module, options);
@@ -39,21 +42,32 @@ fn examples_come_back_from_every_version() {
             let bytes = Bytes::from(bytes);
             let mut in_steps = stablo::load("artifact", bytes.clone(), ParseOptions::default());
             stablo::restore(&mut in_steps.module).unwrap();
-            assert!(stablo::print(&in_steps.module, &print) == text, "{} at {target} in steps", path.display());
+            assert!(
+                stablo::print(&in_steps.module, &print) == text,
+                "{} at {target} in steps",
+                path.display()
+            );
             let output = stablo::open("artifact", bytes, ParseOptions::default());
             assert!(output.diagnostics.is_empty(), "{target}: {:?}", output.diagnostics);
             assert!(stablo::verify(&output.module).is_empty());
-            assert!(stablo::print(&output.module, &print) == text, "{} at {target} is another program", path.display());
+            assert!(
+                stablo::print(&output.module, &print) == text,
+                "{} at {target} is another program",
+                path.display()
+            );
         }
     }
 }
 
-/// A program of so many ops that several threads read and verify it. Every op has a location of its own.
+/// A program of so many ops that several threads read and verify it. Every op has a location of its
+/// own.
 fn large_program(last: &str) -> String {
     let mut text = "func.func @main(%arg0: tensor<f32>) -> tensor<f32> {\n".to_string();
     for i in 0..3000 {
         let operand = if i == 0 { "%arg0".to_string() } else { format!("%{}", i - 1) };
-        text += &format!("  %{i} = stablehlo.abs {operand} : tensor<f32> loc(\"op {i}\"(\"model.py\":{i}:{i}))\n");
+        text += &format!(
+            "  %{i} = stablehlo.abs {operand} : tensor<f32> loc(\"op {i}\"(\"model.py\":{i}:{i}))\n"
+        );
     }
     text + last + "}\n"
 }
@@ -75,12 +89,14 @@ fn large_programs_keep_their_locations() {
 
 #[test]
 fn errors_of_large_programs_come_in_order() {
-    // The type of a result is wrong, the terminator is missing, and a second function has the same name.
+    // The type of a result is wrong, the terminator is missing, and a second function has the same
+    // name.
     let text = large_program("  %a = \"stablehlo.abs\"(%2) : (tensor<f32>) -> tensor<2xf32>\n")
         + "func.func @main() { return }\n";
     let parsed = stablo::parse("large", &text, ParseOptions::default());
     assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
-    let messages: Vec<String> = stablo::verify(&parsed.module).into_iter().map(|d| d.message).collect();
+    let messages: Vec<String> =
+        stablo::verify(&parsed.module).into_iter().map(|d| d.message).collect();
     assert_eq!(messages.len(), 3, "{messages:?}");
     assert!(messages[0].contains("stablehlo.abs"), "{messages:?}");
     assert!(messages[1].contains("terminator"), "{messages:?}");
@@ -90,7 +106,8 @@ fn errors_of_large_programs_come_in_order() {
 /// `tests/portable/data/README.md` says what the function is.
 #[test]
 fn containers_of_jax_export_open() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/portable/data/dense_layer.jax");
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/portable/data/dense_layer.jax");
     let bytes = std::fs::read(path).unwrap();
     let exported = Exported::read(&bytes).unwrap();
     assert_eq!((exported.function_name.as_str(), exported.num_devices), ("f", 1));
@@ -103,7 +120,9 @@ fn containers_of_jax_export_open() {
     let output = stablo::open("exported", Bytes::from(bytes.clone()), ParseOptions::default());
     assert!(output.diagnostics.is_empty());
 
-    let tensor = |shape: [usize; 2], values: Vec<f32>| RuntimeValue::Tensor(Tensor::from_vec(shape, values).unwrap());
+    let tensor = |shape: [usize; 2], values: Vec<f32>| {
+        RuntimeValue::Tensor(Tensor::from_vec(shape, values).unwrap())
+    };
     let b = RuntimeValue::Tensor(Tensor::from_vec([4], vec![0f32; 4]).unwrap());
     let inputs = vec![b, tensor([8, 4], vec![0.0; 32]), tensor([3, 8], vec![0.5; 24])];
     let results = stablo::run(&output.module, "main", inputs).unwrap();
@@ -121,7 +140,8 @@ fn containers_of_jax_export_open() {
 /// `tests/portable/data/README.md` says what the file is.
 #[test]
 fn orders_of_uses_are_kept() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/portable/data/use_orders.mlirbc");
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/portable/data/use_orders.mlirbc");
     let bytes = std::fs::read(&path).unwrap();
     let producer = "MLIR23.0.0git".to_string();
     let options = stablo::WriteOptions { producer, ..Default::default() };

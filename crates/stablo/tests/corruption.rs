@@ -1,4 +1,5 @@
-//! Damaged artifacts give diagnostics with the offset; nothing panics, hangs or allocates without bound.
+//! Damaged artifacts give diagnostics with the offset; nothing panics, hangs or allocates without
+//! bound.
 
 use mlir::bytecode::{self, ReadOptions};
 use peak_alloc::PeakAlloc;
@@ -8,7 +9,8 @@ use stablo::{Bytes, Foreign, ParseOptions, PrintOptions, SerializeOptions, Sever
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// What all tests together may hold at a time, in bytes: far more than they need, far less than a damaged size asks for.
+/// What all tests together may hold at a time, in bytes: far more than they need, far less than a
+/// damaged size asks for.
 const MAX_MEMORY: usize = 32 << 20;
 
 /// A program with regions, symbols, constants, locations, dictionaries and types of many kinds.
@@ -34,21 +36,26 @@ module @m attributes {m.x = {a = [1, "b"], c = 1.5 : f32}} {
 fn artifact(target: Version) -> Vec<u8> {
     let parsed = stablo::parse("m.mlir", PROGRAM, ParseOptions::default());
     assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
-    stablo::serialize(&parsed.module, SerializeOptions { target, foreign: Foreign::Refuse }).unwrap().to_vec()
+    stablo::serialize(&parsed.module, SerializeOptions { target, foreign: Foreign::Refuse })
+        .unwrap()
+        .to_vec()
 }
 
-/// Reads, verifies and prints: whether all of it is well. An error must say where in the file it is, or which op is wrong.
+/// Reads, verifies and prints: whether all of it is well. An error must say where in the file it
+/// is, or which op is wrong.
 fn open(bytes: Vec<u8>) -> bool {
     let output = stablo::open("artifact", Bytes::from(bytes.clone()), ParseOptions::default());
     assert!(ALLOCATOR.peak_usage() < MAX_MEMORY, "{} bytes were allocated", ALLOCATOR.peak_usage());
     let _ = stablo::inspect("artifact", Bytes::from(bytes.clone()));
     locations_are_those_of_an_eager_reader(&bytes.into());
-    let errors: Vec<_> = output.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
+    let errors: Vec<_> =
+        output.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
     if let Some(error) = errors.first() {
         assert!(!error.message.is_empty());
         return false;
     }
-    stablo::verify(&output.module).is_empty() && !stablo::print(&output.module, &Default::default()).is_empty()
+    stablo::verify(&output.module).is_empty()
+        && !stablo::print(&output.module, &Default::default()).is_empty()
 }
 
 /// Locations are decoded when they are asked for, but at once by a reader that notes what it reads.

@@ -1,4 +1,5 @@
-//! Programs that are not valid: whoever inspects, writes or prints one without verifying it gets an error, or what it says.
+//! Programs that are not valid: whoever inspects, writes or prints one without verifying it gets an
+//! error, or what it says.
 
 use stablo::{Bytes, Foreign, ParseOptions, SerializeOptions, Version};
 
@@ -13,7 +14,8 @@ fn programs_that_are_not_valid_are_survived() {
             "(%x) ({ }) : (i32) -> (i32)",
             "() ({ ^b(%a: i32): }, { ^b: }) : () -> (i32)",
         ] {
-            let text = format!("\"func.func\"() ({{ ^b(%x: i32): %r = \"{name}\"{shape} }}) : () -> ()");
+            let text =
+                format!("\"func.func\"() ({{ ^b(%x: i32): %r = \"{name}\"{shape} }}) : () -> ()");
             let text = if shape.ends_with("()") { text.replace("%r = ", "") } else { text };
             let parsed = stablo::parse("invalid", &text, ParseOptions::default());
             let _ = stablo::inspect("invalid", Bytes::from(text.into_bytes()));
@@ -33,7 +35,12 @@ fn programs_that_are_not_valid_are_survived() {
 fn reading_ends_after_many_errors_and_says_so() {
     let errors = |lines: usize| {
         let body = "  stablehlo.nothing\n".repeat(lines);
-        stablo::parse("many", format!("func.func @f() {{\n{body}  return\n}}"), ParseOptions::default()).diagnostics
+        stablo::parse(
+            "many",
+            format!("func.func @f() {{\n{body}  return\n}}"),
+            ParseOptions::default(),
+        )
+        .diagnostics
     };
     let few = errors(99);
     assert_eq!((few.len(), few[98].notes.len()), (99, 0));

@@ -1,6 +1,8 @@
 //! Grids of processes: who meets whom, and what happens if nobody comes; limits of runs.
 
-use stablo::{Diagnostic, ENGINES, Grid, Limits, Module, ParseOptions, RuntimeValue, Tensor, Unobserved};
+use stablo::{
+    Diagnostic, ENGINES, Grid, Limits, Module, ParseOptions, RuntimeValue, Tensor, Unobserved,
+};
 use std::time::Duration;
 
 fn module(text: &str) -> Module {
@@ -19,8 +21,9 @@ fn vector(values: &[i64]) -> Tensor {
 fn run(text: &str, replicas: usize, partitions: usize) -> Result<Vec<Vec<i64>>, Diagnostic> {
     let module = module(text);
     let executable = ENGINES[0].compile(&module, "main", Default::default()).unwrap();
-    let inputs =
-        (0..(replicas * partitions) as i64).map(|i| vec![RuntimeValue::Tensor(vector(&[i, 10 * i]))]).collect();
+    let inputs = (0..(replicas * partitions) as i64)
+        .map(|i| vec![RuntimeValue::Tensor(vector(&[i, 10 * i]))])
+        .collect();
     let results = executable.run_grid(Grid { replicas, partitions }, inputs, &mut Unobserved);
     let values = |results: Vec<RuntimeValue>| results[0].tensor().unwrap().to_vec().unwrap();
     results.map(|all| all.into_iter().map(values).collect()).map_err(|mut errors| errors.remove(0))
@@ -56,7 +59,8 @@ fn strategies_group_processes() {
     assert_eq!(sums, [[3, 30], [3, 30], [3, 30], [12, 120], [12, 120], [12, 120]]);
 
     let numbers = "replica_groups = dense<[[0, 5, -1], [1, 2, 3], [4, -1, -1]]> : tensor<3x3xi64>";
-    let sums = run(&all_reduce(&format!("{numbers}, {CHANNEL}, use_global_device_ids")), 2, 3).unwrap();
+    let sums =
+        run(&all_reduce(&format!("{numbers}, {CHANNEL}, use_global_device_ids")), 2, 3).unwrap();
     assert_eq!(sums, [[5, 50], [6, 60], [6, 60], [6, 60], [4, 40], [5, 50]]);
 }
 
@@ -65,7 +69,9 @@ fn strategies_group_processes() {
 fn axes_of_meshes_group_processes() {
     let groups = |axes: &str| {
         let mesh = "#stablehlo.mesh<axes=[#stablehlo.mesh_axis<name=\"x\", size=2>, #stablehlo.mesh_axis<name=\"y\", size=4>]>";
-        let groups = format!("replica_groups = #stablehlo.replica_group_mesh_axes<mesh = {mesh}, axes = [{axes}]>");
+        let groups = format!(
+            "replica_groups = #stablehlo.replica_group_mesh_axes<mesh = {mesh}, axes = [{axes}]>"
+        );
         run(&all_reduce(&format!("{groups}, {CHANNEL}, use_global_device_ids")), 1, 8)
             .unwrap()
             .iter()
@@ -170,7 +176,8 @@ fn limited(text: &str, limits: Limits) -> String {
 fn limits_end_runs() {
     let message = limited(LOOP, Limits { steps: Some(1000), ..Limits::default() });
     assert!(message.contains("1000 steps"), "{message}");
-    let message = limited(LOOP, Limits { time: Some(Duration::from_millis(20)), ..Limits::default() });
+    let message =
+        limited(LOOP, Limits { time: Some(Duration::from_millis(20)), ..Limits::default() });
     assert!(message.contains("20ms"), "{message}");
     let big = "func.func @main(%x: tensor<2xi64>) -> tensor<1000000000xi64> {
       %0 = stablehlo.iota dim = 0 : tensor<1000000000xi64>

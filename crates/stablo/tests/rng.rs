@@ -1,4 +1,5 @@
-//! Random numbers have the bits that XLA's CPU gives them when it runs the program once in a new process.
+//! Random numbers have the bits that XLA's CPU gives them when it runs the program once in a new
+//! process.
 //!
 //! Each program in `rng/` ends with what `rng/record.py` printed for it: a line for each result.
 
@@ -17,9 +18,13 @@ fn bits_are_those_of_xla() {
     for name in ["types", "loop", "order"] {
         let text = std::fs::read_to_string(folder.join(name).with_extension("mlir")).unwrap();
         let parsed = stablo::parse(name, &text, ParseOptions::default());
-        assert!(parsed.diagnostics.is_empty() && stablo::verify(&parsed.module).is_empty(), "{name}");
+        assert!(
+            parsed.diagnostics.is_empty() && stablo::verify(&parsed.module).is_empty(),
+            "{name}"
+        );
         let results = stablo::run(&parsed.module, "main", Vec::new()).unwrap();
-        let expected: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("// XLA:")).collect();
+        let expected: Vec<_> =
+            text.lines().filter_map(|line| line.strip_prefix("// XLA:")).collect();
         assert_eq!(results.len(), expected.len(), "{name}");
         for (index, (result, expected)) in results.into_iter().zip(expected).enumerate() {
             let expected: Vec<_> = expected.split_whitespace().collect();

@@ -21,7 +21,8 @@ fn run(module: &Module, inputs: &[&Tensor]) -> Vec<Tensor> {
     results.into_iter().map(|r| r.into_tensor().unwrap()).collect()
 }
 
-/// Ops overwrite operands that die, never those that are used again, returned, or held by the caller.
+/// Ops overwrite operands that die, never those that are used again, returned, or held by the
+/// caller.
 #[test]
 fn values_survive_until_their_last_use() {
     let module = module(
@@ -35,12 +36,16 @@ fn values_survive_until_their_last_use() {
     );
     let x = vector(&[1.0, 2.0]);
     for _ in 0..2 {
-        assert_eq!(run(&module, &[&x]), [vector(&[-2.0, -4.0]), vector(&[4.0, 16.0]), vector(&[-1.0, -2.0])]);
+        assert_eq!(
+            run(&module, &[&x]),
+            [vector(&[-2.0, -4.0]), vector(&[4.0, 16.0]), vector(&[-1.0, -2.0])]
+        );
         assert_eq!(x, vector(&[1.0, 2.0]));
     }
 }
 
-/// A value that a loop body uses is there in each iteration, though its last use outside is the loop itself.
+/// A value that a loop body uses is there in each iteration, though its last use outside is the
+/// loop itself.
 #[test]
 fn regions_see_the_values_around_them_each_time() {
     let module = module(
@@ -117,14 +122,22 @@ fn wrong_inputs_are_named() {
     let module = module("func.func @main(%x: tensor<?x2xf32>, %y: tensor<i32>) { return }");
     let matrix = Tensor::from_vec([3, 2], vec![0f32; 6]).unwrap();
     assert_eq!(run(&module, &[&matrix, &Tensor::scalar(1i32)]).len(), 0);
-    let wrong = vec![RuntimeValue::Tensor(vector(&[1.0])), RuntimeValue::Tensor(Tensor::scalar(1i64))];
+    let wrong =
+        vec![RuntimeValue::Tensor(vector(&[1.0])), RuntimeValue::Tensor(Tensor::scalar(1i64))];
     let errors = stablo::run(&module, "main", wrong).err().expect("both inputs are wrong");
     let messages: Vec<&str> = errors.iter().map(|e| &*e.message).collect();
-    assert!(messages[0].contains("argument 0") && messages[0].contains("tensor<1xf32>"), "{messages:?}");
-    assert!(messages[1].contains("argument 1") && messages[1].contains("tensor<i64>"), "{messages:?}");
+    assert!(
+        messages[0].contains("argument 0") && messages[0].contains("tensor<1xf32>"),
+        "{messages:?}"
+    );
+    assert!(
+        messages[1].contains("argument 1") && messages[1].contains("tensor<i64>"),
+        "{messages:?}"
+    );
 }
 
-/// CHLO ops run as they are: those without a meaning of their own through their expansion, also where sizes are unknown.
+/// CHLO ops run as they are: those without a meaning of their own through their expansion, also
+/// where sizes are unknown.
 #[test]
 fn chlo_runs() {
     let module = module(
@@ -169,7 +182,8 @@ fn custom_calls_can_be_registered() {
     let input = || vec![RuntimeValue::Tensor(vector(&[1.0, 2.0]))];
     let errors = stablo::run(&module, "main", input()).err().unwrap();
     assert!(
-        errors[0].message.contains("`my.double` is unknown") && errors[0].message.contains("CustomCalls::register")
+        errors[0].message.contains("`my.double` is unknown")
+            && errors[0].message.contains("CustomCalls::register")
     );
     let mut options = Options::default();
     options.custom_calls.register("my.double", |_, operands, _| {

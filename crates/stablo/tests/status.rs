@@ -1,4 +1,5 @@
-//! `docs/status.md`, the table of what is there for each op, is made from the declarations, and is current.
+//! `docs/status.md`, the table of what is there for each op, is made from the declarations, and is
+//! current.
 //!
 //! `STABLO_BLESS=1 cargo test -p stablo --test status` writes it anew.
 
@@ -16,7 +17,8 @@ const KINDS: [(&str, &str); 6] = [
 ];
 
 /// Ops that need no meaning of their own, and why.
-const NOT_INTERPRETED: [(&str, &str); 1] = [("stablehlo.return", "ends a region, which gives its operands back")];
+const NOT_INTERPRETED: [(&str, &str); 1] =
+    [("stablehlo.return", "ends a region, which gives its operands back")];
 
 /// Whether the result types of an op follow from the rest of it.
 fn is_inferred(op: &OpDef) -> bool {
@@ -50,10 +52,13 @@ fn kinds(slot: &ValueSlot) -> String {
     // Slots may want another rank.
     let ranks = ["2x", "", "2x2x"];
     let takes = |text: &str| {
-        let fits = |rank: &&str| of(&text.replacen("2x", rank, 1)).is_some_and(|ty| slot.constraint.holds(&ty));
+        let fits = |rank: &&str| {
+            of(&text.replacen("2x", rank, 1)).is_some_and(|ty| slot.constraint.holds(&ty))
+        };
         ranks.iter().any(fits)
     };
-    let all: Vec<&str> = KINDS.iter().filter(|(_, text)| takes(text)).map(|(kind, _)| *kind).collect();
+    let all: Vec<&str> =
+        KINDS.iter().filter(|(_, text)| takes(text)).map(|(kind, _)| *kind).collect();
     if all.len() == KINDS.len() { "any".into() } else { all.join(", ") }
 }
 
@@ -68,7 +73,8 @@ fn table() -> String {
          - *elements*: of its first operand, or of its first result where there is none.\n",
     );
     for (dialect, title) in [("stablehlo", "StableHLO"), ("chlo", "CHLO")] {
-        let ops: Vec<&'static OpDef> = stablo::registry().ops().filter(|op| op.dialect() == dialect).collect();
+        let ops: Vec<&'static OpDef> =
+            stablo::registry().ops().filter(|op| op.dialect() == dialect).collect();
         let inferred = ops.iter().filter(|op| is_inferred(op)).count();
         let interpreted = ops.iter().filter(|op| interpretation(op) != "no").count();
         let _ = write!(
@@ -101,7 +107,10 @@ fn the_table_is_current() {
         std::fs::write(path, &table).expect("the folder of the documentation is there");
     }
     let found = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(found == table, "docs/status.md is not what the declarations say: STABLO_BLESS=1 writes it anew");
+    assert!(
+        found == table,
+        "docs/status.md is not what the declarations say: STABLO_BLESS=1 writes it anew"
+    );
 }
 
 #[test]

@@ -20,13 +20,18 @@ impl Calls {
 
 /// The function, with a body or without, that an op calls by name.
 pub fn callee(op: OpRef<'_>) -> Option<FuncOp<'_>> {
-    let attribute = op.def()?.traits.iter().find_map(|t| if let Trait::Call(name) = t { Some(*name) } else { None })?;
+    let attribute = op
+        .def()?
+        .traits
+        .iter()
+        .find_map(|t| if let Trait::Call(name) = t { Some(*name) } else { None })?;
     FuncOp::cast(nearest_symbol(op, op.attr(attribute)?.as_flat_symbol()?)?)
 }
 
 /// All functions, each after those that it calls, as far as there are no cycles.
 pub fn callees_first(module: &Module) -> Vec<OpId> {
-    let callees = |f: OpId| -> Vec<OpId> { module.walk(f).filter_map(callee).map(|f| f.id()).collect() };
+    let callees =
+        |f: OpId| -> Vec<OpId> { module.walk(f).filter_map(callee).map(|f| f.id()).collect() };
     let mut order = Vec::new();
     let mut seen = HashSet::new();
     for root in module.walk(module.top().id()).filter(|op| op.is(FuncOp::DEF)).map(OpRef::id) {
@@ -49,17 +54,21 @@ pub fn callees_first(module: &Module) -> Vec<OpId> {
     order
 }
 
-/// The functions that have no effect but their results: neither their ops nor the functions that they call.
+/// The functions that have no effect but their results: neither their ops nor the functions that
+/// they call.
 pub fn effect_free_functions(module: &Module) -> Calls {
     let mut free = Calls::default();
     for function in callees_first(module) {
         let no_effect = |op: OpRef<'_>| {
             // What is in regions is visited itself.
-            let transparent = op.has_trait(&Trait::RecursiveMemoryEffects) || op.has_trait(&Trait::Terminator);
+            let transparent =
+                op.has_trait(&Trait::RecursiveMemoryEffects) || op.has_trait(&Trait::Terminator);
             let calls_free = || callee(op).is_some_and(|callee| free.contains(callee.id()));
             transparent || is_memory_effect_free(op) || calls_free()
         };
-        if !FuncOp(module.op(function)).is_declaration() && module.walk(function).skip(1).all(no_effect) {
+        if !FuncOp(module.op(function)).is_declaration()
+            && module.walk(function).skip(1).all(no_effect)
+        {
             free.0.insert(function);
         }
     }

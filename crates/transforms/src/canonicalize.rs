@@ -1,4 +1,5 @@
-//! `canonicalize`: brings ops to their simplest form, by the folders and rewrites that their declarations hold.
+//! `canonicalize`: brings ops to their simplest form, by the folders and rewrites that their
+//! declarations hold.
 
 use mlir::Diagnostic;
 use mlir::nearest::nearest;
@@ -13,19 +14,31 @@ pub const PASS: Pass = Pass::on_any(
     run,
 )
 .with_options(&[
-    PassOption { name: "disable-patterns", doc: "Patterns that do not apply", kind: OptionKind::List },
+    PassOption {
+        name: "disable-patterns",
+        doc: "Patterns that do not apply",
+        kind: OptionKind::List,
+    },
     PassOption {
         name: "enable-patterns",
         doc: "The only patterns that apply, if any are named",
         kind: OptionKind::List,
     },
-    PassOption { name: "max-iterations", doc: "Passes over all ops; -1 for any number", kind: OptionKind::Int(10) },
+    PassOption {
+        name: "max-iterations",
+        doc: "Passes over all ops; -1 for any number",
+        kind: OptionKind::Int(10),
+    },
     PassOption {
         name: "max-num-rewrites",
         doc: "Rewrites in a pass over all ops; -1 for any",
         kind: OptionKind::Int(-1),
     },
-    PassOption { name: "test-convergence", doc: "Fail if ops still change at the end", kind: OptionKind::Bool(false) },
+    PassOption {
+        name: "test-convergence",
+        doc: "Fail if ops still change at the end",
+        kind: OptionKind::Bool(false),
+    },
     PassOption { name: "top-down", doc: "Visit ops in order", kind: OptionKind::Bool(true) },
 ]);
 
@@ -38,23 +51,31 @@ fn run(cx: &mut Context<'_>) {
         ..Config::default()
     };
     let patterns = PatternSet::canonicalization(cx.module.registry());
-    let (enabled, disabled) = (cx.options.list("enable-patterns"), cx.options.list("disable-patterns"));
+    let (enabled, disabled) =
+        (cx.options.list("enable-patterns"), cx.options.list("disable-patterns"));
     let has = |list: &[String], name: &str| list.iter().any(|pattern| pattern == name);
     for name in enabled.iter().chain(disabled) {
         if patterns.patterns().iter().all(|pattern| pattern.name != name) {
             let hint = nearest(name, patterns.patterns().iter().map(|pattern| pattern.name));
             let hint = hint.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
-            return cx.report(Diagnostic::error("patterns", format!("there is no pattern `{name}`{hint}")));
+            return cx.report(Diagnostic::error(
+                "patterns",
+                format!("there is no pattern `{name}`{hint}"),
+            ));
         }
     }
-    let applies =
-        |pattern: &Pattern| (enabled.is_empty() || has(enabled, pattern.name)) && !has(disabled, pattern.name);
+    let applies = |pattern: &Pattern| {
+        (enabled.is_empty() || has(enabled, pattern.name)) && !has(disabled, pattern.name)
+    };
     let mut patterns: PatternSet = patterns.patterns().iter().copied().filter(applies).collect();
     let outcome = greedy::rewrite(cx.module, cx.root, &mut patterns, cx.options, config);
     cx.diagnostics.extend(outcome.diagnostics);
     cx.statistics.merge(&outcome.statistics);
     if !outcome.converged && cx.options.bool("test-convergence") {
         let position = cx.module.op(cx.root).position();
-        cx.report(Diagnostic::error("convergence", "ops still change after the last pass over them").at(position));
+        cx.report(
+            Diagnostic::error("convergence", "ops still change after the last pass over them")
+                .at(position),
+        );
     }
 }

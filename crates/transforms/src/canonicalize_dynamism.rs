@@ -1,5 +1,5 @@
-//! `stablehlo-canonicalize-dynamism`: ops that take as operands what other ops take as attributes become those where the operands
-//! are constants.
+//! `stablehlo-canonicalize-dynamism`: ops that take as operands what other ops take as attributes
+//! become those where the operands are constants.
 //!
 //! What becomes of an op says the hook `to_static` of its declaration.
 
@@ -16,10 +16,16 @@ pub const PASS: Pass = Pass::on_functions(
 
 fn run(cx: &mut Context<'_>) {
     let registry = cx.module.registry();
-    let pattern = |def: &'static mlir::ods::OpDef| def.to_static.map(|rewrite| Pattern::new("to-static", def, rewrite));
+    let pattern = |def: &'static mlir::ods::OpDef| {
+        def.to_static.map(|rewrite| Pattern::new("to-static", def, rewrite))
+    };
     let mut patterns: PatternSet = registry.ops().filter_map(pattern).collect();
     cx.rewrite_greedily(&mut patterns);
-    let errors: Vec<_> =
-        cx.module.walk(cx.root).filter_map(CustomCallOp::cast).filter_map(|op| shape_operands(*op).err()).collect();
+    let errors: Vec<_> = cx
+        .module
+        .walk(cx.root)
+        .filter_map(CustomCallOp::cast)
+        .filter_map(|op| shape_operands(*op).err())
+        .collect();
     cx.diagnostics.extend(errors);
 }

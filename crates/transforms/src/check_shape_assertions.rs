@@ -1,7 +1,9 @@
-//! `stablehlo-check-shape-assertions`: removes the assertions on shapes that hold, and reports those that do not.
+//! `stablehlo-check-shape-assertions`: removes the assertions on shapes that hold, and reports
+//! those that do not.
 //!
-//! Exporters write what must hold of the sizes of arguments as custom calls of `shape_assertion`: a condition, the
-//! values that the message shows as `{0}`, `{1}` …, and the attribute `error_message`.
+//! Exporters write what must hold of the sizes of arguments as custom calls of `shape_assertion`: a
+//! condition, the values that the message shows as `{0}`, `{1}` …, and the attribute
+//! `error_message`.
 
 use hlo::ops::CustomCallOp;
 use mlir::attrs::Attribute;
@@ -28,7 +30,8 @@ const TARGET: &str = "shape_assertion";
 const MAX_MESSAGE_INPUTS: usize = 32;
 
 /// The attributes that an assertion may have.
-const ATTRIBUTES: [&str; 5] = ["api_version", "backend_config", "call_target_name", "error_message", "has_side_effect"];
+const ATTRIBUTES: [&str; 5] =
+    ["api_version", "backend_config", "call_target_name", "error_message", "has_side_effect"];
 
 /// Whether an op is an assertion.
 pub fn is_assertion(op: OpRef<'_>) -> bool {
@@ -37,7 +40,8 @@ pub fn is_assertion(op: OpRef<'_>) -> bool {
 
 fn run(cx: &mut Context<'_>) {
     let checks = cx.options.bool("enable-shape-assertions");
-    let assertions: Vec<OpId> = cx.module.walk(cx.root).filter(|op| is_assertion(*op)).map(OpRef::id).collect();
+    let assertions: Vec<OpId> =
+        cx.module.walk(cx.root).filter(|op| is_assertion(*op)).map(OpRef::id).collect();
     for op in assertions {
         match if checks { check(cx.module.op(op)) } else { Ok(()) } {
             Ok(()) => cx.module.erase(op),
@@ -58,20 +62,31 @@ fn check(op: OpRef<'_>) -> Result<(), Diagnostic> {
         return Err(error(format!("a shape assertion has no results; found {}", op.num_results())));
     }
     let declared = op.def().map_or(&[][..], |def| def.attributes);
-    let inherent = declared.iter().zip(op.properties()).filter(|(_, value)| value.is_some()).map(|(slot, _)| slot.name);
+    let inherent = declared
+        .iter()
+        .zip(op.properties())
+        .filter(|(_, value)| value.is_some())
+        .map(|(slot, _)| slot.name);
     let mut names = inherent.chain(op.attributes().iter().map(|(name, _)| &**name));
-    if let Some(name) = names.find(|name| !ATTRIBUTES.contains(name) && !is_empty_list(op.attr(name))) {
+    if let Some(name) =
+        names.find(|name| !ATTRIBUTES.contains(name) && !is_empty_list(op.attr(name)))
+    {
         return Err(error(format!("a shape assertion has no attribute `{name}`")));
     }
     if op.attr("backend_config").is_some_and(|config| !is_empty(config)) {
         return Err(error("backend_config of a shape assertion must be empty".into()));
     }
     if !is_scalar(op.operand_type(0), &[1]) {
-        return Err(error(format!("the condition must be a tensor<i1>; found {}", op.operand_type(0))));
+        return Err(error(format!(
+            "the condition must be a tensor<i1>; found {}",
+            op.operand_type(0)
+        )));
     }
     if let Some(i) = (1..count).find(|&i| !is_scalar(op.operand_type(i), &[32, 64])) {
         let found = op.operand_type(i);
-        return Err(error(format!("operand {i} must be a tensor<i32> or tensor<i64> to be shown; found {found}")));
+        return Err(error(format!(
+            "operand {i} must be a tensor<i32> or tensor<i64> to be shown; found {found}"
+        )));
     }
     let Some(message) = op.attr("error_message").and_then(Attribute::as_str) else {
         return Err(error("a shape assertion must have the attribute `error_message`".into()));
@@ -80,9 +95,13 @@ fn check(op: OpRef<'_>) -> Result<(), Diagnostic> {
     let shown = |part: &Part<'_>| matches!(part, Part::Value(_, index) if *index >= count - 1);
     if let Some(Part::Value(text, index)) = parts.iter().find(|part| shown(part)) {
         let values = count - 1;
-        return Err(error(format!("error_message shows value {index} (`{text}`), but there are {values} values")));
+        return Err(error(format!(
+            "error_message shows value {index} (`{text}`), but there are {values} values"
+        )));
     }
-    let constant = |i: usize| constant_value(op.module(), op.operand(i))?.as_dense()?.int_values()?.first().copied();
+    let constant = |i: usize| {
+        constant_value(op.module(), op.operand(i))?.as_dense()?.int_values()?.first().copied()
+    };
     match constant(0) {
         Some(0) => {}
         Some(_) => return Ok(()),
@@ -94,7 +113,12 @@ fn check(op: OpRef<'_>) -> Result<(), Diagnostic> {
             Part::Text(part) => text.push_str(part),
             Part::Value(_, index) => match constant(index + 1) {
                 Some(value) => text.push_str(&value.to_string()),
-                None => return Err(error(format!("operand {} of the shape assertion is not a constant", index + 1))),
+                None => {
+                    return Err(error(format!(
+                        "operand {} of the shape assertion is not a constant",
+                        index + 1
+                    )));
+                }
             },
         }
     }
@@ -134,7 +158,9 @@ fn parts(message: &str) -> Vec<Part<'_>> {
 
 /// Whether a type is a scalar of signless integers of one of those widths.
 fn is_scalar(ty: &Type, widths: &[u32]) -> bool {
-    let signless = |width: u32| **ty.element_type() == TypeKind::Integer { width, signedness: Signedness::Signless };
+    let signless = |width: u32| {
+        **ty.element_type() == TypeKind::Integer { width, signedness: Signedness::Signless }
+    };
     ty.shape().is_some_and(<[i64]>::is_empty) && widths.iter().any(|&width| signless(width))
 }
 

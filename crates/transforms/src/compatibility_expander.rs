@@ -1,8 +1,10 @@
-//! `stablehlo-compatibility-expander`: says by older ops what versions before `target` do not have, where serialization does not do
-//! so by itself, since information is lost.
+//! `stablehlo-compatibility-expander`: says by older ops what versions before `target` do not have,
+//! where serialization does not do so by itself, since information is lost.
 
 use crate::chlo_legalize::expr::{Expr, complex, replace_by};
-use hlo::attrs::{self, GATHER_DIMENSION_NUMBERS, GatherDims, SCATTER_DIMENSION_NUMBERS, ScatterDims};
+use hlo::attrs::{
+    self, GATHER_DIMENSION_NUMBERS, GatherDims, SCATTER_DIMENSION_NUMBERS, ScatterDims,
+};
 use hlo::eval::mesh_axes_groups;
 use hlo::ops::*;
 use mlir::attrs::{AttrKind, Attribute, LocationKind};
@@ -50,7 +52,8 @@ fn run(cx: &mut Context<'_>) {
     if target < LOCATION_RANGES {
         narrow_locations(cx.module, cx.root);
     }
-    let needed: Vec<&[Pattern]> = PATTERNS.iter().filter(|(since, _)| target < *since).map(|(_, list)| *list).collect();
+    let needed: Vec<&[Pattern]> =
+        PATTERNS.iter().filter(|(since, _)| target < *since).map(|(_, list)| *list).collect();
     cx.rewrite_greedily(&mut PatternSet::new(&needed));
 }
 
@@ -121,7 +124,8 @@ fn scatter_without_batching(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let sorted = view.indices_are_sorted().and_then(Attribute::as_bool) == Some(true);
     let sorted = sorted && batching.is_sorted() && map.is_sorted();
     let unique = view.unique_indices().and_then(Attribute::as_bool) == Some(true);
-    let (indices, axis, body) = (view.scatter_indices(), dims.index_vector_dim, view.update_computation());
+    let (indices, axis, body) =
+        (view.scatter_indices(), dims.index_vector_dim, view.update_computation());
     let mut operands = view.operands().to_vec();
     let place = view.inputs().len();
     let types: Vec<Type> = view.result_types().cloned().collect();
@@ -140,21 +144,32 @@ fn scatter_without_batching(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// Index vectors along dimension `axis`, each with its own index in the dimensions `batching` in front.
-fn with_own_indices(rw: &mut Rewriter<'_>, indices: Value, axis: i64, batching: &[i64]) -> Option<Value> {
+/// Index vectors along dimension `axis`, each with its own index in the dimensions `batching` in
+/// front.
+fn with_own_indices(
+    rw: &mut Rewriter<'_>,
+    indices: Value,
+    axis: i64,
+    batching: &[i64],
+) -> Option<Value> {
     let ty = rw.ty(indices).as_tensor().filter(|ty| ty.has_static_shape())?.clone();
     let axis_index = usize::try_from(axis).ok()?;
-    let largest =
-        batching.iter().map(|&d| ty.shape.get(usize::try_from(d).ok()?).copied()).collect::<Option<Vec<_>>>()?;
+    let largest = batching
+        .iter()
+        .map(|&d| ty.shape.get(usize::try_from(d).ok()?).copied())
+        .collect::<Option<Vec<_>>>()?;
     let element = largest.into_iter().fold(ty.element.clone(), wide_enough);
     let mut indices = indices;
     if element != ty.element {
-        indices = rw.make(ConvertOp::DEF, [indices]).result(Type::tensor(ty.shape.clone(), element.clone()));
+        indices = rw
+            .make(ConvertOp::DEF, [indices])
+            .result(Type::tensor(ty.shape.clone(), element.clone()));
     }
     let mut shape = ty.shape.clone();
     if axis_index == shape.len() {
         shape.push(1);
-        indices = rw.make(ReshapeOp::DEF, [indices]).result(Type::tensor(shape.clone(), element.clone()));
+        indices =
+            rw.make(ReshapeOp::DEF, [indices]).result(Type::tensor(shape.clone(), element.clone()));
     } else {
         *shape.get_mut(axis_index)? = 1;
     }
@@ -183,7 +198,8 @@ fn wide_enough(element: Type, size: i64) -> Type {
 fn list_replica_groups(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let groups = mesh_axes_groups(rw.op(op))?;
     let size = groups.first().map_or(0, Vec::len);
-    let ids = groups.iter().flatten().map(|&id| i64::try_from(id).ok()).collect::<Option<Vec<_>>>()?;
+    let ids =
+        groups.iter().flatten().map(|&id| i64::try_from(id).ok()).collect::<Option<Vec<_>>>()?;
     let listed = Attribute::i64_elements(&[groups.len() as i64, size as i64], &ids)?;
     rw.set_attr(op, "replica_groups", listed);
     Some(())
@@ -219,8 +235,8 @@ fn narrow_locations(module: &mut Module, root: OpId) {
     }
 }
 
-/// The location with points in the place of ranges; itself if it has none. Parts may be shared: each is looked at once. Locations nest
-/// no deeper than text may.
+/// The location with points in the place of ranges; itself if it has none. Parts may be shared:
+/// each is looked at once. Locations nest no deeper than text may.
 fn narrow(location: &Attribute, known: &mut FxHashMap<Attribute, Attribute>) -> Attribute {
     if let Some(found) = known.get(location) {
         return found.clone();
@@ -237,13 +253,16 @@ fn narrow(location: &Attribute, known: &mut FxHashMap<Attribute, Attribute>) -> 
             changed = start != end;
             LocationKind::File { file: file.clone(), start: *start, end: *start }
         }
-        Some(LocationKind::Named { name, child }) => LocationKind::Named { name: name.clone(), child: part(child) },
+        Some(LocationKind::Named { name, child }) => {
+            LocationKind::Named { name: name.clone(), child: part(child) }
+        }
         Some(LocationKind::CallSite { callee, caller }) => {
             LocationKind::CallSite { callee: part(callee), caller: part(caller) }
         }
-        Some(LocationKind::Fused { metadata, locations }) => {
-            LocationKind::Fused { metadata: metadata.clone(), locations: locations.iter().map(part).collect() }
-        }
+        Some(LocationKind::Fused { metadata, locations }) => LocationKind::Fused {
+            metadata: metadata.clone(),
+            locations: locations.iter().map(part).collect(),
+        },
     };
     let narrowed = if changed { AttrKind::Location(kind).into() } else { location.clone() };
     known.insert(location.clone(), narrowed.clone());

@@ -1,8 +1,10 @@
-//! `stablehlo-complex-math-expander`: functions of complex numbers by functions of their parts, accurate on the whole plane.
+//! `stablehlo-complex-math-expander`: functions of complex numbers by functions of their parts,
+//! accurate on the whole plane.
 //!
-//! The formulas keep sums of squares from cancelling (in twice the precision, by Dekker's product and Knuth's sum: T. J. Dekker,
-//! "A floating-point technique for extending the available precision", 1971) and from overflowing (by scaling). Their constants
-//! and the order of their ops are upstream's, so that results have the same bits.
+//! The formulas keep sums of squares from cancelling (in twice the precision, by Dekker's product
+//! and Knuth's sum: T. J. Dekker, "A floating-point technique for extending the available
+//! precision", 1971) and from overflowing (by scaling). Their constants and the order of their ops
+//! are upstream's, so that results have the same bits.
 
 use crate::chlo_legalize::expr::{Constants, Expr, atan2, complex, max, min, replace_by, select};
 use hlo::attrs;
@@ -30,7 +32,11 @@ static PATTERNS: &[Pattern] = &[
 ];
 
 /// Replaces a function of complex numbers that asks for no special accuracy.
-fn expand(rw: &mut Rewriter<'_>, op: OpId, formula: for<'b> fn(Expr<'b>) -> Expr<'b>) -> Option<()> {
+fn expand(
+    rw: &mut Rewriter<'_>,
+    op: OpId,
+    formula: for<'b> fn(Expr<'b>) -> Expr<'b>,
+) -> Option<()> {
     let view = rw.op(op);
     let is_complex = matches!(**view.operand_type(0).element_type(), mlir::TypeKind::Complex(_));
     let accuracy = view.attr_or_default("result_accuracy")?;
@@ -38,7 +44,8 @@ fn expand(rw: &mut Rewriter<'_>, op: OpId, formula: for<'b> fn(Expr<'b>) -> Expr
     replace_by(rw, op, |[z]| formula(z))
 }
 
-/// exp(x + iy) = exp(x) (cos y + i sin y), in two halves where exp(x) overflows; real where y is zero
+/// exp(x + iy) = exp(x) (cos y + i sin y), in two halves where exp(x) overflows; real where y is
+/// zero
 fn exponential(z: Expr<'_>) -> Expr<'_> {
     let x = z.real();
     let e = x.exp();
@@ -53,7 +60,8 @@ fn exponential(z: Expr<'_>) -> Expr<'_> {
     complex(re, select(is_real, zero, select(overflows, root * sin * root, e * sin)))
 }
 
-/// The number that splits a float in halves whose products are exact: 2^s + 1 with half the bits of its precision as s.
+/// The number that splits a float in halves whose products are exact: 2^s + 1 with half the bits of
+/// its precision as s.
 fn splitter<'b>(largest: Expr<'b>, constants: &Constants<'b>) -> Expr<'b> {
     let is_double = largest.gt(constants.get(1e308));
     let for_double = constants.get(134_217_729.0);
@@ -65,7 +73,11 @@ fn splitter<'b>(largest: Expr<'b>, constants: &Constants<'b>) -> Expr<'b> {
 /// What `square`, which is `x * x` rounded, lacks of the exact square of `x`.
 ///
 /// Dekker: x = h + l, x² - square = ((h h - square) + 2 h l) + l l
-fn square_error<'b>(x: Expr<'b>, square: Expr<'b>, splitter: impl FnOnce() -> Expr<'b>) -> (Expr<'b>, Expr<'b>) {
+fn square_error<'b>(
+    x: Expr<'b>,
+    square: Expr<'b>,
+    splitter: impl FnOnce() -> Expr<'b>,
+) -> (Expr<'b>, Expr<'b>) {
     let negated = -square;
     let splitter = splitter();
     let scaled = splitter * x;
@@ -87,7 +99,8 @@ fn fast_sum_error<'b>(a: Expr<'b>, b: Expr<'b>, sum: Expr<'b>) -> Expr<'b> {
     b - (sum - a)
 }
 
-/// The sum of five numbers in twice the precision: `sums` and the last list are the partial sums, `error` what a sum lacks.
+/// The sum of five numbers in twice the precision: `sums` and the last list are the partial sums,
+/// `error` what a sum lacks.
 fn accurate_sum<'b>(
     [a, b, c]: [Expr<'b>; 3],
     error: fn(Expr<'b>, Expr<'b>, Expr<'b>) -> Expr<'b>,
@@ -103,7 +116,8 @@ fn accurate_sum<'b>(
     fourth + lost
 }
 
-/// log1p(x + iy) = log|x + 1 + iy| + i atan2(y, x + 1), where log|…| is, with m ≥ n the absolute values of x and y,
+/// log1p(x + iy) = log|x + 1 + iy| + i atan2(y, x + 1), where log|…| is, with m ≥ n the absolute
+/// values of x and y,
 ///
 /// - log m + log1p((n / m)²) / 2 if m is so large that its square overflows,
 /// - log((x + 1)² + y²) / 2 close to x = -1,
@@ -139,13 +153,20 @@ fn log_plus_one(z: Expr<'_>) -> Expr<'_> {
     let third = second + yy_error;
     let (xx_error, _) = square_error(x, xx, || split);
     let fourth = third + xx_error;
-    let sum = accurate_sum([twice, yy, xx], sum_error, [first, second], [yy_error, xx_error], [third, fourth]);
+    let sum = accurate_sum(
+        [twice, yy, xx],
+        sum_error,
+        [first, second],
+        [yy_error, xx_error],
+        [third, fourth],
+    );
     let general = half * sum.ln_1p();
     let re = select(is_large, large, select(is_close, close, general));
     complex(re, atan2(y, xp1))
 }
 
-/// log(x + iy) = log|x + iy| + i atan2(y, x), where log|…| is, with m ≥ n the absolute values of x and y,
+/// log(x + iy) = log|x + iy| + i atan2(y, x), where log|…| is, with m ≥ n the absolute values of x
+/// and y,
 ///
 /// - log1p(s) / 2 if |s| < 1/2, s = x² + y² - 1 in twice the precision,
 /// - log m + log1p((n / m)²) / 2 else.
@@ -166,7 +187,8 @@ fn log(z: Expr<'_>) -> Expr<'_> {
     let (xx_error, _) = square_error(x, xx, || split);
     let fourth = third + xx_error;
     let terms = [minus_one, greater, smaller];
-    let sum = accurate_sum(terms, fast_sum_error, [first, second], [yy_error, xx_error], [third, fourth]);
+    let sum =
+        accurate_sum(terms, fast_sum_error, [first, second], [yy_error, xx_error], [third, fourth]);
     let half = constants.get(0.5);
     let is_close = sum.abs().lt(half);
     let close = half * sum.ln_1p();
@@ -220,7 +242,8 @@ fn sqrt(z: Expr<'_>) -> Expr<'_> {
     let u = select(same, diagonal, select(is_extreme, extreme, general));
 
     let root_ratio = select(same, one, select(less, root_ax / root_ay, root_ay / root_ax));
-    let extreme = select(greater, root_ay * root_ratio / (root_1h * sqrt_2), root_ay / (root_rh * sqrt_2));
+    let extreme =
+        select(greater, root_ay * root_ratio / (root_1h * sqrt_2), root_ay / (root_rh * sqrt_2));
     let diagonal = root_ay / constants.get(SQRT_2_SQRT_8);
     let v = select(same, diagonal, select(is_extreme, extreme, ay / (general * two)));
 

@@ -13,11 +13,17 @@ pub const PASS: Pass = Pass::on_functions(
     "Replace composites by calls of their decompositions",
     run,
 )
-.with_options(&[PassOption { name: "except", doc: "Names of composites that stay", kind: OptionKind::List }]);
+.with_options(&[PassOption {
+    name: "except",
+    doc: "Names of composites that stay",
+    kind: OptionKind::List,
+}]);
 
 fn run(cx: &mut Context<'_>) {
     let except = cx.options.list("except");
-    let legality = |op: OpRef<'_>| match CompositeOp::cast(op).map(|c| c.name().and_then(|name| name.as_str())) {
+    let legality = |op: OpRef<'_>| match CompositeOp::cast(op)
+        .map(|c| c.name().and_then(|name| name.as_str()))
+    {
         Some(name) if !except.iter().any(|kept| name == Some(kept)) => Legality::Illegal,
         _ => Legality::Legal,
     };

@@ -1,4 +1,5 @@
-//! `stablehlo-convert-to-signless`: removes the signs of integer types, as dialects below StableHLO have none.
+//! `stablehlo-convert-to-signless`: removes the signs of integer types, as dialects below StableHLO
+//! have none.
 //!
 //! All values change their types at once, so nothing stands between old and new ones.
 
@@ -10,7 +11,8 @@ use mlir::{Attribute, OpRef, Type, TypeKind, Value};
 use side_dialects::func::FuncOp;
 
 /// Removes the signs of integer types.
-pub const PASS: Pass = Pass::on_modules("stablehlo-convert-to-signless", "Make all integer types signless", run);
+pub const PASS: Pass =
+    Pass::on_modules("stablehlo-convert-to-signless", "Make all integer types signless", run);
 
 fn run(cx: &mut Context<'_>) {
     let module = &mut *cx.module;
@@ -21,7 +23,9 @@ fn run(cx: &mut Context<'_>) {
         let arguments = blocks.flat_map(|&block| module.arguments(block).iter().copied());
         let values: Vec<Value> = view.results().chain(arguments).collect();
         let name = match view.def() {
-            Some(def) if def.has_trait(&Trait::ConstantLike) => def.attributes.first().map(|slot| slot.name),
+            Some(def) if def.has_trait(&Trait::ConstantLike) => {
+                def.attributes.first().map(|slot| slot.name)
+            }
             Some(_) if view.is(FuncOp::DEF) => Some("function_type"),
             _ => None,
         };
@@ -52,9 +56,11 @@ fn signless(ty: &Type) -> Type {
             memory_space: memory_space.clone(),
         }
         .into(),
-        TypeKind::UnrankedMemRef { element, memory_space } => {
-            TypeKind::UnrankedMemRef { element: signless(element), memory_space: memory_space.clone() }.into()
+        TypeKind::UnrankedMemRef { element, memory_space } => TypeKind::UnrankedMemRef {
+            element: signless(element),
+            memory_space: memory_space.clone(),
         }
+        .into(),
         TypeKind::Tuple(elements) => Type::tuple(all(elements)),
         TypeKind::Function { inputs, results } => Type::function(all(inputs), all(results)),
         _ => ty.clone(),
@@ -69,10 +75,13 @@ fn signless_attribute(attribute: &Attribute) -> Option<Attribute> {
             let ty = signless(ty);
             let shift = 128u32.checked_sub(ty.bit_width()?)?;
             // The same bits, read with their sign.
-            let value = if ty.is_integer(Some(1)) { *value } else { value.checked_shl(shift)? >> shift };
+            let value =
+                if ty.is_integer(Some(1)) { *value } else { value.checked_shl(shift)? >> shift };
             Some(AttrKind::Integer { value, ty }.into())
         }
-        AttrKind::Dense(dense) => Some(DenseElements::new(signless(dense.ty()), dense.data().clone())?.into()),
+        AttrKind::Dense(dense) => {
+            Some(DenseElements::new(signless(dense.ty()), dense.data().clone())?.into())
+        }
         AttrKind::DenseResource { ty, resource } => {
             Some(AttrKind::DenseResource { ty: signless(ty), resource: resource.clone() }.into())
         }

@@ -1,7 +1,9 @@
-//! `cse`: computes what is equal once (common subexpression elimination), and removes what nothing uses.
+//! `cse`: computes what is equal once (common subexpression elimination), and removes what nothing
+//! uses.
 //!
-//! Two ops without effects are equal if their names, operands, attributes, result types and regions are. An op may take the
-//! place of those that it dominates: later ones of its block, and those nested in them.
+//! Two ops without effects are equal if their names, operands, attributes, result types and regions
+//! are. An op may take the place of those that it dominates: later ones of its block, and those
+//! nested in them.
 
 use mlir::attrs::Dictionary;
 use mlir::ir::{OpName, OperandValues, Properties};
@@ -13,7 +15,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Computes what is equal once.
-pub const PASS: Pass = Pass::on_any("cse", "Compute equal values once, and remove ops that nothing uses", run);
+pub const PASS: Pass =
+    Pass::on_any("cse", "Compute equal values once, and remove ops that nothing uses", run);
 
 fn run(cx: &mut Context<'_>) {
     cx.module.build_uses();
@@ -61,7 +64,8 @@ enum Numbered {
 
 struct Cse<'m> {
     module: &'m mut Module,
-    /// Ops that dominate the block at hand: one table a block around it, as far as the op that is isolated from above.
+    /// Ops that dominate the block at hand: one table a block around it, as far as the op that is
+    /// isolated from above.
     scopes: Vec<FxHashMap<Key, OpId>>,
     replaced: usize,
     dead: usize,
@@ -87,13 +91,17 @@ impl Cse<'_> {
             }
             self.nested(op);
             let view = self.module.op(op);
-            if view.num_results() == 0 || view.has_trait(&Trait::Terminator) || !is_memory_effect_free(view) {
+            if view.num_results() == 0
+                || view.has_trait(&Trait::Terminator)
+                || !is_memory_effect_free(view)
+            {
                 continue;
             }
             let Some(key) = key(view, 0) else { continue };
             match self.scopes.iter().rev().find_map(|scope| scope.get(&key)).copied() {
                 Some(known) => {
-                    let pairs: Vec<_> = self.module.op(op).results().zip(self.module.op(known).results()).collect();
+                    let pairs: Vec<_> =
+                        self.module.op(op).results().zip(self.module.op(known).results()).collect();
                     pairs.into_iter().for_each(|(old, new)| self.module.replace_all_uses(old, new));
                     self.replaced += 1;
                     dead.push(op);
@@ -128,7 +136,9 @@ impl Cse<'_> {
             let operands = self.module.op(op).operands().to_vec();
             self.module.erase(op);
             self.dead += 1;
-            dead.extend(operands.into_iter().filter_map(|v| self.module.defining_op(v).map(OpRef::id)));
+            dead.extend(
+                operands.into_iter().filter_map(|v| self.module.defining_op(v).map(OpRef::id)),
+            );
         }
     }
 }
@@ -168,10 +178,12 @@ fn region_key(module: &Module, region: RegionId, depth: usize) -> Option<Vec<Blo
         numbers.extend(module.arguments(block).iter().zip(0..).map(|(&v, i)| (v, i)));
         let mut ops = Vec::new();
         for op in module.ops(block).iter().map(|&op| module.op(op)) {
-            let numbered = |v: &Value| numbers.get(v).map_or(Numbered::Outside(*v), |&i| Numbered::Inside(i));
+            let numbered =
+                |v: &Value| numbers.get(v).map_or(Numbered::Outside(*v), |&i| Numbered::Inside(i));
             let operands = op.operands().iter().map(numbered).collect();
             let mut key = key(op, depth)?;
-            // A value of the region that an op nested in `op` uses would be compared by its identity, which only errs to unequal.
+            // A value of the region that an op nested in `op` uses would be compared by its
+            // identity, which only errs to unequal.
             key.operands.clear();
             ops.push((key, operands));
             let first = numbers.len();

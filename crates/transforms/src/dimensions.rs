@@ -1,7 +1,9 @@
-//! The sizes of the dynamic dimensions of arguments: from names that exporters gave them, and from what they assert.
+//! The sizes of the dynamic dimensions of arguments: from names that exporters gave them, and from
+//! what they assert.
 //!
-//! An exporter with symbolic dimensions tells functions the sizes as arguments with the attribute `jax.global_constant`, computes
-//! them with `get_dimension_size`, and asserts of all other dimensions how they depend on them.
+//! An exporter with symbolic dimensions tells functions the sizes as arguments with the attribute
+//! `jax.global_constant`, computes them with `get_dimension_size`, and asserts of all other
+//! dimensions how they depend on them.
 
 use crate::calls::callee;
 use crate::check_shape_assertions::is_assertion;
@@ -39,7 +41,8 @@ impl<'m> Dimensions<'m> {
         let block = module.entry(function.body())?;
         let mut sizes = BTreeMap::new();
         for (argument, ty) in function.signature().0.iter().enumerate() {
-            for (dimension, &size) in ty.shape().unwrap_or(&[]).iter().enumerate().filter(|(_, size)| **size != DYNAMIC)
+            for (dimension, &size) in
+                ty.shape().unwrap_or(&[]).iter().enumerate().filter(|(_, size)| **size != DYNAMIC)
             {
                 sizes.insert((argument, dimension), size);
             }
@@ -47,7 +50,8 @@ impl<'m> Dimensions<'m> {
         Some(Dimensions { function, block, module, sizes, values: HashMap::new() })
     }
 
-    /// Sets the first dimension of each argument, where it is dynamic, not known and does not follow from what was set before.
+    /// Sets the first dimension of each argument, where it is dynamic, not known and does not
+    /// follow from what was set before.
     ///
     /// # Errors
     /// No argument has a dynamic first dimension, or all that have one have another size already.
@@ -75,7 +79,9 @@ impl<'m> Dimensions<'m> {
                     "the batch cannot be {size}: the names given make the first dimension of argument {argument} {known}"
                 )
             }
-            None => format!("there is no batch to become {size}: no argument has a dynamic first dimension"),
+            None => format!(
+                "there is no batch to become {size}: no argument has a dynamic first dimension"
+            ),
         };
         Err(self.function.error("batch", message))
     }
@@ -85,11 +91,17 @@ impl<'m> Dimensions<'m> {
         let mut names = Vec::new();
         let module = self.module;
         for call in module.ops(self.block).iter().filter_map(|&op| CallOp::cast(module.op(op))) {
-            let Some(attributes) = callee(*call).and_then(|f| f.arg_attrs()?.as_array()) else { continue };
-            names.extend(named(attributes).filter_map(|(i, name)| Some((name, *call.operands().get(i)?))));
+            let Some(attributes) = callee(*call).and_then(|f| f.arg_attrs()?.as_array()) else {
+                continue;
+            };
+            names.extend(
+                named(attributes).filter_map(|(i, name)| Some((name, *call.operands().get(i)?))),
+            );
         }
         let own = self.function.arg_attrs().and_then(Attribute::as_array).unwrap_or(&[]);
-        names.extend(named(own).filter_map(|(i, name)| Some((name, *module.arguments(self.block).get(i)?))));
+        names.extend(
+            named(own).filter_map(|(i, name)| Some((name, *module.arguments(self.block).get(i)?))),
+        );
         names
     }
 
@@ -99,12 +111,16 @@ impl<'m> Dimensions<'m> {
     /// A name that the program does not have.
     pub fn set_name(&mut self, name: &str, size: i64) -> Result<(), Diagnostic> {
         let names = self.names();
-        let values: Vec<Value> = names.iter().filter(|(n, _)| *n == name).map(|(_, value)| *value).collect();
+        let values: Vec<Value> =
+            names.iter().filter(|(n, _)| *n == name).map(|(_, value)| *value).collect();
         if values.is_empty() {
             let known: BTreeSet<&str> = names.iter().map(|(name, _)| *name).collect();
             let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-            let has = if known.is_empty() { "no named dimensions".into() } else { known.join(", ") };
-            return Err(self.function.error("dim", format!("there is no dimension `{name}`; the program has {has}")));
+            let has =
+                if known.is_empty() { "no named dimensions".into() } else { known.join(", ") };
+            return Err(self
+                .function
+                .error("dim", format!("there is no dimension `{name}`; the program has {has}")));
         }
         for value in values {
             let known = scalar(size, self.module.ty(value)).and_then(|a| a.to_tensor()?.ok());
@@ -121,10 +137,16 @@ impl<'m> Dimensions<'m> {
         loop {
             let found = self.sizes.len();
             self.compute();
-            for assertion in
-                self.module.ops(self.block).iter().map(|&op| self.module.op(op)).filter(|op| is_assertion(*op))
+            for assertion in self
+                .module
+                .ops(self.block)
+                .iter()
+                .map(|&op| self.module.op(op))
+                .filter(|op| is_assertion(*op))
             {
-                let Some((a, b)) = assertion.operands().first().and_then(|&v| equation(self.module, v)) else {
+                let Some((a, b)) =
+                    assertion.operands().first().and_then(|&v| equation(self.module, v))
+                else {
                     continue;
                 };
                 match (self.integer(a), self.integer(b)) {
@@ -143,8 +165,11 @@ impl<'m> Dimensions<'m> {
     pub fn types(&self) -> Vec<Type> {
         let inputs = self.function.signature().0.iter().enumerate();
         let refined = |(argument, ty): (usize, &Type)| {
-            let Some(tensor) = ty.as_tensor().filter(|t| !t.has_static_shape()) else { return ty.clone() };
-            let size = |(d, &size): (usize, &i64)| self.sizes.get(&(argument, d)).copied().unwrap_or(size);
+            let Some(tensor) = ty.as_tensor().filter(|t| !t.has_static_shape()) else {
+                return ty.clone();
+            };
+            let size =
+                |(d, &size): (usize, &i64)| self.sizes.get(&(argument, d)).copied().unwrap_or(size);
             let shape: Vec<i64> = tensor.shape.iter().enumerate().map(size).collect();
             // Bounds say no more of a shape that is known.
             let encoding = tensor.encoding.clone().filter(|_| shape.contains(&DYNAMIC));
@@ -162,7 +187,11 @@ impl<'m> Dimensions<'m> {
 
     /// The names of dimensions that are not known.
     pub fn unknown_names(&self) -> BTreeSet<&'m str> {
-        self.names().into_iter().filter(|(_, value)| self.integer(*value).is_none()).map(|(name, _)| name).collect()
+        self.names()
+            .into_iter()
+            .filter(|(_, value)| self.integer(*value).is_none())
+            .map(|(name, _)| name)
+            .collect()
     }
 
     fn integer(&self, value: Value) -> Option<i64> {
@@ -183,21 +212,31 @@ impl<'m> Dimensions<'m> {
     }
 
     fn value_of(&self, op: OpRef<'_>) -> Option<RuntimeValue> {
-        let small = |ty: &Type| ty.as_tensor().and_then(|t| t.num_elements()).is_some_and(|n| n <= MAX_ELEMENTS);
+        let small = |ty: &Type| {
+            ty.as_tensor().and_then(|t| t.num_elements()).is_some_and(|n| n <= MAX_ELEMENTS)
+        };
         let integers = |ty: &Type| ty.element_type().is_integer(None) && small(ty);
-        if let Some(place) = GetDimensionSizeOp::cast(op).and_then(|op| self.argument_dimension(op)) {
+        if let Some(place) = GetDimensionSizeOp::cast(op).and_then(|op| self.argument_dimension(op))
+        {
             let size = *self.sizes.get(&place)?;
             return Some(RuntimeValue::Tensor(scalar(size, op.result_type(0))?.to_tensor()?.ok()?));
         }
         let eval = op.def()?.eval?;
-        (op.regions().is_empty() && op.operand_types().chain(op.result_types()).all(integers)).then_some(())?;
-        let operands = op.operands().iter().map(|v| self.values.get(v).cloned()).collect::<Option<Vec<_>>>()?;
+        (op.regions().is_empty() && op.operand_types().chain(op.result_types()).all(integers))
+            .then_some(())?;
+        let operands = op
+            .operands()
+            .iter()
+            .map(|v| self.values.get(v).cloned())
+            .collect::<Option<Vec<_>>>()?;
         eval(op, operands, &mut NoRegions).ok()?.pop()
     }
 
     /// The argument and dimension whose size an op gives.
     fn argument_dimension(&self, op: GetDimensionSizeOp<'_>) -> Option<(usize, usize)> {
-        let ValueDef::Argument { block, index } = self.module.def(op.operand()) else { return None };
+        let ValueDef::Argument { block, index } = self.module.def(op.operand()) else {
+            return None;
+        };
         let dimension = usize::try_from(op.dimension()?.as_i64()?).ok()?;
         (block == self.block).then_some((index as usize, dimension))
     }
@@ -206,7 +245,9 @@ impl<'m> Dimensions<'m> {
     fn solve(&mut self, value: Value, size: i64) {
         let mut value = value;
         while let Some(op) = self.module.defining_op(value) {
-            if let Some(place) = GetDimensionSizeOp::cast(op).and_then(|op| self.argument_dimension(op)) {
+            if let Some(place) =
+                GetDimensionSizeOp::cast(op).and_then(|op| self.argument_dimension(op))
+            {
                 self.sizes.entry(place).or_insert(size);
                 return;
             }

@@ -11,7 +11,8 @@ use std::collections::HashSet;
 /// A chain of ops is shown so far.
 const MAX_NOTES: usize = 12;
 
-/// The first value of the entry function, and of the functions that it calls, whose shape is not known, as an error that says why.
+/// The first value of the entry function, and of the functions that it calls, whose shape is not
+/// known, as an error that says why.
 pub fn first_dynamic_value(module: &Module, root: OpId) -> Option<Diagnostic> {
     let entry = entry_function(module, root).ok()?;
     let block = module.entry(entry.body())?;
@@ -50,17 +51,28 @@ fn is_dynamic(ty: &Type) -> bool {
 fn argument_message(module: &Module, value: Value, index: usize) -> String {
     let ty = module.ty(value);
     let unknown: Vec<String> = match ty.shape() {
-        Some(shape) => (0..shape.len()).filter(|&d| shape[d] == DYNAMIC).map(|d| d.to_string()).collect(),
-        None => return format!("argument {index} has type {ty}, of which not even the rank is known"),
+        Some(shape) => {
+            (0..shape.len()).filter(|&d| shape[d] == DYNAMIC).map(|d| d.to_string()).collect()
+        }
+        None => {
+            return format!("argument {index} has type {ty}, of which not even the rank is known");
+        }
     };
     let dimensions = if unknown.len() == 1 { "dimension" } else { "dimensions" };
-    format!("argument {index} has type {ty}: nothing tells the size of {dimensions} {}", unknown.join(", "))
+    format!(
+        "argument {index} has type {ty}: nothing tells the size of {dimensions} {}",
+        unknown.join(", ")
+    )
 }
 
 /// The error for an op with a dynamic result, with notes that follow what its shape depends on.
 fn explain(op: OpRef<'_>, index: usize) -> Diagnostic {
     let module = op.module();
-    let message = format!("result {index} of {} stays dynamic: its type is {}", op.name(), op.result_type(index));
+    let message = format!(
+        "result {index} of {} stays dynamic: its type is {}",
+        op.name(),
+        op.result_type(index)
+    );
     let mut error = op.error("dynamic", message);
     let mut seen = HashSet::from([op.id()]);
     let mut value = cause(op);
@@ -72,14 +84,18 @@ fn explain(op: OpRef<'_>, index: usize) -> Diagnostic {
                 value = if seen.insert(op.id()) { cause(op) } else { None };
             }
             ValueDef::Argument { block, index } => {
-                let owner = module.block_parent(block).and_then(|region| module.region_parent(region));
+                let owner =
+                    module.block_parent(block).and_then(|region| module.region_parent(region));
                 let owner = owner.map(|op| module.op(op));
                 let name = owner.map_or(String::new(), |op| match op.symbol_name() {
                     Some(name) => format!(" of @{name}"),
                     None => format!(" of a region of {}", op.name()),
                 });
                 let position = module.position(&module.argument_locs(block)[index as usize]);
-                error = error.note(format!("{why} is argument {index}{name}, which is not a constant"), position);
+                error = error.note(
+                    format!("{why} is argument {index}{name}, which is not a constant"),
+                    position,
+                );
                 value = None;
             }
         }
@@ -87,19 +103,23 @@ fn explain(op: OpRef<'_>, index: usize) -> Diagnostic {
     error
 }
 
-/// The operand that keeps the result of an op from being known: a dynamic one, else an integer that is no constant.
+/// The operand that keeps the result of an op from being known: a dynamic one, else an integer that
+/// is no constant.
 fn cause(op: OpRef<'_>) -> Option<(Value, String)> {
     let module = op.module();
     let name = |i: usize| match op.def() {
-        Some(def) => match def.operands.get(i).filter(|_| def.operands.len() == op.operands().len()) {
-            Some(slot) => format!("{} of {}", slot.name, op.name()),
-            None => format!("operand {i} of {}", op.name()),
-        },
+        Some(def) => {
+            match def.operands.get(i).filter(|_| def.operands.len() == op.operands().len()) {
+                Some(slot) => format!("{} of {}", slot.name, op.name()),
+                None => format!("operand {i} of {}", op.name()),
+            }
+        }
         None => format!("operand {i}"),
     };
     let operands = || op.operands().iter().copied().enumerate();
     let dynamic = operands().find(|(_, v)| is_dynamic(module.ty(*v)));
-    let integers = || operands().rev().filter(|(_, v)| module.ty(*v).element_type().is_integer(None));
+    let integers =
+        || operands().rev().filter(|(_, v)| module.ty(*v).element_type().is_integer(None));
     // Shapes come after data.
     let unknown = || integers().find(|(_, v)| constant_value(module, *v).is_none());
     let other = || operands().find(|(_, v)| constant_value(module, *v).is_none());

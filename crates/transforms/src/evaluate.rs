@@ -1,4 +1,5 @@
-//! Constants from constants: an op whose operands are constants is evaluated by the meaning that its declaration holds.
+//! Constants from constants: an op whose operands are constants is evaluated by the meaning that
+//! its declaration holds.
 
 use mlir::attrs::{AttrKind, DenseElements};
 use mlir::eval::{NoRegions, RuntimeValue};
@@ -8,27 +9,35 @@ use mlir::{Attribute, BlockId, Module, OpRef, Type, Value};
 use numerics::{Tensor, math};
 use std::collections::HashMap;
 
-/// The values of the results of an op without effects and regions whose operands are all constants, and which has some. None if
-/// it cannot be evaluated, or an operand or result has more than `max_elements` elements.
+/// The values of the results of an op without effects and regions whose operands are all constants,
+/// and which has some. None if it cannot be evaluated, or an operand or result has more than
+/// `max_elements` elements.
 pub fn evaluate(op: OpRef<'_>, max_elements: usize) -> Option<Vec<Attribute>> {
     let effect_free = op.has_trait(&Trait::Pure) || op.has_trait(&Trait::NoMemoryEffect);
-    let simple = effect_free && op.regions().is_empty() && !op.operands().is_empty() && op.num_results() > 0;
+    let simple =
+        effect_free && op.regions().is_empty() && !op.operands().is_empty() && op.num_results() > 0;
     simple.then_some(())?;
     let eval = op.def()?.eval?;
-    let fits = |ty: &Type| ty.as_tensor().and_then(|t| t.num_elements()).is_some_and(|n| n <= max_elements);
+    let fits = |ty: &Type| {
+        ty.as_tensor().and_then(|t| t.num_elements()).is_some_and(|n| n <= max_elements)
+    };
     (op.operand_types().all(fits) && op.result_types().all(fits)).then_some(())?;
-    let constant = |&value| constant_value(op.module(), value)?.to_tensor()?.ok().map(RuntimeValue::Tensor);
+    let constant =
+        |&value| constant_value(op.module(), value)?.to_tensor()?.ok().map(RuntimeValue::Tensor);
     let operands = op.operands().iter().map(constant).collect::<Option<Vec<_>>>()?;
     let results = eval(op, operands, &mut NoRegions).ok()?;
     let attribute = |(value, ty): (RuntimeValue, &Type)| elements(&value.into_tensor().ok()?, ty);
     results.into_iter().zip(op.result_types()).map(attribute).collect()
 }
 
-/// As [`evaluate`] for an elementwise op of constants whose elements are all equal, on one element of each: of any size.
+/// As [`evaluate`] for an elementwise op of constants whose elements are all equal, on one element
+/// of each: of any size.
 pub fn evaluate_splats(op: OpRef<'_>) -> Option<Vec<Attribute>> {
     let effect_free = op.has_trait(&Trait::Pure) || op.has_trait(&Trait::NoMemoryEffect);
-    let simple =
-        effect_free && op.has_trait(&Trait::Elementwise) && op.regions().is_empty() && !op.operands().is_empty();
+    let simple = effect_free
+        && op.has_trait(&Trait::Elementwise)
+        && op.regions().is_empty()
+        && !op.operands().is_empty();
     simple.then_some(())?;
     let is_static = |ty: &Type| ty.as_tensor().is_some_and(|t| t.has_static_shape());
     op.result_types().all(is_static).then_some(())?;
@@ -40,15 +49,22 @@ pub fn evaluate_splats(op: OpRef<'_>) -> Option<Vec<Attribute>> {
     let operands = op.operands().iter().map(scalar).collect::<Option<Vec<_>>>()?;
     let results = op.def()?.eval?(op, operands, &mut NoRegions).ok()?;
     let attribute = |(value, ty): (RuntimeValue, &Type)| {
-        let tensor = value.into_tensor().ok().filter(|t| Some(t.dtype()) == ty.element_type().dtype())?;
+        let tensor =
+            value.into_tensor().ok().filter(|t| Some(t.dtype()) == ty.element_type().dtype())?;
         Some(DenseElements::new(ty.clone(), tensor.bytes().clone())?.into())
     };
     results.into_iter().zip(op.result_types()).map(attribute).collect()
 }
 
-/// What a block without nested regions returns for those arguments; from outside it may use constants only.
-pub fn evaluate_block(module: &Module, block: BlockId, arguments: Vec<RuntimeValue>) -> Option<Vec<Tensor>> {
-    let mut values: HashMap<Value, RuntimeValue> = module.arguments(block).iter().copied().zip(arguments).collect();
+/// What a block without nested regions returns for those arguments; from outside it may use
+/// constants only.
+pub fn evaluate_block(
+    module: &Module,
+    block: BlockId,
+    arguments: Vec<RuntimeValue>,
+) -> Option<Vec<Tensor>> {
+    let mut values: HashMap<Value, RuntimeValue> =
+        module.arguments(block).iter().copied().zip(arguments).collect();
     let value_of = |values: &HashMap<Value, RuntimeValue>, value: &Value| match values.get(value) {
         Some(known) => Some(known.clone()),
         None => Some(RuntimeValue::Tensor(constant_value(module, *value)?.to_tensor()?.ok()?)),
@@ -56,7 +72,8 @@ pub fn evaluate_block(module: &Module, block: BlockId, arguments: Vec<RuntimeVal
     let (&end, ops) = module.ops(block).split_last()?;
     for op in ops.iter().map(|&op| module.op(op)) {
         op.regions().is_empty().then_some(())?;
-        let operands = op.operands().iter().map(|v| value_of(&values, v)).collect::<Option<Vec<_>>>()?;
+        let operands =
+            op.operands().iter().map(|v| value_of(&values, v)).collect::<Option<Vec<_>>>()?;
         let results = op.def()?.eval?(op, operands, &mut NoRegions).ok()?;
         values.extend(op.results().zip(results));
     }
@@ -65,7 +82,8 @@ pub fn evaluate_block(module: &Module, block: BlockId, arguments: Vec<RuntimeVal
 
 /// The value of a tensor as an attribute of that type; none if they do not fit.
 pub fn elements(tensor: &Tensor, ty: &Type) -> Option<Attribute> {
-    let fits = ty.as_tensor()?.static_shape()? == tensor.shape() && ty.element_type().dtype()? == tensor.dtype();
+    let fits = ty.as_tensor()?.static_shape()? == tensor.shape()
+        && ty.element_type().dtype()? == tensor.dtype();
     fits.then_some(())?;
     Some(AttrKind::Dense(DenseElements::new(ty.clone(), tensor.bytes().clone())?).into())
 }

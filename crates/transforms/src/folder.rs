@@ -1,11 +1,15 @@
-//! `stablehlo-aggressive-folder`: ops over constants become constants, and regions that cannot run or always run go.
+//! `stablehlo-aggressive-folder`: ops over constants become constants, and regions that cannot run
+//! or always run go.
 //!
-//! Folding is evaluation: what an op does to constants says the `eval` of its declaration, as in the interpreter. Some folds are
-//! left undone, as upstream: those whose results hardware does not agree on (division by zero, conversions out of range), and
-//! functions where they are not finite, which are more likely a problem of the program than a value it is after.
+//! Folding is evaluation: what an op does to constants says the `eval` of its declaration, as in
+//! the interpreter. Some folds are left undone, as upstream: those whose results hardware does not
+//! agree on (division by zero, conversions out of range), and functions where they are not finite,
+//! which are more likely a problem of the program than a value it is after.
 
 use crate::evaluate::{evaluate, evaluate_block, evaluate_splats};
-use crate::simplify::{self, FOLD_OP_ELEMENT_LIMIT, LAST_FIRST, OPTIMIZE_FLOAT, element_limit, forward, splat_number};
+use crate::simplify::{
+    self, FOLD_OP_ELEMENT_LIMIT, LAST_FIRST, OPTIMIZE_FLOAT, element_limit, forward, splat_number,
+};
 use hlo::attrs::ints;
 use hlo::ops::*;
 use mlir::attrs::DenseElements;
@@ -18,8 +22,9 @@ use mlir::{Attribute, BlockId, OpId, OpRef, Type, Value};
 use numerics::Bytes;
 
 /// Folds ops over constants.
-pub const PASS: Pass = Pass::on_functions("stablehlo-aggressive-folder", "Fold StableHLO ops over constants", run)
-    .with_options(&[ASSUME_NO_UNDECLARED_SIDE_EFFECTS, FOLD_OP_ELEMENT_LIMIT, OPTIMIZE_FLOAT]);
+pub const PASS: Pass =
+    Pass::on_functions("stablehlo-aggressive-folder", "Fold StableHLO ops over constants", run)
+        .with_options(&[ASSUME_NO_UNDECLARED_SIDE_EFFECTS, FOLD_OP_ELEMENT_LIMIT, OPTIMIZE_FLOAT]);
 
 pub(crate) const ASSUME_NO_UNDECLARED_SIDE_EFFECTS: PassOption = PassOption {
     name: "assume-no-undeclared-side-effects",
@@ -60,12 +65,16 @@ fn constant(rw: &mut Rewriter<'_>, value: Attribute, ty: Type) -> Value {
 fn constants(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = rw.op(op);
     let is_ours = view.def().is_some_and(|def| matches!(def.dialect(), "stablehlo" | "chlo"));
-    (is_ours && !view.has_trait(&Trait::ConstantLike) && !view.operands().is_empty() && folds(rw, view))
-        .then_some(())?;
+    (is_ours
+        && !view.has_trait(&Trait::ConstantLike)
+        && !view.operands().is_empty()
+        && folds(rw, view))
+    .then_some(())?;
     let values = evaluate_splats(view).or_else(|| evaluate(view, element_limit(rw)))?;
     is_wanted(view, &values).then_some(())?;
     let types: Vec<Type> = view.result_types().cloned().collect();
-    let values: Vec<Value> = values.into_iter().zip(types).map(|(value, ty)| constant(rw, value, ty)).collect();
+    let values: Vec<Value> =
+        values.into_iter().zip(types).map(|(value, ty)| constant(rw, value, ty)).collect();
     rw.replace(op, &values);
     Some(())
 }
@@ -77,7 +86,8 @@ fn folds(rw: &Rewriter<'_>, op: OpRef<'_>) -> bool {
         return false;
     }
     if op.is(DivideOp::DEF) || op.is(RemainderOp::DEF) {
-        return !op.operand_type(1).element_type().is_integer(None) || !any_element(rw, op.operand(1), |x| x == 0.0);
+        return !op.operand_type(1).element_type().is_integer(None)
+            || !any_element(rw, op.operand(1), |x| x == 0.0);
     }
     if op.is(ConvertOp::DEF) {
         let (from, to) = (op.operand_type(0).element_type(), op.result_type(0).element_type());
@@ -92,15 +102,19 @@ fn folds(rw: &Rewriter<'_>, op: OpRef<'_>) -> bool {
 fn any_element(rw: &Rewriter<'_>, value: Value, is_such: impl Fn(f64) -> bool) -> bool {
     let tensor = rw.constant_of(value).and_then(|c| c.to_tensor()?.ok());
     let wide = tensor.and_then(|t| numerics::math::convert(t, numerics::DType::F64).ok());
-    wide.and_then(|t| t.to_vec::<f64>().ok()).is_some_and(|elements| elements.into_iter().any(is_such))
+    wide.and_then(|t| t.to_vec::<f64>().ok())
+        .is_some_and(|elements| elements.into_iter().any(is_such))
 }
 
 /// Whether a float has a value in an integer type, and not by dropping the sign of a zero.
 fn fits(x: f64, ty: &Type) -> bool {
     let Some(dtype) = ty.dtype() else { return false };
     let bits = i32::try_from(dtype.bits()).unwrap_or(i32::MAX);
-    let (low, high) =
-        if dtype.is_signed() { (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1)) } else { (0.0, 2f64.powi(bits)) };
+    let (low, high) = if dtype.is_signed() {
+        (-(2f64.powi(bits - 1)), 2f64.powi(bits - 1))
+    } else {
+        (0.0, 2f64.powi(bits))
+    };
     let whole = x.trunc();
     x.is_finite() && (whole != 0.0 || !x.is_sign_negative()) && (low..high).contains(&whole)
 }
@@ -113,7 +127,9 @@ fn is_wanted(op: OpRef<'_>, values: &[Attribute]) -> bool {
     }
     values.iter().all(|value| {
         let Some(dense) = value.as_dense() else { return true };
-        let Some(format) = dense.dtype().float_format().filter(|_| dense.dtype().is_float()) else { return true };
+        let Some(format) = dense.dtype().float_format().filter(|_| dense.dtype().is_float()) else {
+            return true;
+        };
         let number = |bytes: &[u8]| {
             let mut bits = [0u8; 8];
             bits[..bytes.len()].copy_from_slice(bytes);
@@ -157,7 +173,9 @@ pub(crate) fn concatenate_splats(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> 
             _ => runs.push((vec![input], element)),
         }
     }
-    let size = |run: &[Value]| run.iter().map(|&v| Some(*rw.ty(v).shape()?.get(dimension)?)).sum::<Option<i64>>();
+    let size = |run: &[Value]| {
+        run.iter().map(|&v| Some(*rw.ty(v).shape()?.get(dimension)?)).sum::<Option<i64>>()
+    };
     let sizes: Option<Vec<i64>> = runs.iter().map(|(run, _)| size(run)).collect();
     let sizes = sizes?;
     (runs.len() < inputs.len()).then_some(())?;
@@ -214,7 +232,8 @@ fn reduce_fixed_point(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     };
     let arguments: Option<Vec<RuntimeValue>> = operands.iter().zip(&elements).map(scalar).collect();
     let returned = evaluate_block(rw, body, arguments?)?;
-    let is_fixed = returned.len() == inits.len() && returned.iter().zip(inits).all(|(r, x)| r.bytes()[..] == x[..]);
+    let is_fixed = returned.len() == inits.len()
+        && returned.iter().zip(inits).all(|(r, x)| r.bytes()[..] == x[..]);
     is_fixed.then_some(())?;
     let types: Vec<Type> = rw.op(op).result_types().cloned().collect();
     let is_static = types.iter().all(|ty| ty.as_tensor().is_some_and(|t| t.has_static_shape()));
@@ -225,15 +244,17 @@ fn reduce_fixed_point(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// `case(constant i) { branches }` is what branch `i` computes. Branches with effects stay, as what depends on their being there
-/// may: then the op stays without a use, and branch `i` of it returns zeros.
+/// `case(constant i) { branches }` is what branch `i` computes. Branches with effects stay, as what
+/// depends on their being there may: then the op stays without a use, and branch `i` of it returns
+/// zeros.
 fn case_of_constant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let case = CaseOp::cast(rw.op(op))?;
     let results: Vec<Value> = case.results().collect();
     results.iter().any(|&r| !rw.is_unused(r)).then_some(())?;
     let index = *rw.constant_of(case.index())?.as_dense()?.int_values()?.first()?;
     let branches = case.branches();
-    let chosen = usize::try_from(index).ok().and_then(|i| branches.get(i)).or(branches.last()).copied()?;
+    let chosen =
+        usize::try_from(index).ok().and_then(|i| branches.get(i)).or(branches.last()).copied()?;
     let block = rw.entry(chosen)?;
     let types: Vec<Type> = case.result_types().cloned().collect();
     let placeholders: Option<Vec<Placeholder>> = types.iter().map(Placeholder::of).collect();
@@ -288,7 +309,8 @@ fn false_condition(rw: &Rewriter<'_>, op: OpId) -> Option<BlockId> {
     splat_number(rw, condition).filter(|n| n.is_zero()).map(|_| block)
 }
 
-/// `while (false) { … }` passes on its operands. One with effects stays, though none of them happens.
+/// `while (false) { … }` passes on its operands. One with effects stays, though none of them
+/// happens.
 fn while_false(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     false_condition(rw, op)?;
     let results: Vec<Value> = rw.op(op).results().collect();
@@ -303,7 +325,8 @@ fn while_false(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// `while (false) { … }` goes if nothing in it declares effects, and no declaration is taken for none.
+/// `while (false) { … }` goes if nothing in it declares effects, and no declaration is taken for
+/// none.
 fn while_false_unused(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     rw.options().bool("assume-no-undeclared-side-effects").then_some(())?;
     false_condition(rw, op)?;

@@ -1,7 +1,8 @@
-//! `inline`: replaces calls of functions by their bodies, and removes private functions that nothing refers to.
+//! `inline`: replaces calls of functions by their bodies, and removes private functions that
+//! nothing refers to.
 //!
-//! As in MLIR's inliner: callees first, each canonicalized once its own calls are inlined; calls within a cycle stay, and so do calls of
-//! functions marked `no_inline`.
+//! As in MLIR's inliner: callees first, each canonicalized once its own calls are inlined; calls
+//! within a cycle stay, and so do calls of functions marked `no_inline`.
 
 use crate::calls::callees_first;
 use crate::symbol_dce::remove_unused;
@@ -16,19 +17,22 @@ use side_dialects::func::{CallOp, FuncOp};
 use std::collections::{HashMap, HashSet};
 
 /// Replaces calls by the bodies of the callees.
-pub const PASS: Pass =
-    Pass::on_modules("inline", "Inline function calls, and remove private functions without uses", run).with_options(
-        &[PassOption {
-            name: "default-pipeline",
-            doc: "What tidies up functions: `canonicalize`, or nothing",
-            kind: OptionKind::Checked("canonicalize", |text| match text {
-                "" | "canonicalize" => Ok(()),
-                _ => Err(format!("only `canonicalize` or nothing can run on functions, found `{text}`")),
-            }),
-        }],
-    );
+pub const PASS: Pass = Pass::on_modules(
+    "inline",
+    "Inline function calls, and remove private functions without uses",
+    run,
+)
+.with_options(&[PassOption {
+    name: "default-pipeline",
+    doc: "What tidies up functions: `canonicalize`, or nothing",
+    kind: OptionKind::Checked("canonicalize", |text| match text {
+        "" | "canonicalize" => Ok(()),
+        _ => Err(format!("only `canonicalize` or nothing can run on functions, found `{text}`")),
+    }),
+}]);
 
-/// Calls stay from where this many ops were copied: chains of functions that call twice grow exponentially.
+/// Calls stay from where this many ops were copied: chains of functions that call twice grow
+/// exponentially.
 const MAX_COPIED_OPS: usize = 1 << 22;
 
 fn run(cx: &mut Context<'_>) {
@@ -38,7 +42,8 @@ fn run(cx: &mut Context<'_>) {
         inliner.inline_into(cx.module, function);
         if canonicalizes {
             let mut patterns = PatternSet::canonicalization(cx.module.registry());
-            let outcome = greedy::rewrite(cx.module, function, &mut patterns, cx.options, Config::default());
+            let outcome =
+                greedy::rewrite(cx.module, function, &mut patterns, cx.options, Config::default());
             cx.diagnostics.extend(outcome.diagnostics);
             cx.statistics.merge(&outcome.statistics);
         }
@@ -68,7 +73,9 @@ impl Inliner {
         let mut calls = Vec::new();
         let blocks: Vec<BlockId> = module
             .walk(function)
-            .flat_map(|op| op.regions().iter().flat_map(|&region| module.blocks(region).iter().copied()))
+            .flat_map(|op| {
+                op.regions().iter().flat_map(|&region| module.blocks(region).iter().copied())
+            })
             .collect();
         for block in blocks {
             if !module.ops(block).iter().any(|&op| self.inlinable(module, function, op).is_some()) {
@@ -111,7 +118,8 @@ impl Inliner {
         let [body] = module.blocks(callee.body()) else { return None };
         let fits = self.copied.saturating_add(module.ops(*body).len()) <= MAX_COPIED_OPS;
         let cyclic = || {
-            callee.id() == caller || module.walk(callee.id()).any(|op| op.is(CallOp::DEF) && reaches(op, callee.id()))
+            callee.id() == caller
+                || module.walk(callee.id()).any(|op| op.is(CallOp::DEF) && reaches(op, callee.id()))
         };
         (may && fits && !cyclic()).then_some(*body)
     }
@@ -126,7 +134,8 @@ impl Inliner {
     ) {
         let caller_location = module.op(call).location();
         let operands = module.op(call).operands().to_vec();
-        let mut values: HashMap<Value, Value> = module.arguments(body).iter().copied().zip(operands).collect();
+        let mut values: HashMap<Value, Value> =
+            module.arguments(body).iter().copied().zip(operands).collect();
         let source = module.ops(body).to_vec();
         let Some((&terminator, source)) = source.split_last() else { return };
         for &op in source {

@@ -38,7 +38,10 @@ fn run(cx: &mut Context<'_>) {
             rw.set_root(op);
             rw.after(op);
             let ty = rw.ty(value).clone();
-            let probe = rw.make(ProbeOp::DEF, [value]).attr("probe_id", Attribute::string(id)).results([ty]);
+            let probe = rw
+                .make(ProbeOp::DEF, [value])
+                .attr("probe_id", Attribute::string(id))
+                .results([ty]);
             let probed = rw.op(probe).result(0);
             rw.module_mut().replace_uses_if(value, probed, |user| user != probe);
         }
@@ -47,14 +50,18 @@ fn run(cx: &mut Context<'_>) {
 
 /// Whether a type is that of tensors of a static shape of numbers.
 fn has_values(ty: &Type) -> bool {
-    let number = |ty: &Type| matches!(**ty, TypeKind::Integer { .. } | TypeKind::Float(_) | TypeKind::Complex(_));
+    let number = |ty: &Type| {
+        matches!(**ty, TypeKind::Integer { .. } | TypeKind::Float(_) | TypeKind::Complex(_))
+    };
     ty.as_tensor().is_some_and(|tensor| tensor.has_static_shape() && number(&tensor.element))
 }
 
 /// The name of the location of an op, up to an `@`.
 fn name(op: OpRef<'_>) -> Option<String> {
     match op.location().as_location() {
-        Some(LocationKind::Named { name, .. }) => Some(name.split('@').next().unwrap_or("").to_string()),
+        Some(LocationKind::Named { name, .. }) => {
+            Some(name.split('@').next().unwrap_or("").to_string())
+        }
         _ => None,
     }
 }

@@ -1,4 +1,5 @@
-//! `stablehlo-legalize-deprecated-ops`: replaces ops that the specification deprecates by those that take their place.
+//! `stablehlo-legalize-deprecated-ops`: replaces ops that the specification deprecates by those
+//! that take their place.
 
 use crate::chlo_legalize::expr::{constant, number_bytes, splat};
 use hlo::attrs::DOT_DIMENSION_NUMBERS;
@@ -9,16 +10,26 @@ use mlir::rewrite::{Pattern, PatternSet};
 use mlir::{Attribute, OpRef, Type};
 
 /// Replaces deprecated ops.
-pub const PASS: Pass = Pass::on_functions("stablehlo-legalize-deprecated-ops", "Replace deprecated ops by others", run)
-    .with_options(&[PassOption {
-        name: "fail-on-unused",
-        doc: "Fail on deprecated ops that no other op can take the place of",
-        kind: OptionKind::Bool(true),
-    }]);
+pub const PASS: Pass = Pass::on_functions(
+    "stablehlo-legalize-deprecated-ops",
+    "Replace deprecated ops by others",
+    run,
+)
+.with_options(&[PassOption {
+    name: "fail-on-unused",
+    doc: "Fail on deprecated ops that no other op can take the place of",
+    kind: OptionKind::Bool(true),
+}]);
 
 fn run(cx: &mut Context<'_>) {
     let all = cx.options.bool("fail-on-unused");
-    let deprecated = [BroadcastOp::DEF, CreateTokenOp::DEF, CrossReplicaSumOp::DEF, DotOp::DEF, UnaryEinsumOp::DEF];
+    let deprecated = [
+        BroadcastOp::DEF,
+        CreateTokenOp::DEF,
+        CrossReplicaSumOp::DEF,
+        DotOp::DEF,
+        UnaryEinsumOp::DEF,
+    ];
     let legality = |op: OpRef<'_>| {
         let without_successor = op.is(MapOp::DEF) || op.is(RngOp::DEF);
         let illegal = op.is_any(&deprecated) || all && without_successor;
@@ -33,7 +44,8 @@ static PATTERNS: &[Pattern] = &[
         let (operand, ty) = (rw.op(op).operand(0), rw.op(op).result_type(0).clone());
         let (rank, result) = (rw.ty(operand).shape()?.len() as i64, ty.shape()?.len() as i64);
         let dims = Attribute::i64_array((result - rank..result).collect::<Vec<i64>>());
-        let new = rw.make(BroadcastInDimOp::DEF, [operand]).attr("broadcast_dimensions", dims).result(ty);
+        let new =
+            rw.make(BroadcastInDimOp::DEF, [operand]).attr("broadcast_dimensions", dims).result(ty);
         rw.replace(op, &[new]);
         Some(())
     }),
@@ -54,7 +66,11 @@ static PATTERNS: &[Pattern] = &[
             let sum = rw.make(AddOp::DEF, arguments).result(scalar);
             rw.make(ReturnOp::DEF, [sum]).results([]);
         });
-        let new = rw.make(AllReduceOp::DEF, [operand]).attr("replica_groups", groups).region(region).results([ty]);
+        let new = rw
+            .make(AllReduceOp::DEF, [operand])
+            .attr("replica_groups", groups)
+            .region(region)
+            .results([ty]);
         rw.replace_with(op, new);
         Some(())
     }),
@@ -62,9 +78,13 @@ static PATTERNS: &[Pattern] = &[
     Pattern::new("dot-general", DotOp::DEF, |rw, op| {
         let (operands, ty) = (rw.op(op).operands().to_vec(), rw.op(op).result_type(0).clone());
         let last = rw.op(op).operand_type(0).shape()?.len().checked_sub(1)?;
-        let lists = [vec![], vec![], vec![last as i64], vec![0]].map(|list| Some(Attribute::i64_array(list)));
+        let lists = [vec![], vec![], vec![last as i64], vec![0]]
+            .map(|list| Some(Attribute::i64_array(list)));
         let numbers = Attribute::dialect(&DOT_DIMENSION_NUMBERS, lists.into());
-        let new = rw.make(DotGeneralOp::DEF, operands).attributes_of(op).attr("dot_dimension_numbers", numbers);
+        let new = rw
+            .make(DotGeneralOp::DEF, operands)
+            .attributes_of(op)
+            .attr("dot_dimension_numbers", numbers);
         let new = new.result(ty);
         rw.replace(op, &[new]);
         Some(())
@@ -76,7 +96,10 @@ static PATTERNS: &[Pattern] = &[
         let element = rw.ty(operand).element_type().clone();
         let one = splat(Type::tensor([], element.clone()), number_bytes(&element, 1.0)?)?;
         let one = constant(rw, one)?;
-        let new = rw.make(EinsumOp::DEF, [one, operand]).attr("einsum_config", Attribute::string(config)).result(ty);
+        let new = rw
+            .make(EinsumOp::DEF, [one, operand])
+            .attr("einsum_config", Attribute::string(config))
+            .result(ty);
         rw.replace(op, &[new]);
         Some(())
     }),

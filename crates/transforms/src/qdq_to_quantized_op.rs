@@ -1,4 +1,5 @@
-//! `stablehlo-legalize-qdq-to-quantized-op`: an op between `uniform_dequantize` and `uniform_quantize` becomes one on quantized values.
+//! `stablehlo-legalize-qdq-to-quantized-op`: an op between `uniform_dequantize` and
+//! `uniform_quantize` becomes one on quantized values.
 
 use hlo::ops::{UniformDequantizeOp, UniformQuantizeOp};
 use hlo::quantized::is_quantized;
@@ -22,9 +23,13 @@ fn run(cx: &mut Context<'_>) {
 static PATTERNS: &[Pattern] = &[Pattern::new("quantized-op", UniformQuantizeOp::DEF, |rw, op| {
     let (quantize, module) = (rw.op(op), &**rw);
     let compute = module.defining_op(quantize.operand(0))?;
-    let simple = compute.regions().is_empty() && compute.num_results() == 1 && !compute.operands().is_empty();
+    let simple = compute.regions().is_empty()
+        && compute.num_results() == 1
+        && !compute.operands().is_empty();
     (simple && !compute.operand_types().any(is_quantized)).then_some(())?;
-    let quantized = |&v: &Value| module.defining_op(v).and_then(UniformDequantizeOp::cast).map(|op| op.operand());
+    let quantized = |&v: &Value| {
+        module.defining_op(v).and_then(UniformDequantizeOp::cast).map(|op| op.operand())
+    };
     let operands = compute.operands().iter().map(quantized).collect::<Option<_>>()?;
     let parts = OpParts {
         operands,

@@ -1,5 +1,5 @@
-//! `stablehlo-legalize-quantized-op-to-qdq`: an op on quantized values becomes one on floats between `uniform_dequantize` and
-//! `uniform_quantize`.
+//! `stablehlo-legalize-quantized-op-to-qdq`: an op on quantized values becomes one on floats
+//! between `uniform_dequantize` and `uniform_quantize`.
 
 use hlo::ops::*;
 use hlo::{compat, quantized};
@@ -61,7 +61,8 @@ pub static OPS: &[&OpDef] = &[
 ];
 
 fn run(cx: &mut Context<'_>) {
-    let mut patterns: PatternSet = OPS.iter().map(|def| Pattern::new("around-floats", def, around_floats)).collect();
+    let mut patterns: PatternSet =
+        OPS.iter().map(|def| Pattern::new("around-floats", def, around_floats)).collect();
     cx.rewrite_greedily(&mut patterns);
 }
 
@@ -75,7 +76,8 @@ pub fn expressed(ty: &Type) -> Type {
 
 /// Whether values of a type are quantized: tensors with such elements.
 fn is_quantized(ty: &Type) -> bool {
-    quantized::is_quantized(ty) && matches!(&**ty, TypeKind::RankedTensor(_) | TypeKind::UnrankedTensor(_))
+    quantized::is_quantized(ty)
+        && matches!(&**ty, TypeKind::RankedTensor(_) | TypeKind::UnrankedTensor(_))
 }
 
 /// `f(x, …) = quantize(f(dequantize(x), …))`
@@ -95,13 +97,20 @@ fn around_floats(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     };
     let operands = operands.into_iter().map(|v| dequantized(rw, v)).collect();
     let result_types = declared.iter().map(expressed).collect();
-    let new = rw.create(OpParts { operands, result_types, properties, attributes, ..OpParts::new(name, loc) });
+    let new = rw.create(OpParts {
+        operands,
+        result_types,
+        properties,
+        attributes,
+        ..OpParts::new(name, loc)
+    });
     let results: Vec<Value> = rw.op(new).results().collect();
     let quantized = |rw: &mut Rewriter<'_>, v: Value, ty: Type| match is_quantized(&ty) {
         true => rw.make(UniformQuantizeOp::DEF, [v]).result(ty),
         false => v,
     };
-    let values: Vec<Value> = results.into_iter().zip(declared).map(|(v, ty)| quantized(rw, v, ty)).collect();
+    let values: Vec<Value> =
+        results.into_iter().zip(declared).map(|(v, ty)| quantized(rw, v, ty)).collect();
     rw.replace(op, &values);
     Some(())
 }

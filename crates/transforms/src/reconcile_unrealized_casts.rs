@@ -5,8 +5,11 @@ use mlir::rewrite::Rewriter;
 use mlir::rewrite::conversion::reconcile_casts;
 
 /// Removes casts that cancel out.
-pub const PASS: Pass =
-    Pass::on_any("reconcile-unrealized-casts", "Remove unrealized conversion casts that cancel out", run);
+pub const PASS: Pass = Pass::on_any(
+    "reconcile-unrealized-casts",
+    "Remove unrealized conversion casts that cancel out",
+    run,
+);
 
 fn run(cx: &mut Context<'_>) {
     reconcile_casts(&mut Rewriter::new(cx.module, cx.options), cx.root);

@@ -1,7 +1,7 @@
 //! `stablehlo-refine-arguments`: gives the arguments of the entry function more specific types.
 //!
-//! What uses an argument keeps the type that it was declared with: a custom call stands between, which `stablehlo-refine-shapes`
-//! removes once all uses can take the new type.
+//! What uses an argument keeps the type that it was declared with: a custom call stands between,
+//! which `stablehlo-refine-shapes` removes once all uses can take the new type.
 
 use crate::evaluate::scalar;
 use hlo::ops::{ConstantOp, CustomCallOp};
@@ -12,13 +12,21 @@ use mlir::types::DYNAMIC;
 use mlir::{Attribute, Diagnostic, Module, OpId, OpRef, Type, TypeKind};
 use side_dialects::func::FuncOp;
 
-/// The target of the custom calls between arguments and their uses: the value of the first operand, with another type.
+/// The target of the custom calls between arguments and their uses: the value of the first operand,
+/// with another type.
 pub const OPERAND_WRAPPER: &str = "stablehlo.shape_refinement_operand_wrapper";
 
 /// Gives the arguments of the entry function more specific types.
-pub const PASS: Pass =
-    Pass::on_modules("stablehlo-refine-arguments", "Give the arguments of the entry function more specific types", run)
-        .with_options(&[PassOption { name: "types", doc: "The types, one an argument", kind: OptionKind::List }]);
+pub const PASS: Pass = Pass::on_modules(
+    "stablehlo-refine-arguments",
+    "Give the arguments of the entry function more specific types",
+    run,
+)
+.with_options(&[PassOption {
+    name: "types",
+    doc: "The types, one an argument",
+    kind: OptionKind::List,
+}]);
 
 fn run(cx: &mut Context<'_>) {
     let types = cx.options.list("types");
@@ -57,14 +65,18 @@ pub fn entry_function(module: &Module, root: OpId) -> Result<FuncOp<'_>, Diagnos
     let root = module.op(root);
     let body = root.regions().first().and_then(|&region| module.entry(region));
     let ops = body.map_or(&[][..], |block| module.ops(block));
-    let functions: Vec<FuncOp<'_>> = ops.iter().filter_map(|&op| FuncOp::cast(module.op(op))).collect();
+    let functions: Vec<FuncOp<'_>> =
+        ops.iter().filter_map(|&op| FuncOp::cast(module.op(op))).collect();
     let entry = match functions[..] {
         [only] => Some(only),
         _ => functions.iter().copied().find(|f| OpRef::symbol_name(**f) == Some("main")),
     };
     let entry = entry.ok_or_else(|| {
         let found = functions.len();
-        root.error("entry", format!("a module to refine must have one function or a function @main; found {found}"))
+        root.error(
+            "entry",
+            format!("a module to refine must have one function or a function @main; found {found}"),
+        )
     })?;
     one_block(*entry)?;
     Ok(entry)
@@ -77,21 +89,31 @@ pub fn one_block(function: OpRef<'_>) -> Result<(), Diagnostic> {
         return Ok(());
     }
     let name = function.symbol_name().unwrap_or("");
-    Err(function.error("entry", format!("the body of @{name} must be one block to be refined; it has {blocks}")))
+    Err(function.error(
+        "entry",
+        format!("the body of @{name} must be one block to be refined; it has {blocks}"),
+    ))
 }
 
-/// Gives the arguments of a function, whose body is one block, the types given. Uses keep the declared types, by a custom call.
+/// Gives the arguments of a function, whose body is one block, the types given. Uses keep the
+/// declared types, by a custom call.
 ///
 /// # Errors
 /// Another number of types than arguments, or a type that is no refinement of the declared one.
-pub fn refine_arguments(rw: &mut Rewriter<'_>, function: OpId, types: &[Type]) -> Result<(), Diagnostic> {
+pub fn refine_arguments(
+    rw: &mut Rewriter<'_>,
+    function: OpId,
+    types: &[Type],
+) -> Result<(), Diagnostic> {
     let view = FuncOp(rw.op(function));
     let Some(block) = rw.entry(view.body()) else { return Ok(()) };
     let (declared, results) = view.signature();
     check(*view, declared, types)?;
     let (declared, results) = (declared.to_vec(), results.to_vec());
     rw.at_start(block);
-    for (index, (old, new)) in declared.iter().zip(types).enumerate().filter(|(_, (old, new))| old != new) {
+    for (index, (old, new)) in
+        declared.iter().zip(types).enumerate().filter(|(_, (old, new))| old != new)
+    {
         let argument = rw.arguments(block)[index];
         rw.module_mut().set_type(argument, new.clone());
         let loc = rw.argument_locs(block)[index].clone();
@@ -112,33 +134,46 @@ pub fn refine_arguments(rw: &mut Rewriter<'_>, function: OpId, types: &[Type]) -
     Ok(())
 }
 
-/// Puts an integer constant in the place of an argument of a function, which is no argument any more.
+/// Puts an integer constant in the place of an argument of a function, which is no argument any
+/// more.
 ///
 /// # Errors
 /// There is no such argument, or it does not have one element that can have the value.
-pub fn substitute_argument(rw: &mut Rewriter<'_>, function: OpId, index: usize, value: i64) -> Result<(), Diagnostic> {
+pub fn substitute_argument(
+    rw: &mut Rewriter<'_>,
+    function: OpId,
+    index: usize,
+    value: i64,
+) -> Result<(), Diagnostic> {
     let view = FuncOp(rw.op(function));
     let argument = rw.entry(view.body()).and_then(|block| rw.arguments(block).get(index).copied());
     let Some(argument) = argument else {
-        let message = format!("there is no argument {index} to become {value}: there are {}", view.signature().0.len());
+        let message = format!(
+            "there is no argument {index} to become {value}: there are {}",
+            view.signature().0.len()
+        );
         return Err(view.error("argument", message));
     };
     let ty = rw.ty(argument).clone();
     let Some(attribute) = scalar(value, &ty) else {
-        let message = format!("argument {index} cannot become the constant {value}: it has type {ty}");
+        let message =
+            format!("argument {index} cannot become the constant {value}: it has type {ty}");
         return Err(view.error("argument", message));
     };
     bind_argument(rw, function, index, attribute);
     Ok(())
 }
 
-/// Puts a constant in the place of an argument of a function, if there is one, which is no argument any more.
+/// Puts a constant in the place of an argument of a function, if there is one, which is no argument
+/// any more.
 pub fn bind_argument(rw: &mut Rewriter<'_>, function: OpId, index: usize, value: Attribute) {
     let view = FuncOp(rw.op(function));
     let (inputs, results) = view.signature();
     let (mut inputs, results) = (inputs.to_vec(), results.to_vec());
     let block = rw.entry(view.body());
-    let Some((block, &argument)) = block.and_then(|block| Some((block, rw.arguments(block).get(index)?))) else {
+    let Some((block, &argument)) =
+        block.and_then(|block| Some((block, rw.arguments(block).get(index)?)))
+    else {
         return;
     };
     let attributes = view.arg_attrs().and_then(Attribute::as_array).map(<[Attribute]>::to_vec);
@@ -176,12 +211,15 @@ fn check(function: OpRef<'_>, declared: &[Type], types: &[Type]) -> Result<(), D
     let name = function.symbol_name().unwrap_or("");
     if declared.len() != types.len() {
         let (found, required) = (types.len(), declared.len());
-        let message = format!("@{name} has {required} arguments, but {found} types are given to refine them");
+        let message =
+            format!("@{name} has {required} arguments, but {found} types are given to refine them");
         return Err(function.error("types", message));
     }
     for (index, (old, new)) in declared.iter().zip(types).enumerate() {
         if let Some(why) = refusal(old, new) {
-            let message = format!("argument {index} of @{name} has type {old}, which cannot become {new}: {why}");
+            let message = format!(
+                "argument {index} of @{name} has type {old}, which cannot become {new}: {why}"
+            );
             return Err(function.error("types", message));
         }
     }
@@ -193,7 +231,8 @@ fn refusal(old: &Type, new: &Type) -> Option<String> {
     if old == new {
         return None;
     }
-    let is_tensor = |ty: &Type| matches!(&**ty, TypeKind::RankedTensor(_) | TypeKind::UnrankedTensor(_));
+    let is_tensor =
+        |ty: &Type| matches!(&**ty, TypeKind::RankedTensor(_) | TypeKind::UnrankedTensor(_));
     if !is_tensor(old) || !is_tensor(new) {
         return Some("only tensors can be refined".into());
     }

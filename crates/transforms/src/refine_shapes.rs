@@ -1,18 +1,22 @@
-//! `stablehlo-refine-shapes`: finds the shapes that follow from the types of the arguments of the entry function.
+//! `stablehlo-refine-shapes`: finds the shapes that follow from the types of the arguments of the
+//! entry function.
 //!
-//! One walk in program order is enough, since values are defined before they are used: each op gets the result types that follow
-//! from its operands, by the hooks `refine` and `infer` of its declaration, and integers that follow from constants are computed
-//! on the way, for they become shapes. Functions are refined when the first call of them is reached.
+//! One walk in program order is enough, since values are defined before they are used: each op gets
+//! the result types that follow from its operands, by the hooks `refine` and `infer` of its
+//! declaration, and integers that follow from constants are computed on the way, for they become
+//! shapes. Functions are refined when the first call of them is reached.
 
 use crate::calls::{self, Calls};
 use crate::evaluate::{evaluate, scalar};
 use crate::folder::concatenate_splats;
 use crate::refine_arguments::{
-    OPERAND_WRAPPER, entry_function, one_block, refine_arguments, set_signature, substitute_argument,
+    OPERAND_WRAPPER, entry_function, one_block, refine_arguments, set_signature,
+    substitute_argument,
 };
 use hlo::compat;
 use hlo::ops::{
-    ConcatenateOp, ConstantOp, CustomCallOp, GetDimensionSizeOp, SetDimensionSizeOp, WhileOp, shape_operands,
+    ConcatenateOp, ConstantOp, CustomCallOp, GetDimensionSizeOp, SetDimensionSizeOp, WhileOp,
+    shape_operands,
 };
 use hlo::types::TOKEN;
 use mlir::builtin::UnrealizedConversionCastOp;
@@ -72,16 +76,21 @@ pub fn refine_shapes(module: &mut Module, root: OpId, options: &Options) -> Diag
         refiner.errors
     };
     // Calls and regions nest: the depth of that is limited, and the stack is ours.
-    std::thread::scope(|scope| match std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, refine) {
-        Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-        Err(error) => vec![mlir::Diagnostic::error("thread", format!("cannot start a thread: {error}"))],
+    std::thread::scope(|scope| {
+        match std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, refine) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(error) => {
+                vec![mlir::Diagnostic::error("thread", format!("cannot start a thread: {error}"))]
+            }
+        }
     })
 }
 
 /// What a function is refined for.
 #[derive(Clone, PartialEq)]
 struct Key {
-    /// The values of the arguments after the leading tokens that are constant scalars: sizes that the function is told.
+    /// The values of the arguments after the leading tokens that are constant scalars: sizes that
+    /// the function is told.
     constants: Vec<i64>,
     /// The types of all other arguments.
     types: Vec<Type>,
@@ -97,7 +106,8 @@ struct Refiner<'m> {
     refined: HashMap<OpId, Key>,
     /// Functions that are being refined, callers first.
     running: Vec<OpId>,
-    /// Copies of functions as they were, by which composites of other types than the first are refined.
+    /// Copies of functions as they were, by which composites of other types than the first are
+    /// refined.
     pristine: HashMap<OpId, OpId>,
     depth: usize,
     errors: Diagnostics,
@@ -137,10 +147,17 @@ impl Refiner<'_> {
     /// Folds, and places constants in the order in which the greedy driver does.
     fn tidy(&mut self, function: OpId, max_iterations: usize) {
         let config = Config { max_iterations, ..Config::default() };
-        greedy::rewrite(self.rw.module_mut(), function, &mut PatternSet::default(), self.options, config);
+        greedy::rewrite(
+            self.rw.module_mut(),
+            function,
+            &mut PatternSet::default(),
+            self.options,
+            config,
+        );
     }
 
-    /// Refines a function for a call or composite, unless it is refined. False if it cannot be; that is reported.
+    /// Refines a function for a call or composite, unless it is refined. False if it cannot be;
+    /// that is reported.
     fn callee(&mut self, op: OpId, function: OpId, key: &Key) -> bool {
         let Some(before) = self.refined.get(&function) else {
             let errors = self.errors.len();
@@ -148,9 +165,17 @@ impl Refiner<'_> {
             return self.errors.len() == errors;
         };
         let name = self.rw.op(function).symbol_name().unwrap_or("").to_string();
-        let why = if key.types != before.types || !key.constants.is_empty() && key.constants != before.constants {
-            format!("calls of @{name} ask for different refinements: {}, and {}", show(before), show(key))
-        } else if self.running.contains(&function) && !(key.constants.is_empty() && self.has_static_results(function)) {
+        let why = if key.types != before.types
+            || !key.constants.is_empty() && key.constants != before.constants
+        {
+            format!(
+                "calls of @{name} ask for different refinements: {}, and {}",
+                show(before),
+                show(key)
+            )
+        } else if self.running.contains(&function)
+            && !(key.constants.is_empty() && self.has_static_results(function))
+        {
             format!("@{name} calls itself, so it cannot be refined")
         } else {
             return true;
@@ -161,7 +186,8 @@ impl Refiner<'_> {
         false
     }
 
-    /// Whether a function says all about the shapes that it returns, so that they need not be found.
+    /// Whether a function says all about the shapes that it returns, so that they need not be
+    /// found.
     fn has_static_results(&self, function: OpId) -> bool {
         let is_static = |ty: &Type| ty.as_tensor().is_none_or(TensorType::has_static_shape);
         FuncOp(self.rw.op(function)).signature().1.iter().all(is_static)
@@ -170,7 +196,11 @@ impl Refiner<'_> {
     fn call(&mut self, op: OpId) {
         let view = self.rw.op(op);
         let symbol = CallOp(view).callee().and_then(Attribute::as_flat_symbol);
-        let Some(function) = symbol.and_then(|name| nearest_symbol(view, name)).and_then(FuncOp::cast) else { return };
+        let Some(function) =
+            symbol.and_then(|name| nearest_symbol(view, name)).and_then(FuncOp::cast)
+        else {
+            return;
+        };
         if function.is_declaration() {
             return;
         }
@@ -180,7 +210,8 @@ impl Refiner<'_> {
         }
         let constants = self.constant_results(function);
         if self.effect_free.contains(function) && constants.iter().all(Option::is_some) {
-            let values: Option<Vec<Value>> = constants.into_iter().map(|c| self.constant_before(op, c?)).collect();
+            let values: Option<Vec<Value>> =
+                constants.into_iter().map(|c| self.constant_before(op, c?)).collect();
             if let Some(values) = values {
                 self.rw.replace(op, &values);
             }
@@ -207,7 +238,8 @@ impl Refiner<'_> {
         let view = self.rw.op(op);
         let mut operands = view.operands().to_vec();
         operands.drain(dropped.clone());
-        let attributes = CallOp(view).arg_attrs().and_then(Attribute::as_array).map(<[Attribute]>::to_vec);
+        let attributes =
+            CallOp(view).arg_attrs().and_then(Attribute::as_array).map(<[Attribute]>::to_vec);
         self.rw.set_operands(op, &operands);
         if let Some(mut attributes) = attributes.filter(|list| list.len() >= dropped.end) {
             attributes.drain(dropped);
@@ -220,32 +252,54 @@ impl Refiner<'_> {
         let is_token = |ty: &Type| ty.as_dialect(&TOKEN).is_some();
         let tokens = call.operand_types().take_while(|ty| is_token(ty)).count();
         let is_scalar = |v: Value| self.rw.ty(v).shape().is_some_and(<[i64]>::is_empty);
-        let size =
-            |&v: &Value| self.rw.constant_of(v).filter(|_| is_scalar(v))?.as_dense()?.int_values()?.first().copied();
+        let size = |&v: &Value| {
+            self.rw
+                .constant_of(v)
+                .filter(|_| is_scalar(v))?
+                .as_dense()?
+                .int_values()?
+                .first()
+                .copied()
+        };
         let constants: Vec<i64> = call.operands()[tokens..].iter().map_while(size).collect();
         let rest = call.operand_types().skip(tokens + constants.len());
-        Key { types: call.operand_types().take(tokens).chain(rest).cloned().collect(), constants, tokens }
+        Key {
+            types: call.operand_types().take(tokens).chain(rest).cloned().collect(),
+            constants,
+            tokens,
+        }
     }
 
     /// The integer constants that a function returns.
     fn constant_results(&self, function: OpId) -> Vec<Option<Attribute>> {
         let block = self.rw.entry(FuncOp(self.rw.op(function)).body());
-        let Some(terminator) = block.and_then(|block| self.rw.terminator(block)) else { return Vec::new() };
+        let Some(terminator) = block.and_then(|block| self.rw.terminator(block)) else {
+            return Vec::new();
+        };
         let integers = |constant: &Attribute| constant.ty().element_type().is_integer(None);
         terminator.operands().iter().map(|&v| self.rw.constant_of(v).filter(integers)).collect()
     }
 
-    /// The decomposition of a composite is refined for its operands: a copy of it if it is refined for others.
+    /// The decomposition of a composite is refined for its operands: a copy of it if it is refined
+    /// for others.
     fn composite(&mut self, op: OpId) {
         let view = self.rw.op(op);
-        let Some(function) = calls::callee(view).filter(|f| !f.is_declaration()).map(|f| f.id()) else { return };
-        let key = Key { constants: Vec::new(), types: view.operand_types().cloned().collect(), tokens: 0 };
+        let Some(function) = calls::callee(view).filter(|f| !f.is_declaration()).map(|f| f.id())
+        else {
+            return;
+        };
+        let key = Key {
+            constants: Vec::new(),
+            types: view.operand_types().cloned().collect(),
+            tokens: 0,
+        };
         let function = match self.refined.get(&function) {
             Some(before) if *before != key => self.specialize(op, function, &key),
             _ => function,
         };
         if !self.refined.contains_key(&function) && !self.pristine.contains_key(&function) {
-            let copy = self.rw.module_mut().clone_op(function, &mut HashMap::new(), &mut HashMap::new());
+            let copy =
+                self.rw.module_mut().clone_op(function, &mut HashMap::new(), &mut HashMap::new());
             self.pristine.insert(function, copy);
         }
         if self.callee(op, function, &key) {
@@ -255,7 +309,8 @@ impl Refiner<'_> {
         }
     }
 
-    /// The copy of a decomposition that is or can be refined for `key`; the composite refers to it afterwards.
+    /// The copy of a decomposition that is or can be refined for `key`; the composite refers to it
+    /// afterwards.
     fn specialize(&mut self, op: OpId, function: OpId, key: &Key) -> OpId {
         let Some(&pristine) = self.pristine.get(&function) else { return function };
         let copies = self.pristine.iter().filter(|&(_, &of)| of == pristine).map(|(&copy, _)| copy);
@@ -320,7 +375,9 @@ impl Refiner<'_> {
         if self.rw.op(op).is(hlo::ops::CompositeOp::DEF) {
             return self.composite(op);
         }
-        if let Some(error) = CustomCallOp::cast(self.rw.op(op)).and_then(|op| shape_operands(*op).err()) {
+        if let Some(error) =
+            CustomCallOp::cast(self.rw.op(op)).and_then(|op| shape_operands(*op).err())
+        {
             return self.errors.push(error);
         }
         if let Some(types) = result_types(self.rw.op(op)) {
@@ -334,7 +391,8 @@ impl Refiner<'_> {
     fn enter_loop(&mut self, op: OpId) {
         let types: Vec<Type> = self.rw.op(op).operand_types().cloned().collect();
         for region in self.rw.op(op).regions().to_vec() {
-            let arguments = self.rw.entry(region).map_or(Vec::new(), |block| self.rw.arguments(block).to_vec());
+            let arguments =
+                self.rw.entry(region).map_or(Vec::new(), |block| self.rw.arguments(block).to_vec());
             self.refine_values(&arguments, &types);
         }
     }
@@ -343,9 +401,12 @@ impl Refiner<'_> {
     fn function_return(&mut self, op: OpId) {
         for index in 0..self.rw.op(op).operands().len() {
             let value = self.rw.op(op).operand(index);
-            let cast = self.rw.defining_op(value).filter(|def| def.is(UnrealizedConversionCastOp::DEF));
+            let cast =
+                self.rw.defining_op(value).filter(|def| def.is(UnrealizedConversionCastOp::DEF));
             let Some(&[source]) = cast.map(OpRef::operands) else { continue };
-            if compat::refined(self.rw.ty(value), self.rw.ty(source)).as_ref() == Some(self.rw.ty(source)) {
+            if compat::refined(self.rw.ty(value), self.rw.ty(source)).as_ref()
+                == Some(self.rw.ty(source))
+            {
                 self.rw.set_operand(op, index, source);
             }
         }
@@ -363,7 +424,9 @@ impl Refiner<'_> {
         }
         for (&value, known) in values.iter().zip(types) {
             let Some(ty) = compat::refined(self.rw.ty(value), known) else { continue };
-            if ty != *self.rw.ty(value) && self.rw.users(value).iter().all(|&user| adapts(self.rw.op(user))) {
+            if ty != *self.rw.ty(value)
+                && self.rw.users(value).iter().all(|&user| adapts(self.rw.op(user)))
+            {
                 self.rw.module_mut().set_type(value, ty);
             }
         }
@@ -373,7 +436,8 @@ impl Refiner<'_> {
     fn simplify(&mut self, op: OpId) {
         if let Some(values) = self.known_values(op) {
             self.rw.replace(op, &values);
-        } else if self.rw.op(op).is(ConcatenateOp::DEF) && self.rw.op(op).result_type(0).element_type().is_integer(None)
+        } else if self.rw.op(op).is(ConcatenateOp::DEF)
+            && self.rw.op(op).result_type(0).element_type().is_integer(None)
         {
             self.rw.set_root(op);
             concatenate_splats(&mut self.rw, op);
@@ -391,8 +455,8 @@ impl Refiner<'_> {
         }
         let integers = |ty: &Type| ty.element_type().is_integer(None);
         // What takes a shape makes data; that it is static is known by its type.
-        let computes_shapes =
-            view.def()?.to_static.is_none() && view.operand_types().chain(view.result_types()).all(integers);
+        let computes_shapes = view.def()?.to_static.is_none()
+            && view.operand_types().chain(view.result_types()).all(integers);
         computes_shapes.then_some(())?;
         let constants = evaluate(view, MAX_ELEMENTS)?;
         constants.into_iter().map(|constant| self.constant_before(op, constant)).collect()
@@ -401,7 +465,8 @@ impl Refiner<'_> {
     fn constant_before(&mut self, op: OpId, value: Attribute) -> Option<Value> {
         self.rw.set_root(op);
         let ty = value.ty();
-        Some(self.rw.make(ConstantOp::DEF, []).attr("value", value).result(ty)).filter(|_| self.rw.is_attached(op))
+        Some(self.rw.make(ConstantOp::DEF, []).attr("value", value).result(ty))
+            .filter(|_| self.rw.is_attached(op))
     }
 }
 
@@ -421,7 +486,8 @@ fn adapts(op: OpRef<'_>) -> bool {
     matches!(dialect, "stablehlo" | "chlo" | "sdy") || op.is(ReturnOp::DEF) || op.is(CallOp::DEF)
 }
 
-/// Whether an op stands between an argument and its uses until these can take the type of the argument.
+/// Whether an op stands between an argument and its uses until these can take the type of the
+/// argument.
 fn is_wrapper(op: OpRef<'_>) -> bool {
     let target = CustomCallOp::cast(op).and_then(|op| op.call_target_name()?.as_str());
     target == Some(OPERAND_WRAPPER) && op.num_results() == 1 && !op.operands().is_empty()

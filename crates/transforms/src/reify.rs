@@ -30,10 +30,12 @@ static RULES: &[(&OpDef, Rule)] = &[
     (TransposeOp::DEF, transpose),
 ];
 
-/// The shape of the first result of an op, a `tensor<rank x index>`; none if it is not known how that follows.
+/// The shape of the first result of an op, a `tensor<rank x index>`; none if it is not known how
+/// that follows.
 pub fn result_shape(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     let def = rw.op(op).def()?;
-    let rule = RULES.iter().find(|(with_rule, _)| std::ptr::eq(*with_rule, def)).map(|&(_, rule)| rule);
+    let rule =
+        RULES.iter().find(|(with_rule, _)| std::ptr::eq(*with_rule, def)).map(|&(_, rule)| rule);
     match rule {
         Some(rule) => rule(rw, op),
         None if def.name.starts_with("chlo.broadcast_") => common_shape(rw, op),
@@ -57,10 +59,15 @@ fn shape_of(rw: &mut Rewriter<'_>, value: Value) -> Value {
 fn common_shape(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     let dims = rw.op(op).int_array("broadcast_dimensions").map(<[i64]>::to_vec);
     let operands = rw.op(op).operands().to_vec();
-    let ranks: Option<Vec<usize>> = operands.iter().map(|&v| rw.ty(v).shape().map(<[i64]>::len)).collect();
+    let ranks: Option<Vec<usize>> =
+        operands.iter().map(|&v| rw.ty(v).shape().map(<[i64]>::len)).collect();
     if let Some(dims) = dims {
-        let offset = ranks.as_ref().map(|ranks| ranks.iter().max().unwrap_or(&0) - ranks.iter().min().unwrap_or(&0));
-        if !offset.is_some_and(|offset| dims.iter().copied().eq((offset..offset + dims.len()).map(|d| d as i64))) {
+        let offset = ranks
+            .as_ref()
+            .map(|ranks| ranks.iter().max().unwrap_or(&0) - ranks.iter().min().unwrap_or(&0));
+        if !offset.is_some_and(|offset| {
+            dims.iter().copied().eq((offset..offset + dims.len()).map(|d| d as i64))
+        }) {
             let message = "`broadcast_dimensions` must be the last ones, where shapes are computed";
             let warning = rw.op(op).error("broadcast", message);
             rw.report(Diagnostic { severity: Severity::Warning, ..warning });
@@ -107,7 +114,8 @@ fn element(rw: &mut Rewriter<'_>, op: OpId, operand: usize, at: usize) -> Option
     let ty = rw.ty(vector).element_type().clone();
     let at = index(rw, at as i64);
     let element = rw.make(tensor::ExtractOp::DEF, [vector, at]).result(ty.clone());
-    let cast = |rw: &mut Rewriter<'_>| rw.make(arith::IndexCastOp::DEF, [element]).result(Type::index());
+    let cast =
+        |rw: &mut Rewriter<'_>| rw.make(arith::IndexCastOp::DEF, [element]).result(Type::index());
     Some(if ty.is_index() { element } else { cast(rw) })
 }
 
@@ -161,7 +169,8 @@ fn dot_general(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     let numbers = DotDims::of(&numbers)?;
     let (lhs, rhs) = (dims(rw, op, 0)?, dims(rw, op, 1)?);
     let free = |sizes: &[Value], batching: &[i64], contracting: &[i64]| -> Vec<Value> {
-        let is_free = |i: usize| !batching.contains(&(i as i64)) && !contracting.contains(&(i as i64));
+        let is_free =
+            |i: usize| !batching.contains(&(i as i64)) && !contracting.contains(&(i as i64));
         sizes.iter().enumerate().filter(|&(i, _)| is_free(i)).map(|(_, &size)| size).collect()
     };
     let at = |&d: &i64| lhs.get(usize::try_from(d).ok()?).copied();
@@ -171,12 +180,15 @@ fn dot_general(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     vector(rw, op, sizes)
 }
 
-/// Offset dimensions have the sizes of slices; the others are those of the indices but that along which an index lies.
+/// Offset dimensions have the sizes of slices; the others are those of the indices but that along
+/// which an index lies.
 fn gather(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     let numbers = rw.op(op).attr("dimension_numbers")?.clone();
     let numbers = GatherDims::of(&numbers)?;
     let slices = ints(rw.op(op).attr("slice_sizes")).to_vec();
-    let is_kept = |d: i64| !numbers.collapsed_slice_dims.contains(&d) && !numbers.operand_batching_dims.contains(&d);
+    let is_kept = |d: i64| {
+        !numbers.collapsed_slice_dims.contains(&d) && !numbers.operand_batching_dims.contains(&d)
+    };
     let mut slices = (0i64..).zip(slices).filter(|&(d, _)| is_kept(d)).map(|(_, size)| size);
     let indices = (0i64..).zip(dims(rw, op, 1)?).filter(|&(d, _)| d != numbers.index_vector_dim);
     let mut indices = indices.map(|(_, size)| size);
@@ -192,7 +204,10 @@ fn gather(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
 /// `low + size + high + interior * max(size - 1, 0)`
 fn padded(rw: &mut Rewriter<'_>, size: Value, low: Value, high: Value, interior: Value) -> Value {
     let (zero, one) = (index(rw, 0), index(rw, 1));
-    let less = rw.make(arith::CmpIOp::DEF, [size, one]).attr("predicate", Attribute::i64(LESS)).result(Type::i1());
+    let less = rw
+        .make(arith::CmpIOp::DEF, [size, one])
+        .attr("predicate", Attribute::i64(LESS))
+        .result(Type::i1());
     let gaps = sub(rw, size, one);
     let gaps = rw.make(arith::SelectOp::DEF, [less, zero, gaps]).result(Type::index());
     let inner = binary(rw, arith::MulIOp::DEF, interior, gaps);
@@ -210,7 +225,8 @@ fn pad(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     let mut sizes = dims(rw, op, 0)?;
     for (i, size) in sizes.iter_mut().enumerate() {
         let [low, high, interior] = &amounts;
-        let [low, high, interior] = [*low.get(i)?, *high.get(i)?, *interior.get(i)?].map(|n| index(rw, n));
+        let [low, high, interior] =
+            [*low.get(i)?, *high.get(i)?, *interior.get(i)?].map(|n| index(rw, n));
         *size = padded(rw, *size, low, high, interior);
     }
     vector(rw, op, sizes)
@@ -247,7 +263,11 @@ fn real_dynamic_slice(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
 /// The dimensions along which is not reduced.
 fn reduce(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     let along = ints(rw.op(op).attr("dimensions")).to_vec();
-    let sizes = (0i64..).zip(dims(rw, op, 0)?).filter(|(d, _)| !along.contains(d)).map(|(_, size)| size).collect();
+    let sizes = (0i64..)
+        .zip(dims(rw, op, 0)?)
+        .filter(|(d, _)| !along.contains(d))
+        .map(|(_, size)| size)
+        .collect();
     vector(rw, op, sizes)
 }
 

@@ -1,9 +1,12 @@
-//! `stablehlo-remove-dynamism`, and the library call that makes a program static: arguments get sizes, all shapes that follow are
-//! found, and ops that take sizes as operands become those that take them as attributes.
+//! `stablehlo-remove-dynamism`, and the library call that makes a program static: arguments get
+//! sizes, all shapes that follow are found, and ops that take sizes as operands become those that
+//! take them as attributes.
 
 use crate::dimensions::Dimensions;
 use crate::dynamic_values::first_dynamic_value;
-use crate::refine_arguments::{entry_function, refine_arguments, refine_entry_arguments, substitute_argument};
+use crate::refine_arguments::{
+    entry_function, refine_arguments, refine_entry_arguments, substitute_argument,
+};
 use crate::refine_shapes::refine_shapes;
 use crate::{canonicalize_dynamism, check_shape_assertions, cse, symbol_dce};
 use mlir::diag::Diagnostics;
@@ -41,10 +44,12 @@ fn run(cx: &mut Context<'_>) {
 fn on_functions(module: &mut Module, root: OpId, pass: &Pass) -> Diagnostics {
     let options = Options::defaults(pass.options);
     let mut diagnostics = Vec::new();
-    let functions: Vec<OpId> = module.walk(root).filter(|op| op.is(FuncOp::DEF)).map(OpRef::id).collect();
+    let functions: Vec<OpId> =
+        module.walk(root).filter(|op| op.is(FuncOp::DEF)).map(OpRef::id).collect();
     for root in functions {
         let statistics = Statistics::default();
-        let mut cx = Context { module, root, options: &options, diagnostics: Vec::new(), statistics };
+        let mut cx =
+            Context { module, root, options: &options, diagnostics: Vec::new(), statistics };
         (pass.run)(&mut cx);
         diagnostics.append(&mut cx.diagnostics);
     }
@@ -54,7 +59,8 @@ fn on_functions(module: &mut Module, root: OpId, pass: &Pass) -> Diagnostics {
 /// What is known of the arguments of the entry function of a program that is to become static.
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
-    /// Arguments that are integers with those values: they become constants, and are no arguments any more.
+    /// Arguments that are integers with those values: they become constants, and are no arguments
+    /// any more.
     pub constants: Vec<(usize, i64)>,
     /// The types of the other arguments. Without, they follow from the fields below.
     pub types: Option<Vec<Type>>,
@@ -64,10 +70,12 @@ pub struct Sizes {
     pub names: Vec<(String, i64)>,
 }
 
-/// Makes a verified program static: its entry function, which is the only one or `main`, and all that it calls.
+/// Makes a verified program static: its entry function, which is the only one or `main`, and all
+/// that it calls.
 ///
-/// Assertions on shapes are checked and removed, private functions without uses are removed, and what stays dynamic is an
-/// error that says why. If there is an error, the module is not fit for use.
+/// Assertions on shapes are checked and removed, private functions without uses are removed, and
+/// what stays dynamic is an error that says why. If there is an error, the module is not fit for
+/// use.
 pub fn make_static(module: &mut Module, sizes: &Sizes) -> Diagnostics {
     let root = module.top().id();
     if let Err(error) = set_arguments(module, root, sizes) {
@@ -75,7 +83,8 @@ pub fn make_static(module: &mut Module, sizes: &Sizes) -> Diagnostics {
     }
     let mut diagnostics = refine_shapes(module, root, &Options::default());
     if diagnostics.is_empty() && first_dynamic_value(module, root).is_some() {
-        // A slice has a known size if its limits are its starts and something more: if these are one value.
+        // A slice has a known size if its limits are its starts and something more: if these are
+        // one value.
         diagnostics = on_functions(module, root, &cse::PASS);
         diagnostics.extend(refine_shapes(module, root, &Options::default()));
     }
@@ -99,7 +108,8 @@ fn set_arguments(module: &mut Module, root: OpId, sizes: &Sizes) -> Result<(), D
     // The last first, so that the others keep their numbers.
     constants.sort_unstable_by(|a, b| b.cmp(a));
     if let Some(pair) = constants.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        let message = format!("argument {} cannot be both {} and {}", pair[0].0, pair[1].1, pair[0].1);
+        let message =
+            format!("argument {} cannot be both {} and {}", pair[0].0, pair[1].1, pair[0].1);
         return Err(module.op(entry).error("argument", message));
     }
     for &(argument, value) in &constants {
@@ -108,12 +118,16 @@ fn set_arguments(module: &mut Module, root: OpId, sizes: &Sizes) -> Result<(), D
     if let Some(types) = &sizes.types {
         return refine_arguments(&mut Rewriter::new(module, &options), entry, types);
     }
-    if let Some(size) = sizes.batch.iter().chain(sizes.names.iter().map(|(_, size)| size)).find(|size| **size < 0) {
+    if let Some(size) =
+        sizes.batch.iter().chain(sizes.names.iter().map(|(_, size)| size)).find(|size| **size < 0)
+    {
         return Err(module.op(entry).error("size", format!("a dimension cannot have size {size}")));
     }
     let Some(mut dimensions) = Dimensions::of(FuncOp(module.op(entry))) else { return Ok(()) };
     for (i, (name, size)) in sizes.names.iter().enumerate() {
-        if let Some((_, other)) = sizes.names[..i].iter().find(|(n, other)| n == name && other != size) {
+        if let Some((_, other)) =
+            sizes.names[..i].iter().find(|(n, other)| n == name && other != size)
+        {
             let message = format!("dimension `{name}` cannot be both {other} and {size}");
             return Err(module.op(entry).error("dim", message));
         }
@@ -124,11 +138,13 @@ fn set_arguments(module: &mut Module, root: OpId, sizes: &Sizes) -> Result<(), D
     if let Some(size) = sizes.batch {
         dimensions.set_batch(size)?;
     }
-    let unknown: Vec<String> = dimensions.unknown_names().iter().map(|name| format!("`{name}`")).collect();
+    let unknown: Vec<String> =
+        dimensions.unknown_names().iter().map(|name| format!("`{name}`")).collect();
     let types = dimensions.types();
     let dynamic = types.iter().any(|ty| ty.as_tensor().is_some_and(|t| !t.has_static_shape()));
     if dynamic && !unknown.is_empty() {
-        let message = format!("the sizes of these dimensions must be given, too: {}", unknown.join(", "));
+        let message =
+            format!("the sizes of these dimensions must be given, too: {}", unknown.join(", "));
         return Err(module.op(entry).error("dim", message));
     }
     let own = dimensions.constant_arguments();

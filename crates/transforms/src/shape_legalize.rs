@@ -1,7 +1,7 @@
 //! `shape-legalize-to-stablehlo`: computes shapes with StableHLO ops.
 //!
-//! Shapes are i32 there: `index` becomes `tensor<i32>`, and `tensor<Nxindex>` becomes `tensor<Nxi32>`. Casts stand where the two
-//! meet; those there and back cancel out.
+//! Shapes are i32 there: `index` becomes `tensor<i32>`, and `tensor<Nxindex>` becomes
+//! `tensor<Nxi32>`. Casts stand where the two meet; those there and back cancel out.
 
 use hlo::ops::*;
 use mlir::attrs::DenseElements;
@@ -12,12 +12,17 @@ use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 use mlir::{Attribute, OpId, OpRef, Type, Value};
 use numerics::Bytes;
 use side_dialects::arith::{IndexCastOp, MulIOp};
-use side_dialects::shape::{BroadcastOp as ShapeBroadcastOp, ConstShapeOp, NumElementsOp, ShapeOfOp};
+use side_dialects::shape::{
+    BroadcastOp as ShapeBroadcastOp, ConstShapeOp, NumElementsOp, ShapeOfOp,
+};
 use side_dialects::tensor::{CastOp, DimOp, ExtractOp, FromElementsOp};
 
 /// Computes shapes with StableHLO ops.
-pub const PASS: Pass =
-    Pass::on_functions("shape-legalize-to-stablehlo", "Compute shapes with StableHLO instead of shape ops", run);
+pub const PASS: Pass = Pass::on_functions(
+    "shape-legalize-to-stablehlo",
+    "Compute shapes with StableHLO instead of shape ops",
+    run,
+);
 
 fn run(cx: &mut Context<'_>) {
     let legality = |op: OpRef<'_>| {
@@ -115,7 +120,8 @@ fn concatenate(rw: &mut Rewriter<'_>, parts: Vec<Value>) -> Option<Value> {
 /// The element of `value` at a position, as a scalar.
 fn element(rw: &mut Rewriter<'_>, value: Value, at: &[i64]) -> Option<Value> {
     let slice = rw.make(SliceOp::DEF, [value]).attr("start_indices", Attribute::i64_array(at));
-    let slice = slice.attr("limit_indices", Attribute::i64_array(at.iter().map(|i| i + 1).collect::<Vec<_>>()));
+    let slice = slice
+        .attr("limit_indices", Attribute::i64_array(at.iter().map(|i| i + 1).collect::<Vec<_>>()));
     let slice = slice.attr("strides", Attribute::i64_array(vec![1; at.len()])).value()?;
     Some(reshape(rw, slice, &[]))
 }
@@ -124,7 +130,8 @@ fn dimension_size(rw: &mut Rewriter<'_>, value: Value, dimension: i64) -> Option
     rw.make(GetDimensionSizeOp::DEF, [value]).attr("dimension", Attribute::i64(dimension)).value()
 }
 
-/// `broadcast(a, b) = maximum(a, b)`, padded with ones from the left. That they broadcast is stated elsewhere.
+/// `broadcast(a, b) = maximum(a, b)`, padded with ones from the left. That they broadcast is stated
+/// elsewhere.
 fn broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let shapes: [Value; 2] = rw.op(op).operands().try_into().ok()?;
     let ranks = shapes.map(|s| i32_type(rw.ty(s)).and_then(|ty| ty.shape()?.first().copied()));
@@ -195,7 +202,8 @@ fn from_elements(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     replace(rw, op, sizes)
 }
 
-/// Between `index` and another integer type, scalars go through tensors; between tensors, only i32 is known.
+/// Between `index` and another integer type, scalars go through tensors; between tensors, only i32
+/// is known.
 fn index_cast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let value = rw.op(op).operand(0);
     let (from, to) = (rw.ty(value).clone(), rw.op(op).result_type(0).clone());
@@ -260,8 +268,10 @@ fn shape_of(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 /// Casts operands that are tensors of indices.
 fn operands_as_i32(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let operands = rw.op(op).operands().to_vec();
-    let wrong: Vec<usize> = (0..operands.len()).filter(|&i| has_index(rw.ty(operands[i]))).collect();
-    (!wrong.is_empty() && wrong.iter().all(|&i| i32_type(rw.ty(operands[i])).is_some())).then_some(())?;
+    let wrong: Vec<usize> =
+        (0..operands.len()).filter(|&i| has_index(rw.ty(operands[i]))).collect();
+    (!wrong.is_empty() && wrong.iter().all(|&i| i32_type(rw.ty(operands[i])).is_some()))
+        .then_some(())?;
     for i in wrong {
         let sizes = as_i32(rw, operands[i])?;
         rw.set_operand(op, i, sizes);

@@ -4,7 +4,8 @@ use mlir::ir::Loc;
 use mlir::pass::{Context, Pass};
 
 /// Replaces all locations by unknown ones.
-pub const PASS: Pass = Pass::on_any("strip-debuginfo", "Replace all locations by unknown ones", run);
+pub const PASS: Pass =
+    Pass::on_any("strip-debuginfo", "Replace all locations by unknown ones", run);
 
 fn run(cx: &mut Context<'_>) {
     let module = &mut *cx.module;

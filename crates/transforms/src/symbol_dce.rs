@@ -6,7 +6,8 @@ use mlir::pass::{Context, Pass};
 use mlir::{Attribute, OpId, OpRef};
 
 /// Removes private symbols that nothing refers to.
-pub const PASS: Pass = Pass::on_any("symbol-dce", "Remove private symbols that nothing refers to", run);
+pub const PASS: Pass =
+    Pass::on_any("symbol-dce", "Remove private symbols that nothing refers to", run);
 
 fn run(cx: &mut Context<'_>) {
     let root = cx.module.op(cx.root);
@@ -19,9 +20,11 @@ fn run(cx: &mut Context<'_>) {
 
 /// Removes private symbols selected by `which` that nothing reachable refers to.
 pub fn remove_unused(module: &mut mlir::Module, root: OpId, which: impl Fn(OpRef<'_>) -> bool) {
-    let is_private = |op: OpRef<'_>| op.attr("sym_visibility").and_then(Attribute::as_str) == Some("private");
+    let is_private =
+        |op: OpRef<'_>| op.attr("sym_visibility").and_then(Attribute::as_str) == Some("private");
     let removable = |op: OpRef<'_>| op.symbol_name().is_some() && is_private(op) && which(op);
-    let symbols: Vec<OpId> = module.walk(root).skip(1).filter(|&op| removable(op)).map(OpRef::id).collect();
+    let symbols: Vec<OpId> =
+        module.walk(root).skip(1).filter(|&op| removable(op)).map(OpRef::id).collect();
     if symbols.is_empty() {
         return;
     }

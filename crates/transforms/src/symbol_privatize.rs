@@ -5,8 +5,14 @@ use mlir::pass::{Context, OptionKind, Pass, PassOption};
 use mlir::{Attribute, OpId};
 
 /// Makes symbols private.
-pub const PASS: Pass = Pass::on_any("symbol-privatize", "Make the symbols of a module private", run)
-    .with_options(&[PassOption { name: "exclude", doc: "Symbols that stay as they are", kind: OptionKind::List }]);
+pub const PASS: Pass =
+    Pass::on_any("symbol-privatize", "Make the symbols of a module private", run).with_options(&[
+        PassOption {
+            name: "exclude",
+            doc: "Symbols that stay as they are",
+            kind: OptionKind::List,
+        },
+    ]);
 
 fn run(cx: &mut Context<'_>) {
     let root = cx.module.op(cx.root);
@@ -17,9 +23,12 @@ fn run(cx: &mut Context<'_>) {
     let excluded = cx.options.list("exclude");
     let blocks = root.regions().iter().flat_map(|&region| cx.module.blocks(region));
     let ops = blocks.flat_map(|&block| cx.module.ops(block)).map(|&op| cx.module.op(op));
-    let is_kept = |name: &str| excluded.iter().any(|excluded| excluded.trim_start_matches('@') == name);
+    let is_kept =
+        |name: &str| excluded.iter().any(|excluded| excluded.trim_start_matches('@') == name);
     let symbols: Vec<OpId> = ops
-        .filter(|op| op.has_trait(&Trait::Symbol) && op.symbol_name().is_some_and(|name| !is_kept(name)))
+        .filter(|op| {
+            op.has_trait(&Trait::Symbol) && op.symbol_name().is_some_and(|name| !is_kept(name))
+        })
         .map(|op| op.id())
         .collect();
     for symbol in symbols {

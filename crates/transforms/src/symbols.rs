@@ -9,7 +9,8 @@ use std::collections::{HashMap, HashSet};
 pub struct SymbolUses(HashSet<Name>);
 
 impl SymbolUses {
-    /// The symbols that are referred to from outside of `candidates`, from the candidates so referred to, and so on.
+    /// The symbols that are referred to from outside of `candidates`, from the candidates so
+    /// referred to, and so on.
     pub fn reachable(module: &Module, candidates: &[OpId]) -> SymbolUses {
         let mut bodies: HashMap<Name, Vec<OpId>> = HashMap::new();
         for &op in candidates {
@@ -39,7 +40,12 @@ impl SymbolUses {
 }
 
 /// Visits an op and everything in it but for the ops in `without`.
-fn walk_without(module: &Module, root: OpId, without: &HashSet<OpId>, visit: &mut dyn FnMut(OpRef<'_>)) {
+fn walk_without(
+    module: &Module,
+    root: OpId,
+    without: &HashSet<OpId>,
+    visit: &mut dyn FnMut(OpRef<'_>),
+) {
     let mut stack = vec![root];
     while let Some(op) = stack.pop() {
         let op = module.op(op);
@@ -64,7 +70,9 @@ fn collect_in(attribute: &Attribute, found: &mut Vec<Name>) {
         }
         AttrKind::Array(elements) => elements.iter().for_each(|a| collect_in(a, found)),
         AttrKind::Dictionary(entries) => entries.iter().for_each(|(_, a)| collect_in(a, found)),
-        AttrKind::Dialect(dialect) => dialect.params.iter().flatten().for_each(|a| collect_in(a, found)),
+        AttrKind::Dialect(dialect) => {
+            dialect.params.iter().flatten().for_each(|a| collect_in(a, found))
+        }
         _ => {}
     }
 }

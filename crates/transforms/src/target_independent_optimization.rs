@@ -1,4 +1,5 @@
-//! `stablehlo-target-independent-optimization`: simplification and folding together, so that each makes room for the other.
+//! `stablehlo-target-independent-optimization`: simplification and folding together, so that each
+//! makes room for the other.
 
 use crate::folder::{self, ASSUME_NO_UNDECLARED_SIDE_EFFECTS};
 use crate::simplify::{self, FOLD_OP_ELEMENT_LIMIT, LAST_FIRST, OPTIMIZE_FLOAT};
@@ -6,9 +7,12 @@ use mlir::pass::{Context, Pass};
 use mlir::rewrite::PatternSet;
 
 /// Simplifies and folds.
-pub const PASS: Pass =
-    Pass::on_functions("stablehlo-target-independent-optimization", "Simplify and fold StableHLO ops", run)
-        .with_options(&[ASSUME_NO_UNDECLARED_SIDE_EFFECTS, FOLD_OP_ELEMENT_LIMIT, OPTIMIZE_FLOAT]);
+pub const PASS: Pass = Pass::on_functions(
+    "stablehlo-target-independent-optimization",
+    "Simplify and fold StableHLO ops",
+    run,
+)
+.with_options(&[ASSUME_NO_UNDECLARED_SIDE_EFFECTS, FOLD_OP_ELEMENT_LIMIT, OPTIMIZE_FLOAT]);
 
 fn run(cx: &mut Context<'_>) {
     let lists: Vec<_> = simplify::PATTERNS.iter().copied().chain([folder::PATTERNS]).collect();

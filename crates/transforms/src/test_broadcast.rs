@@ -1,7 +1,7 @@
 //! `hlo-test-broadcast`: broadcasts values to one shape as NumPy does, for tests.
 //!
-//! `"hlo_test_broadcast.numpy_broadcast"(%x, …)` becomes a custom call of the values that are broadcast, unless they have no
-//! common shape.
+//! `"hlo_test_broadcast.numpy_broadcast"(%x, …)` becomes a custom call of the values that are
+//! broadcast, unless they have no common shape.
 
 use crate::chlo_legalize::broadcast;
 use hlo::ops::CustomCallOp;
@@ -10,11 +10,17 @@ use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 use mlir::{Attribute, OpId, Type, Value};
 
 /// Makes broadcasts of values explicit.
-pub const PASS: Pass =
-    Pass::on_functions("hlo-test-broadcast", "Broadcast values to one shape as NumPy does, for tests", run);
+pub const PASS: Pass = Pass::on_functions(
+    "hlo-test-broadcast",
+    "Broadcast values to one shape as NumPy does, for tests",
+    run,
+);
 
 fn run(cx: &mut Context<'_>) {
-    cx.rewrite_greedily(&mut PatternSet::new(&[&[Pattern::any("numpy-broadcast", numpy_broadcast)]]));
+    cx.rewrite_greedily(&mut PatternSet::new(&[&[Pattern::any(
+        "numpy-broadcast",
+        numpy_broadcast,
+    )]]));
 }
 
 fn numpy_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
@@ -26,7 +32,9 @@ fn numpy_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let sizes = sizes.reduce(|a, b| broadcast::common_sizes(&a?, &b?))??;
     let broadcast = operands.iter().map(|&value| broadcast::broadcast_to(rw, value, &sizes));
     let broadcast: Vec<Value> = broadcast.collect::<Option<_>>()?;
-    let call = rw.make(CustomCallOp::DEF, broadcast).attr("call_target_name", Attribute::string("numpy_broadcasted"));
+    let call = rw
+        .make(CustomCallOp::DEF, broadcast)
+        .attr("call_target_name", Attribute::string("numpy_broadcasted"));
     let call = call.attr("has_side_effect", Attribute::bool(true)).results(results);
     rw.replace_with(op, call);
     Some(())

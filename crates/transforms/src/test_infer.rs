@@ -1,8 +1,9 @@
 //! `hlo-test-infer`: shows what is inferred of result types and shapes, for tests.
 //!
-//! `"hlo_test_infer.get_return_types"(%x)` becomes `"hlo_test_infer.return_types"(%x) {types0 = …}` with the types that are inferred of the
-//! results of the op that makes `%x`; `get_return_type_components` likewise with the shapes alone where
-//! no element types follow, and `reify_return_type_shapes` becomes the shape itself, computed.
+//! `"hlo_test_infer.get_return_types"(%x)` becomes `"hlo_test_infer.return_types"(%x) {types0 = …}`
+//! with the types that are inferred of the results of the op that makes `%x`;
+//! `get_return_type_components` likewise with the shapes alone where no element types follow, and
+//! `reify_return_type_shapes` becomes the shape itself, computed.
 //!
 //! Source: StableHLO, `stablehlo/tests/TestUtils.td`.
 
@@ -15,7 +16,8 @@ use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 use mlir::{Attribute, OpId, OpRef, Type};
 
 /// Shows what is inferred.
-pub const PASS: Pass = Pass::on_functions("hlo-test-infer", "Show what is inferred of types, for tests", run);
+pub const PASS: Pass =
+    Pass::on_functions("hlo-test-infer", "Show what is inferred of types, for tests", run);
 
 fn run(cx: &mut Context<'_>) {
     cx.rewrite_greedily(&mut PatternSet::new(&[PATTERNS]));
@@ -30,12 +32,21 @@ static PATTERNS: &[Pattern] = &[
 ];
 
 /// Replaces the question by the answer.
-fn show(rw: &mut Rewriter<'_>, op: OpId, question: &str, answer: &str, inferred: RefineFn) -> Option<()> {
+fn show(
+    rw: &mut Rewriter<'_>,
+    op: OpId,
+    question: &str,
+    answer: &str,
+    inferred: RefineFn,
+) -> Option<()> {
     let view = rw.op(op);
     (view.name().strip_prefix("hlo_test_infer.")? == question).then_some(())?;
     let &[value] = view.operands() else { return None };
     let types = inferred(rw.defining_op(value)?)?;
-    let mut parts = OpParts::new(OpName::Unregistered(format!("hlo_test_infer.{answer}").into()), view.loc().clone());
+    let mut parts = OpParts::new(
+        OpName::Unregistered(format!("hlo_test_infer.{answer}").into()),
+        view.loc().clone(),
+    );
     parts.operands.push(value);
     parts.result_types = view.result_types().cloned().collect();
     parts.attributes = view.attributes().clone();
@@ -55,7 +66,8 @@ fn inferred(op: OpRef<'_>) -> Option<Vec<Type>> {
     }
 }
 
-/// The types that are inferred of the results of an op, with elements of `index` where only shapes are.
+/// The types that are inferred of the results of an op, with elements of `index` where only shapes
+/// are.
 fn inferred_components(op: OpRef<'_>) -> Option<Vec<Type>> {
     let types = inferred(op)?;
     match op.def()?.infer {

@@ -1,8 +1,9 @@
-//! Large constants of a program as arguments or as resources without contents, and back: a program without its weights is small, and the
-//! weights can lie in a file of their own.
+//! Large constants of a program as arguments or as resources without contents, and back: a program
+//! without its weights is small, and the weights can lie in a file of their own.
 //!
-//! An argument stands for a constant of its function or of one that is called from there; every call on the way passes it on. It has the
-//! name of the constant as an attribute, and in the function of the constant the place where that stood.
+//! An argument stands for a constant of its function or of one that is called from there; every
+//! call on the way passes it on. It has the name of the constant as an attribute, and in the
+//! function of the constant the place where that stood.
 
 use crate::calls::{callee, callees_first};
 use crate::refine_arguments::{entry_function, one_block, set_argument_attributes, set_signature};
@@ -19,7 +20,8 @@ use std::collections::{HashMap, HashSet};
 /// The attribute of an argument that stands for a constant: the name of the constant.
 pub const WEIGHT: &str = "stablo.weight";
 
-/// The attribute of such an argument in the function of the constant: how many ops of the function stood before it.
+/// The attribute of such an argument in the function of the constant: how many ops of the function
+/// stood before it.
 pub const POSITION: &str = "stablo.weight_position";
 
 /// What stands for a constant in a program without its weights.
@@ -37,13 +39,15 @@ struct Weight {
     name: String,
     ty: Type,
     loc: Loc,
-    /// The constant, and how many ops of the function stand before it; none if it is of another function.
+    /// The constant, and how many ops of the function stand before it; none if it is of another
+    /// function.
     own: Option<(OpId, usize)>,
 }
 
-/// Moves constants of at least `min_bytes` bytes, splats aside, out of the program. Returns their names, which are those of their
-/// functions with a number, and their elements. As arguments, they come after the others; functions that something else than calls from
-/// the entry function refers to keep theirs.
+/// Moves constants of at least `min_bytes` bytes, splats aside, out of the program. Returns their
+/// names, which are those of their functions with a number, and their elements. As arguments, they
+/// come after the others; functions that something else than calls from the entry function refers
+/// to keep theirs.
 ///
 /// # Errors
 /// As arguments: there is no entry function, or something refers to it.
@@ -83,7 +87,11 @@ pub fn extract_weights(
             for weight in found.into_values().flatten() {
                 let Some((constant, _)) = weight.own else { continue };
                 let resource = Resource::new(weight.name.as_str());
-                module.set_attr(constant, "value", AttrKind::DenseResource { ty: weight.ty, resource }.into());
+                module.set_attr(
+                    constant,
+                    "value",
+                    AttrKind::DenseResource { ty: weight.ty, resource }.into(),
+                );
             }
         }
     }
@@ -103,8 +111,8 @@ fn unique(names: &mut HashSet<String>, function: OpRef<'_>, number: usize) -> St
     name
 }
 
-/// The functions that can get more arguments: the entry function, and those that nothing refers to but calls from such functions. Each
-/// comes after those that call it.
+/// The functions that can get more arguments: the entry function, and those that nothing refers to
+/// but calls from such functions. Each comes after those that call it.
 fn extendable(module: &Module) -> Result<Vec<OpId>, Diagnostic> {
     let root = module.top().id();
     let entry = entry_function(module, root)?.id();
@@ -113,7 +121,8 @@ fn extendable(module: &Module) -> Result<Vec<OpId>, Diagnostic> {
     for op in module.walk(root) {
         symbols::collect(op, &mut mentioned);
         if let (true, Some(callee)) = (op.is(CallOp::DEF), callee(op)) {
-            let caller = std::iter::successors(Some(op), |op| op.parent()).find(|op| op.is(FuncOp::DEF));
+            let caller =
+                std::iter::successors(Some(op), |op| op.parent()).find(|op| op.is(FuncOp::DEF));
             calls.entry(callee.id()).or_default().extend(caller.map(OpRef::id));
         }
     }
@@ -124,27 +133,38 @@ fn extendable(module: &Module) -> Result<Vec<OpId>, Diagnostic> {
         mentions.iter().find(|(mentioned, _)| &***mentioned == name).map_or(0, |(_, count)| *count)
     };
     if mentions(entry) > 0 {
-        return Err(module
-            .op(entry)
-            .error("weight", "the program refers to its entry function, which so can get no arguments"));
+        return Err(module.op(entry).error(
+            "weight",
+            "the program refers to its entry function, which so can get no arguments",
+        ));
     }
     let mut order = vec![entry];
     for function in callees_first(module).into_iter().rev().filter(|&f| f != entry) {
         let op = module.op(function);
         let is_private = op.attr("sym_visibility").and_then(Attribute::as_str) == Some("private");
-        let Some(callers) = calls.get(&function).filter(|_| is_private && one_block(op).is_ok()) else { continue };
-        if callers.len() == mentions(function) && callers.iter().all(|caller| order.contains(caller)) {
+        let Some(callers) = calls.get(&function).filter(|_| is_private && one_block(op).is_ok())
+        else {
+            continue;
+        };
+        if callers.len() == mentions(function)
+            && callers.iter().all(|caller| order.contains(caller))
+        {
             order.push(function);
         }
     }
     Ok(order)
 }
 
-/// Gives functions, each of which comes after those that call it, arguments for their own constants and those of the functions that they
-/// call.
+/// Gives functions, each of which comes after those that call it, arguments for their own constants
+/// and those of the functions that they call.
 fn to_arguments(module: &mut Module, functions: &[OpId], mut weights: HashMap<OpId, Vec<Weight>>) {
-    let calls_in = |module: &Module, function: OpId, weights: &HashMap<OpId, Vec<Weight>>| -> Vec<(OpId, OpId)> {
-        let called = |op: OpRef<'_>| callee(op).filter(|f| weights.contains_key(&f.id())).map(|f| (op.id(), f.id()));
+    let calls_in = |module: &Module,
+                    function: OpId,
+                    weights: &HashMap<OpId, Vec<Weight>>|
+     -> Vec<(OpId, OpId)> {
+        let called = |op: OpRef<'_>| {
+            callee(op).filter(|f| weights.contains_key(&f.id())).map(|f| (op.id(), f.id()))
+        };
         module.walk(function).filter_map(called).collect()
     };
     for &function in functions.iter().rev() {
@@ -168,7 +188,8 @@ fn to_arguments(module: &mut Module, functions: &[OpId], mut weights: HashMap<Op
         let mut attributes = argument_attributes(view);
         let mut arguments: HashMap<&str, Value> = HashMap::new();
         for weight in &weights[&function] {
-            let argument = rw.module_mut().add_argument(block, weight.ty.clone(), weight.loc.clone());
+            let argument =
+                rw.module_mut().add_argument(block, weight.ty.clone(), weight.loc.clone());
             arguments.insert(&weight.name, argument);
             let mut dictionary = Dictionary::default();
             dictionary.set(WEIGHT, Attribute::string(&weight.name));
@@ -181,7 +202,9 @@ fn to_arguments(module: &mut Module, functions: &[OpId], mut weights: HashMap<Op
         }
         for (call, callee) in calls_in(&rw, function, &weights) {
             let mut operands = rw.op(call).operands().to_vec();
-            operands.extend(weights[&callee].iter().filter_map(|weight| arguments.get(weight.name.as_str())));
+            operands.extend(
+                weights[&callee].iter().filter_map(|weight| arguments.get(weight.name.as_str())),
+            );
             rw.set_operands(call, &operands);
         }
         set_argument_attributes(rw.module_mut(), function, attributes);
@@ -197,8 +220,8 @@ fn argument_attributes(function: FuncOp<'_>) -> Vec<Attribute> {
     attributes
 }
 
-/// Makes what [`extract_weights`] put in the places of constants constants again, with the elements that `find` gives for a name and a
-/// type.
+/// Makes what [`extract_weights`] put in the places of constants constants again, with the elements
+/// that `find` gives for a name and a type.
 ///
 /// # Errors
 /// Nothing stands for a constant; what `find` says, at the function or constant.
@@ -216,15 +239,24 @@ pub fn insert_weights(
     }
     let functions = module.walk(root).filter_map(FuncOp::cast).filter(|f| !f.is_declaration());
     let weights: HashMap<OpId, Vec<usize>> = functions
-        .map(|f| (f.id(), (0..f.signature().0.len()).filter(|&i| weight_name(*f, i).is_some()).collect::<Vec<_>>()))
+        .map(|f| {
+            (
+                f.id(),
+                (0..f.signature().0.len())
+                    .filter(|&i| weight_name(*f, i).is_some())
+                    .collect::<Vec<_>>(),
+            )
+        })
         .filter(|(_, indices)| !indices.is_empty())
         .collect();
     if weights.is_empty() && !inserted {
-        let message =
-            format!("nothing stands for a constant: no argument has the attribute {WEIGHT}, and no resource is empty");
+        let message = format!(
+            "nothing stands for a constant: no argument has the attribute {WEIGHT}, and no resource is empty"
+        );
         return Err(module.top().error("weight", message));
     }
-    let functions: Vec<OpId> = module.walk(root).map(OpRef::id).filter(|op| weights.contains_key(op)).collect();
+    let functions: Vec<OpId> =
+        module.walk(root).map(OpRef::id).filter(|op| weights.contains_key(op)).collect();
     let calls: Vec<(OpId, OpId)> = module
         .walk(root)
         .filter_map(|op| Some((op.id(), callee(op)?.id())))
@@ -234,8 +266,10 @@ pub fn insert_weights(
     let mut rw = Rewriter::new(module, &options);
     for (call, callee) in calls {
         let operands = rw.op(call).operands().iter().enumerate();
-        let kept: Vec<Value> =
-            operands.filter(|(i, _)| !weights[&callee].contains(i)).map(|(_, &value)| value).collect();
+        let kept: Vec<Value> = operands
+            .filter(|(i, _)| !weights[&callee].contains(i))
+            .map(|(_, &value)| value)
+            .collect();
         rw.set_operands(call, &kept);
     }
     for function in functions {
@@ -254,7 +288,8 @@ fn empty_resource(op: OpRef<'_>) -> Option<(OpId, String, Type)> {
     }
 }
 
-/// Makes arguments of a function constants where they stood. Those that only were passed on to calls just go.
+/// Makes arguments of a function constants where they stood. Those that only were passed on to
+/// calls just go.
 fn insert_in(
     rw: &mut Rewriter<'_>,
     function: OpId,
@@ -266,8 +301,10 @@ fn insert_in(
     let mut attributes = argument_attributes(view);
     let (inputs, results) = view.signature();
     let (mut inputs, results) = (inputs.to_vec(), results.to_vec());
-    let position = |i: &usize| attributes[*i].as_dictionary().and_then(|d| d.get(POSITION)?.as_i64());
-    let mut constants: Vec<(Option<i64>, usize)> = indices.iter().map(|i| (position(i), *i)).collect();
+    let position =
+        |i: &usize| attributes[*i].as_dictionary().and_then(|d| d.get(POSITION)?.as_i64());
+    let mut constants: Vec<(Option<i64>, usize)> =
+        indices.iter().map(|i| (position(i), *i)).collect();
     // Each position counts the constants before it.
     constants.sort_unstable();
     rw.module_mut().build_uses();
@@ -279,7 +316,8 @@ fn insert_in(
         let (ty, loc) = (rw.ty(argument).clone(), rw.argument_locs(block)[index].clone());
         let name = weight_name(rw.op(function), index).unwrap_or_default();
         let value = find(name, &ty).map_err(|why| rw.op(function).error("weight", why))?;
-        let next = position.and_then(|n| rw.walk(function).nth(usize::try_from(n).ok()?)).map(OpRef::id);
+        let next =
+            position.and_then(|n| rw.walk(function).nth(usize::try_from(n).ok()?)).map(OpRef::id);
         match next.filter(|&next| precedes_uses(rw, next, argument)) {
             Some(next) => rw.before(next),
             None => rw.at_start(block),
@@ -298,13 +336,15 @@ fn insert_in(
     Ok(())
 }
 
-/// Whether what stands before `next` in its block may be used wherever `value` is: the program may have changed since.
+/// Whether what stands before `next` in its block may be used wherever `value` is: the program may
+/// have changed since.
 fn precedes_uses(module: &Module, next: OpId, value: Value) -> bool {
     let block = module.op(next).block();
     module.users(value).iter().all(|&user| {
         let mut around = std::iter::successors(Some(module.op(user)), |op| op.parent());
         let in_block = around.find(|op| op.block() == block).map(OpRef::id);
-        block.is_some() && in_block.is_some_and(|op| op == next || module.is_before_in_block(next, op))
+        block.is_some()
+            && in_block.is_some_and(|op| op == next || module.is_before_in_block(next, op))
     })
 }
 

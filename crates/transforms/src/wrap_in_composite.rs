@@ -1,4 +1,5 @@
-//! `stablehlo-wrap-in-composite`: puts ops of given names into functions of their own, which composites of those names refer to.
+//! `stablehlo-wrap-in-composite`: puts ops of given names into functions of their own, which
+//! composites of those names refer to.
 
 use hlo::ops::CompositeOp;
 use mlir::attrs::Attribute;
@@ -14,16 +15,19 @@ use side_dialects::func::{FuncOp, ReturnOp};
 use std::collections::HashMap;
 
 /// Puts ops into composites.
-pub const PASS: Pass =
-    Pass::on_modules("stablehlo-wrap-in-composite", "Replace ops by composites whose decompositions they are", run)
-        .with_options(&[
-            PassOption {
-                name: "op-names",
-                doc: "The names of the ops, such as `stablehlo.add`",
-                kind: OptionKind::List,
-            },
-            PassOption { name: "version", doc: "The version of the composites", kind: OptionKind::Int(0) },
-        ]);
+pub const PASS: Pass = Pass::on_modules(
+    "stablehlo-wrap-in-composite",
+    "Replace ops by composites whose decompositions they are",
+    run,
+)
+.with_options(&[
+    PassOption {
+        name: "op-names",
+        doc: "The names of the ops, such as `stablehlo.add`",
+        kind: OptionKind::List,
+    },
+    PassOption { name: "version", doc: "The version of the composites", kind: OptionKind::Int(0) },
+]);
 
 fn run(cx: &mut Context<'_>) {
     let names = cx.options.list("op-names");
@@ -32,16 +36,21 @@ fn run(cx: &mut Context<'_>) {
         let hint = nearest(name, registry.ops().map(|def| def.name));
         let hint = hint.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
         let message = format!("there is no op `{name}`, so none is wrapped{hint}");
-        cx.report(Diagnostic { severity: Severity::Warning, ..Diagnostic::error("op-names", message) });
+        cx.report(Diagnostic {
+            severity: Severity::Warning,
+            ..Diagnostic::error("op-names", message)
+        });
     }
     // Upstream's driver folds, and places constants, before it comes to the ops.
     cx.rewrite_greedily(&mut PatternSet::default());
     let version = Attribute::i32(i32::try_from(cx.options.int("version")).unwrap_or(0));
-    let selected = |op: OpRef<'_>| op.def().is_some_and(|def| names.iter().any(|name| name == def.name));
+    let selected =
+        |op: OpRef<'_>| op.def().is_some_and(|def| names.iter().any(|name| name == def.name));
     let mut ops: Vec<OpId> = cx.module.post_order(cx.root);
     ops.retain(|&op| op != cx.root && selected(cx.module.op(op)));
     let mut rw = Rewriter::new(cx.module, cx.options);
-    // The last first, as upstream: the functions stand in that order. What is in an op goes into its function unchanged.
+    // The last first, as upstream: the functions stand in that order. What is in an op goes into
+    // its function unchanged.
     for op in ops.into_iter().rev() {
         if rw.is_attached(op) {
             let block = functions(rw.op(op));
@@ -54,7 +63,8 @@ fn run(cx: &mut Context<'_>) {
 
 /// Where the functions of the module around an op stand.
 fn functions(op: OpRef<'_>) -> Option<BlockId> {
-    let module = std::iter::successors(op.parent(), |op| op.parent()).find(|op| op.is(ModuleOp::DEF))?;
+    let module =
+        std::iter::successors(op.parent(), |op| op.parent()).find(|op| op.is(ModuleOp::DEF))?;
     op.module().entry(*module.regions().first()?)
 }
 
@@ -89,7 +99,8 @@ fn make_function(rw: &mut Rewriter<'_>, op: OpId, functions: BlockId, name: &str
     let loc = view.loc().clone();
     let is_free = |symbol: &String| nearest_symbol(view, symbol).is_none();
     let symbol = format!("{name}.impl");
-    let mut numbered = std::iter::once(symbol.clone()).chain((0u64..).map(|i| format!("{symbol}_{i}")));
+    let mut numbered =
+        std::iter::once(symbol.clone()).chain((0u64..).map(|i| format!("{symbol}_{i}")));
     let symbol = numbered.find(is_free).unwrap_or_default();
     rw.set_loc(loc.clone());
     let (region, block) = rw.region_with_block(inputs.iter().cloned());

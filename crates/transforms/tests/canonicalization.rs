@@ -1,4 +1,5 @@
-//! `canonicalize` on ops of shape, arith, tensor and CHLO. Expected programs follow from arithmetic; upstream makes the same ones.
+//! `canonicalize` on ops of shape, arith, tensor and CHLO. Expected programs follow from
+//! arithmetic; upstream makes the same ones.
 
 mod common;
 
@@ -8,8 +9,9 @@ use common::passed;
 #[track_caller]
 fn becomes(before: &str, after: &str) {
     let found = passed(before, "canonicalize");
-    let lines =
-        |text: &str| -> Vec<String> { text.lines().map(|l| l.trim().to_string()).filter(|l| !l.is_empty()).collect() };
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().map(|l| l.trim().to_string()).filter(|l| !l.is_empty()).collect()
+    };
     let expected = lines(&format!("module {{\n{after}\n}}"));
     assert_eq!(lines(&found), expected, "found:\n{found}");
 }

@@ -1,5 +1,5 @@
-//! CHLO ops compute the same before and after their expansion: functions to within a few units in the last place of
-//! what `numerics` computes, the others exactly.
+//! CHLO ops compute the same before and after their expansion: functions to within a few units in
+//! the last place of what `numerics` computes, the others exactly.
 
 mod common;
 
@@ -15,7 +15,8 @@ fn unary(op: &str, ty: &str, n: usize) -> String {
     )
 }
 
-/// Tests that `found` is `expected` up to a relative and an absolute error, where infinities and NaN are exact.
+/// Tests that `found` is `expected` up to a relative and an absolute error, where infinities and
+/// NaN are exact.
 fn assert_close(what: &str, at: f64, found: f64, expected: f64, relative: f64, absolute: f64) {
     let is_close = found == expected
         || found.is_nan() && expected.is_nan()
@@ -59,7 +60,9 @@ fn real_functions() {
             let values = |pipeline| -> Vec<f64> {
                 let result = &run(&program, pipeline, std::slice::from_ref(&input))[0];
                 match ty {
-                    "f32" => result.to_vec::<f32>().expect("f32").into_iter().map(f64::from).collect(),
+                    "f32" => {
+                        result.to_vec::<f32>().expect("f32").into_iter().map(f64::from).collect()
+                    }
                     _ => result.to_vec::<f64>().expect("f64"),
                 }
             };
@@ -76,9 +79,13 @@ fn real_functions() {
 fn complex_functions() {
     let parts = [0.0, 1e-6, 0.3, 1.0, 1.7, 25.0, -0.4, -1.0, -3.0];
     let n = parts.len() * parts.len();
-    let [re, im]: [Vec<f64>; 2] =
-        [parts.iter().flat_map(|&p| [p; 9]).collect(), parts.iter().cycle().take(n).copied().collect()];
-    for op in ["acos", "acosh", "asin", "asinh", "atan", "atanh", "conj", "cosh", "sinh", "square", "tan"] {
+    let [re, im]: [Vec<f64>; 2] = [
+        parts.iter().flat_map(|&p| [p; 9]).collect(),
+        parts.iter().cycle().take(n).copied().collect(),
+    ];
+    for op in
+        ["acos", "acosh", "asin", "asinh", "atan", "atanh", "conj", "cosh", "sinh", "square", "tan"]
+    {
         let program = format!(
             "func.func @main(%x: tensor<{n}xf64>, %y: tensor<{n}xf64>) -> (tensor<{n}xf64>, tensor<{n}xf64>) {{
                %z = stablehlo.complex %x, %y : tensor<{n}xcomplex<f64>>
@@ -88,7 +95,8 @@ fn complex_functions() {
                return %u, %v : tensor<{n}xf64>, tensor<{n}xf64>
              }}"
         );
-        let inputs = [re.clone(), im.clone()].map(|part| Tensor::from_vec([n], part).expect("n elements"));
+        let inputs =
+            [re.clone(), im.clone()].map(|part| Tensor::from_vec([n], part).expect("n elements"));
         let [expected, found] = ["cse", EXPAND].map(|pipeline| {
             let results = run(&program, pipeline, &inputs);
             results.iter().map(|t| t.to_vec::<f64>().expect("f64")).collect::<Vec<_>>()
@@ -101,7 +109,14 @@ fn complex_functions() {
             let what = format!("{op} of {} + {}i", re[i], im[i]);
             let size = expected[0][i].hypot(expected[1][i]);
             for part in 0..2 {
-                assert_close(&what, re[i], found[part][i], expected[part][i], 1e-13, 1e-13 * size.max(1.0));
+                assert_close(
+                    &what,
+                    re[i],
+                    found[part][i],
+                    expected[part][i],
+                    1e-13,
+                    1e-13 * size.max(1.0),
+                );
             }
         }
     }
@@ -139,19 +154,45 @@ fn functions_that_only_expand() {
                return %0 : tensor<f64>
              }}"
         );
-        let found = run(&program, EXPAND, &[Tensor::scalar(x), Tensor::scalar(y)])[0].item::<f64>().expect("f64");
+        let found = run(&program, EXPAND, &[Tensor::scalar(x), Tensor::scalar(y)])[0]
+            .item::<f64>()
+            .expect("f64");
         let relative = if op == "next_after" { 0.0 } else { 1e-13 };
         assert_close(op, x, found, expected, relative, 0.0);
     }
-    for (x, expected) in [(0.0, 0.0), (1.0, 0.207_910_415_349_708_4), (-10.0, -0.121_262_681_384_455_5)] {
-        let found = run(&unary("bessel_i1e", "f64", 1), EXPAND, &[Tensor::from_vec([1], vec![x]).expect("one")]);
-        assert_close("bessel_i1e", x, found[0].to_vec::<f64>().expect("f64")[0], expected, 1e-14, 0.0);
+    for (x, expected) in
+        [(0.0, 0.0), (1.0, 0.207_910_415_349_708_4), (-10.0, -0.121_262_681_384_455_5)]
+    {
+        let found = run(
+            &unary("bessel_i1e", "f64", 1),
+            EXPAND,
+            &[Tensor::from_vec([1], vec![x]).expect("one")],
+        );
+        assert_close(
+            "bessel_i1e",
+            x,
+            found[0].to_vec::<f64>().expect("f64")[0],
+            expected,
+            1e-14,
+            0.0,
+        );
     }
 }
 
 #[test]
 fn upper_halves_of_products() {
-    let values = [0, 1, -1, 2, 7, i64::MAX, i64::MIN, 0x1_0000_0001, -0x7fff_ffff_0000_0001, 0x1234_5678_9abc_def0];
+    let values = [
+        0,
+        1,
+        -1,
+        2,
+        7,
+        i64::MAX,
+        i64::MIN,
+        0x1_0000_0001,
+        -0x7fff_ffff_0000_0001,
+        0x1234_5678_9abc_def0,
+    ];
     for &a in &values {
         for &b in &values {
             let program = |ty| {
@@ -163,13 +204,25 @@ fn upper_halves_of_products() {
                 )
             };
             let found = run(&program("i64"), EXPAND, &[Tensor::scalar(a), Tensor::scalar(b)]);
-            assert_eq!(found[0].item::<i64>().expect("i64"), ((i128::from(a) * i128::from(b)) >> 64) as i64, "{a} {b}");
+            assert_eq!(
+                found[0].item::<i64>().expect("i64"),
+                ((i128::from(a) * i128::from(b)) >> 64) as i64,
+                "{a} {b}"
+            );
             let [a, b] = [a as u64, b as u64];
             let found = run(&program("ui64"), EXPAND, &[Tensor::scalar(a), Tensor::scalar(b)]);
-            assert_eq!(found[0].item::<u64>().expect("u64"), ((u128::from(a) * u128::from(b)) >> 64) as u64, "{a} {b}");
+            assert_eq!(
+                found[0].item::<u64>().expect("u64"),
+                ((u128::from(a) * u128::from(b)) >> 64) as u64,
+                "{a} {b}"
+            );
             let [a, b] = [a as i8, b as i8];
             let found = run(&program("i8"), EXPAND, &[Tensor::scalar(a), Tensor::scalar(b)]);
-            assert_eq!(found[0].item::<i8>().expect("i8"), ((i16::from(a) * i16::from(b)) >> 8) as i8, "{a} {b}");
+            assert_eq!(
+                found[0].item::<i8>().expect("i8"),
+                ((i16::from(a) * i16::from(b)) >> 8) as i8,
+                "{a} {b}"
+            );
         }
     }
 }

@@ -15,10 +15,15 @@ fn folds(results: &str, body: &str) {
         let after = run(&text, pipeline, &[]);
         assert_eq!(before.len(), after.len());
         for (before, after) in before.iter().zip(&after) {
-            assert_eq!((before.shape(), &before.bytes()[..]), (after.shape(), &after.bytes()[..]), "{text}");
+            assert_eq!(
+                (before.shape(), &before.bytes()[..]),
+                (after.shape(), &after.bytes()[..]),
+                "{text}"
+            );
         }
         let text = passed(&text, pipeline);
-        let left = text.lines().find(|line| line.contains("= ") && !line.contains("stablehlo.constant"));
+        let left =
+            text.lines().find(|line| line.contains("= ") && !line.contains("stablehlo.constant"));
         assert_eq!(left, None, "{text}");
     }
 }
@@ -56,7 +61,8 @@ fn whole_subgraphs() {
     );
 }
 
-/// Equal elements fold whatever their number, also those of a reduction that leaves them as they are.
+/// Equal elements fold whatever their number, also those of a reduction that leaves them as they
+/// are.
 #[test]
 fn equal_elements() {
     folds(
@@ -75,16 +81,28 @@ fn equal_elements() {
 #[test]
 fn what_does_not_fold() {
     let stays = |op: &str, body: &str, pipeline: &str| {
-        let text =
-            passed(&format!("func.func @main() -> tensor<4xi32> {{\n{body}\nreturn %0 : tensor<4xi32>\n}}"), pipeline);
+        let text = passed(
+            &format!(
+                "func.func @main() -> tensor<4xi32> {{\n{body}\nreturn %0 : tensor<4xi32>\n}}"
+            ),
+            pipeline,
+        );
         assert!(text.contains(op), "{text}");
     };
     let constants = "%a = stablehlo.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
                      %b = stablehlo.constant dense<[1, 0, 3, 4]> : tensor<4xi32>
                      %x = stablehlo.constant dense<[1.0, 2.0, 3.0e38, 4.0]> : tensor<4xf32>\n";
     let limited = "func.func(stablehlo-aggressive-folder{fold-op-element-limit=3})";
-    stays("stablehlo.add", &format!("{constants}%0 = stablehlo.add %a, %b : tensor<4xi32>"), limited);
-    stays("stablehlo.divide", &format!("{constants}%0 = stablehlo.divide %a, %b : tensor<4xi32>"), FOLD);
+    stays(
+        "stablehlo.add",
+        &format!("{constants}%0 = stablehlo.add %a, %b : tensor<4xi32>"),
+        limited,
+    );
+    stays(
+        "stablehlo.divide",
+        &format!("{constants}%0 = stablehlo.divide %a, %b : tensor<4xi32>"),
+        FOLD,
+    );
     let convert = "%0 = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4xi32>";
     stays("stablehlo.convert", &format!("{constants}{convert}"), FOLD);
 }

@@ -26,10 +26,10 @@ fn zeros(shape: [usize; 2]) -> Tensor {
 fn shapes_follow_from_shapes() {
     let (x, y) = (zeros([2, 5]), zeros([3, 5]));
     let any = "tensor<?x?xf32>";
-    let transpose = "%result = stablehlo.transpose %x, dims = [1, 0] : (tensor<?x?xf32>) -> tensor<?x?xf32>";
+    let transpose =
+        "%result = stablehlo.transpose %x, dims = [1, 0] : (tensor<?x?xf32>) -> tensor<?x?xf32>";
     assert_eq!(shape(transpose, any, 2, &x, &y), [5, 2]);
-    let concatenate =
-        "%result = stablehlo.concatenate %x, %y, dim = 0 : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>";
+    let concatenate = "%result = stablehlo.concatenate %x, %y, dim = 0 : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>";
     assert_eq!(shape(concatenate, any, 2, &x, &y), [5, 5]);
     let dot = "%result = stablehlo.dot_general %x, %y, contracting_dims = [1] x [1]
         : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>";
@@ -43,7 +43,8 @@ fn shapes_follow_from_shapes() {
         %result = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
             : (tensor<?x?xf32>, tensor<f32>) -> tensor<?xf32>";
     assert_eq!(shape(reduce, "tensor<?xf32>", 1, &x, &y), [5]);
-    let broadcast = "%result = stablehlo.broadcast %x, sizes = [4] : (tensor<?x?xf32>) -> tensor<4x?x?xf32>";
+    let broadcast =
+        "%result = stablehlo.broadcast %x, sizes = [4] : (tensor<?x?xf32>) -> tensor<4x?x?xf32>";
     assert_eq!(shape(broadcast, "tensor<4x?x?xf32>", 3, &x, &y), [4, 2, 5]);
     let tanh = "%result = stablehlo.tanh %x : tensor<?x?xf32>";
     assert_eq!(shape(tanh, any, 2, &x, &y), [2, 5]);

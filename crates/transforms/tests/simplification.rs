@@ -15,12 +15,18 @@ fn f32s(shape: &[usize], start: f32) -> Tensor {
 
 /// What `body` returns, of two f32 matrices `%x` and `%y` of shape 3x4, does not change.
 fn keeps_bits(results: &str, body: &str) {
-    let text = format!("func.func @main(%x: tensor<3x4xf32>, %y: tensor<3x4xf32>) -> ({results}) {{\n{body}\n}}");
+    let text = format!(
+        "func.func @main(%x: tensor<3x4xf32>, %y: tensor<3x4xf32>) -> ({results}) {{\n{body}\n}}"
+    );
     let inputs = [f32s(&[3, 4], -4.0), f32s(&[3, 4], -0.0)];
     let [before, after] = ["cse", EXACT].map(|pipeline| run(&text, pipeline, &inputs));
     assert_eq!(before.len(), after.len());
     for (before, after) in before.iter().zip(&after) {
-        assert_eq!((before.shape(), &before.bytes()[..]), (after.shape(), &after.bytes()[..]), "{text}");
+        assert_eq!(
+            (before.shape(), &before.bytes()[..]),
+            (after.shape(), &after.bytes()[..]),
+            "{text}"
+        );
     }
 }
 
@@ -103,7 +109,8 @@ fn ops_with_regions() {
     );
 }
 
-/// What a loop passes on is captured instead, unless the loop knows less of its type than there is to know.
+/// What a loop passes on is captured instead, unless the loop knows less of its type than there is
+/// to know.
 #[test]
 fn loops_keep_their_types() {
     let program = |size: &str| {
@@ -124,7 +131,9 @@ fn loops_keep_their_types() {
         )
     };
     let variables = |size| {
-        passed(&program(size), EXACT).lines().find_map(|l| Some(l.split("while(").nth(1)?.matches(" = ").count()))
+        passed(&program(size), EXACT)
+            .lines()
+            .find_map(|l| Some(l.split("while(").nth(1)?.matches(" = ").count()))
     };
     assert_eq!((variables("4"), variables("?")), (Some(1), Some(2)));
 }

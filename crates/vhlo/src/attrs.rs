@@ -164,7 +164,8 @@ pub fn as_tensor(attribute: &Attribute) -> Option<&Attribute> {
     attribute.as_dialect(&TENSOR)?.get(1)?.as_ref()
 }
 
-/// A number or tensor with its type and the builtin attribute `value`; none if that type has no counterpart.
+/// A number or tensor with its type and the builtin attribute `value`; none if that type has no
+/// counterpart.
 pub fn typed(def: &'static AttrDef, value: Attribute) -> Option<Attribute> {
     let ty = types::from_builtin(&value.ty())?;
     Some(Attribute::dialect(def, vec![Some(ty.into()), Some(value)]))
@@ -252,7 +253,8 @@ fn parse_typed(p: &mut Parser<'_>) -> Parsed<Params> {
     let start = p.here();
     let value = p.attribute(None)?;
     let Some(ty) = types::from_builtin(&value.ty()) else {
-        return p.error_at(p.span_from(start), format!("no type of VHLO stands for {}", value.ty()));
+        return p
+            .error_at(p.span_from(start), format!("no type of VHLO stands for {}", value.ty()));
     };
     p.expect(">")?;
     Ok(vec![Some(ty.into()), Some(value)])
@@ -281,6 +283,10 @@ fn parse_bounds(p: &mut Parser<'_>) -> Parsed<Params> {
 fn print_bounds(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
     p.write("<bounds = [");
     let bounds = param(params, 0).and_then(Attribute::as_int_array).unwrap_or(&[]);
-    p.separated(", ", bounds, |p, &bound| if bound == DYNAMIC { p.write("?") } else { p.number(bound) });
+    p.separated(
+        ", ",
+        bounds,
+        |p, &bound| if bound == DYNAMIC { p.write("?") } else { p.number(bound) },
+    );
     p.write("]>");
 }

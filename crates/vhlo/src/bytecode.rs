@@ -7,10 +7,12 @@ use crate::enums::VERSIONED_ENUMS;
 use crate::types::{self, SCALARS};
 use mlir::attrs::{AttrKind, DenseElements};
 use mlir::bytecode::Field::{
-    self, Attribute as Attr, F64, OptionalAttribute, SignedVarInt, SignedVarInts, String, Type as Ty, Types, VarInt,
+    self, Attribute as Attr, F64, OptionalAttribute, SignedVarInt, SignedVarInts, String,
+    Type as Ty, Types, VarInt,
 };
 use mlir::bytecode::{
-    AttrEncoding, AttrTarget, CustomEncodings, DialectBytecode, EntryReader, EntryWriter, Read, TypeEncoding, always,
+    AttrEncoding, AttrTarget, CustomEncodings, DialectBytecode, EntryReader, EntryWriter, Read,
+    TypeEncoding, always,
 };
 use mlir::ods::{AttrDef, TypeDef};
 use mlir::{Attribute, Type, TypeKind};
@@ -20,7 +22,11 @@ use numerics::{Bytes, DType};
 pub static BYTECODE: DialectBytecode = DialectBytecode {
     attributes: &[
         attribute(1, &ARRAY, &[(0, Field::Attributes)]),
-        attribute(10, &OUTPUT_OPERAND_ALIAS, &[(0, SignedVarInts), (1, SignedVarInt), (2, SignedVarInts)]),
+        attribute(
+            10,
+            &OUTPUT_OPERAND_ALIAS,
+            &[(0, SignedVarInts), (1, SignedVarInt), (2, SignedVarInts)],
+        ),
         attribute(14, &STRING, &[(0, String)]),
         attribute(17, &TYPE, &[(0, Ty)]),
         attribute(18, &TYPE_EXTENSIONS, &[(0, SignedVarInts)]),
@@ -43,7 +49,15 @@ pub static BYTECODE: DialectBytecode = DialectBytecode {
         ty(
             24,
             &types::QUANT,
-            &[(0, VarInt), (1, Ty), (2, Ty), (3, F64), (4, SignedVarInt), (5, SignedVarInt), (6, SignedVarInt)],
+            &[
+                (0, VarInt),
+                (1, Ty),
+                (2, Ty),
+                (3, F64),
+                (4, SignedVarInt),
+                (5, SignedVarInt),
+                (6, SignedVarInt),
+            ],
         ),
         ty(25, &types::UNRANKED_TENSOR, &[(0, Ty)]),
         ty(
@@ -66,7 +80,11 @@ pub static BYTECODE: DialectBytecode = DialectBytecode {
     custom: Some(CustomEncodings { write_attribute, read_attribute, write_type, read_type }),
 };
 
-const fn attribute(code: u64, def: &'static AttrDef, fields: &'static [(usize, Field)]) -> AttrEncoding {
+const fn attribute(
+    code: u64,
+    def: &'static AttrDef,
+    fields: &'static [(usize, Field)],
+) -> AttrEncoding {
     AttrEncoding { code, target: AttrTarget::Def(def), when: always, fields }
 }
 
@@ -143,7 +161,9 @@ fn write_typed(attribute: &Attribute, out: &mut EntryWriter<'_>) -> bool {
     let [Some(ty), Some(value)] = &a.params[..] else { return false };
     let Some(ty) = ty.as_type() else { return false };
     let code = [(&INTEGER, code::INTEGER), (&FLOAT, code::FLOAT), (&TENSOR, code::TENSOR)];
-    let Some((_, code)) = code.into_iter().find(|(def, _)| std::ptr::eq(*def, a.def)) else { return false };
+    let Some((_, code)) = code.into_iter().find(|(def, _)| std::ptr::eq(*def, a.def)) else {
+        return false;
+    };
     out.varint(code);
     out.ty(ty);
     match &**value {
@@ -174,11 +194,16 @@ fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Att
         code::INTEGER => {
             let ty = entry.ty()?;
             let builtin = types::to_scalar(&ty);
-            let Some(builtin) = builtin.filter(|b| b.is_index() || matches!(**b, TypeKind::Integer { .. })) else {
+            let Some(builtin) =
+                builtin.filter(|b| b.is_index() || matches!(**b, TypeKind::Integer { .. }))
+            else {
                 return entry.error(format!("an integer cannot have the type {ty}"));
             };
             let value = entry.integer(&builtin)?;
-            Attribute::dialect(&INTEGER, vec![Some(ty.into()), Some(Attribute::integer(value, builtin))])
+            Attribute::dialect(
+                &INTEGER,
+                vec![Some(ty.into()), Some(Attribute::integer(value, builtin))],
+            )
         }
         code::FLOAT => {
             let ty = entry.ty()?;
@@ -186,16 +211,25 @@ fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Att
                 return entry.error(format!("a float cannot have the type {ty}"));
             };
             let bits = entry.bits(builtin.bit_width().unwrap_or(64))?;
-            Attribute::dialect(&FLOAT, vec![Some(ty.into()), Some(Attribute::float_bits(bits, builtin))])
+            Attribute::dialect(
+                &FLOAT,
+                vec![Some(ty.into()), Some(Attribute::float_bits(bits, builtin))],
+            )
         }
         code::TENSOR => {
             let ty = entry.ty()?;
             let data = entry.blob()?;
-            let elements =
-                types::to_builtin(&ty).filter(Type::is_shaped).and_then(|builtin| elements(builtin, data.clone()));
+            let elements = types::to_builtin(&ty)
+                .filter(Type::is_shaped)
+                .and_then(|builtin| elements(builtin, data.clone()));
             match elements {
-                Some(elements) => Attribute::dialect(&TENSOR, vec![Some(ty.into()), Some(elements.into())]),
-                None => return entry.error(format!("{} bytes are not the elements of {ty}", data.len())),
+                Some(elements) => {
+                    Attribute::dialect(&TENSOR, vec![Some(ty.into()), Some(elements.into())])
+                }
+                None => {
+                    return entry
+                        .error(format!("{} bytes are not the elements of {ty}", data.len()));
+                }
             }
         }
         _ => return Ok(None),
@@ -209,7 +243,11 @@ fn elements(ty: Type, data: Bytes) -> Option<DenseElements> {
         && data.len() == count
         && count > 1
         && data.iter().all(|&b| b <= 1);
-    if as_bytes { DenseElements::new(ty, data) } else { DenseElements::from_packed_bytes(ty, &data) }
+    if as_bytes {
+        DenseElements::new(ty, data)
+    } else {
+        DenseElements::from_packed_bytes(ty, &data)
+    }
 }
 
 fn write_type(ty: &Type, out: &mut EntryWriter<'_>) -> bool {

@@ -3,7 +3,8 @@
 use crate::Version;
 use mlir::ods::{EnumDef, EnumStyle};
 
-/// An enumeration with the first version that has it, and its code in bytecode. None was ever removed.
+/// An enumeration with the first version that has it, and its code in bytecode. None was ever
+/// removed.
 pub struct VersionedEnum {
     /// The declaration.
     pub def: &'static EnumDef,

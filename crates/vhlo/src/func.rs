@@ -22,7 +22,8 @@ pub(crate) fn parse(p: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     let inputs = arguments.iter().map(|a| a.ty.clone()).collect();
     let body = p.region(state.def, arguments)?;
     state.regions[0].push(body);
-    let list = |types: TypeList| Some(Attribute::array(types.into_iter().map(Attribute::from).collect()));
+    let list =
+        |types: TypeList| Some(Attribute::array(types.into_iter().map(Attribute::from).collect()));
     let ty = Type::dialect(&types::FUNCTION, vec![list(inputs), list(outputs)]);
     p.optional_attr_dict(state)?;
     state.properties[NAME] = Some(attrs::string(&*name));
@@ -34,7 +35,9 @@ pub(crate) fn parse(p: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
 pub(crate) fn print(p: &mut Printer<'_>, op: OpRef<'_>) {
     let name = op.property(NAME).and_then(attrs::as_str).unwrap_or_default();
     let ty = op.property(TYPE).and_then(attrs::as_type);
-    let outputs = ty.and_then(|t| t.as_dialect(&types::FUNCTION)?.get(1)?.as_ref()?.as_array()).unwrap_or(&[]);
+    let outputs = ty
+        .and_then(|t| t.as_dialect(&types::FUNCTION)?.get(1)?.as_ref()?.as_array())
+        .unwrap_or(&[]);
     p.write(" ");
     p.symbol_name(name);
     p.write("(");

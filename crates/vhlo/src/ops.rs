@@ -1,12 +1,13 @@
-//! Every op of every version: a row an op, in the order of their names. A released row never changes.
+//! Every op of every version: a row an op, in the order of their names. A released row never
+//! changes.
 //!
-//! Source: StableHLO `docs/vhlo.md`. An op of VHLO is the op of StableHLO of that name, reduced to its bare structure: any
-//! types, any attributes, no default, no check.
+//! Source: StableHLO `docs/vhlo.md`. An op of VHLO is the op of StableHLO of that name, reduced to
+//! its bare structure: any types, any attributes, no default, no check.
 
 use crate::Version;
 use mlir::ods::{
-    Arity, Assembly, AttrConstraint, AttrSlot, BlockCount, OpDef, Presence, RegionSlot, Trait, TypeConstraint,
-    ValueSlot,
+    Arity, Assembly, AttrConstraint, AttrSlot, BlockCount, OpDef, Presence, RegionSlot, Trait,
+    TypeConstraint, ValueSlot,
 };
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
@@ -41,8 +42,9 @@ pub fn family(def: &'static OpDef) -> &'static str {
 
 /// The op of that declaration.
 pub fn versioned(def: &'static OpDef) -> Option<&'static VersionedOp> {
-    static BY_DECLARATION: LazyLock<FxHashMap<usize, &VersionedOp>> =
-        LazyLock::new(|| VERSIONED_OPS.iter().map(|op| (std::ptr::from_ref(op.def).addr(), op)).collect());
+    static BY_DECLARATION: LazyLock<FxHashMap<usize, &VersionedOp>> = LazyLock::new(|| {
+        VERSIONED_OPS.iter().map(|op| (std::ptr::from_ref(op.def).addr(), op)).collect()
+    });
     BY_DECLARATION.get(&std::ptr::from_ref(def).addr()).copied()
 }
 
@@ -50,7 +52,10 @@ pub fn versioned(def: &'static OpDef) -> Option<&'static VersionedOp> {
 pub fn in_version(name: &str, version: Version) -> Option<&'static VersionedOp> {
     let before = |op: &VersionedOp| op.def.mnemonic().bytes().lt(name.bytes().chain(*b"_v"));
     let first = VERSIONED_OPS.partition_point(before);
-    VERSIONED_OPS[first..].iter().take_while(|op| op.family() == name).find(|op| op.exists_in(version))
+    VERSIONED_OPS[first..]
+        .iter()
+        .take_while(|op| op.family() == name)
+        .find(|op| op.exists_in(version))
 }
 
 macro_rules! ops {
@@ -251,7 +256,10 @@ mod tests {
             let first = in_version(op.family(), op.since);
             assert!(first.is_some_and(|found| std::ptr::eq(found, op)), "{}", op.def.name);
         }
-        assert_eq!(in_version("reduce", Version::CURRENT).map(|op| op.def.name), Some("vhlo.reduce_v1"));
+        assert_eq!(
+            in_version("reduce", Version::CURRENT).map(|op| op.def.name),
+            Some("vhlo.reduce_v1")
+        );
         assert!(in_version("nothing", Version::CURRENT).is_none());
         assert!(in_version("tan", Version::MINIMUM).is_none());
     }

@@ -97,7 +97,10 @@ pub static COMPLEX: TypeDef = TypeDef {
 /// `!vhlo.func_v1<(T, U) -> V>`
 pub static FUNCTION: TypeDef = TypeDef {
     mnemonic: "func_v1",
-    params: &[ParamDef::required("inputs", ParamKind::Types), ParamDef::required("outputs", ParamKind::Types)],
+    params: &[
+        ParamDef::required("inputs", ParamKind::Types),
+        ParamDef::required("outputs", ParamKind::Types),
+    ],
     assembly: ParamAssembly::Custom { parse: parse_function, print: print_function },
     ..EMPTY
 };
@@ -117,7 +120,10 @@ pub static TENSOR: TypeDef = TypeDef {
 /// `!vhlo.buffer_v1<2x?xT>`
 pub static BUFFER: TypeDef = TypeDef {
     mnemonic: "buffer_v1",
-    params: &[ParamDef::required("shape", ParamKind::I64s), ParamDef::required("elementType", ParamKind::Type)],
+    params: &[
+        ParamDef::required("shape", ParamKind::I64s),
+        ParamDef::required("elementType", ParamKind::Type),
+    ],
     assembly: ParamAssembly::Custom { parse: parse_buffer, print: print_shaped },
     ..EMPTY
 };
@@ -238,7 +244,10 @@ pub fn none() -> Type {
 
 /// The element type of a tensor; any other type itself.
 pub fn element(ty: &Type) -> &Type {
-    let params = ty.as_dialect(&TENSOR).map(|p| p.get(1)).or_else(|| Some(ty.as_dialect(&UNRANKED_TENSOR)?.first()));
+    let params = ty
+        .as_dialect(&TENSOR)
+        .map(|p| p.get(1))
+        .or_else(|| Some(ty.as_dialect(&UNRANKED_TENSOR)?.first()));
     params.flatten().and_then(|p| p.as_ref()?.as_type()).unwrap_or(ty)
 }
 
@@ -262,8 +271,12 @@ pub fn tensor(shape: &[i64], element: Type, encoding: Option<Attribute>) -> Type
 /// The type that stands for a builtin scalar, complex number or tensor of those; encodings stay.
 pub fn from_builtin(ty: &Type) -> Option<Type> {
     match &**ty {
-        TypeKind::Complex(element) => Some(Type::dialect(&COMPLEX, vec![Some(from_builtin(element)?.into())])),
-        TypeKind::RankedTensor(t) => Some(tensor(&t.shape, from_builtin(&t.element)?, t.encoding.clone())),
+        TypeKind::Complex(element) => {
+            Some(Type::dialect(&COMPLEX, vec![Some(from_builtin(element)?.into())]))
+        }
+        TypeKind::RankedTensor(t) => {
+            Some(tensor(&t.shape, from_builtin(&t.element)?, t.encoding.clone()))
+        }
         _ => from_scalar(ty),
     }
 }
@@ -277,7 +290,10 @@ pub fn to_builtin(ty: &Type) -> Option<Type> {
     if let Some(params) = ty.as_dialect(&TENSOR) {
         let (shape, element) = (param(params, 0)?, param(params, 1)?);
         let (shape, element) = (shape.as_int_array()?.to_vec(), to_builtin(element.as_type()?)?);
-        return Some(TypeKind::RankedTensor(TensorType { shape, element, encoding: param(params, 2) }).into());
+        return Some(
+            TypeKind::RankedTensor(TensorType { shape, element, encoding: param(params, 2) })
+                .into(),
+        );
     }
     to_scalar(ty)
 }
@@ -353,7 +369,9 @@ fn parse_shape(p: &mut Parser<'_>) -> Parsed<Params> {
 
 fn print_shaped(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
     p.write("<");
-    p.dimensions(params.first().and_then(Option::as_ref).and_then(Attribute::as_int_array).unwrap_or(&[]));
+    p.dimensions(
+        params.first().and_then(Option::as_ref).and_then(Attribute::as_int_array).unwrap_or(&[]),
+    );
     params.get(1).iter().copied().flatten().for_each(|t| p.attribute(t));
     if let Some(Some(encoding)) = params.get(2) {
         p.write(", ");
@@ -422,7 +440,16 @@ fn parse_quant_per_axis(p: &mut Parser<'_>) -> Parsed<Params> {
     p.expect(",")?;
     let zero_points = Attribute::i64_array(p.i64_list()?);
     let [min, max, flags] = parse_range(p)?;
-    Ok(vec![flags, storage, expressed, Some(axis), Some(Attribute::array(scales)), Some(zero_points), min, max])
+    Ok(vec![
+        flags,
+        storage,
+        expressed,
+        Some(axis),
+        Some(Attribute::array(scales)),
+        Some(zero_points),
+        min,
+        max,
+    ])
 }
 
 fn print_param(p: &mut Printer<'_>, params: &[Option<Attribute>], index: usize, after: &str) {
@@ -437,7 +464,8 @@ fn print_param(p: &mut Printer<'_>, params: &[Option<Attribute>], index: usize, 
 
 fn print_quant(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
     p.write("<");
-    for (index, after) in [(1, ":"), (2, ", "), (3, ":"), (4, ", "), (5, ":"), (6, ", "), (0, ">")] {
+    for (index, after) in [(1, ":"), (2, ", "), (3, ":"), (4, ", "), (5, ":"), (6, ", "), (0, ">")]
+    {
         print_param(p, params, index, after);
     }
 }
@@ -449,7 +477,8 @@ fn print_quant_per_axis(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
     }
     p.separated(", ", types(params, 4), |p, scale| p.attribute_without_type(scale));
     p.write("], [");
-    let zero_points = params.get(5).and_then(Option::as_ref).and_then(Attribute::as_int_array).unwrap_or(&[]);
+    let zero_points =
+        params.get(5).and_then(Option::as_ref).and_then(Attribute::as_int_array).unwrap_or(&[]);
     p.separated(", ", zero_points, |p, z| p.number(z));
     p.write("], ");
     for (index, after) in [(6, ":"), (7, ", "), (0, ">")] {

@@ -38,9 +38,8 @@ fn violations(metadata: &Value) -> Vec<String> {
             let other = text(&dependency, "name");
             match floor(&other) {
                 None => violations.push(format!("{name} depends on {other}, which has no floor")),
-                Some(floor) if floor > own => {
-                    violations.push(format!("{name} (floor {own}) depends on {other} (floor {floor})"))
-                }
+                Some(floor) if floor > own => violations
+                    .push(format!("{name} (floor {own}) depends on {other} (floor {floor})")),
                 Some(_) => {}
             }
         }

@@ -27,8 +27,8 @@ pub(super) enum Problem {
     Unmatchable(String),
 }
 
-/// Compares `input` with the checks. A block that a label delimits is left at its first mismatch, the
-/// next block is compared all the same.
+/// Compares `input` with the checks. A block that a label delimits is left at its first mismatch,
+/// the next block is compared all the same.
 pub(super) fn compare<'a>(
     checks: &'a [Check],
     input: &str,
@@ -83,7 +83,11 @@ impl Comparison<'_> {
     }
 
     /// Compares one check and the directives before it; returns where its match ends.
-    fn check<'a>(&mut self, check: &'a Check, region: Range<usize>) -> Result<usize, Box<Mismatch<'a>>> {
+    fn check<'a>(
+        &mut self,
+        check: &'a Check,
+        region: Range<usize>,
+    ) -> Result<usize, Box<Mismatch<'a>>> {
         let (start, nots) = self.unordered(&check.before, &region)?;
         let directive = &check.directive;
         let found = self.find(directive, start..region.end)?;
@@ -101,8 +105,8 @@ impl Comparison<'_> {
         Ok(found.end)
     }
 
-    /// Finds a directive's match, all of them when it has a count: from the start of the first one to
-    /// the end of the last one.
+    /// Finds a directive's match, all of them when it has a count: from the start of the first one
+    /// to the end of the last one.
     fn find<'a>(&mut self, directive: &'a Directive, region: Range<usize>) -> Found<'a> {
         let count = match directive.kind {
             Kind::Plain { count } => count,
@@ -143,8 +147,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares the `DAG` and `NOT` directives before a check. Returns where the check's own match is
-    /// to be looked for and the `NOT` directives that apply up to that match.
+    /// Compares the `DAG` and `NOT` directives before a check. Returns where the check's own match
+    /// is to be looked for and the `NOT` directives that apply up to that match.
     fn unordered<'a>(
         &mut self,
         directives: &'a [Directive],
@@ -201,13 +205,23 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    fn mismatch<'a>(&self, directive: &'a Directive, searched: Range<usize>, problem: Problem) -> Box<Mismatch<'a>> {
+    fn mismatch<'a>(
+        &self,
+        directive: &'a Directive,
+        searched: Range<usize>,
+        problem: Problem,
+    ) -> Box<Mismatch<'a>> {
         let value = |name: &str| {
             let text = self.variables.texts.get(name).cloned();
             let number = || Some(self.variables.numbers.get(name)?.0.to_string());
             Some((name.to_owned(), text.or_else(number)?))
         };
         let names = directive.pattern.used_variables();
-        Box::new(Mismatch { directive, problem, searched, values: names.into_iter().filter_map(value).collect() })
+        Box::new(Mismatch {
+            directive,
+            problem,
+            searched,
+            values: names.into_iter().filter_map(value).collect(),
+        })
     }
 }

@@ -76,7 +76,8 @@ pub(super) fn parse(source: &str, options: &Options) -> Result<Vec<Check>, Inval
     for (index, line) in source.lines().enumerate() {
         let invalid = |problem| Invalid { line: index + 1, problem };
         let line = line.trim_end_matches('\r');
-        let Some((prefix, directive)) = parse_line(line, index + 1, options).map_err(invalid)? else {
+        let Some((prefix, directive)) = parse_line(line, index + 1, options).map_err(invalid)?
+        else {
             continue;
         };
         unused.retain(|unused| *unused != prefix);
@@ -100,7 +101,8 @@ pub(super) fn parse(source: &str, options: &Options) -> Result<Vec<Check>, Inval
     }
     let none_used = unused.len() == options.prefixes.len();
     // Patterns on the command line may do without a check file's.
-    let none_needed = !options.implicit_check_not.is_empty() && options.prefixes == Options::default().prefixes;
+    let none_needed =
+        !options.implicit_check_not.is_empty() && options.prefixes == Options::default().prefixes;
     if let Some(prefix) = unused.first()
         && (none_used || !options.allow_unused_prefixes)
         && !none_needed
@@ -123,7 +125,11 @@ pub(super) fn parse(source: &str, options: &Options) -> Result<Vec<Check>, Inval
 }
 
 /// The first directive in a line with its prefix; the rest of the line belongs to it.
-fn parse_line<'a>(line: &str, number: usize, options: &'a Options) -> Result<Option<(&'a str, Directive)>, String> {
+fn parse_line<'a>(
+    line: &str,
+    number: usize,
+    options: &'a Options,
+) -> Result<Option<(&'a str, Directive)>, String> {
     let in_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let mut rest = line;
     loop {
@@ -131,7 +137,8 @@ fn parse_line<'a>(line: &str, number: usize, options: &'a Options) -> Result<Opt
         let places = options.prefixes.iter().map(String::as_str);
         let places = places.chain(COMMENT_PREFIXES);
         let found = places.filter_map(|prefix| Some((rest.find(prefix)?, prefix)));
-        let Some((at, prefix)) = found.min_by_key(|(at, prefix)| (*at, usize::MAX - prefix.len())) else {
+        let Some((at, prefix)) = found.min_by_key(|(at, prefix)| (*at, usize::MAX - prefix.len()))
+        else {
             return Ok(None);
         };
         let after = &rest[at + prefix.len()..];
@@ -170,7 +177,9 @@ fn parse_kind(after: &str) -> Result<Option<(Kind, bool, &str)>, String> {
         let (count, after) = count.split_at(digits);
         let count = count.parse().ok().filter(|&count: &usize| count > 0);
         return match (count, parse_modifiers(after)) {
-            (Some(count), Some((literal, text))) => Ok(Some((Kind::Plain { count }, literal, text))),
+            (Some(count), Some((literal, text))) => {
+                Ok(Some((Kind::Plain { count }, literal, text)))
+            }
             _ => Err("-COUNT- needs a positive number and a colon".to_owned()),
         };
     }
@@ -222,7 +231,8 @@ fn parse_directive(
         (Kind::Empty, false) => return Err(format!("{name} takes no text, found `{text}`")),
         (_, true) => return Err(format!("{name} needs a text after the colon")),
         _ if literal => Pattern::literal(text, options),
-        _ => Pattern::parse(text, line, full_lines, options).map_err(|problem| format!("{name}: {problem}"))?,
+        _ => Pattern::parse(text, line, full_lines, options)
+            .map_err(|problem| format!("{name}: {problem}"))?,
     };
     Ok(Directive { kind, name, line, text: text.to_owned(), pattern })
 }
@@ -232,7 +242,10 @@ mod tests {
     use super::*;
 
     fn options(prefixes: &[&str]) -> Options {
-        Options { prefixes: prefixes.iter().map(|&prefix| prefix.to_owned()).collect(), ..Options::default() }
+        Options {
+            prefixes: prefixes.iter().map(|&prefix| prefix.to_owned()).collect(),
+            ..Options::default()
+        }
     }
 
     fn kinds(source: &str, prefixes: &[&str]) -> Result<Vec<(Kind, String)>, Invalid> {

@@ -1,10 +1,11 @@
 //! Translates the POSIX extended regular expressions of CHECK lines to the syntax of `fancy_regex`.
 //!
 //! The two agree except in these points, which the translation takes care of: a backslash only
-//! escapes (`\d` is the letter d), in brackets it is an ordinary character, a quantifier cannot follow
-//! another one (so none is lazy or possessive), `{` without a digit is an ordinary character, and a
-//! negated bracket does not match a line end. One difference remains: among several matches that
-//! start at the same place POSIX takes the longest one, we take that of the first alternative.
+//! escapes (`\d` is the letter d), in brackets it is an ordinary character, a quantifier cannot
+//! follow another one (so none is lazy or possessive), `{` without a digit is an ordinary
+//! character, and a negated bracket does not match a line end. One difference remains: among
+//! several matches that start at the same place POSIX takes the longest one, we take that of the
+//! first alternative.
 
 use std::fmt::Write as _;
 use std::iter::Peekable;
@@ -205,7 +206,8 @@ impl Translator<'_> {
     /// A named class such as `[:alpha:]`, after its `[`. Returns whether it has the line end.
     fn class(&mut self) -> Result<bool, String> {
         const CLASSES: [&str; 12] = [
-            "alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper", "xdigit",
+            "alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct",
+            "space", "upper", "xdigit",
         ];
         let kind = self.rest.next();
         let mut name = String::new();

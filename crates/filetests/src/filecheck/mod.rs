@@ -137,7 +137,8 @@ impl Options {
 
     /// Reads `VAR=value` or `#VAR=number`.
     fn define(&mut self, definition: &str) -> Result<(), String> {
-        let (name, value) = definition.split_once('=').ok_or_else(|| format!("-D{definition} needs a `=`"))?;
+        let (name, value) =
+            definition.split_once('=').ok_or_else(|| format!("-D{definition} needs a `=`"))?;
         if let Some(name) = name.strip_prefix('#') {
             let number = value.trim().parse();
             let number = number.map_err(|_| format!("`{value}` is not a 64-bit number"))?;
@@ -166,7 +167,8 @@ fn flag(value: Option<String>) -> Result<bool, String> {
 }
 
 /// Runs FileCheck as a program: arguments without its name, standard input, current directory. The
-/// exit code is 0 when the input satisfies the directives, 1 when not, 2 when something else is wrong.
+/// exit code is 0 when the input satisfies the directives, 1 when not, 2 when something else is
+/// wrong.
 pub fn run(args: &[String], stdin: &[u8], cwd: &Path) -> Outcome {
     let unusable = |problem| Outcome::failure(EXIT_UNUSABLE, format_args!("FileCheck: {problem}"));
     let read = |path: &str| fs::read(cwd.join(path)).map_err(|error| format!("{path}: {error}"));

@@ -150,8 +150,10 @@ impl Expression {
             let value = match term {
                 Term::Number(value) => *value,
                 Term::Variable(name) => {
-                    let (value, defined) =
-                        variables.numbers.get(name).ok_or_else(|| MatchError::Undefined(name.clone()))?;
+                    let (value, defined) = variables
+                        .numbers
+                        .get(name)
+                        .ok_or_else(|| MatchError::Undefined(name.clone()))?;
                     format.get_or_insert(*defined);
                     *value
                 }

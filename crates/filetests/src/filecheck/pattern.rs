@@ -82,15 +82,21 @@ struct Capture {
 }
 
 impl Pattern {
-    /// Parses the text after the colon of a directive in line `line` of the check file. `full_lines`
-    /// makes it match whole lines only.
-    pub fn parse(text: &str, line: usize, full_lines: bool, options: &Options) -> Result<Pattern, String> {
+    /// Parses the text after the colon of a directive in line `line` of the check file.
+    /// `full_lines` makes it match whole lines only.
+    pub fn parse(
+        text: &str,
+        line: usize,
+        full_lines: bool,
+        options: &Options,
+    ) -> Result<Pattern, String> {
         let has_blocks = text.contains("{{") || text.contains("[[");
         if !full_lines && !has_blocks && !options.ignore_case {
             return Ok(Pattern::Fixed(text.to_owned()));
         }
         let blanks = if options.strict_whitespace { "" } else { " *" };
-        let mut regex = RegexPattern { ignore_case: options.ignore_case, ..RegexPattern::default() };
+        let mut regex =
+            RegexPattern { ignore_case: options.ignore_case, ..RegexPattern::default() };
         if full_lines {
             regex.push(&format!("^{blanks}"));
         }
@@ -144,7 +150,11 @@ impl Pattern {
     }
 
     /// Finds the first match in `input` and defines the variables it captures.
-    pub fn find(&self, input: &str, variables: &mut Variables) -> Result<Option<Range<usize>>, MatchError> {
+    pub fn find(
+        &self,
+        input: &str,
+        variables: &mut Variables,
+    ) -> Result<Option<Range<usize>>, MatchError> {
         match self {
             Pattern::End => Ok(Some(input.len()..input.len())),
             Pattern::Fixed(text) => Ok(input.find(text).map(|at| at..at + text.len())),
@@ -160,7 +170,11 @@ impl RegexPattern {
         self.pieces.iter().all(is_regex)
     }
 
-    fn find(&self, input: &str, variables: &mut Variables) -> Result<Option<Range<usize>>, MatchError> {
+    fn find(
+        &self,
+        input: &str,
+        variables: &mut Variables,
+    ) -> Result<Option<Range<usize>>, MatchError> {
         let compiled;
         let regex = match self.constant.get() {
             Some(regex) => regex,
@@ -219,9 +233,9 @@ impl RegexPattern {
             let text = groups.get(capture.group).map_or("", |group| group.as_str());
             let name = capture.name.clone();
             if let Some(format) = capture.number {
-                let value = format
-                    .read(text)
-                    .ok_or_else(|| MatchError::Other(format!("the number `{text}` does not fit in 64 bits")))?;
+                let value = format.read(text).ok_or_else(|| {
+                    MatchError::Other(format!("the number `{text}` does not fit in 64 bits"))
+                })?;
                 variables.numbers.insert(name, (value, format));
             } else {
                 variables.texts.insert(name, text.to_owned());
@@ -316,7 +330,11 @@ impl RegexPattern {
         match block {
             Block::Any(format, name) => {
                 let group = self.capture(format.ere())?;
-                self.captures.extend(name.map(|name| Capture { name, group, number: Some(format) }));
+                self.captures.extend(name.map(|name| Capture {
+                    name,
+                    group,
+                    number: Some(format),
+                }));
             }
             Block::Value(expression) => {
                 let own = |name: &&str| self.captures.iter().any(|capture| capture.name == **name);

@@ -57,9 +57,10 @@ pub(super) fn render(path: &str, source: &str, input: &str, mismatch: &Mismatch)
             let message = format!("the variable {variable} is not defined here");
             (message, report.place("would match from here on", searched.start))
         }
-        Problem::Unmatchable(problem) => {
-            (format!("cannot be matched: {problem}"), report.place("would match from here on", searched.start))
-        }
+        Problem::Unmatchable(problem) => (
+            format!("cannot be matched: {problem}"),
+            report.place("would match from here on", searched.start),
+        ),
     };
     let mut text = match directive.line {
         0 => format!("{path}: error: {name}: {message}\n"),
@@ -97,7 +98,12 @@ impl Report<'_> {
         let skipped = column.saturating_sub(SHOWN_CHARACTERS / 2);
         let shown: String = self.input[line].chars().skip(skipped).collect();
         let caret = " ".repeat(column - skipped);
-        let _ = write!(self.text, "  input:{number}:{}: {note}\n    {}\n    {caret}^\n", column + 1, shorten(&shown));
+        let _ = write!(
+            self.text,
+            "  input:{number}:{}: {note}\n    {}\n    {caret}^\n",
+            column + 1,
+            shorten(&shown)
+        );
         self
     }
 

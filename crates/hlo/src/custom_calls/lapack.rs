@@ -1,14 +1,16 @@
-//! Custom calls of LAPACK's routines, as JAX exports linear algebra for CPUs: `lapack_` and the letter of the element type,
-//! the routine, `_ffi`.
+//! Custom calls of LAPACK's routines, as JAX exports linear algebra for CPUs: `lapack_` and the
+//! letter of the element type, the routine, `_ffi`.
 //!
-//! Matrices are in the last two dimensions, the others are a batch. Results that the routine leaves without meaning (of an
-//! operand that it works in, or of vectors that are not wanted) are the operand or zeros. Where a routine fails, its
-//! results are NaN and its `info` is not zero.
+//! Matrices are in the last two dimensions, the others are a batch. Results that the routine leaves
+//! without meaning (of an operand that it works in, or of vectors that are not wanted) are the
+//! operand or zeros. Where a routine fails, its results are NaN and its `info` is not zero.
 
 use crate::eval;
 use crate::eval::linalg::{self, Field, Stack};
 use crate::ops::{CustomCallOp, shape_operands};
-use ::lapack::{Driver, Matrix, NoConvergence, Precision, Scalar, SchurForm, Side, System, Vectors};
+use ::lapack::{
+    Driver, Matrix, NoConvergence, Precision, Scalar, SchurForm, Side, System, Vectors,
+};
 use mlir::OpRef;
 use mlir::attrs::Attribute;
 use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
@@ -82,11 +84,9 @@ pub(super) fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalE
     };
     let operands = eval::all_tensors(operands)?;
     let fits = |t: &Tensor| if complex { t.dtype().is_complex() } else { t.dtype().is_float() };
-    let dtype = operands
-        .first()
-        .filter(|t| fits(t))
-        .map(Tensor::dtype)
-        .ok_or_else(|| EvalError::new("custom_call", format!("`{target}` needs an operand of its element type")))?;
+    let dtype = operands.first().filter(|t| fits(t)).map(Tensor::dtype).ok_or_else(|| {
+        EvalError::new("custom_call", format!("`{target}` needs an operand of its element type"))
+    })?;
     let call = Call { op, operands, dtype };
     Ok(eval::all(if complex { (routine.complex)(&call) } else { (routine.real)(&call) }?))
 }
@@ -102,7 +102,10 @@ struct Call<'o> {
 impl Call<'_> {
     fn operand(&self, index: usize) -> Result<Tensor, EvalError> {
         self.operands.get(index).cloned().ok_or_else(|| {
-            EvalError::new("operands", format!("operand {index} is missing; found {}", self.operands.len()))
+            EvalError::new(
+                "operands",
+                format!("operand {index} is missing; found {}", self.operands.len()),
+            )
         })
     }
 
@@ -114,7 +117,10 @@ impl Call<'_> {
     fn squares<T: Field>(&self, index: usize) -> Result<Stack<Matrix<T>>, EvalError> {
         let stack = self.matrices(index)?;
         if stack.core[0] != stack.core[1] {
-            return Err(EvalError::new("matrix", format!("matrices must be square; found {:?}", stack.core)));
+            return Err(EvalError::new(
+                "matrix",
+                format!("matrices must be square; found {:?}", stack.core),
+            ));
         }
         Ok(stack)
     }
@@ -124,8 +130,9 @@ impl Call<'_> {
     }
 
     fn attribute(&self, name: &str) -> Result<&Attribute, EvalError> {
-        let config =
-            ["backend_config", "mhlo.backend_config"].into_iter().find_map(|a| self.op.attr(a)?.as_dictionary());
+        let config = ["backend_config", "mhlo.backend_config"]
+            .into_iter()
+            .find_map(|a| self.op.attr(a)?.as_dictionary());
         config.and_then(|config| config.get(name)).ok_or_else(|| eval::missing(self.op, name))
     }
 
@@ -156,11 +163,14 @@ impl Call<'_> {
 
     /// The shape of a result that its type or an operand says.
     fn declared_shape(&self, result: usize) -> Result<Vec<usize>, EvalError> {
-        let known = (result < self.op.num_results()).then(|| eval::static_result_shape(self.op, result)).flatten();
+        let known = (result < self.op.num_results())
+            .then(|| eval::static_result_shape(self.op, result))
+            .flatten();
         if let Some(shape) = known {
             return Ok(shape);
         }
-        let operands = shape_operands(self.op).map_err(|error| EvalError { diagnostic: Box::new(error) })?;
+        let operands =
+            shape_operands(self.op).map_err(|error| EvalError { diagnostic: Box::new(error) })?;
         let operand = operands.and_then(|operands| operands.get(result).copied());
         let operand = operand.ok_or_else(|| eval::missing(self.op, "indices_of_shape_operands"))?;
         eval::sizes(&self.operand(operand)?)
@@ -183,7 +193,8 @@ impl Outputs<'_> {
     }
 
     fn complexes(&self, core: &[usize], elements: Vec<Complex64>) -> Result<Tensor, EvalError> {
-        let dtype = if matches!(self.dtype, DType::F64 | DType::C128) { DType::C128 } else { DType::C64 };
+        let dtype =
+            if matches!(self.dtype, DType::F64 | DType::C128) { DType::C128 } else { DType::C64 };
         linalg::join(self.batch, core, elements, dtype)
     }
 
@@ -197,7 +208,8 @@ fn room<T>(count: usize, rows: usize, columns: usize) -> Result<Vec<T>, EvalErro
     let mut elements = Vec::new();
     let size = rows.checked_mul(columns).and_then(|n| n.checked_mul(count.max(1)));
     let reserved = size.is_some_and(|size| elements.try_reserve_exact(size).is_ok());
-    let too_large = || EvalError::new("matrix", format!("no memory for matrices of {rows} x {columns}"));
+    let too_large =
+        || EvalError::new("matrix", format!("no memory for matrices of {rows} x {columns}"));
     reserved.then_some(elements).ok_or_else(too_large)
 }
 
@@ -207,7 +219,11 @@ fn info(outcome: Result<(), usize>) -> i32 {
 }
 
 /// `count` numbers of a matrix, or as many NaNs and an `info` of 1 if they were not found.
-fn found<T: Scalar, R>(result: &Result<R, NoConvergence>, count: usize, elements: impl FnOnce(&R) -> Vec<T>) -> Vec<T> {
+fn found<T: Scalar, R>(
+    result: &Result<R, NoConvergence>,
+    count: usize,
+    elements: impl FnOnce(&R) -> Vec<T>,
+) -> Vec<T> {
     result.as_ref().map_or_else(|_| vec![T::real(f64::NAN); count], elements)
 }
 
@@ -223,7 +239,11 @@ fn getrf<T: Field>(call: &Call<'_>) -> Results {
         infos.push(info);
     }
     let steps = core[0].min(core[1]);
-    Ok(vec![out.numbers(&core, factors)?, out.integers(&[steps], pivots)?, out.integers(&[], infos)?])
+    Ok(vec![
+        out.numbers(&core, factors)?,
+        out.integers(&[steps], pivots)?,
+        out.integers(&[], infos)?,
+    ])
 }
 
 /// `potrf`: the Cholesky factor in one triangle, `info`.
@@ -252,25 +272,34 @@ fn trsm<T: Field>(call: &Call<'_>) -> Results {
     Ok(vec![linalg::solve_all::<T>(call.operand(0)?, call.operand(1)?, system)?])
 }
 
-/// `gtsv`: the factor in three diagonals, the solution of tridiagonal systems, `info`. The first element of the lower diagonal
-/// and the last one of the upper one stand outside of the matrix.
+/// `gtsv`: the factor in three diagonals, the solution of tridiagonal systems, `info`. The first
+/// element of the lower diagonal and the last one of the upper one stand outside of the matrix.
 fn gtsv<T: Field>(call: &Call<'_>) -> Results {
-    let (lower, diagonal, upper) = (call.vectors::<T>(0)?, call.vectors::<T>(1)?, call.vectors::<T>(2)?);
+    let (lower, diagonal, upper) =
+        (call.vectors::<T>(0)?, call.vectors::<T>(1)?, call.vectors::<T>(2)?);
     let b = call.matrices::<T>(3)?;
     let n = diagonal.core[0];
     let fits = [&lower.core, &diagonal.core, &upper.core] == [&[n]; 3]
         && [&lower.batch, &diagonal.batch, &upper.batch] == [&b.batch; 3]
         && b.core[0] == n;
     if !fits {
-        return Err(EvalError::new("matrix", "diagonals and right sides of the systems must have the same sizes"));
+        return Err(EvalError::new(
+            "matrix",
+            "diagonals and right sides of the systems must have the same sizes",
+        ));
     }
     let out = Outputs { batch: &b.batch, dtype: call.dtype };
-    let (mut diagonals, mut solutions, mut infos) = ([Vec::new(), Vec::new(), Vec::new()], Vec::new(), Vec::new());
-    for (((lower, diagonal), upper), mut b) in lower.items.into_iter().zip(diagonal.items).zip(upper.items).zip(b.items)
+    let (mut diagonals, mut solutions, mut infos) =
+        ([Vec::new(), Vec::new(), Vec::new()], Vec::new(), Vec::new());
+    for (((lower, diagonal), upper), mut b) in
+        lower.items.into_iter().zip(diagonal.items).zip(upper.items).zip(b.items)
     {
         let inside = n.saturating_sub(1);
-        let mut a =
-            ::lapack::Tridiagonal { lower: lower[n - inside..].to_vec(), diagonal, upper: upper[..inside].to_vec() };
+        let mut a = ::lapack::Tridiagonal {
+            lower: lower[n - inside..].to_vec(),
+            diagonal,
+            upper: upper[..inside].to_vec(),
+        };
         infos.push(info(::lapack::gtsv(&mut a, &mut b)));
         diagonals[0].extend(lower[..n - inside].iter().chain(&a.lower));
         diagonals[1].extend(a.diagonal);
@@ -305,7 +334,10 @@ fn geqp3<T: Field>(call: &Call<'_>) -> Results {
     let mut order = given.to_vec::<i32>()?;
     let columns = core[1];
     if given.shape() != [&batch[..], &[columns]].concat() {
-        return Err(EvalError::new("matrix", format!("a number for each of {columns} columns is required")));
+        return Err(EvalError::new(
+            "matrix",
+            format!("a number for each of {columns} columns is required"),
+        ));
     }
     let (mut factors, mut taus) = (Vec::new(), Vec::new());
     for (i, mut a) in items.into_iter().enumerate() {
@@ -332,8 +364,11 @@ fn reflections<T: Field>(call: &Call<'_>) -> Result<Reflections<T>, EvalError> {
 /// `orgqr`: the first columns of the product of reflections.
 fn orgqr<T: Field>(call: &Call<'_>) -> Results {
     let (a, taus) = reflections::<T>(call)?;
-    let products =
-        a.items.iter().zip(&taus.items).flat_map(|(a, taus)| ::lapack::orgqr(a, taus, a.columns()).into_elements());
+    let products = a
+        .items
+        .iter()
+        .zip(&taus.items)
+        .flat_map(|(a, taus)| ::lapack::orgqr(a, taus, a.columns()).into_elements());
     let products = products.collect();
     Ok(vec![Outputs { batch: &a.batch, dtype: call.dtype }.numbers(&a.core, products)?])
 }
@@ -344,7 +379,8 @@ fn ormqr<T: Field>(call: &Call<'_>) -> Results {
     let c = call.matrices::<T>(2)?;
     let (left, adjoint) = (call.flag("left")?, call.flag("transpose")?);
     if c.batch != a.batch || c.core[usize::from(!left)] != a.core[0] {
-        let message = format!("reflections of {} rows do not fit matrices of {:?}", a.core[0], c.core);
+        let message =
+            format!("reflections of {} rows do not fit matrices of {:?}", a.core[0], c.core);
         return Err(EvalError::new("matrix", message));
     }
     let side = if left { Side::Left } else { Side::Right };
@@ -362,7 +398,10 @@ fn gehrd<T: Field>(call: &Call<'_>) -> Results {
     let out = Outputs { batch: &batch, dtype: call.dtype };
     let (low, high) = (call.size("low")?, call.size("high")?);
     if (low < 1 || high > core[0] || low > high) && core[0] > 0 {
-        return Err(EvalError::new("matrix", format!("rows {low} to {high} are no part of {}", core[0])));
+        return Err(EvalError::new(
+            "matrix",
+            format!("rows {low} to {high} are no part of {}", core[0]),
+        ));
     }
     let (mut forms, mut taus, mut infos) = (Vec::new(), Vec::new(), Vec::new());
     for mut a in items {
@@ -374,13 +413,14 @@ fn gehrd<T: Field>(call: &Call<'_>) -> Results {
     Ok(vec![out.numbers(&core, forms)?, taus, out.integers(&[], infos)?])
 }
 
-/// `sytrd`, `hetrd`: the tridiagonal form with the vectors of reflections, its diagonal, the elements beside it, factors of
-/// the reflections, `info`.
+/// `sytrd`, `hetrd`: the tridiagonal form with the vectors of reflections, its diagonal, the
+/// elements beside it, factors of the reflections, `info`.
 fn sytrd<T: Field>(call: &Call<'_>) -> Results {
     let Stack { batch, core, items } = call.squares::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
     let lower = call.letter("uplo")? == 'L';
-    let (mut forms, mut diagonals, mut besides, mut taus) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut forms, mut diagonals, mut besides, mut taus) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let infos = vec![0; items.len()];
     for mut a in items {
         let form = ::lapack::sytrd(&mut a, lower);
@@ -411,7 +451,11 @@ fn syevd<T: Field>(call: &Call<'_>) -> Results {
         values.extend(found(&result, core[0], Clone::clone));
         vectors.extend(found(&result, core[0].saturating_mul(core[0]), |_| a.elements().to_vec()));
     }
-    Ok(vec![out.numbers(&core, vectors)?, out.reals(&core[..1], values)?, out.integers(&[], infos)?])
+    Ok(vec![
+        out.numbers(&core, vectors)?,
+        out.reals(&core[..1], values)?,
+        out.integers(&[], infos)?,
+    ])
 }
 
 /// `gesdd`, `gesvd`: what is left of the operand, singular values, `u`, `v^H`, `info`.
@@ -425,7 +469,8 @@ fn gesdd<T: Field>(call: &Call<'_>) -> Results {
         _ => (Vectors::None, 0, 0),
     };
     let target = CustomCallOp(call.op).call_target_name().and_then(Attribute::as_str).unwrap_or("");
-    let driver = if target.contains("gesvd") { Driver::Iteration } else { Driver::DivideAndConquer };
+    let driver =
+        if target.contains("gesvd") { Driver::Iteration } else { Driver::DivideAndConquer };
     let (mut us, mut vs) = (room(items.len(), rows, left)?, room(items.len(), right, columns)?);
     let (mut values, mut infos) = (Vec::new(), Vec::new());
     for a in items {
@@ -458,12 +503,15 @@ fn geev<T: Field + SchurForm>(call: &Call<'_>) -> Results {
     let out = Outputs { batch: &batch, dtype: call.dtype };
     let (left, right) = (call.letter("compute_left")? == 'V', call.letter("compute_right")? == 'V');
     let (n, size) = (core[0], core[0].saturating_mul(core[0]));
-    let (mut values, mut lefts, mut rights, mut infos) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut values, mut lefts, mut rights, mut infos) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for a in items {
         let result = ::lapack::geev(a, left, right, call.precision());
         infos.push(i32::from(result.is_err()));
         values.extend(found(&result, n, |e| e.values.clone()));
-        let list = |m: &Option<Matrix<Complex64>>| m.as_ref().map_or_else(Vec::new, |m| m.elements().to_vec());
+        let list = |m: &Option<Matrix<Complex64>>| {
+            m.as_ref().map_or_else(Vec::new, |m| m.elements().to_vec())
+        };
         lefts.extend(found(&result, if left { size } else { 0 }, |e| list(&e.left)));
         rights.extend(found(&result, if right { size } else { 0 }, |e| list(&e.right)));
     }
@@ -471,13 +519,18 @@ fn geev<T: Field + SchurForm>(call: &Call<'_>) -> Results {
     for (wanted, vectors) in [(left, lefts), (right, rights)] {
         let index = results.len();
         let complex = if call.dtype.part() == DType::F64 { DType::C128 } else { DType::C64 };
-        results.push(if wanted { out.complexes(&core, vectors)? } else { call.unused(index, complex)? });
+        results.push(if wanted {
+            out.complexes(&core, vectors)?
+        } else {
+            call.unused(index, complex)?
+        });
     }
     results.push(out.integers(&[], infos)?);
     Ok(results)
 }
 
-/// `gees`: the Schur form, Schur vectors, eigenvalues, how many of them were selected (none), `info`.
+/// `gees`: the Schur form, Schur vectors, eigenvalues, how many of them were selected (none),
+/// `info`.
 fn gees<T: Field + SchurForm>(call: &Call<'_>) -> Results {
     let Stack { batch, core, items } = call.squares::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
@@ -486,7 +539,8 @@ fn gees<T: Field + SchurForm>(call: &Call<'_>) -> Results {
         return Err(EvalError::new("custom_call", "eigenvalues of a Schur form cannot be sorted"));
     }
     let (n, size) = (core[0], core[0].saturating_mul(core[0]));
-    let (mut forms, mut vectors, mut values, mut infos) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut forms, mut vectors, mut values, mut infos) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for a in items {
         let result = ::lapack::gees(a, call.precision());
         infos.push(i32::from(result.is_err()));

@@ -10,16 +10,24 @@ fn invalid(message: impl Into<String>) -> EvalError {
     EvalError::new("csr", message)
 }
 
-/// The product of a matrix in compressed rows with a dense matrix or vector. Operands: the elements that are stored, where each
-/// row starts among them and the last one ends, their columns, the dense factor, and the shape of the result if that is dynamic.
+/// The product of a matrix in compressed rows with a dense matrix or vector. Operands: the elements
+/// that are stored, where each row starts among them and the last one ends, their columns, the
+/// dense factor, and the shape of the result if that is dynamic.
 ///
 /// Sums are formed in double precision, or modulo 2^64, and rounded once.
-pub(super) fn csr_product(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn csr_product(
+    _: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let (factors, _) = eval::split(eval::all_tensors(operands)?, 4)?;
     let [elements, starts, columns, dense] = eval::exactly(factors)?;
     let dtype = elements.dtype();
     let (starts, columns) = (starts.to_i64s()?, columns.to_i64s()?);
-    let &inner = dense.shape().first().ok_or_else(|| invalid("the dense factor must be a matrix or a vector"))?;
+    let &inner = dense
+        .shape()
+        .first()
+        .ok_or_else(|| invalid("the dense factor must be a matrix or a vector"))?;
     let rows = starts.len().checked_sub(1).ok_or_else(|| invalid("there are no starts of rows"))?;
     let shape = [&[rows], &dense.shape()[1..]].concat();
     // The row of each element; what stands behind the last row is padding.
@@ -28,10 +36,14 @@ pub(super) fn csr_product(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn
         let stored = usize::try_from(ends[0]).ok().zip(usize::try_from(ends[1]).ok());
         let columns = stored.and_then(|(start, end)| columns.get(start..end));
         let columns = columns.filter(|_| stored.is_some_and(|(start, _)| start == row_of.len()));
-        let columns = columns.ok_or_else(|| invalid(format!("row {row} cannot be from {} to {}", ends[0], ends[1])))?;
+        let columns = columns.ok_or_else(|| {
+            invalid(format!("row {row} cannot be from {} to {}", ends[0], ends[1]))
+        })?;
         for &column in columns {
             let column = usize::try_from(column).ok().filter(|&c| c < inner);
-            column_of.push(column.ok_or_else(|| invalid(format!("row {row} has an element beyond column {inner}")))?);
+            column_of.push(column.ok_or_else(|| {
+                invalid(format!("row {row} has an element beyond column {inner}"))
+            })?);
             row_of.push(row);
         }
     }
@@ -42,7 +54,11 @@ pub(super) fn csr_product(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn
         _ => return Err(TensorError::Unsupported { op: "csr", dtype }.into()),
     };
     if elements.num_elements() < row_of.len() {
-        return Err(invalid(format!("{} elements are stored, and {} are read", elements.num_elements(), row_of.len())));
+        return Err(invalid(format!(
+            "{} elements are stored, and {} are read",
+            elements.num_elements(),
+            row_of.len()
+        )));
     }
     let width = dense.num_elements().checked_div(inner).unwrap_or(0);
     let (elements, dense) = (math::convert(elements, wide)?, math::convert(dense, wide)?);
@@ -53,7 +69,8 @@ pub(super) fn csr_product(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn
         let line = |t: &Tensor, at: usize| eval::slice(t, &[at, 0], &[at + 1, width], &[1, 1]);
         let product = math::binary(BinaryOp::Multiply, line(&dense, column)?, element)?;
         let sum = math::binary(BinaryOp::Add, line(&sums, row)?, product)?;
-        let place = numerics::shape::StridedView::window(&[rows, width], &[row, 0], &[1, width], &[1, 1])?;
+        let place =
+            numerics::shape::StridedView::window(&[rows, width], &[row, 0], &[1, width], &[1, 1])?;
         sums.scatter(&place, &sum)?;
     }
     eval::one(math::convert(sums.reshape(shape)?, dtype)?)

@@ -8,13 +8,18 @@ use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::{Attribute, OpRef};
 
 /// `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`
-pub(super) fn parse_dimensions(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+pub(super) fn parse_dimensions(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    args: &[DirectiveArg],
+) -> Parsed<()> {
     let params = parse_compact(parser)?;
     set_attributes(state, args, [Some(Attribute::dialect(&CONV_DIMENSION_NUMBERS, params))]);
     Ok(())
 }
 
-/// Reads the parameters of `#stablehlo.conv`: the abbreviation in brackets, or `<raw name = value, …>`.
+/// Reads the parameters of `#stablehlo.conv`: the abbreviation in brackets, or
+/// `<raw name = value, …>`.
 ///
 /// # Errors
 /// If something else comes next.
@@ -37,7 +42,8 @@ fn parse_compact(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
     Ok([input, kernel, output].into_iter().flatten().map(Some).collect())
 }
 
-/// The dimensions of one tensor: where its two named dimensions stand, then its spatial ones in order.
+/// The dimensions of one tensor: where its two named dimensions stand, then its spatial ones in
+/// order.
 fn parse_tensor(parser: &mut Parser<'_>, names: [&str; 2]) -> Parsed<[Attribute; 3]> {
     let start = parser.here();
     parser.expect("[")?;
@@ -50,8 +56,10 @@ fn parse_tensor(parser: &mut Parser<'_>, names: [&str; 2]) -> Parsed<[Attribute;
             Some(word) => match names.iter().position(|n| *n == word) {
                 Some(i) => named[i].replace(position).is_some(),
                 None => {
-                    let message =
-                        format!("unknown dimension `{word}`; expected a number, {} or {}", names[0], names[1]);
+                    let message = format!(
+                        "unknown dimension `{word}`; expected a number, {} or {}",
+                        names[0], names[1]
+                    );
                     return p.error_at(at, message);
                 }
             },
@@ -75,7 +83,8 @@ fn parse_tensor(parser: &mut Parser<'_>, names: [&str; 2]) -> Parsed<[Attribute;
     }
     let [Some(first), Some(second)] = named else {
         let missing = if named[0].is_none() { names[0] } else { names[1] };
-        return parser.error_at(parser.span_from(start), format!("dimension `{missing}` is missing"));
+        return parser
+            .error_at(parser.span_from(start), format!("dimension `{missing}` is missing"));
     };
     let spatial: Vec<i64> = spatial.iter().map(|s| s.1).collect();
     Ok([Attribute::i64(first), Attribute::i64(second), Attribute::i64_array(spatial)])
@@ -88,8 +97,8 @@ pub(super) fn print_dimensions(printer: &mut Printer<'_>, op: OpRef<'_>, args: &
     }
 }
 
-/// Writes the parameters of `#stablehlo.conv` in brackets: the abbreviation, or `<raw name = value, …>` for numbers that are
-/// not those of the dimensions of tensors.
+/// Writes the parameters of `#stablehlo.conv` in brackets: the abbreviation, or
+/// `<raw name = value, …>` for numbers that are not those of the dimensions of tensors.
 pub fn print_conv_dims(printer: &mut Printer<'_>, params: &[Option<Attribute>]) {
     printer.write("<");
     match compact(&ConvDims::from_params(params)) {
@@ -135,14 +144,20 @@ fn tensor_text(named: [(&str, i64); 2], spatial: &[i64]) -> Option<String> {
 /// What a window writes of each attribute.
 const WINDOW: [&str; 5] = ["stride", "pad", "lhs_dilate", "rhs_dilate", "reverse"];
 
-/// `stride = [1, 1], pad = [[0, 0], [0, 0]], lhs_dilate = …, rhs_dilate = …, reverse = [0, 1]`: any of them in any order.
-pub(super) fn parse_window(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+/// `stride = [1, 1], pad = [[0, 0], [0, 0]], lhs_dilate = …, rhs_dilate = …, reverse = [0, 1]`: any
+/// of them in any order.
+pub(super) fn parse_window(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    args: &[DirectiveArg],
+) -> Parsed<()> {
     let mut values: [Option<Attribute>; 5] = Default::default();
     loop {
         let at = parser.here();
         let Some(name) = parser.eat_word() else { break };
         let Some(i) = WINDOW.iter().position(|w| *w == name) else {
-            return parser.error_at(at, format!("unknown `{name}`; known are {}", WINDOW.join(", ")));
+            return parser
+                .error_at(at, format!("unknown `{name}`; known are {}", WINDOW.join(", ")));
         };
         if values[i].is_some() {
             return parser.error_at(at, format!("`{name}` is given twice"));
@@ -173,7 +188,10 @@ fn parse_padding(parser: &mut Parser<'_>) -> Parsed<Attribute> {
         let at = p.here();
         let pair = p.i64_list()?;
         if pair.len() != 2 {
-            return p.error_at(p.span_from(at), format!("padding is two numbers a dimension; found {}", pair.len()));
+            return p.error_at(
+                p.span_from(at),
+                format!("padding is two numbers a dimension; found {}", pair.len()),
+            );
         }
         values.extend(pair);
         Ok(())
@@ -202,14 +220,19 @@ fn parse_reversal(parser: &mut Parser<'_>) -> Parsed<Attribute> {
 }
 
 pub(super) fn print_window(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
-    let given = WINDOW.into_iter().zip(args).filter_map(|(name, arg)| Some((name, attribute(op, Some(arg))?)));
+    let given = WINDOW
+        .into_iter()
+        .zip(args)
+        .filter_map(|(name, arg)| Some((name, attribute(op, Some(arg))?)));
     printer.separated(", ", given, |p, (name, value)| {
         p.number(format_args!("{name} = ["));
         if name == "pad" {
             let numbers = value.as_dense().and_then(|d| d.int_values()).unwrap_or_default();
             p.separated(", ", numbers.chunks(2), |p, pair| p.number(format_args!("{pair:?}")));
         } else if name == "reverse" {
-            p.separated(", ", ints(Some(value)), |p, &flag| p.write(if flag != 0 { "true" } else { "false" }));
+            p.separated(", ", ints(Some(value)), |p, &flag| {
+                p.write(if flag != 0 { "true" } else { "false" })
+            });
         } else {
             p.separated(", ", ints(Some(value)), |p, n| p.number(n));
         }

@@ -34,7 +34,10 @@ impl Features {
     fn of(tensor: &Tensor, index: usize) -> Result<Features, EvalError> {
         let shape = tensor.shape();
         let Some(&count) = shape.get(index) else {
-            return Err(EvalError::new("batch_norm", format!("there is no dimension {index} in {shape:?}")));
+            return Err(EvalError::new(
+                "batch_norm",
+                format!("there is no dimension {index} in {shape:?}"),
+            ));
         };
         let others = shape.iter().enumerate().filter(|(d, _)| *d != index).map(|(_, &n)| n as f64);
         // Where the product does not fit, the tensor is empty.
@@ -45,7 +48,10 @@ impl Features {
     /// Runs of elements of one feature, each with the feature.
     fn runs<T>(self, elements: &[T]) -> impl Iterator<Item = (usize, &[T])> {
         let Features { count, inner, .. } = self;
-        elements.chunks_exact(inner.max(1)).enumerate().map(move |(run, elements)| (run % count, elements))
+        elements
+            .chunks_exact(inner.max(1))
+            .enumerate()
+            .map(move |(run, elements)| (run % count, elements))
     }
 
     /// Applies `f` to each element and its feature.
@@ -72,7 +78,8 @@ impl Features {
     }
 }
 
-/// The operands in double precision: the first one, others of its shape, and those with one value a feature.
+/// The operands in double precision: the first one, others of its shape, and those with one value a
+/// feature.
 struct Operands {
     features: Features,
     wide: Vec<Tensor>,
@@ -82,9 +89,16 @@ struct Operands {
 
 impl Operands {
     /// `whole` tells which operands have the shape of the first one.
-    fn new<const N: usize>(operands: &[Tensor], index: usize, whole: [bool; N]) -> Result<Operands, EvalError> {
+    fn new<const N: usize>(
+        operands: &[Tensor],
+        index: usize,
+        whole: [bool; N],
+    ) -> Result<Operands, EvalError> {
         let (true, Some(first)) = (operands.len() == N, operands.first()) else {
-            return Err(EvalError::new("operands", format!("expected {N} operands, found {}", operands.len())));
+            return Err(EvalError::new(
+                "operands",
+                format!("expected {N} operands, found {}", operands.len()),
+            ));
         };
         let dtype = first.dtype();
         if !dtype.is_float() {
@@ -94,16 +108,22 @@ impl Operands {
         for (operand, whole) in operands.iter().zip(whole) {
             let required = if whole { first.shape() } else { &[features.count][..] };
             if operand.shape() != required {
-                let message = format!("shape {:?} does not fit the operand's {:?}", operand.shape(), first.shape());
+                let message = format!(
+                    "shape {:?} does not fit the operand's {:?}",
+                    operand.shape(),
+                    first.shape()
+                );
                 return Err(EvalError::new("batch_norm", message));
             }
         }
-        let wide: Result<_, _> = operands.iter().map(|t| math::convert(t.clone(), DType::F64)).collect();
+        let wide: Result<_, _> =
+            operands.iter().map(|t| math::convert(t.clone(), DType::F64)).collect();
         Ok(Operands { features, wide: wide?, dtype, shape: first.shape().to_vec() })
     }
 
     fn slices<const N: usize>(&self) -> Result<[&[f64]; N], EvalError> {
-        let slices: Vec<&[f64]> = self.wide.iter().map(|t| t.as_slice()).collect::<Result<_, _>>()?;
+        let slices: Vec<&[f64]> =
+            self.wide.iter().map(|t| t.as_slice()).collect::<Result<_, _>>()?;
         slices.try_into().map_err(|_| EvalError::new("operands", "another number of operands"))
     }
 
@@ -122,10 +142,22 @@ impl Operands {
 ///
 /// # Errors
 /// If shapes do not fit or the elements are no floats.
-pub fn batch_norm_inference(operands: &[Tensor], epsilon: f64, feature_index: usize) -> Result<Vec<Tensor>, EvalError> {
+pub fn batch_norm_inference(
+    operands: &[Tensor],
+    epsilon: f64,
+    feature_index: usize,
+) -> Result<Vec<Tensor>, EvalError> {
     let operands = Operands::new(operands, feature_index, [true, false, false, false, false])?;
     let [x, scale, offset, mean, variance] = operands.slices()?;
-    Ok(vec![operands.whole(normalized(operands.features, x, scale, offset, mean, variance, epsilon))?])
+    Ok(vec![operands.whole(normalized(
+        operands.features,
+        x,
+        scale,
+        offset,
+        mean,
+        variance,
+        epsilon,
+    ))?])
 }
 
 fn normalized(
@@ -144,7 +176,11 @@ fn normalized(
 ///
 /// # Errors
 /// If shapes do not fit or the elements are no floats.
-pub fn batch_norm_training(operands: &[Tensor], epsilon: f64, feature_index: usize) -> Result<Vec<Tensor>, EvalError> {
+pub fn batch_norm_training(
+    operands: &[Tensor],
+    epsilon: f64,
+    feature_index: usize,
+) -> Result<Vec<Tensor>, EvalError> {
     let operands = Operands::new(operands, feature_index, [true, false, false])?;
     let (features, [x, scale, offset]) = (operands.features, operands.slices()?);
     let mean = features.means(x);
@@ -153,11 +189,16 @@ pub fn batch_norm_training(operands: &[Tensor], epsilon: f64, feature_index: usi
     Ok(vec![operands.whole(output)?, operands.per_feature(mean)?, operands.per_feature(variance)?])
 }
 
-/// The gradients of operand, scale and offset, for operand, scale, mean, variance and the gradient of the output.
+/// The gradients of operand, scale and offset, for operand, scale, mean, variance and the gradient
+/// of the output.
 ///
 /// # Errors
 /// If shapes do not fit or the elements are no floats.
-pub fn batch_norm_grad(operands: &[Tensor], epsilon: f64, feature_index: usize) -> Result<Vec<Tensor>, EvalError> {
+pub fn batch_norm_grad(
+    operands: &[Tensor],
+    epsilon: f64,
+    feature_index: usize,
+) -> Result<Vec<Tensor>, EvalError> {
     let operands = Operands::new(operands, feature_index, [true, false, false, false, true])?;
     let (features, [x, scale, mean, variance, grad]) = (operands.features, operands.slices()?);
     let centered = features.map(x, |x, i| x - mean[i]);
@@ -167,10 +208,17 @@ pub fn batch_norm_grad(operands: &[Tensor], epsilon: f64, feature_index: usize) 
     let deviation: Vec<f64> = variance.iter().map(|v| (v + epsilon).sqrt()).collect();
     let grad_scale = projected.iter().zip(&deviation).map(|(p, d)| p / d).collect();
     // What the means and the variances contribute to the gradient.
-    let corrections = features.map(&centered, |c, i| grad_offset[i] + projected[i] * c / (variance[i] + epsilon));
-    let differences: Vec<f64> = grad.iter().zip(&corrections).map(|(g, c)| g * features.elements - c).collect();
-    let grad_operand = features.map(&differences, |d, i| scale[i] / deviation[i] / features.elements * d);
-    Ok(vec![operands.whole(grad_operand)?, operands.per_feature(grad_scale)?, operands.per_feature(grad_offset)?])
+    let corrections =
+        features.map(&centered, |c, i| grad_offset[i] + projected[i] * c / (variance[i] + epsilon));
+    let differences: Vec<f64> =
+        grad.iter().zip(&corrections).map(|(g, c)| g * features.elements - c).collect();
+    let grad_operand =
+        features.map(&differences, |d, i| scale[i] / deviation[i] / features.elements * d);
+    Ok(vec![
+        operands.whole(grad_operand)?,
+        operands.per_feature(grad_scale)?,
+        operands.per_feature(grad_offset)?,
+    ])
 }
 
 #[cfg(test)]
@@ -194,12 +242,18 @@ mod tests {
         let (ones, mean) = (floats(&[2], &[1.0, 1.0]), floats(&[2], &[2.0, 3.0]));
         let operands = [operand(), ones.clone(), ones.clone(), mean.clone(), ones.clone()];
         assert_eq!(batch_norm_inference(&operands, 0.0, 2).unwrap(), [output()]);
-        let results = batch_norm_training(&[operand(), ones.clone(), ones.clone()], 0.0, 2).unwrap();
+        let results =
+            batch_norm_training(&[operand(), ones.clone(), ones.clone()], 0.0, 2).unwrap();
         assert_eq!(results, [output(), mean.clone(), ones.clone()]);
         let grad = floats(&[2, 2, 2], &[0.1; 8]);
-        let results = batch_norm_grad(&[operand(), ones.clone(), mean, ones, grad], 0.0, 2).unwrap();
-        let near = |t: &Tensor, x: f64| t.as_slice::<f64>().unwrap().iter().all(|y| (x - y).abs() < 1e-15);
-        assert!(near(&results[0], 0.0) && near(&results[1], 0.0) && near(&results[2], 0.4), "{results:?}");
+        let results =
+            batch_norm_grad(&[operand(), ones.clone(), mean, ones, grad], 0.0, 2).unwrap();
+        let near =
+            |t: &Tensor, x: f64| t.as_slice::<f64>().unwrap().iter().all(|y| (x - y).abs() < 1e-15);
+        assert!(
+            near(&results[0], 0.0) && near(&results[1], 0.0) && near(&results[2], 0.4),
+            "{results:?}"
+        );
     }
 
     #[test]

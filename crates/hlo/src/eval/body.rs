@@ -1,4 +1,5 @@
-//! Regions that are functions of scalars, run on vectors: the bodies of `reduce`, `scatter` and the like.
+//! Regions that are functions of scalars, run on vectors: the bodies of `reduce`, `scatter` and the
+//! like.
 
 use mlir::eval::{EvalEnv, EvalError};
 use mlir::{Module, OpRef, RegionId, Value};
@@ -6,7 +7,8 @@ use numerics::math::{self, BinaryOp};
 use numerics::shape::StridedView;
 use numerics::{DType, Tensor};
 
-/// A region that combines accumulators with values: `(a0, …, aN, v0, …, vN) -> (r0, …, rN)`, all scalars.
+/// A region that combines accumulators with values: `(a0, …, aN, v0, …, vN) -> (r0, …, rN)`, all
+/// scalars.
 pub struct Body<'e> {
     env: &'e mut dyn EvalEnv,
     region: RegionId,
@@ -21,7 +23,8 @@ pub struct Body<'e> {
 /// Bodies that need not run as regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyShape {
-    /// Of one accumulator `a` and one value `v`: the operation on `(a, v)`, or on `(v, a)` if swapped.
+    /// Of one accumulator `a` and one value `v`: the operation on `(a, v)`, or on `(v, a)` if
+    /// swapped.
     Binary {
         /// The operation.
         op: BinaryOp,
@@ -47,7 +50,11 @@ impl<'e> Body<'e> {
     ///
     /// # Errors
     /// If there is no such function.
-    pub fn of_function(op: OpRef<'_>, symbol: &str, env: &'e mut dyn EvalEnv) -> Result<Body<'e>, EvalError> {
+    pub fn of_function(
+        op: OpRef<'_>,
+        symbol: &str,
+        env: &'e mut dyn EvalEnv,
+    ) -> Result<Body<'e>, EvalError> {
         let missing = || EvalError::new("call", format!("there is no function @{symbol}"));
         let function = mlir::verify::nearest_symbol(op, symbol).ok_or_else(missing)?;
         let region = *function.regions().first().ok_or_else(missing)?;
@@ -56,7 +63,9 @@ impl<'e> Body<'e> {
 
     /// Runs the body on vectors (or scalars, the same at each of the `n` positions).
     fn run(&mut self, n: usize, arguments: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
-        let Some(function) = &self.function else { return self.env.scalar_region(self.region, n, arguments) };
+        let Some(function) = &self.function else {
+            return self.env.scalar_region(self.region, n, arguments);
+        };
         // A function has its own frame, so there is a call for each position.
         let mut results: Vec<Tensor> = Vec::new();
         for at in 0..n {
@@ -70,14 +79,20 @@ impl<'e> Body<'e> {
                 if at == 0 {
                     results.push(Tensor::zeros(result.dtype(), [n])?);
                 }
-                let column = results.get_mut(i).ok_or_else(|| EvalError::new("call", "results differ in number"))?;
-                column.scatter(&StridedView::window(&[n], &[at], &[1], &[1])?, &result.into_shape([1])?)?;
+                let column = results
+                    .get_mut(i)
+                    .ok_or_else(|| EvalError::new("call", "results differ in number"))?;
+                column.scatter(
+                    &StridedView::window(&[n], &[at], &[1], &[1])?,
+                    &result.into_shape([1])?,
+                )?;
             }
         }
         Ok(results)
     }
 
-    /// `tensors` converted to the types that the body computes in: those of its arguments from `first` on.
+    /// `tensors` converted to the types that the body computes in: those of its arguments from
+    /// `first` on.
     ///
     /// # Errors
     /// If there is no memory for the result.
@@ -93,7 +108,12 @@ impl<'e> Body<'e> {
     ///
     /// # Errors
     /// Whatever stops an op in the region.
-    pub fn combine(&mut self, n: usize, left: Vec<Tensor>, right: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
+    pub fn combine(
+        &mut self,
+        n: usize,
+        left: Vec<Tensor>,
+        right: Vec<Tensor>,
+    ) -> Result<Vec<Tensor>, EvalError> {
         if let BodyShape::Binary { op, swapped } = self.shape
             && let ([_], [_]) = (&left[..], &right[..])
         {
@@ -128,7 +148,8 @@ fn shape_of(module: &Module, region: RegionId) -> BodyShape {
     }
 }
 
-/// The elementwise operation and the operands of an op that defines `result` from two values of its type.
+/// The elementwise operation and the operands of an op that defines `result` from two values of its
+/// type.
 fn single_binary(op: OpRef<'_>, result: Value) -> Option<(BinaryOp, Value, Value)> {
     let def = op.def().filter(|d| d.dialect() == "stablehlo")?;
     let function = *BinaryOp::ALL.iter().find(|f| f.name() == def.mnemonic())?;
@@ -138,10 +159,11 @@ fn single_binary(op: OpRef<'_>, result: Value) -> Option<(BinaryOp, Value, Value
     (same && op.results().eq([result])).then_some((function, lhs, rhs))
 }
 
-/// Evaluates an expression with `T` bound to the Rust type of a `DType` and `f` to the function of that type behind a
-/// [`BinaryOp`] that reductions commonly use, or another expression for other operations and types:
-/// `dispatch_operation!(op, dtype, |T, f| kernel::<T>(f), else general())`. For the types that programs reduce most, each function
-/// is a type of its own, and the kernel with it; for the others, `f` is a pointer.
+/// Evaluates an expression with `T` bound to the Rust type of a `DType` and `f` to the function of
+/// that type behind a [`BinaryOp`] that reductions commonly use, or another expression for other
+/// operations and types: `dispatch_operation!(op, dtype, |T, f| kernel::<T>(f), else general())`.
+/// For the types that programs reduce most, each function is a type of its own, and the kernel with
+/// it; for the others, `f` is a pointer.
 macro_rules! dispatch_operation {
     ($op:expr, $dtype:expr, |$T:ident, $f:ident| $body:expr, else $other:expr) => {
         $crate::eval::body::dispatch_operation!(@arms ($op, $dtype, $T, $f, $body, $other)

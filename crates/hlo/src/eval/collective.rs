@@ -39,7 +39,8 @@ impl Strategy {
         }
     }
 
-    /// Of ops that pass values on: `all_to_all`, `collective_broadcast`, `collective_permute`, `send`, `recv`.
+    /// Of ops that pass values on: `all_to_all`, `collective_broadcast`, `collective_permute`,
+    /// `send`, `recv`.
     pub fn of_exchange(op: OpRef<'_>) -> Strategy {
         if channel(op) > 0 { Strategy::CrossPartition } else { Strategy::CrossReplica }
     }
@@ -66,7 +67,12 @@ impl Strategy {
     ///
     /// # Errors
     /// An id that is out of range.
-    pub fn processes(self, ids: &[usize], me: ProcessId, grid: Grid) -> Result<Vec<ProcessId>, EvalError> {
+    pub fn processes(
+        self,
+        ids: &[usize],
+        me: ProcessId,
+        grid: Grid,
+    ) -> Result<Vec<ProcessId>, EvalError> {
         if let Some(id) = ids.iter().find(|&&id| id >= self.count(grid)) {
             let what = match self {
                 Strategy::CrossReplica | Strategy::CrossReplicaAndPartition => "replica",
@@ -83,7 +89,9 @@ impl Strategy {
         };
         Ok(match self {
             Strategy::CrossReplicaAndPartition => (0..grid.partitions)
-                .flat_map(|partition| ids.iter().map(move |&replica| ProcessId { replica, partition }))
+                .flat_map(|partition| {
+                    ids.iter().map(move |&replica| ProcessId { replica, partition })
+                })
                 .collect(),
             _ => ids.iter().map(one).collect(),
         })
@@ -102,10 +110,12 @@ fn replica_groups(op: OpRef<'_>, count: usize) -> Result<Vec<Vec<usize>>, EvalEr
     let groups = match attr.as_dialect(&REPLICA_GROUP_MESH_AXES) {
         Some(_) => mesh_axes_groups(op).ok_or_else(invalid)?,
         None => {
-            let columns = attr.ty().shape().and_then(|s| usize::try_from(*s.get(1)?).ok()).unwrap_or(0);
+            let columns =
+                attr.ty().shape().and_then(|s| usize::try_from(*s.get(1)?).ok()).unwrap_or(0);
             let ids = attr.as_dense().and_then(|d| d.int_values()).ok_or_else(invalid)?;
             // -1 fills up groups that are smaller than others.
-            let group = |ids: &[i64]| ids.iter().filter_map(|&id| usize::try_from(id).ok()).collect();
+            let group =
+                |ids: &[i64]| ids.iter().filter_map(|&id| usize::try_from(id).ok()).collect();
             ids.chunks(columns.max(1)).map(group).collect()
         }
     };
@@ -113,7 +123,8 @@ fn replica_groups(op: OpRef<'_>, count: usize) -> Result<Vec<Vec<usize>>, EvalEr
     Ok(if all { vec![(0..count).collect()] } else { groups })
 }
 
-/// The groups of processes of an op whose `replica_groups` are axes of a mesh. None if they are not, or the mesh is not known.
+/// The groups of processes of an op whose `replica_groups` are axes of a mesh. None if they are
+/// not, or the mesh is not known.
 pub fn mesh_axes_groups(op: OpRef<'_>) -> Option<Vec<Vec<usize>>> {
     match op.attr("replica_groups")?.as_dialect(&REPLICA_GROUP_MESH_AXES)? {
         [Some(mesh), Some(axes)] => mesh_groups(op, mesh, axes.as_array().unwrap_or(&[])),
@@ -129,7 +140,8 @@ fn mesh_groups(op: OpRef<'_>, mesh: &Attribute, axes: &[Attribute]) -> Option<Ve
     };
     let mesh = mesh.as_flat_symbol().map_or(Some(mesh), named)?;
     let mesh = sdy::Mesh::of(mesh).or_else(|| stablehlo_mesh(mesh))?;
-    let size = |sub: &[Option<Attribute>], i: usize| usize::try_from(sub.get(i)?.as_ref()?.as_i64()?).ok();
+    let size =
+        |sub: &[Option<Attribute>], i: usize| usize::try_from(sub.get(i)?.as_ref()?.as_i64()?).ok();
     let part = |axis: &Attribute| -> Option<sdy::AxisPart> {
         if let Some(part) = mesh.axis_ref(axis) {
             return Some(part);
@@ -160,7 +172,9 @@ fn mesh_groups(op: OpRef<'_>, mesh: &Attribute, axes: &[Attribute]) -> Option<Ve
 fn field<'a>(attr: &'a Attribute, def: &'static AttrDef, name: &str) -> Option<&'a Attribute> {
     match attr.as_dictionary() {
         Some(dictionary) => dictionary.get(name),
-        None => attr.as_dialect(def)?.get(def.params.iter().position(|p| p.name == name)?)?.as_ref(),
+        None => {
+            attr.as_dialect(def)?.get(def.params.iter().position(|p| p.name == name)?)?.as_ref()
+        }
     }
 }
 
@@ -172,9 +186,13 @@ fn stablehlo_mesh(attr: &Attribute) -> Option<sdy::Mesh> {
     };
     let axes = field(attr, &MESH, "axes")?.as_array()?.iter().map(axis).collect::<Option<_>>()?;
     let ids = match field(attr, &MESH, "device_ids") {
-        Some(ids) => {
-            Some(ids.as_dense()?.int_values()?.into_iter().map(|id| usize::try_from(id).ok()).collect::<Option<_>>()?)
-        }
+        Some(ids) => Some(
+            ids.as_dense()?
+                .int_values()?
+                .into_iter()
+                .map(|id| usize::try_from(id).ok())
+                .collect::<Option<_>>()?,
+        ),
         None => None,
     };
     sdy::Mesh::new(axes, ids)
@@ -216,7 +234,9 @@ impl Meeting {
         index: usize,
         env: &mut dyn EvalEnv,
     ) -> Result<RuntimeValue, EvalError> {
-        let mut reduce = || reduce_over(op, computation, self.tensors(index)?.into_iter().cloned().collect(), env);
+        let mut reduce = || {
+            reduce_over(op, computation, self.tensors(index)?.into_iter().cloned().collect(), env)
+        };
         // A region that sees values around it may reduce differently in each process.
         match is_closed(op.module(), computation) {
             true => self.shared(index, reduce),
@@ -238,7 +258,11 @@ impl Meeting {
     /// If it brought no such tensor.
     pub fn tensor(&self, member: usize, index: usize) -> Result<&Tensor, EvalError> {
         let value = self.all.get(member).and_then(|values| values.get(index));
-        value.ok_or_else(|| EvalError::new("process_group", format!("no value {index} from member {member}")))?.tensor()
+        value
+            .ok_or_else(|| {
+                EvalError::new("process_group", format!("no value {index} from member {member}"))
+            })?
+            .tensor()
     }
 }
 
@@ -273,8 +297,9 @@ pub fn meet(
     env: &mut dyn EvalEnv,
 ) -> Result<Meeting, EvalError> {
     let me = env.world()?.process();
-    try_meet(op, strategy, values, env)?
-        .ok_or_else(|| EvalError::new("process_group", format!("process {me} is in none of the replica_groups")))
+    try_meet(op, strategy, values, env)?.ok_or_else(|| {
+        EvalError::new("process_group", format!("process {me} is in none of the replica_groups"))
+    })
 }
 
 /// Whether the ops of a region of one block use nothing but each other and the arguments.
@@ -293,14 +318,16 @@ fn is_closed(module: &Module, region: RegionId) -> bool {
 /// # Errors
 /// If there are none, or they do not fit together.
 pub fn concatenate(inputs: &[&Tensor], dimension: usize) -> Result<Tensor, EvalError> {
-    let first = inputs.first().ok_or_else(|| EvalError::new("concatenate_c1", "there are no inputs"))?;
+    let first =
+        inputs.first().ok_or_else(|| EvalError::new("concatenate_c1", "there are no inputs"))?;
     if dimension >= first.rank() {
         return Err(EvalError::new("concatenate_c4", format!("there is no dimension {dimension}")));
     }
     let mut shape = first.shape().to_vec();
     let sizes = inputs.iter().map(|t| t.shape().get(dimension).copied().unwrap_or(0));
     let total = sizes.clone().try_fold(0usize, usize::checked_add);
-    shape[dimension] = total.ok_or_else(|| EvalError::new("concatenate_c6", "the result is too large"))?;
+    shape[dimension] =
+        total.ok_or_else(|| EvalError::new("concatenate_c6", "the result is too large"))?;
     let mut result = Tensor::zeros(first.dtype(), &shape)?;
     let mut start = vec![0; shape.len()];
     for (input, size) in inputs.iter().zip(sizes) {
@@ -315,10 +342,18 @@ pub fn concatenate(inputs: &[&Tensor], dimension: usize) -> Result<Tensor, EvalE
 ///
 /// # Errors
 /// If the dimension cannot be split so.
-pub fn part(tensor: &Tensor, dimension: usize, index: usize, count: usize) -> Result<Tensor, EvalError> {
+pub fn part(
+    tensor: &Tensor,
+    dimension: usize,
+    index: usize,
+    count: usize,
+) -> Result<Tensor, EvalError> {
     let size = tensor.shape().get(dimension).copied().unwrap_or(0);
     if count == 0 || size % count != 0 || index >= count {
-        let message = format!("dimension {dimension} of shape {:?} cannot be split into {count}", tensor.shape());
+        let message = format!(
+            "dimension {dimension} of shape {:?} cannot be split into {count}",
+            tensor.shape()
+        );
         return Err(EvalError::new("split", message));
     }
     let (mut starts, mut limits) = (vec![0; tensor.rank()], tensor.shape().to_vec());
@@ -356,7 +391,8 @@ pub fn reduce_over(
         };
         result = combined.into_iter().next();
     }
-    let result = result.ok_or_else(|| EvalError::new("process_group", "a reduction of no processes"))?;
+    let result =
+        result.ok_or_else(|| EvalError::new("process_group", "a reduction of no processes"))?;
     Ok(result.into_shape(shape)?)
 }
 
@@ -379,10 +415,14 @@ pub fn zeros(ty: &Type, shape: &[usize]) -> Result<Tensor, EvalError> {
 /// # Errors
 /// As [`zeros`], and if there are fewer operands.
 pub fn all_zeros(op: OpRef<'_>, operands: &[RuntimeValue]) -> EvalResult {
-    op.result_types().zip(operands).map(|(ty, like)| Ok(zeros(ty, like.tensor()?.shape())?.into())).collect()
+    op.result_types()
+        .zip(operands)
+        .map(|(ty, like)| Ok(zeros(ty, like.tensor()?.shape())?.into()))
+        .collect()
 }
 
-/// Which process of its group is the root of an op: the first, or for each result another, which the last operand says.
+/// Which process of its group is the root of an op: the first, or for each result another, which
+/// the last operand says.
 pub struct CollectiveRoot(Option<Vec<i64>>);
 
 impl CollectiveRoot {
@@ -392,7 +432,9 @@ impl CollectiveRoot {
     /// If the last operand should say, but is no tensor of integers.
     pub fn of(op: OpRef<'_>, operands: &[RuntimeValue]) -> Result<CollectiveRoot, EvalError> {
         Ok(CollectiveRoot(match operands.last() {
-            Some(roots) if attrs::flag(op.attr("has_dynamic_root")) => Some(roots.tensor()?.to_i64s()?),
+            Some(roots) if attrs::flag(op.attr("has_dynamic_root")) => {
+                Some(roots.tensor()?.to_i64s()?)
+            }
             _ => None,
         }))
     }
@@ -405,26 +447,34 @@ impl CollectiveRoot {
         let Some(roots) = &self.0 else { return Ok(0) };
         let root = roots.get(index).copied().unwrap_or(-1);
         usize::try_from(root).ok().filter(|&root| root < size).ok_or_else(|| {
-            let message = format!("the root of result {index} is {root}, but its group has {size} processes");
+            let message =
+                format!("the root of result {index} is {root}, but its group has {size} processes");
             EvalError::new("collective_broadcast_c6", message)
         })
     }
 }
 
-/// Which process each process gets a value from, in `source_target_pairs`: pairs of source and target.
+/// Which process each process gets a value from, in `source_target_pairs`: pairs of source and
+/// target.
 ///
 /// # Errors
 /// If the attribute is not a list of pairs, or a process does not exist.
-pub fn source_target_pairs(op: OpRef<'_>, me: ProcessId, grid: Grid) -> Result<Vec<(ProcessId, ProcessId)>, EvalError> {
+pub fn source_target_pairs(
+    op: OpRef<'_>,
+    me: ProcessId,
+    grid: Grid,
+) -> Result<Vec<(ProcessId, ProcessId)>, EvalError> {
     let Some(attr) = op.attr("source_target_pairs") else { return Ok(Vec::new()) };
     let ids = attr.as_dense().and_then(|d| d.int_values());
-    let ids: Option<Vec<usize>> = ids.and_then(|ids| ids.into_iter().map(|id| usize::try_from(id).ok()).collect());
+    let ids: Option<Vec<usize>> =
+        ids.and_then(|ids| ids.into_iter().map(|id| usize::try_from(id).ok()).collect());
     let ids = ids.ok_or_else(|| super::missing(op, "source_target_pairs"))?;
     let processes = Strategy::of_exchange(op).processes(&ids, me, grid)?;
     Ok(processes.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
 }
 
-/// Values that came from outside have the types of the results of `op`; the results that follow them are tokens.
+/// Values that came from outside have the types of the results of `op`; the results that follow
+/// them are tokens.
 ///
 /// # Errors
 /// If they do not.
@@ -434,7 +484,8 @@ pub fn expect_results(op: OpRef<'_>, values: &[RuntimeValue]) -> Result<(), Eval
         RuntimeValue::Tensor(tensor) => {
             let shape: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
             let sizes = crate::check::shape(ty);
-            super::storage_dtype(ty).is_ok_and(|dtype| dtype == tensor.dtype()) && crate::compat::shapes(&shape, sizes)
+            super::storage_dtype(ty).is_ok_and(|dtype| dtype == tensor.dtype())
+                && crate::compat::shapes(&shape, sizes)
         }
         _ => false,
     };
@@ -451,7 +502,10 @@ pub fn expect_results(op: OpRef<'_>, values: &[RuntimeValue]) -> Result<(), Eval
     };
     let found: Vec<String> = values.iter().map(show).collect();
     let wanted = crate::check::list(wanted.into_iter());
-    Err(EvalError::new("received", format!("the values that came are ({}), but the op has {wanted}", found.join(", "))))
+    Err(EvalError::new(
+        "received",
+        format!("the values that came are ({}), but the op has {wanted}", found.join(", ")),
+    ))
 }
 
 #[cfg(test)]
@@ -466,19 +520,25 @@ mod tests {
     fn examples_of_the_specification() {
         let grid = Grid { replicas: 4, partitions: 2 };
         let me = ProcessId { replica: 2, partition: 1 };
-        let groups = |strategy: Strategy, list: &[usize]| strategy.processes(list, me, grid).expect("ids in range");
+        let groups = |strategy: Strategy, list: &[usize]| {
+            strategy.processes(list, me, grid).expect("ids in range")
+        };
         assert_eq!(groups(Strategy::CrossReplica, &[2, 3]), ids(&[(2, 1), (3, 1)]));
         assert_eq!(groups(Strategy::CrossPartition, &[0, 1]), ids(&[(2, 0), (2, 1)]));
         let both = ids(&[(2, 0), (3, 0), (2, 1), (3, 1)]);
         assert_eq!(groups(Strategy::CrossReplicaAndPartition, &[2, 3]), both);
-        assert_eq!(groups(Strategy::FlattenedIds, &[4, 5, 6, 7]), ids(&[(2, 0), (2, 1), (3, 0), (3, 1)]));
+        assert_eq!(
+            groups(Strategy::FlattenedIds, &[4, 5, 6, 7]),
+            ids(&[(2, 0), (2, 1), (3, 0), (3, 1)])
+        );
         assert!(Strategy::CrossPartition.processes(&[2], me, grid).is_err());
     }
 
     #[test]
     fn parts_put_together_are_the_whole() {
         let whole = Tensor::from_vec([2, 4], (0..8i64).collect()).expect("eight elements");
-        let parts: Vec<Tensor> = (0..2).map(|i| part(&whole, 1, i, 2).expect("divisible")).collect();
+        let parts: Vec<Tensor> =
+            (0..2).map(|i| part(&whole, 1, i, 2).expect("divisible")).collect();
         assert_eq!(parts[1].to_vec::<i64>().expect("i64"), [2, 3, 6, 7]);
         assert_eq!(concatenate(&parts.iter().collect::<Vec<_>>(), 1).expect("one shape"), whole);
         assert!(part(&whole, 1, 0, 3).is_err());

@@ -18,13 +18,22 @@ fn invalid(label: &'static str, message: impl Into<String>) -> EvalError {
 
 /// The dimensions of a list, after a check that they are different ones of `rank`.
 fn distinct(label: &'static str, values: &[i64], rank: usize) -> Result<Vec<usize>, EvalError> {
-    let dims: Option<Vec<usize>> = values.iter().map(|&v| usize::try_from(v).ok().filter(|&d| d < rank)).collect();
-    dims.filter(|dims| (1..dims.len()).all(|i| !dims[..i].contains(&dims[i])))
-        .ok_or_else(|| invalid(label, format!("{values:?} are not different dimensions of rank {rank}")))
+    let dims: Option<Vec<usize>> =
+        values.iter().map(|&v| usize::try_from(v).ok().filter(|&d| d < rank)).collect();
+    dims.filter(|dims| (1..dims.len()).all(|i| !dims[..i].contains(&dims[i]))).ok_or_else(|| {
+        invalid(label, format!("{values:?} are not different dimensions of rank {rank}"))
+    })
 }
 
-/// The product of matrices `a` (m x k) and `b` (k x n), both row-major. Each result is the sum of its products in order.
-fn matmul<T: Number>(a: &[T], b: &[T], m: usize, k: usize, n: usize) -> Result<Scratch<T>, TensorError> {
+/// The product of matrices `a` (m x k) and `b` (k x n), both row-major. Each result is the sum of
+/// its products in order.
+fn matmul<T: Number>(
+    a: &[T],
+    b: &[T],
+    m: usize,
+    k: usize,
+    n: usize,
+) -> Result<Scratch<T>, TensorError> {
     const ROWS: usize = BLOCK.0;
     const COLUMNS: usize = BLOCK.1;
     let mut c = Scratch::filled(m.saturating_mul(n), T::ZERO)?;
@@ -66,8 +75,8 @@ fn add_products<T: Number, const N: usize>(sums: &mut [T; N], a: T, b: &[T; N]) 
     }
 }
 
-/// The type in which products of elements of two types are summed, to be converted to that of the result at the end: the
-/// widest of the three. Small floats are summed in f32.
+/// The type in which products of elements of two types are summed, to be converted to that of the
+/// result at the end: the widest of the three. Small floats are summed in f32.
 ///
 /// Source: XLA.
 fn accumulation(lhs: &Tensor, rhs: &Tensor, result: DType) -> DType {
@@ -78,7 +87,8 @@ fn accumulation(lhs: &Tensor, rhs: &Tensor, result: DType) -> DType {
         Family::Float => (2, dtype.bits()),
         Family::Complex => (3, dtype.bits()),
     };
-    let widest = [lhs.dtype(), rhs.dtype(), result].into_iter().max_by_key(breadth).unwrap_or(result);
+    let widest =
+        [lhs.dtype(), rhs.dtype(), result].into_iter().max_by_key(breadth).unwrap_or(result);
     if widest.is_float() && widest.bits() < 32 { DType::F32 } else { widest }
 }
 
@@ -86,13 +96,26 @@ fn accumulation(lhs: &Tensor, rhs: &Tensor, result: DType) -> DType {
 ///
 /// # Errors
 /// If the dimension numbers do not fit the shapes.
-pub fn dot_general(lhs: Tensor, rhs: Tensor, numbers: &DotDims<'_>, dtype: DType) -> Result<Tensor, EvalError> {
+pub fn dot_general(
+    lhs: Tensor,
+    rhs: Tensor,
+    numbers: &DotDims<'_>,
+    dtype: DType,
+) -> Result<Tensor, EvalError> {
     let sum_type = accumulation(&lhs, &rhs, dtype);
     let (lhs, rhs) = (math::convert(lhs, sum_type)?, math::convert(rhs, sum_type)?);
     let lhs_batch = numbers.lhs_batching_dimensions;
     let rhs_batch = numbers.rhs_batching_dimensions;
-    let lhs_taken = distinct("dot_general_c3", &[lhs_batch, numbers.lhs_contracting_dimensions].concat(), lhs.rank())?;
-    let rhs_taken = distinct("dot_general_c4", &[rhs_batch, numbers.rhs_contracting_dimensions].concat(), rhs.rank())?;
+    let lhs_taken = distinct(
+        "dot_general_c3",
+        &[lhs_batch, numbers.lhs_contracting_dimensions].concat(),
+        lhs.rank(),
+    )?;
+    let rhs_taken = distinct(
+        "dot_general_c4",
+        &[rhs_batch, numbers.rhs_contracting_dimensions].concat(),
+        rhs.rank(),
+    )?;
     let (lhs_batch, lhs_contracting) = lhs_taken.split_at(lhs_batch.len());
     let (rhs_batch, rhs_contracting) = rhs_taken.split_at(rhs_batch.len());
     let lhs_kept: Vec<usize> = (0..lhs.rank()).filter(|d| !lhs_taken.contains(d)).collect();
@@ -106,13 +129,16 @@ pub fn dot_general(lhs: Tensor, rhs: Tensor, numbers: &DotDims<'_>, dtype: DType
         return Err(invalid("dot_general_c10", "sizes of the contracting dimensions differ"));
     }
     let (lhs_sizes, rhs_sizes) = (sizes(&lhs, &lhs_kept), sizes(&rhs, &rhs_kept));
-    let product = |sizes: &[usize]| num_elements(sizes).ok_or_else(|| invalid("dot_general_c12", "too large"));
+    let product = |sizes: &[usize]| {
+        num_elements(sizes).ok_or_else(|| invalid("dot_general_c12", "too large"))
+    };
     let (count, m, n) = (product(&batch)?, product(&lhs_sizes)?, product(&rhs_sizes)?);
     let k = product(&contracting)?;
 
     let shape = [batch, lhs_sizes, rhs_sizes].concat();
-    let permuted =
-        |t: &Tensor, order: [&[usize]; 3]| t.gather(&StridedView::dense(t.shape())?.permute(&order.concat())?);
+    let permuted = |t: &Tensor, order: [&[usize]; 3]| {
+        t.gather(&StridedView::dense(t.shape())?.permute(&order.concat())?)
+    };
     // The product of a matrix and a few columns goes the other way round: (A B)' = B' A'.
     let swap = n < BLOCK.1 && n < m;
     let (a, b, m, n) = if swap {
@@ -157,8 +183,8 @@ pub struct Convolution<'a> {
     pub batch_groups: usize,
 }
 
-/// The sizes of a convolution on operands in the order batch, spatial dimensions, features (for the kernel: spatial
-/// dimensions, input features, output features).
+/// The sizes of a convolution on operands in the order batch, spatial dimensions, features (for the
+/// kernel: spatial dimensions, input features, output features).
 struct ConvSizes {
     input_spatial: Vec<usize>,
     kernel_spatial: Vec<usize>,
@@ -184,10 +210,15 @@ impl Convolution<'_> {
         let sum_type = accumulation(&lhs, &rhs, dtype);
         let (lhs, rhs) = (math::convert(lhs, sum_type)?, math::convert(rhs, sum_type)?);
         let d = &self.dims;
-        let order = |first: &[i64], last: &[i64], t: &Tensor, label| -> Result<Vec<usize>, EvalError> {
-            let order = distinct(label, &[first, last].concat(), t.rank())?;
-            if order.len() == t.rank() { Ok(order) } else { Err(invalid(label, "not all dimensions are listed")) }
-        };
+        let order =
+            |first: &[i64], last: &[i64], t: &Tensor, label| -> Result<Vec<usize>, EvalError> {
+                let order = distinct(label, &[first, last].concat(), t.rank())?;
+                if order.len() == t.rank() {
+                    Ok(order)
+                } else {
+                    Err(invalid(label, "not all dimensions are listed"))
+                }
+            };
         let spatial = d.input_spatial_dimensions;
         let input_order = order(
             &[&[d.input_batch_dimension], spatial].concat(),
@@ -196,14 +227,16 @@ impl Convolution<'_> {
             "convolution_c13",
         )?;
         let kernel_features = [d.kernel_input_feature_dimension, d.kernel_output_feature_dimension];
-        let kernel_order = order(d.kernel_spatial_dimensions, &kernel_features, &rhs, "convolution_c18")?;
+        let kernel_order =
+            order(d.kernel_spatial_dimensions, &kernel_features, &rhs, "convolution_c18")?;
         let input = lhs.gather(&StridedView::dense(lhs.shape())?.permute(&input_order)?)?;
         let kernel = rhs.gather(&StridedView::dense(rhs.shape())?.permute(&kernel_order)?)?;
         drop((lhs, rhs));
         let sizes = self.sizes(input.shape(), kernel.shape())?;
         let coordinates = self.coordinates(&sizes)?;
 
-        let shape = [&[sizes.group_batch], &sizes.output_spatial[..], &[sizes.output_features]].concat();
+        let shape =
+            [&[sizes.group_batch], &sizes.output_spatial[..], &[sizes.output_features]].concat();
         let mut result = Tensor::zeros(sum_type, &shape)?;
         if result.num_elements() > 0 && kernel.num_elements() > 0 {
             // Where a window reads, along some of its dimensions and one more.
@@ -235,7 +268,10 @@ impl Convolution<'_> {
     fn sizes(&self, input: &[usize], kernel: &[usize]) -> Result<ConvSizes, EvalError> {
         let rank = self.window.len();
         if input.len() != rank + 2 || kernel.len() != rank + 2 {
-            return Err(invalid("convolution_c1", "operands must have two dimensions more than the window"));
+            return Err(invalid(
+                "convolution_c1",
+                "operands must have two dimensions more than the window",
+            ));
         }
         let (feature_groups, batch_groups) = (self.feature_groups, self.batch_groups);
         if feature_groups == 0 || batch_groups == 0 || (feature_groups > 1 && batch_groups > 1) {
@@ -250,7 +286,10 @@ impl Convolution<'_> {
             ("convolution_c16", "output features of the kernel", output_features, feature_groups),
         ] {
             if size % groups != 0 {
-                return Err(invalid(label, format!("there are {size} {what}, which {groups} groups do not divide")));
+                return Err(invalid(
+                    label,
+                    format!("there are {size} {what}, which {groups} groups do not divide"),
+                ));
             }
         }
         if Some(features) != kernel_features.checked_mul(feature_groups) {
@@ -262,12 +301,19 @@ impl Convolution<'_> {
         let mut output_spatial = Vec::with_capacity(rank);
         for (axis, dim) in self.window.iter().enumerate() {
             let positive = dim.stride > 0 && dim.base_dilation > 0 && dim.window_dilation > 0;
-            let count = i64::try_from(input[axis + 1]).ok().filter(|_| positive).and_then(|n| dim.num_windows(n));
+            let count = i64::try_from(input[axis + 1])
+                .ok()
+                .filter(|_| positive)
+                .and_then(|n| dim.num_windows(n));
             let count = count.and_then(|n| usize::try_from(n).ok());
             if dim.size != kernel[axis] as i64 {
-                return Err(invalid("convolution_c25", "the window has not the size of the kernel"));
+                return Err(invalid(
+                    "convolution_c25",
+                    "the window has not the size of the kernel",
+                ));
             }
-            output_spatial.push(count.ok_or_else(|| invalid("convolution_c25", "the window does not fit"))?);
+            output_spatial
+                .push(count.ok_or_else(|| invalid("convolution_c25", "the window does not fit"))?);
         }
         Ok(ConvSizes {
             input_spatial: input[1..=rank].to_vec(),
@@ -283,17 +329,23 @@ impl Convolution<'_> {
         })
     }
 
-    /// For each spatial dimension, output position and position in the window: which input element it is, none for
-    /// padding. Window positions vary fastest.
+    /// For each spatial dimension, output position and position in the window: which input element
+    /// it is, none for padding. Window positions vary fastest.
     fn coordinates(&self, sizes: &ConvSizes) -> Result<Vec<Scratch<Option<usize>>>, EvalError> {
         let mut all = Vec::with_capacity(self.window.len());
         for (axis, dim) in self.window.iter().enumerate() {
             let (outputs, window) = (sizes.output_spatial[axis], sizes.kernel_spatial[axis]);
-            let (size, stride, low) =
-                (sizes.input_spatial[axis] as i128, i128::from(dim.stride), i128::from(dim.pad_low));
-            let (base_dilation, window_dilation) = (i128::from(dim.base_dilation), i128::from(dim.window_dilation));
+            let (size, stride, low) = (
+                sizes.input_spatial[axis] as i128,
+                i128::from(dim.stride),
+                i128::from(dim.pad_low),
+            );
+            let (base_dilation, window_dilation) =
+                (i128::from(dim.base_dilation), i128::from(dim.window_dilation));
             let reversed = self.reversal.get(axis).copied().unwrap_or(false);
-            let count = outputs.checked_mul(window).ok_or_else(|| invalid("convolution_c25", "too large"))?;
+            let count = outputs
+                .checked_mul(window)
+                .ok_or_else(|| invalid("convolution_c25", "too large"))?;
             let mut table = Scratch::new(count)?;
             for output in 0..outputs as i128 {
                 for w in 0..window as i128 {
@@ -309,7 +361,8 @@ impl Convolution<'_> {
     }
 }
 
-/// The flat spatial position of the input that each position of the window at `output` reads, none for padding.
+/// The flat spatial position of the input that each position of the window at `output` reads, none
+/// for padding.
 fn window_positions(
     sizes: &ConvSizes,
     coordinates: &[Scratch<Option<usize>>],
@@ -376,10 +429,14 @@ fn grouped<T: Number>(
     let image = input.len() / sizes.batch;
     let rows_at_a_time = (PATCH_ELEMENTS / k.max(1)).max(BLOCK.0);
     // A kernel and the windows that it is multiplied with.
-    let _reserved = budget::reserve::<T>(k.saturating_mul(rows_at_a_time.saturating_add(group_features)))?;
+    let _reserved =
+        budget::reserve::<T>(k.saturating_mul(rows_at_a_time.saturating_add(group_features)))?;
     for group in 0..sizes.groups {
-        let (first_feature, first_batch) =
-            if convolution.feature_groups > 1 { (group * features, 0) } else { (0, group * sizes.group_batch) };
+        let (first_feature, first_batch) = if convolution.feature_groups > 1 {
+            (group * features, 0)
+        } else {
+            (0, group * sizes.group_batch)
+        };
         let matrix: Vec<T> = kernel
             .chunks_exact(sizes.output_features)
             .flat_map(|row| &row[group * group_features..][..group_features])
@@ -389,15 +446,16 @@ fn grouped<T: Number>(
         let mut first_row = 0;
         let mut row = 0;
         let mut positions = Vec::new();
-        let mut flush = |patches: &mut Vec<T>, first_row: usize, rows: usize| -> Result<(), TensorError> {
-            let product = matmul(patches, &matrix, rows, k, group_features)?;
-            patches.clear();
-            for (i, values) in product.chunks_exact(group_features).enumerate() {
-                let at = (first_row + i) * sizes.output_features + group * group_features;
-                result[at..at + group_features].copy_from_slice(values);
-            }
-            Ok(())
-        };
+        let mut flush =
+            |patches: &mut Vec<T>, first_row: usize, rows: usize| -> Result<(), TensorError> {
+                let product = matmul(patches, &matrix, rows, k, group_features)?;
+                patches.clear();
+                for (i, values) in product.chunks_exact(group_features).enumerate() {
+                    let at = (first_row + i) * sizes.output_features + group * group_features;
+                    result[at..at + group_features].copy_from_slice(values);
+                }
+                Ok(())
+            };
         for batch in 0..sizes.group_batch {
             let input = &input[(first_batch + batch) * image..][..image];
             let mut outputs = Indices::new(&sizes.output_spatial);
@@ -461,10 +519,15 @@ mod tests {
             let mut expected = Vec::new();
             for i in 0..m {
                 for j in 0..n {
-                    expected.push((0..k).map(|l| (i * k + l) as i64 * (3 * (j * k + l) as i64 - 7)).sum());
+                    expected.push(
+                        (0..k).map(|l| (i * k + l) as i64 * (3 * (j * k + l) as i64 - 7)).sum(),
+                    );
                 }
             }
-            assert_eq!(dot_general(a, b, &numbers, DType::I64).expect("valid"), tensor(&[m, n], &expected));
+            assert_eq!(
+                dot_general(a, b, &numbers, DType::I64).expect("valid"),
+                tensor(&[m, n], &expected)
+            );
         }
     }
 
@@ -488,8 +551,14 @@ mod tests {
         }
     }
 
-    const WINDOW: WindowDim =
-        WindowDim { size: 3, stride: 4, pad_low: 0, pad_high: 0, base_dilation: 2, window_dilation: 1 };
+    const WINDOW: WindowDim = WindowDim {
+        size: 3,
+        stride: 4,
+        pad_low: 0,
+        pad_high: 0,
+        base_dilation: 2,
+        window_dilation: 1,
+    };
 
     #[test]
     fn convolution_example_of_the_specification() {

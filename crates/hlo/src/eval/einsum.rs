@@ -1,4 +1,5 @@
-//! Einstein notation: sums of products over labelled dimensions, as `einsum` and `unary_einsum` write them.
+//! Einstein notation: sums of products over labelled dimensions, as `einsum` and `unary_einsum`
+//! write them.
 //!
 //! Source: XLA, "Einsum": `lhs,rhs->result`, a letter a dimension, `...` for those that have none.
 
@@ -21,7 +22,8 @@ fn invalid(message: impl Into<String>) -> EvalError {
     EvalError::new("einsum_config", message)
 }
 
-/// The labels of a tensor of rank `rank`; of one of any rank, whose dots stand for `dots` dimensions, without a rank.
+/// The labels of a tensor of rank `rank`; of one of any rank, whose dots stand for `dots`
+/// dimensions, without a rank.
 fn labels(text: &str, rank: Option<usize>, dots: usize) -> Result<Vec<Label>, EvalError> {
     let letters = |text: &str| -> Result<Vec<Label>, EvalError> {
         let letter = |c: char| {
@@ -36,10 +38,11 @@ fn labels(text: &str, rank: Option<usize>, dots: usize) -> Result<Vec<Label>, Ev
     };
     let named = before.len() + after.len();
     let count = match rank {
-        Some(rank) => rank
-            .checked_sub(named)
-            .filter(|&rest| has_dots || rest == 0)
-            .ok_or_else(|| invalid(format!("`{text}` does not name the {rank} dimensions of its operand")))?,
+        Some(rank) => {
+            rank.checked_sub(named).filter(|&rest| has_dots || rest == 0).ok_or_else(|| {
+                invalid(format!("`{text}` does not name the {rank} dimensions of its operand"))
+            })?
+        }
         None if has_dots => dots,
         None => 0,
     };
@@ -51,14 +54,16 @@ fn dots(labels: &[Label]) -> usize {
     labels.iter().filter(|l| matches!(l, Label::Dots(_))).count()
 }
 
-/// Without labels that repeat (only the diagonal stays), and without those that `keep` does not choose (they are summed).
+/// Without labels that repeat (only the diagonal stays), and without those that `keep` does not
+/// choose (they are summed).
 fn simplified(
     tensor: Tensor,
     names: Vec<Label>,
     keep: impl Fn(Label) -> bool,
     dtype: DType,
 ) -> Result<(Tensor, Vec<Label>), EvalError> {
-    let (mut shape, mut steps, mut unique): (Vec<usize>, Vec<isize>, Vec<Label>) = (vec![], vec![], vec![]);
+    let (mut shape, mut steps, mut unique): (Vec<usize>, Vec<isize>, Vec<Label>) =
+        (vec![], vec![], vec![]);
     for ((&size, step), &name) in tensor.shape().iter().zip(strides(tensor.shape())).zip(&names) {
         let step = isize::try_from(step).map_err(|_| invalid("the operand is too large"))?;
         match unique.iter().position(|&other| other == name) {
@@ -68,12 +73,18 @@ fn simplified(
                 unique.push(name);
             }
             Some(at) if shape[at] == size => steps[at] += step,
-            Some(at) => return Err(invalid(format!("a label stands for sizes {} and {size}", shape[at]))),
+            Some(at) => {
+                return Err(invalid(format!("a label stands for sizes {} and {size}", shape[at])));
+            }
         }
     }
-    let tensor =
-        if unique.len() == names.len() { tensor } else { tensor.gather(&StridedView::new(0, &shape, &steps)?)? };
-    let summed: Vec<i64> = (0..unique.len()).filter(|&d| !keep(unique[d])).map(|d| d as i64).collect();
+    let tensor = if unique.len() == names.len() {
+        tensor
+    } else {
+        tensor.gather(&StridedView::new(0, &shape, &steps)?)?
+    };
+    let summed: Vec<i64> =
+        (0..unique.len()).filter(|&d| !keep(unique[d])).map(|d| d as i64).collect();
     if summed.is_empty() {
         return Ok((tensor, unique));
     }
@@ -95,10 +106,12 @@ fn simplified(
 fn ordered(tensor: Tensor, names: &[Label], result: &[Label]) -> Result<Tensor, EvalError> {
     let place = |label: &Label| names.iter().position(|other| other == label);
     let order: Option<Vec<usize>> = result.iter().map(place).collect();
-    let is_permutation =
-        |order: &Vec<usize>| order.len() == names.len() && (0..order.len()).all(|d| order.contains(&d));
-    let order =
-        order.filter(is_permutation).ok_or_else(|| invalid("the result has a label that no operand has, or twice"))?;
+    let is_permutation = |order: &Vec<usize>| {
+        order.len() == names.len() && (0..order.len()).all(|d| order.contains(&d))
+    };
+    let order = order
+        .filter(is_permutation)
+        .ok_or_else(|| invalid("the result has a label that no operand has, or twice"))?;
     Ok(tensor.gather(&StridedView::dense(tensor.shape())?.permute(&order)?)?)
 }
 
@@ -107,12 +120,21 @@ fn ordered(tensor: Tensor, names: &[Label], result: &[Label]) -> Result<Tensor, 
 /// # Errors
 /// If `config` is no such notation, or does not fit the operands.
 pub fn einsum(config: &str, operands: Vec<Tensor>, dtype: DType) -> Result<Tensor, EvalError> {
-    let (from, to) = config.split_once("->").ok_or_else(|| invalid(format!("`{config}` has no `->`")))?;
+    let (from, to) =
+        config.split_once("->").ok_or_else(|| invalid(format!("`{config}` has no `->`")))?;
     // That of one operand may begin with a comma, as if there were one of no dimensions before it.
     let parts: Vec<&str> = from.split(',').collect();
-    let parts = if parts.len() > operands.len() && parts[0].trim().is_empty() { &parts[1..] } else { &parts[..] };
+    let parts = if parts.len() > operands.len() && parts[0].trim().is_empty() {
+        &parts[1..]
+    } else {
+        &parts[..]
+    };
     if parts.len() != operands.len() {
-        return Err(invalid(format!("`{config}` is for {} operands, not for {}", parts.len(), operands.len())));
+        return Err(invalid(format!(
+            "`{config}` is for {} operands, not for {}",
+            parts.len(),
+            operands.len()
+        )));
     }
     let mut named = Vec::new();
     for (text, tensor) in parts.iter().zip(&operands) {
@@ -122,17 +144,24 @@ pub fn einsum(config: &str, operands: Vec<Tensor>, dtype: DType) -> Result<Tenso
     let result = labels(to, None, most)?;
     let mut simple = Vec::new();
     for (i, tensor) in operands.into_iter().enumerate() {
-        let elsewhere =
-            |label| result.contains(&label) || named.iter().enumerate().any(|(j, n)| j != i && n.contains(&label));
+        let elsewhere = |label| {
+            result.contains(&label)
+                || named.iter().enumerate().any(|(j, n)| j != i && n.contains(&label))
+        };
         simple.push(simplified(tensor, named[i].clone(), elsewhere, dtype)?);
     }
     let second = if simple.len() > 1 { simple.pop() } else { None };
     let Some((lhs, left)) = simple.pop() else { return Err(invalid("there are no operands")) };
     let Some((rhs, right)) = second else { return ordered(lhs, &left, &result) };
     let shared: Vec<Label> = left.iter().copied().filter(|label| right.contains(label)).collect();
-    let (batch, contracted): (Vec<Label>, Vec<Label>) = shared.iter().partition(|label| result.contains(label));
+    let (batch, contracted): (Vec<Label>, Vec<Label>) =
+        shared.iter().partition(|label| result.contains(label));
     let places = |names: &[Label], wanted: &[Label]| -> Vec<i64> {
-        wanted.iter().filter_map(|label| names.iter().position(|other| other == label)).map(|d| d as i64).collect()
+        wanted
+            .iter()
+            .filter_map(|label| names.iter().position(|other| other == label))
+            .map(|d| d as i64)
+            .collect()
     };
     let numbers = DotDims {
         lhs_batching_dimensions: &places(&left, &batch),
@@ -141,7 +170,9 @@ pub fn einsum(config: &str, operands: Vec<Tensor>, dtype: DType) -> Result<Tenso
         rhs_contracting_dimensions: &places(&right, &contracted),
     };
     let product = dot_general(lhs, rhs, &numbers, dtype)?;
-    let free = |names: Vec<Label>| names.into_iter().filter(|label| !shared.contains(label)).collect::<Vec<_>>();
+    let free = |names: Vec<Label>| {
+        names.into_iter().filter(|label| !shared.contains(label)).collect::<Vec<_>>()
+    };
     let names = [batch, free(left), free(right)].concat();
     ordered(product, &names, &result)
 }
@@ -183,7 +214,10 @@ mod tests {
         // What only one operand has is summed in it: row sums 3 and 7 times column sums 4 and 6.
         assert_eq!(values("ab,cd->ad", vec![x.clone(), y.clone()]), [12, 18, 28, 42]);
         assert_eq!(values("a,b->ab", vec![tensor(&[2]), tensor(&[3])]), [1, 2, 3, 2, 4, 6]);
-        assert_eq!(values("...ab,...bc->...ac", vec![tensor(&[2, 1, 1]), tensor(&[2, 1, 1])]), [1, 4]);
+        assert_eq!(
+            values("...ab,...bc->...ac", vec![tensor(&[2, 1, 1]), tensor(&[2, 1, 1])]),
+            [1, 4]
+        );
     }
 
     #[test]

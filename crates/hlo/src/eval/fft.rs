@@ -16,17 +16,23 @@ pub enum Fourier {
     Forward,
     /// Of complex numbers, backwards: divided by the number of elements.
     Inverse,
-    /// Of real numbers; only the first half of the last dimension and the middle, which determine the rest.
+    /// Of real numbers; only the first half of the last dimension and the middle, which determine
+    /// the rest.
     RealForward,
     /// Back to real numbers, from what [`Fourier::RealForward`] gives.
     RealInverse,
 }
 
-/// Transforms the last `lengths.len()` dimensions. `lengths` are their sizes, on the real side of a real transform.
+/// Transforms the last `lengths.len()` dimensions. `lengths` are their sizes, on the real side of a
+/// real transform.
 ///
 /// # Errors
 /// If the element type is not that of the transform, or the lengths do not fit the shape.
-pub fn fourier(transform: Fourier, operand: Tensor, lengths: &[usize]) -> Result<Tensor, EvalError> {
+pub fn fourier(
+    transform: Fourier,
+    operand: Tensor,
+    lengths: &[usize],
+) -> Result<Tensor, EvalError> {
     let dtype = operand.dtype();
     let result = match (transform, dtype) {
         (Fourier::RealForward, DType::F32) => DType::C64,
@@ -34,11 +40,19 @@ pub fn fourier(transform: Fourier, operand: Tensor, lengths: &[usize]) -> Result
         (Fourier::RealInverse, DType::C64) => DType::F32,
         (Fourier::RealInverse, DType::C128) => DType::F64,
         (Fourier::Forward | Fourier::Inverse, DType::C64 | DType::C128) => dtype,
-        _ => return Err(EvalError::new("fft_c2", format!("no {transform:?} transform of elements of type {dtype}"))),
+        _ => {
+            return Err(EvalError::new(
+                "fft_c2",
+                format!("no {transform:?} transform of elements of type {dtype}"),
+            ));
+        }
     };
     let rank = operand.rank();
     let Some(&length) = lengths.last().filter(|_| lengths.len() <= rank) else {
-        return Err(EvalError::new("fft_c1", format!("{} lengths do not fit rank {rank}", lengths.len())));
+        return Err(EvalError::new(
+            "fft_c1",
+            format!("{} lengths do not fit rank {rank}", lengths.len()),
+        ));
     };
     let given = &operand.shape()[rank - lengths.len()..];
     let mut required = lengths.to_vec();
@@ -46,8 +60,9 @@ pub fn fourier(transform: Fourier, operand: Tensor, lengths: &[usize]) -> Result
         required[lengths.len() - 1] = half(length);
     }
     if given != required {
-        let message =
-            format!("the last dimensions have sizes {given:?}, but {required:?} are required for lengths {lengths:?}");
+        let message = format!(
+            "the last dimensions have sizes {given:?}, but {required:?} are required for lengths {lengths:?}"
+        );
         return Err(EvalError::new("fft_c4", message));
     }
     let mut values = math::convert(operand, DType::C128)?;
@@ -98,7 +113,11 @@ fn along(values: Tensor, axis: usize, direction: FftDirection) -> Result<Tensor,
     let _reserved = budget::reserve::<[Complex64; 2]>(length)?;
     FftPlanner::new().plan_fft(length, direction).process(lines.make_mut::<Complex64>()?);
     if direction == FftDirection::Inverse {
-        lines = math::binary(BinaryOp::Divide, lines, Tensor::scalar(Complex64::new(length as f64, 0.0)))?;
+        lines = math::binary(
+            BinaryOp::Divide,
+            lines,
+            Tensor::scalar(Complex64::new(length as f64, 0.0)),
+        )?;
     }
     Ok(lines.gather(&StridedView::dense(lines.shape())?.permute(&order)?)?)
 }
@@ -112,8 +131,8 @@ fn truncated(values: &Tensor, size: usize) -> Result<Tensor, EvalError> {
     super::slice(values, &vec![0; rank], &limits, &vec![1; rank])
 }
 
-/// Each line of the last dimension with the second half that the transform of real numbers has: the first one backwards,
-/// conjugated.
+/// Each line of the last dimension with the second half that the transform of real numbers has: the
+/// first one backwards, conjugated.
 fn extended(values: &Tensor, length: usize) -> Result<Tensor, EvalError> {
     let mut shape = values.shape().to_vec();
     if let Some(last) = shape.last_mut() {
@@ -138,12 +157,14 @@ mod tests {
     use super::*;
 
     fn complex(shape: &[usize], values: &[(f64, f64)]) -> Tensor {
-        Tensor::from_vec(shape, values.iter().map(|&(re, im)| Complex64::new(re, im)).collect()).unwrap()
+        Tensor::from_vec(shape, values.iter().map(|&(re, im)| Complex64::new(re, im)).collect())
+            .unwrap()
     }
 
     fn close(actual: &Tensor, expected: &Tensor) {
         assert_eq!(actual.shape(), expected.shape());
-        let (a, b) = (actual.as_slice::<Complex64>().unwrap(), expected.as_slice::<Complex64>().unwrap());
+        let (a, b) =
+            (actual.as_slice::<Complex64>().unwrap(), expected.as_slice::<Complex64>().unwrap());
         assert!(a.iter().zip(b).all(|(x, y)| (x - y).norm() < 1e-12), "{actual:?} {expected:?}");
     }
 
@@ -167,7 +188,14 @@ mod tests {
         let y = fourier(Fourier::RealForward, x.clone(), &[4]).unwrap();
         close(&y, &complex(&[3], &[(10.0, 0.0), (-2.0, 2.0), (-2.0, 0.0)]));
         let there = fourier(Fourier::RealInverse, y, &[4]).unwrap();
-        assert!(there.as_slice::<f64>().unwrap().iter().zip([1.0, 2.0, 3.0, 4.0]).all(|(a, b)| (a - b).abs() < 1e-12));
+        assert!(
+            there
+                .as_slice::<f64>()
+                .unwrap()
+                .iter()
+                .zip([1.0, 2.0, 3.0, 4.0])
+                .all(|(a, b)| (a - b).abs() < 1e-12)
+        );
         let x = Tensor::from_vec([2, 3, 3], (0..18).map(|i| i as f32).collect()).unwrap();
         let y = fourier(Fourier::RealForward, x.clone(), &[2, 3, 3]).unwrap();
         assert_eq!((y.dtype(), y.shape()), (DType::C64, &[2, 3, 2][..]));

@@ -14,7 +14,12 @@ const OUTSIDE: usize = usize::MAX;
 fn dims(name: &str, values: &[i64], rank: usize) -> Result<Vec<usize>, EvalError> {
     let dim = |&v: &i64| usize::try_from(v).ok().filter(|&d| d < rank);
     let all: Option<Vec<usize>> = values.iter().map(dim).collect();
-    all.ok_or_else(|| EvalError::new("dimension_numbers", format!("{name} {values:?} does not fit a rank of {rank}")))
+    all.ok_or_else(|| {
+        EvalError::new(
+            "dimension_numbers",
+            format!("{name} {values:?} does not fit a rank of {rank}"),
+        )
+    })
 }
 
 fn mismatch(what: &str) -> EvalError {
@@ -23,7 +28,8 @@ fn mismatch(what: &str) -> EvalError {
 
 /// The windows of an operand that index vectors select, before bounds are looked at.
 struct Windows {
-    /// For each batch index in row-major order, the start of its window: one entry an operand dimension.
+    /// For each batch index in row-major order, the start of its window: one entry an operand
+    /// dimension.
     starts: Scratch<i64>,
     /// The shape of `indices` without the dimension of the vectors.
     batch_shape: Vec<usize>,
@@ -46,8 +52,10 @@ impl Windows {
     fn new(indices: &Tensor, operand: &[usize], of: &IndexDims<'_>) -> Result<Windows, EvalError> {
         let rank = operand.len();
         let map = dims("index map", of.index_map, rank)?;
-        let operand_batching = dims("batching dimensions of the operand", of.operand_batching, rank)?;
-        let indices_batching = dims("batching dimensions of the indices", of.indices_batching, indices.rank())?;
+        let operand_batching =
+            dims("batching dimensions of the operand", of.operand_batching, rank)?;
+        let indices_batching =
+            dims("batching dimensions of the indices", of.indices_batching, indices.rank())?;
         let vector = dims("index_vector_dim", &[of.vector], indices.rank() + 1)?[0];
         let mut shape = indices.shape().to_vec();
         if vector == shape.len() {
@@ -121,7 +129,10 @@ pub fn gather(
 ) -> Result<Tensor, EvalError> {
     let (shape, rank) = (operand.shape(), operand.rank());
     if slice_sizes.len() != rank || slice_sizes.iter().zip(shape).any(|(size, dim)| size > dim) {
-        return Err(EvalError::new("gather_c17", format!("slices {slice_sizes:?} do not fit the shape {shape:?}")));
+        return Err(EvalError::new(
+            "gather_c17",
+            format!("slices {slice_sizes:?} do not fit the shape {shape:?}"),
+        ));
     }
     let windows = Windows::new(
         start_indices,
@@ -166,7 +177,8 @@ pub fn gather(
     sources.resize(targets.len(), 0);
 
     // Within a window: runs that are contiguous on both sides, and where they start.
-    let (mut sizes, mut from) = (pick(slice_sizes, &window_dims), pick(&operand_strides, &window_dims));
+    let (mut sizes, mut from) =
+        (pick(slice_sizes, &window_dims), pick(&operand_strides, &window_dims));
     let mut to = pick(&result_strides, &offset_dims);
     let mut run = 1;
     while let (Some(&size), Some(&f), Some(&t)) = (sizes.last(), from.last(), to.last()) {
@@ -198,8 +210,8 @@ pub fn gather(
     }))
 }
 
-/// `inputs` with the elements of `updates` combined into them where `scatter_indices` say; those that fall outside are
-/// skipped. Updates are applied in row-major order of their index.
+/// `inputs` with the elements of `updates` combined into them where `scatter_indices` say; those
+/// that fall outside are skipped. Updates are applied in row-major order of their index.
 ///
 /// # Errors
 /// If the dimension numbers do not fit the shapes, or the body fails.
@@ -213,8 +225,13 @@ pub fn scatter(
     let (Some(input), Some(update)) = (inputs.first(), updates.first()) else { return Ok(inputs) };
     let (shape, rank) = (input.shape().to_vec(), input.rank());
     let update_shape = update.shape().to_vec();
-    if inputs.iter().any(|t| t.shape() != shape) || updates.iter().any(|t| t.shape() != update_shape) {
-        return Err(EvalError::new("scatter_c1", "inputs must have one shape, and updates as well"));
+    if inputs.iter().any(|t| t.shape() != shape)
+        || updates.iter().any(|t| t.shape() != update_shape)
+    {
+        return Err(EvalError::new(
+            "scatter_c1",
+            "inputs must have one shape, and updates as well",
+        ));
     }
     let windows = Windows::new(
         scatter_indices,
@@ -228,10 +245,16 @@ pub fn scatter(
     )?;
     let dropped = [numbers.inserted_window_dims, numbers.input_batching_dims].concat();
     let window_dims = others(rank, &dims("inserted dimensions", &dropped, rank)?);
-    let update_window_dims = dims("update_window_dims", numbers.update_window_dims, update_shape.len())?;
+    let update_window_dims =
+        dims("update_window_dims", numbers.update_window_dims, update_shape.len())?;
     let update_batch_dims = others(update_shape.len(), &update_window_dims);
-    if update_window_dims.len() != window_dims.len() || pick(&update_shape, &update_batch_dims) != windows.batch_shape {
-        return Err(EvalError::new("scatter_c4", "updates do not have the dimensions of windows and indices"));
+    if update_window_dims.len() != window_dims.len()
+        || pick(&update_shape, &update_batch_dims) != windows.batch_shape
+    {
+        return Err(EvalError::new(
+            "scatter_c4",
+            "updates do not have the dimensions of windows and indices",
+        ));
     }
     let window_sizes = pick(&update_shape, &update_window_dims);
     if window_dims.iter().zip(&window_sizes).any(|(&d, &size)| size > shape[d]) {
@@ -267,7 +290,8 @@ pub fn scatter(
                 full[d] = full[d].saturating_add(i as i64);
             }
             if full.iter().zip(&shape).all(|(&i, &size)| i >= 0 && (i as u64) < size as u64) {
-                targets[at + w] = full.iter().zip(&input_strides).map(|(&i, s)| i as usize * s).sum();
+                targets[at + w] =
+                    full.iter().zip(&input_strides).map(|(&i, s)| i as usize * s).sum();
             }
         }
     }
@@ -276,8 +300,8 @@ pub fn scatter(
     apply_updates(results, &targets, updates, body)
 }
 
-/// Combines each element of `updates` into the element of `results` at its target, in order. A target outside of the
-/// results skips the update.
+/// Combines each element of `updates` into the element of `results` at its target, in order. A
+/// target outside of the results skips the update.
 ///
 /// # Errors
 /// If element types do not fit, or the body fails.
@@ -307,7 +331,9 @@ pub fn apply_updates(
         }
         return Ok(results);
     }
-    if let (BodyShape::Binary { op, .. }, [result], [updates]) = (body.shape, &mut results[..], &updates[..]) {
+    if let (BodyShape::Binary { op, .. }, [result], [updates]) =
+        (body.shape, &mut results[..], &updates[..])
+    {
         let done = dispatch_operation!(
             op, result.dtype(), |T, f| update::<T>(f, result, targets, updates), else Ok(false)
         );
@@ -315,7 +341,8 @@ pub fn apply_updates(
             return Ok(results);
         }
     }
-    // Round by round: in each, at most one update of every element, so that all of them can go at once.
+    // Round by round: in each, at most one update of every element, so that all of them can go at
+    // once.
     let len = results.first().map_or(0, Tensor::num_elements);
     let _reserved = budget::reserve::<usize>(len.saturating_add(targets.len().saturating_mul(2)))?;
     for round in rounds(targets, len) {

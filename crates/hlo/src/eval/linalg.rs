@@ -1,6 +1,7 @@
 //! Decompositions of matrices in the last two dimensions.
 //!
-//! All are computed in double precision and rounded once. The algorithms are those of the crate `lapack`.
+//! All are computed in double precision and rounded once. The algorithms are those of the crate
+//! `lapack`.
 
 use lapack::{Matrix, Scalar};
 use mlir::eval::EvalError;
@@ -35,9 +36,16 @@ pub fn is_complex(dtype: DType, op: &'static str) -> Result<bool, EvalError> {
     }
 }
 
-fn split<T: Field, M>(tensor: Tensor, rank: usize, make: impl Fn(&[usize], &[T]) -> M) -> Result<Stack<M>, EvalError> {
+fn split<T: Field, M>(
+    tensor: Tensor,
+    rank: usize,
+    make: impl Fn(&[usize], &[T]) -> M,
+) -> Result<Stack<M>, EvalError> {
     let at = tensor.rank().checked_sub(rank).ok_or_else(|| {
-        EvalError::new("matrix", format!("a tensor of shape {:?} has no {rank} last dimensions", tensor.shape()))
+        EvalError::new(
+            "matrix",
+            format!("a tensor of shape {:?} has no {rank} last dimensions", tensor.shape()),
+        )
     })?;
     let (batch, core) = tensor.shape().split_at(at);
     let (batch, core) = (batch.to_vec(), core.to_vec());
@@ -73,17 +81,27 @@ pub fn vectors<T: Field>(tensor: Tensor) -> Result<Stack<Vec<T>>, EvalError> {
 ///
 /// # Errors
 /// If the elements are not as many as the dimensions require.
-pub fn join<T: Element>(batch: &[usize], core: &[usize], elements: Vec<T>, dtype: DType) -> Result<Tensor, EvalError> {
+pub fn join<T: Element>(
+    batch: &[usize],
+    core: &[usize],
+    elements: Vec<T>,
+    dtype: DType,
+) -> Result<Tensor, EvalError> {
     Ok(math::convert(Tensor::from_vec([batch, core].concat(), elements)?, dtype)?)
 }
 
-/// The Cholesky factor of each matrix: the lower one, `l` where `a = l * l^H`, from the lower triangle, or its conjugate
-/// transpose from the upper triangle. The other triangle is zero. A matrix that is not positive definite gives NaN.
+/// The Cholesky factor of each matrix: the lower one, `l` where `a = l * l^H`, from the lower
+/// triangle, or its conjugate transpose from the upper triangle. The other triangle is zero. A
+/// matrix that is not positive definite gives NaN.
 ///
 /// # Errors
 /// If the matrices are not square, or the elements are neither floats nor complex.
 pub fn cholesky(a: Tensor, lower: bool) -> Result<Tensor, EvalError> {
-    if is_complex(a.dtype(), "cholesky")? { factor_all::<Complex64>(a, lower) } else { factor_all::<f64>(a, lower) }
+    if is_complex(a.dtype(), "cholesky")? {
+        factor_all::<Complex64>(a, lower)
+    } else {
+        factor_all::<f64>(a, lower)
+    }
 }
 
 fn factor_all<T: Field>(a: Tensor, lower: bool) -> Result<Tensor, EvalError> {
@@ -91,7 +109,10 @@ fn factor_all<T: Field>(a: Tensor, lower: bool) -> Result<Tensor, EvalError> {
     let Stack { batch, core, items } = matrices::<T>(a)?;
     let n = core[0];
     if n != core[1] {
-        return Err(EvalError::new("cholesky_c3", format!("a matrix of {n} x {} is not square", core[1])));
+        return Err(EvalError::new(
+            "cholesky_c3",
+            format!("a matrix of {n} x {} is not square", core[1]),
+        ));
     }
     let mut factors = Vec::new();
     for mut a in items {
@@ -170,7 +191,9 @@ mod tests {
         let a = tensor([c(4., 0.), c(2., -2.), c(2., 2.), c(11., 0.)]);
         let l = tensor([c(2., 0.), c(0., 0.), c(1., 1.), c(3., 0.)]);
         let u = tensor([c(2., 0.), c(1., -1.), c(0., 0.), c(3., 0.)]);
-        let eq = |x: &Tensor, y: &Tensor| assert_eq!(x.as_slice::<Complex64>().unwrap(), y.as_slice().unwrap());
+        let eq = |x: &Tensor, y: &Tensor| {
+            assert_eq!(x.as_slice::<Complex64>().unwrap(), y.as_slice().unwrap())
+        };
         eq(&cholesky(a.clone(), true).unwrap(), &l);
         eq(&cholesky(a, false).unwrap(), &u);
     }
@@ -188,20 +211,35 @@ mod tests {
 
     #[test]
     fn every_side_and_triangle() {
-        // The same matrix [[2, 0], [3, 4]] as it is, and as the transpose of an upper one; 9s must not be read.
-        for (a, transposed, lower) in [([2.0, 9.0, 3.0, 4.0], false, true), ([2.0, 3.0, 9.0, 4.0], true, false)] {
+        // The same matrix [[2, 0], [3, 4]] as it is, and as the transpose of an upper one; 9s must
+        // not be read.
+        for (a, transposed, lower) in
+            [([2.0, 9.0, 3.0, 4.0], false, true), ([2.0, 3.0, 9.0, 4.0], true, false)]
+        {
             let a = floats(&[2, 2], &a);
             // a * [1, 2]^T = [2, 11]^T
-            let x = triangular_solve(a.clone(), floats(&[2, 1], &[2.0, 11.0]), system(true, lower, transposed));
+            let x = triangular_solve(
+                a.clone(),
+                floats(&[2, 1], &[2.0, 11.0]),
+                system(true, lower, transposed),
+            );
             assert_eq!(x.unwrap(), floats(&[2, 1], &[1.0, 2.0]));
             // [1, 2] * a = [8, 8]
-            let x = triangular_solve(a, floats(&[1, 2], &[8.0, 8.0]), system(false, lower, transposed));
+            let x =
+                triangular_solve(a, floats(&[1, 2], &[8.0, 8.0]), system(false, lower, transposed));
             assert_eq!(x.unwrap(), floats(&[1, 2], &[1.0, 2.0]));
         }
         let unit = Triangular { unit_diagonal: true, ..system(true, true, false) };
-        let x = triangular_solve(floats(&[2, 2], &[9.0, 9.0, 3.0, 9.0]), floats(&[2, 1], &[1.0, 5.0]), unit).unwrap();
+        let x = triangular_solve(
+            floats(&[2, 2], &[9.0, 9.0, 3.0, 9.0]),
+            floats(&[2, 1], &[1.0, 5.0]),
+            unit,
+        )
+        .unwrap();
         assert_eq!(x, floats(&[2, 1], &[1.0, 2.0]));
-        assert!(triangular_solve(floats(&[2, 2], &[1.0; 4]), floats(&[1, 2], &[1.0; 2]), unit).is_err());
+        assert!(
+            triangular_solve(floats(&[2, 2], &[1.0; 4]), floats(&[1, 2], &[1.0; 2]), unit).is_err()
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Evaluation shared by several ops: operands as tensors, shapes of results, and kernels on tensors.
+//! Evaluation shared by several ops: operands as tensors, shapes of results, and kernels on
+//! tensors.
 //!
 //! The meaning of each op is the `eval` in its own file under `ops/`.
 
@@ -45,7 +46,8 @@ use side_dialects::quant::Uniform;
 /// The operands of an op that takes exactly `N` tensors.
 ///
 /// # Errors
-/// If there are not as many, or one is no tensor: only for an op that does not satisfy its declaration.
+/// If there are not as many, or one is no tensor: only for an op that does not satisfy its
+/// declaration.
 pub fn tensors<const N: usize>(operands: Vec<RuntimeValue>) -> Result<[Tensor; N], EvalError> {
     exactly(all_tensors(operands)?)
 }
@@ -56,7 +58,9 @@ pub fn tensors<const N: usize>(operands: Vec<RuntimeValue>) -> Result<[Tensor; N
 /// If there are not as many.
 pub fn exactly<const N: usize>(tensors: Vec<Tensor>) -> Result<[Tensor; N], EvalError> {
     let found = tensors.len();
-    tensors.try_into().map_err(|_| EvalError::new("operands", format!("expected {N} operands, found {found}")))
+    tensors
+        .try_into()
+        .map_err(|_| EvalError::new("operands", format!("expected {N} operands, found {found}")))
 }
 
 /// Tensors as the results of an op.
@@ -68,9 +72,15 @@ pub fn all(tensors: Vec<Tensor>) -> Vec<RuntimeValue> {
 ///
 /// # Errors
 /// If there are fewer than `count`.
-pub fn split(mut tensors: Vec<Tensor>, count: usize) -> Result<(Vec<Tensor>, Vec<Tensor>), EvalError> {
+pub fn split(
+    mut tensors: Vec<Tensor>,
+    count: usize,
+) -> Result<(Vec<Tensor>, Vec<Tensor>), EvalError> {
     if tensors.len() < count {
-        return Err(EvalError::new("operands", format!("expected at least {count} operands, found {}", tensors.len())));
+        return Err(EvalError::new(
+            "operands",
+            format!("expected at least {count} operands, found {}", tensors.len()),
+        ));
     }
     let rest = tensors.split_off(count);
     Ok((tensors, rest))
@@ -100,16 +110,16 @@ pub fn truth(tensor: &Tensor) -> Result<bool, EvalError> {
     Ok(tensor.item::<I1>()? == I1::from(true))
 }
 
-/// How elements of a tensor type are stored: as they are, or, for a quantized type, as its storage type.
+/// How elements of a tensor type are stored: as they are, or, for a quantized type, as its storage
+/// type.
 ///
 /// # Errors
 /// For types that have no storage here.
 pub fn storage_dtype(ty: &Type) -> Result<DType, EvalError> {
     let element = ty.element_type();
-    Uniform::of(element)
-        .map_or(element, |quantized| quantized.storage)
-        .dtype()
-        .ok_or_else(|| EvalError::new("type", format!("elements of type {element} cannot be evaluated")))
+    Uniform::of(element).map_or(element, |quantized| quantized.storage).dtype().ok_or_else(|| {
+        EvalError::new("type", format!("elements of type {element} cannot be evaluated"))
+    })
 }
 
 /// The static shape of result `index`; `None` if a dimension is dynamic.
@@ -124,7 +134,9 @@ pub fn static_result_shape(op: OpRef<'_>, index: usize) -> Option<Vec<usize>> {
 pub fn usizes(op: OpRef<'_>, name: &'static str) -> Result<Vec<usize>, EvalError> {
     let values = op.int_array(name).ok_or_else(|| missing(op, name))?;
     let unsigned: Option<Vec<usize>> = values.iter().map(|&v| usize::try_from(v).ok()).collect();
-    unsigned.ok_or_else(|| EvalError::new("attribute", format!("{name} of {} has a negative value", op.name())))
+    unsigned.ok_or_else(|| {
+        EvalError::new("attribute", format!("{name} of {} has a negative value", op.name()))
+    })
 }
 
 /// The value of an integer attribute as `usize`.
@@ -136,13 +148,15 @@ pub fn usize_attr(op: OpRef<'_>, name: &'static str) -> Result<usize, EvalError>
     value.and_then(|v| usize::try_from(v).ok()).ok_or_else(|| missing(op, name))
 }
 
-/// Scalars among `tensors` repeated over the shape of the others: elementwise functions run on vectors where they are
-/// declared on scalars.
+/// Scalars among `tensors` repeated over the shape of the others: elementwise functions run on
+/// vectors where they are declared on scalars.
 ///
 /// # Errors
 /// If there is no memory for the result.
 pub fn level<const N: usize>(tensors: [Tensor; N]) -> Result<[Tensor; N], EvalError> {
-    let Some(shape) = tensors.iter().find(|t| t.rank() > 0).map(|t| t.shape().to_vec()) else { return Ok(tensors) };
+    let Some(shape) = tensors.iter().find(|t| t.rank() > 0).map(|t| t.shape().to_vec()) else {
+        return Ok(tensors);
+    };
     let mut tensors = tensors;
     for tensor in tensors.iter_mut().filter(|t| t.rank() == 0) {
         *tensor = tensor.broadcast_scalar(&shape)?;
@@ -170,10 +184,15 @@ pub fn runtime_shape(op: OpRef<'_>, shape: &Tensor) -> Result<Vec<usize>, EvalEr
 /// # Errors
 /// If it does not.
 pub fn fits_result(op: OpRef<'_>, shape: &[usize]) -> Result<(), EvalError> {
-    let fits = |(&found, &declared): (&usize, &i64)| declared == DYNAMIC || usize::try_from(declared) == Ok(found);
+    let fits = |(&found, &declared): (&usize, &i64)| {
+        declared == DYNAMIC || usize::try_from(declared) == Ok(found)
+    };
     match op.result_type(0).shape() {
-        Some(declared) if declared.len() != shape.len() || !shape.iter().zip(declared).all(fits) => {
-            let message = format!("the result has shape {shape:?}, which does not fit {}", op.result_type(0));
+        Some(declared)
+            if declared.len() != shape.len() || !shape.iter().zip(declared).all(fits) =>
+        {
+            let message =
+                format!("the result has shape {shape:?}, which does not fit {}", op.result_type(0));
             Err(EvalError::new("shape", message))
         }
         _ => Ok(()),
@@ -184,33 +203,50 @@ pub fn fits_result(op: OpRef<'_>, shape: &[usize]) -> Result<(), EvalError> {
 ///
 /// # Errors
 /// If the lists do not fit the shape, or a stride is zero.
-pub fn slice(operand: &Tensor, starts: &[usize], limits: &[usize], strides: &[usize]) -> Result<Tensor, EvalError> {
+pub fn slice(
+    operand: &Tensor,
+    starts: &[usize],
+    limits: &[usize],
+    strides: &[usize],
+) -> Result<Tensor, EvalError> {
     let rank = operand.rank();
     let valid = [starts.len(), limits.len(), strides.len()] == [rank; 3]
-        && (0..rank).all(|d| starts[d] <= limits[d] && limits[d] <= operand.shape()[d] && strides[d] > 0);
+        && (0..rank)
+            .all(|d| starts[d] <= limits[d] && limits[d] <= operand.shape()[d] && strides[d] > 0);
     if !valid {
         return Err(EvalError::new(
             "slice_c3",
-            format!("no slice of shape {:?} from {starts:?} to {limits:?} by {strides:?}", operand.shape()),
+            format!(
+                "no slice of shape {:?} from {starts:?} to {limits:?} by {strides:?}",
+                operand.shape()
+            ),
         ));
     }
-    let sizes: Vec<usize> = (0..rank).map(|d| (limits[d] - starts[d]).div_ceil(strides[d])).collect();
-    let steps: Vec<isize> = strides.iter().map(|&s| isize::try_from(s).unwrap_or(isize::MAX)).collect();
+    let sizes: Vec<usize> =
+        (0..rank).map(|d| (limits[d] - starts[d]).div_ceil(strides[d])).collect();
+    let steps: Vec<isize> =
+        strides.iter().map(|&s| isize::try_from(s).unwrap_or(isize::MAX)).collect();
     let view = StridedView::window(operand.shape(), starts, &sizes, &steps)?;
     Ok(operand.gather(&view)?)
 }
 
-/// Start indices of a dynamic slice: scalar tensors, each clamped so that a slice of `sizes` stays within `shape`.
+/// Start indices of a dynamic slice: scalar tensors, each clamped so that a slice of `sizes` stays
+/// within `shape`.
 ///
 /// # Errors
 /// If an index is no integer scalar, or their number is not that of the dimensions.
-pub fn clamped_starts(starts: &[Tensor], shape: &[usize], sizes: &[usize]) -> Result<Vec<usize>, EvalError> {
+pub fn clamped_starts(
+    starts: &[Tensor],
+    shape: &[usize],
+    sizes: &[usize],
+) -> Result<Vec<usize>, EvalError> {
     if starts.len() != shape.len() || sizes.len() != shape.len() {
         return Err(EvalError::new("operands", "one start index for each dimension is required"));
     }
     let clamp = |(axis, start): (usize, &Tensor)| -> Result<usize, EvalError> {
         let values = start.to_i64s()?;
-        let value = *values.first().ok_or_else(|| EvalError::new("operands", "a start index is empty"))?;
+        let value =
+            *values.first().ok_or_else(|| EvalError::new("operands", "a start index is empty"))?;
         let last = shape[axis].saturating_sub(sizes[axis]);
         // Unsigned 64-bit indices beyond i64 are far beyond any dimension.
         let beyond = start.dtype() == DType::U64 && value < 0;
@@ -254,7 +290,8 @@ pub fn binary(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -
 /// # Errors
 /// If it holds no integers, or a negative one.
 pub fn sizes(tensor: &Tensor) -> Result<Vec<usize>, EvalError> {
-    let sizes: Option<Vec<usize>> = tensor.to_i64s()?.into_iter().map(|v| usize::try_from(v).ok()).collect();
+    let sizes: Option<Vec<usize>> =
+        tensor.to_i64s()?.into_iter().map(|v| usize::try_from(v).ok()).collect();
     sizes.ok_or_else(|| EvalError::new("shape", "a size is negative"))
 }
 
@@ -282,7 +319,10 @@ impl WindowLists {
         let n = sizes.len();
         let fits = [strides.len(), base.len(), dilations.len(), padding.len() / 2] == [n; 4];
         if !fits || sizes.iter().any(|&size| size < 0) {
-            return Err(EvalError::new("window", "the attributes of the window do not fit its dimensions"));
+            return Err(EvalError::new(
+                "window",
+                "the attributes of the window do not fit its dimensions",
+            ));
         }
         if [strides, base, dilations].into_iter().flatten().any(|&v| v <= 0) {
             return Err(EvalError::new("window", "strides and dilations are positive"));
@@ -311,8 +351,11 @@ pub fn window_dims(
     window_dilations: Option<&Attribute>,
 ) -> Result<Vec<WindowDim>, EvalError> {
     let n = sizes.len();
-    let list = |attr: Option<&Attribute>| attr.map_or(vec![1; n], |a| a.as_int_array().unwrap_or(&[]).to_vec());
-    let padding = padding.map_or(Some(vec![0; 2 * n]), |p| p.as_dense().and_then(|d| d.int_values()));
+    let list = |attr: Option<&Attribute>| {
+        attr.map_or(vec![1; n], |a| a.as_int_array().unwrap_or(&[]).to_vec())
+    };
+    let padding =
+        padding.map_or(Some(vec![0; 2 * n]), |p| p.as_dense().and_then(|d| d.int_values()));
     let lists = WindowLists {
         sizes: sizes.to_vec(),
         strides: list(strides),
@@ -350,15 +393,20 @@ pub fn pad(
 ) -> Result<Tensor, EvalError> {
     let rank = operand.rank();
     if [low.len(), high.len(), interior.len()] != [rank; 3] {
-        return Err(EvalError::new("pad_c2", format!("each padding list must have {rank} entries")));
+        return Err(EvalError::new(
+            "pad_c2",
+            format!("each padding list must have {rank} entries"),
+        ));
     }
-    let too_large = || EvalError::new("pad_c4", "the padded size of a dimension is negative or too large");
+    let too_large =
+        || EvalError::new("pad_c4", "the padded size of a dimension is negative or too large");
     let mut shape = Vec::with_capacity(rank);
     // The part of the operand that stays, and where it goes.
     let (mut from, mut to, mut sizes, mut steps) = (vec![], vec![], vec![], vec![]);
     for d in 0..rank {
         // No product or sum of a few of these leaves the range of `i128`.
-        let (size, low, high) = (operand.shape()[d] as i128, i128::from(low[d]), i128::from(high[d]));
+        let (size, low, high) =
+            (operand.shape()[d] as i128, i128::from(low[d]), i128::from(high[d]));
         if interior[d] < 0 {
             return Err(too_large());
         }
@@ -398,7 +446,8 @@ mod tests {
     #[test]
     fn pad_example_of_the_specification() {
         let operand = ints(&[2, 3], &[1, 2, 3, 4, 5, 6]);
-        let result = pad(&operand, &ints(&[], &[0]), &[0, 1], &[2, 1], &[1, 2]).expect("valid paddings");
+        let result =
+            pad(&operand, &ints(&[], &[0]), &[0, 1], &[2, 1], &[1, 2]).expect("valid paddings");
         let expected = [
             [0, 1, 0, 0, 2, 0, 0, 3, 0],
             [0, 0, 0, 0, 0, 0, 0, 0, 0],
@@ -424,6 +473,9 @@ mod tests {
     #[test]
     fn start_indices_are_clamped() {
         let scalar = |v: i64| ints(&[], &[v]);
-        assert_eq!(clamped_starts(&[scalar(-3), scalar(9)], &[4, 4], &[2, 3]).expect("two indices"), [0, 1]);
+        assert_eq!(
+            clamped_starts(&[scalar(-3), scalar(9)], &[4, 4], &[2, 3]).expect("two indices"),
+            [0, 1]
+        );
     }
 }

@@ -10,24 +10,25 @@ use numerics::shape::StridedView;
 use numerics::{DType, Tensor};
 use side_dialects::quant::Uniform;
 
-/// How elements of a tensor type are computed with: as they are, or, for a quantized type, as its expressed type.
+/// How elements of a tensor type are computed with: as they are, or, for a quantized type, as its
+/// expressed type.
 ///
 /// # Errors
 /// For types that have no storage here.
 pub fn expressed_dtype(ty: &Type) -> Result<DType, EvalError> {
     let element = ty.element_type();
-    Uniform::of(element)
-        .map_or(element, |quantized| quantized.expressed)
-        .dtype()
-        .ok_or_else(|| EvalError::new("type", format!("elements of type {element} cannot be evaluated")))
+    Uniform::of(element).map_or(element, |quantized| quantized.expressed).dtype().ok_or_else(|| {
+        EvalError::new("type", format!("elements of type {element} cannot be evaluated"))
+    })
 }
 
 fn dtype(ty: &Type) -> Result<DType, EvalError> {
-    ty.dtype().ok_or_else(|| EvalError::new("type", format!("elements of type {ty} have no storage")))
+    ty.dtype()
+        .ok_or_else(|| EvalError::new("type", format!("elements of type {ty} have no storage")))
 }
 
-/// `values`, one for all elements or one for each index of the quantized dimension, as a tensor that goes with tensors of
-/// `shape`.
+/// `values`, one for all elements or one for each index of the quantized dimension, as a tensor
+/// that goes with tensors of `shape`.
 fn spread(quantized: &Uniform<'_>, values: Tensor, shape: &[usize]) -> Result<Tensor, EvalError> {
     if values.num_elements() == 1 {
         return Ok(values.into_shape([])?);
@@ -36,14 +37,17 @@ fn spread(quantized: &Uniform<'_>, values: Tensor, shape: &[usize]) -> Result<Te
         &[axis] => usize::try_from(axis).ok(),
         _ => None,
     };
-    let axis = axis.ok_or_else(|| EvalError::new("quantized", "sub-channel quantization cannot be evaluated"))?;
+    let axis = axis.ok_or_else(|| {
+        EvalError::new("quantized", "sub-channel quantization cannot be evaluated")
+    })?;
     let view = StridedView::dense(values.shape())?.broadcast(shape, &[axis])?;
     Ok(values.gather(&view)?)
 }
 
 fn scales(quantized: &Uniform<'_>, shape: &[usize]) -> Result<Tensor, EvalError> {
     let scales: Vec<f64> = quantized.scales().collect();
-    let scales = math::convert(Tensor::from_vec([scales.len()], scales)?, dtype(quantized.expressed)?)?;
+    let scales =
+        math::convert(Tensor::from_vec([scales.len()], scales)?, dtype(quantized.expressed)?)?;
     spread(quantized, scales, shape)
 }
 
@@ -64,7 +68,8 @@ pub fn dequantize(storage: Tensor, quantized: &Uniform<'_>) -> Result<Tensor, Ev
     Ok(math::binary(BinaryOp::Multiply, expressed, scales(quantized, &shape)?)?)
 }
 
-/// The storage values that stand for floats in a quantized type: nearest, ties to even, within the storage range.
+/// The storage values that stand for floats in a quantized type: nearest, ties to even, within the
+/// storage range.
 ///
 /// # Errors
 /// If scales do not fit the shape, or quantization is by blocks.
@@ -73,14 +78,19 @@ pub fn quantize(float: Tensor, quantized: &Uniform<'_>) -> Result<Tensor, EvalEr
     let expressed = dtype(quantized.expressed)?;
     let bound = |value: i64| math::convert(Tensor::scalar(value), expressed);
     let scaled = math::binary(BinaryOp::Divide, float, scales(quantized, &shape)?)?;
-    let moved = math::binary(BinaryOp::Add, scaled, math::convert(zero_points(quantized, &shape)?, expressed)?)?;
-    let clamped = math::clamp(&bound(quantized.storage_min)?, moved, &bound(quantized.storage_max)?)?;
+    let moved = math::binary(
+        BinaryOp::Add,
+        scaled,
+        math::convert(zero_points(quantized, &shape)?, expressed)?,
+    )?;
+    let clamped =
+        math::clamp(&bound(quantized.storage_min)?, moved, &bound(quantized.storage_max)?)?;
     let rounded = math::unary(UnaryOp::RoundNearestEven, clamped)?;
     Ok(math::convert(rounded, dtype(quantized.storage)?)?)
 }
 
-/// Runs `f` on the operands of `op`, with floats in place of quantized operands, and quantizes the floats that it gives
-/// for results of quantized types.
+/// Runs `f` on the operands of `op`, with floats in place of quantized operands, and quantizes the
+/// floats that it gives for results of quantized types.
 ///
 /// # Errors
 /// Those of `f`, and of [`dequantize`] and [`quantize`].

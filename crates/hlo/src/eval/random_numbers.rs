@@ -1,7 +1,8 @@
 //! Random numbers of a distribution, bit for bit as XLA computes them on CPU.
 //!
-//! Source: XLA, for how ops get their generators and how random bits become numbers. What it compiles on x86-64 also contracts
-//! a product and a sum into one rounding, and takes the logarithm of `f32` from Cephes, sine and cosine from glibc.
+//! Source: XLA, for how ops get their generators and how random bits become numbers. What it
+//! compiles on x86-64 also contracts a product and a sum into one rounding, and takes the logarithm
+//! of `f32` from Cephes, sine and cosine from glibc.
 
 use super::rng::{paired_dimension, philox_words};
 use mlir::eval::EvalError;
@@ -12,7 +13,8 @@ use numerics::{DType, Element, Tensor};
 /// How random numbers are distributed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
-    /// All in an interval are equally likely; the upper end is not in it, unless it comes in by rounding.
+    /// All in an interval are equally likely; the upper end is not in it, unless it comes in by
+    /// rounding.
     Uniform,
     /// Normal, with a mean and a standard deviation.
     Normal,
@@ -26,15 +28,20 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// That of the `op`-th op that XLA compiles in a process, counted from 0, after runs that took so many units of 32 bits.
+    /// That of the `op`-th op that XLA compiles in a process, counted from 0, after runs that took
+    /// so many units of 32 bits.
     ///
-    /// XLA draws half of a key from a generator of the module, the other from one of the process. Each op counts on its own.
+    /// XLA draws half of a key from a generator of the module, the other from one of the process.
+    /// Each op counts on its own.
     pub fn new(op: usize, units: u128) -> Stream {
         const MODULE_SEED: u64 = 42;
         const PROCESS_SEED: u64 = 8;
         const FIRST_COUNTER: u128 = 0x0701_2395;
         let key = |seed| mersenne_twister(seed).nth(op).unwrap_or_default();
-        Stream { key: key(MODULE_SEED) ^ key(PROCESS_SEED), counter: FIRST_COUNTER.wrapping_add(units) }
+        Stream {
+            key: key(MODULE_SEED) ^ key(PROCESS_SEED),
+            counter: FIRST_COUNTER.wrapping_add(units),
+        }
     }
 
     fn words(self, count: usize) -> Vec<u32> {
@@ -42,7 +49,10 @@ impl Stream {
     }
 
     fn wide_words(self, count: usize) -> Vec<u64> {
-        self.words(2 * count).chunks_exact(2).map(|w| u64::from(w[1]) << 32 | u64::from(w[0])).collect()
+        self.words(2 * count)
+            .chunks_exact(2)
+            .map(|w| u64::from(w[1]) << 32 | u64::from(w[0]))
+            .collect()
     }
 }
 
@@ -62,12 +72,14 @@ pub fn random_units(shape: &[usize], dtype: DType) -> u64 {
     count.saturating_mul(computed(dtype).bits() as u64 / 32)
 }
 
-/// Random numbers of the type of `a`: uniform from `a` up to `b`, or normal with mean `a` and standard deviation `b`.
+/// Random numbers of the type of `a`: uniform from `a` up to `b`, or normal with mean `a` and
+/// standard deviation `b`.
 ///
-/// All bits are XLA's for integers of 32 and 64 bits and uniform `f16`, `bf16`, `f32` and `f64`, and for normal numbers of at most 32
-/// bits. Normal numbers of `f64` have the same random bits, but may differ from XLA's by few units in the last place, as
-/// logarithm, sine and cosine do. XLA has no other types; they are computed in `f32` or `ui32` and converted. A standard
-/// deviation of 1 is taken for a constant, which XLA does not multiply by.
+/// All bits are XLA's for integers of 32 and 64 bits and uniform `f16`, `bf16`, `f32` and `f64`,
+/// and for normal numbers of at most 32 bits. Normal numbers of `f64` have the same random bits,
+/// but may differ from XLA's by few units in the last place, as logarithm, sine and cosine do. XLA
+/// has no other types; they are computed in `f32` or `ui32` and converted. A standard deviation of
+/// 1 is taken for a constant, which XLA does not multiply by.
 ///
 /// # Errors
 /// For complex numbers, normal integers, and shapes that do not fit into memory.
@@ -80,11 +92,16 @@ pub fn random_numbers(
 ) -> Result<Tensor, EvalError> {
     let dtype = a.dtype();
     let too_large = || EvalError::new("rng", format!("shape {shape:?} is too large"));
-    let count = num_elements(shape).filter(|n| isize::try_from(n.saturating_mul(16)).is_ok()).ok_or_else(too_large)?;
+    let count = num_elements(shape)
+        .filter(|n| isize::try_from(n.saturating_mul(16)).is_ok())
+        .ok_or_else(too_large)?;
     // Refuses what does not fit into memory.
     Tensor::zeros(dtype, shape)?;
     if dtype.is_complex() || (distribution == Distribution::Normal && !dtype.is_float()) {
-        return Err(EvalError::new("rng_c2", format!("there are no such random numbers of type {dtype}")));
+        return Err(EvalError::new(
+            "rng_c2",
+            format!("there are no such random numbers of type {dtype}"),
+        ));
     }
     let computed = computed(dtype);
     let [a, b] = [math::convert(a.clone(), computed)?, math::convert(b.clone(), computed)?];
@@ -113,30 +130,43 @@ pub fn random_numbers(
         }
         (Distribution::Normal, DType::F32) => {
             let (mean, deviation) = (scalar::<f32>(&a)?, scalar::<f32>(&b)?);
-            // With a standard deviation of 1 the product that is contracted with the sum is another one.
-            let number =
-                |x: f32, y: f32| if deviation == 1.0 { x.mul_add(y, mean) } else { deviation.mul_add(x * y, mean) };
+            // With a standard deviation of 1 the product that is contracted with the sum is another
+            // one.
+            let number = |x: f32, y: f32| {
+                if deviation == 1.0 { x.mul_add(y, mean) } else { deviation.mul_add(x * y, mean) }
+            };
             let pairs = Pairs::of(shape);
             let uniform: Vec<f32> = stream.words(pairs.count()).into_iter().map(unit).collect();
             pairs.map(&uniform, |u, v| {
-                let radii: Vec<f32> = u.into_iter().map(|u| (-2.0 * log(u.max(1e-7))).sqrt()).collect();
+                let radii: Vec<f32> =
+                    u.into_iter().map(|u| (-2.0 * log(u.max(1e-7))).sqrt()).collect();
                 let angles = v.into_iter().map(|v| sine_and_cosine(std::f32::consts::TAU * v));
-                Ok(radii.into_iter().zip(angles).map(|(r, [s, c])| [number(s, r), number(c, r)]).collect())
+                Ok(radii
+                    .into_iter()
+                    .zip(angles)
+                    .map(|(r, [s, c])| [number(s, r), number(c, r)])
+                    .collect())
             })?
         }
         (Distribution::Normal, _) => {
             let (mean, deviation) = (scalar::<f64>(&a)?, scalar::<f64>(&b)?);
             let pairs = Pairs::of(shape);
-            let uniform: Vec<f64> = stream.wide_words(pairs.count()).into_iter().map(wide_unit).collect();
-            let number =
-                |x: f64, y: f64| if deviation == 1.0 { x.mul_add(y, mean) } else { deviation.mul_add(x * y, mean) };
+            let uniform: Vec<f64> =
+                stream.wide_words(pairs.count()).into_iter().map(wide_unit).collect();
+            let number = |x: f64, y: f64| {
+                if deviation == 1.0 { x.mul_add(y, mean) } else { deviation.mul_add(x * y, mean) }
+            };
             let function = |op, operands: Vec<f64>| -> Result<Vec<f64>, EvalError> {
                 Ok(math::unary(op, Tensor::from_vec([operands.len()], operands)?)?.to_vec()?)
             };
             pairs.map(&uniform, |u, v| {
-                let logs = function(UnaryOp::Log, u.into_iter().map(|u| u.max(f64::from(1e-7f32))).collect())?;
+                let logs = function(
+                    UnaryOp::Log,
+                    u.into_iter().map(|u| u.max(f64::from(1e-7f32))).collect(),
+                )?;
                 let angles: Vec<f64> = v.into_iter().map(|v| std::f64::consts::TAU * v).collect();
-                let (sines, cosines) = (function(UnaryOp::Sine, angles.clone())?, function(UnaryOp::Cosine, angles)?);
+                let (sines, cosines) =
+                    (function(UnaryOp::Sine, angles.clone())?, function(UnaryOp::Cosine, angles)?);
                 let radii = logs.into_iter().map(|log| (-2.0 * log).sqrt());
                 let angles = sines.into_iter().zip(cosines);
                 Ok(radii.zip(angles).map(|(r, (s, c))| [number(s, r), number(c, r)]).collect())
@@ -147,7 +177,11 @@ pub fn random_numbers(
 }
 
 fn scalar<T: Element>(tensor: &Tensor) -> Result<T, EvalError> {
-    tensor.as_slice::<T>()?.first().copied().ok_or_else(|| EvalError::new("rng", "a and b must be scalars"))
+    tensor
+        .as_slice::<T>()?
+        .first()
+        .copied()
+        .ok_or_else(|| EvalError::new("rng", "a and b must be scalars"))
 }
 
 /// The high bits as a number from 0 up to 1.
@@ -160,7 +194,8 @@ fn wide_unit(bits: u64) -> f64 {
     (bits >> 12) as f64 / (1u64 << 52) as f64
 }
 
-/// A shape of which one dimension is divided into pairs of neighbors; if its size is odd, the last has a neighbor outside.
+/// A shape of which one dimension is divided into pairs of neighbors; if its size is odd, the last
+/// has a neighbor outside.
 struct Pairs<'s> {
     shape: &'s [usize],
     dimension: usize,
@@ -201,7 +236,8 @@ impl Pairs<'_> {
     }
 }
 
-/// The natural logarithm of a positive normal number as Cephes computes it, with contracted products.
+/// The natural logarithm of a positive normal number as Cephes computes it, with contracted
+/// products.
 fn log(x: f32) -> f32 {
     const EXPONENT_OF_HALF: u32 = 0x3F00_0000;
     let bits = x.to_bits();
@@ -217,12 +253,13 @@ fn log(x: f32) -> f32 {
     let middle = x.mul_add(-1.242_014_1e-1, 1.424_932_3e-1).mul_add(x, -1.666_805_7e-1);
     let high = x.mul_add(2.000_071_4e-1, -2.499_999_4e-1).mul_add(x, 3.333_333e-1);
     let (square, cube) = (x * x, x * x * x);
-    let tail = low.mul_add(cube, middle).mul_add(cube, high).mul_add(cube, exponent * -2.121_944_4e-4);
+    let tail =
+        low.mul_add(cube, middle).mul_add(cube, high).mul_add(cube, exponent * -2.121_944_4e-4);
     exponent.mul_add(0.693_359_4, x - 0.5 * square + tail)
 }
 
-/// Sine and cosine of an angle from 0 to 2 pi as glibc computes them: polynomials of double precision around multiples of a
-/// right angle.
+/// Sine and cosine of an angle from 0 to 2 pi as glibc computes them: polynomials of double
+/// precision around multiples of a right angle.
 fn sine_and_cosine(angle: f32) -> [f32; 2] {
     let x = f64::from(angle);
     let quadrant = (x * std::f64::consts::FRAC_2_PI).round();
@@ -246,13 +283,16 @@ fn sine_and_cosine(angle: f32) -> [f32; 2] {
 fn mersenne_twister(seed: u64) -> impl Iterator<Item = u64> {
     const N: usize = 312;
     const LOW: u64 = (1 << 31) - 1;
-    let next =
-        |&(at, last): &(u64, u64)| (at + 1, (last ^ last >> 62).wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(at));
-    let mut state: Vec<u64> = std::iter::successors(Some((1, seed)), |s| Some(next(s))).map(|s| s.1).take(N).collect();
+    let next = |&(at, last): &(u64, u64)| {
+        (at + 1, (last ^ last >> 62).wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(at))
+    };
+    let mut state: Vec<u64> =
+        std::iter::successors(Some((1, seed)), |s| Some(next(s))).map(|s| s.1).take(N).collect();
     let mut at = 0;
     std::iter::from_fn(move || {
         let joined = state[at] & !LOW | state[(at + 1) % N] & LOW;
-        state[at] = state[(at + N / 2) % N] ^ (joined >> 1) ^ ((joined & 1) * 0xB502_6F5A_A966_19E9);
+        state[at] =
+            state[(at + N / 2) % N] ^ (joined >> 1) ^ ((joined & 1) * 0xB502_6F5A_A966_19E9);
         let mut x = state[at];
         at = (at + 1) % N;
         x ^= x >> 29 & 0x5555_5555_5555_5555;

@@ -11,8 +11,8 @@ const LONG_CHAIN: usize = 32;
 /// Vectors shorter than this are short: a pass costs more than its elements.
 const SHORT_VECTOR: usize = 1024;
 
-/// The reduction of `inputs`, of one shape, along `dimensions`, from the scalars `init_values`. Elements are folded in
-/// index order.
+/// The reduction of `inputs`, of one shape, along `dimensions`, from the scalars `init_values`.
+/// Elements are folded in index order.
 ///
 /// # Errors
 /// If shapes or dimensions do not fit, or the body fails.
@@ -26,7 +26,10 @@ pub fn reduce(
     let inputs = body.promote(init_values.len(), inputs)?;
     let shape = inputs.first().map(|t| t.shape().to_vec()).unwrap_or_default();
     if inputs.iter().any(|t| t.shape() != shape) || inputs.len() != init_values.len() {
-        return Err(EvalError::new("reduce_c1", "inputs must have one shape, and one initial value each"));
+        return Err(EvalError::new(
+            "reduce_c1",
+            "inputs must have one shape, and one initial value each",
+        ));
     }
     let rank = shape.len();
     let (mut kept, mut reduced) = (Vec::new(), Vec::new());
@@ -34,20 +37,30 @@ pub fn reduce(
         if dimensions.contains(&axis) { reduced.push(axis) } else { kept.push(axis) }
     }
     if reduced.len() != dimensions.len() {
-        return Err(EvalError::new("reduce_c4", format!("{dimensions:?} are not dimensions of rank {rank}")));
+        return Err(EvalError::new(
+            "reduce_c4",
+            format!("{dimensions:?} are not dimensions of rank {rank}"),
+        ));
     }
     let sizes = |axes: &[usize]| axes.iter().map(|&a| shape[a]).collect::<Vec<_>>();
     let result_shape = sizes(&kept);
     let rows = num_elements(&result_shape).unwrap_or(0);
     let count = num_elements(&sizes(&reduced)).unwrap_or(0);
     if rows == 0 || count == 0 {
-        return Ok(init_values.iter().map(|v| v.broadcast_scalar(&result_shape)).collect::<Result<_, _>>()?);
+        return Ok(init_values
+            .iter()
+            .map(|v| v.broadcast_scalar(&result_shape))
+            .collect::<Result<_, _>>()?);
     }
 
-    if let (BodyShape::Binary { op, .. }, [input], [init]) = (body.shape, &inputs[..], &init_values[..]) {
-        // Rows of neighbouring elements where they are in memory, or few; else columns, all at a time.
+    if let (BodyShape::Binary { op, .. }, [input], [init]) =
+        (body.shape, &inputs[..], &init_values[..])
+    {
+        // Rows of neighbouring elements where they are in memory, or few; else columns, all at a
+        // time.
         let by_rows = rows < 8 || reduced.iter().eq(&(kept.len()..rank).collect::<Vec<_>>());
-        let order = if by_rows { [&kept[..], &reduced[..]] } else { [&reduced[..], &kept[..]] }.concat();
+        let order =
+            if by_rows { [&kept[..], &reduced[..]] } else { [&reduced[..], &kept[..]] }.concat();
         let input = input.gather(&StridedView::dense(&shape)?.permute(&order)?)?;
         if let Some(result) = fold(op, &input, init, rows, by_rows)? {
             return Ok(vec![result.into_shape(result_shape)?]);
@@ -57,7 +70,8 @@ pub fn reduce(
     let view = StridedView::dense(&shape)?.permute(&[reduced, kept].concat())?;
     let columns = inputs.iter().map(|t| t.gather(&view)?.into_shape([count * rows]));
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
-    let start = init_values.iter().map(|v| v.broadcast_scalar([rows])).collect::<Result<Vec<_>, _>>()?;
+    let start =
+        init_values.iter().map(|v| v.broadcast_scalar([rows])).collect::<Result<Vec<_>, _>>()?;
     let folded = if count > LONG_CHAIN && rows < SHORT_VECTOR {
         let folded = fold_tree(columns, count, rows, body)?;
         body.combine(rows, start, folded)?
@@ -72,8 +86,9 @@ pub fn reduce(
     Ok(folded.into_iter().map(|t| t.into_shape(&result_shape)).collect::<Result<_, _>>()?)
 }
 
-/// The fold of `rows` rows of a tensor with a common operation, each from `init`; none for other operations. The
-/// operations commute. With `by_rows` the elements of a row are neighbours, else those of a column.
+/// The fold of `rows` rows of a tensor with a common operation, each from `init`; none for other
+/// operations. The operations commute. With `by_rows` the elements of a row are neighbours, else
+/// those of a column.
 fn fold(
     op: BinaryOp,
     input: &Tensor,
@@ -91,7 +106,9 @@ fn fold(
         let (elements, init) = (input.as_slice::<T>()?, init.item::<T>()?);
         let mut folded = vec![init; rows];
         if by_rows {
-            for (accumulator, row) in folded.iter_mut().zip(elements.chunks_exact(elements.len() / rows)) {
+            for (accumulator, row) in
+                folded.iter_mut().zip(elements.chunks_exact(elements.len() / rows))
+            {
                 *accumulator = row.iter().fold(init, |x, &y| f(x, y));
             }
         } else {
@@ -110,7 +127,8 @@ fn fold(
 fn run(tensors: &[Tensor], start: usize, len: usize) -> Result<Vec<Tensor>, TensorError> {
     let part = |t: &Tensor| {
         let size = t.dtype().bytes();
-        let bytes = t.bytes().slice(start * size..(start + len) * size).ok_or(TensorError::OutOfBounds)?;
+        let bytes =
+            t.bytes().slice(start * size..(start + len) * size).ok_or(TensorError::OutOfBounds)?;
         Tensor::from_bytes(t.dtype(), [len], bytes)
     };
     tensors.iter().map(part).collect()

@@ -1,7 +1,7 @@
 //! Counter-based random number generators, bit for bit as XLA runs them.
 //!
-//! Sources: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011), for the functions; XLA on CPU for how
-//! the state is counted up and how words are spread over a tensor.
+//! Sources: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011), for the
+//! functions; XLA on CPU for how the state is counted up and how words are spread over a tensor.
 
 use mlir::eval::EvalError;
 use numerics::shape::{Indices, num_elements, strides};
@@ -12,8 +12,8 @@ use numerics::{Bytes, DType, Tensor};
 pub enum Generator {
     /// Threefry-2x32 with 20 rounds. The state is a key and a 64-bit counter.
     ThreeFry,
-    /// Philox-4x32 with 10 rounds. The state is a key and a 64-bit counter, above which the key stands once more, or a
-    /// key and a 128-bit counter, low half first.
+    /// Philox-4x32 with 10 rounds. The state is a key and a 64-bit counter, above which the key
+    /// stands once more, or a key and a 128-bit counter, low half first.
     Philox,
 }
 
@@ -28,7 +28,9 @@ pub fn random_bits(
     dtype: DType,
 ) -> Result<(Tensor, Tensor), EvalError> {
     let too_large = || EvalError::new("rng_bit_generator", format!("shape {shape:?} is too large"));
-    let count = num_elements(shape).filter(|n| isize::try_from(n.saturating_mul(16)).is_ok()).ok_or_else(too_large)?;
+    let count = num_elements(shape)
+        .filter(|n| isize::try_from(n.saturating_mul(16)).is_ok())
+        .ok_or_else(too_large)?;
     // Refuses what does not fit into memory.
     Tensor::zeros(dtype, shape)?;
     let wide = match dtype.bytes() {
@@ -37,7 +39,9 @@ pub fn random_bits(
         8 => Some(true),
         _ => None,
     };
-    let wide = wide.ok_or_else(|| EvalError::new("rng_bit_generator", format!("no random bits of type {dtype}")))?;
+    let wide = wide.ok_or_else(|| {
+        EvalError::new("rng_bit_generator", format!("no random bits of type {dtype}"))
+    })?;
     let words = if wide { 2 * count } else { count };
     let given = state.as_slice::<u64>()?;
     let (after, words) = match (generator, given) {
@@ -67,7 +71,10 @@ pub fn random_bits(
         1 => words.iter().map(|&w| w as u8).collect(),
         2 => words.iter().flat_map(|&w| (w as u16).to_ne_bytes()).collect(),
         4 => words.iter().flat_map(|&w| w.to_ne_bytes()).collect(),
-        _ => words.chunks_exact(2).flat_map(|w| (u64::from(w[1]) << 32 | u64::from(w[0])).to_ne_bytes()).collect(),
+        _ => words
+            .chunks_exact(2)
+            .flat_map(|w| (u64::from(w[1]) << 32 | u64::from(w[0])).to_ne_bytes())
+            .collect(),
     };
     let output = Tensor::from_bytes(dtype, shape, Bytes::from_vec(bytes))?;
     Ok((Tensor::from_vec(state.shape(), after)?, output))
@@ -100,7 +107,8 @@ fn threefry_run(key: u64, counter: u64, count: usize) -> impl Iterator<Item = [u
     (0..count as u64).map(move |i| threefry(halves(key), halves(counter.wrapping_add(i))))
 }
 
-/// The dimension that is divided into pairs of indices: the first that is even, else the largest. 0 for scalars.
+/// The dimension that is divided into pairs of indices: the first that is even, else the largest. 0
+/// for scalars.
 pub(super) fn paired_dimension(shape: &[usize]) -> usize {
     let even = shape.iter().position(|size| size % 2 == 0);
     let largest = || (0..shape.len()).rev().max_by_key(|&d| shape[d]);
@@ -109,8 +117,9 @@ pub(super) fn paired_dimension(shape: &[usize]) -> usize {
 
 /// One word for each element of a shape, and how many counters that took.
 ///
-/// One dimension is divided into pairs of indices. There is a counter for each index of the shape of the pairs, and the two
-/// words of a pair are for its two indices. The last pair of an odd size gives one word away.
+/// One dimension is divided into pairs of indices. There is a counter for each index of the shape
+/// of the pairs, and the two words of a pair are for its two indices. The last pair of an odd size
+/// gives one word away.
 fn threefry_words(key: u64, counter: u64, shape: &[usize], count: usize) -> (usize, Vec<u32>) {
     if count == 0 {
         return (0, Vec::new());
@@ -172,7 +181,12 @@ mod tests {
 
     #[test]
     fn example_of_the_specification() {
-        let bits = vec![9236835810183407956u64, 16087790271692313299, 18212823393184779219, 2658481902456610144];
+        let bits = vec![
+            9236835810183407956u64,
+            16087790271692313299,
+            18212823393184779219,
+            2658481902456610144,
+        ];
         assert_eq!(run(Generator::ThreeFry, &[1, 2], &[2, 2]), (vec![1, 6], bits));
     }
 
@@ -181,12 +195,23 @@ mod tests {
         assert_eq!(threefry([0, 0], [0, 0]), [0x6b20_0159, 0x99ba_4efe]);
         assert_eq!(threefry([u32::MAX; 2], [u32::MAX; 2]), [0x1cb9_96fc, 0xbb00_2be7]);
         assert_eq!(philox([0, 0], 0), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
-        assert_eq!(philox([u32::MAX; 2], u128::MAX), [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
+        assert_eq!(
+            philox([u32::MAX; 2], u128::MAX),
+            [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]
+        );
     }
 
     #[test]
     fn philox_as_xla_counts() {
-        let words = vec![0x7d34_a749u32, 0xa9b8_bbe8, 0x7ba4_23d7, 0x2fb3_24d9, 0x6cf9_23fe, 0xbadf_79c3, 0xecca_e2d7];
+        let words = vec![
+            0x7d34_a749u32,
+            0xa9b8_bbe8,
+            0x7ba4_23d7,
+            0x2fb3_24d9,
+            0x6cf9_23fe,
+            0xbadf_79c3,
+            0xecca_e2d7,
+        ];
         assert_eq!(run(Generator::Philox, &[1, 2], &[7]), (vec![1, 4], words));
         let words = vec![0xa9b8_bbe8_7d34_a749u64, 0x2fb3_24d9_7ba4_23d7, 0xbadf_79c3_6cf9_23fe];
         assert_eq!(run(Generator::Philox, &[1, 2], &[3]), (vec![1, 4], words));
@@ -211,7 +236,10 @@ mod tests {
         ];
         assert_eq!((state, &words[..]), (vec![1, 8], &expected[..]));
         let (state, words) = run::<u32>(Generator::ThreeFry, &[1, 2], &[3, 4]);
-        assert_eq!((state, &words[..3]), (vec![1, 8], &[0x0296_e954, 0x802f_d53b, 0xed34_92d3][..]));
+        assert_eq!(
+            (state, &words[..3]),
+            (vec![1, 8], &[0x0296_e954, 0x802f_d53b, 0xed34_92d3][..])
+        );
         assert_eq!(run::<u32>(Generator::ThreeFry, &[1, 2], &[]), (vec![1, 3], vec![0x0296_e954]));
         assert_eq!(run::<u32>(Generator::ThreeFry, &[1, 2], &[0, 3]), (vec![1, 2], vec![]));
     }

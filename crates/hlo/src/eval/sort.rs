@@ -9,7 +9,8 @@ use numerics::shape::StridedView;
 use numerics::{DType, Float, I1, Tensor, TensorError, dispatch};
 use std::cmp::Ordering;
 
-/// The comparator of a sort: `(l0, r0, l1, r1, …)`, one pair an input, gives whether `l` stands before `r`.
+/// The comparator of a sort: `(l0, r0, l1, r1, …)`, one pair an input, gives whether `l` stands
+/// before `r`.
 pub struct Comparator<'e> {
     env: &'e mut dyn EvalEnv,
     region: RegionId,
@@ -27,8 +28,8 @@ struct Key {
     canonical: Canonical,
 }
 
-/// Floats that a comparator replaces before it compares in the total order, as exporters write it so that zeros are equal
-/// and NaNs are: the places of the replacements in the total order.
+/// Floats that a comparator replaces before it compares in the total order, as exporters write it
+/// so that zeros are equal and NaNs are: the places of the replacements in the total order.
 #[derive(Clone, Copy, Default, PartialEq)]
 struct Canonical {
     /// What stands for zeros of any sign.
@@ -38,12 +39,18 @@ struct Canonical {
 }
 
 impl<'e> Comparator<'e> {
-    /// The region `region` of `op` as a comparator. `compare` reads an op that compares its two operands: in which
-    /// direction, and whether in the total order of floats.
-    pub fn new(op: OpRef<'_>, region: RegionId, compare: ReadCompare, env: &'e mut dyn EvalEnv) -> Comparator<'e> {
+    /// The region `region` of `op` as a comparator. `compare` reads an op that compares its two
+    /// operands: in which direction, and whether in the total order of floats.
+    pub fn new(
+        op: OpRef<'_>,
+        region: RegionId,
+        compare: ReadCompare,
+        env: &'e mut dyn EvalEnv,
+    ) -> Comparator<'e> {
         let module = op.module();
-        let (arguments, ops) =
-            module.entry(region).map_or((&[][..], &[][..]), |block| (module.arguments(block), module.ops(block)));
+        let (arguments, ops) = module
+            .entry(region)
+            .map_or((&[][..], &[][..]), |block| (module.arguments(block), module.ops(block)));
         let nested = ops.iter().any(|&op| !module.op(op).regions().is_empty());
         let uses = |v| nested || ops.iter().any(|&op| module.op(op).operands().contains(&v));
         let used = arguments.iter().map(|&a| uses(a)).collect();
@@ -51,21 +58,33 @@ impl<'e> Comparator<'e> {
     }
 
     /// For each lane, whether the elements at `left` stand before those at `right`.
-    fn before(&mut self, inputs: &[Tensor], left: &[usize], right: &[usize]) -> Result<Tensor, EvalError> {
+    fn before(
+        &mut self,
+        inputs: &[Tensor],
+        left: &[usize],
+        right: &[usize],
+    ) -> Result<Tensor, EvalError> {
         let mut arguments = Vec::with_capacity(2 * inputs.len());
         for input in inputs {
             for at in [left, right] {
                 let used = self.used.get(arguments.len()).copied().unwrap_or(true);
-                arguments.push(if used { input.take(at)? } else { input.take(&at[..1])?.into_shape([])? });
+                arguments.push(if used {
+                    input.take(at)?
+                } else {
+                    input.take(&at[..1])?.into_shape([])?
+                });
             }
         }
         let mut results = self.env.scalar_region(self.region, left.len(), arguments)?;
-        let verdict = results.pop().ok_or_else(|| EvalError::new("sort_c5", "the comparator returns nothing"))?;
+        let verdict = results
+            .pop()
+            .ok_or_else(|| EvalError::new("sort_c5", "the comparator returns nothing"))?;
         Ok(if verdict.rank() == 0 { verdict.broadcast_scalar([left.len()])? } else { verdict })
     }
 }
 
-/// How a block that ends with a comparison reads an op that compares: direction, and whether in the total order.
+/// How a block that ends with a comparison reads an op that compares: direction, and whether in the
+/// total order.
 type ReadCompare = fn(OpRef<'_>) -> Option<(Direction, bool)>;
 
 fn key_of(module: &Module, region: RegionId, compare: ReadCompare) -> Option<Key> {
@@ -89,7 +108,12 @@ fn key_of(module: &Module, region: RegionId, compare: ReadCompare) -> Option<Key
     let (lhs, rhs) = (position(lhs)?, position(rhs)?);
     let swapped = lhs > rhs;
     let descending = ascending == swapped;
-    (lhs / 2 == rhs / 2 && lhs != rhs).then_some(Key { input: lhs / 2, descending, total_order, canonical })
+    (lhs / 2 == rhs / 2 && lhs != rhs).then_some(Key {
+        input: lhs / 2,
+        descending,
+        total_order,
+        canonical,
+    })
 }
 
 fn defining_op(module: &Module, value: Value) -> Option<OpRef<'_>> {
@@ -99,9 +123,13 @@ fn defining_op(module: &Module, value: Value) -> Option<OpRef<'_>> {
     }
 }
 
-/// The value that `value` is but for zeros and NaNs: `nan` where `x != x`, else `0` where `x == 0`, else `x`; either step
-/// may be absent.
-fn canonicalized(module: &Module, value: Value, compare: ReadCompare) -> Option<(Value, Canonical)> {
+/// The value that `value` is but for zeros and NaNs: `nan` where `x != x`, else `0` where `x == 0`,
+/// else `x`; either step may be absent.
+fn canonicalized(
+    module: &Module,
+    value: Value,
+    compare: ReadCompare,
+) -> Option<(Value, Canonical)> {
     let mut canonical = Canonical::default();
     let mut rest = value;
     // Each step is a selection between a constant and what it replaces.
@@ -114,11 +142,15 @@ fn canonicalized(module: &Module, value: Value, compare: ReadCompare) -> Option<
         let condition = defining_op(module, condition)?;
         let &[lhs, rhs] = condition.operands() else { return None };
         let source = match compare(condition)? {
-            (Direction::Ne, false) if lhs == rhs && (lhs == kept || lhs == argument_under(module, kept)) => {
+            (Direction::Ne, false)
+                if lhs == rhs && (lhs == kept || lhs == argument_under(module, kept)) =>
+            {
                 // Only as the outermost: what stands for NaNs is then final.
                 canonical.zero.is_none().then_some(&mut canonical.nan)?
             }
-            (Direction::Eq, false) if lhs == kept && is_zero(module, rhs) && is_zero(module, replacement) => {
+            (Direction::Eq, false)
+                if lhs == kept && is_zero(module, rhs) && is_zero(module, replacement) =>
+            {
                 &mut canonical.zero
             }
             _ => return None,
@@ -177,14 +209,21 @@ fn places(floats: &Tensor, canonical: Canonical) -> Result<Vec<i64>, TensorError
 ///
 /// # Errors
 /// If shapes differ, there is no such dimension, or the comparator fails.
-pub fn sort(inputs: Vec<Tensor>, dimension: usize, comparator: &mut Comparator<'_>) -> Result<Vec<Tensor>, EvalError> {
+pub fn sort(
+    inputs: Vec<Tensor>,
+    dimension: usize,
+    comparator: &mut Comparator<'_>,
+) -> Result<Vec<Tensor>, EvalError> {
     let Some(first) = inputs.first() else { return Ok(inputs) };
     let (shape, rank) = (first.shape().to_vec(), first.rank());
     if inputs.iter().any(|t| t.shape() != shape) {
         return Err(EvalError::new("sort_c2", "inputs must have one shape"));
     }
     if dimension >= rank {
-        return Err(EvalError::new("sort_c4", format!("there is no dimension {dimension} in a rank of {rank}")));
+        return Err(EvalError::new(
+            "sort_c4",
+            format!("there is no dimension {dimension} in a rank of {rank}"),
+        ));
     }
     let size = shape[dimension];
     if first.num_elements() == 0 || size < 2 {
@@ -215,13 +254,15 @@ pub fn sort(inputs: Vec<Tensor>, dimension: usize, comparator: &mut Comparator<'
     Ok(rows.iter().map(result).collect::<Result<_, _>>()?)
 }
 
-/// The flat positions of elements in sorted order by one input; none if it has NaNs that compare with nothing.
+/// The flat positions of elements in sorted order by one input; none if it has NaNs that compare
+/// with nothing.
 fn sort_by_key(rows: &[Tensor], key: Key, size: usize) -> Result<Option<Vec<usize>>, TensorError> {
     fn typed<K: PartialOrd>(keys: &[K], size: usize, descending: bool) -> Option<Vec<usize>> {
         if keys.iter().any(|k| k.partial_cmp(k).is_none()) {
             return None;
         }
-        let compare = |&i: &usize, &j: &usize| keys[i].partial_cmp(&keys[j]).unwrap_or(Ordering::Equal);
+        let compare =
+            |&i: &usize, &j: &usize| keys[i].partial_cmp(&keys[j]).unwrap_or(Ordering::Equal);
         let mut sorted: Vec<usize> = (0..keys.len()).collect();
         for row in sorted.chunks_exact_mut(size) {
             if descending { row.sort_by(|i, j| compare(j, i)) } else { row.sort_by(compare) }
@@ -251,10 +292,14 @@ fn sort_by_key(rows: &[Tensor], key: Key, size: usize) -> Result<Option<Vec<usiz
     })
 }
 
-/// The flat positions of elements in sorted order: runs of 1, 2, 4, … elements of all rows are merged at a time, where
-/// each element of a left run searches its place in the right run by bisection. The result is a permutation whatever
-/// the comparator says.
-fn sort_by_merging(rows: &[Tensor], size: usize, comparator: &mut Comparator<'_>) -> Result<Vec<usize>, EvalError> {
+/// The flat positions of elements in sorted order: runs of 1, 2, 4, … elements of all rows are
+/// merged at a time, where each element of a left run searches its place in the right run by
+/// bisection. The result is a permutation whatever the comparator says.
+fn sort_by_merging(
+    rows: &[Tensor],
+    size: usize,
+    comparator: &mut Comparator<'_>,
+) -> Result<Vec<usize>, EvalError> {
     let len = rows.first().map_or(0, Tensor::num_elements);
     // Searches, those that go on, the elements that they compare, and what is merged.
     let _reserved = budget::reserve::<[usize; 4]>(len)?;
@@ -276,7 +321,8 @@ fn sort_by_merging(rows: &[Tensor], size: usize, comparator: &mut Comparator<'_>
         }
         let mut active: Vec<usize> = (0..searches.len()).collect();
         while !active.is_empty() {
-            let middle = |&s: &usize| sorted[searches[s].low + (searches[s].high - searches[s].low) / 2];
+            let middle =
+                |&s: &usize| sorted[searches[s].low + (searches[s].high - searches[s].low) / 2];
             let left: Vec<usize> = active.iter().map(middle).collect();
             let right: Vec<usize> = active.iter().map(|&s| sorted[searches[s].at]).collect();
             let before = comparator.before(rows, &left, &right)?;

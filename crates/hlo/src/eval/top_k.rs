@@ -4,8 +4,8 @@ use mlir::eval::EvalError;
 use numerics::math::total_order_key;
 use numerics::{I1, Integer, Tensor, TensorError, dispatch};
 
-/// The `k` largest elements along the last dimension, or the smallest, in order, and their indices there as `i32`. Floats
-/// are in their total order; of equal elements the first comes first.
+/// The `k` largest elements along the last dimension, or the smallest, in order, and their indices
+/// there as `i32`. Floats are in their total order; of equal elements the first comes first.
 ///
 /// # Errors
 /// If the last dimension has less than `k` elements, or the elements have no order.
@@ -23,7 +23,8 @@ pub fn top_k(operand: &Tensor, k: usize, largest: bool) -> Result<[Tensor; 2], E
     let mut shape = operand.shape().to_vec();
     shape.pop();
     shape.push(k);
-    let positions: Vec<usize> = indices.iter().enumerate().map(|(i, &at)| i / k * size + at as usize).collect();
+    let positions: Vec<usize> =
+        indices.iter().enumerate().map(|(i, &at)| i / k * size + at as usize).collect();
     let values = operand.take(&positions)?.into_shape(&shape)?;
     Ok([values, Tensor::from_vec(shape, indices)?])
 }
@@ -48,7 +49,8 @@ fn order_keys(operand: &Tensor) -> Result<Vec<i64>, TensorError> {
     )
 }
 
-/// The indices of the first `k` elements of each row of `size` elements, in the order of their keys.
+/// The indices of the first `k` elements of each row of `size` elements, in the order of their
+/// keys.
 fn ranks(keys: &[i64], size: usize, k: usize, largest: bool) -> Vec<i32> {
     let mut result = Vec::with_capacity(keys.len() / size.max(1) * k);
     for row in keys.chunks_exact(size.max(1)) {
@@ -76,9 +78,15 @@ mod tests {
     #[test]
     fn the_ends_of_integers() {
         let indices = |x: Tensor| top_k(&x, 3, true).unwrap()[1].to_vec::<i32>().unwrap();
-        assert_eq!(indices(Tensor::from_vec([3], vec![0, u64::MAX, u64::MAX - 1]).unwrap()), [1, 2, 0]);
+        assert_eq!(
+            indices(Tensor::from_vec([3], vec![0, u64::MAX, u64::MAX - 1]).unwrap()),
+            [1, 2, 0]
+        );
         assert_eq!(indices(Tensor::from_vec([3], vec![0, i64::MIN, i64::MAX]).unwrap()), [2, 0, 1]);
-        assert_eq!(indices(Tensor::from_vec([3], [false, true, false].map(I1::from).to_vec()).unwrap()), [1, 0, 2]);
+        assert_eq!(
+            indices(Tensor::from_vec([3], [false, true, false].map(I1::from).to_vec()).unwrap()),
+            [1, 0, 2]
+        );
         assert!(top_k(&Tensor::zeros(numerics::DType::C64, [3]).unwrap(), 3, true).is_err());
     }
 

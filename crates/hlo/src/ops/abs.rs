@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// Elementwise absolute value of signed numbers, or magnitude of complex ones; the result keeps the shape, and a
-    /// complex operand gives a float result.
+    /// Elementwise absolute value of signed numbers, or magnitude of complex ones; the result keeps
+    /// the shape, and a complex operand gives a float result.
     pub AbsOp, "stablehlo.abs" {
         operands { operand: single SIGNED_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR }
         results { result: single SIGNED_FLOAT_OR_QUANTIZED_TENSOR }

@@ -30,8 +30,9 @@ fn infer(op: OpRef<'_>) -> Inferred {
     let alike = [compat::with_element(lhs, element.clone()), compat::with_element(rhs, element)];
     let fits = compat::types(&alike[0], &alike[1]);
     let merged = compat::most_specific(alike.iter()).filter(|_| fits);
-    let merged =
-        merged.ok_or_else(|| op.error("add_c1", format!("operands must have one shape; found {lhs} and {rhs}")));
+    let merged = merged.ok_or_else(|| {
+        op.error("add_c1", format!("operands must have one shape; found {lhs} and {rhs}"))
+    });
     Ok(vec![merged?])
 }
 
@@ -48,22 +49,34 @@ fn verify(op: OpRef<'_>) -> Verdict {
         return check::same_elements(op, "add_c1");
     };
     let (views, expressed) = ([r, of_result], [r.expressed, of_result.expressed]);
-    // A sign that a flag takes away, as in `u8`, is compared where the type of the result is inferred.
+    // A sign that a flag takes away, as in `u8`, is compared where the type of the result is
+    // inferred.
     require(op, "add_c3", views.iter().all(|v| v.held_storage() == l.held_storage()), || {
-        format!("operands and result must have one storage type; found {}", check::list(types.into_iter()))
+        format!(
+            "operands and result must have one storage type; found {}",
+            check::list(types.into_iter())
+        )
     })?;
     require(op, "add_c4", expressed.iter().all(|e| *e == l.expressed), || {
-        format!("operands and result must express one type; found {}", check::list(types.into_iter()))
+        format!(
+            "operands and result must express one type; found {}",
+            check::list(types.into_iter())
+        )
     })?;
     let (lhs, rhs, result) = (types[0], types[1], types[2]);
     let per_axis = quantized::axis(lhs).is_some() || quantized::axis(rhs).is_some();
     require(op, "add_c5", per_axis == quantized::axis(result).is_some(), || {
-        format!("the result must be quantized per axis if an operand is; found {}", check::list(types.into_iter()))
+        format!(
+            "the result must be quantized per axis if an operand is; found {}",
+            check::list(types.into_iter())
+        )
     })?;
     for (label, operand) in [("add_c6", op.operand_type(0)), ("add_c7", op.operand_type(1))] {
         let axis = quantized::axis(operand);
         require(op, label, axis.is_none() || axis == quantized::axis(result), || {
-            format!("operands and result must be quantized along one dimension; found {operand} and {result}")
+            format!(
+                "operands and result must be quantized along one dimension; found {operand} and {result}"
+            )
         })?;
     }
     Ok(())

@@ -3,7 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// Each result is the concatenation along `all_gather_dim` of the operands of all processes of the group.
+    /// Each result is the concatenation along `all_gather_dim` of the operands of all processes of
+    /// the group.
     pub AllGatherOp, "stablehlo.all_gather" {
         operands { operands: variadic TENSOR }
         results { results: variadic TENSOR }
@@ -30,7 +31,13 @@ fn verify(op: OpRef<'_>) -> Verdict {
     check::pairwise_same_elements(op, "all_gather_c6")?;
     for (operand, result) in op.operand_types().zip(op.result_types()) {
         check::in_range(op, "all_gather_c1", "all_gather_dim", &[dimension], rank(operand))?;
-        check::scaled(op, "all_gather_c6", dimension as usize, ["operand", "result"], [shape(operand), shape(result)])?;
+        check::scaled(
+            op,
+            "all_gather_c6",
+            dimension as usize,
+            ["operand", "result"],
+            [shape(operand), shape(result)],
+        )?;
     }
     Ok(())
 }
@@ -51,6 +58,7 @@ fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
     let dimension = eval::usize_attr(op, "all_gather_dim")?;
     let meeting = collective::meet(op, Strategy::of_reduction(op), operands, env)?;
-    let gathered = |i| meeting.shared(i, || collective::concatenate(&meeting.tensors(i)?, dimension));
+    let gathered =
+        |i| meeting.shared(i, || collective::concatenate(&meeting.tensors(i)?, dimension));
     (0..op.num_results()).map(gathered).collect()
 }

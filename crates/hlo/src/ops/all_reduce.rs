@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// Each result is the elementwise reduction with `computation` of the operands of all processes of the group;
-    /// shapes stay.
+    /// Each result is the elementwise reduction with `computation` of the operands of all processes
+    /// of the group; shapes stay.
     pub AllReduceOp, "stablehlo.all_reduce" {
         operands { operands: variadic TENSOR }
         results { results: variadic TENSOR }
@@ -26,14 +26,26 @@ op! {
 }
 
 fn verify(op: OpRef<'_>) -> Verdict {
-    check::replica_groups(op, ["all_reduce_c1", "all_reduce_c3"], op.attr("replica_groups"), false)?;
+    check::replica_groups(
+        op,
+        ["all_reduce_c1", "all_reduce_c3"],
+        op.attr("replica_groups"),
+        false,
+    )?;
     check::global_device_ids(op, "all_reduce_c4")
 }
 
 fn verify_computation(op: OpRef<'_>) -> Verdict {
     let computation = op.regions()[0];
     for operand in op.operand_types() {
-        check::reducer(op, "all_reduce_c5", "computation", computation, [operand].iter().copied(), &[])?;
+        check::reducer(
+            op,
+            "all_reduce_c5",
+            "computation",
+            computation,
+            [operand].iter().copied(),
+            &[],
+        )?;
     }
     check::reduced_in_place(op, ["all_reduce_c6", "all_reduce_c7"], computation, op.operand_types())
 }

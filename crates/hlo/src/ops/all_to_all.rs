@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// Splits the operands along `split_dimension`, sends the parts to the processes of the group and concatenates what
-    /// arrives along `concat_dimension`.
+    /// Splits the operands along `split_dimension`, sends the parts to the processes of the group
+    /// and concatenates what arrives along `concat_dimension`.
     pub AllToAllOp, "stablehlo.all_to_all" {
         operands { operands: variadic TENSOR }
         results { results: variadic TENSOR }
@@ -34,7 +34,8 @@ fn verify_pairs(op: OpRef<'_>) -> Verdict {
 
 /// `split_count` is positive by declaration (`all_to_all_c4`).
 fn infer(op: OpRef<'_>) -> Inferred {
-    let (split, concat) = (integer(op.attr("split_dimension")), integer(op.attr("concat_dimension")));
+    let (split, concat) =
+        (integer(op.attr("split_dimension")), integer(op.attr("concat_dimension")));
     let count = integer(op.attr("split_count"));
     let labels = ["all_to_all_c5", "all_to_all_c7"];
     if let Some([_, size]) = check::replica_groups(op, labels, op.attr("replica_groups"), true)? {
@@ -48,13 +49,19 @@ fn infer(op: OpRef<'_>) -> Inferred {
         let (s, c) = (split as usize, concat as usize);
         let size = shape(operand)[s];
         require(op, "all_to_all_c2", size == DYNAMIC || size % count == 0, || {
-            format!("dimension {s} of the operand, of size {size}, must be a multiple of split_count {count}")
+            format!(
+                "dimension {s} of the operand, of size {size}, must be a multiple of split_count {count}"
+            )
         })?;
         infer::sized(op, operand.element_type().clone(), |operands| {
             let mut sizes = operands[i].to_vec();
             if s != c {
                 sizes[s] = if sizes[s] == DYNAMIC { DYNAMIC } else { sizes[s] / count };
-                sizes[c] = if sizes[c] == DYNAMIC { DYNAMIC } else { sizes[c].checked_mul(count).unwrap_or(DYNAMIC) };
+                sizes[c] = if sizes[c] == DYNAMIC {
+                    DYNAMIC
+                } else {
+                    sizes[c].checked_mul(count).unwrap_or(DYNAMIC)
+                };
             }
             Ok(sizes)
         })

@@ -30,22 +30,34 @@ fn verify(op: OpRef<'_>) -> Verdict {
     let module = op.module();
     let ops = module.entry(op.regions()[0]).map_or(&[][..], |block| module.ops(block));
     let &[inner, _] = ops else {
-        return Err(op.error("async_start_c1", format!("body must hold one op and a return; found {} ops", ops.len())));
+        return Err(op.error(
+            "async_start_c1",
+            format!("body must hold one op and a return; found {} ops", ops.len()),
+        ));
     };
     let inner = module.op(inner);
     let allowed = inner.name().strip_prefix("stablehlo.").is_some_and(|name| ASYNC.contains(&name));
     require(op, "async_start_c2", allowed, || {
-        format!("body must be a collective or slicing op ({}); found {}", ASYNC.join(", "), inner.name())
+        format!(
+            "body must be a collective or slicing op ({}); found {}",
+            ASYNC.join(", "),
+            inner.name()
+        )
     })?;
     let (arguments, results) = check::signature(op, op.regions()[0]);
-    let same = op.operand_types().eq(arguments.iter().copied()) && inner.operand_types().eq(op.operand_types());
+    let same = op.operand_types().eq(arguments.iter().copied())
+        && inner.operand_types().eq(op.operand_types());
     require(op, "async_start_c3", same, || {
         let (given, taken) = (check::list(op.operand_types()), check::list(inner.operand_types()));
         format!("operands must be those of the op in body; found {given} and {taken}")
     })?;
     let pending = crate::types::future_types(op.result_type(0)).unwrap_or_default();
     require(op, "async_start_c4", pending.iter().eq(results.iter().copied()), || {
-        format!("the result must be a future of {}; found {}", check::list(results.iter().copied()), op.result_type(0))
+        format!(
+            "the result must be a future of {}; found {}",
+            check::list(results.iter().copied()),
+            op.result_type(0)
+        )
     })
 }
 

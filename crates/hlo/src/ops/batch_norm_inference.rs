@@ -4,8 +4,8 @@ use super::prelude::*;
 use crate::eval::quantize::around;
 
 op! {
-    /// `operand` normalized along all dimensions but `feature_index` by given means and variances, then scaled and
-    /// shifted.
+    /// `operand` normalized along all dimensions but `feature_index` by given means and variances,
+    /// then scaled and shifted.
     pub BatchNormInferenceOp, "stablehlo.batch_norm_inference" {
         operands {
             operand: single FLOAT_OR_QUANTIZED_TENSOR,

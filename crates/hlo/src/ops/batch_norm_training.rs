@@ -4,8 +4,8 @@ use super::prelude::*;
 use crate::eval::quantize::around;
 
 op! {
-    /// `operand` normalized along all dimensions but `feature_index`, then scaled and shifted; with the means and
-    /// variances.
+    /// `operand` normalized along all dimensions but `feature_index`, then scaled and shifted; with
+    /// the means and variances.
     pub BatchNormTrainingOp, "stablehlo.batch_norm_training" {
         operands {
             operand: single FLOAT_OR_QUANTIZED_TENSOR,

@@ -44,7 +44,8 @@ binary! {
     OrOp, "stablehlo.or", "or_c1", PRED_OR_INT_TENSOR, Commutative;
     /// Elementwise power of base `lhs` and exponent `rhs`. All of one shape.
     PowerOp, "stablehlo.power", "power_c1", INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR;
-    /// Elementwise remainder of the division that rounds toward zero; it has the sign of `lhs`. All of one shape.
+    /// Elementwise remainder of the division that rounds toward zero; it has the sign of `lhs`. All
+    /// of one shape.
     RemainderOp, "stablehlo.remainder", "remainder_c1", INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR;
     /// Elementwise shift to the left by `rhs` bits. All of one shape.
     ShiftLeftOp, "stablehlo.shift_left", "shift_left_c1", INT_TENSOR;

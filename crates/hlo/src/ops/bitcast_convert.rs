@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// The bits of `operand` read as another element type. If the widths differ, the last dimension of the side of
-    /// narrower elements makes up for it.
+    /// The bits of `operand` read as another element type. If the widths differ, the last dimension
+    /// of the side of narrower elements makes up for it.
     pub BitcastConvertOp, "stablehlo.bitcast_convert" {
         operands { operand: single TENSOR_OR_PER_AXIS_QUANTIZED }
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
@@ -22,19 +22,29 @@ fn verify(op: OpRef<'_>) -> Verdict {
     let (operand, result) = (op.operand_type(0), op.result_type(0));
     let is_complex = |t: &Type| matches!(&**t.element_type(), mlir::TypeKind::Complex(_));
     require(op, "bitcast_convert_c2", is_complex(operand) == is_complex(result), || {
-        format!("real and complex numbers cannot be read as one another; found {operand} and {result}")
+        format!(
+            "real and complex numbers cannot be read as one another; found {operand} and {result}"
+        )
     })?;
-    let (Some(from), Some(to)) = (quantized::bit_width(operand), quantized::bit_width(result)) else { return Ok(()) };
-    let (narrow, wide, bits) = if from < to { (operand, result, [from, to]) } else { (result, operand, [to, from]) };
+    let (Some(from), Some(to)) = (quantized::bit_width(operand), quantized::bit_width(result))
+    else {
+        return Ok(());
+    };
+    let (narrow, wide, bits) =
+        if from < to { (operand, result, [from, to]) } else { (result, operand, [to, from]) };
     let (mut prefix, mut fits) = (shape(narrow), true);
     if bits[0] != bits[1] {
         // The last dimension of the narrower elements makes up one wider element.
         let last = prefix.last().copied();
-        fits = last.is_some_and(|n| n == DYNAMIC || n.checked_mul(i64::from(bits[0])) == Some(i64::from(bits[1])));
+        fits = last.is_some_and(|n| {
+            n == DYNAMIC || n.checked_mul(i64::from(bits[0])) == Some(i64::from(bits[1]))
+        });
         prefix = &prefix[..prefix.len().saturating_sub(1)];
     }
     require(op, "bitcast_convert_c1", fits && compat::shapes(prefix, shape(wide)), || {
-        format!("{operand} of {from} bits an element cannot be read as {result} of {to} bits an element")
+        format!(
+            "{operand} of {from} bits an element cannot be read as {result} of {to} bits an element"
+        )
     })
 }
 

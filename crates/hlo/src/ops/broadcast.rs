@@ -4,8 +4,8 @@ use super::prelude::*;
 use numerics::shape::StridedView;
 
 op! {
-    /// `operand` repeated along new leading dimensions of sizes `broadcast_sizes`; deprecated in favour of
-    /// `broadcast_in_dim`.
+    /// `operand` repeated along new leading dimensions of sizes `broadcast_sizes`; deprecated in
+    /// favour of `broadcast_in_dim`.
     pub BroadcastOp, "stablehlo.broadcast" {
         operands { operand: single TENSOR }
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }

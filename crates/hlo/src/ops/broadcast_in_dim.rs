@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// `operand` with its dimensions placed at `broadcast_dimensions` of the result and repeated along the others and
-    /// along those of size 1.
+    /// `operand` with its dimensions placed at `broadcast_dimensions` of the result and repeated
+    /// along the others and along those of size 1.
     pub BroadcastInDimOp, "stablehlo.broadcast_in_dim" {
         operands { operand: single TENSOR_OR_PER_AXIS_QUANTIZED }
         results { result: single STATIC_OR_BOUNDED_TENSOR }
@@ -22,18 +22,30 @@ op! {
 
 fn verify(op: OpRef<'_>) -> Verdict {
     check::same_elements(op, "broadcast_in_dim_c1")?;
-    let labels = ["broadcast_in_dim_c2", "broadcast_in_dim_c3", "broadcast_in_dim_c4", "broadcast_in_dim_c5"];
+    let labels = [
+        "broadcast_in_dim_c2",
+        "broadcast_in_dim_c3",
+        "broadcast_in_dim_c4",
+        "broadcast_in_dim_c5",
+    ];
     verify_dimensions(op, labels)?;
     quantized::same_scales(op, "broadcast_in_dim_c1", false)?;
     quantized::broadcast(op, "broadcast_in_dim_c6", ints(op.attr("broadcast_dimensions")))
 }
 
-/// Each dimension of the operand has its own place in the result, and there either size 1 or the size of the result's.
-/// Labels: number, range, uniqueness, sizes.
+/// Each dimension of the operand has its own place in the result, and there either size 1 or the
+/// size of the result's. Labels: number, range, uniqueness, sizes.
 pub(super) fn verify_dimensions(op: OpRef<'_>, labels: [&'static str; 4]) -> Verdict {
     let (operand, result) = (op.operand_type(0), op.result_type(0));
     let dimensions = ints(op.attr("broadcast_dimensions"));
-    check::count(op, labels[0], "broadcast_dimensions", dimensions.len(), rank(operand), "the rank of operand")?;
+    check::count(
+        op,
+        labels[0],
+        "broadcast_dimensions",
+        dimensions.len(),
+        rank(operand),
+        "the rank of operand",
+    )?;
     check::in_range(op, labels[1], "broadcast_dimensions", dimensions, rank(result))?;
     check::distinct(op, labels[2], "broadcast_dimensions", dimensions)?;
     for (d, (&size, &to)) in shape(operand).iter().zip(dimensions).enumerate() {
@@ -50,7 +62,9 @@ pub(super) fn verify_dimensions(op: OpRef<'_>, labels: [&'static str; 4]) -> Ver
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
     let [operand] = eval::tensors(operands)?;
     let shape = eval::static_result_shape(op, 0);
-    let shape = shape.ok_or_else(|| EvalError::new("broadcast_in_dim", "the result must be static"))?;
-    let view = StridedView::dense(operand.shape())?.broadcast(&shape, &eval::usizes(op, "broadcast_dimensions")?)?;
+    let shape =
+        shape.ok_or_else(|| EvalError::new("broadcast_in_dim", "the result must be static"))?;
+    let view = StridedView::dense(operand.shape())?
+        .broadcast(&shape, &eval::usizes(op, "broadcast_dimensions")?)?;
     eval::one(operand.gather(&view)?)
 }

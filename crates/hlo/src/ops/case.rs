@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// The results of branch number `index`, or of the last branch if there is no such; the branches take no arguments
-    /// and return values of the same types.
+    /// The results of branch number `index`, or of the last branch if there is no such; the
+    /// branches take no arguments and return values of the same types.
     pub CaseOp, "stablehlo.case" {
         operands { index: single I32_TENSOR }
         results { results: variadic ANY_TENSOR_OR_TOKEN }
@@ -22,7 +22,9 @@ op! {
 }
 
 fn verify(op: OpRef<'_>) -> Verdict {
-    require(op, "case_c1", !op.regions().is_empty(), || "there must be at least one branch; found none".to_string())?;
+    require(op, "case_c1", !op.regions().is_empty(), || {
+        "there must be at least one branch; found none".to_string()
+    })?;
     check::scalar(op, "case_i1", "index", 0)
 }
 
@@ -35,7 +37,10 @@ fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> Ev
     let [index] = eval::tensors(operands)?;
     let branches = CaseOp(op).branches();
     // An index out of range takes the last branch.
-    let chosen = usize::try_from(index.item::<i32>()?).ok().and_then(|i| branches.get(i)).or(branches.last());
+    let chosen = usize::try_from(index.item::<i32>()?)
+        .ok()
+        .and_then(|i| branches.get(i))
+        .or(branches.last());
     let branch = chosen.ok_or_else(|| EvalError::new("case_c1", "there are no branches"))?;
     env.region(*branch, Vec::new())
 }
@@ -45,7 +50,8 @@ fn inline_chosen_branch(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let index = rw.constant_of(rw.op(op).operands().first().copied()?)?;
     let index = *index.as_dense()?.int_values()?.first()?;
     let branches = rw.op(op).regions();
-    let chosen = usize::try_from(index).ok().and_then(|i| branches.get(i)).or(branches.last()).copied()?;
+    let chosen =
+        usize::try_from(index).ok().and_then(|i| branches.get(i)).or(branches.last()).copied()?;
     let block = rw.entry(chosen)?;
     let results = rw.inline_block_before(block, op, &[]);
     rw.replace(op, &results);

@@ -4,7 +4,8 @@ use super::prelude::*;
 use crate::eval::quantize::around;
 
 op! {
-    /// The Cholesky factor (lower or upper) of each matrix in the last two dimensions of `a`; the shape stays.
+    /// The Cholesky factor (lower or upper) of each matrix in the last two dimensions of `a`; the
+    /// shape stays.
     pub CholeskyOp, "stablehlo.cholesky" {
         operands { a: single FLOAT_COMPLEX_OR_QUANTIZED_TENSOR }
         results { result: single FLOAT_COMPLEX_OR_QUANTIZED_TENSOR }
@@ -25,9 +26,13 @@ op! {
 fn infer(op: OpRef<'_>) -> Inferred {
     let a = op.operand_type(0);
     let [.., rows, columns] = *shape(a) else {
-        return Err(op.error("cholesky_c2", format!("a must have at least 2 dimensions; found {a}")));
+        return Err(
+            op.error("cholesky_c2", format!("a must have at least 2 dimensions; found {a}"))
+        );
     };
-    require(op, "cholesky_c3", compat::dims(rows, columns), || format!("matrices in a must be square; found {a}"))?;
+    require(op, "cholesky_c3", compat::dims(rows, columns), || {
+        format!("matrices in a must be square; found {a}")
+    })?;
     infer::first_operand(op)
 }
 

@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// Elementwise limitation of `operand` to at least `min` and at most `max`, each of the same shape or
-    /// 0-dimensional.
+    /// Elementwise limitation of `operand` to at least `min` and at most `max`, each of the same
+    /// shape or 0-dimensional.
     pub ClampOp, "stablehlo.clamp" {
         operands { min: single TENSOR, operand: single TENSOR, max: single TENSOR }
         results { result: single TENSOR }
@@ -31,7 +31,9 @@ fn infer(op: OpRef<'_>) -> Inferred {
         })?;
         let fits = rank(limit) == 0 || compat::shapes(shape(limit), shape(operand));
         require(op, label, fits, || {
-            format!("{name} must be 0-dimensional or have the shape of operand; found {limit} and {operand}")
+            format!(
+                "{name} must be 0-dimensional or have the shape of operand; found {limit} and {operand}"
+            )
         })?;
     }
     Ok(vec![operand.clone()])

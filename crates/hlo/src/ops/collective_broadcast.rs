@@ -27,7 +27,9 @@ fn verify(op: OpRef<'_>) -> Verdict {
     let root = usize::from(flag(op.attr("has_dynamic_root")));
     let label = if root == 1 { "collective_broadcast_c4" } else { "collective_broadcast_c3" };
     let n = op.operands().len();
-    require(op, label, n > root, || format!("there must be at least {} operand(s); found {n}", root + 1))?;
+    require(op, label, n > root, || {
+        format!("there must be at least {} operand(s); found {n}", root + 1)
+    })?;
     require(op, "collective_broadcast_c5", op.num_results() == n - root, || {
         format!(
             "there must be {} result(s), one for each operand that is broadcast; found {}",
@@ -47,7 +49,8 @@ fn verify(op: OpRef<'_>) -> Verdict {
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
     let root = CollectiveRoot::of(op, &operands)?;
-    let Some(meeting) = collective::try_meet(op, Strategy::of_exchange(op), operands.clone(), env)? else {
+    let Some(meeting) = collective::try_meet(op, Strategy::of_exchange(op), operands.clone(), env)?
+    else {
         return collective::all_zeros(op, &operands);
     };
     let received = |i| Ok(meeting.tensor(root.member(i, meeting.size())?, i)?.clone().into());

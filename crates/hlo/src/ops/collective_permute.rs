@@ -3,7 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// The operand of the process that is paired with this one as its source, or zeros; the shape stays.
+    /// The operand of the process that is paired with this one as its source, or zeros; the shape
+    /// stays.
     pub CollectivePermuteOp, "stablehlo.collective_permute" {
         operands { operand: single TENSOR }
         results { result: single TENSOR }
@@ -18,7 +19,12 @@ op! {
 }
 
 fn verify(op: OpRef<'_>) -> Verdict {
-    let labels = ["collective_permute_c1", "collective_permute_c2", "collective_permute_c3", "collective_permute_c4"];
+    let labels = [
+        "collective_permute_c1",
+        "collective_permute_c2",
+        "collective_permute_c3",
+        "collective_permute_c4",
+    ];
     check::source_target_pairs(op, labels, op.attr("source_target_pairs"))
 }
 

@@ -35,7 +35,13 @@ fn verify(op: OpRef<'_>) -> Verdict {
     })?;
     if root == 1 {
         let index = Type::tensor([n as i64 - 1], Type::i32());
-        check::has_type(op, "collective_reduce_c3", "the last operand", op.operand_type(n - 1), &index)?;
+        check::has_type(
+            op,
+            "collective_reduce_c3",
+            "the last operand",
+            op.operand_type(n - 1),
+            &index,
+        )?;
     }
     Ok(())
 }
@@ -46,21 +52,37 @@ fn verify_computation(op: OpRef<'_>) -> Verdict {
     let reduced = op.operand_types().take(op.operands().len().saturating_sub(root));
     let computation = op.regions()[0];
     for operand in reduced.clone() {
-        check::reducer(op, "collective_reduce_c4", "computation", computation, [operand].iter().copied(), &[])?;
+        check::reducer(
+            op,
+            "collective_reduce_c4",
+            "computation",
+            computation,
+            [operand].iter().copied(),
+            &[],
+        )?;
     }
-    check::reduced_in_place(op, ["collective_reduce_c3", "collective_reduce_c4"], computation, reduced)
+    check::reduced_in_place(
+        op,
+        ["collective_reduce_c3", "collective_reduce_c4"],
+        computation,
+        reduced,
+    )
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
     let root = CollectiveRoot::of(op, &operands)?;
-    let Some(meeting) = collective::try_meet(op, Strategy::of_reduction(op), operands.clone(), env)? else {
+    let Some(meeting) =
+        collective::try_meet(op, Strategy::of_reduction(op), operands.clone(), env)?
+    else {
         return collective::all_zeros(op, &operands);
     };
     let mut results = collective::all_zeros(op, &operands)?;
     for (i, result) in results.iter_mut().enumerate() {
         if root.member(i, meeting.size())? == meeting.place {
             let tensors = meeting.tensors(i)?.into_iter().cloned().collect();
-            *result = collective::reduce_over(op, CollectiveReduceOp(op).computation(), tensors, env)?.into();
+            *result =
+                collective::reduce_over(op, CollectiveReduceOp(op).computation(), tensors, env)?
+                    .into();
         }
     }
     Ok(results)

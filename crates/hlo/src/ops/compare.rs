@@ -4,7 +4,8 @@ use super::prelude::*;
 use numerics::DType;
 
 op! {
-    /// Elementwise comparison of `lhs` and `rhs`, of one type, in the given direction: booleans of the same shape.
+    /// Elementwise comparison of `lhs` and `rhs`, of one type, in the given direction: booleans of
+    /// the same shape.
     pub CompareOp, "stablehlo.compare" {
         operands { lhs: single TENSOR, rhs: single TENSOR }
         results { result: single PRED_TENSOR }
@@ -34,20 +35,23 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![compat::with_element(&operands, Type::i1())])
 }
 
-/// The element type as which a `compare` reads operands of type `dtype`, if that is another: of signless integers, where
-/// `compare_type` says so, those of unsigned ones, and of unsigned ones those of signed ones.
+/// The element type as which a `compare` reads operands of type `dtype`, if that is another: of
+/// signless integers, where `compare_type` says so, those of unsigned ones, and of unsigned ones
+/// those of signed ones.
 fn read_as(op: OpRef<'_>, dtype: DType) -> Option<DType> {
     const SIGNED: u64 = 3;
     const UNSIGNED: u64 = 4;
     match CompareOp::cast(op)?.compare_type()?.as_enum(&COMPARISON_TYPE)? {
         SIGNED if dtype.is_unsigned() => DType::from_name(dtype.name().strip_prefix('u')?),
-        UNSIGNED if dtype.is_signed() && dtype.is_integer() => DType::from_name(&format!("u{}", dtype.name())),
+        UNSIGNED if dtype.is_signed() && dtype.is_integer() => {
+            DType::from_name(&format!("u{}", dtype.name()))
+        }
         _ => None,
     }
 }
 
-/// The direction of a `compare`, and whether it is in the total order of floats; none for other ops, and for integers that it
-/// reads as of another type.
+/// The direction of a `compare`, and whether it is in the total order of floats; none for other
+/// ops, and for integers that it reads as of another type.
 pub(super) fn relation(op: OpRef<'_>) -> Option<(Direction, bool)> {
     let dtype = CompareOp::cast(op)?.operand_type(0).element_type().dtype();
     if dtype.is_some_and(|dtype| read_as(op, dtype).is_some()) { None } else { parameters(op) }
@@ -59,12 +63,14 @@ fn parameters(op: OpRef<'_>) -> Option<(Direction, bool)> {
     const TOTALORDER: u64 = 2;
     let compare = CompareOp::cast(op)?;
     let direction = compare.comparison_direction()?.as_enum(&COMPARISON_DIRECTION)?;
-    let total = compare.compare_type().and_then(|t| t.as_enum(&COMPARISON_TYPE)) == Some(TOTALORDER);
+    let total =
+        compare.compare_type().and_then(|t| t.as_enum(&COMPARISON_TYPE)) == Some(TOTALORDER);
     Some((*DIRECTIONS.get(direction as usize)?, total))
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let (direction, total) = parameters(op).ok_or_else(|| eval::missing(op, "comparison_direction"))?;
+    let (direction, total) =
+        parameters(op).ok_or_else(|| eval::missing(op, "comparison_direction"))?;
     eval::quantize::around(op, operands, |operands| {
         let [mut lhs, mut rhs] = eval::exactly(operands)?;
         if let Some(dtype) = read_as(op, lhs.dtype()) {

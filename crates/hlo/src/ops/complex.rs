@@ -3,7 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// Elementwise complex numbers from real parts `lhs` and imaginary parts `rhs`, all of one shape.
+    /// Elementwise complex numbers from real parts `lhs` and imaginary parts `rhs`, all of one
+    /// shape.
     pub ComplexOp, "stablehlo.complex" {
         operands { lhs: single FLOAT32_OR_64_TENSOR, rhs: single FLOAT32_OR_64_TENSOR }
         results { result: single COMPLEX_TENSOR }

@@ -4,8 +4,8 @@ use super::prelude::*;
 use mlir::verify::nearest_symbol;
 
 op! {
-    /// The function `decomposition`, under a name and with attributes by which a backend may know a better
-    /// implementation.
+    /// The function `decomposition`, under a name and with attributes by which a backend may know a
+    /// better implementation.
     pub CompositeOp, "stablehlo.composite" {
         operands { inputs: variadic ANY_TENSOR_TOKEN_OR_TUPLE }
         results { results: variadic ANY_TENSOR_TOKEN_OR_TUPLE }
@@ -37,7 +37,9 @@ fn verify(op: OpRef<'_>) -> Verdict {
         && namespace.chars().all(is_word)
         && name.contains('.')
         && parts.all(|part| !part.is_empty() && part.chars().all(|c| is_word(c) || c == '$'));
-    require(op, "composite_c1", namespaced, || format!("name must be namespaced, such as `dialect.op`; found `{name}`"))
+    require(op, "composite_c1", namespaced, || {
+        format!("name must be namespaced, such as `dialect.op`; found `{name}`")
+    })
 }
 
 fn verify_decomposition(op: OpRef<'_>) -> Verdict {
@@ -48,7 +50,9 @@ fn verify_decomposition(op: OpRef<'_>) -> Verdict {
     let Some((inputs, results)) =
         function.attr("function_type").and_then(Attribute::as_type).and_then(Type::as_function)
     else {
-        return Err(op.error("composite_c2", format!("decomposition `@{symbol}` is not a function")));
+        return Err(
+            op.error("composite_c2", format!("decomposition `@{symbol}` is not a function"))
+        );
     };
     require(op, "composite_c3", compat::lists(op.operand_types(), inputs.iter()), || {
         let (found, required) = (check::list(op.operand_types()), check::list(inputs.iter()));

@@ -23,7 +23,9 @@ op! {
 
 fn verify_inputs(op: OpRef<'_>) -> Verdict {
     let given = !op.operands().is_empty();
-    require(op, "concatenate_c3", given, || "there must be at least one input; found none".to_string())
+    require(op, "concatenate_c3", given, || {
+        "there must be at least one input; found none".to_string()
+    })
 }
 
 fn infer(op: OpRef<'_>) -> Inferred {
@@ -39,7 +41,9 @@ fn infer(op: OpRef<'_>) -> Inferred {
         let mut others = shape(input).to_vec();
         others.iter_mut().skip(d).take(1).for_each(|size| *size = common[d]);
         require(op, "concatenate_c2", compat::shapes(&common, &others), || {
-            format!("inputs must have one shape but for dimension {d}; input #0 is {first}, input #{i} is {input}")
+            format!(
+                "inputs must have one shape but for dimension {d}; input #0 is {first}, input #{i} is {input}"
+            )
         })?;
         common = both(&common, &others);
     }
@@ -58,7 +62,8 @@ fn infer(op: OpRef<'_>) -> Inferred {
 
 /// What is known of sizes, or bounds, from two lists of them.
 fn both(a: &[i64], b: &[i64]) -> Vec<i64> {
-    let known = |(&a, &b): (&i64, &i64)| if a == DYNAMIC || b == DYNAMIC { a.max(b) } else { a.min(b) };
+    let known =
+        |(&a, &b): (&i64, &i64)| if a == DYNAMIC || b == DYNAMIC { a.max(b) } else { a.min(b) };
     a.iter().zip(b).map(known).collect()
 }
 

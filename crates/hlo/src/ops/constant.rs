@@ -34,11 +34,13 @@ pub fn constant_parts(value: &Attribute, ty: &Type) -> Option<OpParts> {
 fn infer(op: OpRef<'_>) -> Inferred {
     let Some(value) = op.property(0).map(Attribute::ty) else { return Ok(Vec::new()) };
     let result = op.result_type(0);
-    let stored = quantized::quantized(result).map(|view| compat::with_element(result, view.storage.clone()));
+    let stored =
+        quantized::quantized(result).map(|view| compat::with_element(result, view.storage.clone()));
     Ok(vec![if stored.as_ref() == Some(&value) { result.clone() } else { value }])
 }
 
-/// `{attributes} dense<…> : T`, or the generic form without quotes if the result has another type than the value.
+/// `{attributes} dense<…> : T`, or the generic form without quotes if the result has another type
+/// than the value.
 fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     if parser.eat("(") {
         parser.expect(")")?;
@@ -81,6 +83,9 @@ fn result_name(op: OpRef<'_>) -> String {
 fn eval(op: OpRef<'_>, _: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
     match ConstantOp(op).value().and_then(Attribute::to_tensor) {
         Some(tensor) => eval::one(tensor?),
-        None => Err(EvalError::new("constant_i1", "the value is no dense literal or defined resource of numbers")),
+        None => Err(EvalError::new(
+            "constant_i1",
+            "the value is no dense literal or defined resource of numbers",
+        )),
     }
 }

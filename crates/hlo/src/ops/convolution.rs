@@ -5,8 +5,8 @@ use crate::eval::quantize::{around, expressed_dtype};
 use crate::window::{WindowAttrs, WindowLabels, num_windows};
 
 op! {
-    /// Dot products of windows of `lhs` with slices of the kernel `rhs`; `dimension_numbers` says which dimensions are
-    /// batch, feature and spatial ones.
+    /// Dot products of windows of `lhs` with slices of the kernel `rhs`; `dimension_numbers` says
+    /// which dimensions are batch, feature and spatial ones.
     pub ConvolutionOp, "stablehlo.convolution" {
         operands { lhs: single TENSOR, rhs: single TENSOR_OR_PER_AXIS_QUANTIZED }
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
@@ -78,15 +78,22 @@ fn verify(op: OpRef<'_>) -> Verdict {
     verify_convolution(op, op.attr("padding"), &LABELS)
 }
 
-/// Checks a convolution; `labels` are those of its constraints in order. `padding` is absent where it is an operand.
-pub(super) fn verify_convolution(op: OpRef<'_>, padding: Option<&Attribute>, labels: &[&'static str; 34]) -> Verdict {
+/// Checks a convolution; `labels` are those of its constraints in order. `padding` is absent where
+/// it is an operand.
+pub(super) fn verify_convolution(
+    op: OpRef<'_>,
+    padding: Option<&Attribute>,
+    labels: &[&'static str; 34],
+) -> Verdict {
     let label = |constraint: usize| labels[constraint - 1];
     let Some(dims) = op.attr("dimension_numbers").and_then(ConvDims::of) else { return Ok(()) };
     let (lhs, rhs, result) = (op.operand_type(0), op.operand_type(1), op.result_type(0));
     let n = rank(lhs);
     check::count(op, label(1), "the shape of rhs", rank(rhs), n, "the rank of lhs")?;
     check::count(op, label(26), "the shape of the result", rank(result), n, "the rank of lhs")?;
-    require(op, label(1), n >= 2, || format!("operands must have at least 2 dimensions; found {lhs}"))?;
+    require(op, label(1), n >= 2, || {
+        format!("operands must have at least 2 dimensions; found {lhs}")
+    })?;
     let tensors = [
         (
             "input_spatial_dimensions",
@@ -114,14 +121,24 @@ pub(super) fn verify_convolution(op: OpRef<'_>, padding: Option<&Attribute>, lab
         ),
     ];
     for (spatial_name, name, size, valid, spatial, others) in tensors {
-        check::count(op, label(size), spatial_name, spatial.len(), n - 2, "the rank of lhs less 2")?;
+        check::count(
+            op,
+            label(size),
+            spatial_name,
+            spatial.len(),
+            n - 2,
+            "the rank of lhs less 2",
+        )?;
         let all = [spatial, &others[..]].concat();
         check::in_range(op, label(valid), name, &all, n)?;
         check::distinct(op, label(valid), name, &all)?;
     }
-    let (features, batches) = (integer(op.attr("feature_group_count")), integer(op.attr("batch_group_count")));
+    let (features, batches) =
+        (integer(op.attr("feature_group_count")), integer(op.attr("batch_group_count")));
     require(op, label(23), features == 1 || batches == 1, || {
-        format!("feature_group_count or batch_group_count must be 1; found {features} and {batches}")
+        format!(
+            "feature_group_count or batch_group_count must be 1; found {features} and {batches}"
+        )
     })?;
     let batch = shape(lhs)[dims.input_batch_dimension as usize];
     let feature = shape(lhs)[dims.input_feature_dimension as usize];
@@ -137,9 +154,16 @@ pub(super) fn verify_convolution(op: OpRef<'_>, padding: Option<&Attribute>, lab
             format!("{count} must divide {size}: {what}")
         })?;
     }
-    require(op, label(14), feature == DYNAMIC || compat::dims(kernel_input, feature / features), || {
-        format!("the kernel input feature dimension must be {feature} / {features} of the input; found {kernel_input}")
-    })?;
+    require(
+        op,
+        label(14),
+        feature == DYNAMIC || compat::dims(kernel_input, feature / features),
+        || {
+            format!(
+                "the kernel input feature dimension must be {feature} / {features} of the input; found {kernel_input}"
+            )
+        },
+    )?;
     check::precision_config(op, label(24))?;
     let required = result_shape(op, &dims, padding, labels)?;
     check::has_shape(op, label(25), "the result", shape(result), &required)?;
@@ -157,8 +181,10 @@ fn result_shape(
     let batch = shape(lhs)[dims.input_batch_dimension as usize];
     let batches = integer(op.attr("batch_group_count"));
     let mut sizes = vec![DYNAMIC; rank(lhs)];
-    sizes[dims.output_batch_dimension as usize] = if batch == DYNAMIC { DYNAMIC } else { batch / batches };
-    sizes[dims.output_feature_dimension as usize] = shape(rhs)[dims.kernel_output_feature_dimension as usize];
+    sizes[dims.output_batch_dimension as usize] =
+        if batch == DYNAMIC { DYNAMIC } else { batch / batches };
+    sizes[dims.output_feature_dimension as usize] =
+        shape(rhs)[dims.kernel_output_feature_dimension as usize];
     // Padding that is an operand may be known only at run time.
     if padding.is_some() || op.operands().len() == 2 {
         let windows = spatial_windows(op, dims, padding, labels)?;
@@ -192,7 +218,8 @@ fn spatial_windows(
 ) -> Result<Vec<i64>, Diagnostic> {
     let label = |constraint: usize| labels[constraint - 1];
     let (lhs, rhs) = (op.operand_type(0), op.operand_type(1));
-    let sizes: Vec<i64> = dims.kernel_spatial_dimensions.iter().map(|&d| shape(rhs)[d as usize]).collect();
+    let sizes: Vec<i64> =
+        dims.kernel_spatial_dimensions.iter().map(|&d| shape(rhs)[d as usize]).collect();
     let window = WindowAttrs {
         strides: op.attr("window_strides"),
         padding,
@@ -220,7 +247,8 @@ fn spatial_windows(
             "the rank of lhs less 2",
         )?;
     }
-    let base: Vec<i64> = dims.input_spatial_dimensions.iter().map(|&d| shape(lhs)[d as usize]).collect();
+    let base: Vec<i64> =
+        dims.input_spatial_dimensions.iter().map(|&d| shape(lhs)[d as usize]).collect();
     num_windows(op, label(25), &base, &window)
 }
 
@@ -236,7 +264,9 @@ fn verify_elements(op: OpRef<'_>, dims: &ConvDims<'_>, labels: &[&'static str; 3
         });
     }
     require(op, label(28), is_quantized(lhs) == is_quantized(result) && is_quantized(rhs), || {
-        format!("rhs must be quantized, and lhs and the result both or neither; found {lhs}, {rhs} and {result}")
+        format!(
+            "rhs must be quantized, and lhs and the result both or neither; found {lhs}, {rhs} and {result}"
+        )
     })?;
     for (constraint, name, ty, dimension) in [
         (29, "rhs", rhs, dims.kernel_output_feature_dimension),
@@ -244,7 +274,9 @@ fn verify_elements(op: OpRef<'_>, dims: &ConvDims<'_>, labels: &[&'static str; 3
     ] {
         let axis = quantized::axis(ty);
         require(op, label(constraint), axis.is_none_or(|a| a as i64 == dimension), || {
-            format!("{name} must be quantized along its output feature dimension, {dimension}; found {ty}")
+            format!(
+                "{name} must be quantized along its output feature dimension, {dimension}; found {ty}"
+            )
         })?;
     }
     quantized::contraction(op, [label(31), label(32), label(33), label(34)])
@@ -255,11 +287,16 @@ fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> Eval
 }
 
 /// Evaluates a convolution of two operands with the attributes of `op`, but for the padding.
-pub(super) fn eval_convolution(op: OpRef<'_>, operands: Vec<RuntimeValue>, padding: Option<&Attribute>) -> EvalResult {
+pub(super) fn eval_convolution(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    padding: Option<&Attribute>,
+) -> EvalResult {
     let dims = op.attr("dimension_numbers").and_then(ConvDims::of);
     let dims = dims.ok_or_else(|| eval::missing(op, "dimension_numbers"))?;
     let groups = |name| eval::usize_attr(op, name);
-    let (feature_groups, batch_groups) = (groups("feature_group_count")?, groups("batch_group_count")?);
+    let (feature_groups, batch_groups) =
+        (groups("feature_group_count")?, groups("batch_group_count")?);
     let dtype = expressed_dtype(op.result_type(0))?;
     around(op, operands, |operands| {
         let [lhs, rhs] = eval::exactly(operands)?;
@@ -272,7 +309,8 @@ pub(super) fn eval_convolution(op: OpRef<'_>, operands: Vec<RuntimeValue>, paddi
             op.attr("rhs_dilation"),
         )?;
         let reversal = ints(op.attr("window_reversal")).iter().map(|&b| b != 0).collect();
-        let convolution = eval::Convolution { dims, window, reversal, feature_groups, batch_groups };
+        let convolution =
+            eval::Convolution { dims, window, reversal, feature_groups, batch_groups };
         Ok(vec![convolution.eval(lhs, rhs, dtype)?])
     })
 }

@@ -3,7 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// The elementwise sum of the operands of all replicas of the group; deprecated in favour of `all_reduce`.
+    /// The elementwise sum of the operands of all replicas of the group; deprecated in favour of
+    /// `all_reduce`.
     pub CrossReplicaSumOp, "stablehlo.cross-replica-sum" {
         operands { operand: single TENSOR }
         results { result: single TENSOR }
@@ -16,6 +17,7 @@ op! {
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
     let meeting = collective::meet(op, Strategy::CrossReplica, operands, env)?;
     let mut tensors = meeting.tensors(0)?.into_iter().cloned();
-    let first = tensors.next().ok_or_else(|| EvalError::new("process_group", "a sum of no processes"))?;
+    let first =
+        tensors.next().ok_or_else(|| EvalError::new("process_group", "a sum of no processes"))?;
     eval::one(tensors.try_fold(first, |sum, next| math::binary(BinaryOp::Add, sum, next))?)
 }

@@ -48,7 +48,14 @@ fn verify(op: OpRef<'_>) -> Verdict {
             [tuple] => tuple.as_tuple().map_or(types, |elements| elements.iter().collect()),
             _ => types,
         };
-        check::count(op, "custom_call_layouts", name, list.len(), types.len(), "the number of values")?;
+        check::count(
+            op,
+            "custom_call_layouts",
+            name,
+            list.len(),
+            types.len(),
+            "the number of values",
+        )?;
         for (layout, ty) in list.iter().zip(types) {
             verify_layout(op, name, layout, ty)?;
         }
@@ -79,7 +86,9 @@ fn part<'t>(ty: &'t Type, indices: &[i64]) -> Option<&'t Type> {
 
 /// The parts of operand and result that share a buffer are there and have one type.
 fn verify_alias(op: OpRef<'_>, alias: &Attribute) -> Verdict {
-    let Some([output, operand, within]) = alias.as_dialect(&OUTPUT_OPERAND_ALIAS) else { return Ok(()) };
+    let Some([output, operand, within]) = alias.as_dialect(&OUTPUT_OPERAND_ALIAS) else {
+        return Ok(());
+    };
     let label = "custom_call_aliases";
     let operand = integer(operand.as_ref());
     check::in_range(op, label, "operand_index", &[operand], op.operands().len())?;
@@ -90,19 +99,27 @@ fn verify_alias(op: OpRef<'_>, alias: &Attribute) -> Verdict {
     };
     let (output, within) = (ints(output.as_ref()), ints(within.as_ref()));
     let Some(from) = part(given, within) else {
-        return Err(op.error(label, format!("operand_tuple_indices {within:?} name no part of {given}")));
+        return Err(
+            op.error(label, format!("operand_tuple_indices {within:?} name no part of {given}"))
+        );
     };
     let Some(to) = part(&results, output) else {
-        return Err(op.error(label, format!("output_tuple_indices {output:?} name no part of {results}")));
+        return Err(
+            op.error(label, format!("output_tuple_indices {output:?} name no part of {results}"))
+        );
     };
-    require(op, label, from == to, || format!("aliased parts must have one type; found {from} and {to}"))
+    require(op, label, from == to, || {
+        format!("aliased parts must have one type; found {from} and {to}")
+    })
 }
 
-/// Buffers come from `CreateBuffer` or `Pin`, which gives a tensor one, end with `Unpin`, and pass through other calls: each of
-/// those that such a call takes is at most one of its results, and each that it gives is one that it took.
+/// Buffers come from `CreateBuffer` or `Pin`, which gives a tensor one, end with `Unpin`, and pass
+/// through other calls: each of those that such a call takes is at most one of its results, and
+/// each that it gives is one that it took.
 fn verify_buffers(op: OpRef<'_>) -> Verdict {
     let target = CustomCallOp(op).call_target_name().and_then(Attribute::as_str).unwrap_or("");
-    let (operands, results): (Vec<&Type>, Vec<&Type>) = (op.operand_types().collect(), op.result_types().collect());
+    let (operands, results): (Vec<&Type>, Vec<&Type>) =
+        (op.operand_types().collect(), op.result_types().collect());
     let alike = |buffer: &Type, tensor: &Type| {
         is_buffer(buffer)
             && tensor.as_tensor().is_some()
@@ -110,11 +127,18 @@ fn verify_buffers(op: OpRef<'_>) -> Verdict {
             && buffer.element_type() == tensor.element_type()
     };
     let (fits, required) = match target {
-        "CreateBuffer" => {
-            (operands.is_empty() && matches!(results[..], [r] if is_buffer(r)), "takes nothing and gives a buffer")
-        }
-        "Pin" => (matches!((&operands[..], &results[..]), ([t], [b]) if alike(b, t)), "gives the buffer of a tensor"),
-        "Unpin" => (matches!((&operands[..], &results[..]), ([b], [t]) if alike(b, t)), "gives the tensor in a buffer"),
+        "CreateBuffer" => (
+            operands.is_empty() && matches!(results[..], [r] if is_buffer(r)),
+            "takes nothing and gives a buffer",
+        ),
+        "Pin" => (
+            matches!((&operands[..], &results[..]), ([t], [b]) if alike(b, t)),
+            "gives the buffer of a tensor",
+        ),
+        "Unpin" => (
+            matches!((&operands[..], &results[..]), ([b], [t]) if alike(b, t)),
+            "gives the tensor in a buffer",
+        ),
         _ => return verify_buffer_aliases(op),
     };
     require(op, "custom_call_buffers", fits, || {
@@ -124,11 +148,16 @@ fn verify_buffers(op: OpRef<'_>) -> Verdict {
 }
 
 fn verify_buffer_aliases(op: OpRef<'_>) -> Verdict {
-    let aliases = CustomCallOp(op).output_operand_aliases().and_then(Attribute::as_array).unwrap_or(&[]);
+    let aliases =
+        CustomCallOp(op).output_operand_aliases().and_then(Attribute::as_array).unwrap_or(&[]);
     // Where each alias leads from, the operand first, and where it leads to.
     let path = |alias: &Attribute| {
-        let [output, operand, within] = alias.as_dialect(&OUTPUT_OPERAND_ALIAS)? else { return None };
-        let from = std::iter::once(integer(operand.as_ref())).chain(ints(within.as_ref()).iter().copied()).collect();
+        let [output, operand, within] = alias.as_dialect(&OUTPUT_OPERAND_ALIAS)? else {
+            return None;
+        };
+        let from = std::iter::once(integer(operand.as_ref()))
+            .chain(ints(within.as_ref()).iter().copied())
+            .collect();
         Some((from, ints(output.as_ref()).to_vec()))
     };
     let (from, to): (Vec<Vec<i64>>, Vec<Vec<i64>>) = aliases.iter().filter_map(path).unzip();
@@ -139,7 +168,8 @@ fn verify_buffer_aliases(op: OpRef<'_>) -> Verdict {
         1 => buffers(op.result_type(0), Vec::new(), &mut returned),
         _ => op.result_types().zip(0..).for_each(|(ty, i)| buffers(ty, vec![i], &mut returned)),
     }
-    let uses = |paths: &[Vec<i64>], buffer: &Vec<i64>| paths.iter().filter(|p| *p == buffer).count();
+    let uses =
+        |paths: &[Vec<i64>], buffer: &Vec<i64>| paths.iter().filter(|p| *p == buffer).count();
     let label = "custom_call_buffers";
     for buffer in given {
         require(op, label, uses(&from, &buffer) <= 1, || {
@@ -188,14 +218,15 @@ fn verify_layout(op: OpRef<'_>, name: &str, layout: &Attribute, ty: &Type) -> Ve
     })
 }
 
-/// The shapes of results that operands hold, as an attribute of exporters says: one operand a result, the elements of tuples
-/// counted one by one.
+/// The shapes of results that operands hold, as an attribute of exporters says: one operand a
+/// result, the elements of tuples counted one by one.
 const SHAPE_OPERANDS: &str = "indices_of_shape_operands";
 
 /// The operands that hold the shapes of the results, if an attribute says that there are such.
 ///
 /// # Errors
-/// An attribute that does not name an operand for each result, or constant shapes that the results cannot have.
+/// An attribute that does not name an operand for each result, or constant shapes that the results
+/// cannot have.
 pub fn shape_operands(op: OpRef<'_>) -> Result<Option<Vec<usize>>, Diagnostic> {
     let Some(indices) = op.attr(SHAPE_OPERANDS) else { return Ok(None) };
     let ty = indices.ty();
@@ -204,15 +235,29 @@ pub fn shape_operands(op: OpRef<'_>) -> Result<Option<Vec<usize>>, Diagnostic> {
     })?;
     let mut results = Vec::new();
     op.result_types().for_each(|ty| flatten(ty, &mut results));
-    check::count(op, SHAPE_OPERANDS, SHAPE_OPERANDS, shape(&ty)[0] as usize, results.len(), "the number of results")?;
+    check::count(
+        op,
+        SHAPE_OPERANDS,
+        SHAPE_OPERANDS,
+        shape(&ty)[0] as usize,
+        results.len(),
+        "the number of results",
+    )?;
     let indices = indices.as_dense().and_then(|d| d.int_values()).unwrap_or_default();
     check::in_range(op, SHAPE_OPERANDS, SHAPE_OPERANDS, &indices, op.operands().len())?;
     let indices: Vec<usize> = indices.into_iter().map(|i| i as usize).collect();
     for (&operand, ty) in indices.iter().zip(results) {
         let Some(sizes) = check::constant_ints(op, operand) else { continue };
-        require(op, SHAPE_OPERANDS, ty.shape().is_none_or(|found| compat::shapes(found, &sizes)), || {
-            format!("operand {operand} holds the shape {sizes:?}, which a result of type {ty} cannot have")
-        })?;
+        require(
+            op,
+            SHAPE_OPERANDS,
+            ty.shape().is_none_or(|found| compat::shapes(found, &sizes)),
+            || {
+                format!(
+                    "operand {operand} holds the shape {sizes:?}, which a result of type {ty} cannot have"
+                )
+            },
+        )?;
     }
     Ok(Some(indices))
 }
@@ -235,7 +280,11 @@ fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
 /// A type with shapes that operands hold.
 fn shaped(op: OpRef<'_>, ty: &Type, shapes: &mut dyn Iterator<Item = usize>) -> Option<Type> {
     if let Some(elements) = ty.as_tuple() {
-        return elements.iter().map(|ty| shaped(op, ty, shapes)).collect::<Option<_>>().map(Type::tuple);
+        return elements
+            .iter()
+            .map(|ty| shaped(op, ty, shapes))
+            .collect::<Option<_>>()
+            .map(Type::tuple);
     }
     let operand = shapes.next()?;
     let known = refine::with_shape(ty, refine::sizes(op, operand)?);
@@ -249,11 +298,12 @@ fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let types: Vec<Type> = view.result_types().cloned().collect();
     (refine(view)? == types).then_some(())?;
     let kept = |i: &usize| !shapes.contains(i);
-    let operands: Vec<_> = (0..view.operands().len()).filter(kept).map(|i| view.operand(i)).collect();
-    let layouts = CustomCallOp(view)
-        .operand_layouts()
-        .and_then(Attribute::as_array)
-        .map(|layouts| Attribute::array((0..layouts.len()).filter(kept).map(|i| layouts[i].clone()).collect()));
+    let operands: Vec<_> =
+        (0..view.operands().len()).filter(kept).map(|i| view.operand(i)).collect();
+    let layouts =
+        CustomCallOp(view).operand_layouts().and_then(Attribute::as_array).map(|layouts| {
+            Attribute::array((0..layouts.len()).filter(kept).map(|i| layouts[i].clone()).collect())
+        });
     let new = rw.make(CustomCallOp::DEF, operands).attributes_of(op).without(SHAPE_OPERANDS);
     let new = new.optional_attr("operand_layouts", layouts.as_ref()).results(types);
     rw.replace_with(op, new);

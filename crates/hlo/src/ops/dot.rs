@@ -4,7 +4,8 @@ use super::prelude::*;
 use crate::eval::quantize::{around, expressed_dtype};
 
 op! {
-    /// The product of two vectors, a matrix and a vector, or two matrices; deprecated in favour of `dot_general`.
+    /// The product of two vectors, a matrix and a vector, or two matrices; deprecated in favour of
+    /// `dot_general`.
     pub DotOp, "stablehlo.dot" {
         operands { lhs: single TENSOR, rhs: single TENSOR_OR_PER_AXIS_QUANTIZED }
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
@@ -29,7 +30,9 @@ fn verify(op: OpRef<'_>) -> Verdict {
     let (l, r) = (shape(lhs), shape(rhs));
     let fits = matches!((l.len(), r.len()), (1 | 2, 1 | 2)) && compat::dims(l[l.len() - 1], r[0]);
     require(op, "dot_shapes", fits, || {
-        format!("lhs and rhs must be vectors or matrices whose inner dimensions agree; found {lhs} and {rhs}")
+        format!(
+            "lhs and rhs must be vectors or matrices whose inner dimensions agree; found {lhs} and {rhs}"
+        )
     })?;
     check::has_shape(op, "dot_shapes", "the result", shape(op.result_type(0)), &result_shape(l, r))
 }

@@ -4,8 +4,9 @@ use super::prelude::*;
 use crate::eval::quantize::{around, expressed_dtype};
 
 op! {
-    /// Dot products of slices of `lhs` and `rhs` along the contracting dimensions, for each index of the batching
-    /// dimensions. The result has the batching dimensions, then the others of `lhs`, then those of `rhs`.
+    /// Dot products of slices of `lhs` and `rhs` along the contracting dimensions, for each index
+    /// of the batching dimensions. The result has the batching dimensions, then the others of
+    /// `lhs`, then those of `rhs`.
     pub DotGeneralOp, "stablehlo.dot_general" {
         operands { lhs: single TENSOR, rhs: single TENSOR_OR_PER_AXIS_QUANTIZED }
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
@@ -34,10 +35,36 @@ fn verify(op: OpRef<'_>) -> Verdict {
     let (lhs, rhs) = (op.operand_type(0), op.operand_type(1));
     let (lb, rb) = (dims.lhs_batching_dimensions, dims.rhs_batching_dimensions);
     let (lc, rc) = (dims.lhs_contracting_dimensions, dims.rhs_contracting_dimensions);
-    check::count(op, "dot_general_c1", "rhs_batching_dimensions", rb.len(), lb.len(), "lhs_batching_dimensions")?;
-    check::count(op, "dot_general_c2", "rhs_contracting_dimensions", rc.len(), lc.len(), "lhs_contracting_dimensions")?;
-    check::distinct_together(op, "dot_general_c3", "batching and contracting dimensions of lhs", lb, lc)?;
-    check::distinct_together(op, "dot_general_c4", "batching and contracting dimensions of rhs", rb, rc)?;
+    check::count(
+        op,
+        "dot_general_c1",
+        "rhs_batching_dimensions",
+        rb.len(),
+        lb.len(),
+        "lhs_batching_dimensions",
+    )?;
+    check::count(
+        op,
+        "dot_general_c2",
+        "rhs_contracting_dimensions",
+        rc.len(),
+        lc.len(),
+        "lhs_contracting_dimensions",
+    )?;
+    check::distinct_together(
+        op,
+        "dot_general_c3",
+        "batching and contracting dimensions of lhs",
+        lb,
+        lc,
+    )?;
+    check::distinct_together(
+        op,
+        "dot_general_c4",
+        "batching and contracting dimensions of rhs",
+        rb,
+        rc,
+    )?;
     check::in_range(op, "dot_general_c5", "lhs_batching_dimensions", lb, rank(lhs))?;
     check::in_range(op, "dot_general_c6", "lhs_contracting_dimensions", lc, rank(lhs))?;
     check::in_range(op, "dot_general_c7", "rhs_batching_dimensions", rb, rank(rhs))?;
@@ -48,7 +75,9 @@ fn verify(op: OpRef<'_>) -> Verdict {
         for (&l, &r) in left.iter().zip(right) {
             let (a, b) = (shape(lhs)[l as usize], shape(rhs)[r as usize]);
             require(op, label, compat::dims(a, b), || {
-                format!("{what} dimensions {l} of lhs and {r} of rhs must have one size; found {a} and {b}")
+                format!(
+                    "{what} dimensions {l} of lhs and {r} of rhs must have one size; found {a} and {b}"
+                )
             })?;
         }
     }
@@ -58,13 +87,17 @@ fn verify(op: OpRef<'_>) -> Verdict {
     verify_algorithm(op)
 }
 
-/// The batching dimensions, then the others of `lhs` and of `rhs` but for the contracted ones, if there are those dimensions.
+/// The batching dimensions, then the others of `lhs` and of `rhs` but for the contracted ones, if
+/// there are those dimensions.
 fn result_shape(op: OpRef<'_>, operands: &[&[i64]]) -> Option<Vec<i64>> {
     let dims = op.attr("dot_dimension_numbers").and_then(DotDims::of)?;
     let &[lhs, rhs] = operands else { return None };
     let free = |shape: &[i64], batching: &[i64], contracting: &[i64]| -> Vec<i64> {
         let numbered = (0i64..).zip(shape);
-        numbered.filter(|(d, _)| !batching.contains(d) && !contracting.contains(d)).map(|(_, &size)| size).collect()
+        numbered
+            .filter(|(d, _)| !batching.contains(d) && !contracting.contains(d))
+            .map(|(_, &size)| size)
+            .collect()
     };
     // What one operand does not say of a batching dimension, the other may.
     let batch = |(&l, &r): (&i64, &i64)| {
@@ -83,20 +116,33 @@ fn verify_elements(op: OpRef<'_>, rhs_contracting: &[i64]) -> Verdict {
     let Some(weights) = quantized::quantized(rhs) else {
         let quantized = quantized::is_quantized(lhs) || quantized::is_quantized(result);
         return require(op, "dot_general_c14", !quantized, || {
-            format!("rhs must be quantized where lhs or the result is; found {lhs}, {rhs} and {result}")
+            format!(
+                "rhs must be quantized where lhs or the result is; found {lhs}, {rhs} and {result}"
+            )
         });
     };
-    require(op, "dot_general_c14", quantized::is_quantized(lhs) == quantized::is_quantized(result), || {
-        format!("lhs and the result must both be quantized or neither; found {lhs} and {result}")
-    })?;
+    require(
+        op,
+        "dot_general_c14",
+        quantized::is_quantized(lhs) == quantized::is_quantized(result),
+        || {
+            format!(
+                "lhs and the result must both be quantized or neither; found {lhs} and {result}"
+            )
+        },
+    )?;
     require(op, "dot_general_c15", weights.zero_points.iter().all(|&z| z == 0), || {
         format!("rhs must have zero points 0; found {rhs}")
     })?;
     let axis = quantized::axis(rhs);
-    require(op, "dot_general_c16", axis.is_none_or(|a| !rhs_contracting.contains(&(a as i64))), || {
-        format!("rhs must not be quantized along a contracting dimension; found {rhs}")
-    })?;
-    let [c17, c18, c19, c20] = ["dot_general_c17", "dot_general_c18", "dot_general_c19", "dot_general_c20"];
+    require(
+        op,
+        "dot_general_c16",
+        axis.is_none_or(|a| !rhs_contracting.contains(&(a as i64))),
+        || format!("rhs must not be quantized along a contracting dimension; found {rhs}"),
+    )?;
+    let [c17, c18, c19, c20] =
+        ["dot_general_c17", "dot_general_c18", "dot_general_c19", "dot_general_c20"];
     quantized::contraction(op, [c17, c18, c19, c20])
 }
 
@@ -105,9 +151,12 @@ fn verify_algorithm(op: OpRef<'_>) -> Verdict {
         return Ok(());
     }
     let precision = op.attr("precision_config").and_then(Attribute::as_array).unwrap_or(&[]);
-    require(op, "dot_general_c21", precision.iter().all(|p| p.as_enum(&PRECISION) == Some(0)), || {
-        "precision_config must be DEFAULT where an algorithm is given".to_string()
-    })
+    require(
+        op,
+        "dot_general_c21",
+        precision.iter().all(|p| p.as_enum(&PRECISION) == Some(0)),
+        || "precision_config must be DEFAULT where an algorithm is given".to_string(),
+    )
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

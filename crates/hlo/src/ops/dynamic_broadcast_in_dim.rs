@@ -29,7 +29,9 @@ op! {
 fn verify(op: OpRef<'_>) -> Verdict {
     let (operand, result) = (op.operand_type(0), op.result_type(0));
     require(op, "dynamic_broadcast_in_dim_c1", compat::elements(operand, result), || {
-        format!("operand and result must have compatible element types; found {operand} and {result}")
+        format!(
+            "operand and result must have compatible element types; found {operand} and {result}"
+        )
     })?;
     super::broadcast_in_dim::verify_dimensions(
         op,
@@ -44,13 +46,20 @@ fn verify(op: OpRef<'_>) -> Verdict {
     quantized::broadcast(op, "dynamic_broadcast_in_dim_c6", ints(op.attr("broadcast_dimensions")))?;
     check::shape_operand(op, "dynamic_broadcast_in_dim_c7", "output_dimensions", 1)?;
     if let Some(sizes) = check::constant_ints(op, 1) {
-        for (d, (&size, &to)) in shape(operand).iter().zip(ints(op.attr("broadcast_dimensions"))).enumerate() {
+        for (d, (&size, &to)) in
+            shape(operand).iter().zip(ints(op.attr("broadcast_dimensions"))).enumerate()
+        {
             let target = sizes.get(to as usize).copied().unwrap_or(DYNAMIC);
-            require(op, "dynamic_broadcast_in_dim_c5", size == 1 || compat::dims(size, target), || {
-                format!(
-                    "dimension {d} of the operand has size {size}; it must be 1 or {target}, entry {to} of output_dimensions"
-                )
-            })?;
+            require(
+                op,
+                "dynamic_broadcast_in_dim_c5",
+                size == 1 || compat::dims(size, target),
+                || {
+                    format!(
+                        "dimension {d} of the operand has size {size}; it must be 1 or {target}, entry {to} of output_dimensions"
+                    )
+                },
+            )?;
         }
     }
     let expanding = ints(op.attr("known_expanding_dimensions"));
@@ -65,7 +74,8 @@ fn verify(op: OpRef<'_>) -> Verdict {
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
     let [operand, output_dimensions] = eval::tensors(operands)?;
     let shape = eval::runtime_shape(op, &output_dimensions)?;
-    let view = StridedView::dense(operand.shape())?.broadcast(&shape, &eval::usizes(op, "broadcast_dimensions")?)?;
+    let view = StridedView::dense(operand.shape())?
+        .broadcast(&shape, &eval::usizes(op, "broadcast_dimensions")?)?;
     eval::one(operand.gather(&view)?)
 }
 
@@ -74,7 +84,8 @@ fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = rw.op(op);
     check::constant_ints(view, 1)?;
     let (operand, ty) = (view.operand(0), view.result_type(0).clone());
-    (rw.ty(operand).as_tensor()?.has_static_shape() && ty.as_tensor()?.has_static_shape()).then_some(())?;
+    (rw.ty(operand).as_tensor()?.has_static_shape() && ty.as_tensor()?.has_static_shape())
+        .then_some(())?;
     let new = rw.make(super::BroadcastInDimOp::DEF, [operand]).attributes_of(op).results([ty]);
     rw.replace_with(op, new);
     Some(())

@@ -80,7 +80,11 @@ fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = rw.op(op);
     let padding = constant_padding(view)?;
     let (operands, ty) = (view.operands()[..2].to_vec(), view.result_type(0).clone());
-    let new = rw.make(super::ConvolutionOp::DEF, operands).attributes_of(op).attr("padding", padding).results([ty]);
+    let new = rw
+        .make(super::ConvolutionOp::DEF, operands)
+        .attributes_of(op)
+        .attr("padding", padding)
+        .results([ty]);
     rw.replace_with(op, new);
     Some(())
 }

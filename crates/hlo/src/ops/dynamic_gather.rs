@@ -25,7 +25,8 @@ op! {
     }
 }
 
-/// The labels of the constraints of `gather` that `dynamic_gather` has too; those about batching have no number here.
+/// The labels of the constraints of `gather` that `dynamic_gather` has too; those about batching
+/// have no number here.
 const LABELS: [&str; 21] = [
     "dynamic_gather_c1",
     "dynamic_gather_c2",

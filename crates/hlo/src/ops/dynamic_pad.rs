@@ -28,7 +28,9 @@ fn verify(op: OpRef<'_>) -> Verdict {
     let (operand, value, result) = (op.operand_type(0), op.operand_type(1), op.result_type(0));
     let same = compat::elements(operand, value) && compat::elements(operand, result);
     require(op, "dynamic_pad_c1", same, || {
-        format!("operand, padding_value and result must have one element type; found {operand}, {value} and {result}")
+        format!(
+            "operand, padding_value and result must have one element type; found {operand}, {value} and {result}"
+        )
     })?;
     for (i, name) in [(2, "edge_padding_low"), (3, "edge_padding_high"), (4, "interior_padding")] {
         let required = [rank(operand) as i64];
@@ -37,15 +39,28 @@ fn verify(op: OpRef<'_>) -> Verdict {
     if let Some(interior) = check::constant_ints(op, 4) {
         check::at_least(op, "dynamic_pad_c3", "interior_padding", &interior, 0)?;
     }
-    check::count(op, "dynamic_pad_c4", "the shape of the result", rank(result), rank(operand), "the rank of operand")?;
+    check::count(
+        op,
+        "dynamic_pad_c4",
+        "the shape of the result",
+        rank(result),
+        rank(operand),
+        "the rank of operand",
+    )?;
     let Some([low, high, interior]) = amounts(op) else { return Ok(()) };
-    let sizes = super::pad::padded_shape(op, "dynamic_pad_c4", shape(op.operand_type(0)), [&low, &high, &interior])?;
+    let sizes = super::pad::padded_shape(
+        op,
+        "dynamic_pad_c4",
+        shape(op.operand_type(0)),
+        [&low, &high, &interior],
+    )?;
     check::has_shape(op, "dynamic_pad_c4", "the result", shape(result), &sizes)
 }
 
 /// The amounts low, high and interior, one of each a dimension, if they are constant.
 fn amounts(op: OpRef<'_>) -> Option<[Vec<i64>; 3]> {
-    let list = |i| check::constant_ints(op, i).filter(|list| list.len() == rank(op.operand_type(0)));
+    let list =
+        |i| check::constant_ints(op, i).filter(|list| list.len() == rank(op.operand_type(0)));
     Some([list(2)?, list(3)?, list(4)?])
 }
 
@@ -53,7 +68,13 @@ fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
     let [low, high, interior] = amounts(op)?;
     refine::shaped(
         op,
-        super::pad::padded_shape(op, "dynamic_pad_c4", shape(op.operand_type(0)), [&low, &high, &interior]).ok()?,
+        super::pad::padded_shape(
+            op,
+            "dynamic_pad_c4",
+            shape(op.operand_type(0)),
+            [&low, &high, &interior],
+        )
+        .ok()?,
     )
 }
 

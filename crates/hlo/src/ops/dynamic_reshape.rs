@@ -21,7 +21,9 @@ op! {
 fn verify(op: OpRef<'_>) -> Verdict {
     let (operand, result) = (op.operand_type(0), op.result_type(0));
     require(op, "dynamic_reshape_c1", compat::elements(operand, result), || {
-        format!("operand and result must have compatible element types; found {operand} and {result}")
+        format!(
+            "operand and result must have compatible element types; found {operand} and {result}"
+        )
     })?;
     let sizes = check::num_elements(shape(operand)).zip(check::num_elements(shape(result)));
     require(op, "dynamic_reshape_c2", sizes.is_none_or(|(a, b)| a == b), || {

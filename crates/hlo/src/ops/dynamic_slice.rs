@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// The part of `operand` of shape `slice_sizes` that starts at `start_indices`, moved inwards where it would stick
-    /// out.
+    /// The part of `operand` of shape `slice_sizes` that starts at `start_indices`, moved inwards
+    /// where it would stick out.
     pub DynamicSliceOp, "stablehlo.dynamic_slice" {
         operands { operand: single TENSOR, start_indices: variadic SCALAR_INT_TENSOR }
         results { result: single TENSOR }
@@ -26,7 +26,14 @@ fn infer(op: OpRef<'_>) -> Inferred {
     let operand = op.operand_type(0);
     let sizes = ints(op.attr("slice_sizes"));
     let of = "the rank of operand";
-    check::count(op, "dynamic_slice_c2", "start_indices", op.operands().len() - 1, rank(operand), of)?;
+    check::count(
+        op,
+        "dynamic_slice_c2",
+        "start_indices",
+        op.operands().len() - 1,
+        rank(operand),
+        of,
+    )?;
     check::count(op, "dynamic_slice_c2", "slice_sizes", sizes.len(), rank(operand), of)?;
     check::same_index_types(op, "dynamic_slice_c3", 1)?;
     check::sizes_fit(op, "dynamic_slice_c4", "slice_sizes", sizes, shape(operand))?;

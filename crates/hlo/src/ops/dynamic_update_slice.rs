@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// `operand` with the part that starts at `start_indices` (moved inwards where it would stick out) replaced by
-    /// `update`.
+    /// `operand` with the part that starts at `start_indices` (moved inwards where it would stick
+    /// out) replaced by `update`.
     pub DynamicUpdateSliceOp, "stablehlo.dynamic_update_slice" {
         operands { operand: single TENSOR, update: single TENSOR, start_indices: variadic SCALAR_INT_TENSOR }
         results { result: single TENSOR }
@@ -24,10 +24,30 @@ fn infer(op: OpRef<'_>) -> Inferred {
         format!("update must have the element type of operand; found {update} and {operand}")
     })?;
     let of = "the rank of operand";
-    check::count(op, "dynamic_update_slice_c3", "the shape of update", rank(update), rank(operand), of)?;
-    check::count(op, "dynamic_update_slice_c4", "start_indices", op.operands().len() - 2, rank(operand), of)?;
+    check::count(
+        op,
+        "dynamic_update_slice_c3",
+        "the shape of update",
+        rank(update),
+        rank(operand),
+        of,
+    )?;
+    check::count(
+        op,
+        "dynamic_update_slice_c4",
+        "start_indices",
+        op.operands().len() - 2,
+        rank(operand),
+        of,
+    )?;
     check::same_index_types(op, "dynamic_update_slice_c5", 2)?;
-    check::sizes_fit(op, "dynamic_update_slice_c6", "the shape of update", shape(update), shape(operand))?;
+    check::sizes_fit(
+        op,
+        "dynamic_update_slice_c6",
+        "the shape of update",
+        shape(update),
+        shape(operand),
+    )?;
     Ok(vec![operand.clone()])
 }
 
@@ -38,7 +58,8 @@ fn eval(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalR
     };
     let starts: Vec<Tensor> = operands.collect();
     let starts = eval::clamped_starts(&starts, operand.shape(), update.shape())?;
-    let view = StridedView::window(operand.shape(), &starts, update.shape(), &vec![1; update.rank()])?;
+    let view =
+        StridedView::window(operand.shape(), &starts, update.shape(), &vec![1; update.rank()])?;
     operand.scatter(&view, &update)?;
     eval::one(operand)
 }

@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// The discrete Fourier transform, of 1 to 3 last dimensions of lengths `fft_length`, forwards or backwards,
-    /// complex or real.
+    /// The discrete Fourier transform, of 1 to 3 last dimensions of lengths `fft_length`, forwards
+    /// or backwards, complex or real.
     pub FftOp, "stablehlo.fft" {
         operands { operand: single FLOAT_OR_COMPLEX_TENSOR }
         results { result: single FLOAT_OR_COMPLEX_TENSOR }
@@ -24,11 +24,19 @@ op! {
 
 fn infer(op: OpRef<'_>) -> Inferred {
     let operand = op.operand_type(0);
-    let kind = op.attr("fft_type").and_then(|a| a.as_enum(&FFT_TYPE)).and_then(|v| FFT_TYPE.case(v)).unwrap_or("FFT");
+    let kind = op
+        .attr("fft_type")
+        .and_then(|a| a.as_enum(&FFT_TYPE))
+        .and_then(|v| FFT_TYPE.case(v))
+        .unwrap_or("FFT");
     let lengths = ints(op.attr("fft_length"));
     let n = lengths.len();
-    require(op, "fft_c3", (1..=3).contains(&n), || format!("fft_length must have 1 to 3 entries; found {n}"))?;
-    require(op, "fft_c1", n <= rank(operand), || format!("fft_length has {n} entries, but operand is {operand}"))?;
+    require(op, "fft_c3", (1..=3).contains(&n), || {
+        format!("fft_length must have 1 to 3 entries; found {n}")
+    })?;
+    require(op, "fft_c1", n <= rank(operand), || {
+        format!("fft_length has {n} entries, but operand is {operand}")
+    })?;
     check::at_least(op, "fft_c4", "fft_length", lengths, 0)?;
     let part = match &**operand.element_type() {
         mlir::TypeKind::Complex(part) => Some(part.clone()),
@@ -48,17 +56,30 @@ fn infer(op: OpRef<'_>) -> Inferred {
     let sizes = shape(operand);
     let mut last = None;
     let first = sizes.len() - n;
-    // `fft_length` is the shape of the real side; the complex side has about half of the last dimension.
+    // `fft_length` is the shape of the real side; the complex side has about half of the last
+    // dimension.
     let half = |length: i64| if length == 0 { 0 } else { length / 2 + 1 };
     let mut required = lengths.to_vec();
     match kind {
         "RFFT" => {
-            check::has_shape(op, "fft_c4", "the last dimensions of operand", &sizes[first..], &required)?;
+            check::has_shape(
+                op,
+                "fft_c4",
+                "the last dimensions of operand",
+                &sizes[first..],
+                &required,
+            )?;
             last = Some(half(required[n - 1]));
         }
         "IRFFT" => {
             required[n - 1] = half(required[n - 1]);
-            check::has_shape(op, "fft_c5", "the last dimensions of operand", &sizes[first..], &required)?;
+            check::has_shape(
+                op,
+                "fft_c5",
+                "the last dimensions of operand",
+                &sizes[first..],
+                &required,
+            )?;
             last = Some(lengths[n - 1]);
         }
         _ => {}

@@ -3,9 +3,9 @@
 use super::prelude::*;
 
 op! {
-    /// Slices of `operand` of sizes `slice_sizes` that start where the vectors in `start_indices` say, moved inwards
-    /// where they would stick out. The dimensions of `start_indices` without that of the vectors are the batch
-    /// dimensions of the result.
+    /// Slices of `operand` of sizes `slice_sizes` that start where the vectors in `start_indices`
+    /// say, moved inwards where they would stick out. The dimensions of `start_indices` without
+    /// that of the vectors are the batch dimensions of the result.
     pub GatherOp, "stablehlo.gather" {
         operands { operand: single TENSOR, start_indices: single INT_TENSOR }
         results { result: single TENSOR }
@@ -52,28 +52,41 @@ fn infer(op: OpRef<'_>) -> Inferred {
     infer_gather(op, Some(sizes), sizes.len(), &LABELS)
 }
 
-/// The result of gathering slices of those sizes, if they are known. `labels` are those of the constraints of `gather` in order.
+/// The result of gathering slices of those sizes, if they are known. `labels` are those of the
+/// constraints of `gather` in order.
 pub(super) fn infer_gather(
     op: OpRef<'_>,
     slice_sizes: Option<&[i64]>,
     num_sizes: usize,
     labels: &[&'static str; 21],
 ) -> Inferred {
-    let Some(dims) = op.attr("dimension_numbers").and_then(GatherDims::of) else { return Ok(Vec::new()) };
+    let Some(dims) = op.attr("dimension_numbers").and_then(GatherDims::of) else {
+        return Ok(Vec::new());
+    };
     let (operand, indices) = (op.operand_type(0), op.operand_type(1));
     let (n, m) = (rank(operand), rank(indices));
-    let (offset, collapsed, batching) = (dims.offset_dims, dims.collapsed_slice_dims, dims.operand_batching_dims);
+    let (offset, collapsed, batching) =
+        (dims.offset_dims, dims.collapsed_slice_dims, dims.operand_batching_dims);
     let accounted = offset.len() + collapsed.len() + batching.len();
     let of = "the number of offset, collapsed slice and batching dimensions";
     check::count(op, labels[0], "the shape of operand", n, accounted, of)?;
     check::in_range(op, labels[1], "index_vector_dim", &[dims.index_vector_dim], m + 1)?;
     let vector = shape(indices).get(dims.index_vector_dim as usize).copied().unwrap_or(1);
     require(op, labels[2], compat::dims(vector, dims.start_index_map.len() as i64), || {
-        format!("start_index_map has {} entries, but index vectors have {vector}", dims.start_index_map.len())
+        format!(
+            "start_index_map has {} entries, but index vectors have {vector}",
+            dims.start_index_map.len()
+        )
     })?;
     check::sorted(op, labels[3], "offset_dims", offset)?;
     check::distinct(op, labels[3], "offset_dims", offset)?;
-    check::distinct_together(op, labels[5], "collapsed_slice_dims and operand_batching_dims", collapsed, batching)?;
+    check::distinct_together(
+        op,
+        labels[5],
+        "collapsed_slice_dims and operand_batching_dims",
+        collapsed,
+        batching,
+    )?;
     check::sorted(op, labels[6], "collapsed_slice_dims", collapsed)?;
     check::in_range(op, labels[7], "collapsed_slice_dims", collapsed, n)?;
     check::sorted(op, labels[9], "operand_batching_dims", batching)?;
@@ -82,14 +95,26 @@ pub(super) fn infer_gather(
     check::distinct(op, labels[12], "start_indices_batching_dims", index_batching)?;
     check::in_range(op, labels[13], "start_indices_batching_dims", index_batching, m)?;
     require(op, labels[14], !index_batching.contains(&dims.index_vector_dim), || {
-        format!("start_indices_batching_dims must not contain index_vector_dim, {}", dims.index_vector_dim)
+        format!(
+            "start_indices_batching_dims must not contain index_vector_dim, {}",
+            dims.index_vector_dim
+        )
     })?;
     let name = "start_indices_batching_dims";
-    check::count(op, labels[15], name, index_batching.len(), batching.len(), "operand_batching_dims")?;
+    check::count(
+        op,
+        labels[15],
+        name,
+        index_batching.len(),
+        batching.len(),
+        "operand_batching_dims",
+    )?;
     for (&d, &i) in batching.iter().zip(index_batching) {
         let (a, b) = (shape(operand)[d as usize], shape(indices)[i as usize]);
         require(op, labels[16], compat::dims(a, b), || {
-            format!("batching dimensions {d} of operand and {i} of start_indices must have one size; found {a} and {b}")
+            format!(
+                "batching dimensions {d} of operand and {i} of start_indices must have one size; found {a} and {b}"
+            )
         })?;
     }
     check::distinct_together(
@@ -103,9 +128,10 @@ pub(super) fn infer_gather(
     check::count(op, labels[19], "slice_sizes", num_sizes, n, "the rank of operand")?;
     if let Some(sizes) = slice_sizes {
         check::sizes_fit(op, labels[20], "slice_sizes", sizes, shape(operand))?;
-        for (label, name, list) in
-            [(labels[8], "collapsed_slice_dims", collapsed), (labels[11], "operand_batching_dims", batching)]
-        {
+        for (label, name, list) in [
+            (labels[8], "collapsed_slice_dims", collapsed),
+            (labels[11], "operand_batching_dims", batching),
+        ] {
             require(op, label, list.iter().all(|&d| sizes[d as usize] <= 1), || {
                 format!("slice_sizes must be at most 1 at {name}; found {sizes:?} at {list:?}")
             })?;
@@ -119,7 +145,9 @@ pub(super) fn infer_gather(
         let mut offset_sizes = (0..n).filter(|d| !dropped(d)).map(size);
         let in_order = (0i64..).zip(operands[1]).filter(|(d, _)| *d != dims.index_vector_dim);
         let mut batch_sizes = in_order.map(|(_, &size)| size);
-        let at = |d: usize| if offset.contains(&(d as i64)) { offset_sizes.next() } else { batch_sizes.next() };
+        let at = |d: usize| {
+            if offset.contains(&(d as i64)) { offset_sizes.next() } else { batch_sizes.next() }
+        };
         let sizes: Option<Vec<i64>> = (0..batch_rank + offset.len()).map(at).collect();
         Ok(sizes.unwrap_or_default())
     })

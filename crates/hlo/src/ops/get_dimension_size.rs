@@ -21,7 +21,13 @@ op! {
 
 fn infer(op: OpRef<'_>) -> Inferred {
     let dimension = [integer(op.attr("dimension"))];
-    check::in_range(op, "get_dimension_size_c1", "dimension", &dimension, rank(op.operand_type(0)))?;
+    check::in_range(
+        op,
+        "get_dimension_size_c1",
+        "dimension",
+        &dimension,
+        rank(op.operand_type(0)),
+    )?;
     Ok(vec![Type::tensor([], Type::i32())])
 }
 
@@ -29,7 +35,8 @@ fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> Eval
     let [operand] = eval::tensors(operands)?;
     let dimension = eval::usize_attr(op, "dimension")?;
     let size = operand.shape().get(dimension).and_then(|&size| i32::try_from(size).ok());
-    let size =
-        size.ok_or_else(|| EvalError::new("get_dimension_size_c1", format!("no size of dimension {dimension}")))?;
+    let size = size.ok_or_else(|| {
+        EvalError::new("get_dimension_size_c1", format!("no size of dimension {dimension}"))
+    })?;
     eval::one(Tensor::scalar(size))
 }

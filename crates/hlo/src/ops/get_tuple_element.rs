@@ -28,7 +28,12 @@ fn infer(op: OpRef<'_>) -> Inferred {
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
     let index = eval::usize_attr(op, "index")?;
     match operands.into_iter().next() {
-        Some(RuntimeValue::Tuple(mut elements)) if index < elements.len() => Ok(vec![elements.swap_remove(index)]),
-        _ => Err(EvalError::new("get_tuple_element_c1", format!("there is no tuple with an element {index}"))),
+        Some(RuntimeValue::Tuple(mut elements)) if index < elements.len() => {
+            Ok(vec![elements.swap_remove(index)])
+        }
+        _ => Err(EvalError::new(
+            "get_tuple_element_c1",
+            format!("there is no tuple with an element {index}"),
+        )),
     }
 }

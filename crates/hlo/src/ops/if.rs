@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// The results of `true_branch` if `pred` is true, else those of `false_branch`; the branches take no arguments and
-    /// return values of the same types.
+    /// The results of `true_branch` if `pred` is true, else those of `false_branch`; the branches
+    /// take no arguments and return values of the same types.
     pub IfOp, "stablehlo.if" {
         operands { pred: single PRED_TENSOR }
         results { results: variadic ANY_TENSOR_OR_TOKEN }

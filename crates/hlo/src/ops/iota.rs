@@ -22,7 +22,8 @@ fn verify(op: OpRef<'_>) -> Verdict {
 }
 
 fn eval(op: OpRef<'_>, _: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let shape = eval::static_result_shape(op, 0).ok_or_else(|| EvalError::new("iota", "the result must be static"))?;
+    let shape = eval::static_result_shape(op, 0)
+        .ok_or_else(|| EvalError::new("iota", "the result must be static"))?;
     let dtype = eval::storage_dtype(op.result_type(0))?;
     eval::one(eval::iota(&shape, dtype, eval::usize_attr(op, "iota_dimension")?)?)
 }

@@ -3,7 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// The scalar function `computation` at each position of `inputs`, which all have the shape of the result.
+    /// The scalar function `computation` at each position of `inputs`, which all have the shape of
+    /// the result.
     pub MapOp, "stablehlo.map" {
         operands { inputs: variadic TENSOR }
         results { result: single TENSOR }
@@ -33,7 +34,9 @@ fn verify(op: OpRef<'_>) -> Verdict {
     check::same_shapes(op, "map_c1")?;
     let dimensions = ints(op.attr("dimensions"));
     require(op, "map_c3", dimensions.iter().copied().eq(0..rank(first) as i64), || {
-        format!("dimensions must list all dimensions of the inputs in order; found {dimensions:?} for {first}")
+        format!(
+            "dimensions must list all dimensions of the inputs in order; found {dimensions:?} for {first}"
+        )
     })
 }
 
@@ -45,8 +48,13 @@ fn verify_computation(op: OpRef<'_>) -> Verdict {
     let fits = compat::lists(arguments.iter().copied(), inputs.iter())
         && compat::lists(results.iter().copied(), result.iter());
     require(op, "map_c4", fits, || {
-        let (takes, returns) = (check::list(arguments.iter().copied()), check::list(results.iter().copied()));
-        format!("computation must be {} -> {}; found {takes} -> {returns}", check::list(inputs.iter()), result[0])
+        let (takes, returns) =
+            (check::list(arguments.iter().copied()), check::list(results.iter().copied()));
+        format!(
+            "computation must be {} -> {}; found {takes} -> {returns}",
+            check::list(inputs.iter()),
+            result[0]
+        )
     })
 }
 

@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// `operand` with `padding_value` at the edges and between elements, as many a dimension as the three lists say;
-    /// negative edges cut.
+    /// `operand` with `padding_value` at the edges and between elements, as many a dimension as the
+    /// three lists say; negative edges cut.
     pub PadOp, "stablehlo.pad" {
         operands { operand: single TENSOR, padding_value: single SCALAR_TENSOR }
         results { result: single TENSOR }
@@ -32,8 +32,8 @@ fn infer(op: OpRef<'_>) -> Inferred {
     require(op, "pad_c1", compat::elements(operand, value), || {
         format!("padding_value must have the element type of operand; found {value} and {operand}")
     })?;
-    let [low, high, interior] =
-        ["edge_padding_low", "edge_padding_high", "interior_padding"].map(|name| (name, ints(op.attr(name))));
+    let [low, high, interior] = ["edge_padding_low", "edge_padding_high", "interior_padding"]
+        .map(|name| (name, ints(op.attr(name))));
     for (name, list) in [low, high, interior] {
         check::count(op, "pad_c2", name, list.len(), rank(operand), "the rank of operand")?;
     }
@@ -62,7 +62,9 @@ pub(super) fn padded_shape(
             + i128::from((size - 1).max(0)) * i128::from(interior[d])
             + i128::from(high[d]);
         let fits = i64::try_from(padded).ok().filter(|&p| p >= 0);
-        fits.ok_or_else(|| op.error(label, format!("dimension {d} of the result would have size {padded}")))
+        fits.ok_or_else(|| {
+            op.error(label, format!("dimension {d} of the result would have size {padded}"))
+        })
     };
     operand.iter().enumerate().map(size).collect()
 }

@@ -37,9 +37,21 @@ fn verify(op: OpRef<'_>) -> Verdict {
         "the rank of operand",
     )?;
     for (i, name) in [(1, "start_indices"), (2, "limit_indices"), (3, "strides")] {
-        check::has_type(op, "real_dynamic_slice_types", name, op.operand_type(i), op.operand_type(1))?;
+        check::has_type(
+            op,
+            "real_dynamic_slice_types",
+            name,
+            op.operand_type(i),
+            op.operand_type(1),
+        )?;
         let required = [rank(operand) as i64];
-        check::has_shape(op, "real_dynamic_slice_shapes", name, shape(op.operand_type(i)), &required)?;
+        check::has_shape(
+            op,
+            "real_dynamic_slice_shapes",
+            name,
+            shape(op.operand_type(i)),
+            &required,
+        )?;
     }
     Ok(())
 }
@@ -54,17 +66,20 @@ fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> Eval
 
 /// Starts, limits and strides, one of each a dimension, if they are constant.
 fn constant_ranges(op: OpRef<'_>) -> Option<[Vec<i64>; 3]> {
-    let list = |i| check::constant_ints(op, i).filter(|list| list.len() == rank(op.operand_type(0)));
+    let list =
+        |i| check::constant_ints(op, i).filter(|list| list.len() == rank(op.operand_type(0)));
     Some([list(1)?, list(2)?, list(3)?])
 }
 
 /// The sizes of a slice whose limits are its starts plus constants and whose strides are 1.
 fn constant_sizes(op: OpRef<'_>) -> Option<Vec<i64>> {
     let limits = op.module().defining_op(op.operand(2)).filter(|op| op.is(super::AddOp::DEF))?;
-    let added = limits.operands().iter().position(|&v| v == op.operand(1)).map(|start| 1 - start)?;
+    let added =
+        limits.operands().iter().position(|&v| v == op.operand(1)).map(|start| 1 - start)?;
     let sizes = check::constant_ints(limits, added)?;
     let strides = check::constant_ints(op, 3)?;
-    let valid = sizes.len() == rank(op.operand_type(0)) && check::compatible_sizes(&sizes, shape(op.operand_type(0)));
+    let valid = sizes.len() == rank(op.operand_type(0))
+        && check::compatible_sizes(&sizes, shape(op.operand_type(0)));
     (valid && strides.iter().all(|&stride| stride == 1)).then_some(sizes)
 }
 
@@ -72,7 +87,8 @@ fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
     match constant_ranges(op) {
         Some([starts, limits, strides]) => refine::shaped(
             op,
-            super::slice::sliced_shape(op, shape(op.operand_type(0)), [&starts, &limits, &strides]).ok()?,
+            super::slice::sliced_shape(op, shape(op.operand_type(0)), [&starts, &limits, &strides])
+                .ok()?,
         ),
         None => refine::shaped(op, constant_sizes(op)?),
     }
@@ -84,7 +100,8 @@ fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let (operand, starts, ty) = (view.operand(0), view.operand(1), view.result_type(0).clone());
     if let Some(ranges) = constant_ranges(view) {
         let [from, to, by] = ranges.map(Attribute::i64_array);
-        let slice = rw.make(super::SliceOp::DEF, [operand]).attributes_of(op).attr("start_indices", from);
+        let slice =
+            rw.make(super::SliceOp::DEF, [operand]).attributes_of(op).attr("start_indices", from);
         let new = slice.attr("limit_indices", to).attr("strides", by).results([ty]);
         rw.replace_with(op, new);
         return Some(());
@@ -93,10 +110,14 @@ fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let index = rw.ty(starts).element_type().clone();
     let mut operands = vec![operand];
     for d in 0..sizes.len() as i64 {
-        let slice = rw.make(super::SliceOp::DEF, [starts]).attr("start_indices", Attribute::i64_array([d]));
+        let slice =
+            rw.make(super::SliceOp::DEF, [starts]).attr("start_indices", Attribute::i64_array([d]));
         let slice = slice.attr("limit_indices", Attribute::i64_array([d + 1]));
-        let one = slice.attr("strides", Attribute::i64_array([1])).result(Type::tensor([1], index.clone()));
-        operands.push(rw.make(super::ReshapeOp::DEF, [one]).result(Type::tensor([], index.clone())));
+        let one = slice
+            .attr("strides", Attribute::i64_array([1]))
+            .result(Type::tensor([1], index.clone()));
+        operands
+            .push(rw.make(super::ReshapeOp::DEF, [one]).result(Type::tensor([], index.clone())));
     }
     let slice = rw.make(super::DynamicSliceOp::DEF, operands).attributes_of(op);
     let new = slice.attr("slice_sizes", Attribute::i64_array(sizes)).results([ty]);

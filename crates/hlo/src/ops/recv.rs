@@ -18,7 +18,11 @@ op! {
 
 fn verify(op: OpRef<'_>) -> Verdict {
     check::results_end_with_token(op, "recv_i1", "recv_i1")?;
-    check::source_target_pairs(op, ["recv_c1", "recv_c2", "recv_c3", "recv_c4"], op.attr("source_target_pairs"))?;
+    check::source_target_pairs(
+        op,
+        ["recv_c1", "recv_c2", "recv_c3", "recv_c4"],
+        op.attr("source_target_pairs"),
+    )?;
     check::channel_type(op, "recv_c5", 3)
 }
 
@@ -37,7 +41,10 @@ fn eval(op: OpRef<'_>, _: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResul
                 let shape = ty.as_tensor().and_then(|t| t.static_shape()).unwrap_or_default();
                 Ok(collective::zeros(ty, &shape)?.into())
             };
-            op.result_types().filter(|ty| ty.as_tensor().is_some()).map(zeros).collect::<Result<_, EvalError>>()?
+            op.result_types()
+                .filter(|ty| ty.as_tensor().is_some())
+                .map(zeros)
+                .collect::<Result<_, EvalError>>()?
         }
     };
     collective::expect_results(op, &values)?;

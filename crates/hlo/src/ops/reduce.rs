@@ -6,8 +6,8 @@ use mlir::ods::{OpDef, Trait};
 use mlir::text::{OpState, OperandList, Parsed, Parser, Printer};
 
 op! {
-    /// The reduction of `inputs` along `dimensions` with `body`, from `init_values`; the dimensions disappear from the
-    /// shapes.
+    /// The reduction of `inputs` along `dimensions` with `body`, from `init_values`; the dimensions
+    /// disappear from the shapes.
     pub ReduceOp, "stablehlo.reduce" {
         operands { inputs: variadic TENSOR, init_values: variadic TENSOR }
         results { results: variadic TENSOR }
@@ -35,16 +35,28 @@ fn infer(op: OpRef<'_>) -> Inferred {
     require(op, "reduce_c1", inputs().all(|t| compat::shapes(shape(first), shape(t))), || {
         format!("inputs must have compatible shapes; found {}", check::list(inputs()))
     })?;
-    for (i, (input, init)) in inputs().zip(view.init_values().iter().map(|&v| module.ty(v))).enumerate() {
-        require(op, "reduce_c2", compat::promotable(input.element_type(), init.element_type()), || {
-            format!("init value #{i} must have the element type of input #{i}, {input}; found {init}")
-        })?;
+    for (i, (input, init)) in
+        inputs().zip(view.init_values().iter().map(|&v| module.ty(v))).enumerate()
+    {
+        require(
+            op,
+            "reduce_c2",
+            compat::promotable(input.element_type(), init.element_type()),
+            || {
+                format!(
+                    "init value #{i} must have the element type of input #{i}, {input}; found {init}"
+                )
+            },
+        )?;
     }
     let dimensions = ints(view.dimensions());
     check::in_range(op, "reduce_c4", "dimensions", dimensions, rank(first))?;
     check::distinct(op, "reduce_c5", "dimensions", dimensions)?;
     let elements = check::accumulators(op, view.body(), inputs());
-    elements.into_iter().map(|element| infer::sized(op, element, |inputs| Ok(kept_sizes(op, inputs[0])))).collect()
+    elements
+        .into_iter()
+        .map(|element| infer::sized(op, element, |inputs| Ok(kept_sizes(op, inputs[0]))))
+        .collect()
 }
 
 /// Those of the sizes of an input that are of dimensions that are not reduced.
@@ -62,8 +74,8 @@ fn verify_body(op: OpRef<'_>) -> Verdict {
     check::reducer_dims(op, "reduce_c6", view.body(), &kept_sizes(op, sizes))
 }
 
-/// `(%input init: %init), … applies stablehlo.add across dimensions = [0] {attributes} : (…) -> …` where the body is one
-/// commutative op on its arguments, else the same without `applies` and then
+/// `(%input init: %init), … applies stablehlo.add across dimensions = [0] {attributes} : (…) -> …`
+/// where the body is one commutative op on its arguments, else the same without `applies` and then
 /// `reducer(%a: T, %b: T) … {…}` with one pair of arguments an input.
 fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     // A reduction is located at its operands.
@@ -91,9 +103,15 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     let body = match combiner {
         Some(combiner) => {
             let Some(input) = inputs.first() else {
-                return parser.error_at(parser.span_from(start), "a reduction has at least one input");
+                return parser
+                    .error_at(parser.span_from(start), "a reduction has at least one input");
             };
-            implied_body(parser, combiner, Type::tensor([], input.element_type().clone()), Loc::Source(state.span))
+            implied_body(
+                parser,
+                combiner,
+                Type::tensor([], input.element_type().clone()),
+                Loc::Source(state.span),
+            )
         }
         None => parse_body(parser, state.def)?,
     };
@@ -118,7 +136,10 @@ fn parse_combiner(parser: &mut Parser<'_>) -> Parsed<&'static OpDef> {
     let name = parser.word("the name of an op")?;
     match parser.registry().op(name) {
         Some(def) if is_combiner(def) => Ok(def),
-        _ => parser.error_at(at, format!("`{name}` is not a commutative StableHLO op of two operands and one result")),
+        _ => parser.error_at(
+            at,
+            format!("`{name}` is not a commutative StableHLO op of two operands and one result"),
+        ),
     }
 }
 
@@ -140,7 +161,8 @@ fn implied_body(parser: &mut Parser<'_>, combiner: &'static OpDef, ty: Type, loc
     region
 }
 
-/// `reducer(%a: T, %b: T) (%c: U, %d: U) {…}`: the first arguments of all pairs come before the second ones.
+/// `reducer(%a: T, %b: T) (%c: U, %d: U) {…}`: the first arguments of all pairs come before the
+/// second ones.
 fn parse_body(parser: &mut Parser<'_>, def: &'static OpDef) -> Parsed<RegionId> {
     parser.expect("reducer")?;
     let (mut arguments, mut accumulators) = (Vec::new(), Vec::new());
@@ -154,7 +176,8 @@ fn parse_body(parser: &mut Parser<'_>, def: &'static OpDef) -> Parsed<RegionId> 
     parser.region(def, arguments)
 }
 
-/// The op that the body applies to its arguments, if it does nothing else and the syntax can say so.
+/// The op that the body applies to its arguments, if it does nothing else and the syntax can say
+/// so.
 fn combiner(op: OpRef<'_>) -> Option<OpRef<'_>> {
     let module = op.module();
     let block = module.entry(*op.regions().first()?)?;

@@ -3,7 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// Elementwise rounding to a float format of `exponent_bits` and `mantissa_bits`, and back; type and shape stay.
+    /// Elementwise rounding to a float format of `exponent_bits` and `mantissa_bits`, and back;
+    /// type and shape stay.
     pub ReducePrecisionOp, "stablehlo.reduce_precision" {
         operands { operand: single FLOAT_OR_QUANTIZED_TENSOR }
         results { output: single FLOAT_OR_QUANTIZED_TENSOR }
@@ -23,8 +24,20 @@ op! {
 }
 
 fn verify(op: OpRef<'_>) -> Verdict {
-    check::at_least(op, "reduce_precision_c2", "exponent_bits", &[integer(op.attr("exponent_bits"))], 1)?;
-    check::at_least(op, "reduce_precision_c3", "mantissa_bits", &[integer(op.attr("mantissa_bits"))], 0)
+    check::at_least(
+        op,
+        "reduce_precision_c2",
+        "exponent_bits",
+        &[integer(op.attr("exponent_bits"))],
+        1,
+    )?;
+    check::at_least(
+        op,
+        "reduce_precision_c3",
+        "mantissa_bits",
+        &[integer(op.attr("mantissa_bits"))],
+        0,
+    )
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// The part of this process of the elementwise reduction with `computation` over the group, which is split along
-    /// `scatter_dimension`.
+    /// The part of this process of the elementwise reduction with `computation` over the group,
+    /// which is split along `scatter_dimension`.
     pub ReduceScatterOp, "stablehlo.reduce_scatter" {
         operands { operand: single TENSOR }
         results { result: single TENSOR }
@@ -41,7 +41,13 @@ fn verify(op: OpRef<'_>) -> Verdict {
             )
         })?;
     }
-    check::scaled(op, "reduce_scatter_c8", dimension as usize, ["result", "operand"], [shape(result), shape(operand)])
+    check::scaled(
+        op,
+        "reduce_scatter_c8",
+        dimension as usize,
+        ["result", "operand"],
+        [shape(result), shape(operand)],
+    )
 }
 
 fn verify_computation(op: OpRef<'_>) -> Verdict {
@@ -50,7 +56,9 @@ fn verify_computation(op: OpRef<'_>) -> Verdict {
     let element = &check::accumulators(op, computation, op.operand_types())[0];
     let result = op.result_type(0).element_type();
     require(op, "reduce_scatter_c9", compat::elements(result, element), || {
-        format!("the result must have the element type {element} that computation returns; found {result}")
+        format!(
+            "the result must have the element type {element} that computation returns; found {result}"
+        )
     })
 }
 

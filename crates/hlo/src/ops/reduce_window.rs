@@ -4,8 +4,8 @@ use super::prelude::*;
 use crate::window::{WindowAttrs, WindowLabels, num_windows};
 
 op! {
-    /// The reduction of windows of `inputs`, which slide over padded and dilated inputs, with `body`, from
-    /// `init_values`.
+    /// The reduction of windows of `inputs`, which slide over padded and dilated inputs, with
+    /// `body`, from `init_values`.
     pub ReduceWindowOp, "stablehlo.reduce_window" {
         operands { inputs: variadic TENSOR, init_values: variadic TENSOR }
         results { results: variadic TENSOR }
@@ -43,21 +43,36 @@ fn infer(op: OpRef<'_>) -> Inferred {
     let Some(first) = inputs().next() else {
         return Err(op.error("reduce_window_c1", "there must be at least one input; found none"));
     };
-    require(op, "reduce_window_c2", inputs().all(|t| compat::shapes(shape(first), shape(t))), || {
-        format!("inputs must have compatible shapes; found {}", check::list(inputs()))
-    })?;
-    for (i, (input, init)) in inputs().zip(view.init_values().iter().map(|&v| module.ty(v))).enumerate() {
+    require(
+        op,
+        "reduce_window_c2",
+        inputs().all(|t| compat::shapes(shape(first), shape(t))),
+        || format!("inputs must have compatible shapes; found {}", check::list(inputs())),
+    )?;
+    for (i, (input, init)) in
+        inputs().zip(view.init_values().iter().map(|&v| module.ty(v))).enumerate()
+    {
         let fits = compat::promotable(input.element_type(), init.element_type());
         require(op, "reduce_window_c3", fits, || {
-            format!("init value #{i} must have the element type of input #{i}, {input}; found {init}")
+            format!(
+                "init value #{i} must have the element type of input #{i}, {input}; found {init}"
+            )
         })?;
     }
     let sizes = ints(view.window_dimensions());
-    check::count(op, "reduce_window_c4", "window_dimensions", sizes.len(), rank(first), "the rank of the inputs")?;
+    check::count(
+        op,
+        "reduce_window_c4",
+        "window_dimensions",
+        sizes.len(),
+        rank(first),
+        "the rank of the inputs",
+    )?;
     let window = window(op).dims(op, sizes, LABELS)?;
     let elements = check::accumulators(op, view.body(), inputs());
-    let of =
-        |(i, element)| infer::sized(op, element, |inputs| num_windows(op, "reduce_window_c15", inputs[i], &window));
+    let of = |(i, element)| {
+        infer::sized(op, element, |inputs| num_windows(op, "reduce_window_c15", inputs[i], &window))
+    };
     elements.into_iter().enumerate().map(of).collect()
 }
 

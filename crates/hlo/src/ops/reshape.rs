@@ -22,7 +22,9 @@ fn verify(op: OpRef<'_>) -> Verdict {
     let sizes = check::num_elements(shape(operand)).zip(check::num_elements(shape(result)));
     require(op, "reshape_c2", sizes.is_none_or(|(a, b)| a == b), || {
         let (a, b) = sizes.unwrap_or_default();
-        format!("operand and result must have as many elements; {operand} has {a}, {result} has {b}")
+        format!(
+            "operand and result must have as many elements; {operand} has {a}, {result} has {b}"
+        )
     })?;
     quantized::reshaped(op, "reshape_c1", "reshape_c3")
 }

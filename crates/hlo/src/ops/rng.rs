@@ -3,17 +3,21 @@
 use super::prelude::*;
 
 op! {
-    /// Random numbers of shape `shape`: uniform in `[a, b)`, or normal with mean `a` and standard deviation `b`. The same in each
-    /// run, others for each op and each process.
+    /// Random numbers of shape `shape`: uniform in `[a, b)`, or normal with mean `a` and standard
+    /// deviation `b`. The same in each run, others for each op and each process.
     ///
-    /// They are those of the first execution on XLA's CPU of the first program that a process compiles (jaxlib 0.10.2), bit for
-    /// bit but for normal `f64`. XLA gives each op a key by the order in which it compiles them, and a counter that goes on from
-    /// one execution to the next, in whatever process. It has no such rule in these cases, which are as follows here:
+    /// They are those of the first execution on XLA's CPU of the first program that a process
+    /// compiles (jaxlib 0.10.2), bit for bit but for normal `f64`. XLA gives each op a key by the
+    /// order in which it compiles them, and a counter that goes on from one execution to the next,
+    /// in whatever process. It has no such rule in these cases, which are as follows here:
     ///
     /// - processes come in the order of their turns;
-    /// - a function that is called from several places is one function, where XLA copies it and gives each copy keys;
-    /// - ops in a small loop count each on its own, where XLA lets those in a loop that it finds small share a counter;
-    /// - numbers are what the op gives, where XLA may contract a product in it with a sum of the next op.
+    /// - a function that is called from several places is one function, where XLA copies it and
+    ///   gives each copy keys;
+    /// - ops in a small loop count each on its own, where XLA lets those in a loop that it finds
+    ///   small share a counter;
+    /// - numbers are what the op gives, where XLA may contract a product in it with a sum of the
+    ///   next op.
     pub RngOp, "stablehlo.rng" {
         operands {
             a: single SCALAR_PRED_INT_OR_FLOAT_TENSOR,
@@ -44,22 +48,37 @@ fn infer(op: OpRef<'_>) -> Inferred {
     require(op, "rng_c2", !normal || a.element_type().is_float(), || {
         format!("normally distributed numbers must be floats; found {a}")
     })?;
-    let entries = shape(op.operand_type(2)).first().and_then(|&n| usize::try_from(n).ok()).unwrap_or(0);
+    let entries =
+        shape(op.operand_type(2)).first().and_then(|&n| usize::try_from(n).ok()).unwrap_or(0);
     let sizes = check::constant_ints(op, 2).unwrap_or_else(|| vec![DYNAMIC; entries]);
-    check::at_least(op, "rng_c3", "shape", &sizes.iter().copied().filter(|&d| d != DYNAMIC).collect::<Vec<_>>(), 0)?;
+    check::at_least(
+        op,
+        "rng_c3",
+        "shape",
+        &sizes.iter().copied().filter(|&d| d != DYNAMIC).collect::<Vec<_>>(),
+        0,
+    )?;
     Ok(vec![Type::tensor(sizes, result.element_type().clone())])
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
     let [a, b, shape] = eval::tensors(operands)?;
     let shape = eval::runtime_shape(op, &shape)?;
-    let distribution =
-        match op.attr("rng_distribution").and_then(|d| RNG_DISTRIBUTION.case(d.as_enum(&RNG_DISTRIBUTION)?)) {
-            Some("UNIFORM") => eval::Distribution::Uniform,
-            Some("NORMAL") => eval::Distribution::Normal,
-            _ => return Err(eval::missing(op, "rng_distribution")),
-        };
+    let distribution = match op
+        .attr("rng_distribution")
+        .and_then(|d| RNG_DISTRIBUTION.case(d.as_enum(&RNG_DISTRIBUTION)?))
+    {
+        Some("UNIFORM") => eval::Distribution::Uniform,
+        Some("NORMAL") => eval::Distribution::Normal,
+        _ => return Err(eval::missing(op, "rng_distribution")),
+    };
     let units = eval::random_units(&shape, a.dtype());
     let (number, before) = env.world()?.random(op, units);
-    eval::one(eval::random_numbers(distribution, &a, &b, &shape, eval::Stream::new(number, before))?)
+    eval::one(eval::random_numbers(
+        distribution,
+        &a,
+        &b,
+        &shape,
+        eval::Stream::new(number, before),
+    )?)
 }

@@ -3,7 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// Random bits of the type of `output`, and the state of the generator after them, from `initial_state`.
+    /// Random bits of the type of `output`, and the state of the generator after them, from
+    /// `initial_state`.
     pub RngBitGeneratorOp, "stablehlo.rng_bit_generator" {
         operands { initial_state: single INT_OR_FLOAT_TENSOR }
         results { output_state: single INT_OR_FLOAT_TENSOR, output: single STATIC_INT_OR_FLOAT_TENSOR }
@@ -22,14 +23,17 @@ op! {
 fn verify(op: OpRef<'_>) -> Verdict {
     let (state, output_state) = (op.operand_type(0), op.result_type(0));
     require(op, "rng_bit_generator_c1", compat::types(state, output_state), || {
-        format!("output_state must have the type of initial_state; found {output_state} and {state}")
+        format!(
+            "output_state must have the type of initial_state; found {output_state} and {state}"
+        )
     })
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
     let [state] = eval::tensors(operands)?;
     let shape = eval::static_result_shape(op, 1);
-    let shape = shape.ok_or_else(|| EvalError::new("rng_bit_generator", "the output must be static"))?;
+    let shape =
+        shape.ok_or_else(|| EvalError::new("rng_bit_generator", "the output must be static"))?;
     let algorithm = RngBitGeneratorOp(op).rng_algorithm().and_then(|a| a.as_enum(&RNG_ALGORITHM));
     // XLA's default on CPU is Philox, and so it is here.
     let algorithm = match algorithm.and_then(|a| RNG_ALGORITHM.case(a)) {
@@ -37,6 +41,7 @@ fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> Eval
         Some("DEFAULT" | "PHILOX") => eval::Generator::Philox,
         _ => return Err(eval::missing(op, "rng_algorithm")),
     };
-    let (state, output) = eval::random_bits(algorithm, &state, &shape, eval::storage_dtype(op.result_type(1))?)?;
+    let (state, output) =
+        eval::random_bits(algorithm, &state, &shape, eval::storage_dtype(op.result_type(1))?)?;
     Ok(vec![state.into(), output.into()])
 }

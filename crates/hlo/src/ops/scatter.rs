@@ -3,8 +3,9 @@
 use super::prelude::*;
 
 op! {
-    /// `inputs` with the slices that start where the vectors in `scatter_indices` say combined with `updates` by
-    /// `update_computation`; what would stick out is skipped, element by element (XLA skips all of such a slice).
+    /// `inputs` with the slices that start where the vectors in `scatter_indices` say combined with
+    /// `updates` by `update_computation`; what would stick out is skipped, element by element (XLA
+    /// skips all of such a slice).
     pub ScatterOp, "stablehlo.scatter" {
         operands { inputs: variadic TENSOR, scatter_indices: single INDICES_TENSOR, updates: variadic TENSOR }
         results { results: variadic TENSOR }
@@ -30,7 +31,10 @@ fn infer(op: OpRef<'_>) -> Inferred {
     let view = ScatterOp(op);
     let inputs = || view.inputs().iter().map(|&v| op.module().ty(v));
     let elements = check::accumulators(op, view.update_computation(), inputs());
-    Ok(inputs().zip(elements).map(|(input, element)| compat::with_element(input, element)).collect())
+    Ok(inputs()
+        .zip(elements)
+        .map(|(input, element)| compat::with_element(input, element))
+        .collect())
 }
 
 fn verify(op: OpRef<'_>) -> Verdict {
@@ -41,34 +45,75 @@ fn verify(op: OpRef<'_>) -> Verdict {
     let (Some(input), Some(update)) = (inputs.first(), updates.first()) else {
         return Err(op.error("scatter_c5", "there must be at least one input; found none"));
     };
-    for (label, name, types) in [("scatter_c1", "inputs", &inputs), ("scatter_c3", "updates", &updates)] {
-        require(op, label, types.iter().all(|t| compat::shapes(shape(types[0]), shape(t))), || {
-            format!("{name} must have compatible shapes; found {}", check::list(types.iter().copied()))
-        })?;
+    for (label, name, types) in
+        [("scatter_c1", "inputs", &inputs), ("scatter_c3", "updates", &updates)]
+    {
+        require(
+            op,
+            label,
+            types.iter().all(|t| compat::shapes(shape(types[0]), shape(t))),
+            || {
+                format!(
+                    "{name} must have compatible shapes; found {}",
+                    check::list(types.iter().copied())
+                )
+            },
+        )?;
     }
-    let same = inputs.iter().zip(&updates).all(|(i, u)| compat::promotable(u.element_type(), i.element_type()));
+    let same = inputs
+        .iter()
+        .zip(&updates)
+        .all(|(i, u)| compat::promotable(u.element_type(), i.element_type()));
     require(op, "scatter_c6", same, || {
         let (i, u) = (check::list(inputs.iter().copied()), check::list(updates.iter().copied()));
         format!("updates must have the element types of inputs; found {u} and {i}")
     })?;
-    let Some(dims) = view.scatter_dimension_numbers().and_then(ScatterDims::of) else { return Ok(()) };
-    verify_dimensions(op, &dims, shape(input), shape(module.ty(view.scatter_indices())), shape(update))
+    let Some(dims) = view.scatter_dimension_numbers().and_then(ScatterDims::of) else {
+        return Ok(());
+    };
+    verify_dimensions(
+        op,
+        &dims,
+        shape(input),
+        shape(module.ty(view.scatter_indices())),
+        shape(update),
+    )
 }
 
-fn verify_dimensions(op: OpRef<'_>, dims: &ScatterDims<'_>, input: &[i64], indices: &[i64], update: &[i64]) -> Verdict {
-    let (window, inserted, batching) = (dims.update_window_dims, dims.inserted_window_dims, dims.input_batching_dims);
+fn verify_dimensions(
+    op: OpRef<'_>,
+    dims: &ScatterDims<'_>,
+    input: &[i64],
+    indices: &[i64],
+    update: &[i64],
+) -> Verdict {
+    let (window, inserted, batching) =
+        (dims.update_window_dims, dims.inserted_window_dims, dims.input_batching_dims);
     let (n, m) = (input.len(), indices.len());
     check::in_range(op, "scatter_c22", "index_vector_dim", &[dims.index_vector_dim], m + 1)?;
     let scatter_rank = m - usize::from((dims.index_vector_dim as usize) < m);
     let of = "the number of scatter and window dimensions";
-    check::count(op, "scatter_c4", "the shape of updates", update.len(), scatter_rank + window.len(), of)?;
+    check::count(
+        op,
+        "scatter_c4",
+        "the shape of updates",
+        update.len(),
+        scatter_rank + window.len(),
+        of,
+    )?;
     let accounted = window.len() + inserted.len() + batching.len();
     let of = "the number of window, inserted and batching dimensions";
     check::count(op, "scatter_c2", "the shape of inputs", n, accounted, of)?;
     check::sorted(op, "scatter_c7", "update_window_dims", window)?;
     check::distinct(op, "scatter_c7", "update_window_dims", window)?;
     check::in_range(op, "scatter_c8", "update_window_dims", window, update.len())?;
-    check::distinct_together(op, "scatter_c9", "inserted_window_dims and input_batching_dims", inserted, batching)?;
+    check::distinct_together(
+        op,
+        "scatter_c9",
+        "inserted_window_dims and input_batching_dims",
+        inserted,
+        batching,
+    )?;
     check::sorted(op, "scatter_c10", "inserted_window_dims", inserted)?;
     check::in_range(op, "scatter_c11", "inserted_window_dims", inserted, n)?;
     check::sorted(op, "scatter_c12", "input_batching_dims", batching)?;
@@ -77,10 +122,20 @@ fn verify_dimensions(op: OpRef<'_>, dims: &ScatterDims<'_>, input: &[i64], indic
     check::distinct(op, "scatter_c14", "scatter_indices_batching_dims", index_batching)?;
     check::in_range(op, "scatter_c15", "scatter_indices_batching_dims", index_batching, m)?;
     require(op, "scatter_c16", !index_batching.contains(&dims.index_vector_dim), || {
-        format!("scatter_indices_batching_dims must not contain index_vector_dim, {}", dims.index_vector_dim)
+        format!(
+            "scatter_indices_batching_dims must not contain index_vector_dim, {}",
+            dims.index_vector_dim
+        )
     })?;
     let name = "scatter_indices_batching_dims";
-    check::count(op, "scatter_c17", name, index_batching.len(), batching.len(), "input_batching_dims")?;
+    check::count(
+        op,
+        "scatter_c17",
+        name,
+        index_batching.len(),
+        batching.len(),
+        "input_batching_dims",
+    )?;
     for (&d, &i) in batching.iter().zip(index_batching) {
         let (a, b) = (input[d as usize], indices[i as usize]);
         require(op, "scatter_c18", compat::dims(a, b), || {
@@ -92,7 +147,10 @@ fn verify_dimensions(op: OpRef<'_>, dims: &ScatterDims<'_>, input: &[i64], indic
     let targets = dims.scatter_dims_to_operand_dims;
     let vector = indices.get(dims.index_vector_dim as usize).copied().unwrap_or(1);
     require(op, "scatter_c19", compat::dims(vector, targets.len() as i64), || {
-        format!("scatter_dims_to_operand_dims has {} entries, but index vectors have {vector}", targets.len())
+        format!(
+            "scatter_dims_to_operand_dims has {} entries, but index vectors have {vector}",
+            targets.len()
+        )
     })?;
     let name = "scatter_dims_to_operand_dims and input_batching_dims";
     check::distinct_together(op, "scatter_c20", name, targets, batching)?;
@@ -102,11 +160,15 @@ fn verify_dimensions(op: OpRef<'_>, dims: &ScatterDims<'_>, input: &[i64], indic
     for (&d, (_, &most)) in window.iter().zip(kept) {
         let size = update[d as usize];
         require(op, "scatter_c4", size == DYNAMIC || most == DYNAMIC || size <= most, || {
-            format!("window dimension {d} of updates has size {size}, more than the {most} of inputs")
+            format!(
+                "window dimension {d} of updates has size {size}, more than the {most} of inputs"
+            )
         })?;
     }
-    let scattered = (0i64..).zip(update).filter(|(d, _)| !window.contains(d)).map(|(_, &size)| size);
-    let required = (0i64..).zip(indices).filter(|(d, _)| *d != dims.index_vector_dim).map(|(_, &size)| size);
+    let scattered =
+        (0i64..).zip(update).filter(|(d, _)| !window.contains(d)).map(|(_, &size)| size);
+    let required =
+        (0i64..).zip(indices).filter(|(d, _)| *d != dims.index_vector_dim).map(|(_, &size)| size);
     let (scattered, required): (Vec<i64>, Vec<i64>) = (scattered.collect(), required.collect());
     check::has_shape(op, "scatter_c4", "the scatter dimensions of updates", &scattered, &required)
 }

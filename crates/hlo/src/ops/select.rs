@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// Elementwise choice: `on_true` where `pred` is true, else `on_false`. `pred` has the shape of the others or is
-    /// 0-dimensional.
+    /// Elementwise choice: `on_true` where `pred` is true, else `on_false`. `pred` has the shape of
+    /// the others or is 0-dimensional.
     pub SelectOp, "stablehlo.select" {
         operands { pred: single PRED_TENSOR, on_true: single TENSOR, on_false: single TENSOR }
         results { result: single TENSOR }
@@ -27,7 +27,9 @@ fn infer(op: OpRef<'_>) -> Inferred {
     let (pred, choice) = (op.operand_type(0), op.operand_type(1));
     let fits = rank(pred) == 0 || compat::shapes(shape(pred), shape(choice));
     require(op, "select_c1", fits, || {
-        format!("pred must be 0-dimensional or have the shape of on_true; found {pred} and {choice}")
+        format!(
+            "pred must be 0-dimensional or have the shape of on_true; found {pred} and {choice}"
+        )
     })?;
     Ok(vec![result])
 }

@@ -4,8 +4,9 @@ use super::prelude::*;
 use crate::window::{WindowAttrs, WindowLabels, num_windows};
 
 op! {
-    /// For each window of `operand`, `select` chooses one element, and `scatter` combines the value of `source` for
-    /// that window into the result at its place, from `init_value`. The result has the shape of `operand`.
+    /// For each window of `operand`, `select` chooses one element, and `scatter` combines the value
+    /// of `source` for that window into the result at its place, from `init_value`. The result has
+    /// the shape of `operand`.
     pub SelectAndScatterOp, "stablehlo.select_and_scatter" {
         operands { operand: single TENSOR, source: single TENSOR, init_value: single TENSOR }
         results { result: single TENSOR }
@@ -37,23 +38,43 @@ const LABELS: WindowLabels = WindowLabels {
 };
 
 fn infer(op: OpRef<'_>) -> Inferred {
-    let elements = check::accumulators(op, SelectAndScatterOp(op).scatter(), op.operand_types().take(1));
-    Ok(elements.into_iter().map(|element| compat::with_element(op.operand_type(0), element)).collect())
+    let elements =
+        check::accumulators(op, SelectAndScatterOp(op).scatter(), op.operand_types().take(1));
+    Ok(elements
+        .into_iter()
+        .map(|element| compat::with_element(op.operand_type(0), element))
+        .collect())
 }
 
 fn verify(op: OpRef<'_>) -> Verdict {
     let view = SelectAndScatterOp(op);
     let [operand, source, init] = [0, 1, 2].map(|i| op.operand_type(i));
-    require(op, "select_and_scatter_c1", compat::promotable(source.element_type(), operand.element_type()), || {
-        format!("source must have the element type of operand; found {source} and {operand}")
-    })?;
+    require(
+        op,
+        "select_and_scatter_c1",
+        compat::promotable(source.element_type(), operand.element_type()),
+        || format!("source must have the element type of operand; found {source} and {operand}"),
+    )?;
     let fits = rank(init) == 0 && compat::promotable(operand.element_type(), init.element_type());
     require(op, "select_and_scatter_c3", fits, || {
-        format!("init_value must be 0-dimensional of the element type of operand, {operand}; found {init}")
+        format!(
+            "init_value must be 0-dimensional of the element type of operand, {operand}; found {init}"
+        )
     })?;
     let sizes = ints(view.window_dimensions());
-    check::count(op, "select_and_scatter_c4", "window_dimensions", sizes.len(), rank(operand), "the rank of operand")?;
-    let attrs = WindowAttrs { strides: view.window_strides(), padding: view.padding(), ..WindowAttrs::default() };
+    check::count(
+        op,
+        "select_and_scatter_c4",
+        "window_dimensions",
+        sizes.len(),
+        rank(operand),
+        "the rank of operand",
+    )?;
+    let attrs = WindowAttrs {
+        strides: view.window_strides(),
+        padding: view.padding(),
+        ..WindowAttrs::default()
+    };
     let window = attrs.dims(op, sizes, LABELS)?;
     let windows = num_windows(op, "select_and_scatter_c2", shape(operand), &window)?;
     check::has_shape(op, "select_and_scatter_c2", "source", shape(source), &windows)
@@ -66,10 +87,20 @@ fn verify_computations(op: OpRef<'_>) -> Verdict {
     let scalar = Type::tensor([], operand.element_type().clone());
     let takes_scalars = arguments.len() == 2 && arguments.iter().all(|t| compat::types(t, &scalar));
     require(op, "select_and_scatter_c9", takes_scalars, || {
-        format!("select must take two values of type {scalar}; found {}", check::list(arguments.iter().copied()))
+        format!(
+            "select must take two values of type {scalar}; found {}",
+            check::list(arguments.iter().copied())
+        )
     })?;
     check::returns_pred(op, "select_and_scatter_c9", "select", &results)?;
-    check::reducer(op, "select_and_scatter_c10", "scatter", view.scatter(), [op.operand_type(1)].iter().copied(), &[])
+    check::reducer(
+        op,
+        "select_and_scatter_c10",
+        "scatter",
+        view.scatter(),
+        [op.operand_type(1)].iter().copied(),
+        &[],
+    )
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {

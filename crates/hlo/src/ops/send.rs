@@ -22,7 +22,11 @@ op! {
 }
 
 fn verify(op: OpRef<'_>) -> Verdict {
-    check::source_target_pairs(op, ["send_c1", "send_c2", "send_c3", "send_c4"], op.attr("source_target_pairs"))?;
+    check::source_target_pairs(
+        op,
+        ["send_c1", "send_c2", "send_c3", "send_c4"],
+        op.attr("source_target_pairs"),
+    )?;
     check::channel_type(op, "send_c5", 2)
 }
 

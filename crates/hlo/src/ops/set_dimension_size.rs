@@ -47,7 +47,10 @@ fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> Eval
     match (limits.get_mut(dimension), usize::try_from(size)) {
         (Some(limit), Ok(size)) if size <= *limit => *limit = size,
         _ => {
-            let message = format!("dimension {dimension} of shape {:?} cannot become {size}", operand.shape());
+            let message = format!(
+                "dimension {dimension} of shape {:?} cannot become {size}",
+                operand.shape()
+            );
             return Err(EvalError::new("set_dimension_size", message));
         }
     }

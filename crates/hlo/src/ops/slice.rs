@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// The elements of `operand` from `start_indices` up to but without `limit_indices`, by `strides`, one of each a
-    /// dimension.
+    /// The elements of `operand` from `start_indices` up to but without `limit_indices`, by
+    /// `strides`, one of each a dimension.
     pub SliceOp, "stablehlo.slice" {
         operands { operand: single TENSOR }
         results { result: single TENSOR }

@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// `inputs`, of one shape, sorted together along `dimension` by `comparator`, which takes a pair of elements of
-    /// each.
+    /// `inputs`, of one shape, sorted together along `dimension` by `comparator`, which takes a
+    /// pair of elements of each.
     pub SortOp, "stablehlo.sort" {
         operands { inputs: variadic TENSOR }
         results { results: variadic TENSOR }
@@ -53,6 +53,7 @@ fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> Ev
     let dimension = SortOp(op).attr_or_default("dimension").and_then(|a| a.as_i64()).unwrap_or(-1);
     let dimension = if dimension < 0 { dimension.saturating_add(rank) } else { dimension };
     let dimension = usize::try_from(dimension).map_err(|_| eval::missing(op, "dimension"))?;
-    let mut comparator = eval::Comparator::new(op, SortOp(op).comparator(), super::compare::relation, env);
+    let mut comparator =
+        eval::Comparator::new(op, SortOp(op).comparator(), super::compare::relation, env);
     Ok(eval::all(eval::sort(inputs, dimension, &mut comparator)?))
 }

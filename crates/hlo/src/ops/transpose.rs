@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// `operand` with its dimensions in the order `permutation`: dimension `i` of the result is dimension
-    /// `permutation[i]` of the operand.
+    /// `operand` with its dimensions in the order `permutation`: dimension `i` of the result is
+    /// dimension `permutation[i]` of the operand.
     pub TransposeOp, "stablehlo.transpose" {
         operands { operand: single TENSOR_OR_PER_AXIS_QUANTIZED }
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
@@ -24,12 +24,16 @@ op! {
 
 fn verify(op: OpRef<'_>) -> Verdict {
     quantized::same_scales(op, "transpose_c1", true)?;
-    let (Some(from), Some(to)) = (quantized::axis(op.operand_type(0)), quantized::axis(op.result_type(0))) else {
+    let (Some(from), Some(to)) =
+        (quantized::axis(op.operand_type(0)), quantized::axis(op.result_type(0)))
+    else {
         return Ok(());
     };
     let permutation = ints(op.attr("permutation"));
     require(op, "transpose_c4", permutation.get(to) == Some(&(from as i64)), || {
-        format!("the quantized dimension {from} of the operand must become dimension {to} of the result")
+        format!(
+            "the quantized dimension {from} of the operand must become dimension {to} of the result"
+        )
     })
 }
 
@@ -40,10 +44,15 @@ fn infer(op: OpRef<'_>) -> Inferred {
     check::count(op, "transpose_c2", "permutation", permutation.len(), n, "the rank of operand")?;
     check::in_range(op, "transpose_c2", "permutation", permutation, n)?;
     check::distinct(op, "transpose_c2", "permutation", permutation)?;
-    let permuted = |list: &[i64]| -> Vec<i64> { permutation.iter().map(|&d| list[d as usize]).collect() };
+    let permuted =
+        |list: &[i64]| -> Vec<i64> { permutation.iter().map(|&d| list[d as usize]).collect() };
     let known = operand.as_tensor().and_then(|t| t.encoding.as_ref()).and_then(bounds);
     let encoding = known.filter(|b| b.len() == n).map(|b| type_extensions(permuted(b)));
-    Ok(vec![Type::encoded_tensor(permuted(shape(operand)), operand.element_type().clone(), encoding)])
+    Ok(vec![Type::encoded_tensor(
+        permuted(shape(operand)),
+        operand.element_type().clone(),
+        encoding,
+    )])
 }
 
 fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {

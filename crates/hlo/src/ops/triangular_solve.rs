@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// Solves `op(a) * x = b` or `x * op(a) = b` for each triangular matrix in the last two dimensions of `a`; the
-    /// result has the shape of `b`.
+    /// Solves `op(a) * x = b` or `x * op(a) = b` for each triangular matrix in the last two
+    /// dimensions of `a`; the result has the shape of `b`.
     pub TriangularSolveOp, "stablehlo.triangular_solve" {
         operands { a: single FLOAT_OR_COMPLEX_TENSOR, b: single FLOAT_OR_COMPLEX_TENSOR }
         results { result: single FLOAT_OR_COMPLEX_TENSOR }
@@ -24,14 +24,19 @@ fn infer(op: OpRef<'_>) -> Inferred {
     require(op, "triangular_solve_c1", compat::elements(a, b), || {
         format!("a and b must have one element type; found {a} and {b}")
     })?;
-    let (n, [batch_a @ .., rows, columns], [batch_b @ .., b_rows, b_columns]) = (rank(a), shape(a), shape(b)) else {
-        return Err(
-            op.error("triangular_solve_c2", format!("a and b must have at least 2 dimensions; found {a} and {b}"))
-        );
+    let (n, [batch_a @ .., rows, columns], [batch_b @ .., b_rows, b_columns]) =
+        (rank(a), shape(a), shape(b))
+    else {
+        return Err(op.error(
+            "triangular_solve_c2",
+            format!("a and b must have at least 2 dimensions; found {a} and {b}"),
+        ));
     };
     check::count(op, "triangular_solve_c2", "the shape of b", rank(b), n, "the rank of a")?;
     let side = if flag(op.attr("left_side")) { b_rows } else { b_columns };
-    let fits = compat::shapes(batch_a, batch_b) && compat::dims(*rows, *columns) && compat::dims(*rows, *side);
+    let fits = compat::shapes(batch_a, batch_b)
+        && compat::dims(*rows, *columns)
+        && compat::dims(*rows, *side);
     require(op, "triangular_solve_c3", fits, || {
         format!("matrices in a must be square and fit those in b; found {a} and {b}")
     })?;

@@ -57,7 +57,8 @@ unary! {
     RoundNearestEvenOp, "stablehlo.round_nearest_even", "round_nearest_even_c1", FLOAT_OR_QUANTIZED_TENSOR;
     /// Elementwise reciprocal of the square root; the shape stays.
     RsqrtOp, "stablehlo.rsqrt", "rsqrt_c1", FLOAT_COMPLEX_OR_QUANTIZED_TENSOR, result_accuracy;
-    /// Elementwise sign: -1, 0 or 1, or the complex number of magnitude one in the same direction; the shape stays.
+    /// Elementwise sign: -1, 0 or 1, or the complex number of magnitude one in the same direction;
+    /// the shape stays.
     SignOp, "stablehlo.sign", "sign_c1", SIGNED_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR;
     /// Elementwise sine; the shape stays.
     SineOp, "stablehlo.sine", "sine_c1", FLOAT_COMPLEX_OR_QUANTIZED_TENSOR, result_accuracy;

@@ -4,7 +4,8 @@ use super::prelude::*;
 use crate::eval::quantize::around;
 
 op! {
-    /// Elementwise conversion of quantized values to the floats that they stand for; the shape stays.
+    /// Elementwise conversion of quantized values to the floats that they stand for; the shape
+    /// stays.
     pub UniformDequantizeOp, "stablehlo.uniform_dequantize" {
         operands { operand: single QUANTIZED_TENSOR }
         results { result: single FLOAT_TENSOR }
@@ -22,7 +23,8 @@ op! {
 
 fn infer(op: OpRef<'_>) -> Inferred {
     let operand = op.operand_type(0);
-    let expressed = quantized::quantized(operand).map_or(operand.element_type(), |view| view.expressed);
+    let expressed =
+        quantized::quantized(operand).map_or(operand.element_type(), |view| view.expressed);
     Ok(vec![compat::with_element(operand, expressed.clone())])
 }
 

@@ -4,8 +4,8 @@ use super::prelude::*;
 use crate::eval::quantize::around;
 
 op! {
-    /// Elementwise quantization of floats, or requantization, to the quantized element type of the result; the shape
-    /// stays.
+    /// Elementwise quantization of floats, or requantization, to the quantized element type of the
+    /// result; the shape stays.
     pub UniformQuantizeOp, "stablehlo.uniform_quantize" {
         operands { operand: single FLOAT_OR_ANY_QUANTIZED_TENSOR }
         results { result: single QUANTIZED_TENSOR }
@@ -27,7 +27,9 @@ fn verify(op: OpRef<'_>) -> Verdict {
     let expressed = |ty| quantized::quantized(ty).map(|view| view.expressed);
     let from = expressed(operand).unwrap_or(operand.element_type());
     require(op, "uniform_quantize_c2", expressed(result) == Some(from), || {
-        format!("the result must be quantized from {from}, which the operand expresses; found {result}")
+        format!(
+            "the result must be quantized from {from}, which the operand expresses; found {result}"
+        )
     })
 }
 

@@ -4,8 +4,9 @@ use super::prelude::*;
 use mlir::text::{OpState, OperandList, Parsed, Parser, Printer, RegionArgument, TypeList};
 
 op! {
-    /// The last values of a loop that starts from `operand` and replaces the values by those that `body` returns for as
-    /// long as `cond` returns true. Both regions take the values as arguments.
+    /// The last values of a loop that starts from `operand` and replaces the values by those that
+    /// `body` returns for as long as `cond` returns true. Both regions take the values as
+    /// arguments.
     pub WhileOp, "stablehlo.while" {
         operands { operand: variadic ANY_TENSOR_TOKEN_OR_BUFFER }
         results { results: variadic ANY_TENSOR_TOKEN_OR_BUFFER }
@@ -55,7 +56,11 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
             Ok(())
         })?;
         if types.len() != operands.len() {
-            return parser.error(format!("{} operand(s), but {} type(s)", operands.len(), types.len()));
+            return parser.error(format!(
+                "{} operand(s), but {} type(s)",
+                operands.len(),
+                types.len()
+            ));
         }
     }
     parser.optional_attr_dict_with_keyword(state)?;
@@ -75,7 +80,10 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
 fn print(printer: &mut Printer<'_>, op: OpRef<'_>) {
     let module = op.module();
     let regions = op.regions();
-    let arguments = regions.get(1).and_then(|&body| module.entry(body)).map_or(&[][..], |b| module.arguments(b));
+    let arguments = regions
+        .get(1)
+        .and_then(|&body| module.entry(body))
+        .map_or(&[][..], |b| module.arguments(b));
     printer.write("(");
     printer.separated(", ", arguments.iter().zip(op.operands()), |p, (&argument, &operand)| {
         p.value(argument);

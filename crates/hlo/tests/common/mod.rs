@@ -21,6 +21,7 @@ pub fn registry() -> &'static Registry {
 /// # Errors
 /// What is wrong with the text.
 pub fn read(text: &str) -> Result<Module, Diagnostics> {
-    let output = parse(Arc::new(Source::new("test.mlir", text)), registry(), ParseOptions::default());
+    let output =
+        parse(Arc::new(Source::new("test.mlir", text)), registry(), ParseOptions::default());
     if output.diagnostics.is_empty() { Ok(output.module) } else { Err(output.diagnostics) }
 }

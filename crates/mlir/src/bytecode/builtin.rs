@@ -129,7 +129,8 @@ fn write_attribute(attribute: &Attribute, out: &mut EntryWriter<'_>) -> bool {
         AttrKind::Symbol { root, nested } => {
             out.varint(code::SYMBOL);
             out.name(root);
-            let nested: Vec<Attribute> = nested.iter().map(|n| Attribute::symbol(n.clone())).collect();
+            let nested: Vec<Attribute> =
+                nested.iter().map(|n| Attribute::symbol(n.clone())).collect();
             out.attributes(&nested);
         }
         AttrKind::Dense(elements) => {
@@ -167,7 +168,8 @@ fn write_attribute(attribute: &Attribute, out: &mut EntryWriter<'_>) -> bool {
             out.ty(element);
             out.varint(values.len() as u64);
             let size = width(element).div_ceil(8) as usize;
-            let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes().into_iter().take(size)).collect();
+            let bytes: Vec<u8> =
+                values.iter().flat_map(|v| v.to_le_bytes().into_iter().take(size)).collect();
             out.blob(&Bytes::from(bytes));
         }
         AttrKind::Distinct { value, .. } => {
@@ -194,7 +196,11 @@ fn write_location(location: &LocationKind, out: &mut EntryWriter<'_>) -> bool {
             out.varint(code::FILE_RANGE);
             out.name(file);
             let same_line = [start.0, start.1, end.1];
-            let places = if start.0 == end.0 { &same_line[..] } else { &[start.0, start.1, end.0, end.1][..] };
+            let places = if start.0 == end.0 {
+                &same_line[..]
+            } else {
+                &[start.0, start.1, end.0, end.1][..]
+            };
             out.varint(places.len() as u64);
             places.iter().for_each(|&p| out.varint(u64::from(p)));
         }
@@ -228,7 +234,9 @@ fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Att
         code::ARRAY => Attribute::array(entry.attributes()?),
         code::DICTIONARY => {
             let count = entry.count("entries")?;
-            let entries = (0..count).map(|_| Ok((entry.name()?, entry.attribute()?))).collect::<Read<Vec<_>>>()?;
+            let entries = (0..count)
+                .map(|_| Ok((entry.name()?, entry.attribute()?)))
+                .collect::<Read<Vec<_>>>()?;
             match Dictionary::new(entries) {
                 Ok(dictionary) => dictionary.into(),
                 Err(name) => return entry.error(format!("a dictionary has two entries `{name}`")),
@@ -243,10 +251,13 @@ fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Att
         code::SYMBOL => {
             let root = entry.name()?;
             let nested = entry.attributes()?;
-            let names: Option<Vec<_>> = nested.iter().map(|n| n.as_flat_symbol().cloned()).collect();
+            let names: Option<Vec<_>> =
+                nested.iter().map(|n| n.as_flat_symbol().cloned()).collect();
             match names {
                 Some(nested) => AttrKind::Symbol { root, nested }.into(),
-                None => return entry.error("the nested references of a symbol are not flat symbols"),
+                None => {
+                    return entry.error("the nested references of a symbol are not flat symbols");
+                }
             }
         }
         code::TYPE => entry.ty()?.into(),
@@ -279,14 +290,21 @@ fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Att
         code::FILE_RANGE => {
             let file = entry.name()?;
             let count = entry.count("lines and columns")?;
-            let places = (0..count).map(|_| Ok(entry.varint()? as u32)).collect::<Read<Vec<_>>>()?;
+            let places =
+                (0..count).map(|_| Ok(entry.varint()? as u32)).collect::<Read<Vec<_>>>()?;
             let (start, end) = match places[..] {
                 [] => ((0, 0), (0, 0)),
                 [line] => ((line, 0), (line, 0)),
                 [line, column] => ((line, column), (line, column)),
                 [line, start, end] => ((line, start), (line, end)),
-                [start, start_column, end, end_column] => ((start, start_column), (end, end_column)),
-                _ => return entry.error(format!("a range of {count} lines and columns; at most 4 are allowed")),
+                [start, start_column, end, end_column] => {
+                    ((start, start_column), (end, end_column))
+                }
+                _ => {
+                    return entry.error(format!(
+                        "a range of {count} lines and columns; at most 4 are allowed"
+                    ));
+                }
             };
             LocationKind::File { file, start, end }.into()
         }
@@ -315,17 +333,23 @@ fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Att
             };
             match elements {
                 Some(elements) => elements,
-                None => return entry.error(format!("{} bytes are not the elements of {ty}", data.len())),
+                None => {
+                    return entry
+                        .error(format!("{} bytes are not the elements of {ty}", data.len()));
+                }
             }
         }
         code::DENSE_STRINGS => {
             let ty = shaped(entry)?;
             let splat = entry.varint()? != 0;
-            let elements =
-                ty.shape().and_then(|s| s.iter().try_fold(1u64, |n, &d| n.checked_mul(u64::try_from(d).ok()?)));
+            let elements = ty.shape().and_then(|s| {
+                s.iter().try_fold(1u64, |n, &d| n.checked_mul(u64::try_from(d).ok()?))
+            });
             let count = if splat { Some(1) } else { elements };
             let values = match count {
-                Some(count) => (0..count).map(|_| Ok(entry.string()?.into())).collect::<Read<Vec<_>>>()?,
+                Some(count) => {
+                    (0..count).map(|_| Ok(entry.string()?.into())).collect::<Read<Vec<_>>>()?
+                }
                 None => return entry.error(format!("{ty} has no static shape")),
             };
             AttrKind::DenseStrings { ty, values }.into()
@@ -370,12 +394,16 @@ fn dense_array(entry: &mut EntryReader<'_, '_>) -> Read<Attribute> {
     let count = entry.varint()?;
     let data = entry.blob()?;
     let bits = element.bit_width().filter(|&w| w == 1 || (w <= 64 && w.is_multiple_of(8) && w > 0));
-    let Some(bits) = bits else { return entry.error(format!("an array of elements of type {element}")) };
+    let Some(bits) = bits else {
+        return entry.error(format!("an array of elements of type {element}"));
+    };
     let size = bits.div_ceil(8) as usize;
     if u64::try_from(data.len() / size) != Ok(count) || data.len() % size != 0 {
-        return entry.error(format!("{} bytes are not {count} elements of type {element}", data.len()));
+        return entry
+            .error(format!("{} bytes are not {count} elements of type {element}", data.len()));
     }
-    let unsigned = element.is_float() || matches!(*element, TypeKind::Integer { signedness: Signedness::Unsigned, .. });
+    let unsigned = element.is_float()
+        || matches!(*element, TypeKind::Integer { signedness: Signedness::Unsigned, .. });
     let value = |bytes: &[u8]| {
         let mut word = [0; 8];
         word[..size].copy_from_slice(bytes);
@@ -383,13 +411,19 @@ fn dense_array(entry: &mut EntryReader<'_, '_>) -> Read<Attribute> {
         let shift = 64 - 8 * size;
         if unsigned || bits == 1 { value } else { value << shift >> shift }
     };
-    Ok(AttrKind::DenseArray { values: data.chunks_exact(size).map(value).collect(), element }.into())
+    Ok(AttrKind::DenseArray { values: data.chunks_exact(size).map(value).collect(), element }
+        .into())
 }
 
 /// The layout of memrefs that none is given for.
 fn identity(rank: usize) -> Attribute {
     let dims = rank as u32;
-    AttrKind::AffineMap(AffineMap { dims, symbols: 0, results: (0..dims).map(AffineExpr::Dim).collect() }).into()
+    AttrKind::AffineMap(AffineMap {
+        dims,
+        symbols: 0,
+        results: (0..dims).map(AffineExpr::Dim).collect(),
+    })
+    .into()
 }
 
 fn write_type(ty: &Type, out: &mut EntryWriter<'_>) -> bool {
@@ -441,7 +475,11 @@ fn write_type(ty: &Type, out: &mut EntryWriter<'_>) -> bool {
             out.attribute(layout.as_ref().unwrap_or(&identity(shape.len())));
         }
         TypeKind::UnrankedMemRef { element, memory_space } => {
-            out.varint(if memory_space.is_some() { code::UNRANKED_MEMREF_IN_SPACE } else { code::UNRANKED_MEMREF });
+            out.varint(if memory_space.is_some() {
+                code::UNRANKED_MEMREF_IN_SPACE
+            } else {
+                code::UNRANKED_MEMREF
+            });
             memory_space.iter().for_each(|m| out.attribute(m));
             out.ty(element);
         }
@@ -468,7 +506,10 @@ fn read_type(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Type>> {
                 _ => return entry.error("3 is no signedness of an integer type"),
             };
             if word >> 2 > MAX_WIDTH {
-                return entry.error(format!("an integer type of {} bits; at most {MAX_WIDTH} are allowed", word >> 2));
+                return entry.error(format!(
+                    "an integer type of {} bits; at most {MAX_WIDTH} are allowed",
+                    word >> 2
+                ));
             }
             Type::integer((word >> 2) as u32, signedness)
         }
@@ -495,7 +536,8 @@ fn read_type(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Type>> {
         code::UNRANKED_TENSOR => Type::unranked_tensor(entry.ty()?),
         code::VECTOR => {
             let shape = shape(entry)?;
-            TypeKind::Vector { scalable: vec![false; shape.len()], shape, element: entry.ty()? }.into()
+            TypeKind::Vector { scalable: vec![false; shape.len()], shape, element: entry.ty()? }
+                .into()
         }
         code::MEMREF | code::MEMREF_IN_SPACE => {
             let memory_space = if code == code::MEMREF { None } else { Some(entry.attribute()?) };
@@ -506,7 +548,8 @@ fn read_type(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Type>> {
             TypeKind::MemRef { shape, element, layout, memory_space }.into()
         }
         code::UNRANKED_MEMREF | code::UNRANKED_MEMREF_IN_SPACE => {
-            let memory_space = if code == code::UNRANKED_MEMREF { None } else { Some(entry.attribute()?) };
+            let memory_space =
+                if code == code::UNRANKED_MEMREF { None } else { Some(entry.attribute()?) };
             TypeKind::UnrankedMemRef { element: entry.ty()?, memory_space }.into()
         }
         _ => return Ok(None),

@@ -92,7 +92,8 @@ impl<'a> Cursor<'a> {
         Ok(&self.file[range])
     }
 
-    /// An unsigned integer: the number of trailing zeros of the first byte tells how many bytes follow.
+    /// An unsigned integer: the number of trailing zeros of the first byte tells how many bytes
+    /// follow.
     #[inline]
     pub(super) fn varint(&mut self) -> Read<u64> {
         match self.file.get(self.pos..) {
@@ -203,7 +204,10 @@ impl<'a> Cursor<'a> {
             (Some(found), range) if found == kind => Ok(range),
             (found, _) => {
                 let found = found.map_or("an unknown section", Section::name);
-                Err(ReadError::new(at, format!("a section of {} must stand here; found {found}", kind.name())))
+                Err(ReadError::new(
+                    at,
+                    format!("a section of {} must stand here; found {found}", kind.name()),
+                ))
             }
         }
     }
@@ -236,7 +240,8 @@ mod tests {
 
     #[test]
     fn integers_of_every_length() {
-        // The table of the format's documentation: one byte up to 7 bits, two up to 14, … nine for the rest.
+        // The table of the format's documentation: one byte up to 7 bits, two up to 14, … nine for
+        // the rest.
         for value in (0..64).flat_map(|bit| [(1u64 << bit) - 1, 1 << bit, u64::MAX >> bit]) {
             let mut out = super::super::emitter::Emitter::default();
             out.varint(value);

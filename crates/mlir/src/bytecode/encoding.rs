@@ -1,4 +1,5 @@
-//! How dialects declare the encodings of their attributes and types, and what those read from and write to.
+//! How dialects declare the encodings of their attributes and types, and what those read from and
+//! write to.
 
 use super::cursor::{Cursor, Read, ReadError};
 use super::emitter::Emitter;
@@ -28,7 +29,8 @@ pub struct AttrEncoding {
     pub target: AttrTarget,
     /// Whether it applies to an attribute with those parameters.
     pub when: fn(&[Option<Attribute>]) -> bool,
-    /// The parameters in the order in which they are written, by index; for an enumeration the value is parameter 0.
+    /// The parameters in the order in which they are written, by index; for an enumeration the
+    /// value is parameter 0.
     pub fields: &'static [(usize, Field)],
 }
 
@@ -57,7 +59,8 @@ pub fn always(_params: &[Option<Attribute>]) -> bool {
     true
 }
 
-/// How one parameter is written. In memory each is an attribute; absent parameters are written as what is neutral.
+/// How one parameter is written. In memory each is an attribute; absent parameters are written as
+/// what is neutral.
 #[derive(Clone, Copy)]
 pub enum Field {
     /// The number of an attribute.
@@ -97,8 +100,9 @@ pub enum Field {
     },
 }
 
-/// Encodings as functions. Writing returns false for what has no encoding of this kind, and then must have written nothing;
-/// reading gets the code and returns none for a code that it does not know.
+/// Encodings as functions. Writing returns false for what has no encoding of this kind, and then
+/// must have written nothing; reading gets the code and returns none for a code that it does not
+/// know.
 pub struct CustomEncodings {
     /// Writes an attribute with its code.
     pub write_attribute: fn(&Attribute, &mut EntryWriter<'_>) -> bool,
@@ -120,7 +124,8 @@ impl DialectBytecode {
         let (encoding, params): (_, &[Option<Attribute>]) = match &**attribute {
             AttrKind::Dialect(a) => {
                 let is = |e: &&AttrEncoding| {
-                    matches!(e.target, AttrTarget::Def(d) if std::ptr::eq(d, a.def)) && (e.when)(&a.params)
+                    matches!(e.target, AttrTarget::Def(d) if std::ptr::eq(d, a.def))
+                        && (e.when)(&a.params)
                 };
                 (self.attributes.iter().find(is), &a.params)
             }
@@ -151,7 +156,11 @@ impl DialectBytecode {
     }
 
     /// Reads an attribute of the dialect of that number.
-    pub(super) fn read_attribute(&self, dialect: usize, entry: &mut EntryReader<'_, '_>) -> Read<Attribute> {
+    pub(super) fn read_attribute(
+        &self,
+        dialect: usize,
+        entry: &mut EntryReader<'_, '_>,
+    ) -> Read<Attribute> {
         let at = entry.offset();
         let code = entry.varint()?;
         if let Some(custom) = &self.custom
@@ -160,7 +169,8 @@ impl DialectBytecode {
             return Ok(attribute);
         }
         let Some(encoding) = self.attributes.iter().find(|e| e.code == code) else {
-            let message = format!("{code} is the code of no attribute of {}", entry.dialect_name(dialect));
+            let message =
+                format!("{code} is the code of no attribute of {}", entry.dialect_name(dialect));
             return Err(ReadError::new(at, message));
         };
         let invalid = |message: String| ReadError::new(at, message);
@@ -178,13 +188,17 @@ impl DialectBytecode {
                 Ok(Attribute::dialect(def, params))
             }
             AttrTarget::Enum(def) => {
-                let value =
-                    read_fields(encoding.fields, 1, entry)?[0].as_ref().and_then(Attribute::as_i64).unwrap_or(-1);
+                let value = read_fields(encoding.fields, 1, entry)?[0]
+                    .as_ref()
+                    .and_then(Attribute::as_i64)
+                    .unwrap_or(-1);
                 match u64::try_from(value).ok().filter(|&v| def.spelling(v).is_some()) {
                     Some(value) => Ok(Attribute::enumeration(def, value)),
-                    None => {
-                        Err(invalid(format!("{value} is no value of {}.{}", entry.dialect_name(dialect), def.mnemonic)))
-                    }
+                    None => Err(invalid(format!(
+                        "{value} is no value of {}.{}",
+                        entry.dialect_name(dialect),
+                        def.mnemonic
+                    ))),
                 }
             }
         }
@@ -201,7 +215,10 @@ impl DialectBytecode {
         }
         let invalid = |message: String| ReadError::new(at, message);
         let Some(encoding) = self.types.iter().find(|e| e.code == code) else {
-            return Err(invalid(format!("{code} is the code of no type of {}", entry.dialect_name(dialect))));
+            return Err(invalid(format!(
+                "{code} is the code of no type of {}",
+                entry.dialect_name(dialect)
+            )));
         };
         let params = read_fields(encoding.fields, encoding.def.params.len(), entry)?;
         if let Some(missing) = missing_param(encoding.def.params, &params) {
@@ -216,11 +233,18 @@ impl DialectBytecode {
     }
 }
 
-fn missing_param(defs: &'static [crate::ods::ParamDef], params: &[Option<Attribute>]) -> Option<&'static str> {
+fn missing_param(
+    defs: &'static [crate::ods::ParamDef],
+    params: &[Option<Attribute>],
+) -> Option<&'static str> {
     defs.iter().zip(params).find(|(d, p)| !d.optional && p.is_none()).map(|(d, _)| d.name)
 }
 
-fn write_fields(fields: &[(usize, Field)], params: &[Option<Attribute>], out: &mut EntryWriter<'_>) {
+fn write_fields(
+    fields: &[(usize, Field)],
+    params: &[Option<Attribute>],
+    out: &mut EntryWriter<'_>,
+) {
     for (index, field) in fields {
         let param = params.get(*index).and_then(Option::as_ref);
         let int = || param.and_then(Attribute::as_i64).unwrap_or(0);
@@ -245,7 +269,11 @@ fn write_fields(fields: &[(usize, Field)], params: &[Option<Attribute>], out: &m
             }
             Field::Bool => out.byte(u8::from(int() != 0)),
             Field::F64 => {
-                let bits = if let Some(AttrKind::Float { bits, .. }) = param.map(|p| &**p) { *bits } else { 0 };
+                let bits = if let Some(AttrKind::Float { bits, .. }) = param.map(|p| &**p) {
+                    *bits
+                } else {
+                    0
+                };
                 out.bits(bits, 64);
             }
             Field::FlaggedAttribute => {
@@ -261,7 +289,11 @@ fn write_fields(fields: &[(usize, Field)], params: &[Option<Attribute>], out: &m
     }
 }
 
-fn read_fields(fields: &[(usize, Field)], len: usize, entry: &mut EntryReader<'_, '_>) -> Read<Vec<Option<Attribute>>> {
+fn read_fields(
+    fields: &[(usize, Field)],
+    len: usize,
+    entry: &mut EntryReader<'_, '_>,
+) -> Read<Vec<Option<Attribute>>> {
     let mut params = vec![None; len];
     for (index, field) in fields {
         params[*index] = match field {
@@ -328,7 +360,9 @@ impl EntryWriter<'_> {
         match (&mut self.pass, attribute) {
             (Pass::Number(numbering), Some(a)) => numbering.attribute(a),
             (Pass::Number(_), None) => {}
-            (Pass::Write { out, numbering, .. }, Some(a)) => out.varint_with_flag(numbering.attribute_number(a), true),
+            (Pass::Write { out, numbering, .. }, Some(a)) => {
+                out.varint_with_flag(numbering.attribute_number(a), true)
+            }
             (Pass::Write { out, .. }, None) => out.varint(0),
         }
     }
@@ -608,7 +642,8 @@ impl EntryReader<'_, '_> {
             _ => {
                 let words = self.varint()?;
                 if words > 2 {
-                    return self.error(format!("numbers of {words} words of 64 bits are not supported"));
+                    return self
+                        .error(format!("numbers of {words} words of 64 bits are not supported"));
                 }
                 let mut value = 0;
                 for i in 0..words {

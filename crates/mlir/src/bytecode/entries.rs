@@ -17,7 +17,8 @@ use std::fmt::Display;
 /// An attribute or type that was asked for.
 pub(super) enum State<T> {
     Reading,
-    /// With the number of attributes and types that it holds, counted as often as they would be written.
+    /// With the number of attributes and types that it holds, counted as often as they would be
+    /// written.
     Done(T, u32),
 }
 
@@ -43,8 +44,10 @@ trait Entry: Clone + Display {
 
 impl Entry for Attribute {
     const KIND: &'static str = "attribute";
-    const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self> = DialectBytecode::read_attribute;
-    const PARSE: fn(&str, &'static Registry, ParseOptions) -> Result<Self, Diagnostics> = parse_attribute;
+    const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self> =
+        DialectBytecode::read_attribute;
+    const PARSE: fn(&str, &'static Registry, ParseOptions) -> Result<Self, Diagnostics> =
+        parse_attribute;
 
     fn places(tables: &Tables) -> &Places {
         &tables.attributes
@@ -65,8 +68,10 @@ impl Entry for Attribute {
 
 impl Entry for Type {
     const KIND: &'static str = "type";
-    const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self> = DialectBytecode::read_type;
-    const PARSE: fn(&str, &'static Registry, ParseOptions) -> Result<Self, Diagnostics> = parse_type;
+    const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self> =
+        DialectBytecode::read_type;
+    const PARSE: fn(&str, &'static Registry, ParseOptions) -> Result<Self, Diagnostics> =
+        parse_type;
 
     fn places(tables: &Tables) -> &Places {
         &tables.types
@@ -120,7 +125,8 @@ impl<'a> Entries<'a> {
             Some(text) => text.into(),
             None => {
                 let attribute = self.attribute(number, at)?;
-                let not_text = || ReadError::new(at, format!("a string must stand here; found {attribute}"));
+                let not_text =
+                    || ReadError::new(at, format!("a string must stand here; found {attribute}"));
                 attribute.as_str().ok_or_else(not_text)?.into()
             }
         };
@@ -128,7 +134,8 @@ impl<'a> Entries<'a> {
         Ok(name)
     }
 
-    /// The text of a string attribute that was not read yet: most are names, which need not become attributes.
+    /// The text of a string attribute that was not read yet: most are names, which need not become
+    /// attributes.
     fn unread_string(&self, i: usize) -> Option<&'a str> {
         if self.attributes.get(i).is_some() {
             return None;
@@ -148,7 +155,10 @@ impl<'a> Entries<'a> {
     pub(super) fn location(&mut self, number: u64, at: usize) -> Read<Attribute> {
         let location = self.attribute(number, at)?;
         if location.as_location().is_none() {
-            return Err(ReadError::new(at, format!("a location must stand here; found {location}")));
+            return Err(ReadError::new(
+                at,
+                format!("a location must stand here; found {location}"),
+            ));
         }
         Ok(location)
     }
@@ -180,14 +190,19 @@ impl<'a> Entries<'a> {
                 Ok(value)
             }
             None => self.read_entry(i, at),
-            Some(State::Reading) => Err(ReadError::new(at, "an attribute or type contains itself".to_string())),
+            Some(State::Reading) => {
+                Err(ReadError::new(at, "an attribute or type contains itself".to_string()))
+            }
         }
     }
 
     /// Reads the entry `i`, which is used at `at` for the first time.
     fn read_entry<T: Entry>(&mut self, i: usize, at: usize) -> Read<T> {
         if self.depth >= MAX_NESTING {
-            return Err(ReadError::new(at, format!("nesting deeper than {MAX_NESTING} levels cannot be read")));
+            return Err(ReadError::new(
+                at,
+                format!("nesting deeper than {MAX_NESTING} levels cannot be read"),
+            ));
         }
         T::states(self).set(i, State::Reading);
         let (place, range) = (T::places(self.tables).get(i), T::places(self.tables).range(i));
@@ -215,11 +230,12 @@ impl<'a> Entries<'a> {
     pub(super) fn note_unused(&mut self) {
         fn note<T: Entry>(entries: &mut Entries<'_>) {
             let states = T::states(entries);
-            let unused: Vec<usize> = (0..states.len()).filter(|&i| states.get(i).is_none()).collect();
+            let unused: Vec<usize> =
+                (0..states.len()).filter(|&i| states.get(i).is_none()).collect();
             for i in unused {
-                entries
-                    .notes
-                    .add(T::places(entries.tables).range(i), || format!("{} {i}, which nothing uses", T::KIND));
+                entries.notes.add(T::places(entries.tables).range(i), || {
+                    format!("{} {i}, which nothing uses", T::KIND)
+                });
             }
         }
         if self.notes.are_wanted() {
@@ -250,8 +266,9 @@ impl<'a> Entries<'a> {
     fn parse<T: Entry>(&mut self, range: FileRange) -> Read<T> {
         let offset = range.start;
         let text = Cursor::new(self.file(), range).zero_terminated()?;
-        let text = std::str::from_utf8(text)
-            .map_err(|_| ReadError::new(offset, "the text of an attribute or type is not UTF-8".to_string()))?;
+        let text = std::str::from_utf8(text).map_err(|_| {
+            ReadError::new(offset, "the text of an attribute or type is not UTF-8".to_string())
+        })?;
         T::PARSE(text, self.tables.registry, self.tables.text_options).map_err(|errors| {
             let why = errors.first().map_or("", |e| e.message.as_str());
             ReadError::new(offset, format!("`{text}` cannot be read: {why}"))

@@ -42,7 +42,12 @@ impl Notes {
 
     /// Notes what a part means that lies in so many regions.
     #[inline]
-    pub(super) fn add_at(&self, depth: usize, range: Range<usize>, meaning: impl FnOnce() -> String) {
+    pub(super) fn add_at(
+        &self,
+        depth: usize,
+        range: Range<usize>,
+        meaning: impl FnOnce() -> String,
+    ) {
         if let Some(fields) = &self.0 {
             let meaning = short(&meaning());
             fields.borrow_mut().push(FileField { range, depth, meaning });
@@ -61,8 +66,11 @@ impl Notes {
 /// An attribute as text, without many elements.
 pub(super) fn text_of(attribute: &Attribute) -> String {
     let elided = Some(16);
-    let options =
-        PrintOptions { elide_elements_if_larger: elided, elide_resources_if_larger: elided, ..PrintOptions::default() };
+    let options = PrintOptions {
+        elide_elements_if_larger: elided,
+        elide_resources_if_larger: elided,
+        ..PrintOptions::default()
+    };
     print_attribute(attribute, &options)
 }
 

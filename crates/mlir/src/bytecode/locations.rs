@@ -1,5 +1,5 @@
-//! Locations are most of the attributes of a program, and few are ever asked for: ops keep their numbers, which are checked when the
-//! ops are read. All are decoded when somebody asks for one.
+//! Locations are most of the attributes of a program, and few are ever asked for: ops keep their
+//! numbers, which are checked when the ops are read. All are decoded when somebody asks for one.
 
 use super::builtin::{attribute_code, string_number};
 use super::cursor::Cursor;
@@ -35,10 +35,15 @@ pub(super) struct Checks<'a> {
 impl<'a> Checks<'a> {
     /// Nothing is known yet of the attributes of those tables.
     pub(super) fn new(tables: &'a Tables) -> Checks<'a> {
-        Checks { tables, file: tables.file(), known: vec![Check::Unchecked; tables.attributes.len()] }
+        Checks {
+            tables,
+            file: tables.file(),
+            known: vec![Check::Unchecked; tables.attributes.len()],
+        }
     }
 
-    /// The number of a location that can be decoded later; none for any other attribute, which must be read.
+    /// The number of a location that can be decoded later; none for any other attribute, which must
+    /// be read.
     pub(super) fn accept(&mut self, number: u64) -> Option<u32> {
         self.location(Some(number), 0)?;
         u32::try_from(number).ok()
@@ -59,17 +64,21 @@ impl<'a> Checks<'a> {
             _ => return None,
         }
         let cursor = self.tables.builtin_attribute(i, self.file)?;
-        let levels = 1 + self.levels_below(cursor, above + 1).filter(|&levels| levels < MAX_LEVELS)?;
+        let levels =
+            1 + self.levels_below(cursor, above + 1).filter(|&levels| levels < MAX_LEVELS)?;
         self.known[i] = Check::Location(levels);
         Some(levels)
     }
 
-    /// The levels of the locations within one; none if it cannot be decoded, or is of a kind that is not looked into.
+    /// The levels of the locations within one; none if it cannot be decoded, or is of a kind that
+    /// is not looked into.
     fn levels_below(&mut self, mut cursor: Cursor<'_>, above: u8) -> Option<u8> {
         let mut number = || cursor.varint().ok();
         let levels = match number()? {
             attribute_code::UNKNOWN => 0,
-            attribute_code::CALL_SITE => self.location(number(), above)?.max(self.location(number(), above)?),
+            attribute_code::CALL_SITE => {
+                self.location(number(), above)?.max(self.location(number(), above)?)
+            }
             attribute_code::NAMED => {
                 self.name(number())?;
                 self.location(number(), above)?
@@ -87,7 +96,9 @@ impl<'a> Checks<'a> {
             }
             attribute_code::FUSED => {
                 let count = number()?;
-                (0..count).try_fold(0, |levels, _| self.location(number(), above).map(|l| levels.max(l)))?
+                (0..count).try_fold(0, |levels, _| {
+                    self.location(number(), above).map(|l| levels.max(l))
+                })?
             }
             _ => return None,
         };
@@ -129,7 +140,10 @@ impl Locations {
             let decode = |(number, check): (usize, &Check)| match check {
                 Check::Location(_) => {
                     let location = entries.location(number as u64, 0).ok();
-                    debug_assert!(location.is_some(), "location {number} was accepted, and cannot be read");
+                    debug_assert!(
+                        location.is_some(),
+                        "location {number} was accepted, and cannot be read"
+                    );
                     location
                 }
                 _ => None,

@@ -1,11 +1,13 @@
 //! MLIR bytecode: the binary form of modules, which portable artifacts are written in.
 //!
-//! Source: MLIR, "MLIR Bytecode Format". [`read`] makes a module from shared bytes, which large constants and resources keep
-//! using where they lie; [`read_converted`] makes another of it on the way; [`write()`] makes the bytes, identical to those that upstream writes for the same module.
+//! Source: MLIR, "MLIR Bytecode Format". [`read`] makes a module from shared bytes, which large
+//! constants and resources keep using where they lie; [`read_converted`] makes another of it on the
+//! way; [`write()`] makes the bytes, identical to those that upstream writes for the same module.
 //!
-//! A dialect says how its attributes and types are written in a [`DialectBytecode`] (`ods::Dialect::bytecode`): tables of
-//! codes and fields, which one loop reads for writing and another for reading. What a table cannot say is a pair of functions.
-//! Attributes and types without an encoding are written as text. Properties of ops need no declaration: their encoding
+//! A dialect says how its attributes and types are written in a [`DialectBytecode`]
+//! (`ods::Dialect::bytecode`): tables of codes and fields, which one loop reads for writing and
+//! another for reading. What a table cannot say is a pair of functions. Attributes and types
+//! without an encoding are written as text. Properties of ops need no declaration: their encoding
 //! follows from the attributes of the [`crate::ods::OpDef`].
 
 mod builtin;
@@ -28,7 +30,8 @@ pub use builtin::BUILTIN_BYTECODE;
 pub use cursor::{Read, ReadError};
 pub use emitter::Encoded;
 pub use encoding::{
-    AttrEncoding, AttrTarget, CustomEncodings, DialectBytecode, EntryReader, EntryWriter, Field, TypeEncoding, always,
+    AttrEncoding, AttrTarget, CustomEncodings, DialectBytecode, EntryReader, EntryWriter, Field,
+    TypeEncoding, always,
 };
 pub use fields::FileField;
 pub(crate) use locations::Locations;
@@ -127,7 +130,8 @@ mod mask {
             (USE_LIST_ORDERS, "use-list orders"),
             (REGIONS, "regions"),
         ];
-        let names: Vec<&str> = NAMES.iter().filter(|(bit, _)| mask & bit != 0).map(|(_, name)| *name).collect();
+        let names: Vec<&str> =
+            NAMES.iter().filter(|(bit, _)| mask & bit != 0).map(|(_, name)| *name).collect();
         if names.is_empty() { "nothing else".to_string() } else { names.join(", ") }
     }
 }

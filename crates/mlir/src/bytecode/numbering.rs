@@ -1,6 +1,8 @@
-//! Numbers of everything that an op refers to: what is used most gets the smallest number, and so the shortest encoding.
+//! Numbers of everything that an op refers to: what is used most gets the smallest number, and so
+//! the shortest encoding.
 //!
-//! The order is upstream's: by number of uses, then by dialect within each group of numbers of equal length.
+//! The order is upstream's: by number of uses, then by dialect within each group of numbers of
+//! equal length.
 
 use super::encoding::{EntryWriter, Pass};
 use super::properties::{self, PropertyOrders};
@@ -57,7 +59,12 @@ struct Table<T> {
 
 impl<T: Clone + Eq + Hash> Table<T> {
     fn new() -> Table<T> {
-        Table { index: FxHashMap::default(), entries: Vec::new(), order: Vec::new(), numbers: Vec::new() }
+        Table {
+            index: FxHashMap::default(),
+            entries: Vec::new(),
+            order: Vec::new(),
+            numbers: Vec::new(),
+        }
     }
 
     /// Counts a use; the index of the entry, and whether it is new.
@@ -78,7 +85,8 @@ impl<T: Clone + Eq + Hash> Table<T> {
         self.order.sort_by_key(|&i| std::cmp::Reverse(entries[i].uses));
         let mut rest = &mut self.order[..];
         let (mut first_dialect, mut previous) = (0, 0);
-        // Numbers of one byte, of two bytes, …: each group by dialect, beginning with the one that the last group ended with.
+        // Numbers of one byte, of two bytes, …: each group by dialect, beginning with the one that
+        // the last group ended with.
         for bytes in 1..9 {
             let size = (1usize << (7 * bytes)) - previous;
             previous = size;
@@ -96,8 +104,11 @@ impl<T: Clone + Eq + Hash> Table<T> {
 
     /// Dialects and entries by number, for each run of entries of one dialect.
     fn groups(&self) -> impl Iterator<Item = (usize, impl ExactSizeIterator<Item = &T>)> {
-        let groups = self.order.chunk_by(|&a, &b| self.entries[a].dialect == self.entries[b].dialect);
-        groups.map(|group| (self.entries[group[0]].dialect, group.iter().map(|&i| &self.entries[i].value)))
+        let groups =
+            self.order.chunk_by(|&a, &b| self.entries[a].dialect == self.entries[b].dialect);
+        groups.map(|group| {
+            (self.entries[group[0]].dialect, group.iter().map(|&i| &self.entries[i].value))
+        })
     }
 
     fn number(&self, value: &T) -> u64 {
@@ -238,9 +249,15 @@ impl Numbering {
             match op.op_name() {
                 OpName::Registered(def) => {
                     let order = self.property_orders.of(def);
-                    properties::write(op, &order, &mut EntryWriter { version: self.version, pass: Pass::Number(self) });
+                    properties::write(
+                        op,
+                        &order,
+                        &mut EntryWriter { version: self.version, pass: Pass::Number(self) },
+                    );
                 }
-                OpName::Unregistered(_) => op.properties().iter().flatten().for_each(|p| self.attribute(p)),
+                OpName::Unregistered(_) => {
+                    op.properties().iter().flatten().for_each(|p| self.attribute(p))
+                }
             }
         }
         let location = self.add_attribute(&op.location());
@@ -264,8 +281,10 @@ impl Numbering {
             let dialect = self.dialect(namespace);
             self.attributes.entries[i].dialect = dialect;
             if let Some(bytecode) = self.dialects[dialect].bytecode {
-                bytecode
-                    .write_attribute(attribute, &mut EntryWriter { version: self.version, pass: Pass::Number(self) });
+                bytecode.write_attribute(
+                    attribute,
+                    &mut EntryWriter { version: self.version, pass: Pass::Number(self) },
+                );
             }
         }
         i
@@ -282,13 +301,17 @@ impl Numbering {
             let dialect = self.dialect(namespace);
             self.types.entries[i].dialect = dialect;
             if let Some(bytecode) = self.dialects[dialect].bytecode {
-                bytecode.write_type(ty, &mut EntryWriter { version: self.version, pass: Pass::Number(self) });
+                bytecode.write_type(
+                    ty,
+                    &mut EntryWriter { version: self.version, pass: Pass::Number(self) },
+                );
             }
         }
     }
 
     pub(super) fn name(&mut self, name: &Name) {
-        let attribute = self.names.entry(name.clone()).or_insert_with(|| Attribute::string(&**name)).clone();
+        let attribute =
+            self.names.entry(name.clone()).or_insert_with(|| Attribute::string(&**name)).clone();
         self.attribute(&attribute);
     }
 
@@ -371,20 +394,27 @@ impl Numbering {
         self.op_names.entries.len()
     }
 
-    pub(super) fn attribute_groups(&self) -> impl Iterator<Item = (usize, impl ExactSizeIterator<Item = &Attribute>)> {
+    pub(super) fn attribute_groups(
+        &self,
+    ) -> impl Iterator<Item = (usize, impl ExactSizeIterator<Item = &Attribute>)> {
         self.attributes.groups()
     }
 
-    pub(super) fn type_groups(&self) -> impl Iterator<Item = (usize, impl ExactSizeIterator<Item = &Type>)> {
+    pub(super) fn type_groups(
+        &self,
+    ) -> impl Iterator<Item = (usize, impl ExactSizeIterator<Item = &Type>)> {
         self.types.groups()
     }
 
-    pub(super) fn op_name_groups(&self) -> impl Iterator<Item = (usize, impl ExactSizeIterator<Item = &String>)> {
+    pub(super) fn op_name_groups(
+        &self,
+    ) -> impl Iterator<Item = (usize, impl ExactSizeIterator<Item = &String>)> {
         self.op_names.groups()
     }
 }
 
-/// The attributes that an op carries as a dictionary: in old versions also the inherent ones. None if there are none.
+/// The attributes that an op carries as a dictionary: in old versions also the inherent ones. None
+/// if there are none.
 fn dictionary(op: OpRef<'_>, version: u64) -> Option<Attribute> {
     let mut all: Dictionary = op.attributes().clone();
     if version < version::PROPERTIES

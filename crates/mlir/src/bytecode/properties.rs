@@ -1,4 +1,5 @@
-//! Properties: the inherent attributes of an op, in the alphabetical order of their names, then the sizes of its segments.
+//! Properties: the inherent attributes of an op, in the alphabetical order of their names, then the
+//! sizes of its segments.
 
 use super::encoding::{EntryReader, EntryWriter};
 use super::fields;
@@ -40,12 +41,17 @@ impl PropertyOrder {
         .into_iter()
         .flatten()
         .collect();
-        let mut slots: Vec<usize> =
-            (0..def.attributes.len()).filter(|&i| segments.iter().all(|&(slot, _)| slot != i)).collect();
+        let mut slots: Vec<usize> = (0..def.attributes.len())
+            .filter(|&i| segments.iter().all(|&(slot, _)| slot != i))
+            .collect();
         slots.sort_by_key(|&i| def.attributes[i].name);
-        let optional =
-            |i: usize| !matches!(def.attributes[i].presence, Presence::Required | Presence::RequiredUnless(_));
-        PropertyOrder { attributes: slots.into_iter().map(|i| (i, optional(i))).collect(), segments }
+        let optional = |i: usize| {
+            !matches!(def.attributes[i].presence, Presence::Required | Presence::RequiredUnless(_))
+        };
+        PropertyOrder {
+            attributes: slots.into_iter().map(|i| (i, optional(i))).collect(),
+            segments,
+        }
     }
 }
 
@@ -72,10 +78,15 @@ pub(super) fn write(op: OpRef<'_>, order: &PropertyOrder, out: &mut EntryWriter<
 }
 
 /// Reads the properties of an op: one entry a slot of the declaration.
-pub(super) fn read(def: &'static OpDef, order: &PropertyOrder, entry: &mut EntryReader<'_, '_>) -> Read<Properties> {
+pub(super) fn read(
+    def: &'static OpDef,
+    order: &PropertyOrder,
+    entry: &mut EntryReader<'_, '_>,
+) -> Read<Properties> {
     let start = entry.cursor.clone();
     read_known(def.attributes.len(), def, order, entry).or_else(|error| {
-        // A writer of an older version knows fewer optional attributes, and lacks those that are declared last.
+        // A writer of an older version knows fewer optional attributes, and lacks those that are
+        // declared last.
         for known in (0..def.attributes.len()).rev() {
             entry.cursor = start.clone();
             if let Ok(properties) = read_known(known, def, order, entry) {
@@ -86,7 +97,8 @@ pub(super) fn read(def: &'static OpDef, order: &PropertyOrder, entry: &mut Entry
     })
 }
 
-/// Reads all there is, as the properties of an op of which the writer knew only the first `known` attributes and those that are required.
+/// Reads all there is, as the properties of an op of which the writer knew only the first `known`
+/// attributes and those that are required.
 fn read_known(
     known: usize,
     def: &'static OpDef,
@@ -103,7 +115,8 @@ fn read_known(
         if optional && slot >= known {
             continue;
         }
-        properties[slot] = if optional { entry.optional_attribute()? } else { Some(entry.attribute()?) };
+        properties[slot] =
+            if optional { entry.optional_attribute()? } else { Some(entry.attribute()?) };
         // What is absent though bytecode has a place for it was written as `unit`.
         if matches!(def.attributes[slot].presence, Presence::RequiredUnless(_)) {
             properties[slot].take_if(|value| matches!(**value, AttrKind::Unit));
@@ -123,8 +136,13 @@ fn read_known(
 
 /// Properties with their names.
 pub(super) fn text_of(def: &'static OpDef, properties: &[Option<Attribute>]) -> String {
-    let present = def.attributes.iter().zip(properties).filter_map(|(slot, value)| Some((slot.name, value.as_ref()?)));
-    let entries: Vec<String> = present.map(|(name, value)| format!("{name} = {}", fields::text_of(value))).collect();
+    let present = def
+        .attributes
+        .iter()
+        .zip(properties)
+        .filter_map(|(slot, value)| Some((slot.name, value.as_ref()?)));
+    let entries: Vec<String> =
+        present.map(|(name, value)| format!("{name} = {}", fields::text_of(value))).collect();
     format!("{} {}", def.name, entries.join(", "))
 }
 

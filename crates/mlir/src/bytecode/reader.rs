@@ -11,7 +11,10 @@ use super::use_lists::{self, ReadOrder};
 use super::{MAGIC, Section, mask, resources, version};
 use crate::attrs::Dictionary;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::ir::{BlockId, Loc, Module, OpId, OpName, OpParts, OperandValues, Properties, RegionId, ResultTypes, Value};
+use crate::ir::{
+    BlockId, Loc, Module, OpId, OpName, OpParts, OperandValues, Properties, RegionId, ResultTypes,
+    Value,
+};
 use crate::ods::{OpDef, Registry};
 use crate::text::{MAX_NESTING, ParseOptions};
 use crate::types::{Type, TypeKind};
@@ -52,9 +55,10 @@ pub trait Convert {
     /// The type that takes the place of one; none if there is none.
     fn ty(&mut self, ty: &Type) -> Option<Type>;
 
-    /// Converts an op, which stands in its block, but its regions are not read yet; the types of its values are converted. Whether
-    /// all ops of that name and with those properties become the same that have neither regions, successors nor other attributes;
-    /// none if nothing can take its place.
+    /// Converts an op, which stands in its block, but its regions are not read yet; the types of
+    /// its values are converted. Whether all ops of that name and with those properties become the
+    /// same that have neither regions, successors nor other attributes; none if nothing can take
+    /// its place.
     fn op(&mut self, module: &mut Module, op: OpId) -> Option<bool>;
 }
 
@@ -77,8 +81,13 @@ pub fn read(file: &Bytes, registry: &'static Registry, options: ReadOptions) -> 
     output
 }
 
-/// Reads a module, all of which becomes another; none if there is an error, or something that cannot be converted.
-pub fn read_converted(file: &Bytes, registry: &'static Registry, convert: &mut dyn Convert) -> Option<Module> {
+/// Reads a module, all of which becomes another; none if there is an error, or something that
+/// cannot be converted.
+pub fn read_converted(
+    file: &Bytes,
+    registry: &'static Registry,
+    convert: &mut dyn Convert,
+) -> Option<Module> {
     let mut output = ReadOutput::new(registry);
     let options = ReadOptions::default();
     let conversion = Conversion { convert, types: Vec::new(), models: FxHashMap::default() };
@@ -118,7 +127,11 @@ fn read_file(
     notes.add(4..cursor.offset(), || format!("version {} of the format", output.version));
     let at = cursor.offset();
     if output.version > version::CURRENT {
-        let message = format!("bytecode of version {}; the newest known is {}", output.version, version::CURRENT);
+        let message = format!(
+            "bytecode of version {}; the newest known is {}",
+            output.version,
+            version::CURRENT
+        );
         return cursor.error(message);
     }
     output.producer = String::from_utf8_lossy(cursor.zero_terminated()?).into_owned();
@@ -138,20 +151,25 @@ fn read_file(
     }
     let mut section = |kind: Section| match sections[kind as usize].take() {
         Some(range) => Ok(range),
-        None => Err(ReadError::new(bytes.len(), format!("the section of {} is missing", kind.name()))),
+        None => {
+            Err(ReadError::new(bytes.len(), format!("the section of {} is missing", kind.name())))
+        }
     };
     let allow_unregistered_dialects = options.allow_unregistered_dialects;
     let text_options = ParseOptions { allow_unregistered_dialects, ..ParseOptions::default() };
     let mut tables = Tables::new(file.clone(), output.version, registry, text_options);
     tables.read_strings(section(Section::Strings)?, notes)?;
-    let op_names = tables.read_dialects(section(Section::Dialects)?, notes, &mut output.dialect_versions)?;
+    let op_names =
+        tables.read_dialects(section(Section::Dialects)?, notes, &mut output.dialect_versions)?;
     let property_table = match section(Section::Properties) {
         Ok(range) => read_property_table(Cursor::new(bytes, range), notes)?,
         Err(_) => Vec::new(),
     };
     let offsets = section(Section::AttrTypeOffsets)?;
     tables.read_offsets(Cursor::new(bytes, offsets), section(Section::AttrTypes)?, notes)?;
-    if let (Ok(offsets), Ok(data)) = (section(Section::ResourceOffsets), section(Section::Resources)) {
+    if let (Ok(offsets), Ok(data)) =
+        (section(Section::ResourceOffsets), section(Section::Resources))
+    {
         tables.resources = resources::read(offsets, data, &tables, notes)?;
     }
     let ir = section(Section::Ir)?;
@@ -208,7 +226,8 @@ struct Frame<'a> {
     block: Option<BlockId>,
     ops_left: u64,
     isolated: bool,
-    /// Number of values in the scope before the current region, and the number of the next one that it defines.
+    /// Number of values in the scope before the current region, and the number of the next one that
+    /// it defines.
     scope_start: usize,
     next_value: usize,
 }
@@ -285,7 +304,9 @@ impl<'a> IrReader<'a, '_, '_> {
         }
         self.resolve_forward_uses(0)?;
         match tops[..] {
-            [top] if self.module.op(top).is(crate::builtin::ModuleOp::DEF) => self.module.set_top(top),
+            [top] if self.module.op(top).is(crate::builtin::ModuleOp::DEF) => {
+                self.module.set_top(top)
+            }
             _ => {
                 let body = self.module.top().regions()[0];
                 let block = self.module.blocks(body)[0];
@@ -295,7 +316,8 @@ impl<'a> IrReader<'a, '_, '_> {
         use_lists::keep(self.module, std::mem::take(&mut self.use_orders))
     }
 
-    /// Reads all regions of the ops on the stack. A frame at the end takes over the position of the one that it was read from.
+    /// Reads all regions of the ops on the stack. A frame at the end takes over the position of the
+    /// one that it was read from.
     fn regions(&mut self, stack: &mut Vec<Frame<'a>>, outer: Option<&mut Cursor<'a>>) -> Read<()> {
         let mut outer = outer;
         while let Some(depth) = stack.len().checked_sub(1) {
@@ -313,7 +335,9 @@ impl<'a> IrReader<'a, '_, '_> {
                 frame.next_value = next_value;
                 if let Some(child) = child {
                     if stack.len() >= MAX_NESTING {
-                        return child.cursor.error(format!("nesting deeper than {MAX_NESTING} levels cannot be read"));
+                        return child.cursor.error(format!(
+                            "nesting deeper than {MAX_NESTING} levels cannot be read"
+                        ));
                     }
                     stack.push(*child);
                 }
@@ -328,8 +352,10 @@ impl<'a> IrReader<'a, '_, '_> {
                 {
                     let end = scope.values.len();
                     if frame.next_value != end {
-                        let message =
-                            format!("a region announced {} values more than it defines", end - frame.next_value);
+                        let message = format!(
+                            "a region announced {} values more than it defines",
+                            end - frame.next_value
+                        );
                         return frame.cursor.error(message);
                     }
                     // Uses of this region's values from within it are known by now.
@@ -346,10 +372,14 @@ impl<'a> IrReader<'a, '_, '_> {
                 if done.isolated {
                     self.scopes.pop();
                 }
-                let own_section = done.isolated && self.entries.tables.version >= version::LAZY_LOADING;
+                let own_section =
+                    done.isolated && self.entries.tables.version >= version::LAZY_LOADING;
                 if own_section {
                     if !done.cursor.is_empty() {
-                        return done.cursor.error(format!("{} bytes are left after a region", done.cursor.remaining()));
+                        return done.cursor.error(format!(
+                            "{} bytes are left after a region",
+                            done.cursor.remaining()
+                        ));
                     }
                 } else {
                     match stack.last_mut() {
@@ -378,7 +408,9 @@ impl<'a> IrReader<'a, '_, '_> {
             return Ok(());
         }
         let values = frame.cursor.count("values")?;
-        self.note(at, &frame.cursor, || format!("region of {blocks} blocks that define {values} values"));
+        self.note(at, &frame.cursor, || {
+            format!("region of {blocks} blocks that define {values} values")
+        });
         if let Some(scope) = self.scopes.last_mut() {
             frame.scope_start = scope.values.len();
             frame.next_value = scope.values.len();
@@ -403,7 +435,8 @@ impl<'a> IrReader<'a, '_, '_> {
         self.module.reserve_arguments(block, count);
         for _ in 0..count {
             let at = frame.cursor.offset();
-            let (ty, located) = if self.entries.tables.version >= version::ELIDED_ARGUMENT_LOCATIONS {
+            let (ty, located) = if self.entries.tables.version >= version::ELIDED_ARGUMENT_LOCATIONS
+            {
                 frame.cursor.varint_with_flag()?
             } else {
                 (frame.cursor.varint()?, true)
@@ -420,7 +453,9 @@ impl<'a> IrReader<'a, '_, '_> {
                 0 => Vec::new(),
                 _ => use_lists::read(&mut frame.cursor, count)?,
             };
-            self.note(at, &frame.cursor, || format!("use-list orders of {} arguments", orders.len()));
+            self.note(at, &frame.cursor, || {
+                format!("use-list orders of {} arguments", orders.len())
+            });
             let arguments = self.module.arguments(block);
             self.use_orders.extend(orders.into_iter().map(|order| (arguments[order.index], order)));
         }
@@ -484,7 +519,8 @@ impl<'a> IrReader<'a, '_, '_> {
         if let OpName::Unregistered(name) = &name
             && !self.entries.tables.text_options.allow_unregistered_dialects
         {
-            let message = format!("the op `{name}` is unknown (allowed by -allow-unregistered-dialect)");
+            let message =
+                format!("the op `{name}` is unknown (allowed by -allow-unregistered-dialect)");
             return Err(ReadError::new(at, message));
         }
         self.note(at, cursor, || format!("op {}", name.as_str()));
@@ -493,7 +529,10 @@ impl<'a> IrReader<'a, '_, '_> {
         self.note(at, cursor, || format!("with {}", mask::names(mask)));
         let loc = self.location(cursor)?;
         let is_small = mask & (mask::ATTRIBUTES | mask::SUCCESSORS | mask::REGIONS) == 0;
-        if is_small && let Some(op) = self.op_like_known(cursor, name_number, mask, &loc, block, next_value)? {
+        if is_small
+            && let Some(op) =
+                self.op_like_known(cursor, name_number, mask, &loc, block, next_value)?
+        {
             return Ok((op, None));
         }
         let mut parts = OpParts::new(name, loc);
@@ -502,7 +541,10 @@ impl<'a> IrReader<'a, '_, '_> {
             let number = cursor.varint()?;
             let attribute = self.entries.attribute(number, at)?;
             let Some(dictionary) = attribute.as_dictionary() else {
-                return Err(ReadError::new(at, format!("a dictionary must stand here; found {attribute}")));
+                return Err(ReadError::new(
+                    at,
+                    format!("a dictionary must stand here; found {attribute}"),
+                ));
             };
             self.note(at, cursor, || format!("attributes {}", fields::text_of(&attribute)));
             self.attributes(&mut parts, dictionary);
@@ -532,7 +574,9 @@ impl<'a> IrReader<'a, '_, '_> {
             let (count, flag) = cursor.varint_with_flag()?;
             num_regions = cursor.check_count(count, "regions", at)?;
             isolated = flag;
-            self.note(at, cursor, || format!("{count} regions{}", if flag { ", isolated" } else { "" }));
+            self.note(at, cursor, || {
+                format!("{count} regions{}", if flag { ", isolated" } else { "" })
+            });
             parts.regions = (0..num_regions).map(|_| self.module.create_region()).collect();
         }
         let regions = parts.regions.clone();
@@ -554,7 +598,9 @@ impl<'a> IrReader<'a, '_, '_> {
             let at = cursor.offset();
             let range = cursor.expect_section(Section::Ir)?;
             let header = at..range.start;
-            self.entries.notes.add_at(self.depth, header, || format!("section of IR, {} bytes", range.len()));
+            self.entries
+                .notes
+                .add_at(self.depth, header, || format!("section of IR, {} bytes", range.len()));
             Cursor::new(self.entries.file(), range)
         } else {
             cursor.clone()
@@ -577,8 +623,8 @@ impl<'a> IrReader<'a, '_, '_> {
         Ok((op, Some(frame)))
     }
 
-    /// Reads a small op from its properties on, and makes it like the one that an earlier op of this name and with these properties
-    /// became; none if there is no such.
+    /// Reads a small op from its properties on, and makes it like the one that an earlier op of
+    /// this name and with these properties became; none if there is no such.
     fn op_like_known(
         &mut self,
         cursor: &mut Cursor<'a>,
@@ -594,7 +640,9 @@ impl<'a> IrReader<'a, '_, '_> {
             0 => None,
             _ => Some(ahead.index(self.property_table.len(), "properties")?),
         };
-        let Some(&model) = conversion.models.get(&(name_number, properties)) else { return Ok(None) };
+        let Some(&model) = conversion.models.get(&(name_number, properties)) else {
+            return Ok(None);
+        };
         let result_types = self.result_types(&mut ahead, mask)?;
         let operands = self.operands(&mut ahead, mask)?;
         let orders = self.orders(&mut ahead, mask, result_types.len())?;
@@ -636,7 +684,13 @@ impl<'a> IrReader<'a, '_, '_> {
             let number = cursor.index(known.len(), "value")?;
             let value = known[number].unwrap_or_else(|| {
                 let value = *self.stand_in.get_or_insert_with(|| stand_in(self.module));
-                self.forward_uses.push(ForwardUse { op: self.module.next_op(), operand, number, depth, at });
+                self.forward_uses.push(ForwardUse {
+                    op: self.module.next_op(),
+                    operand,
+                    number,
+                    depth,
+                    at,
+                });
                 value
             });
             operands.push(value);
@@ -644,11 +698,18 @@ impl<'a> IrReader<'a, '_, '_> {
                 numbers.push(number);
             }
         }
-        self.note(start, cursor, || format!("{count} operands: values {}", fields::list_of(&numbers)));
+        self.note(start, cursor, || {
+            format!("{count} operands: values {}", fields::list_of(&numbers))
+        });
         Ok(operands)
     }
 
-    fn orders(&mut self, cursor: &mut Cursor<'a>, mask: u8, num_results: usize) -> Read<Vec<ReadOrder>> {
+    fn orders(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        mask: u8,
+        num_results: usize,
+    ) -> Read<Vec<ReadOrder>> {
         if mask & mask::USE_LIST_ORDERS == 0 {
             return Ok(Vec::new());
         }
@@ -667,7 +728,12 @@ impl<'a> IrReader<'a, '_, '_> {
         self.use_orders.extend(orders.into_iter().map(|order| (view.result(order.index), order)));
     }
 
-    fn define_results(&mut self, op: OpId, next_value: &mut usize, cursor: &Cursor<'a>) -> Read<()> {
+    fn define_results(
+        &mut self,
+        op: OpId,
+        next_value: &mut usize,
+        cursor: &Cursor<'a>,
+    ) -> Read<()> {
         for result in self.module.op(op).results() {
             self.define(result, next_value, cursor)?;
         }
@@ -700,12 +766,21 @@ impl<'a> IrReader<'a, '_, '_> {
     }
 
     /// Reads the properties of that number, which an op names in `place`.
-    fn properties(&mut self, parts: &mut OpParts, declared: bool, index: usize, place: FileRange) -> Read<()> {
+    fn properties(
+        &mut self,
+        parts: &mut OpParts,
+        declared: bool,
+        index: usize,
+        place: FileRange,
+    ) -> Read<()> {
         let notes = self.entries.notes.clone();
         if !declared {
             let entry = Cursor::new(self.entries.file(), self.property_table[index].clone());
-            let attribute = EntryReader { cursor: entry, entries: &mut self.entries }.attribute()?;
-            notes.add_at(self.depth, place, || format!("properties {index}: {}", fields::text_of(&attribute)));
+            let attribute =
+                EntryReader { cursor: entry, entries: &mut self.entries }.attribute()?;
+            notes.add_at(self.depth, place, || {
+                format!("properties {index}: {}", fields::text_of(&attribute))
+            });
             match (&parts.name, attribute.as_dictionary()) {
                 (OpName::Unregistered(_), _) => parts.properties.push(Some(attribute)),
                 (OpName::Registered(_), Some(dictionary)) => self.attributes(parts, dictionary),
@@ -732,14 +807,16 @@ impl<'a> IrReader<'a, '_, '_> {
         let cursor = Cursor::new(self.entries.file(), range.clone());
         let mut entry = EntryReader { cursor, entries: &mut self.entries };
         let properties = properties::read(def, &order, &mut entry)?;
-        notes.add(range, || format!("properties {index}: {}", properties::text_of(def, &properties)));
+        notes.add(range, || {
+            format!("properties {index}: {}", properties::text_of(def, &properties))
+        });
         parts.properties = properties.clone();
         self.known_properties[index] = Some((def, properties));
         Ok(())
     }
 
-    /// Puts the values that are known by now in the places of their stand-ins: those of the current scope from `first` on,
-    /// which ends.
+    /// Puts the values that are known by now in the places of their stand-ins: those of the current
+    /// scope from `first` on, which ends.
     fn resolve_forward_uses(&mut self, first: usize) -> Read<()> {
         let depth = self.scopes.len();
         let Some(scope) = self.scopes.last() else { return Ok(()) };
@@ -753,7 +830,10 @@ impl<'a> IrReader<'a, '_, '_> {
             match scope.values.get(number).copied().flatten() {
                 Some(value) => self.module.set_operand(op, operand, value),
                 None => {
-                    return Err(ReadError::new(at, format!("value {number} is used, but never defined")));
+                    return Err(ReadError::new(
+                        at,
+                        format!("value {number} is used, but never defined"),
+                    ));
                 }
             }
         }

@@ -9,7 +9,8 @@ use super::{Section, resource_kind};
 use crate::attrs::{Blob, Name, Resource};
 use std::ops::Range;
 
-/// Writes the resources that attributes refer to: those with contents first, then the others as declarations.
+/// Writes the resources that attributes refer to: those with contents first, then the others as
+/// declarations.
 pub(super) fn write(numbering: &Numbering, strings: &mut Strings, file: &mut Emitter) {
     let (mut data, mut offsets) = (Emitter::default(), Emitter::default());
     // No resources but those of dialects.
@@ -36,7 +37,12 @@ pub(super) fn write(numbering: &Numbering, strings: &mut Strings, file: &mut Emi
 }
 
 /// Reads the resources of dialects; others are skipped.
-pub(super) fn read(offsets: Range<usize>, data: Range<usize>, tables: &Tables, notes: &Notes) -> Read<Vec<Resource>> {
+pub(super) fn read(
+    offsets: Range<usize>,
+    data: Range<usize>,
+    tables: &Tables,
+    notes: &Notes,
+) -> Read<Vec<Resource>> {
     let file = tables.file();
     let (mut offsets, mut data) = (Cursor::new(file, offsets), Cursor::new(file, data));
     let at = offsets.offset();
@@ -52,7 +58,9 @@ pub(super) fn read(offsets: Range<usize>, data: Range<usize>, tables: &Tables, n
     while !offsets.is_empty() {
         let at = offsets.offset();
         let dialect = offsets.index(tables.dialects.len(), "dialect")?;
-        notes.add(at..offsets.offset(), || format!("resources of {}", tables.dialects[dialect].name));
+        notes.add(at..offsets.offset(), || {
+            format!("resources of {}", tables.dialects[dialect].name)
+        });
         read_group(&mut offsets, &mut data, tables, notes, &mut |key, contents| {
             let resource = Resource::new(key);
             if let Some((alignment, range)) = contents {
@@ -84,7 +92,9 @@ fn read_group<'a>(
         let size = offsets.varint()?;
         let kind = offsets.byte()?;
         let range = data.range(size)?;
-        notes.add(at..offsets.offset(), || format!("{key:?}: {} of {size} bytes", resource_kind::name(kind)));
+        notes.add(at..offsets.offset(), || {
+            format!("{key:?}: {} of {size} bytes", resource_kind::name(kind))
+        });
         let mut contents = None;
         if kind == resource_kind::BLOB && !range.is_empty() {
             let mut blob = Cursor::new(tables.file(), range);
@@ -97,10 +107,14 @@ fn read_group<'a>(
             };
             let start = blob.offset();
             let data = blob.range(len)?;
-            notes.add(at..start, || format!("{key:?}: alignment {alignment}, {len} bytes, padding"));
+            notes
+                .add(at..start, || format!("{key:?}: alignment {alignment}, {len} bytes, padding"));
             notes.add(data.clone(), || format!("{key:?}: contents"));
             contents = Some((alignment, data));
-        } else if kind != resource_kind::BLOB && kind != resource_kind::BOOL && kind != resource_kind::STRING {
+        } else if kind != resource_kind::BLOB
+            && kind != resource_kind::BOOL
+            && kind != resource_kind::STRING
+        {
             return offsets.error(format!("{kind} is no kind of resource"));
         }
         found(key.into(), contents)?;

@@ -1,4 +1,5 @@
-//! What a file says of itself before its ops: strings, dialects, and where attributes and types stand.
+//! What a file says of itself before its ops: strings, dialects, and where attributes and types
+//! stand.
 
 use super::builtin::BUILTIN_BYTECODE;
 use super::cursor::{Cursor, Read, ReadError, check_index};
@@ -66,7 +67,12 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub(super) fn new(shared: Bytes, version: u64, registry: &'static Registry, text_options: ParseOptions) -> Tables {
+    pub(super) fn new(
+        shared: Bytes,
+        version: u64,
+        registry: &'static Registry,
+        text_options: ParseOptions,
+    ) -> Tables {
         Tables {
             shared,
             version,
@@ -92,16 +98,19 @@ impl Tables {
 
     /// The string of that number, which was read at `at`.
     pub(super) fn string(&self, number: u64, at: usize) -> Read<&[u8]> {
-        check_index(number, self.strings.len(), "string", at).map(|i| &self.file()[self.strings[i].clone()])
+        check_index(number, self.strings.len(), "string", at)
+            .map(|i| &self.file()[self.strings[i].clone()])
     }
 
     /// The string of that number, which is text.
     pub(super) fn utf8(&self, number: u64, at: usize) -> Read<&str> {
         let string = self.string(number, at)?;
-        std::str::from_utf8(string).map_err(|_| ReadError::new(at, format!("string {number} is not UTF-8")))
+        std::str::from_utf8(string)
+            .map_err(|_| ReadError::new(at, format!("string {number} is not UTF-8")))
     }
 
-    /// The bytes in `file` of the attribute of that number, if it is one of the builtin dialect with an encoding.
+    /// The bytes in `file` of the attribute of that number, if it is one of the builtin dialect
+    /// with an encoding.
     pub(super) fn builtin_attribute<'a>(&self, i: usize, file: &'a [u8]) -> Option<Cursor<'a>> {
         self.attributes.get(i).builtin.then(|| Cursor::new(file, self.attributes.range(i)))
     }
@@ -116,7 +125,8 @@ impl Tables {
         check_index(number, self.resources.len(), "resource", at).map(|i| self.resources[i].clone())
     }
 
-    /// Strings: their number, their sizes from the last to the first, and their bytes from the first to the last.
+    /// Strings: their number, their sizes from the last to the first, and their bytes from the
+    /// first to the last.
     pub(super) fn read_strings(&mut self, range: FileRange, notes: &Notes) -> Read<()> {
         let file = self.shared.clone();
         let mut cursor = Cursor::new(&file, range.clone());
@@ -126,13 +136,19 @@ impl Tables {
         for _ in 0..count {
             sizes.push(cursor.varint()?);
         }
-        notes.add(at..cursor.offset(), || format!("{count} strings, and their sizes from the last to the first"));
+        notes.add(at..cursor.offset(), || {
+            format!("{count} strings, and their sizes from the last to the first")
+        });
         self.ascii = file[cursor.offset()..range.end].is_ascii();
         self.strings.reserve_exact(count);
         for (number, size) in sizes.into_iter().rev().enumerate() {
             let at = cursor.offset();
-            let [string @ .., 0] = cursor.bytes(size)? else { return cursor.error("a string without its end") };
-            notes.add(at..cursor.offset(), || format!("string {number}: {:?}", String::from_utf8_lossy(string)));
+            let [string @ .., 0] = cursor.bytes(size)? else {
+                return cursor.error("a string without its end");
+            };
+            notes.add(at..cursor.offset(), || {
+                format!("string {number}: {:?}", String::from_utf8_lossy(string))
+            });
             self.strings.push(at..at + string.len());
         }
         Ok(())
@@ -181,7 +197,9 @@ impl Tables {
             let at = cursor.offset();
             let dialect = cursor.index(self.dialects.len(), "dialect")?;
             let count = cursor.count("op names")?;
-            notes.add(at..cursor.offset(), || format!("{count} op names of {}", self.dialects[dialect].name));
+            notes.add(at..cursor.offset(), || {
+                format!("{count} op names of {}", self.dialects[dialect].name)
+            });
             for _ in 0..count {
                 let at = cursor.offset();
                 let (number, declared) = if self.version < version::PROPERTIES {
@@ -191,7 +209,11 @@ impl Tables {
                 };
                 let mnemonic = self.utf8(number, at)?;
                 let dialect = &self.dialects[dialect].name;
-                let name = if mnemonic.is_empty() { dialect.to_string() } else { format!("{dialect}.{mnemonic}") };
+                let name = if mnemonic.is_empty() {
+                    dialect.to_string()
+                } else {
+                    format!("{dialect}.{mnemonic}")
+                };
                 notes.add(at..cursor.offset(), || format!("op name {}: {name}", names.len()));
                 let name = match self.registry.op(&name) {
                     Some(def) => OpName::Registered(def),
@@ -204,13 +226,19 @@ impl Tables {
     }
 
     /// Where the attributes and types stand.
-    pub(super) fn read_offsets(&mut self, mut offsets: Cursor<'_>, data: FileRange, notes: &Notes) -> Read<()> {
+    pub(super) fn read_offsets(
+        &mut self,
+        mut offsets: Cursor<'_>,
+        data: FileRange,
+        notes: &Notes,
+    ) -> Read<()> {
         let at = offsets.offset();
         let attributes = offsets.count("attributes")?;
         let types = offsets.count("types")?;
         notes.add(at..offsets.offset(), || format!("{attributes} attributes, {types} types"));
         let mut data = Cursor::new(self.file(), data);
-        let attributes = self.read_places("attribute", attributes, &mut offsets, &mut data, notes)?;
+        let attributes =
+            self.read_places("attribute", attributes, &mut offsets, &mut data, notes)?;
         let types = self.read_places("type", types, &mut offsets, &mut data, notes)?;
         (self.attributes, self.types) = (attributes, types);
         Ok(())
@@ -232,20 +260,33 @@ impl Tables {
             let at = offsets.offset();
             let count = offsets.count("attributes or types")?;
             let ReadDialect { name, bytecode } = &self.dialects[dialect];
-            let is_builtin = bytecode.is_some_and(|bytecode| std::ptr::eq(bytecode, &BUILTIN_BYTECODE));
+            let is_builtin =
+                bytecode.is_some_and(|bytecode| std::ptr::eq(bytecode, &BUILTIN_BYTECODE));
             notes.add(start..offsets.offset(), || format!("{count} {kind}s of {name}"));
             let left = total - places.len();
             if count == 0 || count > left {
-                return Err(ReadError::new(at, format!("a group of {count}, where {left} are left")));
+                return Err(ReadError::new(
+                    at,
+                    format!("a group of {count}, where {left} are left"),
+                ));
             }
             for _ in 0..count {
                 let at = offsets.offset();
                 let (size, encoded) = offsets.varint_with_flag()?;
                 notes.add(at..offsets.offset(), || {
-                    format!("{kind} {}: {size} bytes{}", places.len(), if encoded { "" } else { " of text" })
+                    format!(
+                        "{kind} {}: {size} bytes{}",
+                        places.len(),
+                        if encoded { "" } else { " of text" }
+                    )
                 });
                 let start = data.range(size)?.start;
-                places.push(Place { start, dialect: dialect as u32, encoded, builtin: encoded && is_builtin });
+                places.push(Place {
+                    start,
+                    dialect: dialect as u32,
+                    encoded,
+                    builtin: encoded && is_builtin,
+                });
             }
         }
         Ok(Places { places, end: data.offset() })

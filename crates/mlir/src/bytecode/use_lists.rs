@@ -1,7 +1,8 @@
 //! Orders of the uses of values, where they are not those that a reader gives them.
 //!
-//! Upstream keeps the uses of a value in a list, the latest first, and bytecode keeps the order of that list. A reader adds
-//! uses as it meets them, so most lists need not be written; those need be to which ops were added out of order.
+//! Upstream keeps the uses of a value in a list, the latest first, and bytecode keeps the order of
+//! that list. A reader adds uses as it meets them, so most lists need not be written; those need be
+//! to which ops were added out of order.
 
 use super::cursor::{Cursor, Read, ReadError};
 use super::emitter::Emitter;
@@ -9,12 +10,13 @@ use crate::ir::{Module, OpId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
-/// The order of the uses of one of the results of an op, or of the arguments of a block, as a file gives it.
+/// The order of the uses of one of the results of an op, or of the arguments of a block, as a file
+/// gives it.
 pub(super) struct ReadOrder {
     /// Which of the values it is.
     pub(super) index: usize,
-    /// The place in the list of each use, from the last read to the first; or only those that differ from
-    /// the number of the use, each before that number.
+    /// The place in the list of each use, from the last read to the first; or only those that
+    /// differ from the number of the use, each before that number.
     places: Vec<u64>,
     is_pairs: bool,
     /// Where it stands.
@@ -37,7 +39,8 @@ pub(super) fn read(cursor: &mut Cursor<'_>, num_values: usize) -> Read<Vec<ReadO
 }
 
 impl ReadOrder {
-    /// The uses in this order, the latest added first, from those in the order of reading; none if it is no order of them.
+    /// The uses in this order, the latest added first, from those in the order of reading; none if
+    /// it is no order of them.
     fn sort(&self, read: &[(OpId, usize)]) -> Option<Vec<(OpId, usize)>> {
         let mut places: Vec<u64> = (0..read.len() as u64).collect();
         match self.is_pairs {
@@ -66,7 +69,8 @@ pub(super) fn keep(module: &mut Module, orders: Vec<(Value, ReadOrder)>) -> Read
     if orders.is_empty() {
         return Ok(());
     }
-    let mut uses: FxHashMap<Value, Vec<(OpId, usize)>> = orders.iter().map(|(value, _)| (*value, Vec::new())).collect();
+    let mut uses: FxHashMap<Value, Vec<(OpId, usize)>> =
+        orders.iter().map(|(value, _)| (*value, Vec::new())).collect();
     for op in module.walk(module.top().id()) {
         for (operand, value) in op.operands().iter().enumerate() {
             if let Some(uses) = uses.get_mut(value) {
@@ -85,8 +89,9 @@ pub(super) fn keep(module: &mut Module, orders: Vec<(Value, ReadOrder)>) -> Read
     Ok(())
 }
 
-/// When a use was added to the list: before the latest ops were made, with one of them, or after all of them, when their
-/// results took the place of others, whose uses were gone through from the latest to the first.
+/// When a use was added to the list: before the latest ops were made, with one of them, or after
+/// all of them, when their results took the place of others, whose uses were gone through from the
+/// latest to the first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Time {
     Before(Place),
@@ -106,19 +111,21 @@ enum Place {
 pub(super) struct UseLists(FxHashMap<Value, Vec<u64>>);
 
 impl UseLists {
-    /// The lists of a module whose ops `latest` were made after all others, in the order of the text, in the place of others
-    /// that were erased.
+    /// The lists of a module whose ops `latest` were made after all others, in the order of the
+    /// text, in the place of others that were erased.
     pub(super) fn new(module: &Module, latest: &[OpId]) -> UseLists {
         let orders = module.use_orders();
         if latest.is_empty() && orders.is_empty() {
             return UseLists::default();
         }
         let latest: FxHashSet<OpId> = latest.iter().copied().collect();
-        let results: FxHashSet<Value> = latest.iter().flat_map(|&op| module.op(op).results()).collect();
+        let results: FxHashSet<Value> =
+            latest.iter().flat_map(|&op| module.op(op).results()).collect();
         let numbered = |(&value, list): (&Value, &'_ Vec<(OpId, usize)>)| -> Vec<_> {
             list.iter().rev().enumerate().map(|(number, &usage)| ((value, usage), number)).collect()
         };
-        let kept: FxHashMap<(Value, (OpId, usize)), usize> = orders.iter().flat_map(numbered).collect();
+        let kept: FxHashMap<(Value, (OpId, usize)), usize> =
+            orders.iter().flat_map(numbered).collect();
         // For each use in the order of reading: when it was added.
         let mut uses: FxHashMap<Value, Vec<Time>> = FxHashMap::default();
         for (at, op) in module.walk(module.top().id()).enumerate() {
@@ -140,10 +147,16 @@ impl UseLists {
     }
 
     /// Writes the orders of some results or arguments. Whether there are any.
-    pub(super) fn write(&self, values: impl ExactSizeIterator<Item = Value>, out: &mut Emitter) -> bool {
+    pub(super) fn write(
+        &self,
+        values: impl ExactSizeIterator<Item = Value>,
+        out: &mut Emitter,
+    ) -> bool {
         let is_single = values.len() == 1;
-        let lists: Vec<(usize, &[u64])> =
-            values.enumerate().filter_map(|(index, value)| Some((index, self.0.get(&value)?.as_slice()))).collect();
+        let lists: Vec<(usize, &[u64])> = values
+            .enumerate()
+            .filter_map(|(index, value)| Some((index, self.0.get(&value)?.as_slice())))
+            .collect();
         if lists.is_empty() {
             return false;
         }
@@ -154,8 +167,11 @@ impl UseLists {
             if !is_single {
                 out.varint(index as u64);
             }
-            let moved: Vec<(u64, u64)> =
-                (0..).zip(places).filter(|&(at, &place)| at != place).map(|(at, &place)| (place, at)).collect();
+            let moved: Vec<(u64, u64)> = (0..)
+                .zip(places)
+                .filter(|&(at, &place)| at != place)
+                .map(|(at, &place)| (place, at))
+                .collect();
             if moved.len() < places.len() / 2 {
                 out.varint_with_flag(2 * moved.len() as u64, true);
                 for (place, at) in moved {
@@ -171,7 +187,8 @@ impl UseLists {
     }
 }
 
-/// For each use, from the last read to the first: its place in a list that has the latest added first.
+/// For each use, from the last read to the first: its place in a list that has the latest added
+/// first.
 fn places<T: Ord + Copy>(times: &[T]) -> Vec<u64> {
     let mut list: Vec<usize> = (0..times.len()).collect();
     list.sort_by_key(|&read| Reverse((times[read], read)));

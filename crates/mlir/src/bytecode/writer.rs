@@ -17,7 +17,8 @@ pub struct WriteOptions {
     pub version: u64,
     /// Who writes it.
     pub producer: String,
-    /// Ops that were made after all others, in the place of others that were erased; the lists of uses tell it.
+    /// Ops that were made after all others, in the place of others that were erased; the lists of
+    /// uses tell it.
     pub latest: Vec<OpId>,
 }
 
@@ -34,7 +35,11 @@ impl Default for WriteOptions {
 /// If the version of the format does not exist.
 pub fn write(module: &Module, options: &WriteOptions) -> Result<Encoded, Diagnostic> {
     if options.version > version::CURRENT {
-        let message = format!("bytecode has no version {}; the newest is {}", options.version, version::CURRENT);
+        let message = format!(
+            "bytecode has no version {}; the newest is {}",
+            options.version,
+            version::CURRENT
+        );
         return Err(Diagnostic::error("bytecode", message));
     }
     let mut numbering = Numbering::new(module, options.version);
@@ -127,7 +132,8 @@ impl Writer<'_> {
             let bytecode = numbering.dialects[dialect].bytecode;
             for attribute in attributes {
                 let start = out.len();
-                let encoded = bytecode.is_some_and(|b| b.write_attribute(attribute, &mut self.entry(&mut out)));
+                let encoded = bytecode
+                    .is_some_and(|b| b.write_attribute(attribute, &mut self.entry(&mut out)));
                 if !encoded {
                     out.zero_terminated(attribute.to_string().as_bytes());
                 }
@@ -226,7 +232,9 @@ impl Writer<'_> {
                 let order = self.properties.orders.of(def);
                 properties::write(op, &order, &mut self.entry(&mut out));
             }
-            None => op.properties().iter().flatten().for_each(|p| self.entry(&mut out).attribute(p)),
+            None => {
+                op.properties().iter().flatten().for_each(|p| self.entry(&mut out).attribute(p))
+            }
         }
         let bytes = out.finish().to_vec();
         let next = self.properties.order.len() as u64;

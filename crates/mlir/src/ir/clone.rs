@@ -4,8 +4,8 @@ use super::{BlockId, Module, OpId, OpParts, RegionId, Value};
 use std::collections::HashMap;
 
 impl Module {
-    /// Copies an op with everything in it. Operands and successors found in the maps are replaced; the copy's results and
-    /// blocks are added to the maps. The copy stands in no block.
+    /// Copies an op with everything in it. Operands and successors found in the maps are replaced;
+    /// the copy's results and blocks are added to the maps. The copy stands in no block.
     pub fn clone_op(
         &mut self,
         op: OpId,
@@ -13,7 +13,8 @@ impl Module {
         blocks: &mut HashMap<BlockId, BlockId>,
     ) -> OpId {
         let regions = self.op(op).regions().to_vec();
-        let copies = regions.into_iter().map(|region| self.clone_region(region, values, blocks)).collect();
+        let copies =
+            regions.into_iter().map(|region| self.clone_region(region, values, blocks)).collect();
         let source = self.op(op);
         let data = &self.ops[op.index()];
         let parts = OpParts {
@@ -32,7 +33,8 @@ impl Module {
         copy
     }
 
-    /// Copies a region with everything in it, as [`Module::clone_op`] does. The copy belongs to no op.
+    /// Copies a region with everything in it, as [`Module::clone_op`] does. The copy belongs to no
+    /// op.
     pub fn clone_region(
         &mut self,
         region: RegionId,

@@ -31,7 +31,8 @@ impl Module {
         }
     }
 
-    /// Takes an op out of its block. Its operands still count as uses: give it a new place, or erase it.
+    /// Takes an op out of its block. Its operands still count as uses: give it a new place, or
+    /// erase it.
     pub fn detach(&mut self, op: OpId) {
         if let (Some(block), Some(at)) = (self.op(op).block(), self.position_in_block(op)) {
             self.blocks[block.index()].ops.remove(at);
@@ -39,9 +40,16 @@ impl Module {
         }
     }
 
-    /// Makes an op an op of another declaration, with other attributes; operands, results, regions, successors and location
-    /// stay. `properties` has an entry for each attribute of the declaration.
-    pub fn restate(&mut self, op: OpId, def: &'static OpDef, properties: Properties, attributes: Dictionary) {
+    /// Makes an op an op of another declaration, with other attributes; operands, results, regions,
+    /// successors and location stay. `properties` has an entry for each attribute of the
+    /// declaration.
+    pub fn restate(
+        &mut self,
+        op: OpId,
+        def: &'static OpDef,
+        properties: Properties,
+        attributes: Dictionary,
+    ) {
         assert_eq!(properties.len(), def.attributes.len(), "{} has other attributes", def.name);
         let data = &mut self.ops[op.index()];
         data.name = OpName::Registered(def);
@@ -82,7 +90,8 @@ impl Module {
         self.ops[op.index()].parent.is_some() || op == self.top
     }
 
-    /// Takes a block out of its region with all its ops. Nothing may refer to it or use values in it afterwards.
+    /// Takes a block out of its region with all its ops. Nothing may refer to it or use values in
+    /// it afterwards.
     pub fn erase_block(&mut self, block: BlockId) {
         if let Some(region) = self.blocks[block.index()].parent.take() {
             self.regions[region.index()].blocks.retain(|&b| b != block);
@@ -99,8 +108,8 @@ impl Module {
         }
     }
 
-    /// Moves the ops of `block` before `next`, with `values` in the place of its arguments. The block stays, empty.
-    /// Needs [`Module::build_uses`].
+    /// Moves the ops of `block` before `next`, with `values` in the place of its arguments. The
+    /// block stays, empty. Needs [`Module::build_uses`].
     pub fn inline_block_before(&mut self, block: BlockId, next: OpId, values: &[Value]) {
         for (argument, &value) in self.arguments(block).to_vec().into_iter().zip(values) {
             self.replace_all_uses(argument, value);

@@ -1,7 +1,8 @@
 //! The IR: operations, blocks, regions and values in one arena, named by ids.
 //!
-//! A [`Module`] owns everything. [`OpRef`] is a view of one op for reading; changes go through methods of `Module`,
-//! so that nothing needs lifetimes or, but for what is remembered of symbols, interior mutability in the data.
+//! A [`Module`] owns everything. [`OpRef`] is a view of one op for reading; changes go through
+//! methods of `Module`, so that nothing needs lifetimes or, but for what is remembered of symbols,
+//! interior mutability in the data.
 
 mod clone;
 mod edit;
@@ -58,7 +59,8 @@ pub struct Module {
     locations: Option<Arc<Locations>>,
     uses: Option<uses::Uses>,
     use_orders: uses::UseOrders,
-    /// The ops in the body of the top one by the symbols that they defined when one was first looked up: where to look first.
+    /// The ops in the body of the top one by the symbols that they defined when one was first
+    /// looked up: where to look first.
     symbols: OnceLock<HashMap<Box<str>, OpId>>,
 }
 
@@ -112,8 +114,9 @@ pub struct OpParts {
     pub operands: OperandValues,
     /// Result types in order.
     pub result_types: ResultTypes,
-    /// Inherent attributes, one entry a slot of the declaration; empty means that all are absent. An op without a declaration has
-    /// at most one entry: what was written as its properties, usually a dictionary.
+    /// Inherent attributes, one entry a slot of the declaration; empty means that all are absent.
+    /// An op without a declaration has at most one entry: what was written as its properties,
+    /// usually a dictionary.
     pub properties: Properties,
     /// Other attributes.
     pub attributes: Dictionary,
@@ -241,13 +244,15 @@ impl Module {
         };
         let body = module.create_region();
         module.create_block(body);
-        let mut parts = OpParts::new(OpName::Registered(crate::builtin::ModuleOp::DEF), Loc::Unknown);
+        let mut parts =
+            OpParts::new(OpName::Registered(crate::builtin::ModuleOp::DEF), Loc::Unknown);
         parts.regions.push(body);
         module.top = module.create_op(parts);
         module
     }
 
-    /// Makes room for about that many ops of one result. What sizes of files announce is not worth more than some memory.
+    /// Makes room for about that many ops of one result. What sizes of files announce is not worth
+    /// more than some memory.
     pub(crate) fn reserve(&mut self, ops: usize) {
         const MAX: usize = 1 << 16;
         let ops = ops.min(MAX);
@@ -282,7 +287,8 @@ impl Module {
         let first_result = self.values.len() as u32;
         let num_results = parts.result_types.len() as u32;
         for (index, ty) in parts.result_types.into_iter().enumerate() {
-            self.values.push(ValueData { ty, def: ValueDef::Result { op: id, index: index as u32 } });
+            self.values
+                .push(ValueData { ty, def: ValueDef::Result { op: id, index: index as u32 } });
         }
         for &region in &parts.regions {
             self.regions[region.index()].parent = Some(id);
@@ -310,8 +316,8 @@ impl Module {
         id
     }
 
-    /// Makes an op that stands in no block yet and is like `model`, which has neither regions nor successors, but for operands,
-    /// types of results and location.
+    /// Makes an op that stands in no block yet and is like `model`, which has neither regions nor
+    /// successors, but for operands, types of results and location.
     pub(crate) fn create_like(
         &mut self,
         model: OpId,
@@ -506,8 +512,8 @@ impl Module {
         self.op(self.top)
     }
 
-    /// The op in the body of the top one that defined the symbol when one was first looked up. It may no longer do so, and others
-    /// may have come.
+    /// The op in the body of the top one that defined the symbol when one was first looked up. It
+    /// may no longer do so, and others may have come.
     fn symbol_at_top(&self, name: &str) -> Option<OpRef<'_>> {
         let symbols = self.symbols.get_or_init(|| {
             let body = self.top().regions().first().and_then(|&region| self.entry(region));
@@ -613,13 +619,15 @@ impl Module {
             Loc::Unknown => None,
             Loc::Source(span) => self.source.as_ref().map(|source| source.location(span.start)),
             Loc::Explicit(attr, _) => Some(attr.clone()),
-            Loc::Bytecode(number) => self.locations.as_ref().and_then(|known| known.get(*number)).cloned(),
+            Loc::Bytecode(number) => {
+                self.locations.as_ref().and_then(|known| known.get(*number)).cloned()
+            }
         };
         known.unwrap_or_else(Attribute::unknown_location)
     }
 
-    /// Where a diagnostic about something at `loc` points: at the explicit location if it names a place,
-    /// else at the source text.
+    /// Where a diagnostic about something at `loc` points: at the explicit location if it names a
+    /// place, else at the source text.
     pub fn position(&self, loc: &Loc) -> Position {
         match loc {
             Loc::Unknown => Position::None,
@@ -627,7 +635,9 @@ impl Module {
             Loc::Explicit(..) | Loc::Bytecode(_) => {
                 let location = self.location(loc);
                 match (location.as_location(), loc) {
-                    (Some(LocationKind::Unknown), Loc::Explicit(_, Some(span))) => Position::Span(*span),
+                    (Some(LocationKind::Unknown), Loc::Explicit(_, Some(span))) => {
+                        Position::Span(*span)
+                    }
                     (Some(LocationKind::Unknown), _) => Position::None,
                     _ => Position::Location(location),
                 }

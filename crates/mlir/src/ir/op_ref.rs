@@ -81,7 +81,8 @@ impl<'m> OpRef<'m> {
         let Some(def) = self.def() else { return &[] };
         let operands = self.operands();
         // Most ops hold one operand a slot, in order.
-        if operands.len() == def.operands.len() && !def.has_trait(&Trait::AttrSizedOperandSegments) {
+        if operands.len() == def.operands.len() && !def.has_trait(&Trait::AttrSizedOperandSegments)
+        {
             return &operands[slot..=slot];
         }
         match def.operand_ranges(operands.len(), self.int_array("operandSegmentSizes")) {
@@ -140,7 +141,8 @@ impl<'m> OpRef<'m> {
         self.data().properties.get(slot)?.as_ref()
     }
 
-    /// Inherent attributes in the order of the declaration; without a declaration, all of them as one entry, if there are any.
+    /// Inherent attributes in the order of the declaration; without a declaration, all of them as
+    /// one entry, if there are any.
     pub fn properties(self) -> &'m [Option<Attribute>] {
         &self.data().properties
     }
@@ -209,7 +211,11 @@ impl<'m> OpRef<'m> {
     }
 
     /// An error about this op that breaks the rule `label`.
-    pub fn error(self, label: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Diagnostic {
+    pub fn error(
+        self,
+        label: impl Into<Cow<'static, str>>,
+        message: impl Into<String>,
+    ) -> Diagnostic {
         Diagnostic::error(label, message).at(self.position())
     }
 
@@ -222,7 +228,11 @@ impl<'m> OpRef<'m> {
     pub fn lookup_symbol(self, name: &str) -> Option<OpRef<'m>> {
         let block = self.module.entry(*self.regions().first()?)?;
         let defines = |op: &OpRef<'m>| op.block() == Some(block) && op.symbol_name() == Some(name);
-        let known = if self.id == self.module.top { self.module.symbol_at_top(name).filter(defines) } else { None };
+        let known = if self.id == self.module.top {
+            self.module.symbol_at_top(name).filter(defines)
+        } else {
+            None
+        };
         known.or_else(|| self.module.ops(block).iter().map(|&op| self.module.op(op)).find(defines))
     }
 }

@@ -1,16 +1,18 @@
 //! Use lists: for each value, the ops that have it as an operand.
 //!
-//! Nobody pays for them who only reads a module: they are built when a transformation asks for them, and from then on every
-//! change of an operand keeps them true.
+//! Nobody pays for them who only reads a module: they are built when a transformation asks for
+//! them, and from then on every change of an operand keeps them true.
 
 use super::{Module, OpId, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Uses of a value as upstream lists them, the latest added first: ops, and which of their operands.
+/// Uses of a value as upstream lists them, the latest added first: ops, and which of their
+/// operands.
 pub(crate) type UseOrder = Vec<(OpId, usize)>;
 
-/// The orders of uses, for values where bytecode or a conversion gave another than that of the text. Uses may have come and gone since.
+/// The orders of uses, for values where bytecode or a conversion gave another than that of the
+/// text. Uses may have come and gone since.
 pub(super) type UseOrders = FxHashMap<Value, UseOrder>;
 
 /// The users of each value, once for each operand, in no particular but a reproducible order.
@@ -44,7 +46,8 @@ impl Uses {
 }
 
 impl Module {
-    /// Keeps the order of the uses of a value, the latest added first, for writing bytecode: ops, and which of their operands.
+    /// Keeps the order of the uses of a value, the latest added first, for writing bytecode: ops,
+    /// and which of their operands.
     pub fn set_use_order(&mut self, value: Value, order: UseOrder) {
         self.use_orders.insert(value, order);
     }
@@ -54,7 +57,8 @@ impl Module {
         &self.use_orders
     }
 
-    /// Forgets the orders in which values were used when bytecode was written: what upstream makes anew it uses in order.
+    /// Forgets the orders in which values were used when bytecode was written: what upstream makes
+    /// anew it uses in order.
     pub fn forget_use_orders(&mut self) {
         self.use_orders.clear();
     }
@@ -72,7 +76,8 @@ impl Module {
         self.uses = Some(uses);
     }
 
-    /// The users of a value, once for each operand. Needs [`Module::build_uses`]; without it there are none.
+    /// The users of a value, once for each operand. Needs [`Module::build_uses`]; without it there
+    /// are none.
     pub fn users(&self, value: Value) -> &[OpId] {
         self.uses.as_ref().map_or(&[], |uses| uses.of(value))
     }
@@ -92,12 +97,15 @@ impl Module {
         self.replace_uses_if(old, new, |_| true);
     }
 
-    /// Puts `new` in the place of the uses of `old` by ops that `which` selects. Needs [`Module::build_uses`].
+    /// Puts `new` in the place of the uses of `old` by ops that `which` selects. Needs
+    /// [`Module::build_uses`].
     pub fn replace_uses_if(&mut self, old: Value, new: Value, which: impl Fn(OpId) -> bool) {
         if old == new {
             return;
         }
-        let Some(list) = self.uses.as_mut().and_then(|uses| uses.0.get_mut(old.index())) else { return };
+        let Some(list) = self.uses.as_mut().and_then(|uses| uses.0.get_mut(old.index())) else {
+            return;
+        };
         let users = std::mem::take(list);
         let mut moved = SmallVec::<[OpId; 2]>::new();
         let mut kept = SmallVec::<[OpId; 2]>::new();

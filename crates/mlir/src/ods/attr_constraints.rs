@@ -61,7 +61,8 @@ pub enum AttrConstraint {
     Def(&'static AttrDef),
     /// A case of that enumeration.
     Enum(&'static EnumDef),
-    /// A case of an enumeration held as an integer of that width and written by its name where the format shows it.
+    /// A case of an enumeration held as an integer of that width and written by its name where the
+    /// format shows it.
     IntEnum(u32, &'static EnumDef),
     /// In any of the sets.
     AnyOf(&'static [&'static AttrConstraint]),
@@ -79,7 +80,8 @@ impl AttrConstraint {
             AttrConstraint::Bool => attr.as_bool().is_some(),
             AttrConstraint::IntEnum(width, def) => {
                 let case = attr.as_i64().and_then(|n| u64::try_from(n).ok());
-                AttrConstraint::Int(width).holds(attr) && case.is_some_and(|n| def.case(n).is_some())
+                AttrConstraint::Int(width).holds(attr)
+                    && case.is_some_and(|n| def.case(n).is_some())
             }
             AttrConstraint::Int(width) => {
                 matches!(&**attr, AttrKind::Integer { ty, .. } if is_int(ty, width, Signedness::Signless))
@@ -93,22 +95,30 @@ impl AttrConstraint {
             AttrConstraint::Positive(width) => {
                 AttrConstraint::Int(width).holds(attr) && attr.as_i64().is_some_and(|n| n >= 1)
             }
-            AttrConstraint::Index => matches!(&**attr, AttrKind::Integer { ty, .. } if ty.is_index()),
+            AttrConstraint::Index => {
+                matches!(&**attr, AttrKind::Integer { ty, .. } if ty.is_index())
+            }
             AttrConstraint::AnyInt => matches!(**attr, AttrKind::Integer { .. }),
             AttrConstraint::Float(width) => {
                 matches!(&**attr, AttrKind::Float { ty, .. } if ty.bit_width() == Some(width))
             }
-            AttrConstraint::String | AttrConstraint::SymbolName => matches!(**attr, AttrKind::String { .. }),
+            AttrConstraint::String | AttrConstraint::SymbolName => {
+                matches!(**attr, AttrKind::String { .. })
+            }
             AttrConstraint::Type(set) => attr.as_type().is_some_and(|t| set.holds(t)),
             AttrConstraint::SymbolRef => matches!(**attr, AttrKind::Symbol { .. }),
             AttrConstraint::FlatSymbolRef => attr.as_flat_symbol().is_some(),
-            AttrConstraint::ArrayOf(set) => attr.as_array().is_some_and(|a| a.iter().all(|e| set.holds(e))),
+            AttrConstraint::ArrayOf(set) => {
+                attr.as_array().is_some_and(|a| a.iter().all(|e| set.holds(e)))
+            }
             AttrConstraint::Dictionary => attr.as_dictionary().is_some(),
             AttrConstraint::Elements => attr.is_elements(),
             AttrConstraint::IntElements(width) => {
                 attr.is_elements() && is_int(attr.ty().element_type(), width, Signedness::Signless)
             }
-            AttrConstraint::IndexElements => attr.is_elements() && attr.ty().element_type().is_index(),
+            AttrConstraint::IndexElements => {
+                attr.is_elements() && attr.ty().element_type().is_index()
+            }
             AttrConstraint::I64Array => int_array(64),
             AttrConstraint::I32Array => int_array(32),
             AttrConstraint::BoolArray => int_array(1),
@@ -129,8 +139,12 @@ impl AttrConstraint {
             AttrConstraint::Bool => "a boolean".into(),
             AttrConstraint::Int(width) => format!("an integer of type i{width}"),
             AttrConstraint::UInt(width) => format!("an integer of type ui{width}"),
-            AttrConstraint::NonNegative(width) => format!("an integer of type i{width} that is at least 0"),
-            AttrConstraint::Positive(width) => format!("an integer of type i{width} that is at least 1"),
+            AttrConstraint::NonNegative(width) => {
+                format!("an integer of type i{width} that is at least 0")
+            }
+            AttrConstraint::Positive(width) => {
+                format!("an integer of type i{width} that is at least 1")
+            }
             AttrConstraint::Index => "an integer of type index".into(),
             AttrConstraint::AnyInt => "an integer".into(),
             AttrConstraint::Float(width) => format!("a float of type f{width}"),
@@ -139,7 +153,9 @@ impl AttrConstraint {
             AttrConstraint::Type(set) => format!("a type attribute of {}", set.summary),
             AttrConstraint::SymbolRef => "a symbol reference".into(),
             AttrConstraint::FlatSymbolRef => "a flat symbol reference (@name)".into(),
-            AttrConstraint::ArrayOf(set) => format!("an array in which each element is {}", set.summary()),
+            AttrConstraint::ArrayOf(set) => {
+                format!("an array in which each element is {}", set.summary())
+            }
             AttrConstraint::Dictionary => "a dictionary".into(),
             AttrConstraint::Elements => "elements of a shaped type, such as dense<…>".into(),
             AttrConstraint::IntElements(width) => format!("elements of type i{width}"),
@@ -150,9 +166,15 @@ impl AttrConstraint {
             AttrConstraint::Location => "a location".into(),
             AttrConstraint::AffineMap => "an affine map".into(),
             AttrConstraint::Def(def) => format!("a #{}.{} attribute", def.dialect, def.mnemonic),
-            AttrConstraint::Enum(def) => format!("one of the {}.{} values", def.dialect, def.mnemonic),
-            AttrConstraint::IntEnum(width, def) => format!("an i{width} that is one of the {} values", def.mnemonic),
-            AttrConstraint::AnyOf(sets) => sets.iter().map(|s| s.summary()).collect::<Vec<_>>().join(" or "),
+            AttrConstraint::Enum(def) => {
+                format!("one of the {}.{} values", def.dialect, def.mnemonic)
+            }
+            AttrConstraint::IntEnum(width, def) => {
+                format!("an i{width} that is one of the {} values", def.mnemonic)
+            }
+            AttrConstraint::AnyOf(sets) => {
+                sets.iter().map(|s| s.summary()).collect::<Vec<_>>().join(" or ")
+            }
             AttrConstraint::Is(summary, _) => summary.into(),
         }
     }

@@ -1,6 +1,8 @@
-//! MLIR's declarative assembly format, read once per op into directives that the parser and printer walk.
+//! MLIR's declarative assembly format, read once per op into directives that the parser and printer
+//! walk.
 //!
-//! Source: MLIR documentation, "Operation Definition Specification", section "Declarative Assembly Format".
+//! Source: MLIR documentation, "Operation Definition Specification", section "Declarative Assembly
+//! Format".
 
 use super::{Assembly, DirectiveArg, OpDef};
 
@@ -76,8 +78,11 @@ impl OpDef {
     /// # Errors
     /// A format that does not follow the grammar, or names an unknown slot.
     pub fn format(&'static self) -> Result<&'static [Directive], &'static FormatError> {
-        let (Assembly::Format(text), Some(cell)) = (self.assembly, self.parsed_format) else { return Ok(&[]) };
-        let read = || Reader { op: self, rest: text }.sequence(false).map(|(directives, _)| directives);
+        let (Assembly::Format(text), Some(cell)) = (self.assembly, self.parsed_format) else {
+            return Ok(&[]);
+        };
+        let read =
+            || Reader { op: self, rest: text }.sequence(false).map(|(directives, _)| directives);
         cell.get_or_init(read).as_deref()
     }
 }
@@ -109,13 +114,17 @@ impl Reader {
 
     fn word(&mut self) -> &'static str {
         self.rest = self.rest.trim_start();
-        let end = self.rest.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-')
+            .unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
         word
     }
 
-    /// Directives up to the end or, within a group, up to its closing parenthesis; with the index of the anchor.
+    /// Directives up to the end or, within a group, up to its closing parenthesis; with the index
+    /// of the anchor.
     fn sequence(&mut self, in_group: bool) -> Result<(Vec<Directive>, Option<usize>), FormatError> {
         let (mut out, mut anchor) = (Vec::new(), None);
         loop {
@@ -136,7 +145,9 @@ impl Reader {
 
     fn directive(&mut self) -> Result<Directive, FormatError> {
         if self.eat("`") {
-            let Some((text, rest)) = self.rest.split_once('`') else { return self.error("unclosed literal") };
+            let Some((text, rest)) = self.rest.split_once('`') else {
+                return self.error("unclosed literal");
+            };
             self.rest = rest;
             return Ok(Directive::Literal(match text {
                 "" => Literal::NoSpace,
@@ -158,7 +169,8 @@ impl Reader {
             }
             self.expect("?")?;
             // A group without an anchor hangs on its only variable.
-            anchor = anchor.or_else(|| then.iter().position(|d| !matches!(d, Directive::Literal(_))));
+            anchor =
+                anchor.or_else(|| then.iter().position(|d| !matches!(d, Directive::Literal(_))));
             let Some(anchor) = anchor else { return self.error("group without anchor") };
             then.shrink_to_fit();
             return Ok(Directive::Group { then, anchor, otherwise });

@@ -1,5 +1,5 @@
-//! Op definitions as data: everything that the parser, printer, verifier, bytecode and docs know about an op,
-//! an attribute, a type or an enumeration stands in one static stanza that they walk.
+//! Op definitions as data: everything that the parser, printer, verifier, bytecode and docs know
+//! about an op, an attribute, a type or an enumeration stands in one static stanza that they walk.
 //!
 //! The structure follows MLIR's operation definition specification (ODS).
 
@@ -27,8 +27,8 @@ use crate::types::Type;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// Which errors upstream finds when it infers the types of results. It reports each of those twice: the reason, and that types
-/// could not be inferred.
+/// Which errors upstream finds when it infers the types of results. It reports each of those twice:
+/// the reason, and that types could not be inferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpstreamInfers {
     /// None: it checks types where it verifies the rest.
@@ -61,30 +61,33 @@ pub struct OpDef {
     pub assembly: Assembly,
     /// Checks beyond the slots and traits. Runs only on ops that satisfy those.
     pub verify: Option<VerifyFn>,
-    /// Checks that look into regions, run after the ops in them are verified; in upstream's order of errors before them, if
-    /// [`Trait::RegionsByTypes`].
+    /// Checks that look into regions, run after the ops in them are verified; in upstream's order
+    /// of errors before them, if [`Trait::RegionsByTypes`].
     pub verify_regions: Option<VerifyFn>,
-    /// Checks of the symbols that the op refers to, run after all ops of the symbol table are verified.
+    /// Checks of the symbols that the op refers to, run after all ops of the symbol table are
+    /// verified.
     pub verify_symbols: Option<VerifyFn>,
     /// Result types from operands, attributes and regions.
     pub infer: Option<InferFn>,
-    /// What is known of the result types once operands are known better than they are declared, their values included. Where this
-    /// is absent, `infer` tells.
+    /// What is known of the result types once operands are known better than they are declared,
+    /// their values included. Where this is absent, `infer` tells.
     pub refine: Option<RefineFn>,
     /// Rewrites the op to one that has as attributes what are constants among its operands.
     pub to_static: Option<Rewrite>,
-    /// The constraint that results break whose types are not those inferred, as a diagnostic's label.
+    /// The constraint that results break whose types are not those inferred, as a diagnostic's
+    /// label.
     pub infer_label: &'static str,
     /// Which errors upstream finds when it infers the types of results.
     pub upstream_infers: UpstreamInfers,
     /// The meaning of the op on values.
     pub eval: Option<EvalFn>,
-    /// What the op is when some operands are constants: values or constants in the place of its results.
+    /// What the op is when some operands are constants: values or constants in the place of its
+    /// results.
     pub fold: Option<FoldFn>,
     /// Rewrites to a simpler form, each under its name, applied by `canonicalize`.
     pub canonicalize: &'static [(&'static str, Rewrite)],
-    /// The name of its results when printed (`%c`, `%cst`); empty for a number. Without this hook, several result slots are
-    /// named as declared.
+    /// The name of its results when printed (`%c`, `%cst`); empty for a number. Without this hook,
+    /// several result slots are named as declared.
     pub result_name: Option<fn(OpRef<'_>) -> String>,
     /// Names of the arguments of a region (`%iterArg`), by region index and argument index.
     pub argument_name: Option<ArgumentNameFn>,
@@ -190,7 +193,8 @@ pub struct AttrSlot {
 }
 
 impl AttrSlot {
-    /// What is wrong with the value of this attribute of an op of that name, if it is not what it may be.
+    /// What is wrong with the value of this attribute of an op of that name, if it is not what it
+    /// may be.
     pub(crate) fn mismatch(&self, op: &str, value: &Attribute) -> Option<String> {
         (!self.constraint.holds(value)).then(|| {
             let (name, summary) = (self.name, self.constraint.summary());
@@ -217,8 +221,8 @@ fn abbreviated(attr: &Attribute) -> String {
 pub enum Presence {
     /// An op without it is invalid.
     Required,
-    /// An op without the attribute is invalid, unless the op has another of that name among those it does not declare. Bytecode has a
-    /// place for the attribute in any case.
+    /// An op without the attribute is invalid, unless the op has another of that name among those
+    /// it does not declare. Bytecode has a place for the attribute in any case.
     RequiredUnless(&'static str),
     /// It may be absent.
     Optional,
@@ -344,13 +348,16 @@ pub enum Trait {
     SameOperandsAndResultShape,
     /// All operands have one type.
     SameTypeOperands,
-    /// The named operands, results and typed attributes have one type, so that one of them tells the others when parsing.
+    /// The named operands, results and typed attributes have one type, so that one of them tells
+    /// the others when parsing.
     AllTypesMatch(&'static [&'static str]),
     /// Swapping the operands changes nothing.
     Commutative,
-    /// Folding puts operands that are constants behind the others; only for ops that are commutative.
+    /// Folding puts operands that are constants behind the others; only for ops that are
+    /// commutative.
     ConstantsLast,
-    /// Applies one scalar function at each position: may run on whole tensors where it is declared on scalars.
+    /// Applies one scalar function at each position: may run on whole tensors where it is declared
+    /// on scalars.
     Elementwise,
     /// Has no effect but its results.
     Pure,
@@ -370,7 +377,8 @@ pub enum Trait {
     SpeculatableIfAllInputsStatic,
     /// Its checks look at what its operands are, such as constants, not only at their types.
     ReadsOperands,
-    /// `verify_regions` looks only at the types of what regions take and give, whatever the ops in them are.
+    /// `verify_regions` looks only at the types of what regions take and give, whatever the ops in
+    /// them are.
     RegionsByTypes,
     /// A check shared by several ops, under a name.
     Check(&'static str, VerifyFn),
@@ -450,12 +458,14 @@ pub enum EnumStyle {
     Spaced,
     /// `#dialect.mnemonic<CASE>`
     Brackets,
-    /// A set of bits, `#dialect.mnemonic<CASE,CASE>`, with that separator between cases when printed
+    /// A set of bits, `#dialect.mnemonic<CASE,CASE>`, with that separator between cases when
+    /// printed
     Bits(&'static str),
 }
 
 impl EnumDef {
-    /// The spelling of a value or, for a set of bits, of each bit in it; none if there is no such value.
+    /// The spelling of a value or, for a set of bits, of each bit in it; none if there is no such
+    /// value.
     pub fn spelling(&self, value: u64) -> Option<Cow<'static, str>> {
         if let Some(case) = self.case(value) {
             return Some(Cow::Borrowed(case));
@@ -500,7 +510,8 @@ pub struct AttrDef {
     pub assembly: ParamAssembly,
     /// What must hold among the parameters; the message says what does not.
     pub verify: Option<ParamsCheck>,
-    /// If it bounds the dimensions of the tensor that it encodes: the parameter that lists the bounds.
+    /// If it bounds the dimensions of the tensor that it encodes: the parameter that lists the
+    /// bounds.
     pub bounds: Option<usize>,
     /// If it may be a tensor encoding: what must hold for that shape and element type.
     pub verify_encoding: Option<EncodingCheck>,

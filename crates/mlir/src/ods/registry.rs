@@ -23,11 +23,13 @@ pub struct Dialect {
     pub directives: &'static [CustomDirective],
     /// Other spellings of attribute or type mnemonics: (spelling, mnemonic).
     pub aliases: &'static [(&'static str, &'static str)],
-    /// Names for long attributes and types at the top of a printed file (`#sdy.mesh` as `#mesh`), if the dialect wants one.
+    /// Names for long attributes and types at the top of a printed file (`#sdy.mesh` as `#mesh`),
+    /// if the dialect wants one.
     pub alias_for: Option<fn(&Attribute) -> Option<String>>,
     /// The op, without a location, that makes a constant of that value and type.
     pub constant: Option<fn(&Attribute, &Type) -> Option<OpParts>>,
-    /// Checks an attribute of this dialect (`dialect.name`) that an op carries without declaring it.
+    /// Checks an attribute of this dialect (`dialect.name`) that an op carries without declaring
+    /// it.
     pub verify_attribute: Option<fn(OpRef<'_>, &str, &Attribute, &mut Diagnostics)>,
     /// How attributes and types are written in bytecode; as text if there is none.
     pub bytecode: Option<&'static DialectBytecode>,
@@ -51,7 +53,10 @@ impl Dialect {
 
     /// The op of that name without the namespace.
     pub fn op(&self, mnemonic: &str) -> Option<&'static OpDef> {
-        self.ops.binary_search_by_key(&mnemonic, |op| op.mnemonic()).ok().map(|index| self.ops[index])
+        self.ops
+            .binary_search_by_key(&mnemonic, |op| op.mnemonic())
+            .ok()
+            .map(|index| self.ops[index])
     }
 
     /// The directive of that name.
@@ -60,7 +65,10 @@ impl Dialect {
     }
 
     fn resolve<'a>(&self, mnemonic: &'a str) -> &'a str {
-        self.aliases.iter().find(|(spelling, _)| *spelling == mnemonic).map_or(mnemonic, |(_, target)| target)
+        self.aliases
+            .iter()
+            .find(|(spelling, _)| *spelling == mnemonic)
+            .map_or(mnemonic, |(_, target)| target)
     }
 
     /// The attribute of that mnemonic.
@@ -91,7 +99,10 @@ impl Registry {
     pub fn new(dialects: &[&'static Dialect]) -> Registry {
         let mut all = vec![&crate::builtin::BUILTIN];
         all.extend_from_slice(dialects);
-        debug_assert!(all.iter().all(|d| d.ops.is_sorted_by_key(|op| op.name)), "ops are found by binary search");
+        debug_assert!(
+            all.iter().all(|d| d.ops.is_sorted_by_key(|op| op.name)),
+            "ops are found by binary search"
+        );
         Registry { dialects: all }
     }
 

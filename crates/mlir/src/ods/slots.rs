@@ -22,7 +22,8 @@ pub enum SegmentError {
         /// Number of variadic slots.
         slots: usize,
     },
-    /// The segment sizes attribute is missing, has the wrong length, or does not add up to the number of values.
+    /// The segment sizes attribute is missing, has the wrong length, or does not add up to the
+    /// number of values.
     Segments {
         /// Number of values.
         found: usize,
@@ -51,26 +52,40 @@ impl SlotSizes<'_> {
 }
 
 impl OpDef {
-    /// The range of operands that each slot holds. `segments` are the values of `operandSegmentSizes`.
+    /// The range of operands that each slot holds. `segments` are the values of
+    /// `operandSegmentSizes`.
     ///
     /// # Errors
     /// When `count` operands cannot be dealt out.
-    pub fn operand_ranges(&self, count: usize, segments: Option<&[i64]>) -> Result<Vec<Range<usize>>, SegmentError> {
+    pub fn operand_ranges(
+        &self,
+        count: usize,
+        segments: Option<&[i64]>,
+    ) -> Result<Vec<Range<usize>>, SegmentError> {
         let sized = self.has_trait(&Trait::AttrSizedOperandSegments);
         ranges(self.operands, count, sized.then_some(segments))
     }
 
-    /// The range of results that each slot holds. `segments` are the values of `resultSegmentSizes`.
+    /// The range of results that each slot holds. `segments` are the values of
+    /// `resultSegmentSizes`.
     ///
     /// # Errors
     /// When `count` results cannot be dealt out.
-    pub fn result_ranges(&self, count: usize, segments: Option<&[i64]>) -> Result<Vec<Range<usize>>, SegmentError> {
+    pub fn result_ranges(
+        &self,
+        count: usize,
+        segments: Option<&[i64]>,
+    ) -> Result<Vec<Range<usize>>, SegmentError> {
         let sized = self.has_trait(&Trait::AttrSizedResultSegments);
         ranges(self.results, count, sized.then_some(segments))
     }
 }
 
-fn ranges(slots: &[ValueSlot], count: usize, sized: Option<Option<&[i64]>>) -> Result<Vec<Range<usize>>, SegmentError> {
+fn ranges(
+    slots: &[ValueSlot],
+    count: usize,
+    sized: Option<Option<&[i64]>>,
+) -> Result<Vec<Range<usize>>, SegmentError> {
     let sizes = slot_sizes(slots, count, sized)?;
     let mut start = 0;
     let range = |(i, slot)| {
@@ -80,7 +95,8 @@ fn ranges(slots: &[ValueSlot], count: usize, sized: Option<Option<&[i64]>>) -> R
     Ok(slots.iter().enumerate().map(range).collect())
 }
 
-/// Deals `count` values out to `slots`. `sized` is given if a segment sizes attribute tells how, with its values if it is there.
+/// Deals `count` values out to `slots`. `sized` is given if a segment sizes attribute tells how,
+/// with its values if it is there.
 pub(crate) fn slot_sizes<'a>(
     slots: &[ValueSlot],
     count: usize,
@@ -104,9 +120,15 @@ pub(crate) fn slot_sizes<'a>(
     }
     let single = slots.iter().filter(|s| s.arity == Arity::Single).count();
     let open = slots.len() - single;
-    let left = count.checked_sub(single).ok_or(SegmentError::Count { found: count, least: single, open: open > 0 })?;
+    let left = count.checked_sub(single).ok_or(SegmentError::Count {
+        found: count,
+        least: single,
+        open: open > 0,
+    })?;
     let each = match open {
-        0 if left > 0 => return Err(SegmentError::Count { found: count, least: single, open: false }),
+        0 if left > 0 => {
+            return Err(SegmentError::Count { found: count, least: single, open: false });
+        }
         0 => 0,
         _ if left % open != 0 => return Err(SegmentError::Uneven { found: left, slots: open }),
         _ => left / open,

@@ -93,8 +93,10 @@ impl TypeConstraint {
                     (_, None) => false,
                 };
                 rank_fits
-                    && (!rule.static_shape || shape.is_some_and(|s| s.iter().all(|&d| d != DYNAMIC)))
-                    && (rule.elements.is_empty() || rule.elements.iter().any(|e| (e.contains)(element)))
+                    && (!rule.static_shape
+                        || shape.is_some_and(|s| s.iter().all(|&d| d != DYNAMIC)))
+                    && (rule.elements.is_empty()
+                        || rule.elements.iter().any(|e| (e.contains)(element)))
                     && rule.also.is_none_or(|also| also(ty))
             }
         }

@@ -42,8 +42,8 @@ impl Pipeline {
         self.steps.is_empty()
     }
 
-    /// Runs the passes on a verified module, and stops at the first that reports an error. With `verify_each` the module is
-    /// verified after each, and after all passes on the ops in it.
+    /// Runs the passes on a verified module, and stops at the first that reports an error. With
+    /// `verify_each` the module is verified after each, and after all passes on the ops in it.
     pub fn run(
         &self,
         module: &mut Module,
@@ -81,13 +81,15 @@ impl Runner<'_> {
                     let op = self.module.op(root);
                     let blocks = op.regions().iter().flat_map(|&region| self.module.blocks(region));
                     let ops = blocks.flat_map(|&block| self.module.ops(block).iter().copied());
-                    let ops: Vec<OpId> = ops.filter(|&op| self.module.op(op).name() == name).collect();
+                    let ops: Vec<OpId> =
+                        ops.filter(|&op| self.module.op(op).name() == name).collect();
                     for op in ops {
                         if self.module.is_attached(op) && !self.failed() {
                             self.run(nested, op);
                         }
                     }
-                    // What stands in one op may refer to others: they are well once the passes ran on all of them.
+                    // What stands in one op may refer to others: they are well once the passes ran
+                    // on all of them.
                     if root == self.module.top().id() && !self.failed() {
                         self.verify();
                     }
@@ -99,14 +101,19 @@ impl Runner<'_> {
     /// Warns of a name in a pipeline that no op has.
     fn check_name(&mut self, name: &str) {
         let registry = self.module.registry();
-        if registry.op(name).is_some() || self.module.walk(self.module.top().id()).any(|op| op.name() == name) {
+        if registry.op(name).is_some()
+            || self.module.walk(self.module.top().id()).any(|op| op.name() == name)
+        {
             return;
         }
         let hint = nearest(name, registry.ops().map(|op| op.name));
         let hint = hint.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         let message = format!("passes on `{name}` do not run: there is no such op{hint}");
         if self.diagnostics.iter().all(|d| d.message != message) {
-            let warning = Diagnostic { severity: Severity::Warning, ..Diagnostic::error("pipeline", message) };
+            let warning = Diagnostic {
+                severity: Severity::Warning,
+                ..Diagnostic::error("pipeline", message)
+            };
             self.diagnostics.push(warning);
         }
     }
@@ -138,7 +145,8 @@ impl Runner<'_> {
             self.verify();
         }
         if !self.failed() {
-            self.observer.after(&Step { invocation, root, elapsed, statistics: &statistics }, self.module);
+            self.observer
+                .after(&Step { invocation, root, elapsed, statistics: &statistics }, self.module);
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Passes: transformations with names and options, pipelines of them as text, and the manager that runs them.
+//! Passes: transformations with names and options, pipelines of them as text, and the manager that
+//! runs them.
 
 mod manager;
 mod options;
@@ -22,18 +23,27 @@ pub struct Pass {
     pub anchor: Option<&'static str>,
     /// Its options.
     pub options: &'static [PassOption],
-    /// Transforms one op of a verified module, and what is in it. The result is valid if no error is reported.
+    /// Transforms one op of a verified module, and what is in it. The result is valid if no error
+    /// is reported.
     pub run: fn(&mut Context<'_>),
 }
 
 impl Pass {
     /// A pass on functions without options.
-    pub const fn on_functions(name: &'static str, doc: &'static str, run: fn(&mut Context<'_>)) -> Pass {
+    pub const fn on_functions(
+        name: &'static str,
+        doc: &'static str,
+        run: fn(&mut Context<'_>),
+    ) -> Pass {
         Pass { name, doc, anchor: Some("func.func"), options: &[], run }
     }
 
     /// A pass on modules without options.
-    pub const fn on_modules(name: &'static str, doc: &'static str, run: fn(&mut Context<'_>)) -> Pass {
+    pub const fn on_modules(
+        name: &'static str,
+        doc: &'static str,
+        run: fn(&mut Context<'_>),
+    ) -> Pass {
         Pass { name, doc, anchor: Some("builtin.module"), options: &[], run }
     }
 
@@ -95,7 +105,8 @@ impl Context<'_> {
         patterns: &mut crate::rewrite::PatternSet,
         config: crate::rewrite::greedy::Config,
     ) -> bool {
-        let outcome = crate::rewrite::greedy::rewrite(self.module, self.root, patterns, self.options, config);
+        let outcome =
+            crate::rewrite::greedy::rewrite(self.module, self.root, patterns, self.options, config);
         self.diagnostics.extend(outcome.diagnostics);
         self.statistics.merge(&outcome.statistics);
         outcome.changed
@@ -107,8 +118,13 @@ impl Context<'_> {
         patterns: &mut crate::rewrite::PatternSet,
         conversion: &crate::rewrite::conversion::Conversion<'_>,
     ) {
-        let (diagnostics, statistics) =
-            crate::rewrite::conversion::convert(self.module, self.root, patterns, conversion, self.options);
+        let (diagnostics, statistics) = crate::rewrite::conversion::convert(
+            self.module,
+            self.root,
+            patterns,
+            conversion,
+            self.options,
+        );
         self.diagnostics.extend(diagnostics);
         self.statistics.merge(&statistics);
     }

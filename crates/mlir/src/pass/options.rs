@@ -33,7 +33,9 @@ impl OptionKind {
         match self {
             OptionKind::Bool(value) => OptionValue::Bool(value),
             OptionKind::Int(value) => OptionValue::Int(value),
-            OptionKind::Text(value) | OptionKind::Checked(value, _) => OptionValue::Text(value.to_string()),
+            OptionKind::Text(value) | OptionKind::Checked(value, _) => {
+                OptionValue::Text(value.to_string())
+            }
             OptionKind::List => OptionValue::List(Vec::new()),
         }
     }
@@ -53,7 +55,9 @@ impl OptionKind {
             (OptionKind::Bool(_), None | Some("true" | "1")) => OptionValue::Bool(true),
             (OptionKind::Bool(_), Some("false" | "0")) => OptionValue::Bool(false),
             (OptionKind::Int(_), Some(text)) => OptionValue::Int(text.trim().parse().ok()?),
-            (OptionKind::Text(_) | OptionKind::Checked(..), Some(text)) => OptionValue::Text(text.to_string()),
+            (OptionKind::Text(_) | OptionKind::Checked(..), Some(text)) => {
+                OptionValue::Text(text.to_string())
+            }
             (OptionKind::List, Some(text)) => OptionValue::List(split(text)),
             _ => return None,
         })
@@ -85,7 +89,9 @@ impl fmt::Display for Options {
             match value {
                 OptionValue::Bool(value) => write!(f, "{value}")?,
                 OptionValue::Int(value) => write!(f, "{value}")?,
-                OptionValue::Text(text) if text.contains(' ') || text.is_empty() => write!(f, "{{{text}}}")?,
+                OptionValue::Text(text) if text.contains(' ') || text.is_empty() => {
+                    write!(f, "{{{text}}}")?
+                }
                 OptionValue::Text(text) => f.write_str(text)?,
                 OptionValue::List(items) => write!(f, "{{{}}}", items.join(","))?,
             }
@@ -104,23 +110,35 @@ impl Options {
     ///
     /// # Errors
     /// An option that is not declared, or a value of the wrong kind.
-    pub fn parse(pass: &str, declared: &'static [PassOption], text: &str) -> Result<Options, String> {
+    pub fn parse(
+        pass: &str,
+        declared: &'static [PassOption],
+        text: &str,
+    ) -> Result<Options, String> {
         let mut options = Options::defaults(declared);
         for (name, value) in pairs(text)? {
             let Some(option) = declared.iter().find(|option| option.name == name) else {
                 let known: Vec<&str> = declared.iter().map(|option| option.name).collect();
                 return Err(match (nearest(name, known.iter().copied()), known.is_empty()) {
-                    (Some(near), _) => format!("the pass `{pass}` has no option `{name}`; did you mean `{near}`?"),
+                    (Some(near), _) => {
+                        format!("the pass `{pass}` has no option `{name}`; did you mean `{near}`?")
+                    }
                     (None, true) => format!("the pass `{pass}` has no options, so no `{name}`"),
-                    (None, false) => format!("the pass `{pass}` has no option `{name}`; it has {}", known.join(", ")),
+                    (None, false) => format!(
+                        "the pass `{pass}` has no option `{name}`; it has {}",
+                        known.join(", ")
+                    ),
                 });
             };
             let Some(read) = option.kind.read(value) else {
                 let (kind, found) = (option.kind.noun(), value.unwrap_or(""));
-                return Err(format!("the option `{name}` of the pass `{pass}` takes {kind}; found `{found}`"));
+                return Err(format!(
+                    "the option `{name}` of the pass `{pass}` takes {kind}; found `{found}`"
+                ));
             };
             if let (OptionKind::Checked(_, check), Some(value)) = (option.kind, value) {
-                check(value).map_err(|why| format!("the option `{name}` of the pass `{pass}`: {why}"))?;
+                check(value)
+                    .map_err(|why| format!("the option `{name}` of the pass `{pass}`: {why}"))?;
             }
             options.set(option.name, read);
         }
@@ -205,7 +223,8 @@ fn split(text: &str) -> Vec<String> {
     items
 }
 
-/// The byte at which a character stands that `ends` selects, outside of brackets and quotes; the length if there is none.
+/// The byte at which a character stands that `ends` selects, outside of brackets and quotes; the
+/// length if there is none.
 pub(super) fn end_of(text: &str, ends: impl Fn(char) -> bool) -> usize {
     let mut depth = 0usize;
     let mut quote = None;
@@ -246,7 +265,8 @@ mod tests {
 
     #[test]
     fn values_of_each_kind() {
-        let options = parse("types=tensor<1x2xf32>,tensor<f32, #a<1,2>> strict target=1.2.3").expect("valid options");
+        let options = parse("types=tensor<1x2xf32>,tensor<f32, #a<1,2>> strict target=1.2.3")
+            .expect("valid options");
         assert_eq!(options.list("types"), ["tensor<1x2xf32>", "tensor<f32, #a<1,2>>"]);
         assert!(options.bool("strict"));
         assert_eq!(options.text("target"), "1.2.3");

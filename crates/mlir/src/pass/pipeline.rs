@@ -35,7 +35,8 @@ pub(super) enum PipelineStep {
 }
 
 impl fmt::Display for Pipeline {
-    /// Its passes with all options, as they are written between the brackets of `builtin.module(…)`.
+    /// Its passes with all options, as they are written between the brackets of
+    /// `builtin.module(…)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, step) in self.steps.iter().enumerate() {
             f.write_str(if i > 0 { "," } else { "" })?;
@@ -63,11 +64,16 @@ impl Passes {
     /// Reads a pipeline, with or without `builtin.module(…)` around it.
     ///
     /// # Errors
-    /// An unknown pass or option, a pass on an op that it does not run on, or brackets that do not match.
+    /// An unknown pass or option, a pass on an op that it does not run on, or brackets that do not
+    /// match.
     pub fn parse(&self, text: &str) -> Result<Pipeline, PipelineError> {
         let text = text.trim();
         let mut pipeline = Pipeline::default();
-        match text.strip_prefix("builtin.module").map(str::trim_start).and_then(|rest| rest.strip_prefix('(')) {
+        match text
+            .strip_prefix("builtin.module")
+            .map(str::trim_start)
+            .and_then(|rest| rest.strip_prefix('('))
+        {
             Some(rest) if end_of(text, |_| false) == text.len() => {
                 let Some(within) = rest.strip_suffix(')') else {
                     return Err(format!("`(` without `)` in the pipeline `{text}`"));
@@ -83,11 +89,22 @@ impl Passes {
     ///
     /// # Errors
     /// As [`Passes::parse`].
-    pub fn add_named(&self, pipeline: &mut Pipeline, name: &str, options: &str) -> Result<(), PipelineError> {
+    pub fn add_named(
+        &self,
+        pipeline: &mut Pipeline,
+        name: &str,
+        options: &str,
+    ) -> Result<(), PipelineError> {
         self.add_step(pipeline, "builtin.module", name, options, 0)
     }
 
-    fn add(&self, pipeline: &mut Pipeline, anchor: &str, text: &str, depth: usize) -> Result<(), PipelineError> {
+    fn add(
+        &self,
+        pipeline: &mut Pipeline,
+        anchor: &str,
+        text: &str,
+        depth: usize,
+    ) -> Result<(), PipelineError> {
         if depth > MAX_DEPTH {
             return Err(format!("a pipeline nests deeper than {MAX_DEPTH} levels"));
         }
@@ -109,7 +126,13 @@ impl Passes {
     }
 
     /// Adds `name`, `name{options}` or `op.name(pipeline)`.
-    fn item(&self, pipeline: &mut Pipeline, anchor: &str, item: &str, depth: usize) -> Result<(), PipelineError> {
+    fn item(
+        &self,
+        pipeline: &mut Pipeline,
+        anchor: &str,
+        item: &str,
+        depth: usize,
+    ) -> Result<(), PipelineError> {
         let at = item.find(['(', '{']).unwrap_or(item.len());
         let (name, rest) = (item[..at].trim(), item[at..].trim());
         if let Some(within) = rest.strip_prefix('(') {
@@ -122,9 +145,9 @@ impl Passes {
             return Ok(());
         }
         let options = match rest.strip_prefix('{') {
-            Some(options) => {
-                options.strip_suffix('}').ok_or_else(|| format!("`{{` without `}}` in the pipeline `{item}`"))?
-            }
+            Some(options) => options
+                .strip_suffix('}')
+                .ok_or_else(|| format!("`{{` without `}}` in the pipeline `{item}`"))?,
             None => "",
         };
         self.add_step(pipeline, anchor, name, options, depth)
@@ -149,9 +172,13 @@ impl Passes {
         let step = PipelineStep::Pass(Invocation { pass, options });
         match pass.anchor {
             Some(on) if on != anchor && anchor == "builtin.module" => {
-                pipeline.steps.push(PipelineStep::Nested(on.to_string(), Pipeline { steps: vec![step] }));
+                pipeline
+                    .steps
+                    .push(PipelineStep::Nested(on.to_string(), Pipeline { steps: vec![step] }));
             }
-            Some(on) if on != anchor => return Err(format!("the pass `{name}` runs on {on}, not on {anchor}")),
+            Some(on) if on != anchor => {
+                return Err(format!("the pass `{name}` runs on {on}, not on {anchor}"));
+            }
             _ => pipeline.steps.push(step),
         }
         Ok(())
@@ -185,10 +212,16 @@ mod tests {
     #[test]
     fn pipelines_nest() {
         let shown = |text| PASSES.parse(text).map(|p| p.to_string());
-        assert_eq!(shown("builtin.module(any, func.func(fun , any),mod)"), Ok("any,func.func(fun,any),mod".into()));
+        assert_eq!(
+            shown("builtin.module(any, func.func(fun , any),mod)"),
+            Ok("any,func.func(fun,any),mod".into())
+        );
         assert_eq!(shown("fun"), Ok("func.func(fun)".into()));
         assert_eq!(shown("both"), Ok("mod,func.func(fun)".into()));
-        assert_eq!(shown("func.func(any),func.func(fun)"), Ok("func.func(any),func.func(fun)".into()));
+        assert_eq!(
+            shown("func.func(any),func.func(fun)"),
+            Ok("func.func(any),func.func(fun)".into())
+        );
         assert_eq!(shown(""), Ok("".into()));
     }
 

@@ -1,8 +1,10 @@
-//! Dialect conversion: rewrites the ops that a target does not allow until all are allowed, and converts types on the way.
+//! Dialect conversion: rewrites the ops that a target does not allow until all are allowed, and
+//! converts types on the way.
 //!
-//! Ops are visited in order, parents before their regions. Where a pattern replaces a value by one of another type, the uses of the
-//! old value are rewritten later: patterns read them through [`Rewriter::converted_operands`], and ops that
-//! stay get a `builtin.unrealized_conversion_cast` back to the type that they had.
+//! Ops are visited in order, parents before their regions. Where a pattern replaces a value by one
+//! of another type, the uses of the old value are rewritten later: patterns read them through
+//! [`Rewriter::converted_operands`], and ops that stay get a `builtin.unrealized_conversion_cast`
+//! back to the type that they had.
 
 use super::rewriter::Event;
 use super::{PatternSet, Rewriter, Statistics};
@@ -47,7 +49,8 @@ pub struct Conversion<'c> {
 /// How deep the ops that patterns make may give rise to further rewrites.
 const MAX_DEPTH: usize = 64;
 
-/// Converts everything in the regions of `root`. If a diagnostic is an error, the module is not fit for use.
+/// Converts everything in the regions of `root`. If a diagnostic is an error, the module is not fit
+/// for use.
 pub fn convert(
     module: &mut Module,
     root: OpId,
@@ -57,11 +60,19 @@ pub fn convert(
 ) -> (Diagnostics, Statistics) {
     let mut rewriter = Rewriter::new(module, options);
     rewriter.types = conversion.types;
-    let mut driver =
-        Driver { patterns, conversion, statistics: Statistics::default(), gone: HashSet::new(), created: Vec::new() };
+    let mut driver = Driver {
+        patterns,
+        conversion,
+        statistics: Statistics::default(),
+        gone: HashSet::new(),
+        created: Vec::new(),
+    };
     let ops: Vec<OpId> = rewriter.walk(root).skip(1).map(OpRef::id).collect();
     for op in ops {
-        if rewriter.is_attached(op) && !driver.gone.contains(&op) && !driver.legalize(&mut rewriter, op, 0) {
+        if rewriter.is_attached(op)
+            && !driver.gone.contains(&op)
+            && !driver.legalize(&mut rewriter, op, 0)
+        {
             break;
         }
     }
@@ -90,7 +101,8 @@ impl Driver<'_> {
         }
         let errors = rewriter.diagnostics.len();
         if depth < MAX_DEPTH && self.apply(rewriter, op) {
-            let failed = rewriter.diagnostics[errors..].iter().any(|d| d.severity == Severity::Error);
+            let failed =
+                rewriter.diagnostics[errors..].iter().any(|d| d.severity == Severity::Error);
             return !failed && self.legalize_created(rewriter, depth);
         }
         if legality == Legality::Unknown {
@@ -141,17 +153,22 @@ impl Driver<'_> {
             within.extend(rewriter.walk(op).map(OpRef::id));
         }
         for op in within {
-            if rewriter.is_attached(op) && !self.gone.contains(&op) && !self.legalize(rewriter, op, depth + 1) {
+            if rewriter.is_attached(op)
+                && !self.gone.contains(&op)
+                && !self.legalize(rewriter, op, depth + 1)
+            {
                 return false;
             }
         }
         true
     }
 
-    /// Gives the ops that stay what became of their operands, with casts where the types differ, and erases the others.
+    /// Gives the ops that stay what became of their operands, with casts where the types differ,
+    /// and erases the others.
     fn finish(&mut self, rewriter: &mut Rewriter<'_>, root: OpId) {
         let mut casts: HashMap<(Value, Value), Value> = HashMap::new();
-        let ops: Vec<OpId> = rewriter.walk(root).map(OpRef::id).filter(|op| !self.gone.contains(op)).collect();
+        let ops: Vec<OpId> =
+            rewriter.walk(root).map(OpRef::id).filter(|op| !self.gone.contains(op)).collect();
         for op in ops {
             for index in 0..rewriter.op(op).operands().len() {
                 let old = rewriter.op(op).operand(index);
@@ -170,7 +187,8 @@ impl Driver<'_> {
                 rewriter.set_operand(op, index, value);
             }
         }
-        let gone: Vec<OpId> = self.gone.iter().copied().filter(|&op| rewriter.is_attached(op)).collect();
+        let gone: Vec<OpId> =
+            self.gone.iter().copied().filter(|&op| rewriter.is_attached(op)).collect();
         gone.into_iter().for_each(|op| rewriter.erase(op));
         reconcile_casts(rewriter, root);
     }
@@ -189,12 +207,15 @@ pub fn reconcile_casts(rewriter: &mut Rewriter<'_>, root: OpId) {
             before.operands().get(index).copied()
         });
         let Some(sources) = sources.collect::<Option<Vec<Value>>>() else { continue };
-        if sources.len() == op.num_results() && sources.iter().map(|&v| rewriter.ty(v)).eq(op.result_types()) {
+        if sources.len() == op.num_results()
+            && sources.iter().map(|&v| rewriter.ty(v)).eq(op.result_types())
+        {
             rewriter.replace(cast, &sources);
         }
     }
     for &cast in casts.iter().rev() {
-        if rewriter.is_attached(cast) && rewriter.op(cast).results().all(|r| rewriter.is_unused(r)) {
+        if rewriter.is_attached(cast) && rewriter.op(cast).results().all(|r| rewriter.is_unused(r))
+        {
             rewriter.erase(cast);
         }
     }

@@ -18,7 +18,8 @@ pub enum Folded {
     Constant(Attribute),
 }
 
-/// Folds an op: what each of its results is, or nothing. The attributes are the values of those operands that are constants.
+/// Folds an op: what each of its results is, or nothing. The attributes are the values of those
+/// operands that are constants.
 pub type FoldFn = fn(OpRef<'_>, &[Option<Attribute>]) -> Option<Vec<Folded>>;
 
 /// Constants of more elements than this are not made by folding.
@@ -26,8 +27,11 @@ const MAX_ELEMENTS: usize = 1 << 16;
 
 /// The fold of an op of constants to what its `eval` makes of them.
 pub fn evaluate(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
-    let is_small = |ty: &Type| ty.as_tensor().is_none_or(|t| t.num_elements().is_none_or(|n| n <= MAX_ELEMENTS));
-    let simple = op.regions().is_empty() && !constants.is_empty() && constants.iter().all(Option::is_some);
+    let is_small = |ty: &Type| {
+        ty.as_tensor().is_none_or(|t| t.num_elements().is_none_or(|n| n <= MAX_ELEMENTS))
+    };
+    let simple =
+        op.regions().is_empty() && !constants.is_empty() && constants.iter().all(Option::is_some);
     (simple && op.result_types().all(is_small)).then_some(())?;
     let value = |&v: &Value| {
         let constant = op.module().defining_op(v)?;
@@ -35,12 +39,13 @@ pub fn evaluate(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Fo
     };
     let operands = op.operands().iter().map(value).collect::<Option<Vec<_>>>()?;
     let results = op.def()?.eval?(op, operands, &mut NoRegions).ok()?;
-    let constant = |(result, ty): (RuntimeValue, &Type)| attribute(result, ty).map(Folded::Constant);
+    let constant =
+        |(result, ty): (RuntimeValue, &Type)| attribute(result, ty).map(Folded::Constant);
     results.into_iter().zip(op.result_types()).map(constant).collect()
 }
 
-/// The attribute that holds a value of that type. Dialects may represent values of their types as scalars and vectors of `i64`,
-/// which are attributes of type `index`, and as booleans.
+/// The attribute that holds a value of that type. Dialects may represent values of their types as
+/// scalars and vectors of `i64`, which are attributes of type `index`, and as booleans.
 fn attribute(value: RuntimeValue, ty: &Type) -> Option<Attribute> {
     let tensor = value.into_tensor().ok()?;
     let element = match ty.element_type().dtype() {
@@ -51,8 +56,11 @@ fn attribute(value: RuntimeValue, ty: &Type) -> Option<Attribute> {
     };
     let is_tensor = ty.shape().is_some() || tensor.rank() > 0;
     if is_tensor {
-        let shape: Vec<i64> = tensor.shape().iter().map(|&size| i64::try_from(size).ok()).collect::<Option<_>>()?;
-        return Some(DenseElements::new(Type::tensor(shape, element), tensor.bytes().clone())?.into());
+        let shape: Vec<i64> =
+            tensor.shape().iter().map(|&size| i64::try_from(size).ok()).collect::<Option<_>>()?;
+        return Some(
+            DenseElements::new(Type::tensor(shape, element), tensor.bytes().clone())?.into(),
+        );
     }
     let dense = DenseElements::new(Type::tensor([], element.clone()), tensor.bytes().clone())?;
     if let Some(value) = dense.int_values() {
@@ -74,7 +82,8 @@ fn constant_op_value(op: OpRef<'_>) -> Option<Attribute> {
     if op.has_trait(&Trait::ConstantLike) { op.property(0).cloned() } else { None }
 }
 
-/// Folds ops and keeps one constant for each value, type and dialect at the start of the region that is isolated from above.
+/// Folds ops and keeps one constant for each value, type and dialect at the start of the region
+/// that is isolated from above.
 ///
 /// Source: MLIR's `OperationFolder`, whose placement of constants this follows.
 #[derive(Default)]
@@ -90,7 +99,10 @@ impl Folder {
         let mut region = module.block_parent(module.op(op).block()?)?;
         loop {
             let parent = module.op(module.region_parent(region)?);
-            if parent.has_trait(&Trait::IsolatedFromAbove) || parent.block().is_none() || parent.def().is_none() {
+            if parent.has_trait(&Trait::IsolatedFromAbove)
+                || parent.block().is_none()
+                || parent.def().is_none()
+            {
                 return Some(region);
             }
             region = module.block_parent(parent.block()?)?;
@@ -135,10 +147,14 @@ impl Folder {
         Some((region, op.def()?.dialect(), value, op.result_types().next()?.clone()))
     }
 
-    /// Moves a constant to the start of the entry block of its region, unless only constants of this folder stand before it.
+    /// Moves a constant to the start of the entry block of its region, unless only constants of
+    /// this folder stand before it.
     fn move_to_front(&self, rewriter: &mut Rewriter<'_>, op: OpId) {
-        let Some(first) =
-            self.owned.get(&op).and_then(|key| rewriter.entry(key.0)).and_then(|b| rewriter.ops(b).first())
+        let Some(first) = self
+            .owned
+            .get(&op)
+            .and_then(|key| rewriter.entry(key.0))
+            .and_then(|b| rewriter.ops(b).first())
         else {
             return;
         };
@@ -171,7 +187,8 @@ impl Folder {
     /// Folds an op. Whether it changed or is gone.
     pub(super) fn fold(&mut self, rewriter: &mut Rewriter<'_>, op: OpId) -> bool {
         let Some(def) = rewriter.op(op).def() else { return false };
-        let mut constants: Vec<_> = rewriter.op(op).operands().iter().map(|&v| rewriter.constant_of(v)).collect();
+        let mut constants: Vec<_> =
+            rewriter.op(op).operands().iter().map(|&v| rewriter.constant_of(v)).collect();
         if def.has_trait(&Trait::ConstantsLast) && constants.len() >= 2 {
             constants_last(rewriter, op, &mut constants);
         }
@@ -211,14 +228,16 @@ impl Folder {
             self.move_to_front(rewriter, known);
             return rewriter.op(known).results().next();
         }
-        let in_place = rewriter.op(op).block() == Some(block) && self.follows_constant(rewriter, op);
+        let in_place =
+            rewriter.op(op).block() == Some(block) && self.follows_constant(rewriter, op);
         if !in_place {
             rewriter.at_start(block);
         }
         let new = rewriter.constant(def, &key.2, ty);
         rewriter.set_root(op);
         let new = new?;
-        // Another dialect may have the op for constants: then that is where the next one is looked for, too.
+        // Another dialect may have the op for constants: then that is where the next one is looked
+        // for, too.
         let made = (key.0, rewriter.op(new).def()?.dialect(), key.2, key.3);
         self.constants.insert(made.clone(), new);
         self.owned.insert(new, made);

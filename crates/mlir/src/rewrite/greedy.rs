@@ -1,6 +1,7 @@
 //! The greedy driver: folds, removes dead code and applies patterns until nothing changes.
 //!
-//! Source: MLIR's greedy pattern rewrite driver, whose order of work this follows, so that results agree.
+//! Source: MLIR's greedy pattern rewrite driver, whose order of work this follows, so that results
+//! agree.
 
 use super::fold::{Folder, is_constant};
 use super::rewriter::Event;
@@ -51,8 +52,13 @@ pub fn rewrite(
     config: Config,
 ) -> Outcome {
     let mut rewriter = Rewriter::new(module, options);
-    let mut driver =
-        Driver { patterns, config, work: Worklist::default(), folder: Folder::default(), outcome: Outcome::default() };
+    let mut driver = Driver {
+        patterns,
+        config,
+        work: Worklist::default(),
+        folder: Folder::default(),
+        outcome: Outcome::default(),
+    };
     for _ in 0..config.max_iterations {
         driver.folder = Folder::default();
         if !driver.iterate(&mut rewriter, root) {
@@ -79,7 +85,10 @@ impl Driver<'_> {
         let mut changed = false;
         let ops: Vec<OpId> = rewriter.walk(root).skip(1).map(OpRef::id).collect();
         for &op in &ops {
-            if self.config.fold && is_constant(rewriter.op(op)) && !self.folder.insert_known(rewriter, op) {
+            if self.config.fold
+                && is_constant(rewriter.op(op))
+                && !self.folder.insert_known(rewriter, op)
+            {
                 changed = true;
                 self.drain(rewriter);
                 continue;
@@ -141,9 +150,11 @@ impl Driver<'_> {
                     self.work.remove(op);
                     self.folder.forget(op);
                 }
-                // Ops that are used once more may fuse with their user; ops that are not used are dead.
+                // Ops that are used once more may fuse with their user; ops that are not used are
+                // dead.
                 Event::LostUse(op) => {
-                    let uses: usize = rewriter.op(op).results().map(|r| rewriter.users(r).len()).sum();
+                    let uses: usize =
+                        rewriter.op(op).results().map(|r| rewriter.users(r).len()).sum();
                     if uses <= 1 && rewriter.is_attached(op) {
                         self.work.push(op);
                     }

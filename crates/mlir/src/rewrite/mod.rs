@@ -1,7 +1,8 @@
-//! Rewriting: patterns, the [`Rewriter`] through which they change the IR, and the two drivers that apply them.
+//! Rewriting: patterns, the [`Rewriter`] through which they change the IR, and the two drivers that
+//! apply them.
 //!
-//! [`greedy`] applies patterns, folds and removes dead code until nothing changes; [`conversion`] turns ops that a target
-//! does not allow into ops that it allows, and may change types on the way.
+//! [`greedy`] applies patterns, folds and removes dead code until nothing changes; [`conversion`]
+//! turns ops that a target does not allow into ops that it allows, and may change types on the way.
 
 pub mod conversion;
 pub mod effects;
@@ -16,7 +17,8 @@ use crate::ir::OpId;
 use crate::ods::{OpDef, Registry, Trait};
 use std::collections::HashMap;
 
-/// Tries to rewrite an op. `None` if the pattern does not apply; then nothing may have been changed.
+/// Tries to rewrite an op. `None` if the pattern does not apply; then nothing may have been
+/// changed.
 pub type Rewrite = fn(&mut Rewriter<'_>, OpId) -> Option<()>;
 
 /// A rewrite with its name and the ops that it may apply to.
@@ -26,7 +28,8 @@ pub struct Pattern {
     pub name: &'static str,
     /// The ops that it may apply to.
     pub root: Root,
-    /// Of several patterns for an op, those of the greatest benefit are tried first; the order of the list decides among equals.
+    /// Of several patterns for an op, those of the greatest benefit are tried first; the order of
+    /// the list decides among equals.
     pub benefit: u16,
     /// The rewrite.
     pub rewrite: Rewrite,
@@ -85,7 +88,9 @@ impl PatternSet {
 
     /// The rewrites to a simpler form that ops declare.
     pub fn canonicalization(registry: &Registry) -> PatternSet {
-        let of = |def: &'static OpDef| def.canonicalize.iter().map(move |&(name, f)| Pattern::new(name, def, f));
+        let of = |def: &'static OpDef| {
+            def.canonicalize.iter().map(move |&(name, f)| Pattern::new(name, def, f))
+        };
         registry.ops().flat_map(of).collect()
     }
 
@@ -111,7 +116,8 @@ impl PatternSet {
 
 impl FromIterator<Pattern> for PatternSet {
     fn from_iter<I: IntoIterator<Item = Pattern>>(patterns: I) -> PatternSet {
-        let mut set = PatternSet { patterns: patterns.into_iter().collect(), ..PatternSet::default() };
+        let mut set =
+            PatternSet { patterns: patterns.into_iter().collect(), ..PatternSet::default() };
         set.patterns.sort_by_key(|p| std::cmp::Reverse(p.benefit));
         set.any = set.matching(None);
         set
@@ -127,7 +133,8 @@ pub struct Count {
     pub applied: u64,
 }
 
-/// Statistics of a run, by the names of patterns and of what the drivers do themselves (`fold`, `dead-code`).
+/// Statistics of a run, by the names of patterns and of what the drivers do themselves (`fold`,
+/// `dead-code`).
 #[derive(Clone, Debug, Default)]
 pub struct Statistics(std::collections::BTreeMap<&'static str, Count>);
 

@@ -69,8 +69,8 @@ impl NewOp<'_, '_> {
         }
     }
 
-    /// Copies the attributes of another op, inherent ones where both ops declare their names; what is inherent only to the other
-    /// is dropped.
+    /// Copies the attributes of another op, inherent ones where both ops declare their names; what
+    /// is inherent only to the other is dropped.
     pub fn attributes_of(mut self, other: OpId) -> Self {
         let other = self.rewriter.module.op(other);
         let declared = other.def().map_or(&[][..], |def| def.attributes);
@@ -119,7 +119,8 @@ impl NewOp<'_, '_> {
         rewriter.op(op).result(0)
     }
 
-    /// Makes the op with the results that its declaration infers. `None`, and no op, if it infers none from these operands.
+    /// Makes the op with the results that its declaration infers. `None`, and no op, if it infers
+    /// none from these operands.
     pub fn inferred(self) -> Option<OpId> {
         let NewOp { rewriter, def, parts, attributes } = self;
         let op = rewriter.module.create_op(parts);
@@ -156,7 +157,8 @@ impl Deref for Rewriter<'_> {
 
 /// Construction of ops.
 impl<'m> Rewriter<'m> {
-    /// A rewriter that inserts nowhere in particular: at the end of the first block of the top-level op.
+    /// A rewriter that inserts nowhere in particular: at the end of the first block of the
+    /// top-level op.
     pub fn new(module: &'m mut Module, options: &'m Options) -> Rewriter<'m> {
         module.build_uses();
         let at = Point::Before(module.top().id());
@@ -196,13 +198,17 @@ impl<'m> Rewriter<'m> {
     /// New ops go after `op`.
     pub fn after(&mut self, op: OpId) {
         let Some(block) = self.op(op).block() else { return };
-        let next = self.module.position_in_block(op).and_then(|at| self.module.ops(block).get(at + 1).copied());
+        let next = self
+            .module
+            .position_in_block(op)
+            .and_then(|at| self.module.ops(block).get(at + 1).copied());
         self.at = next.map_or(Point::End(block), Point::Before);
     }
 
     /// New ops go to the start of `block`.
     pub fn at_start(&mut self, block: BlockId) {
-        self.at = self.module.ops(block).first().map_or(Point::End(block), |&first| Point::Before(first));
+        self.at =
+            self.module.ops(block).first().map_or(Point::End(block), |&first| Point::Before(first));
     }
 
     /// New ops go to the end of `block`.
@@ -210,7 +216,8 @@ impl<'m> Rewriter<'m> {
         self.at = Point::End(block);
     }
 
-    /// Runs `build` with new ops going to the end of `block`; afterwards they go where they went before.
+    /// Runs `build` with new ops going to the end of `block`; afterwards they go where they went
+    /// before.
     pub fn within<T>(&mut self, block: BlockId, build: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.at, Point::End(block));
         let made = build(self);
@@ -229,7 +236,11 @@ impl<'m> Rewriter<'m> {
     }
 
     /// An op to be made at the insertion point.
-    pub fn make(&mut self, def: &'static OpDef, operands: impl IntoIterator<Item = Value>) -> NewOp<'_, 'm> {
+    pub fn make(
+        &mut self,
+        def: &'static OpDef,
+        operands: impl IntoIterator<Item = Value>,
+    ) -> NewOp<'_, 'm> {
         let mut parts = OpParts::new(OpName::Registered(def), self.loc.clone());
         parts.operands = operands.into_iter().collect();
         NewOp { rewriter: self, def, parts, attributes: Vec::new() }
@@ -242,7 +253,8 @@ impl<'m> Rewriter<'m> {
         op
     }
 
-    /// Makes the op that has `value` in a constant of that type, in the way of the dialect of `like`.
+    /// Makes the op that has `value` in a constant of that type, in the way of the dialect of
+    /// `like`.
     pub fn constant(&mut self, like: &'static OpDef, value: &Attribute, ty: &Type) -> Option<OpId> {
         let dialect = self.registry().dialect(like.dialect())?;
         let mut parts = (dialect.constant?)(value, ty)?;
@@ -259,7 +271,10 @@ impl<'m> Rewriter<'m> {
     }
 
     /// A region with one block that has arguments of those types.
-    pub fn region_with_block(&mut self, arguments: impl IntoIterator<Item = Type>) -> (RegionId, BlockId) {
+    pub fn region_with_block(
+        &mut self,
+        arguments: impl IntoIterator<Item = Type>,
+    ) -> (RegionId, BlockId) {
         let region = self.module.create_region();
         let block = self.module.create_block(region);
         for ty in arguments {
@@ -279,7 +294,8 @@ impl<'m> Rewriter<'m> {
 
 /// Changes of ops.
 impl Rewriter<'_> {
-    /// Puts values in the place of the results of an op, and erases it. In a conversion the values may have other types.
+    /// Puts values in the place of the results of an op, and erases it. In a conversion the values
+    /// may have other types.
     pub fn replace(&mut self, op: OpId, values: &[Value]) {
         let results: Vec<Value> = self.op(op).results().collect();
         debug_assert_eq!(results.len(), values.len(), "one value a result");
@@ -316,7 +332,13 @@ impl Rewriter<'_> {
         let within: Vec<OpId> = self.module.walk(op).map(OpRef::id).collect();
         let mut defining = Vec::new();
         for &op in &within {
-            defining.extend(self.module.op(op).operands().iter().filter_map(|&v| self.defining_op(v).map(OpRef::id)));
+            defining.extend(
+                self.module
+                    .op(op)
+                    .operands()
+                    .iter()
+                    .filter_map(|&v| self.defining_op(v).map(OpRef::id)),
+            );
         }
         if let Point::Before(next) = self.at
             && within.contains(&next)
@@ -338,7 +360,13 @@ impl Rewriter<'_> {
 
     /// Sets all operands.
     pub fn set_operands(&mut self, op: OpId, operands: &[Value]) {
-        let old: Vec<_> = self.op(op).operands().iter().filter_map(|&v| self.defining_op(v)).map(OpRef::id).collect();
+        let old: Vec<_> = self
+            .op(op)
+            .operands()
+            .iter()
+            .filter_map(|&v| self.defining_op(v))
+            .map(OpRef::id)
+            .collect();
         self.module.set_operands(op, operands.iter().copied());
         self.events.push(Event::Changed(op));
         self.events.extend(old.into_iter().map(Event::LostUse));
@@ -369,9 +397,14 @@ impl Rewriter<'_> {
         self.events.push(Event::Changed(op));
     }
 
-    /// Moves the ops of `block`, but for its terminator, before `next`, with `values` in the place of its arguments. Returns
-    /// the operands of the terminator, which is erased.
-    pub fn inline_block_before(&mut self, block: BlockId, next: OpId, values: &[Value]) -> Vec<Value> {
+    /// Moves the ops of `block`, but for its terminator, before `next`, with `values` in the place
+    /// of its arguments. Returns the operands of the terminator, which is erased.
+    pub fn inline_block_before(
+        &mut self,
+        block: BlockId,
+        next: OpId,
+        values: &[Value],
+    ) -> Vec<Value> {
         let terminator = self.module.terminator(block).map(OpRef::id);
         let ops = self.module.ops(block).to_vec();
         self.module.inline_block_before(block, next, values);

@@ -54,12 +54,22 @@ pub(crate) struct Token {
 pub(crate) fn next_token(text: &[u8], mut pos: usize) -> Token {
     let rest = loop {
         match text.get(pos..) {
-            Some(rest @ &[byte, ..]) if CLASSES[usize::from(byte)] & class::SPACE == 0 => break rest,
+            Some(rest @ &[byte, ..]) if CLASSES[usize::from(byte)] & class::SPACE == 0 => {
+                break rest;
+            }
             Some([_, ..]) => pos += 1,
-            _ => return Token { kind: Kind::Eof, span: Span { start: pos as u32, end: pos as u32 } },
+            _ => {
+                return Token {
+                    kind: Kind::Eof,
+                    span: Span { start: pos as u32, end: pos as u32 },
+                };
+            }
         }
     };
-    let token = |kind, length: usize| Token { kind, span: Span { start: pos as u32, end: (pos + length) as u32 } };
+    let token = |kind, length: usize| Token {
+        kind,
+        span: Span { start: pos as u32, end: (pos + length) as u32 },
+    };
     // What is not frequent is left to another function, so that this one is short.
     let first = rest[0];
     let class = CLASSES[usize::from(first)];
@@ -91,7 +101,10 @@ pub(crate) fn next_token(text: &[u8], mut pos: usize) -> Token {
 fn rare_token(text: &[u8], pos: usize) -> Token {
     let rest = &text[pos..];
     let next = rest.get(1).copied().unwrap_or(0);
-    let token = |kind, length: usize| Token { kind, span: Span { start: pos as u32, end: (pos + length) as u32 } };
+    let token = |kind, length: usize| Token {
+        kind,
+        span: Span { start: pos as u32, end: (pos + length) as u32 },
+    };
     match rest[0] {
         b'/' if next == b'/' => next_token(text, line_end(text, pos)),
         b'0'..=b'9' => {
@@ -148,7 +161,9 @@ static CLASSES: [u8; 256] = {
             b'.' | b'$' => class::WORD | class::NAME,
             b'-' => class::NAME,
             b'%' | b'#' | b'!' | b'^' => class::SIGIL,
-            b',' | b'(' | b')' | b'<' | b'>' | b'[' | b']' | b'}' | b'=' | b'?' | b'*' | b'+' => class::PUNCTUATION,
+            b',' | b'(' | b')' | b'<' | b'>' | b'[' | b']' | b'}' | b'=' | b'?' | b'*' | b'+' => {
+                class::PUNCTUATION
+            }
             b' ' | b'\t' | b'\n' | b'\r' => class::SPACE,
             _ => 0,
         };
@@ -177,7 +192,8 @@ fn line_end(text: &[u8], from: usize) -> usize {
     memchr::memchr(b'\n', &text[from..]).map_or(text.len(), |n| from + n)
 }
 
-/// The token from `start` that ends with the string whose quote stands at `quote`; invalid if it is not closed on its line.
+/// The token from `start` that ends with the string whose quote stands at `quote`; invalid if it is
+/// not closed on its line.
 fn string(kind: Kind, text: &[u8], start: usize, quote: usize) -> Token {
     let (kind, end) = match string_end(text, quote) {
         Some(end) => (kind, end),
@@ -253,7 +269,10 @@ mod tests {
             (Kind::String, r#""a\"b""#),
             (Kind::Integer, "0xfF"),
         ];
-        assert_eq!(kinds("%0 = stablehlo.add %arg-0, %1 # 0 -> 1.5e-3 \"a\\\"b\" 0xfF // end")[..6], expected[..6]);
+        assert_eq!(
+            kinds("%0 = stablehlo.add %arg-0, %1 # 0 -> 1.5e-3 \"a\\\"b\" 0xfF // end")[..6],
+            expected[..6]
+        );
         assert_eq!(kinds("-> 1.5e-3 \"a\\\"b\" 0xfF // end")[..], expected[8..]);
     }
 

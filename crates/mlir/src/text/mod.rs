@@ -7,15 +7,16 @@ mod parser;
 mod printer;
 mod state;
 
-/// A type or attribute holds at most so many others, counted as often as they would be written. Locations may hold more: they are
-/// written by their aliases.
+/// A type or attribute holds at most so many others, counted as often as they would be written.
+/// Locations may hold more: they are written by their aliases.
 pub const MAX_PARTS: usize = 1 << 22;
 
 pub use parser::{
-    MAX_NESTING, ParseFailed, ParseOptions, ParseOutput, Parsed, Parser, RegionArgument, parse, parse_attribute,
-    parse_module_op, parse_type,
+    MAX_NESTING, ParseFailed, ParseOptions, ParseOutput, Parsed, Parser, RegionArgument, parse,
+    parse_attribute, parse_module_op, parse_type,
 };
 pub use printer::{
-    PrintOptions, Printer, ValueNames, print_attribute, print_module, print_module_op, print_op, try_print_module,
+    PrintOptions, Printer, ValueNames, print_attribute, print_module, print_module_op, print_op,
+    try_print_module,
 };
 pub use state::{OpState, OperandList, TypeList, UnresolvedOperand};

@@ -30,7 +30,8 @@ pub struct OpState {
     pub span: Span,
     /// Operands by slot.
     pub operands: SmallVec<[OperandList; 3]>,
-    /// All operands in order, where the syntax does not tell the slots apart; dealt out to slots afterwards.
+    /// All operands in order, where the syntax does not tell the slots apart; dealt out to slots
+    /// afterwards.
     pub all_operands: Option<OperandList>,
     /// Types of all operands in order.
     pub all_operand_types: Option<TypeList>,

@@ -11,13 +11,17 @@ impl<'m> Verifier<'m> {
             let blocks = self.module.blocks(region);
             let Some(&entry) = blocks.first() else { continue };
             if blocks.len() > 1 && op.def().is_some() && is_graph_region(self.module, region) {
-                let message =
-                    format!("region {i} of `{}` must have at most one block, found {}", op.name(), blocks.len());
+                let message = format!(
+                    "region {i} of `{}` must have at most one block, found {}",
+                    op.name(),
+                    blocks.len()
+                );
                 self.report(op.error("region", message));
             }
             let mut terminators = blocks.iter().filter_map(|&b| self.module.terminator(b));
             if let Some(branch) = terminators.find(|t| t.successors().contains(&entry)) {
-                let message = format!("`{}` branches to the entry block of its region", branch.name());
+                let message =
+                    format!("`{}` branches to the entry block of its region", branch.name());
                 self.report(branch.error("region", message));
             }
         }
@@ -31,19 +35,24 @@ impl<'m> Verifier<'m> {
                 && let Some(parent) = self.module.region_parent(region)
             {
                 let parent = self.module.op(parent);
-                let message = format!("a block in `{}` is empty; it must end with a terminator", parent.name());
+                let message = format!(
+                    "a block in `{}` is empty; it must end with a terminator",
+                    parent.name()
+                );
                 self.report(parent.error("terminator", message));
             }
             return;
         };
         let mut others = others.iter().map(|&op| self.module.op(op));
         if let Some(branch) = others.find(|op| !op.successors().is_empty()) {
-            let message = format!("`{}` has successors and must be the last op of its block", branch.name());
+            let message =
+                format!("`{}` has successors and must be the last op of its block", branch.name());
             self.report(branch.error("terminator", message));
         }
     }
 
-    /// The last op of a block is a terminator, unless the block needs none, and stays in the region.
+    /// The last op of a block is a terminator, unless the block needs none, and stays in the
+    /// region.
     pub(super) fn exit_block(&mut self, region: RegionId, block: BlockId) {
         let Some(last) = self.module.terminator(block) else { return };
         if last.successors().iter().any(|&s| self.module.block_parent(s) != Some(region)) {
@@ -60,6 +69,7 @@ impl<'m> Verifier<'m> {
     fn needs_terminator(&self, region: RegionId) -> bool {
         let Some(parent) = self.module.region_parent(region) else { return false };
         let parent = self.module.op(parent);
-        self.module.blocks(region).len() > 1 || parent.def().is_some_and(|def| !def.has_trait(&Trait::NoTerminator))
+        self.module.blocks(region).len() > 1
+            || parent.def().is_some_and(|def| !def.has_trait(&Trait::NoTerminator))
     }
 }

@@ -1,10 +1,12 @@
-//! Which types go together where exact equality is too much: dynamic dimensions and quantized elements.
+//! Which types go together where exact equality is too much: dynamic dimensions and quantized
+//! elements.
 
 use crate::attrs::{AttrKind, Attribute};
 use crate::types::{DYNAMIC, Type, TypeKind};
 
-/// Whether a value of inferred type `a` may be declared with type `b`, or the other way round: shapes are compatible, sizes
-/// stay within bounds, and elements are equal or, if a dialect's, said by it to go together. Encodings do not matter.
+/// Whether a value of inferred type `a` may be declared with type `b`, or the other way round:
+/// shapes are compatible, sizes stay within bounds, and elements are equal or, if a dialect's, said
+/// by it to go together. Encodings do not matter.
 pub fn are_compatible(a: &Type, b: &Type) -> bool {
     if a == b {
         return true;
@@ -13,15 +15,19 @@ pub fn are_compatible(a: &Type, b: &Type) -> bool {
     if a.is_shaped() != b.is_shaped() {
         return elements();
     }
-    have_compatible_shapes(a, b) && stays_within_bounds(a, b) && stays_within_bounds(b, a) && elements()
+    have_compatible_shapes(a, b)
+        && stays_within_bounds(a, b)
+        && stays_within_bounds(b, a)
+        && elements()
 }
 
-/// Whether both types have shapes that may be those of one value: ranks are equal unless one is unknown, sizes are equal unless
-/// one is dynamic. Types without shape go together.
+/// Whether both types have shapes that may be those of one value: ranks are equal unless one is
+/// unknown, sizes are equal unless one is dynamic. Types without shape go together.
 pub fn have_compatible_shapes(a: &Type, b: &Type) -> bool {
     match (a.shape(), b.shape()) {
         (Some(a), Some(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(&x, &y)| x == y || x == DYNAMIC || y == DYNAMIC)
+            a.len() == b.len()
+                && a.iter().zip(b).all(|(&x, &y)| x == y || x == DYNAMIC || y == DYNAMIC)
         }
         _ => a.is_shaped() == b.is_shaped(),
     }

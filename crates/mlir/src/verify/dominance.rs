@@ -1,5 +1,5 @@
-//! Where values are visible: after their definition in a block, in blocks that it dominates, and in regions nested there that are
-//! not isolated from above.
+//! Where values are visible: after their definition in a block, in blocks that it dominates, and in
+//! regions nested there that are not isolated from above.
 
 use super::{Verifier, is_graph_region, parent_op};
 use crate::diag::Diagnostic;
@@ -12,7 +12,8 @@ pub(super) struct Dominance<'m> {
     module: &'m Module,
     /// Position of each op in its block.
     positions: Vec<u32>,
-    /// The block of each value that an op or block met so far defines. Most uses follow in the same block.
+    /// The block of each value that an op or block met so far defines. Most uses follow in the same
+    /// block.
     defined_in: Vec<Option<BlockId>>,
     /// Trees of the regions with several blocks.
     trees: HashMap<RegionId, Tree>,
@@ -64,7 +65,9 @@ impl<'m> Dominance<'m> {
     fn check(&mut self, value: Value, user: OpId, block: BlockId) -> Result<(), Fault> {
         let module = self.module;
         let (def_block, def_op) = match module.def(value) {
-            ValueDef::Result { op, .. } => (module.op(op).block().ok_or(Fault::Dominance)?, Some(op)),
+            ValueDef::Result { op, .. } => {
+                (module.op(op).block().ok_or(Fault::Dominance)?, Some(op))
+            }
             ValueDef::Argument { block, .. } => (block, None),
         };
         let Some(region) = module.block_parent(def_block) else { return Err(Fault::Dominance) };
@@ -87,7 +90,8 @@ impl<'m> Dominance<'m> {
             // An op's own regions do not see its results.
             Some(op) if op == at => at == user && is_graph_region(module, region),
             Some(op) if def_block == at_block => {
-                self.positions[op.index()] < self.positions[at.index()] || is_graph_region(module, region)
+                self.positions[op.index()] < self.positions[at.index()]
+                    || is_graph_region(module, region)
             }
             Some(_) => self.block_dominates(region, def_block, at_block),
         };
@@ -114,7 +118,8 @@ impl<'m> Verifier<'m> {
                             return;
                         }
                         self.dominance.define(view.results(), block);
-                        if !view.regions().is_empty() && !view.has_trait(&Trait::IsolatedFromAbove) {
+                        if !view.regions().is_empty() && !view.has_trait(&Trait::IsolatedFromAbove)
+                        {
                             pending.push(user);
                         }
                     }
@@ -149,26 +154,32 @@ fn describe(op: OpRef<'_>, operand: usize, value: Value, fault: Fault) -> Diagno
         ValueDef::Result { op: def, .. } => ("defined here", module.op(def).position()),
         ValueDef::Argument { block, index } => {
             let loc = module.argument_locs(block).get(index as usize);
-            ("an argument of this block", loc.map_or_else(Default::default, |loc| module.position(loc)))
+            (
+                "an argument of this block",
+                loc.map_or_else(Default::default, |loc| module.position(loc)),
+            )
         }
     };
     let error = match fault {
-        Fault::Dominance => {
-            op.error("dominance", format!("operand {operand} of `{name}` is not defined on every path that leads here"))
-        }
+        Fault::Dominance => op.error(
+            "dominance",
+            format!("operand {operand} of `{name}` is not defined on every path that leads here"),
+        ),
         Fault::Isolated(isolated) => {
             let isolated = module.op(isolated);
             let message = format!(
                 "operand {operand} of `{name}` is defined outside `{}`, whose regions see no values from outside",
                 isolated.name()
             );
-            op.error("isolated", message).note(format!("`{}` starts here", isolated.name()), isolated.position())
+            op.error("isolated", message)
+                .note(format!("`{}` starts here", isolated.name()), isolated.position())
         }
     };
     error.note(what, position)
 }
 
-/// The dominator tree of a region: the algorithm of Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm", 2001).
+/// The dominator tree of a region: the algorithm of Cooper, Harvey and Kennedy ("A Simple, Fast
+/// Dominance Algorithm", 2001).
 struct Tree {
     /// Number of each reachable block in reverse postorder.
     numbers: HashMap<BlockId, usize>,
@@ -178,8 +189,11 @@ struct Tree {
 
 impl Tree {
     fn new(module: &Module, region: RegionId) -> Tree {
-        let Some(entry) = module.entry(region) else { return Tree { numbers: HashMap::new(), parents: Vec::new() } };
-        let successors = |block: BlockId| module.terminator(block).map_or(&[][..], |t| t.successors());
+        let Some(entry) = module.entry(region) else {
+            return Tree { numbers: HashMap::new(), parents: Vec::new() };
+        };
+        let successors =
+            |block: BlockId| module.terminator(block).map_or(&[][..], |t| t.successors());
         let mut order = Vec::new();
         let mut numbers = HashMap::from([(entry, 0)]);
         let mut stack = vec![(entry, 0)];
@@ -187,7 +201,8 @@ impl Tree {
             match successors(*block).get(*next) {
                 Some(&successor) => {
                     *next += 1;
-                    let is_new = module.block_parent(successor) == Some(region) && !numbers.contains_key(&successor);
+                    let is_new = module.block_parent(successor) == Some(region)
+                        && !numbers.contains_key(&successor);
                     if is_new {
                         numbers.insert(successor, 0);
                         stack.push((successor, 0));
@@ -242,7 +257,8 @@ impl Tree {
         self.numbers.contains_key(&block)
     }
 
-    /// Whether every path from the entry to `b` leads through `a`. Anything dominates a block that no path reaches.
+    /// Whether every path from the entry to `b` leads through `a`. Anything dominates a block that
+    /// no path reaches.
     fn dominates(&self, a: BlockId, b: BlockId) -> bool {
         let Some(&b) = self.numbers.get(&b) else { return true };
         let Some(&a) = self.numbers.get(&a) else { return false };

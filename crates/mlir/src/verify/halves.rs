@@ -1,5 +1,5 @@
-//! Large programs are checked by two threads. Whether errors follow from each other depends on their order, so that once there is
-//! one, the whole program is checked again by one thread.
+//! Large programs are checked by two threads. Whether errors follow from each other depends on
+//! their order, so that once there is one, the whole program is checked again by one thread.
 
 use super::{Reporting, Verifier, VerifyOptions};
 use crate::ir::{Module, OpRef};
@@ -34,7 +34,9 @@ pub(super) fn are_valid(module: &Module, options: &VerifyOptions) -> bool {
     let first = module.num_ops() / 2;
     std::thread::scope(|scope| {
         let second = || second_half(module, options, &Elsewhere { first });
-        let Ok(second) = Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, second) else { return false };
+        let Ok(second) = Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, second) else {
+            return false;
+        };
         let mut verifier = Verifier::new(module, options, Some(Elsewhere { first }));
         verifier.isolated(module.top().id(), true);
         let is_valid = verifier.errors.is_empty();
@@ -50,7 +52,9 @@ fn second_half(module: &Module, options: &VerifyOptions, half: &Elsewhere) -> bo
         if is_attached && half.has(op) {
             verifier.enter(op.id(), true);
             verifier.exit_leaf(op.id());
-        } else if op.id() == module.top().id() || is_attached && op.has_trait(&Trait::IsolatedFromAbove) {
+        } else if op.id() == module.top().id()
+            || is_attached && op.has_trait(&Trait::IsolatedFromAbove)
+        {
             verifier.check_dominance(op.id());
         }
     }

@@ -1,4 +1,5 @@
-//! Ops that need not be checked again: programs hold many that differ in nothing that their declaration looks at.
+//! Ops that need not be checked again: programs hold many that differ in nothing that their
+//! declaration looks at.
 
 use crate::attrs::Attribute;
 use crate::ir::{Module, OpId, OpRef};
@@ -17,8 +18,8 @@ impl<'m> KnownOps<'m> {
         KnownOps { module, by_signature: FxHashMap::default() }
     }
 
-    /// The number under which an op is known; none if more decides whether it is valid than its declaration, the types of its
-    /// operands and results, and its properties.
+    /// The number under which an op is known; none if more decides whether it is valid than its
+    /// declaration, the types of its operands and results, and its properties.
     pub(super) fn signature(op: OpRef<'_>) -> Option<u64> {
         let def = op.def().filter(|def| decided_by_types(def))?;
         if !op.attributes().is_empty() || !op.regions().is_empty() || !op.successors().is_empty() {
@@ -54,14 +55,17 @@ fn decided_by_types(def: &OpDef) -> bool {
     for t in def.traits {
         match t {
             Trait::Pure | Trait::NoMemoryEffect => has_no_effect = true,
-            Trait::Terminator | Trait::HasParent(_) | Trait::Symbol | Trait::ReadsOperands => return false,
+            Trait::Terminator | Trait::HasParent(_) | Trait::Symbol | Trait::ReadsOperands => {
+                return false;
+            }
             _ => {}
         }
     }
     has_no_effect && def.verify_symbols.is_none()
 }
 
-/// Types and attributes are compared by where they are: those that are equal and apart are few, and cost a check more.
+/// Types and attributes are compared by where they are: those that are equal and apart are few, and
+/// cost a check more.
 fn are_alike(a: OpRef<'_>, b: OpRef<'_>) -> bool {
     let property = |value: &Option<Attribute>| value.as_deref().map(address);
     a.def().map(std::ptr::from_ref) == b.def().map(std::ptr::from_ref)

@@ -1,9 +1,10 @@
 //! The verifier: whether a module satisfies the declarations of its ops and the rules of MLIR.
 //!
-//! It goes as upstream's does: within each op that is isolated from above, first each op in order before its
-//! regions, then what looks into regions, then the isolated ops within, then symbols, then dominance.
-//! `op.rs` and `traits.rs` check one op against its declaration, `blocks.rs` terminators and successors, `symbols.rs` symbols,
-//! `dominance.rs` where values are visible, `compatible.rs` inferred types. `halves.rs` shares the work between two threads.
+//! It goes as upstream's does: within each op that is isolated from above, first each op in order
+//! before its regions, then what looks into regions, then the isolated ops within, then symbols,
+//! then dominance. `op.rs` and `traits.rs` check one op against its declaration, `blocks.rs`
+//! terminators and successors, `symbols.rs` symbols, `dominance.rs` where values are visible,
+//! `compatible.rs` inferred types. `halves.rs` shares the work between two threads.
 
 mod blocks;
 mod compatible;
@@ -24,7 +25,8 @@ use crate::ods::{OpDef, Trait, UpstreamInfers};
 /// How errors are reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reporting {
-    /// Every error that is independent of others, so the first of each op, in the order of the text.
+    /// Every error that is independent of others, so the first of each op, in the order of the
+    /// text.
     #[default]
     All,
     /// Upstream's order, and only the first error of each op that is isolated from above.
@@ -42,8 +44,9 @@ pub struct VerifyOptions {
 
 /// Checks the module and everything in it. The module is valid if no diagnostic is an error.
 ///
-/// Hooks of declarations may assume of the op that they are given, and of the ops around it, that they satisfy their slots
-/// and traits; `verify_regions` and `verify_symbols` may assume that of the ops within, too.
+/// Hooks of declarations may assume of the op that they are given, and of the ops around it, that
+/// they satisfy their slots and traits; `verify_regions` and `verify_symbols` may assume that of
+/// the ops within, too.
 pub fn verify(module: &Module, options: &VerifyOptions) -> Diagnostics {
     if halves::are_valid(module, options) {
         return Vec::new();
@@ -67,7 +70,8 @@ struct Frame {
     region: usize,
     block: usize,
     index: usize,
-    /// Whether hooks of the ops within may run: not if an op around them does not satisfy its declaration.
+    /// Whether hooks of the ops within may run: not if an op around them does not satisfy its
+    /// declaration.
     hooks: bool,
     /// Number of errors before the op.
     errors_before: usize,
@@ -91,7 +95,11 @@ struct Verifier<'m> {
 }
 
 impl<'m> Verifier<'m> {
-    fn new(module: &'m Module, options: &VerifyOptions, elsewhere: Option<halves::Elsewhere>) -> Verifier<'m> {
+    fn new(
+        module: &'m Module,
+        options: &VerifyOptions,
+        elsewhere: Option<halves::Elsewhere>,
+    ) -> Verifier<'m> {
         Verifier {
             module,
             options: *options,
@@ -111,7 +119,8 @@ impl<'m> Verifier<'m> {
         self.errors[before..].iter().any(|d| d.severity == Severity::Error)
     }
 
-    /// Checks an op that is isolated from above, or the top one, with everything in it. False if there are errors.
+    /// Checks an op that is isolated from above, or the top one, with everything in it. False if
+    /// there are errors.
     fn isolated(&mut self, root: OpId, hooks: bool) -> bool {
         let before = self.errors.len();
         let base = self.frames.len();
@@ -137,7 +146,15 @@ impl<'m> Verifier<'m> {
 
     fn push(&mut self, op: OpId, hooks: bool, errors_before: usize) {
         let users_before = self.symbol_users.len();
-        self.frames.push(Frame { op, region: 0, block: 0, index: 0, hooks, errors_before, users_before });
+        self.frames.push(Frame {
+            op,
+            region: 0,
+            block: 0,
+            index: 0,
+            hooks,
+            errors_before,
+            users_before,
+        });
     }
 
     /// Goes on in the innermost op. False if that finds an error.
@@ -290,7 +307,8 @@ impl<'m> Verifier<'m> {
                 self.say_twice(op, def);
             }
         } else if let Some(Ok(types)) = def.infer.map(|infer| infer(op)) {
-            // Types may follow from what regions return, so they are compared once that is known to be right.
+            // Types may follow from what regions return, so they are compared once that is known to
+            // be right.
             self.check_inferred(op, &types, def.infer_label);
             if self.failed_since(before) {
                 self.say_twice(op, def);
@@ -298,19 +316,26 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    /// Says, as upstream does beside the reason, that the types of results do not follow from the op.
+    /// Says, as upstream does beside the reason, that the types of results do not follow from the
+    /// op.
     fn say_twice(&mut self, op: OpRef<'m>, def: &OpDef) {
         if self.stops {
             self.errors.push(op.error(def.infer_label, "the types of the results do not follow"));
         }
     }
 
-    fn check_inferred(&mut self, op: OpRef<'m>, inferred: &[crate::types::Type], label: &'static str) {
+    fn check_inferred(
+        &mut self,
+        op: OpRef<'m>,
+        inferred: &[crate::types::Type],
+        label: &'static str,
+    ) {
         let name = op.name();
         if inferred.len() != op.num_results() {
             let (found, expected) = (op.num_results(), inferred.len());
-            let message =
-                format!("`{name}` has {found} results, but {expected} follow from its operands and attributes");
+            let message = format!(
+                "`{name}` has {found} results, but {expected} follow from its operands and attributes"
+            );
             self.errors.push(op.error(label, message));
             return;
         }
@@ -339,14 +364,17 @@ impl<'m> Verifier<'m> {
         let message = if self.module.registry().dialect(namespace).is_some() {
             format!("dialect `{namespace}` has no op `{name}`")
         } else if !self.options.allow_unregistered_dialects {
-            format!("`{name}` belongs to no registered dialect; --allow-unregistered-dialect accepts such ops")
+            format!(
+                "`{name}` belongs to no registered dialect; --allow-unregistered-dialect accepts such ops"
+            )
         } else {
             return true;
         };
         self.report(op.error("unregistered", message))
     }
 
-    /// What is checked of an op after its regions. False if there is an error, also within its regions.
+    /// What is checked of an op after its regions. False if there is an error, also within its
+    /// regions.
     fn exit(&mut self, frame: &Frame) -> bool {
         let op = self.module.op(frame.op);
         let module = self.module;
@@ -370,7 +398,11 @@ impl<'m> Verifier<'m> {
         if def.has_trait(&Trait::SymbolTable) {
             self.check_symbol_table(op, frame.users_before);
         }
-        if clean && frame.hooks && !self.failed_since(frame.errors_before) && !self.regions_first(def) {
+        if clean
+            && frame.hooks
+            && !self.failed_since(frame.errors_before)
+            && !self.regions_first(def)
+        {
             self.run_region_hook(op, def);
         }
         !self.failed_since(frame.errors_before)
@@ -399,7 +431,9 @@ fn is_graph_region(module: &Module, region: RegionId) -> bool {
     let Some(parent) = module.region_parent(region) else { return true };
     let parent = module.op(parent);
     // As in upstream, nothing is known of the regions of unregistered ops.
-    parent.def().is_none_or(|def| def.has_trait(&Trait::SymbolTable) && def.has_trait(&Trait::NoTerminator))
+    parent
+        .def()
+        .is_none_or(|def| def.has_trait(&Trait::SymbolTable) && def.has_trait(&Trait::NoTerminator))
 }
 
 /// The op around a block.

@@ -1,9 +1,11 @@
-//! One op against the slots of its declaration: counts and types of values, attributes, regions, successors.
+//! One op against the slots of its declaration: counts and types of values, attributes, regions,
+//! successors.
 
 use super::Verifier;
 use crate::ir::{OpRef, Value};
 use crate::ods::{
-    Arity, BlockCount, OpDef, Presence, SegmentError, Trait, TypeConstraint, TypeRule, ValueSlot, slot_sizes,
+    Arity, BlockCount, OpDef, Presence, SegmentError, Trait, TypeConstraint, TypeRule, ValueSlot,
+    slot_sizes,
 };
 use crate::types::Type;
 
@@ -27,7 +29,8 @@ impl Side {
 }
 
 impl<'m> Verifier<'m> {
-    /// Whether the op satisfies its slots. Reports the first that it does not: others often follow from that.
+    /// Whether the op satisfies its slots. Reports the first that it does not: others often follow
+    /// from that.
     pub(super) fn check_slots(&mut self, op: OpRef<'m>, def: &'static OpDef) -> bool {
         let fits = self.check_attributes(op, def)
             && self.check_values(op, def, Side::Operand, op.operands().iter().copied())
@@ -38,7 +41,8 @@ impl<'m> Verifier<'m> {
         }
         if op.successors().len() != def.successors {
             let (found, expected) = (op.successors().len(), def.successors);
-            let message = format!("`{}` must have {expected} successors, but has {found}", def.name);
+            let message =
+                format!("`{}` must have {expected} successors, but has {found}", def.name);
             return self.report(op.error("successors", message));
         }
         true
@@ -49,12 +53,17 @@ impl<'m> Verifier<'m> {
             let message = match value {
                 None => match slot.presence {
                     Presence::Required => Some(String::new()),
-                    Presence::RequiredUnless(other) if op.attr(other).is_none() => Some(format!(", or `{other}`")),
+                    Presence::RequiredUnless(other) if op.attr(other).is_none() => {
+                        Some(format!(", or `{other}`"))
+                    }
                     _ => None,
                 }
                 .map(|or_other| {
                     let summary = slot.constraint.summary();
-                    format!("`{}` needs the attribute `{}`: {summary}{or_other}", def.name, slot.name)
+                    format!(
+                        "`{}` needs the attribute `{}`: {summary}{or_other}",
+                        def.name, slot.name
+                    )
                 }),
                 Some(value) => slot.mismatch(def.name, value),
             };
@@ -81,8 +90,10 @@ impl<'m> Verifier<'m> {
             Ok(sizes) => sizes,
             Err(error) => {
                 let message = count_message(def, side, slots, sizes_name, &error);
-                return self
-                    .report(op.error(if matches!(side, Side::Operand) { "operands" } else { "results" }, message));
+                return self.report(op.error(
+                    if matches!(side, Side::Operand) { "operands" } else { "results" },
+                    message,
+                ));
             }
         };
         let mut numbered = values.enumerate();
@@ -93,16 +104,19 @@ impl<'m> Verifier<'m> {
                     continue;
                 }
                 let (side, name, summary) = (side.name(), slot.name, slot.constraint.summary);
-                let message =
-                    format!("{side} {number} (`{name}`) of `{}` must be {summary}, but has type {ty}", def.name);
+                let message = format!(
+                    "{side} {number} (`{name}`) of `{}` must be {summary}, but has type {ty}",
+                    def.name
+                );
                 return self.report(op.error(format!("{side}-type"), message));
             }
         }
         true
     }
 
-    /// Whether the type is in the set. Programs ask this of the same few types over and over: the answer is remembered by
-    /// the addresses of both, which stay valid while the module is borrowed.
+    /// Whether the type is in the set. Programs ask this of the same few types over and over: the
+    /// answer is remembered by the addresses of both, which stay valid while the module is
+    /// borrowed.
     fn is_in(&mut self, constraint: &'static TypeConstraint, ty: &'m Type) -> bool {
         if matches!(constraint.rule, TypeRule::Any) {
             return true;
@@ -126,7 +140,8 @@ impl<'m> Verifier<'m> {
         let least = def.regions.len() - usize::from(open);
         if found < least || (!open && found > least) {
             let at_least = if open { "at least " } else { "" };
-            let message = format!("`{}` must have {at_least}{least} regions, but has {found}", def.name);
+            let message =
+                format!("`{}` must have {at_least}{least} regions, but has {found}", def.name);
             return self.report(op.error("region", message));
         }
         for (i, &region) in op.regions().iter().enumerate() {
@@ -138,15 +153,23 @@ impl<'m> Verifier<'m> {
                 BlockCount::AtMostOne if blocks > 1 => "at most one block",
                 _ => continue,
             };
-            let message =
-                format!("region {i} (`{}`) of `{}` must have {required}, but has {blocks}", slot.name, def.name);
+            let message = format!(
+                "region {i} (`{}`) of `{}` must have {required}, but has {blocks}",
+                slot.name, def.name
+            );
             return self.report(op.error("region", message));
         }
         true
     }
 }
 
-fn count_message(def: &OpDef, side: Side, slots: &[ValueSlot], sizes_name: &str, error: &SegmentError) -> String {
+fn count_message(
+    def: &OpDef,
+    side: Side,
+    slots: &[ValueSlot],
+    sizes_name: &str,
+    error: &SegmentError,
+) -> String {
     let (name, side) = (def.name, side.name());
     let list = |slots: &[ValueSlot]| {
         let mark = |s: &ValueSlot| match s.arity {
@@ -165,7 +188,8 @@ fn count_message(def: &OpDef, side: Side, slots: &[ValueSlot], sizes_name: &str,
                 (false, 0) => plural(least),
                 (false, _) => format!("{least} to {}", plural(least + optional)),
             };
-            let names = if slots.is_empty() { String::new() } else { format!(" ({})", list(slots)) };
+            let names =
+                if slots.is_empty() { String::new() } else { format!(" ({})", list(slots)) };
             format!("`{name}` must have {required}{names}, but has {found}")
         }
         SegmentError::Uneven { found, slots: variadic } => {

@@ -18,11 +18,16 @@ pub fn nearest_symbol<'m>(op: OpRef<'m>, name: &str) -> Option<OpRef<'m>> {
 }
 
 impl<'m> Verifier<'m> {
-    /// Names in the table are unique; then the uses within it, by the ops recorded since there were `users_before`.
+    /// Names in the table are unique; then the uses within it, by the ops recorded since there were
+    /// `users_before`.
     pub(super) fn check_symbol_table(&mut self, table: OpRef<'m>, users_before: usize) {
         let before = self.errors.len();
         let module = self.module;
-        let ops = table.regions().first().and_then(|&r| module.entry(r)).map_or(&[][..], |b| module.ops(b));
+        let ops = table
+            .regions()
+            .first()
+            .and_then(|&r| module.entry(r))
+            .map_or(&[][..], |b| module.ops(b));
         let mut names: HashMap<&str, OpId> = HashMap::new();
         for op in ops.iter().map(|&op| module.op(op)) {
             let Some(name) = op.symbol_name() else { continue };

@@ -19,21 +19,29 @@ impl<'m> Verifier<'m> {
                     different(all_types(op), |a, b| {
                         same_element(a, b) && same_encoding(a, b) && have_compatible_shapes(a, b)
                     })
-                    .map(|(a, b)| format!("operands and results must have one type, found {a} and {b}"))
+                    .map(|(a, b)| {
+                        format!("operands and results must have one type, found {a} and {b}")
+                    })
                 }),
                 Trait::SameOperandsAndResultElementType => ("trait-same-element-type", {
-                    different(all_types(op), same_element)
-                        .map(|(a, b)| format!("operands and results must have one element type, found {a} and {b}"))
+                    different(all_types(op), same_element).map(|(a, b)| {
+                        format!(
+                            "operands and results must have one element type, found {a} and {b}"
+                        )
+                    })
                 }),
                 Trait::SameOperandsAndResultShape => ("trait-same-shape", {
-                    different(all_types(op), have_compatible_shapes)
-                        .map(|(a, b)| format!("operands and results must have one shape, found {a} and {b}"))
+                    different(all_types(op), have_compatible_shapes).map(|(a, b)| {
+                        format!("operands and results must have one shape, found {a} and {b}")
+                    })
                 }),
                 Trait::SameTypeOperands => ("trait-same-type", {
                     different(op.operand_types(), |a, b| a == b)
                         .map(|(a, b)| format!("operands must have one type, found {a} and {b}"))
                 }),
-                Trait::AllTypesMatch(names) => ("trait-same-type", named_types_differ(op, def, names)),
+                Trait::AllTypesMatch(names) => {
+                    ("trait-same-type", named_types_differ(op, def, names))
+                }
                 Trait::SingleBlock => ("region", several_blocks(op)),
                 Trait::NoRegionArguments => ("region", region_arguments(op)),
                 _ => continue,
@@ -50,9 +58,14 @@ impl<'m> Verifier<'m> {
         for t in def.traits {
             let Trait::ImplicitTerminator(name) = t else { continue };
             let blocks = op.regions().iter().flat_map(|&r| self.module.blocks(r));
-            let wrong = blocks.filter_map(|&b| self.module.terminator(b)).find(|last| last.name() != *name);
+            let wrong =
+                blocks.filter_map(|&b| self.module.terminator(b)).find(|last| last.name() != *name);
             if let Some(last) = wrong {
-                let message = format!("regions of `{}` must end with `{name}`, found `{}`", def.name, last.name());
+                let message = format!(
+                    "regions of `{}` must end with `{name}`, found `{}`",
+                    def.name,
+                    last.name()
+                );
                 self.report(last.error("terminator", message));
             }
         }
@@ -94,7 +107,8 @@ fn wrong_parent(op: OpRef<'_>, parents: &[&str]) -> Option<String> {
     if parent.is_some_and(|p| parents.contains(&p.name())) {
         return None;
     }
-    let found = parent.map_or(Cow::from("stands at the top"), |p| format!("stands in `{}`", p.name()).into());
+    let found = parent
+        .map_or(Cow::from("stands at the top"), |p| format!("stands in `{}`", p.name()).into());
     let names: Vec<String> = parents.iter().map(|p| format!("`{p}`")).collect();
     Some(format!("must stand in {}, but {found}", names.join(" or ")))
 }
@@ -104,7 +118,9 @@ fn bad_symbol(op: OpRef<'_>) -> Option<String> {
     op.attr("sym_name")?;
     let visibility = op.attr("sym_visibility").and_then(|v| v.as_str()).unwrap_or("public");
     if !["public", "private", "nested"].contains(&visibility) {
-        return Some(format!("the visibility must be public, private or nested, but is `{visibility}`"));
+        return Some(format!(
+            "the visibility must be public, private or nested, but is `{visibility}`"
+        ));
     }
     if op.parent().is_some_and(|p| p.def().is_some() && !p.has_trait(&Trait::SymbolTable)) {
         return Some("defines a symbol, but does not stand in an op that holds symbols".into());
@@ -130,7 +146,9 @@ fn several_blocks(op: OpRef<'_>) -> Option<String> {
 fn region_arguments(op: OpRef<'_>) -> Option<String> {
     let module = op.module();
     let mut blocks = op.regions().iter().flat_map(|&r| module.blocks(r));
-    blocks.any(|&b| !module.arguments(b).is_empty()).then(|| "a region must have no arguments".into())
+    blocks
+        .any(|&b| !module.arguments(b).is_empty())
+        .then(|| "a region must have no arguments".into())
 }
 
 /// The type of the single operand, result or typed attribute of that name.
@@ -147,7 +165,7 @@ fn named_type<'m>(op: OpRef<'m>, def: &'static OpDef, name: &str) -> Option<Cow<
 fn named_types_differ(op: OpRef<'_>, def: &'static OpDef, names: &[&str]) -> Option<String> {
     let mut types = names.iter().filter_map(|name| Some((*name, named_type(op, def, name)?)));
     let (first_name, first) = types.next()?;
-    types
-        .find(|(_, ty)| *ty != first)
-        .map(|(name, ty)| format!("`{first_name}` and `{name}` must have one type, found {first} and {ty}"))
+    types.find(|(_, ty)| *ty != first).map(|(name, ty)| {
+        format!("`{first_name}` and `{name}` must have one type, found {first} and {ty}")
+    })
 }

@@ -47,12 +47,12 @@ binary_ops! {
     Xor "xor" "Bitwise exclusive or."
 }
 
-/// Applies an operation to every pair of elements of tensors of the same shape, or to a tensor of rank 0
-/// and every element of another one.
+/// Applies an operation to every pair of elements of tensors of the same shape, or to a tensor of
+/// rank 0 and every element of another one.
 ///
 /// # Errors
-/// If the element types differ or the operation is not defined for them, if the shapes differ and none
-/// is of rank 0, or if there is no memory for the result.
+/// If the element types differ or the operation is not defined for them, if the shapes differ and
+/// none is of rank 0, or if there is no memory for the result.
 pub fn binary(op: BinaryOp, lhs: Tensor, rhs: Tensor) -> Result<Tensor, TensorError> {
     let dtype = lhs.dtype();
     if dtype != rhs.dtype() {
@@ -75,7 +75,9 @@ pub fn binary(op: BinaryOp, lhs: Tensor, rhs: Tensor) -> Result<Tensor, TensorEr
         ),
         BinaryOp::Power => match dtype {
             DType::C64 | DType::C128 => complex_function(complex::power, lhs, rhs),
-            _ => dispatch!(dtype, [integer, float] T => zip::<T>(lhs, rhs, T::power), else unsupported()),
+            _ => {
+                dispatch!(dtype, [integer, float] T => zip::<T>(lhs, rhs, T::power), else unsupported())
+            }
         },
         BinaryOp::Atan2 => match dtype {
             DType::F64 => zip(lhs, rhs, double::atan2),
@@ -150,11 +152,20 @@ mod tests {
         // Shared and unshared operands on either side.
         assert_eq!(binary(BinaryOp::Subtract, x.clone(), y.clone()).unwrap(), expected(|x| x - 1));
         assert_eq!(binary(BinaryOp::Subtract, y.clone(), x.clone()).unwrap(), expected(|x| 1 - x));
-        assert_eq!(binary(BinaryOp::Subtract, vector(&long), y.clone()).unwrap(), expected(|x| x - 1));
-        assert_eq!(binary(BinaryOp::Subtract, y.clone(), vector(&long)).unwrap(), expected(|x| 1 - x));
+        assert_eq!(
+            binary(BinaryOp::Subtract, vector(&long), y.clone()).unwrap(),
+            expected(|x| x - 1)
+        );
+        assert_eq!(
+            binary(BinaryOp::Subtract, y.clone(), vector(&long)).unwrap(),
+            expected(|x| 1 - x)
+        );
         assert_eq!(binary(BinaryOp::Subtract, x.clone(), x.clone()).unwrap(), expected(|_| 0));
         let doubled = binary(BinaryOp::Add, x.clone(), x.clone()).unwrap();
-        assert_eq!(binary(BinaryOp::Subtract, x.clone(), doubled.clone()).unwrap(), expected(|x| -x));
+        assert_eq!(
+            binary(BinaryOp::Subtract, x.clone(), doubled.clone()).unwrap(),
+            expected(|x| -x)
+        );
         assert_eq!(binary(BinaryOp::Subtract, doubled, x.clone()).unwrap(), x);
         assert_eq!(binary(BinaryOp::Add, y.clone(), y.clone()).unwrap(), Tensor::scalar(2i32));
         assert!(binary(BinaryOp::Add, x.clone(), vector(&[1i32])).is_err());
@@ -185,7 +196,8 @@ mod tests {
         assert_eq!(pair(BinaryOp::NextAfter, 1.0, 2.0), 1.0 + f64::EPSILON);
         let z = binary(BinaryOp::Complex, Tensor::scalar(1.0f32), vector(&[2.0f32, 3.0])).unwrap();
         assert_eq!(z, vector(&[Complex32::new(1.0, 2.0), Complex32::new(1.0, 3.0)]));
-        let square = binary(BinaryOp::Power, z.clone(), Tensor::scalar(Complex32::new(2.0, 0.0))).unwrap();
+        let square =
+            binary(BinaryOp::Power, z.clone(), Tensor::scalar(Complex32::new(2.0, 0.0))).unwrap();
         let square = square.as_slice::<Complex32>().unwrap()[0];
         assert!((square - Complex32::new(-3.0, 4.0)).norm() < 1e-6);
     }
@@ -197,7 +209,9 @@ mod tests {
                 let x = Tensor::zeros(dtype, [3]).unwrap();
                 match binary(op, x.clone(), x) {
                     Ok(result) => assert_eq!(result.shape(), [3]),
-                    Err(error) => assert_eq!(error, TensorError::Unsupported { op: op.name(), dtype }),
+                    Err(error) => {
+                        assert_eq!(error, TensorError::Unsupported { op: op.name(), dtype })
+                    }
                 }
             }
         }

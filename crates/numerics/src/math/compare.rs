@@ -25,12 +25,13 @@ pub enum Direction {
     Lt,
 }
 
-/// Compares every pair of elements, of which one tensor may be of rank 0. Floating-point numbers compare
-/// as in IEEE 754: a NaN is different from everything. Complex numbers compare lexicographically.
+/// Compares every pair of elements, of which one tensor may be of rank 0. Floating-point numbers
+/// compare as in IEEE 754: a NaN is different from everything. Complex numbers compare
+/// lexicographically.
 ///
 /// # Errors
-/// If the element types differ, if the shapes differ and none is of rank 0, or if there is no memory for
-/// the result.
+/// If the element types differ, if the shapes differ and none is of rank 0, or if there is no
+/// memory for the result.
 pub fn compare(direction: Direction, lhs: &Tensor, rhs: &Tensor) -> Result<Tensor, TensorError> {
     check_types(lhs, rhs)?;
     dispatch!(
@@ -44,12 +45,16 @@ pub fn compare(direction: Direction, lhs: &Tensor, rhs: &Tensor) -> Result<Tenso
     )
 }
 
-/// Compares every pair of elements in IEEE 754's total order: negative NaN, negative numbers, -0, +0,
-/// positive numbers, NaN. Types other than floating-point types compare as by [`compare`].
+/// Compares every pair of elements in IEEE 754's total order: negative NaN, negative numbers, -0,
+/// +0, positive numbers, NaN. Types other than floating-point types compare as by [`compare`].
 ///
 /// # Errors
 /// As [`compare`].
-pub fn compare_total_order(direction: Direction, lhs: &Tensor, rhs: &Tensor) -> Result<Tensor, TensorError> {
+pub fn compare_total_order(
+    direction: Direction,
+    lhs: &Tensor,
+    rhs: &Tensor,
+) -> Result<Tensor, TensorError> {
     check_types(lhs, rhs)?;
     dispatch!(
         lhs.dtype(),
@@ -86,7 +91,8 @@ fn compare_by<T: Element, K: PartialOrd>(
 ) -> Result<Tensor, TensorError> {
     let equal = || zip_to(lhs, rhs, |x: T, y: T| I1::new(key(x) == key(y)));
     let less = |lhs: &Tensor, rhs: &Tensor| zip_to(lhs, rhs, |x: T, y: T| I1::new(key(x) < key(y)));
-    let less_or_equal = |lhs: &Tensor, rhs: &Tensor| zip_to(lhs, rhs, |x: T, y: T| I1::new(key(x) <= key(y)));
+    let less_or_equal =
+        |lhs: &Tensor, rhs: &Tensor| zip_to(lhs, rhs, |x: T, y: T| I1::new(key(x) <= key(y)));
     match direction {
         Direction::Eq => equal(),
         Direction::Ne => {
@@ -106,20 +112,28 @@ fn compare_by<T: Element, K: PartialOrd>(
 /// Chooses every element from `on_true` or from `on_false`. `pred` has their shape, or rank 0.
 ///
 /// # Errors
-/// If `pred` is not boolean, the types or shapes of the other operands differ or do not fit to it, or
-/// there is no memory for the result.
+/// If `pred` is not boolean, the types or shapes of the other operands differ or do not fit to it,
+/// or there is no memory for the result.
 pub fn select(pred: &Tensor, on_true: &Tensor, on_false: &Tensor) -> Result<Tensor, TensorError> {
-    fn choose<S: Pod + Send + Sync>(pred: &[I1], on_true: &Tensor, on_false: &Tensor) -> Result<Tensor, TensorError> {
+    fn choose<S: Pod + Send + Sync>(
+        pred: &[I1],
+        on_true: &Tensor,
+        on_false: &Tensor,
+    ) -> Result<Tensor, TensorError> {
         let (yes, no) = (on_true.storage::<S>()?, on_false.storage::<S>()?);
         let mut chosen = allocate(yes.len())?;
         let pairs = yes.iter().zip(no);
-        chosen.extend(pred.iter().zip(pairs).map(|(p, (&yes, &no))| if p.get() { yes } else { no }));
+        chosen
+            .extend(pred.iter().zip(pairs).map(|(p, (&yes, &no))| if p.get() { yes } else { no }));
         Ok(on_true.with_storage(chosen))
     }
 
     check_types(on_true, on_false)?;
     if !shape::equal(on_true.shape(), on_false.shape()) {
-        return Err(TensorError::Shape { lhs: on_true.shape().to_vec(), rhs: on_false.shape().to_vec() });
+        return Err(TensorError::Shape {
+            lhs: on_true.shape().to_vec(),
+            rhs: on_false.shape().to_vec(),
+        });
     }
     let bits = pred.as_slice::<I1>()?;
     if pred.rank() == 0 {
@@ -127,20 +141,26 @@ pub fn select(pred: &Tensor, on_true: &Tensor, on_false: &Tensor) -> Result<Tens
         return Ok(chosen.clone());
     }
     if !shape::equal(pred.shape(), on_true.shape()) {
-        return Err(TensorError::Shape { lhs: pred.shape().to_vec(), rhs: on_true.shape().to_vec() });
+        return Err(TensorError::Shape {
+            lhs: pred.shape().to_vec(),
+            rhs: on_true.shape().to_vec(),
+        });
     }
     dispatch_storage!(on_true.dtype(), S => choose::<S>(bits, on_true, on_false))
 }
 
-/// The elements of `operand`, but at least those of `min` and at most those of `max`, which have its
-/// shape, or rank 0.
+/// The elements of `operand`, but at least those of `min` and at most those of `max`, which have
+/// its shape, or rank 0.
 ///
 /// # Errors
 /// If the types differ or the shapes do not fit, or there is no memory for the result.
 pub fn clamp(min: &Tensor, operand: Tensor, max: &Tensor) -> Result<Tensor, TensorError> {
     for bound in [min, max] {
         if bound.rank() != 0 && !shape::equal(bound.shape(), operand.shape()) {
-            return Err(TensorError::Shape { lhs: bound.shape().to_vec(), rhs: operand.shape().to_vec() });
+            return Err(TensorError::Shape {
+                lhs: bound.shape().to_vec(),
+                rhs: operand.shape().to_vec(),
+            });
         }
     }
     let raised = binary(BinaryOp::Maximum, operand, min.clone())?;
@@ -182,7 +202,16 @@ mod tests {
 
     #[test]
     fn total_order() {
-        let ordered = [f32::from_bits(0xFFC0_0000), f32::NEG_INFINITY, -1.0, -0.0, 0.0, 1.0, f32::INFINITY, f32::NAN];
+        let ordered = [
+            f32::from_bits(0xFFC0_0000),
+            f32::NEG_INFINITY,
+            -1.0,
+            -0.0,
+            0.0,
+            1.0,
+            f32::INFINITY,
+            f32::NAN,
+        ];
         for pair in ordered.windows(2) {
             let (x, y) = (Tensor::scalar(pair[0]), Tensor::scalar(pair[1]));
             assert_eq!(bools(compare_total_order(Direction::Lt, &x, &y).unwrap()), [true]);
@@ -195,10 +224,12 @@ mod tests {
     fn other_types_compare() {
         let (x, y) = (Tensor::scalar(200u8), Tensor::scalar(100u8));
         assert_eq!(bools(compare(Direction::Gt, &x, &y).unwrap()), [true]);
-        let (x, y) = (Tensor::scalar(Complex32::new(1.0, 2.0)), Tensor::scalar(Complex32::new(1.0, 3.0)));
+        let (x, y) =
+            (Tensor::scalar(Complex32::new(1.0, 2.0)), Tensor::scalar(Complex32::new(1.0, 3.0)));
         assert_eq!(bools(compare(Direction::Ne, &x, &y).unwrap()), [true]);
         assert_eq!(bools(compare(Direction::Lt, &x, &y).unwrap()), [true]);
-        let (x, y) = (Tensor::scalar(F8E4M3FN::from_bits(0x7F)), Tensor::scalar(F8E4M3FN::from_bits(0x7F)));
+        let (x, y) =
+            (Tensor::scalar(F8E4M3FN::from_bits(0x7F)), Tensor::scalar(F8E4M3FN::from_bits(0x7F)));
         assert_eq!(bools(compare(Direction::Eq, &x, &y).unwrap()), [false]);
         assert!(compare(Direction::Eq, &x, &Tensor::scalar(1i32)).is_err());
     }

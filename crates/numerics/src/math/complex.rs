@@ -1,5 +1,6 @@
 //! Functions of complex numbers with `f64` parts, without the overflow and the cancellation of the
-//! textbook formulas, and with the special values of C's Annex G, but for the exponential function at an infinite imaginary part, which is NaN.
+//! textbook formulas, and with the special values of C's Annex G, but for the exponential function
+//! at an infinite imaginary part, which is NaN.
 
 use super::double::{two_product, two_sum};
 use num_complex::Complex;
@@ -77,8 +78,11 @@ pub fn log(z: Complex64) -> Complex64 {
 pub fn log_1p(z: Complex64) -> Complex64 {
     let re = 1.0 + z.re;
     let square = re * re + z.im * z.im;
-    let log_abs =
-        if is_near_one(square) { 0.5 * libm::log1p(sum_of_squares(2.0 * z.re, z.re, z.im)) } else { log_abs(re, z.im) };
+    let log_abs = if is_near_one(square) {
+        0.5 * libm::log1p(sum_of_squares(2.0 * z.re, z.re, z.im))
+    } else {
+        log_abs(re, z.im)
+    };
     Complex::new(log_abs, libm::atan2(z.im, re))
 }
 
@@ -191,8 +195,8 @@ fn scale(z: Complex64, exponent: i32) -> Complex64 {
     Complex::new(libm::scalbn(z.re, exponent), libm::scalbn(z.im, exponent))
 }
 
-/// The quotient, scaled so that no product overflows or vanishes. Infinities give infinities or zeros
-/// where the direct formula would give NaN.
+/// The quotient, scaled so that no product overflows or vanishes. Infinities give infinities or
+/// zeros where the direct formula would give NaN.
 pub fn divide(lhs: Complex64, rhs: Complex64) -> Complex64 {
     let (lhs_exponent, rhs_exponent) = (exponent(lhs), exponent(rhs));
     let Complex { re: a, im: b } = scale(lhs, -lhs_exponent);
@@ -253,7 +257,8 @@ pub fn logistic(z: Complex64) -> Complex64 {
     }
 }
 
-/// `(cosh(x) * cosh_factor, sinh(x) * sinh_factor)`, where the hyperbolic functions alone may overflow.
+/// `(cosh(x) * cosh_factor, sinh(x) * sinh_factor)`, where the hyperbolic functions alone may
+/// overflow.
 fn hyperbolic(x: f64, cosh_factor: f64, sinh_factor: f64) -> (f64, f64) {
     if x.abs() > 30.0 && x.is_finite() {
         let product = exp_times(x.abs(), 0.5 * cosh_factor, 0.5 * sinh_factor);
@@ -343,7 +348,10 @@ fn square_roots_around_one(z: Complex64) -> (Complex64, Complex64) {
 /// The inverse sine. This and the other inverse functions are Kahan's formulas.
 pub fn asin(z: Complex64) -> Complex64 {
     if is_large(z) {
-        return Complex::new(libm::atan2(z.re, z.im.abs()), (log_abs(z.re, z.im) + LN_2).copysign(z.im));
+        return Complex::new(
+            libm::atan2(z.re, z.im.abs()),
+            (log_abs(z.re, z.im) + LN_2).copysign(z.im),
+        );
     }
     let (minus, plus) = square_roots_around_one(z);
     let re = libm::atan2(z.re, (minus * plus).re);
@@ -353,7 +361,10 @@ pub fn asin(z: Complex64) -> Complex64 {
 /// The inverse cosine.
 pub fn acos(z: Complex64) -> Complex64 {
     if is_large(z) {
-        return Complex::new(libm::atan2(z.im.abs(), z.re), (log_abs(z.re, z.im) + LN_2).copysign(-z.im));
+        return Complex::new(
+            libm::atan2(z.im.abs(), z.re),
+            (log_abs(z.re, z.im) + LN_2).copysign(-z.im),
+        );
     }
     let (minus, plus) = square_roots_around_one(z);
     let re = 2.0 * libm::atan2(minus.re, plus.re);
@@ -410,7 +421,10 @@ mod tests {
     /// Each part within a few units in the last place.
     fn assert_close(actual: Complex64, expected: Complex64) {
         let close = |x: f64, y: f64| x == y || (x - y).abs() <= 1e-15 * y.abs();
-        assert!(close(actual.re, expected.re) && close(actual.im, expected.im), "{actual} and {expected}");
+        assert!(
+            close(actual.re, expected.re) && close(actual.im, expected.im),
+            "{actual} and {expected}"
+        );
     }
 
     #[test]
@@ -420,7 +434,10 @@ mod tests {
         assert_close(log_1p(z(1e-20, 1e-20)), z(1e-20, 1e-20));
         // Re is (2x + x^2 + y^2) / 2 up to its square: x = -y^2 / 2 leaves y^4 / 8.
         let y = (-20f64).exp2();
-        assert_close(log_1p(z(-0.5 * y * y, y)), z(0.125 * y.powi(4), libm::atan2(y, 1.0 - 0.5 * y * y)));
+        assert_close(
+            log_1p(z(-0.5 * y * y, y)),
+            z(0.125 * y.powi(4), libm::atan2(y, 1.0 - 0.5 * y * y)),
+        );
     }
 
     #[test]
@@ -454,9 +471,24 @@ mod tests {
 
     #[test]
     fn nothing_panics() {
-        let parts = [0.0, -0.0, 1.0, -1.0, f64::MAX, f64::from_bits(1), INFINITY, -INFINITY, f64::NAN, 1e-300, 709.0];
+        let parts = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            f64::MAX,
+            f64::from_bits(1),
+            INFINITY,
+            -INFINITY,
+            f64::NAN,
+            1e-300,
+            709.0,
+        ];
         let numbers: Vec<_> = parts.iter().flat_map(|&re| parts.map(|im| z(re, im))).collect();
-        let unary = [log, log_1p, exp, exp_m1, sqrt, rsqrt, cbrt, sign, logistic, sinh, cosh, tanh, sin, cos, tan];
+        let unary = [
+            log, log_1p, exp, exp_m1, sqrt, rsqrt, cbrt, sign, logistic, sinh, cosh, tanh, sin,
+            cos, tan,
+        ];
         let inverse = [asin, acos, atan, asinh, acosh, atanh];
         for &x in &numbers {
             for f in unary.iter().chain(&inverse) {
@@ -476,7 +508,10 @@ mod tests {
     fn identities() {
         for (re, im) in [(0.3, 0.4), (-1.5, 0.25), (2.0, -3.0), (-0.7, -0.1), (1e-3, 2.0)] {
             let near = |actual: Complex64, expected: Complex64| {
-                assert!((actual - expected).norm() <= 4e-15 * expected.norm(), "{actual} and {expected}");
+                assert!(
+                    (actual - expected).norm() <= 4e-15 * expected.norm(),
+                    "{actual} and {expected}"
+                );
             };
             let x = z(re, im);
             near(exp(log(x)), x);

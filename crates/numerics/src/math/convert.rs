@@ -11,9 +11,9 @@ use crate::{Bytes, DType, Family, I1, Tensor, TensorError, dispatch};
 ///
 /// To a floating-point type, numbers are rounded to the nearest one, ties to even; what overflows
 /// becomes as [`FloatFormat::encode`](crate::FloatFormat::encode) says. To an integer type,
-/// floating-point numbers are truncated and saturated, NaN becomes zero, and integers wrap around. To
-/// booleans, everything but zero becomes `true`. Complex numbers lose their imaginary part, and other
-/// numbers get zero as theirs.
+/// floating-point numbers are truncated and saturated, NaN becomes zero, and integers wrap around.
+/// To booleans, everything but zero becomes `true`. Complex numbers lose their imaginary part, and
+/// other numbers get zero as theirs.
 ///
 /// # Errors
 /// If there is no memory for the result.
@@ -36,7 +36,9 @@ pub fn convert(operand: Tensor, dtype: DType) -> Result<Tensor, TensorError> {
                 else unsupported("convert", dtype)
             )
         }
-        (Family::Boolean, _) => from_u64(&operand, dtype, &loader(operand.as_slice()?, |x: I1| x.get().into())),
+        (Family::Boolean, _) => {
+            from_u64(&operand, dtype, &loader(operand.as_slice()?, |x: I1| x.get().into()))
+        }
         (Family::Signed, _) => dispatch!(
             source,
             [integer] S => from_i64(&operand, dtype, &loader(operand.as_slice()?, |x: S| x.to_i128() as i64)),
@@ -61,11 +63,14 @@ fn unsupported<T>(op: &'static str, dtype: DType) -> Result<T, TensorError> {
 
 /// Fills a block with the elements from a position on, widened to `i64`, `u64` or `f64`.
 ///
-/// A conversion goes through blocks of one of these three types, which hold every number exactly, so
-/// that there are loops for every source and for every target, but not for every pair.
+/// A conversion goes through blocks of one of these three types, which hold every number exactly,
+/// so that there are loops for every source and for every target, but not for every pair.
 type Load<'a, W> = dyn Fn(usize, &mut [W]) + 'a;
 
-fn loader<'a, S: Element, W>(elements: &'a [S], widen: impl Fn(S) -> W + 'a) -> impl Fn(usize, &mut [W]) + 'a {
+fn loader<'a, S: Element, W>(
+    elements: &'a [S],
+    widen: impl Fn(S) -> W + 'a,
+) -> impl Fn(usize, &mut [W]) + 'a {
     move |start, block| {
         for (wide, &x) in block.iter_mut().zip(&elements[start..]) {
             *wide = widen(x);
@@ -108,12 +113,13 @@ from_wide! {
     from_f64 f64;
 }
 
-/// The bits of the elements as elements of another type. The bits of one element may be those of several
-/// smaller ones, the lowest first, which are then along a new innermost dimension; or the other way round.
+/// The bits of the elements as elements of another type. The bits of one element may be those of
+/// several smaller ones, the lowest first, which are then along a new innermost dimension; or the
+/// other way round.
 ///
 /// # Errors
-/// If the width of one type is not a multiple of the other one's, or if the innermost dimension does not
-/// have the elements that make up one of the result.
+/// If the width of one type is not a multiple of the other one's, or if the innermost dimension
+/// does not have the elements that make up one of the result.
 pub fn bitcast(operand: &Tensor, dtype: DType) -> Result<Tensor, TensorError> {
     let (from, to) = (operand.dtype().bits() as usize, dtype.bits() as usize);
     let mut shape = operand.shape().to_vec();
@@ -139,7 +145,8 @@ pub fn bitcast(operand: &Tensor, dtype: DType) -> Result<Tensor, TensorError> {
             )));
         }
     }
-    // Elements narrower than a byte have a byte each; the bits of neighbours share a byte of a wider one.
+    // Elements narrower than a byte have a byte each; the bits of neighbours share a byte of a
+    // wider one.
     let bytes = match (from.min(8), to.min(8)) {
         (from, to) if from > to => split_bytes(operand.bytes(), from, to)?,
         (from, to) if from < to => join_bytes(operand.bytes(), from, to)?,
@@ -163,22 +170,29 @@ fn join_bytes(bytes: &[u8], from: usize, to: usize) -> Result<Bytes, TensorError
     let mut whole = allocate::<u8>(bytes.len() / (to / from))?;
     let mask = (1u8 << from) - 1;
     for parts in bytes.chunks_exact(to / from) {
-        let joined = parts.iter().rev().fold(0u32, |joined, part| joined << from | u32::from(part & mask));
+        let joined =
+            parts.iter().rev().fold(0u32, |joined, part| joined << from | u32::from(part & mask));
         whole.push(joined as u8);
     }
     Ok(Bytes::from_vec(whole))
 }
 
-/// The floating-point numbers rounded to the precision and range of a format with the given numbers of
-/// exponent and mantissa bits. Numbers below the normal range become zero, those above become infinite;
-/// NaN stays NaN; without mantissa bits to tell it from infinity it becomes that.
+/// The floating-point numbers rounded to the precision and range of a format with the given numbers
+/// of exponent and mantissa bits. Numbers below the normal range become zero, those above become
+/// infinite; NaN stays NaN; without mantissa bits to tell it from infinity it becomes that.
 ///
 /// # Errors
-/// If the elements are not floating-point numbers, there are no exponent bits, or there is no memory for
-/// the result.
-pub fn reduce_precision(operand: Tensor, exponent_bits: u32, mantissa_bits: u32) -> Result<Tensor, TensorError> {
+/// If the elements are not floating-point numbers, there are no exponent bits, or there is no
+/// memory for the result.
+pub fn reduce_precision(
+    operand: Tensor,
+    exponent_bits: u32,
+    mantissa_bits: u32,
+) -> Result<Tensor, TensorError> {
     if exponent_bits == 0 {
-        return Err(TensorError::Invalid("reduce_precision needs at least one exponent bit".to_owned()));
+        return Err(TensorError::Invalid(
+            "reduce_precision needs at least one exponent bit".to_owned(),
+        ));
     }
     dispatch!(
         operand.dtype(),
@@ -244,7 +258,8 @@ mod tests {
 
     #[test]
     fn integers_round_once() {
-        // 2^25 + 1 lies between 2^25 and 2^25 + 4; 2^60 + 2^36 + 1 just above the midpoint of two floats.
+        // 2^25 + 1 lies between 2^25 and 2^25 + 4; 2^60 + 2^36 + 1 just above the midpoint of two
+        // floats.
         assert_eq!(
             converted::<i64, f32>(&[(1 << 25) + 1, (1 << 60) + (1 << 36) + 1]),
             [(1u32 << 25) as f32, ((1u64 << 60) + (1 << 37)) as f32]
@@ -255,14 +270,20 @@ mod tests {
             converted::<i64, bf16>(&[above, -above, above - 1]),
             [bf16::from_bits(0x5D81), bf16::from_bits(0xDD81), bf16::from_bits(0x5D80)]
         );
-        assert_eq!(converted::<u64, f16>(&[u64::MAX, 65519, 65520]), [f16::INFINITY, f16::MAX, f16::INFINITY]);
+        assert_eq!(
+            converted::<u64, f16>(&[u64::MAX, 65519, 65520]),
+            [f16::INFINITY, f16::MAX, f16::INFINITY]
+        );
     }
 
     #[test]
     fn booleans_and_complex_numbers() {
         let truth = [I1::new(true), I1::new(false)];
         assert_eq!(converted::<f32, I1>(&[f32::NAN, -0.0]), truth);
-        assert_eq!(converted::<I1, F8E4M3FN>(&truth), [F8E4M3FN::from_bits(0x38), F8E4M3FN::from_bits(0)]);
+        assert_eq!(
+            converted::<I1, F8E4M3FN>(&truth),
+            [F8E4M3FN::from_bits(0x38), F8E4M3FN::from_bits(0)]
+        );
         assert_eq!(converted::<Complex32, i32>(&[Complex32::new(2.5, 9.0)]), [2]);
         assert_eq!(converted::<u8, Complex64>(&[7]), [Complex64::new(7.0, 0.0)]);
         assert_eq!(
@@ -284,11 +305,17 @@ mod tests {
         assert_eq!(bytes, Tensor::from_vec([1, 4], vec![0x10u8, 0x20, 0x30, 0x40]).unwrap());
         assert_eq!(bitcast(&bytes, DType::U32).unwrap(), x);
         let nibbles = bitcast(&x, DType::I4).unwrap();
-        assert_eq!(nibbles, Tensor::from_vec([1, 8], [0, 1, 0, 2, 0, 3, 0, 4].map(I4::new).to_vec()).unwrap());
+        assert_eq!(
+            nibbles,
+            Tensor::from_vec([1, 8], [0, 1, 0, 2, 0, 3, 0, 4].map(I4::new).to_vec()).unwrap()
+        );
         assert_eq!(bitcast(&nibbles, DType::U32).unwrap(), x);
         let crumbs = bitcast(&vector(&[U4::new(0b1101)]), DType::U2).unwrap();
         assert_eq!(crumbs, Tensor::from_vec([1, 2], [1, 3].map(U2::new).to_vec()).unwrap());
-        assert_eq!(bitcast(&crumbs, DType::F4E2M1FN).unwrap(), vector(&[F4E2M1FN::from_bits(0b1101)]));
+        assert_eq!(
+            bitcast(&crumbs, DType::F4E2M1FN).unwrap(),
+            vector(&[F4E2M1FN::from_bits(0b1101)])
+        );
         assert_eq!(bitcast(&vector(&[1.0f32]), DType::I32).unwrap(), vector(&[0x3F80_0000i32]));
         assert!(bitcast(&bytes, DType::U64).is_err());
         assert!(bitcast(&vector(&[1u8]), DType::F6E2M3FN).is_err());

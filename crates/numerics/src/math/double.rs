@@ -1,7 +1,8 @@
-//! Numbers of twice the precision of `f64`, and the functions that need them to come within one unit in the last place.
+//! Numbers of twice the precision of `f64`, and the functions that need them to come within one
+//! unit in the last place.
 //!
-//! A [`Double`] is an unevaluated sum of two numbers that do not overlap: about 106 bits. T. Dekker, *A Floating-Point
-//! Technique for Extending the Available Precision*, 1971.
+//! A [`Double`] is an unevaluated sum of two numbers that do not overlap: about 106 bits. T.
+//! Dekker, *A Floating-Point Technique for Extending the Available Precision*, 1971.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -64,7 +65,8 @@ impl Double {
     fn exp_m1(self) -> Double {
         let power = (self.hi / std::f64::consts::LN_2).round_ties_even();
         let rest = (self - Double::LN_2 * Double::from(power)).scaled(1.0 / STEPS_FACTOR);
-        // Taylor's series of the small rest; then (1 + y)^2 - 1 = 2y + y^2, as often as the rest was halved.
+        // Taylor's series of the small rest; then (1 + y)^2 - 1 = 2y + y^2, as often as the rest
+        // was halved.
         let mut sum = Double { hi: 0.0, lo: 0.0 };
         for n in (1..=TERMS).rev() {
             sum = (sum + Double::ONE) * rest / Double::from(f64::from(n));
@@ -92,7 +94,8 @@ impl Double {
     fn log(self) -> Double {
         let exponent = libm::ilogb(self.hi * std::f64::consts::SQRT_2);
         let factor = libm::scalbn(1.0, -exponent);
-        (self.scaled(factor) - Double::ONE).log_1p() + Double::LN_2 * Double::from(f64::from(exponent))
+        (self.scaled(factor) - Double::ONE).log_1p()
+            + Double::LN_2 * Double::from(f64::from(exponent))
     }
 }
 
@@ -164,7 +167,8 @@ pub fn sinh(x: f64) -> f64 {
     }
     // Where the exponential function overflows, its half need not.
     let half = x.abs() > 700.0;
-    let grown = if half { Double::from(x.abs()) - Double::LN_2 } else { Double::from(x.abs()) }.exp_m1();
+    let grown =
+        if half { Double::from(x.abs()) - Double::LN_2 } else { Double::from(x.abs()) }.exp_m1();
     let value = if half { grown } else { (grown + grown / (grown + Double::ONE)).scaled(0.5) };
     finite(value, x.abs()).copysign(x)
 }
@@ -275,13 +279,17 @@ pub fn atan2(y: f64, x: f64) -> f64 {
     const PI: Double = Double { hi: std::f64::consts::PI, lo: 1.224_646_799_147_353_2e-16 };
     let (height, width) = (y.abs(), x.abs());
     let (small, large) = if height < width { (height, width) } else { (width, height) };
-    // Special values, and quotients that leave the range of normal numbers, where pi absorbs them or y / x is exact enough.
+    // Special values, and quotients that leave the range of normal numbers, where pi absorbs them
+    // or y / x is exact enough.
     let ratio = small / large;
     if !(ratio.is_finite() && ratio > 1e-280 && small > 1e-280 && large < 1e280) {
         return libm::atan2(y, x);
     }
     let quotient = Double::from(small) / Double::from(large);
-    let angle = Double::normalized(libm::atan(quotient.hi), quotient.lo / (1.0 + quotient.hi * quotient.hi));
+    let angle = Double::normalized(
+        libm::atan(quotient.hi),
+        quotient.lo / (1.0 + quotient.hi * quotient.hi),
+    );
     let angle = if height < width { angle } else { PI.scaled(0.5) - angle };
     let angle = if x < 0.0 { PI - angle } else { angle };
     angle.value().copysign(y)

@@ -1,8 +1,8 @@
 //! The walks that all elementwise operations share.
 //!
-//! Elements go through an operation in blocks that stay in the cache. Only the loop over one block is
-//! compiled for every operation and element type; the walk over the blocks is compiled once for every
-//! element type and reaches the loop through a pointer.
+//! Elements go through an operation in blocks that stay in the cache. Only the loop over one block
+//! is compiled for every operation and element type; the walk over the blocks is compiled once for
+//! every element type and reaches the loop through a pointer.
 
 use crate::tensor::allocate;
 use crate::{Element, Tensor, TensorError, shape};
@@ -19,7 +19,10 @@ pub(super) fn map<T: Element>(operand: Tensor, f: impl Fn(T) -> T) -> Result<Ten
     })
 }
 
-fn map_blocks<T: Element>(mut operand: Tensor, f: &dyn Fn(&mut [T])) -> Result<Tensor, TensorError> {
+fn map_blocks<T: Element>(
+    mut operand: Tensor,
+    f: &dyn Fn(&mut [T]),
+) -> Result<Tensor, TensorError> {
     if operand.is_unshared() {
         operand.make_mut::<T>()?.chunks_mut(BLOCK).for_each(f);
         return Ok(operand);
@@ -35,16 +38,23 @@ fn map_blocks<T: Element>(mut operand: Tensor, f: &dyn Fn(&mut [T])) -> Result<T
 }
 
 /// Applies `f` to every element, with a result of another type.
-pub(super) fn map_to<T: Element, R: Element>(operand: &Tensor, f: impl Fn(T) -> R) -> Result<Tensor, TensorError> {
+pub(super) fn map_to<T: Element, R: Element>(
+    operand: &Tensor,
+    f: impl Fn(T) -> R,
+) -> Result<Tensor, TensorError> {
     let elements = operand.as_slice::<T>()?;
     let mut results = allocate(elements.len())?;
     results.extend(elements.iter().map(|&x| f(x)));
     Tensor::from_vec(operand.shape(), results)
 }
 
-/// Applies `f` to every pair of elements. An operand of rank 0 is paired with every element of the other
-/// one. The result takes the place of an operand of its shape that nobody shares.
-pub(super) fn zip<T: Element>(lhs: Tensor, rhs: Tensor, f: impl Fn(T, T) -> T) -> Result<Tensor, TensorError> {
+/// Applies `f` to every pair of elements. An operand of rank 0 is paired with every element of the
+/// other one. The result takes the place of an operand of its shape that nobody shares.
+pub(super) fn zip<T: Element>(
+    lhs: Tensor,
+    rhs: Tensor,
+    f: impl Fn(T, T) -> T,
+) -> Result<Tensor, TensorError> {
     zip_blocks(lhs, rhs, &|results, xs, ys| {
         for ((result, &x), &y) in results.iter_mut().zip(xs).zip(ys) {
             *result = f(x, y);
@@ -55,7 +65,11 @@ pub(super) fn zip<T: Element>(lhs: Tensor, rhs: Tensor, f: impl Fn(T, T) -> T) -
 /// Writes a block of results of two blocks of operands, all of the same length.
 type ZipBlock<'a, T, R> = dyn Fn(&mut [R], &[T], &[T]) + 'a;
 
-fn zip_blocks<T: Element>(mut lhs: Tensor, mut rhs: Tensor, f: &ZipBlock<'_, T, T>) -> Result<Tensor, TensorError> {
+fn zip_blocks<T: Element>(
+    mut lhs: Tensor,
+    mut rhs: Tensor,
+    f: &ZipBlock<'_, T, T>,
+) -> Result<Tensor, TensorError> {
     let shape = common_shape(&lhs, &rhs)?;
     // An operand that gives its place to the result goes through a copy of a block.
     if shape::equal(lhs.shape(), &shape) && lhs.is_unshared() {
@@ -112,8 +126,8 @@ fn zip_blocks_to<T: Element, R: Element>(
     Tensor::from_vec(shape, results)
 }
 
-/// The shape of the result of an elementwise operation: that of both operands, or that of one if the
-/// other one has rank 0.
+/// The shape of the result of an elementwise operation: that of both operands, or that of one if
+/// the other one has rank 0.
 fn common_shape(lhs: &Tensor, rhs: &Tensor) -> Result<Vec<usize>, TensorError> {
     if rhs.rank() == 0 || shape::equal(lhs.shape(), rhs.shape()) {
         Ok(lhs.shape().to_vec())

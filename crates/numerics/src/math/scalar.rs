@@ -84,7 +84,8 @@ pub fn erf_inv(y: f64) -> f64 {
         2.83297682,
     ];
     let w = -libm::log(distance * (1.0 + y.abs()));
-    let start = if w < 5.0 { polynomial(&CENTRAL, w - 2.5) } else { polynomial(&TAIL, w.sqrt() - 3.0) };
+    let start =
+        if w < 5.0 { polynomial(&CENTRAL, w - 2.5) } else { polynomial(&TAIL, w.sqrt() - 3.0) };
     let mut x = start * y.abs();
     // Halley's steps; each triples the number of right digits.
     for _ in 0..3 {
@@ -100,7 +101,8 @@ fn polynomial(coefficients: &[f64], x: f64) -> f64 {
     coefficients.iter().fold(0.0, |sum, c| sum * x + c)
 }
 
-/// The derivative of the logarithm of the gamma function; NaN at its poles, zero and the negative integers.
+/// The derivative of the logarithm of the gamma function; NaN at its poles, zero and the negative
+/// integers.
 pub fn digamma(x: f64) -> f64 {
     if x <= 0.0 {
         // Exact, and of either sign: what tan needs near its zeros.
@@ -137,7 +139,10 @@ mod tests {
     use crate::{F8E4M3FNUZ, bf16};
 
     fn assert_close(actual: f64, expected: f64) {
-        assert!((actual - expected).abs() <= 2e-15 * expected.abs().max(1e-3), "{actual} and {expected}");
+        assert!(
+            (actual - expected).abs() <= 2e-15 * expected.abs().max(1e-3),
+            "{actual} and {expected}"
+        );
     }
 
     #[test]

@@ -101,9 +101,9 @@ unary_ops! {
     Tanh "tanh" real(libm::tanh) double(double::tanh) complex(complex::tanh);
 }
 
-/// Applies an operation to every element. The result has the operand's type, but for [`UnaryOp::Abs`],
-/// [`UnaryOp::Real`] and [`UnaryOp::Imag`] of complex numbers, which have the type of their parts, and
-/// the predicates `Is*`, which are booleans.
+/// Applies an operation to every element. The result has the operand's type, but for
+/// [`UnaryOp::Abs`], [`UnaryOp::Real`] and [`UnaryOp::Imag`] of complex numbers, which have the
+/// type of their parts, and the predicates `Is*`, which are booleans.
 ///
 /// # Errors
 /// If the operation is not defined for the element type, or there is no memory for the result.
@@ -125,8 +125,12 @@ pub fn unary(op: UnaryOp, operand: Tensor) -> Result<Tensor, TensorError> {
         (UnaryOp::Negate, _) => {
             dispatch!(dtype, [integer, float, complex] T => map(operand, T::negate), else unsupported())
         }
-        (UnaryOp::Not, _) => dispatch!(dtype, [boolean, integer] T => map(operand, T::not), else unsupported()),
-        (UnaryOp::Popcnt, _) => dispatch!(dtype, [integer] T => map(operand, T::popcnt), else unsupported()),
+        (UnaryOp::Not, _) => {
+            dispatch!(dtype, [boolean, integer] T => map(operand, T::not), else unsupported())
+        }
+        (UnaryOp::Popcnt, _) => {
+            dispatch!(dtype, [integer] T => map(operand, T::popcnt), else unsupported())
+        }
         (UnaryOp::CountLeadingZeros, _) => {
             dispatch!(dtype, [integer] T => map(operand, T::count_leading_zeros), else unsupported())
         }
@@ -138,9 +142,13 @@ pub fn unary(op: UnaryOp, operand: Tensor) -> Result<Tensor, TensorError> {
         (UnaryOp::RoundNearestEven, DType::F32) => map(operand, f32::round_ties_even),
         (UnaryOp::IsFinite, DType::F32) => map_to(&operand, |x: f32| I1::new(x.is_finite())),
         _ => match op.functions() {
-            Functions { double: Some(f), .. } if dtype == DType::F64 => map(operand, |x| one_nan(x, f(x))),
+            Functions { double: Some(f), .. } if dtype == DType::F64 => {
+                map(operand, |x| one_nan(x, f(x)))
+            }
             Functions { real: Some(f), .. } if dtype.is_float() => real_function(f, operand),
-            Functions { complex: Some(f), .. } if dtype.is_complex() => complex_function(f, operand),
+            Functions { complex: Some(f), .. } if dtype.is_complex() => {
+                complex_function(f, operand)
+            }
             Functions { predicate: Some(f), .. } => dispatch!(
                 dtype, [float] T => map_to(&operand, |x: T| I1::new(f(x.to_f64()))), else unsupported()
             ),
@@ -149,7 +157,8 @@ pub fn unary(op: UnaryOp, operand: Tensor) -> Result<Tensor, TensorError> {
     }
 }
 
-/// The result of a function; where it is not defined the positive NaN, whose sign processors choose differently.
+/// The result of a function; where it is not defined the positive NaN, whose sign processors choose
+/// differently.
 fn one_nan(operand: f64, result: f64) -> f64 {
     if result.is_nan() && !operand.is_nan() { f64::NAN } else { result }
 }
@@ -174,7 +183,10 @@ pub fn real_function(f: fn(f64) -> f64, operand: Tensor) -> Result<Tensor, Tenso
 ///
 /// # Errors
 /// If the elements are not complex numbers, or there is no memory for the result.
-pub fn complex_function(f: fn(Complex64) -> Complex64, operand: Tensor) -> Result<Tensor, TensorError> {
+pub fn complex_function(
+    f: fn(Complex64) -> Complex64,
+    operand: Tensor,
+) -> Result<Tensor, TensorError> {
     let dtype = operand.dtype();
     dispatch!(
         dtype,
@@ -216,14 +228,21 @@ mod tests {
         assert_eq!(apply::<_, f32>(UnaryOp::RoundNearestAfz, &x), [-3.0, -1.0, 1.0, 2.0, 2.0]);
         assert_eq!(apply::<_, f32>(UnaryOp::RoundNearestEven, &x), [-2.0, 0.0, 0.0, 2.0, 2.0]);
         let x = [-2.5f64, 2.5].map(bf16::from_f64);
-        assert_eq!(apply::<_, bf16>(UnaryOp::RoundNearestEven, &x), [-2.0, 2.0].map(bf16::from_f64));
+        assert_eq!(
+            apply::<_, bf16>(UnaryOp::RoundNearestEven, &x),
+            [-2.0, 2.0].map(bf16::from_f64)
+        );
     }
 
     #[test]
     fn functions_round_to_the_type() {
-        // e = 2.71828182845904523536 lies between 2.71828174591064453125 and 2.718281984329223632812.
+        // e = 2.71828182845904523536 lies between 2.71828174591064453125 and
+        // 2.718281984329223632812.
         assert_eq!(apply::<_, f32>(UnaryOp::Exponential, &[0.0f32, 1.0]), [1.0, 2.718_281_7]);
-        assert_eq!(apply::<_, F8E4M3FN>(UnaryOp::Exponential, &[F8E4M3FN::from_bits(0x38)])[0].to_f32(), 2.75);
+        assert_eq!(
+            apply::<_, F8E4M3FN>(UnaryOp::Exponential, &[F8E4M3FN::from_bits(0x38)])[0].to_f32(),
+            2.75
+        );
         assert_eq!(apply::<_, f64>(UnaryOp::Rsqrt, &[0.25f64, 0.0]), [2.0, f64::INFINITY]);
         assert_eq!(apply::<_, f32>(UnaryOp::Cbrt, &[-27.0f32]), [-3.0]);
         assert_eq!(apply::<_, f32>(UnaryOp::LogPlusOne, &[1e-10f32]), [1e-10]);
@@ -257,7 +276,9 @@ mod tests {
                 let result = unary(op, Tensor::zeros(dtype, [3]).unwrap());
                 match result {
                     Ok(result) => assert_eq!(result.shape(), [3]),
-                    Err(error) => assert_eq!(error, TensorError::Unsupported { op: op.name(), dtype }),
+                    Err(error) => {
+                        assert_eq!(error, TensorError::Unsupported { op: op.name(), dtype })
+                    }
                 }
             }
         }

@@ -48,7 +48,9 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
                 }
             }
             Format::Human => {
-                diagnostics.iter().for_each(|d| io.report(format_args!("{}\n", render(d, source.as_deref()))));
+                diagnostics
+                    .iter()
+                    .for_each(|d| io.report(format_args!("{}\n", render(d, source.as_deref()))));
                 io.print(format!("{name}: {}\n", summary(&diagnostics)))?;
             }
         }
@@ -56,8 +58,16 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     if failed { Err(Failure::reported()) } else { Ok(()) }
 }
 
-fn check(name: &str, bytes: Bytes, allow_unregistered_dialects: bool) -> (Diagnostics, Option<std::sync::Arc<Source>>) {
-    let parsed = stablo::open(name, bytes, ParseOptions { allow_unregistered_dialects, ..ParseOptions::default() });
+fn check(
+    name: &str,
+    bytes: Bytes,
+    allow_unregistered_dialects: bool,
+) -> (Diagnostics, Option<std::sync::Arc<Source>>) {
+    let parsed = stablo::open(
+        name,
+        bytes,
+        ParseOptions { allow_unregistered_dialects, ..ParseOptions::default() },
+    );
     let mut diagnostics = parsed.diagnostics;
     let options = mlir::verify::VerifyOptions { allow_unregistered_dialects, ..Default::default() };
     if !has_errors(&diagnostics) {
@@ -80,7 +90,8 @@ fn start(diagnostic: &Diagnostic) -> Option<u32> {
     }
 }
 
-/// The ops at the top of a text in which something could not be read: what else is wrong with them may follow from that.
+/// The ops at the top of a text in which something could not be read: what else is wrong with them
+/// may follow from that.
 struct Unread {
     /// Where ops at the top start.
     starts: Vec<u32>,
@@ -106,7 +117,8 @@ impl Unread {
         self.starts.partition_point(|&start| start <= at)
     }
 
-    /// Whether an error of the verifier does not follow from what was not read: it stands elsewhere, and is not about symbols.
+    /// Whether an error of the verifier does not follow from what was not read: it stands
+    /// elsewhere, and is not about symbols.
     fn says_more(&self, diagnostic: &Diagnostic) -> bool {
         let elsewhere = start(diagnostic).is_some_and(|at| !self.ops.contains(&self.number(at)));
         elsewhere && !diagnostic.message.contains('@')
@@ -120,15 +132,19 @@ fn summary(diagnostics: &Diagnostics) -> String {
         (0, 0) => "ok".to_string(),
         (errors, 0) => counted(errors, "error"),
         (0, warnings) => counted(warnings, "warning"),
-        (errors, warnings) => format!("{}, {}", counted(errors, "error"), counted(warnings, "warning")),
+        (errors, warnings) => {
+            format!("{}, {}", counted(errors, "error"), counted(warnings, "warning"))
+        }
     }
 }
 
-/// `{"severity", "label", "message", "file", "line", "column", "notes"}`; place 0:0 if there is none.
+/// `{"severity", "label", "message", "file", "line", "column", "notes"}`; place 0:0 if there is
+/// none.
 fn to_json(diagnostic: &Diagnostic, name: &str, source: Option<&Source>) -> Value {
     let place = |position: &Position| {
-        resolve(position, source)
-            .map_or((name.to_string(), 0, 0), |(file, line, column)| (file.to_string(), line, column))
+        resolve(position, source).map_or((name.to_string(), 0, 0), |(file, line, column)| {
+            (file.to_string(), line, column)
+        })
     };
     let note = |(message, position): &(String, Position)| {
         let (file, line, column) = place(position);

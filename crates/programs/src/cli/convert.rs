@@ -12,11 +12,14 @@ use transforms::PASSES;
 /// The command line.
 #[derive(clap::Args)]
 pub struct Options {
-    /// The program: MLIR text, bytecode, a portable artifact or what `jax.export` wrote; `-` is standard input
+    /// The program: MLIR text, bytecode, a portable artifact or what `jax.export` wrote; `-` is
+    /// standard input
     input: PathBuf,
-    /// Where to write it: `.mlir` is text, `.mlirbc` bytecode, `.mlir.bc` and `.stablehlo` a portable artifact; `-` is standard output
+    /// Where to write it: `.mlir` is text, `.mlirbc` bytecode, `.mlir.bc` and `.stablehlo` a
+    /// portable artifact; `-` is standard output
     output: PathBuf,
-    /// Version of the artifact: 1.20.0, current, minimum, WEEK_4 or WEEK_12; the output is an artifact then
+    /// Version of the artifact: 1.20.0, current, minimum, WEEK_4 or WEEK_12; the output is an
+    /// artifact then
     #[arg(long, value_name = "VERSION")]
     target: Option<String>,
     /// Write ops, types and attributes of other dialects as they are
@@ -78,7 +81,8 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     }
     if let Some(path) = &options.insert_constants {
         let weights = Weights::open(io, path)?;
-        let inserted = stablo::insert_weights(&mut module, &mut |name, ty| weights.constant(name, ty));
+        let inserted =
+            stablo::insert_weights(&mut module, &mut |name, ty| weights.constant(name, ty));
         report(inserted.err().into_iter().collect(), &module, io)?;
     }
     let foreign = if options.allow_other_dialects { Foreign::Keep } else { Foreign::Refuse };

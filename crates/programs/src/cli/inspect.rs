@@ -12,7 +12,8 @@ use std::path::PathBuf;
 /// The command line.
 #[derive(clap::Args)]
 pub struct Options {
-    /// The program: MLIR text, bytecode, a portable artifact or what `jax.export` wrote; `-` is standard input
+    /// The program: MLIR text, bytecode, a portable artifact or what `jax.export` wrote; `-` is
+    /// standard input
     file: PathBuf,
     /// How to write the report
     #[arg(long, default_value = "human")]
@@ -79,7 +80,12 @@ fn to_text(name: &str, file_size: usize, inspection: &Inspection) -> String {
     out
 }
 
-fn write_text(out: &mut String, name: &str, file_size: usize, inspection: &Inspection) -> std::fmt::Result {
+fn write_text(
+    out: &mut String,
+    name: &str,
+    file_size: usize,
+    inspection: &Inspection,
+) -> std::fmt::Result {
     writeln!(out, "{name}: {}, {}", describe(&inspection.format), size(file_size))?;
     if let Some(exported) = &inspection.exported {
         write_exported(out, exported)?;
@@ -105,12 +111,19 @@ fn write_text(out: &mut String, name: &str, file_size: usize, inspection: &Inspe
         Err(why) => writeln!(out, "oldest target: none; {why}")?,
     }
     for (op, requirement) in &inspection.requirements {
-        let (version, count, reason) = (requirement.version, requirement.count, &requirement.reason);
-        writeln!(out, "  {version} for {count} {op}: before, {reason}; first at {}", requirement.location)?;
+        let (version, count, reason) =
+            (requirement.version, requirement.count, &requirement.reason);
+        writeln!(
+            out,
+            "  {version} for {count} {op}: before, {reason}; first at {}",
+            requirement.location
+        )?;
     }
-    for (title, counts) in
-        [("custom calls", &inspection.custom_calls), ("composites", &inspection.composites), ("ops", &inspection.ops)]
-    {
+    for (title, counts) in [
+        ("custom calls", &inspection.custom_calls),
+        ("composites", &inspection.composites),
+        ("ops", &inspection.ops),
+    ] {
         if !counts.is_empty() {
             write!(out, "{title}:\n{}", counted(counts))?;
         }
@@ -121,7 +134,9 @@ fn write_text(out: &mut String, name: &str, file_size: usize, inspection: &Inspe
 fn describe(format: &FileFormat) -> String {
     match format {
         FileFormat::Text => "MLIR text".to_string(),
-        FileFormat::Bytecode { version, artifact: None, .. } => format!("MLIR bytecode of format {version}"),
+        FileFormat::Bytecode { version, artifact: None, .. } => {
+            format!("MLIR bytecode of format {version}")
+        }
         FileFormat::Bytecode { version, artifact: Some(artifact), .. } => {
             format!("portable artifact of version {artifact} in MLIR bytecode of format {version}")
         }
@@ -135,11 +150,13 @@ fn write_exported(out: &mut String, exported: &Exported) -> std::fmt::Result {
     writeln!(out, "  calling convention: version {}", exported.calling_convention_version)?;
     writeln!(out, "  inputs: {} as {}", exported.inputs.join(", "), exported.input_tree)?;
     writeln!(out, "  outputs: {} as {}", exported.outputs.join(", "), exported.output_tree)?;
-    for (what, shardings) in
-        [("input shardings", &exported.input_shardings), ("output shardings", &exported.output_shardings)]
-    {
+    for (what, shardings) in [
+        ("input shardings", &exported.input_shardings),
+        ("output shardings", &exported.output_shardings),
+    ] {
         if shardings.iter().any(Option::is_some) {
-            let list: Vec<&str> = shardings.iter().map(|s| s.as_deref().unwrap_or("open")).collect();
+            let list: Vec<&str> =
+                shardings.iter().map(|s| s.as_deref().unwrap_or("open")).collect();
             writeln!(out, "  {what}: {}", list.join("; "))?;
         }
     }

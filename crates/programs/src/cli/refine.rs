@@ -11,7 +11,8 @@ use std::path::PathBuf;
 pub struct Options {
     /// The program, as MLIR text or bytecode; `-` is standard input
     file: PathBuf,
-    /// The types of the arguments of the entry function, such as `tensor<16x128xf32>,tensor<128xf32>`
+    /// The types of the arguments of the entry function, such as
+    /// `tensor<16x128xf32>,tensor<128xf32>`
     #[arg(long, value_name = "TYPES", conflicts_with_all = ["batch", "dim"])]
     input_types: Option<String>,
     /// The size of the first dimension of each argument, where it is dynamic
@@ -20,25 +21,29 @@ pub struct Options {
     /// The size of a dimension that the exporter gave a name
     #[arg(long, value_name = "NAME=N", value_parser = pair::<String>)]
     dim: Vec<(String, i64)>,
-    /// The value of an argument that is an integer: it becomes a constant, and is no argument any more
+    /// The value of an argument that is an integer: it becomes a constant, and is no argument any
+    /// more
     #[arg(long, value_name = "INDEX=N", value_parser = pair::<usize>, allow_hyphen_values = true)]
     constant: Vec<(usize, i64)>,
-    /// Where to write the static program: `.mlir` is text, `.mlirbc` bytecode, `.mlir.bc` and `.stablehlo` a portable artifact;
-    /// `-` is standard output
+    /// Where to write the static program: `.mlir` is text, `.mlirbc` bytecode, `.mlir.bc` and
+    /// `.stablehlo` a portable artifact; `-` is standard output
     #[arg(short, default_value = "-", value_name = "OUT")]
     o: PathBuf,
 }
 
 /// Reads `key=number`.
 fn pair<K: std::str::FromStr>(text: &str) -> Result<(K, i64), String> {
-    let read = text.split_once('=').and_then(|(key, n)| Some((key.trim().parse().ok()?, n.trim().parse().ok()?)));
+    let read = text
+        .split_once('=')
+        .and_then(|(key, n)| Some((key.trim().parse().ok()?, n.trim().parse().ok()?)));
     read.ok_or_else(|| format!("expected `key=number`, found `{text}`"))
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// If the program cannot be read or is not valid, cannot be made static, or the result cannot be written.
+/// If the program cannot be read or is not valid, cannot be made static, or the result cannot be
+/// written.
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let bytes = read_program(io, &options.file)?;
     let format = FileFormat::of(&options.o, None)?;

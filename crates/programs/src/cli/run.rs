@@ -12,7 +12,9 @@ use crate::watch::Watcher;
 use mlir::diag::Diagnostics;
 use mlir::eval::RuntimeValue;
 use side_dialects::func::FuncOp;
-use stablo::{ENGINES, Executable, Grid, Limits, MAX_PROCESSES, Module, ParseOptions, ProcessId, Type};
+use stablo::{
+    ENGINES, Executable, Grid, Limits, MAX_PROCESSES, Module, ParseOptions, ProcessId, Type,
+};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -24,22 +26,24 @@ pub struct Options {
     /// The function to run
     #[arg(long, value_name = "NAME", default_value = "main")]
     entry: String,
-    /// An argument, in order: a .npy file, a literal `dense<…> : type`, or `zeros`, `iota` (0, 1, 2, … through all
-    /// dimensions) or `random` (always the same numbers: floats from [0, 1), small integers)
+    /// An argument, in order: a .npy file, a literal `dense<…> : type`, or `zeros`, `iota` (0, 1,
+    /// 2, … through all dimensions) or `random` (always the same numbers: floats from [0, 1), small
+    /// integers)
     #[arg(long, value_name = "INPUT", allow_hyphen_values = true)]
     input: Vec<String>,
-    /// Take the arguments from input_0.npy, input_1.npy, … in this directory; each process from those in process_R_P
-    /// within, where there is such a directory
+    /// Take the arguments from input_0.npy, input_1.npy, … in this directory; each process from
+    /// those in process_R_P within, where there is such a directory
     #[arg(long, value_name = "DIR", conflicts_with = "input")]
     input_dir: Option<PathBuf>,
-    /// Save results as output_0.npy, output_1.npy, … in this directory instead of printing them; those of each process in
-    /// process_R_P within, if processes are asked for
+    /// Save results as output_0.npy, output_1.npy, … in this directory instead of printing them;
+    /// those of each process in process_R_P within, if processes are asked for
     #[arg(long, value_name = "DIR")]
     output_dir: Option<PathBuf>,
     /// Run so many replicas as separate processes, each with inputs and outputs of its own
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
     replicas: Option<u32>,
-    /// Run so many partitions of each replica as separate processes, each with inputs and outputs of its own
+    /// Run so many partitions of each replica as separate processes, each with inputs and outputs
+    /// of its own
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..))]
     partitions: Option<u32>,
     /// What runs the program
@@ -57,7 +61,8 @@ pub struct Options {
     /// Fail if a run takes more ops, those in loops and functions each time
     #[arg(long, value_name = "N")]
     max_steps: Option<u64>,
-    /// Save every value in this directory, with an index.jsonl that says the op and the place each comes from
+    /// Save every value in this directory, with an index.jsonl that says the op and the place each
+    /// comes from
     #[arg(long, value_name = "DIR")]
     trace: Option<PathBuf>,
     /// Save only values whose name, op or place matches this regular expression
@@ -91,18 +96,29 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 fn engines() -> clap::builder::PossibleValuesParser {
-    ENGINES.iter().map(|e| clap::builder::PossibleValue::new(e.name()).help(e.description())).collect::<Vec<_>>().into()
+    ENGINES
+        .iter()
+        .map(|e| clap::builder::PossibleValue::new(e.name()).help(e.description()))
+        .collect::<Vec<_>>()
+        .into()
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// If the program or an input cannot be read or is not valid, the run fails, or the results cannot be written.
+/// If the program or an input cannot be read or is not valid, the run fails, or the results cannot
+/// be written.
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     if let Some(file) = &options.timings
-        && io.path(file).parent().is_some_and(|directory| !directory.as_os_str().is_empty() && !directory.is_dir())
+        && io
+            .path(file)
+            .parent()
+            .is_some_and(|directory| !directory.as_os_str().is_empty() && !directory.is_dir())
     {
-        return Err(Failure::input(format!("cannot write {}: there is no such directory", file.display())));
+        return Err(Failure::input(format!(
+            "cannot write {}: there is no such directory",
+            file.display()
+        )));
     }
     let mut timings = Timings::default();
     let bytes = read_program(io, &options.file)?;
@@ -120,8 +136,12 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let function = entry.or_else(|error| reported(vec![error], &module, io))?;
     // The command line allows only engines that exist.
     let engine = stablo::engine(&options.engine).ok_or_else(|| Failure::usage("unknown engine"))?;
-    let limits =
-        Limits { memory: options.max_memory, time: options.max_time, steps: options.max_steps, ..Limits::default() };
+    let limits = Limits {
+        memory: options.max_memory,
+        time: options.max_time,
+        steps: options.max_steps,
+        ..Limits::default()
+    };
     let (compiled, compile) = timed(|| engine.compile(&module, name, limits.into()));
     timings.compile = compile;
     let executable = compiled.or_else(|errors| reported(errors, &module, io))?;
@@ -162,7 +182,8 @@ impl Options {
         };
         let files = |directory: &Path, io: &mut Io<'_>| {
             let given = function.signature().0.iter().enumerate().filter(|(_, ty)| is_given(ty));
-            let file = |(i, _)| directory.join(format!("input_{i}.npy")).to_string_lossy().into_owned();
+            let file =
+                |(i, _)| directory.join(format!("input_{i}.npy")).to_string_lossy().into_owned();
             inputs(function, &given.map(file).collect::<Vec<_>>(), io)
         };
         let Some(grid) = grid else { return Ok(vec![files(directory, io)?]) };
@@ -184,7 +205,8 @@ impl Options {
         io: &mut Io<'_>,
     ) -> Result<Result<Vec<Vec<RuntimeValue>>, Diagnostics>, Failure> {
         let mut output = Vec::new();
-        let mut probes = self.probe_output_dir.clone().map(|directory| Probes::new(directory, io.cwd.clone()));
+        let mut probes =
+            self.probe_output_dir.clone().map(|directory| Probes::new(directory, io.cwd.clone()));
         let pattern = self.trace_match.as_deref();
         let module = executable.module();
         let trace = |directory: &PathBuf| Trace::new(module, io.path(directory), pattern);
@@ -199,7 +221,9 @@ impl Options {
         let deadline = Deadline::new(io, self.max_time);
         let results = match grid {
             Some(grid) => executable.run_grid(grid, inputs, &mut watcher),
-            None => executable.run(inputs.pop().unwrap_or_default(), &mut watcher).map(|results| vec![results]),
+            None => executable
+                .run(inputs.pop().unwrap_or_default(), &mut watcher)
+                .map(|results| vec![results]),
         };
         drop(deadline);
         drop(watcher);
@@ -243,9 +267,11 @@ fn output(
             }
             continue;
         };
-        let directory = process.map_or(directory.clone(), |process| directory.join(folder(process)));
-        std::fs::create_dir_all(io.path(&directory))
-            .map_err(|e| Failure::input(format!("cannot make the directory {}: {e}", directory.display())))?;
+        let directory =
+            process.map_or(directory.clone(), |process| directory.join(folder(process)));
+        std::fs::create_dir_all(io.path(&directory)).map_err(|e| {
+            Failure::input(format!("cannot make the directory {}: {e}", directory.display()))
+        })?;
         for (index, (result, ty)) in results.iter().zip(types).enumerate() {
             save(&directory, &format!("output_{index}"), result, ty, io)?;
         }
@@ -254,7 +280,13 @@ fn output(
 }
 
 /// Saves a tensor, or the tensors of a tuple under names with another number.
-fn save(directory: &Path, name: &str, value: &RuntimeValue, ty: &Type, io: &mut Io<'_>) -> Result<(), Failure> {
+fn save(
+    directory: &Path,
+    name: &str,
+    value: &RuntimeValue,
+    ty: &Type,
+    io: &mut Io<'_>,
+) -> Result<(), Failure> {
     match value {
         RuntimeValue::Tensor(tensor) => {
             io.write_file(&directory.join(format!("{name}.npy")), |out| npy::write(tensor, out))
@@ -263,7 +295,9 @@ fn save(directory: &Path, name: &str, value: &RuntimeValue, ty: &Type, io: &mut 
         RuntimeValue::Tuple(values) => {
             let types = ty.as_tuple().unwrap_or(&[]);
             let mut parts = values.iter().zip(types).enumerate();
-            parts.try_for_each(|(i, (value, ty))| save(directory, &format!("{name}_{i}"), value, ty, io))
+            parts.try_for_each(|(i, (value, ty))| {
+                save(directory, &format!("{name}_{i}"), value, ty, io)
+            })
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Casts between number types, elementwise.
 
-use super::{FASTMATH, FIXED_INTEGERS, FLOATS, INTEGERS, NUMBERS, OVERFLOW, ROUNDING_MODE, eval, fold};
+use super::{
+    FASTMATH, FIXED_INTEGERS, FLOATS, INTEGERS, NUMBERS, OVERFLOW, ROUNDING_MODE, eval, fold,
+};
 use mlir::ods::Assembly;
 use mlir::types::TypeKind;
 use mlir::{Diagnostics, OpRef, Type, op};

@@ -110,9 +110,14 @@ op! {
 }
 
 /// Reads the type of the values, after that of the condition if that is not `i1`.
-pub(super) fn parse_select_types(parser: &mut Parser<'_>, state: &mut OpState, _: &[DirectiveArg]) -> Parsed<()> {
+pub(super) fn parse_select_types(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    _: &[DirectiveArg],
+) -> Parsed<()> {
     let first = parser.ty()?;
-    let (condition, result) = if parser.eat(",") { (first, parser.ty()?) } else { (Type::i1(), first) };
+    let (condition, result) =
+        if parser.eat(",") { (first, parser.ty()?) } else { (Type::i1(), first) };
     state.set_operand_type(0, condition);
     state.set_result_type(0, result);
     Ok(())
@@ -129,8 +134,9 @@ pub(super) fn print_select_types(printer: &mut Printer<'_>, op: OpRef<'_>, _: &[
 fn verify_select(op: OpRef<'_>, errors: &mut Diagnostics) {
     let (condition, result) = (op.operand_type(0), op.result_type(0));
     if *condition != Type::i1() && *condition != with_element(result, Type::i1()) {
-        let message =
-            format!("the condition must be i1 or have the shape of the values, {result}, but has type {condition}");
+        let message = format!(
+            "the condition must be i1 or have the shape of the values, {result}, but has type {condition}"
+        );
         errors.push(op.error("operand-type", message));
     }
 }

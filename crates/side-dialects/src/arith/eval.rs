@@ -1,7 +1,9 @@
-//! The meaning of the ops of the dialect, elementwise on tensors; a scalar is a tensor of rank 0, an index an `i64`.
+//! The meaning of the ops of the dialect, elementwise on tensors; a scalar is a tensor of rank 0,
+//! an index an `i64`.
 //!
-//! Integers have no sign: each op says how it takes theirs. All are computed in 64 bits and cut to their width. Where MLIR
-//! leaves a result open (division by zero, shifts beyond the width), it is zero here.
+//! Integers have no sign: each op says how it takes theirs. All are computed in 64 bits and cut to
+//! their width. Where MLIR leaves a result open (division by zero, shifts beyond the width), it is
+//! zero here.
 
 use super::{CMPF_PREDICATE, CMPI_PREDICATE, CmpFOp, CmpIOp};
 use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
@@ -86,8 +88,11 @@ fn mnemonic(op: OpRef<'_>) -> &'static str {
 
 fn tensors<const N: usize>(operands: Vec<RuntimeValue>) -> Result<[Tensor; N], EvalError> {
     let found = operands.len();
-    let tensors = operands.into_iter().map(RuntimeValue::into_tensor).collect::<Result<Vec<_>, _>>()?;
-    tensors.try_into().map_err(|_| EvalError::new("operands", format!("expected {N} operands, found {found}")))
+    let tensors =
+        operands.into_iter().map(RuntimeValue::into_tensor).collect::<Result<Vec<_>, _>>()?;
+    tensors
+        .try_into()
+        .map_err(|_| EvalError::new("operands", format!("expected {N} operands, found {found}")))
 }
 
 fn one(tensor: Tensor) -> EvalResult {
@@ -96,7 +101,8 @@ fn one(tensor: Tensor) -> EvalResult {
 
 fn result_dtype(op: OpRef<'_>) -> Result<DType, EvalError> {
     let ty = op.result_type(0).element_type();
-    ty.dtype().ok_or_else(|| EvalError::new("type", format!("elements of type {ty} cannot be evaluated")))
+    ty.dtype()
+        .ok_or_else(|| EvalError::new("type", format!("elements of type {ty} cannot be evaluated")))
 }
 
 /// The elements of a tensor of integers, extended to 64 bits.
@@ -106,7 +112,11 @@ fn extend(tensor: &Tensor, sign: Sign) -> Result<Vec<i64>, EvalError> {
     let drop = 64u32.saturating_sub(bits);
     Ok(values
         .into_iter()
-        .map(|v| if sign == Signed { v << drop >> drop } else { ((v as u64) << drop >> drop) as i64 })
+        .map(
+            |v| {
+                if sign == Signed { v << drop >> drop } else { ((v as u64) << drop >> drop) as i64 }
+            },
+        )
         .collect())
 }
 
@@ -123,9 +133,14 @@ fn cut(values: Vec<i64>, shape: &[usize], dtype: DType) -> Result<Tensor, EvalEr
     }
 }
 
-pub(super) fn integers(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn integers(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let [lhs, rhs] = tensors(operands)?;
-    let &(_, sign, f) = INTEGERS.iter().find(|(name, ..)| *name == mnemonic(op)).ok_or_else(unknown)?;
+    let &(_, sign, f) =
+        INTEGERS.iter().find(|(name, ..)| *name == mnemonic(op)).ok_or_else(unknown)?;
     let (a, b) = (extend(&lhs, sign)?, extend(&rhs, sign)?);
     one(cut(a.into_iter().zip(b).map(|(a, b)| f(a, b)).collect(), lhs.shape(), lhs.dtype())?)
 }
@@ -134,7 +149,11 @@ fn unknown() -> EvalError {
     EvalError::new("eval", "this op of the arith dialect cannot be evaluated")
 }
 
-pub(super) fn floats(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn floats(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let [lhs, rhs] = tensors(operands)?;
     let &(name, f) = FLOATS.iter().find(|(name, _)| *name == mnemonic(op)).ok_or_else(unknown)?;
     if ["maxnumf", "minnumf"].contains(&name) {
@@ -164,7 +183,11 @@ pub(super) fn constant(op: OpRef<'_>, _: Vec<RuntimeValue>, _: &mut dyn EvalEnv)
             let bytes = bits.to_ne_bytes();
             // The low bytes, in the order of the machine.
             let size = dtype.bytes().min(bytes.len());
-            let low = if cfg!(target_endian = "little") { &bytes[..size] } else { &bytes[bytes.len() - size..] };
+            let low = if cfg!(target_endian = "little") {
+                &bytes[..size]
+            } else {
+                &bytes[bytes.len() - size..]
+            };
             one(Tensor::from_bytes(dtype, [], low.to_vec().into())?)
         }
         _ => Err(unknown()),
@@ -172,19 +195,31 @@ pub(super) fn constant(op: OpRef<'_>, _: Vec<RuntimeValue>, _: &mut dyn EvalEnv)
 }
 
 /// Integers to integers: extended by their sign or by zeros, or cut.
-pub(super) fn cast_integers(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn cast_integers(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let [operand] = tensors(operands)?;
     let sign = if ["extui", "index_castui"].contains(&mnemonic(op)) { Unsigned } else { Signed };
     one(cut(extend(&operand, sign)?, operand.shape(), result_dtype(op)?)?)
 }
 
 /// Between floats, from the nearest.
-pub(super) fn cast_floats(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn cast_floats(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let [operand] = tensors(operands)?;
     one(math::convert(operand, result_dtype(op)?)?)
 }
 
-pub(super) fn integers_to_floats(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn integers_to_floats(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let [operand] = tensors(operands)?;
     let sign = if mnemonic(op) == "uitofp" { Unsigned } else { Signed };
     let wide = Tensor::from_vec(operand.shape(), extend(&operand, sign)?)?;
@@ -192,20 +227,30 @@ pub(super) fn integers_to_floats(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: 
     one(math::convert(wide, result_dtype(op)?)?)
 }
 
-pub(super) fn floats_to_integers(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn floats_to_integers(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let [operand] = tensors(operands)?;
     let shape = operand.shape().to_vec();
-    let wide = math::convert(operand, if mnemonic(op) == "fptoui" { DType::U64 } else { DType::I64 })?;
+    let wide =
+        math::convert(operand, if mnemonic(op) == "fptoui" { DType::U64 } else { DType::I64 })?;
     one(cut(wide.to_i64s()?, &shape, result_dtype(op)?)?)
 }
 
-pub(super) fn bitcast(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn bitcast(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let [operand] = tensors(operands)?;
     one(math::bitcast(&operand, result_dtype(op)?)?)
 }
 
 fn predicate(attr: Option<&Attribute>) -> Result<i64, EvalError> {
-    attr.and_then(|a| a.as_i64()).ok_or_else(|| EvalError::new("attribute", "the op has no predicate"))
+    attr.and_then(|a| a.as_i64())
+        .ok_or_else(|| EvalError::new("attribute", "the op has no predicate"))
 }
 
 fn booleans(shape: &[usize], values: impl Iterator<Item = bool>) -> EvalResult {
@@ -217,7 +262,8 @@ pub(super) fn cmpi(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalE
     let relation = case(CMPI_PREDICATE.cases, predicate(CmpIOp(op).predicate())?)?;
     let sign = if relation.starts_with('u') { Unsigned } else { Signed };
     let (a, b) = (extend(&lhs, sign)?, extend(&rhs, sign)?);
-    let order = |(a, b): (i64, i64)| if sign == Signed { a.cmp(&b) } else { (a as u64).cmp(&(b as u64)) };
+    let order =
+        |(a, b): (i64, i64)| if sign == Signed { a.cmp(&b) } else { (a as u64).cmp(&(b as u64)) };
     let holds = |pair| {
         let order = order(pair);
         match relation.trim_start_matches(['s', 'u']) {
@@ -234,16 +280,23 @@ pub(super) fn cmpi(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalE
 
 fn case(cases: &[(u64, &'static str)], value: i64) -> Result<&'static str, EvalError> {
     let found = cases.iter().find(|(number, _)| i64::try_from(*number) == Ok(value));
-    found.map(|(_, name)| *name).ok_or_else(|| EvalError::new("attribute", format!("there is no predicate {value}")))
+    found
+        .map(|(_, name)| *name)
+        .ok_or_else(|| EvalError::new("attribute", format!("there is no predicate {value}")))
 }
 
 pub(super) fn cmpf(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
     let [lhs, rhs] = tensors(operands)?;
     let relation = case(CMPF_PREDICATE.cases, predicate(CmpFOp(op).predicate())?)?;
     let shape = lhs.shape().to_vec();
-    let (a, b) = (math::convert(lhs, DType::F64)?.to_vec::<f64>()?, math::convert(rhs, DType::F64)?.to_vec::<f64>()?);
+    let (a, b) = (
+        math::convert(lhs, DType::F64)?.to_vec::<f64>()?,
+        math::convert(rhs, DType::F64)?.to_vec::<f64>()?,
+    );
     let holds = |(a, b): (f64, f64)| {
-        let Some(order) = a.partial_cmp(&b) else { return relation.starts_with('u') || relation == "true" };
+        let Some(order) = a.partial_cmp(&b) else {
+            return relation.starts_with('u') || relation == "true";
+        };
         match relation {
             "true" | "ord" => true,
             "false" | "uno" => false,

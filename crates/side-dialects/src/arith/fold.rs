@@ -27,7 +27,9 @@ const ZERO_IF_ZERO: &[&str] = &["arith.muli", "arith.andi"];
 fn number(constant: &Attribute) -> Option<i128> {
     match &**constant {
         AttrKind::Integer { value, .. } => Some(*value),
-        AttrKind::Dense(elements) if elements.is_splat() => Some(i128::from(*elements.int_values()?.first()?)),
+        AttrKind::Dense(elements) if elements.is_splat() => {
+            Some(i128::from(*elements.int_values()?.first()?))
+        }
         _ => None,
     }
 }
@@ -45,7 +47,8 @@ pub(super) fn integers(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option
     evaluate(op, constants)
 }
 
-/// Casts between integers, and from and to floats. There and back is nothing, if nothing is lost between: an index has 64 bits.
+/// Casts between integers, and from and to floats. There and back is nothing, if nothing is lost
+/// between: an index has 64 bits.
 pub(super) fn casts(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
     if let Some(inner) = op.operands().first().and_then(|&v| op.module().defining_op(v)) {
         let is_index_cast = op.is(IndexCastOp::DEF) || op.is(IndexCastUIOp::DEF);

@@ -118,7 +118,13 @@ pub static OVERFLOW: EnumDef = EnumDef {
 pub static ROUNDING_MODE: EnumDef = EnumDef {
     dialect: "arith",
     mnemonic: "roundingmode",
-    cases: &[(0, "to_nearest_even"), (1, "downward"), (2, "upward"), (3, "toward_zero"), (4, "to_nearest_away")],
+    cases: &[
+        (0, "to_nearest_even"),
+        (1, "downward"),
+        (2, "upward"),
+        (3, "toward_zero"),
+        (4, "to_nearest_away"),
+    ],
     style: EnumStyle::Spaced,
 };
 
@@ -154,7 +160,9 @@ elementwise_sets! {
 /// The type with the shape of `ty` and another element type.
 fn with_element(ty: &Type, element: Type) -> Type {
     match &**ty {
-        TypeKind::RankedTensor(t) => Type::encoded_tensor(t.shape.clone(), element, t.encoding.clone()),
+        TypeKind::RankedTensor(t) => {
+            Type::encoded_tensor(t.shape.clone(), element, t.encoding.clone())
+        }
         TypeKind::UnrankedTensor(_) => Type::unranked_tensor(element),
         TypeKind::Vector { shape, scalable, .. } => {
             TypeKind::Vector { shape: shape.clone(), scalable: scalable.clone(), element }.into()

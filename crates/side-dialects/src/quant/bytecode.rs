@@ -1,5 +1,5 @@
-//! How the types of the dialect are written in bytecode: a code, then flags and an integer storage type, then what
-//! the kind of type needs.
+//! How the types of the dialect are written in bytecode: a code, then flags and an integer storage
+//! type, then what the kind of type needs.
 //!
 //! The codes and the order of fields are part of the format and never change.
 
@@ -63,12 +63,14 @@ fn write_type(ty: &Type, out: &mut EntryWriter<'_>) -> bool {
         return write_uniform(&view, out).is_some();
     }
     if let Some([Some(storage), Some(min), Some(max), expressed]) = ty.as_dialect(&ANY) {
-        let (Some(storage), Some(min), Some(max)) = (storage.as_type(), min.as_i64(), max.as_i64()) else {
+        let (Some(storage), Some(min), Some(max)) = (storage.as_type(), min.as_i64(), max.as_i64())
+        else {
             return false;
         };
         let expressed = expressed.as_ref().and_then(Attribute::as_type);
         out.varint(if expressed.is_some() { code::ANY_WITH_EXPRESSED } else { code::ANY });
-        let is_signed = !matches!(**storage, TypeKind::Integer { signedness: Signedness::Unsigned, .. });
+        let is_signed =
+            !matches!(**storage, TypeKind::Integer { signedness: Signedness::Unsigned, .. });
         let width = storage.bit_width().unwrap_or(0);
         write_storage(&Type::integer(width, Signedness::Signless), is_signed, out);
         expressed.iter().for_each(|e| out.ty(e));
@@ -77,7 +79,9 @@ fn write_type(ty: &Type, out: &mut EntryWriter<'_>) -> bool {
         return true;
     }
     if let Some([Some(expressed), Some(min), Some(max)]) = ty.as_dialect(&CALIBRATED) {
-        let (Some(expressed), Some(min), Some(max)) = (expressed.as_type(), min.as_f64(), max.as_f64()) else {
+        let (Some(expressed), Some(min), Some(max)) =
+            (expressed.as_type(), min.as_f64(), max.as_f64())
+        else {
             return false;
         };
         out.varint(code::CALIBRATED);
@@ -114,8 +118,11 @@ fn write_uniform(view: &Uniform<'_>, out: &mut EntryWriter<'_>) -> Option<()> {
             out.signed_list(view.zero_points);
         }
         Granularity::SubChannel => {
-            let shape: Vec<usize> =
-                view.scales_shape.iter().map(|&d| usize::try_from(d).ok()).collect::<Option<_>>()?;
+            let shape: Vec<usize> = view
+                .scales_shape
+                .iter()
+                .map(|&d| usize::try_from(d).ok())
+                .collect::<Option<_>>()?;
             let scales = Tensor::from_vec(&shape, view.scales().collect::<Vec<f64>>()).ok()?;
             let scales = math::convert(scales, view.expressed.dtype()?).ok()?;
             let zero_points = Tensor::from_vec(&shape, view.zero_points.to_vec()).ok()?;
@@ -178,8 +185,10 @@ fn read_type(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Type>> {
             parts.axes = Some(entry.signed_list()?);
             let block_sizes = entry.signed_list()?;
             let (scales, zero_points) = (entry.attribute()?, entry.attribute()?);
-            let (Some(scale_values), Some(zero_values)) = (floats(&scales), integers(&zero_points)) else {
-                return entry.error(format!("{scales} and {zero_points} are not scales and zero points"));
+            let (Some(scale_values), Some(zero_values)) = (floats(&scales), integers(&zero_points))
+            else {
+                return entry
+                    .error(format!("{scales} and {zero_points} are not scales and zero points"));
             };
             (parts.scales, parts.zero_points) = (scale_values, zero_values);
             parts.blocks = Some((block_sizes, scales.ty().shape().unwrap_or(&[]).to_vec()));

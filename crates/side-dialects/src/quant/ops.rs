@@ -4,7 +4,8 @@ use super::{ANY, CALIBRATED, Granularity, UNIFORM, Uniform};
 use mlir::ods::{Assembly, TypeConstraint, TypeRule};
 use mlir::{Diagnostics, OpRef, Type, TypeKind, op};
 
-const CAST_FORMAT: Assembly = Assembly::Format("$input attr-dict `:` type($input) `to` type($result)");
+const CAST_FORMAT: Assembly =
+    Assembly::Format("$input attr-dict `:` type($input) `to` type($result)");
 
 /// Whether the element type of a scalar or tensor is in a set.
 fn element(ty: &Type, holds: impl Fn(&Type) -> bool) -> bool {
@@ -19,8 +20,10 @@ fn is_quantized(ty: &Type) -> bool {
     [&UNIFORM, &ANY, &CALIBRATED].iter().any(|def| ty.as_dialect(def).is_some())
 }
 
-static FLOATS: TypeConstraint =
-    TypeConstraint { summary: "a float or a tensor of floats", rule: TypeRule::Is(|t| element(t, Type::is_float)) };
+static FLOATS: TypeConstraint = TypeConstraint {
+    summary: "a float or a tensor of floats",
+    rule: TypeRule::Is(|t| element(t, Type::is_float)),
+};
 
 static QUANTIZED: TypeConstraint = TypeConstraint {
     summary: "a quantized value or a tensor of such",
@@ -29,7 +32,9 @@ static QUANTIZED: TypeConstraint = TypeConstraint {
 
 static STORED: TypeConstraint = TypeConstraint {
     summary: "an integer or quantized value, or a tensor of such",
-    rule: TypeRule::Is(|t| element(t, |e| is_quantized(e) || crate::constraints::is_signless_integer(e))),
+    rule: TypeRule::Is(|t| {
+        element(t, |e| is_quantized(e) || crate::constraints::is_signless_integer(e))
+    }),
 };
 
 op! {
@@ -67,18 +72,24 @@ fn verify_axis(op: OpRef<'_>, quantized: &Type, errors: &mut Diagnostics) {
     let Some(view) = Uniform::of_element(quantized) else { return };
     let (Granularity::PerAxis, [axis]) = (view.granularity(), view.axes) else { return };
     let Some(tensor) = quantized.as_tensor() else {
-        errors.push(op.error("quant", format!("per-axis quantization needs a ranked tensor, found {quantized}")));
+        errors.push(op.error(
+            "quant",
+            format!("per-axis quantization needs a ranked tensor, found {quantized}"),
+        ));
         return;
     };
     let Some(&size) = usize::try_from(*axis).ok().and_then(|axis| tensor.shape.get(axis)) else {
-        errors.push(op.error("quant", format!("{quantized} has no dimension {axis} to be quantized")));
+        errors.push(
+            op.error("quant", format!("{quantized} has no dimension {axis} to be quantized")),
+        );
         return;
     };
     let scales = view.scales().len();
     if size >= 0 && size as usize != scales {
-        errors.push(
-            op.error("quant", format!("{scales} scales for the {size} indices of dimension {axis} of {quantized}")),
-        );
+        errors.push(op.error(
+            "quant",
+            format!("{scales} scales for the {size} indices of dimension {axis} of {quantized}"),
+        ));
     }
 }
 
@@ -87,7 +98,9 @@ fn verify_cast(op: OpRef<'_>, quantized: &Type, floats: &Type, errors: &mut Diag
         && view.expressed != floats.element_type()
     {
         let (expressed, found) = (view.expressed, floats.element_type());
-        errors.push(op.error("quant", format!("the quantized type expresses {expressed}, not {found}")));
+        errors.push(
+            op.error("quant", format!("the quantized type expresses {expressed}, not {found}")),
+        );
         return;
     }
     verify_axis(op, quantized, errors);
@@ -95,20 +108,24 @@ fn verify_cast(op: OpRef<'_>, quantized: &Type, floats: &Type, errors: &mut Diag
 
 fn verify_storage_cast(op: OpRef<'_>, errors: &mut Diagnostics) {
     let (input, result) = (op.operand_type(0), op.result_type(0));
-    let (quantized, integers) = match (is_quantized(input.element_type()), is_quantized(result.element_type())) {
-        (true, false) => (input, result),
-        (false, true) => (result, input),
-        _ => {
-            let message = format!("exactly one side must be quantized, found {input} and {result}");
-            errors.push(op.error("quant", message));
-            return;
-        }
-    };
+    let (quantized, integers) =
+        match (is_quantized(input.element_type()), is_quantized(result.element_type())) {
+            (true, false) => (input, result),
+            (false, true) => (result, input),
+            _ => {
+                let message =
+                    format!("exactly one side must be quantized, found {input} and {result}");
+                errors.push(op.error("quant", message));
+                return;
+            }
+        };
     if let Some(view) = Uniform::of_element(quantized)
         && Some(view.storage_width()) != integers.element_type().bit_width()
     {
         let (storage, found) = (view.storage, integers.element_type());
-        errors.push(op.error("quant", format!("the quantized type is stored as {storage}, not {found}")));
+        errors.push(
+            op.error("quant", format!("the quantized type is stored as {storage}, not {found}")),
+        );
         return;
     }
     verify_axis(op, quantized, errors);

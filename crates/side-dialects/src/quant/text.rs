@@ -40,9 +40,13 @@ fn parse_storage(p: &mut Parser<'_>) -> Parsed<Storage> {
         let width = word.strip_prefix(prefix)?.parse::<u32>().ok()?;
         Some((width, *signedness, *by_flag))
     });
-    let Some((width, signedness, unsigned_by_flag)) = found.filter(|(width, ..)| (1..=32).contains(width)) else {
-        return p
-            .error_at(span, format!("`{word}` is no storage type: integers of 1 to 32 bits are, such as i8 and u8"));
+    let Some((width, signedness, unsigned_by_flag)) =
+        found.filter(|(width, ..)| (1..=32).contains(width))
+    else {
+        return p.error_at(
+            span,
+            format!("`{word}` is no storage type: integers of 1 to 32 bits are, such as i8 and u8"),
+        );
     };
     let ty = Type::integer(width, signedness);
     let (mut min, mut max) = storage_limits(&ty);
@@ -106,9 +110,10 @@ impl Scales {
             };
             count += 1;
             match &inner {
-                Some(first) if *first != shape => {
-                    p.error_at(span, "this part of the scales has another shape than the parts before it")
-                }
+                Some(first) if *first != shape => p.error_at(
+                    span,
+                    "this part of the scales has another shape than the parts before it",
+                ),
                 _ => {
                     inner = Some(shape);
                     Ok(())
@@ -153,7 +158,8 @@ pub(super) fn parse_uniform(p: &mut Parser<'_>) -> Parsed<Params> {
             p.expect("{")?;
             shape = scales.parse_list(p, 0)?;
             if block_sizes.is_none() && shape.len() != 1 {
-                return p.error_at(span, "the scales of one axis are one list, without lists in it");
+                return p
+                    .error_at(span, "the scales of one axis are one list, without lists in it");
             }
         }
     }
@@ -176,7 +182,11 @@ pub(super) fn parse_uniform(p: &mut Parser<'_>) -> Parsed<Params> {
 }
 
 fn round_to(expressed: &Type, scales: &mut [f64]) {
-    let Some(format) = expressed.dtype().filter(|_| expressed.is_float()).and_then(DType::float_format) else { return };
+    let Some(format) =
+        expressed.dtype().filter(|_| expressed.is_float()).and_then(DType::float_format)
+    else {
+        return;
+    };
     for scale in scales {
         *scale = format.decode(format.encode(*scale));
     }
@@ -219,7 +229,13 @@ pub(super) fn print_uniform(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
 }
 
 /// Writes scales nested as `shape` says, as numbers of type `ty`.
-fn print_scales(p: &mut Printer<'_>, scales: &[(f64, i64)], shape: &[i64], ty: &Type, separator: &str) {
+fn print_scales(
+    p: &mut Printer<'_>,
+    scales: &[(f64, i64)],
+    shape: &[i64],
+    ty: &Type,
+    separator: &str,
+) {
     let Some((&first, rest)) = shape.split_first() else {
         for &(scale, zero_point) in scales.iter().take(1) {
             let format = ty.dtype().and_then(DType::float_format);
@@ -233,7 +249,9 @@ fn print_scales(p: &mut Printer<'_>, scales: &[(f64, i64)], shape: &[i64], ty: &
     };
     let each = scales.len() / usize::try_from(first).unwrap_or(1).max(1);
     p.write("{");
-    p.separated(separator, scales.chunks(each.max(1)), |p, part| print_scales(p, part, rest, ty, separator));
+    p.separated(separator, scales.chunks(each.max(1)), |p, part| {
+        print_scales(p, part, rest, ty, separator)
+    });
     p.write("}");
 }
 
@@ -250,12 +268,15 @@ pub(super) fn parse_any(p: &mut Parser<'_>) -> Parsed<Params> {
 /// Writes `<i8<-8:7>:f32>`.
 pub(super) fn print_any(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
     let [Some(storage), Some(min), Some(max), expressed] = params else { return p.write("<>") };
-    let (Some(storage), Some(min), Some(max)) = (storage.as_type(), min.as_i64(), max.as_i64()) else {
+    let (Some(storage), Some(min), Some(max)) = (storage.as_type(), min.as_i64(), max.as_i64())
+    else {
         return p.write("<>");
     };
     p.write("<");
-    // The type of the stored integers is as unsigned as its flag, so both are written the short way.
-    let unsigned_by_flag = matches!(**storage, TypeKind::Integer { signedness: Signedness::Unsigned, .. });
+    // The type of the stored integers is as unsigned as its flag, so both are written the short
+    // way.
+    let unsigned_by_flag =
+        matches!(**storage, TypeKind::Integer { signedness: Signedness::Unsigned, .. });
     print_storage(p, &Storage { ty: storage.clone(), unsigned_by_flag, min, max });
     if let Some(expressed) = expressed.as_ref().and_then(|e| e.as_type()) {
         p.write(":");

@@ -10,7 +10,8 @@ use numerics::DType;
 /// Storage types have at most this many bits.
 const MAX_STORAGE_BITS: u32 = 32;
 
-/// `!quant.uniform<…>`: an element of integer storage `q` that stands for `(q - zero_point) * scale`.
+/// `!quant.uniform<…>`: an element of integer storage `q` that stands for
+/// `(q - zero_point) * scale`.
 pub static UNIFORM: TypeDef = TypeDef {
     dialect: "quant",
     mnemonic: "uniform",
@@ -26,7 +27,8 @@ pub static UNIFORM: TypeDef = TypeDef {
         ParamDef::optional("axes", ParamKind::I64s),
         ParamDef::optional("block_sizes", ParamKind::I64s),
         ParamDef::optional("scales_shape", ParamKind::I64s),
-        // Set by `u8`, whose storage type MLIR takes to be `i8` with a flag that says unsigned, unlike that of `ui8`.
+        // Set by `u8`, whose storage type MLIR takes to be `i8` with a flag that says unsigned,
+        // unlike that of `ui8`.
         ParamDef::optional("unsigned_by_flag", ParamKind::Attribute),
     ],
     assembly: ParamAssembly::Custom { parse: text::parse_uniform, print: text::print_uniform },
@@ -60,7 +62,10 @@ pub static CALIBRATED: TypeDef = TypeDef {
         ParamDef::required("min", ParamKind::F64),
         ParamDef::required("max", ParamKind::F64),
     ],
-    assembly: ParamAssembly::Custom { parse: text::parse_calibrated, print: text::print_calibrated },
+    assembly: ParamAssembly::Custom {
+        parse: text::parse_calibrated,
+        print: text::print_calibrated,
+    },
     verify: Some(verify_calibrated),
     compatible: None,
 };
@@ -79,7 +84,8 @@ pub enum Granularity {
 /// A view of `!quant.uniform<…>`.
 #[derive(Clone, Copy, Debug)]
 pub struct Uniform<'a> {
-    /// Integer type of the stored values: signless for signed ones, `ui8` and so on for unsigned ones.
+    /// Integer type of the stored values: signless for signed ones, `ui8` and so on for unsigned
+    /// ones.
     pub storage: &'a Type,
     /// Least stored value.
     pub storage_min: i64,
@@ -113,15 +119,27 @@ impl<'a> Uniform<'a> {
 
     /// The view of the parameters of such a type; none if they are not well-formed.
     pub(super) fn from_params(params: &'a [Option<Attribute>]) -> Option<Uniform<'a>> {
-        let [storage, min, max, expressed, scales, zero_points, axes, block_sizes, scales_shape, unsigned_by_flag] =
-            params
+        let [
+            storage,
+            min,
+            max,
+            expressed,
+            scales,
+            zero_points,
+            axes,
+            block_sizes,
+            scales_shape,
+            unsigned_by_flag,
+        ] = params
         else {
             return None;
         };
         fn list(attr: &Option<Attribute>) -> Option<&[i64]> {
             attr.as_ref().map_or(Some(&[]), |a| a.as_int_array())
         }
-        let AttrKind::DenseArray { values: scale_bits, .. } = &**scales.as_ref()? else { return None };
+        let AttrKind::DenseArray { values: scale_bits, .. } = &**scales.as_ref()? else {
+            return None;
+        };
         let granularity = match (axes, block_sizes) {
             (None, _) => Granularity::PerTensor,
             (Some(_), None) => Granularity::PerAxis,
@@ -157,7 +175,8 @@ impl<'a> Uniform<'a> {
         !matches!(**self.storage, TypeKind::Integer { signedness: Signedness::Unsigned, .. })
     }
 
-    /// The storage type that MLIR's type holds: that of `u8` is `i8`, with a flag that says unsigned.
+    /// The storage type that MLIR's type holds: that of `u8` is `i8`, with a flag that says
+    /// unsigned.
     pub fn held_storage(&self) -> Type {
         if self.unsigned_by_flag {
             Type::integer(self.storage_width(), Signedness::Signless)
@@ -233,7 +252,8 @@ impl UniformParts {
     }
 }
 
-/// `storage` and `unsigned_by_flag` of [`UniformParts`], of what MLIR's type holds: an integer type, and a flag that says signed.
+/// `storage` and `unsigned_by_flag` of [`UniformParts`], of what MLIR's type holds: an integer
+/// type, and a flag that says signed.
 pub fn storage_from_held(held: &Type, is_signed: bool) -> (Type, bool) {
     match **held {
         TypeKind::Integer { width, signedness: Signedness::Signless } if !is_signed => {
@@ -252,9 +272,12 @@ pub(super) fn storage_limits(storage: &Type) -> (i64, i64) {
     }
 }
 
-/// Inference does not tell scales: two types go together that store the same integers for the same floats.
+/// Inference does not tell scales: two types go together that store the same integers for the same
+/// floats.
 fn compatible_uniform(a: &[Option<Attribute>], b: &[Option<Attribute>]) -> bool {
-    let (Some(x), Some(y)) = (Uniform::from_params(a), Uniform::from_params(b)) else { return false };
+    let (Some(x), Some(y)) = (Uniform::from_params(a), Uniform::from_params(b)) else {
+        return false;
+    };
     let per_axis = |u: &Uniform<'_>| u.granularity == Granularity::PerAxis;
     a[..4] == b[..4] && per_axis(&x) == per_axis(&y)
 }
@@ -262,11 +285,17 @@ fn compatible_uniform(a: &[Option<Attribute>], b: &[Option<Attribute>]) -> bool 
 fn check_storage(storage: &Type, min: i64, max: i64) -> Result<(), String> {
     match storage.bit_width() {
         Some(width) if storage.is_integer(None) && (1..=MAX_STORAGE_BITS).contains(&width) => {}
-        _ => return Err(format!("storage must be an integer of 1 to {MAX_STORAGE_BITS} bits, found {storage}")),
+        _ => {
+            return Err(format!(
+                "storage must be an integer of 1 to {MAX_STORAGE_BITS} bits, found {storage}"
+            ));
+        }
     }
     let (least, greatest) = storage_limits(storage);
     if min >= max || min < least || max > greatest {
-        return Err(format!("the storage range {min}:{max} must not be empty and lie within {least}:{greatest}"));
+        return Err(format!(
+            "the storage range {min}:{max} must not be empty and lie within {least}:{greatest}"
+        ));
     }
     Ok(())
 }
@@ -280,7 +309,8 @@ fn check_expressed(expressed: &Type) -> Result<(), String> {
 
 fn verify_any(params: &[Option<Attribute>]) -> Result<(), String> {
     if let [Some(storage), Some(min), Some(max), expressed] = params
-        && let (Some(storage), Some(min), Some(max)) = (storage.as_type(), min.as_i64(), max.as_i64())
+        && let (Some(storage), Some(min), Some(max)) =
+            (storage.as_type(), min.as_i64(), max.as_i64())
     {
         check_storage(storage, min, max)?;
         return expressed.as_ref().and_then(|e| e.as_type()).map_or(Ok(()), check_expressed);
@@ -304,22 +334,32 @@ fn verify_calibrated(params: &[Option<Attribute>]) -> Result<(), String> {
 /// The least positive and the greatest finite value of a float type; those of `f64` for wider ones.
 fn expressed_limits(expressed: &Type) -> (f64, f64) {
     match expressed.dtype().and_then(DType::float_format) {
-        Some(format) => (format.decode(u64::from(format.signed)), format.decode(format.max_finite())),
+        Some(format) => {
+            (format.decode(u64::from(format.signed)), format.decode(format.max_finite()))
+        }
         None => (f64::from_bits(1), f64::MAX),
     }
 }
 
 fn verify_uniform(params: &[Option<Attribute>]) -> Result<(), String> {
-    let Some(view) = Uniform::from_params(params) else { return Err("parameters are missing".into()) };
+    let Some(view) = Uniform::from_params(params) else {
+        return Err("parameters are missing".into());
+    };
     check_storage(view.storage, view.storage_min, view.storage_max)?;
     check_expressed(view.expressed)?;
     if view.scale_bits.len() != view.zero_points.len() {
-        return Err(format!("{} scales for {} zero points", view.scale_bits.len(), view.zero_points.len()));
+        return Err(format!(
+            "{} scales for {} zero points",
+            view.scale_bits.len(),
+            view.zero_points.len()
+        ));
     }
     let (least, greatest) = expressed_limits(view.expressed);
     if let Some(scale) = view.scales().find(|s| !(least..=greatest).contains(s)) {
         let expressed = view.expressed;
-        return Err(format!("the scale {scale:e} is out of the range of {expressed}, {least:e} to {greatest:e}"));
+        return Err(format!(
+            "the scale {scale:e} is out of the range of {expressed}, {least:e} to {greatest:e}"
+        ));
     }
     if let Some(axis) = view.axes.iter().find(|&&axis| axis < 0) {
         return Err(format!("the quantized dimension {axis} is negative"));
@@ -377,7 +417,10 @@ mod tests {
         assert!(verify(per_tensor(Type::i8(), (-128, 127), 0.0)).is_err());
         assert!(verify(per_tensor(Type::i8(), (-128, 127), f64::NAN)).is_err());
         // StableHLO, ops_stablehlo_quantized.mlir: 4.960464e-08 is below the least f16.
-        let half = UniformParts { expressed: Type::f16(), ..per_tensor(Type::i8(), (-128, 127), 4.960464e-08) };
+        let half = UniformParts {
+            expressed: Type::f16(),
+            ..per_tensor(Type::i8(), (-128, 127), 4.960464e-08)
+        };
         assert!(verify(half).is_err());
     }
 }

@@ -50,7 +50,8 @@ attributes! {
         [ParamDef::required("lists", ParamKind::Defs(&AXIS_REF_LIST))];
     /// The axes along which a computation is written for one device.
     MANUAL_AXES, "manual_axes", manual_axes, [ParamDef::required("axes", ParamKind::Attribute)];
-    /// The axes that a dimension is split over; whether more may follow; and how early propagation looks at it.
+    /// The axes that a dimension is split over; whether more may follow; and how early propagation
+    /// looks at it.
     DIMENSION_SHARDING, "dimension_sharding", dimension_sharding, [
         ParamDef::required("axes", ParamKind::Defs(&AXIS_REF)),
         ParamDef::required("is_closed", ParamKind::Bool),
@@ -69,7 +70,8 @@ attributes! {
     DIM_MAPPING, "dim_mapping", dim_mapping, [ParamDef::required("factor_indices", ParamKind::I64s)];
     /// Which factors make up the dimensions of a tensor.
     TENSOR_MAPPING, "tensor_mapping", tensor_mapping, [ParamDef::required("dim_mappings", ParamKind::Defs(&DIM_MAPPING))];
-    /// Which dimensions of the operands and results of an op belong together, and what splitting them needs.
+    /// Which dimensions of the operands and results of an op belong together, and what splitting
+    /// them needs.
     OP_SHARDING_RULE, "op_sharding_rule", op_sharding_rule, [
         ParamDef::required("factor_sizes", ParamKind::I64s),
         ParamDef::required("operand_mappings", ParamKind::Defs(&TENSOR_MAPPING)),

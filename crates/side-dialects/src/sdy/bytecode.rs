@@ -3,8 +3,8 @@
 use super::attrs::*;
 use mlir::Attribute;
 use mlir::bytecode::Field::{
-    self, Attributes, Bool, FlaggedVarInt, OptionalAttribute, OptionalSignedVarInts, SignedVarInt, SignedVarInts,
-    String,
+    self, Attributes, Bool, FlaggedVarInt, OptionalAttribute, OptionalSignedVarInts, SignedVarInt,
+    SignedVarInts, String,
 };
 use mlir::bytecode::{AttrEncoding, AttrTarget, DialectBytecode, always};
 use mlir::ods::AttrDef;
@@ -20,7 +20,11 @@ pub static BYTECODE: DialectBytecode = DialectBytecode {
         encoding(5, &DIMENSION_SHARDING, &[(0, Attributes), (1, Bool), (2, FlaggedVarInt)]),
         AttrEncoding {
             when: |params| list(params, 3).is_empty(),
-            ..encoding(6, &SHARDING, &[(0, Field::Attribute), (1, Attributes), (2, Attributes), (3, NONE)])
+            ..encoding(
+                6,
+                &SHARDING,
+                &[(0, Field::Attribute), (1, Attributes), (2, Attributes), (3, NONE)],
+            )
         },
         encoding(7, &SHARDING_PER_VALUE, &[(0, Attributes)]),
         encoding(8, &DIM_MAPPING, &[(0, SignedVarInts)]),
@@ -43,15 +47,24 @@ pub static BYTECODE: DialectBytecode = DialectBytecode {
         encoding(12, &LIST_OF_AXIS_REF_LISTS, &[(0, Attributes)]),
         encoding(13, &ALL_TO_ALL_PARAM, &[(0, Attributes), (1, SignedVarInt), (2, SignedVarInt)]),
         encoding(14, &ALL_TO_ALL_PARAM_LIST, &[(0, Attributes)]),
-        encoding(15, &SHARDING, &[(0, Field::Attribute), (1, Attributes), (2, Attributes), (3, Attributes)]),
+        encoding(
+            15,
+            &SHARDING,
+            &[(0, Field::Attribute), (1, Attributes), (2, Attributes), (3, Attributes)],
+        ),
     ],
     types: &[],
     custom: None,
 };
 
 /// An empty list that is not written.
-const NONE: Field = Field::Custom { write: |_, _| {}, read: |_| Ok(Some(Attribute::array(Vec::new()))) };
+const NONE: Field =
+    Field::Custom { write: |_, _| {}, read: |_| Ok(Some(Attribute::array(Vec::new()))) };
 
-const fn encoding(code: u64, def: &'static AttrDef, fields: &'static [(usize, Field)]) -> AttrEncoding {
+const fn encoding(
+    code: u64,
+    def: &'static AttrDef,
+    fields: &'static [(usize, Field)],
+) -> AttrEncoding {
     AttrEncoding { code, target: AttrTarget::Def(def), when: always, fields }
 }

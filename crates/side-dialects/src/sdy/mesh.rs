@@ -32,7 +32,8 @@ impl AxisPart {
 }
 
 impl Mesh {
-    /// The mesh that an `#sdy.mesh` says; none for other attributes, and for a mesh that is not valid.
+    /// The mesh that an `#sdy.mesh` says; none for other attributes, and for a mesh that is not
+    /// valid.
     pub fn of(attr: &Attribute) -> Option<Mesh> {
         let params = attr.as_dialect(&MESH)?;
         let axis = |axis: &Attribute| {
@@ -40,13 +41,18 @@ impl Mesh {
             Some((text_of(axis, 0).to_string(), usize::try_from(int(axis, 1)?).ok()?))
         };
         let axes = list(params, 0).iter().map(axis).collect::<Option<_>>()?;
-        let ids = ints(params, 1).iter().map(|&id| usize::try_from(id).ok()).collect::<Option<Vec<_>>>()?;
+        let ids = ints(params, 1)
+            .iter()
+            .map(|&id| usize::try_from(id).ok())
+            .collect::<Option<Vec<_>>>()?;
         Mesh::new(axes, (!ids.is_empty()).then_some(ids))
     }
 
-    /// A mesh of these axes; none if an axis has no size, there are too many devices, or not one id for each.
+    /// A mesh of these axes; none if an axis has no size, there are too many devices, or not one id
+    /// for each.
     pub fn new(axes: Vec<(String, usize)>, device_ids: Option<Vec<usize>>) -> Option<Mesh> {
-        let devices = axes.iter().try_fold(1usize, |n, (_, size)| n.checked_mul(*size)).filter(|&n| n > 0)?;
+        let devices =
+            axes.iter().try_fold(1usize, |n, (_, size)| n.checked_mul(*size)).filter(|&n| n > 0)?;
         let fits = device_ids.as_ref().is_none_or(|ids| ids.len() == devices);
         fits.then_some(Mesh { axes, device_ids })
     }
@@ -83,7 +89,10 @@ impl Mesh {
 
     /// The device at coordinates that [`Mesh::place`] gave.
     pub fn device(&self, place: &[usize]) -> usize {
-        let number = place.iter().zip(&self.axes).fold(0, |n, (coordinate, (_, size))| n * size + coordinate);
+        let number = place
+            .iter()
+            .zip(&self.axes)
+            .fold(0, |n, (coordinate, (_, size))| n * size + coordinate);
         self.device_ids.as_ref().and_then(|ids| ids.get(number).copied()).unwrap_or(number)
     }
 
@@ -104,7 +113,8 @@ impl Mesh {
     /// The part that an `#sdy.axis_ref` says.
     pub fn axis_ref(&self, attr: &Attribute) -> Option<AxisPart> {
         let params: &Params = attr.as_dialect(&AXIS_REF)?;
-        let sub = params.get(1).and_then(Option::as_ref).and_then(|sub| sub.as_dialect(&SUB_AXIS_INFO));
+        let sub =
+            params.get(1).and_then(Option::as_ref).and_then(|sub| sub.as_dialect(&SUB_AXIS_INFO));
         let size = |sub: &Params, i| usize::try_from(int(sub, i)?).ok();
         let sub = match sub {
             Some(sub) => Some((size(sub, 0)?, size(sub, 1)?)),
@@ -113,7 +123,8 @@ impl Mesh {
         self.part(text_of(params, 0), sub)
     }
 
-    /// The devices that differ from a place only along some parts of axes, in row-major order of these parts.
+    /// The devices that differ from a place only along some parts of axes, in row-major order of
+    /// these parts.
     pub fn group(&self, place: &[usize], parts: &[AxisPart]) -> Vec<usize> {
         let mut places = vec![place.to_vec()];
         for part in parts {
@@ -121,7 +132,8 @@ impl Mesh {
                 (0..part.size).map(move |index| {
                     let mut place = place.clone();
                     // Both terms are non-negative: the coordinate holds its own digit.
-                    place[part.axis] = place[part.axis] - part.index(&place) * part.minor + index * part.minor;
+                    place[part.axis] =
+                        place[part.axis] - part.index(&place) * part.minor + index * part.minor;
                     place
                 })
             };

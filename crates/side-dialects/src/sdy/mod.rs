@@ -1,4 +1,5 @@
-//! The sdy dialect (Shardy): how tensors are spread over a mesh of devices, as JAX and torch_xla write it.
+//! The sdy dialect (Shardy): how tensors are spread over a mesh of devices, as JAX and torch_xla
+//! write it.
 //!
 //! Source: openxla/shardy, "'sdy' Dialect".
 
@@ -59,7 +60,11 @@ pub static SDY: Dialect = Dialect {
     ],
     directives: &[
         CustomDirective { name: "Body", parse: parse_body, print: print_body },
-        CustomDirective { name: "Shardings", parse: text::parse_shardings, print: text::print_shardings },
+        CustomDirective {
+            name: "Shardings",
+            parse: text::parse_shardings,
+            print: text::print_shardings,
+        },
     ],
     verify_attribute: Some(verify::verify_attribute),
     bytecode: Some(&bytecode::BYTECODE),

@@ -1,8 +1,8 @@
 //! The ops of the dialect.
 
 use super::attrs::{
-    ALL_TO_ALL_PARAM_LIST, AXIS_REF_LIST, LIST_OF_AXIS_REF_LISTS, MANUAL_AXES, MESH, PROPAGATION_DIRECTION, SHARDING,
-    SHARDING_PER_VALUE,
+    ALL_TO_ALL_PARAM_LIST, AXIS_REF_LIST, LIST_OF_AXIS_REF_LISTS, MANUAL_AXES, MESH,
+    PROPAGATION_DIRECTION, SHARDING, SHARDING_PER_VALUE,
 };
 use super::eval;
 use super::verify::{verify_manual_computation, verify_named_computation, verify_sharding};
@@ -22,7 +22,8 @@ static SHAPED: TypeConstraint =
     TypeConstraint { summary: "a tensor, vector or memref", rule: TypeRule::Is(Type::is_shaped) };
 
 op! {
-    /// A named mesh of devices. Programs of StableHLO without this dialect have it as `stablehlo.mesh` instead.
+    /// A named mesh of devices. Programs of StableHLO without this dialect have it as
+    /// `stablehlo.mesh` instead.
     pub MeshOp, "sdy.mesh" {
         attributes { sym_name: required SymbolName, mesh: required_unless Def(&MESH) => "stablehlo.mesh" }
         traits [Symbol, HasParent(&["builtin.module"])]
@@ -115,7 +116,11 @@ op! {
 }
 
 /// Reads `(%a: T) {…}` into the region slot that `args` names.
-pub(super) fn parse_body(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+pub(super) fn parse_body(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    args: &[DirectiveArg],
+) -> Parsed<()> {
     let &[DirectiveArg::Region(slot)] = args else { return Ok(()) };
     let mut arguments = Vec::new();
     parser.expect("(")?;
@@ -133,7 +138,8 @@ pub(super) fn print_body(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[Direc
     let (module, region) = (op.module(), op.regions()[slot]);
     printer.write("(");
     if let Some(block) = module.entry(region) {
-        printer.separated(", ", 0..module.arguments(block).len(), |p, i| p.argument(module, block, i));
+        printer
+            .separated(", ", 0..module.arguments(block).len(), |p, i| p.argument(module, block, i));
     }
     printer.write(") ");
     printer.region(op, region, false, true);
@@ -166,7 +172,8 @@ op! {
 }
 
 op! {
-    /// Ties values together that must be spread alike, such as the operand, argument and result of a loop.
+    /// Ties values together that must be spread alike, such as the operand, argument and result of
+    /// a loop.
     pub DataFlowEdgeOp, "sdy.data_flow_edge" {
         operands { input: single SHAPED }
         results { result: single SHAPED }

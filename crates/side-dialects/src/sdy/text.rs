@@ -1,4 +1,5 @@
-//! How the attributes are written: one module an attribute, with `parse` and `print` for what follows its name.
+//! How the attributes are written: one module an attribute, with `parse` and `print` for what
+//! follows its name.
 
 use super::attrs::{self, int, ints, list, text_of};
 use mlir::Attribute;
@@ -10,7 +11,12 @@ use mlir::text::{OpState, Parsed, Parser, Printer};
 type Params = Vec<Option<Attribute>>;
 
 /// Reads attributes of one declaration between two tokens.
-fn parse_list(p: &mut Parser<'_>, open: &str, def: &'static AttrDef, close: &str) -> Parsed<Attribute> {
+fn parse_list(
+    p: &mut Parser<'_>,
+    open: &str,
+    def: &'static AttrDef,
+    close: &str,
+) -> Parsed<Attribute> {
     p.expect(open)?;
     let mut elements = Vec::new();
     p.list_until(close, |p| {
@@ -20,7 +26,13 @@ fn parse_list(p: &mut Parser<'_>, open: &str, def: &'static AttrDef, close: &str
     Ok(Attribute::array(elements))
 }
 
-fn print_list(p: &mut Printer<'_>, open: &str, def: &'static AttrDef, elements: &[Attribute], close: &str) {
+fn print_list(
+    p: &mut Printer<'_>,
+    open: &str,
+    def: &'static AttrDef,
+    elements: &[Attribute],
+    close: &str,
+) {
     p.write(open);
     p.separated(", ", elements, |p, e| p.bare_attribute(def, e));
     p.write(close);
@@ -173,7 +185,10 @@ pub(super) mod dimension_sharding {
         if let Some(word) = p.eat_word() {
             match word.strip_prefix('p').and_then(|digits| digits.parse::<i64>().ok()) {
                 Some(number) => priority = Some(Attribute::i64(number)),
-                None => return p.error_at(span, format!("expected a priority such as p1, found `{word}`")),
+                None => {
+                    return p
+                        .error_at(span, format!("expected a priority such as p1, found `{word}`"));
+                }
             }
         }
         Ok(vec![Some(Attribute::array(axes)), Some(Attribute::bool(is_closed)), priority])
@@ -182,7 +197,8 @@ pub(super) mod dimension_sharding {
     pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         let axes = list(params, 0);
         print_list(p, "{", &attrs::AXIS_REF, axes, "");
-        let is_closed = params.get(1).and_then(Option::as_ref).and_then(|a| a.as_bool()).unwrap_or(true);
+        let is_closed =
+            params.get(1).and_then(Option::as_ref).and_then(|a| a.as_bool()).unwrap_or(true);
         if !is_closed {
             p.write(if axes.is_empty() { "?" } else { ", ?" });
         }
@@ -216,7 +232,12 @@ pub(super) mod sharding {
             let axes = match p.word("`replicated` or `unreduced`")? {
                 "replicated" => &mut replicated,
                 "unreduced" => &mut unreduced,
-                other => return p.error_at(span, format!("expected `replicated` or `unreduced`, found `{other}`")),
+                other => {
+                    return p.error_at(
+                        span,
+                        format!("expected `replicated` or `unreduced`, found `{other}`"),
+                    );
+                }
             };
             p.expect("=")?;
             *axes = parse_list(p, "{", &attrs::AXIS_REF, "}")?;
@@ -234,7 +255,9 @@ pub(super) mod sharding {
             p.bare_attribute(&attrs::MESH, mesh);
         }
         print_list(p, ", [", &attrs::DIMENSION_SHARDING, list(params, 1), "]");
-        for (open, axes) in [(", replicated={", list(params, 2)), (", unreduced={", list(params, 3))] {
+        for (open, axes) in
+            [(", replicated={", list(params, 2)), (", unreduced={", list(params, 3))]
+        {
             if !axes.is_empty() {
                 print_list(p, open, &attrs::AXIS_REF, axes, "}");
             }
@@ -259,16 +282,22 @@ pub(super) mod sharding_per_value {
 }
 
 /// Reads `[<…>, <…>]` into the attribute slot that `args` names.
-pub(super) fn parse_shardings(p: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
+pub(super) fn parse_shardings(
+    p: &mut Parser<'_>,
+    state: &mut OpState,
+    args: &[DirectiveArg],
+) -> Parsed<()> {
     let &[DirectiveArg::Attribute(slot)] = args else { return Ok(()) };
     let shardings = parse_list(p, "[", &attrs::SHARDING, "]")?;
-    state.properties[slot] = Some(Attribute::dialect(&attrs::SHARDING_PER_VALUE, vec![Some(shardings)]));
+    state.properties[slot] =
+        Some(Attribute::dialect(&attrs::SHARDING_PER_VALUE, vec![Some(shardings)]));
     Ok(())
 }
 
 pub(super) fn print_shardings(p: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
     let &[DirectiveArg::Attribute(slot)] = args else { return };
-    let params = op.property(slot).and_then(|a| a.as_dialect(&attrs::SHARDING_PER_VALUE)).unwrap_or(&[]);
+    let params =
+        op.property(slot).and_then(|a| a.as_dialect(&attrs::SHARDING_PER_VALUE)).unwrap_or(&[]);
     print_list(p, "[", &attrs::SHARDING, list(params, 0), "]");
 }
 
@@ -308,7 +337,10 @@ fn parse_factors(p: &mut Parser<'_>) -> Parsed<Vec<i64>> {
     let word = p.word("factors such as i or jk")?;
     match factors(word).filter(|f| !f.is_empty()) {
         Some(factors) => Ok(factors),
-        None => p.error_at(span, format!("`{word}` names no factors: those are i to z, then z_1, z_2 and so on")),
+        None => p.error_at(
+            span,
+            format!("`{word}` names no factors: those are i to z, then z_1, z_2 and so on"),
+        ),
     }
 }
 
@@ -328,7 +360,8 @@ pub(super) mod op_sharding_rule {
     use super::*;
 
     /// Names of the lists of factors, in the order of the parameters from the fourth on.
-    const KINDS: [&str; 4] = ["reduction", "need_replication", "permutation", "blocked_propagation"];
+    const KINDS: [&str; 4] =
+        ["reduction", "need_replication", "permutation", "blocked_propagation"];
 
     pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("<")?;
@@ -340,7 +373,10 @@ pub(super) mod op_sharding_rule {
             p.list_until("}", |p| {
                 let span = p.here();
                 if parse_factors(p)? != [sizes.len() as i64] {
-                    return p.error_at(span, "sizes must be given for i, j, k and so on, in that order");
+                    return p.error_at(
+                        span,
+                        "sizes must be given for i, j, k and so on, in that order",
+                    );
                 }
                 p.expect("=")?;
                 sizes.push(p.integer()?);
@@ -409,7 +445,11 @@ pub(super) mod all_to_all_param {
 
     pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         print_list(p, "{", &attrs::AXIS_REF, list(params, 0), "}");
-        p.number(format_args!(": {}->{}", int(params, 1).unwrap_or(0), int(params, 2).unwrap_or(0)));
+        p.number(format_args!(
+            ": {}->{}",
+            int(params, 1).unwrap_or(0),
+            int(params, 2).unwrap_or(0)
+        ));
     }
 }
 

@@ -1,8 +1,8 @@
 //! What must hold of meshes, shardings and rules.
 
 use super::attrs::{
-    AXIS_REF, DIMENSION_SHARDING, MESH, MESH_AXIS, OP_SHARDING_RULE, SHARDING, SHARDING_PER_VALUE, SUB_AXIS_INFO, int,
-    ints, list, text_of,
+    AXIS_REF, DIMENSION_SHARDING, MESH, MESH_AXIS, OP_SHARDING_RULE, SHARDING, SHARDING_PER_VALUE,
+    SUB_AXIS_INFO, int, ints, list, text_of,
 };
 use super::ops::{ManualComputationOp, MeshOp, NamedComputationOp};
 use super::text::is_string;
@@ -11,7 +11,8 @@ use mlir::verify::nearest_symbol;
 use mlir::{Attribute, Diagnostics, OpRef, Type};
 use std::borrow::Cow;
 
-/// Axes have different names and positive sizes; device ids are a permutation of their numbers, or one id for no axes.
+/// Axes have different names and positive sizes; device ids are a permutation of their numbers, or
+/// one id for no axes.
 pub(super) fn mesh(params: &Params) -> Result<(), String> {
     let mut devices = 1i64;
     let mut names = Vec::new();
@@ -24,7 +25,8 @@ pub(super) fn mesh(params: &Params) -> Result<(), String> {
             return Err(format!("the axis \"{name}\" must have a positive size, found {size}"));
         }
         names.push(name);
-        devices = devices.checked_mul(size).ok_or("the mesh has more devices than 64 bits can count")?;
+        devices =
+            devices.checked_mul(size).ok_or("the mesh has more devices than 64 bits can count")?;
     }
     if params.get(1).is_none_or(Option::is_none) {
         return Ok(());
@@ -57,7 +59,8 @@ pub(super) fn mesh(params: &Params) -> Result<(), String> {
 pub(super) fn sub_axis(params: &Params) -> Result<(), String> {
     match (int(params, 0), int(params, 1)) {
         (Some(pre_size), Some(size)) if pre_size >= 1 && size > 1 => Ok(()),
-        _ => Err("a part of an axis needs a size before it of at least 1 and a size of at least 2".into()),
+        _ => Err("a part of an axis needs a size before it of at least 1 and a size of at least 2"
+            .into()),
     }
 }
 
@@ -65,11 +68,16 @@ pub(super) fn sub_axis(params: &Params) -> Result<(), String> {
 pub(super) fn rule(params: &Params) -> Result<(), String> {
     let count = ints(params, 0).len() as i64;
     let tensors = list(params, 1).iter().chain(list(params, 2));
-    let dims = tensors.filter_map(|t| t.as_dialect(&super::attrs::TENSOR_MAPPING)).flat_map(|t| list(t, 0));
-    let mapped = dims.filter_map(|d| d.as_dialect(&super::attrs::DIM_MAPPING)).flat_map(|d| ints(d, 0));
+    let dims = tensors
+        .filter_map(|t| t.as_dialect(&super::attrs::TENSOR_MAPPING))
+        .flat_map(|t| list(t, 0));
+    let mapped =
+        dims.filter_map(|d| d.as_dialect(&super::attrs::DIM_MAPPING)).flat_map(|d| ints(d, 0));
     let mut factors = mapped.chain((3..7).flat_map(|i| ints(params, i)));
     if let Some(factor) = factors.find(|&&f| f >= count) {
-        return Err(format!("a dimension maps to factor number {factor}, but only {count} factors have sizes"));
+        return Err(format!(
+            "a dimension maps to factor number {factor}, but only {count} factors have sizes"
+        ));
     }
     Ok(())
 }
@@ -77,7 +85,10 @@ pub(super) fn rule(params: &Params) -> Result<(), String> {
 /// The axes of a mesh with their sizes.
 fn mesh_axes(mesh: &Attribute) -> Vec<(&str, i64)> {
     let axes = mesh.as_dialect(&MESH).map_or(&[][..], |params| list(params, 0));
-    axes.iter().filter_map(|a| a.as_dialect(&MESH_AXIS)).map(|a| (text_of(a, 0), int(a, 1).unwrap_or(1))).collect()
+    axes.iter()
+        .filter_map(|a| a.as_dialect(&MESH_AXIS))
+        .map(|a| (text_of(a, 0), int(a, 1).unwrap_or(1)))
+        .collect()
 }
 
 /// The mesh that a sharding names or holds.
@@ -99,7 +110,11 @@ fn check_sharding(op: OpRef<'_>, sharding: &Attribute, ty: &Type) -> Result<(), 
     if axes.is_empty() && mesh.as_dialect(&MESH).is_some_and(|mesh| !ints(mesh, 1).is_empty()) {
         // All of the value is on the one device of the mesh, whatever its rank.
         let empty = dims.is_empty() && list(params, 2).is_empty() && list(params, 3).is_empty();
-        return if empty { Ok(()) } else { Err("a sharding on one device has neither dimensions nor axes".into()) };
+        return if empty {
+            Ok(())
+        } else {
+            Err("a sharding on one device has neither dimensions nor axes".into())
+        };
     }
     let rank = ty.shape().map_or(0, <[i64]>::len);
     if dims.len() != rank {
@@ -114,8 +129,12 @@ fn check_sharding(op: OpRef<'_>, sharding: &Attribute, ty: &Type) -> Result<(), 
         let Some(&(_, size)) = axes.iter().find(|(n, _)| *n == name) else {
             return Err(format!("the mesh has no axis \"{name}\""));
         };
-        if let Some(info) = part.get(1).and_then(Option::as_ref).and_then(|a| a.as_dialect(&SUB_AXIS_INFO)) {
-            let parts = int(info, 0).zip(int(info, 1)).and_then(|(before, own)| Some((own, before.checked_mul(own)?)));
+        if let Some(info) =
+            part.get(1).and_then(Option::as_ref).and_then(|a| a.as_dialect(&SUB_AXIS_INFO))
+        {
+            let parts = int(info, 0)
+                .zip(int(info, 1))
+                .and_then(|(before, own)| Some((own, before.checked_mul(own)?)));
             if !parts.is_some_and(|(own, end)| size % end == 0 && own < size) {
                 return Err(format!("the axis \"{name}\" of size {size} has no part {axis}"));
             }
@@ -147,7 +166,8 @@ fn check_per_value<'m>(
     let Some(params) = shardings.and_then(|s| s.as_dialect(&SHARDING_PER_VALUE)) else { return };
     let shardings = list(params, 0);
     if shardings.len() != types.len() {
-        let message = format!("`{what}` has {} shardings for {} values", shardings.len(), types.len());
+        let message =
+            format!("`{what}` has {} shardings for {} values", shardings.len(), types.len());
         errors.push(op.error("sharding", message));
         return;
     }
@@ -161,11 +181,16 @@ fn check_per_value<'m>(
 
 /// The body's arguments correspond to the operands.
 fn check_arguments(op: OpRef<'_>, errors: &mut Diagnostics) -> bool {
-    let arguments =
-        op.regions().first().and_then(|&r| op.module().entry(r)).map_or(&[][..], |b| op.module().arguments(b));
+    let arguments = op
+        .regions()
+        .first()
+        .and_then(|&r| op.module().entry(r))
+        .map_or(&[][..], |b| op.module().arguments(b));
     if arguments.len() != op.operands().len() {
         let (found, expected) = (arguments.len(), op.operands().len());
-        errors.push(op.error("region", format!("the body has {found} arguments for {expected} operands")));
+        errors.push(
+            op.error("region", format!("the body has {found} arguments for {expected} operands")),
+        );
         return false;
     }
     true
@@ -178,10 +203,14 @@ pub(super) fn verify_manual_computation(op: OpRef<'_>, errors: &mut Diagnostics)
     }
     check_per_value(op, "in_shardings", view.in_shardings(), op.operand_types(), errors);
     check_per_value(op, "out_shardings", view.out_shardings(), op.result_types(), errors);
-    let axes =
-        view.manual_axes().and_then(|a| a.as_dialect(&super::attrs::MANUAL_AXES)).map_or(&[][..], |p| list(p, 0));
+    let axes = view
+        .manual_axes()
+        .and_then(|a| a.as_dialect(&super::attrs::MANUAL_AXES))
+        .map_or(&[][..], |p| list(p, 0));
     if let Some(axis) = axes.iter().find(|a| !is_string(a)) {
-        errors.push(op.error("attribute", format!("`manual_axes` must hold names of axes, found {axis}")));
+        errors.push(
+            op.error("attribute", format!("`manual_axes` must hold names of axes, found {axis}")),
+        );
     }
 }
 
@@ -195,16 +224,26 @@ pub(super) fn verify_named_computation(op: OpRef<'_>, errors: &mut Diagnostics) 
 }
 
 /// Checks `sdy.sharding` and `sdy.sharding_rule` on any op.
-pub(super) fn verify_attribute(op: OpRef<'_>, name: &str, attr: &Attribute, errors: &mut Diagnostics) {
+pub(super) fn verify_attribute(
+    op: OpRef<'_>,
+    name: &str,
+    attr: &Attribute,
+    errors: &mut Diagnostics,
+) {
     match name {
-        "sdy.sharding" if attr.as_dialect(&SHARDING_PER_VALUE).is_some() => match op.num_results() {
-            // What an op without results does has a place, too.
-            0 => check_per_value(op, name, Some(attr), [&Type::none()].into_iter(), errors),
-            _ => check_per_value(op, name, Some(attr), op.result_types(), errors),
-        },
+        "sdy.sharding" if attr.as_dialect(&SHARDING_PER_VALUE).is_some() => {
+            match op.num_results() {
+                // What an op without results does has a place, too.
+                0 => check_per_value(op, name, Some(attr), [&Type::none()].into_iter(), errors),
+                _ => check_per_value(op, name, Some(attr), op.result_types(), errors),
+            }
+        }
         "sdy.sharding_rule" => {
             let Some(rule) = attr.as_dialect(&OP_SHARDING_RULE) else {
-                errors.push(op.error("sharding", format!("`{name}` must be a #sdy.op_sharding_rule, found {attr}")));
+                errors.push(op.error(
+                    "sharding",
+                    format!("`{name}` must be a #sdy.op_sharding_rule, found {attr}"),
+                ));
                 return;
             };
             for (what, mappings, types) in [
@@ -212,19 +251,29 @@ pub(super) fn verify_attribute(op: OpRef<'_>, name: &str, attr: &Attribute, erro
                 ("result", list(rule, 2), op.result_types().collect()),
             ] {
                 if mappings.len() != types.len() {
-                    let message = format!("the rule maps {} {what}s, but there are {}", mappings.len(), types.len());
+                    let message = format!(
+                        "the rule maps {} {what}s, but there are {}",
+                        mappings.len(),
+                        types.len()
+                    );
                     errors.push(op.error("sharding", message));
                     return;
                 }
                 let rank = |mapping: &Attribute| {
-                    mapping.as_dialect(&super::attrs::TENSOR_MAPPING).map_or(0, |params| list(params, 0).len())
+                    mapping
+                        .as_dialect(&super::attrs::TENSOR_MAPPING)
+                        .map_or(0, |params| list(params, 0).len())
                 };
-                // Other types than tensors, such as those of VHLO, say nothing of their dimensions here.
-                let differs =
-                    |(mapping, ty): &(&Attribute, &Type)| ty.shape().is_some_and(|shape| shape.len() != rank(mapping));
+                // Other types than tensors, such as those of VHLO, say nothing of their dimensions
+                // here.
+                let differs = |(mapping, ty): &(&Attribute, &Type)| {
+                    ty.shape().is_some_and(|shape| shape.len() != rank(mapping))
+                };
                 if let Some(i) = mappings.iter().zip(types).position(|pair| differs(&pair)) {
-                    errors
-                        .push(op.error("sharding", format!("the rule gives {what} {i} another number of dimensions")));
+                    errors.push(op.error(
+                        "sharding",
+                        format!("the rule gives {what} {i} another number of dimensions"),
+                    ));
                     return;
                 }
             }

@@ -1,5 +1,6 @@
-//! The meaning of the ops of the dialect. A shape is the vector of its sizes as `i64`, a size or index a scalar, a witness a
-//! boolean; shapes that are not known or invalid do not come up at run time.
+//! The meaning of the ops of the dialect. A shape is the vector of its sizes as `i64`, a size or
+//! index a scalar, a witness a boolean; shapes that are not known or invalid do not come up at run
+//! time.
 
 use super::{AssumingOp, CstrRequireOp, ReduceOp};
 use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
@@ -52,7 +53,9 @@ pub(super) fn broadcast(shapes: &[Vec<i64>]) -> Result<Vec<i64>, String> {
                 (1, other) => *size = other,
                 (size, other) if size == other => {}
                 (size, other) => {
-                    return Err(format!("{shapes:?} cannot be broadcast together: sizes {size} and {other} differ"));
+                    return Err(format!(
+                        "{shapes:?} cannot be broadcast together: sizes {size} and {other} differ"
+                    ));
                 }
             }
         }
@@ -64,15 +67,27 @@ fn all_shapes(operands: &[RuntimeValue]) -> Result<Vec<Vec<i64>>, EvalError> {
     operands.iter().map(sizes).collect()
 }
 
-pub(super) fn broadcast_shapes(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn broadcast_shapes(
+    _: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     shape_value(broadcast(&all_shapes(&operands)?).map_err(invalid)?)
 }
 
-pub(super) fn is_broadcastable(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn is_broadcastable(
+    _: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     boolean(broadcast(&all_shapes(&operands)?).is_ok())
 }
 
-pub(super) fn shape_eq(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn shape_eq(
+    _: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     boolean(all_shapes(&operands)?.windows(2).all(|pair| pair[0] == pair[1]))
 }
 
@@ -81,26 +96,51 @@ fn witness(holds: bool, message: impl FnOnce() -> String) -> EvalResult {
     if holds { boolean(true) } else { Err(EvalError::new("shape_constraint", message())) }
 }
 
-pub(super) fn cstr_broadcastable(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    broadcast(&all_shapes(&operands)?).map_err(|message| EvalError::new("shape_constraint", message))?;
+pub(super) fn cstr_broadcastable(
+    _: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
+    broadcast(&all_shapes(&operands)?)
+        .map_err(|message| EvalError::new("shape_constraint", message))?;
     boolean(true)
 }
 
-pub(super) fn cstr_eq(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn cstr_eq(
+    _: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let shapes = all_shapes(&operands)?;
-    witness(shapes.windows(2).all(|pair| pair[0] == pair[1]), || format!("{shapes:?} are not equal"))
+    witness(shapes.windows(2).all(|pair| pair[0] == pair[1]), || {
+        format!("{shapes:?} are not equal")
+    })
 }
 
-pub(super) fn cstr_require(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let message = || CstrRequireOp(op).msg().and_then(|m| m.as_str()).unwrap_or("it does not hold").to_string();
+pub(super) fn cstr_require(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
+    let message = || {
+        CstrRequireOp(op).msg().and_then(|m| m.as_str()).unwrap_or("it does not hold").to_string()
+    };
     witness(size(&operands, 0)? != 0, message)
 }
 
-pub(super) fn const_witness(op: OpRef<'_>, _: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn const_witness(
+    op: OpRef<'_>,
+    _: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     boolean(op.attr("passing").and_then(Attribute::as_bool).unwrap_or(false))
 }
 
-pub(super) fn assuming_all(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn assuming_all(
+    _: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let mut all = true;
     for index in 0..operands.len() {
         all &= size(&operands, index)? != 0;
@@ -108,14 +148,22 @@ pub(super) fn assuming_all(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dy
     boolean(all)
 }
 
-pub(super) fn assuming(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn assuming(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    env: &mut dyn EvalEnv,
+) -> EvalResult {
     if size(&operands, 0)? == 0 {
         return Err(EvalError::new("shape_constraint", "what this code assumes does not hold"));
     }
     env.region(AssumingOp(op).do_region(), Vec::new())
 }
 
-pub(super) fn reduce(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn reduce(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    env: &mut dyn EvalEnv,
+) -> EvalResult {
     let sizes = shape(&operands, 0)?;
     let mut values: Vec<RuntimeValue> = operands.into_iter().skip(1).collect();
     for (index, size) in (0i64..).zip(sizes) {
@@ -136,10 +184,18 @@ pub(super) fn const_shape(op: OpRef<'_>, _: Vec<RuntimeValue>, _: &mut dyn EvalE
 }
 
 pub(super) fn const_size(op: OpRef<'_>, _: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    size_value(op.attr("value").and_then(Attribute::as_i64).ok_or_else(|| invalid("the constant has no value"))?)
+    size_value(
+        op.attr("value")
+            .and_then(Attribute::as_i64)
+            .ok_or_else(|| invalid("the constant has no value"))?,
+    )
 }
 
-pub(super) fn from_extents(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn from_extents(
+    _: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     shape_value((0..operands.len()).map(|i| size(&operands, i)).collect::<Result<_, _>>()?)
 }
 
@@ -149,7 +205,11 @@ fn extent(sizes: &[i64], index: i64) -> EvalResult {
     size_value(*size.ok_or_else(|| invalid(format!("there is no dimension {index} in {sizes:?}")))?)
 }
 
-pub(super) fn get_extent(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn get_extent(
+    _: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     extent(&shape(&operands, 0)?, size(&operands, 1)?)
 }
 
@@ -163,7 +223,11 @@ pub(super) fn dim(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv
     extent(&shape_of_tensor(&operands)?, size(&operands, 1)?)
 }
 
-pub(super) fn shape_of(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn shape_of(
+    _: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     shape_value(shape_of_tensor(&operands)?)
 }
 
@@ -171,17 +235,26 @@ pub(super) fn rank(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEn
     size_value(shape(&operands, 0)?.len() as i64)
 }
 
-pub(super) fn num_elements(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn num_elements(
+    _: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let product = shape(&operands, 0)?.into_iter().try_fold(1i64, i64::checked_mul);
     size_value(product.ok_or_else(|| invalid("the number of elements is too large"))?)
 }
 
-pub(super) fn split_at(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn split_at(
+    _: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let (sizes, index) = (shape(&operands, 0)?, size(&operands, 1)?);
     // A negative index counts from the end.
     let at = if index < 0 { index + sizes.len() as i64 } else { index };
     let parts = usize::try_from(at).ok().and_then(|at| sizes.split_at_checked(at));
-    let (head, tail) = parts.ok_or_else(|| invalid(format!("{sizes:?} cannot be split at {index}")))?;
+    let (head, tail) =
+        parts.ok_or_else(|| invalid(format!("{sizes:?} cannot be split at {index}")))?;
     Ok([shape_value(head.to_vec())?, shape_value(tail.to_vec())?].concat())
 }
 
@@ -192,7 +265,8 @@ fn pairwise(operands: &[RuntimeValue], f: fn(i64, i64) -> Option<i64>) -> EvalRe
         return Err(invalid(format!("{lhs:?} and {rhs:?} have different ranks")));
     }
     let results: Option<Vec<i64>> = lhs.iter().zip(&rhs).map(|(&a, &b)| f(a, b)).collect();
-    let results = results.ok_or_else(|| invalid(format!("there is no such result for {lhs:?} and {rhs:?}")))?;
+    let results = results
+        .ok_or_else(|| invalid(format!("there is no such result for {lhs:?} and {rhs:?}")))?;
     let scalar = operands[0].tensor()?.rank() == 0;
     if scalar { size_value(results[0]) } else { shape_value(results) }
 }

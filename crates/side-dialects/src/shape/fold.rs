@@ -5,7 +5,8 @@ pub(super) use mlir::rewrite::fold::evaluate;
 
 use super::types::{is_extent_tensor, shape, size, witness};
 use super::{
-    AssumingOp, BroadcastOp, ConstShapeOp, ConstSizeOp, ConstWitnessOp, IndexToSizeOp, RankOp, ShapeOfOp, SizeToIndexOp,
+    AssumingOp, BroadcastOp, ConstShapeOp, ConstSizeOp, ConstWitnessOp, IndexToSizeOp, RankOp,
+    ShapeOfOp, SizeToIndexOp,
 };
 use crate::arith;
 use crate::tensor::CastOp;
@@ -21,7 +22,10 @@ pub(super) fn constant_parts(value: &Attribute, ty: &Type) -> Option<OpParts> {
     let def = match ty {
         ty if *ty == witness() => ConstWitnessOp::DEF,
         ty if *ty == size() => ConstSizeOp::DEF,
-        _ if value.as_dense().is_some_and(|v| is_extent_tensor(v.ty()) && (v.ty() == ty || *ty == shape())) => {
+        _ if value
+            .as_dense()
+            .is_some_and(|v| is_extent_tensor(v.ty()) && (v.ty() == ty || *ty == shape())) =>
+        {
             ConstShapeOp::DEF
         }
         _ => return arith::constant_parts(value, ty),
@@ -49,9 +53,18 @@ pub(super) fn shape_of(op: OpRef<'_>, _: &[Option<Attribute>]) -> Option<Vec<Fol
 
 /// Functions of a shape: `rank(shape_of(x))` is known if `x` is ranked.
 pub(super) fn sizes(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
-    let shape = op.operands().first().and_then(|&v| op.module().defining_op(v)).filter(|s| s.is(ShapeOfOp::DEF));
-    if let Some(rank) = shape.filter(|_| op.is(RankOp::DEF)).and_then(|s| Some(s.operand_type(0).shape()?.len())) {
-        return Some(vec![Folded::Constant(Attribute::integer(i128::try_from(rank).ok()?, Type::index()))]);
+    let shape = op
+        .operands()
+        .first()
+        .and_then(|&v| op.module().defining_op(v))
+        .filter(|s| s.is(ShapeOfOp::DEF));
+    if let Some(rank) =
+        shape.filter(|_| op.is(RankOp::DEF)).and_then(|s| Some(s.operand_type(0).shape()?.len()))
+    {
+        return Some(vec![Folded::Constant(Attribute::integer(
+            i128::try_from(rank).ok()?,
+            Type::index(),
+        ))]);
     }
     evaluate(op, constants)
 }
@@ -63,8 +76,15 @@ pub(super) fn size_cast(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Optio
         return Some(vec![Folded::Value(operand)]);
     }
     let is_cast = |inner: &OpRef<'_>| inner.is(IndexToSizeOp::DEF) || inner.is(SizeToIndexOp::DEF);
-    match op.module().defining_op(operand).filter(is_cast).and_then(|inner| inner.operands().first()) {
-        Some(&value) if op.module().ty(value) == op.result_type(0) => Some(vec![Folded::Value(value)]),
+    match op
+        .module()
+        .defining_op(operand)
+        .filter(is_cast)
+        .and_then(|inner| inner.operands().first())
+    {
+        Some(&value) if op.module().ty(value) == op.result_type(0) => {
+            Some(vec![Folded::Value(value)])
+        }
         _ => evaluate(op, constants),
     }
 }
@@ -77,14 +97,20 @@ pub(super) fn single(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<V
     }
 }
 
-/// Shapes of which all but one are those of scalars can be broadcast together, and those where at each position all sizes that are
-/// not 1 are equal, or there is but one.
-pub(super) fn cstr_broadcastable(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
-    let sizes: Vec<Option<Vec<i64>>> = op.operands().iter().map(|&v| known_sizes(op.module(), v)).collect();
+/// Shapes of which all but one are those of scalars can be broadcast together, and those where at
+/// each position all sizes that are not 1 are equal, or there is but one.
+pub(super) fn cstr_broadcastable(
+    op: OpRef<'_>,
+    constants: &[Option<Attribute>],
+) -> Option<Vec<Folded>> {
+    let sizes: Vec<Option<Vec<i64>>> =
+        op.operands().iter().map(|&v| known_sizes(op.module(), v)).collect();
     if sizes.iter().filter(|s| s.as_ref().is_none_or(|s| !s.is_empty())).count() <= 1 {
         return passing();
     }
-    let Some(sizes) = sizes.into_iter().collect::<Option<Vec<_>>>() else { return evaluate(op, constants) };
+    let Some(sizes) = sizes.into_iter().collect::<Option<Vec<_>>>() else {
+        return evaluate(op, constants);
+    };
     let rank = sizes.iter().map(Vec::len).max().unwrap_or(0);
     let fits = |from_last: usize| {
         let at = |s: &Vec<i64>| s.len().checked_sub(from_last + 1).map(|i| s[i]);
@@ -97,10 +123,14 @@ pub(super) fn cstr_broadcastable(op: OpRef<'_>, constants: &[Option<Attribute>])
 /// The sizes of a shape as far as they are known; none if its rank is not.
 fn known_sizes(module: &Module, shape: Value) -> Option<Vec<i64>> {
     let op = module.defining_op(shape);
-    if let Some(value) = op.filter(|op| op.is(ShapeOfOp::DEF)).and_then(|op| op.operand_type(0).shape()) {
+    if let Some(value) =
+        op.filter(|op| op.is(ShapeOfOp::DEF)).and_then(|op| op.operand_type(0).shape())
+    {
         return Some(value.to_vec());
     }
-    if let Some(value) = op.filter(|op| op.is(ConstShapeOp::DEF)).and_then(|op| ConstShapeOp(op).shape()?.as_dense()) {
+    if let Some(value) =
+        op.filter(|op| op.is(ConstShapeOp::DEF)).and_then(|op| ConstShapeOp(op).shape()?.as_dense())
+    {
         return value.int_values();
     }
     let rank = *module.ty(shape).as_tensor()?.shape.first()?;
@@ -110,13 +140,18 @@ fn known_sizes(module: &Module, shape: Value) -> Option<Vec<i64>> {
 
 /// A shape is equal to itself.
 pub(super) fn cstr_eq(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
-    if op.operands().windows(2).all(|pair| pair[0] == pair[1]) { passing() } else { evaluate(op, constants) }
+    if op.operands().windows(2).all(|pair| pair[0] == pair[1]) {
+        passing()
+    } else {
+        evaluate(op, constants)
+    }
 }
 
 type Rewrites = &'static [(&'static str, Rewrite)];
 
 /// Each shape counts once, and shapes of scalars do not.
-pub(super) const SMALLER: Rewrites = &[("each-once", each_once), ("without-scalars", without_scalars)];
+pub(super) const SMALLER: Rewrites =
+    &[("each-once", each_once), ("without-scalars", without_scalars)];
 
 /// Rewrites of `shape.broadcast`.
 pub(super) const BROADCAST: Rewrites = &[
@@ -128,7 +163,8 @@ pub(super) const BROADCAST: Rewrites = &[
 
 /// Keeps those operands, if there are fewer than there were.
 fn keep(rw: &mut Rewriter<'_>, op: OpId, operands: &[Value]) -> Option<()> {
-    (!operands.is_empty() && operands.len() < rw.op(op).operands().len()).then(|| rw.set_operands(op, operands))
+    (!operands.is_empty() && operands.len() < rw.op(op).operands().len())
+        .then(|| rw.set_operands(op, operands))
 }
 
 fn each_once(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
@@ -169,7 +205,9 @@ fn merge_constants(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 fn of_known_rank(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let result = rw.op(op).result_type(0).clone();
     (*result.as_tensor()?.shape.first()? == DYNAMIC).then_some(())?;
-    let rank = |ty: &Type| ty.as_tensor().and_then(|t| t.shape.first().copied()).filter(|&rank| rank != DYNAMIC);
+    let rank = |ty: &Type| {
+        ty.as_tensor().and_then(|t| t.shape.first().copied()).filter(|&rank| rank != DYNAMIC)
+    };
     let ranks: Option<Vec<i64>> = rw.op(op).operand_types().map(rank).collect();
     let known = Type::tensor([*ranks?.iter().max()?], Type::index());
     let operands = rw.op(op).operands().to_vec();

@@ -25,7 +25,8 @@ op! {
 /// Reads `%witness -> (types) region attributes`.
 fn parse_assuming(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     state.operands[0].push(parser.operand()?);
-    state.result_types[0] = Some(if parser.eat("->") { parser.result_types()? } else { TypeList::new() });
+    state.result_types[0] =
+        Some(if parser.eat("->") { parser.result_types()? } else { TypeList::new() });
     let region = parser.region_with_terminator(state.def, Vec::new())?;
     state.regions[0].push(region);
     parser.optional_attr_dict(state)
@@ -47,9 +48,15 @@ fn print_assuming(printer: &mut Printer<'_>, op: OpRef<'_>) {
 
 fn verify_assuming(op: OpRef<'_>, errors: &mut Diagnostics) {
     let module = op.module();
-    let Some(last) = module.entry(AssumingOp(op).do_region()).and_then(|b| module.terminator(b)) else { return };
+    let Some(last) = module.entry(AssumingOp(op).do_region()).and_then(|b| module.terminator(b))
+    else {
+        return;
+    };
     if !last.operand_types().eq(op.result_types()) {
-        errors.push(last.error("terminator", "the values must have the types of the results of `shape.assuming`"));
+        errors.push(last.error(
+            "terminator",
+            "the values must have the types of the results of `shape.assuming`",
+        ));
     }
 }
 
@@ -77,7 +84,8 @@ op! {
     }
 }
 
-/// Reads `(%shape, %values) : type -> types region attributes`; the values have the types of the results.
+/// Reads `(%shape, %values) : type -> types region attributes`; the values have the types of the
+/// results.
 fn parse_reduce(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     parser.expect("(")?;
     state.operands[0].push(parser.operand()?);
@@ -116,17 +124,25 @@ fn verify_reduce(op: OpRef<'_>, errors: &mut Diagnostics) {
     let initial: Vec<&Type> = op.operand_types().skip(1).collect();
     if arguments.len() != initial.len() + 2 {
         let (found, expected) = (arguments.len(), initial.len() + 2);
-        errors.push(op.error("region", format!("the region has {found} arguments, but must have {expected}")));
+        errors.push(op.error(
+            "region",
+            format!("the region has {found} arguments, but must have {expected}"),
+        ));
         return;
     }
     if arguments[2..] != initial[..] || !op.result_types().eq(initial.iter().copied()) {
-        errors.push(op.error("region", "initial values, arguments and results must have the same types"));
+        errors.push(
+            op.error("region", "initial values, arguments and results must have the same types"),
+        );
         return;
     }
     if let Some(last) = module.terminator(block)
         && !last.operand_types().eq(op.result_types())
     {
-        errors.push(last.error("terminator", "the values must have the types of the results of `shape.reduce`"));
+        errors.push(last.error(
+            "terminator",
+            "the values must have the types of the results of `shape.reduce`",
+        ));
     }
 }
 

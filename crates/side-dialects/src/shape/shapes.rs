@@ -1,8 +1,8 @@
 //! Making shapes, taking them apart, and relating them to values.
 
 use super::types::{
-    ANY_SHAPE_OR_SIZE, EXTENT_TENSOR, SHAPE_ONLY, SHAPE_OR_EXTENTS, SHAPED, SHAPED_OR_VALUE_SHAPE, SIZE_OR_INDEX,
-    VALUE_SHAPE_ONLY, extent_tensor_of, is_extent_tensor,
+    ANY_SHAPE_OR_SIZE, EXTENT_TENSOR, SHAPE_ONLY, SHAPE_OR_EXTENTS, SHAPED, SHAPED_OR_VALUE_SHAPE,
+    SIZE_OR_INDEX, VALUE_SHAPE_ONLY, extent_tensor_of, is_extent_tensor,
 };
 use super::{eval, fold};
 use mlir::attrs::DenseElements;
@@ -65,8 +65,10 @@ op! {
 fn parse_const_shape(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     parser.optional_attr_dict(state)?;
     let sizes = parser.i64_list()?;
-    let Some(shape) = DenseElements::new(Type::tensor([sizes.len() as i64], Type::index()), Bytes::from_vec(sizes))
-    else {
+    let Some(shape) = DenseElements::new(
+        Type::tensor([sizes.len() as i64], Type::index()),
+        Bytes::from_vec(sizes),
+    ) else {
         return parser.error("these sizes make no tensor");
     };
     state.set_attr("shape", shape.into());
@@ -76,7 +78,8 @@ fn parse_const_shape(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()>
 }
 
 fn print_const_shape(printer: &mut Printer<'_>, op: OpRef<'_>) {
-    let sizes = ConstShapeOp(op).shape().and_then(|s| s.as_dense()?.int_values()).unwrap_or_default();
+    let sizes =
+        ConstShapeOp(op).shape().and_then(|s| s.as_dense()?.int_values()).unwrap_or_default();
     printer.write(" ");
     printer.attr_dict(op, &["shape"]);
     printer.write("[");
@@ -205,7 +208,9 @@ static SIZES_AS_VALUE: TypeConstraint = TypeConstraint {
     summary: "a 1-dimensional tensor of integers or indices, or a value with its shape",
     rule: TypeRule::Is(|t| {
         VALUE_SHAPE_ONLY.holds(t)
-            || t.as_tensor().is_some_and(|t| t.rank() == 1 && (t.element.is_index() || t.element.is_integer(None)))
+            || t.as_tensor().is_some_and(|t| {
+                t.rank() == 1 && (t.element.is_index() || t.element.is_integer(None))
+            })
     }),
 };
 
@@ -227,7 +232,10 @@ fn verify_shape_of(op: OpRef<'_>, errors: &mut Diagnostics) {
     let (arg, result) = (op.operand_type(0), op.result_type(0));
     let compatible = |extents: Type| have_compatible_shapes(&extents, result);
     if is_extent_tensor(result) && !extent_tensor_of(arg).is_some_and(compatible) {
-        errors.push(op.error("result-type", format!("the shape of a value of type {arg} cannot have type {result}")));
+        errors.push(op.error(
+            "result-type",
+            format!("the shape of a value of type {arg} cannot have type {result}"),
+        ));
     }
 }
 

@@ -42,26 +42,33 @@ types! {
 pub(super) static INDEX_ONLY: TypeConstraint =
     TypeConstraint { summary: "an index", rule: TypeRule::Exactly(Type::index) };
 
-pub(super) static I1_ONLY: TypeConstraint = TypeConstraint { summary: "i1", rule: TypeRule::Exactly(Type::i1) };
+pub(super) static I1_ONLY: TypeConstraint =
+    TypeConstraint { summary: "i1", rule: TypeRule::Exactly(Type::i1) };
 
 /// Sizes as a vector of indices.
 pub(super) fn is_extent_tensor(ty: &Type) -> bool {
     ty.as_tensor().is_some_and(|t| t.rank() == 1 && t.element.is_index())
 }
 
-pub(super) static EXTENT_TENSOR: TypeConstraint =
-    TypeConstraint { summary: "a 1-dimensional tensor of indices", rule: TypeRule::Is(is_extent_tensor) };
+pub(super) static EXTENT_TENSOR: TypeConstraint = TypeConstraint {
+    summary: "a 1-dimensional tensor of indices",
+    rule: TypeRule::Is(is_extent_tensor),
+};
 
 pub(super) static SHAPE_OR_EXTENTS: TypeConstraint = TypeConstraint {
     summary: "a shape or a 1-dimensional tensor of indices",
     rule: TypeRule::AnyOf(&[&SHAPE_ONLY, &EXTENT_TENSOR]),
 };
 
-pub(super) static SIZE_OR_INDEX: TypeConstraint =
-    TypeConstraint { summary: "a size or an index", rule: TypeRule::AnyOf(&[&SIZE_ONLY, &INDEX_ONLY]) };
+pub(super) static SIZE_OR_INDEX: TypeConstraint = TypeConstraint {
+    summary: "a size or an index",
+    rule: TypeRule::AnyOf(&[&SIZE_ONLY, &INDEX_ONLY]),
+};
 
-pub(super) static SHAPE_OR_SIZE: TypeConstraint =
-    TypeConstraint { summary: "a shape or a size", rule: TypeRule::AnyOf(&[&SHAPE_ONLY, &SIZE_ONLY]) };
+pub(super) static SHAPE_OR_SIZE: TypeConstraint = TypeConstraint {
+    summary: "a shape or a size",
+    rule: TypeRule::AnyOf(&[&SHAPE_ONLY, &SIZE_ONLY]),
+};
 
 pub(super) static ANY_SHAPE_OR_SIZE: TypeConstraint = TypeConstraint {
     summary: "a shape, a size, an index or a 1-dimensional tensor of indices",
@@ -76,7 +83,8 @@ pub(super) static SHAPED_OR_VALUE_SHAPE: TypeConstraint = TypeConstraint {
     rule: TypeRule::AnyOf(&[&SHAPED, &VALUE_SHAPE_ONLY]),
 };
 
-/// The type of the extents of a value of type `ty`: `tensor<2xindex>` for a matrix; `tensor<?xindex>` if the rank is not known.
+/// The type of the extents of a value of type `ty`: `tensor<2xindex>` for a matrix;
+/// `tensor<?xindex>` if the rank is not known.
 pub(super) fn extent_tensor_of(ty: &Type) -> Option<Type> {
     let rank = match &**ty {
         TypeKind::UnrankedTensor(_) | TypeKind::UnrankedMemRef { .. } => DYNAMIC,

@@ -10,7 +10,10 @@ fn check_dynamic_sizes(op: OpRef<'_>, given: usize, errors: &mut Diagnostics) {
     let shape = op.result_type(0).shape().unwrap_or(&[]);
     let needed = shape.iter().filter(|&&d| d == DYNAMIC).count();
     if given != needed {
-        let message = format!("{given} sizes are given for the {needed} dynamic dimensions of {}", op.result_type(0));
+        let message = format!(
+            "{given} sizes are given for the {needed} dynamic dimensions of {}",
+            op.result_type(0)
+        );
         errors.push(op.error("operands", message));
     }
 }
@@ -20,9 +23,10 @@ fn check_indices(op: OpRef<'_>, tensor: usize, errors: &mut Diagnostics) {
     let ty = op.operand_type(tensor);
     let given = op.operands().len() - tensor - 1;
     if let Some(shape) = ty.shape().filter(|s| s.len() != given) {
-        errors.push(
-            op.error("operands", format!("{given} indices are given for the {} dimensions of {ty}", shape.len())),
-        );
+        errors.push(op.error(
+            "operands",
+            format!("{given} indices are given for the {} dimensions of {ty}", shape.len()),
+        ));
     }
 }
 
@@ -86,9 +90,17 @@ fn verify_from_elements(op: OpRef<'_>, errors: &mut Diagnostics) {
     let result = op.result_type(0);
     let Some(count) = result.as_tensor().and_then(|t| t.num_elements()) else { return };
     if op.operands().len() != count {
-        errors.push(op.error("operands", format!("{} elements are given for {result}", op.operands().len())));
+        errors.push(
+            op.error(
+                "operands",
+                format!("{} elements are given for {result}", op.operands().len()),
+            ),
+        );
     } else if let Some(other) = op.operand_types().find(|t| *t != result.element_type()) {
-        errors.push(op.error("operand-type", format!("an element has type {other}, but the result is {result}")));
+        errors.push(op.error(
+            "operand-type",
+            format!("an element has type {other}, but the result is {result}"),
+        ));
     }
 }
 
@@ -132,13 +144,17 @@ pub(super) fn check_body(op: OpRef<'_>, tensor: &mlir::Type, errors: &mut Diagno
     let arguments = module.arguments(block);
     let rank = tensor.shape().map_or(0, <[i64]>::len);
     if arguments.len() != rank || arguments.iter().any(|&a| !module.ty(a).is_index()) {
-        errors.push(op.error("region", format!("the region must have {rank} arguments of type index")));
+        errors.push(
+            op.error("region", format!("the region must have {rank} arguments of type index")),
+        );
         return;
     }
     let Some(last) = module.terminator(block) else { return };
     let element = tensor.element_type();
     if last.operand_types().next() != Some(element) {
-        errors.push(last.error("terminator", format!("the region must yield an element of type {element}")));
+        errors.push(
+            last.error("terminator", format!("the region must yield an element of type {element}")),
+        );
     }
 }
 

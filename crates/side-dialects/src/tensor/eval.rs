@@ -34,7 +34,9 @@ fn indices(tensors: &[Tensor]) -> Result<Vec<usize>, EvalError> {
 
 fn element_dtype(ty: &Type) -> Result<DType, EvalError> {
     let element = ty.element_type();
-    element.dtype().ok_or_else(|| invalid(format!("elements of type {element} cannot be evaluated")))
+    element
+        .dtype()
+        .ok_or_else(|| invalid(format!("elements of type {element} cannot be evaluated")))
 }
 
 /// A list of constants, in which `DYNAMIC` stands for the next of some values.
@@ -55,9 +57,12 @@ fn result_shape(op: OpRef<'_>, values: &[Tensor]) -> Result<Vec<usize>, EvalErro
 /// A tensor that has the type of the result.
 fn fits(op: OpRef<'_>, tensor: Tensor) -> EvalResult {
     let declared = op.result_type(0);
-    let size_fits = |(&size, &wanted): (&usize, &i64)| wanted == DYNAMIC || i64::try_from(size) == Ok(wanted);
+    let size_fits =
+        |(&size, &wanted): (&usize, &i64)| wanted == DYNAMIC || i64::try_from(size) == Ok(wanted);
     match declared.shape() {
-        Some(shape) if shape.len() != tensor.rank() || !tensor.shape().iter().zip(shape).all(size_fits) => {
+        Some(shape)
+            if shape.len() != tensor.rank() || !tensor.shape().iter().zip(shape).all(size_fits) =>
+        {
             Err(invalid(format!("the shape {:?} does not fit {declared}", tensor.shape())))
         }
         _ => one(tensor),
@@ -68,7 +73,11 @@ pub(super) fn cast(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalE
     fits(op, first(&all(operands)?)?.clone())
 }
 
-pub(super) fn bitcast(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn bitcast(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     one(math::bitcast(first(&all(operands)?)?, element_dtype(op.result_type(0))?)?)
 }
 
@@ -76,7 +85,8 @@ pub(super) fn dim(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv
     let operands = all(operands)?;
     let (shape, axis) = (first(&operands)?.shape(), indices(&operands[1..])?);
     let size = axis.first().and_then(|&axis| shape.get(axis));
-    let size = size.ok_or_else(|| invalid(format!("there is no dimension {axis:?} in {shape:?}")))?;
+    let size =
+        size.ok_or_else(|| invalid(format!("there is no dimension {axis:?} in {shape:?}")))?;
     one(Tensor::scalar(*size as i64))
 }
 
@@ -103,7 +113,11 @@ fn element(shape: &[usize], at: &[usize]) -> Result<StridedView, EvalError> {
     Ok(StridedView::window(shape, at, &vec![1; at.len()], &vec![1; at.len()])?)
 }
 
-pub(super) fn extract(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn extract(
+    _: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let operands = all(operands)?;
     let tensor = first(&operands)?;
     one(tensor.gather(&element(tensor.shape(), &indices(&operands[1..])?)?)?.into_shape([])?)
@@ -121,7 +135,11 @@ pub(super) fn insert(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn Eval
     one(tensor)
 }
 
-pub(super) fn from_elements(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn from_elements(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let mut bytes = Vec::new();
     all(operands)?.iter().for_each(|element| bytes.extend_from_slice(element.bytes()));
     let shape = result_shape(op, &[])?;
@@ -129,20 +147,32 @@ pub(super) fn from_elements(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut 
 }
 
 /// A tensor of elements that a region computes from their indices.
-fn generated(dtype: DType, shape: &[usize], region: RegionId, env: &mut dyn EvalEnv) -> Result<Tensor, EvalError> {
+fn generated(
+    dtype: DType,
+    shape: &[usize],
+    region: RegionId,
+    env: &mut dyn EvalEnv,
+) -> Result<Tensor, EvalError> {
     let mut result = Tensor::zeros(dtype, shape)?;
     let mut positions = Indices::new(shape);
     while let Some(position) = positions.next_index() {
         let arguments = position.iter().map(|&i| Tensor::scalar(i as i64).into()).collect();
         let view = element(shape, position)?;
-        let value =
-            env.region(region, arguments)?.into_iter().next().ok_or_else(|| invalid("no element is yielded"))?;
+        let value = env
+            .region(region, arguments)?
+            .into_iter()
+            .next()
+            .ok_or_else(|| invalid("no element is yielded"))?;
         result.scatter(&view, &value.tensor()?.reshape(vec![1; shape.len()])?)?;
     }
     Ok(result)
 }
 
-pub(super) fn generate(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn generate(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    env: &mut dyn EvalEnv,
+) -> EvalResult {
     let shape = result_shape(op, &all(operands)?)?;
     one(generated(element_dtype(op.result_type(0))?, &shape, GenerateOp(op).body(), env)?)
 }
@@ -158,15 +188,24 @@ pub(super) fn pad(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn Eval
         return Err(invalid("the padding does not fit the rank"));
     }
     let sizes = source.shape().iter().zip(low.iter().zip(&high));
-    let shape: Option<Vec<usize>> = sizes.map(|(n, (low, high))| n.checked_add(*low)?.checked_add(*high)).collect();
+    let shape: Option<Vec<usize>> =
+        sizes.map(|(n, (low, high))| n.checked_add(*low)?.checked_add(*high)).collect();
     let shape = shape.ok_or_else(|| invalid("the result is too large"))?;
     let mut result = generated(source.dtype(), &shape, PadOp(op).region(), env)?;
-    result.scatter(&StridedView::window(&shape, &low, source.shape(), &vec![1; low.len()])?, source)?;
+    result.scatter(
+        &StridedView::window(&shape, &low, source.shape(), &vec![1; low.len()])?,
+        source,
+    )?;
     fits(op, result)
 }
 
-/// The same elements in the shape of the result, of whose sizes at most one of each group is not known.
-pub(super) fn regroup(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+/// The same elements in the shape of the result, of whose sizes at most one of each group is not
+/// known.
+pub(super) fn regroup(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let operands = all(operands)?;
     let source = first(&operands)?;
     let declared = op.result_type(0).shape().unwrap_or(&[]);
@@ -175,10 +214,17 @@ pub(super) fn regroup(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn Ev
         .and_then(|r| r.as_array())
         .unwrap_or(&[])
         .iter()
-        .map(|g| g.as_array().unwrap_or(&[]).iter().filter_map(|d| usize::try_from(d.as_i64()?).ok()).collect())
+        .map(|g| {
+            g.as_array()
+                .unwrap_or(&[])
+                .iter()
+                .filter_map(|d| usize::try_from(d.as_i64()?).ok())
+                .collect()
+        })
         .collect();
     let shape = if declared.len() <= source.rank() {
-        let product = |group: &Vec<usize>| group.iter().filter_map(|&d| source.shape().get(d)).product();
+        let product =
+            |group: &Vec<usize>| group.iter().filter_map(|&d| source.shape().get(d)).product();
         groups.iter().map(product).collect::<Vec<usize>>()
     } else {
         mixed(op.int_array("static_output_shape").unwrap_or(declared), &operands[1..])?
@@ -186,32 +232,46 @@ pub(super) fn regroup(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn Ev
     fits(op, source.reshape(shape)?)
 }
 
-pub(super) fn reshape(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn reshape(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let operands = all(operands)?;
     let sizes = operands.get(1).ok_or_else(|| invalid("an operand is missing"))?.to_i64s()?;
-    let sizes: Option<Vec<usize>> = sizes.into_iter().map(|size| usize::try_from(size).ok()).collect();
+    let sizes: Option<Vec<usize>> =
+        sizes.into_iter().map(|size| usize::try_from(size).ok()).collect();
     let sizes = sizes.ok_or_else(|| invalid("a size is negative"))?;
     fits(op, first(&operands)?.reshape(sizes)?)
 }
 
-pub(super) fn concat(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn concat(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let operands = all(operands)?;
     let axis = op.attr("dim").and_then(|d| usize::try_from(d.as_i64()?).ok()).unwrap_or(usize::MAX);
     let mut shape = first(&operands)?.shape().to_vec();
     let sizes = operands.iter().map(|t| t.shape().get(axis).copied());
     let total = sizes.clone().try_fold(0usize, |sum, size| sum.checked_add(size?));
-    let total = total.ok_or_else(|| invalid(format!("there is no dimension {axis} in all operands")))?;
+    let total =
+        total.ok_or_else(|| invalid(format!("there is no dimension {axis} in all operands")))?;
     shape[axis] = total;
     let mut result = Tensor::zeros(first(&operands)?.dtype(), &shape)?;
     let mut start = vec![0; shape.len()];
     for tensor in &operands {
-        result.scatter(&StridedView::window(&shape, &start, tensor.shape(), &vec![1; shape.len()])?, tensor)?;
+        result.scatter(
+            &StridedView::window(&shape, &start, tensor.shape(), &vec![1; shape.len()])?,
+            tensor,
+        )?;
         start[axis] += tensor.shape()[axis];
     }
     fits(op, result)
 }
 
-/// The window of a tensor of `shape` that offsets, sizes and strides name: constants, or operands from `given` on.
+/// The window of a tensor of `shape` that offsets, sizes and strides name: constants, or operands
+/// from `given` on.
 fn window(
     op: OpRef<'_>,
     shape: &[usize],
@@ -229,7 +289,10 @@ fn window(
     let sizes = list(given + 1, "static_sizes")?;
     let strides = list(given + 2, "static_strides")?;
     let inside = (0..shape.len()).all(|d| {
-        let last = sizes.get(d).zip(strides.get(d)).and_then(|(n, step)| n.saturating_sub(1).checked_mul(*step));
+        let last = sizes
+            .get(d)
+            .zip(strides.get(d))
+            .and_then(|(n, step)| n.saturating_sub(1).checked_mul(*step));
         let last = last.zip(offsets.get(d)).and_then(|(span, start)| start.checked_add(span));
         sizes.get(d) == Some(&0) || last.is_some_and(|last| last < shape[d])
     });
@@ -238,11 +301,16 @@ fn window(
             "the slice of {sizes:?} at {offsets:?} by {strides:?} is outside of shape {shape:?}"
         )));
     }
-    let steps: Vec<isize> = strides.iter().map(|&s| isize::try_from(s).unwrap_or(isize::MAX)).collect();
+    let steps: Vec<isize> =
+        strides.iter().map(|&s| isize::try_from(s).unwrap_or(isize::MAX)).collect();
     Ok((StridedView::window(shape, &offsets, &sizes, &steps)?, sizes))
 }
 
-pub(super) fn extract_slice(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn extract_slice(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let operands = all(operands)?;
     let source = first(&operands)?;
     let (view, sizes) = window(op, source.shape(), 1, &operands)?;
@@ -265,7 +333,11 @@ pub(super) fn extract_slice(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut 
     }
 }
 
-pub(super) fn insert_slice(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+pub(super) fn insert_slice(
+    op: OpRef<'_>,
+    operands: Vec<RuntimeValue>,
+    _: &mut dyn EvalEnv,
+) -> EvalResult {
     let operands = all(operands)?;
     let [source, dest, ..] = &operands[..] else { return Err(invalid("an operand is missing")) };
     let (view, sizes) = window(op, dest.shape(), 2, &operands)?;

@@ -38,7 +38,9 @@ pub(super) fn cast(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec
 
 /// An element of what was made of elements.
 pub(super) fn extract(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
-    let Some(made) = op.module().defining_op(op.operands()[0]).filter(|made| made.is(FromElementsOp::DEF)) else {
+    let Some(made) =
+        op.module().defining_op(op.operands()[0]).filter(|made| made.is(FromElementsOp::DEF))
+    else {
         return evaluate(op, constants);
     };
     let mut at = 0;
@@ -53,7 +55,10 @@ pub(super) fn extract(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<
 pub(super) fn extract_of_shape(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let &[shape, position] = rw.op(op).operands() else { return None };
     let shape = rw.defining_op(shape).filter(|made| made.is(ShapeOfOp::DEF))?;
-    let value = *shape.operands().first().filter(|&&v| rw.ty(v).as_tensor().is_some_and(|t| t.rank() > 0))?;
+    let value = *shape
+        .operands()
+        .first()
+        .filter(|&&v| rw.ty(v).as_tensor().is_some_and(|t| t.rank() > 0))?;
     let size = rw.make(DimOp::DEF, [value, position]).result(Type::index());
     rw.replace(op, &[size]);
     Some(())

@@ -12,7 +12,9 @@ pub use elements::*;
 pub use reshapes::*;
 pub use slices::*;
 
-use mlir::ods::{AttrConstraint, CustomDirective, Dialect, Ranks, TensorRule, TypeConstraint, TypeRule};
+use mlir::ods::{
+    AttrConstraint, CustomDirective, Dialect, Ranks, TensorRule, TypeConstraint, TypeRule,
+};
 use mlir::{Type, TypeKind};
 
 /// The tensor dialect.
@@ -42,7 +44,11 @@ pub static TENSOR: Dialect = Dialect {
         SplatOp::DEF,
         YieldOp::DEF,
     ],
-    directives: &[CustomDirective { name: "DynamicIndexList", parse: parse_indices, print: print_indices }],
+    directives: &[CustomDirective {
+        name: "DynamicIndexList",
+        parse: parse_indices,
+        print: print_indices,
+    }],
     ..Dialect::EMPTY
 };
 
@@ -69,10 +75,13 @@ static STATIC: TypeConstraint = TypeConstraint {
 
 static INDICES: TypeConstraint = TypeConstraint {
     summary: "a ranked tensor of integers or indices",
-    rule: TypeRule::Is(|t| t.as_tensor().is_some_and(|t| t.element.is_integer(None) || t.element.is_index())),
+    rule: TypeRule::Is(|t| {
+        t.as_tensor().is_some_and(|t| t.element.is_integer(None) || t.element.is_index())
+    }),
 };
 
-static INDEX: TypeConstraint = TypeConstraint { summary: "an index", rule: TypeRule::Exactly(Type::index) };
+static INDEX: TypeConstraint =
+    TypeConstraint { summary: "an index", rule: TypeRule::Exactly(Type::index) };
 
 static REASSOCIATION: AttrConstraint = AttrConstraint::ArrayOf(&REASSOCIATION_GROUP);
 static REASSOCIATION_GROUP: AttrConstraint = AttrConstraint::ArrayOf(&AttrConstraint::Int(64));

@@ -36,7 +36,8 @@ fn verify_cast(op: OpRef<'_>, errors: &mut Diagnostics) {
     }
 }
 
-/// Each dimension of the type with more dimensions belongs to one group, in order; there is one group for each of the other.
+/// Each dimension of the type with more dimensions belongs to one group, in order; there is one
+/// group for each of the other.
 fn check_groups(
     op: OpRef<'_>,
     groups: Option<&[mlir::Attribute]>,
@@ -49,8 +50,11 @@ fn check_groups(
     let listed = groups.iter().flat_map(|g| g.as_array().unwrap_or(&[])).filter_map(|d| d.as_i64());
     let complete = groups.is_empty() || listed.eq((0..wide.len()).map(|d| d as i64));
     if groups.len() != narrow.len() || !complete {
-        let message =
-            format!("`reassociation` must deal {} dimensions out, in order, to {} groups", wide.len(), narrow.len());
+        let message = format!(
+            "`reassociation` must deal {} dimensions out, in order, to {} groups",
+            wide.len(),
+            narrow.len()
+        );
         errors.push(op.error("attribute", message));
     }
 }

@@ -1,4 +1,5 @@
-//! Slices, concatenation and padding. Offsets, sizes and strides are constants, or operands where the constant is `DYNAMIC`.
+//! Slices, concatenation and padding. Offsets, sizes and strides are constants, or operands where
+//! the constant is `DYNAMIC`.
 
 use super::elements::check_body;
 use super::{INDEX, RANKED, eval};
@@ -7,22 +8,32 @@ use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::types::DYNAMIC;
 use mlir::{Attribute, Diagnostics, OpRef, op};
 
-/// In each list, as many operands are given as entries are dynamic; `lists` are the operand slots and their attributes.
+/// In each list, as many operands are given as entries are dynamic; `lists` are the operand slots
+/// and their attributes.
 fn check_lists(op: OpRef<'_>, lists: &[(usize, &str)], errors: &mut Diagnostics) {
     for &(slot, name) in lists {
         let entries = op.int_array(name).unwrap_or(&[]);
         let dynamic = entries.iter().filter(|&&e| e == DYNAMIC).count();
         let given = op.operand_slot(slot).len();
         if given != dynamic {
-            let message = format!("`{name}` has {dynamic} dynamic entries, but {given} operands are given for them");
+            let message = format!(
+                "`{name}` has {dynamic} dynamic entries, but {given} operands are given for them"
+            );
             errors.push(op.error("operands", message));
         }
     }
 }
 
-/// Reads `[1, %i]` into an operand slot and the array attribute that has `DYNAMIC` for each operand.
-pub(super) fn parse_indices(parser: &mut Parser<'_>, state: &mut OpState, args: &[DirectiveArg]) -> Parsed<()> {
-    let &[DirectiveArg::Operand(operands), DirectiveArg::Attribute(attribute)] = args else { return Ok(()) };
+/// Reads `[1, %i]` into an operand slot and the array attribute that has `DYNAMIC` for each
+/// operand.
+pub(super) fn parse_indices(
+    parser: &mut Parser<'_>,
+    state: &mut OpState,
+    args: &[DirectiveArg],
+) -> Parsed<()> {
+    let &[DirectiveArg::Operand(operands), DirectiveArg::Attribute(attribute)] = args else {
+        return Ok(());
+    };
     parser.expect("[")?;
     let mut entries = Vec::new();
     parser.list_until("]", |p| {
@@ -40,13 +51,17 @@ pub(super) fn parse_indices(parser: &mut Parser<'_>, state: &mut OpState, args: 
 }
 
 pub(super) fn print_indices(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
-    let &[DirectiveArg::Operand(operands), DirectiveArg::Attribute(attribute)] = args else { return };
+    let &[DirectiveArg::Operand(operands), DirectiveArg::Attribute(attribute)] = args else {
+        return;
+    };
     let entries = op.property(attribute).and_then(|a| a.as_int_array()).unwrap_or(&[]);
     let mut operands = op.operand_slot(operands).iter();
     printer.write("[");
-    printer.separated(", ", entries, |p, &entry| match if entry == DYNAMIC { operands.next() } else { None } {
-        Some(&value) => p.value(value),
-        None => p.number(entry),
+    printer.separated(", ", entries, |p, &entry| {
+        match if entry == DYNAMIC { operands.next() } else { None } {
+            Some(&value) => p.value(value),
+            None => p.number(entry),
+        }
     });
     printer.write("]");
 }
@@ -74,10 +89,9 @@ fn verify_concat(op: OpRef<'_>, errors: &mut Diagnostics) {
         errors.push(op.error("operands", "at least one tensor is needed"));
     } else if usize::try_from(dim).map_or(true, |d| d >= rank) {
         errors.push(op.error("attribute", format!("{result} has no dimension {dim}")));
-    } else if let Some(other) = op
-        .operand_types()
-        .find(|t| t.element_type() != result.element_type() || t.shape().map_or(0, <[i64]>::len) != rank)
-    {
+    } else if let Some(other) = op.operand_types().find(|t| {
+        t.element_type() != result.element_type() || t.shape().map_or(0, <[i64]>::len) != rank
+    }) {
         errors.push(op.error("operand-type", format!("{other} cannot be part of {result}")));
     }
 }

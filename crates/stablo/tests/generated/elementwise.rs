@@ -25,7 +25,8 @@ fn plain_ops() -> Vec<&'static OpDef> {
 
 /// Whether the declaration allows tensors of these elements for all operands.
 fn takes(op: &OpDef, dtype: DType) -> bool {
-    // Declared, as in the specification, which does not say what the remainder of complex numbers is.
+    // Declared, as in the specification, which does not say what the remainder of complex numbers
+    // is.
     if op.mnemonic() == "remainder" && dtype.is_complex() {
         return false;
     }
@@ -56,8 +57,11 @@ fn programs() -> impl Strategy<Value = (&'static str, Vec<Tensor>)> {
     let fits = |op: &'static OpDef| {
         DType::ALL.iter().filter(move |&&d| d != DType::TF32 && takes(op, d)).map(move |&d| (op, d))
     };
-    let all: Vec<(&'static str, usize, DType)> =
-        ops.into_iter().flat_map(fits).map(|(op, dtype)| (op.name, op.operands.len(), dtype)).collect();
+    let all: Vec<(&'static str, usize, DType)> = ops
+        .into_iter()
+        .flat_map(fits)
+        .map(|(op, dtype)| (op.name, op.operands.len(), dtype))
+        .collect();
     let shape = prop::collection::vec(0..4usize, 0..3);
     let bytes = prop::collection::vec(prop::collection::vec(any::<u8>(), 64), 3);
     (prop::sample::select(all), shape, bytes).prop_map(
@@ -90,10 +94,12 @@ fn raw<T: Float>(tensor: &Tensor) -> Vec<f64> {
     tensor.as_slice::<T>().expect("of that type").iter().map(|x| x.to_f64()).collect()
 }
 
-/// Whether `value` is the number of the type that is nearest to `exact`, by trying all numbers of the type. Of two that are as
-/// near, either will do.
+/// Whether `value` is the number of the type that is nearest to `exact`, by trying all numbers of
+/// the type. Of two that are as near, either will do.
 fn is_nearest<T: Float>(value: f64, exact: f64) -> bool {
-    let all = (0..1u64 << T::DTYPE.bits()).map(|bits| T::from_raw(bits).to_f64()).filter(|x| x.is_finite());
+    let all = (0..1u64 << T::DTYPE.bits())
+        .map(|bits| T::from_raw(bits).to_f64())
+        .filter(|x| x.is_finite());
     let nearest = all.map(|x| (x - exact).abs()).fold(f64::INFINITY, f64::min);
     (value - exact).abs() == nearest
 }
@@ -112,7 +118,8 @@ fn exact_float(op: &str, x: f64, y: f64) -> Option<f64> {
     })
 }
 
-/// Values of ops on integers of `bits` bits, before they are taken modulo two to the power of `bits`.
+/// Values of ops on integers of `bits` bits, before they are taken modulo two to the power of
+/// `bits`.
 fn exact_integer(op: &str, x: i128, y: i128, bits: u32, signed: bool) -> Option<i128> {
     let amount = if y < 0 { y + (1 << bits) } else { y };
     let wide = amount >= i128::from(bits);
@@ -152,7 +159,9 @@ fn exact_integer(op: &str, x: i128, y: i128, bits: u32, signed: bool) -> Option<
             x >> if wide { i128::from(bits) - 1 } else { amount }
         }
         "stablehlo.popcnt" => i128::from(unsigned.count_ones()),
-        "stablehlo.count_leading_zeros" => i128::from(bits) - i128::from(128 - unsigned.leading_zeros()),
+        "stablehlo.count_leading_zeros" => {
+            i128::from(bits) - i128::from(128 - unsigned.leading_zeros())
+        }
         _ => return None,
     })
 }

@@ -144,7 +144,8 @@ proptest! {
         check("stablehlo.dynamic_update_slice", dtype, &inputs, "", &expected);
     }
 
-    /// Row `clamp(index)` of the operand for each index; a scatter of the same rows takes them back.
+    /// Row `clamp(index)` of the operand for each index; a scatter of the same rows takes them
+    /// back.
     #[test]
     fn gather_rows(dtype in any_dtype(), x in (1..4usize, 0..3usize).prop_flat_map(|(m, n)| bits(vec![m, n])), picks in prop::collection::vec(-2..6i64, 0..4)) {
         let (rows, columns) = (x.shape[0], x.shape[1]);

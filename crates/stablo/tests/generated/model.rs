@@ -23,7 +23,10 @@ impl Model {
     /// The tensor whose element at each index is that of `f`.
     pub fn build(shape: &[usize], f: impl FnMut(&[usize]) -> i64) -> Model {
         let mut f = f;
-        Model { shape: shape.to_vec(), values: indices(shape).iter().map(|index| f(index)).collect() }
+        Model {
+            shape: shape.to_vec(),
+            values: indices(shape).iter().map(|index| f(index)).collect(),
+        }
     }
 
     /// The element at an index.
@@ -38,12 +41,18 @@ impl Model {
     /// The element at an index that may be outside, where it is `padding`.
     pub fn at_or(&self, index: &[i64], padding: i64) -> i64 {
         let inside = index.iter().zip(&self.shape).all(|(&i, &size)| i >= 0 && (i as usize) < size);
-        if inside { self.at(&index.iter().map(|&i| i as usize).collect::<Vec<_>>()) } else { padding }
+        if inside {
+            self.at(&index.iter().map(|&i| i as usize).collect::<Vec<_>>())
+        } else {
+            padding
+        }
     }
 
-    /// With elements of that type. Values must be such that each type has them: 0 and 1, or small where the type allows.
+    /// With elements of that type. Values must be such that each type has them: 0 and 1, or small
+    /// where the type allows.
     pub fn tensor(&self, dtype: DType) -> Tensor {
-        let exact = Tensor::from_vec(&self.shape, self.values.clone()).expect("as many as the shape says");
+        let exact =
+            Tensor::from_vec(&self.shape, self.values.clone()).expect("as many as the shape says");
         numerics::math::convert(exact, dtype).expect("integers become any type")
     }
 
@@ -58,13 +67,21 @@ pub fn type_text(shape: &[usize], element: &str) -> String {
     format!("tensor<{sizes}{element}>")
 }
 
-/// Runs a program of one op whose operands are the arguments of `main`. `attributes` include braces and regions.
+/// Runs a program of one op whose operands are the arguments of `main`. `attributes` include braces
+/// and regions.
 ///
 /// # Errors
 /// What the parser, the verifier or the interpreter says.
-pub fn run_op(op: &str, inputs: &[Tensor], attributes: &str, result: &str) -> Result<Tensor, String> {
-    let types: Vec<String> = inputs.iter().map(|t| type_text(t.shape(), t.dtype().name())).collect();
-    let arguments: Vec<String> = types.iter().enumerate().map(|(i, ty)| format!("%a{i}: {ty}")).collect();
+pub fn run_op(
+    op: &str,
+    inputs: &[Tensor],
+    attributes: &str,
+    result: &str,
+) -> Result<Tensor, String> {
+    let types: Vec<String> =
+        inputs.iter().map(|t| type_text(t.shape(), t.dtype().name())).collect();
+    let arguments: Vec<String> =
+        types.iter().enumerate().map(|(i, ty)| format!("%a{i}: {ty}")).collect();
     let names: Vec<String> = (0..inputs.len()).map(|i| format!("%a{i}")).collect();
     let text = format!(
         "func.func @main({}) -> {result} {{\n  %r = \"{op}\"({}) {attributes} : ({}) -> {result}\n  return %r : {result}\n}}",
@@ -73,23 +90,32 @@ pub fn run_op(op: &str, inputs: &[Tensor], attributes: &str, result: &str) -> Re
         types.join(", ")
     );
     let shown = |d: stablo::Diagnostics| {
-        format!("{}\n{text}", d.iter().map(|d| d.message.as_ref()).collect::<Vec<&str>>().join("; "))
+        format!(
+            "{}\n{text}",
+            d.iter().map(|d| d.message.as_ref()).collect::<Vec<&str>>().join("; ")
+        )
     };
     let parsed = stablo::parse("generated.mlir", &text, ParseOptions::default());
-    let errors = if parsed.diagnostics.is_empty() { stablo::verify(&parsed.module) } else { parsed.diagnostics };
+    let errors = if parsed.diagnostics.is_empty() {
+        stablo::verify(&parsed.module)
+    } else {
+        parsed.diagnostics
+    };
     if !errors.is_empty() {
         return Err(shown(errors));
     }
     let inputs = inputs.iter().cloned().map(RuntimeValue::Tensor).collect();
     let results = stablo::run(&parsed.module, "main", inputs).map_err(shown)?;
-    let [result] = <[RuntimeValue; 1]>::try_from(results).map_err(|_| "one result was expected".to_string())?;
+    let [result] = <[RuntimeValue; 1]>::try_from(results)
+        .map_err(|_| "one result was expected".to_string())?;
     result.into_tensor().map_err(|e| e.diagnostic.message.to_string())
 }
 
 /// The op on models, with elements of that type, gives the model: bit by bit.
 #[track_caller]
 pub fn check(op: &str, dtype: DType, inputs: &[Tensor], attributes: &str, expected: &Model) {
-    let actual = run_op(op, inputs, attributes, &expected.type_of(dtype)).unwrap_or_else(|e| panic!("{op}: {e}"));
+    let actual = run_op(op, inputs, attributes, &expected.type_of(dtype))
+        .unwrap_or_else(|e| panic!("{op}: {e}"));
     let expected = expected.tensor(dtype);
     assert_eq!(actual.shape(), expected.shape());
     assert!(
@@ -129,11 +155,13 @@ pub fn shapes(rank: usize, size: usize) -> impl Strategy<Value = Vec<usize>> {
 /// Elements of that shape: zeros and ones, which every type has.
 pub fn bits(shape: Vec<usize>) -> impl Strategy<Value = Model> {
     let count = shape.iter().product::<usize>();
-    prop::collection::vec(0..=1i64, count).prop_map(move |values| Model { shape: shape.clone(), values })
+    prop::collection::vec(0..=1i64, count)
+        .prop_map(move |values| Model { shape: shape.clone(), values })
 }
 
 /// Elements of that shape, small integers.
 pub fn numbers(shape: Vec<usize>) -> impl Strategy<Value = Model> {
     let count = shape.iter().product::<usize>();
-    prop::collection::vec(-9..=9i64, count).prop_map(move |values| Model { shape: shape.clone(), values })
+    prop::collection::vec(-9..=9i64, count)
+        .prop_map(move |values| Model { shape: shape.clone(), values })
 }

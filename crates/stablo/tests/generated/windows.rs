@@ -1,5 +1,5 @@
-//! Ops that sum: contractions, convolutions, reductions, scatters; by the sums that define them, on small integers, which every
-//! type of 16 bits and more has exactly.
+//! Ops that sum: contractions, convolutions, reductions, scatters; by the sums that define them, on
+//! small integers, which every type of 16 bits and more has exactly.
 
 use crate::model::*;
 use proptest::prelude::*;
@@ -7,7 +7,15 @@ use stablo::DType;
 
 /// Types that hold the sums of these tests exactly.
 fn exact_types() -> impl Strategy<Value = DType> {
-    prop::sample::select(vec![DType::I16, DType::I32, DType::I64, DType::F32, DType::F64, DType::C64, DType::C128])
+    prop::sample::select(vec![
+        DType::I16,
+        DType::I32,
+        DType::I64,
+        DType::F32,
+        DType::F64,
+        DType::C64,
+        DType::C128,
+    ])
 }
 
 /// The region that adds.
@@ -18,7 +26,8 @@ fn adding(dtype: DType) -> String {
     )
 }
 
-/// How a window moves along one dimension: size, stride, low and high padding, base and window dilation.
+/// How a window moves along one dimension: size, stride, low and high padding, base and window
+/// dilation.
 type Window = (usize, usize, i64, i64, usize, usize);
 
 fn window() -> impl Strategy<Value = Window> + Clone {
@@ -69,7 +78,8 @@ proptest! {
         check("stablehlo.dot_general", dtype, &[lhs.tensor(dtype), rhs.tensor(dtype)], &attributes, &expected);
     }
 
-    /// `sum over window, features of lhs * rhs`, with groups of features, strides, dilations, paddings and reversal.
+    /// `sum over window, features of lhs * rhs`, with groups of features, strides, dilations,
+    /// paddings and reversal.
     #[test]
     fn convolution(dtype in exact_types(), (x, kernel, moves, groups) in (1..3usize, 1..3usize, 1..3usize, 1..3usize, prop::collection::vec((0..5usize, window()), 1..3)).prop_flat_map(|(batch, groups, features, outputs, spatial)| {
         let mut lhs = vec![batch];
@@ -146,7 +156,8 @@ proptest! {
         check("stablehlo.reduce", dtype, &[x.tensor(dtype), start.tensor(dtype)], &attributes, &expected);
     }
 
-    /// Rows of updates are added to the rows that indices name; those outside are left out. The operand stays as it is.
+    /// Rows of updates are added to the rows that indices name; those outside are left out. The
+    /// operand stays as it is.
     #[test]
     fn scatter_rows(dtype in exact_types(), (x, updates, rows) in (1..4usize, 0..3usize, prop::collection::vec(-2..5i64, 0..4)).prop_flat_map(|(m, n, rows)| (numbers(vec![m, n]), numbers(vec![rows.len(), n]), Just(rows)))) {
         let expected = Model::build(&x.shape, |i| {

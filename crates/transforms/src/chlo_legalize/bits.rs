@@ -76,7 +76,8 @@ fn mulhi_u64<'b>(a: Expr<'b>, b: Expr<'b>) -> Expr<'b> {
     high + upper_of(middle)
 }
 
-/// Read as unsigned, a negative number is too great by 2⁶⁴: `hi(a, b) = hi'(a, b) - (a < 0 ? b : 0) - (b < 0 ? a : 0)`.
+/// Read as unsigned, a negative number is too great by 2⁶⁴:
+/// `hi(a, b) = hi'(a, b) - (a < 0 ? b : 0) - (b < 0 ? a : 0)`.
 fn mulhi_i64<'b>(a: Expr<'b>, b: Expr<'b>) -> Expr<'b> {
     let unsigned = |x: Expr<'b>| x.convert(Type::ui64());
     let high = mulhi_u64(unsigned(a), unsigned(b));

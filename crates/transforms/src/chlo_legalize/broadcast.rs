@@ -3,14 +3,19 @@
 use super::expr::{constant, constant_like, is_bounded, replace};
 use chlo::{BroadcastSelectOp, ConstantLikeOp, ConstantOp};
 use hlo::compat::with_element;
-use hlo::ops::{self, BroadcastInDimOp, DynamicBroadcastInDimOp, GetDimensionSizeOp, SelectOp, SetDimensionSizeOp};
+use hlo::ops::{
+    self, BroadcastInDimOp, DynamicBroadcastInDimOp, GetDimensionSizeOp, SelectOp,
+    SetDimensionSizeOp,
+};
 use hlo::{attrs, enums};
 use mlir::diag::{Diagnostic, Severity};
 use mlir::ods::OpDef;
 use mlir::rewrite::{Pattern, Rewriter};
 use mlir::types::DYNAMIC;
 use mlir::{Attribute, OpId, Type, Value};
-use side_dialects::shape::{AssumingOp, AssumingYieldOp, BroadcastOp, CstrBroadcastableOp, ShapeOfOp};
+use side_dialects::shape::{
+    AssumingOp, AssumingYieldOp, BroadcastOp, CstrBroadcastableOp, ShapeOfOp,
+};
 
 /// The size of a dimension, or its bound and the value whose dimension has the unknown size.
 #[derive(Clone, Copy)]
@@ -24,7 +29,9 @@ pub(crate) fn sizes(rw: &Rewriter<'_>, value: Value) -> Option<Vec<Size>> {
     let ty = rw.ty(value).as_tensor()?;
     let bounds = ty.encoding.as_ref().and_then(attrs::bounds);
     let size = |(i, &size): (usize, &i64)| match size {
-        DYNAMIC => Some(Size { size: *bounds?.get(i).filter(|&&b| b != DYNAMIC)?, of: Some((value, i)) }),
+        DYNAMIC => {
+            Some(Size { size: *bounds?.get(i).filter(|&&b| b != DYNAMIC)?, of: Some((value, i)) })
+        }
         size => Some(Size { size, of: None }),
     };
     ty.shape.iter().enumerate().map(size).collect()
@@ -46,8 +53,10 @@ pub(crate) fn common_sizes(a: &[Size], b: &[Size]) -> Option<Vec<Size>> {
 }
 
 fn type_of(sizes: &[Size], element: Type) -> Type {
-    let shape: Vec<i64> = sizes.iter().map(|s| if s.of.is_some() { DYNAMIC } else { s.size }).collect();
-    let bounds: Vec<i64> = sizes.iter().map(|s| if s.of.is_some() { s.size } else { DYNAMIC }).collect();
+    let shape: Vec<i64> =
+        sizes.iter().map(|s| if s.of.is_some() { DYNAMIC } else { s.size }).collect();
+    let bounds: Vec<i64> =
+        sizes.iter().map(|s| if s.of.is_some() { s.size } else { DYNAMIC }).collect();
     let encoding = sizes.iter().any(|s| s.of.is_some()).then(|| attrs::type_extensions(bounds));
     Type::encoded_tensor(shape, element, encoding)
 }
@@ -57,8 +66,8 @@ fn last_dimensions(from: usize, to: usize) -> Attribute {
     Attribute::i64_array((to.saturating_sub(from)..to).map(|d| d as i64).collect::<Vec<_>>())
 }
 
-/// Broadcasts a value to sizes as in NumPy, unless it has them. A dimension that only the result bounds is broadcast to the
-/// bound, then cut to its size.
+/// Broadcasts a value to sizes as in NumPy, unless it has them. A dimension that only the result
+/// bounds is broadcast to the bound, then cut to its size.
 pub(crate) fn broadcast_to(rw: &mut Rewriter<'_>, value: Value, sizes: &[Size]) -> Option<Value> {
     let ty = rw.ty(value).clone();
     let element = ty.element_type().clone();
@@ -83,8 +92,9 @@ pub(crate) fn broadcast_to(rw: &mut Rewriter<'_>, value: Value, sizes: &[Size]) 
             let dynamic = rw.make(GetDimensionSizeOp::DEF, [like]);
             let dynamic = dynamic.attr("dimension", Attribute::i64(dimension as i64)).value()?;
             padded[i] = *size;
-            let cut =
-                rw.make(SetDimensionSizeOp::DEF, [broadcast, dynamic]).attr("dimension", Attribute::i64(i as i64));
+            let cut = rw
+                .make(SetDimensionSizeOp::DEF, [broadcast, dynamic])
+                .attr("dimension", Attribute::i64(i as i64));
             broadcast = cut.result(type_of(&padded, element.clone()));
         }
     }
@@ -94,7 +104,8 @@ pub(crate) fn broadcast_to(rw: &mut Rewriter<'_>, value: Value, sizes: &[Size]) 
 /// Whether `dims`, if given, are the dimensions that NumPy would choose.
 fn is_numpy(dims: Option<&[i64]>, a: usize, b: usize) -> bool {
     let (small, large) = (a.min(b), a.max(b));
-    a == b || dims.is_none_or(|dims| dims.iter().copied().eq((large - small..large).map(|d| d as i64)))
+    a == b
+        || dims.is_none_or(|dims| dims.iter().copied().eq((large - small..large).map(|d| d as i64)))
 }
 
 macro_rules! broadcasts {
@@ -163,7 +174,13 @@ fn broadcast(rw: &mut Rewriter<'_>, op: OpId, def: &'static OpDef) -> Option<()>
 }
 
 /// Makes the op that does not broadcast, with the attributes of the one that does.
-fn elementwise(rw: &mut Rewriter<'_>, op: OpId, def: &'static OpDef, operands: [Value; 2], result: Type) -> Value {
+fn elementwise(
+    rw: &mut Rewriter<'_>,
+    op: OpId,
+    def: &'static OpDef,
+    operands: [Value; 2],
+    result: Type,
+) -> Value {
     let relation = [
         ("comparison_direction", &chlo::COMPARISON_DIRECTION, &enums::COMPARISON_DIRECTION),
         ("compare_type", &chlo::COMPARISON_TYPE, &enums::COMPARISON_TYPE),
@@ -173,7 +190,10 @@ fn elementwise(rw: &mut Rewriter<'_>, op: OpId, def: &'static OpDef, operands: [
         (name, value.map(|value| Attribute::enumeration(to, value)))
     });
     let new = rw.make(def, operands);
-    relation.iter().fold(new, |new, (name, value)| new.optional_attr(name, value.as_ref())).result(result)
+    relation
+        .iter()
+        .fold(new, |new, (name, value)| new.optional_attr(name, value.as_ref()))
+        .result(result)
 }
 
 fn shape_of(rw: &mut Rewriter<'_>, value: Value) -> Value {
@@ -181,7 +201,8 @@ fn shape_of(rw: &mut Rewriter<'_>, value: Value) -> Value {
     rw.make(ShapeOfOp::DEF, [value]).result(Type::tensor([rank], Type::index()))
 }
 
-/// What `body` makes, given the extents to which the values broadcast, within a `shape.assuming` that they do.
+/// What `body` makes, given the extents to which the values broadcast, within a `shape.assuming`
+/// that they do.
 fn under_witness(
     rw: &mut Rewriter<'_>,
     values: &[Value],
@@ -195,7 +216,8 @@ fn under_witness(
     let (region, block) = rw.region_with_block([]);
     rw.within(block, |rw| {
         let shapes: Vec<Value> = values.iter().map(|&v| shape_of(rw, v)).collect();
-        let extents = rw.make(BroadcastOp::DEF, shapes).result(Type::tensor([rank as i64], Type::index()));
+        let extents =
+            rw.make(BroadcastOp::DEF, shapes).result(Type::tensor([rank as i64], Type::index()));
         let value = body(rw, extents);
         rw.make(AssumingYieldOp::DEF, [value]).results([]);
     });
@@ -208,10 +230,13 @@ fn dynamic_broadcast(rw: &mut Rewriter<'_>, value: Value, extents: Value, result
     let to = result.shape().unwrap_or(&[]);
     let dims = last_dimensions(rank, to.len());
     let ty = Type::tensor(to, element);
-    rw.make(DynamicBroadcastInDimOp::DEF, [value, extents]).attr("broadcast_dimensions", dims).result(ty)
+    rw.make(DynamicBroadcastInDimOp::DEF, [value, extents])
+        .attr("broadcast_dimensions", dims)
+        .result(ty)
 }
 
-/// `broadcast_select(p, a, b) = select(broadcast(p), broadcast(a), broadcast(b))`; a scalar `p` stays one.
+/// `broadcast_select(p, a, b) = select(broadcast(p), broadcast(a), broadcast(b))`; a scalar `p`
+/// stays one.
 fn broadcast_select(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let operands: [Value; 3] = rw.op(op).operands().try_into().ok()?;
     let result = rw.op(op).result_type(0).clone();
@@ -222,7 +247,8 @@ fn broadcast_select(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let is_known = types.iter().all(|t| t.has_static_shape() || is_bounded(t));
     let value = if is_known {
         let known: Option<Vec<_>> = operands.iter().map(|&v| sizes(rw, v)).collect();
-        let common = known?.iter().try_fold(Vec::new(), |common, next| common_sizes(&common, next))?;
+        let common =
+            known?.iter().try_fold(Vec::new(), |common, next| common_sizes(&common, next))?;
         let mut broadcast = operands;
         for value in &mut broadcast[usize::from(is_scalar)..] {
             *value = broadcast_to(rw, *value, &common)?;
@@ -253,9 +279,14 @@ fn chlo_constant_like(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let (value, operand) = (like.value()?.clone(), like.operand());
     let scalar = like.splat([])?.into();
     // The operand only lends its shape.
-    rw.ty(operand).as_tensor().filter(|ty| ty.has_static_shape() || ty.encoding.is_none() || is_bounded(ty))?;
+    rw.ty(operand)
+        .as_tensor()
+        .filter(|ty| ty.has_static_shape() || ty.encoding.is_none() || is_bounded(ty))?;
     let new = constant_like(rw, &scalar, operand)?;
-    debug_assert_eq!(rw.ty(new).element_type(), with_element(rw.op(op).result_type(0), value.ty()).element_type());
+    debug_assert_eq!(
+        rw.ty(new).element_type(),
+        with_element(rw.op(op).result_type(0), value.ty()).element_type()
+    );
     replace(rw, op, new);
     Some(())
 }

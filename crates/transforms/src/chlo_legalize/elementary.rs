@@ -1,12 +1,14 @@
-//! Inverse trigonometric and hyperbolic functions, of real and of complex numbers, and a few simpler ones.
+//! Inverse trigonometric and hyperbolic functions, of real and of complex numbers, and a few
+//! simpler ones.
 //!
-//! The formulas for complex numbers are those of Hull, Fairgrieve and Tang, "Implementing the complex arcsine and arccosine
-//! functions using exception handling" (1997), with fewer regions.
+//! The formulas for complex numbers are those of Hull, Fairgrieve and Tang, "Implementing the
+//! complex arcsine and arccosine functions using exception handling" (1997), with fewer regions.
 
 use super::expr::{Constants, Expr, atan2, complex, max, min, select};
 use std::f64::consts::{PI, SQRT_2};
 
-/// `sqrt(a² - x²) + i log(a + sqrt(a² - 1))` for `x = |re z|`, `y = |im z|` and `a = (|x + 1 + iy| + |x - 1 + iy|) / 2`.
+/// `sqrt(a² - x²) + i log(a + sqrt(a² - 1))` for `x = |re z|`, `y = |im z|` and
+/// `a = (|x + 1 + iy| + |x - 1 + iy|) / 2`.
 pub(super) fn asin_acos_kernel(z: Expr<'_>) -> Expr<'_> {
     let signed_x = z.real();
     let x = signed_x.abs();
@@ -23,7 +25,11 @@ pub(super) fn asin_acos_kernel(z: Expr<'_>) -> Expr<'_> {
         let square = ratio * ratio;
         let root = (k(1.0) + square).sqrt();
         let is_thin = root.eq(k(1.0)) & square.gt(k(0.0));
-        select(on_diagonal, diagonal, select(is_thin, greater + greater * square / k(2.0), greater * root))
+        select(
+            on_diagonal,
+            diagonal,
+            select(is_thin, greater + greater * square / k(2.0), greater * root),
+        )
     };
 
     let greater = max(x, y);
@@ -74,7 +80,8 @@ pub(super) fn asin_acos_kernel(z: Expr<'_>) -> Expr<'_> {
     complex(re, im)
 }
 
-/// `asin(x) = 2 atan2(x, 1 + sqrt((1 - x)(1 + x)))`; `asin(z) = atan2(re z, re w) + i sign(im z) im w`, `w = kernel(z)`.
+/// `asin(x) = 2 atan2(x, 1 + sqrt((1 - x)(1 + x)))`;
+/// `asin(z) = atan2(re z, re w) + i sign(im z) im w`, `w = kernel(z)`.
 pub(super) fn asin(z: Expr<'_>) -> Expr<'_> {
     if !z.is_complex() {
         let one = z.like(1.0);
@@ -89,7 +96,8 @@ pub(super) fn asin(z: Expr<'_>) -> Expr<'_> {
     complex(re, select(is_negative, -im, im))
 }
 
-/// `acos(x) = atan2(sqrt((1 - x)(1 + x)), x)`; `acos(z) = atan2(re w, re z) - i sign(im z) im w`, `w = kernel(z)`.
+/// `acos(x) = atan2(sqrt((1 - x)(1 + x)), x)`; `acos(z) = atan2(re w, re z) - i sign(im z) im w`,
+/// `w = kernel(z)`.
 pub(super) fn acos(z: Expr<'_>) -> Expr<'_> {
     if !z.is_complex() {
         let one = z.like(1.0);
@@ -103,8 +111,8 @@ pub(super) fn acos(z: Expr<'_>) -> Expr<'_> {
     complex(re, select(is_negative, im, -im))
 }
 
-/// `acosh(x) = log1p(sqrt(x - 1) (sqrt(x + 1) + sqrt(x - 1)))`, or `log(2) + log(x)` where that overflows;
-/// `acosh(z) = im w + i sign(im z) atan2(re w, re z)`, `w = kernel(z)`.
+/// `acosh(x) = log1p(sqrt(x - 1) (sqrt(x + 1) + sqrt(x - 1)))`, or `log(2) + log(x)` where that
+/// overflows; `acosh(z) = im w + i sign(im z) atan2(re w, re z)`, `w = kernel(z)`.
 pub(super) fn acosh(z: Expr<'_>) -> Expr<'_> {
     if !z.is_complex() {
         let max = z.like_max();
@@ -123,8 +131,8 @@ pub(super) fn acosh(z: Expr<'_>) -> Expr<'_> {
     complex(re, select(is_negative, -im, im))
 }
 
-/// `asinh(x) = sign(x) log1p(|x| + x² / (1 + sqrt(1 + x²)))`, or `sign(x) (log(2) + log(|x|))` where that overflows;
-/// `asinh(z) = sign(re z) im w + i atan2(im z, re w)`, `w = kernel(i z)`.
+/// `asinh(x) = sign(x) log1p(|x| + x² / (1 + sqrt(1 + x²)))`, or `sign(x) (log(2) + log(|x|))`
+/// where that overflows; `asinh(z) = sign(re z) im w + i atan2(im z, re w)`, `w = kernel(i z)`.
 pub(super) fn asinh(z: Expr<'_>) -> Expr<'_> {
     if !z.is_complex() {
         let sign = z.sign();
@@ -153,7 +161,8 @@ pub(super) fn atan(z: Expr<'_>) -> Expr<'_> {
     complex(w.imag(), -w.real())
 }
 
-/// `atanh(x) = (log1p(x) - log1p(-x)) / 2`, and NaN where `|x| > 1`; for complex numbers see [`complex_atanh`].
+/// `atanh(x) = (log1p(x) - log1p(-x)) / 2`, and NaN where `|x| > 1`; for complex numbers see
+/// [`complex_atanh`].
 pub(super) fn atanh(z: Expr<'_>) -> Expr<'_> {
     if z.is_complex() {
         return complex_atanh(z);
@@ -164,8 +173,8 @@ pub(super) fn atanh(z: Expr<'_>) -> Expr<'_> {
 
 /// `atanh(x + iy) = sign(x) log1p(4 |x| / ((1 - |x|)² + y²)) / 4 + i atan2(2 y, (1 - |x|)(1 + |x|) - y²) / 2`.
 ///
-/// Where a square loses the 1, in units of the inverse of half the distance from 1 to the number before it, the fraction
-/// is `4 / |x|` or `4 / (y (|x| / y + y / |x|))` and the angle is `± pi`.
+/// Where a square loses the 1, in units of the inverse of half the distance from 1 to the number
+/// before it, the fraction is `4 / |x|` or `4 / (y (|x| / y + y / |x|))` and the angle is `± pi`.
 fn complex_atanh(z: Expr<'_>) -> Expr<'_> {
     let x = z.real();
     let zero = x.like(0.0);
@@ -215,7 +224,8 @@ pub(super) fn cosh(x: Expr<'_>) -> Expr<'_> {
     (x + shift).exp() + (shift - x).exp()
 }
 
-/// `sinh(x) = exp(x + log(1/2)) - exp(log(1/2) - x)`; of real numbers below 1, `(e + e / (e + 1)) / 2` for `e = exp(x) - 1`.
+/// `sinh(x) = exp(x + log(1/2)) - exp(log(1/2) - x)`; of real numbers below 1,
+/// `(e + e / (e + 1)) / 2` for `e = exp(x) - 1`.
 pub(super) fn sinh(x: Expr<'_>) -> Expr<'_> {
     let shift = x.like(0.5).ln();
     let large = (x + shift).exp() - (shift - x).exp();

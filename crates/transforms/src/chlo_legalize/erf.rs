@@ -1,7 +1,7 @@
 //! The error function, its complement and its inverse.
 //!
-//! Coefficients: Cephes (`ndtr.c`, `ndtrf.c`), Eigen (`erf` of f32), and Giles, "Approximating the erfinv function" (2012). Polynomials
-//! hold the coefficient of the highest power first.
+//! Coefficients: Cephes (`ndtr.c`, `ndtrf.c`), Eigen (`erf` of f32), and Giles, "Approximating the
+//! erfinv function" (2012). Polynomials hold the coefficient of the highest power first.
 
 use super::expr::{Expr, clamp, polynomial, select};
 use super::wide;
@@ -13,8 +13,11 @@ pub(super) fn erf(x: Expr<'_>) -> Expr<'_> {
 
 /// `erfc(x) = 1 - erf(x)`
 pub(super) fn erfc(x: Expr<'_>) -> Expr<'_> {
-    let (tail, center): (Part, Part) =
-        if wide::is_f64(x) { (erfc_tail_f64, erf_center_f64) } else { (erfc_tail_f32, erf_center_f32) };
+    let (tail, center): (Part, Part) = if wide::is_f64(x) {
+        (erfc_tail_f64, erf_center_f64)
+    } else {
+        (erfc_tail_f32, erf_center_f32)
+    };
     wide::in_f32([x], |[x]| {
         let tail = tail(x);
         let one = x.like(1.0);
@@ -30,9 +33,17 @@ pub(super) fn erf_inv(x: Expr<'_>) -> Expr<'_> {
 
 type Part = for<'b> fn(Expr<'b>) -> Expr<'b>;
 
-const ERF_ALPHA: &[f32] =
-    &[-2.7261424e-10, 2.7706815e-8, -2.101024e-6, -5.6925062e-5, -0.00073499064, -0.0029546, -0.016096033];
-const ERF_BETA: &[f32] = &[-1.45660715e-5, -0.00021337405, -0.001682827, -0.0073733293, -0.014264739];
+const ERF_ALPHA: &[f32] = &[
+    -2.7261424e-10,
+    2.7706815e-8,
+    -2.101024e-6,
+    -5.6925062e-5,
+    -0.00073499064,
+    -0.0029546,
+    -0.016096033,
+];
+const ERF_BETA: &[f32] =
+    &[-1.45660715e-5, -0.00021337405, -0.001682827, -0.0073733293, -0.014264739];
 
 /// `erf(x) = x α(x²) / β(x²)` for `x` cut off at ±4, cut off at ±1.
 fn erf_f32(x: Expr<'_>) -> Expr<'_> {
@@ -55,18 +66,36 @@ fn erf_f64(x: Expr<'_>) -> Expr<'_> {
 }
 
 #[allow(clippy::approx_constant)] // the last coefficient is one unit less than 2 / sqrt(pi)
-const ERF_T_F32: &[f32] =
-    &[7.8538615e-5, -0.00080101937, 0.0051883277, -0.026853813, 0.112835854, -0.37612626, 1.1283791];
+const ERF_T_F32: &[f32] = &[
+    7.8538615e-5,
+    -0.00080101937,
+    0.0051883277,
+    -0.026853813,
+    0.112835854,
+    -0.37612626,
+    1.1283791,
+];
 
 /// `erf(x) = x T(x²)` for `|x| <= 1`.
 fn erf_center_f32(x: Expr<'_>) -> Expr<'_> {
     x * polynomial(x * x, ERF_T_F32)
 }
 
-const ERF_T_F64: &[f64] =
-    &[9.604973739870516, 90.02601972038427, 2232.005345946843, 7003.325141128051, 55592.30130103949];
-const ERF_U_F64: &[f64] =
-    &[1.0, 33.56171416475031, 521.3579497801527, 4594.323829709801, 22629.000061389095, 49267.39426086359];
+const ERF_T_F64: &[f64] = &[
+    9.604973739870516,
+    90.02601972038427,
+    2232.005345946843,
+    7003.325141128051,
+    55592.30130103949,
+];
+const ERF_U_F64: &[f64] = &[
+    1.0,
+    33.56171416475031,
+    521.3579497801527,
+    4594.323829709801,
+    22629.000061389095,
+    49267.39426086359,
+];
 
 /// `erf(x) = x T(x²) / U(x²)` for `|x| <= 1`.
 fn erf_center_f64(x: Expr<'_>) -> Expr<'_> {
@@ -74,9 +103,19 @@ fn erf_center_f64(x: Expr<'_>) -> Expr<'_> {
     x * polynomial(square, ERF_T_F64) / polynomial(square, ERF_U_F64)
 }
 
-const ERFC_P_F32: &[f32] =
-    &[0.0232682, -0.13870394, 0.36874247, -0.5824733, 0.62100047, -0.49445152, 0.340488, -0.2741127, 0.56382596];
-const ERFC_R_F32: &[f32] = &[-10.477664, 12.9772, -7.4955187, 2.921019, -1.0152652, 0.42184633, -0.28207675, 0.5641895];
+const ERFC_P_F32: &[f32] = &[
+    0.0232682,
+    -0.13870394,
+    0.36874247,
+    -0.5824733,
+    0.62100047,
+    -0.49445152,
+    0.340488,
+    -0.2741127,
+    0.56382596,
+];
+const ERFC_R_F32: &[f32] =
+    &[-10.477664, 12.9772, -7.4955187, 2.921019, -1.0152652, 0.42184633, -0.28207675, 0.5641895];
 /// Logarithm of the greatest f32.
 const MAX_LOG_F32: f64 = 88.722_839_052_068_35;
 
@@ -186,7 +225,8 @@ fn erf_inv_f32(x: Expr<'_>) -> Expr<'_> {
     let w = -(x * -x).ln_1p();
     let is_center = w.lt(x.like(5.0));
     let w = select(is_center, w - x.like(2.5), w.sqrt() - x.like(3.0));
-    let coefficient = |i: usize| select(is_center, x.like(INV_BELOW_5[i].into()), x.like(INV_ABOVE_5[i].into()));
+    let coefficient =
+        |i: usize| select(is_center, x.like(INV_BELOW_5[i].into()), x.like(INV_ABOVE_5[i].into()));
     let mut p = coefficient(0);
     for i in 1..INV_BELOW_5.len() {
         p = coefficient(i) + p * w;
@@ -260,8 +300,8 @@ const INV_ABOVE_16: &[f64] = &[
     4.849906401408584,
 ];
 
-/// As [`erf_inv_f32`], with polynomials of different degrees in `w - 3.125` for `w < 6.25`, in `sqrt(w) - 3.25` for `w < 16`, else in
-/// `sqrt(w) - 5`.
+/// As [`erf_inv_f32`], with polynomials of different degrees in `w - 3.125` for `w < 6.25`, in
+/// `sqrt(w) - 3.25` for `w < 16`, else in `sqrt(w) - 5`.
 fn erf_inv_f64(x: Expr<'_>) -> Expr<'_> {
     let w = -(x * -x).ln_1p();
     let is_center = w.lt(x.like(6.25));

@@ -1,6 +1,8 @@
-//! Formulas over tensors: values with the operators of arithmetic, each of which makes an op at the insertion point.
+//! Formulas over tensors: values with the operators of arithmetic, each of which makes an op at the
+//! insertion point.
 //!
-//! `select(x.lt(zero), -x, x)` makes three ops, in the order in which Rust evaluates the operands: from left to right.
+//! `select(x.lt(zero), -x, x)` makes three ops, in the order in which Rust evaluates the operands:
+//! from left to right.
 
 use hlo::enums::COMPARISON_DIRECTION;
 use hlo::ops::*;
@@ -40,8 +42,15 @@ impl<'r, 'm> Builder<'r, 'm> {
 
 /// What formulas ask of a [`Builder`], whatever it borrows.
 trait Build {
-    /// Makes an op of one result: of type `ty`, else of the type that the op infers, else of the type of its first operand.
-    fn emit(&self, def: &'static OpDef, operands: &[Value], direction: Option<u64>, ty: Option<Type>) -> Value;
+    /// Makes an op of one result: of type `ty`, else of the type that the op infers, else of the
+    /// type of its first operand.
+    fn emit(
+        &self,
+        def: &'static OpDef,
+        operands: &[Value],
+        direction: Option<u64>,
+        ty: Option<Type>,
+    ) -> Value;
     /// Makes a tensor of the shape of a value whose elements all have that number.
     fn constant(&self, shape: Value, number: &dyn Fn(&Type) -> Option<Vec<u8>>) -> Option<Value>;
     fn ty(&self, value: Value) -> Type;
@@ -49,11 +58,19 @@ trait Build {
 }
 
 impl Build for Builder<'_, '_> {
-    fn emit(&self, def: &'static OpDef, operands: &[Value], direction: Option<u64>, ty: Option<Type>) -> Value {
+    fn emit(
+        &self,
+        def: &'static OpDef,
+        operands: &[Value],
+        direction: Option<u64>,
+        ty: Option<Type>,
+    ) -> Value {
         let mut rw = self.rewriter.borrow_mut();
         let direction = direction.map(|d| Attribute::enumeration(&COMPARISON_DIRECTION, d));
         let mut new = |ty: Option<Type>| {
-            let op = rw.make(def, operands.iter().copied()).optional_attr("comparison_direction", direction.as_ref());
+            let op = rw
+                .make(def, operands.iter().copied())
+                .optional_attr("comparison_direction", direction.as_ref());
             match ty {
                 Some(ty) => Some(op.result(ty)),
                 None => op.value(),
@@ -89,8 +106,13 @@ pub(crate) fn splat(ty: Type, element: Vec<u8>) -> Option<Attribute> {
     DenseElements::new(ty, Bytes::from_vec(element)).map(Attribute::from)
 }
 
-/// A tensor whose elements are all `scalar`, dense elements of rank 0, with the shape of the value `shape`.
-pub(crate) fn constant_like(rw: &mut Rewriter<'_>, scalar: &Attribute, shape: Value) -> Option<Value> {
+/// A tensor whose elements are all `scalar`, dense elements of rank 0, with the shape of the value
+/// `shape`.
+pub(crate) fn constant_like(
+    rw: &mut Rewriter<'_>,
+    scalar: &Attribute,
+    shape: Value,
+) -> Option<Value> {
     let element = scalar.as_dense()?.ty().element_type().clone();
     let ty = rw.ty(shape).clone();
     let tensor = ty.as_tensor()?;
@@ -103,9 +125,14 @@ pub(crate) fn constant_like(rw: &mut Rewriter<'_>, scalar: &Attribute, shape: Va
         let sizes = super::broadcast::sizes(rw, shape)?;
         return super::broadcast::broadcast_to(rw, constant, &sizes);
     }
-    let extents = rw.make(ShapeOfOp::DEF, [shape]).result(Type::tensor([tensor.rank() as i64], Type::index()));
+    let extents = rw
+        .make(ShapeOfOp::DEF, [shape])
+        .result(Type::tensor([tensor.rank() as i64], Type::index()));
     let to = rw.make(DynamicBroadcastInDimOp::DEF, [constant, extents]);
-    Some(to.attr("broadcast_dimensions", Attribute::i64_array([])).result(compat::with_element(&ty, element)))
+    Some(
+        to.attr("broadcast_dimensions", Attribute::i64_array([]))
+            .result(compat::with_element(&ty, element)),
+    )
 }
 
 /// A constant of the type of its value.
@@ -117,7 +144,9 @@ pub(crate) fn constant(rw: &mut Rewriter<'_>, value: Attribute) -> Option<Value>
 /// Whether some sizes are unknown, but all of those have a bound.
 pub(crate) fn is_bounded(ty: &TensorType) -> bool {
     let bounds = ty.encoding.as_ref().and_then(attrs::bounds);
-    bounds.is_some_and(|bounds| ty.shape.iter().zip(bounds).all(|(&size, &bound)| size != DYNAMIC || bound != DYNAMIC))
+    bounds.is_some_and(|bounds| {
+        ty.shape.iter().zip(bounds).all(|(&size, &bound)| size != DYNAMIC || bound != DYNAMIC)
+    })
 }
 
 /// A value with operators.
@@ -143,7 +172,8 @@ impl<'b> Expr<'b> {
 
     /// The result of an op on this value and others.
     pub fn op(self, def: &'static OpDef, others: &[Expr<'b>]) -> Expr<'b> {
-        let operands: Vec<Value> = std::iter::once(self.value).chain(others.iter().map(|e| e.value)).collect();
+        let operands: Vec<Value> =
+            std::iter::once(self.value).chain(others.iter().map(|e| e.value)).collect();
         self.with(self.builder.emit(def, &operands, None, None))
     }
 
@@ -372,7 +402,8 @@ pub(crate) fn polynomial<'b, C: Copy + Into<f64>>(x: Expr<'b>, coefficients: &[C
     rest.iter().fold(x.like(first.into()), |sum, &c| sum * x + x.like(c.into()))
 }
 
-/// Replaces an op of one result by a formula over its operands. What it makes has the type that the op declares.
+/// Replaces an op of one result by a formula over its operands. What it makes has the type that the
+/// op declares.
 pub(crate) fn replace_by<const N: usize>(
     rw: &mut Rewriter<'_>,
     op: OpId,
@@ -385,7 +416,8 @@ pub(crate) fn replace_by<const N: usize>(
     if !complete {
         let name = rw.op(op).name();
         let types: Vec<String> = rw.op(op).operand_types().map(Type::to_string).collect();
-        let message = format!("{name} cannot be expanded for operands of type {}", types.join(", "));
+        let message =
+            format!("{name} cannot be expanded for operands of type {}", types.join(", "));
         let error = rw.op(op).error("conversion", message);
         rw.report(error);
     }

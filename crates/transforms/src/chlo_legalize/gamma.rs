@@ -46,8 +46,9 @@ fn lanczos_t<'b>(x: Expr<'b>, z: Expr<'b>) -> (Expr<'b>, Expr<'b>) {
     (t, log)
 }
 
-/// `lgamma(z + 1) = log(2 pi) / 2 + (z + 1/2) log(t) - t + log(A(z))` with `A(z) = base + sum c[k] / (z + k)`;
-/// `lgamma(x) = log(pi) - log|sin(pi x)| - lgamma(1 - x)` where `x < 1/2`.
+/// `lgamma(z + 1) = log(2 pi) / 2 + (z + 1/2) log(t) - t + log(A(z))` with
+/// `A(z) = base + sum c[k] / (z + k)`; `lgamma(x) = log(pi) - log|sin(pi x)| - lgamma(1 - x)` where
+/// `x < 1/2`.
 pub(super) fn lgamma(x: Expr<'_>) -> Expr<'_> {
     in_f32([x], |[x]| {
         let Reflected { half, one, is_reflected, z } = reflected(x);
@@ -78,8 +79,8 @@ pub(super) fn lgamma(x: Expr<'_>) -> Expr<'_> {
     })
 }
 
-/// `digamma(z + 1) = log(t) + A'(z) / A(z) - g / t`; `digamma(x) = digamma(1 - x) - pi cot(pi x)` where `x < 1/2`; NaN at the
-/// poles 0, -1, -2, …
+/// `digamma(z + 1) = log(t) + A'(z) / A(z) - g / t`; `digamma(x) = digamma(1 - x) - pi cot(pi x)`
+/// where `x < 1/2`; NaN at the poles 0, -1, -2, …
 pub(super) fn digamma(x: Expr<'_>) -> Expr<'_> {
     in_f32([x], |[x]| {
         let Reflected { is_reflected, z, .. } = reflected(x);
@@ -131,7 +132,8 @@ const ZETA_TERMS: usize = 9;
 
 /// `zeta(x, q) = sum 1 / (q + k)^x`: nine terms, and the Euler-Maclaurin formula for the rest.
 ///
-/// Source: Johansson, "Rigorous high-precision computation of the Hurwitz zeta function and its derivatives" (2015), formula 5.
+/// Source: Johansson, "Rigorous high-precision computation of the Hurwitz zeta function and its
+/// derivatives" (2015), formula 5.
 pub(super) fn zeta<'b>(x: Expr<'b>, q: Expr<'b>) -> Expr<'b> {
     in_f32([x, q], |[x, q]| {
         let zero = q.like(0.0);
@@ -184,7 +186,8 @@ pub(super) fn zeta<'b>(x: Expr<'b>, q: Expr<'b>) -> Expr<'b> {
     })
 }
 
-/// `polygamma(n, x) = (-1)^(n + 1) n! zeta(n + 1, x)`; `polygamma(0, x) = digamma(x)`; NaN unless `n` is a natural number.
+/// `polygamma(n, x) = (-1)^(n + 1) n! zeta(n + 1, x)`; `polygamma(0, x) = digamma(x)`; NaN unless
+/// `n` is a natural number.
 pub(super) fn polygamma<'b>(n: Expr<'b>, x: Expr<'b>) -> Expr<'b> {
     in_f32([n, x], |[n, x]| {
         let one = x.like(1.0);

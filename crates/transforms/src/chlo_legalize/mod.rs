@@ -1,7 +1,9 @@
-//! `chlo-legalize-to-stablehlo`: expands CHLO ops into StableHLO ops, and shape ops where sizes are unknown.
+//! `chlo-legalize-to-stablehlo`: expands CHLO ops into StableHLO ops, and shape ops where sizes are
+//! unknown.
 //!
-//! Elementwise functions are formulas over [`expr::Expr`], one function each: `elementary.rs`, `erf.rs`, `gamma.rs`, `bessel.rs` and
-//! `bits.rs`. The order of their ops and their constants are upstream's, so that results have the same bits.
+//! Elementwise functions are formulas over [`expr::Expr`], one function each: `elementary.rs`,
+//! `erf.rs`, `gamma.rs`, `bessel.rs` and `bits.rs`. The order of their ops and their constants are
+//! upstream's, so that results have the same bits.
 
 mod bessel;
 mod bits;
@@ -23,8 +25,11 @@ use mlir::rewrite::{Pattern, PatternSet, Root};
 use mlir::{Diagnostics, Module, OpRef};
 
 /// Expands CHLO ops.
-pub const PASS: Pass =
-    Pass::on_functions("chlo-legalize-to-stablehlo", "Expand CHLO ops into StableHLO and shape ops", run);
+pub const PASS: Pass = Pass::on_functions(
+    "chlo-legalize-to-stablehlo",
+    "Expand CHLO ops into StableHLO and shape ops",
+    run,
+);
 
 fn run(cx: &mut Context<'_>) {
     let legality = |op: OpRef<'_>| if is_chlo(op) { Legality::Illegal } else { Legality::Legal };
@@ -36,7 +41,8 @@ fn run(cx: &mut Context<'_>) {
 /// # Errors
 /// An op that has no expansion for its types.
 pub fn expand_for_evaluation(module: &mut Module) -> Result<(), Diagnostics> {
-    let legality = |op: OpRef<'_>| if needs_expansion(op) { Legality::Illegal } else { Legality::Legal };
+    let legality =
+        |op: OpRef<'_>| if needs_expansion(op) { Legality::Illegal } else { Legality::Legal };
     let (root, options) = (module.top().id(), Options::default());
     let conversion = Conversion { legality: &legality, types: None };
     let (diagnostics, _) = convert(module, root, &mut patterns(), &conversion, &options);
@@ -50,7 +56,10 @@ pub fn needs_expansion(op: OpRef<'_>) -> bool {
 
 /// Whether `chlo-legalize-to-stablehlo` expands ops of that declaration, for some types at least.
 pub fn has_expansion(def: &'static OpDef) -> bool {
-    patterns().patterns().iter().any(|pattern| matches!(pattern.root, Root::Op(root) if std::ptr::eq(root, def)))
+    patterns()
+        .patterns()
+        .iter()
+        .any(|pattern| matches!(pattern.root, Root::Op(root) if std::ptr::eq(root, def)))
 }
 
 fn is_chlo(op: OpRef<'_>) -> bool {
@@ -58,7 +67,13 @@ fn is_chlo(op: OpRef<'_>) -> bool {
 }
 
 fn patterns() -> PatternSet {
-    PatternSet::new(&[FUNCTIONS, broadcast::PATTERNS, ragged_dot::PATTERNS, scan::PATTERNS, top_k::PATTERNS])
+    PatternSet::new(&[
+        FUNCTIONS,
+        broadcast::PATTERNS,
+        ragged_dot::PATTERNS,
+        scan::PATTERNS,
+        top_k::PATTERNS,
+    ])
 }
 
 macro_rules! functions {

@@ -1,4 +1,5 @@
-//! `chlo.ragged_dot`: a product for each group, of which the rest of the ragged dimension is masked.
+//! `chlo.ragged_dot`: a product for each group, of which the rest of the ragged dimension is
+//! masked.
 
 use super::expr::{constant, splat};
 use super::top_k::{as_vector, concatenate, dimension_size};
@@ -15,7 +16,8 @@ use side_dialects::shape::ShapeOfOp;
 const GE: u64 = 2;
 const LT: u64 = 5;
 
-pub(super) static PATTERNS: &[Pattern] = &[Pattern::new("ragged-dot", RaggedDotOp::DEF, ragged_dot)];
+pub(super) static PATTERNS: &[Pattern] =
+    &[Pattern::new("ragged-dot", RaggedDotOp::DEF, ragged_dot)];
 
 /// More groups than this are refused: each becomes a product of its own.
 const MAX_GROUPS: i64 = 1 << 16;
@@ -30,8 +32,8 @@ struct Product<'a> {
     result: Type,
 }
 
-/// The ragged dimension may be one of `lhs` alone (then `rhs` has a dimension for the group), one that is contracted
-/// (then the result has), or a batch dimension (then groups mean nothing).
+/// The ragged dimension may be one of `lhs` alone (then `rhs` has a dimension for the group), one
+/// that is contracted (then the result has), or a batch dimension (then groups mean nothing).
 fn ragged_dot(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let numbers = RaggedDotOp::cast(rw.op(op))?.ragged_dot_dimension_numbers()?.clone();
     let ragged = read(rw, op, &numbers)?;
@@ -39,7 +41,8 @@ fn ragged_dot(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         Ragged::Free => ragged_rows(rw, &ragged)?,
         Ragged::Contracting => ragged_contraction(rw, &ragged)?,
         Ragged::Batch => {
-            let (batching, contracting) = (ragged.dims.rhs_batching_dimensions, ragged.dims.rhs_contracting_dimensions);
+            let (batching, contracting) =
+                (ragged.dims.rhs_batching_dimensions, ragged.dims.rhs_contracting_dimensions);
             dot(rw, &ragged, ragged.lhs, ragged.rhs, batching, contracting, &ragged.result)
         }
     };
@@ -50,7 +53,9 @@ fn ragged_dot(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 fn read<'a>(rw: &Rewriter<'_>, op: OpId, numbers: &'a Attribute) -> Option<Product<'a>> {
     let view = RaggedDotOp::cast(rw.op(op))?;
     let precision = view.precision_config().and_then(|p| p.as_array()).map(|cases| {
-        let case = |case: &Attribute| Attribute::enumeration(&enums::PRECISION, case.as_enum(&PRECISION).unwrap_or(0));
+        let case = |case: &Attribute| {
+            Attribute::enumeration(&enums::PRECISION, case.as_enum(&PRECISION).unwrap_or(0))
+        };
         Attribute::array(cases.iter().map(case).collect())
     });
     Some(Product {
@@ -90,9 +95,13 @@ fn ragged_rows(rw: &mut Rewriter<'_>, ragged: &Product<'_>) -> Option<Value> {
     let at = usize::try_from(group_dim).ok()?;
     let groups = number_of_groups(*rw.ty(ragged.rhs).shape()?.get(at)?)?;
     let mut masks = Masks::new(rw, ragged)?;
-    let without = |dims: &[i64]| dims.iter().map(|&d| if d > group_dim { d - 1 } else { d }).collect::<Vec<_>>();
-    let (batching, contracting) =
-        (without(ragged.dims.rhs_batching_dimensions), without(ragged.dims.rhs_contracting_dimensions));
+    let without = |dims: &[i64]| {
+        dims.iter().map(|&d| if d > group_dim { d - 1 } else { d }).collect::<Vec<_>>()
+    };
+    let (batching, contracting) = (
+        without(ragged.dims.rhs_batching_dimensions),
+        without(ragged.dims.rhs_contracting_dimensions),
+    );
     let mut sum = None;
     for group in 0..groups {
         let lhs = masks.next(rw, group)?;
@@ -115,7 +124,8 @@ fn ragged_contraction(rw: &mut Rewriter<'_>, ragged: &Product<'_>) -> Option<Val
     let mut products = Vec::new();
     for group in 0..groups {
         let lhs = masks.next(rw, group)?;
-        let (batching, contracting) = (ragged.dims.rhs_batching_dimensions, ragged.dims.rhs_contracting_dimensions);
+        let (batching, contracting) =
+            (ragged.dims.rhs_batching_dimensions, ragged.dims.rhs_contracting_dimensions);
         products.push(dot(rw, ragged, lhs, ragged.rhs, batching, contracting, &product));
     }
     let mut shape = result.shape.clone();
@@ -148,7 +158,8 @@ fn number_of_groups(size: i64) -> Option<i64> {
 struct Masks<'a> {
     ragged: &'a Product<'a>,
     lhs: TensorType,
-    /// Shape of the start of a group: one for each index of the leading dimensions of the group sizes.
+    /// Shape of the start of a group: one for each index of the leading dimensions of the group
+    /// sizes.
     batch: Vec<i64>,
     /// Positions along the ragged dimension.
     positions: Value,
@@ -162,8 +173,10 @@ impl<'a> Masks<'a> {
         let lhs = rw.ty(ragged.lhs).as_tensor()?.clone();
         let sizes = rw.ty(ragged.group_sizes).as_tensor()?.clone();
         let batch = sizes.shape.split_last()?.1.to_vec();
-        let dimension = usize::try_from(ragged.dims.ragged()?.0).ok().filter(|&d| d < lhs.rank())?;
-        let zero_element = splat(Type::tensor([], lhs.element.clone()), vec![0; lhs.element.dtype()?.bytes()])?;
+        let dimension =
+            usize::try_from(ragged.dims.ragged()?.0).ok().filter(|&d| d < lhs.rank())?;
+        let zero_element =
+            splat(Type::tensor([], lhs.element.clone()), vec![0; lhs.element.dtype()?.bytes()])?;
         let start = if batch.contains(&DYNAMIC) {
             let mut parts = Vec::new();
             for d in 0..batch.len() {
@@ -173,7 +186,8 @@ impl<'a> Masks<'a> {
             let extents = concatenate(rw, &parts);
             let zero = constant(rw, Attribute::i64_elements(&[], &[0])?)?;
             let to = rw.make(DynamicBroadcastInDimOp::DEF, [zero, extents]);
-            to.attr("broadcast_dimensions", Attribute::i64_array([])).result(Type::tensor(batch.clone(), Type::i64()))
+            to.attr("broadcast_dimensions", Attribute::i64_array([]))
+                .result(Type::tensor(batch.clone(), Type::i64()))
         } else {
             constant(rw, splat(Type::tensor(batch.clone(), Type::i64()), vec![0; 8])?)?
         };
@@ -207,14 +221,20 @@ impl<'a> Masks<'a> {
         let start = self.start;
         let limit = rw.make(AddOp::DEF, [start, size]).value()?;
         self.start = limit;
-        let leading = if self.batch.is_empty() { Vec::new() } else { self.ragged.dims.group_prefix()? };
+        let leading =
+            if self.batch.is_empty() { Vec::new() } else { self.ragged.dims.group_prefix()? };
         let from = self.spread(rw, start, &leading)?;
         let to = self.spread(rw, limit, &leading)?;
         let all: Vec<i64> = (0..self.lhs.rank() as i64).collect();
         let positions = self.spread(rw, self.positions, &all)?;
         let compare = |rw: &mut Rewriter<'_>, other, direction| {
             let compare = rw.make(CompareOp::DEF, [positions, other]);
-            compare.attr("comparison_direction", Attribute::enumeration(&COMPARISON_DIRECTION, direction)).value()
+            compare
+                .attr(
+                    "comparison_direction",
+                    Attribute::enumeration(&COMPARISON_DIRECTION, direction),
+                )
+                .value()
         };
         let begun = compare(rw, from, GE)?;
         let not_done = compare(rw, to, LT)?;
@@ -226,9 +246,15 @@ impl<'a> Masks<'a> {
     fn group_size(&self, rw: &mut Rewriter<'_>, group: i64) -> Option<Value> {
         let sizes = rw.ty(self.ragged.group_sizes).as_tensor()?.clone();
         let slice = group_slice(rw, self.ragged.group_sizes, self.batch.len(), group)?.0;
-        let size = rw.make(ReshapeOp::DEF, [slice]).result(Type::tensor(self.batch.clone(), sizes.element.clone()));
+        let size = rw
+            .make(ReshapeOp::DEF, [slice])
+            .result(Type::tensor(self.batch.clone(), sizes.element.clone()));
         let wide = Type::tensor(self.batch.clone(), Type::i64());
-        Some(if sizes.element == Type::i64() { size } else { rw.make(ConvertOp::DEF, [size]).result(wide) })
+        Some(if sizes.element == Type::i64() {
+            size
+        } else {
+            rw.make(ConvertOp::DEF, [size]).result(wide)
+        })
     }
 
     /// A value broadcast to the shape of `lhs`.
@@ -259,7 +285,8 @@ fn group_slice(
     limit[dimension] = group + 1;
     let strides = vec![1; ty.rank()];
     if ty.has_static_shape() {
-        let slice = rw.make(SliceOp::DEF, [value]).attr("start_indices", Attribute::i64_array(start));
+        let slice =
+            rw.make(SliceOp::DEF, [value]).attr("start_indices", Attribute::i64_array(start));
         let slice = slice.attr("limit_indices", Attribute::i64_array(limit));
         return Some((slice.attr("strides", Attribute::i64_array(strides)).value()?, None));
     }
@@ -279,7 +306,10 @@ fn group_slice(
     let mut shape = ty.shape.clone();
     shape[dimension] = 1;
     let sliced = Type::tensor(shape, ty.element.clone());
-    Some((rw.make(RealDynamicSliceOp::DEF, [value, start, limit, strides]).result(sliced), Some(limits)))
+    Some((
+        rw.make(RealDynamicSliceOp::DEF, [value, start, limit, strides]).result(sliced),
+        Some(limits),
+    ))
 }
 
 /// `rhs[group]` along a dimension, without it.

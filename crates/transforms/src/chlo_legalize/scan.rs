@@ -25,8 +25,8 @@ struct Scan {
     body: BlockId,
 }
 
-/// `while (i < n) { x = inputs[i]; (y, carry) = body(x, carry); outputs[i] = y; i += 1 }`, with `n - 1 - i` for the positions of a
-/// reverse scan.
+/// `while (i < n) { x = inputs[i]; (y, carry) = body(x, carry); outputs[i] = y; i += 1 }`, with
+/// `n - 1 - i` for the positions of a reverse scan.
 fn scan(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = ScanOp::cast(rw.op(op))?;
     let (inputs, inits) = (view.inputs().to_vec(), view.inits().to_vec());
@@ -36,8 +36,10 @@ fn scan(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let is_reverse = view.is_reverse().and_then(|r| r.as_bool()).unwrap_or(false);
     let body = rw.entry(view.body())?;
     let reads = inputs.iter().map(|&v| rw.ty(v));
-    let is_ranked = reads.chain(&outputs).all(|ty| ty.shape().is_some_and(|shape| dimension < shape.len()));
-    let has_sizes = !inputs.is_empty() || outputs.iter().all(|ty| ty.shape().is_some_and(|s| !s.contains(&DYNAMIC)));
+    let is_ranked =
+        reads.chain(&outputs).all(|ty| ty.shape().is_some_and(|shape| dimension < shape.len()));
+    let has_sizes = !inputs.is_empty()
+        || outputs.iter().all(|ty| ty.shape().is_some_and(|s| !s.contains(&DYNAMIC)));
     let zeros: Option<Vec<Attribute>> = outputs.iter().map(zero_of).collect();
     let zeros = zeros?;
     (is_ranked && has_sizes && !(inputs.is_empty() && outputs.is_empty())).then_some(())?;
@@ -60,10 +62,12 @@ fn scan(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         } else {
             let like = *scan.inputs.get(i).or(scan.inputs.first())?;
             let rank = rw.ty(like).shape()?.len() as i64;
-            let extents = rw.make(ShapeOfOp::DEF, [like]).result(Type::tensor([rank], Type::index()));
+            let extents =
+                rw.make(ShapeOfOp::DEF, [like]).result(Type::tensor([rank], Type::index()));
             rw.make(DynamicBroadcastInDimOp::DEF, [zero, extents])
         };
-        initial.push(empty.attr("broadcast_dimensions", Attribute::i64_array([])).result(ty.clone()));
+        initial
+            .push(empty.attr("broadcast_dimensions", Attribute::i64_array([])).result(ty.clone()));
     }
 
     let types: Vec<Type> = initial.iter().map(|&v| rw.ty(v).clone()).collect();
@@ -71,7 +75,9 @@ fn scan(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     rw.within(block, |rw| {
         let i = rw.arguments(block)[0];
         let less = rw.make(CompareOp::DEF, [i, length]);
-        let less = less.attr("comparison_direction", Attribute::enumeration(&COMPARISON_DIRECTION, LT)).value()?;
+        let less = less
+            .attr("comparison_direction", Attribute::enumeration(&COMPARISON_DIRECTION, LT))
+            .value()?;
         rw.make(ReturnOp::DEF, [less]).results([]);
         Some(())
     })?;
@@ -87,7 +93,8 @@ fn scan(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 /// The number 0 as a scalar of the element type.
 fn zero_of(ty: &Type) -> Option<Attribute> {
     let element = ty.element_type().clone();
-    let is_number = element.is_float() || element.is_integer(None) || matches!(*element, TypeKind::Complex(_));
+    let is_number =
+        element.is_float() || element.is_integer(None) || matches!(*element, TypeKind::Complex(_));
     let bytes = element.dtype()?.bytes();
     super::expr::splat(Type::tensor([], element), vec![0; bytes]).filter(|_| is_number)
 }
@@ -113,13 +120,15 @@ fn step(rw: &mut Rewriter<'_>, scan: &Scan, block: BlockId, length: Value) -> Op
         taken.push(slice(rw, input, scan.dimension, position)?);
     }
     taken.extend(carries);
-    let mut values: HashMap<Value, Value> = rw.arguments(scan.body).iter().copied().zip(taken).collect();
+    let mut values: HashMap<Value, Value> =
+        rw.arguments(scan.body).iter().copied().zip(taken).collect();
     let ops = rw.ops(scan.body).to_vec();
     let (&terminator, ops) = ops.split_last()?;
     for &op in ops {
         rw.clone_with(op, &mut values);
     }
-    let given: Vec<Value> = rw.op(terminator).operands().iter().map(|v| *values.get(v).unwrap_or(v)).collect();
+    let given: Vec<Value> =
+        rw.op(terminator).operands().iter().map(|v| *values.get(v).unwrap_or(v)).collect();
     let (elements, carries) = given.split_at(outputs.len());
 
     let mut updated = Vec::with_capacity(outputs.len());
@@ -134,7 +143,12 @@ fn step(rw: &mut Rewriter<'_>, scan: &Scan, block: BlockId, length: Value) -> Op
 }
 
 /// Start indices of a slice at a position of one dimension, and at 0 of the others.
-fn starts(rw: &mut Rewriter<'_>, rank: usize, dimension: usize, position: Value) -> Option<Vec<Value>> {
+fn starts(
+    rw: &mut Rewriter<'_>,
+    rank: usize,
+    dimension: usize,
+    position: Value,
+) -> Option<Vec<Value>> {
     let mut starts = vec![index(rw, 0)?; rank];
     starts[dimension] = position;
     Some(starts)
@@ -154,7 +168,8 @@ fn slice(rw: &mut Rewriter<'_>, input: Value, dimension: usize, position: Value)
         let starts = vector(rw, &starts);
         let limits = limits(rw, input, dimension, position)?;
         let limits = vector(rw, &limits);
-        let strides = constant(rw, Attribute::i64_elements(&[ty.rank() as i64], &vec![1; ty.rank()])?)?;
+        let strides =
+            constant(rw, Attribute::i64_elements(&[ty.rank() as i64], &vec![1; ty.rank()])?)?;
         rw.make(RealDynamicSliceOp::DEF, [input, starts, limits, strides]).result(sliced)
     };
     shape.remove(dimension);
@@ -167,7 +182,12 @@ fn vector(rw: &mut Rewriter<'_>, scalars: &[Value]) -> Value {
 }
 
 /// Where a slice at a position ends, in each dimension.
-fn limits(rw: &mut Rewriter<'_>, input: Value, dimension: usize, position: Value) -> Option<Vec<Value>> {
+fn limits(
+    rw: &mut Rewriter<'_>,
+    input: Value,
+    dimension: usize,
+    position: Value,
+) -> Option<Vec<Value>> {
     let shape = rw.ty(input).as_tensor()?.shape.clone();
     let mut limits = Vec::with_capacity(shape.len());
     for (d, &size) in shape.iter().enumerate() {
@@ -184,12 +204,19 @@ fn limits(rw: &mut Rewriter<'_>, input: Value, dimension: usize, position: Value
 }
 
 /// `output` with `element` at a position.
-fn update(rw: &mut Rewriter<'_>, output: Value, element: Value, dimension: usize, position: Value) -> Option<Value> {
+fn update(
+    rw: &mut Rewriter<'_>,
+    output: Value,
+    element: Value,
+    dimension: usize,
+    position: Value,
+) -> Option<Value> {
     let ty = rw.ty(output).clone();
     let mut shape = ty.as_tensor()?.shape.clone();
     shape[dimension] = 1;
     let rank = shape.len();
-    let element = rw.make(ReshapeOp::DEF, [element]).result(Type::tensor(shape, ty.element_type().clone()));
+    let element =
+        rw.make(ReshapeOp::DEF, [element]).result(Type::tensor(shape, ty.element_type().clone()));
     let starts = starts(rw, rank, dimension, position)?;
     Some(rw.make(DynamicUpdateSliceOp::DEF, [output, element].into_iter().chain(starts)).result(ty))
 }

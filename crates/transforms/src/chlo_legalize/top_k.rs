@@ -31,10 +31,13 @@ fn top_k(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let sizes = if is_static { None } else { Some(sizes(rw, operand, kept)?) };
     let positions = Type::tensor(shape.clone(), Type::i32());
     let iota = match sizes {
-        None => rw.make(IotaOp::DEF, []).attr("iota_dimension", dimension.clone()).result(positions),
-        Some((all, _)) => {
-            rw.make(DynamicIotaOp::DEF, [all]).attr("iota_dimension", dimension.clone()).result(positions)
+        None => {
+            rw.make(IotaOp::DEF, []).attr("iota_dimension", dimension.clone()).result(positions)
         }
+        Some((all, _)) => rw
+            .make(DynamicIotaOp::DEF, [all])
+            .attr("iota_dimension", dimension.clone())
+            .result(positions),
     };
     let comparator = greater_first(rw, ty.element_type())?;
     let sort = rw.make(SortOp::DEF, [operand, iota]).attr("dimension", dimension);
@@ -50,7 +53,9 @@ fn top_k(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
             let mut limit = shape;
             limit[last] = kept;
             for value in sorted {
-                let slice = rw.make(SliceOp::DEF, [value]).attr("start_indices", Attribute::i64_array(start.clone()));
+                let slice = rw
+                    .make(SliceOp::DEF, [value])
+                    .attr("start_indices", Attribute::i64_array(start.clone()));
                 let slice = slice.attr("limit_indices", Attribute::i64_array(limit.clone()));
                 values.push(slice.attr("strides", Attribute::i64_array(strides.clone())).value()?);
             }
@@ -60,7 +65,9 @@ fn top_k(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
             let start = constant(rw, Attribute::i64_elements(&rank, &start)?)?;
             let strides = constant(rw, Attribute::i64_elements(&rank, &strides)?)?;
             for (value, ty) in sorted.into_iter().zip(results.clone()) {
-                values.push(rw.make(RealDynamicSliceOp::DEF, [value, start, limit, strides]).result(ty));
+                values.push(
+                    rw.make(RealDynamicSliceOp::DEF, [value, start, limit, strides]).result(ty),
+                );
             }
         }
     }
@@ -91,8 +98,15 @@ fn sizes(rw: &mut Rewriter<'_>, value: Value, kept: i64) -> Option<(Value, Value
 }
 
 /// The size of a dimension, as an i64.
-pub(super) fn dimension_size(rw: &mut Rewriter<'_>, value: Value, dimension: usize) -> Option<Value> {
-    let size = rw.make(GetDimensionSizeOp::DEF, [value]).attr("dimension", Attribute::i64(dimension as i64)).value()?;
+pub(super) fn dimension_size(
+    rw: &mut Rewriter<'_>,
+    value: Value,
+    dimension: usize,
+) -> Option<Value> {
+    let size = rw
+        .make(GetDimensionSizeOp::DEF, [value])
+        .attr("dimension", Attribute::i64(dimension as i64))
+        .value()?;
     Some(rw.make(ConvertOp::DEF, [size]).result(Type::tensor([], Type::i64())))
 }
 
@@ -104,7 +118,9 @@ pub(super) fn as_vector(rw: &mut Rewriter<'_>, scalar: Value) -> Value {
 /// Tensors of one i64, one after the other.
 pub(super) fn concatenate(rw: &mut Rewriter<'_>, parts: &[Value]) -> Value {
     let ty = Type::tensor([parts.len() as i64], Type::i64());
-    rw.make(ConcatenateOp::DEF, parts.iter().copied()).attr("dimension", Attribute::i64(0)).result(ty)
+    rw.make(ConcatenateOp::DEF, parts.iter().copied())
+        .attr("dimension", Attribute::i64(0))
+        .result(ty)
 }
 
 /// A comparator for pairs of an element and its position: the greater element comes first.
@@ -114,8 +130,10 @@ fn greater_first(rw: &mut Rewriter<'_>, element: &Type) -> Option<RegionId> {
     let arguments = [rw.arguments(block)[0], rw.arguments(block)[1]];
     rw.within(block, |rw| {
         let compare = rw.make(CompareOp::DEF, arguments);
-        let compare = compare.attr("comparison_direction", Attribute::enumeration(&COMPARISON_DIRECTION, GT));
-        let total = element.is_float().then(|| Attribute::enumeration(&COMPARISON_TYPE, TOTALORDER));
+        let compare =
+            compare.attr("comparison_direction", Attribute::enumeration(&COMPARISON_DIRECTION, GT));
+        let total =
+            element.is_float().then(|| Attribute::enumeration(&COMPARISON_TYPE, TOTALORDER));
         let is_greater = compare.optional_attr("compare_type", total.as_ref()).value()?;
         rw.make(ReturnOp::DEF, [is_greater]).results([]);
         Some(region)

@@ -47,7 +47,8 @@ pub fn lower(rw: &mut Rewriter<'_>, op: &Quantized, operands: &[Value]) -> Optio
     match (op.operand(0), op.operand(1)?, op.result()) {
         (None, weights, None) => weights_only(rw, op, lhs, rhs, &weights),
         (Some(left), right, Some(result)) => {
-            let fits = left.granularity() == Granularity::PerTensor && right.granularity() == result.granularity();
+            let fits = left.granularity() == Granularity::PerTensor
+                && right.granularity() == result.granularity();
             (fits && right.granularity() != Granularity::SubChannel).then_some(())?;
             let dims = dims(view, op, &right, &result)?;
             product(rw, op, [lhs, rhs], [&left, &right, &result], &dims)
@@ -57,7 +58,13 @@ pub fn lower(rw: &mut Rewriter<'_>, op: &Quantized, operands: &[Value]) -> Optio
 }
 
 /// Floats times quantized weights: the weights are dequantized.
-fn weights_only(rw: &mut Rewriter<'_>, op: &Quantized, lhs: Value, rhs: Value, weights: &Uniform<'_>) -> Option<Value> {
+fn weights_only(
+    rw: &mut Rewriter<'_>,
+    op: &Quantized,
+    lhs: Value,
+    rhs: Value,
+    weights: &Uniform<'_>,
+) -> Option<Value> {
     let ty = op.results.first()?.clone();
     let mut emit = Emit::new(rw);
     // The barrier keeps large weights from being folded into larger floats.
@@ -120,13 +127,18 @@ fn dot_general(rw: &mut Rewriter<'_>, op: OpId, operands: [Value; 2], ty: &Type)
     let is_dot = rw.op(op).is(DotOp::DEF);
     let mut new = rw.make(DotGeneralOp::DEF, operands).attributes_of(op);
     if is_dot {
-        let lists = [vec![], vec![], vec![1], vec![0]].map(|list: Vec<i64>| Some(Attribute::i64_array(list)));
-        new = new.attr("dot_dimension_numbers", Attribute::dialect(&DOT_DIMENSION_NUMBERS, lists.into()));
+        let lists = [vec![], vec![], vec![1], vec![0]]
+            .map(|list: Vec<i64>| Some(Attribute::i64_array(list)));
+        new = new.attr(
+            "dot_dimension_numbers",
+            Attribute::dialect(&DOT_DIMENSION_NUMBERS, lists.into()),
+        );
     }
     Some(new.result(ty.clone()))
 }
 
-/// The convolution of stored values, where padding has the zero point as its value: `lhs` is padded first.
+/// The convolution of stored values, where padding has the zero point as its value: `lhs` is padded
+/// first.
 fn convolution(
     rw: &mut Rewriter<'_>,
     op: OpId,
@@ -136,8 +148,11 @@ fn convolution(
     spatial: &[i64],
     ty: &Type,
 ) -> Option<Value> {
-    let padding =
-        rw.op(op).attr("padding").and_then(|p| p.as_dense()?.int_values()).filter(|p| p.iter().any(|&n| n != 0));
+    let padding = rw
+        .op(op)
+        .attr("padding")
+        .and_then(|p| p.as_dense()?.int_values())
+        .filter(|p| p.iter().any(|&n| n != 0));
     if let Some(padding) = &padding {
         let lhs_ty = rw.ty(*lhs).as_tensor()?;
         let rank = lhs_ty.rank();
@@ -148,12 +163,17 @@ fn convolution(
             *high.get_mut(usize::try_from(d).ok()?)? = pair[1];
         }
         let value = Emit::new(rw).constant(value);
-        let pad = rw.make(PadOp::DEF, [*lhs, value]).attr("edge_padding_low", Attribute::i64_array(low));
+        let pad =
+            rw.make(PadOp::DEF, [*lhs, value]).attr("edge_padding_low", Attribute::i64_array(low));
         let pad = pad.attr("edge_padding_high", Attribute::i64_array(high));
         *lhs = pad.attr("interior_padding", Attribute::i64_array(vec![0; rank])).value()?;
     }
-    let none = padding.and_then(|p| Attribute::i64_elements(&[p.len() as i64 / 2, 2], &vec![0; p.len()]));
-    let new = rw.make(ConvolutionOp::DEF, [*lhs, rhs]).attributes_of(op).optional_attr("padding", none.as_ref());
+    let none =
+        padding.and_then(|p| Attribute::i64_elements(&[p.len() as i64 / 2, 2], &vec![0; p.len()]));
+    let new = rw
+        .make(ConvolutionOp::DEF, [*lhs, rhs])
+        .attributes_of(op)
+        .optional_attr("padding", none.as_ref());
     Some(new.result(ty.clone()))
 }
 
@@ -197,7 +217,12 @@ fn offset(
 }
 
 /// `factor` times the number of elements that are summed over.
-fn summed_elements(emit: &mut Emit<'_, '_>, value: Value, summed: &[i64], factor: i64) -> Option<Value> {
+fn summed_elements(
+    emit: &mut Emit<'_, '_>,
+    value: Value,
+    summed: &[i64],
+    factor: i64,
+) -> Option<Value> {
     let shape = emit.ty(value).shape()?.to_vec();
     let mut known = factor;
     let mut unknown: Option<Value> = None;
@@ -208,7 +233,9 @@ fn summed_elements(emit: &mut Emit<'_, '_>, value: Value, summed: &[i64], factor
                     Some(product) => product,
                     None => emit.i32(1)?,
                 };
-                let size = emit.make(GetDimensionSizeOp::DEF, [value]).attr("dimension", Attribute::i64(d));
+                let size = emit
+                    .make(GetDimensionSizeOp::DEF, [value])
+                    .attr("dimension", Attribute::i64(d));
                 let size = size.result(Type::tensor([], Type::i32()));
                 unknown = Some(emit.same(MultiplyOp::DEF, [one, size], one));
             }
@@ -224,7 +251,10 @@ fn summed_elements(emit: &mut Emit<'_, '_>, value: Value, summed: &[i64], factor
 
 /// The sum of integers along dimensions.
 fn sum(emit: &mut Emit<'_, '_>, value: Value, dimensions: &[i64]) -> Option<Value> {
-    let sizes = (0i64..).zip(emit.ty(value).shape()?).filter(|(d, _)| !dimensions.contains(d)).map(|(_, &size)| size);
+    let sizes = (0i64..)
+        .zip(emit.ty(value).shape()?)
+        .filter(|(d, _)| !dimensions.contains(d))
+        .map(|(_, &size)| size);
     let ty = Type::tensor(sizes.collect::<Vec<i64>>(), Type::i32());
     let integers = emit.convert(value, Type::i32());
     let zero = emit.i32(0)?;
@@ -236,12 +266,14 @@ fn sum(emit: &mut Emit<'_, '_>, value: Value, dimensions: &[i64]) -> Option<Valu
         let sum = rw.make(AddOp::DEF, arguments).result(scalar);
         rw.make(ReturnOp::DEF, [sum]).results([]);
     });
-    let reduce = rw.make(ReduceOp::DEF, [integers, zero]).attr("dimensions", Attribute::i64_array(dimensions));
+    let reduce = rw
+        .make(ReduceOp::DEF, [integers, zero])
+        .attr("dimensions", Attribute::i64_array(dimensions));
     Some(reduce.region(region).result(ty))
 }
 
-/// Broadcasts what is left of an operand after summing to the result, of which it has the batching dimensions and those from
-/// `first` on.
+/// Broadcasts what is left of an operand after summing to the result, of which it has the batching
+/// dimensions and those from `first` on.
 #[allow(clippy::too_many_arguments)] // Each is a different thing of the product.
 fn to_result(
     emit: &mut Emit<'_, '_>,
@@ -270,7 +302,8 @@ fn to_result(
         Some(sizes) => sizes,
         None => *sizes.insert(result_sizes(emit, product, ty)?),
     };
-    let new = emit.make(DynamicBroadcastInDimOp::DEF, [part, sizes]).attr("broadcast_dimensions", along);
+    let new =
+        emit.make(DynamicBroadcastInDimOp::DEF, [part, sizes]).attr("broadcast_dimensions", along);
     Some(new.result(ty.clone()))
 }
 
@@ -281,7 +314,9 @@ fn result_sizes(emit: &mut Emit<'_, '_>, value: Value, ty: &Type) -> Option<Valu
     for (d, &size) in (0i64..).zip(ty.shape()?) {
         sizes.push(match size {
             DYNAMIC => {
-                let size = emit.make(GetDimensionSizeOp::DEF, [value]).attr("dimension", Attribute::i64(d));
+                let size = emit
+                    .make(GetDimensionSizeOp::DEF, [value])
+                    .attr("dimension", Attribute::i64(d));
                 let size = size.result(Type::tensor([], Type::i32()));
                 let size = emit.convert(size, Type::i64());
                 emit.make(ReshapeOp::DEF, [size]).result(one.clone())
@@ -292,7 +327,12 @@ fn result_sizes(emit: &mut Emit<'_, '_>, value: Value, ty: &Type) -> Option<Valu
     emit.make(ConcatenateOp::DEF, sizes).attr("dimension", Attribute::i64(0)).value()
 }
 
-fn dims(op: OpRef<'_>, quantized: &Quantized, right: &Uniform<'_>, result: &Uniform<'_>) -> Option<Dims> {
+fn dims(
+    op: OpRef<'_>,
+    quantized: &Quantized,
+    right: &Uniform<'_>,
+    result: &Uniform<'_>,
+) -> Option<Dims> {
     if op.is(DotOp::DEF) {
         let side = |d| Side { contracting: vec![d], ..Side::default() };
         return Some(Dims { lhs: side(1), rhs: side(0) });
@@ -329,14 +369,22 @@ fn dims(op: OpRef<'_>, quantized: &Quantized, right: &Uniform<'_>, result: &Unif
 }
 
 /// Whether the weights have zero points 0, and a combined scale is the same for all channels.
-fn convolution_fits(op: OpRef<'_>, quantized: &Quantized, right: &Uniform<'_>, result: &Uniform<'_>) -> bool {
-    if right.zero_points.iter().any(|&z| z != 0) || attrs::ints(op.attr("lhs_dilation")).iter().any(|&d| d != 1) {
+fn convolution_fits(
+    op: OpRef<'_>,
+    quantized: &Quantized,
+    right: &Uniform<'_>,
+    result: &Uniform<'_>,
+) -> bool {
+    if right.zero_points.iter().any(|&z| z != 0)
+        || attrs::ints(op.attr("lhs_dilation")).iter().any(|&d| d != 1)
+    {
         return false;
     }
     if right.granularity() == Granularity::PerTensor {
         return true;
     }
-    let last = quantized.operands.get(1).and_then(|ty| ty.shape()).map_or(0, <[i64]>::len) as i64 - 1;
+    let last =
+        quantized.operands.get(1).and_then(|ty| ty.shape()).map_or(0, <[i64]>::len) as i64 - 1;
     let ratios: Vec<f64> = result.scales().zip(right.scales()).map(|(a, b)| a / b).collect();
     let even = |ratio: &f64| ((ratio - ratios[0]) / ratios[0]).abs() <= 0.001;
     right.axes == [last] && result.zero_points.iter().all(|&z| z == 0) && ratios.iter().all(even)
@@ -353,7 +401,8 @@ struct Layout {
     kernel: [i64; 2],
 }
 
-/// The layouts that are lowered; others go through floats. Source: upstream, which takes `oi` for `io` in the last.
+/// The layouts that are lowered; others go through floats. Source: upstream, which takes `oi` for
+/// `io` in the last.
 static LAYOUTS: [Layout; 4] = [
     Layout { rank: 4, features_last: true, input_spatial: 1, kernel_spatial: 0, kernel: [2, 3] },
     Layout { rank: 4, features_last: false, input_spatial: 2, kernel_spatial: 2, kernel: [1, 0] },
@@ -376,7 +425,8 @@ impl Layout {
         let feature = self.input_feature(n);
         (dims.input_batch_dimension, dims.input_feature_dimension) == (0, feature)
             && (dims.output_batch_dimension, dims.output_feature_dimension) == (0, feature)
-            && [dims.kernel_input_feature_dimension, dims.kernel_output_feature_dimension] == self.kernel
+            && [dims.kernel_input_feature_dimension, dims.kernel_output_feature_dimension]
+                == self.kernel
             && spatial(dims.input_spatial_dimensions, self.input_spatial)
             && spatial(dims.output_spatial_dimensions, self.input_spatial)
             && spatial(dims.kernel_spatial_dimensions, self.kernel_spatial)

@@ -23,7 +23,11 @@ impl<'r, 'm> Emit<'r, 'm> {
     }
 
     /// An op to be made.
-    pub fn make(&mut self, def: &'static OpDef, operands: impl IntoIterator<Item = Value>) -> NewOp<'_, 'm> {
+    pub fn make(
+        &mut self,
+        def: &'static OpDef,
+        operands: impl IntoIterator<Item = Value>,
+    ) -> NewOp<'_, 'm> {
         self.rw.make(def, operands)
     }
 
@@ -33,13 +37,25 @@ impl<'r, 'm> Emit<'r, 'm> {
     }
 
     /// An op of one result of the type of `like`.
-    pub fn same(&mut self, def: &'static OpDef, operands: impl IntoIterator<Item = Value>, like: Value) -> Value {
+    pub fn same(
+        &mut self,
+        def: &'static OpDef,
+        operands: impl IntoIterator<Item = Value>,
+        like: Value,
+    ) -> Value {
         let ty = self.rw.ty(like).clone();
         self.rw.make(def, operands).result(ty)
     }
 
-    /// A broadcasting op of `lhs` and of `rhs`, which is of lower rank: a scalar, or along `dims`. The result has the type of `lhs`.
-    pub fn broadcast(&mut self, def: &'static OpDef, lhs: Value, rhs: Value, dims: Option<&Attribute>) -> Value {
+    /// A broadcasting op of `lhs` and of `rhs`, which is of lower rank: a scalar, or along `dims`.
+    /// The result has the type of `lhs`.
+    pub fn broadcast(
+        &mut self,
+        def: &'static OpDef,
+        lhs: Value,
+        rhs: Value,
+        dims: Option<&Attribute>,
+    ) -> Value {
         let ty = self.rw.ty(lhs).clone();
         self.rw.make(def, [lhs, rhs]).optional_attr("broadcast_dimensions", dims).result(ty)
     }
@@ -66,7 +82,11 @@ impl<'r, 'm> Emit<'r, 'm> {
     }
 
     /// Numbers, one a scale: a scalar, or a vector along the quantized dimension.
-    pub fn f32s(&mut self, view: &Uniform<'_>, numbers: impl Iterator<Item = f64>) -> Option<Value> {
+    pub fn f32s(
+        &mut self,
+        view: &Uniform<'_>,
+        numbers: impl Iterator<Item = f64>,
+    ) -> Option<Value> {
         let value = parameters(view, numbers.map(|number| number as f32).collect())?;
         Some(self.constant(value))
     }
@@ -95,6 +115,9 @@ pub fn axis(view: &Uniform<'_>) -> Option<Attribute> {
 
 /// Whether two types store the same integers for the same numbers.
 pub fn same_parameters(a: &Uniform<'_>, b: &Uniform<'_>) -> bool {
-    let parts = |v: &Uniform<'_>| (v.storage.clone(), v.storage_min, v.storage_max, v.expressed.clone());
-    parts(a) == parts(b) && (a.zero_points, a.axes) == (b.zero_points, b.axes) && a.scales().eq(b.scales())
+    let parts =
+        |v: &Uniform<'_>| (v.storage.clone(), v.storage_min, v.storage_max, v.expressed.clone());
+    parts(a) == parts(b)
+        && (a.zero_points, a.axes) == (b.zero_points, b.axes)
+        && a.scales().eq(b.scales())
 }

@@ -1,9 +1,9 @@
-//! `stablehlo-legalize-quant-to-math`: quantized values become the integers that are stored, and ops on them become ops on integers
-//! and floats.
+//! `stablehlo-legalize-quant-to-math`: quantized values become the integers that are stored, and
+//! ops on them become ops on integers and floats.
 //!
-//! All values change their types at once; then each op that had quantized operands or results is replaced by what it means
-//! on stored values, with the types that it had in mind. The order of ops and the constants are upstream's, so that
-//! results have the same bits.
+//! All values change their types at once; then each op that had quantized operands or results is
+//! replaced by what it means on stored values, with the types that it had in mind. The order of ops
+//! and the constants are upstream's, so that results have the same bits.
 
 mod dot;
 mod emit;
@@ -75,7 +75,10 @@ fn run(cx: &mut Context<'_>) {
         if lower(&mut rw, &op).is_none() {
             let name = rw.op(op.op).name();
             let types: Vec<String> = op.operands.iter().map(Type::to_string).collect();
-            let message = format!("{name} cannot be converted to arithmetic on integers for {}", types.join(", "));
+            let message = format!(
+                "{name} cannot be converted to arithmetic on integers for {}",
+                types.join(", ")
+            );
             let error = rw.op(op.op).error("conversion", message);
             rw.report(error);
         }
@@ -99,9 +102,12 @@ fn stored(ty: &Type) -> Type {
     }
 }
 
-/// The ops of the StableHLO, CHLO and quantization dialects with quantized operands or results, in order.
+/// The ops of the StableHLO, CHLO and quantization dialects with quantized operands or results, in
+/// order.
 fn quantized_ops(cx: &Context<'_>) -> Vec<Quantized> {
-    let known = |op: &OpRef<'_>| op.def().is_some_and(|def| matches!(def.dialect(), "stablehlo" | "chlo" | "quant"));
+    let known = |op: &OpRef<'_>| {
+        op.def().is_some_and(|def| matches!(def.dialect(), "stablehlo" | "chlo" | "quant"))
+    };
     let quantized = |op: OpRef<'_>| {
         let quantized = op.operand_types().chain(op.result_types()).any(|ty| stored(ty) != *ty);
         quantized.then(|| Quantized {
@@ -142,10 +148,12 @@ fn store(cx: &mut Context<'_>) {
 /// Replaces an op by what it means on stored values. None if there is no such meaning.
 fn lower(rw: &mut Rewriter<'_>, op: &Quantized) -> Option<()> {
     let view = rw.op(op.op);
-    let one_scale =
-        [op.operands.first(), op.operands.get(1), op.results.first()].iter().all(|ty| *ty == op.operands.first());
+    let one_scale = [op.operands.first(), op.operands.get(1), op.results.first()]
+        .iter()
+        .all(|ty| *ty == op.operands.first());
     let extremum = view.is(MinimumOp::DEF) || view.is(MaximumOp::DEF);
-    let per_tensor = || op.result().is_some_and(|view| view.granularity() == Granularity::PerTensor);
+    let per_tensor =
+        || op.result().is_some_and(|view| view.granularity() == Granularity::PerTensor);
     if view.is_any(TYPES_ONLY) || extremum && one_scale && per_tensor() {
         return Some(());
     }
@@ -180,7 +188,8 @@ fn around_floats(rw: &mut Rewriter<'_>, op: &Quantized) -> Option<()> {
         Some(_) => dequantize(rw, value, ty),
         None => Some(value),
     };
-    let operands = operands.into_iter().zip(&op.operands).map(floats).collect::<Option<Vec<Value>>>()?;
+    let operands =
+        operands.into_iter().zip(&op.operands).map(floats).collect::<Option<Vec<Value>>>()?;
     let types = op.results.iter().map(expressed);
     let def = rw.op(op.op).def()?;
     let new = rw.make(def, operands).attributes_of(op.op).results(types);
@@ -189,7 +198,8 @@ fn around_floats(rw: &mut Rewriter<'_>, op: &Quantized) -> Option<()> {
         Some(view) => quantize(rw, value, &view),
         None => Some(value),
     };
-    let results = results.into_iter().zip(&op.results).map(integers).collect::<Option<Vec<Value>>>()?;
+    let results =
+        results.into_iter().zip(&op.results).map(integers).collect::<Option<Vec<Value>>>()?;
     rw.replace(op.op, &results);
     Some(())
 }
@@ -217,7 +227,8 @@ fn dequantize(rw: &mut Rewriter<'_>, q: Value, from: &Type) -> Option<Value> {
     let scales = emit.f32s(&from, from.scales())?;
     let zero_points = emit.i32s(&from, from.zero_points)?;
     let integers = emit.convert(q, Type::i32());
-    let shifted = emit.broadcast(chlo::BroadcastSubtractOp::DEF, integers, zero_points, dims.as_ref());
+    let shifted =
+        emit.broadcast(chlo::BroadcastSubtractOp::DEF, integers, zero_points, dims.as_ref());
     let floats = emit.convert(shifted, Type::f32());
     Some(emit.broadcast(chlo::BroadcastMultiplyOp::DEF, floats, scales, dims.as_ref()))
 }
@@ -227,7 +238,8 @@ fn quantize_or_requantize(rw: &mut Rewriter<'_>, op: &Quantized, x: Value) -> Op
     let Some(from) = op.operand(0) else { return quantize(rw, x, &to) };
     let per_axis = |view: &Uniform<'_>| view.granularity() == Granularity::PerAxis;
     if per_axis(&from) && per_axis(&to) && from.axes != to.axes {
-        let message = format!("the quantized dimension cannot change from {:?} to {:?}", from.axes, to.axes);
+        let message =
+            format!("the quantized dimension cannot change from {:?} to {:?}", from.axes, to.axes);
         let error = rw.op(op.op).error("uniform_quantize", message);
         rw.report(error);
         return None;
@@ -235,21 +247,33 @@ fn quantize_or_requantize(rw: &mut Rewriter<'_>, op: &Quantized, x: Value) -> Op
     requantize(rw, x, [&from, &to], to.storage)
 }
 
-/// q' = q * merged_scale + merged_zero_point, rounded, as integers of type `element`, clamped unless these have 32 bits.
+/// q' = q * merged_scale + merged_zero_point, rounded, as integers of type `element`, clamped
+/// unless these have 32 bits.
 ///
 /// merged_scale = scale / scale', merged_zero_point = zero_point' - zero_point * merged_scale
-fn requantize(rw: &mut Rewriter<'_>, q: Value, [from, to]: [&Uniform<'_>; 2], element: &Type) -> Option<Value> {
+fn requantize(
+    rw: &mut Rewriter<'_>,
+    q: Value,
+    [from, to]: [&Uniform<'_>; 2],
+    element: &Type,
+) -> Option<Value> {
     let mut emit = Emit::new(rw);
     if emit::same_parameters(from, to) {
         return Some(emit.convert(q, element.clone()));
     }
     let count = from.scales().len().max(to.scales().len());
-    let at = |list: Vec<f64>, i: usize| list.get(if list.len() == 1 { 0 } else { i }).copied().unwrap_or(1.0);
+    let at = |list: Vec<f64>, i: usize| {
+        list.get(if list.len() == 1 { 0 } else { i }).copied().unwrap_or(1.0)
+    };
     let parameters = |view: &Uniform<'_>, i: usize| {
-        (at(view.scales().collect(), i), at(view.zero_points.iter().map(|&z| z as f64).collect(), i))
+        (
+            at(view.scales().collect(), i),
+            at(view.zero_points.iter().map(|&z| z as f64).collect(), i),
+        )
     };
     let merged = |i: usize| {
-        let ((scale, zero_point), (new_scale, new_zero_point)) = (parameters(from, i), parameters(to, i));
+        let ((scale, zero_point), (new_scale, new_zero_point)) =
+            (parameters(from, i), parameters(to, i));
         let merged = scale / new_scale;
         (merged, new_zero_point - zero_point * merged)
     };
@@ -289,7 +313,12 @@ fn add(rw: &mut Rewriter<'_>, op: &Quantized, operands: &[Value]) -> Option<Valu
             return Some(sum);
         }
         let zero_points = emit.i32s(&left, left.zero_points)?;
-        return Some(emit.broadcast(chlo::BroadcastSubtractOp::DEF, sum, zero_points, emit::axis(&left).as_ref()));
+        return Some(emit.broadcast(
+            chlo::BroadcastSubtractOp::DEF,
+            sum,
+            zero_points,
+            emit::axis(&left).as_ref(),
+        ));
     }
     let lhs = requantize(rw, lhs, [&left, &result], &Type::i32())?;
     let rhs = requantize(rw, rhs, [&right, &result], &Type::i32())?;

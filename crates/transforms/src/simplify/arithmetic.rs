@@ -68,7 +68,8 @@ fn constant_last(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 fn add_zero(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [lhs, rhs] = operands(rw, op)?;
     let zero = splat_number(rw, rhs).filter(|n| n.is_zero())?;
-    (zero.is_integer() || zero.is_negative_zero() || rw.options().bool("optimize-float")).then_some(())?;
+    (zero.is_integer() || zero.is_negative_zero() || rw.options().bool("optimize-float"))
+        .then_some(())?;
     forward(rw, op, lhs)
 }
 
@@ -182,13 +183,22 @@ fn compare_constant_last(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [lhs, rhs] = operands(rw, op)?;
     (is_of_integers(rw, op) && is_constant(rw, lhs) && !is_constant(rw, rhs)).then_some(())?;
     let mirrored = *MIRRORED.get(direction(rw, op)? as usize)?;
-    rw.set_attr(op, "comparison_direction", Attribute::enumeration(&COMPARISON_DIRECTION, mirrored));
+    rw.set_attr(
+        op,
+        "comparison_direction",
+        Attribute::enumeration(&COMPARISON_DIRECTION, mirrored),
+    );
     rw.set_operands(op, &[rhs, lhs]);
     Some(())
 }
 
 /// The operand of the op of that kind that defines a value.
-fn operand_of(rw: &Rewriter<'_>, value: Value, def: &'static mlir::ods::OpDef, index: usize) -> Option<Value> {
+fn operand_of(
+    rw: &Rewriter<'_>,
+    value: Value,
+    def: &'static mlir::ods::OpDef,
+    index: usize,
+) -> Option<Value> {
     rw.defining_op(value).filter(|op| op.is(def))?.operands().get(index).copied()
 }
 
@@ -245,7 +255,8 @@ fn select_same(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     forward(rw, op, a)
 }
 
-/// `select(true, a, b) = a`, `select(false, a, b) = b`, and element by element if all three are constants.
+/// `select(true, a, b) = a`, `select(false, a, b) = b`, and element by element if all three are
+/// constants.
 fn select_by_constant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [p, a, b] = rw.op(op).operands().try_into().ok()?;
     if let Some(number) = splat_number(rw, p) {

@@ -24,7 +24,8 @@ pub(super) static PATTERNS: &[Pattern] = &[
 ];
 
 /// Patterns that apply to all ops, tried after those that know them.
-pub(super) static EMPTY_TENSORS: &[Pattern] = &[Pattern::any("empty-tensor", empty_tensor).with_benefit(0)];
+pub(super) static EMPTY_TENSORS: &[Pattern] =
+    &[Pattern::any("empty-tensor", empty_tensor).with_benefit(0)];
 
 /// `get_tuple_element(tuple(x, y), 1) = y`
 fn element_of_tuple(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
@@ -42,14 +43,17 @@ fn tuple_of_elements(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let tuple = element(*elements.first()?)?.operand(0);
     (rw.ty(tuple) == rw.op(op).result_type(0)).then_some(())?;
     let is_in_place = |(i, &value): (i64, &Value)| {
-        element(value).is_some_and(|e| e.operand(0) == tuple && e.attr("index").and_then(|i| i.as_i64()) == Some(i))
+        element(value).is_some_and(|e| {
+            e.operand(0) == tuple && e.attr("index").and_then(|i| i.as_i64()) == Some(i)
+        })
     };
     (0..).zip(elements).all(is_in_place).then_some(())?;
     rw.replace(op, &[tuple]);
     Some(())
 }
 
-/// A configuration that an exporter put aside in `mhlo.backend_config` becomes that of a typed call.
+/// A configuration that an exporter put aside in `mhlo.backend_config` becomes that of a typed
+/// call.
 fn backend_config(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     const ORIGINAL: i64 = 1;
     const TYPED_FFI: i32 = 4;
@@ -152,19 +156,26 @@ fn reduce_unused(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let halves = |i: &usize| [*i, *i + inputs.len()];
     let new_arguments: Vec<usize> =
         kept.iter().map(|i| halves(i)[0]).chain(kept.iter().map(|i| halves(i)[1])).collect();
-    let (region, new_body) =
-        rw.region_with_block(new_arguments.iter().map(|&i| rw.ty(arguments[i]).clone()).collect::<Vec<_>>());
-    let mut values: HashMap<Value, Value> =
-        new_arguments.iter().map(|&i| arguments[i]).zip(rw.arguments(new_body).iter().copied()).collect();
-    let ops: Vec<OpId> = rw.ops(body).iter().copied().filter(|op| needed_ops.contains(op)).collect();
+    let (region, new_body) = rw.region_with_block(
+        new_arguments.iter().map(|&i| rw.ty(arguments[i]).clone()).collect::<Vec<_>>(),
+    );
+    let mut values: HashMap<Value, Value> = new_arguments
+        .iter()
+        .map(|&i| arguments[i])
+        .zip(rw.arguments(new_body).iter().copied())
+        .collect();
+    let ops: Vec<OpId> =
+        rw.ops(body).iter().copied().filter(|op| needed_ops.contains(op)).collect();
     rw.within(new_body, |rw| {
         for op in ops {
             rw.clone_with(op, &mut values);
         }
-        let results: Vec<Value> = used.iter().map(|&i| *values.get(&returned[i]).unwrap_or(&returned[i])).collect();
+        let results: Vec<Value> =
+            used.iter().map(|&i| *values.get(&returned[i]).unwrap_or(&returned[i])).collect();
         rw.make(ReturnOp::DEF, results).results([]);
     });
-    let operands = kept.iter().map(|&i| inputs[i]).chain(kept.iter().map(|&i| inits[i])).collect::<Vec<_>>();
+    let operands =
+        kept.iter().map(|&i| inputs[i]).chain(kept.iter().map(|&i| inits[i])).collect::<Vec<_>>();
     let types: Vec<Type> = used.iter().map(|&i| rw.ty(results[i]).clone()).collect();
     let new = rw.make(ReduceOp::DEF, operands).attributes_of(op).region(region).results(types);
     let new: Vec<Value> = rw.op(new).results().collect();
@@ -182,7 +193,9 @@ fn sort_unused(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let body = block(rw, op, 0)?;
     let arguments = rw.arguments(body).to_vec();
     (arguments.len() == 2 * inputs.len()).then_some(())?;
-    let is_unused = |i: &usize| [results[*i], arguments[2 * i], arguments[2 * i + 1]].iter().all(|&v| rw.is_unused(v));
+    let is_unused = |i: &usize| {
+        [results[*i], arguments[2 * i], arguments[2 * i + 1]].iter().all(|&v| rw.is_unused(v))
+    };
     let (dropped, kept): (Vec<usize>, Vec<usize>) = (0..inputs.len()).partition(is_unused);
     (!dropped.is_empty() && !kept.is_empty()).then_some(())?;
     for &i in dropped.iter().rev() {
@@ -221,8 +234,11 @@ fn while_invariant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let end = rw.terminator(blocks[1])?.id();
     let returned = rw.op(end).operands().to_vec();
     (returned.len() == operands.len()).then_some(())?;
-    let has_one_type =
-        |i: usize| [results[i], arguments[0][i], arguments[1][i]].iter().all(|&v| rw.ty(v) == rw.ty(operands[i]));
+    let has_one_type = |i: usize| {
+        [results[i], arguments[0][i], arguments[1][i]]
+            .iter()
+            .all(|&v| rw.ty(v) == rw.ty(operands[i]))
+    };
     let is_passed_on = |i: usize| returned[i] == operands[i] || returned[i] == arguments[1][i];
     let is_invariant = |&i: &usize| is_passed_on(i) && has_one_type(i);
     let (invariant, kept): (Vec<usize>, Vec<usize>) = (0..operands.len()).partition(is_invariant);
@@ -257,17 +273,21 @@ fn while_invariant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// A constant without elements in the place of each value without elements that an op takes or makes.
+/// A constant without elements in the place of each value without elements that an op takes or
+/// makes.
 fn empty_tensor(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = rw.op(op);
-    let is_ours = view.def().is_some_and(|def| def.dialect() == "stablehlo") && !view.is(ConstantOp::DEF);
+    let is_ours =
+        view.def().is_some_and(|def| def.dialect() == "stablehlo") && !view.is(ConstantOp::DEF);
     (is_ours && (!view.regions().is_empty() || is_memory_effect_free(view))).then_some(())?;
-    let is_empty = |value: Value| rw.ty(value).as_tensor().and_then(|t| t.num_elements()) == Some(0);
+    let is_empty =
+        |value: Value| rw.ty(value).as_tensor().and_then(|t| t.num_elements()) == Some(0);
     let is_constant = |value: Value| rw.defining_op(value).is_some_and(|op| op.is(ConstantOp::DEF));
     let results: Vec<Value> = view.results().filter(|&v| is_empty(v) && !rw.is_unused(v)).collect();
     let operands = view.operands();
-    let inputs: Vec<usize> =
-        (0..operands.len()).filter(|&i| is_empty(operands[i]) && !is_constant(operands[i])).collect();
+    let inputs: Vec<usize> = (0..operands.len())
+        .filter(|&i| is_empty(operands[i]) && !is_constant(operands[i]))
+        .collect();
     let mut changed = false;
     for value in results {
         if let Some(empty) = empty_constant(rw, value) {

@@ -14,16 +14,34 @@ use side_dialects::arith::IndexCastOp;
 use side_dialects::shape::ShapeOfOp;
 
 pub(super) static PATTERNS: &[Pattern] = &[
-    Pattern::new("broadcast-of-dynamic-broadcast", DynamicBroadcastInDimOp::DEF, broadcast_of_broadcast)
-        .with_benefit(2),
-    Pattern::new("dynamic-broadcast-to-reshaped", DynamicBroadcastInDimOp::DEF, broadcast_to_reshaped).with_benefit(2),
-    Pattern::new("dynamic-broadcast-to-own-shape", DynamicBroadcastInDimOp::DEF, broadcast_to_own_shape)
-        .with_benefit(2),
-    Pattern::new("dynamic-broadcast-of-nothing", DynamicBroadcastInDimOp::DEF, broadcast_that_expands_nothing),
+    Pattern::new(
+        "broadcast-of-dynamic-broadcast",
+        DynamicBroadcastInDimOp::DEF,
+        broadcast_of_broadcast,
+    )
+    .with_benefit(2),
+    Pattern::new(
+        "dynamic-broadcast-to-reshaped",
+        DynamicBroadcastInDimOp::DEF,
+        broadcast_to_reshaped,
+    )
+    .with_benefit(2),
+    Pattern::new(
+        "dynamic-broadcast-to-own-shape",
+        DynamicBroadcastInDimOp::DEF,
+        broadcast_to_own_shape,
+    )
+    .with_benefit(2),
+    Pattern::new(
+        "dynamic-broadcast-of-nothing",
+        DynamicBroadcastInDimOp::DEF,
+        broadcast_that_expands_nothing,
+    ),
     Pattern::new("dynamic-gather-to-static", DynamicGatherOp::DEF, to_static),
     Pattern::new("dynamic-pad-to-static", DynamicPadOp::DEF, to_static),
     Pattern::new("real-dynamic-slice-to-static", RealDynamicSliceOp::DEF, to_static),
-    Pattern::new("reshape-of-dynamic-reshape", DynamicReshapeOp::DEF, reshape_of_reshape).with_benefit(2),
+    Pattern::new("reshape-of-dynamic-reshape", DynamicReshapeOp::DEF, reshape_of_reshape)
+        .with_benefit(2),
     Pattern::new("shape-of-dynamic-reshape", ShapeOfOp::DEF, shape_of_reshape).with_benefit(2),
     Pattern::new("dynamic-iota-as-broadcast", DynamicIotaOp::DEF, iota_as_broadcast),
     Pattern::new("dynamic-reshape-to-same", DynamicReshapeOp::DEF, reshape_to_same),
@@ -44,7 +62,8 @@ fn broadcast_of_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let inner = rw.defining_op(operand).filter(|op| op.is(DynamicBroadcastInDimOp::DEF))?;
     let (operand, first) = (inner.operand(0), array(inner, "broadcast_dimensions"));
     let second = array(rw.op(op), "broadcast_dimensions");
-    let both: Option<Vec<i64>> = first.into_iter().map(|d| second.get(usize::try_from(d).ok()?).copied()).collect();
+    let both: Option<Vec<i64>> =
+        first.into_iter().map(|d| second.get(usize::try_from(d).ok()?).copied()).collect();
     let both = both?;
     let ty = rw.op(op).result_type(0).clone();
     let merged = rw.make(DynamicBroadcastInDimOp::DEF, [operand, shape]);
@@ -60,10 +79,12 @@ fn keeps_dimensions(rw: &Rewriter<'_>, op: OpId) -> bool {
         .map_or(-1, |s| s.len() as i64))
 }
 
-/// `broadcast(x, _) = convert(x)` if it is known to expand no dimension. The conversion keeps the type.
+/// `broadcast(x, _) = convert(x)` if it is known to expand no dimension. The conversion keeps the
+/// type.
 fn broadcast_that_expands_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let known = array(rw.op(op), "known_nonexpanding_dimensions");
-    (keeps_dimensions(rw, op) && known.len() == rw.op(op).result_type(0).shape()?.len()).then_some(())?;
+    (keeps_dimensions(rw, op) && known.len() == rw.op(op).result_type(0).shape()?.len())
+        .then_some(())?;
     let (operand, ty) = (rw.op(op).operand(0), rw.op(op).result_type(0).clone());
     let convert = rw.make(ConvertOp::DEF, [operand]).result(ty);
     forward(rw, op, convert)
@@ -98,21 +119,24 @@ fn reshape_of_reshape(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 
 /// `shape_of(reshape(x, shape)) = shape`
 fn shape_of_reshape(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    let shape = rw.defining_op(rw.op(op).operand(0)).filter(|op| op.is(DynamicReshapeOp::DEF))?.operand(1);
+    let shape =
+        rw.defining_op(rw.op(op).operand(0)).filter(|op| op.is(DynamicReshapeOp::DEF))?.operand(1);
     forward(rw, op, shape)
 }
 
 /// `reshape(f(reshape(x, shape)), shape) = f(reshape(x, shape))` if `f` keeps shapes.
 fn reshape_to_same(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [operand, shape] = rw.op(op).operands().try_into().ok()?;
-    let keeps = [Trait::Elementwise, Trait::SameOperandsAndResultShape, Trait::SameOperandsAndResultType];
+    let keeps =
+        [Trait::Elementwise, Trait::SameOperandsAndResultShape, Trait::SameOperandsAndResultType];
     let f = rw.defining_op(operand).filter(|op| keeps.iter().any(|t| op.has_trait(t)))?;
     let inner = rw.defining_op(*f.operands().first()?).filter(|op| op.is(DynamicReshapeOp::DEF))?;
     (inner.operand(1) == shape).then_some(())?;
     forward(rw, op, operand)
 }
 
-/// `dynamic_iota(shape, d) = broadcast(dynamic_iota(shape[d], 0), shape, [d])` of more than one dimension.
+/// `dynamic_iota(shape, d) = broadcast(dynamic_iota(shape[d], 0), shape, [d])` of more than one
+/// dimension.
 fn iota_as_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let shape = rw.op(op).operand(0);
     let ty = rw.op(op).result_type(0).clone();
@@ -120,15 +144,19 @@ fn iota_as_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let dimension = rw.op(op).attr("iota_dimension")?.as_i64()?;
     let size = *sizes.get(usize::try_from(dimension).ok()?)?;
     let wide = Type::tensor(rw.ty(shape).shape()?, Type::i64());
-    let cast = if rw.ty(shape).element_type().is_index() { IndexCastOp::DEF } else { ConvertOp::DEF };
+    let cast =
+        if rw.ty(shape).element_type().is_index() { IndexCastOp::DEF } else { ConvertOp::DEF };
     let wide = rw.make(cast, [shape]).result(wide);
-    let slice = rw.make(SliceOp::DEF, [wide]).attr("start_indices", Attribute::i64_array([dimension]));
+    let slice =
+        rw.make(SliceOp::DEF, [wide]).attr("start_indices", Attribute::i64_array([dimension]));
     let slice = slice.attr("limit_indices", Attribute::i64_array([dimension + 1]));
     let slice = slice.attr("strides", Attribute::i64_array([1])).value()?;
     let line = Type::tensor([size], ty.element_type().clone());
-    let iota = rw.make(DynamicIotaOp::DEF, [slice]).attr("iota_dimension", Attribute::i64(0)).result(line);
+    let iota =
+        rw.make(DynamicIotaOp::DEF, [slice]).attr("iota_dimension", Attribute::i64(0)).result(line);
     let broadcast = rw.make(DynamicBroadcastInDimOp::DEF, [iota, shape]);
-    let broadcast = broadcast.attr("broadcast_dimensions", Attribute::i64_array([dimension])).result(ty);
+    let broadcast =
+        broadcast.attr("broadcast_dimensions", Attribute::i64_array([dimension])).result(ty);
     forward(rw, op, broadcast)
 }
 
@@ -148,7 +176,8 @@ fn is_static(rw: &Rewriter<'_>, value: Value) -> bool {
     rw.ty(value).as_tensor().is_some_and(|t| t.has_static_shape())
 }
 
-/// `dynamic_broadcast_in_dim(x, _) = broadcast_in_dim(x)` to a static type, or to the type that constant sizes make.
+/// `dynamic_broadcast_in_dim(x, _) = broadcast_in_dim(x)` to a static type, or to the type that
+/// constant sizes make.
 fn broadcast_to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let (operand, result) = (rw.op(op).operand(0), rw.op(op).result(0));
     is_static(rw, operand).then_some(())?;
@@ -156,7 +185,8 @@ fn broadcast_to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let known = match is_static(rw, result) {
         true => ty.clone(),
         false => {
-            let sizes = constant_ints(rw.op(op), 1).filter(|sizes| sizes.iter().all(|&s| s >= 0))?;
+            let sizes =
+                constant_ints(rw.op(op), 1).filter(|sizes| sizes.iter().all(|&s| s >= 0))?;
             ty.as_tensor()?.encoding.is_none().then_some(())?;
             Type::tensor(sizes, ty.element_type().clone())
         }
@@ -167,7 +197,8 @@ fn broadcast_to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     // Other dialects, and ops that end blocks, may insist on the type.
     let insists = |user: &OpId| {
         let user = rw.op(*user);
-        user.has_trait(&Trait::Terminator) || user.def().is_none_or(|def| def.dialect() != "stablehlo")
+        user.has_trait(&Trait::Terminator)
+            || user.def().is_none_or(|def| def.dialect() != "stablehlo")
     };
     if known != ty && rw.users(result).iter().any(insists) {
         value = rw.make(ConvertOp::DEF, [value]).result(ty);

@@ -1,9 +1,11 @@
 //! `stablehlo-aggressive-simplification`: rewrites ops to simpler ones that compute the same.
 //!
-//! Each pattern is named, and stands under its equation: `arithmetic.rs` holds those of elementwise ops, `shapes.rs` those that move
-//! elements, `dynamic.rs` those of ops with sizes as operands, and `control.rs` those of ops with regions and of tuples.
+//! Each pattern is named, and stands under its equation: `arithmetic.rs` holds those of elementwise
+//! ops, `shapes.rs` those that move elements, `dynamic.rs` those of ops with sizes as operands, and
+//! `control.rs` those of ops with regions and of tuples.
 //!
-//! With `optimize-float` (the default, as upstream), the sign of a zero may change: `x + 0.0` becomes `x`.
+//! With `optimize-float` (the default, as upstream), the sign of a zero may change: `x + 0.0`
+//! becomes `x`.
 
 mod arithmetic;
 mod control;
@@ -24,9 +26,12 @@ use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 use mlir::{OpId, Value};
 
 /// Rewrites ops to simpler ones.
-pub const PASS: Pass =
-    Pass::on_functions("stablehlo-aggressive-simplification", "Rewrite StableHLO ops to simpler ones", run)
-        .with_options(&[FOLD_OP_ELEMENT_LIMIT, OPTIMIZE_FLOAT]);
+pub const PASS: Pass = Pass::on_functions(
+    "stablehlo-aggressive-simplification",
+    "Rewrite StableHLO ops to simpler ones",
+    run,
+)
+.with_options(&[FOLD_OP_ELEMENT_LIMIT, OPTIMIZE_FLOAT]);
 
 pub(crate) const FOLD_OP_ELEMENT_LIMIT: PassOption = PassOption {
     name: "fold-op-element-limit",
@@ -41,8 +46,13 @@ pub(crate) const OPTIMIZE_FLOAT: PassOption = PassOption {
 };
 
 /// All patterns.
-pub(crate) static PATTERNS: &[&[Pattern]] =
-    &[arithmetic::PATTERNS, shapes::PATTERNS, dynamic::PATTERNS, control::PATTERNS, control::EMPTY_TENSORS];
+pub(crate) static PATTERNS: &[&[Pattern]] = &[
+    arithmetic::PATTERNS,
+    shapes::PATTERNS,
+    dynamic::PATTERNS,
+    control::PATTERNS,
+    control::EMPTY_TENSORS,
+];
 
 /// As upstream: users before what they use, what is in regions before the op that has them.
 pub(crate) const LAST_FIRST: Config =
@@ -57,8 +67,8 @@ pub(crate) fn element_limit(rw: &Rewriter<'_>) -> usize {
     usize::try_from(rw.options().int("fold-op-element-limit")).unwrap_or(0)
 }
 
-/// Replaces the one result of an op by a value of its type. The op that makes the value gets the attributes that are not
-/// inherent to this op; where both have one, this op's counts.
+/// Replaces the one result of an op by a value of its type. The op that makes the value gets the
+/// attributes that are not inherent to this op; where both have one, this op's counts.
 pub(crate) fn forward(rw: &mut Rewriter<'_>, op: OpId, value: Value) -> Option<()> {
     (rw.ty(value) == rw.op(op).result_type(0)).then_some(())?;
     merge_attributes(rw, op, value);
@@ -72,15 +82,19 @@ fn merge_attributes(rw: &mut Rewriter<'_>, op: OpId, value: Value) {
     let Some(to) = rw.defining_op(value).filter(|to| !to.is(ConstantOp::DEF)) else { return };
     let merged: Vec<(String, Attribute)> = from
         .iter()
-        .map(|(name, value)| (name.to_string(), merge_attribute(name, to.attributes().get(name), value)))
+        .map(|(name, value)| {
+            (name.to_string(), merge_attribute(name, to.attributes().get(name), value))
+        })
         .collect();
     let to = to.id();
     merged.into_iter().for_each(|(name, value)| rw.set_attr(to, &name, value));
 }
 
-/// Frontend attributes merge one by one; the identity that `xla_metadata_payload` holds is that of the op that stays.
+/// Frontend attributes merge one by one; the identity that `xla_metadata_payload` holds is that of
+/// the op that stays.
 fn merge_attribute(name: &str, kept: Option<&Attribute>, new: &Attribute) -> Attribute {
-    let (Some(kept), Some(entries)) = (kept.and_then(|k| k.as_dictionary()), new.as_dictionary()) else {
+    let (Some(kept), Some(entries)) = (kept.and_then(|k| k.as_dictionary()), new.as_dictionary())
+    else {
         return new.clone();
     };
     if name != "mhlo.frontend_attributes" {

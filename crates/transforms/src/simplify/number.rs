@@ -28,7 +28,9 @@ impl Number {
     /// Whether this is an integer with all bits set.
     pub fn is_all_ones(self) -> bool {
         match self {
-            Number::Integer { value, width } => value == -1 || width < 127 && value == (1 << width) - 1,
+            Number::Integer { value, width } => {
+                value == -1 || width < 127 && value == (1 << width) - 1
+            }
             Number::Float(_) => false,
         }
     }

@@ -11,8 +11,10 @@ use numerics::Bytes;
 
 pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("broadcast-to-same", BroadcastInDimOp::DEF, broadcast_to_same),
-    Pattern::new("broadcast-of-broadcast", BroadcastInDimOp::DEF, broadcast_of_broadcast).with_benefit(2),
-    Pattern::new("broadcast-as-reshape", BroadcastInDimOp::DEF, broadcast_as_reshape).with_benefit(2),
+    Pattern::new("broadcast-of-broadcast", BroadcastInDimOp::DEF, broadcast_of_broadcast)
+        .with_benefit(2),
+    Pattern::new("broadcast-as-reshape", BroadcastInDimOp::DEF, broadcast_as_reshape)
+        .with_benefit(2),
     Pattern::new("broadcast-as-transpose", BroadcastInDimOp::DEF, broadcast_as_transpose),
     Pattern::new("concatenate-one", ConcatenateOp::DEF, concatenate_one),
     Pattern::new("concatenate-empty", ConcatenateOp::DEF, concatenate_empty),
@@ -49,7 +51,12 @@ fn static_tensor<'r>(rw: &'r Rewriter<'_>, value: Value) -> Option<&'r TensorTyp
 }
 
 /// An op of that kind over one value, of the type of the result of `op`.
-fn respell(rw: &mut Rewriter<'_>, op: OpId, def: &'static mlir::ods::OpDef, value: Value) -> Option<Value> {
+fn respell(
+    rw: &mut Rewriter<'_>,
+    op: OpId,
+    def: &'static mlir::ods::OpDef,
+    value: Value,
+) -> Option<Value> {
     let ty = rw.op(op).result_type(0).clone();
     Some(rw.make(def, [value]).result(ty))
 }
@@ -74,12 +81,15 @@ fn num_elements(rw: &Rewriter<'_>, value: Value) -> Option<usize> {
 fn is_reshape(rw: &Rewriter<'_>, op: OpId) -> bool {
     let (from, to) = (rw.op(op).operand(0), rw.op(op).result(0));
     let elements = num_elements(rw, from);
-    elements.is_some() && elements == num_elements(rw, to) && array(rw.op(op), "broadcast_dimensions").is_sorted()
+    elements.is_some()
+        && elements == num_elements(rw, to)
+        && array(rw.op(op), "broadcast_dimensions").is_sorted()
 }
 
 /// `broadcast(broadcast(x, a), b) = broadcast(x, b[a])`, unless the inner one becomes a reshape.
 fn broadcast_of_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    let inner = rw.defining_op(rw.op(op).operand(0)).filter(|op| op.is(BroadcastInDimOp::DEF))?.id();
+    let inner =
+        rw.defining_op(rw.op(op).operand(0)).filter(|op| op.is(BroadcastInDimOp::DEF))?.id();
     (!is_reshape(rw, inner)).then_some(())?;
     let outer = array(rw.op(op), "broadcast_dimensions");
     let dims: Option<Vec<i64>> = array(rw.op(inner), "broadcast_dimensions")
@@ -100,7 +110,8 @@ fn broadcast_as_reshape(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     forward(rw, op, reshape)
 }
 
-/// `broadcast_in_dim(x, dims) = transpose(x, dims⁻¹)` if the number of elements and of dimensions stays.
+/// `broadcast_in_dim(x, dims) = transpose(x, dims⁻¹)` if the number of elements and of dimensions
+/// stays.
 fn broadcast_as_transpose(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let (operand, result) = (rw.op(op).operand(0), rw.op(op).result(0));
     let (from, to) = (static_tensor(rw, operand)?, static_tensor(rw, result)?);
@@ -113,7 +124,10 @@ fn broadcast_as_transpose(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let sizes: Vec<i64> = inverse.iter().map(|&d| from.shape[d as usize]).collect();
     (sizes == to.shape).then_some(())?;
     let ty = rw.ty(result).clone();
-    let transpose = rw.make(TransposeOp::DEF, [operand]).attr("permutation", Attribute::i64_array(inverse)).result(ty);
+    let transpose = rw
+        .make(TransposeOp::DEF, [operand])
+        .attr("permutation", Attribute::i64_array(inverse))
+        .result(ty);
     forward(rw, op, transpose)
 }
 
@@ -145,7 +159,9 @@ fn concatenate_of_concatenate(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let mut flat = Vec::with_capacity(inputs.len());
     for &input in &inputs {
         let inner = rw.defining_op(input).filter(|inner| {
-            inner.is(ConcatenateOp::DEF) && rw.has_one_use(input) && concatenated_dimension(*inner) == Some(dimension)
+            inner.is(ConcatenateOp::DEF)
+                && rw.has_one_use(input)
+                && concatenated_dimension(*inner) == Some(dimension)
         });
         match inner {
             Some(inner) => flat.extend_from_slice(inner.operands()),
@@ -185,7 +201,12 @@ fn dynamic_slice_at_constant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let shape = static_tensor(rw, operand)?.shape.clone();
     let sizes = array(rw.op(op), "slice_sizes");
     let starts: Option<Vec<i64>> = starts.iter().map(|&s| constant_index(rw, s)).collect();
-    let start = starts?.iter().zip(&shape).zip(&sizes).map(|((&s, &n), &size)| clamped(s, n, size)).collect();
+    let start = starts?
+        .iter()
+        .zip(&shape)
+        .zip(&sizes)
+        .map(|((&s, &n), &size)| clamped(s, n, size))
+        .collect();
     let ty = rw.op(op).result_type(0).clone();
     let slice = slice(rw, operand, start, &sizes, ty);
     forward(rw, op, slice)
@@ -215,7 +236,10 @@ fn gather_at_constant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let numbers = GatherOp::cast(rw.op(op))?.dimension_numbers()?.clone();
     let dims = GatherDims::of(&numbers)?;
     let one_slice = dims.index_vector_dim == 0 && rw.ty(indices).shape()?.len() <= 1;
-    (one_slice && dims.operand_batching_dims.is_empty() && starts.len() == dims.start_index_map.len()).then_some(())?;
+    (one_slice
+        && dims.operand_batching_dims.is_empty()
+        && starts.len() == dims.start_index_map.len())
+    .then_some(())?;
     let from = static_tensor(rw, operand)?.clone();
     let sizes = array(rw.op(op), "slice_sizes");
     let mut start = vec![0; sizes.len()];
@@ -255,7 +279,8 @@ fn iota_as_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let line = Type::tensor([*shape.get(dimension)?], ty.element_type().clone());
     let iota = rw.make(IotaOp::DEF, []).attr("iota_dimension", Attribute::i64(0)).result(line);
     let dims = Attribute::i64_array([dimension as i64]);
-    let broadcast = rw.make(BroadcastInDimOp::DEF, [iota]).attr("broadcast_dimensions", dims).result(ty);
+    let broadcast =
+        rw.make(BroadcastInDimOp::DEF, [iota]).attr("broadcast_dimensions", dims).result(ty);
     forward(rw, op, broadcast)
 }
 
@@ -272,7 +297,10 @@ fn pad_of_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     (num_elements(rw, operand)? == 0).then_some(())?;
     static_tensor(rw, rw.op(op).result(0))?;
     let ty = rw.op(op).result_type(0).clone();
-    let to = rw.make(BroadcastInDimOp::DEF, [value]).attr("broadcast_dimensions", Attribute::i64_array([])).result(ty);
+    let to = rw
+        .make(BroadcastInDimOp::DEF, [value])
+        .attr("broadcast_dimensions", Attribute::i64_array([]))
+        .result(ty);
     forward(rw, op, to)
 }
 
@@ -284,14 +312,17 @@ fn reshape_of_reshape(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     forward(rw, op, reshape)
 }
 
-/// Whether a `reverse` is along no dimension, along dimensions of size 1, without elements or of elements that are all equal.
+/// Whether a `reverse` is along no dimension, along dimensions of size 1, without elements or of
+/// elements that are all equal.
 pub(crate) fn is_reversed_in_place(rw: &Rewriter<'_>, op: OpRef<'_>) -> bool {
     let operand = op.operand(0);
     let dims = array(op, "dimensions");
     let is_one = |t: &TensorType| dims.iter().all(|&d| t.shape.get(d as usize) == Some(&1));
     dims.is_empty()
         || static_tensor(rw, operand).is_some_and(|t| t.shape.contains(&0) || is_one(t))
-        || rw.constant_of(operand).is_some_and(|c| c.as_dense().is_some_and(DenseElements::is_splat))
+        || rw
+            .constant_of(operand)
+            .is_some_and(|c| c.as_dense().is_some_and(DenseElements::is_splat))
 }
 
 /// `reverse(x) = x` where that moves nothing.
@@ -306,13 +337,15 @@ fn slice_of_all(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     to_same(rw, op)
 }
 
-/// `slice(concatenate(x, y, z)) = slice(concatenate(y, z))` of the inputs that the slice needs, if these are fewer.
+/// `slice(concatenate(x, y, z)) = slice(concatenate(y, z))` of the inputs that the slice needs, if
+/// these are fewer.
 fn slice_of_concatenate(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     static_tensor(rw, rw.op(op).result(0))?;
     let value = rw.op(op).operand(0);
     let concat = rw.defining_op(value).filter(|op| op.is(ConcatenateOp::DEF))?.id();
     let dimension = concatenated_dimension(rw.op(concat))?;
-    let (mut start, mut limit) = (array(rw.op(op), "start_indices"), array(rw.op(op), "limit_indices"));
+    let (mut start, mut limit) =
+        (array(rw.op(op), "start_indices"), array(rw.op(op), "limit_indices"));
     let (from, to) = (*start.get(dimension)?, *limit.get(dimension)?);
     let inputs = rw.op(concat).operands().to_vec();
     let mut needed = Vec::new();
@@ -329,11 +362,17 @@ fn slice_of_concatenate(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     }
     let fewer = !needed.is_empty() && needed.len() < inputs.len();
     (fewer && (needed.len() == 1 || rw.has_one_use(value))).then_some(())?;
-    let concat = rw.make(ConcatenateOp::DEF, needed).attr("dimension", Attribute::i64(dimension as i64)).value()?;
+    let concat = rw
+        .make(ConcatenateOp::DEF, needed)
+        .attr("dimension", Attribute::i64(dimension as i64))
+        .value()?;
     start[dimension] -= skipped;
     limit[dimension] -= skipped;
     let ty = rw.op(op).result_type(0).clone();
-    let slice = rw.make(SliceOp::DEF, [concat]).attributes_of(op).attr("start_indices", Attribute::i64_array(start));
+    let slice = rw
+        .make(SliceOp::DEF, [concat])
+        .attributes_of(op)
+        .attr("start_indices", Attribute::i64_array(start));
     let slice = slice.attr("limit_indices", Attribute::i64_array(limit)).result(ty);
     rw.replace(op, &[slice]);
     Some(())
@@ -350,10 +389,14 @@ fn transpose_of_transpose(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let inner = rw.defining_op(rw.op(op).operand(0)).filter(|op| op.is(TransposeOp::DEF))?;
     let (operand, first) = (inner.operand(0), array(inner, "permutation"));
     let second = array(rw.op(op), "permutation");
-    let both: Option<Vec<i64>> = second.into_iter().map(|d| first.get(usize::try_from(d).ok()?).copied()).collect();
+    let both: Option<Vec<i64>> =
+        second.into_iter().map(|d| first.get(usize::try_from(d).ok()?).copied()).collect();
     let both = both?;
     let ty = rw.op(op).result_type(0).clone();
-    let transpose = rw.make(TransposeOp::DEF, [operand]).attr("permutation", Attribute::i64_array(both)).result(ty);
+    let transpose = rw
+        .make(TransposeOp::DEF, [operand])
+        .attr("permutation", Attribute::i64_array(both))
+        .result(ty);
     forward(rw, op, transpose)
 }
 
@@ -363,7 +406,8 @@ fn transpose_as_reshape(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     static_tensor(rw, rw.op(op).result(0))?;
     let shape = &static_tensor(rw, operand)?.shape;
     let permutation = array(rw.op(op), "permutation");
-    let moved: Vec<i64> = permutation.into_iter().filter(|&d| shape.get(d as usize) != Some(&1)).collect();
+    let moved: Vec<i64> =
+        permutation.into_iter().filter(|&d| shape.get(d as usize) != Some(&1)).collect();
     moved.is_sorted().then_some(())?;
     let reshape = respell(rw, op, ReshapeOp::DEF, operand)?;
     forward(rw, op, reshape)

@@ -19,7 +19,11 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
 });
 
 fn succeed(errors: Diagnostics, source: &Arc<Source>) {
-    assert!(errors.is_empty(), "{}", errors.iter().map(|e| render(e, Some(source))).collect::<String>());
+    assert!(
+        errors.is_empty(),
+        "{}",
+        errors.iter().map(|e| render(e, Some(source))).collect::<String>()
+    );
 }
 
 /// The module that a pipeline makes of a program.

@@ -23,7 +23,10 @@ impl<'a> Parser<'a> {
     ///
     /// # Errors
     /// If something else comes next, and those of `annotation`.
-    pub fn annotated_affine_map(&mut self, mut annotation: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<AffineMap> {
+    pub fn annotated_affine_map(
+        &mut self,
+        mut annotation: impl FnMut(&mut Self) -> Parsed<()>,
+    ) -> Parsed<AffineMap> {
         let names = self.affine_names()?;
         self.expect("->")?;
         self.expect_punct(b'(')?;
@@ -32,7 +35,11 @@ impl<'a> Parser<'a> {
             results.push(p.affine_sum(&names)?.0);
             annotation(p)
         })?;
-        Ok(AffineMap { dims: names.dims.len() as u32, symbols: names.symbols.len() as u32, results })
+        Ok(AffineMap {
+            dims: names.dims.len() as u32,
+            symbols: names.symbols.len() as u32,
+            results,
+        })
     }
 
     pub(super) fn integer_set(&mut self) -> Parsed<IntegerSet> {
@@ -49,11 +56,16 @@ impl<'a> Parser<'a> {
             }
             let right = p.affine_sum(&names)?;
             let (a, b) = if sign == Kind::Punct(b'<') { (right, left) } else { (left, right) };
-            let difference = if b.0 == AffineExpr::Constant(0) { a } else { add(a, multiply(b, constant(-1))) };
+            let difference =
+                if b.0 == AffineExpr::Constant(0) { a } else { add(a, multiply(b, constant(-1))) };
             constraints.push((difference.0, sign == Kind::Punct(b'=')));
             Ok(())
         })?;
-        Ok(IntegerSet { dims: names.dims.len() as u32, symbols: names.symbols.len() as u32, constraints })
+        Ok(IntegerSet {
+            dims: names.dims.len() as u32,
+            symbols: names.symbols.len() as u32,
+            constraints,
+        })
     }
 
     fn affine_names(&mut self) -> Parsed<Names<'a>> {
@@ -63,7 +75,8 @@ impl<'a> Parser<'a> {
             let span = p.here();
             let name = p.word(what)?;
             if !seen.insert(name) {
-                return p.error_at(span, format!("`{name}` is the name of two dimensions or symbols"));
+                return p
+                    .error_at(span, format!("`{name}` is the name of two dimensions or symbols"));
             }
             Ok(name)
         };
@@ -109,10 +122,13 @@ impl<'a> Parser<'a> {
             let right = self.affine_operand(names)?;
             // What is multiplied or divided by must be the same at all points.
             if !(right.1 || op == AffineOp::Mul && left.1) {
-                return self
-                    .error_at(span, "this is not affine: one factor, and a divisor, must not contain dimensions");
+                return self.error_at(
+                    span,
+                    "this is not affine: one factor, and a divisor, must not contain dimensions",
+                );
             }
-            left = if op == AffineOp::Mul { multiply(left, right) } else { binary(op, left, right) };
+            left =
+                if op == AffineOp::Mul { multiply(left, right) } else { binary(op, left, right) };
         }
     }
 
@@ -149,10 +165,13 @@ fn binary(op: AffineOp, a: Term, b: Term) -> Term {
     (AffineExpr::Binary(op, Arc::new((a.0, b.0))), a.1 && b.1)
 }
 
-/// `a + b`, with constants folded, and moved to the right as MLIR keeps them, like what has no dimensions.
+/// `a + b`, with constants folded, and moved to the right as MLIR keeps them, like what has no
+/// dimensions.
 fn add(a: Term, b: Term) -> Term {
     match (&a.0, &b.0) {
-        (AffineExpr::Constant(x), AffineExpr::Constant(y)) if x.checked_add(*y).is_some() => constant(x + y),
+        (AffineExpr::Constant(x), AffineExpr::Constant(y)) if x.checked_add(*y).is_some() => {
+            constant(x + y)
+        }
         (_, AffineExpr::Constant(0)) => a,
         (AffineExpr::Constant(_), other) if !matches!(other, AffineExpr::Constant(_)) => add(b, a),
         _ if a.1 && !b.1 => binary(AffineOp::Add, b, a),
@@ -163,10 +182,14 @@ fn add(a: Term, b: Term) -> Term {
 /// `a * b`, likewise.
 fn multiply(a: Term, b: Term) -> Term {
     match (&a.0, &b.0) {
-        (AffineExpr::Constant(x), AffineExpr::Constant(y)) if x.checked_mul(*y).is_some() => constant(x * y),
+        (AffineExpr::Constant(x), AffineExpr::Constant(y)) if x.checked_mul(*y).is_some() => {
+            constant(x * y)
+        }
         (_, AffineExpr::Constant(1)) => a,
         (_, AffineExpr::Constant(0)) => b,
-        (AffineExpr::Constant(_), other) if !matches!(other, AffineExpr::Constant(_)) => multiply(b, a),
+        (AffineExpr::Constant(_), other) if !matches!(other, AffineExpr::Constant(_)) => {
+            multiply(b, a)
+        }
         _ if a.1 && !b.1 => binary(AffineOp::Mul, b, a),
         _ => binary(AffineOp::Mul, a, b),
     }

@@ -15,8 +15,8 @@ const BYTES_OF_ALIAS: usize = 48;
 /// As much as a program has: nesting is limited for that.
 const STACK_SIZE: usize = 8 << 20;
 
-/// The aliases at the end of a text, which another thread reads while this one reads the ops: those of locations can be half of the
-/// text.
+/// The aliases at the end of a text, which another thread reads while this one reads the ops: those
+/// of locations can be half of the text.
 pub(super) struct Ahead<'scope, 'a> {
     /// Where they start.
     start: usize,
@@ -29,7 +29,8 @@ impl<'a> Parser<'a> {
     /// Reads `#name = attribute`.
     pub(super) fn attribute_alias(&mut self) -> Parsed<()> {
         let (name, span) = self.alias_name()?;
-        let (attribute, parts) = self.weighed(|p| if p.at("loc") { p.location() } else { p.attribute(None) })?;
+        let (attribute, parts) =
+            self.weighed(|p| if p.at("loc") { p.location() } else { p.attribute(None) })?;
         // Locations are written and walked by their aliases.
         if attribute.as_location().is_none() {
             self.note_parts(span, parts)?;
@@ -66,7 +67,8 @@ impl<'a> Parser<'a> {
         self.error_at(span, format!("the {what} alias `{}` is defined twice", self.slice(span)))
     }
 
-    /// Reads something, and how much it stands for: aliases of aliases may stand for more than there is room for.
+    /// Reads something, and how much it stands for: aliases of aliases may stand for more than
+    /// there is room for.
     fn weighed<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<(T, usize)> {
         self.parts = 1;
         let value = read(self)?;
@@ -77,7 +79,9 @@ impl<'a> Parser<'a> {
     fn note_parts(&mut self, span: Span, parts: usize) -> Parsed<()> {
         let spelling = self.slice(span);
         if parts > MAX_PARTS {
-            let message = format!("the alias `{spelling}` stands for more than {MAX_PARTS} types and attributes");
+            let message = format!(
+                "the alias `{spelling}` stands for more than {MAX_PARTS} types and attributes"
+            );
             return self.error_at(span, message);
         }
         self.parts_of.insert(spelling, parts);
@@ -91,7 +95,10 @@ impl<'a> Parser<'a> {
     }
 
     /// Starts to read the aliases at the end of the text, if they are many.
-    pub(super) fn read_ahead<'scope>(&mut self, scope: &'scope Scope<'scope, '_>) -> Option<Ahead<'scope, 'a>>
+    pub(super) fn read_ahead<'scope>(
+        &mut self,
+        scope: &'scope Scope<'scope, '_>,
+    ) -> Option<Ahead<'scope, 'a>>
     where
         'a: 'scope,
     {
@@ -112,12 +119,20 @@ impl<'a> Parser<'a> {
             tail
         };
         let thread = Builder::new().stack_size(STACK_SIZE).spawn_scoped(scope, read).ok()?;
-        Some(Ahead { start, known: (self.attribute_aliases.len(), self.type_aliases.len()), thread })
+        Some(Ahead {
+            start,
+            known: (self.attribute_aliases.len(), self.type_aliases.len()),
+            thread,
+        })
     }
 
-    /// Takes over what was read ahead if the parser stands where that starts and would read the same. Whether it did.
+    /// Takes over what was read ahead if the parser stands where that starts and would read the
+    /// same. Whether it did.
     pub(super) fn take_over(&mut self, ahead: &mut Option<Ahead<'_, 'a>>) -> bool {
-        let Some(ahead) = ahead.take_if(|ahead| ahead.start == self.token.span.start as usize) else { return false };
+        let Some(ahead) = ahead.take_if(|ahead| ahead.start == self.token.span.start as usize)
+        else {
+            return false;
+        };
         let Ok(tail) = ahead.thread.join() else { return false };
         let same = tail.token.kind == Kind::Eof
             && tail.diagnostics.is_empty()
@@ -133,7 +148,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Where the lines after the last op at the top of a text start, if that ends with a bracket at the start of a line.
+/// Where the lines after the last op at the top of a text start, if that ends with a bracket at the
+/// start of a line.
 fn start_of_aliases(text: &[u8]) -> usize {
     let starts_line = |&at: &usize| at == 0 || text[at - 1] == b'\n';
     let end = memchr::memrchr_iter(b'}', text).find(starts_line).unwrap_or(text.len());

@@ -6,7 +6,8 @@ use crate::diag::Span;
 use crate::types::{DYNAMIC, Signedness, Type, TypeKind};
 
 impl<'a> Parser<'a> {
-    /// Reads an attribute. `ty` is the type of a number, string or elements whose type is not written.
+    /// Reads an attribute. `ty` is the type of a number, string or elements whose type is not
+    /// written.
     ///
     /// # Errors
     /// If no attribute comes next, or an invalid one.
@@ -112,7 +113,14 @@ impl<'a> Parser<'a> {
     }
 
     /// The attribute of a number literal of that type.
-    fn typed_number(&mut self, negative: bool, kind: Kind, text: &str, ty: &Type, span: Span) -> Parsed<Attribute> {
+    fn typed_number(
+        &mut self,
+        negative: bool,
+        kind: Kind,
+        text: &str,
+        ty: &Type,
+        span: Span,
+    ) -> Parsed<Attribute> {
         if ty.is_float() {
             let bits = self.float_bits(negative, kind, text, ty, span)?;
             return Ok(Attribute::float_bits(bits, ty.clone()));
@@ -127,8 +135,15 @@ impl<'a> Parser<'a> {
         Ok(Attribute::integer(value, ty.clone()))
     }
 
-    /// The value of an integer literal of an integer or index type, sign-extended unless the type is unsigned.
-    pub(super) fn int_value(&mut self, negative: bool, text: &str, ty: &Type, span: Span) -> Parsed<i128> {
+    /// The value of an integer literal of an integer or index type, sign-extended unless the type
+    /// is unsigned.
+    pub(super) fn int_value(
+        &mut self,
+        negative: bool,
+        text: &str,
+        ty: &Type,
+        span: Span,
+    ) -> Parsed<i128> {
         let out_of_range = |p: &mut Self| {
             let sign = if negative { "-" } else { "" };
             p.error_at(span, format!("the integer {sign}{text} does not fit {ty}"))
@@ -150,7 +165,8 @@ impl<'a> Parser<'a> {
         if width == 0 {
             return if magnitude == 0 { Ok(0) } else { out_of_range(self) };
         }
-        // A signless literal may use all bits of the width (`255 : i8` is -1); a negative one and a signed one keep the sign.
+        // A signless literal may use all bits of the width (`255 : i8` is -1); a negative one and a
+        // signed one keep the sign.
         let bits = width.min(127);
         let limit = 1u128 << bits;
         let half = 1u128 << (bits - 1);
@@ -165,8 +181,16 @@ impl<'a> Parser<'a> {
         Ok(if wraps { value - (1i128 << bits) } else { value })
     }
 
-    /// The bits of a number literal of a float type: a decimal, or an integer in hex that gives the bits.
-    pub(super) fn float_bits(&mut self, negative: bool, kind: Kind, text: &str, ty: &Type, span: Span) -> Parsed<u128> {
+    /// The bits of a number literal of a float type: a decimal, or an integer in hex that gives the
+    /// bits.
+    pub(super) fn float_bits(
+        &mut self,
+        negative: bool,
+        kind: Kind,
+        text: &str,
+        ty: &Type,
+        span: Span,
+    ) -> Parsed<u128> {
         if let (Kind::Integer, Some(hex)) = (kind, text.strip_prefix("0x")) {
             let width = ty.bit_width().unwrap_or(0);
             let bits = u128::from_str_radix(hex, 16).ok();
@@ -175,15 +199,22 @@ impl<'a> Parser<'a> {
             }
             return match bits.filter(|&b| width >= 128 || b >> width == 0) {
                 Some(bits) => Ok(bits),
-                None => self.error_at(span, format!("{text} has more than the {width} bits of {ty}")),
+                None => {
+                    self.error_at(span, format!("{text} has more than the {width} bits of {ty}"))
+                }
             };
         }
         if kind == Kind::Integer {
-            return self.error_at(span, format!("a value of type {ty} needs a decimal point, or hexadecimal bits"));
+            return self.error_at(
+                span,
+                format!("a value of type {ty} needs a decimal point, or hexadecimal bits"),
+            );
         }
         let Some(dtype) = ty.dtype() else {
-            return self
-                .error_at(span, format!("decimal literals of type {ty} are not supported; write its bits in hex"));
+            return self.error_at(
+                span,
+                format!("decimal literals of type {ty} are not supported; write its bits in hex"),
+            );
         };
         let bits = if negative {
             numerics::text::parse_float(&format!("-{text}"), dtype)
@@ -238,8 +269,9 @@ impl<'a> Parser<'a> {
         let element = self.ty()?;
         let whole_bytes = |w: u32| w == 1 || (w.is_multiple_of(8) && (8..=64).contains(&w));
         if element.is_index() || !element.bit_width().is_some_and(whole_bytes) {
-            let message =
-                format!("an array holds i1, or integers or floats of whole bytes up to 64 bits, not {element}");
+            let message = format!(
+                "an array holds i1, or integers or floats of whole bytes up to 64 bits, not {element}"
+            );
             return self.error_at(span, message);
         }
         let mut values = Vec::new();
@@ -254,7 +286,8 @@ impl<'a> Parser<'a> {
         Ok(AttrKind::DenseArray { element, values }.into())
     }
 
-    /// One element of an array of that element type: integers extended to 64 bits, floats as their bits.
+    /// One element of an array of that element type: integers extended to 64 bits, floats as their
+    /// bits.
     pub(super) fn array_element(&mut self, element: &Type) -> Parsed<i64> {
         if element.is_integer(Some(1)) {
             if !(self.at("true") || self.at("false")) {
@@ -307,7 +340,8 @@ impl<'a> Parser<'a> {
         let distinct = Attribute::from(AttrKind::Distinct { id: id as u64, value });
         let first = self.distinct.entry(id).or_insert_with(|| distinct.clone());
         if *first != distinct {
-            let message = format!("distinct[{id}] stands for one attribute, but before it was {first}");
+            let message =
+                format!("distinct[{id}] stands for one attribute, but before it was {first}");
             return self.error_at(span, message);
         }
         Ok(distinct)
@@ -322,7 +356,9 @@ impl<'a> Parser<'a> {
             self.advance();
             return match self.attribute_aliases.get(text) {
                 Some(attribute) => Ok(attribute.clone()),
-                None => self.error_at(span, format!("the attribute alias `#{text}` is not defined")),
+                None => {
+                    self.error_at(span, format!("the attribute alias `#{text}` is not defined"))
+                }
             };
         };
         let Some(dialect) = self.registry.dialect(namespace) else {
@@ -354,9 +390,16 @@ impl<'a> Parser<'a> {
                 Attribute::enumeration(def, value)
             }
         } else {
-            let known = dialect.attributes.iter().map(|a| a.mnemonic).chain(dialect.enums.iter().map(|e| e.mnemonic));
+            let known = dialect
+                .attributes
+                .iter()
+                .map(|a| a.mnemonic)
+                .chain(dialect.enums.iter().map(|e| e.mnemonic));
             let known: Vec<_> = known.collect();
-            let message = format!("dialect `{namespace}` has no attribute `{mnemonic}`; it has {}", known.join(", "));
+            let message = format!(
+                "dialect `{namespace}` has no attribute `{mnemonic}`; it has {}",
+                known.join(", ")
+            );
             return self.error_at(span, message);
         };
         if in_brackets {

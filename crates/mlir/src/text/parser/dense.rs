@@ -1,7 +1,7 @@
 //! `dense<…>` and `sparse<…>` elements.
 //!
-//! The type stands behind the literal, so the literal is first skipped and then read with its type known, straight into
-//! the bytes of the elements.
+//! The type stands behind the literal, so the literal is first skipped and then read with its type
+//! known, straight into the bytes of the elements.
 
 use super::{Kind, Parsed, Parser};
 use crate::attrs::{AttrKind, Attribute, DenseElements};
@@ -68,7 +68,10 @@ impl<'a> Parser<'a> {
         let is_static = matches!(&*ty, TypeKind::RankedTensor(_) | TypeKind::Vector { .. })
             && ty.shape().is_some_and(|s| s.iter().all(|&d| d >= 0));
         if !is_static {
-            return self.error_at(span, format!("elements have a tensor or vector type of static shape, not {ty}"));
+            return self.error_at(
+                span,
+                format!("elements have a tensor or vector type of static shape, not {ty}"),
+            );
         }
         Ok(ty)
     }
@@ -77,13 +80,18 @@ impl<'a> Parser<'a> {
         let span = self.here();
         let shape = ty.shape().unwrap_or(&[]).to_vec();
         let element = ty.element_type().clone();
-        let Some(count) = shape.iter().try_fold(1usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?)) else {
+        let Some(count) =
+            shape.iter().try_fold(1usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?))
+        else {
             return self.error_at(span, format!("{ty} has more elements than can be counted"));
         };
         let dtype = element.dtype();
         if self.at_punct(b'>') {
             if count != 0 {
-                return self.error_at(span, format!("the literal is empty, but {ty} has {count} elements"));
+                return self.error_at(
+                    span,
+                    format!("the literal is empty, but {ty} has {count} elements"),
+                );
             }
             return match dtype.is_some() || crate::raw::element_size(&element).is_some() {
                 true => self.dense_elements(ty, Vec::new(), span),
@@ -116,7 +124,10 @@ impl<'a> Parser<'a> {
         };
         match elements {
             Some(elements) => Ok(elements),
-            None => self.error_at(span, format!("elements of type {ty} cannot be written as a dense literal")),
+            None => self.error_at(
+                span,
+                format!("elements of type {ty} cannot be written as a dense literal"),
+            ),
         }
     }
 
@@ -126,11 +137,19 @@ impl<'a> Parser<'a> {
         self.advance();
         let digits = text[1..text.len() - 1].strip_prefix("0x");
         let Some(raw) = digits.and_then(|d| decode_hex(d.as_bytes())) else {
-            return self.error_at(span, "elements in a string are `0x` and an even number of hexadecimal digits");
+            return self.error_at(
+                span,
+                "elements in a string are `0x` and an even number of hexadecimal digits",
+            );
         };
         let dtype = ty.element_type().dtype();
-        let Some(size) = dtype.map(DType::dense_bytes).or_else(|| crate::raw::element_size(ty.element_type())) else {
-            return self.error_at(span, format!("elements of type {ty} cannot be written in hexadecimal digits"));
+        let Some(size) =
+            dtype.map(DType::dense_bytes).or_else(|| crate::raw::element_size(ty.element_type()))
+        else {
+            return self.error_at(
+                span,
+                format!("elements of type {ty} cannot be written in hexadecimal digits"),
+            );
         };
         let found = raw.len();
         // Older exporters packed eight i1 into a byte.
@@ -190,17 +209,26 @@ impl<'a> Parser<'a> {
             })?;
         }
         if found != size {
-            let message = format!("this list has {found} entries, but the dimension has size {size}");
+            let message =
+                format!("this list has {found} entries, but the dimension has size {size}");
             return self.error_at(self.span_from(span), message);
         }
         Ok(())
     }
 
-    fn dense_element(&mut self, element: &Type, dtype: Option<DType>, elements: &mut Elements) -> Parsed<()> {
+    fn dense_element(
+        &mut self,
+        element: &Type,
+        dtype: Option<DType>,
+        elements: &mut Elements,
+    ) -> Parsed<()> {
         if self.at_punct(b'[') {
             return self.error("a list is nested deeper than the rank of the type");
         }
-        if self.token.kind == Kind::String && dtype.is_none() && crate::raw::element_size(element).is_none() {
+        if self.token.kind == Kind::String
+            && dtype.is_none()
+            && crate::raw::element_size(element).is_none()
+        {
             let value = self.string_bytes()?;
             elements.strings.push(value.into());
             return Ok(());
@@ -220,7 +248,8 @@ impl<'a> Parser<'a> {
     fn number_bytes(&mut self, ty: &Type, dtype: Option<DType>, out: &mut Vec<u8>) -> Parsed<()> {
         let start = self.here();
         if crate::raw::element_size(ty).is_none() {
-            return self.error(format!("elements of type {ty} cannot be written as a dense literal"));
+            return self
+                .error(format!("elements of type {ty} cannot be written as a dense literal"));
         }
         let is_bool = ty.is_integer(Some(1));
         let bits = if is_bool && self.token.kind == Kind::Word {
@@ -249,7 +278,8 @@ impl<'a> Parser<'a> {
             None => out.extend(crate::raw::to_bytes(bits, ty)),
             Some(DType::I1) => out.push(bits as u8 & 1),
             Some(dtype) => {
-                let stored = if dtype == DType::TF32 { bits << (32 - DType::TF32.bits()) } else { bits };
+                let stored =
+                    if dtype == DType::TF32 { bits << (32 - DType::TF32.bits()) } else { bits };
                 out.extend_from_slice(&stored.to_le_bytes()[..dtype.bytes()]);
             }
         }
@@ -273,7 +303,8 @@ impl<'a> Parser<'a> {
         let rank = ty.shape().unwrap_or(&[]).len() as i64;
         let is_empty = self.at_punct(b'>');
         let no_list = self.checkpoint();
-        // The number of entries follows from the indices: a row each, or a number each for one dimension.
+        // The number of entries follows from the indices: a row each, or a number each for one
+        // dimension.
         let shape = if is_empty { vec![0] } else { self.list_shape()? };
         self.rewind(no_list);
         let (rows, indices_shape) = match shape[..] {
@@ -282,13 +313,21 @@ impl<'a> Parser<'a> {
             [rows] if rank == 1 => (rows, vec![rows]),
             [rows, columns] if columns == rank => (rows, vec![rows, rank]),
             _ => {
-                return self.error_at(span, format!("the indices of elements of type {ty} are rows of {rank} numbers"));
+                return self.error_at(
+                    span,
+                    format!("the indices of elements of type {ty} are rows of {rank} numbers"),
+                );
             }
         };
-        let (indices_type, values_type) =
-            (Type::tensor(indices_shape, Type::i64()), Type::tensor([rows], ty.element_type().clone()));
+        let (indices_type, values_type) = (
+            Type::tensor(indices_shape, Type::i64()),
+            Type::tensor([rows], ty.element_type().clone()),
+        );
         let (indices, values) = if is_empty {
-            (self.dense_elements(&indices_type, Vec::new(), span)?, self.dense_literal(&values_type)?)
+            (
+                self.dense_elements(&indices_type, Vec::new(), span)?,
+                self.dense_literal(&values_type)?,
+            )
         } else {
             let indices = self.dense_literal(&indices_type)?;
             self.expect_punct(b',')?;
@@ -300,14 +339,16 @@ impl<'a> Parser<'a> {
         let positions = indices.as_dense().and_then(DenseElements::int_values).unwrap_or_default();
         let mut sizes = ty.shape().unwrap_or(&[]).iter().cycle().zip(&positions);
         if let Some((size, index)) = sizes.find(|(size, index)| !(0..**size).contains(index)) {
-            let message = format!("the index {index} is not within the dimension of size {size} of {ty}");
+            let message =
+                format!("the index {index} is not within the dimension of size {size} of {ty}");
             return self.error_at(span, message);
         }
         self.rewind(after);
         Ok(AttrKind::Sparse { ty, indices, values }.into())
     }
 
-    /// The numbers of entries of the list that comes next, of the first list in it, and so on; none for a number.
+    /// The numbers of entries of the list that comes next, of the first list in it, and so on; none
+    /// for a number.
     fn list_shape(&mut self) -> Parsed<Vec<i64>> {
         let mut shape = Vec::new();
         while self.at_punct(b'[') {
@@ -327,7 +368,9 @@ impl<'a> Parser<'a> {
         loop {
             match self.token.kind {
                 Kind::Punct(b'[') => depth += 1,
-                Kind::Punct(b']') if depth == 0 => return Ok(if is_empty { 0 } else { commas + 1 }),
+                Kind::Punct(b']') if depth == 0 => {
+                    return Ok(if is_empty { 0 } else { commas + 1 });
+                }
                 Kind::Punct(b']') => depth -= 1,
                 Kind::Punct(b',') => commas += i64::from(depth == 0),
                 Kind::Eof => return self.unexpected("`]`"),
@@ -338,7 +381,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The bytes that pairs of hexadecimal digits stand for; none for other characters or an odd number of digits.
+/// The bytes that pairs of hexadecimal digits stand for; none for other characters or an odd number
+/// of digits.
 pub(super) fn decode_hex(digits: &[u8]) -> Option<Vec<u8>> {
     /// Values of hexadecimal digits by character; 0x80 for others.
     static VALUES: [u8; 256] = {

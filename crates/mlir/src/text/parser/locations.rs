@@ -48,17 +48,21 @@ impl<'a> Parser<'a> {
         {
             let end = start + "(#".len() + length;
             self.jump(end + 1);
-            return Ok(Some(TrailingLocation::Alias(Span { start: start as u32 + 1, end: end as u32 })));
+            return Ok(Some(TrailingLocation::Alias(Span {
+                start: start as u32 + 1,
+                end: end as u32,
+            })));
         }
         self.advance();
         self.expect_punct(b'(')?;
-        let location = if self.token.kind == Kind::Hash && self.is_undefined_alias(&self.token_text()[1..]) {
-            let span = self.here();
-            self.advance();
-            TrailingLocation::Alias(span)
-        } else {
-            TrailingLocation::Known(self.nested(Self::location_body)?)
-        };
+        let location =
+            if self.token.kind == Kind::Hash && self.is_undefined_alias(&self.token_text()[1..]) {
+                let span = self.here();
+                self.advance();
+                TrailingLocation::Alias(span)
+            } else {
+                TrailingLocation::Known(self.nested(Self::location_body)?)
+            };
         self.expect_punct(b')')?;
         Ok(Some(location))
     }
@@ -187,7 +191,10 @@ impl<'a> Parser<'a> {
                     continue;
                 }
                 None => {
-                    let _ = self.error_at::<()>(span, format!("the location alias `#{alias}` is not defined"));
+                    let _ = self.error_at::<()>(
+                        span,
+                        format!("the location alias `#{alias}` is not defined"),
+                    );
                     continue;
                 }
             };

@@ -1,7 +1,7 @@
 //! A hand-written recursive-descent parser of MLIR text that recovers from errors.
 //!
-//! [`parse`] never fails: it returns a module, what could be read of it, and diagnostics. Dialects extend the parser with
-//! functions over [`Parser`] that their declarations name.
+//! [`parse`] never fails: it returns a module, what could be read of it, and diagnostics. Dialects
+//! extend the parser with functions over [`Parser`] that their declarations name.
 
 mod affine;
 mod aliases;
@@ -57,11 +57,13 @@ const MAX_ERRORS: usize = 100;
 pub struct ParseOptions {
     /// Whether ops, attributes and types of unregistered dialects are allowed.
     pub allow_unregistered_dialects: bool,
-    /// Whether to stop at the first error, as upstream's tools do, instead of going on with the next op.
+    /// Whether to stop at the first error, as upstream's tools do, instead of going on with the
+    /// next op.
     pub stop_at_first_error: bool,
 }
 
-/// What was read, and what was wrong with it. The module is fit for use only if no diagnostic is an error.
+/// What was read, and what was wrong with it. The module is fit for use only if no diagnostic is an
+/// error.
 pub struct ParseOutput {
     /// The module, without the ops that could not be read.
     pub module: Module,
@@ -69,12 +71,17 @@ pub struct ParseOutput {
     pub diagnostics: Diagnostics,
 }
 
-/// Parses MLIR text. The top-level operation of the result is the one op of the text if that is a `builtin.module`, else a
-/// module around what was read.
-pub fn parse(source: Arc<Source>, registry: &'static Registry, options: ParseOptions) -> ParseOutput {
+/// Parses MLIR text. The top-level operation of the result is the one op of the text if that is a
+/// `builtin.module`, else a module around what was read.
+pub fn parse(
+    source: Arc<Source>,
+    registry: &'static Registry,
+    options: ParseOptions,
+) -> ParseOutput {
     let text = source.text();
     if text.len() >= u32::MAX as usize {
-        let message = format!("the text has {} bytes; texts of 4 GiB and more cannot be read", text.len());
+        let message =
+            format!("the text has {} bytes; texts of 4 GiB and more cannot be read", text.len());
         let diagnostics = vec![Diagnostic::error("parse", message)];
         return ParseOutput { module: Module::new(registry), diagnostics };
     }
@@ -115,7 +122,11 @@ pub fn parse_attribute(
 ///
 /// # Errors
 /// What is wrong with the text.
-pub fn parse_type(text: &str, registry: &'static Registry, options: ParseOptions) -> Result<Type, Diagnostics> {
+pub fn parse_type(
+    text: &str,
+    registry: &'static Registry,
+    options: ParseOptions,
+) -> Result<Type, Diagnostics> {
     parse_whole(text, registry, options, |p| p.ty())
 }
 
@@ -259,7 +270,8 @@ impl<'a> Parser<'a> {
             (Kind::Punct(found), &[c]) => found == c,
             (Kind::Punct(_) | Kind::String | Kind::Invalid, _) => false,
             (_, expected) => {
-                self.text.as_bytes()[self.token.span.start as usize..self.token.span.end as usize] == *expected
+                self.text.as_bytes()[self.token.span.start as usize..self.token.span.end as usize]
+                    == *expected
             }
         }
     }
@@ -301,7 +313,11 @@ impl<'a> Parser<'a> {
     }
 
     fn expect_punct(&mut self, c: u8) -> Parsed<()> {
-        if self.eat_punct(c) { Ok(()) } else { self.unexpected_token(std::str::from_utf8(&[c]).unwrap_or_default()) }
+        if self.eat_punct(c) {
+            Ok(())
+        } else {
+            self.unexpected_token(std::str::from_utf8(&[c]).unwrap_or_default())
+        }
     }
 
     /// Reads a word if one comes next.
@@ -325,11 +341,16 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads elements separated by commas up to the closing token, which is read too. The opening one has been read.
+    /// Reads elements separated by commas up to the closing token, which is read too. The opening
+    /// one has been read.
     ///
     /// # Errors
     /// Those of `element`, and a missing comma or closing token.
-    pub fn list_until(&mut self, close: &str, mut element: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
+    pub fn list_until(
+        &mut self,
+        close: &str,
+        mut element: impl FnMut(&mut Self) -> Parsed<()>,
+    ) -> Parsed<()> {
         if self.eat(close) {
             return Ok(());
         }
@@ -345,7 +366,10 @@ impl<'a> Parser<'a> {
     ///
     /// # Errors
     /// Those of `element`.
-    pub fn comma_separated(&mut self, mut element: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
+    pub fn comma_separated(
+        &mut self,
+        mut element: impl FnMut(&mut Self) -> Parsed<()>,
+    ) -> Parsed<()> {
         element(self)?;
         while self.eat_punct(b',') {
             element(self)?;
@@ -365,7 +389,10 @@ impl<'a> Parser<'a> {
         let value = self.wide_integer()?;
         match i64::try_from(value) {
             Ok(value) => Ok(value),
-            Err(_) => self.error_at(self.span_from(start), format!("the integer {value} does not fit 64 bits")),
+            Err(_) => self.error_at(
+                self.span_from(start),
+                format!("the integer {value} does not fit 64 bits"),
+            ),
         }
     }
 
@@ -394,7 +421,8 @@ impl<'a> Parser<'a> {
         };
         match magnitude.ok().and_then(|m| i128::try_from(m).ok()) {
             Some(m) => Ok(if negative { -m } else { m }),
-            None => self.error_at(self.span_from(start), "integers of more than 127 bits cannot be read"),
+            None => self
+                .error_at(self.span_from(start), "integers of more than 127 bits cannot be read"),
         }
     }
 
@@ -495,9 +523,14 @@ impl Parser<'_> {
         let text = self.token_text();
         let message = match self.token.kind {
             Kind::Eof => format!("expected {expected}, found the end of the text"),
-            Kind::Invalid if text.starts_with(['"', '@']) => format!("expected {expected}, found an unclosed string"),
+            Kind::Invalid if text.starts_with(['"', '@']) => {
+                format!("expected {expected}, found an unclosed string")
+            }
             _ if text.chars().count() > 40 => {
-                format!("expected {expected}, found `{}…`", text.chars().take(40).collect::<String>())
+                format!(
+                    "expected {expected}, found `{}…`",
+                    text.chars().take(40).collect::<String>()
+                )
             }
             _ => format!("expected {expected}, found `{text}`"),
         };
@@ -516,15 +549,21 @@ impl Parser<'_> {
     ///
     /// # Errors
     /// Those of `read`.
-    pub fn within<T>(&mut self, what: &str, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+    pub fn within<T>(
+        &mut self,
+        what: &str,
+        read: impl FnOnce(&mut Self) -> Parsed<T>,
+    ) -> Parsed<T> {
         let result = read(self);
         if result.is_err() && self.diagnostics.len() < MAX_ERRORS {
-            self.diagnostics.push(Diagnostic::error("parse", format!("{what} cannot be read")).at(self.here()));
+            self.diagnostics
+                .push(Diagnostic::error("parse", format!("{what} cannot be read")).at(self.here()));
         }
         result
     }
 
     fn gives_up(&self) -> bool {
-        (self.options.stop_at_first_error && !self.diagnostics.is_empty()) || self.diagnostics.len() >= MAX_ERRORS
+        (self.options.stop_at_first_error && !self.diagnostics.is_empty())
+            || self.diagnostics.len() >= MAX_ERRORS
     }
 }

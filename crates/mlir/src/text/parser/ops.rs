@@ -135,8 +135,8 @@ impl<'a> Parser<'a> {
         Ok(op)
     }
 
-    /// What has the location that is written after an op: the op, and ops and arguments in its regions that its syntax implies.
-    /// Those were made where the op stands in the text.
+    /// What has the location that is written after an op: the op, and ops and arguments in its
+    /// regions that its syntax implies. Those were made where the op stands in the text.
     fn located_with(&self, op: OpId) -> SmallVec<[Located; 1]> {
         let mut owners = smallvec::smallvec![Located::Op(op)];
         let regions = self.module.op(op).regions();
@@ -145,9 +145,15 @@ impl<'a> Parser<'a> {
         }
         let here = Loc::Source(self.op_span(op));
         for &block in regions.iter().flat_map(|&r| self.module.blocks(r)) {
-            let arguments = self.module.argument_locs(block).iter().enumerate().filter(|(_, loc)| **loc == here);
+            let arguments = self
+                .module
+                .argument_locs(block)
+                .iter()
+                .enumerate()
+                .filter(|(_, loc)| **loc == here);
             owners.extend(arguments.map(|(i, _)| Located::Argument(block, i)));
-            let ops = self.module.ops(block).iter().filter(|&&op| *self.module.op(op).loc() == here);
+            let ops =
+                self.module.ops(block).iter().filter(|&&op| *self.module.op(op).loc() == here);
             owners.extend(ops.map(|&op| Located::Op(op)));
         }
         owners
@@ -220,12 +226,17 @@ impl<'a> Parser<'a> {
             })?;
             parts.regions = regions;
         }
-        let attributes = if self.at_punct(b'{') { self.dictionary()? } else { Dictionary::default() };
+        let attributes =
+            if self.at_punct(b'{') { self.dictionary()? } else { Dictionary::default() };
         self.expect_punct(b':')?;
         let types_span = self.here();
         let (inputs, results) = self.function_signature()?;
         if inputs.len() != operands.len() {
-            let message = format!("{} operand(s), but the type has {} input(s)", operands.len(), inputs.len());
+            let message = format!(
+                "{} operand(s), but the type has {} input(s)",
+                operands.len(),
+                inputs.len()
+            );
             return self.error_at(self.span_from(types_span), message);
         }
         for (operand, ty) in operands.into_iter().zip(&inputs) {
@@ -239,7 +250,8 @@ impl<'a> Parser<'a> {
         Ok(self.module.create_op(parts))
     }
 
-    /// Puts inherent attributes into their slots, wherever they were written, and the others into the dictionary.
+    /// Puts inherent attributes into their slots, wherever they were written, and the others into
+    /// the dictionary.
     fn split_attributes(
         &mut self,
         def: &'static OpDef,
@@ -255,7 +267,11 @@ impl<'a> Parser<'a> {
                 Some(slot) => parts.properties[slot] = Some(value.clone()),
                 None => {
                     let known: Vec<_> = def.attributes.iter().map(|a| a.name).collect();
-                    let message = format!("{} has no property `{name}`; it has {}", def.name, known.join(", "));
+                    let message = format!(
+                        "{} has no property `{name}`; it has {}",
+                        def.name,
+                        known.join(", ")
+                    );
                     return self.error_at(span, message);
                 }
             }
@@ -285,7 +301,8 @@ impl<'a> Parser<'a> {
         self.named_block(name, span, false)
     }
 
-    /// The declaration of the op of that full name; none for an op of an unregistered dialect, where those are allowed.
+    /// The declaration of the op of that full name; none for an op of an unregistered dialect,
+    /// where those are allowed.
     fn find_op(&mut self, name: &str, span: Span) -> Parsed<Option<&'static OpDef>> {
         if let Some(def) = self.registry.op(name) {
             return Ok(Some(def));
@@ -293,14 +310,17 @@ impl<'a> Parser<'a> {
         let (namespace, mnemonic) = name.split_once('.').unwrap_or(("", name));
         if let Some(dialect) = self.registry.dialect(namespace) {
             let nearest = nearest(mnemonic, dialect.ops.iter().map(|op| op.mnemonic()));
-            let hint = nearest.map_or_else(String::new, |n| format!("; did you mean `{namespace}.{n}`?"));
-            return self.error_at(span, format!("dialect `{namespace}` has no op `{mnemonic}`{hint}"));
+            let hint =
+                nearest.map_or_else(String::new, |n| format!("; did you mean `{namespace}.{n}`?"));
+            return self
+                .error_at(span, format!("dialect `{namespace}` has no op `{mnemonic}`{hint}"));
         }
         if self.options.allow_unregistered_dialects {
             return Ok(None);
         }
-        let message =
-            format!("unknown op `{name}`: no such dialect is registered (allowed by -allow-unregistered-dialect)");
+        let message = format!(
+            "unknown op `{name}`: no such dialect is registered (allowed by -allow-unregistered-dialect)"
+        );
         self.error_at(span, message)
     }
 
@@ -318,17 +338,25 @@ impl<'a> Parser<'a> {
             None => {
                 let default = self.default_dialects.last().copied().unwrap_or("");
                 let within = |namespace: &str| self.registry.op(&format!("{namespace}.{name}"));
-                let found = if name.contains('.') { None } else { within(default).or_else(|| within("builtin")) };
+                let found = if name.contains('.') {
+                    None
+                } else {
+                    within(default).or_else(|| within("builtin"))
+                };
                 match found {
                     Some(def) => def,
                     None if !name.contains('.') => {
-                        return self.error_at(span, format!("unknown op `{name}`: its name lacks a dialect"));
+                        return self.error_at(
+                            span,
+                            format!("unknown op `{name}`: its name lacks a dialect"),
+                        );
                     }
                     None => match self.find_op(name, span)? {
                         Some(def) => def,
                         None => {
-                            let message =
-                                format!("`{name}` has no declaration: write it in the generic form, \"{name}\"(…)");
+                            let message = format!(
+                                "`{name}` has no declaration: write it in the generic form, \"{name}\"(…)"
+                            );
                             return self.error_at(span, message);
                         }
                     },
@@ -339,7 +367,8 @@ impl<'a> Parser<'a> {
         let mut state = OpState::new(def, span);
         match def.assembly {
             Assembly::Generic => {
-                let message = format!("`{}` has no pretty form: write it as \"{}\"(…)", def.name, def.name);
+                let message =
+                    format!("`{}` has no pretty form: write it as \"{}\"(…)", def.name, def.name);
                 return self.error_at(span, message);
             }
             Assembly::Custom { parse, .. } => parse(self, &mut state)?,
@@ -348,12 +377,18 @@ impl<'a> Parser<'a> {
         self.build(&mut state)
     }
 
-    /// Makes the op that `state` describes; types that the syntax does not write follow from the declaration.
+    /// Makes the op that `state` describes; types that the syntax does not write follow from the
+    /// declaration.
     fn build(&mut self, state: &mut OpState) -> Parsed<OpId> {
         let def = state.def;
         if let Some(all) = state.all_operands.take() {
-            let segments = state.properties.iter().zip(def.attributes).find(|(_, s)| s.name == "operandSegmentSizes");
-            let segments = segments.and_then(|(value, _)| value.as_ref()?.as_int_array()).map(<[i64]>::to_vec);
+            let segments = state
+                .properties
+                .iter()
+                .zip(def.attributes)
+                .find(|(_, s)| s.name == "operandSegmentSizes");
+            let segments =
+                segments.and_then(|(value, _)| value.as_ref()?.as_int_array()).map(<[i64]>::to_vec);
             self.deal_operands(all, segments.as_deref(), state)?;
         }
         if def.has_trait(&Trait::AttrSizedOperandSegments)
@@ -365,7 +400,8 @@ impl<'a> Parser<'a> {
         }
         let mut parts = OpParts::new(OpName::Registered(def), Loc::Source(state.span));
         self.resolve_operands(state, &mut parts.operands)?;
-        let types_are_known = self.state_result_types(state, parts.operands.first(), &mut parts.result_types);
+        let types_are_known =
+            self.state_result_types(state, parts.operands.first(), &mut parts.result_types);
         if !types_are_known {
             parts.result_types.clear();
         }
@@ -375,7 +411,10 @@ impl<'a> Parser<'a> {
         if !state.attributes.is_empty() {
             parts.attributes = match Dictionary::new(std::mem::take(&mut state.attributes)) {
                 Ok(dictionary) => dictionary,
-                Err(name) => return self.error_at(state.span, format!("the attribute `{name}` is given twice")),
+                Err(name) => {
+                    return self
+                        .error_at(state.span, format!("the attribute `{name}` is given twice"));
+                }
             };
         }
         fill_defaults(def, &mut parts.properties);
@@ -383,7 +422,10 @@ impl<'a> Parser<'a> {
         if !types_are_known {
             self.reads_values = true;
             let Some(infer) = def.infer else {
-                return self.error_at(state.span, format!("the result types of {} are not known here", def.name));
+                return self.error_at(
+                    state.span,
+                    format!("the result types of {} are not known here", def.name),
+                );
             };
             match infer(self.module.op(op)) {
                 Ok(types) => self.module.add_results(op, types),
@@ -403,17 +445,24 @@ impl<'a> Parser<'a> {
         let def = state.def;
         let Ok(ranges) = def.operand_ranges(operands.len(), segments) else {
             let names: Vec<_> = def.operands.iter().map(|s| s.name).collect();
-            let message = format!("{} takes the operands {}; found {}", def.name, names.join(", "), operands.len());
+            let message = format!(
+                "{} takes the operands {}; found {}",
+                def.name,
+                names.join(", "),
+                operands.len()
+            );
             return self.error_at(self.span_from(state.span), message);
         };
-        state.operands = ranges.into_iter().map(|r| OperandList::from_slice(&operands[r])).collect();
+        state.operands =
+            ranges.into_iter().map(|r| OperandList::from_slice(&operands[r])).collect();
         Ok(())
     }
 
     fn resolve_operands(&mut self, state: &OpState, out: &mut OperandValues) -> Parsed<()> {
         let def = state.def;
         if let Some(types) = &state.all_operand_types {
-            let operands: SmallVec<[UnresolvedOperand; 3]> = state.operands.iter().flatten().copied().collect();
+            let operands: SmallVec<[UnresolvedOperand; 3]> =
+                state.operands.iter().flatten().copied().collect();
             if types.len() != operands.len() {
                 let message = format!("{} operand(s), but {} type(s)", operands.len(), types.len());
                 return self.error_at(self.span_from(state.span), message);
@@ -432,14 +481,25 @@ impl<'a> Parser<'a> {
                 }
                 Some(types) => {
                     let name = def.operands[slot].name;
-                    let message = format!("{} operand(s) of `{name}`, but {} type(s)", operands.len(), types.len());
+                    let message = format!(
+                        "{} operand(s) of `{name}`, but {} type(s)",
+                        operands.len(),
+                        types.len()
+                    );
                     return self.error_at(self.span_from(state.span), message);
                 }
                 None => {
                     for operand in operands {
-                        let ty = self.implied_type(state, def.operands[slot].name, &def.operands[slot].constraint.rule);
+                        let ty = self.implied_type(
+                            state,
+                            def.operands[slot].name,
+                            &def.operands[slot].constraint.rule,
+                        );
                         let Some(ty) = ty.or_else(|| self.known_type(*operand)) else {
-                            let message = format!("the type of this operand of {} is not known here", def.name);
+                            let message = format!(
+                                "the type of this operand of {} is not known here",
+                                def.name
+                            );
                             return self.error_at(operand.name, message);
                         };
                         out.push(self.resolve(*operand, &ty)?);
@@ -450,8 +510,14 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The type that a slot without written types has: the only one that its constraint allows, or that of another slot.
-    fn implied_type(&self, state: &OpState, name: &str, rule: &crate::ods::TypeRule) -> Option<Type> {
+    /// The type that a slot without written types has: the only one that its constraint allows, or
+    /// that of another slot.
+    fn implied_type(
+        &self,
+        state: &OpState,
+        name: &str,
+        rule: &crate::ods::TypeRule,
+    ) -> Option<Type> {
         if let crate::ods::TypeRule::Exactly(make) = rule {
             return Some(make());
         }
@@ -470,13 +536,18 @@ impl<'a> Parser<'a> {
         let is_operand = state.def.operands.iter().any(|s| s.name == name);
         state.def.traits.iter().find_map(|t| match t {
             Trait::SameOperandsAndResultType => all.clone().next().cloned(),
-            Trait::SameTypeOperands if is_operand => state.operand_types.iter().flatten().flatten().next().cloned(),
-            Trait::AllTypesMatch(names) if names.contains(&name) => names.iter().find_map(|n| written(n)),
+            Trait::SameTypeOperands if is_operand => {
+                state.operand_types.iter().flatten().flatten().next().cloned()
+            }
+            Trait::AllTypesMatch(names) if names.contains(&name) => {
+                names.iter().find_map(|n| written(n))
+            }
             _ => None,
         })
     }
 
-    /// Appends the result types, if the syntax or the declaration tells all of them; whether it does.
+    /// Appends the result types, if the syntax or the declaration tells all of them; whether it
+    /// does.
     fn state_result_types(
         &self,
         state: &OpState,
@@ -493,7 +564,8 @@ impl<'a> Parser<'a> {
                 continue;
             }
             let implied = self.implied_type(state, declared.name, &declared.constraint.rule);
-            let same = || first_operand.filter(|_| state.def.has_trait(&Trait::SameOperandsAndResultType));
+            let same =
+                || first_operand.filter(|_| state.def.has_trait(&Trait::SameOperandsAndResultType));
             match implied.or_else(|| same().map(|&v| self.module.ty(v).clone())) {
                 Some(ty) => types.push(ty),
                 None => return false,

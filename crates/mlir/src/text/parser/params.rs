@@ -15,7 +15,8 @@ impl<'a> Parser<'a> {
         (next == Some(&b'<')).then_some((text, None))
     }
 
-    /// The mnemonic: the one given, or the word in `<mnemonic …`; and whether its closing bracket is still to be read.
+    /// The mnemonic: the one given, or the word in `<mnemonic …`; and whether its closing bracket
+    /// is still to be read.
     pub(super) fn mnemonic(&mut self, given: Option<&'a str>) -> Parsed<(&'a str, bool)> {
         match given {
             Some(mnemonic) => Ok((mnemonic, false)),
@@ -35,8 +36,9 @@ impl<'a> Parser<'a> {
         mnemonic: Option<&str>,
     ) -> Parsed<&'a str> {
         if !self.options.allow_unregistered_dialects {
-            let message =
-                format!("{what} of the unknown dialect `{namespace}` (allowed by -allow-unregistered-dialect)");
+            let message = format!(
+                "{what} of the unknown dialect `{namespace}` (allowed by -allow-unregistered-dialect)"
+            );
             return self.error_at(span, message);
         }
         let start = self.token.span.end as usize - mnemonic.map_or(0, str::len);
@@ -92,7 +94,11 @@ impl<'a> Parser<'a> {
     ///
     /// # Errors
     /// If they do not follow the declaration.
-    pub fn params(&mut self, params: &'static [ParamDef], assembly: &ParamAssembly) -> Parsed<Vec<Option<Attribute>>> {
+    pub fn params(
+        &mut self,
+        params: &'static [ParamDef],
+        assembly: &ParamAssembly,
+    ) -> Parsed<Vec<Option<Attribute>>> {
         match assembly {
             ParamAssembly::None => Ok(Vec::new()),
             ParamAssembly::Custom { parse, .. } => parse(self),
@@ -121,7 +127,11 @@ impl<'a> Parser<'a> {
     ///
     /// # Errors
     /// If a name is unknown, given twice or missing.
-    pub fn struct_params(&mut self, params: &'static [ParamDef], close: &str) -> Parsed<Vec<Option<Attribute>>> {
+    pub fn struct_params(
+        &mut self,
+        params: &'static [ParamDef],
+        close: &str,
+    ) -> Parsed<Vec<Option<Attribute>>> {
         let mut values = vec![None; params.len()];
         self.list_until(close, |p| {
             let span = p.here();
@@ -132,7 +142,10 @@ impl<'a> Parser<'a> {
             let name = p.word("the name of a parameter")?;
             let Some(i) = params.iter().position(|param| param.name == name) else {
                 let known: Vec<_> = params.iter().map(|p| p.name).collect();
-                return p.error_at(span, format!("unknown parameter `{name}`; known are {}", known.join(", ")));
+                return p.error_at(
+                    span,
+                    format!("unknown parameter `{name}`; known are {}", known.join(", ")),
+                );
             };
             if values[i].is_some() {
                 return p.error_at(span, format!("the parameter `{name}` is given twice"));
@@ -145,7 +158,11 @@ impl<'a> Parser<'a> {
         Ok(values)
     }
 
-    fn missing_param(&mut self, params: &'static [ParamDef], values: &mut Vec<Option<Attribute>>) -> Parsed<()> {
+    fn missing_param(
+        &mut self,
+        params: &'static [ParamDef],
+        values: &mut Vec<Option<Attribute>>,
+    ) -> Parsed<()> {
         values.resize(params.len(), None);
         match params.iter().zip(values.iter()).find(|(p, v)| v.is_none() && !p.optional) {
             Some((param, _)) => self.error(format!("the parameter `{}` is missing", param.name)),
@@ -207,7 +224,10 @@ impl<'a> Parser<'a> {
             let attribute = self.attribute(None)?;
             return match attribute.as_dialect(def) {
                 Some(_) => Ok(attribute),
-                None => self.error_at(span, format!("expected a #{}.{} attribute", def.dialect, def.mnemonic)),
+                None => self.error_at(
+                    span,
+                    format!("expected a #{}.{} attribute", def.dialect, def.mnemonic),
+                ),
             };
         }
         let params = self.nested(|p| p.params(def.params, &def.assembly))?;
@@ -223,7 +243,9 @@ impl<'a> Parser<'a> {
     /// If something else comes next.
     pub fn enum_value(&mut self, def: &'static EnumDef) -> Parsed<u64> {
         let mut value = self.enum_case(def)?;
-        while matches!(def.style, EnumStyle::Bits(_)) && (self.eat_punct(b',') || self.eat_punct(b'|')) {
+        while matches!(def.style, EnumStyle::Bits(_))
+            && (self.eat_punct(b',') || self.eat_punct(b'|'))
+        {
             value |= self.enum_case(def)?;
         }
         Ok(value)

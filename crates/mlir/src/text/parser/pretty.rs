@@ -54,12 +54,17 @@ impl<'a> Parser<'a> {
             }
             Directive::AttrDict if !self.at_punct(b'{') => Ok(()),
             Directive::AttrDict => self.checked_attr_dict(state, Self::optional_attr_dict),
-            Directive::AttrDictWithKeyword => self.checked_attr_dict(state, Self::optional_attr_dict_with_keyword),
+            Directive::AttrDictWithKeyword => {
+                self.checked_attr_dict(state, Self::optional_attr_dict_with_keyword)
+            }
             Directive::Custom(name, args) => {
                 let dialect = self.registry.dialect(state.def.dialect());
                 match dialect.and_then(|d| d.directive(name)) {
                     Some(custom) => (custom.parse)(self, state, args),
-                    None => self.error(format!("the format of {} names no known directive `{name}`", state.def.name)),
+                    None => self.error(format!(
+                        "the format of {} names no known directive `{name}`",
+                        state.def.name
+                    )),
                 }
             }
             Directive::Group { then, anchor, otherwise } => {
@@ -121,12 +126,16 @@ impl<'a> Parser<'a> {
             Directive::Operand(_) | Directive::Operands => self.token.kind == Kind::Percent,
             Directive::Region(_) | Directive::Regions | Directive::AttrDict => self.at_punct(b'{'),
             Directive::Attribute(slot) => match state.def.attributes[*slot].constraint {
-                AttrConstraint::Enum(def) | AttrConstraint::IntEnum(_, def) => def.value(self.token_text()).is_some(),
-                AttrConstraint::SymbolName | AttrConstraint::FlatSymbolRef | AttrConstraint::SymbolRef => {
-                    self.token.kind == Kind::Symbol
+                AttrConstraint::Enum(def) | AttrConstraint::IntEnum(_, def) => {
+                    def.value(self.token_text()).is_some()
                 }
+                AttrConstraint::SymbolName
+                | AttrConstraint::FlatSymbolRef
+                | AttrConstraint::SymbolRef => self.token.kind == Kind::Symbol,
                 AttrConstraint::String => self.token.kind == Kind::String,
-                AttrConstraint::I64Array | AttrConstraint::I32Array | AttrConstraint::BoolArray => self.at_punct(b'['),
+                AttrConstraint::I64Array | AttrConstraint::I32Array | AttrConstraint::BoolArray => {
+                    self.at_punct(b'[')
+                }
                 AttrConstraint::ArrayOf(_) => self.at_punct(b'['),
                 AttrConstraint::Dictionary => self.at_punct(b'{'),
                 AttrConstraint::Int(_)
@@ -138,7 +147,10 @@ impl<'a> Parser<'a> {
                     matches!(self.token.kind, Kind::Integer | Kind::Float | Kind::Punct(b'-'))
                 }
                 AttrConstraint::Def(_) => matches!(self.token.kind, Kind::Punct(b'<') | Kind::Hash),
-                _ => !matches!(self.token.kind, Kind::Punct(_) | Kind::Eof | Kind::Percent | Kind::Arrow),
+                _ => !matches!(
+                    self.token.kind,
+                    Kind::Punct(_) | Kind::Eof | Kind::Percent | Kind::Arrow
+                ),
             },
             Directive::Type(_) | Directive::FunctionalType(..) => {
                 matches!(self.token.kind, Kind::Word | Kind::Exclaim | Kind::Punct(b'('))
@@ -197,7 +209,12 @@ impl<'a> Parser<'a> {
         self.set_types(source, types, state)
     }
 
-    fn set_types(&mut self, source: TypeSource, types: TypeList, state: &mut OpState) -> Parsed<()> {
+    fn set_types(
+        &mut self,
+        source: TypeSource,
+        types: TypeList,
+        state: &mut OpState,
+    ) -> Parsed<()> {
         match source {
             TypeSource::Operand(slot) => state.operand_types[slot] = Some(types),
             TypeSource::Result(slot) => state.result_types[slot] = Some(types),
@@ -207,7 +224,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Reads an attribute as formats write one of that constraint: without the type or dialect that the constraint tells.
+    /// Reads an attribute as formats write one of that constraint: without the type or dialect that
+    /// the constraint tells.
     ///
     /// # Errors
     /// If something else comes next.
@@ -219,7 +237,10 @@ impl<'a> Parser<'a> {
             }
             AttrConstraint::IntEnum(width, def) if self.token.kind != Kind::Integer => {
                 let value = self.enum_value(def)?;
-                return Ok(Attribute::integer(i128::from(value), Type::integer(width, Signedness::Signless)));
+                return Ok(Attribute::integer(
+                    i128::from(value),
+                    Type::integer(width, Signedness::Signless),
+                ));
             }
             AttrConstraint::I64Array => return self.array_in_brackets(Type::i64()),
             AttrConstraint::I32Array => return self.array_in_brackets(Type::i32()),
@@ -242,7 +263,8 @@ impl<'a> Parser<'a> {
         self.attribute(ty.as_ref())
     }
 
-    /// Reads a case of an enumeration, which those of the style with brackets may write in brackets.
+    /// Reads a case of an enumeration, which those of the style with brackets may write in
+    /// brackets.
     fn bracketed_enum(&mut self, def: &'static crate::ods::EnumDef) -> Parsed<u64> {
         let in_brackets = self.eat_punct(b'<');
         let value = self.enum_value(def)?;

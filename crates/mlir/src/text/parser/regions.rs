@@ -29,12 +29,15 @@ impl RegionArgument {
 }
 
 impl<'a> Parser<'a> {
-    /// Reads a region `{…}` of an op of declaration `def`. Arguments that the op's syntax names become those of the entry block.
+    /// Reads a region `{…}` of an op of declaration `def`. Arguments that the op's syntax names
+    /// become those of the entry block.
     ///
     /// # Errors
-    /// If no region comes next. Errors within the region are reported, and reading goes on behind them.
+    /// If no region comes next. Errors within the region are reported, and reading goes on behind
+    /// them.
     pub fn region(&mut self, def: &OpDef, mut arguments: Vec<RegionArgument>) -> Parsed<RegionId> {
-        // Types of arguments without names are those of a declaration, or of a body that names them itself.
+        // Types of arguments without names are those of a declaration, or of a body that names them
+        // itself.
         arguments.retain(|argument| argument.name.is_some());
         let isolated = def.has_trait(&Trait::IsolatedFromAbove);
         let default_dialect = def.traits.iter().find_map(|t| match t {
@@ -48,7 +51,11 @@ impl<'a> Parser<'a> {
     ///
     /// # Errors
     /// As [`Parser::region`].
-    pub fn region_with_terminator(&mut self, def: &OpDef, arguments: Vec<RegionArgument>) -> Parsed<RegionId> {
+    pub fn region_with_terminator(
+        &mut self,
+        def: &OpDef,
+        arguments: Vec<RegionArgument>,
+    ) -> Parsed<RegionId> {
         let region = self.region(def, arguments)?;
         let terminator = def.traits.iter().find_map(|t| match t {
             Trait::ImplicitTerminator(name) => Some(*name),
@@ -59,9 +66,15 @@ impl<'a> Parser<'a> {
                 self.module.create_block(region);
             }
             for block in self.module.blocks(region).to_vec() {
-                let ended = self.module.terminator(block).is_some_and(|op| op.has_trait(&Trait::Terminator));
+                let ended = self
+                    .module
+                    .terminator(block)
+                    .is_some_and(|op| op.has_trait(&Trait::Terminator));
                 if !ended {
-                    let loc = Loc::Source(Span { start: self.last_end.saturating_sub(1), end: self.last_end });
+                    let loc = Loc::Source(Span {
+                        start: self.last_end.saturating_sub(1),
+                        end: self.last_end,
+                    });
                     let op = self.module.create_op(OpParts::new(OpName::Registered(def), loc));
                     self.module.append(block, op);
                 }
@@ -134,7 +147,8 @@ impl<'a> Parser<'a> {
         self.define(name, span, Definition::Argument(value))
     }
 
-    /// Reads ops up to the end of the block. After an op that cannot be read, goes on with the next one.
+    /// Reads ops up to the end of the block. After an op that cannot be read, goes on with the next
+    /// one.
     pub(super) fn block_ops(&mut self, block: BlockId) -> Parsed<()> {
         while !matches!(self.token.kind, Kind::Punct(b'}') | Kind::Caret | Kind::Eof) {
             let start = self.checkpoint();
@@ -148,8 +162,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Skips the op that starts at `start` and cannot be read at the current token: to what looks like the start of the next
-    /// op, or the end of the block.
+    /// Skips the op that starts at `start` and cannot be read at the current token: to what looks
+    /// like the start of the next op, or the end of the block.
     pub(super) fn recover(&mut self, start: Checkpoint) {
         let failed = self.checkpoint();
         self.rewind(start);
@@ -168,8 +182,15 @@ impl<'a> Parser<'a> {
             let passed = self.token.span.start >= at_least_to && self.token.span.start > first;
             match self.token.kind {
                 Kind::Eof => return depth == 0,
-                Kind::Punct(b'}') if depth == 0 && self.token.span.start >= at_least_to => return true,
-                Kind::Percent | Kind::Word | Kind::String | Kind::Caret | Kind::Hash | Kind::Exclaim
+                Kind::Punct(b'}') if depth == 0 && self.token.span.start >= at_least_to => {
+                    return true;
+                }
+                Kind::Percent
+                | Kind::Word
+                | Kind::String
+                | Kind::Caret
+                | Kind::Hash
+                | Kind::Exclaim
                     if passed && depth == 0 && self.starts_line() =>
                 {
                     return true;
@@ -218,7 +239,12 @@ impl<'a> Parser<'a> {
             let ty = p.ty()?;
             let attributes = if p.at_punct(b'{') { p.dictionary()? } else { Dictionary::default() };
             let location = p.trailing_location()?;
-            arguments.push(RegionArgument { name: named.then_some(span), ty, attributes, location });
+            arguments.push(RegionArgument {
+                name: named.then_some(span),
+                ty,
+                attributes,
+                location,
+            });
             Ok(())
         })?;
         Ok(arguments)

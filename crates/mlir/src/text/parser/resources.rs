@@ -55,8 +55,13 @@ impl Parser<'_> {
                 p.list_until("}", |p| {
                     let key = p.resource_key()?;
                     p.expect_punct(b':')?;
-                    // Only resources of dialects have a meaning here; values of other sections are skipped.
-                    if section == "dialect_resources" { p.blob(&owner, key) } else { p.skip_value() }
+                    // Only resources of dialects have a meaning here; values of other sections are
+                    // skipped.
+                    if section == "dialect_resources" {
+                        p.blob(&owner, key)
+                    } else {
+                        p.skip_value()
+                    }
                 })
             })?;
             if !self.eat_punct(b',') && self.token.kind != Kind::MetadataEnd {
@@ -83,12 +88,19 @@ impl Parser<'_> {
         }
         self.advance();
         let digits = text[1..text.len() - 1].strip_prefix("0x");
-        let Some(data) = digits.and_then(|d| decode_hex(d.as_bytes())).filter(|d| d.len() >= 4) else {
-            return self.error_at(span, "a blob is `0x`, 4 bytes of alignment and the data, in hexadecimal digits");
+        let Some(data) = digits.and_then(|d| decode_hex(d.as_bytes())).filter(|d| d.len() >= 4)
+        else {
+            return self.error_at(
+                span,
+                "a blob is `0x`, 4 bytes of alignment and the data, in hexadecimal digits",
+            );
         };
         let alignment = u32::from_le_bytes([data[0], data[1], data[2], data[3]]);
         if !alignment.is_power_of_two() {
-            return self.error_at(span, format!("the alignment of a blob is a power of two, not {alignment}"));
+            return self.error_at(
+                span,
+                format!("the alignment of a blob is a power of two, not {alignment}"),
+            );
         }
         let data = Bytes::from_vec(data[4..].to_vec());
         let resource = self.resource(dialect, key.clone());

@@ -65,8 +65,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Ends the innermost region: reports blocks that are used but not there, and, at the end of an isolated region,
-    /// values that are; and puts the values in place of their stand-ins.
+    /// Ends the innermost region: reports blocks that are used but not there, and, at the end of an
+    /// isolated region, values that are; and puts the values in place of their stand-ins.
     pub(super) fn leave_region(&mut self, region: RegionId) {
         let Some(scope) = self.scopes.isolated.last_mut() else { return };
         let Some((names, blocks)) = scope.regions.pop() else { return };
@@ -79,17 +79,24 @@ impl<'a> Parser<'a> {
         let mut undefined: Vec<_> = blocks.into_iter().filter(|(_, b)| !b.defined).collect();
         undefined.sort_by_key(|(_, b)| b.span.start);
         for (name, block) in undefined {
-            let _ = self.error_at::<()>(block.span, format!("the block `{name}` is not defined in this region"));
+            let _ = self.error_at::<()>(
+                block.span,
+                format!("the block `{name}` is not defined in this region"),
+            );
         }
         if !ends {
             return;
         }
         let Some(scope) = self.scopes.isolated.pop() else { return };
-        let mut unknown: Vec<_> =
-            scope.forward.iter().flat_map(|(name, uses)| uses.iter().map(|u| (u.span, *name))).collect();
+        let mut unknown: Vec<_> = scope
+            .forward
+            .iter()
+            .flat_map(|(name, uses)| uses.iter().map(|u| (u.span, *name)))
+            .collect();
         unknown.sort_by_key(|(span, _)| span.start);
         for (span, name) in unknown {
-            let _ = self.error_at::<()>(span, format!("the value `{name}` is used but not defined"));
+            let _ =
+                self.error_at::<()>(span, format!("the value `{name}` is used but not defined"));
         }
         if scope.replacements.is_empty() {
             return;
@@ -100,7 +107,8 @@ impl<'a> Parser<'a> {
                 for op in self.module.ops(block).to_vec() {
                     stack.extend(self.module.op(op).regions());
                     for i in 0..self.module.op(op).operands().len() {
-                        if let Some(value) = scope.replacements.get(&self.module.op(op).operand(i)) {
+                        if let Some(value) = scope.replacements.get(&self.module.op(op).operand(i))
+                        {
                             self.module.set_operand(op, i, *value);
                         }
                     }
@@ -110,10 +118,16 @@ impl<'a> Parser<'a> {
     }
 
     /// Defines a name, `%` included, in the innermost region.
-    pub(super) fn define(&mut self, name: &'a str, span: Span, definition: Definition) -> Parsed<()> {
+    pub(super) fn define(
+        &mut self,
+        name: &'a str,
+        span: Span,
+        definition: Definition,
+    ) -> Parsed<()> {
         let Some(scope) = self.scopes.isolated.last_mut() else { return Ok(()) };
         if let Some(&(earlier, at)) = scope.values.insert(name, (definition, span)) {
-            if matches!(earlier, Definition::Poisoned) || matches!(definition, Definition::Poisoned) {
+            if matches!(earlier, Definition::Poisoned) || matches!(definition, Definition::Poisoned)
+            {
                 return Ok(());
             }
             let note = format!("the first definition of `{name}`");
@@ -133,7 +147,8 @@ impl<'a> Parser<'a> {
                 let at = UnresolvedOperand { name: used.span, index: used.index };
                 return self.no_such_result(at, definition);
             };
-            let (expected, found) = (self.module.ty(value).clone(), self.module.ty(used.stand_in).clone());
+            let (expected, found) =
+                (self.module.ty(value).clone(), self.module.ty(used.stand_in).clone());
             if expected != found {
                 return self.type_mismatch(used.span, name, &found, &expected, span);
             }
@@ -154,18 +169,33 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn no_such_result<T>(&mut self, operand: UnresolvedOperand, definition: Definition) -> Parsed<T> {
+    fn no_such_result<T>(
+        &mut self,
+        operand: UnresolvedOperand,
+        definition: Definition,
+    ) -> Parsed<T> {
         let count = match definition {
             Definition::Results { count, .. } => count,
             _ => 1,
         };
         let name = self.slice(operand.name);
-        let message = format!("`{name}#{}`: the name `{name}` stands for {count} value(s)", operand.index);
+        let message =
+            format!("`{name}#{}`: the name `{name}` stands for {count} value(s)", operand.index);
         self.error_at(operand.name, message)
     }
 
-    fn type_mismatch<T>(&mut self, span: Span, name: &str, used: &Type, defined: &Type, definition: Span) -> Parsed<T> {
-        let error = Diagnostic::error("parse", format!("`{name}` is used as {used}, but its type is {defined}"));
+    fn type_mismatch<T>(
+        &mut self,
+        span: Span,
+        name: &str,
+        used: &Type,
+        defined: &Type,
+        definition: Span,
+    ) -> Parsed<T> {
+        let error = Diagnostic::error(
+            "parse",
+            format!("`{name}` is used as {used}, but its type is {defined}"),
+        );
         self.report(error.at(span).note(format!("`{name}` is defined here"), definition))
     }
 
@@ -194,7 +224,11 @@ impl<'a> Parser<'a> {
     }
 
     /// As [`Parser::resolve`], for a use of what is not defined or of another type.
-    pub(super) fn resolve_undefined(&mut self, operand: UnresolvedOperand, ty: &Type) -> Parsed<Value> {
+    pub(super) fn resolve_undefined(
+        &mut self,
+        operand: UnresolvedOperand,
+        ty: &Type,
+    ) -> Parsed<Value> {
         let name = self.slice(operand.name);
         let known = self.scopes.isolated.last().and_then(|s| s.values.get(name)).copied();
         match known {
@@ -226,14 +260,20 @@ impl<'a> Parser<'a> {
 
     /// A value of that type until the real one is known.
     fn stand_in(&mut self, ty: &Type) -> Value {
-        let mut parts = OpParts::new(OpName::Registered(UnrealizedConversionCastOp::DEF), Loc::Unknown);
+        let mut parts =
+            OpParts::new(OpName::Registered(UnrealizedConversionCastOp::DEF), Loc::Unknown);
         parts.result_types.push(ty.clone());
         let op = self.module.create_op(parts);
         self.module.op(op).result(0)
     }
 
     /// The block of that name, `^` included, in the innermost region; made if it is not there yet.
-    pub(super) fn named_block(&mut self, name: &'a str, span: Span, defines: bool) -> Parsed<BlockId> {
+    pub(super) fn named_block(
+        &mut self,
+        name: &'a str,
+        span: Span,
+        defines: bool,
+    ) -> Parsed<BlockId> {
         let known = self.scopes.isolated.last_mut().and_then(|s| s.regions.last_mut());
         if let Some(known) = known.and_then(|(_, blocks)| blocks.get_mut(name)) {
             if defines && std::mem::replace(&mut known.defined, true) {
@@ -242,7 +282,9 @@ impl<'a> Parser<'a> {
             return Ok(known.block);
         }
         let block = self.module.create_detached_block();
-        if let Some((_, blocks)) = self.scopes.isolated.last_mut().and_then(|s| s.regions.last_mut()) {
+        if let Some((_, blocks)) =
+            self.scopes.isolated.last_mut().and_then(|s| s.regions.last_mut())
+        {
             blocks.insert(name, NamedBlock { block, defined: defines, span });
         }
         Ok(block)

@@ -1,5 +1,5 @@
-//! Ops that are written like an earlier one but for the names of their operands, as most ops of a large program are: they are made like
-//! that one, and what is between the names is not read again.
+//! Ops that are written like an earlier one but for the names of their operands, as most ops of a
+//! large program are: they are made like that one, and what is between the names is not read again.
 
 use super::{Kind, Parsed, Parser, Token, next_token};
 use crate::diag::Span;
@@ -55,7 +55,9 @@ impl Wording {
         let line = &text[start..text.len().min(start + MAX_LENGTH)];
         let line = &line[..memchr(b'\n', line)?];
         // The location that follows mostly is a word in parentheses.
-        let end = memrchr(b' ', line).filter(|&space| line[space..].starts_with(b" loc(")).unwrap_or(line.len());
+        let end = memrchr(b' ', line)
+            .filter(|&space| line[space..].starts_with(b" loc("))
+            .unwrap_or(line.len());
         let line = &line[..end];
         let mut operands = SmallVec::new();
         let mut hasher = FxHasher::default();
@@ -85,10 +87,13 @@ impl Wording {
     }
 }
 
-/// The number after a name with which `rest` starts, as in `%0#1`. One that is not of 32 bits is an error when it is read first.
+/// The number after a name with which `rest` starts, as in `%0#1`. One that is not of 32 bits is an
+/// error when it is read first.
 fn index(rest: &[u8]) -> u32 {
-    let digits = rest.strip_prefix(b"#").unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit());
-    digits.fold(0, |number: u32, digit| number.wrapping_mul(10).wrapping_add(u32::from(digit - b'0')))
+    let digits =
+        rest.strip_prefix(b"#").unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit());
+    digits
+        .fold(0, |number: u32, digit| number.wrapping_mul(10).wrapping_add(u32::from(digit - b'0')))
 }
 
 impl Parser<'_> {
@@ -132,11 +137,14 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes note that `op` was just read and is written so, if others that are can be made like it.
+    /// Takes note that `op` was just read and is written so, if others that are can be made like
+    /// it.
     pub(super) fn note_model(&mut self, wording: &Wording, op: OpId) {
         let data = self.module.op(op);
-        let is_plain = data.regions().is_empty() && data.successors().is_empty() && !self.reads_values;
-        // All of the wording was read, with the operands in this order, and nothing in a string looks like one.
+        let is_plain =
+            data.regions().is_empty() && data.successors().is_empty() && !self.reads_values;
+        // All of the wording was read, with the operands in this order, and nothing in a string
+        // looks like one.
         let is_whole = self.last_end == wording.span.end
             && data.operands().len() == wording.operands.len()
             && self.resolved[..] == wording.operands[..];

@@ -61,7 +61,9 @@ impl<'a> Parser<'a> {
                 (b'\\', b't') => (b'\t', 2),
                 (b'\\', _) => match (hex(next), raw.get(i + 2).and_then(|&b| hex(b))) {
                     (Some(high), Some(low)) => (high << 4 | low, 3),
-                    _ => return self.error(r#"unknown escape in a string; known are \" \\ \n \t and two hex digits"#),
+                    _ => return self.error(
+                        r#"unknown escape in a string; known are \" \\ \n \t and two hex digits"#,
+                    ),
                 },
                 (byte, _) => (byte, 1),
             };
@@ -124,7 +126,9 @@ impl<'a> Parser<'a> {
                 self.advance();
                 Ok(self.name(text))
             }
-            Kind::String if self.token_text() == "\"\"" => self.error("the name of an attribute cannot be empty"),
+            Kind::String if self.token_text() == "\"\"" => {
+                self.error("the name of an attribute cannot be empty")
+            }
             Kind::String => self.string_name(),
             _ => self.unexpected("an attribute name"),
         }

@@ -86,7 +86,8 @@ impl<'a> Parser<'a> {
             self.advance();
             return Ok(Some(ty));
         }
-        // The spelling up to the matching bracket identifies the type, unless it depends on what is read elsewhere.
+        // The spelling up to the matching bracket identifies the type, unless it depends on what is
+        // read elsewhere.
         let start = self.here();
         let spelling = self.bracketed_spelling();
         if let Some(ty) = spelling.and_then(|s| self.types.get(s)) {
@@ -109,8 +110,8 @@ impl<'a> Parser<'a> {
         Ok(Some(ty))
     }
 
-    /// The text from the current word to the bracket that closes the one after it, if it holds nothing but plain
-    /// characters.
+    /// The text from the current word to the bracket that closes the one after it, if it holds
+    /// nothing but plain characters.
     fn bracketed_spelling(&self) -> Option<&'a str> {
         let start = self.token.span.start as usize;
         let bytes = self.text.as_bytes();
@@ -166,7 +167,10 @@ impl<'a> Parser<'a> {
         let span = self.here();
         let part = self.ty()?;
         if !part.is_float() && !part.is_integer(None) {
-            return self.error_at(span, format!("the parts of a complex type are floats or integers, not {part}"));
+            return self.error_at(
+                span,
+                format!("the parts of a complex type are floats or integers, not {part}"),
+            );
         }
         self.expect_punct(b'>')?;
         Ok(Type::complex(part))
@@ -190,7 +194,10 @@ impl<'a> Parser<'a> {
         let element_span = self.here();
         let element = self.ty()?;
         if !is_tensor_element(&element) {
-            return self.error_at(element_span, format!("a tensor cannot hold elements of type {element}"));
+            return self.error_at(
+                element_span,
+                format!("a tensor cannot hold elements of type {element}"),
+            );
         }
         let encoding_span = self.here();
         let encoding = if self.eat_punct(b',') { Some(self.attribute(None)?) } else { None };
@@ -223,7 +230,8 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Reads `2x?x` with the last `x`; `4x` may also be spelled with spaces before the `x`'s operand, as MLIR allows.
+    /// Reads `2x?x` with the last `x`; `4x` may also be spelled with spaces before the `x`'s
+    /// operand, as MLIR allows.
     pub fn dimensions(&mut self, allow_dynamic: bool) -> Parsed<Vec<i64>> {
         let bytes = self.text.as_bytes();
         let mut shape = Vec::new();
@@ -297,22 +305,26 @@ impl<'a> Parser<'a> {
             more.push(self.attribute(None)?);
         }
         self.expect_punct(b'>')?;
-        let is_neither =
-            |a: &Attribute| matches!(&**a, AttrKind::Float { .. } | AttrKind::Dense(_) | AttrKind::Array(_));
+        let is_neither = |a: &Attribute| {
+            matches!(&**a, AttrKind::Float { .. } | AttrKind::Dense(_) | AttrKind::Array(_))
+        };
         if let Some(space) = more.iter().find(|a| is_neither(a)) {
-            return self.error(format!("{space} is neither the layout nor the memory space of a memref"));
+            return self
+                .error(format!("{space} is neither the layout nor the memory space of a memref"));
         }
         let mut more = more.into_iter();
         if unranked {
             return Ok(TypeKind::UnrankedMemRef { element, memory_space: more.next() }.into());
         }
-        let is_layout = |a: &Attribute| matches!(**a, AttrKind::AffineMap(_) | AttrKind::StridedLayout { .. });
+        let is_layout =
+            |a: &Attribute| matches!(**a, AttrKind::AffineMap(_) | AttrKind::StridedLayout { .. });
         let (layout, memory_space) = match (more.next(), more.next()) {
             (Some(a), b) if is_layout(&a) => (Some(a), b),
             (a, _) => (None, a),
         };
         // The layout and the memory space that are meant where none is written.
-        let layout = layout.filter(|a| !matches!(&**a, AttrKind::AffineMap(map) if map.is_identity()));
+        let layout =
+            layout.filter(|a| !matches!(&**a, AttrKind::AffineMap(map) if map.is_identity()));
         let memory_space = memory_space.filter(|a| a.as_i64() != Some(0));
         Ok(TypeKind::MemRef { shape, element, layout, memory_space }.into())
     }
@@ -337,7 +349,10 @@ impl<'a> Parser<'a> {
         let (mnemonic, in_brackets) = self.mnemonic(mnemonic)?;
         let Some(def) = dialect.type_def(mnemonic) else {
             let known: Vec<_> = dialect.types.iter().map(|t| t.mnemonic).collect();
-            let message = format!("dialect `{namespace}` has no type `{mnemonic}`; it has {}", known.join(", "));
+            let message = format!(
+                "dialect `{namespace}` has no type `{mnemonic}`; it has {}",
+                known.join(", ")
+            );
             return self.error_at(span, message);
         };
         let params = self.nested(|p| p.params(def.params, &def.assembly))?;

@@ -1,4 +1,5 @@
-//! Aliases: names for locations, affine maps and whatever dialects ask for, defined at the top or the end of the text.
+//! Aliases: names for locations, affine maps and whatever dialects ask for, defined at the top or
+//! the end of the text.
 
 use super::Printer;
 use super::types::LONG_TUPLE;
@@ -23,7 +24,8 @@ struct Found {
     deferred: bool,
 }
 
-/// What has an alias, in the order in which printing first meets it: a first pass over the text fills it in.
+/// What has an alias, in the order in which printing first meets it: a first pass over the text
+/// fills it in.
 pub(super) struct Collector {
     registry: &'static Registry,
     found: Vec<Found>,
@@ -47,7 +49,9 @@ impl Collector {
             let count = counts.entry(one.word.clone()).or_insert(0);
             let name = match *count {
                 0 => one.word,
-                n if one.word.ends_with(|c: char| c.is_ascii_digit()) => format!("{}_{n}", one.word),
+                n if one.word.ends_with(|c: char| c.is_ascii_digit()) => {
+                    format!("{}_{n}", one.word)
+                }
                 n => format!("{}{n}", one.word),
             };
             *count += 1;
@@ -64,15 +68,22 @@ impl Collector {
         }
         match &**ty {
             TypeKind::RankedTensor(tensor) => {
-                let encoding = tensor.encoding.as_ref().map_or(0, |encoding| self.attribute(encoding, false));
+                let encoding =
+                    tensor.encoding.as_ref().map_or(0, |encoding| self.attribute(encoding, false));
                 encoding.max(self.ty(&tensor.element))
             }
-            TypeKind::Tuple(types) if types.len() > LONG_TUPLE => self.attribute(&Attribute::from(ty.clone()), false),
+            TypeKind::Tuple(types) if types.len() > LONG_TUPLE => {
+                self.attribute(&Attribute::from(ty.clone()), false)
+            }
             TypeKind::Tuple(types) => self.types(types),
             TypeKind::Function { inputs, results } => self.types(inputs).max(self.types(results)),
             TypeKind::MemRef { element, layout, memory_space, .. } => {
                 let parameters = layout.iter().chain(memory_space);
-                parameters.map(|a| self.attribute(a, false)).max().unwrap_or(0).max(self.ty(element))
+                parameters
+                    .map(|a| self.attribute(a, false))
+                    .max()
+                    .unwrap_or(0)
+                    .max(self.ty(element))
             }
             _ => 0,
         }
@@ -109,9 +120,11 @@ impl Collector {
             AttrKind::IntegerSet(_) => Some("set".to_string()),
             AttrKind::Location(_) => Some("loc".to_string()),
             AttrKind::Distinct { .. } => Some("distinct".to_string()),
-            AttrKind::Dialect(a) => {
-                self.registry.dialect(a.def.dialect).and_then(|d| d.alias_for).and_then(|alias| alias(attribute))
-            }
+            AttrKind::Dialect(a) => self
+                .registry
+                .dialect(a.def.dialect)
+                .and_then(|d| d.alias_for)
+                .and_then(|alias| alias(attribute)),
             AttrKind::Type(ty) if matches!(&**ty, TypeKind::Tuple(types) if types.len() > LONG_TUPLE) => {
                 Some("tuple".to_string())
             }
@@ -137,8 +150,9 @@ impl Collector {
             AttrKind::Dictionary(d) => d.iter().for_each(|(_, a)| visit(a)),
             AttrKind::Distinct { value, .. } => visit(value),
             AttrKind::Dialect(a) => {
-                let written_out =
-                    |i: usize| a.def.params.get(i).is_some_and(|p| matches!(p.kind, ParamKind::AffineMap));
+                let written_out = |i: usize| {
+                    a.def.params.get(i).is_some_and(|p| matches!(p.kind, ParamKind::AffineMap))
+                };
                 let params = a.params.iter().enumerate().filter(|&(i, _)| !written_out(i));
                 params.filter_map(|(_, p)| p.as_ref()).for_each(visit);
             }

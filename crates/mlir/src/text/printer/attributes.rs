@@ -150,7 +150,8 @@ impl Printer<'_> {
                 self.write(">");
             }
             AttrKind::StridedLayout { strides, offset } => {
-                let size = |p: &mut Self, n: i64| if n == DYNAMIC { p.write("?") } else { p.number(n) };
+                let size =
+                    |p: &mut Self, n: i64| if n == DYNAMIC { p.write("?") } else { p.number(n) };
                 self.write("strided<[");
                 self.separated(", ", strides, |p, n| size(p, *n));
                 self.write("]");
@@ -189,7 +190,9 @@ impl Printer<'_> {
             AttrKind::Dialect(a) => {
                 self.write("#");
                 self.write(a.def.dialect);
-                self.dialect_body(a.def.mnemonic, |p| p.params(a.def.params, &a.def.assembly, &a.params));
+                self.dialect_body(a.def.mnemonic, |p| {
+                    p.params(a.def.params, &a.def.assembly, &a.params)
+                });
             }
         }
     }
@@ -238,7 +241,9 @@ impl Printer<'_> {
                 let mask = if kind.width() < 64 { (1u64 << kind.width()) - 1 } else { u64::MAX };
                 p.float(u128::from(value as u64 & mask), element);
             }
-            TypeKind::Integer { width: 1, .. } => p.write(if value != 0 { "true" } else { "false" }),
+            TypeKind::Integer { width: 1, .. } => {
+                p.write(if value != 0 { "true" } else { "false" })
+            }
             TypeKind::Integer { signedness: Signedness::Unsigned, .. } => p.number(value as u64),
             _ => p.number(value),
         });
@@ -280,14 +285,18 @@ impl Printer<'_> {
             [one] => self.string(one),
             _ => {
                 let shape = ty.shape().unwrap_or(&[]).to_vec();
-                self.nested_lists(&shape, 0, &mut |p, i| p.string(values.get(i).map_or(&[], |v| v)));
+                self.nested_lists(&shape, 0, &mut |p, i| {
+                    p.string(values.get(i).map_or(&[], |v| v))
+                });
             }
         }
     }
 
     fn dense_raw(&mut self, ty: &Type, data: &[u8]) {
         let size = crate::raw::element_size(ty.element_type()).unwrap_or(1);
-        if data.len() > size && self.options.elide_elements_if_larger.is_some_and(|limit| data.len() / size > limit) {
+        if data.len() > size
+            && self.options.elide_elements_if_larger.is_some_and(|limit| data.len() / size > limit)
+        {
             return self.write("dense_resource<__elided__>");
         }
         self.write("dense<");
@@ -309,7 +318,9 @@ impl Printer<'_> {
         }
         if count > 0 {
             let shape = ty.shape().unwrap_or(&[]).to_vec();
-            self.nested_lists(&shape, 0, &mut |p, i| p.raw_element(element, &data[i * size..(i + 1) * size]));
+            self.nested_lists(&shape, 0, &mut |p, i| {
+                p.raw_element(element, &data[i * size..(i + 1) * size])
+            });
         }
     }
 
@@ -319,14 +330,18 @@ impl Printer<'_> {
             _ => (element, false),
         };
         self.write(if is_complex { "(" } else { "" });
-        self.separated(",", crate::raw::numbers(element, bytes), |p, bits| p.raw_number(part, bits));
+        self.separated(",", crate::raw::numbers(element, bytes), |p, bits| {
+            p.raw_number(part, bits)
+        });
         self.write(if is_complex { ")" } else { "" });
     }
 
     fn raw_number(&mut self, ty: &Type, bits: u128) {
         match **ty {
             TypeKind::Float(_) => self.float(bits, ty),
-            TypeKind::Integer { width: 1, .. } => self.write(if bits != 0 { "true" } else { "false" }),
+            TypeKind::Integer { width: 1, .. } => {
+                self.write(if bits != 0 { "true" } else { "false" })
+            }
             TypeKind::Integer { signedness: Signedness::Unsigned, .. } => self.number(bits),
             _ => {
                 let unused = 128 - ty.bit_width().unwrap_or(128).clamp(1, 128);
@@ -351,15 +366,24 @@ impl Printer<'_> {
             return;
         }
         let shape = elements.ty().shape().unwrap_or(&[]).to_vec();
-        self.nested_lists(&shape, 0, &mut |p, i| p.stored_element(&element, dtype, &data[i * size..(i + 1) * size]));
+        self.nested_lists(&shape, 0, &mut |p, i| {
+            p.stored_element(&element, dtype, &data[i * size..(i + 1) * size])
+        });
     }
 
     /// Writes `[[0, 1], [2, 3]]` for the elements of a shape, counted from `first`.
-    fn nested_lists(&mut self, shape: &[i64], first: usize, element: &mut dyn FnMut(&mut Self, usize)) {
+    fn nested_lists(
+        &mut self,
+        shape: &[i64],
+        first: usize,
+        element: &mut dyn FnMut(&mut Self, usize),
+    ) {
         let Some((&size, inner)) = shape.split_first() else { return element(self, first) };
         let step: usize = inner.iter().map(|&d| d as usize).product();
         self.write("[");
-        self.separated(", ", 0..size as usize, |p, i| p.nested_lists(inner, first + i * step, element));
+        self.separated(", ", 0..size as usize, |p, i| {
+            p.nested_lists(inner, first + i * step, element)
+        });
         self.write("]");
     }
 
@@ -390,7 +414,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes the bytes of elements as upstream stores them: sub-byte integers without their sign extension, tf32 in three bytes.
+    /// Writes the bytes of elements as upstream stores them: sub-byte integers without their sign
+    /// extension, tf32 in three bytes.
     fn hex(&mut self, dtype: DType, data: &[u8]) {
         match dtype {
             DType::I2 => self.hex_digits(data.iter().map(|b| b & 3)),
@@ -419,7 +444,12 @@ impl Printer<'_> {
     }
 
     /// Writes the parameters of an attribute or type after its mnemonic.
-    pub fn params(&mut self, defs: &[ParamDef], assembly: &ParamAssembly, values: &[Option<Attribute>]) {
+    pub fn params(
+        &mut self,
+        defs: &[ParamDef],
+        assembly: &ParamAssembly,
+        values: &[Option<Attribute>],
+    ) {
         match assembly {
             ParamAssembly::None => {}
             ParamAssembly::Custom { print, .. } => print(self, values),
@@ -450,7 +480,9 @@ impl Printer<'_> {
     /// Writes one parameter of that kind.
     pub fn param(&mut self, kind: ParamKind, value: &Attribute) {
         match (kind, &**value) {
-            (ParamKind::I64 | ParamKind::Bool | ParamKind::F64, _) => self.attribute_without_type(value),
+            (ParamKind::I64 | ParamKind::Bool | ParamKind::F64, _) => {
+                self.attribute_without_type(value)
+            }
             (ParamKind::I64s, AttrKind::DenseArray { element, values }) => {
                 self.write("[");
                 self.array_elements(element, values);
@@ -485,8 +517,13 @@ impl Printer<'_> {
         self.annotated_affine_map(map, |_, _| {});
     }
 
-    /// Writes an affine map, each result of which is followed by what `annotation` writes for its index.
-    pub fn annotated_affine_map(&mut self, map: &AffineMap, mut annotation: impl FnMut(&mut Self, usize)) {
+    /// Writes an affine map, each result of which is followed by what `annotation` writes for its
+    /// index.
+    pub fn annotated_affine_map(
+        &mut self,
+        map: &AffineMap,
+        mut annotation: impl FnMut(&mut Self, usize),
+    ) {
         self.affine_names(map.dims, map.symbols);
         self.write(" -> (");
         self.separated(", ", map.results.iter().enumerate(), |p, (i, e)| {
@@ -526,11 +563,14 @@ impl Printer<'_> {
                 self.write(if in_product { "(" } else { "" });
                 self.affine(&parts.0, false);
                 match &parts.1 {
-                    AffineExpr::Constant(c) if *c < 0 => self.number(format_args!(" - {}", c.unsigned_abs())),
+                    AffineExpr::Constant(c) if *c < 0 => {
+                        self.number(format_args!(" - {}", c.unsigned_abs()))
+                    }
                     AffineExpr::Binary(AffineOp::Mul, product) => match &product.1 {
                         AffineExpr::Constant(-1) => {
                             self.write(" - ");
-                            let inner_sum = matches!(product.0, AffineExpr::Binary(AffineOp::Add, _));
+                            let inner_sum =
+                                matches!(product.0, AffineExpr::Binary(AffineOp::Add, _));
                             self.affine(&product.0, inner_sum);
                         }
                         AffineExpr::Constant(c) if *c < -1 => {

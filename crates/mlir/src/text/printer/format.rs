@@ -1,4 +1,5 @@
-//! The pretty form of ops that declare a format: walks its directives, with the spacing of upstream's format printer.
+//! The pretty form of ops that declare a format: walks its directives, with the spacing of
+//! upstream's format printer.
 
 use super::Printer;
 use crate::attrs::{AttrKind, Attribute};
@@ -23,7 +24,12 @@ impl Printer<'_> {
     }
 
     /// Names of the attributes that the format writes, which the dictionary then omits.
-    fn note_attributes(&self, op: OpRef<'_>, directives: &'static [Directive], out: &mut Vec<&'static str>) {
+    fn note_attributes(
+        &self,
+        op: OpRef<'_>,
+        directives: &'static [Directive],
+        out: &mut Vec<&'static str>,
+    ) {
         let slots = op.def().map_or(&[][..], |d| d.attributes);
         for directive in directives {
             match directive {
@@ -50,14 +56,22 @@ impl Printer<'_> {
         *spacing = Spacing { emit: true, after_punctuation: false };
     }
 
-    fn directive(&mut self, op: OpRef<'_>, directive: &'static Directive, written: &[&str], spacing: &mut Spacing) {
+    fn directive(
+        &mut self,
+        op: OpRef<'_>,
+        directive: &'static Directive,
+        written: &[&str],
+        spacing: &mut Spacing,
+    ) {
         let module = op.module();
         match directive {
             Directive::Literal(Literal::Newline) => {
                 self.newline();
                 *spacing = Spacing { emit: false, after_punctuation: true };
             }
-            Directive::Literal(Literal::NoSpace) => *spacing = Spacing { emit: false, after_punctuation: true },
+            Directive::Literal(Literal::NoSpace) => {
+                *spacing = Spacing { emit: false, after_punctuation: true }
+            }
             Directive::Literal(Literal::Space) => {
                 self.write(" ");
                 *spacing = Spacing { emit: false, after_punctuation: true };
@@ -90,7 +104,8 @@ impl Printer<'_> {
             }
             Directive::Attribute(slot) => {
                 self.space(spacing);
-                let constraint = op.def().map_or(&AttrConstraint::Any, |d| d.attributes[*slot].constraint);
+                let constraint =
+                    op.def().map_or(&AttrConstraint::Any, |d| d.attributes[*slot].constraint);
                 if let Some(value) = op.property(*slot) {
                     self.slot_attribute(constraint, value);
                 }
@@ -109,10 +124,13 @@ impl Printer<'_> {
             Directive::Type(source) => {
                 self.space(spacing);
                 match *source {
-                    TypeSource::Operand(slot) => self.types(op.operand_slot(slot).iter().map(|&v| module.ty(v))),
+                    TypeSource::Operand(slot) => {
+                        self.types(op.operand_slot(slot).iter().map(|&v| module.ty(v)))
+                    }
                     TypeSource::Operands => self.types(op.operand_types()),
                     TypeSource::Result(slot) => {
-                        let types: Vec<_> = op.result_slot(slot).map(|i| op.result_type(i)).collect();
+                        let types: Vec<_> =
+                            op.result_slot(slot).map(|i| op.result_type(i)).collect();
                         self.types(types);
                     }
                     TypeSource::Results => self.types(op.result_types()),
@@ -122,9 +140,13 @@ impl Printer<'_> {
                 self.space(spacing);
                 let types = |source: &TypeSource| -> Vec<&crate::types::Type> {
                     match *source {
-                        TypeSource::Operand(slot) => op.operand_slot(slot).iter().map(|&v| module.ty(v)).collect(),
+                        TypeSource::Operand(slot) => {
+                            op.operand_slot(slot).iter().map(|&v| module.ty(v)).collect()
+                        }
                         TypeSource::Operands => op.operand_types().collect(),
-                        TypeSource::Result(slot) => op.result_slot(slot).map(|i| op.result_type(i)).collect(),
+                        TypeSource::Result(slot) => {
+                            op.result_slot(slot).map(|i| op.result_type(i)).collect()
+                        }
                         TypeSource::Results => op.result_types().collect(),
                     }
                 };
@@ -154,13 +176,19 @@ impl Printer<'_> {
     fn region_slot(&mut self, op: OpRef<'_>, slot: usize) {
         let Some(def) = op.def() else { return };
         let implicit = def.traits.iter().any(|t| matches!(t, Trait::ImplicitTerminator(_)));
-        let regions = if def.regions[slot].variadic { &op.regions()[slot..] } else { &op.regions()[slot..=slot] };
+        let regions = if def.regions[slot].variadic {
+            &op.regions()[slot..]
+        } else {
+            &op.regions()[slot..=slot]
+        };
         self.separated(", ", regions, |p, &region| {
             // A terminator with operands or attributes says more than its place.
             let module = op.module();
             let bare = module.blocks(region).iter().all(|&b| {
                 module.terminator(b).is_none_or(|t| {
-                    t.operands().is_empty() && t.attributes().is_empty() && t.properties().iter().all(Option::is_none)
+                    t.operands().is_empty()
+                        && t.attributes().is_empty()
+                        && t.properties().iter().all(Option::is_none)
                 })
             });
             p.region(op, region, true, !(implicit && bare));
@@ -176,7 +204,9 @@ impl Printer<'_> {
                 self.write(">");
             }
             (AttrConstraint::Enum(def), AttrKind::Enum(e)) => self.enum_value(def, e.value),
-            (AttrConstraint::IntEnum(_, def), AttrKind::Integer { value, .. }) => self.enum_value(def, *value as u64),
+            (AttrConstraint::IntEnum(_, def), AttrKind::Integer { value, .. }) => {
+                self.enum_value(def, *value as u64)
+            }
             (
                 AttrConstraint::I64Array | AttrConstraint::I32Array | AttrConstraint::BoolArray,
                 AttrKind::DenseArray { element, values },
@@ -185,10 +215,12 @@ impl Printer<'_> {
                 self.array_elements(element, values);
                 self.write("]");
             }
-            (AttrConstraint::SymbolName, AttrKind::String { value, .. }) => match std::str::from_utf8(value) {
-                Ok(name) => self.symbol_name(name),
-                Err(_) => self.string(value),
-            },
+            (AttrConstraint::SymbolName, AttrKind::String { value, .. }) => {
+                match std::str::from_utf8(value) {
+                    Ok(name) => self.symbol_name(name),
+                    Err(_) => self.string(value),
+                }
+            }
             (AttrConstraint::Def(def), _) => self.bare_attribute(def, value),
             (
                 AttrConstraint::Int(_)
@@ -226,10 +258,14 @@ fn present(op: OpRef<'_>, anchor: &Directive) -> bool {
         op.regions().get(slot).is_some_and(|&r| !module.blocks(r).is_empty())
     };
     match anchor {
-        Directive::Operand(slot) | Directive::Type(TypeSource::Operand(slot)) => !op.operand_slot(*slot).is_empty(),
+        Directive::Operand(slot) | Directive::Type(TypeSource::Operand(slot)) => {
+            !op.operand_slot(*slot).is_empty()
+        }
         Directive::Operands | Directive::Type(TypeSource::Operands) => !op.operands().is_empty(),
         Directive::Type(TypeSource::Result(slot)) => !op.result_slot(*slot).is_empty(),
-        Directive::Type(TypeSource::Results) | Directive::FunctionalType(..) => op.num_results() > 0,
+        Directive::Type(TypeSource::Results) | Directive::FunctionalType(..) => {
+            op.num_results() > 0
+        }
         Directive::Attribute(slot) => {
             let default = op.def().and_then(|d| d.attributes[*slot].default_value());
             op.property(*slot).is_some_and(|v| Some(v) != default.as_ref())
@@ -237,7 +273,9 @@ fn present(op: OpRef<'_>, anchor: &Directive) -> bool {
         Directive::Region(slot) => nonempty_slot(*slot),
         Directive::Regions => !op.regions().is_empty(),
         Directive::Custom(_, args) => args.iter().any(|arg| match arg {
-            DirectiveArg::Operand(slot) | DirectiveArg::OperandType(slot) => !op.operand_slot(*slot).is_empty(),
+            DirectiveArg::Operand(slot) | DirectiveArg::OperandType(slot) => {
+                !op.operand_slot(*slot).is_empty()
+            }
             DirectiveArg::Attribute(slot) => op.property(*slot).is_some(),
             DirectiveArg::ResultType(slot) => !op.result_slot(*slot).is_empty(),
             DirectiveArg::Region(slot) => nonempty_slot(*slot),

@@ -27,7 +27,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes `loc(…)`, by its alias if it has one and that is allowed; in the form for people, always in full and bare.
+    /// Writes `loc(…)`, by its alias if it has one and that is allowed; in the form for people,
+    /// always in full and bare.
     pub(super) fn location(&mut self, location: &Attribute, by_alias: bool) {
         if self.options.pretty_debug_info {
             return self.location_body(location);

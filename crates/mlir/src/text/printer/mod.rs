@@ -37,13 +37,16 @@ pub struct PrintOptions {
     pub local_scope: bool,
     /// `--mlir-elide-elementsattrs-if-larger`: elements of more than so many are elided.
     pub elide_elements_if_larger: Option<usize>,
-    /// `--mlir-elide-resource-strings-if-larger`: resources of more than so many characters are elided.
+    /// `--mlir-elide-resource-strings-if-larger`: resources of more than so many characters are
+    /// elided.
     pub elide_resources_if_larger: Option<usize>,
-    /// `--mlir-print-elementsattrs-with-hex-if-larger`: elements of more than so many print in hexadecimal digits; none do if absent.
+    /// `--mlir-print-elementsattrs-with-hex-if-larger`: elements of more than so many print in
+    /// hexadecimal digits; none do if absent.
     pub hex_if_larger: Option<usize>,
     /// `--mlir-print-skip-regions`
     pub skip_regions: bool,
-    /// `--mlir-print-unique-ssa-ids`: numbers go on from one region to the next. The generic form always does so.
+    /// `--mlir-print-unique-ssa-ids`: numbers go on from one region to the next. The generic form
+    /// always does so.
     pub unique_ssa_ids: bool,
 }
 
@@ -64,7 +67,8 @@ impl Default for PrintOptions {
     }
 }
 
-/// The text of a whole module, aliases and resources included. See [`print_op`] for what is too long.
+/// The text of a whole module, aliases and resources included. See [`print_op`] for what is too
+/// long.
 pub fn print_module(module: &Module, options: &PrintOptions) -> String {
     print_op(module.top(), options)
 }
@@ -78,12 +82,14 @@ pub fn try_print_module(module: &Module, options: &PrintOptions) -> Result<Strin
     if printer.written <= printer.limit {
         return Ok(printer.out);
     }
-    let message =
-        format!("an op holds more than {MAX_PARTS} types and attributes, counted as often as they would be written");
+    let message = format!(
+        "an op holds more than {MAX_PARTS} types and attributes, counted as often as they would be written"
+    );
     Err(Diagnostic::error("print", message))
 }
 
-/// The text of an op as if it were the top of a file. Types and attributes that stand for too much text end before their end.
+/// The text of an op as if it were the top of a file. Types and attributes that stand for too much
+/// text end before their end.
 pub fn print_op(op: OpRef<'_>, options: &PrintOptions) -> String {
     printed_op(op, options).out
 }
@@ -154,7 +160,8 @@ pub struct Printer<'m> {
     resources: Vec<Resource>,
     /// Distinct attributes in the order in which they are written, which numbers them.
     distinct: FxHashMap<Attribute, usize>,
-    /// Types and attributes written for the current op, those in others included; beyond `limit` nothing is written any more.
+    /// Types and attributes written for the current op, those in others included; beyond `limit`
+    /// nothing is written any more.
     written: usize,
     limit: usize,
 }
@@ -180,7 +187,8 @@ impl<'m> Printer<'m> {
         }
     }
 
-    /// Counts a type or attribute. False if there are too many: shared parts may stand for more text than there is room for.
+    /// Counts a type or attribute. False if there are too many: shared parts may stand for more
+    /// text than there is room for.
     fn may_write(&mut self) -> bool {
         self.written += 1;
         self.written <= self.limit
@@ -291,13 +299,18 @@ impl fmt::Display for Type {
 impl fmt::Display for Attribute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // What is shown to people: no megabytes in messages.
-        let options = PrintOptions { elide_elements_if_larger: Some(256), ..PrintOptions::default() };
+        let options =
+            PrintOptions { elide_elements_if_larger: Some(256), ..PrintOptions::default() };
         show(f, options, |printer| printer.attribute(self))
     }
 }
 
 /// Writes a type or attribute as messages have it.
-fn show(f: &mut fmt::Formatter<'_>, options: PrintOptions, write: impl FnOnce(&mut Printer<'_>)) -> fmt::Result {
+fn show(
+    f: &mut fmt::Formatter<'_>,
+    options: PrintOptions,
+    write: impl FnOnce(&mut Printer<'_>),
+) -> fmt::Result {
     let mut printer = Printer::new(options);
     printer.limit = MESSAGE_LIMIT;
     write(&mut printer);

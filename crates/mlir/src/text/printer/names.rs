@@ -51,11 +51,13 @@ struct Counters {
 }
 
 impl Names {
-    /// Numbers everything below `op`: each region after all values of the region around it; nested regions of one region
-    /// all from the same number, or, for unique numbers, one after the other from the last.
+    /// Numbers everything below `op`: each region after all values of the region around it; nested
+    /// regions of one region all from the same number, or, for unique numbers, one after the other
+    /// from the last.
     pub(super) fn of(op: OpRef<'_>, options: &PrintOptions) -> Names {
         let module = op.module();
-        let mut names = Names { values: vec![ValueName::Unknown; module.num_values()], ..Names::default() };
+        let mut names =
+            Names { values: vec![ValueName::Unknown; module.num_values()], ..Names::default() };
         let mut counters = Counters::default();
         let mut top = Scope { taken: FxHashSet::default(), parent: None };
         names.op(op, options, &mut counters, &mut top);
@@ -72,7 +74,9 @@ impl Names {
             let scope = Rc::new(scope);
             for &block in module.blocks(region) {
                 for &op in module.ops(block) {
-                    stack.extend(module.op(op).regions().iter().map(|&r| (r, counters, scope.clone())));
+                    stack.extend(
+                        module.op(op).regions().iter().map(|&r| (r, counters, scope.clone())),
+                    );
                 }
             }
         }
@@ -88,8 +92,10 @@ impl Names {
         scope: &mut Scope,
     ) {
         let parent = module.region_parent(region).map(|op| module.op(op));
-        let hook = parent.filter(|_| !options.generic).and_then(|op| Some((op, op.def()?.argument_name?)));
-        let index = parent.and_then(|op| op.regions().iter().position(|&r| r == region)).unwrap_or(0);
+        let hook =
+            parent.filter(|_| !options.generic).and_then(|op| Some((op, op.def()?.argument_name?)));
+        let index =
+            parent.and_then(|op| op.regions().iter().position(|&r| r == region)).unwrap_or(0);
         for (number, &block) in module.blocks(region).iter().enumerate() {
             self.blocks.insert(block, number as u32);
             let is_entry = number == 0;
@@ -114,13 +120,22 @@ impl Names {
         }
     }
 
-    fn op(&mut self, op: OpRef<'_>, options: &PrintOptions, counters: &mut Counters, scope: &mut Scope) {
+    fn op(
+        &mut self,
+        op: OpRef<'_>,
+        options: &PrintOptions,
+        counters: &mut Counters,
+        scope: &mut Scope,
+    ) {
         let Some(first) = op.results().next() else { return };
         let located = location_name(op.module(), op.loc(), options);
         let def = op.def().filter(|_| !options.generic);
         let suggested = def.and_then(|def| def.result_name).map(|name| name(op));
-        // The results of a declaration of several are named as declared, those of one slot together.
-        let slots = def.filter(|def| suggested.is_none() && def.results.len() > 1).map_or(&[][..], |def| def.results);
+        // The results of a declaration of several are named as declared, those of one slot
+        // together.
+        let slots = def
+            .filter(|def| suggested.is_none() && def.results.len() > 1)
+            .map_or(&[][..], |def| def.results);
         let mut named = false;
         for (slot, declared) in slots.iter().enumerate() {
             let range = op.result_slot(slot);
@@ -155,7 +170,8 @@ impl Names {
     }
 }
 
-/// The name in a location, as the name of a value; none unless names are asked for, and for a location without one.
+/// The name in a location, as the name of a value; none unless names are asked for, and for a
+/// location without one.
 fn location_name(module: &Module, loc: &Loc, options: &PrintOptions) -> Option<String> {
     if !options.name_locations_as_prefix || matches!(loc, Loc::Unknown | Loc::Source(_)) {
         return None;
@@ -176,8 +192,8 @@ fn location_name(module: &Module, loc: &Loc, options: &PrintOptions) -> Option<S
     Some(word).filter(|word| !word.is_empty())
 }
 
-/// The first name in a location: of a call, of its callee before its caller. Parts may be shared: those that have none are `nameless`, by
-/// where they are.
+/// The first name in a location: of a call, of its callee before its caller. Parts may be shared:
+/// those that have none are `nameless`, by where they are.
 fn first_name(location: &Attribute, nameless: &mut FxHashSet<*const AttrKind>) -> Option<Name> {
     if !nameless.insert(&**location) {
         return None;
@@ -188,7 +204,9 @@ fn first_name(location: &Attribute, nameless: &mut FxHashSet<*const AttrKind>) -
         LocationKind::CallSite { callee, caller } => {
             first_name(callee, nameless).or_else(|| first_name(caller, nameless))
         }
-        LocationKind::Fused { locations, .. } => locations.iter().find_map(|part| first_name(part, nameless)),
+        LocationKind::Fused { locations, .. } => {
+            locations.iter().find_map(|part| first_name(part, nameless))
+        }
     }
 }
 

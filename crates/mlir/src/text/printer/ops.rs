@@ -20,7 +20,9 @@ impl Printer<'_> {
     }
 
     fn pretty_or_generic(&mut self, op: OpRef<'_>) {
-        let Some(def) = op.def().filter(|_| !self.options.generic) else { return self.generic_op(op) };
+        let Some(def) = op.def().filter(|_| !self.options.generic) else {
+            return self.generic_op(op);
+        };
         if !matches!(def.assembly, Assembly::Generic) && satisfies_slots(op) {
             let elided = self.default_dialects.last() == Some(&def.dialect());
             let name = if elided { def.mnemonic() } else { def.name };
@@ -58,8 +60,12 @@ impl Printer<'_> {
             self.write("]");
         }
         if let Some(def) = op.def() {
-            let mut properties: Vec<(&str, &Attribute)> =
-                def.attributes.iter().zip(op.properties()).filter_map(|(s, v)| Some((s.name, v.as_ref()?))).collect();
+            let mut properties: Vec<(&str, &Attribute)> = def
+                .attributes
+                .iter()
+                .zip(op.properties())
+                .filter_map(|(s, v)| Some((s.name, v.as_ref()?)))
+                .collect();
             properties.sort_by_key(|(name, _)| *name);
             if !properties.is_empty() {
                 self.write(" <{");
@@ -89,7 +95,8 @@ impl Printer<'_> {
         self.signature(op.operand_types(), op.result_types());
     }
 
-    /// Writes ` {…}` with the attributes of an op that are not in `elided`; nothing if none is left.
+    /// Writes ` {…}` with the attributes of an op that are not in `elided`; nothing if none is
+    /// left.
     pub fn attr_dict(&mut self, op: OpRef<'_>, elided: &[&str]) {
         self.attributes_after("", op, elided);
     }
@@ -107,8 +114,10 @@ impl Printer<'_> {
         });
         let discardable = op.attributes().iter().map(|(n, v)| (&**n, v));
         let segments = ["operandSegmentSizes", "resultSegmentSizes"];
-        let mut entries: Vec<(&str, &Attribute)> =
-            inherent.chain(discardable).filter(|(n, _)| !elided.contains(n) && !segments.contains(n)).collect();
+        let mut entries: Vec<(&str, &Attribute)> = inherent
+            .chain(discardable)
+            .filter(|(n, _)| !elided.contains(n) && !segments.contains(n))
+            .collect();
         if entries.is_empty() {
             return;
         }
@@ -127,13 +136,21 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes a region of `op` in braces. The header of the entry block is written where `arguments` asks for it, or a later block
-    /// needs it; the terminator where `terminators` asks for it.
+    /// Writes a region of `op` in braces. The header of the entry block is written where
+    /// `arguments` asks for it, or a later block needs it; the terminator where `terminators` asks
+    /// for it.
     pub fn region(&mut self, op: OpRef<'_>, region: RegionId, arguments: bool, terminators: bool) {
         self.region_with(op, region, arguments, terminators, false);
     }
 
-    fn region_with(&mut self, op: OpRef<'_>, region: RegionId, arguments: bool, terminators: bool, empty: bool) {
+    fn region_with(
+        &mut self,
+        op: OpRef<'_>,
+        region: RegionId,
+        arguments: bool,
+        terminators: bool,
+        empty: bool,
+    ) {
         if self.options.skip_regions {
             return self.write("{...}");
         }
@@ -158,7 +175,8 @@ impl Printer<'_> {
         self.write("}");
     }
 
-    /// Writes `%name: T`, with its location where locations are shown, of an argument of a block that has it.
+    /// Writes `%name: T`, with its location where locations are shown, of an argument of a block
+    /// that has it.
     pub fn argument(&mut self, module: &Module, block: BlockId, index: usize) {
         let argument = module.arguments(block)[index];
         self.value(argument);
@@ -213,7 +231,8 @@ impl Printer<'_> {
         self.dedent();
     }
 
-    /// Writes `(%arg0: T {attrs}, …) -> (U {attrs})` as functions have it; an external function's arguments have no names.
+    /// Writes `(%arg0: T {attrs}, …) -> (U {attrs})` as functions have it; an external function's
+    /// arguments have no names.
     pub fn function_signature(
         &mut self,
         module: &Module,
@@ -251,7 +270,9 @@ impl Printer<'_> {
         }
         self.write(" -> ");
         let plain = |i| attributes(result_attributes, i).is_empty();
-        let bare = results.len() == 1 && plain(0) && !matches!(*results[0], crate::types::TypeKind::Function { .. });
+        let bare = results.len() == 1
+            && plain(0)
+            && !matches!(*results[0], crate::types::TypeKind::Function { .. });
         self.write(if bare { "" } else { "(" });
         self.separated(", ", results.iter().enumerate(), |p, (i, ty)| {
             p.ty(ty);
@@ -264,7 +285,9 @@ impl Printer<'_> {
     pub(super) fn resources(&mut self) {
         let limit = self.options.elide_resources_if_larger;
         let mut used = std::mem::take(&mut self.resources);
-        used.retain(|r| r.blob().is_some_and(|b| limit.is_none_or(|n| 2 * (b.data.len() + 4) + 4 <= n)));
+        used.retain(|r| {
+            r.blob().is_some_and(|b| limit.is_none_or(|n| 2 * (b.data.len() + 4) + 4 <= n))
+        });
         if used.is_empty() {
             return;
         }
@@ -281,7 +304,8 @@ impl Printer<'_> {
     }
 }
 
-/// Whether the operands, results and regions of an op fit the slots of its declaration, so that its pretty form can be written.
+/// Whether the operands, results and regions of an op fit the slots of its declaration, so that its
+/// pretty form can be written.
 fn satisfies_slots(op: OpRef<'_>) -> bool {
     let Some(def) = op.def() else { return false };
     let variadic = def.regions.last().is_some_and(|r| r.variadic);
@@ -309,7 +333,9 @@ fn predecessors(module: &Module, region: RegionId, block: BlockId) -> Vec<BlockI
     if module.blocks(region).len() == 1 {
         return Vec::new();
     }
-    let jumps = |from: &BlockId| module.terminator(*from).is_some_and(|op| op.successors().contains(&block));
+    let jumps = |from: &BlockId| {
+        module.terminator(*from).is_some_and(|op| op.successors().contains(&block))
+    };
     module.blocks(region).iter().copied().filter(jumps).collect()
 }
 

@@ -85,7 +85,9 @@ impl Printer<'_> {
             TypeKind::Dialect(t) => {
                 self.write("!");
                 self.write(t.def.dialect);
-                self.dialect_body(t.def.mnemonic, |p| p.params(t.def.params, &t.def.assembly, &t.params));
+                self.dialect_body(t.def.mnemonic, |p| {
+                    p.params(t.def.params, &t.def.assembly, &t.params)
+                });
             }
         }
     }
@@ -95,7 +97,8 @@ impl Printer<'_> {
         self.separated(", ", types, |p, t| p.ty(t));
     }
 
-    /// Writes `(inputs) -> results`, with parentheses around the results unless there is just one that is no function type.
+    /// Writes `(inputs) -> results`, with parentheses around the results unless there is just one
+    /// that is no function type.
     pub fn signature<'t>(
         &mut self,
         inputs: impl IntoIterator<Item = &'t Type>,
@@ -113,8 +116,8 @@ impl Printer<'_> {
         results: impl IntoIterator<Item = &'t Type, IntoIter: ExactSizeIterator + Clone>,
     ) {
         let results = results.into_iter();
-        let bare =
-            results.len() == 1 && results.clone().next().is_some_and(|t| !matches!(**t, TypeKind::Function { .. }));
+        let bare = results.len() == 1
+            && results.clone().next().is_some_and(|t| !matches!(**t, TypeKind::Function { .. }));
         self.write(if bare { "" } else { "(" });
         self.types(results);
         self.write(if bare { "" } else { ")" });
@@ -146,7 +149,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes an attribute or type of an unknown dialect: `#dialect.body`, or `#dialect<"body">` where the body does not read back.
+    /// Writes an attribute or type of an unknown dialect: `#dialect.body`, or `#dialect<"body">`
+    /// where the body does not read back.
     pub(super) fn opaque(&mut self, sigil: &str, dialect: &str, body: &str) {
         self.write(sigil);
         self.write(dialect);
