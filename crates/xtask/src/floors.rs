@@ -1,10 +1,11 @@
 //! Checks that no crate depends on a crate of a higher floor.
 
 use serde_json::Value;
+use std::path::Path;
 use std::process::Command;
 
-/// The crates of the project, lowest floor first. A crate may depend on its own floor and on those
-/// below; what only its tests use is free.
+/// The crates of the project by their folders, lowest floor first. A crate may depend on its own
+/// floor and on those below; dev-dependencies are free.
 const FLOORS: [&[&str]; 7] = [
     &["lapack", "numerics"],
     &["mlir"],
@@ -15,8 +16,13 @@ const FLOORS: [&[&str]; 7] = [
     &["stablo", "programs", "capi", "filetests", "generate", "xtask"],
 ];
 
-fn floor(name: &str) -> Option<usize> {
-    FLOORS.iter().position(|floor| floor.contains(&name))
+fn floor(folder: &str) -> Option<usize> {
+    FLOORS.iter().position(|floor| floor.contains(&folder))
+}
+
+/// The last part of a path.
+fn folder(path: &str) -> String {
+    Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// What is wrong with the packages that `cargo metadata --no-deps` lists.
@@ -25,7 +31,8 @@ fn violations(metadata: &Value) -> Vec<String> {
     let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
     let mut violations = Vec::new();
     for package in list(metadata, "packages") {
-        let name = text(&package, "name");
+        let manifest = text(&package, "manifest_path");
+        let name = folder(manifest.trim_end_matches("Cargo.toml"));
         let Some(own) = floor(&name) else {
             violations.push(format!("{name} has no floor"));
             continue;
@@ -35,7 +42,7 @@ fn violations(metadata: &Value) -> Vec<String> {
             if !in_project || dependency["kind"] == "dev" {
                 continue;
             }
-            let other = text(&dependency, "name");
+            let other = folder(&text(&dependency, "path"));
             match floor(&other) {
                 None => violations.push(format!("{name} depends on {other}, which has no floor")),
                 Some(floor) if floor > own => violations
@@ -63,14 +70,14 @@ fn no_crate_depends_on_a_higher_floor() {
 #[test]
 fn violations_are_found() {
     let metadata = serde_json::json!({"packages": [
-        {"name": "mlir", "dependencies": [
-            {"name": "numerics", "path": "/numerics", "kind": null},
-            {"name": "hlo", "path": "/hlo", "kind": null},
-            {"name": "filetests", "path": "/filetests", "kind": "dev"},
+        {"manifest_path": "/crates/mlir/Cargo.toml", "dependencies": [
+            {"path": "/crates/numerics", "kind": null},
+            {"path": "/crates/hlo", "kind": null},
+            {"path": "/crates/filetests", "kind": "dev"},
             {"name": "half", "kind": null},
-            {"name": "nowhere", "path": "/nowhere", "kind": "build"},
+            {"path": "/crates/nowhere", "kind": "build"},
         ]},
-        {"name": "elsewhere", "dependencies": []},
+        {"manifest_path": "/crates/elsewhere/Cargo.toml", "dependencies": []},
     ]});
     let expected = [
         "mlir (floor 1) depends on hlo (floor 3)",
