@@ -1,5 +1,5 @@
-//! Elementwise ops that broadcast their operands: as NumPy does, or along the dimensions that
-//! `broadcast_dimensions` lists.
+//! Elementwise ops that broadcast their operands: with NumPy's rules, or along the dimensions
+//! listed in `broadcast_dimensions`.
 
 use crate::constraints::{BOOLEANS, BOOLEANS_OR_INTS, COMPLEXES, FLOATS, RANKED_BOOLEANS, TENSOR};
 use crate::enums::{COMPARISON_DIRECTION, COMPARISON_TYPE};
@@ -12,10 +12,10 @@ use mlir::{Diagnostic, OpRef, Type, op};
 const FORMAT_TEXT: &str =
     "$lhs `,` $rhs attr-dict `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result)";
 
-/// The size of a dimension and its bound, where the size is not known.
+/// A dimension's size and, for a dynamic dimension, its bound.
 type Size = (i64, i64);
 
-/// The sizes of a tensor; none if its rank is not known.
+/// Sizes of a tensor type; `None` if it is unranked.
 fn sizes(ty: &Type) -> Option<Vec<Size>> {
     let tensor = ty.as_tensor()?;
     let bounds = tensor.encoding.as_ref().and_then(bounds);
@@ -23,23 +23,23 @@ fn sizes(ty: &Type) -> Option<Vec<Size>> {
     Some(tensor.shape.iter().enumerate().map(|(i, &size)| (size, bound(i))).collect())
 }
 
-/// The size to which two sizes broadcast; none if they do not.
+/// The broadcast of two sizes; `None` if they are incompatible.
 fn broadcast_size(a: Size, b: Size) -> Option<Size> {
     match (a.0, b.0) {
-        // An unknown size may be 1, so that the other's bound holds.
+        // A dynamic size may be 1 at run time, so only the larger bound holds.
         (DYNAMIC, DYNAMIC) if a.1 != DYNAMIC && b.1 != DYNAMIC => Some((DYNAMIC, a.1.max(b.1))),
         (DYNAMIC, DYNAMIC) => Some((DYNAMIC, DYNAMIC)),
         (1, _) => Some(b),
         (_, 1) => Some(a),
-        // The unknown size must be the known one, or 1.
+        // The dynamic size must equal the static one, or be 1.
         (DYNAMIC, _) => Some(b),
         (_, DYNAMIC) => Some(a),
         (size, other) => (size == other).then_some(a),
     }
 }
 
-/// The sizes to which two lists of them broadcast; none if they do not. Dimension `i` of the shape
-/// of lower rank is dimension `dims[i]` of the other one; by default, the last ones.
+/// The broadcast of two shapes; `None` if they are incompatible. Dimension `i` of the shape of
+/// lower rank maps to dimension `dims[i]` of the other one; by default, to the trailing dimensions.
 fn broadcast_sizes(a: &[Size], b: &[Size], dims: Option<&[i64]>) -> Option<Vec<Size>> {
     let (large, small) = if a.len() > b.len() { (a, b) } else { (b, a) };
     let mut out = large.to_vec();
@@ -57,8 +57,7 @@ fn broadcast_sizes(a: &[Size], b: &[Size], dims: Option<&[i64]>) -> Option<Vec<S
     Some(out)
 }
 
-/// The type of a result of elements of type `element`: of unknown rank where the sizes cannot be
-/// told.
+/// The result type with the given element type; unranked if the sizes are unknown.
 fn result_type(sizes: Option<Vec<Size>>, element: Type) -> Type {
     let Some(sizes) = sizes else { return Type::unranked_tensor(element) };
     let (shape, bounds): (Vec<i64>, Vec<i64>) = sizes.into_iter().unzip();
@@ -126,7 +125,7 @@ binary! {
     BroadcastPolygammaOp, "chlo.broadcast_polygamma", TENSOR, TENSOR, same_element;
     /// `lhs` to the power of `rhs`.
     BroadcastPowerOp, "chlo.broadcast_power", TENSOR, TENSOR, same_element;
-    /// What truncating division leaves.
+    /// Remainder of truncating division.
     BroadcastRemainderOp, "chlo.broadcast_remainder", TENSOR, TENSOR, same_element;
     /// Shift to the left.
     BroadcastShiftLeftOp, "chlo.broadcast_shift_left", TENSOR, TENSOR, same_element;

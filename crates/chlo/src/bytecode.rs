@@ -1,5 +1,5 @@
-//! How the attributes of the dialect are written in bytecode; those without an encoding are written
-//! as text.
+//! Bytecode encodings of the dialect's attributes. An attribute without an encoding is written as
+//! text.
 
 use crate::enums::{COMPARISON_DIRECTION, COMPARISON_TYPE};
 use mlir::bytecode::{AttrEncoding, AttrTarget, DialectBytecode, Field, always};

@@ -35,7 +35,7 @@ op! {
     }
 }
 
-/// The constant of that value, for folding.
+/// Parts of a `chlo.constant` op with the given value, for constant materialization.
 pub(crate) fn constant_parts(value: &Attribute, ty: &Type) -> Option<OpParts> {
     let mut parts = OpParts::new(OpName::Registered(ConstantOp::DEF), Loc::Unknown);
     parts.properties.push(Some(value.clone()));
@@ -67,7 +67,7 @@ fn verify_constant_like(op: OpRef<'_>, errors: &mut Diagnostics) {
     }
 }
 
-/// The bits of a number, as one element of its type.
+/// The bits of a numeric attribute, as one element of its type.
 fn element_bits(value: &Attribute) -> Option<Vec<u8>> {
     let bits = match &**value {
         AttrKind::Integer { value, .. } => *value as u128,
@@ -78,7 +78,7 @@ fn element_bits(value: &Attribute) -> Option<Vec<u8>> {
 }
 
 impl ConstantLikeOp<'_> {
-    /// A tensor of that shape whose elements are all the value.
+    /// A dense splat of this element in the given shape.
     pub fn splat(&self, shape: impl Into<Vec<i64>>) -> Option<DenseElements> {
         let value = self.value()?;
         DenseElements::new(
@@ -88,7 +88,7 @@ impl ConstantLikeOp<'_> {
     }
 }
 
-/// The value is a constant if the shape is known.
+/// Folds to a splat constant if the shape is static.
 fn fold_constant_like(op: OpRef<'_>, _: &[Option<Attribute>]) -> Option<Vec<Folded>> {
     let ty = op.operand_type(0).as_tensor().filter(|ty| ty.has_static_shape())?;
     let splat = ConstantLikeOp(op).splat(&ty.shape[..])?;

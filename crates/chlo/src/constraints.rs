@@ -1,4 +1,5 @@
-//! Which types operands and results may have: StableHLO's sets, for tensors of any or unknown rank.
+//! Type constraints of operands and results: StableHLO's sets, on tensors of any rank, also
+//! unranked.
 
 pub(crate) use hlo::constraints::{ANY_RANK_TENSOR as TENSOR, INT_TENSOR as RANKED_INTS};
 pub(crate) use hlo::constraints::{PRED_TENSOR as RANKED_BOOLEANS, STATIC_TENSOR};

@@ -15,10 +15,10 @@ macro_rules! enums {
 }
 
 enums! {
-    /// Which relation `broadcast_compare` tests.
+    /// The relation that `broadcast_compare` tests.
     COMPARISON_DIRECTION, "comparison_direction";
-    /// How `broadcast_compare` reads its operands.
+    /// The interpretation of `broadcast_compare`'s operands, such as total order.
     COMPARISON_TYPE, "comparison_type";
-    /// How precisely an operand of `ragged_dot` is used; backends decide what that means.
+    /// Precision of an operand of `ragged_dot`; its meaning is up to the backend.
     PRECISION, "precision";
 }

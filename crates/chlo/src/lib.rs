@@ -1,5 +1,5 @@
-//! The CHLO dialect: ops that clients of StableHLO write, with implicit broadcasting or beyond
-//! StableHLO's functions, and that decompose into it.
+//! The CHLO dialect: client ops with implicit broadcasting, or functions beyond StableHLO's, that
+//! decompose into StableHLO.
 //!
 //! Families share a file: `unary.rs`, `binary.rs` and `broadcast.rs`. Source: StableHLO,
 //! `stablehlo/dialect/ChloOps.td`.

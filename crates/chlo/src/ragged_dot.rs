@@ -34,7 +34,7 @@ pub static RAGGED_DOT_DIMENSION_NUMBERS: AttrDef = AttrDef {
 static PRECISION_CASE: AttrConstraint = AttrConstraint::Enum(&PRECISION);
 
 op! {
-    /// Products of matrices of which one dimension is divided into groups of different sizes.
+    /// Matrix product in which one dimension is divided into groups of different sizes.
     pub RaggedDotOp, "chlo.ragged_dot" {
         operands { lhs: single TENSOR, rhs: single TENSOR, group_sizes: single RANKED_INTS }
         results { result: single TENSOR }
@@ -59,19 +59,19 @@ pub struct RaggedDims<'a> {
     pub rhs_group_dimensions: &'a [i64],
 }
 
-/// What the groups divide.
+/// The kind of the ragged dimension, which the groups divide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ragged {
-    /// A batch dimension: groups mean nothing.
+    /// A batch dimension: groups have no effect.
     Batch,
-    /// A contracted dimension: the result has a dimension for the group, the first.
+    /// A contracting dimension: the result gains a leading group dimension.
     Contracting,
-    /// Another dimension of `lhs`: `rhs` has a dimension for the group.
+    /// A free dimension of `lhs`: `rhs` has a group dimension.
     Free,
 }
 
 impl<'a> RaggedDims<'a> {
-    /// The parameters of a `#chlo.ragged_dot` attribute.
+    /// Decodes a `#chlo.ragged_dot` attribute.
     pub fn of(attr: &'a Attribute) -> Option<RaggedDims<'a>> {
         let params = attr.as_dialect(&RAGGED_DOT_DIMENSION_NUMBERS)?;
         let dims = |i: usize| ints(params.get(i).and_then(Option::as_ref));
@@ -85,7 +85,7 @@ impl<'a> RaggedDims<'a> {
         })
     }
 
-    /// The one ragged dimension of `lhs`, and what it is.
+    /// The one ragged dimension of `lhs` and its kind.
     pub fn ragged(&self) -> Option<(i64, Ragged)> {
         let &[dimension] = self.lhs_ragged_dimensions else { return None };
         Some(if self.lhs_batching_dimensions.contains(&dimension) {
@@ -97,9 +97,9 @@ impl<'a> RaggedDims<'a> {
         })
     }
 
-    /// The dimensions of `lhs` that the group sizes have before the group, unless they are the same
-    /// for all: those of its batch, then those of the kind of the ragged one, as far as they come
-    /// before it.
+    /// The dimensions of `lhs` that precede the group dimension in `group_sizes`, unless one list
+    /// of sizes serves all: the batch dimensions, then those of the ragged dimension's kind, as far
+    /// as they precede it.
     pub fn group_prefix(&self) -> Option<Vec<i64>> {
         let (dimension, kind) = self.ragged()?;
         let before =
@@ -249,8 +249,8 @@ fn verify_groups(op: OpRef<'_>, dims: &RaggedDims<'_>) -> Result<(), Diagnostic>
     }
 }
 
-/// The number of groups where a contracted dimension is ragged, the batching dimensions, then what
-/// is left of `lhs` and of `rhs`.
+/// The number of groups if a contracting dimension is ragged, the batch dimensions, then the free
+/// dimensions of `lhs` and of `rhs`.
 fn result_shape(op: OpRef<'_>) -> Option<Vec<i64>> {
     let dims = op.attr("ragged_dot_dimension_numbers").and_then(RaggedDims::of)?;
     let (lhs, rhs) = (op.operand_type(0).shape()?, op.operand_type(1).shape()?);

@@ -10,8 +10,8 @@ use mlir::types::DYNAMIC;
 use mlir::{Attribute, Diagnostic, OpRef, Type, op};
 
 op! {
-    /// Runs its region on the slices of the inputs along one dimension, in order, and passes the
-    /// carried values on.
+    /// Runs its region on the slices of the inputs along one dimension, in order, threading the
+    /// carried values through.
     pub ScanOp, "chlo.scan" {
         operands { inputs: variadic TENSOR, inits: variadic TENSOR }
         results { outputs: variadic TENSOR, carries: variadic TENSOR }

@@ -5,7 +5,7 @@ use mlir::ods::Assembly;
 use mlir::{Diagnostic, OpRef, Type, op};
 
 op! {
-    /// The `k` greatest elements along the last dimension, and their indices.
+    /// The `k` largest elements along the last dimension, and their indices.
     pub TopKOp, "chlo.top_k" {
         operands { operand: single TENSOR }
         results { values: single TENSOR, indices: single TENSOR }

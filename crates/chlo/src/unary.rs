@@ -37,7 +37,7 @@ macro_rules! unary {
 }
 
 unary! {
-    /// What `asin` and `acos` of complex numbers have in common.
+    /// The kernel shared by complex `asin` and `acos`.
     AsinAcosKernelOp, "chlo._asin_acos_kernel", COMPLEXES, COMPLEXES, same_type;
     /// Inverse cosine.
     AcosOp, "chlo.acos", FLOATS_OR_COMPLEXES, FLOATS_OR_COMPLEXES, same_type, eval::unary;
@@ -65,11 +65,11 @@ unary! {
     ErfInvOp, "chlo.erf_inv", FLOATS, FLOATS, same_type, eval::unary;
     /// One minus the error function.
     ErfcOp, "chlo.erfc", FLOATS, FLOATS, same_type, eval::unary;
-    /// Whether the number is infinite.
+    /// True where the number is infinite.
     IsInfOp, "chlo.is_inf", FLOATS, BOOLEANS, booleans, eval::unary;
-    /// Whether the number is negative infinity.
+    /// True where the number is negative infinity.
     IsNegInfOp, "chlo.is_neg_inf", FLOATS, BOOLEANS, booleans, eval::unary;
-    /// Whether the number is positive infinity.
+    /// True where the number is positive infinity.
     IsPosInfOp, "chlo.is_pos_inf", FLOATS, BOOLEANS, booleans, eval::unary;
     /// Logarithm of the absolute value of the gamma function.
     LgammaOp, "chlo.lgamma", FLOATS, FLOATS, same_type, eval::unary;

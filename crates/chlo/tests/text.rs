@@ -1,4 +1,4 @@
-//! Programs print as upstream prints them, and are valid; invalid ones are refused.
+//! Programs print as upstream prints them and verify; invalid ones are rejected.
 
 use mlir::diag::{Source, render};
 use mlir::ods::Registry;
@@ -106,7 +106,7 @@ fn wrong_types_are_refused() {
     }
 }
 
-/// A `ragged_dot` of matrices with some dimension numbers wrong.
+/// A `ragged_dot` of matrices with invalid dimension numbers.
 #[test]
 fn ragged_products_are_checked() {
     let ragged = |numbers: &str, sizes: &str, result: &str| {

@@ -2,11 +2,11 @@
 //! inputs.
 //!
 //! A program is a function `main` of one block. Elementwise ops come from the registry: any op
-//! whose declaration says that it is elementwise and takes some element type. Other ops have a
-//! recipe in `recipes.rs`, which makes attributes and regions. Result types come from the op's own
-//! inference where it has one. A program of a seed with fewer ops is the beginning of one with
-//! more, and [`Options::only`] leaves nothing but what one value needs: so a program that shows a
-//! difference becomes small.
+//! declared elementwise that accepts some element type. Other ops have a recipe in `recipes.rs`,
+//! which builds attributes and regions. Result types come from the op's shape inference where it
+//! has one. For one seed, the program with fewer ops is a prefix of the program with more, and
+//! [`GenerateOptions::only`] slices a program down to one value and its dependencies, so that a
+//! failing program can be reduced.
 
 mod random;
 mod recipes;
@@ -22,31 +22,32 @@ use side_dialects::func::{FuncOp, ReturnOp};
 use stablo::ParseOptions;
 use std::collections::{HashMap, HashSet};
 
-/// Tensors have at most this many elements.
+/// Maximum number of elements of a tensor.
 const MAX_ELEMENTS: usize = 1024;
 
-/// What to generate.
+/// Configuration of the generator.
 #[derive(Clone, Debug)]
-pub struct Options {
-    /// What all choices follow from.
+pub struct GenerateOptions {
+    /// Seed of all random choices.
     pub seed: u64,
-    /// Number of ops, without those in regions.
+    /// Number of ops, not counting those in regions.
     pub ops: usize,
-    /// Element types.
+    /// Element types to use.
     pub types: Vec<DType>,
-    /// Whether inputs hold infinities, NaN and very large and small numbers.
+    /// Include infinities, NaN and very large and small numbers among the inputs.
     pub extremes: bool,
-    /// Whether inputs are constants in the program, which then takes none.
+    /// Embed the inputs as constants; the program then takes no arguments.
     pub constants: bool,
-    /// Return only the result of the op of that number, and drop what it does not need.
+    /// Return only the result of the op with this number, and drop everything it does not depend
+    /// on.
     pub only: Option<usize>,
 }
 
-impl Default for Options {
-    fn default() -> Options {
+impl Default for GenerateOptions {
+    fn default() -> GenerateOptions {
         use DType::*;
         let types = vec![I1, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128];
-        Options { seed: 0, ops: 10, types, extremes: false, constants: false, only: None }
+        GenerateOptions { seed: 0, ops: 10, types, extremes: false, constants: false, only: None }
     }
 }
 
@@ -54,15 +55,15 @@ impl Default for Options {
 pub struct Program {
     /// The module, whose `main` takes the inputs.
     pub module: Module,
-    /// One for each argument.
+    /// One input per argument.
     pub inputs: Vec<Tensor>,
 }
 
-/// Makes the program of the options.
+/// Generates a program.
 ///
 /// # Errors
-/// If there is no memory for an input.
-pub fn generate(options: &Options) -> Result<Program, TensorError> {
+/// If an input cannot be allocated.
+pub fn generate(options: &GenerateOptions) -> Result<Program, TensorError> {
     let mut generator = Generator::new(options);
     let mut attempts = 0;
     while generator.made.len() < options.ops && attempts < 100 * options.ops {
@@ -72,7 +73,7 @@ pub fn generate(options: &Options) -> Result<Program, TensorError> {
     generator.finish(options)
 }
 
-/// A program in the making.
+/// A program under construction.
 struct Generator {
     random: Random,
     types: Vec<DType>,
@@ -81,14 +82,14 @@ struct Generator {
     function: OpId,
     block: BlockId,
     end: OpId,
-    /// Values of static tensor types in the block.
+    /// Values of static tensor types available in the block.
     values: Vec<Value>,
-    /// The ops in the block, but the one at its end.
+    /// The ops of the block, without the terminator.
     made: Vec<OpId>,
 }
 
 impl Generator {
-    fn new(options: &Options) -> Generator {
+    fn new(options: &GenerateOptions) -> Generator {
         let skeleton =
             stablo::parse("skeleton", "func.func @main() { return }", ParseOptions::default());
         let module = skeleton.module;
@@ -113,7 +114,7 @@ impl Generator {
         }
     }
 
-    /// A random shape of that rank.
+    /// A random shape of the given rank.
     fn shape(&mut self, rank: usize) -> Vec<i64> {
         let longest = if rank <= 2 { 7 } else { 4 };
         (0..rank)
@@ -121,7 +122,7 @@ impl Generator {
             .collect()
     }
 
-    /// A random tensor type of that element type.
+    /// A random tensor type with the given element type.
     fn tensor(&mut self, dtype: DType) -> Type {
         let rank = *self.random.choose(&[0, 1, 1, 2, 2, 3, 4]);
         Type::tensor(self.shape(rank), dtype.into())
@@ -133,7 +134,7 @@ impl Generator {
         (!fitting.is_empty()).then(|| *self.random.choose(&fitting))
     }
 
-    /// A value of that type: one of those that are there, or a new argument.
+    /// A value of the given type: an existing one, or a new argument.
     fn value(&mut self, ty: &Type) -> Value {
         let fitting: Vec<Value> =
             self.values.iter().copied().filter(|&v| self.module.ty(v) == ty).collect();
@@ -145,8 +146,8 @@ impl Generator {
         value
     }
 
-    /// A value whose type satisfies `fits`: one that is there, or a new argument of an element type
-    /// that does.
+    /// A value whose type satisfies `fits`: an existing one, or a new argument of a matching
+    /// element type.
     fn any(&mut self, fits: impl Fn(&Type) -> bool) -> Option<Value> {
         let fitting: Vec<Value> =
             self.values.iter().copied().filter(|&v| fits(self.module.ty(v))).collect();
@@ -163,14 +164,14 @@ impl Generator {
         fitting.last().copied()
     }
 
-    /// The type of a value, its shape and its element type.
+    /// Shape and element type of a value.
     fn of(&self, value: Value) -> (Vec<i64>, DType) {
         let ty = self.module.ty(value);
-        // All values have static tensor types of elements with storage.
+        // All values have static tensor types with a storage element type.
         (ty.shape().unwrap_or(&[]).to_vec(), ty.element_type().dtype().unwrap_or(DType::F32))
     }
 
-    /// A constant.
+    /// Appends a constant.
     fn constant(&mut self, tensor: &Tensor) -> Option<Value> {
         let attrs = [("value", Attribute::from_tensor(tensor))];
         let ty = attrs[0].1.ty();
@@ -179,8 +180,8 @@ impl Generator {
         self.module.op(op).results().next()
     }
 
-    /// An op with those parts; results as inferred, or as given. None if it does not satisfy its
-    /// declaration.
+    /// Builds an op from its parts, with inferred result types if `results` is `None`. Returns
+    /// `None` if the op does not verify.
     fn build(
         &mut self,
         def: &'static OpDef,
@@ -212,7 +213,8 @@ impl Generator {
         Some(id)
     }
 
-    /// As [`Generator::build`], at the end of the block; its results are values from then on.
+    /// As [`Generator::build`], and appends the op to the block; its results become available
+    /// values.
     fn push(
         &mut self,
         def: &'static OpDef,
@@ -228,8 +230,8 @@ impl Generator {
         Some(())
     }
 
-    /// A region of one block with arguments of those types, which `body` fills; it gives the values
-    /// to return.
+    /// A region of one block with arguments of the given types. `body` fills it and returns the
+    /// values to yield.
     fn region(
         &mut self,
         arguments: &[Type],
@@ -249,7 +251,7 @@ impl Generator {
         Some(region)
     }
 
-    /// An op at the end of a block of a region; its first result.
+    /// Appends an op to a block of a region; returns its first result.
     fn inner(
         &mut self,
         block: BlockId,
@@ -263,7 +265,7 @@ impl Generator {
         self.module.op(op).results().next()
     }
 
-    /// Puts constants in the place of the arguments.
+    /// Replaces the arguments by constants.
     fn embed(&mut self, inputs: &[Tensor], returned: &mut [Value]) {
         let arguments = self.module.arguments(self.block).to_vec();
         let mut constants = HashMap::new();
@@ -289,8 +291,8 @@ impl Generator {
         (0..arguments.len()).rev().for_each(|index| self.module.erase_argument(self.block, index));
     }
 
-    /// Returns everything, or one value and what it needs, and makes up inputs.
-    fn finish(mut self, options: &Options) -> Result<Program, TensorError> {
+    /// Returns all values, or one value and its dependencies, and generates the inputs.
+    fn finish(mut self, options: &GenerateOptions) -> Result<Program, TensorError> {
         let only = options.only;
         let returned: Vec<Value> = match only {
             Some(number) => self
@@ -300,7 +302,7 @@ impl Generator {
                 .unwrap_or_default(),
             None => self.made.iter().flat_map(|&op| self.module.op(op).results()).collect(),
         };
-        // Inputs first: they are the same whether or not others are dropped.
+        // Inputs first, so that they do not depend on which ops are dropped.
         let arguments = self.module.arguments(self.block).to_vec();
         let mut inputs = Vec::with_capacity(arguments.len());
         for &argument in &arguments {
@@ -343,8 +345,7 @@ impl Generator {
     }
 }
 
-/// A random tensor: small integers, floats of one digit before the point; or, one in eight, values
-/// at the ends of their type.
+/// A random tensor: small integers or quarters; one in eight holds values at the ends of its type.
 fn input(
     random: &mut Random,
     shape: &[i64],
@@ -376,7 +377,7 @@ fn input(
     Ok(tensor)
 }
 
-/// The inputs as a run takes them.
+/// The inputs as runtime values.
 pub fn runtime_values(inputs: &[Tensor]) -> Vec<RuntimeValue> {
     inputs.iter().cloned().map(RuntimeValue::Tensor).collect()
 }

@@ -1,8 +1,8 @@
-//! `generate`: writes a random program with its inputs into a directory, as the recorded programs
-//! are: `module.mlir` and `input_K.npy`.
+//! `generate`: writes a random program and its inputs into a directory, in the layout of the
+//! recorded programs: `module.mlir` and `input_K.npy`.
 
 use clap::Parser;
-use generate::{Options, generate};
+use generate::{GenerateOptions, generate};
 use numerics::DType;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -12,25 +12,25 @@ use std::process::ExitCode;
 /// Writes a valid random StableHLO program and inputs for it.
 #[derive(Parser)]
 struct Args {
-    /// What all choices follow from
+    /// Seed of all random choices
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// How many ops; fewer of one seed are the beginning of more
+    /// Number of ops; for one seed, fewer ops are a prefix of more
     #[arg(long, default_value_t = 10)]
     ops: usize,
-    /// Element types, such as i32,f32; all that are common if absent
+    /// Element types, such as i32,f32 (default: all common ones)
     #[arg(long, value_delimiter = ',')]
     types: Vec<String>,
-    /// Inputs with infinities, NaN and very large and small numbers
+    /// Include infinities, NaN and very large and small numbers in the inputs
     #[arg(long)]
     extremes: bool,
-    /// Inputs as constants in the program
+    /// Embed the inputs as constants in the program
     #[arg(long)]
     constants: bool,
-    /// Only the op of that number, and what it needs
+    /// Keep only the op with this number and its dependencies
     #[arg(long)]
     only: Option<usize>,
-    /// Where to write the program
+    /// Directory to write the program to
     #[arg(long, default_value = ".")]
     output_dir: PathBuf,
 }
@@ -47,7 +47,8 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let &Args { seed, ops, extremes, constants, only, .. } = args;
-    let mut options = Options { seed, ops, extremes, constants, only, ..Options::default() };
+    let mut options =
+        GenerateOptions { seed, ops, extremes, constants, only, ..GenerateOptions::default() };
     if !args.types.is_empty() {
         let named = |name: &String| {
             DType::from_name(name).ok_or_else(|| format!("there is no type {name}"))

@@ -1,11 +1,11 @@
-//! Random numbers (SplitMix64), the same for a seed on every machine.
+//! Random numbers (SplitMix64), with the same sequence for a seed on every machine.
 
 /// A generator.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The generator of a seed.
+    /// A generator with the given seed.
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
@@ -19,28 +19,28 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number from 0 up to but without `end`; 0 if that is 0.
+    /// A number in `0..end`; 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
-        // The modulus prefers small numbers by less than one in 2^40.
+        // The bias of the modulus towards small numbers is below 2^-40.
         (self.bits() % end.max(1) as u64) as usize
     }
 
-    /// A number from `low` to `high`, both included.
+    /// A number in `low..=high`.
     pub fn between(&mut self, low: i64, high: i64) -> i64 {
         low + self.below(usize::try_from(high - low + 1).unwrap_or(1)) as i64
     }
 
-    /// True once in `n` times.
+    /// True with probability `1 / n`.
     pub fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
-    /// One of a list, which is not empty.
+    /// An element of a non-empty list.
     pub fn choose<'a, T>(&mut self, list: &'a [T]) -> &'a T {
         &list[self.below(list.len())]
     }
 
-    /// The numbers below `n` in random order.
+    /// The numbers `0..n` in random order.
     pub fn permutation(&mut self, n: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..n).collect();
         for i in (1..n).rev() {

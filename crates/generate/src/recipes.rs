@@ -1,5 +1,5 @@
-//! How to make the ops that declarations alone do not: their attributes, regions and the shapes of
-//! their operands.
+//! Recipes for the ops that declarations alone do not determine: their attributes, regions and
+//! operand shapes.
 
 use crate::Generator;
 use hlo::attrs::{
@@ -14,7 +14,7 @@ use numerics::{DType, Tensor, math};
 
 type Recipe = fn(&mut Generator) -> Option<()>;
 
-/// All recipes; elementwise ops are as many as they are, so they have several places.
+/// All recipes. `elementwise` is repeated for weight, as it covers many ops.
 const RECIPES: &[Recipe] = &[
     elementwise,
     elementwise,
@@ -57,7 +57,7 @@ const RECIPES: &[Recipe] = &[
     while_loop,
 ];
 
-/// Makes one op, if it works out.
+/// Appends one random op. Does nothing if the chosen recipe does not apply.
 pub(crate) fn step(g: &mut Generator) {
     let recipe = *g.random.choose(RECIPES);
     let _ = recipe(g);
@@ -71,7 +71,7 @@ fn usizes(values: &[usize]) -> Attribute {
     i64s(values.iter().map(|&v| v as i64))
 }
 
-/// The type with another shape.
+/// A tensor type of the given shape and element type.
 fn shaped(shape: Vec<i64>, dtype: DType) -> Type {
     Type::tensor(shape, dtype.into())
 }
@@ -93,7 +93,7 @@ fn elementwise_ops() -> impl Iterator<Item = &'static OpDef> {
 fn elementwise(g: &mut Generator) -> Option<()> {
     let ops: Vec<&'static OpDef> = elementwise_ops().collect();
     let def = *g.random.choose(&ops);
-    // The specification leaves the remainder of complex numbers open.
+    // The specification leaves the remainder of complex numbers undefined.
     let open = |ty: &Type| {
         def.mnemonic() == "remainder" && matches!(**ty.element_type(), TypeKind::Complex(_))
     };
@@ -111,7 +111,7 @@ fn any(g: &mut Generator, least_rank: usize) -> Option<(Value, Vec<i64>, DType)>
     Some((value, shape, dtype))
 }
 
-/// An operand of rank at least `least_rank`, without dimensions of size 0.
+/// A value of rank at least `least_rank` without dimensions of size 0.
 fn any_full(g: &mut Generator, least_rank: usize) -> Option<(Value, Vec<i64>, DType)> {
     any(g, least_rank).filter(|(_, shape, _)| !shape.contains(&0))
 }
@@ -119,7 +119,7 @@ fn any_full(g: &mut Generator, least_rank: usize) -> Option<(Value, Vec<i64>, DT
 fn convert(g: &mut Generator) -> Option<()> {
     let (value, shape, from) = any(g, 0)?;
     let to = g.dtype(|to| from.is_complex() == to.is_complex())?;
-    // Floats beyond an integer type have no defined value.
+    // Converting an out-of-range float to an integer is undefined.
     if (from.is_float() && to.is_integer()) || to == DType::I1 && from.is_float() {
         return None;
     }
@@ -214,7 +214,7 @@ fn transpose(g: &mut Generator) -> Option<()> {
     g.push(TransposeOp::DEF, &[value], &[("permutation", usizes(&permutation))], Vec::new(), None)
 }
 
-/// Some of the dimensions below `rank`, in order.
+/// A random subset of the dimensions below `rank`, in order.
 fn some_dimensions(g: &mut Generator, rank: usize) -> Vec<usize> {
     (0..rank).filter(|_| g.random.one_in(2)).collect()
 }
@@ -266,7 +266,7 @@ fn concatenate(g: &mut Generator) -> Option<()> {
     g.push(ConcatenateOp::DEF, &operands, &attrs, Vec::new(), None)
 }
 
-/// Start indices of one integer type, one for each dimension.
+/// Start indices of one integer type, one per dimension.
 fn starts(g: &mut Generator, rank: usize) -> Option<Vec<Value>> {
     let dtype = g.dtype(|dtype| dtype.is_integer())?;
     Some((0..rank).map(|_| g.value(&shaped(Vec::new(), dtype))).collect())
@@ -289,7 +289,7 @@ fn dynamic_update_slice(g: &mut Generator) -> Option<()> {
     g.push(DynamicUpdateSliceOp::DEF, &operands, &[], Vec::new(), None)
 }
 
-/// An op of two elements whose order does not matter, for that type.
+/// A commutative, associative op for the given element type.
 fn combiner(g: &mut Generator, dtype: DType) -> &'static OpDef {
     let ordered: [&'static OpDef; 3] = [MaximumOp::DEF, MinimumOp::DEF, AddOp::DEF];
     let bits: [&'static OpDef; 4] = [AndOp::DEF, OrOp::DEF, XorOp::DEF, MultiplyOp::DEF];
@@ -313,8 +313,8 @@ fn region_of(g: &mut Generator, def: &'static OpDef, dtype: DType) -> Option<Reg
     })
 }
 
-/// A region that combines two scalars, and the value that does not matter to it: how often others
-/// occur in a reduction is up to the implementation.
+/// A region that combines two scalars, and its identity value: the implementation may apply the
+/// initial value any number of times.
 fn reducing(g: &mut Generator, dtype: DType) -> Option<(RegionId, Value)> {
     let def = combiner(g, dtype);
     let body = region_of(g, def, dtype)?;
@@ -328,14 +328,14 @@ fn reducing(g: &mut Generator, dtype: DType) -> Option<(RegionId, Value)> {
         "maximum" => Tensor::scalar(low),
         "minimum" => Tensor::scalar(high),
         "multiply" => Tensor::scalar(1.0),
-        // All bits, of which a boolean has one.
+        // The identity of `and` has all bits set; a boolean has one.
         "and" if dtype == DType::I1 => Tensor::scalar(1.0),
         "and" => {
             return Some((body, g.constant(&math::convert(Tensor::scalar(-1i64), dtype).ok()?)?));
         }
         _ => Tensor::scalar(0.0),
     };
-    // Conversion saturates at the ends of integer types.
+    // Conversion saturates at the limits of integer types.
     let init = g.constant(&math::convert(neutral, dtype).ok()?)?;
     Some((body, init))
 }
@@ -423,14 +423,14 @@ fn sort(g: &mut Generator) -> Option<()> {
 
 fn dot_general(g: &mut Generator) -> Option<()> {
     let (lhs, shape, dtype) = any(g, 1)?;
-    // Each dimension of the left operand is a batch dimension, contracted or free.
+    // Each dimension of `lhs` is a batch, contracting or free dimension.
     let kinds: Vec<usize> = shape.iter().map(|_| g.random.below(3)).collect();
     let of = |kind: usize| (0..shape.len()).filter(|&d| kinds[d] == kind).collect::<Vec<_>>();
     let (batch, contracted) = (of(0), of(1));
     let free = g.random.below(3);
     let mut sizes: Vec<i64> = batch.iter().chain(&contracted).map(|&d| shape[d]).collect();
     sizes.extend(g.shape(free));
-    // The right operand has them in any order.
+    // `rhs` has them in any order.
     let order = g.random.permutation(sizes.len());
     let place = |i: usize| order.iter().position(|&o| o == i).unwrap_or(i);
     let rhs_batch: Vec<usize> = (0..batch.len()).map(place).collect();
@@ -455,8 +455,8 @@ fn convolution(g: &mut Generator) -> Option<()> {
     let rank = spatial + 2;
     let sizes: Vec<i64> = (0..spatial).map(|_| g.random.between(2, 5)).collect();
     let windows: Vec<i64> = (0..spatial).map(|_| g.random.between(1, 3)).collect();
-    // Dimensions stand anywhere: batch (or inputs of the kernel) first here, then features, then
-    // space.
+    // Dimensions may be in any order; here, batch (or kernel input features) comes first, then
+    // features, then spatial dimensions.
     let mut arranged = |front: [i64; 2], rest: &[i64]| {
         let places = g.random.permutation(rank);
         let mut shape = vec![0; rank];
@@ -507,8 +507,8 @@ fn convolution(g: &mut Generator) -> Option<()> {
     g.push(ConvolutionOp::DEF, &[lhs, rhs], &attrs, Vec::new(), Some(vec![shaped(result, dtype)]))
 }
 
-/// Which dimensions of an operand slices collapse, and the others; the size of slices is 1 along
-/// the former.
+/// The dimensions of an operand that slices collapse, and the slice sizes: 1 along collapsed
+/// dimensions.
 fn slicing(g: &mut Generator, shape: &[i64]) -> (Vec<usize>, Vec<i64>) {
     let collapsed = some_dimensions(g, shape.len());
     let size = |(d, &size): (usize, &i64)| {
@@ -518,8 +518,8 @@ fn slicing(g: &mut Generator, shape: &[i64]) -> (Vec<usize>, Vec<i64>) {
     (collapsed, sizes)
 }
 
-/// Indices of a shape of their own, with the vectors along some dimension or, if there is one
-/// number only, along none.
+/// An index tensor of random shape, with the index vectors along some dimension, or along none if
+/// there is a single index.
 fn index_vectors(g: &mut Generator, count: usize) -> Option<(Value, Vec<i64>, i64)> {
     let rank = g.random.below(3);
     let batch = g.shape(rank);
@@ -542,7 +542,7 @@ fn gather(g: &mut Generator) -> Option<()> {
     let count = g.random.between(1, shape.len() as i64) as usize;
     let map: Vec<usize> = g.random.permutation(shape.len()).into_iter().take(count).collect();
     let (indices, batch, index_vector_dim) = index_vectors(g, map.len())?;
-    // Dimensions of slices stand anywhere among those of the indices.
+    // Slice dimensions may be anywhere among the batch dimensions.
     let offsets = shape.len() - collapsed.len();
     let mut places = g.random.permutation(batch.len() + offsets);
     places.truncate(offsets);
@@ -627,7 +627,7 @@ fn get_dimension_size(g: &mut Generator) -> Option<()> {
     g.push(GetDimensionSizeOp::DEF, &[value], &attrs, Vec::new(), None)
 }
 
-/// A region without arguments that returns a value, or something elementwise of it.
+/// A region without arguments that returns a value, or an elementwise function of it.
 fn branch(g: &mut Generator, ty: &Type) -> Option<RegionId> {
     let value = g.value(ty);
     let def = combiner(g, ty.element_type().dtype()?);
@@ -669,7 +669,7 @@ fn map(g: &mut Generator) -> Option<()> {
     )
 }
 
-/// A loop that runs a few times.
+/// A loop with a few iterations.
 fn while_loop(g: &mut Generator) -> Option<()> {
     let (value, _, dtype) = any(g, 0)?;
     let ty = g.module.ty(value).clone();

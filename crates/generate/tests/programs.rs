@@ -1,10 +1,10 @@
-//! Random programs are valid, survive printing and reading, and run to results of the types that
-//! they declare.
+//! Random programs verify, survive a print-parse round trip, and run to results of their declared
+//! types.
 
-use generate::{Options, generate, runtime_values};
+use generate::{GenerateOptions, generate, runtime_values};
 use stablo::{ParseOptions, RuntimeValue};
 
-fn check(options: &Options) {
+fn check(options: &GenerateOptions) {
     let seed = options.seed;
     let program = generate(options).unwrap();
     let module = &program.module;
@@ -34,12 +34,12 @@ fn check(options: &Options) {
 #[test]
 fn programs_are_valid_and_run() {
     for seed in 0..400 {
-        check(&Options {
+        check(&GenerateOptions {
             seed,
             ops: 12,
             extremes: seed % 2 == 1,
             constants: seed % 3 == 0,
-            ..Options::default()
+            ..GenerateOptions::default()
         });
     }
 }
@@ -47,10 +47,10 @@ fn programs_are_valid_and_run() {
 #[test]
 fn programs_become_small() {
     for seed in 0..20 {
-        let options = Options { seed, ops: 8, ..Options::default() };
+        let options = GenerateOptions { seed, ops: 8, ..GenerateOptions::default() };
         let whole = stablo::print(&generate(&options).unwrap().module, &Default::default());
         for only in [0, 7] {
-            let options = Options { only: Some(only), ..options.clone() };
+            let options = GenerateOptions { only: Some(only), ..options.clone() };
             check(&options);
             let part = stablo::print(&generate(&options).unwrap().module, &Default::default());
             assert!(part.lines().count() <= whole.lines().count());

@@ -1,4 +1,4 @@
-//! Artifacts: VHLO in bytecode, with the version in the name of the producer.
+//! Artifacts: VHLO in bytecode, with the version in the producer string.
 
 use crate::convert::Outcome;
 use crate::known::Known;
@@ -13,23 +13,23 @@ use mlir::{Module, OpId, Type};
 use numerics::Bytes;
 use vhlo::{CompatibilityRequirement, Version};
 
-/// What artifacts name as their producer, before the version.
+/// The producer string of artifacts, before the version.
 const PRODUCER: &str = "StableHLO_v";
 
-/// How a program is written.
+/// Options of [`serialize`].
 #[derive(Clone, Copy, Debug)]
 pub struct SerializeOptions {
-    /// The version of the oldest readers.
+    /// The version to write: artifacts can be read by readers of this version or newer.
     pub target: Version,
-    /// What becomes of ops, types and attributes of other dialects.
+    /// Treatment of ops, types and attributes of other dialects.
     pub foreign: Foreign,
 }
 
-/// The version that a target names: `1.16.2`, `current`, `minimum`, or the readers of the last
-/// weeks: `WEEK_4`, `WEEK_12`.
+/// Parses a target version: `1.16.2`, `current`, `minimum`, or the version that readers of the last
+/// weeks support: `WEEK_4`, `WEEK_12`.
 ///
 /// # Errors
-/// If it names none, or one that cannot be written.
+/// If the text is no version, or the version cannot be written.
 pub fn target_version(target: &str) -> Result<Version, Diagnostic> {
     let (oldest, current) = (Version::MINIMUM, Version::CURRENT);
     let error = |message: String| Err(Diagnostic::error("target", message));
@@ -66,12 +66,12 @@ pub fn target_version(target: &str) -> Result<Version, Diagnostic> {
 /// Writes a program as an artifact.
 ///
 /// # Errors
-/// What cannot be expressed in the target version, or in bytecode.
+/// If the program cannot be expressed in the target version or in bytecode.
 pub fn serialize(module: &Module, options: SerializeOptions) -> Result<Encoded, Diagnostics> {
     let mut module = module.clone();
     let root = module.top().id();
     to_vhlo(&mut module, root, options.foreign).map_err(|error| vec![error])?;
-    // Upstream makes anew the ops that differ between versions, and lists of uses show it.
+    // Upstream recreates ops that differ between versions, which shows in the use-list order.
     let latest = to_version(&mut module, root, options.target)?;
     let producer = format!("{PRODUCER}{}", options.target);
     let write_options =
@@ -82,7 +82,7 @@ pub fn serialize(module: &Module, options: SerializeOptions) -> Result<Encoded, 
 /// Reads an artifact. Its constants share `bytes`.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If the bytes are not a valid artifact.
 pub fn deserialize(bytes: &Bytes, registry: &'static Registry) -> Result<Module, Diagnostics> {
     if let Some(module) = read_program(bytes, registry) {
         return Ok(module);
@@ -95,27 +95,27 @@ pub fn deserialize(bytes: &Bytes, registry: &'static Registry) -> Result<Module,
     restore(&mut module).map(|()| module)
 }
 
-/// Makes a module of VHLO of any version a program.
+/// Converts a VHLO module of any version to a program.
 ///
 /// # Errors
-/// What is not valid VHLO.
+/// If the module is not valid VHLO.
 pub fn restore(module: &mut Module) -> Result<(), Diagnostics> {
     let root = module.top().id();
     to_version(module, root, Version::CURRENT)?;
     from_vhlo(module, root).map_err(|error| vec![error])
 }
 
-/// Reads an artifact as a program at once; none if something is wrong with it or cannot be
-/// converted alone, which [`read`] and [`restore`] tell.
+/// Reads an artifact directly as a program, the fast path. Returns `None` if the artifact is
+/// invalid or cannot be converted op by op; [`read`] and [`restore`] then report why.
 pub fn read_program(bytes: &Bytes, registry: &'static Registry) -> Option<Module> {
     artifact_version(bytes)?;
     let mut module = read_converted(bytes, registry, &mut Restoring::default())?;
-    // As in two steps: the orders are those of the ops of the file.
+    // As in the two-step path: use-list orders refer to the ops of the file.
     module.forget_use_orders();
     Some(module)
 }
 
-/// Turns VHLO of any version into a program.
+/// Converts VHLO of any version to a program, op by op, while reading.
 #[derive(Default)]
 struct Restoring {
     known: Known,
@@ -132,28 +132,28 @@ impl Convert for Restoring {
         }
         let mut is_current = true;
         match versions::convert(module.op(op), Version::CURRENT).ok()? {
-            // Casts may have no purpose any more, which only the whole program tells.
+            // Casts may have become redundant, which only the whole program shows.
             Outcome::Foreign => {
                 return (!module.op(op).is(UnrealizedConversionCastOp::DEF)).then_some(true);
             }
             Outcome::Same => {}
-            Outcome::Becomes(newer) => {
+            Outcome::Replace(newer) => {
                 is_current = false;
                 newer.apply(module, op);
             }
         }
         let view = module.op(op);
         let depends_on_place = view.def().is_some_and(ops::depends_on_place);
-        let Outcome::Becomes(restated) = ops::from_vhlo(view, &mut self.known).ok()? else {
+        let Outcome::Replace(replacement) = ops::from_vhlo(view, &mut self.known).ok()? else {
             return None;
         };
-        restated.apply(module, op);
-        // Whether an op of an older version can become another may depend on its operands.
+        replacement.apply(module, op);
+        // Converting an op of an older version may depend on its operands.
         Some(is_current && !depends_on_place)
     }
 }
 
-/// The version that an artifact says it was written for.
+/// The version in the artifact's producer string.
 pub fn artifact_version(bytes: &[u8]) -> Option<Version> {
     if !is_bytecode(bytes) {
         return None;

@@ -1,4 +1,4 @@
-//! Attributes of programs as attributes of VHLO, and back.
+//! Conversion of attributes between programs and VHLO.
 
 use crate::known::Known;
 use crate::{Foreign, types};
@@ -12,7 +12,7 @@ use vhlo::VHLO;
 use vhlo::attrs::{self as portable, FLOAT, INTEGER, TENSOR};
 use vhlo::enums::ENUMS;
 
-/// Attributes of StableHLO and those of VHLO that hold the same parameters.
+/// StableHLO attributes and the VHLO attributes with the same parameters.
 static COUNTERPARTS: [(&AttrDef, &AttrDef); 7] = [
     (&stable::AXIS_REF, &portable::AXIS_REF),
     (&stable::MESH, &portable::MESH),
@@ -23,7 +23,7 @@ static COUNTERPARTS: [(&AttrDef, &AttrDef); 7] = [
     (&stable::SUB_AXIS_INFO, &portable::SUB_AXIS_INFO),
 ];
 
-/// The attribute of VHLO that stands for an attribute of a program; none if there is none.
+/// Converts an attribute to VHLO; `None` if it has no VHLO form.
 pub(crate) fn to_vhlo(attribute: &Attribute, foreign: Foreign) -> Option<Attribute> {
     let convert = |attribute: &Attribute| to_vhlo(attribute, foreign);
     match &**attribute {
@@ -72,8 +72,8 @@ pub(crate) fn to_vhlo(attribute: &Attribute, foreign: Foreign) -> Option<Attribu
     }
 }
 
-/// The attribute of a program that an attribute of VHLO stands for; attributes of other dialects
-/// stand for themselves. None if a part of it stands for nothing.
+/// Converts an attribute from VHLO. Attributes of other dialects are unchanged. Returns `None` if a
+/// part of it has no counterpart.
 pub(crate) fn from_vhlo(attribute: &Attribute, known: &mut Known) -> Option<Attribute> {
     let d = match &**attribute {
         AttrKind::Enum(e) if e.def.dialect == VHLO.namespace => {
@@ -123,7 +123,7 @@ pub(crate) fn from_vhlo(attribute: &Attribute, known: &mut Known) -> Option<Attr
     let is_mesh_axes = is(&portable::REPLICA_GROUP_MESH_AXES);
     let params = d.def.params.iter().zip(&d.params).enumerate().map(|(index, (param, value))| {
         match (param.kind, value) {
-            // A mesh is either written out or named; a name is a symbol.
+            // A mesh is either inline or a symbol reference.
             (ParamKind::Attribute, Some(value)) if is_mesh_axes && index == 0 => {
                 match portable::as_str(value) {
                     Some(name) => Some(Some(Attribute::symbol(name))),
@@ -168,7 +168,8 @@ fn name(def: &EnumDef) -> &str {
     def.mnemonic.rsplit_once("_v").map_or(def.mnemonic, |(name, _)| name)
 }
 
-/// The case of the same name of an enumeration of the same name.
+/// The case of `to` with the same name as `value` in `from`, if the enumerations have the same
+/// name.
 fn same_case(from: &EnumDef, value: u64, to: &'static EnumDef) -> Option<Attribute> {
     let case = from.case(value)?;
     let (value, _) = to.cases.iter().find(|(_, name)| *name == case)?;

@@ -1,5 +1,5 @@
-//! Conversion of a module in place: every op becomes one of another dialect or version over the
-//! same operands and regions.
+//! In-place conversion of a module: every op is replaced by an op of another dialect or version
+//! with the same operands and regions.
 
 use crate::defaults;
 use mlir::attrs::Dictionary;
@@ -10,50 +10,50 @@ use mlir::{Attribute, Diagnostic, Module, OpId, OpRef, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use vhlo::Version;
 
-/// What becomes of ops, types and attributes of dialects that VHLO does not stand for.
+/// Treatment of ops, types and attributes of dialects that VHLO does not cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Foreign {
-    /// They are refused: readers need know no other dialect.
+    /// Reject them, so that readers need no other dialect.
     Refuse,
-    /// They stay, with casts between their types and those of VHLO. Nobody promises that they can
-    /// be read later.
+    /// Keep them, with casts between their types and those of VHLO. Their later readability is not
+    /// guaranteed.
     Keep,
 }
 
 impl Foreign {
-    /// The type or attribute itself if such are kept.
+    /// `Some(value)` if foreign items are kept.
     pub(crate) fn keep<T: Clone>(self, value: &T) -> Option<T> {
         (self == Foreign::Keep).then(|| value.clone())
     }
 }
 
-/// Why something cannot be expressed.
+/// The reason why something cannot be expressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// What it is, and what would make it expressible if that is known.
+pub struct ConversionError {
+    /// The message, with a hint on how to make it expressible if there is one.
     pub message: String,
-    /// The first version that has it, if any has.
+    /// The first version that can express it, if any.
     pub since: Option<Version>,
 }
 
-impl Refusal {
-    pub(crate) fn new(message: impl Into<String>) -> Refusal {
-        Refusal { message: message.into(), since: None }
+impl ConversionError {
+    pub(crate) fn new(message: impl Into<String>) -> ConversionError {
+        ConversionError { message: message.into(), since: None }
     }
 
-    pub(crate) fn since(version: Version, message: impl Into<String>) -> Refusal {
-        Refusal { message: message.into(), since: Some(version) }
+    pub(crate) fn since(version: Version, message: impl Into<String>) -> ConversionError {
+        ConversionError { message: message.into(), since: Some(version) }
     }
 
-    /// An attribute that has no counterpart in VHLO.
-    pub(crate) fn attribute(name: &str, value: &Attribute, foreign: Foreign) -> Refusal {
+    /// For an attribute without a VHLO counterpart.
+    pub(crate) fn attribute(name: &str, value: &Attribute, foreign: Foreign) -> ConversionError {
         let remedy = remedy(foreign);
-        Refusal::new(format!("attribute {name} = {value} has no portable form{remedy}"))
+        ConversionError::new(format!("attribute {name} = {value} has no portable form{remedy}"))
     }
 
-    /// A type that has no counterpart.
-    pub(crate) fn ty(ty: &Type, foreign: Foreign) -> Refusal {
-        Refusal::new(format!("type {ty} has no portable form{}", remedy(foreign)))
+    /// For a type without a VHLO counterpart.
+    pub(crate) fn ty(ty: &Type, foreign: Foreign) -> ConversionError {
+        ConversionError::new(format!("type {ty} has no portable form{}", remedy(foreign)))
     }
 
     /// The diagnostic at an op.
@@ -71,23 +71,24 @@ fn remedy(foreign: Foreign) -> &'static str {
     }
 }
 
-/// What an op becomes.
-pub(crate) struct Restated {
+/// The declaration and attributes of the op that replaces another, over the same operands and
+/// regions.
+pub(crate) struct Replacement {
     pub def: &'static OpDef,
     pub properties: Properties,
     pub attributes: Dictionary,
 }
 
-impl Restated {
-    pub fn new(def: &'static OpDef) -> Restated {
-        Restated {
+impl Replacement {
+    pub fn new(def: &'static OpDef) -> Replacement {
+        Replacement {
             def,
             properties: smallvec::smallvec![None; def.attributes.len()],
             attributes: Dictionary::default(),
         }
     }
 
-    /// Sets an attribute: inherent if the declaration has that name.
+    /// Sets an attribute: inherent if the declaration has one of that name.
     pub fn set(&mut self, name: &str, value: Attribute) {
         match self.def.attribute_index(name) {
             Some(index) => self.properties[index] = Some(value),
@@ -95,24 +96,24 @@ impl Restated {
         }
     }
 
-    /// An inherent attribute.
+    /// Returns an inherent attribute.
     pub fn get(&self, name: &str) -> Option<&Attribute> {
         self.properties.get(self.def.attribute_index(name)?)?.as_ref()
     }
 
-    /// Makes an op this one.
+    /// Replaces the kind and attributes of `op`.
     pub fn apply(self, module: &mut Module, op: OpId) {
         module.restate(op, self.def, self.properties, self.attributes);
     }
 
-    /// Gives the inherent attributes that are absent the values that their absence stands for.
-    pub fn fill_defaults(&mut self) -> Result<(), Refusal> {
+    /// Sets absent inherent attributes to their defaults.
+    pub fn fill_defaults(&mut self) -> Result<(), ConversionError> {
         for (index, slot) in self.def.attributes.iter().enumerate() {
             if self.properties[index].is_none() {
                 let value = defaults::value(slot.name, &|name| self.get(name));
                 let missing = || {
-                    Refusal::new(format!(
-                        "attribute {} is missing, and nothing stands for its absence",
+                    ConversionError::new(format!(
+                        "attribute {} is missing, and has no default",
                         slot.name
                     ))
                 };
@@ -123,36 +124,35 @@ impl Restated {
     }
 }
 
-/// What becomes of an op.
+/// The result of converting one op.
 pub(crate) enum Outcome {
-    /// It is of another dialect.
+    /// The op is of another dialect.
     Foreign,
-    /// It stays as it is.
+    /// The op stays as it is.
     Same,
-    /// It becomes another.
-    Becomes(Restated),
+    /// The op is replaced.
+    Replace(Replacement),
 }
 
-/// How a module is converted.
-pub(crate) struct Conversion<'a> {
-    /// What becomes of an op.
-    pub op: &'a mut dyn FnMut(OpRef<'_>) -> Result<Outcome, Refusal>,
-    /// What becomes of the type of a result or block argument of an op that becomes another.
+/// Configuration of a module conversion.
+pub(crate) struct ModuleConversion<'a> {
+    /// Converts an op.
+    pub op: &'a mut dyn FnMut(OpRef<'_>) -> Result<Outcome, ConversionError>,
+    /// Converts the type of a result or block argument of a replaced op.
     pub ty: &'a dyn Fn(&Type) -> Option<Type>,
-    /// Whether the types of results and block arguments of foreign ops are converted too. If not,
-    /// casts are inserted.
+    /// Also convert the types of results and block arguments of foreign ops. If false, casts are
+    /// inserted.
     pub all_types: bool,
-    /// What becomes of ops of other dialects.
+    /// Treatment of ops of other dialects.
     pub foreign: Foreign,
 }
 
-impl Conversion<'_> {
-    /// Converts `root` and everything in it. Returns the ops that became others, in the order of
-    /// the text.
+impl ModuleConversion<'_> {
+    /// Converts `root` and everything nested in it. Returns the replaced ops in textual order.
     ///
     /// # Errors
-    /// The first op, in the order of the text, that cannot be converted. The module is of no use
-    /// then.
+    /// The first op, in textual order, that cannot be converted. The module is left partially
+    /// converted.
     pub fn run(self, module: &mut Module, root: OpId) -> Result<Vec<OpId>, Diagnostic> {
         let ops: Vec<OpId> = module.walk(root).map(OpRef::id).collect();
         let mut types = Types {
@@ -163,21 +163,21 @@ impl Conversion<'_> {
         let (mut changed, mut kept) = (Vec::new(), FxHashSet::default());
         for id in ops {
             let op = module.op(id);
-            let outcome = (self.op)(op).map_err(|refusal| refusal.at(op))?;
+            let outcome = (self.op)(op).map_err(|error| error.at(op))?;
             match outcome {
                 Outcome::Same => continue,
                 Outcome::Foreign if !self.all_types => {}
                 _ => {
                     let refuse = |ty: Type, module: &Module| {
-                        Refusal::ty(&ty, self.foreign).at(module.op(id))
+                        ConversionError::ty(&ty, self.foreign).at(module.op(id))
                     };
                     types.apply(module, id).map_err(|ty| refuse(ty, module))?;
                 }
             }
             match outcome {
-                Outcome::Becomes(restated) => {
+                Outcome::Replace(replacement) => {
                     changed.push(id);
-                    restated.apply(module, id);
+                    replacement.apply(module, id);
                 }
                 _ if module.op(id).is(ModuleOp::DEF) => {}
                 _ if self.foreign == Foreign::Keep => {
@@ -185,7 +185,7 @@ impl Conversion<'_> {
                 }
                 _ => {
                     let message = "ops of this dialect have no portable form; allowing other dialects (--allow-other-dialects) keeps them as they are";
-                    return Err(Refusal::new(message).at(module.op(id)));
+                    return Err(ConversionError::new(message).at(module.op(id)));
                 }
             }
         }
@@ -199,17 +199,17 @@ impl Conversion<'_> {
     }
 }
 
-/// Types of values while they are converted.
+/// Converts the types of values.
 struct Types<'a> {
     convert: &'a dyn Fn(&Type) -> Option<Type>,
     known: FxHashMap<Type, Type>,
-    /// The types that values had whose types changed, if casts may need them.
+    /// The original types of converted values, if casts may need them.
     old: Option<FxHashMap<Value, Type>>,
 }
 
 impl Types<'_> {
-    /// Converts the types of the results of an op and of the arguments of its regions. An error is
-    /// one that cannot be.
+    /// Converts the types of an op's results and of the arguments of its regions. The error is the
+    /// type that cannot be converted.
     fn apply(&mut self, module: &mut Module, id: OpId) -> Result<(), Type> {
         for index in 0..module.op(id).num_results() {
             let result = module.op(id).result(index);
@@ -249,7 +249,7 @@ impl Types<'_> {
 struct Casts<'a> {
     old_types: &'a FxHashMap<Value, Type>,
     ty: &'a dyn Fn(&Type) -> Option<Type>,
-    /// The cast of each value, and whether ops that were converted use it.
+    /// The cast of each value, and whether replaced ops use it.
     casts: FxHashMap<Value, (Value, bool)>,
 }
 
@@ -282,9 +282,9 @@ impl Casts<'_> {
         self.order_uses(module, root);
     }
 
-    /// Orders uses as upstream's conversion leaves them: at last it makes each cast anew. A cast
-    /// for ops that were converted takes over the uses of its predecessor from the latest to the
-    /// first; one for other ops uses its value after all else.
+    /// Reproduces the use-list order that upstream's conversion leaves, which recreates each cast
+    /// at the end. A cast for replaced ops takes over the uses of its predecessor from last to
+    /// first; a cast for other ops becomes the last user of its value.
     fn order_uses(self, module: &mut Module, root: OpId) {
         if self.casts.is_empty() {
             return;
@@ -316,8 +316,8 @@ impl Casts<'_> {
         }
     }
 
-    /// A value cast to a type, right after its definition. As upstream's, it has the location of
-    /// `user`, the first op that was converted and uses it, or else that of the value.
+    /// Casts a value to a type, right after its definition. As upstream, the cast has the location
+    /// of `user`, the first replaced op that uses it, or else that of the value.
     fn cast(&mut self, module: &mut Module, value: Value, ty: Type, user: Option<Loc>) -> Value {
         let (block, at, loc) = match module.def(value) {
             ValueDef::Argument { block, index } => {

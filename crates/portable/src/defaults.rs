@@ -1,27 +1,27 @@
-//! Values of attributes that StableHLO leaves out and VHLO always has.
+//! Default values of attributes that are optional in StableHLO and mandatory in VHLO.
 
 use crate::attributes::bool_elements;
 use mlir::Attribute;
 use vhlo::attrs;
 use vhlo::enums::{API_VERSION, COMPARISON_TYPE as COMPARISON_TYPE_V1, PRECISION as PRECISION_V1};
 
-/// The value that stands for an absent attribute.
+/// The default value of an absent attribute.
 #[derive(Clone, Copy)]
 enum Implied {
     Bool(bool),
     Int(i64),
     EmptyString,
-    /// An empty string, or an empty dictionary for a call of the typed FFI.
+    /// An empty string, or an empty dictionary for typed-FFI calls.
     EmptyConfig,
     EmptyArray,
     EmptyDictionary,
     EmptyInts,
     NoneType,
-    /// A number for each dimension of the window.
+    /// This number for each window dimension.
     PerDimension(i64),
-    /// `false` for each dimension of the window.
+    /// `false` for each window dimension.
     NotReversed,
-    /// No padding at either side of each dimension of the window.
+    /// No padding on either side of each window dimension.
     NoPadding,
     /// `DEFAULT` for both operands.
     Precisions,
@@ -31,8 +31,8 @@ enum Implied {
 
 use Implied::*;
 
-/// Attributes of ops of VHLO by name, in alphabetical order. A name means the same in all ops that
-/// may lack it.
+/// Defaults of VHLO attributes by name, in alphabetical order. A name has the same default in every
+/// op where it is optional.
 static DEFAULTS: &[(&str, Implied)] = &[
     ("accumulation_type", NoneType),
     ("allow_imprecise_accumulation", NoneType),
@@ -90,8 +90,8 @@ fn lookup(name: &str) -> Option<Implied> {
     Some(DEFAULTS[index].1)
 }
 
-/// The value of an absent attribute of an op of VHLO, whose other attributes `get` gives by name.
-/// None if it cannot be absent.
+/// The default of an attribute of a VHLO op whose other attributes `get` looks up by name. `None`
+/// if the attribute is mandatory.
 pub(crate) fn value<'a>(
     name: &str,
     get: &dyn Fn(&str) -> Option<&'a Attribute>,
@@ -134,14 +134,14 @@ pub(crate) fn value<'a>(
     })
 }
 
-/// The case of `api_version` whose configuration is a dictionary.
+/// The `api_version` whose configuration is a dictionary.
 pub(crate) const TYPED_FFI: u64 = 4;
 
 fn ints(shape: &[i64], values: &[i64]) -> Option<Attribute> {
     attrs::typed(&attrs::TENSOR, Attribute::i64_elements(shape, values)?)
 }
 
-/// Whether an attribute of an op of VHLO says no more than its absence would.
+/// True if an attribute of a VHLO op has its default value.
 pub(crate) fn is_default(name: &str, value: &Attribute) -> bool {
     let is_empty_dictionary = || attrs::as_dictionary(value).is_some_and(<[_]>::is_empty);
     let is_splat = |of: i64| {

@@ -1,60 +1,60 @@
-//! The container that `jax.export` writes: an artifact with the calling convention of the function
-//! that it came from.
+//! The container that `jax.export` writes: an artifact with the calling convention of the exported
+//! function.
 //!
-//! It is a flatbuffer: tables of fields at fixed numbers, found by offsets. Source: JAX,
-//! `jax.export` serialization, versions 2 to 11; FlatBuffers, "FlatBuffers internals".
+//! It is a flatbuffer: tables of numbered fields, located by offsets. Source: JAX, `jax.export`
+//! serialization, versions 2 to 11; FlatBuffers, "FlatBuffers internals".
 
 use mlir::bytecode::is_bytecode;
 use std::cell::Cell;
 use std::ops::Range;
 
-/// Trees of arguments may be that deep.
+/// Maximum nesting of argument trees.
 const MAX_DEPTH: usize = 100;
 
-/// Parts of a container may be used many times, but all that is looked at, counted in bytes, is at
-/// most so many times the file.
+/// A container may reference its parts many times; the total number of bytes visited is limited to
+/// this multiple of the file size.
 const LOOKS_PER_BYTE: usize = 64;
 
-/// What a container holds.
+/// The contents of a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exported {
-    /// Name of the function that was exported.
+    /// Name of the exported function.
     pub function_name: String,
     /// Platforms that it was lowered for, such as `cpu`.
     pub platforms: Vec<String>,
-    /// How many devices it runs on.
+    /// Number of devices it runs on.
     pub num_devices: u32,
     /// Version of the calling convention.
     pub calling_convention_version: u16,
     /// Types and shapes of the arguments, such as `f32[b, 8]`, in the order of the leaves of
     /// `input_tree`.
     pub inputs: Vec<String>,
-    /// How the arguments are nested; `*` is an array.
+    /// Nesting of the arguments, as Python writes it; `*` is an array.
     pub input_tree: String,
     /// Types and shapes of the results.
     pub outputs: Vec<String>,
-    /// How the results are nested.
+    /// Nesting of the results.
     pub output_tree: String,
-    /// How the arguments are spread over the devices, such as `P('x', None) on x=2, y=4`; none
-    /// where that was left open.
+    /// Sharding of each argument, such as `P('x', None) on x=2, y=4`; `None` where unspecified.
     pub input_shardings: Vec<Option<String>>,
-    /// How the results are spread over the devices.
+    /// Sharding of each result.
     pub output_shardings: Vec<Option<String>>,
-    /// Which of the arguments the module takes.
+    /// Indices of the arguments that the module takes.
     pub kept_inputs: Vec<u16>,
-    /// Effects that the module takes and returns tokens for, in order, by the names of their types.
+    /// Ordered effects, for which the module takes and returns tokens, by type name.
     pub ordered_effects: Vec<String>,
-    /// Other effects.
+    /// Unordered effects, by type name.
     pub unordered_effects: Vec<String>,
-    /// Safety checks that were off when it was exported.
+    /// Safety checks that were disabled on export.
     pub disabled_checks: Vec<String>,
-    /// How many derivatives it holds: the container of the first lies in this one, and so on.
+    /// Number of derivatives it holds: the container of the first derivative is nested in this one,
+    /// and so on.
     pub num_derivatives: usize,
-    /// Where the artifact lies in the container.
+    /// Byte range of the artifact within the container.
     pub module: Range<usize>,
 }
 
-/// Numbers of the fields of the table of a container.
+/// Field numbers of the container's table.
 mod field {
     pub const FUNCTION_NAME: usize = 1;
     pub const IN_TREE: usize = 2;
@@ -82,7 +82,7 @@ mod field {
     pub const OUT_SHARDING_INDICES: usize = 25;
 }
 
-/// Element types by their codes, as JAX abbreviates them.
+/// Element types by code, in JAX's abbreviations.
 const DTYPES: [&str; 30] = [
     "bool",
     "i8",
@@ -117,7 +117,7 @@ const DTYPES: [&str; 30] = [
 ];
 
 impl Exported {
-    /// Reads a container; none if the bytes are none.
+    /// Parses a container; `None` if the bytes are not one.
     pub fn read(bytes: &[u8]) -> Option<Exported> {
         let budget = Cell::new(bytes.len().saturating_mul(LOOKS_PER_BYTE));
         let root = Table { bytes, at: u32_at(bytes, 0)? as usize, budget: &budget };
@@ -126,14 +126,15 @@ impl Exported {
             return None;
         }
         let unique = root.tables(field::UNIQUE_AVALS)?;
-        // Newer containers hold each type once, older ones hold those of the arguments in line.
+        // Newer containers store each type once, older ones inline those of the arguments.
         let avals = |indices: usize, inline: usize| -> Option<Vec<String>> {
             match root.u32s(indices)? {
                 indices if indices.is_empty() => root.tables(inline)?.iter().map(aval).collect(),
                 indices => indices.iter().map(|&i| aval(unique.get(i as usize)?)).collect(),
             }
         };
-        // Likewise the shardings; the number 0 stands for none. The program can do without them.
+        // Likewise the shardings; index 0 means none. They are informative, so errors in them are
+        // ignored.
         let meshes = root.tables(field::UNIQUE_MESHES).unwrap_or_default();
         let unique = root.tables(field::UNIQUE_SHARDINGS).unwrap_or_default();
         let shardings = |indices: usize, inline: usize| -> Vec<Option<String>> {
@@ -184,7 +185,7 @@ impl Exported {
     }
 }
 
-/// The type and shape that a table describes.
+/// The type and shape described by a table.
 fn aval(table: &Table<'_>) -> Option<String> {
     let (kind, shape, dtype) =
         (table.u8(0).unwrap_or(0), table.strings(1)?, table.u8(2).unwrap_or(0));
@@ -194,8 +195,7 @@ fn aval(table: &Table<'_>) -> Option<String> {
     }
 }
 
-/// The sharding that a table describes, if it describes one: by names, or, in older containers, as
-/// XLA does.
+/// The sharding described by a table, if any: named, or, in older containers, XLA's.
 fn sharding(table: &Table<'_>, meshes: &[Table<'_>]) -> Option<String> {
     match table.table(2) {
         Some(named) => Some(named_sharding(&named, meshes).unwrap_or_else(|| "?".to_string())),
@@ -203,7 +203,7 @@ fn sharding(table: &Table<'_>, meshes: &[Table<'_>]) -> Option<String> {
     }
 }
 
-/// The axes of a mesh that dimensions are spread over, as JAX writes them, and the mesh.
+/// The mesh axes of each dimension, as JAX prints them, and the mesh.
 fn named_sharding(table: &Table<'_>, meshes: &[Table<'_>]) -> Option<String> {
     let inline = table.table(0);
     let mesh = meshes.get(table.u32(3).unwrap_or(0) as usize).or(inline.as_ref())?;
@@ -236,7 +236,7 @@ fn named_sharding(table: &Table<'_>, meshes: &[Table<'_>]) -> Option<String> {
     Some(format!("P({}) on {}{memory}", entries.join(", "), axes.collect::<Vec<_>>().join(", ")))
 }
 
-/// The name of the safety check that a table describes.
+/// The name of the safety check described by a table.
 fn check(table: &Table<'_>) -> String {
     match table.u8(0).unwrap_or(0) {
         0 => "platform".to_string(),
@@ -245,7 +245,7 @@ fn check(table: &Table<'_>) -> String {
     }
 }
 
-/// The nesting that a table describes, as Python writes it.
+/// The tree described by a table, in Python's notation.
 fn tree(table: &Table<'_>, depth: usize) -> Option<String> {
     if depth > MAX_DEPTH {
         return None;
@@ -280,19 +280,19 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
 }
 
-/// A table of a flatbuffer. Absent fields are none, and empty vectors; so are all methods if the
-/// file ends before them.
+/// A flatbuffer table. Absent fields read as `None` or empty vectors; all methods return `None` if
+/// the file is truncated.
 struct Table<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Bytes that may still be looked at, by all tables together.
+    /// Number of bytes that may still be visited, shared by all tables.
     budget: &'a Cell<usize>,
 }
 
 impl<'a> Table<'a> {
-    /// Where a field is, if the table has it.
+    /// Offset of a field, if present.
     fn field(&self, number: usize) -> Option<usize> {
-        // A table begins with the distance back to the table of its fields.
+        // A table begins with the relative offset of its vtable.
         let back = u32_at(self.bytes, self.at)? as i32;
         let fields = usize::try_from(i64::try_from(self.at).ok()? - i64::from(back)).ok()?;
         let entry = 4 + 2 * number;
@@ -305,13 +305,13 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Another table.
+    /// The table at an offset.
     fn table_at(&self, at: usize) -> Option<Table<'a>> {
         self.look(4)?;
         Some(Table { at, ..*self })
     }
 
-    /// Takes that many bytes from the budget; none if it is used up.
+    /// Takes `bytes` from the budget; `None` if it is exhausted.
     fn look(&self, bytes: usize) -> Option<()> {
         self.budget.set(self.budget.get().checked_sub(bytes)?);
         Some(())
@@ -329,7 +329,7 @@ impl<'a> Table<'a> {
         u32_at(self.bytes, self.field(number)?)
     }
 
-    /// What the offset at `at` leads to.
+    /// The target of the offset stored at `at`.
     fn follow(&self, at: usize) -> Option<usize> {
         at.checked_add(u32_at(self.bytes, at)? as usize)
     }
@@ -338,14 +338,14 @@ impl<'a> Table<'a> {
         self.table_at(self.follow(self.field(number)?)?)
     }
 
-    /// How many tables lie in each other, from the field of that number on.
+    /// Number of tables nested in each other, starting from the given field.
     fn depth(&self, number: usize) -> usize {
         std::iter::successors(self.table(number), |table| table.table(number))
             .take(MAX_DEPTH)
             .count()
     }
 
-    /// The bytes of the elements of a vector of elements of that size.
+    /// Byte range of a vector's elements, each `size` bytes long.
     fn vector(&self, number: usize, size: usize) -> Option<Range<usize>> {
         let Some(field) = self.field(number) else { return Some(0..0) };
         let range = self.elements(self.follow(field)?, size)?;

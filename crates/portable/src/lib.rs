@@ -1,9 +1,8 @@
 //! Portable artifacts: programs as VHLO of any version in MLIR bytecode, which readers of that
 //! version or newer can read.
 //!
-//! A program is converted op by op to VHLO of the current version ([`to_vhlo`]), from there to the
-//! version wanted ([`to_version`]) and written as bytecode ([`serialize`]); [`deserialize`] goes
-//! back.
+//! A program is converted op by op to VHLO of the current version ([`to_vhlo`]), then to the target
+//! version ([`to_version`]), and written as bytecode ([`serialize`]); [`deserialize`] goes back.
 //!
 //! Source: StableHLO `docs/vhlo.md`, `docs/compatibility.md`.
 
@@ -22,34 +21,39 @@ pub use artifact::{
     SerializeOptions, artifact_version, deserialize, read_program, restore, serialize,
     target_version,
 };
-pub use convert::{Foreign, Refusal};
+pub use convert::{ConversionError, Foreign};
 pub use exported::Exported;
 pub use versions::oldest_version;
 
-use convert::Conversion;
+use convert::ModuleConversion;
 use known::Known;
 use mlir::diag::{Diagnostic, Diagnostics};
 use mlir::{Module, OpId, Type};
 use vhlo::Version;
 
-/// Converts a program, below `root`, to VHLO of the current version.
+/// Converts everything below `root` to VHLO of the current version.
 ///
 /// # Errors
-/// The first op that has no portable form. The module is of no use then.
+/// The first op without a portable form. The module is left partially converted.
 pub fn to_vhlo(module: &mut Module, root: OpId, foreign: Foreign) -> Result<(), Diagnostic> {
     module.forget_use_orders();
     let mut op = |op: mlir::OpRef<'_>| ops::to_vhlo(op, foreign);
-    Conversion { op: &mut op, ty: &|ty| types::to_vhlo(ty, foreign), all_types: false, foreign }
-        .run(module, root)
-        .map(drop)
+    ModuleConversion {
+        op: &mut op,
+        ty: &|ty| types::to_vhlo(ty, foreign),
+        all_types: false,
+        foreign,
+    }
+    .run(module, root)
+    .map(drop)
 }
 
-/// Converts VHLO, below `root`, to that of another version. Ops of other dialects stay. Returns the
-/// ops that became others.
+/// Converts VHLO below `root` to another version. Ops of other dialects are unchanged. Returns the
+/// replaced ops.
 ///
 /// # Errors
-/// The first op that the version cannot express, and the module that holds it. The module is of no
-/// use then.
+/// The first op that the version cannot express, and the module that contains it. The module is
+/// left partially converted.
 pub fn to_version(
     module: &mut Module,
     root: OpId,
@@ -57,9 +61,9 @@ pub fn to_version(
 ) -> Result<Vec<OpId>, Diagnostics> {
     let version = version.without_patch();
     let mut op = |op: mlir::OpRef<'_>| {
-        versions::convert(op, version).map_err(|refusal| explain(refusal, version))
+        versions::convert(op, version).map_err(|error| explain(error, version))
     };
-    let conversion = Conversion {
+    let conversion = ModuleConversion {
         op: &mut op,
         ty: &|ty| Some(ty.clone()),
         all_types: false,
@@ -72,30 +76,31 @@ pub fn to_version(
     })
 }
 
-/// Says which version a refused op needs.
-fn explain(refusal: Refusal, version: Version) -> Refusal {
-    let message = match refusal.since {
+/// Adds the required version to the message.
+fn explain(error: ConversionError, version: Version) -> ConversionError {
+    let message = match error.since {
         Some(since) if since > version => {
             format!(
                 "version {version} lacks it ({}); the first version that has it is {since}",
-                refusal.message
+                error.message
             )
         }
-        _ => format!("version {version} lacks it ({})", refusal.message),
+        _ => format!("version {version} lacks it ({})", error.message),
     };
-    Refusal { message, ..refusal }
+    ConversionError { message, ..error }
 }
 
-/// Converts VHLO of the current version, below `root`, to a program.
+/// Converts VHLO of the current version below `root` to a program.
 ///
 /// # Errors
-/// The first op that is not valid VHLO of the current version. The module is of no use then.
+/// The first op that is not valid VHLO of the current version. The module is left partially
+/// converted.
 pub fn from_vhlo(module: &mut Module, root: OpId) -> Result<(), Diagnostic> {
     module.forget_use_orders();
     let mut known = Known::default();
     let mut op = |op: mlir::OpRef<'_>| ops::from_vhlo(op, &mut known);
     let ty = |ty: &Type| types::from_vhlo(ty, &mut Known::default());
-    Conversion { op: &mut op, ty: &ty, all_types: true, foreign: Foreign::Keep }
+    ModuleConversion { op: &mut op, ty: &ty, all_types: true, foreign: Foreign::Keep }
         .run(module, root)?;
     convert::remove_idle_casts(module, root);
     Ok(())

@@ -1,10 +1,10 @@
-//! Ops of programs as ops of VHLO of the current version, and back.
+//! Conversion of ops between programs and VHLO of the current version.
 //!
-//! Operands, results and regions are the same; attributes are converted one by one, but for those
-//! of StableHLO that hold several (dimension numbers, channels, algorithms): VHLO has an attribute
-//! for each of their parameters.
+//! Operands, results and regions stay. Attributes are converted one by one, except structured
+//! StableHLO attributes (dimension numbers, channels, algorithms): VHLO flattens them into one
+//! attribute per parameter.
 
-use crate::convert::{Foreign, Outcome, Refusal, Restated};
+use crate::convert::{ConversionError, Foreign, Outcome, Replacement};
 use crate::known::Known;
 use crate::{attributes, defaults};
 use hlo::attrs::CHANNEL_HANDLE;
@@ -17,11 +17,11 @@ use vhlo::enums::API_VERSION;
 use vhlo::ops::{family, in_version, versioned};
 use vhlo::{VHLO, Version};
 
-/// Ops of functions by their names in VHLO.
+/// Function ops by their names in VHLO.
 static FUNCTIONS: [(&str, &OpDef); 3] =
     [("call", CallOp::DEF), ("func", FuncOp::DEF), ("return", ReturnOp::DEF)];
 
-/// The name in VHLO of an op of a program.
+/// The VHLO name of a program op.
 fn portable_name(def: &'static OpDef) -> Option<&'static str> {
     if def.dialect() == hlo::STABLEHLO.namespace {
         return Some(def.mnemonic());
@@ -29,8 +29,7 @@ fn portable_name(def: &'static OpDef) -> Option<&'static str> {
     FUNCTIONS.iter().find(|(_, op)| std::ptr::eq(*op, def)).map(|(name, _)| *name)
 }
 
-/// The attribute whose parameters are attributes of the op `portable` on their own, if the slot
-/// holds such a one.
+/// The structured attribute in `slot` if the VHLO op `portable` flattens it.
 fn spread(slot: &AttrSlot, portable: &OpDef) -> Option<&'static AttrDef> {
     match slot.constraint {
         AttrConstraint::Def(def) if portable.attribute_index(slot.name).is_none() => Some(def),
@@ -38,7 +37,7 @@ fn spread(slot: &AttrSlot, portable: &OpDef) -> Option<&'static AttrDef> {
     }
 }
 
-/// The attribute of VHLO for a parameter of an attribute that is spread.
+/// The VHLO attribute for a parameter of a flattened attribute.
 fn part_name(parts: &AttrDef, param: &ParamDef) -> &'static str {
     match param.name {
         "handle" if std::ptr::eq(parts, &CHANNEL_HANDLE) => "channel_id",
@@ -47,7 +46,7 @@ fn part_name(parts: &AttrDef, param: &ParamDef) -> &'static str {
     }
 }
 
-/// What an absent parameter of an attribute that is spread stands for.
+/// The default of an absent parameter of a flattened attribute.
 fn empty(kind: ParamKind) -> Attribute {
     match kind {
         ParamKind::I64s => Attribute::i64_array([]),
@@ -55,16 +54,16 @@ fn empty(kind: ParamKind) -> Attribute {
     }
 }
 
-/// The op of VHLO that an op of a program becomes.
-pub(crate) fn to_vhlo(op: OpRef<'_>, foreign: Foreign) -> Result<Outcome, Refusal> {
+/// Converts a program op to VHLO.
+pub(crate) fn to_vhlo(op: OpRef<'_>, foreign: Foreign) -> Result<Outcome, ConversionError> {
     let Some((def, name)) = op.def().and_then(|def| Some((def, portable_name(def)?))) else {
         return Ok(Outcome::Foreign);
     };
     let to = in_version(name, Version::CURRENT)
-        .ok_or_else(|| Refusal::new("no op of VHLO stands for it"))?
+        .ok_or_else(|| ConversionError::new("no op of VHLO stands for it"))?
         .def;
-    let mut restated = Restated::new(to);
-    let refuse = |name: &str, value: &Attribute| Refusal::attribute(name, value, foreign);
+    let mut replacement = Replacement::new(to);
+    let refuse = |name: &str, value: &Attribute| ConversionError::attribute(name, value, foreign);
     for (slot, value) in def.attributes.iter().zip(op.properties()) {
         let Some(value) = value else { continue };
         if let Some(parts) = spread(slot, to) {
@@ -74,19 +73,20 @@ pub(crate) fn to_vhlo(op: OpRef<'_>, foreign: Foreign) -> Result<Outcome, Refusa
                 let part = part.clone().unwrap_or_else(|| empty(param.kind));
                 let part =
                     attributes::to_vhlo(&part, foreign).ok_or_else(|| refuse(slot.name, value))?;
-                restated.properties[index] = Some(part);
+                replacement.properties[index] = Some(part);
             }
         } else {
             let part =
                 slot_to_vhlo(slot, value, foreign).ok_or_else(|| refuse(slot.name, value))?;
-            restated.set(slot.name, part);
+            replacement.set(slot.name, part);
         }
     }
     for (name, value) in op.attributes().iter() {
-        restated.set(name, attributes::to_vhlo(value, foreign).ok_or_else(|| refuse(name, value))?);
+        replacement
+            .set(name, attributes::to_vhlo(value, foreign).ok_or_else(|| refuse(name, value))?);
     }
-    restated.fill_defaults()?;
-    Ok(Outcome::Becomes(restated))
+    replacement.fill_defaults()?;
+    Ok(Outcome::Replace(replacement))
 }
 
 fn slot_to_vhlo(slot: &AttrSlot, value: &Attribute, foreign: Foreign) -> Option<Attribute> {
@@ -100,19 +100,19 @@ fn slot_to_vhlo(slot: &AttrSlot, value: &Attribute, foreign: Foreign) -> Option<
     }
 }
 
-/// Whether what an op of VHLO becomes depends on where it stands: what ends a function is another
-/// op than what ends other regions.
+/// True if the conversion of this VHLO op depends on its parent: the terminator of a function is
+/// another op than that of other regions.
 pub(crate) fn depends_on_place(def: &'static OpDef) -> bool {
     family(def) == "return"
 }
 
-/// Whether an op stands in a function.
+/// True if the op's parent is a function.
 fn ends_function(op: OpRef<'_>) -> bool {
     op.parent().is_some_and(|p| p.is(FuncOp::DEF) || p.name().starts_with("vhlo.func_v"))
 }
 
-/// The op of a program that an op of VHLO of the current version becomes.
-pub(crate) fn from_vhlo(op: OpRef<'_>, known: &mut Known) -> Result<Outcome, Refusal> {
+/// Converts an op of VHLO of the current version to a program op.
+pub(crate) fn from_vhlo(op: OpRef<'_>, known: &mut Known) -> Result<Outcome, ConversionError> {
     let Some(from) = op.def().filter(|def| def.dialect() == VHLO.namespace) else {
         return Ok(Outcome::Foreign);
     };
@@ -121,19 +121,22 @@ pub(crate) fn from_vhlo(op: OpRef<'_>, known: &mut Known) -> Result<Outcome, Ref
             "it is not an op of version {}; --vhlo-to-version makes it one",
             Version::CURRENT
         );
-        return Err(Refusal::new(message));
+        return Err(ConversionError::new(message));
     }
     let to = program_op(op, family(from))
-        .ok_or_else(|| Refusal::new("no op of StableHLO stands for it"))?;
-    let mut restated = Restated::new(to);
+        .ok_or_else(|| ConversionError::new("no op of StableHLO stands for it"))?;
+    let mut replacement = Replacement::new(to);
     let refuse = |name: &str, value: &Attribute| {
-        Refusal::new(format!("attribute {name} = {value} is not one that {} can have", to.name))
+        ConversionError::new(format!(
+            "attribute {name} = {value} is not one that {} can have",
+            to.name
+        ))
     };
     for (index, slot) in to.attributes.iter().enumerate() {
-        restated.properties[index] = match spread(slot, from) {
+        replacement.properties[index] = match spread(slot, from) {
             Some(parts) => gather(op, slot, parts, known).map_err(|part| match op.attr(part) {
                 Some(value) => refuse(part, value),
-                None => Refusal::new(format!("attribute {part} is missing")),
+                None => ConversionError::new(format!("attribute {part} is missing")),
             })?,
             None => match op.attr(slot.name) {
                 Some(value) if !is_implied(op, slot, value) => Some(
@@ -143,29 +146,31 @@ pub(crate) fn from_vhlo(op: OpRef<'_>, known: &mut Known) -> Result<Outcome, Ref
                 _ => None,
             },
         };
-        if let (None, Presence::Default(default)) = (&restated.properties[index], slot.presence) {
-            restated.properties[index] = Some(default.attribute());
+        if let (None, Presence::Default(default)) = (&replacement.properties[index], slot.presence)
+        {
+            replacement.properties[index] = Some(default.attribute());
         }
     }
     for (name, value) in op.attributes().iter() {
-        restated.set(name, attributes::from_vhlo(value, known).ok_or_else(|| refuse(name, value))?);
+        replacement
+            .set(name, attributes::from_vhlo(value, known).ok_or_else(|| refuse(name, value))?);
     }
-    Ok(Outcome::Becomes(restated))
+    Ok(Outcome::Replace(replacement))
 }
 
-/// The op of a program with that name in VHLO.
+/// The program op with the given VHLO name.
 fn program_op(op: OpRef<'_>, name: &str) -> Option<&'static OpDef> {
     let may_be = |def: &'static OpDef| !depends_on_place(def) || ends_function(op);
     let function = FUNCTIONS.iter().find(|(n, _)| *n == name && op.def().is_some_and(may_be));
     function.map(|(_, def)| *def).or_else(|| hlo::STABLEHLO.op(name))
 }
 
-/// Whether an attribute says no more than its absence.
+/// True if an attribute has its default value, so that it can be omitted.
 fn is_implied(op: OpRef<'_>, slot: &AttrSlot, value: &Attribute) -> bool {
     let is_default = |name| op.attr(name).is_none_or(|value| defaults::is_default(name, value));
     match slot.name {
         _ if slot.presence == Presence::Required => false,
-        // Layouts are given for operands and results or not at all.
+        // Layouts are present for both operands and results or for neither.
         "operand_layouts" | "result_layouts" => {
             is_default("operand_layouts") && is_default("result_layouts")
         }
@@ -203,11 +208,11 @@ fn slot_from_vhlo(
     }
 }
 
-/// The attribute that holds what VHLO has several attributes for; none if those say no more than
-/// its absence.
+/// Rebuilds a structured attribute from its flattened VHLO attributes; `None` if they all have
+/// default values.
 ///
 /// # Errors
-/// The name of one that does not fit.
+/// The name of an attribute with an invalid value.
 fn gather(
     op: OpRef<'_>,
     slot: &AttrSlot,

@@ -40,7 +40,7 @@ pub const VHLO_TO_VERSION: Pass =
         },
     ]);
 
-/// Whether a target names a version; why not.
+/// Checks that a target names a version. The error says why not.
 pub fn is_version(target: &str) -> Result<(), String> {
     target_version(target).map(drop).map_err(|error| error.message)
 }

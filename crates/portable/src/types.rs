@@ -1,4 +1,4 @@
-//! Types of programs as types of VHLO, and back.
+//! Conversion of types between programs and VHLO.
 
 use crate::Foreign;
 use crate::known::Known;
@@ -11,10 +11,10 @@ use vhlo::types::{
 };
 use vhlo::{VHLO, attrs};
 
-/// The bit of the flags of a quantized type that says that its storage is signed.
+/// The flag of a quantized type that marks signed storage.
 const SIGNED: i64 = 1;
 
-/// The type of VHLO that stands for a type of a program; none if there is none.
+/// Converts a type to VHLO; `None` if it has no VHLO form.
 pub(crate) fn to_vhlo(ty: &Type, foreign: Foreign) -> Option<Type> {
     if let Some(scalar) = types::from_scalar(ty) {
         return Some(scalar);
@@ -64,8 +64,8 @@ pub(crate) fn to_vhlo(ty: &Type, foreign: Foreign) -> Option<Type> {
     })
 }
 
-/// The type of a program that a type of VHLO stands for; types of other dialects stand for
-/// themselves. None if a part of it stands for nothing.
+/// Converts a type from VHLO. Types of other dialects are unchanged. Returns `None` if a part of it
+/// has no counterpart.
 pub(crate) fn from_vhlo(ty: &Type, known: &mut Known) -> Option<Type> {
     let TypeKind::Dialect(t) = &**ty else { return Some(ty.clone()) };
     if t.def.dialect != VHLO.namespace {
@@ -74,7 +74,7 @@ pub(crate) fn from_vhlo(ty: &Type, known: &mut Known) -> Option<Type> {
     known.or_convert(|known| &mut known.types, ty, |known| convert(ty, t, known))
 }
 
-/// What a type of VHLO with that definition and those parameters stands for.
+/// Converts a VHLO type with the given declaration and parameters.
 fn convert(ty: &Type, t: &DialectType, known: &mut Known) -> Option<Type> {
     if let Some(scalar) = types::to_scalar(ty) {
         return Some(scalar);
@@ -117,7 +117,7 @@ fn convert(ty: &Type, t: &DialectType, known: &mut Known) -> Option<Type> {
     })
 }
 
-/// The types that an array of types of VHLO stands for.
+/// Converts an array of VHLO types.
 fn list(types: &Attribute, known: &mut Known) -> Option<Vec<Type>> {
     types.as_array()?.iter().map(|ty| from_vhlo(ty.as_type()?, known)).collect()
 }

@@ -1,10 +1,10 @@
-//! Ops of VHLO in other versions.
+//! Conversion of VHLO ops between versions.
 //!
-//! How an op differs between two versions follows from the rows of `vhlo::ops`: an attribute that
-//! only one version has must say no more than its absence, and an op that takes any number of
-//! values has one where the other takes one.
+//! The differences between two versions of an op follow from the rows of `vhlo::ops`: an attribute
+//! that only one version has must have its default value, and a variadic operand or result matches
+//! a single one of count one.
 
-use crate::convert::{Outcome, Refusal, Restated};
+use crate::convert::{ConversionError, Outcome, Replacement};
 use crate::defaults;
 use mlir::attrs::AttrKind;
 use mlir::ods::{Arity, ValueSlot};
@@ -17,7 +17,7 @@ use vhlo::ops::{VERSIONED_OPS, VersionedOp, family, in_version, versioned};
 use vhlo::types::{self, FUTURE, versioned_types};
 use vhlo::{VHLO, Version};
 
-/// First versions of attributes, enumerations and types by the address of their declaration.
+/// First versions of attributes, enumerations and types, keyed by the address of their declaration.
 static SINCE: LazyLock<FxHashMap<usize, Version>> = LazyLock::new(|| {
     let attributes =
         VERSIONED_ATTRIBUTES.iter().map(|a| (std::ptr::from_ref(a.def) as usize, a.since));
@@ -26,11 +26,11 @@ static SINCE: LazyLock<FxHashMap<usize, Version>> = LazyLock::new(|| {
     attributes.chain(enums).chain(types).collect()
 });
 
-/// The op of `version` that an op of VHLO becomes.
+/// Converts a VHLO op to `version`.
 ///
 /// # Errors
-/// If that version has no op that says the same.
-pub(crate) fn convert(op: OpRef<'_>, version: Version) -> Result<Outcome, Refusal> {
+/// If that version has no equivalent op.
+pub(crate) fn convert(op: OpRef<'_>, version: Version) -> Result<Outcome, ConversionError> {
     let Some(from) = op.def().and_then(versioned) else { return Ok(Outcome::Foreign) };
     if from.until.is_none() && version == Version::CURRENT {
         return Ok(Outcome::Same);
@@ -42,50 +42,50 @@ pub(crate) fn convert(op: OpRef<'_>, version: Version) -> Result<Outcome, Refusa
         check_attributes(op.properties().iter().flatten(), version)?;
         return Ok(Outcome::Same);
     }
-    let mut restated = Restated::new(to.def);
-    restated.attributes = op.attributes().clone();
+    let mut replacement = Replacement::new(to.def);
+    replacement.attributes = op.attributes().clone();
     for (slot, value) in from.def.attributes.iter().zip(op.properties()) {
         match (to.def.attribute_index(slot.name), value) {
             (_, None) => {}
-            (Some(index), Some(value)) => restated.properties[index] = Some(value.clone()),
+            (Some(index), Some(value)) => replacement.properties[index] = Some(value.clone()),
             (None, Some(value)) if defaults::is_default(slot.name, value) => {}
             (None, Some(value)) => {
                 let message =
                     format!("attribute {} = {value} must be absent or the default", slot.name);
-                return Err(Refusal::since(since(from, version), message));
+                return Err(ConversionError::since(since(from, version), message));
             }
         }
     }
-    restated.fill_defaults()?;
+    replacement.fill_defaults()?;
     check_counts(op, from, to, version)?;
-    check_attributes(restated.properties.iter().flatten(), version)?;
-    Ok(Outcome::Becomes(restated))
+    check_attributes(replacement.properties.iter().flatten(), version)?;
+    Ok(Outcome::Replace(replacement))
 }
 
-/// The oldest version that has an op of VHLO as it is, and what keeps it from an older one; none if
-/// it is of another dialect or no version has it.
-pub fn oldest_version(op: OpRef<'_>) -> Option<(Version, Option<Refusal>)> {
+/// The oldest version that can express a VHLO op unchanged, and the reason why older ones cannot.
+/// `None` if the op is of another dialect or of no version.
+pub fn oldest_version(op: OpRef<'_>) -> Option<(Version, Option<ConversionError>)> {
     let mut oldest = (Version::MINIMUM, None);
     loop {
         match convert(op, oldest.0) {
             Ok(Outcome::Foreign) => return None,
             Ok(_) => return Some(oldest),
-            Err(refusal) => {
+            Err(error) => {
                 let since =
-                    refusal.since.filter(|&since| since > oldest.0 && since <= Version::CURRENT)?;
-                oldest = (since, Some(refusal));
+                    error.since.filter(|&since| since > oldest.0 && since <= Version::CURRENT)?;
+                oldest = (since, Some(error));
             }
         }
     }
 }
 
-fn missing_op(op: &VersionedOp) -> Refusal {
+fn missing_op(op: &VersionedOp) -> ConversionError {
     let first = VERSIONED_OPS.iter().filter(|o| o.family() == op.family()).map(|o| o.since).min();
     let since = first.unwrap_or(op.since);
-    Refusal::since(since, format!("there is no op {}", op.family()))
+    ConversionError::since(since, format!("there is no op {}", op.family()))
 }
 
-/// The first version that has what `from` has and the op of `version` lacks.
+/// The first version with the features of `from` that the op of `version` lacks.
 fn since(from: &VersionedOp, version: Version) -> Version {
     if from.since > version {
         return from.since;
@@ -93,19 +93,19 @@ fn since(from: &VersionedOp, version: Version) -> Version {
     from.until.unwrap_or(from.since)
 }
 
-/// Checks that the values and regions of an op fit a declaration that may take fewer.
+/// Checks that operands, results and regions of an op fit a declaration with fewer of them.
 fn check_counts(
     op: OpRef<'_>,
     from: &VersionedOp,
     to: &VersionedOp,
     version: Version,
-) -> Result<(), Refusal> {
+) -> Result<(), ConversionError> {
     let takes = |slots: &[ValueSlot], count: usize| {
         slots.iter().any(|slot| slot.arity != Arity::Single) || slots.len() == count
     };
     let refuse = |what: &str, found: usize, wanted: usize| {
         let message = format!("{found} {what} where version {version} has {wanted}");
-        Err(Refusal::since(since(from, version), message))
+        Err(ConversionError::since(since(from, version), message))
     };
     if !takes(to.def.operands, op.operands().len()) {
         return refuse("operands", op.operands().len(), to.def.operands.len());
@@ -119,15 +119,15 @@ fn check_counts(
     Ok(())
 }
 
-/// Ops of which operands and results had the same element types once.
+/// Ops whose operands and results once had to have the same element types.
 const SAME_ELEMENT_TYPES: [&str; 6] =
     ["all_reduce", "reduce", "reduce_scatter", "reduce_window", "scatter", "select_and_scatter"];
 
-/// Checks what was allowed later although the op stayed the same.
-fn check_constraints(op: OpRef<'_>, version: Version) -> Result<(), Refusal> {
+/// Checks constraints that were relaxed in later versions of an unchanged op.
+fn check_constraints(op: OpRef<'_>, version: Version) -> Result<(), ConversionError> {
     let allowed_since =
         |since: Version, broken: bool, message: &str| match version < since && broken {
-            true => Err(Refusal::since(since, message)),
+            true => Err(ConversionError::since(since, message)),
             false => Ok(()),
         };
     let name = op.def().map_or("", family);
@@ -156,9 +156,9 @@ fn check_constraints(op: OpRef<'_>, version: Version) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Checks that `version` has the types of the operands and results of an op and its attributes that
-/// are not inherent.
-fn check_values(op: OpRef<'_>, version: Version) -> Result<(), Refusal> {
+/// Checks that `version` has the types of the op's operands and results, and its discardable
+/// attributes.
+fn check_values(op: OpRef<'_>, version: Version) -> Result<(), ConversionError> {
     op.operand_types().chain(op.result_types()).try_for_each(|ty| check_type(ty, version))?;
     check_attributes(op.attributes().iter().map(|(_, value)| value), version)
 }
@@ -166,7 +166,7 @@ fn check_values(op: OpRef<'_>, version: Version) -> Result<(), Refusal> {
 fn check_attributes<'a>(
     mut attributes: impl Iterator<Item = &'a Attribute>,
     version: Version,
-) -> Result<(), Refusal> {
+) -> Result<(), ConversionError> {
     attributes.try_for_each(|value| check_attribute(value, version))
 }
 
@@ -176,16 +176,16 @@ fn check_declaration<T>(
     dialect: &str,
     version: Version,
     name: &dyn Fn() -> String,
-) -> Result<(), Refusal> {
+) -> Result<(), ConversionError> {
     match SINCE.get(&(std::ptr::from_ref(def) as usize)) {
         Some(&since) if dialect == VHLO.namespace && since > version => {
-            Err(Refusal::since(since, name()))
+            Err(ConversionError::since(since, name()))
         }
         _ => Ok(()),
     }
 }
 
-fn check_attribute(attribute: &Attribute, version: Version) -> Result<(), Refusal> {
+fn check_attribute(attribute: &Attribute, version: Version) -> Result<(), ConversionError> {
     let name = || format!("there is no attribute {attribute}");
     match &**attribute {
         AttrKind::Enum(e) => check_declaration(e.def, e.def.dialect, version, &name),
@@ -199,7 +199,7 @@ fn check_attribute(attribute: &Attribute, version: Version) -> Result<(), Refusa
     }
 }
 
-fn check_type(ty: &Type, version: Version) -> Result<(), Refusal> {
+fn check_type(ty: &Type, version: Version) -> Result<(), ConversionError> {
     let TypeKind::Dialect(t) = &**ty else { return Ok(()) };
     check_declaration(t.def, t.def.dialect, version, &|| format!("there is no type {ty}"))?;
     t.params.iter().flatten().try_for_each(|param| check_attribute(param, version))

@@ -1,4 +1,4 @@
-//! Every attribute of every version but the enumerations, and how each is written.
+//! All attributes of all versions, except the enumerations, and their syntax.
 
 use crate::enums::RESULT_ACCURACY_MODE;
 use crate::{Version, types};
@@ -9,7 +9,7 @@ use mlir::types::DYNAMIC;
 use mlir::{Attribute, Type};
 use numerics::{Tensor, math};
 
-/// A declaration with nothing but its dialect, for struct update syntax.
+/// Default fields of a declaration, for struct update syntax.
 const EMPTY: AttrDef = AttrDef {
     dialect: "vhlo",
     mnemonic: "",
@@ -21,7 +21,7 @@ const EMPTY: AttrDef = AttrDef {
     verify_encoding: None,
 };
 
-/// An attribute with the first version that has it. None was ever removed.
+/// An attribute with the first version that has it. No attribute was ever removed.
 pub struct VersionedAttr {
     /// The declaration.
     pub def: &'static AttrDef,
@@ -124,7 +124,7 @@ pub fn string(value: impl AsRef<[u8]>) -> Attribute {
     Attribute::dialect(&STRING, vec![Some(Attribute::string(value))])
 }
 
-/// The value of `#vhlo.string_v1<…>`, which is text.
+/// The value of `#vhlo.string_v1<…>`, if it is valid UTF-8.
 pub fn as_str(attribute: &Attribute) -> Option<&str> {
     attribute.as_dialect(&STRING)?.first()?.as_ref()?.as_str()
 }
@@ -164,7 +164,7 @@ pub fn as_tensor(attribute: &Attribute) -> Option<&Attribute> {
     attribute.as_dialect(&TENSOR)?.get(1)?.as_ref()
 }
 
-/// A number or tensor with its type and the builtin attribute `value`; none if that type has no
+/// A number or tensor with its type and the builtin attribute `value`; `None` if that type has no
 /// counterpart.
 pub fn typed(def: &'static AttrDef, value: Attribute) -> Option<Attribute> {
     let ty = types::from_builtin(&value.ty())?;

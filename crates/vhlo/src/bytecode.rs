@@ -1,4 +1,4 @@
-//! How the attributes and types of the dialect are written in bytecode.
+//! Bytecode encodings of the dialect's attributes and types.
 //!
 //! The codes and the order of fields are part of the format and never change.
 
@@ -92,7 +92,7 @@ const fn ty(code: u64, def: &'static TypeDef, fields: &'static [(usize, Field)])
     TypeEncoding { code, def, when: always, fields }
 }
 
-/// An attribute after the number, 0 or 1, of attributes that follow.
+/// An attribute preceded by the number of attributes that follow, 0 or 1.
 const COUNTED: Field = Field::Custom {
     write: |param, out| {
         out.varint(u64::from(param.is_some()));
@@ -236,7 +236,7 @@ fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Att
     }))
 }
 
-/// The elements of a tensor; for a while booleans were written as bytes, not bits.
+/// The elements of a tensor. Some versions wrote booleans as bytes instead of bits.
 fn elements(ty: Type, data: Bytes) -> Option<DenseElements> {
     let count = ty.as_tensor()?.num_elements()?;
     let as_bytes = ty.element_type().dtype() == Some(DType::I1)

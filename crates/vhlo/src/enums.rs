@@ -1,10 +1,10 @@
-//! The enumerations of the dialect. Values are those of bytecode.
+//! The enumerations of the dialect. Values are those of the bytecode encoding.
 
 use crate::Version;
 use mlir::ods::{EnumDef, EnumStyle};
 
-/// An enumeration with the first version that has it, and its code in bytecode. None was ever
-/// removed.
+/// An enumeration with the first version that has it, and its bytecode code. No enumeration was
+/// ever removed.
 pub struct VersionedEnum {
     /// The declaration.
     pub def: &'static EnumDef,

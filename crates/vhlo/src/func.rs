@@ -1,10 +1,10 @@
-//! How `vhlo.func_v1` is written: `@name(%arg0: T) -> (U) { … } {…}`.
+//! Syntax of `vhlo.func_v1`: `@name(%arg0: T) -> (U) { … } {…}`.
 
 use crate::{attrs, types};
 use mlir::text::{OpState, Parsed, Parser, Printer, TypeList};
 use mlir::{Attribute, OpRef, Type};
 
-/// Slots of the name and the type among the attributes of the op.
+/// Attribute slots of the name and the type.
 const NAME: usize = 0;
 const TYPE: usize = 1;
 

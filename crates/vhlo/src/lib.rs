@@ -1,9 +1,9 @@
 //! VHLO, the versioned dialect: StableHLO as it was in every version since 0.9.0, in which portable
 //! artifacts are written.
 //!
-//! Ops ([`ops`]), attributes ([`attrs`], [`enums`]) and types ([`types`]) are rows with the range
-//! of versions that has them. Programs come here from StableHLO and go back in the crate
-//! `portable`. Source: StableHLO `docs/vhlo.md`.
+//! Ops ([`ops`]), attributes ([`attrs`], [`enums`]) and types ([`types`]) are table rows with the
+//! range of versions that have them. The crate `portable` converts between StableHLO and VHLO.
+//! Source: StableHLO `docs/vhlo.md`.
 
 pub mod attrs;
 mod bytecode;

@@ -1,8 +1,7 @@
-//! Every op of every version: a row an op, in the order of their names. A released row never
-//! changes.
+//! All ops of all versions, one row per op, sorted by name. A released row never changes.
 //!
-//! Source: StableHLO `docs/vhlo.md`. An op of VHLO is the op of StableHLO of that name, reduced to
-//! its bare structure: any types, any attributes, no default, no check.
+//! Source: StableHLO `docs/vhlo.md`. A VHLO op is the StableHLO op of the same name without
+//! constraints: any types, any attributes, no defaults, no verification.
 
 use crate::Version;
 use mlir::ods::{
@@ -18,12 +17,12 @@ pub struct VersionedOp {
     pub def: &'static OpDef,
     /// The first version that has it.
     pub since: Version,
-    /// The last version that has it; none if the current one does.
+    /// The last version that has it; `None` if the current one does.
     pub until: Option<Version>,
 }
 
 impl VersionedOp {
-    /// Whether that version has the op.
+    /// True if that version has the op.
     pub fn exists_in(&self, version: Version) -> bool {
         self.since <= version && self.until.is_none_or(|until| version.without_patch() <= until)
     }
@@ -40,7 +39,7 @@ pub fn family(def: &'static OpDef) -> &'static str {
     mnemonic.trim_end_matches(|c: char| c.is_ascii_digit()).strip_suffix("_v").unwrap_or(mnemonic)
 }
 
-/// The op of that declaration.
+/// The row of a declaration.
 pub fn versioned(def: &'static OpDef) -> Option<&'static VersionedOp> {
     static BY_DECLARATION: LazyLock<FxHashMap<usize, &VersionedOp>> = LazyLock::new(|| {
         VERSIONED_OPS.iter().map(|op| (std::ptr::from_ref(op.def).addr(), op)).collect()
@@ -48,7 +47,7 @@ pub fn versioned(def: &'static OpDef) -> Option<&'static VersionedOp> {
     BY_DECLARATION.get(&std::ptr::from_ref(def).addr()).copied()
 }
 
-/// The op of that family in that version.
+/// The op of a family in a version.
 pub fn in_version(name: &str, version: Version) -> Option<&'static VersionedOp> {
     let before = |op: &VersionedOp| op.def.mnemonic().bytes().lt(name.bytes().chain(*b"_v"));
     let first = VERSIONED_OPS.partition_point(before);

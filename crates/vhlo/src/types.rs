@@ -1,4 +1,4 @@
-//! Every type of every version, how each is written, and the builtin types that some stand for.
+//! All types of all versions, their syntax, and the builtin types that some represent.
 
 use crate::Version;
 use mlir::attrs::AttrKind;
@@ -7,7 +7,7 @@ use mlir::text::{Parsed, Parser, Printer};
 use mlir::types::{FloatKind, Signedness, TensorType, TypeKind};
 use mlir::{Attribute, Type};
 
-/// A declaration with nothing but its dialect, for struct update syntax.
+/// Default fields of a declaration, for struct update syntax.
 const EMPTY: TypeDef = TypeDef {
     dialect: "vhlo",
     mnemonic: "",
@@ -26,7 +26,7 @@ pub struct VersionedType {
     pub since: Version,
 }
 
-/// A type without parameters: its code in bytecode and the builtin type that it stands for, if any.
+/// A type without parameters: its bytecode code and the builtin type that it represents, if any.
 pub struct Scalar {
     /// The declaration.
     pub def: &'static TypeDef,
@@ -185,7 +185,7 @@ pub static QUANT_PER_AXIS: TypeDef = TypeDef {
     ..EMPTY
 };
 
-/// The types that hold others.
+/// The types with parameters.
 const CONTAINER_VERSIONS: &[VersionedType] = &[
     VersionedType { def: &BUFFER, since: Version::new(1, 13) },
     VersionedType { def: &COMPLEX, since: Version::new(0, 9) },
@@ -222,7 +222,7 @@ pub fn token() -> Type {
     Type::dialect(&TOKEN, Vec::new())
 }
 
-/// Whether this is `!vhlo.token_v1`.
+/// True if this is `!vhlo.token_v1`.
 pub fn is_token(ty: &Type) -> bool {
     ty.as_dialect(&TOKEN).is_some()
 }
@@ -232,7 +232,7 @@ pub fn witness() -> Type {
     Type::dialect(&WITNESS, Vec::new())
 }
 
-/// Whether this is `!vhlo.witness_v1`.
+/// True if this is `!vhlo.witness_v1`.
 pub fn is_witness(ty: &Type) -> bool {
     ty.as_dialect(&WITNESS).is_some()
 }
@@ -251,13 +251,13 @@ pub fn element(ty: &Type) -> &Type {
     params.flatten().and_then(|p| p.as_ref()?.as_type()).unwrap_or(ty)
 }
 
-/// The type that stands for a builtin one without parameters.
+/// The VHLO type of a builtin type without parameters.
 pub fn from_scalar(ty: &Type) -> Option<Type> {
     let scalar = SCALARS.iter().find(|s| s.builtin.is_some_and(|builtin| builtin() == *ty))?;
     Some(Type::dialect(scalar.def, Vec::new()))
 }
 
-/// The builtin type that a type without parameters stands for.
+/// The builtin type of a VHLO type without parameters.
 pub fn to_scalar(ty: &Type) -> Option<Type> {
     let TypeKind::Dialect(t) = &**ty else { return None };
     SCALARS.iter().find(|s| std::ptr::eq(s.def, t.def))?.builtin.map(|builtin| builtin())
@@ -268,7 +268,7 @@ pub fn tensor(shape: &[i64], element: Type, encoding: Option<Attribute>) -> Type
     Type::dialect(&TENSOR, vec![Some(Attribute::i64_array(shape)), Some(element.into()), encoding])
 }
 
-/// The type that stands for a builtin scalar, complex number or tensor of those; encodings stay.
+/// The VHLO type of a builtin scalar, complex number or tensor of those; encodings are kept.
 pub fn from_builtin(ty: &Type) -> Option<Type> {
     match &**ty {
         TypeKind::Complex(element) => {
@@ -281,7 +281,8 @@ pub fn from_builtin(ty: &Type) -> Option<Type> {
     }
 }
 
-/// The builtin scalar, complex number or tensor of those that a type stands for; encodings stay.
+/// The builtin scalar, complex number or tensor of those that a VHLO type represents; encodings are
+/// kept.
 pub fn to_builtin(ty: &Type) -> Option<Type> {
     let param = |params: &[Option<Attribute>], i: usize| params.get(i).cloned().flatten();
     if let Some(params) = ty.as_dialect(&COMPLEX) {
@@ -310,7 +311,7 @@ fn list(types: Vec<Type>) -> Option<Attribute> {
 
 fn parse_function(p: &mut Parser<'_>) -> Parsed<Params> {
     p.expect("<")?;
-    // A list without types is written in brackets twice: `(())`.
+    // A list without types is written with two pairs of brackets: `(())`.
     let mut inputs = Vec::new();
     p.expect("(")?;
     if p.eat("(") {

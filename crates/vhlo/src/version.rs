@@ -27,12 +27,12 @@ impl Version {
         Version { major, minor, patch: 0 }
     }
 
-    /// The version whose ops, attributes and types this one has.
+    /// This version with patch 0: ops, attributes and types change only between minor versions.
     pub fn without_patch(self) -> Version {
         Version { patch: 0, ..self }
     }
 
-    /// The version of the bytecode format that artifacts of this version are written in.
+    /// The bytecode format version of artifacts of this version.
     pub fn bytecode_version(self) -> u64 {
         const SINCE: [(Version, u64); 5] = [
             (Version::new(0, 15), 6),
@@ -51,7 +51,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// The text is not of the form `1.20.0`.
+/// The text does not have the form `1.20.0`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct InvalidVersion;
 
@@ -71,18 +71,18 @@ impl FromStr for Version {
     }
 }
 
-/// How far back the readers of an artifact may be.
+/// How old the readers of an artifact may be.
 ///
 /// Source: StableHLO `docs/compatibility.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompatibilityRequirement {
-    /// None: the current version.
+    /// No old readers: the current version.
     None,
     /// Four weeks.
     Week4,
     /// Twelve weeks.
     Week12,
-    /// As far as possible: the oldest version.
+    /// The oldest supported version.
     Max,
 }
 
