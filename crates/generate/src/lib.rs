@@ -99,7 +99,7 @@ impl Generator {
         let function = function.unwrap_or(module.top().id());
         let block = module.op(function).regions().first().and_then(|&region| module.entry(region));
         let block = block.expect("the function of the skeleton has a body");
-        let end = module.ops(block)[0];
+        let end = module.terminator(block).expect("the function of the skeleton returns").id();
         let (random, types) = (Random::new(options.seed), options.types.clone());
         Generator {
             random,
@@ -269,7 +269,7 @@ impl Generator {
     fn embed(&mut self, inputs: &[Tensor], returned: &mut [Value]) {
         let arguments = self.module.arguments(self.block).to_vec();
         let mut constants = HashMap::new();
-        let first = self.module.ops(self.block)[0];
+        let first = self.module.first_op(self.block).map_or(self.end, |op| op.id());
         for (&argument, input) in arguments.iter().zip(inputs) {
             let value = Attribute::from_tensor(input);
             let ty = value.ty();
@@ -311,7 +311,8 @@ impl Generator {
         }
         if only.is_some() {
             let mut needed: HashSet<Value> = returned.iter().copied().collect();
-            for &op in self.module.ops(self.block).to_vec().iter().rev().skip(1) {
+            let ops: Vec<OpId> = self.module.ops(self.block).map(|op| op.id()).collect();
+            for &op in ops.iter().rev().skip(1) {
                 let view = self.module.op(op);
                 if view.results().any(|result| needed.contains(&result)) {
                     needed.extend(

@@ -162,9 +162,8 @@ impl<'m> Interpreter<'m> {
 pub fn entry_function<'m>(module: &'m Module, entry: &str) -> Result<FuncOp<'m>, Diagnostic> {
     let top = module.top();
     let body = top.regions().first().and_then(|&region| module.entry(region));
-    let ops = body.map_or(&[][..], |block| module.ops(block));
-    let functions: Vec<FuncOp<'m>> =
-        ops.iter().filter_map(|&op| FuncOp::cast(module.op(op))).collect();
+    let ops = body.into_iter().flat_map(|block| module.ops(block));
+    let functions: Vec<FuncOp<'m>> = ops.filter_map(FuncOp::cast).collect();
     let name = |f: &FuncOp<'m>| OpRef::symbol_name(**f).unwrap_or("").to_string();
     let found = functions.iter().find(|f| name(f) == entry);
     let only = || if entry == "main" && functions.len() == 1 { functions.first() } else { None };

@@ -57,7 +57,7 @@ impl<'w> Walk<'w, '_> {
                 order.push(block);
             } else if done.insert(block) {
                 stack.push((block, true));
-                let ops = self.module.ops(block).iter().rev().map(|&op| self.module.op(op));
+                let ops = self.module.ops(block).rev();
                 stack.extend(ops.flat_map(|op| self.needed(op)).map(|block| (block, false)));
             }
         }
@@ -81,7 +81,7 @@ impl<'w> Walk<'w, '_> {
 
     /// The ops of a block that are not dead: each after its operands, the first operand first.
     fn ops(&self, block: BlockId) -> Vec<OpRef<'w>> {
-        let ops = self.module.ops(block).iter().map(|&op| self.module.op(op));
+        let ops = self.module.ops(block);
         let (mut alive, mut used) = (HashSet::new(), HashSet::new());
         let mut roots = Vec::new();
         for op in ops.rev() {

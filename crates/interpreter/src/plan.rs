@@ -162,18 +162,14 @@ impl<'m> Planner<'m> {
             .collect();
         for &block in &blocks {
             module.arguments(block).iter().for_each(|&argument| number(self, argument));
-            for &op in module.ops(block) {
-                module.op(op).results().for_each(|result| number(self, result));
+            for op in module.ops(block) {
+                op.results().for_each(|result| number(self, result));
             }
         }
         for block in blocks {
             plan.blocks[block.index()] = Block {
                 arguments: module.arguments(block).iter().map(|v| self.slots[v.index()]).collect(),
-                steps: module
-                    .ops(block)
-                    .iter()
-                    .map(|&op| self.step(module.op(op), dying.remove(&op)))
-                    .collect(),
+                steps: module.ops(block).map(|op| self.step(op, dying.remove(&op.id()))).collect(),
             };
         }
         for op in ops {
@@ -238,7 +234,7 @@ fn action(op: OpRef<'_>) -> Action {
 fn is_vectorizable(module: &Module, region: RegionId) -> bool {
     let [block] = module.blocks(region) else { return false };
     let is_scalar = |ty: &mlir::Type| ty.as_tensor().is_some_and(|t| t.rank() == 0);
-    module.ops(*block).iter().map(|&op| module.op(op)).all(|op| {
+    module.ops(*block).all(|op| {
         let known = [Trait::Elementwise, Trait::ConstantLike, Trait::Terminator]
             .iter()
             .any(|t| op.has_trait(t));

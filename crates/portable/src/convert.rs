@@ -319,23 +319,20 @@ impl Casts<'_> {
     /// Casts a value to a type, right after its definition. As upstream, the cast has the location
     /// of `user`, the first replaced op that uses it, or else that of the value.
     fn cast(&mut self, module: &mut Module, value: Value, ty: Type, user: Option<Loc>) -> Value {
-        let (block, at, loc) = match module.def(value) {
-            ValueDef::Argument { block, index } => {
-                (Some(block), 0, module.argument_locs(block)[index as usize].clone())
-            }
-            ValueDef::Result { op, .. } => {
-                let at = module.position_in_block(op).map_or(0, |at| at + 1);
-                (module.op(op).block(), at, module.op(op).loc().clone())
-            }
+        let definition = module.def(value);
+        let loc = match definition {
+            ValueDef::Argument { block, index } => &module.argument_locs(block)[index as usize],
+            ValueDef::Result { op, .. } => module.op(op).loc(),
         };
         let name = OpName::Registered(UnrealizedConversionCastOp::DEF);
         let converted = user.is_some();
-        let mut parts = OpParts::new(name, user.unwrap_or(loc));
+        let mut parts = OpParts::new(name, user.unwrap_or_else(|| loc.clone()));
         parts.operands.push(value);
         parts.result_types.push(ty);
         let cast = module.create_op(parts);
-        if let Some(block) = block {
-            module.insert(block, at, cast);
+        match definition {
+            ValueDef::Argument { block, .. } => module.prepend(block, cast),
+            ValueDef::Result { op, .. } => module.insert_after(cast, op),
         }
         let result = module.op(cast).result(0);
         self.casts.insert(value, (result, converted));

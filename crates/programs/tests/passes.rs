@@ -110,8 +110,7 @@ fn checks_become_results(module: &mut Module) -> bool {
     };
     let &[block] = module.blocks(main.body()) else { return false };
     let (main, inputs) = (main.id(), main.signature().0.to_vec());
-    let checks: Vec<OpId> =
-        module.ops(block).iter().copied().filter(|&op| is_check(module.op(op))).collect();
+    let checks: Vec<OpId> = module.ops(block).filter(|&op| is_check(op)).map(OpRef::id).collect();
     let checked = |&op: &OpId| module.op(op).operands().first().copied();
     let values: Vec<Value> = checks.iter().filter_map(checked).collect();
     if checks.is_empty() {

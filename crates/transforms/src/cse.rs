@@ -84,7 +84,8 @@ impl Cse<'_> {
 
     fn block(&mut self, block: BlockId) {
         let mut dead = Vec::new();
-        for op in self.module.ops(block).to_vec() {
+        let ops: Vec<OpId> = self.module.ops(block).map(OpRef::id).collect();
+        for op in ops {
             if is_dead(self.module, op) {
                 dead.push(op);
                 continue;
@@ -177,7 +178,7 @@ fn region_key(module: &Module, region: RegionId, depth: usize) -> Option<Vec<Blo
     for &block in blocks {
         numbers.extend(module.arguments(block).iter().zip(0..).map(|(&v, i)| (v, i)));
         let mut ops = Vec::new();
-        for op in module.ops(block).iter().map(|&op| module.op(op)) {
+        for op in module.ops(block) {
             let numbered =
                 |v: &Value| numbers.get(v).map_or(Numbered::Outside(*v), |&i| Numbered::Inside(i));
             let operands = op.operands().iter().map(numbered).collect();

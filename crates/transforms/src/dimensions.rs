@@ -90,7 +90,7 @@ impl<'m> Dimensions<'m> {
     fn names(&self) -> Vec<(&'m str, Value)> {
         let mut names = Vec::new();
         let module = self.module;
-        for call in module.ops(self.block).iter().filter_map(|&op| CallOp::cast(module.op(op))) {
+        for call in module.ops(self.block).filter_map(CallOp::cast) {
             let Some(attributes) = callee(*call).and_then(|f| f.arg_attrs()?.as_array()) else {
                 continue;
             };
@@ -137,13 +137,7 @@ impl<'m> Dimensions<'m> {
         loop {
             let found = self.sizes.len();
             self.compute();
-            for assertion in self
-                .module
-                .ops(self.block)
-                .iter()
-                .map(|&op| self.module.op(op))
-                .filter(|op| is_assertion(*op))
-            {
+            for assertion in self.module.ops(self.block).filter(|op| is_assertion(*op)) {
                 let Some((a, b)) =
                     assertion.operands().first().and_then(|&v| equation(self.module, v))
                 else {
@@ -201,7 +195,7 @@ impl<'m> Dimensions<'m> {
 
     /// Computes what follows from the sizes that are known.
     fn compute(&mut self) {
-        for op in self.module.ops(self.block).iter().map(|&op| self.module.op(op)) {
+        for op in self.module.ops(self.block) {
             if op.num_results() != 1 || self.values.contains_key(&op.result(0)) {
                 continue;
             }

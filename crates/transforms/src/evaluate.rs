@@ -69,15 +69,16 @@ pub fn evaluate_block(
         Some(known) => Some(known.clone()),
         None => Some(RuntimeValue::Tensor(constant_value(module, *value)?.to_tensor()?.ok()?)),
     };
-    let (&end, ops) = module.ops(block).split_last()?;
-    for op in ops.iter().map(|&op| module.op(op)) {
+    let mut ops = module.ops(block);
+    let end = ops.next_back()?;
+    for op in ops {
         op.regions().is_empty().then_some(())?;
         let operands =
             op.operands().iter().map(|v| value_of(&values, v)).collect::<Option<Vec<_>>>()?;
         let results = op.def()?.eval?(op, operands, &mut NoRegions).ok()?;
         values.extend(op.results().zip(results));
     }
-    module.op(end).operands().iter().map(|v| value_of(&values, v)?.into_tensor().ok()).collect()
+    end.operands().iter().map(|v| value_of(&values, v)?.into_tensor().ok()).collect()
 }
 
 /// The value of a tensor as an attribute of that type; none if they do not fit.

@@ -261,9 +261,9 @@ fn case_of_constant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let placeholders = placeholders?;
     let values = rw.terminator(block)?.operands().to_vec();
     // What the branch computes goes before the op; its block stays, with placeholders to return.
-    let ops = rw.ops(block).to_vec();
-    let (&end, ops) = ops.split_last()?;
-    for &moved in ops {
+    let end = rw.terminator(block)?.id();
+    let ops: Vec<OpId> = rw.ops(block).map(OpRef::id).filter(|&op| op != end).collect();
+    for moved in ops {
         rw.move_before(moved, op);
     }
     let zeros: Vec<Value> = {

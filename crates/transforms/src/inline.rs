@@ -78,20 +78,14 @@ impl Inliner {
             })
             .collect();
         for block in blocks {
-            if !module.ops(block).iter().any(|&op| self.inlinable(module, function, op).is_some()) {
-                continue;
-            }
-            let mut ops = Vec::new();
-            for op in module.ops(block).to_vec() {
-                match self.inlinable(module, function, op) {
-                    Some(body) => {
-                        self.copy_body(module, op, body, &mut ops, &mut results);
-                        calls.push(op);
-                    }
-                    None => ops.push(op),
+            let ops: Vec<OpId> = module.ops(block).map(OpRef::id).collect();
+            for op in ops {
+                if let Some(body) = self.inlinable(module, function, op) {
+                    self.copy_body(module, op, body, &mut results);
+                    module.detach(op);
+                    calls.push(op);
                 }
             }
-            module.set_block_ops(block, ops);
         }
         if results.is_empty() {
             return;
@@ -124,19 +118,19 @@ impl Inliner {
         (may && fits && !cyclic()).then_some(*body)
     }
 
+    /// Copies the ops of `body`, but for its terminator, before `call`.
     fn copy_body(
         &mut self,
         module: &mut Module,
         call: OpId,
         body: BlockId,
-        ops: &mut Vec<OpId>,
         results: &mut HashMap<Value, Value>,
     ) {
         let caller_location = module.op(call).location();
         let operands = module.op(call).operands().to_vec();
         let mut values: HashMap<Value, Value> =
             module.arguments(body).iter().copied().zip(operands).collect();
-        let source = module.ops(body).to_vec();
+        let source: Vec<OpId> = module.ops(body).map(OpRef::id).collect();
         let Some((&terminator, source)) = source.split_last() else { return };
         for &op in source {
             let copy = module.clone_op(op, &mut values, &mut HashMap::new());
@@ -147,7 +141,7 @@ impl Inliner {
                 let location = LocationKind::CallSite { callee, caller: caller_location.clone() };
                 module.set_loc(op, Loc::Explicit(AttrKind::Location(location).into(), None));
             }
-            ops.push(copy);
+            module.insert_before(copy, call);
         }
         let returned: Vec<Value> = module.op(terminator).operands().to_vec();
         let call_results: Vec<Value> = module.op(call).results().collect();

@@ -64,9 +64,8 @@ fn parse_types(root: OpRef<'_>, types: &[String]) -> Result<Vec<Type>, Diagnosti
 pub fn entry_function(module: &Module, root: OpId) -> Result<FuncOp<'_>, Diagnostic> {
     let root = module.op(root);
     let body = root.regions().first().and_then(|&region| module.entry(region));
-    let ops = body.map_or(&[][..], |block| module.ops(block));
-    let functions: Vec<FuncOp<'_>> =
-        ops.iter().filter_map(|&op| FuncOp::cast(module.op(op))).collect();
+    let ops = body.into_iter().flat_map(|block| module.ops(block));
+    let functions: Vec<FuncOp<'_>> = ops.filter_map(FuncOp::cast).collect();
     let entry = match functions[..] {
         [only] => Some(only),
         _ => functions.iter().copied().find(|f| OpRef::symbol_name(**f) == Some("main")),

@@ -347,7 +347,8 @@ impl Refiner<'_> {
             return self.errors.push(op.error("depth", message));
         }
         self.depth += 1;
-        for op in self.rw.ops(block).to_vec() {
+        let ops: Vec<OpId> = self.rw.ops(block).map(OpRef::id).collect();
+        for op in ops {
             if self.errors.is_empty() && self.rw.is_attached(op) {
                 self.op(op);
             }

@@ -22,7 +22,7 @@ fn run(cx: &mut Context<'_>) {
     }
     let excluded = cx.options.list("exclude");
     let blocks = root.regions().iter().flat_map(|&region| cx.module.blocks(region));
-    let ops = blocks.flat_map(|&block| cx.module.ops(block)).map(|&op| cx.module.op(op));
+    let ops = blocks.flat_map(|&block| cx.module.ops(block));
     let is_kept =
         |name: &str| excluded.iter().any(|excluded| excluded.trim_start_matches('@') == name);
     let symbols: Vec<OpId> = ops

@@ -51,7 +51,7 @@ fn walk_without(
         let op = module.op(op);
         visit(op);
         let blocks = op.regions().iter().flat_map(|&region: &RegionId| module.blocks(region));
-        let ops = blocks.flat_map(|&block| module.ops(block).iter().copied());
+        let ops = blocks.flat_map(|&block| module.ops(block)).map(OpRef::id);
         stack.extend(ops.filter(|op| !without.contains(op)));
     }
 }

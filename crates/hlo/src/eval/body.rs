@@ -135,13 +135,17 @@ impl<'e> Body<'e> {
 fn shape_of(module: &Module, region: RegionId) -> BodyShape {
     let Some(block) = module.entry(region) else { return BodyShape::Region };
     let arguments = module.arguments(block);
-    let [rest @ .., last] = module.ops(block) else { return BodyShape::Region };
-    let returned = module.op(*last).operands();
-    if rest.is_empty() && !returned.is_empty() && returned == &arguments[arguments.len() / 2..] {
+    let mut rest = module.ops(block);
+    let Some(last) = rest.next_back() else { return BodyShape::Region };
+    let returned = last.operands();
+    if rest.len() == 0 && !returned.is_empty() && returned == &arguments[arguments.len() / 2..] {
         return BodyShape::Values;
     }
-    let ([op], &[a, v], &[result]) = (rest, arguments, returned) else { return BodyShape::Region };
-    match single_binary(module.op(*op), result) {
+    let (Some(op), None, &[a, v], &[result]) = (rest.next(), rest.next(), arguments, returned)
+    else {
+        return BodyShape::Region;
+    };
+    match single_binary(op, result) {
         Some((op, lhs, rhs)) if (lhs, rhs) == (a, v) => BodyShape::Binary { op, swapped: false },
         Some((op, lhs, rhs)) if (lhs, rhs) == (v, a) => BodyShape::Binary { op, swapped: true },
         _ => BodyShape::Region,

@@ -309,8 +309,7 @@ fn is_closed(module: &Module, region: RegionId) -> bool {
         ValueDef::Argument { block: of, .. } => of == block,
         ValueDef::Result { op, .. } => module.op(op).block() == Some(block),
     };
-    let ops = || module.ops(block).iter().map(|&op| module.op(op));
-    ops().all(|op| op.regions().is_empty() && op.operands().iter().all(inside))
+    module.ops(block).all(|op| op.regions().is_empty() && op.operands().iter().all(inside))
 }
 
 /// Tensors one after the other along a dimension.

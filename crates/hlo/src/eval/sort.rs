@@ -48,11 +48,11 @@ impl<'e> Comparator<'e> {
         env: &'e mut dyn EvalEnv,
     ) -> Comparator<'e> {
         let module = op.module();
-        let (arguments, ops) = module
-            .entry(region)
-            .map_or((&[][..], &[][..]), |block| (module.arguments(block), module.ops(block)));
-        let nested = ops.iter().any(|&op| !module.op(op).regions().is_empty());
-        let uses = |v| nested || ops.iter().any(|&op| module.op(op).operands().contains(&v));
+        let block = module.entry(region);
+        let arguments = block.map_or(&[][..], |block| module.arguments(block));
+        let ops = block.into_iter().flat_map(|block| module.ops(block));
+        let nested = ops.clone().any(|op| !op.regions().is_empty());
+        let uses = |v| nested || ops.clone().any(|op| op.operands().contains(&v));
         let used = arguments.iter().map(|&a| uses(a)).collect();
         Comparator { env, region, used, key: key_of(module, region, compare) }
     }
@@ -89,8 +89,7 @@ type ReadCompare = fn(OpRef<'_>) -> Option<(Direction, bool)>;
 
 fn key_of(module: &Module, region: RegionId, compare: ReadCompare) -> Option<Key> {
     let block = module.entry(region)?;
-    let &[.., last] = module.ops(block) else { return None };
-    let &[result] = module.op(last).operands() else { return None };
+    let &[result] = module.terminator(block)?.operands() else { return None };
     let op = defining_op(module, result)?;
     let (direction, total_order) = compare(op)?;
     let ascending = match direction {

@@ -28,14 +28,14 @@ const ASYNC: [&str; 9] = [
 
 fn verify(op: OpRef<'_>) -> Verdict {
     let module = op.module();
-    let ops = module.entry(op.regions()[0]).map_or(&[][..], |block| module.ops(block));
-    let &[inner, _] = ops else {
+    let ops: Vec<_> =
+        module.entry(op.regions()[0]).into_iter().flat_map(|block| module.ops(block)).collect();
+    let [inner, _] = ops[..] else {
         return Err(op.error(
             "async_start_c1",
             format!("body must hold one op and a return; found {} ops", ops.len()),
         ));
     };
-    let inner = module.op(inner);
     let allowed = inner.name().strip_prefix("stablehlo.").is_some_and(|name| ASYNC.contains(&name));
     require(op, "async_start_c2", allowed, || {
         format!(

@@ -181,8 +181,8 @@ fn parse_body(parser: &mut Parser<'_>, def: &'static OpDef) -> Parsed<RegionId> 
 fn combiner(op: OpRef<'_>) -> Option<OpRef<'_>> {
     let module = op.module();
     let block = module.entry(*op.regions().first()?)?;
-    let &[inner, end] = module.ops(block) else { return None };
-    let (inner, end) = (module.op(inner), module.op(end));
+    let mut ops = module.ops(block);
+    let (Some(inner), Some(end), None) = (ops.next(), ops.next(), ops.next()) else { return None };
     let scalar = Type::tensor([], op.operand_types().next()?.element_type().clone());
     let applies = is_combiner(inner.def()?)
         && inner.operands() == module.arguments(block)

@@ -172,8 +172,8 @@ impl Numbering {
             numbering.next_value = first_value;
             numbering.region(module, region);
             for &block in module.blocks(region) {
-                for &op in module.ops(block) {
-                    numbering.push_regions(module.op(op), &mut regions);
+                for op in module.ops(block) {
+                    numbering.push_regions(op, &mut regions);
                 }
             }
         }
@@ -226,8 +226,8 @@ impl Numbering {
                 self.argument_locations.insert((block, i), location);
                 self.ty(module.ty(argument));
             }
-            for &op in module.ops(block) {
-                self.op(module.op(op));
+            for op in module.ops(block) {
+                self.op(op);
             }
         }
         self.region_values.insert(region, self.next_value - first);

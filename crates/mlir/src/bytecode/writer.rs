@@ -282,7 +282,7 @@ impl Writer<'_> {
                 }
             }
         }
-        module.ops(block).iter().for_each(|&op| self.op(op, out));
+        module.ops(block).for_each(|op| self.op(op.id(), out));
     }
 
     fn strings(&mut self, file: &mut Emitter) {

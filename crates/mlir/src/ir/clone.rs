@@ -1,6 +1,6 @@
 //! Copying ops with their regions within a module.
 
-use super::{BlockId, Module, OpId, OpParts, RegionId, Value};
+use super::{BlockId, Module, OpId, OpParts, OpRef, RegionId, Value};
 use std::collections::HashMap;
 
 impl Module {
@@ -54,9 +54,11 @@ impl Module {
             }
         }
         for block in sources {
-            for op in self.ops(block).to_vec() {
-                let op = self.clone_op(op, values, blocks);
-                self.append(blocks[&block], op);
+            let mut next = self.first_op(block).map(OpRef::id);
+            while let Some(op) = next {
+                let copy = self.clone_op(op, values, blocks);
+                self.append(blocks[&block], copy);
+                next = self.op(op).next_in_block().map(OpRef::id);
             }
         }
         copy

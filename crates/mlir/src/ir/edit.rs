@@ -5,41 +5,6 @@ use crate::attrs::Dictionary;
 use crate::ods::OpDef;
 
 impl Module {
-    /// The index of an op in the ops of its block.
-    pub fn position_in_block(&self, op: OpId) -> Option<usize> {
-        let data = &self.ops[op.index()];
-        let ops = &self.blocks[data.parent?.index()].ops;
-        let hint = data.order as usize;
-        // Edits shift ops a little: search outwards from where it last was.
-        (0..=ops.len().max(hint)).find_map(|distance| {
-            let before = hint.checked_sub(distance).filter(|&i| ops.get(i) == Some(&op));
-            before.or_else(|| Some(hint + distance).filter(|&i| ops.get(i) == Some(&op)))
-        })
-    }
-
-    /// Whether `a` stands before `b`, both in one block.
-    pub fn is_before_in_block(&self, a: OpId, b: OpId) -> bool {
-        self.position_in_block(a) < self.position_in_block(b)
-    }
-
-    /// Inserts an op, which stands in no block, before another.
-    pub fn insert_before(&mut self, op: OpId, next: OpId) {
-        if let (Some(block), Some(at)) = (self.op(next).block(), self.position_in_block(next)) {
-            self.insert(block, at, op);
-            // The op moved by one; its hint should not lag behind when many are inserted before it.
-            self.ops[next.index()].order = at as u32 + 1;
-        }
-    }
-
-    /// Takes an op out of its block. Its operands still count as uses: give it a new place, or
-    /// erase it.
-    pub fn detach(&mut self, op: OpId) {
-        if let (Some(block), Some(at)) = (self.op(op).block(), self.position_in_block(op)) {
-            self.blocks[block.index()].ops.remove(at);
-            self.ops[op.index()].parent = None;
-        }
-    }
-
     /// Makes an op an op of another declaration, with other attributes; operands, results, regions,
     /// successors and location stay. `properties` has an entry for each attribute of the
     /// declaration.
@@ -59,14 +24,6 @@ impl Module {
         }
     }
 
-    /// Moves an op before another.
-    pub fn move_before(&mut self, op: OpId, next: OpId) {
-        if op != next {
-            self.detach(op);
-            self.insert_before(op, next);
-        }
-    }
-
     /// Takes an op out of the module with everything in it. Nothing may use its results afterwards.
     pub fn erase(&mut self, op: OpId) {
         self.detach(op);
@@ -76,10 +33,7 @@ impl Module {
             let rare = self.ops[op.index()].rare.as_mut();
             for region in rare.map(|rare| std::mem::take(&mut rare.regions)).unwrap_or_default() {
                 for block in std::mem::take(&mut self.regions[region.index()].blocks) {
-                    for inner in std::mem::take(&mut self.blocks[block.index()].ops) {
-                        self.ops[inner.index()].parent = None;
-                        stack.push(inner);
-                    }
+                    stack.extend(self.take_ops(block));
                 }
             }
         }
@@ -87,7 +41,7 @@ impl Module {
 
     /// Whether the op stands in a block or is the top-level op: whether it has not been taken out.
     pub fn is_attached(&self, op: OpId) -> bool {
-        self.ops[op.index()].parent.is_some() || op == self.top
+        self.ops[op.index()].place.block.is_some() || op == self.top
     }
 
     /// Takes a block out of its region with all its ops. Nothing may refer to it or use values in
@@ -96,8 +50,8 @@ impl Module {
         if let Some(region) = self.blocks[block.index()].parent.take() {
             self.regions[region.index()].blocks.retain(|&b| b != block);
         }
-        for op in self.ops(block).to_vec().into_iter().rev() {
-            self.erase(op);
+        while let Some(op) = self.terminator(block) {
+            self.erase(op.id());
         }
     }
 
@@ -114,9 +68,8 @@ impl Module {
         for (argument, &value) in self.arguments(block).to_vec().into_iter().zip(values) {
             self.replace_all_uses(argument, value);
         }
-        for op in std::mem::take(&mut self.blocks[block.index()].ops) {
-            self.ops[op.index()].parent = None;
-            self.insert_before(op, next);
+        while let Some(op) = self.first_op(block) {
+            self.insert_before(op.id(), next);
         }
     }
 

@@ -6,9 +6,11 @@
 
 mod clone;
 mod edit;
+mod layout;
 mod op_ref;
 mod uses;
 
+pub use layout::Ops;
 pub use op_ref::OpRef;
 
 use crate::attrs::{Attribute, Dictionary, LocationKind, Name};
@@ -18,18 +20,23 @@ use crate::ods::{OpDef, Registry};
 use crate::types::Type;
 use smallvec::SmallVec;
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 use std::sync::{Arc, OnceLock};
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {
         $($(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(u32);
+        pub struct $name(NonZeroU32);
 
         impl $name {
+            fn new(index: usize) -> $name {
+                $name(NonZeroU32::MIN.saturating_add(index as u32))
+            }
+
             /// Position in the arena.
             pub fn index(self) -> usize {
-                self.0 as usize
+                self.0.get() as usize - 1
             }
         })*
     };
@@ -154,9 +161,7 @@ struct Operation {
     properties: Properties,
     rare: Option<Box<Rare>>,
     loc: Loc,
-    parent: Option<BlockId>,
-    /// About where in its block the op stands; `Module::position_in_block` searches from there.
-    order: u32,
+    place: layout::Place,
 }
 
 /// What most ops have nothing of.
@@ -190,7 +195,7 @@ impl Operation {
 struct Block {
     arguments: Vec<Value>,
     argument_locs: Vec<Loc>,
-    ops: Vec<OpId>,
+    ops: layout::OpList,
     parent: Option<RegionId>,
 }
 
@@ -235,7 +240,7 @@ impl Module {
             blocks: Vec::new(),
             regions: Vec::new(),
             values: Vec::new(),
-            top: OpId(0),
+            top: OpId::new(0),
             source: None,
             locations: None,
             uses: None,
@@ -278,12 +283,12 @@ impl Module {
 
     /// The op that will be made next.
     pub(crate) fn next_op(&self) -> OpId {
-        OpId(self.ops.len() as u32)
+        OpId::new(self.ops.len())
     }
 
     /// Makes an op that stands in no block yet.
     pub fn create_op(&mut self, parts: OpParts) -> OpId {
-        let id = OpId(self.ops.len() as u32);
+        let id = OpId::new(self.ops.len());
         let first_result = self.values.len() as u32;
         let num_results = parts.result_types.len() as u32;
         for (index, ty) in parts.result_types.into_iter().enumerate() {
@@ -307,8 +312,7 @@ impl Module {
             properties,
             rare: has_rare.then(|| Box::new(Rare { attributes, regions, successors })),
             loc: parts.loc,
-            parent: None,
-            order: 0,
+            place: Default::default(),
         });
         if let Some(uses) = &mut self.uses {
             uses.add(id, &self.ops[id.index()].operands);
@@ -326,7 +330,7 @@ impl Module {
         loc: Loc,
     ) -> OpId {
         debug_assert!(self.uses.is_none());
-        let id = OpId(self.ops.len() as u32);
+        let id = OpId::new(self.ops.len());
         let first_result = self.values.len() as u32;
         let num_results = result_types.len() as u32;
         for (index, ty) in (0..).zip(result_types) {
@@ -342,8 +346,7 @@ impl Module {
             properties,
             rare,
             loc,
-            parent: None,
-            order: 0,
+            place: Default::default(),
         });
         id
     }
@@ -363,7 +366,7 @@ impl Module {
     /// Makes a region that belongs to no op yet.
     pub fn create_region(&mut self) -> RegionId {
         self.regions.push(Region::default());
-        RegionId(self.regions.len() as u32 - 1)
+        RegionId::new(self.regions.len() - 1)
     }
 
     /// Adds an empty block at the end of `region`.
@@ -376,7 +379,7 @@ impl Module {
     /// Makes a block that stands in no region yet.
     pub fn create_detached_block(&mut self) -> BlockId {
         self.blocks.push(Block::default());
-        BlockId(self.blocks.len() as u32 - 1)
+        BlockId::new(self.blocks.len() - 1)
     }
 
     /// Adds a block, which stands in no region, at the end of `region`.
@@ -387,7 +390,7 @@ impl Module {
 
     /// Adds an argument to `block`.
     pub fn add_argument(&mut self, block: BlockId, ty: Type, loc: Loc) -> Value {
-        let value = Value(self.values.len() as u32);
+        let value = Value::new(self.values.len());
         let data = &mut self.blocks[block.index()];
         let index = data.arguments.len() as u32;
         data.arguments.push(value);
@@ -401,33 +404,6 @@ impl Module {
         let data = &mut self.blocks[block.index()];
         data.arguments.reserve_exact(arguments);
         data.argument_locs.reserve_exact(arguments);
-    }
-
-    /// Appends an op, which stands in no block, to `block`.
-    pub fn append(&mut self, block: BlockId, op: OpId) {
-        let at = self.blocks[block.index()].ops.len();
-        self.insert(block, at, op);
-    }
-
-    /// Inserts an op, which stands in no block, at a position in `block`.
-    pub fn insert(&mut self, block: BlockId, at: usize, op: OpId) {
-        let data = &mut self.ops[op.index()];
-        data.parent = Some(block);
-        data.order = at as u32;
-        self.blocks[block.index()].ops.insert(at, op);
-    }
-
-    /// Replaces all ops of a block; those that it held and that are not in `ops` are detached.
-    pub fn set_block_ops(&mut self, block: BlockId, ops: Vec<OpId>) {
-        for op in std::mem::take(&mut self.blocks[block.index()].ops) {
-            self.ops[op.index()].parent = None;
-        }
-        for (at, &op) in ops.iter().enumerate() {
-            let data = &mut self.ops[op.index()];
-            data.parent = Some(block);
-            data.order = at as u32;
-        }
-        self.blocks[block.index()].ops = ops;
     }
 
     /// Sets one operand.
@@ -517,10 +493,9 @@ impl Module {
     fn symbol_at_top(&self, name: &str) -> Option<OpRef<'_>> {
         let symbols = self.symbols.get_or_init(|| {
             let body = self.top().regions().first().and_then(|&region| self.entry(region));
-            let ops = body.map_or(&[][..], |block| self.ops(block));
-            let named = |&op: &OpId| Some((Box::from(self.op(op).symbol_name()?), op));
+            let named = |op: OpRef<'_>| Some((Box::from(op.symbol_name()?), op.id()));
             // The first of several wins.
-            ops.iter().rev().filter_map(named).collect()
+            body.into_iter().flat_map(|block| self.ops(block)).rev().filter_map(named).collect()
         });
         symbols.get(name).map(|&op| self.op(op))
     }
@@ -537,7 +512,7 @@ impl Module {
 
     /// All ops ever made, also those that were taken out.
     pub(crate) fn all_ops(&self) -> impl Iterator<Item = OpRef<'_>> {
-        (0..self.ops.len()).map(|i| self.op(OpId(i as u32)))
+        (0..self.ops.len()).map(|i| self.op(OpId::new(i)))
     }
 
     /// Number of values ever made: ids are below it.
@@ -588,11 +563,6 @@ impl Module {
         self.regions[region.index()].parent
     }
 
-    /// Ops of a block.
-    pub fn ops(&self, block: BlockId) -> &[OpId] {
-        &self.blocks[block.index()].ops
-    }
-
     /// Arguments of a block.
     pub fn arguments(&self, block: BlockId) -> &[Value] {
         &self.blocks[block.index()].arguments
@@ -606,11 +576,6 @@ impl Module {
     /// The region that a block stands in.
     pub fn block_parent(&self, block: BlockId) -> Option<RegionId> {
         self.blocks[block.index()].parent
-    }
-
-    /// The last op of a block.
-    pub fn terminator(&self, block: BlockId) -> Option<OpRef<'_>> {
-        self.ops(block).last().map(|&op| self.op(op))
     }
 
     /// The location attribute that `loc` stands for.
@@ -647,26 +612,28 @@ impl Module {
 
     /// All ops below `op`, itself first, parents before children.
     pub fn walk(&self, op: OpId) -> Walk<'_> {
-        Walk { module: self, stack: vec![op] }
+        Walk { module: self, root: op, stack: vec![op] }
     }
-}
 
-impl Module {
+    /// The first ops of the blocks of an op, the last block first.
+    fn first_ops_within(&self, op: OpId) -> impl Iterator<Item = OpId> {
+        let blocks = self.op(op).regions().iter().rev().flat_map(|&r| self.blocks(r).iter().rev());
+        blocks.filter_map(|&block| self.first_op(block)).map(OpRef::id)
+    }
+
     /// All ops below `op`, itself last, children before parents, in order.
-    pub fn post_order(&self, op: OpId) -> Vec<OpId> {
+    pub fn post_order(&self, root: OpId) -> Vec<OpId> {
         let mut order = Vec::new();
         // An op is met twice: before and after what is in it.
-        let mut stack = vec![(op, false)];
+        let mut stack = vec![(root, false)];
         while let Some((op, entered)) = stack.pop() {
             if entered {
                 order.push(op);
-                continue;
-            }
-            stack.push((op, true));
-            for &region in self.op(op).regions().iter().rev() {
-                for &block in self.blocks(region).iter().rev() {
-                    stack.extend(self.ops(block).iter().rev().map(|&op| (op, false)));
-                }
+                let next = self.op(op).next_in_block().filter(|_| op != root);
+                stack.extend(next.map(|next| (next.id(), false)));
+            } else {
+                stack.push((op, true));
+                stack.extend(self.first_ops_within(op).map(|op| (op, false)));
             }
         }
         order
@@ -676,6 +643,8 @@ impl Module {
 /// Iterates over ops, parents before children, in order.
 pub struct Walk<'m> {
     module: &'m Module,
+    root: OpId,
+    /// The ops with which to go on in blocks that are open, the innermost last.
     stack: Vec<OpId>,
 }
 
@@ -683,13 +652,10 @@ impl<'m> Iterator for Walk<'m> {
     type Item = OpRef<'m>;
 
     fn next(&mut self) -> Option<OpRef<'m>> {
-        let id = self.stack.pop()?;
-        let op = self.module.op(id);
-        for &region in op.regions().iter().rev() {
-            for &block in self.module.blocks(region).iter().rev() {
-                self.stack.extend(self.module.ops(block).iter().rev());
-            }
-        }
+        let op = self.module.op(self.stack.pop()?);
+        let next = op.next_in_block().filter(|_| op.id() != self.root);
+        self.stack.extend(next.map(OpRef::id));
+        self.stack.extend(self.module.first_ops_within(op.id()));
         Some(op)
     }
 }

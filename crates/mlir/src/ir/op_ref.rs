@@ -19,7 +19,7 @@ impl<'m> OpRef<'m> {
         OpRef { module, id }
     }
 
-    fn data(self) -> &'m Operation {
+    pub(super) fn data(self) -> &'m Operation {
         &self.module.ops[self.id.index()]
     }
 
@@ -108,14 +108,14 @@ impl<'m> OpRef<'m> {
 
     /// All results.
     pub fn results(self) -> impl ExactSizeIterator<Item = Value> + Clone + use<> {
-        let first = self.data().first_result;
-        (first..first + self.data().num_results).map(Value)
+        let first = self.data().first_result as usize;
+        (first..first + self.num_results()).map(Value::new)
     }
 
     /// Result `index`.
     pub fn result(self, index: usize) -> Value {
         assert!(index < self.num_results(), "result {index} of {}", self.name());
-        Value(self.data().first_result + index as u32)
+        Value::new(self.data().first_result as usize + index)
     }
 
     /// Types of all results.
@@ -186,7 +186,7 @@ impl<'m> OpRef<'m> {
 
     /// The block that this op stands in.
     pub fn block(self) -> Option<BlockId> {
-        self.data().parent
+        self.data().place.block
     }
 
     /// The op whose region this op stands in.
@@ -233,6 +233,6 @@ impl<'m> OpRef<'m> {
         } else {
             None
         };
-        known.or_else(|| self.module.ops(block).iter().map(|&op| self.module.op(op)).find(defines))
+        known.or_else(|| self.module.ops(block).find(defines))
     }
 }

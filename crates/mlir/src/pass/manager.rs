@@ -3,7 +3,7 @@
 use super::Context;
 use super::pipeline::{Invocation, Pipeline, PipelineStep};
 use crate::diag::{Diagnostic, Diagnostics, Severity};
-use crate::ir::{Module, OpId};
+use crate::ir::{Module, OpId, OpRef};
 use crate::nearest::nearest;
 use crate::rewrite::Statistics;
 use crate::verify::{VerifyOptions, verify};
@@ -80,9 +80,9 @@ impl Runner<'_> {
                     self.check_name(name);
                     let op = self.module.op(root);
                     let blocks = op.regions().iter().flat_map(|&region| self.module.blocks(region));
-                    let ops = blocks.flat_map(|&block| self.module.ops(block).iter().copied());
+                    let ops = blocks.flat_map(|&block| self.module.ops(block));
                     let ops: Vec<OpId> =
-                        ops.filter(|&op| self.module.op(op).name() == name).collect();
+                        ops.filter(|op| op.name() == name).map(OpRef::id).collect();
                     for op in ops {
                         if self.module.is_attached(op) && !self.failed() {
                             self.run(nested, op);

@@ -13,8 +13,7 @@ pub fn is_memory_effect_free(op: OpRef<'_>) -> bool {
     let module = op.module();
     let mut blocks = op.regions().iter().flat_map(|&r| module.blocks(r));
     blocks.all(|&block| {
-        let mut ops = module.ops(block).iter().map(|&op| module.op(op));
-        ops.all(|op| op.has_trait(&Trait::Terminator) || is_memory_effect_free(op))
+        module.ops(block).all(|op| op.has_trait(&Trait::Terminator) || is_memory_effect_free(op))
     })
 }
 

@@ -154,27 +154,24 @@ impl Folder {
             .owned
             .get(&op)
             .and_then(|key| rewriter.entry(key.0))
-            .and_then(|b| rewriter.ops(b).first())
+            .and_then(|block| rewriter.first_op(block))
+            .map(OpRef::id)
         else {
             return;
         };
-        let first = *first;
         if first == op {
             return;
         }
         let same_block = rewriter.op(first).block() == rewriter.op(op).block();
         if !(same_block && self.follows_constant(rewriter, op)) {
-            rewriter.module_mut().move_before(op, first);
+            rewriter.module_mut().insert_before(op, first);
         }
     }
 
     /// Whether the op before this one is a constant of this folder.
     fn follows_constant(&self, module: &Module, op: OpId) -> bool {
-        let previous = || {
-            let at = module.position_in_block(op)?.checked_sub(1)?;
-            module.ops(module.op(op).block()?).get(at).copied()
-        };
-        previous().is_some_and(|previous| self.owned.contains_key(&previous))
+        let previous = module.op(op).previous_in_block();
+        previous.is_some_and(|previous| self.owned.contains_key(&previous.id()))
     }
 
     /// Forgets an op that is erased.

@@ -198,17 +198,14 @@ impl<'m> Rewriter<'m> {
     /// New ops go after `op`.
     pub fn after(&mut self, op: OpId) {
         let Some(block) = self.op(op).block() else { return };
-        let next = self
-            .module
-            .position_in_block(op)
-            .and_then(|at| self.module.ops(block).get(at + 1).copied());
-        self.at = next.map_or(Point::End(block), Point::Before);
+        let next = self.op(op).next_in_block();
+        self.at = next.map_or(Point::End(block), |next| Point::Before(next.id()));
     }
 
     /// New ops go to the start of `block`.
     pub fn at_start(&mut self, block: BlockId) {
-        self.at =
-            self.module.ops(block).first().map_or(Point::End(block), |&first| Point::Before(first));
+        let first = self.first_op(block);
+        self.at = first.map_or(Point::End(block), |first| Point::Before(first.id()));
     }
 
     /// New ops go to the end of `block`.
@@ -393,7 +390,7 @@ impl Rewriter<'_> {
 
     /// Moves an op before another of any block.
     pub fn move_before(&mut self, op: OpId, next: OpId) {
-        self.module.move_before(op, next);
+        self.module.insert_before(op, next);
         self.events.push(Event::Changed(op));
     }
 
@@ -406,7 +403,7 @@ impl Rewriter<'_> {
         values: &[Value],
     ) -> Vec<Value> {
         let terminator = self.module.terminator(block).map(OpRef::id);
-        let ops = self.module.ops(block).to_vec();
+        let ops: Vec<OpId> = self.module.ops(block).map(OpRef::id).collect();
         self.module.inline_block_before(block, next, values);
         self.events.extend(ops.into_iter().map(Event::Created));
         let Some(terminator) = terminator else { return Vec::new() };

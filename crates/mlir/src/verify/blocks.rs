@@ -29,8 +29,8 @@ impl<'m> Verifier<'m> {
 
     /// Only the last op of a block may have successors; and there must be a last op.
     pub(super) fn enter_block(&mut self, region: RegionId, block: BlockId) {
-        let ops = self.module.ops(block);
-        let Some((_, others)) = ops.split_last() else {
+        let mut others = self.module.ops(block);
+        if others.next_back().is_none() {
             if self.needs_terminator(region)
                 && let Some(parent) = self.module.region_parent(region)
             {
@@ -42,8 +42,7 @@ impl<'m> Verifier<'m> {
                 self.report(parent.error("terminator", message));
             }
             return;
-        };
-        let mut others = others.iter().map(|&op| self.module.op(op));
+        }
         if let Some(branch) = others.find(|op| !op.successors().is_empty()) {
             let message =
                 format!("`{}` has successors and must be the last op of its block", branch.name());

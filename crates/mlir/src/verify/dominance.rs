@@ -7,11 +7,9 @@ use crate::ir::{BlockId, Module, OpId, OpRef, RegionId, Value, ValueDef};
 use crate::ods::Trait;
 use std::collections::HashMap;
 
-/// Positions of ops and dominator trees of regions, computed when first needed.
+/// Definitions met so far and dominator trees of regions, computed when first needed.
 pub(super) struct Dominance<'m> {
     module: &'m Module,
-    /// Position of each op in its block.
-    positions: Vec<u32>,
     /// The block of each value that an op or block met so far defines. Most uses follow in the same
     /// block.
     defined_in: Vec<Option<BlockId>>,
@@ -30,15 +28,8 @@ enum Fault {
 
 impl<'m> Dominance<'m> {
     pub(super) fn new(module: &'m Module) -> Dominance<'m> {
-        let (positions, defined_in) = (vec![0; module.num_ops()], vec![None; module.num_values()]);
-        Dominance { module, positions, defined_in, trees: HashMap::new() }
-    }
-
-    /// Records the order of the ops of a block.
-    fn number(&mut self, block: BlockId) {
-        for (i, op) in self.module.ops(block).iter().enumerate() {
-            self.positions[op.index()] = i as u32;
-        }
+        let defined_in = vec![None; module.num_values()];
+        Dominance { module, defined_in, trees: HashMap::new() }
     }
 
     /// Records that what follows in a block sees values.
@@ -90,8 +81,7 @@ impl<'m> Dominance<'m> {
             // An op's own regions do not see its results.
             Some(op) if op == at => at == user && is_graph_region(module, region),
             Some(op) if def_block == at_block => {
-                self.positions[op.index()] < self.positions[at.index()]
-                    || is_graph_region(module, region)
+                module.is_before_in_block(op, at) || is_graph_region(module, region)
             }
             Some(_) => self.block_dominates(region, def_block, at_block),
         };
@@ -107,20 +97,16 @@ impl<'m> Verifier<'m> {
         while let Some(op) = pending.pop() {
             for &region in module.op(op).regions() {
                 for &block in module.blocks(region) {
-                    self.dominance.number(block);
-                }
-                for &block in module.blocks(region) {
                     let reachable = self.dominance.is_reachable(region, block);
                     self.dominance.define(module.arguments(block).iter().copied(), block);
-                    for &user in module.ops(block) {
-                        let view = module.op(user);
-                        if reachable && !self.check_uses(view, block) && self.stops {
+                    for user in module.ops(block) {
+                        if reachable && !self.check_uses(user, block) && self.stops {
                             return;
                         }
-                        self.dominance.define(view.results(), block);
-                        if !view.regions().is_empty() && !view.has_trait(&Trait::IsolatedFromAbove)
+                        self.dominance.define(user.results(), block);
+                        if !user.regions().is_empty() && !user.has_trait(&Trait::IsolatedFromAbove)
                         {
-                            pending.push(user);
+                            pending.push(user.id());
                         }
                     }
                 }

@@ -69,7 +69,8 @@ struct Frame {
     op: OpId,
     region: usize,
     block: usize,
-    index: usize,
+    /// The op of the block that was visited last.
+    last: Option<OpId>,
     /// Whether hooks of the ops within may run: not if an op around them does not satisfy its
     /// declaration.
     hooks: bool,
@@ -150,7 +151,7 @@ impl<'m> Verifier<'m> {
             op,
             region: 0,
             block: 0,
-            index: 0,
+            last: None,
             hooks,
             errors_before,
             users_before,
@@ -168,19 +169,22 @@ impl<'m> Verifier<'m> {
             return self.exit(&frame);
         };
         let Some(&block) = module.blocks(region).get(frame.block) else {
-            self.next(|f| (f.region, f.block, f.index) = (f.region + 1, 0, 0));
+            self.next(|f| (f.region, f.block, f.last) = (f.region + 1, 0, None));
             return true;
         };
-        let ops = module.ops(block);
-        let start = frame.index;
-        if start == 0 {
-            self.enter_block(region, block);
-            if self.stops && self.failed_since(before) {
-                return false;
+        let mut next = match frame.last {
+            Some(last) => module.op(last).next_in_block(),
+            None => {
+                self.enter_block(region, block);
+                if self.stops && self.failed_since(before) {
+                    return false;
+                }
+                module.first_op(block)
             }
-        }
-        for (index, &op) in ops.iter().enumerate().skip(start) {
-            let view = module.op(op);
+        };
+        while let Some(view) = next {
+            next = view.next_in_block();
+            let op = view.id();
             let is_leaf = view.regions().is_empty();
             if !is_leaf && view.has_trait(&Trait::IsolatedFromAbove) {
                 continue;
@@ -197,13 +201,13 @@ impl<'m> Verifier<'m> {
                 return false;
             }
             if !is_leaf {
-                self.next(|f| f.index = index + 1);
+                self.next(|f| f.last = Some(op));
                 self.push(op, hooks, errors_before);
                 return true;
             }
         }
         self.exit_block(region, block);
-        self.next(|f| (f.block, f.index) = (f.block + 1, 0));
+        self.next(|f| (f.block, f.last) = (f.block + 1, None));
         !self.failed_since(before)
     }
 
@@ -379,10 +383,9 @@ impl<'m> Verifier<'m> {
         let op = self.module.op(frame.op);
         let module = self.module;
         let blocks = op.regions().iter().flat_map(|&r| module.blocks(r));
-        for &inner in blocks.flat_map(|&block| module.ops(block)) {
-            let view = module.op(inner);
-            if !view.regions().is_empty() && view.has_trait(&Trait::IsolatedFromAbove) {
-                self.isolated(inner, frame.hooks);
+        for inner in blocks.flat_map(|&block| module.ops(block)) {
+            if !inner.regions().is_empty() && inner.has_trait(&Trait::IsolatedFromAbove) {
+                self.isolated(inner.id(), frame.hooks);
             }
         }
         let Some(def) = op.def() else {

@@ -23,13 +23,9 @@ impl<'m> Verifier<'m> {
     pub(super) fn check_symbol_table(&mut self, table: OpRef<'m>, users_before: usize) {
         let before = self.errors.len();
         let module = self.module;
-        let ops = table
-            .regions()
-            .first()
-            .and_then(|&r| module.entry(r))
-            .map_or(&[][..], |b| module.ops(b));
+        let body = table.regions().first().and_then(|&r| module.entry(r));
         let mut names: HashMap<&str, OpId> = HashMap::new();
-        for op in ops.iter().map(|&op| module.op(op)) {
+        for op in body.into_iter().flat_map(|block| module.ops(block)) {
             let Some(name) = op.symbol_name() else { continue };
             let first = *names.entry(name).or_insert(op.id());
             if first != op.id() {

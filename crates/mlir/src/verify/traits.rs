@@ -2,7 +2,7 @@
 
 use super::Verifier;
 use super::compatible::have_compatible_shapes;
-use crate::ir::{OpId, OpRef};
+use crate::ir::OpRef;
 use crate::ods::{OpDef, Trait};
 use crate::types::{Type, TypeKind};
 use std::borrow::Cow;
@@ -97,9 +97,8 @@ fn same_encoding(a: &Type, b: &Type) -> bool {
 }
 
 fn misplaced_terminator(op: OpRef<'_>) -> Option<String> {
-    let last = op.block().and_then(|b| op.module().ops(b).last().copied());
-    let is_last = |last: OpId| last == op.id();
-    (!last.is_some_and(is_last)).then(|| "must be the last op of a block".into())
+    let is_last = op.block().is_some() && op.next_in_block().is_none();
+    (!is_last).then(|| "must be the last op of a block".into())
 }
 
 fn wrong_parent(op: OpRef<'_>, parents: &[&str]) -> Option<String> {

@@ -3,7 +3,7 @@
 use crate::io::{Failure, Io};
 use crate::source::{has_errors, program_name, read_program};
 use mlir::diag::{Diagnostic, Diagnostics, Position, Severity, Source, render, resolve};
-use mlir::{Module, OpId};
+use mlir::{Module, OpRef};
 use serde_json::{Value, json};
 use stablo::{Bytes, ParseOptions};
 use std::path::PathBuf;
@@ -101,12 +101,12 @@ struct Unread {
 
 fn unread(module: &Module, errors: &Diagnostics) -> Unread {
     let body = module.top().regions().first().and_then(|&region| module.entry(region));
-    let ops = body.map_or(&[][..], |block| module.ops(block));
-    let place = |&op: &OpId| match module.op(op).position() {
+    let ops = body.into_iter().flat_map(|block| module.ops(block));
+    let place = |op: OpRef<'_>| match op.position() {
         Position::Span(span) => Some(span.start),
         _ => None,
     };
-    let starts: Vec<u32> = ops.iter().filter_map(place).collect();
+    let starts: Vec<u32> = ops.filter_map(place).collect();
     let mut unread = Unread { starts, ops: Vec::new() };
     unread.ops = errors.iter().filter_map(start).map(|at| unread.number(at)).collect();
     unread

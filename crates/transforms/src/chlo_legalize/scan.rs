@@ -7,7 +7,7 @@ use hlo::enums::COMPARISON_DIRECTION;
 use hlo::ops::*;
 use mlir::rewrite::{Pattern, Rewriter};
 use mlir::types::{DYNAMIC, TypeKind};
-use mlir::{Attribute, BlockId, OpId, Type, Value};
+use mlir::{Attribute, BlockId, OpId, OpRef, Type, Value};
 use side_dialects::shape::ShapeOfOp;
 use std::collections::HashMap;
 
@@ -122,7 +122,7 @@ fn step(rw: &mut Rewriter<'_>, scan: &Scan, block: BlockId, length: Value) -> Op
     taken.extend(carries);
     let mut values: HashMap<Value, Value> =
         rw.arguments(scan.body).iter().copied().zip(taken).collect();
-    let ops = rw.ops(scan.body).to_vec();
+    let ops: Vec<OpId> = rw.ops(scan.body).map(OpRef::id).collect();
     let (&terminator, ops) = ops.split_last()?;
     for &op in ops {
         rw.clone_with(op, &mut values);

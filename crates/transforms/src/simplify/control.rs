@@ -6,7 +6,7 @@ use mlir::attrs::DenseElements;
 use mlir::ir::ValueDef;
 use mlir::rewrite::effects::is_memory_effect_free;
 use mlir::rewrite::{Pattern, Rewriter};
-use mlir::{Attribute, BlockId, OpId, Type, Value};
+use mlir::{Attribute, BlockId, OpId, OpRef, Type, Value};
 use numerics::Bytes;
 use std::collections::{HashMap, HashSet};
 
@@ -164,8 +164,7 @@ fn reduce_unused(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         .map(|&i| arguments[i])
         .zip(rw.arguments(new_body).iter().copied())
         .collect();
-    let ops: Vec<OpId> =
-        rw.ops(body).iter().copied().filter(|op| needed_ops.contains(op)).collect();
+    let ops: Vec<OpId> = rw.ops(body).map(OpRef::id).filter(|op| needed_ops.contains(op)).collect();
     rw.within(new_body, |rw| {
         for op in ops {
             rw.clone_with(op, &mut values);

@@ -59,9 +59,11 @@ impl<'a> Parser<'a> {
         });
         self.leave_region(body);
         self.resolve_deferred_locations();
-        if let &[only] = self.module.ops(block)
-            && self.module.op(only).is(ModuleOp::DEF)
+        let mut ops = self.module.ops(block);
+        if let (Some(only), None) = (ops.next(), ops.next())
+            && only.is(ModuleOp::DEF)
         {
+            let only = only.id();
             self.module.detach(only);
             self.module.set_top(only);
         }
@@ -152,9 +154,8 @@ impl<'a> Parser<'a> {
                 .enumerate()
                 .filter(|(_, loc)| **loc == here);
             owners.extend(arguments.map(|(i, _)| Located::Argument(block, i)));
-            let ops =
-                self.module.ops(block).iter().filter(|&&op| *self.module.op(op).loc() == here);
-            owners.extend(ops.map(|&op| Located::Op(op)));
+            let ops = self.module.ops(block).filter(|op| *op.loc() == here);
+            owners.extend(ops.map(|op| Located::Op(op.id())));
         }
         owners
     }

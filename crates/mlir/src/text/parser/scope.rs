@@ -4,7 +4,7 @@ use super::names::Names;
 use super::{Parsed, Parser};
 use crate::builtin::UnrealizedConversionCastOp;
 use crate::diag::{Diagnostic, Span};
-use crate::ir::{BlockId, Loc, OpId, OpName, OpParts, RegionId, Value};
+use crate::ir::{BlockId, Loc, OpId, OpName, OpParts, OpRef, RegionId, Value};
 use crate::text::UnresolvedOperand;
 use crate::types::Type;
 use rustc_hash::FxHashMap;
@@ -104,7 +104,8 @@ impl<'a> Parser<'a> {
         let mut stack = vec![region];
         while let Some(region) = stack.pop() {
             for block in self.module.blocks(region).to_vec() {
-                for op in self.module.ops(block).to_vec() {
+                let mut next = self.module.first_op(block).map(OpRef::id);
+                while let Some(op) = next {
                     stack.extend(self.module.op(op).regions());
                     for i in 0..self.module.op(op).operands().len() {
                         if let Some(value) = scope.replacements.get(&self.module.op(op).operand(i))
@@ -112,6 +113,7 @@ impl<'a> Parser<'a> {
                             self.module.set_operand(op, i, *value);
                         }
                     }
+                    next = self.module.op(op).next_in_block().map(OpRef::id);
                 }
             }
         }

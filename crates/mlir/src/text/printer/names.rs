@@ -73,10 +73,8 @@ impl Names {
             names.region(module, region, options, &mut counters, &mut scope);
             let scope = Rc::new(scope);
             for &block in module.blocks(region) {
-                for &op in module.ops(block) {
-                    stack.extend(
-                        module.op(op).regions().iter().map(|&r| (r, counters, scope.clone())),
-                    );
+                for op in module.ops(block) {
+                    stack.extend(op.regions().iter().map(|&r| (r, counters, scope.clone())));
                 }
             }
         }
@@ -114,8 +112,8 @@ impl Names {
                     self.number(argument, counters);
                 }
             }
-            for &op in module.ops(block) {
-                self.op(module.op(op), options, counters, scope);
+            for op in module.ops(block) {
+                self.op(op, options, counters, scope);
             }
         }
     }

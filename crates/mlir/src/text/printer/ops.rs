@@ -4,6 +4,7 @@ use super::Printer;
 use crate::attrs::{Attribute, Dictionary};
 use crate::ir::{BlockId, Module, OpRef, RegionId};
 use crate::ods::{Assembly, Trait};
+use rustc_hash::FxHashMap;
 
 impl Printer<'_> {
     /// Writes an op with its results and its location.
@@ -163,12 +164,14 @@ impl Printer<'_> {
         });
         self.write("{\n");
         self.default_dialects.push(default_dialect.unwrap_or(""));
+        let predecessors = predecessors(module, region);
         for (i, &block) in module.blocks(region).iter().enumerate() {
+            let before = predecessors.get(&block).map_or(&[][..], Vec::as_slice);
             let header = i > 0
-                || (empty && module.ops(block).is_empty())
+                || (empty && module.first_op(block).is_none())
                 || (arguments && !module.arguments(block).is_empty())
-                || is_target(module, region, block);
-            self.block(module, region, block, i == 0, header, terminators);
+                || !before.is_empty();
+            self.block(module, block, header.then_some((i == 0, before)), terminators);
         }
         self.default_dialects.pop();
         self.write_indent();
@@ -185,16 +188,15 @@ impl Printer<'_> {
         self.argument_location(|| module.location(&module.argument_locs(block)[index]));
     }
 
+    /// Writes a block. Its header needs to know if it is the entry, and its predecessors.
     fn block(
         &mut self,
         module: &Module,
-        region: RegionId,
         block: BlockId,
-        is_entry: bool,
-        header: bool,
+        header: Option<(bool, &[BlockId])>,
         terminators: bool,
     ) {
-        if header {
+        if let Some((is_entry, predecessors)) = header {
             self.write_indent();
             self.block_name(block);
             let arguments = module.arguments(block);
@@ -204,29 +206,29 @@ impl Printer<'_> {
                 self.write(")");
             }
             self.write(":");
-            let mut before: Vec<BlockId> = predecessors(module, region, block);
-            match before.len() {
-                0 if is_entry => {}
-                0 => self.write("  // no predecessors"),
-                1 => {
+            match predecessors {
+                [] if is_entry => {}
+                [] => self.write("  // no predecessors"),
+                [only] => {
                     self.write("  // pred: ");
-                    self.block_name(before[0]);
+                    self.block_name(*only);
                 }
-                n => {
-                    self.number(format_args!("  // {n} preds: "));
-                    before.sort();
-                    self.separated(", ", before, |p, b| p.block_name(b));
+                several => {
+                    self.number(format_args!("  // {} preds: ", several.len()));
+                    let mut several = several.to_vec();
+                    several.sort();
+                    self.separated(", ", several, |p, b| p.block_name(b));
                 }
             }
             self.write("\n");
         }
         self.indent();
-        let ops = module.ops(block);
-        let ends = ops.last().is_some_and(|&op| module.op(op).has_trait(&Trait::Terminator));
-        let shown = if terminators || !ends { ops } else { &ops[..ops.len() - 1] };
-        for &op in shown {
-            self.full_op(module.op(op));
-            self.write("\n");
+        for op in module.ops(block) {
+            let is_last = op.next_in_block().is_none();
+            if terminators || !is_last || !op.has_trait(&Trait::Terminator) {
+                self.full_op(op);
+                self.write("\n");
+            }
         }
         self.dedent();
     }
@@ -325,18 +327,19 @@ fn satisfies_slots(op: OpRef<'_>) -> bool {
         })
 }
 
-fn is_target(module: &Module, region: RegionId, block: BlockId) -> bool {
-    module.blocks(region).len() > 1 && !predecessors(module, region, block).is_empty()
-}
-
-fn predecessors(module: &Module, region: RegionId, block: BlockId) -> Vec<BlockId> {
-    if module.blocks(region).len() == 1 {
-        return Vec::new();
+/// The predecessors of the blocks of a region, each once, in order; none of a single block.
+fn predecessors(module: &Module, region: RegionId) -> FxHashMap<BlockId, Vec<BlockId>> {
+    let mut predecessors: FxHashMap<_, Vec<_>> = FxHashMap::default();
+    let blocks = module.blocks(region);
+    for &block in blocks.iter().filter(|_| blocks.len() > 1) {
+        for successor in module.terminator(block).map_or(&[][..], OpRef::successors) {
+            let known = predecessors.entry(*successor).or_default();
+            if known.last() != Some(&block) {
+                known.push(block);
+            }
+        }
     }
-    let jumps = |from: &BlockId| {
-        module.terminator(*from).is_some_and(|op| op.successors().contains(&block))
-    };
-    module.blocks(region).iter().copied().filter(jumps).collect()
+    predecessors
 }
 
 /// Prints the pretty form of `builtin.module`.
