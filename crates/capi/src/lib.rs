@@ -2,10 +2,7 @@
 
 #![allow(unsafe_code)] // a C interface is made of pointers; each block gives its reason
 
-use stablo::{
-    Bytes, Diagnostics, Foreign, Module, ParseOptions, PrintOptions, SerializeOptions, Severity,
-    Version, render,
-};
+use stablo::{LoadOptions, Module, PrintOptions, SerializeOptions, Version};
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
@@ -14,10 +11,9 @@ use std::sync::LazyLock;
 #[allow(non_camel_case_types)] // the name in C
 pub struct stablo_module(Module);
 
-/// The text of errors, as the command line shows them.
-fn text_of(errors: &Diagnostics, module: Option<&Module>) -> String {
-    let source = module.and_then(|m| m.source().cloned());
-    errors.iter().map(|error| render(error, source.as_deref())).collect::<Vec<_>>().join("\n")
+/// The text of an error, as the command line shows it.
+fn text_of(error: stablo::Error) -> String {
+    format!("{error}\n")
 }
 
 /// A text for C. What follows a zero byte is lost.
@@ -83,11 +79,8 @@ pub unsafe extern "C" fn stablo_load(
             // SAFETY: the caller says that there are so many bytes.
             (false, _) => unsafe { std::slice::from_raw_parts(data, size) }.to_vec(),
         };
-        let output = stablo::open(name, Bytes::from(bytes), ParseOptions::default());
-        if output.diagnostics.iter().any(|d| d.severity == Severity::Error) {
-            return Err(text_of(&output.diagnostics, Some(&output.module)));
-        }
-        Ok(output.module)
+        let loaded = LoadOptions::default().verify(false).load(name, bytes);
+        loaded.into_result().map_err(text_of)
     };
     // SAFETY: the caller lets `error` be written unless it is null.
     let module = unsafe { attempt(error, load) };
@@ -129,8 +122,7 @@ pub unsafe extern "C" fn stablo_verify(
     let verify = || {
         // SAFETY: the caller gives a module that lives.
         let module = unsafe { module_at(module) }?;
-        let errors = stablo::verify(module);
-        if errors.is_empty() { Ok(()) } else { Err(text_of(&errors, Some(module))) }
+        stablo::verify(module).map_err(text_of)
     };
     // SAFETY: the caller lets `error` be written unless it is null.
     unsafe { attempt(error, verify) }.is_some()
@@ -148,8 +140,8 @@ pub unsafe extern "C" fn stablo_to_text(
     let print = || {
         // SAFETY: the caller gives a module that lives.
         let module = unsafe { module_at(module) }?;
-        stablo::try_print(module, &PrintOptions { debug_info, ..PrintOptions::default() })
-            .map_err(|error| error.message)
+        stablo::print(module, &PrintOptions { debug_info, ..PrintOptions::default() })
+            .map_err(text_of)
     };
     // SAFETY: there is no error to write.
     let text = unsafe { attempt(std::ptr::null_mut(), print) };
@@ -174,11 +166,10 @@ pub unsafe extern "C" fn stablo_serialize(
         }
         // SAFETY: the caller gives a module that lives and a text.
         let (module, target) = unsafe { (module_at(module)?, text_at(target, "")?) };
-        let target = stablo::target_version(target).map_err(|error| error.message)?;
-        let options = SerializeOptions { target, foreign: Foreign::Keep };
-        let artifact =
-            stablo::serialize(module, options).map_err(|errors| text_of(&errors, Some(module)))?;
-        Ok(artifact.to_vec().into_boxed_slice())
+        let target = stablo::target_version(target).map_err(text_of)?;
+        let options = SerializeOptions::from(target).allow_other_dialects(true);
+        let artifact = stablo::serialize(module, options).map_err(text_of)?;
+        Ok(artifact.into_boxed_slice())
     };
     // SAFETY: the caller lets `error` be written unless it is null.
     let Some(artifact) = (unsafe { attempt(error, serialize) }) else { return false };

@@ -19,7 +19,6 @@ use mlir::ods::OpDef;
 use mlir::{Attribute, BlockId, Module, OpId, RegionId, Type, Value};
 use numerics::{DType, Number, Tensor, TensorError, dispatch_all};
 use side_dialects::func::{FuncOp, ReturnOp};
-use stablo::ParseOptions;
 use std::collections::{HashMap, HashSet};
 
 /// Maximum number of elements of a tensor.
@@ -90,9 +89,8 @@ struct Generator {
 
 impl Generator {
     fn new(options: &GenerateOptions) -> Generator {
-        let skeleton =
-            stablo::parse("skeleton", "func.func @main() { return }", ParseOptions::default());
-        let module = skeleton.module;
+        let skeleton = stablo::load("skeleton", "func.func @main() { return }");
+        let module = skeleton.expect("the skeleton is valid");
         // The skeleton has one function with one block that ends with a return.
         let function =
             module.walk(module.top().id()).find(|op| op.is(FuncOp::DEF)).map(|op| op.id());

@@ -61,7 +61,7 @@ fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
         "// generate --seed {} --ops {}\n{}",
         args.seed,
         args.ops,
-        stablo::print(&program.module, &Default::default())
+        program.module.to_string()
     );
     std::fs::write(args.output_dir.join("module.mlir"), text)?;
     for (index, input) in program.inputs.iter().enumerate() {

@@ -2,19 +2,18 @@
 //! types.
 
 use generate::{GenerateOptions, generate, runtime_values};
-use stablo::{ParseOptions, RuntimeValue};
+use stablo::RuntimeValue;
 
 fn check(options: &GenerateOptions) {
     let seed = options.seed;
     let program = generate(options).unwrap();
     let module = &program.module;
-    let text = stablo::print(module, &Default::default());
-    let errors = stablo::verify(module);
-    assert!(errors.is_empty(), "seed {seed}: {errors:?}\n{text}");
+    let text = module.to_string();
+    stablo::verify(module).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
 
-    let parsed = stablo::parse("generated", &text, ParseOptions::default());
-    assert!(parsed.diagnostics.is_empty(), "seed {seed}: {:?}\n{text}", parsed.diagnostics);
-    assert_eq!(stablo::print(&parsed.module, &Default::default()), text, "seed {seed}");
+    let read = stablo::load("generated", &*text);
+    let read = read.unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+    assert_eq!(read.to_string(), text, "seed {seed}");
 
     let function = stablo::entry_function(module, "main").unwrap();
     let types = function.signature().1;
@@ -24,7 +23,7 @@ fn check(options: &GenerateOptions) {
     for (result, ty) in results.iter().zip(types) {
         assert!(stablo::value_fits(result, ty), "seed {seed}: not a {ty}\n{text}");
     }
-    let again = stablo::run(&parsed.module, "main", runtime_values(&program.inputs)).unwrap();
+    let again = stablo::run(&read, "main", runtime_values(&program.inputs)).unwrap();
     let bytes = |values: &[RuntimeValue]| -> Vec<Vec<u8>> {
         values.iter().map(|value| value.tensor().unwrap().bytes().to_vec()).collect()
     };
@@ -48,11 +47,11 @@ fn programs_are_valid_and_run() {
 fn programs_become_small() {
     for seed in 0..20 {
         let options = GenerateOptions { seed, ops: 8, ..GenerateOptions::default() };
-        let whole = stablo::print(&generate(&options).unwrap().module, &Default::default());
+        let whole = generate(&options).unwrap().module.to_string();
         for only in [0, 7] {
             let options = GenerateOptions { only: Some(only), ..options.clone() };
             check(&options);
-            let part = stablo::print(&generate(&options).unwrap().module, &Default::default());
+            let part = generate(&options).unwrap().module.to_string();
             assert!(part.lines().count() <= whole.lines().count());
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::attrs::{AttrKind, Attribute, LocationKind};
 use std::borrow::Cow;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::sync::{Arc, OnceLock};
 
 /// How bad it is.
@@ -115,6 +115,15 @@ impl Diagnostic {
         self
     }
 }
+
+/// Rendered without a source text; see [`render`].
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(render(self, None).trim_end_matches('\n'))
+    }
+}
+
+impl std::error::Error for Diagnostic {}
 
 /// A source text with its name and an index of its lines, made when first asked for.
 #[derive(Debug)]

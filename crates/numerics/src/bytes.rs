@@ -140,6 +140,26 @@ impl From<Vec<u8>> for Bytes {
     }
 }
 
+impl From<String> for Bytes {
+    fn from(text: String) -> Bytes {
+        Bytes::from_vec(text.into_bytes())
+    }
+}
+
+/// Copies the text.
+impl From<&str> for Bytes {
+    fn from(text: &str) -> Bytes {
+        Bytes::from_vec(text.as_bytes().to_vec())
+    }
+}
+
+/// Copies the bytes.
+impl From<&[u8]> for Bytes {
+    fn from(bytes: &[u8]) -> Bytes {
+        Bytes::from_vec(bytes.to_vec())
+    }
+}
+
 impl PartialEq for Bytes {
     fn eq(&self, other: &Bytes) -> bool {
         self.same(other) || **self == **other

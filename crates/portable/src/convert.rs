@@ -65,7 +65,8 @@ impl ConversionError {
 fn remedy(foreign: Foreign) -> &'static str {
     match foreign {
         Foreign::Refuse => {
-            "; if it is of another dialect, allowing other dialects (--allow-other-dialects) keeps it as it is"
+            "; if it is of another dialect, allowing other dialects (allow_other_dialects) keeps it \
+             as it is"
         }
         Foreign::Keep => "",
     }
@@ -184,7 +185,8 @@ impl ModuleConversion<'_> {
                     kept.insert(id);
                 }
                 _ => {
-                    let message = "ops of this dialect have no portable form; allowing other dialects (--allow-other-dialects) keeps them as they are";
+                    let message = "ops of this dialect have no portable form; allowing other \
+                                   dialects (allow_other_dialects) keeps them as they are";
                     return Err(ConversionError::new(message).at(module.op(id)));
                 }
             }

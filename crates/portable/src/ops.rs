@@ -118,7 +118,7 @@ pub(crate) fn from_vhlo(op: OpRef<'_>, known: &mut Known) -> Result<Outcome, Con
     };
     if versioned(from).is_none_or(|op| op.until.is_some()) {
         let message = format!(
-            "it is not an op of version {}; --vhlo-to-version makes it one",
+            "it is not an op of version {}; the pass vhlo-to-version makes it one",
             Version::CURRENT
         );
         return Err(ConversionError::new(message));

@@ -3,7 +3,7 @@
 use crate::io::{Failure, Io, USAGE};
 use clap::builder::BoolishValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use mlir::text::PrintOptions;
+use stablo::PrintOptions;
 use std::ffi::OsString;
 
 /// Parses arguments. `None` if help or the version was asked for and is printed.
@@ -29,7 +29,7 @@ pub fn parse(
         }
         Err(error) => {
             io.report(error.render());
-            Err(Failure { message: String::new(), code: USAGE })
+            Err(Failure { message: String::new(), is_rendered: true, code: USAGE })
         }
     }
 }

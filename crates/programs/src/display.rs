@@ -1,8 +1,7 @@
 //! Results for people: small tensors whole, large ones abbreviated, with statistics.
 
-use mlir::eval::RuntimeValue;
-use numerics::{ComplexElement, Float, I1, Integer, Tensor, dispatch};
-use stablo::Type;
+use stablo::numerics::{ComplexElement, Float, I1, Integer, dispatch};
+use stablo::{RuntimeValue, Tensor, Type};
 use std::fmt::Write as _;
 
 /// Tensors of more elements than this are abbreviated.

@@ -4,8 +4,8 @@
 //! Source: MLIR documentation, "Diagnostic Infrastructure", section "SourceMgr Diagnostic Verifier
 //! Handler".
 
-use mlir::diag::{Diagnostic, Diagnostics, Position, Severity, Source, Span, resolve};
 use regex_lite::Regex;
+use stablo::{Diagnostic, Diagnostics, Position, Severity, Source, Span, resolve};
 
 /// Where a diagnostic is expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,11 @@
 //! The inputs of `stablo run`: files, literals, or tensors made up from their type.
 
+use crate::format::first;
 use crate::io::{Failure, Io};
 use crate::npy;
-use mlir::eval::RuntimeValue;
-use mlir::text::{ParseOptions, parse_attribute};
-use numerics::{Number, Tensor, dispatch_all};
-use side_dialects::func::FuncOp;
-use stablo::{DType, Type};
+use stablo::dialects::func::FuncOp;
+use stablo::numerics::{Number, dispatch_all};
+use stablo::{DType, RuntimeValue, Tensor, TensorError, Type};
 use std::path::Path;
 
 /// Whether an argument of that type is given: tokens are there anyhow.
@@ -64,7 +63,7 @@ pub fn inputs(
 
 fn input(spec: &str, ty: &Type, index: usize, io: &mut Io<'_>) -> Result<Tensor, String> {
     let dtype = stablo::storage_dtype(ty).ok_or("there is no way to give such a value")?;
-    let shown = |e: numerics::TensorError| e.to_string();
+    let shown = |e: TensorError| e.to_string();
     let shape = || {
         ty.as_tensor()
             .and_then(|t| t.static_shape())
@@ -102,8 +101,7 @@ fn literal_tensor(literal: &str, ty: &Type) -> Result<Tensor, String> {
     } else {
         literal.to_string()
     };
-    let attribute = parse_attribute(&typed, stablo::registry(), ParseOptions::default())
-        .map_err(|errors| errors.first().map_or(String::new(), |error| error.message.clone()))?;
+    let attribute = stablo::parse_attribute(&typed).map_err(|error| first(&error).to_string())?;
     match attribute.to_tensor() {
         Some(tensor) => tensor.map_err(|e| e.to_string()),
         None => Err("this literal has no elements that can be run on".into()),
@@ -124,12 +122,12 @@ fn generate(
     shape: &[usize],
     mut value: impl FnMut(usize) -> f64,
 ) -> Result<Tensor, String> {
-    let shown = |e: numerics::TensorError| e.to_string();
+    let shown = |e: TensorError| e.to_string();
     let mut tensor = Tensor::zeros(dtype, shape).map_err(shown)?;
     fn fill<T: Number>(
         tensor: &mut Tensor,
         value: &mut dyn FnMut(usize) -> f64,
-    ) -> Result<(), numerics::TensorError> {
+    ) -> Result<(), TensorError> {
         // As an i64 first, so that integers wrap around instead of saturating.
         let number = |x: f64| if x.fract() == 0.0 { T::from_i64(x as i64) } else { T::from_f64(x) };
         tensor.make_mut::<T>()?.iter_mut().enumerate().for_each(|(i, x)| *x = number(value(i)));

@@ -71,24 +71,33 @@ impl Deadline {
 pub struct Failure {
     /// What is wrong, without a trailing newline; empty if it was reported already.
     pub message: String,
+    /// True if the message consists of rendered diagnostics, which need no introduction.
+    pub is_rendered: bool,
     /// The exit code.
     pub code: i32,
+}
+
+/// Diagnostics, rendered; they say themselves that they are errors.
+impl From<stablo::Error> for Failure {
+    fn from(error: stablo::Error) -> Failure {
+        Failure { message: error.to_string(), is_rendered: true, code: FAILURE }
+    }
 }
 
 impl Failure {
     /// Bad input.
     pub fn input(message: impl Display) -> Failure {
-        Failure { message: message.to_string(), code: FAILURE }
+        Failure { message: message.to_string(), is_rendered: false, code: FAILURE }
     }
 
     /// A wrong command line.
     pub fn usage(message: impl Display) -> Failure {
-        Failure { message: message.to_string(), code: USAGE }
+        Failure { message: message.to_string(), is_rendered: false, code: USAGE }
     }
 
     /// What is wrong has been reported.
     pub fn reported() -> Failure {
-        Failure { message: String::new(), code: FAILURE }
+        Failure { message: String::new(), is_rendered: true, code: FAILURE }
     }
 }
 
@@ -117,8 +126,10 @@ impl Io<'_> {
         match result {
             Ok(()) => 0,
             Err(failure) => {
-                if !failure.message.is_empty() {
-                    self.report(format_args!("error: {}\n", failure.message));
+                match failure.is_rendered {
+                    _ if failure.message.is_empty() => {}
+                    true => self.report(format_args!("{}\n", failure.message)),
+                    false => self.report(format_args!("error: {}\n", failure.message)),
                 }
                 failure.code
             }

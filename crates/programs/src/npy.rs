@@ -5,8 +5,9 @@
 //!
 //! Source: NumPy documentation, "numpy.lib.format".
 
-use numerics::shape::StridedView;
-use numerics::{Bytes, DType, Tensor, math};
+use stablo::numerics::math;
+use stablo::numerics::shape::{self, StridedView};
+use stablo::{Bytes, DType, Tensor, TensorError};
 use std::io::{self, Write};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -112,8 +113,7 @@ pub fn read(file: Vec<u8>, dtype: DType) -> Result<Tensor, String> {
             "it holds elements of NumPy type `{found}`; elements of type {dtype} are stored as `{kind}`"
         ));
     }
-    let size =
-        numerics::shape::num_elements(&header.shape).and_then(|n| n.checked_mul(stored.bytes()));
+    let size = shape::num_elements(&header.shape).and_then(|n| n.checked_mul(stored.bytes()));
     let available = file.len() - header.data.min(file.len());
     let size = size.filter(|&size| size <= available).ok_or_else(|| {
         format!(
@@ -133,7 +133,7 @@ pub fn read(file: Vec<u8>, dtype: DType) -> Result<Tensor, String> {
         true => header.shape.iter().rev().copied().collect(),
         false => header.shape.clone(),
     };
-    let shown = |e: numerics::TensorError| e.to_string();
+    let shown = |e: TensorError| e.to_string();
     let tensor = Tensor::from_bytes(stored, &storage_shape, data).map_err(shown)?;
     let tensor = if header.fortran_order {
         let reversed: Vec<usize> = (0..storage_shape.len()).rev().collect();
@@ -149,7 +149,7 @@ pub fn read(file: Vec<u8>, dtype: DType) -> Result<Tensor, String> {
 
 /// Stored elements as elements of `dtype`.
 fn decode(stored: Tensor, dtype: DType) -> Result<Tensor, String> {
-    let shown = |e: numerics::TensorError| e.to_string();
+    let shown = |e: TensorError| e.to_string();
     if stored.dtype() == dtype {
         return Ok(stored);
     }
@@ -196,7 +196,7 @@ pub fn write(tensor: &Tensor, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use numerics::{F8E5M2, I4, bf16};
+    use stablo::numerics::{F8E5M2, I4, bf16};
 
     fn round_trip(tensor: &Tensor) {
         let mut file = Vec::new();

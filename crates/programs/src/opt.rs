@@ -3,22 +3,23 @@
 //! Source: MLIR's `mlir-opt`, whose flags it takes.
 
 use crate::args::{self, PrintFlags};
+use crate::format::first;
 use crate::io::{Failure, Io};
-use crate::source::{InputFlags, has_errors};
+use crate::source::InputFlags;
 use clap::builder::BoolishValueParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
-use mlir::diag::{Diagnostic, Diagnostics};
-use mlir::pass::{Invocation, Observer, Pipeline, Step};
-use mlir::rewrite::Statistics;
-use mlir::text::{PrintOptions, print_module, print_op, try_print_module};
-use mlir::verify::{Reporting, VerifyOptions};
-use mlir::{Module, OpId};
-use stablo::{ParseOptions, WriteOptions, write_bytecode};
+use stablo::ir::OpId;
+use stablo::passes::{
+    self, Invocation, PassObserver, PatternStatistics, Pipeline, Step, named_pipelines,
+};
+use stablo::{
+    BytecodeOptions, Diagnostics, Error, LoadOptions, Module, PrintOptions, Reporting,
+    VerifyOptions, has_errors, print_op,
+};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::time::Duration;
-use transforms::PASSES;
 
 /// Reads MLIR text, runs passes on it and prints the result.
 #[derive(Parser)]
@@ -40,10 +41,10 @@ struct OutputFlags {
     #[arg(long)]
     emit_bytecode: bool,
     /// Version of the format of the bytecode
-    #[arg(long, value_name = "VERSION", default_value_t = WriteOptions::default().version)]
+    #[arg(long, value_name = "VERSION", default_value_t = BytecodeOptions::default().version)]
     emit_bytecode_version: u64,
     /// Who the bytecode says wrote it
-    #[arg(long, value_name = "NAME", default_value_t = WriteOptions::default().producer)]
+    #[arg(long, value_name = "NAME", default_value_t = BytecodeOptions::default().producer)]
     emit_bytecode_producer: String,
 }
 
@@ -121,8 +122,8 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
             .value_name("OPTIONS")
     };
     let command = Options::command()
-        .args(PASSES.passes.iter().map(|pass| flag(pass.name, pass.doc)))
-        .args(PASSES.pipelines.iter().map(|pipeline| flag(pipeline.name, pipeline.doc)));
+        .args(passes::all().iter().map(|pass| flag(pass.name, pass.doc)))
+        .args(named_pipelines().iter().map(|pipeline| flag(pipeline.name, pipeline.doc)));
     let Some(matches) = args::parse(command, argv, io)? else { return Ok(()) };
     let options = Options::from_arg_matches(&matches).map_err(Failure::usage)?;
     let flags = &options.passes;
@@ -131,7 +132,7 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
     }
     let pipeline = pipeline(&matches, &options)?;
     for name in flags.mlir_print_ir_before.iter().chain(&flags.mlir_print_ir_after) {
-        if PASSES.pass(name).is_none() {
+        if passes::find(name).is_none() {
             return Err(Failure::usage(format!(
                 "there is no pass `{name}` to print the module for"
             )));
@@ -155,30 +156,23 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         if options.passes.verify_roundtrip
             && let Err(error) = roundtrip(module)
         {
-            return vec![error];
+            return error.into_diagnostics();
         }
-        let mut diagnostics: Diagnostics = pipeline.run(module, verify_each, &mut log);
+        let mut diagnostics: Diagnostics = pipeline.run_observed(module, verify_each, &mut log);
         if has_errors(&diagnostics) {
             return diagnostics;
         }
-        if options.output.emit_bytecode {
-            let options = WriteOptions {
-                version: options.output.emit_bytecode_version,
-                producer: options.output.emit_bytecode_producer.clone(),
-                ..WriteOptions::default()
-            };
-            match write_bytecode(module, &options) {
-                Ok(bytecode) => output.extend(bytecode.to_vec()),
-                Err(error) => diagnostics.push(error),
-            }
+        let written = if options.output.emit_bytecode {
+            let options = BytecodeOptions::default()
+                .version(options.output.emit_bytecode_version)
+                .producer(&options.output.emit_bytecode_producer);
+            stablo::write_bytecode(module, &options)
         } else {
-            match try_print_module(module, &print) {
-                Ok(text) => {
-                    output.extend_from_slice(text.as_bytes());
-                    output.push(b'\n');
-                }
-                Err(error) => diagnostics.push(error),
-            }
+            stablo::print(module, &print).map(|text| (text + "\n").into_bytes())
+        };
+        match written {
+            Ok(written) => output.extend(written),
+            Err(error) => diagnostics.extend(error.into_diagnostics()),
         }
         diagnostics
     });
@@ -188,7 +182,8 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
 
 /// The passes of the command line, in its order.
 fn pipeline(matches: &ArgMatches, options: &Options) -> Result<Pipeline, Failure> {
-    let names = PASSES.passes.iter().map(|p| p.name).chain(PASSES.pipelines.iter().map(|p| p.name));
+    let passes = passes::all().iter().map(|pass| pass.name);
+    let names = passes.chain(named_pipelines().iter().map(|pipeline| pipeline.name));
     let mut given = Vec::new();
     for name in names.filter(|name| matches.value_source(name) == Some(ValueSource::CommandLine)) {
         let indices = matches.indices_of(name).into_iter().flatten();
@@ -206,24 +201,28 @@ fn pipeline(matches: &ArgMatches, options: &Options) -> Result<Pipeline, Failure
             let message = format!("the pipeline runs on {name}, but a program is a builtin.module");
             return Err(Failure::usage(format!("{message}: write builtin.module({text})")));
         }
-        return PASSES.parse(text).map_err(Failure::usage);
+        return text.parse().map_err(usage);
     }
     given.sort();
     let mut pipeline = Pipeline::default();
     for (_, name, value) in given {
-        PASSES.add_named(&mut pipeline, name, value).map_err(Failure::usage)?;
+        pipeline.add(name, value).map_err(usage)?;
     }
     Ok(pipeline)
+}
+
+/// A pipeline that cannot be read is a wrong command line.
+fn usage(error: Error) -> Failure {
+    Failure::usage(first(&error))
 }
 
 /// Prints the names that the flags ask for.
 fn list(flags: &PassFlags, io: &mut Io<'_>) -> Result<(), Failure> {
     let mut text = String::new();
     if flags.list_passes {
-        let passes = PASSES.passes.iter().map(|pass| (pass.name, pass.doc));
-        for (name, doc) in
-            passes.chain(PASSES.pipelines.iter().map(|pipeline| (pipeline.name, pipeline.doc)))
-        {
+        let passes = passes::all().iter().map(|pass| (pass.name, pass.doc));
+        let pipelines = named_pipelines().iter().map(|pipeline| (pipeline.name, pipeline.doc));
+        for (name, doc) in passes.chain(pipelines) {
             text.push_str(&format!("{name}: {doc}\n"));
         }
     }
@@ -237,21 +236,25 @@ fn list(flags: &PassFlags, io: &mut Io<'_>) -> Result<(), Failure> {
 }
 
 /// Whether a module is the same after it is printed and read again.
-fn roundtrip(module: &Module) -> Result<(), Diagnostic> {
+fn roundtrip(module: &Module) -> Result<(), Error> {
     let options = PrintOptions { debug_info: true, ..PrintOptions::default() };
-    let text = try_print_module(module, &options)?;
-    let read = ParseOptions { allow_unregistered_dialects: true, stop_at_first_error: true };
-    let again = stablo::parse("roundtrip", &text, read);
+    let text = stablo::print(module, &options)?;
+    let read = LoadOptions::default()
+        .allow_unregistered_dialects(true)
+        .convert_vhlo(false)
+        .stop_at_first_error(true)
+        .verify(false);
+    let again = read.load("roundtrip", &*text);
     if let Some(error) = again.diagnostics.into_iter().next() {
-        return Err(Diagnostic::error(
+        return Err(Error::message(
             "roundtrip",
             format!("the printed module cannot be read: {}", error.message),
         ));
     }
-    let second = try_print_module(&again.module, &options)?;
+    let second = stablo::print(&again.module, &options)?;
     let differs = text.lines().zip(second.lines()).find(|(a, b)| a != b);
     match differs {
-        Some((a, b)) => Err(Diagnostic::error(
+        Some((a, b)) => Err(Error::message(
             "roundtrip",
             format!("`{}` is printed as `{}` after it is read", a.trim(), b.trim()),
         )),
@@ -265,7 +268,7 @@ struct Log<'a> {
     print: PrintOptions,
     text: String,
     /// Time and statistics by pass, in the order in which they ran first.
-    passes: Vec<(&'static str, Duration, Statistics)>,
+    passes: Vec<(&'static str, Duration, PatternStatistics)>,
     /// The text before the pass, if it is to be compared.
     before: String,
 }
@@ -274,7 +277,7 @@ impl Log<'_> {
     /// The text of what a pass runs on.
     fn shown(&self, module: &Module, root: OpId) -> String {
         if self.flags.mlir_print_ir_module_scope {
-            print_module(module, &self.print)
+            print_op(module.top(), &self.print)
         } else {
             print_op(module.op(root), &self.print)
         }
@@ -316,7 +319,7 @@ impl Log<'_> {
     }
 }
 
-impl Observer for Log<'_> {
+impl PassObserver for Log<'_> {
     fn before(&mut self, invocation: &Invocation, module: &Module, root: OpId) {
         if self.flags.mlir_print_ir_before_all
             || names(&self.flags.mlir_print_ir_before, invocation)
@@ -345,7 +348,7 @@ impl Observer for Log<'_> {
                 statistics.merge(step.statistics);
             }
             None => {
-                let mut statistics = Statistics::default();
+                let mut statistics = PatternStatistics::default();
                 statistics.merge(step.statistics);
                 self.passes.push((name, step.elapsed, statistics));
             }

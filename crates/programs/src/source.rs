@@ -3,13 +3,12 @@
 
 use crate::expected::Expectations;
 use crate::io::{Failure, Io};
-use mlir::diag::{Diagnostics, Severity, Source, render};
-use mlir::text::{ParseOptions, ParseOutput, parse};
-use mlir::verify::{Reporting, VerifyOptions, verify};
-use stablo::{Bytes, Module, is_bytecode};
+use stablo::{
+    Bytes, Diagnostics, LoadOptions, Loaded, Module, Reporting, Source, VerifyOptions, has_errors,
+    is_bytecode, render,
+};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// What separates chunks, wherever in a line it stands.
 const SEPARATOR: &str = "// -----";
@@ -98,8 +97,8 @@ impl InputFlags {
         let mut output = Vec::new();
         let mut failed = false;
         if is_bytecode(&bytes) {
-            let diagnostics =
-                self.chunk(stablo::load(&name, bytes, self.parse_options()), &mut output, process);
+            let loaded = self.load_options().load(&name, bytes);
+            let (diagnostics, _) = self.chunk(loaded, &mut output, process);
             failed = has_errors(&diagnostics);
             diagnostics.iter().for_each(|d| io.report(render(d, None)));
         } else {
@@ -113,17 +112,17 @@ impl InputFlags {
                     output.extend_from_slice(separator.as_bytes());
                     output.push(b'\n');
                 }
-                let source = Arc::new(source);
-                let parsed = parse(source.clone(), stablo::registry(), self.parse_options());
-                let diagnostics = self.chunk(parsed, &mut output, process);
-                if let Some(checked) = self.verify_diagnostics {
+                let loaded = self.load_options().load_source(source);
+                let (diagnostics, module) = self.chunk(loaded, &mut output, process);
+                let source = module.source().map(|source| &**source);
+                if let (Some(checked), Some(source)) = (self.verify_diagnostics, source) {
                     let all = checked == Checked::All;
-                    let problems = Expectations::read(&source).check(&diagnostics, &source, all);
+                    let problems = Expectations::read(source).check(&diagnostics, source, all);
                     failed |= !problems.is_empty();
-                    problems.iter().for_each(|p| io.report(render(p, Some(&source))));
+                    problems.iter().for_each(|p| io.report(render(p, Some(source))));
                 } else {
                     failed |= has_errors(&diagnostics);
-                    diagnostics.iter().for_each(|d| io.report(render(d, Some(&source))));
+                    diagnostics.iter().for_each(|d| io.report(render(d, source)));
                 }
             }
         }
@@ -135,34 +134,32 @@ impl InputFlags {
         if failed { Err(Failure::reported()) } else { Ok(()) }
     }
 
-    fn parse_options(&self) -> ParseOptions {
-        let allow_unregistered_dialects = self.allow_unregistered_dialect;
-        ParseOptions { allow_unregistered_dialects, stop_at_first_error: true }
+    fn load_options(&self) -> LoadOptions {
+        LoadOptions::default()
+            .allow_unregistered_dialects(self.allow_unregistered_dialect)
+            .convert_vhlo(false)
+            .stop_at_first_error(true)
+            .verify(false)
     }
 
     fn chunk(
         &self,
-        mut parsed: ParseOutput,
+        loaded: Loaded,
         output: &mut Vec<u8>,
         process: Process<'_>,
-    ) -> Diagnostics {
+    ) -> (Diagnostics, Module) {
         let allow_unregistered_dialects = self.allow_unregistered_dialect;
-        let mut diagnostics = parsed.diagnostics;
+        let Loaded { mut module, mut diagnostics, .. } = loaded;
         if !has_errors(&diagnostics) {
             let options =
                 VerifyOptions { reporting: Reporting::LikeUpstream, allow_unregistered_dialects };
-            diagnostics.extend(verify(&parsed.module, &options));
+            diagnostics.extend(stablo::verify_with(&module, &options));
         }
         if !has_errors(&diagnostics) {
-            diagnostics.extend(process(&mut parsed.module, output));
+            diagnostics.extend(process(&mut module, output));
         }
-        diagnostics
+        (diagnostics, module)
     }
-}
-
-/// Whether a diagnostic is an error.
-pub fn has_errors(diagnostics: &Diagnostics) -> bool {
-    diagnostics.iter().any(|d| d.severity == Severity::Error)
 }
 
 /// Shows diagnostics; fails if one is an error.
@@ -172,6 +169,17 @@ pub fn has_errors(diagnostics: &Diagnostics) -> bool {
 pub fn report(diagnostics: Diagnostics, module: &Module, io: &mut Io<'_>) -> Result<(), Failure> {
     diagnostics.iter().for_each(|d| io.report(render(d, module.source().map(|s| &**s))));
     if has_errors(&diagnostics) { Err(Failure::reported()) } else { Ok(()) }
+}
+
+/// Reads and verifies a program of any format; warnings are shown.
+///
+/// # Errors
+/// If it cannot be read or is not valid.
+pub fn load(path: &Path, io: &mut Io<'_>) -> Result<Module, Failure> {
+    let bytes = read_program(io, path)?;
+    let loaded = LoadOptions::default().load(&program_name(path), bytes);
+    report(loaded.diagnostics, &loaded.module, io)?;
+    Ok(loaded.module)
 }
 
 /// The bytes of a program: text or bytecode.

@@ -3,13 +3,10 @@
 
 use crate::io::write_whole;
 use crate::npy;
-use mlir::OpRef;
-use mlir::diag::{Position, Source, resolve};
-use mlir::eval::RuntimeValue;
-use mlir::text::ValueNames;
 use regex_lite::Regex;
 use serde_json::json;
-use stablo::{Module, ProcessId};
+use stablo::ir::{OpRef, Value, ValueNames};
+use stablo::{Module, Position, ProcessId, RuntimeValue, Source, resolve};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,7 +27,7 @@ pub struct Trace<'m> {
     results: Regex,
     source: Option<Arc<Source>>,
     /// How often each value of each process was saved.
-    seen: HashMap<(ProcessId, mlir::Value), usize>,
+    seen: HashMap<(ProcessId, Value), usize>,
     saved: usize,
     index: String,
 }

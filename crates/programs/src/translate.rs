@@ -5,21 +5,21 @@
 
 use crate::args::{self, PrintFlags};
 use crate::display::entries;
+use crate::format::first;
 use crate::io::{Failure, Io};
 use crate::probes::Probes;
 use crate::source::InputFlags;
 use crate::watch::Watcher;
 use clap::{CommandFactory, FromArgMatches, Parser};
-use mlir::diag::{Diagnostic, Diagnostics};
-use mlir::eval::RuntimeValue;
-use mlir::pass::{NoObserver, Pipeline};
-use mlir::text::{ParseOptions, PrintOptions, parse_attribute, print_attribute};
-use numerics::text::format_element;
-use side_dialects::func::FuncOp;
-use stablo::{Attribute, ENGINES, Foreign, Module, SerializeOptions, Tensor, Type};
+use stablo::dialects::func::FuncOp;
+use stablo::numerics::text::format_element;
+use stablo::passes::{NoObserver, Pipeline};
+use stablo::{
+    Attribute, Diagnostic, Diagnostics, ENGINES, Module, PrintOptions, RuntimeValue,
+    SerializeOptions, Tensor, Type, has_errors,
+};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use transforms::PASSES;
 
 /// Interprets StableHLO programs, and turns them into portable artifacts and back.
 #[derive(Parser)]
@@ -112,17 +112,18 @@ fn serialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let Some(target) = &options.target else {
         return Err(Failure::usage("--serialize needs --target=VERSION, such as --target=current"));
     };
-    let target = stablo::target_version(target).map_err(|error| Failure::input(error.message))?;
-    let foreign = if options.allow_other_dialects { Foreign::Keep } else { Foreign::Refuse };
+    let target = stablo::target_version(target).map_err(|error| Failure::input(first(&error)))?;
+    let serialize =
+        SerializeOptions::from(target).allow_other_dialects(options.allow_other_dialects);
     let mut before = Pipeline::default();
     if options.strip_debuginfo {
-        PASSES.add_named(&mut before, "strip-debuginfo", "").map_err(Failure::usage)?;
+        before.add("strip-debuginfo", "")?;
     }
     options.input.run(io, "", &mut |module, output| {
-        let mut diagnostics = before.run(module, None, &mut NoObserver);
-        match stablo::serialize(module, SerializeOptions { target, foreign }) {
-            Ok(artifact) => output.extend(artifact.to_vec()),
-            Err(errors) => diagnostics.extend(errors),
+        let mut diagnostics = before.run_observed(module, None, &mut NoObserver);
+        match stablo::serialize(module, serialize) {
+            Ok(artifact) => output.extend(artifact),
+            Err(error) => diagnostics.extend(error.into_diagnostics()),
         }
         diagnostics
     })
@@ -143,18 +144,20 @@ fn deserialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
             None => "// Failed parsing StableHLO version from portable artifact\n".to_string(),
         })?;
     }
+    let restore: Pipeline = "stablehlo-deserialize".parse()?;
     options.input.run_on(bytes, io, "", &mut |module, output| {
-        let printed = stablo::restore(module).and_then(|()| {
-            stablo::try_print(module, &options.print.options()).map_err(|error| vec![error])
-        });
-        match printed {
+        let mut diagnostics = restore.run_observed(module, None, &mut NoObserver);
+        if has_errors(&diagnostics) {
+            return diagnostics;
+        }
+        match stablo::print(module, &options.print.options()) {
             Ok(text) => {
                 output.extend_from_slice(text.as_bytes());
                 output.push(b'\n');
-                Diagnostics::new()
             }
-            Err(errors) => errors,
+            Err(error) => diagnostics.extend(error.into_diagnostics()),
         }
+        diagnostics
     })
 }
 
@@ -164,7 +167,7 @@ fn inputs(text: &str) -> Result<Vec<RuntimeValue>, Failure> {
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    let array = parse_attribute(text, stablo::registry(), ParseOptions::default()).ok();
+    let array = stablo::parse_attribute(text).ok();
     let elements = array.as_ref().and_then(Attribute::as_array);
     let elements = elements
         .ok_or_else(|| Failure::input(format!("--args is no array attribute; write {USAGE}")))?;
@@ -229,7 +232,7 @@ fn actual_type(value: &RuntimeValue, ty: &Type) -> Type {
 fn dense(value: &RuntimeValue, ty: Type) -> String {
     match value {
         RuntimeValue::Tensor(tensor) if ty.element_type().dtype().is_some() => {
-            print_attribute(&Attribute::from_tensor(tensor), &PrintOptions::default())
+            stablo::print_attribute(&Attribute::from_tensor(tensor), &PrintOptions::default())
         }
         other => printed(other, ty),
     }

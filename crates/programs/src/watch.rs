@@ -4,10 +4,9 @@
 use crate::probes::Probes;
 use crate::trace::Trace;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use mlir::OpRef;
-use mlir::eval::RuntimeValue;
-use mlir::text::ValueNames;
-use stablo::{Observer, ProcessId, Progress, Tensor, Type};
+use stablo::dialects::interpreter::PrintOp;
+use stablo::ir::{OpRef, ValueNames};
+use stablo::{Observer, ProcessId, Progress, RuntimeValue, Tensor, Type};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -35,8 +34,7 @@ pub struct Watcher<'w, 'm> {
 impl<'w, 'm> Watcher<'w, 'm> {
     /// A watcher of a run of the module below `top`; what is printed goes to `output`.
     pub fn new(top: OpRef<'m>, output: &'w mut Vec<u8>, style: Style) -> Watcher<'w, 'm> {
-        let prints =
-            top.module().walk(top.id()).any(|op| op.is(side_dialects::interpreter::PrintOp::DEF));
+        let prints = top.module().walk(top.id()).any(|op| op.is(PrintOp::DEF));
         let names = prints.then(|| ValueNames::of(top));
         Watcher { output, style, names, probes: None, trace: None, outfeed: false, progress: None }
     }

@@ -5,9 +5,8 @@
 //! less that the format lacks as their bits in bytes. The program keeps the types.
 
 use crate::io::{Failure, Io};
-use mlir::attrs::DenseElements;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
-use stablo::{Attribute, Bytes, DType, Tensor, Type};
+use stablo::{Bytes, DType, Tensor, Type};
 use std::path::Path;
 
 /// How elements are written, and whether as two parts each.
@@ -44,22 +43,17 @@ fn written_shape(mut shape: Vec<usize>, in_parts: bool) -> Vec<usize> {
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn write(
-    io: &mut Io<'_>,
-    path: &Path,
-    weights: &[(String, DenseElements)],
-) -> Result<(), Failure> {
-    let view = |(name, elements): &'_ (String, DenseElements)| {
-        let (dtype, in_parts) = written_as(elements.dtype());
-        let shape = elements.ty().shape().unwrap_or(&[]).iter().map(|&d| d as usize).collect();
-        (name.clone(), dtype, written_shape(shape, in_parts))
+pub fn write(io: &mut Io<'_>, path: &Path, weights: &[(String, Tensor)]) -> Result<(), Failure> {
+    let view = |(name, tensor): &'_ (String, Tensor)| {
+        let (dtype, in_parts) = written_as(tensor.dtype());
+        (name.clone(), dtype, written_shape(tensor.shape().to_vec(), in_parts))
     };
     let described: Vec<(String, Dtype, Vec<usize>)> = weights.iter().map(view).collect();
     let views = described
         .into_iter()
         .zip(weights)
-        .map(|((name, dtype, shape), (_, elements))| {
-            Ok((name, TensorView::new(dtype, shape, elements.data())?))
+        .map(|((name, dtype, shape), (_, tensor))| {
+            Ok((name, TensorView::new(dtype, shape, tensor.bytes())?))
         })
         .collect::<Result<Vec<_>, safetensors::SafeTensorError>>();
     let bytes = views
@@ -80,11 +74,11 @@ impl Weights {
         io.map(path).map(Weights)
     }
 
-    /// The elements of that name, as a constant of that type.
+    /// The elements of that name, as a tensor of that type.
     ///
     /// # Errors
     /// If the file is not valid, has no such weight or one of another shape or element type.
-    pub fn constant(&self, name: &str, ty: &Type) -> Result<Attribute, String> {
+    pub fn tensor(&self, name: &str, ty: &Type) -> Result<Tensor, String> {
         let file = SafeTensors::deserialize(&self.0)
             .map_err(|e| format!("the file of weights is not valid: {e}"))?;
         let view = file.tensor(name).map_err(|_| format!("the file of weights has no `{name}`"))?;
@@ -96,10 +90,7 @@ impl Weights {
                 view.dtype() == written && view.shape() == written_shape(shape.clone(), in_parts);
             fits.then(|| Tensor::from_bytes(dtype, shape, Bytes::from(view.data().to_vec())).ok())?
         });
-        let constant = tensor
-            .map(|tensor| Attribute::from_tensor(&tensor))
-            .filter(|constant| constant.ty() == *ty);
-        constant.ok_or_else(|| {
+        tensor.ok_or_else(|| {
             format!(
                 "`{name}` is {:?} of shape {:?}; the program has {ty}",
                 view.dtype(),

@@ -1,7 +1,8 @@
 //! The examples compute what was recorded when they were exported.
 
-use numerics::{DType, Tensor, math};
 use programs::{Io, npy, program};
+use stablo::numerics::math;
+use stablo::{DType, Tensor};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -5,16 +5,15 @@
 //! are at hand (`../shared`), a sample of upstream's; all of these with `STABLO_ALL_PROGRAMS=1`.
 //! What their checks look at becomes the results of `main`.
 
-use mlir::pass::{NoObserver, Pass};
-use mlir::{BlockId, Module, OpId, OpRef, Type, Value};
-use numerics::{DType, Tensor, math};
 use programs::npy;
-use side_dialects::func::{FuncOp, ReturnOp};
-use stablo::{ParseOptions, RuntimeValue};
+use stablo::dialects::func::{FuncOp, ReturnOp};
+use stablo::ir::{BlockId, OpId, OpRef, Value};
+use stablo::numerics::math;
+use stablo::passes::{self, NoObserver, Pass, Pipeline};
+use stablo::{DType, Module, RuntimeValue, Tensor, Type};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use transforms::PASSES;
 
 /// How a pass is tested, where it is not run as it is and compared by bits.
 enum How {
@@ -90,10 +89,8 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 
 /// A program of that text, if it has a function `main` that runs.
 fn program(name: String, text: &str, inputs: Vec<RuntimeValue>) -> Option<Program> {
-    let parsed = stablo::parse(&name, text, ParseOptions::default());
-    let mut module = parsed.module;
-    let well = parsed.diagnostics.is_empty() && stablo::verify(&module).is_empty();
-    (well && checks_become_results(&mut module)).then_some(Program { name, module, inputs })
+    let mut module = stablo::load(&name, text).ok()?;
+    checks_become_results(&mut module).then_some(Program { name, module, inputs })
 }
 
 /// Whether an op checks its operands.
@@ -162,9 +159,8 @@ fn programs() -> Vec<Program> {
 /// An example with its inputs.
 fn example(directory: &Path) -> Program {
     let text = read(&directory.join("module.mlir"));
-    let parsed = stablo::parse("module.mlir", &text, ParseOptions::default());
-    let main =
-        stablo::entry_function(&parsed.module, "main").unwrap_or_else(|e| panic!("{}", e.message));
+    let module = stablo::load("module.mlir", &*text).unwrap();
+    let main = stablo::entry_function(&module, "main").unwrap();
     let types = main.signature().0;
     let input = |(k, ty): (usize, &Type)| {
         let file = fs::read(directory.join(format!("input_{k}.npy"))).unwrap();
@@ -175,8 +171,7 @@ fn example(directory: &Path) -> Program {
 }
 
 fn run(module: &Module, inputs: Vec<RuntimeValue>) -> Result<Vec<Tensor>, String> {
-    let results =
-        stablo::run(module, "main", inputs).map_err(|errors| errors[0].message.clone())?;
+    let results = stablo::run(module, "main", inputs).map_err(|error| error.to_string())?;
     let tensor =
         |value: RuntimeValue| value.into_tensor().map_err(|e| e.diagnostic.message.clone());
     // Tokens have no values.
@@ -212,8 +207,8 @@ fn agree(a: &Tensor, b: &Tensor, tolerance: f64) -> bool {
 /// The program after a pass; none if the pass does not take it.
 fn transformed(program: &Program, pipeline: &str) -> Option<Module> {
     let mut module = program.module.clone();
-    let pipeline = PASSES.parse(pipeline).unwrap_or_else(|e| panic!("{e}"));
-    pipeline.run(&mut module, None, &mut NoObserver).is_empty().then_some(module)
+    let pipeline: Pipeline = pipeline.parse().unwrap();
+    pipeline.run_observed(&mut module, None, &mut NoObserver).is_empty().then_some(module)
 }
 
 /// What is wrong with a program after a pass.
@@ -223,8 +218,8 @@ fn difference(
     expected: &[Tensor],
     tolerance: f64,
 ) -> Option<String> {
-    if let Some(error) = stablo::verify(module).first() {
-        return Some(format!("the result is not valid: {}", error.message));
+    if let Err(error) = stablo::verify(module) {
+        return Some(format!("the result is not valid: {error}"));
     }
     match run(module, program.inputs.clone()) {
         Err(error) => Some(format!("the result does not run: {error}")),
@@ -240,7 +235,7 @@ fn difference(
 fn passes_keep_results() {
     let how: BTreeMap<&str, &How> = SPECIAL.iter().map(|(name, how)| (*name, how)).collect();
     for name in how.keys() {
-        assert!(PASSES.pass(name).is_some(), "there is no pass {name}");
+        assert!(passes::find(name).is_some(), "there is no pass {name}");
     }
     let programs = programs();
     let mut wrong = Vec::new();
@@ -248,7 +243,7 @@ fn passes_keep_results() {
     for program in &programs {
         // Programs whose checks are of what goes wrong do not run.
         let Ok(expected) = run(&program.module, program.inputs.clone()) else { continue };
-        for Pass { name, .. } in PASSES.passes {
+        for Pass { name, .. } in passes::all() {
             let (pipeline, tolerance) = match how.get(name) {
                 None => (*name, 0.0),
                 Some(How::As(pipeline)) => (*pipeline, 0.0),
@@ -264,7 +259,7 @@ fn passes_keep_results() {
     }
     let total: usize = runs.values().sum();
     println!("{} programs, {total} runs after passes, {} mismatches", programs.len(), wrong.len());
-    for Pass { name, .. } in PASSES.passes {
+    for Pass { name, .. } in passes::all() {
         let elsewhere = matches!(how.get(name), Some(How::Elsewhere));
         let count = runs.get(name).copied().unwrap_or(0);
         assert!(elsewhere || count > 20, "{name} ran on {count} of {} programs", programs.len());

@@ -2,7 +2,7 @@
 //! `../shared/programs` where they are at hand.
 
 use divan::Bencher;
-use stablo::{Bytes, Module, ParseOptions};
+use stablo::{Bytes, LoadOptions, Module};
 use std::path::{Path, PathBuf};
 
 fn main() {
@@ -35,7 +35,7 @@ fn file(program: &str, name: &str) -> Option<Bytes> {
 }
 
 fn read(name: &str, bytes: &Bytes) -> Module {
-    let output = stablo::open(name, bytes.clone(), ParseOptions::default());
+    let output = LoadOptions::default().verify(false).load(name, bytes.clone());
     assert!(output.diagnostics.is_empty(), "{:?}", output.diagnostics);
     output.module
 }
@@ -64,5 +64,5 @@ fn verify(bencher: Bencher<'_, '_>, program: &str) {
 #[divan::bench(args = programs())]
 fn print(bencher: Bencher<'_, '_>, program: &str) {
     let module = read(program, &file(program, "module.mlir").unwrap_or_default());
-    bencher.bench(|| stablo::print(&module, &Default::default()));
+    bencher.bench(|| module.to_string());
 }

@@ -1,18 +1,22 @@
-//! What a file is and what is in it.
+//! Inspection: the format of a file, and what its program holds and needs.
 
-use crate::{Diagnostics, Foreign, Module, ParseOptions, Severity, Version, is_bytecode};
+use crate::error::check;
+use crate::load::{has_vhlo, read_bytecode};
+use crate::{Bytes, Error, LoadOptions, Module, Result, Version, is_bytecode};
 use hlo::ops::{CompositeOp, ConstantOp, CustomCallOp};
 use mlir::bytecode::ReadOptions;
 use mlir::verify::{VerifyOptions, verify};
 use mlir::{OpRef, attrs::AttrKind};
-use numerics::Bytes;
-use portable::{Exported, artifact_version, oldest_version, restore, to_version, to_vhlo};
+use portable::{Exported, Foreign, artifact_version, oldest_version, restore, to_version, to_vhlo};
 use side_dialects::func::FuncOp;
 use std::collections::BTreeMap;
 
-/// What a file is and what is in it.
+/// What [`inspect`] found out about a file.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Inspection {
+    /// Size of the file.
+    pub bytes: usize,
     /// How the program is written.
     pub format: FileFormat,
     /// The container that it lies in, if any.
@@ -75,16 +79,20 @@ pub struct Requirement {
     pub location: String,
 }
 
-/// Reads a program of any format and says what is in it.
+/// Reads and verifies a program of any format and reports what it holds: functions, ops,
+/// constants, custom calls, and the oldest version of StableHLO that can express it. Ops of
+/// dialects that are not registered are allowed.
 ///
 /// # Errors
-/// What is wrong with the program.
-pub fn inspect(name: &str, bytes: Bytes) -> Result<Inspection, Diagnostics> {
+/// Everything that is wrong with the program.
+pub fn inspect(name: &str, bytes: impl Into<Bytes>) -> Result<Inspection> {
+    let bytes = bytes.into();
+    let size = bytes.len();
     let exported = if is_bytecode(&bytes) { None } else { Exported::read(&bytes) };
     let bytes = exported.as_ref().and_then(|e| bytes.slice(e.module.clone())).unwrap_or(bytes);
     let (format, module, diagnostics) = if is_bytecode(&bytes) {
         let options = ReadOptions { allow_unregistered_dialects: true, ..ReadOptions::default() };
-        let output = crate::read_bytecode(&bytes, options);
+        let output = read_bytecode(&bytes, options);
         let sections = output.sections.iter().map(|(name, range)| (*name, range.len())).collect();
         let artifact = artifact_version(&bytes);
         let format = FileFormat::Bytecode {
@@ -95,25 +103,19 @@ pub fn inspect(name: &str, bytes: Bytes) -> Result<Inspection, Diagnostics> {
         };
         (format, output.module, output.diagnostics)
     } else {
-        let options = ParseOptions { allow_unregistered_dialects: true, ..ParseOptions::default() };
-        let output = crate::load(name, bytes, options);
-        (FileFormat::Text, output.module, output.diagnostics)
+        let options = LoadOptions::default().allow_unregistered_dialects(true);
+        let loaded = options.convert_vhlo(false).verify(false).load(name, bytes);
+        (FileFormat::Text, loaded.module, loaded.diagnostics)
     };
-    if diagnostics.iter().any(|d| d.severity == Severity::Error) {
-        return Err(located(diagnostics, &module));
-    }
+    check(diagnostics, &module)?;
     let mut program = module.clone();
-    if crate::has_vhlo(&program) {
-        restore(&mut program).map_err(|errors| located(errors, &module))?;
+    if has_vhlo(&program) {
+        restore(&mut program).map_err(|errors| Error::in_module(errors, &module))?;
     }
-    let errors = verify(
-        &program,
-        &VerifyOptions { allow_unregistered_dialects: true, ..VerifyOptions::default() },
-    );
-    if errors.iter().any(|d| d.severity == Severity::Error) {
-        return Err(located(errors, &program));
-    }
+    let options = VerifyOptions { allow_unregistered_dialects: true, ..VerifyOptions::default() };
+    check(verify(&program, &options), &program)?;
     let mut inspection = Inspection {
+        bytes: size,
         format,
         exported,
         functions: Vec::new(),
@@ -127,14 +129,6 @@ pub fn inspect(name: &str, bytes: Bytes) -> Result<Inspection, Diagnostics> {
     program.walk(program.top().id()).for_each(|op| inspection.count(op));
     inspection.require(module);
     Ok(inspection)
-}
-
-/// Diagnostics that tell where, without the text of the module.
-fn located(diagnostics: Diagnostics, module: &Module) -> Diagnostics {
-    match module.source() {
-        Some(source) => diagnostics.into_iter().map(|d| d.located(source)).collect(),
-        None => diagnostics,
-    }
 }
 
 impl Inspection {
@@ -175,7 +169,7 @@ impl Inspection {
     /// Finds the oldest version that the program can be written for.
     fn require(&mut self, mut module: Module) {
         let root = module.top().id();
-        let converted = match crate::has_vhlo(&module) {
+        let converted = match has_vhlo(&module) {
             true => to_version(&mut module, root, Version::CURRENT)
                 .map(drop)
                 .map_err(|mut errors| errors.swap_remove(0)),

@@ -1,49 +1,106 @@
-//! Read, verify, print and run StableHLO programs.
+//! Read, verify, inspect, edit, build, transform, serialize and run StableHLO programs.
 //!
 //! ```
-//! use stablo::{ParseOptions, RuntimeValue, Tensor};
+//! use stablo::{RuntimeValue, Tensor};
 //!
-//! let text = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
-//!   %0 = stablehlo.add %x, %x : tensor<2xf32>
-//!   return %0 : tensor<2xf32>
-//! }";
-//! let parsed = stablo::parse("add.mlir", text, ParseOptions::default());
-//! assert!(parsed.diagnostics.is_empty());
-//! assert!(stablo::verify(&parsed.module).is_empty());
-//!
-//! let x = Tensor::from_vec([2], vec![1f32, 2.5])?;
-//! let results = stablo::run(&parsed.module, "main", vec![RuntimeValue::Tensor(x)]).map_err(|d| d[0].message.clone())?;
-//! assert_eq!(results[0].tensor().map_err(|e| e.diagnostic.message)?.as_slice::<f32>()?, [2.0, 5.0]);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let module = stablo::load(
+//!         "add.mlir",
+//!         "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+//!            %0 = stablehlo.add %x, %x : tensor<2xf32>
+//!            return %0 : tensor<2xf32>
+//!          }",
+//!     )?;
+//!     let x = Tensor::from_vec([2], vec![1f32, 2.5])?;
+//!     let results = stablo::run(&module, "main", vec![RuntimeValue::Tensor(x)])?;
+//!     let sum = results[0].tensor().map_err(stablo::Error::from)?;
+//!     assert_eq!(sum.as_slice::<f32>()?, [2.0, 5.0]);
+//!     Ok(())
+//! }
 //! ```
+//!
+//! - [`load`] reads and verifies a program of any format; [`inspect`] reports what is in it.
+//! - [`ir`] and [`dialects`] are for walking and editing it.
+//! - [`run_pipeline`] transforms it, [`refine`] makes it static.
+//! - [`print`], [`write_bytecode`] and [`serialize`] write it.
+//! - [`run`] runs it.
+//!
+//! Functions that can fail return an [`Error`], which renders its diagnostics with source lines and
+//! gives them as data. Reading, printing and dropping deeply nested programs recurse: call them on a
+//! thread with a stack of at least [`STACK_BYTES`], such as the one that [`with_large_stack`] makes.
 
 mod engine;
+mod error;
 mod inspect;
+mod json;
+mod load;
+pub mod passes;
+mod refine;
 mod spmd;
+mod stack;
+mod weights;
+mod write;
 
 pub use engine::{ENGINES, Engine, Executable, engine};
+pub use error::{Error, Result, has_errors};
 pub use inspect::{Constants, FileFormat, Inspection, Requirement, inspect};
 pub use interpreter::{
     CustomCalls, Grid, Limits, MAX_PROCESSES, Observer, Options, ProcessId, Progress, Unobserved,
     entry_function, storage_dtype, value_fits,
 };
-pub use mlir::bytecode::{FileField, WriteOptions, is_bytecode, write as write_bytecode};
-pub use mlir::diag::{Diagnostic, Diagnostics, Severity, Source, render};
-pub use mlir::eval::RuntimeValue;
+pub use json::diagnostic_to_json;
+pub use load::{LoadOptions, Loaded, bytecode_fields, load, load_file};
+pub use mlir::bytecode::{FileField, is_bytecode};
+pub use mlir::diag::{Diagnostic, Diagnostics, Position, Severity, Source, Span, render, resolve};
+pub use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 pub use mlir::ods::Registry;
-pub use mlir::text::{ParseOptions, ParseOutput, PrintOptions};
+pub use mlir::text::PrintOptions;
+pub use mlir::verify::{Reporting, VerifyOptions};
 pub use mlir::{Attribute, Module, Type};
-pub use numerics::{Bytes, DType, Tensor};
-pub use portable::{
-    Exported, Foreign, SerializeOptions, artifact_version, restore, serialize, target_version,
-};
-pub use transforms::{Sizes, WeightForm, extract_weights, insert_weights, make_static};
+pub use numerics;
+pub use numerics::{Bytes, DType, Tensor, TensorError};
+pub use passes::{Pipeline, run_pipeline};
+pub use portable::{Exported, artifact_version};
+pub use refine::{RefineOptions, refine};
+pub use stack::{STACK_BYTES, with_large_stack};
 pub use vhlo::{CompatibilityRequirement, Version};
+pub use weights::{WeightForm, extract_weights, insert_weights};
+pub use write::{
+    BytecodeOptions, Format, SerializeOptions, print, print_op, serialize, target_version,
+    write_bytecode,
+};
 
-use mlir::bytecode::{ReadOptions, ReadOutput};
-use mlir::diag::Position;
-use mlir::verify::VerifyOptions;
-use std::sync::{Arc, OnceLock};
+use mlir::text::ParseOptions;
+use std::sync::OnceLock;
+
+/// The IR: ops, blocks, regions, values, and what they are declared to be.
+pub mod ir {
+    pub use mlir::attrs::{AttrKind, DenseElements, Dictionary};
+    pub use mlir::ir::{
+        BlockId, Loc, Module, OpId, OpName, OpParts, OpRef, RegionId, Value, ValueDef, Walk,
+    };
+    pub use mlir::ods::{
+        Arity, AttrDef, AttrSlot, Dialect, EnumDef, OpDef, RegionSlot, Registry, Trait, TypeDef,
+        ValueSlot,
+    };
+    pub use mlir::text::ValueNames;
+    pub use mlir::types::{DYNAMIC, TensorType, TypeKind};
+    pub use mlir::{Attribute, Type};
+}
+
+/// Typed views of the ops of each dialect, such as
+/// [`stablehlo::AddOp`](dialects::stablehlo::AddOp).
+///
+/// `AddOp::cast(op)` is the view of an op if it is one; the view has a method for each operand,
+/// attribute and region of the declaration. `AddOp::DEF` is the declaration.
+pub mod dialects {
+    pub use chlo;
+    pub use hlo::ops as stablehlo;
+    pub use mlir::builtin;
+    pub use side_dialects::{
+        arith, cf, check, func, interpreter, memref, quant, scf, sdy, shape, tensor,
+    };
+}
 
 /// All dialects that stablo knows.
 pub fn registry() -> &'static Registry {
@@ -55,148 +112,65 @@ pub fn registry() -> &'static Registry {
     })
 }
 
-/// Reads MLIR text. `name` stands for the text in diagnostics and locations. The module is fit for
-/// use only if no diagnostic is an error.
-pub fn parse(name: &str, text: impl Into<String>, options: ParseOptions) -> ParseOutput {
-    mlir::text::parse(Arc::new(Source::new(name, text)), registry(), options)
+/// An empty `builtin.module`.
+pub fn new_module() -> Module {
+    Module::new(registry())
 }
 
-/// Reads a program, which is MLIR text, bytecode or the container of `jax.export`, by its first
-/// bytes. Constants of bytecode share `bytes`. The module is fit for use only if no diagnostic is
-/// an error.
-pub fn load(name: &str, bytes: Bytes, options: ParseOptions) -> ParseOutput {
-    if is_bytecode(&bytes) {
-        let options = ReadOptions {
-            allow_unregistered_dialects: options.allow_unregistered_dialects,
-            ..ReadOptions::default()
-        };
-        let read = read_bytecode(&bytes, options);
-        return ParseOutput { module: read.module, diagnostics: read.diagnostics };
-    }
-    if let Some(module) = exported_module(&bytes) {
-        return load(name, module, options);
-    }
-    match String::from_utf8(bytes.into_vec()) {
-        Ok(text) => parse(name, text, options),
-        Err(e) => {
-            let at = e.utf8_error().valid_up_to();
-            let line = e.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1;
-            let message = format!(
-                "{name}:{line}: this is neither bytecode nor UTF-8 text: byte {at} cannot stand there"
-            );
-            ParseOutput {
-                module: Module::new(registry()),
-                diagnostics: vec![Diagnostic::error("parse", message)],
-            }
-        }
-    }
-}
-
-/// The types in a list, such as `tensor<2xf32>, i32`.
+/// Verifies a module: that it satisfies the declarations of its ops, the specification of StableHLO
+/// and the rules of MLIR.
 ///
 /// # Errors
-/// What is wrong with the text.
-pub fn parse_types(text: &str) -> Result<Vec<Type>, Diagnostics> {
-    let signature =
-        mlir::text::parse_type(&format!("({text}) -> ()"), registry(), ParseOptions::default())?;
+/// Every error that is independent of others.
+pub fn verify(module: &Module) -> Result<()> {
+    error::check(verify_with(module, &VerifyOptions::default()), module).map(drop)
+}
+
+/// As [`verify`], with options. Returns errors among the diagnostics.
+pub fn verify_with(module: &Module, options: &VerifyOptions) -> Diagnostics {
+    mlir::verify::verify(module, options)
+}
+
+/// Reads a type, such as `tensor<2xf32>`.
+///
+/// # Errors
+/// If the text is not a type.
+pub fn parse_type(text: &str) -> Result<Type> {
+    mlir::text::parse_type(text, registry(), ParseOptions::default()).map_err(Error::from)
+}
+
+/// Reads a list of types, such as `tensor<2xf32>, i32`.
+///
+/// # Errors
+/// If the text is not a list of types.
+pub fn parse_types(text: &str) -> Result<Vec<Type>> {
+    let signature = parse_type(&format!("({text}) -> ()"))?;
     Ok(signature.as_function().map(|(inputs, _)| inputs.to_vec()).unwrap_or_default())
 }
 
-/// Reads a program as [`load`] does; one in VHLO, such as a portable artifact, becomes StableHLO.
-pub fn open(name: &str, bytes: Bytes, options: ParseOptions) -> ParseOutput {
-    let artifact = if is_bytecode(&bytes) { Some(bytes.clone()) } else { exported_module(&bytes) };
-    if let Some(module) =
-        artifact.as_ref().and_then(|artifact| portable::read_program(artifact, registry()))
-    {
-        return ParseOutput { module, diagnostics: Vec::new() };
-    }
-    // To search a text for the name is cheaper than to walk all ops.
-    let may_have_vhlo = artifact.is_some()
-        || memchr::memmem::find(&bytes, vhlo::VHLO.namespace.as_bytes()).is_some();
-    let mut output = load(name, bytes, options);
-    let is_valid = !output.diagnostics.iter().any(|d| d.severity == Severity::Error);
-    if is_valid && may_have_vhlo && has_vhlo(&output.module) {
-        output.diagnostics.extend(restore(&mut output.module).err().unwrap_or_default());
-    }
-    output
-}
-
-/// The bytecode in what `jax.export` wrote.
-fn exported_module(bytes: &Bytes) -> Option<Bytes> {
-    Exported::read(bytes).and_then(|exported| bytes.slice(exported.module))
-}
-
-/// Reads bytecode. An error in an artifact of a newer version says so.
-fn read_bytecode(bytes: &Bytes, options: ReadOptions) -> ReadOutput {
-    let mut output = mlir::bytecode::read(bytes, registry(), options);
-    if let Some(version) = artifact_version(bytes).filter(|&version| version > Version::CURRENT) {
-        let note = format!(
-            "it was written for StableHLO {version}; this program knows versions up to {}",
-            Version::CURRENT
-        );
-        output.diagnostics =
-            output.diagnostics.into_iter().map(|d| d.note(note.clone(), Position::None)).collect();
-    }
-    output
-}
-
-/// Whether a module has ops of VHLO.
-fn has_vhlo(module: &Module) -> bool {
-    module
-        .walk(module.top().id())
-        .any(|op| op.def().is_some_and(|def| def.dialect() == vhlo::VHLO.namespace))
-}
-
-/// What the parts of a file of bytecode mean, or of the bytecode in what `jax.export` wrote, in its
-/// order and as far as it can be read; and what is wrong with it.
-pub fn bytecode_fields(bytes: &Bytes) -> (Vec<FileField>, Diagnostics) {
-    let exported = if is_bytecode(bytes) { None } else { Exported::read(bytes) };
-    let start = exported.as_ref().map_or(0, |exported| exported.module.start);
-    let bytecode =
-        exported.and_then(|exported| bytes.slice(exported.module)).unwrap_or_else(|| bytes.clone());
-    if !is_bytecode(&bytecode) {
-        return Default::default();
-    }
-    let mut output = read_bytecode(
-        &bytecode,
-        ReadOptions { allow_unregistered_dialects: true, note_fields: true },
-    );
-    output
-        .fields
-        .iter_mut()
-        .for_each(|field| field.range = field.range.start + start..field.range.end + start);
-    (output.fields, output.diagnostics)
-}
-
-/// What is wrong with a module: every error that is independent of others.
-pub fn verify(module: &Module) -> Diagnostics {
-    mlir::verify::verify(module, &VerifyOptions::default())
-}
-
-/// The text of a module as [`print()`] gives it.
+/// Reads an attribute, such as `dense<1.0> : tensor<2xf32>` or
+/// `#stablehlo<comparison_direction LT>`.
 ///
 /// # Errors
-/// Types or attributes that share parts are too long when written out.
-pub fn try_print(module: &Module, options: &PrintOptions) -> Result<String, Diagnostic> {
-    mlir::text::try_print_module(module, options)
+/// If the text is not an attribute.
+pub fn parse_attribute(text: &str) -> Result<Attribute> {
+    mlir::text::parse_attribute(text, registry(), ParseOptions::default()).map_err(Error::from)
 }
 
-/// The text of a module, as upstream prints it for the same options. What is too long for
-/// [`try_print`] ends before its end.
-pub fn print(module: &Module, options: &PrintOptions) -> String {
-    mlir::text::print_module(module, options)
+/// The MLIR text of an attribute, as upstream prints it for the same options.
+pub fn print_attribute(attribute: &Attribute, options: &PrintOptions) -> String {
+    mlir::text::print_attribute(attribute, options)
 }
 
 /// Runs the function `entry` of a verified module with the reference interpreter; `main` may also
-/// mean the only function.
+/// stand for the only function.
 ///
 /// # Errors
 /// An unknown function, inputs of another number, shape or element type than it takes, or whatever
 /// stops an op.
-pub fn run(
-    module: &Module,
-    entry: &str,
-    inputs: Vec<RuntimeValue>,
-) -> Result<Vec<RuntimeValue>, Diagnostics> {
-    ENGINES[0].compile(module, entry, Options::default())?.run(inputs, &mut Unobserved)
+pub fn run(module: &Module, entry: &str, inputs: Vec<RuntimeValue>) -> Result<Vec<RuntimeValue>> {
+    ENGINES[0]
+        .compile(module, entry, Options::default())
+        .and_then(|executable| executable.run(inputs, &mut Unobserved))
+        .map_err(|errors| Error::in_module(errors, module))
 }

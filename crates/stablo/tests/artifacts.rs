@@ -1,16 +1,13 @@
 //! Programs survive being written as artifacts of every version that can express them.
 
 use stablo::{
-    Bytes, Exported, Foreign, Module, ParseOptions, PrintOptions, RuntimeValue, SerializeOptions,
-    Tensor, Version,
+    Bytes, Exported, LoadOptions, Module, PrintOptions, RuntimeValue, SerializeOptions, Tensor,
+    Version,
 };
 use std::path::Path;
 
 fn load(path: &Path) -> Module {
-    let bytes = Bytes::from(std::fs::read(path).unwrap());
-    let output = stablo::open(&path.to_string_lossy(), bytes, ParseOptions::default());
-    assert!(output.diagnostics.is_empty(), "{:?}", output.diagnostics);
-    output.module
+    stablo::load_file(path).unwrap()
 }
 
 fn versions() -> impl Iterator<Item = Version> {
@@ -27,31 +24,29 @@ fn examples_come_back_from_every_version() {
             continue;
         }
         let module = load(&path);
-        let text = stablo::print(&module, &print);
-        let oldest = stablo::inspect("example", Bytes::from(std::fs::read(&path).unwrap()))
+        let text = stablo::print(&module, &print).unwrap();
+        let oldest = stablo::inspect("example", std::fs::read(&path).unwrap())
             .unwrap()
             .oldest_target
             .unwrap();
         for target in versions() {
-            let options = SerializeOptions { target, foreign: Foreign::Keep };
+            let options = SerializeOptions::from(target).allow_other_dialects(true);
             let artifact = stablo::serialize(&module, options);
             assert_eq!(artifact.is_ok(), target >= oldest, "{} at {target}", path.display());
             let Ok(artifact) = artifact else { continue };
-            let bytes = artifact.to_vec();
-            assert_eq!(stablo::artifact_version(&bytes), Some(target));
-            let bytes = Bytes::from(bytes);
-            let mut in_steps = stablo::load("artifact", bytes.clone(), ParseOptions::default());
-            stablo::restore(&mut in_steps.module).unwrap();
+            assert_eq!(stablo::artifact_version(&artifact), Some(target));
+            let bytes = Bytes::from(artifact);
+            let options = LoadOptions::default().convert_vhlo(false).verify(false);
+            let mut in_steps = options.load("artifact", bytes.clone());
+            portable::restore(&mut in_steps.module).unwrap();
             assert!(
-                stablo::print(&in_steps.module, &print) == text,
+                stablo::print(&in_steps.module, &print).unwrap() == text,
                 "{} at {target} in steps",
                 path.display()
             );
-            let output = stablo::open("artifact", bytes, ParseOptions::default());
-            assert!(output.diagnostics.is_empty(), "{target}: {:?}", output.diagnostics);
-            assert!(stablo::verify(&output.module).is_empty());
+            let read = stablo::load("artifact", bytes).unwrap();
             assert!(
-                stablo::print(&output.module, &print) == text,
+                stablo::print(&read, &print).unwrap() == text,
                 "{} at {target} is another program",
                 path.display()
             );
@@ -76,14 +71,11 @@ fn large_program(last: &str) -> String {
 fn large_programs_keep_their_locations() {
     let text = large_program("  return %2999 : tensor<f32>\n");
     let print = PrintOptions { debug_info: true, ..PrintOptions::default() };
-    let parsed = stablo::parse("large", &text, ParseOptions::default());
-    assert!(parsed.diagnostics.is_empty() && stablo::verify(&parsed.module).is_empty());
-    let options = SerializeOptions { target: Version::CURRENT, foreign: Foreign::Refuse };
-    let artifact = Bytes::from(stablo::serialize(&parsed.module, options).unwrap().to_vec());
-    let output = stablo::open("artifact", artifact, ParseOptions::default());
-    assert!(output.diagnostics.is_empty() && stablo::verify(&output.module).is_empty());
-    let printed = stablo::print(&output.module, &print);
-    assert!(printed == stablo::print(&parsed.module, &print));
+    let module = stablo::load("large", text).unwrap();
+    let artifact = stablo::serialize(&module, Version::CURRENT).unwrap();
+    let read = stablo::load("artifact", artifact).unwrap();
+    let printed = stablo::print(&read, &print).unwrap();
+    assert!(printed == stablo::print(&module, &print).unwrap());
     assert!((1..3000).all(|i| printed.contains(&format!("\"model.py\":{i}:{i})"))));
 }
 
@@ -93,10 +85,8 @@ fn errors_of_large_programs_come_in_order() {
     // name.
     let text = large_program("  %a = \"stablehlo.abs\"(%2) : (tensor<f32>) -> tensor<2xf32>\n")
         + "func.func @main() { return }\n";
-    let parsed = stablo::parse("large", &text, ParseOptions::default());
-    assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
-    let messages: Vec<String> =
-        stablo::verify(&parsed.module).into_iter().map(|d| d.message).collect();
+    let error = stablo::load("large", text).err().unwrap();
+    let messages: Vec<&str> = error.diagnostics().iter().map(|d| &*d.message).collect();
     assert_eq!(messages.len(), 3, "{messages:?}");
     assert!(messages[0].contains("stablehlo.abs"), "{messages:?}");
     assert!(messages[1].contains("terminator"), "{messages:?}");
@@ -117,15 +107,14 @@ fn containers_of_jax_export_open() {
     assert_eq!(exported.outputs, ["f32[b, 4]", "f32[]"]);
     assert_eq!(exported.output_tree, "(*, (*,))");
     assert_eq!(exported.kept_inputs, [0, 1, 2]);
-    let output = stablo::open("exported", Bytes::from(bytes.clone()), ParseOptions::default());
-    assert!(output.diagnostics.is_empty());
+    let module = stablo::load("exported", &*bytes).unwrap();
 
     let tensor = |shape: [usize; 2], values: Vec<f32>| {
         RuntimeValue::Tensor(Tensor::from_vec(shape, values).unwrap())
     };
     let b = RuntimeValue::Tensor(Tensor::from_vec([4], vec![0f32; 4]).unwrap());
     let inputs = vec![b, tensor([8, 4], vec![0.0; 32]), tensor([3, 8], vec![0.5; 24])];
-    let results = stablo::run(&output.module, "main", inputs).unwrap();
+    let results = stablo::run(&module, "main", inputs).unwrap();
     assert_eq!(results[0].tensor().unwrap().shape(), [3, 4]);
     assert_eq!(results[1].tensor().unwrap().as_slice::<f32>().unwrap(), [12.0]);
 
@@ -143,11 +132,10 @@ fn orders_of_uses_are_kept() {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/portable/data/use_orders.mlirbc");
     let bytes = std::fs::read(&path).unwrap();
-    let producer = "MLIR23.0.0git".to_string();
-    let options = stablo::WriteOptions { producer, ..Default::default() };
+    let options = stablo::BytecodeOptions::default().producer("MLIR23.0.0git");
     let mut module = load(&path);
-    assert!(stablo::write_bytecode(&module, &options).unwrap().to_vec() == bytes);
-    assert!(stablo::write_bytecode(&module.clone(), &options).unwrap().to_vec() == bytes);
+    assert!(stablo::write_bytecode(&module, &options).unwrap() == bytes);
+    assert!(stablo::write_bytecode(&module.clone(), &options).unwrap() == bytes);
     module.forget_use_orders();
     assert!(stablo::write_bytecode(&module, &options).unwrap().len() < bytes.len());
 
@@ -159,7 +147,7 @@ fn orders_of_uses_are_kept() {
     for range in orders.into_iter().filter(|range| range.len() > 2) {
         let mut changed = bytes.clone();
         changed[range.end - 1] = changed[range.end - 2];
-        let output = stablo::open("changed", Bytes::from(changed), ParseOptions::default());
-        assert!(output.diagnostics[0].message.contains("order of the"), "{:?}", output.diagnostics);
+        let error = stablo::load("changed", changed).err().unwrap();
+        assert!(error.diagnostics()[0].message.contains("order of the"), "{error}");
     }
 }

@@ -4,7 +4,7 @@
 use mlir::bytecode::{self, ReadOptions};
 use peak_alloc::PeakAlloc;
 use proptest::prelude::*;
-use stablo::{Bytes, Foreign, ParseOptions, PrintOptions, SerializeOptions, Severity, Version};
+use stablo::{Bytes, LoadOptions, PrintOptions, Version};
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -34,28 +34,24 @@ module @m attributes {m.x = {a = [1, "b"], c = 1.5 : f32}} {
 "#;
 
 fn artifact(target: Version) -> Vec<u8> {
-    let parsed = stablo::parse("m.mlir", PROGRAM, ParseOptions::default());
-    assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
-    stablo::serialize(&parsed.module, SerializeOptions { target, foreign: Foreign::Refuse })
-        .unwrap()
-        .to_vec()
+    let module = LoadOptions::default().verify(false).load("m.mlir", PROGRAM);
+    stablo::serialize(&module.into_result().unwrap(), target).unwrap()
 }
 
 /// Reads, verifies and prints: whether all of it is well. An error must say where in the file it
 /// is, or which op is wrong.
 fn open(bytes: Vec<u8>) -> bool {
-    let output = stablo::open("artifact", Bytes::from(bytes.clone()), ParseOptions::default());
+    let loaded = LoadOptions::default().load("artifact", &*bytes);
     assert!(ALLOCATOR.peak_usage() < MAX_MEMORY, "{} bytes were allocated", ALLOCATOR.peak_usage());
-    let _ = stablo::inspect("artifact", Bytes::from(bytes.clone()));
+    let _ = stablo::inspect("artifact", &*bytes);
     locations_are_those_of_an_eager_reader(&bytes.into());
-    let errors: Vec<_> =
-        output.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
-    if let Some(error) = errors.first() {
-        assert!(!error.message.is_empty());
-        return false;
+    match loaded.into_result() {
+        Ok(module) => !module.to_string().is_empty(),
+        Err(error) => {
+            assert!(error.diagnostics().iter().all(|d| !d.message.is_empty()));
+            false
+        }
     }
-    stablo::verify(&output.module).is_empty()
-        && !stablo::print(&output.module, &Default::default()).is_empty()
 }
 
 /// Locations are decoded when they are asked for, but at once by a reader that notes what it reads.
@@ -65,7 +61,7 @@ fn locations_are_those_of_an_eager_reader(bytes: &Bytes) {
         let output = bytecode::read(bytes, stablo::registry(), options);
         let with_locations = PrintOptions { debug_info: true, ..PrintOptions::default() };
         let errors: Vec<String> = output.diagnostics.into_iter().map(|d| d.message).collect();
-        (stablo::print(&output.module, &with_locations), errors)
+        (stablo::print(&output.module, &with_locations).ok(), errors)
     });
     assert_eq!(lazy, eager);
 }

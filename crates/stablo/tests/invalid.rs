@@ -1,7 +1,7 @@
 //! Programs that are not valid: whoever inspects, writes or prints one without verifying it gets an
 //! error, or what it says.
 
-use stablo::{Bytes, Foreign, ParseOptions, SerializeOptions, Version};
+use stablo::{LoadOptions, SerializeOptions, Version};
 
 /// Nobody is made to verify a program before it is inspected or written.
 #[test]
@@ -17,16 +17,17 @@ fn programs_that_are_not_valid_are_survived() {
             let text =
                 format!("\"func.func\"() ({{ ^b(%x: i32): %r = \"{name}\"{shape} }}) : () -> ()");
             let text = if shape.ends_with("()") { text.replace("%r = ", "") } else { text };
-            let parsed = stablo::parse("invalid", &text, ParseOptions::default());
-            let _ = stablo::inspect("invalid", Bytes::from(text.into_bytes()));
-            let mut module = parsed.module;
+            let _ = stablo::inspect("invalid", &*text);
+            let options = LoadOptions::default().convert_vhlo(false).verify(false);
+            let mut module = options.load("invalid", text).module;
             for target in [Version::MINIMUM, Version::CURRENT] {
-                for foreign in [Foreign::Refuse, Foreign::Keep] {
-                    let _ = stablo::serialize(&module, SerializeOptions { target, foreign });
+                for allowed in [false, true] {
+                    let options = SerializeOptions::from(target).allow_other_dialects(allowed);
+                    let _ = stablo::serialize(&module, options);
                 }
             }
-            let _ = stablo::restore(&mut module);
-            let _ = stablo::print(&module, &Default::default());
+            let _ = portable::restore(&mut module);
+            let _ = module.to_string();
         }
     }
 }
@@ -35,12 +36,8 @@ fn programs_that_are_not_valid_are_survived() {
 fn reading_ends_after_many_errors_and_says_so() {
     let errors = |lines: usize| {
         let body = "  stablehlo.nothing\n".repeat(lines);
-        stablo::parse(
-            "many",
-            format!("func.func @f() {{\n{body}  return\n}}"),
-            ParseOptions::default(),
-        )
-        .diagnostics
+        let text = format!("func.func @f() {{\n{body}  return\n}}");
+        LoadOptions::default().load("many", text).diagnostics
     };
     let few = errors(99);
     assert_eq!((few.len(), few[98].notes.len()), (99, 0));

@@ -1,16 +1,10 @@
 //! Grids of processes: who meets whom, and what happens if nobody comes; limits of runs.
 
-use stablo::{
-    Diagnostic, ENGINES, Grid, Limits, Module, ParseOptions, RuntimeValue, Tensor, Unobserved,
-};
+use stablo::{Diagnostic, ENGINES, Grid, Limits, Module, RuntimeValue, Tensor, Unobserved};
 use std::time::Duration;
 
 fn module(text: &str) -> Module {
-    let parsed = stablo::parse("test.mlir", text, ParseOptions::default());
-    assert!(parsed.diagnostics.is_empty(), "{:?}", parsed.diagnostics);
-    let errors = stablo::verify(&parsed.module);
-    assert!(errors.is_empty(), "{errors:?}");
-    parsed.module
+    stablo::load("test.mlir", text).unwrap()
 }
 
 fn vector(values: &[i64]) -> Tensor {

@@ -369,7 +369,8 @@ impl<'m> Verifier<'m> {
             format!("dialect `{namespace}` has no op `{name}`")
         } else if !self.options.allow_unregistered_dialects {
             format!(
-                "`{name}` belongs to no registered dialect; --allow-unregistered-dialect accepts such ops"
+                "`{name}` belongs to no registered dialect; the option allow_unregistered_dialects \
+                 accepts such ops"
             )
         } else {
             return true;

@@ -1,13 +1,11 @@
 //! `stablo convert`: programs from one format to another.
 
-use crate::format::FileFormat;
+use crate::format::output_format;
 use crate::io::{Failure, Io};
-use crate::source::{program_name, read_program, report};
+use crate::source::{load, report};
 use crate::weights::{self, Weights};
-use mlir::pass::{NoObserver, Pipeline};
-use stablo::{Foreign, ParseOptions, WeightForm};
+use stablo::WeightForm;
 use std::path::PathBuf;
-use transforms::PASSES;
 
 /// The command line.
 #[derive(clap::Args)]
@@ -56,17 +54,11 @@ enum Form {
 /// # Errors
 /// If the program cannot be read, is not valid, or cannot be written in that format.
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
-    let format = FileFormat::of(&options.output, options.target.as_deref())?;
-    let bytes = read_program(io, &options.input)?;
-    let parsed = stablo::open(&program_name(&options.input), bytes, ParseOptions::default());
-    let mut module = parsed.module;
-    report(parsed.diagnostics, &module, io)?;
-    let errors = stablo::verify(&module);
-    report(errors, &module, io)?;
+    let format = output_format(&options.output, options.target.as_deref())?;
+    let mut module = load(&options.input, io)?;
     if options.strip_debuginfo {
-        let mut pipeline = Pipeline::default();
-        PASSES.add_named(&mut pipeline, "strip-debuginfo", "").map_err(Failure::usage)?;
-        report(pipeline.run(&mut module, None, &mut NoObserver), &module, io)?;
+        let warnings = stablo::run_pipeline(&mut module, "strip-debuginfo")?;
+        report(warnings, &module, io)?;
     }
     let mut extracted = Vec::new();
     if options.extract_constants.is_some() {
@@ -74,25 +66,15 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
             Form::Arguments => WeightForm::Arguments,
             Form::Resources => WeightForm::Resources,
         };
-        match stablo::extract_weights(&mut module, options.min_constant_bytes, form) {
-            Ok(weights) => extracted = weights,
-            Err(error) => return report(vec![error], &module, io),
-        }
+        extracted = stablo::extract_weights(&mut module, options.min_constant_bytes, form)?;
     }
     if let Some(path) = &options.insert_constants {
         let weights = Weights::open(io, path)?;
-        let inserted =
-            stablo::insert_weights(&mut module, &mut |name, ty| weights.constant(name, ty));
-        report(inserted.err().into_iter().collect(), &module, io)?;
+        stablo::insert_weights(&mut module, |name, ty| weights.tensor(name, ty))?;
     }
-    let foreign = if options.allow_other_dialects { Foreign::Keep } else { Foreign::Refuse };
-    match format.write(&module, foreign) {
-        Ok(output) => {
-            if let Some(path) = &options.extract_constants {
-                weights::write(io, path, &extracted)?;
-            }
-            io.write(&options.output, &output)
-        }
-        Err(errors) => report(errors, &module, io),
+    let output = format.write(&module, options.allow_other_dialects)?;
+    if let Some(path) = &options.extract_constants {
+        weights::write(io, path, &extracted)?;
     }
+    io.write(&options.output, &output)
 }

@@ -3,8 +3,7 @@
 use crate::hex;
 use crate::io::{Failure, Io};
 use crate::source::{program_name, read_program, report};
-use serde_json::{Value, json};
-use stablo::{Exported, FileFormat, Inspection, Module};
+use stablo::{Exported, FileFormat, Inspection};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -38,18 +37,13 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     if options.hex {
         let (fields, diagnostics) = stablo::bytecode_fields(&bytes);
         io.print(hex::annotated(&bytes, &fields))?;
-        return report(diagnostics, &Module::new(stablo::registry()), io);
+        return report(diagnostics, &stablo::new_module(), io);
     }
-    let (name, size) = (program_name(&options.file), bytes.len());
-    match stablo::inspect(&name, bytes) {
-        Ok(inspection) => match options.format {
-            Format::Human => io.print(to_text(&name, size, &inspection)),
-            Format::Json => io.print(format!("{}\n", to_json(size, &inspection))),
-        },
-        Err(errors) => {
-            report(errors, &Module::new(stablo::registry()), io)?;
-            Err(Failure::reported())
-        }
+    let name = program_name(&options.file);
+    let inspection = stablo::inspect(&name, bytes)?;
+    match options.format {
+        Format::Human => io.print(to_text(&name, &inspection)),
+        Format::Json => io.print(format!("{}\n", inspection.to_json())),
     }
 }
 
@@ -73,20 +67,15 @@ fn size(bytes: usize) -> String {
     unit.map_or_else(|| format!("{bytes} B"), |unit| format!("{value:.1} {unit}"))
 }
 
-fn to_text(name: &str, file_size: usize, inspection: &Inspection) -> String {
+fn to_text(name: &str, inspection: &Inspection) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
-    let _ = write_text(&mut out, name, file_size, inspection);
+    let _ = write_text(&mut out, name, inspection);
     out
 }
 
-fn write_text(
-    out: &mut String,
-    name: &str,
-    file_size: usize,
-    inspection: &Inspection,
-) -> std::fmt::Result {
-    writeln!(out, "{name}: {}, {}", describe(&inspection.format), size(file_size))?;
+fn write_text(out: &mut String, name: &str, inspection: &Inspection) -> std::fmt::Result {
+    writeln!(out, "{name}: {}, {}", describe(&inspection.format), size(inspection.bytes))?;
     if let Some(exported) = &inspection.exported {
         write_exported(out, exported)?;
     }
@@ -177,53 +166,4 @@ fn write_exported(out: &mut String, exported: &Exported) -> std::fmt::Result {
         writeln!(out, "  inputs that the module takes: {}", kept.join(", "))?;
     }
     Ok(())
-}
-
-fn to_json(file_size: usize, inspection: &Inspection) -> Value {
-    let format = match &inspection.format {
-        FileFormat::Text => json!({"kind": "text"}),
-        FileFormat::Bytecode { version, producer, artifact, sections } => json!({
-            "kind": if artifact.is_some() { "artifact" } else { "bytecode" },
-            "bytecode_version": version,
-            "producer": producer,
-            "version": artifact.map(|v| v.to_string()),
-            "sections": sections.iter().map(|(name, bytes)| json!({"name": name, "bytes": bytes})).collect::<Vec<_>>(),
-        }),
-    };
-    let exported = inspection.exported.as_ref().map(|e| {
-        json!({
-            "function_name": e.function_name,
-            "platforms": e.platforms,
-            "num_devices": e.num_devices,
-            "calling_convention_version": e.calling_convention_version,
-            "inputs": e.inputs,
-            "input_tree": e.input_tree,
-            "outputs": e.outputs,
-            "output_tree": e.output_tree,
-            "input_shardings": e.input_shardings,
-            "output_shardings": e.output_shardings,
-            "kept_inputs": e.kept_inputs,
-            "ordered_effects": e.ordered_effects,
-            "unordered_effects": e.unordered_effects,
-            "disabled_checks": e.disabled_checks,
-            "num_derivatives": e.num_derivatives,
-        })
-    });
-    let requirement = |(op, r): (&String, &stablo::Requirement)| json!({"op": op, "version": r.version.to_string(), "reason": r.reason, "count": r.count, "location": r.location});
-    json!({
-        "bytes": file_size,
-        "format": format,
-        "exported": exported,
-        "functions": inspection.functions.iter().map(|(name, ty)| json!({"name": name, "type": ty})).collect::<Vec<_>>(),
-        "constants": {
-            "count": inspection.constants.count,
-            "bytes": inspection.constants.bytes,
-            "largest": inspection.constants.largest.as_ref().map(|(ty, bytes)| json!({"type": ty, "bytes": bytes})),
-        },
-        "oldest_target": inspection.oldest_target.as_ref().map(ToString::to_string).ok(),
-        "requirements": inspection.requirements.iter().map(requirement).collect::<Vec<_>>(),
-        "custom_calls": inspection.custom_calls,
-        "composites": inspection.composites,
-        "ops": inspection.ops,
-    })
 }

@@ -1,9 +1,9 @@
 //! `stablo refine`: makes a program with dynamic shapes static.
 
-use crate::format::FileFormat;
+use crate::format::{first, output_format};
 use crate::io::{Failure, Io};
-use crate::source::{program_name, read_program, report};
-use stablo::{Foreign, ParseOptions, Sizes, Type};
+use crate::source::{load, report};
+use stablo::{RefineOptions, Type};
 use std::path::PathBuf;
 
 /// The command line.
@@ -45,32 +45,20 @@ fn pair<K: std::str::FromStr>(text: &str) -> Result<(K, i64), String> {
 /// If the program cannot be read or is not valid, cannot be made static, or the result cannot be
 /// written.
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
-    let bytes = read_program(io, &options.file)?;
-    let format = FileFormat::of(&options.o, None)?;
-    let parsed = stablo::open(&program_name(&options.file), bytes, ParseOptions::default());
-    let mut module = parsed.module;
-    report(parsed.diagnostics, &module, io)?;
-    let errors = stablo::verify(&module);
-    report(errors, &module, io)?;
-
-    let types = options.input_types.as_deref().map(types).transpose()?;
-    let (constants, names) = (options.constant.clone(), options.dim.clone());
-    let sizes = Sizes { constants, types, batch: options.batch.map(i64::from), names };
-    let errors = stablo::make_static(&mut module, &sizes);
-    report(errors, &module, io)?;
-    let errors = stablo::verify(&module);
-    report(errors, &module, io)?;
-
-    match format.write(&module, Foreign::Keep) {
-        Ok(output) => io.write(&options.o, &output),
-        Err(errors) => report(errors, &module, io),
-    }
+    let format = output_format(&options.o, None)?;
+    let mut module = load(&options.file, io)?;
+    let mut refine = RefineOptions::default();
+    refine.input_types = options.input_types.as_deref().map(types).transpose()?;
+    refine.batch = options.batch.map(i64::from);
+    refine.dimensions = options.dim.clone();
+    refine.constants = options.constant.clone();
+    let warnings = stablo::refine(&mut module, &refine)?;
+    report(warnings, &module, io)?;
+    io.write(&options.o, &format.write(&module, true)?)
 }
 
 /// The types in a list.
 fn types(text: &str) -> Result<Vec<Type>, Failure> {
-    stablo::parse_types(text).map_err(|errors| {
-        let why = errors.first().map_or("", |e| e.message.as_str());
-        Failure::usage(format!("`{text}` is no list of types: {why}"))
-    })
+    stablo::parse_types(text)
+        .map_err(|error| Failure::usage(format!("`{text}` is no list of types: {}", first(&error))))
 }

@@ -9,11 +9,10 @@ use crate::source::{program_name, read_program, report};
 use crate::timings::{Timings, timed};
 use crate::trace::Trace;
 use crate::watch::Watcher;
-use mlir::diag::Diagnostics;
-use mlir::eval::RuntimeValue;
-use side_dialects::func::FuncOp;
+use stablo::dialects::func::FuncOp;
 use stablo::{
-    ENGINES, Executable, Grid, Limits, MAX_PROCESSES, Module, ParseOptions, ProcessId, Type,
+    Diagnostics, ENGINES, Executable, Grid, Limits, LoadOptions, MAX_PROCESSES, Module, ProcessId,
+    RuntimeValue, Type,
 };
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -123,13 +122,14 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let mut timings = Timings::default();
     let bytes = read_program(io, &options.file)?;
     let name = program_name(&options.file);
-    let (parsed, parse) = timed(|| stablo::open(&name, bytes, ParseOptions::default()));
+    let load = LoadOptions::default().verify(false);
+    let (loaded, parse) = timed(|| load.load(&name, bytes));
     timings.parse = parse;
-    let module = parsed.module;
-    report(parsed.diagnostics, &module, io)?;
-    let (errors, verify) = timed(|| stablo::verify(&module));
+    let module = loaded.module;
+    report(loaded.diagnostics, &module, io)?;
+    let (verified, verify) = timed(|| stablo::verify(&module));
     timings.verify = verify;
-    report(errors, &module, io)?;
+    verified?;
 
     let name = options.entry.strip_prefix('@').unwrap_or(&options.entry);
     let entry = stablo::entry_function(&module, name);

@@ -1,7 +1,7 @@
 //! Running generated programs, and a plain model of tensors to compare with.
 
 use proptest::prelude::*;
-use stablo::{DType, ParseOptions, RuntimeValue, Tensor};
+use stablo::{DType, RuntimeValue, Tensor};
 
 /// A tensor of integers, by index.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,23 +89,10 @@ pub fn run_op(
         names.join(", "),
         types.join(", ")
     );
-    let shown = |d: stablo::Diagnostics| {
-        format!(
-            "{}\n{text}",
-            d.iter().map(|d| d.message.as_ref()).collect::<Vec<&str>>().join("; ")
-        )
-    };
-    let parsed = stablo::parse("generated.mlir", &text, ParseOptions::default());
-    let errors = if parsed.diagnostics.is_empty() {
-        stablo::verify(&parsed.module)
-    } else {
-        parsed.diagnostics
-    };
-    if !errors.is_empty() {
-        return Err(shown(errors));
-    }
+    let shown = |error: stablo::Error| format!("{error}\n{text}");
+    let module = stablo::load("generated.mlir", &*text).map_err(shown)?;
     let inputs = inputs.iter().cloned().map(RuntimeValue::Tensor).collect();
-    let results = stablo::run(&parsed.module, "main", inputs).map_err(shown)?;
+    let results = stablo::run(&module, "main", inputs).map_err(shown)?;
     let [result] = <[RuntimeValue; 1]>::try_from(results)
         .map_err(|_| "one result was expected".to_string())?;
     result.into_tensor().map_err(|e| e.diagnostic.message.to_string())

@@ -73,6 +73,20 @@ pub fn print_module(module: &Module, options: &PrintOptions) -> String {
     print_op(module.top(), options)
 }
 
+/// The text of the module with default options, as [`print_module`] gives it.
+impl fmt::Display for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&print_module(self, &PrintOptions::default()))
+    }
+}
+
+/// The text of the module, as `Display` gives it.
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 /// The text of a whole module, aliases and resources included.
 ///
 /// # Errors

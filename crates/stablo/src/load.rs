@@ -1,0 +1,301 @@
+//! Reading programs of every format.
+
+use crate::error::has_errors;
+use crate::{
+    Bytes, Diagnostic, Diagnostics, Error, Exported, Module, Position, Result, Source, Version,
+    artifact_version, is_bytecode, registry,
+};
+use memchr::memmem;
+use mlir::OpRef;
+use mlir::bytecode::{FileField, ReadOptions, ReadOutput};
+use mlir::text::ParseOptions;
+use mlir::verify::{VerifyOptions, verify};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Reads and verifies a program: MLIR text, MLIR bytecode, a portable artifact of any version, or
+/// the container that `jax.export` serializes. The format is told by the first bytes. `name` stands
+/// for the program in diagnostics and locations.
+///
+/// Programs in VHLO, such as artifacts, become StableHLO. Large constants of bytecode share
+/// `bytes`. [`LoadOptions`] has alternatives to these choices, and gives warnings and a module
+/// also if there are errors.
+///
+/// # Errors
+/// Everything that is wrong with the program.
+///
+/// ```
+/// let module = stablo::load("empty.mlir", "func.func @main() { return }")?;
+/// # Ok::<(), stablo::Error>(())
+/// ```
+pub fn load(name: &str, bytes: impl Into<Bytes>) -> Result<Module> {
+    LoadOptions::default().load(name, bytes).into_result()
+}
+
+/// Reads and verifies the program in a file, as [`load`] does. The path is its name.
+///
+/// # Errors
+/// If the file cannot be read; else as [`load`].
+pub fn load_file(path: impl AsRef<Path>) -> Result<Module> {
+    let path = path.as_ref();
+    let name = path.to_string_lossy();
+    let bytes = std::fs::read(path).map_err(|error| {
+        std::io::Error::new(error.kind(), format!("cannot read {}: {error}", path.display()))
+    })?;
+    load(&name, bytes)
+}
+
+/// How a program is read.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct LoadOptions {
+    /// Allow ops, attributes and types of dialects that [`registry`] does not have. Off by default.
+    pub allow_unregistered_dialects: bool,
+    /// Verify the program. On by default; a module that has not been verified may be printed and
+    /// inspected, but not run.
+    pub verify: bool,
+    /// Convert VHLO to StableHLO. On by default.
+    pub convert_vhlo: bool,
+    /// Stop at the first error instead of going on with the next op. Off by default.
+    pub stop_at_first_error: bool,
+}
+
+impl Default for LoadOptions {
+    fn default() -> LoadOptions {
+        LoadOptions {
+            allow_unregistered_dialects: false,
+            verify: true,
+            convert_vhlo: true,
+            stop_at_first_error: false,
+        }
+    }
+}
+
+impl LoadOptions {
+    /// Sets [`LoadOptions::allow_unregistered_dialects`].
+    #[must_use]
+    pub fn allow_unregistered_dialects(mut self, allow: bool) -> LoadOptions {
+        self.allow_unregistered_dialects = allow;
+        self
+    }
+
+    /// Sets [`LoadOptions::verify`].
+    #[must_use]
+    pub fn verify(mut self, verify: bool) -> LoadOptions {
+        self.verify = verify;
+        self
+    }
+
+    /// Sets [`LoadOptions::convert_vhlo`].
+    #[must_use]
+    pub fn convert_vhlo(mut self, convert: bool) -> LoadOptions {
+        self.convert_vhlo = convert;
+        self
+    }
+
+    /// Sets [`LoadOptions::stop_at_first_error`].
+    #[must_use]
+    pub fn stop_at_first_error(mut self, stop: bool) -> LoadOptions {
+        self.stop_at_first_error = stop;
+        self
+    }
+
+    /// Reads a program of any format. Never fails: what could be read comes with the diagnostics.
+    pub fn load(&self, name: &str, bytes: impl Into<Bytes>) -> Loaded {
+        let bytes = bytes.into();
+        let program = container(&bytes).unwrap_or(bytes);
+        if is_bytecode(&program) {
+            return self.complete(self.read_bytecode(&program), true);
+        }
+        match String::from_utf8(program.into_vec()) {
+            Ok(text) => self.load_source(Source::new(name, text)),
+            Err(error) => {
+                let at = error.utf8_error().valid_up_to();
+                let line = error.as_bytes()[..at].iter().filter(|&&b| b == b'\n').count() + 1;
+                let message = format!(
+                    "{name}:{line}: this is neither bytecode nor UTF-8 text: byte {at} cannot stand there"
+                );
+                let diagnostics = vec![Diagnostic::error("parse", message)];
+                Loaded { module: Module::new(registry()), diagnostics }
+            }
+        }
+    }
+
+    /// Reads MLIR text, which may be a chunk of a longer one. Never fails, as [`LoadOptions::load`].
+    pub fn load_source(&self, source: Source) -> Loaded {
+        // Searching the text for the name is cheaper than walking all ops.
+        let may_have_vhlo =
+            memmem::find(source.text().as_bytes(), vhlo::VHLO.namespace.as_bytes()).is_some();
+        let options = ParseOptions {
+            allow_unregistered_dialects: self.allow_unregistered_dialects,
+            stop_at_first_error: self.stop_at_first_error,
+        };
+        let parsed = mlir::text::parse(Arc::new(source), registry(), options);
+        let loaded = Loaded { module: parsed.module, diagnostics: parsed.diagnostics };
+        self.complete(loaded, may_have_vhlo)
+    }
+
+    fn read_bytecode(&self, bytes: &Bytes) -> Loaded {
+        if self.convert_vhlo
+            && let Some(module) = portable::read_program(bytes, registry())
+        {
+            return Loaded { module, diagnostics: Vec::new() };
+        }
+        let options = ReadOptions {
+            allow_unregistered_dialects: self.allow_unregistered_dialects,
+            ..ReadOptions::default()
+        };
+        let output = read_bytecode(bytes, options);
+        Loaded { module: output.module, diagnostics: output.diagnostics }
+    }
+
+    /// Converts VHLO and verifies, as far as the options say so.
+    fn complete(&self, mut loaded: Loaded, may_have_vhlo: bool) -> Loaded {
+        if self.convert_vhlo
+            && may_have_vhlo
+            && !has_errors(&loaded.diagnostics)
+            && has_vhlo(&loaded.module)
+        {
+            let errors = portable::restore(&mut loaded.module).err();
+            loaded.diagnostics.extend(errors.unwrap_or_default());
+        }
+        if self.verify {
+            let options = VerifyOptions {
+                allow_unregistered_dialects: self.allow_unregistered_dialects,
+                ..VerifyOptions::default()
+            };
+            loaded.verify(&options);
+        }
+        loaded
+    }
+}
+
+/// A program as far as it could be read, and the diagnostics about it.
+pub struct Loaded {
+    /// The program. If a diagnostic is an error, the module is fit for nothing but inspection and
+    /// printing.
+    pub module: Module,
+    /// Errors and warnings, in the order of the text.
+    pub diagnostics: Diagnostics,
+}
+
+impl Loaded {
+    /// True if a diagnostic is an error.
+    pub fn has_errors(&self) -> bool {
+        has_errors(&self.diagnostics)
+    }
+
+    /// The module, without the warnings.
+    ///
+    /// # Errors
+    /// All diagnostics, if one is an error.
+    pub fn into_result(self) -> Result<Module> {
+        if self.has_errors() {
+            return Err(Error::in_module(self.diagnostics, &self.module));
+        }
+        Ok(self.module)
+    }
+
+    /// Adds what the verifier reports. After errors of the parser these are errors about other ops:
+    /// those about the same ones may follow from what was not read.
+    fn verify(&mut self, options: &VerifyOptions) {
+        if !self.has_errors() {
+            self.diagnostics.extend(verify(&self.module, options));
+        } else if self.module.source().is_some() {
+            let unread = Unread::new(&self.module, &self.diagnostics);
+            let mut found = verify(&self.module, options);
+            found.retain(|d| unread.is_independent(d));
+            self.diagnostics.extend(found);
+            self.diagnostics.sort_by_key(|d| start(d).unwrap_or(u32::MAX));
+        }
+    }
+}
+
+/// Where in the text a diagnostic points.
+fn start(diagnostic: &Diagnostic) -> Option<u32> {
+    match diagnostic.position {
+        Position::Span(span) => Some(span.start),
+        _ => None,
+    }
+}
+
+/// The top-level ops of a text that hold errors of the parser.
+struct Unread {
+    /// Where each top-level op starts.
+    starts: Vec<u32>,
+    /// Those with errors, as the number of ops that start at or before an error.
+    ops: Vec<usize>,
+}
+
+impl Unread {
+    fn new(module: &Module, errors: &[Diagnostic]) -> Unread {
+        let body = module.top().regions().first().and_then(|&region| module.entry(region));
+        let ops = body.into_iter().flat_map(|block| module.ops(block));
+        let place = |op: OpRef<'_>| match op.position() {
+            Position::Span(span) => Some(span.start),
+            _ => None,
+        };
+        let starts: Vec<u32> = ops.filter_map(place).collect();
+        let mut unread = Unread { starts, ops: Vec::new() };
+        unread.ops = errors.iter().filter_map(start).map(|at| unread.number(at)).collect();
+        unread
+    }
+
+    fn number(&self, at: u32) -> usize {
+        self.starts.partition_point(|&start| start <= at)
+    }
+
+    /// True if an error of the verifier cannot follow from what was not read: it is about another
+    /// top-level op, and not about symbols.
+    fn is_independent(&self, diagnostic: &Diagnostic) -> bool {
+        let elsewhere = start(diagnostic).is_some_and(|at| !self.ops.contains(&self.number(at)));
+        elsewhere && !diagnostic.message.contains('@')
+    }
+}
+
+/// The bytecode in the container that `jax.export` writes.
+fn container(bytes: &Bytes) -> Option<Bytes> {
+    if is_bytecode(bytes) {
+        return None;
+    }
+    bytes.slice(Exported::read(bytes)?.module)
+}
+
+/// Reads bytecode. An error in an artifact of a newer version says so.
+pub(crate) fn read_bytecode(bytes: &Bytes, options: ReadOptions) -> ReadOutput {
+    let mut output = mlir::bytecode::read(bytes, registry(), options);
+    if let Some(version) = artifact_version(bytes).filter(|&version| version > Version::CURRENT) {
+        let note = format!(
+            "it was written for StableHLO {version}; this program knows versions up to {}",
+            Version::CURRENT
+        );
+        output.diagnostics =
+            output.diagnostics.into_iter().map(|d| d.note(note.clone(), Position::None)).collect();
+    }
+    output
+}
+
+/// True if a module has ops of VHLO.
+pub(crate) fn has_vhlo(module: &Module) -> bool {
+    module
+        .walk(module.top().id())
+        .any(|op| op.def().is_some_and(|def| def.dialect() == vhlo::VHLO.namespace))
+}
+
+/// The meaning of the bytes of a file of bytecode, or of the bytecode in a container of
+/// `jax.export`: its fields in order, as far as it can be read, and the diagnostics.
+pub fn bytecode_fields(bytes: &Bytes) -> (Vec<FileField>, Diagnostics) {
+    let exported = if is_bytecode(bytes) { None } else { Exported::read(bytes) };
+    let start = exported.as_ref().map_or(0, |exported| exported.module.start);
+    let bytecode =
+        exported.and_then(|exported| bytes.slice(exported.module)).unwrap_or_else(|| bytes.clone());
+    if !is_bytecode(&bytecode) {
+        return Default::default();
+    }
+    let options = ReadOptions { allow_unregistered_dialects: true, note_fields: true };
+    let mut output = read_bytecode(&bytecode, options);
+    for field in &mut output.fields {
+        field.range = field.range.start + start..field.range.end + start;
+    }
+    (output.fields, output.diagnostics)
+}

@@ -1,0 +1,77 @@
+//! Making programs static.
+
+use crate::error::check;
+use crate::{Diagnostics, Module, Result, Type, verify};
+
+/// What is known of the arguments of a program that is to become static.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct RefineOptions {
+    /// The types of all arguments that do not become constants. If absent, they follow from `batch`
+    /// and `dimensions`.
+    pub input_types: Option<Vec<Type>>,
+    /// The size of the first dimension of each argument, where it is dynamic.
+    pub batch: Option<i64>,
+    /// Sizes of dimensions, by the names that the exporter gave them.
+    pub dimensions: Vec<(String, i64)>,
+    /// Integer arguments, by index, that become constants of these values. The program no longer
+    /// takes them.
+    pub constants: Vec<(usize, i64)>,
+}
+
+impl RefineOptions {
+    /// Sets [`RefineOptions::input_types`].
+    #[must_use]
+    pub fn input_types(mut self, types: impl IntoIterator<Item = Type>) -> RefineOptions {
+        self.input_types = Some(types.into_iter().collect());
+        self
+    }
+
+    /// Sets [`RefineOptions::batch`].
+    #[must_use]
+    pub fn batch(mut self, size: i64) -> RefineOptions {
+        self.batch = Some(size);
+        self
+    }
+
+    /// Adds one of [`RefineOptions::dimensions`].
+    #[must_use]
+    pub fn dimension(mut self, name: impl Into<String>, size: i64) -> RefineOptions {
+        self.dimensions.push((name.into(), size));
+        self
+    }
+
+    /// Adds one of [`RefineOptions::constants`].
+    #[must_use]
+    pub fn constant(mut self, argument: usize, value: i64) -> RefineOptions {
+        self.constants.push((argument, value));
+        self
+    }
+}
+
+/// Makes a verified program with dynamic shapes static: the entry function, which is `main` or the
+/// only one, and all that it calls. Assertions on shapes are checked and removed. Returns warnings.
+///
+/// # Errors
+/// If arguments do not fit, an assertion fails, or a value stays dynamic, with the ops responsible.
+/// The module is then not fit for use.
+///
+/// ```
+/// let mut module = stablo::load(
+///     "dynamic.mlir",
+///     "func.func @main(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
+///        %0 = stablehlo.abs %x : tensor<?x2xf32>
+///        return %0 : tensor<?x2xf32>
+///      }",
+/// )?;
+/// stablo::refine(&mut module, &stablo::RefineOptions::default().batch(16))?;
+/// assert!(module.to_string().contains("stablehlo.abs %arg0 : tensor<16x2xf32>"));
+/// # Ok::<(), stablo::Error>(())
+/// ```
+pub fn refine(module: &mut Module, options: &RefineOptions) -> Result<Diagnostics> {
+    let RefineOptions { input_types, batch, dimensions, constants } = options.clone();
+    let sizes = transforms::Sizes { constants, types: input_types, batch, names: dimensions };
+    let warnings = check(transforms::make_static(module, &sizes), module)?;
+    verify(module)?;
+    Ok(warnings)
+}

@@ -1,0 +1,34 @@
+//! Stacks for deeply nested programs.
+
+use std::cell::Cell;
+use std::panic::resume_unwind;
+
+/// Bytes of stack that reading, printing and dropping a program take at most, at the deepest
+/// nesting that the parsers accept.
+pub const STACK_BYTES: usize = 64 << 20;
+
+thread_local! {
+    static IS_LARGE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs `work` on a thread with a stack of [`STACK_BYTES`], for callers on small stacks: 250 nested
+/// regions overflow one of 512 KB. Runs it at once if this is such a thread.
+///
+/// # Panics
+/// If `work` panics, or no thread can be started.
+pub fn with_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    if IS_LARGE.get() {
+        return work();
+    }
+    std::thread::scope(|scope| {
+        let run = || {
+            IS_LARGE.set(true);
+            work()
+        };
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+        match thread.spawn_scoped(scope, run) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(error) => panic!("no thread for deeply nested programs: {error}"),
+        }
+    })
+}

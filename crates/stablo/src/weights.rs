@@ -1,0 +1,43 @@
+//! Moving large constants out of programs and back.
+
+use crate::{Attribute, Error, Module, Result, Tensor, Type};
+
+pub use transforms::WeightForm;
+
+/// Moves constants of at least `min_bytes` bytes, splats aside, out of a verified program, which
+/// gets arguments or empty resources in their place. Returns them with their names: that of the
+/// function and a number. Arguments come after those that the program has already.
+///
+/// # Errors
+/// As arguments: if there is no entry function, or something refers to it.
+pub fn extract_weights(
+    module: &mut Module,
+    min_bytes: usize,
+    form: WeightForm,
+) -> Result<Vec<(String, Tensor)>> {
+    let extracted = transforms::extract_weights(module, min_bytes, form);
+    let weights = extracted.map_err(|error| Error::in_module(vec![error], module))?;
+    weights.into_iter().map(|(name, elements)| Ok((name, elements.to_tensor()?))).collect()
+}
+
+/// Puts back the constants that [`extract_weights`] moved, as `find` gives them for a name and a
+/// type.
+///
+/// # Errors
+/// If nothing stands for a constant, `find` fails, or a tensor has another type than the program
+/// requires.
+pub fn insert_weights(
+    module: &mut Module,
+    mut find: impl FnMut(&str, &Type) -> Result<Tensor, String>,
+) -> Result<()> {
+    let mut constant = |name: &str, ty: &Type| {
+        let constant = Attribute::from_tensor(&find(name, ty)?);
+        let found = constant.ty();
+        if found != *ty {
+            return Err(format!("`{name}` is a {found}; the program has {ty}"));
+        }
+        Ok(constant)
+    };
+    transforms::insert_weights(module, &mut constant)
+        .map_err(|error| Error::in_module(vec![error], module))
+}

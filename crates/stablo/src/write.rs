@@ -1,0 +1,173 @@
+//! Writing programs: text, bytecode, portable artifacts.
+
+use crate::ir::OpRef;
+use crate::{Error, Module, PrintOptions, Result, Version};
+use mlir::bytecode::WriteOptions;
+use portable::Foreign;
+use std::path::Path;
+
+/// The MLIR text of a module, as upstream prints it for the same options. `module.to_string()` is
+/// the text with default options.
+///
+/// # Errors
+/// If types or attributes that share parts would be too long when written out.
+pub fn print(module: &Module, options: &PrintOptions) -> Result<String> {
+    mlir::text::try_print_module(module, options).map_err(Error::from)
+}
+
+/// The MLIR text of one op with everything in it.
+pub fn print_op(op: OpRef<'_>, options: &PrintOptions) -> String {
+    mlir::text::print_op(op, options)
+}
+
+/// How bytecode is written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct BytecodeOptions {
+    /// Version of the format. The newest by default.
+    pub version: u64,
+    /// The name of the writer, which the file records.
+    pub producer: String,
+}
+
+impl Default for BytecodeOptions {
+    fn default() -> BytecodeOptions {
+        let WriteOptions { version, producer, .. } = WriteOptions::default();
+        BytecodeOptions { version, producer }
+    }
+}
+
+impl BytecodeOptions {
+    /// Sets [`BytecodeOptions::version`].
+    #[must_use]
+    pub fn version(mut self, version: u64) -> BytecodeOptions {
+        self.version = version;
+        self
+    }
+
+    /// Sets [`BytecodeOptions::producer`].
+    #[must_use]
+    pub fn producer(mut self, producer: impl Into<String>) -> BytecodeOptions {
+        self.producer = producer.into();
+        self
+    }
+}
+
+/// A module as MLIR bytecode of its dialects as they are. Readers of other versions may not know
+/// them: see [`serialize`].
+///
+/// # Errors
+/// If the version is unknown or cannot express the module.
+pub fn write_bytecode(module: &Module, options: &BytecodeOptions) -> Result<Vec<u8>> {
+    let BytecodeOptions { version, producer } = options.clone();
+    let options = WriteOptions { version, producer, ..WriteOptions::default() };
+    let encoded = mlir::bytecode::write(module, &options);
+    encoded.map(|encoded| encoded.to_vec()).map_err(|error| Error::in_module(vec![error], module))
+}
+
+/// How a portable artifact is written. A [`Version`] converts to the options with that target.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct SerializeOptions {
+    /// The version of the oldest readers. [`Version::CURRENT`] by default.
+    pub target: Version,
+    /// Write ops, types and attributes of dialects other than StableHLO, CHLO and func as they are,
+    /// instead of refusing them. Off by default: no compatibility is promised for them.
+    pub allow_other_dialects: bool,
+}
+
+impl Default for SerializeOptions {
+    fn default() -> SerializeOptions {
+        Version::CURRENT.into()
+    }
+}
+
+impl From<Version> for SerializeOptions {
+    fn from(target: Version) -> SerializeOptions {
+        SerializeOptions { target, allow_other_dialects: false }
+    }
+}
+
+impl SerializeOptions {
+    /// Sets [`SerializeOptions::target`].
+    #[must_use]
+    pub fn target(mut self, target: Version) -> SerializeOptions {
+        self.target = target;
+        self
+    }
+
+    /// Sets [`SerializeOptions::allow_other_dialects`].
+    #[must_use]
+    pub fn allow_other_dialects(mut self, allow: bool) -> SerializeOptions {
+        self.allow_other_dialects = allow;
+        self
+    }
+}
+
+/// A verified program as a portable artifact, which readers of the target version and of all later
+/// ones can read. The bytes are those that upstream writes for the same program and target.
+///
+/// # Errors
+/// What the target version cannot express, each with the op and the first version that has it.
+///
+/// ```
+/// let module = stablo::load("empty.mlir", "func.func @main() { return }")?;
+/// let artifact = stablo::serialize(&module, stablo::target_version("WEEK_12")?)?;
+/// assert_eq!(stablo::load("artifact", artifact)?.to_string(), module.to_string());
+/// # Ok::<(), stablo::Error>(())
+/// ```
+pub fn serialize(module: &Module, options: impl Into<SerializeOptions>) -> Result<Vec<u8>> {
+    let SerializeOptions { target, allow_other_dialects } = options.into();
+    let foreign = if allow_other_dialects { Foreign::Keep } else { Foreign::Refuse };
+    let artifact = portable::serialize(module, portable::SerializeOptions { target, foreign });
+    artifact.map(|artifact| artifact.to_vec()).map_err(|errors| Error::in_module(errors, module))
+}
+
+/// The version that a target names: `1.16.2`, `current`, `minimum`, or that of the readers of the
+/// last weeks: `WEEK_4`, `WEEK_12`.
+///
+/// # Errors
+/// If it names no version, or one that cannot be written.
+pub fn target_version(target: &str) -> Result<Version> {
+    portable::target_version(target).map_err(Error::from)
+}
+
+/// A format that programs are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Format {
+    /// MLIR text, with locations only where the default options print them.
+    Text,
+    /// MLIR bytecode of the dialects as they are.
+    Bytecode,
+    /// A portable artifact of that version.
+    Artifact(Version),
+}
+
+impl Format {
+    /// The format that the extension of a file name stands for: `.mlir` and `.txt` are text,
+    /// `.mlirbc` is bytecode, `.bc` (as in `.mlir.bc`), `.stablehlo` and `.vhlo` are artifacts of
+    /// the current version. `None` for all others.
+    pub fn from_path(path: impl AsRef<Path>) -> Option<Format> {
+        match path.as_ref().extension()?.to_str()? {
+            "mlir" | "txt" => Some(Format::Text),
+            "mlirbc" => Some(Format::Bytecode),
+            "bc" | "stablehlo" | "vhlo" => Some(Format::Artifact(Version::CURRENT)),
+            _ => None,
+        }
+    }
+
+    /// A program in this format. `allow_other_dialects` is that of [`SerializeOptions`].
+    ///
+    /// # Errors
+    /// What cannot be expressed in the format.
+    pub fn write(self, module: &Module, allow_other_dialects: bool) -> Result<Vec<u8>> {
+        match self {
+            Format::Text => Ok((print(module, &PrintOptions::default())? + "\n").into_bytes()),
+            Format::Bytecode => write_bytecode(module, &BytecodeOptions::default()),
+            Format::Artifact(target) => {
+                serialize(module, SerializeOptions { target, allow_other_dialects })
+            }
+        }
+    }
+}
