@@ -1,7 +1,7 @@
 //! Elementwise functions of two operands of one type.
 
 use crate::constraints::{FLOATS, RANKED_INTS};
-use hlo::{compat, eval};
+use hlo::{compat, prepare};
 use mlir::ods::Assembly;
 use mlir::{Diagnostic, OpRef, Type, op};
 
@@ -17,14 +17,14 @@ fn common_type(op: OpRef<'_>) -> Result<Vec<Type>, Diagnostic> {
 
 macro_rules! binary {
     ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $first:ident, $second:ident, $set:ident, $format:literal
-        $(=> $eval:expr)? $(, $extra:ident)*;)*) => {
+        $(=> $prepare:expr)? $(, $extra:ident)*;)*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
                 operands { $first: single $set, $second: single $set }
                 results { result: single $set }
                 traits [Pure, Elementwise $(, $extra)*]
-                hooks { assembly: Assembly::Format($format), infer: Some(common_type) $(, eval: Some($eval))? }
+                hooks { assembly: Assembly::Format($format), infer: Some(common_type) $(, prepare: Some($prepare))? }
             }
         })*
     };
@@ -36,7 +36,7 @@ binary! {
         "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)", Commutative, ConstantsLast;
     /// The number next to `x` in the direction of `y`.
     NextAfterOp, "chlo.next_after", x, y, FLOATS,
-        "$x `,` $y attr-dict `:` type($x) `,` type($y) `->` type($result)" => eval::binary;
+        "$x `,` $y attr-dict `:` type($x) `,` type($y) `->` type($result)" => prepare::binary;
     /// The derivative of order `n` of the digamma function at `x`.
     PolygammaOp, "chlo.polygamma", n, x, FLOATS,
         "$n `,` $x attr-dict `:` type($n) `,` type($x) `->` type($result)";

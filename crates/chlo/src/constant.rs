@@ -3,12 +3,12 @@
 use crate::constraints::{STATIC_TENSOR, TENSOR};
 use hlo::compat::with_element;
 use mlir::attrs::{AttrKind, DenseElements};
-use mlir::eval::{EvalError, RuntimeValue};
 use mlir::ir::{Loc, OpName, OpParts};
 use mlir::ods::{Assembly, AttrConstraint, UpstreamInfers};
 use mlir::rewrite::Folded;
 use mlir::{Attribute, Diagnostics, OpRef, Type, op};
 use numerics::Bytes;
+use program::{EvalError, Primitive};
 
 static SCALAR: AttrConstraint = AttrConstraint::Is("a number or elements", |a| {
     a.is_elements() || matches!(**a, AttrKind::Integer { .. } | AttrKind::Float { .. })
@@ -27,8 +27,8 @@ op! {
         hooks {
             assembly: Assembly::Format("attr-dict $value"),
             infer: Some(|op| Ok(vec![value_type(op)])),
-            eval: Some(|op, _, _| match op.property(0).and_then(|value| value.to_tensor()) {
-                Some(tensor) => Ok(vec![RuntimeValue::Tensor(tensor?)]),
+            prepare: Some(|op, _| match op.property(0).and_then(|value| value.to_tensor()) {
+                Some(tensor) => Ok(Primitive::Constant(tensor?)),
                 None => Err(EvalError::new("constant", "the elements of this constant are not at hand")),
             }),
         }

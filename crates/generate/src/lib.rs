@@ -13,11 +13,11 @@ mod recipes;
 
 pub use random::Random;
 
-use mlir::eval::RuntimeValue;
 use mlir::ir::{Loc, OpName, OpParts};
 use mlir::ods::OpDef;
 use mlir::{Attribute, BlockId, Module, OpId, RegionId, Type, Value};
 use numerics::{DType, Number, Tensor, TensorError, dispatch_all};
+use program::RuntimeValue;
 use side_dialects::func::{FuncOp, ReturnOp};
 use std::collections::{HashMap, HashSet};
 

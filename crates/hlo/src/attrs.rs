@@ -517,6 +517,18 @@ pub struct ScatterDims<'a> {
 }
 
 impl<'a> ScatterDims<'a> {
+    /// The same numbers, owned.
+    pub fn to_owned(self) -> program::ScatterDims {
+        program::ScatterDims {
+            update_window_dims: self.update_window_dims.to_vec(),
+            inserted_window_dims: self.inserted_window_dims.to_vec(),
+            input_batching_dims: self.input_batching_dims.to_vec(),
+            scatter_indices_batching_dims: self.scatter_indices_batching_dims.to_vec(),
+            scatter_dims_to_operand_dims: self.scatter_dims_to_operand_dims.to_vec(),
+            index_vector_dim: self.index_vector_dim,
+        }
+    }
+
     /// The view, if `attr` is one.
     pub fn of(attr: &'a Attribute) -> Option<ScatterDims<'a>> {
         let p = attr.as_dialect(&SCATTER_DIMENSION_NUMBERS)?;
@@ -544,6 +556,18 @@ pub struct GatherDims<'a> {
 }
 
 impl<'a> GatherDims<'a> {
+    /// The same numbers, owned.
+    pub fn to_owned(self) -> program::GatherDims {
+        program::GatherDims {
+            offset_dims: self.offset_dims.to_vec(),
+            collapsed_slice_dims: self.collapsed_slice_dims.to_vec(),
+            operand_batching_dims: self.operand_batching_dims.to_vec(),
+            start_indices_batching_dims: self.start_indices_batching_dims.to_vec(),
+            start_index_map: self.start_index_map.to_vec(),
+            index_vector_dim: self.index_vector_dim,
+        }
+    }
+
     /// The view, if `attr` is one.
     pub fn of(attr: &'a Attribute) -> Option<GatherDims<'a>> {
         let p = attr.as_dialect(&GATHER_DIMENSION_NUMBERS)?;
@@ -569,6 +593,16 @@ pub struct DotDims<'a> {
 }
 
 impl<'a> DotDims<'a> {
+    /// The same numbers, owned.
+    pub fn to_owned(self) -> program::DotDims {
+        program::DotDims {
+            lhs_batching_dimensions: self.lhs_batching_dimensions.to_vec(),
+            rhs_batching_dimensions: self.rhs_batching_dimensions.to_vec(),
+            lhs_contracting_dimensions: self.lhs_contracting_dimensions.to_vec(),
+            rhs_contracting_dimensions: self.rhs_contracting_dimensions.to_vec(),
+        }
+    }
+
     /// The view, if `attr` is one.
     pub fn of(attr: &'a Attribute) -> Option<DotDims<'a>> {
         let p = attr.as_dialect(&DOT_DIMENSION_NUMBERS)?;
@@ -597,6 +631,21 @@ pub struct ConvDims<'a> {
 }
 
 impl<'a> ConvDims<'a> {
+    /// The same numbers, owned.
+    pub fn to_owned(self) -> program::ConvDims {
+        program::ConvDims {
+            input_batch_dimension: self.input_batch_dimension,
+            input_feature_dimension: self.input_feature_dimension,
+            input_spatial_dimensions: self.input_spatial_dimensions.to_vec(),
+            kernel_input_feature_dimension: self.kernel_input_feature_dimension,
+            kernel_output_feature_dimension: self.kernel_output_feature_dimension,
+            kernel_spatial_dimensions: self.kernel_spatial_dimensions.to_vec(),
+            output_batch_dimension: self.output_batch_dimension,
+            output_feature_dimension: self.output_feature_dimension,
+            output_spatial_dimensions: self.output_spatial_dimensions.to_vec(),
+        }
+    }
+
     /// The view, if `attr` is one.
     pub fn of(attr: &'a Attribute) -> Option<ConvDims<'a>> {
         Some(ConvDims::from_params(attr.as_dialect(&CONV_DIMENSION_NUMBERS)?))

@@ -6,8 +6,8 @@
 use crate::attrs::flag;
 use crate::check;
 use crate::compat;
-use crate::eval::mesh_axes_groups;
 use crate::infer;
+use crate::prepare::mesh_axes_groups;
 use mlir::{OpRef, RegionId, Type};
 
 /// The type with another shape, of which nothing more is known.

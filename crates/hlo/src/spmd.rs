@@ -4,15 +4,14 @@
 //! Source: XLA, "HLO sharding" (`xla/hlo/ir/hlo_sharding.h`), and the programs that JAX exports
 //! without Shardy.
 
-use crate::eval;
 use crate::ops::CustomCallOp;
 use crate::sharding::Sharding;
 use mlir::attrs::AttrKind;
-use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
-use mlir::process::ProcessId;
+use mlir::prepare::{Prepared, Preparer, native_with_env};
 use mlir::{Module, OpRef};
 use numerics::Tensor;
 use numerics::shape::StridedView;
+use program::{EvalError, Primitive, ProcessId};
 
 /// A call that does not change its operand.
 pub const SHARDING: &str = "Sharding";
@@ -56,62 +55,58 @@ fn no_tile(process: ProcessId) -> EvalError {
 ///
 /// # Errors
 /// A sharding that cannot be read, or that does not fit the grid or the operand.
-pub fn full_to_shard(
-    op: OpRef<'_>,
-    operands: Vec<RuntimeValue>,
-    env: &mut dyn EvalEnv,
-) -> EvalResult {
-    let [operand] = eval::tensors(operands)?;
+pub fn full_to_shard(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let made_by = op.operands().first().and_then(|&value| op.module().defining_op(value));
     let sharding = match made_by.filter(|made_by| target(*made_by) == Some(SHARDING)) {
         Some(made_by) => sharding_of(made_by)?,
         None => Sharding::Whole,
     };
-    let Sharding::Tiled { tiles, .. } = &sharding else { return eval::one(operand) };
-    let me = env.world()?.process();
-    let tile = sharding.tile(me.partition).ok_or_else(|| no_tile(me))?;
-    let mut shard = operand;
-    for (dimension, (&index, &count)) in tile.iter().zip(tiles).enumerate() {
-        shard = eval::collective::part(&shard, dimension, index, count)?;
-    }
-    eval::fits_result(op, shard.shape())?;
-    eval::one(shard)
+    let Sharding::Tiled { tiles, .. } = &sharding else { return Ok(Primitive::Identity) };
+    let tiles = tiles.clone();
+    native_with_env(op, move |_, operands, env| {
+        let [operand] = kernels::tensors(operands)?;
+        let me = env.world()?.process();
+        let tile = sharding.tile(me.partition).ok_or_else(|| no_tile(me))?;
+        let mut shard = operand;
+        for (dimension, (&index, &count)) in tile.iter().zip(&tiles).enumerate() {
+            shard = kernels::part(&shard, dimension, index, count)?;
+        }
+        Ok(vec![shard.into()])
+    })
 }
 
 /// The whole tensor of the shards of all partitions, whose sharding the call says.
 ///
 /// # Errors
 /// As [`full_to_shard`].
-pub fn shard_to_full(
-    op: OpRef<'_>,
-    operands: Vec<RuntimeValue>,
-    env: &mut dyn EvalEnv,
-) -> EvalResult {
+pub fn shard_to_full(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let sharding = sharding_of(op)?;
-    let Sharding::Tiled { tiles, .. } = &sharding else { return Ok(operands) };
-    let world = env.world()?;
-    let (me, grid) = (world.process(), world.grid());
-    let group: Vec<ProcessId> =
-        (0..grid.partitions).map(|partition| ProcessId { partition, ..me }).collect();
-    let all = world.exchange(op, &group, 0, operands)?;
-    let mut whole: Option<Tensor> = None;
-    for (process, values) in group.iter().zip(all.iter()) {
-        let shard = values.first().ok_or_else(|| no_tile(*process))?.tensor()?;
-        let tile = sharding.tile(process.partition).ok_or_else(|| no_tile(*process))?;
-        let shape: Option<Vec<usize>> =
-            shard.shape().iter().zip(tiles).map(|(n, count)| n.checked_mul(*count)).collect();
-        let shape = shape.ok_or_else(|| EvalError::new("sharding", "the result is too large"))?;
-        let start: Vec<usize> =
-            tile.iter().zip(shard.shape()).map(|(index, size)| index * size).collect();
-        let view = StridedView::window(&shape, &start, shard.shape(), &vec![1; shape.len()])?;
-        let mut result = match whole.take() {
-            Some(whole) => whole,
-            None => Tensor::zeros(shard.dtype(), &shape)?,
-        };
-        result.scatter(&view, shard)?;
-        whole = Some(result);
-    }
-    let whole = whole.ok_or_else(|| no_tile(me))?;
-    eval::fits_result(op, whole.shape())?;
-    eval::one(whole)
+    let Sharding::Tiled { tiles, .. } = &sharding else { return Ok(Primitive::Identity) };
+    let tiles = tiles.clone();
+    native_with_env(op, move |origin, operands, env| {
+        let world = env.world()?;
+        let (me, grid) = (world.process(), world.grid());
+        let group: Vec<ProcessId> =
+            (0..grid.partitions).map(|partition| ProcessId { partition, ..me }).collect();
+        let all = world.exchange(origin, &group, 0, operands)?;
+        let mut whole: Option<Tensor> = None;
+        for (process, values) in group.iter().zip(all.iter()) {
+            let shard = values.first().ok_or_else(|| no_tile(*process))?.tensor()?;
+            let tile = sharding.tile(process.partition).ok_or_else(|| no_tile(*process))?;
+            let shape: Option<Vec<usize>> =
+                shard.shape().iter().zip(&tiles).map(|(n, count)| n.checked_mul(*count)).collect();
+            let shape =
+                shape.ok_or_else(|| EvalError::new("sharding", "the result is too large"))?;
+            let start: Vec<usize> =
+                tile.iter().zip(shard.shape()).map(|(index, size)| index * size).collect();
+            let view = StridedView::window(&shape, &start, shard.shape(), &vec![1; shape.len()])?;
+            let mut result = match whole.take() {
+                Some(whole) => whole,
+                None => Tensor::zeros(shard.dtype(), &shape)?,
+            };
+            result.scatter(&view, shard)?;
+            whole = Some(result);
+        }
+        Ok(vec![whole.ok_or_else(|| no_tile(me))?.into()])
+    })
 }

@@ -14,6 +14,7 @@ pub static TOKEN: TypeDef = TypeDef {
     assembly: ParamAssembly::None,
     verify: None,
     compatible: None,
+    storage: None,
 };
 
 /// `!stablehlo.future<types>`
@@ -25,6 +26,7 @@ pub static FUTURE: TypeDef = TypeDef {
     assembly: ParamAssembly::Custom { parse: parse_future, print: print_future },
     verify: Some(verify_future),
     compatible: None,
+    storage: None,
 };
 
 /// The type `!stablehlo.token`.

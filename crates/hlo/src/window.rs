@@ -6,42 +6,7 @@ use crate::check;
 use mlir::types::DYNAMIC;
 use mlir::{Attribute, Diagnostic, OpRef};
 
-/// How a window moves along one dimension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WindowDim {
-    /// Number of elements of the window.
-    pub size: i64,
-    /// Distance between neighbouring windows.
-    pub stride: i64,
-    /// Padding before the first element; negative padding cuts.
-    pub pad_low: i64,
-    /// Padding after the last element; negative padding cuts.
-    pub pad_high: i64,
-    /// Distance between neighbouring elements of the base.
-    pub base_dilation: i64,
-    /// Distance between neighbouring elements of the window.
-    pub window_dilation: i64,
-}
-
-impl WindowDim {
-    /// Number of windows over `base` elements; `DYNAMIC` if that or the size of the window is not
-    /// known, none if a number is out of the range of `i64`.
-    ///
-    /// Source: specification, `convolution_c25`, `reduce_window_c15`.
-    pub fn num_windows(&self, base: i64) -> Option<i64> {
-        if base == DYNAMIC || self.size == DYNAMIC {
-            return Some(DYNAMIC);
-        }
-        let dilated = |n: i64, by: i64| {
-            if n == 0 { Some(0) } else { (n - 1).checked_mul(by)?.checked_add(1) }
-        };
-        let padded = dilated(base, self.base_dilation)?
-            .checked_add(self.pad_low)?
-            .checked_add(self.pad_high)?;
-        let window = dilated(self.size, self.window_dilation)?;
-        Some(if padded <= 0 || window > padded { 0 } else { (padded - window) / self.stride + 1 })
-    }
-}
+pub use program::WindowDim;
 
 /// Attributes of a window; an absent or empty one means ones (or, for padding, zeros).
 #[derive(Clone, Copy, Default)]

@@ -93,7 +93,7 @@ fn every_constraint_is_checked_or_has_a_reason() {
                     wrong.push(format!("{label} is checked: it needs no reason"))
                 }
                 Some(("inferred", "")) if def.infer.is_some() => {}
-                Some(("run", "")) if def.eval.is_some() => {}
+                Some(("run", "")) if def.prepare.is_some() => {}
                 Some(("declared", slot)) if def.attribute_index(slot).is_some() => {}
                 Some(("relaxed:", why)) if !why.is_empty() => {}
                 Some(reason) => wrong.push(format!("{label}: {reason:?} is no reason")),

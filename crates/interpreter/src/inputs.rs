@@ -1,93 +1,68 @@
-//! Whether the inputs of a run are what the function takes.
+//! Types of inputs, arguments and results.
 
 use crate::scheduler::describe;
+use mlir::Type;
 use mlir::diag::{Diagnostic, Diagnostics};
-use mlir::eval::{EvalError, RuntimeValue};
-use mlir::types::DYNAMIC;
-use mlir::{AttrKind, Attribute, Type, TypeKind};
+use mlir::prepare::{storage_type, value_type};
 use numerics::DType;
+use program::{EvalError, RuntimeValue, ValueType};
 use side_dialects::func::FuncOp;
-use side_dialects::quant::Uniform;
+use std::sync::Arc;
 
-/// How the interpreter stores elements of `ty` or of a tensor of that type: a quantized element as
-/// its storage type.
+/// How elements of `ty`, or of a tensor of that type, are stored: a quantized element as its storage
+/// type.
 pub fn storage_dtype(ty: &Type) -> Option<DType> {
-    let element = ty.element_type();
-    Uniform::of(element).map_or(element, |quantized| quantized.storage).dtype()
+    storage_type(ty.element_type())?.dtype()
 }
 
-/// Whether sizes are within the bounds of a type that has some.
-fn within_bounds(shape: &[usize], encoding: Option<&Attribute>) -> bool {
-    let Some(AttrKind::Dialect(encoding)) = encoding.map(|e| &**e) else { return true };
-    let bounds = encoding
-        .def
-        .bounds
-        .and_then(|i| encoding.params.get(i)?.as_ref()?.as_int_array())
-        .unwrap_or(&[]);
-    shape
-        .iter()
-        .zip(bounds)
-        .all(|(&size, &bound)| bound == DYNAMIC || i64::try_from(size).is_ok_and(|n| n <= bound))
-}
-
-/// Whether a value has type `ty`; `?` stands for any size, within its bound if it has one.
+/// True if a value has type `ty`; `?` stands for any size, within its bound if it has one.
 pub fn value_fits(value: &RuntimeValue, ty: &Type) -> bool {
-    match (value, &**ty) {
-        (RuntimeValue::Tensor(tensor), TypeKind::RankedTensor(expected)) => {
-            let sizes_fit = |(&size, &wanted): (&usize, &i64)| {
-                wanted == DYNAMIC || i64::try_from(size) == Ok(wanted)
-            };
-            storage_dtype(ty) == Some(tensor.dtype())
-                && tensor.rank() == expected.rank()
-                && tensor.shape().iter().zip(&expected.shape).all(sizes_fit)
-                && within_bounds(tensor.shape(), expected.encoding.as_ref())
-        }
-        (RuntimeValue::Tensor(tensor), TypeKind::UnrankedTensor(_)) => {
-            storage_dtype(ty) == Some(tensor.dtype())
-        }
-        (RuntimeValue::Tuple(values), TypeKind::Tuple(types)) => {
-            values.len() == types.len() && values.iter().zip(types).all(|(v, t)| value_fits(v, t))
-        }
-        (
-            RuntimeValue::Tensor(tensor),
-            TypeKind::Integer { .. } | TypeKind::Index | TypeKind::Float(_),
-        ) => tensor.rank() == 0 && ty.dtype() == Some(tensor.dtype()),
-        (RuntimeValue::Token, TypeKind::Dialect(token)) => token.def.mnemonic == "token",
-        _ => false,
-    }
+    value_type(ty).accepts(value)
 }
 
-/// Whether a value cannot have type `ty`: a tensor of another shape or element type. Only ops know
-/// what values of other types are.
-fn contradicts(value: &RuntimeValue, ty: &Type) -> bool {
-    match (value, &**ty) {
-        (RuntimeValue::Tensor(_), TypeKind::RankedTensor(_) | TypeKind::UnrankedTensor(_)) => {
-            !value_fits(value, ty)
-        }
-        (RuntimeValue::Tuple(values), TypeKind::Tuple(types)) => {
-            values.len() != types.len() || values.iter().zip(types).any(|(v, t)| contradicts(v, t))
-        }
-        _ => false,
-    }
-}
-
-/// Compares values with the types that they are declared to have: what is dynamic in a program may
-/// turn out otherwise.
+/// Compares values with the types that they are declared to have: dynamic sizes may turn out
+/// otherwise.
 ///
 /// # Errors
 /// For the first value that does not fit.
-pub(crate) fn check_types<'t>(
+pub(crate) fn check_types(
     what: &str,
     values: &[RuntimeValue],
-    types: impl Iterator<Item = &'t Type>,
+    types: &[Arc<ValueType>],
 ) -> Result<(), EvalError> {
-    match values.iter().zip(types).enumerate().find(|(_, (value, ty))| contradicts(value, ty)) {
+    let contradicts =
+        |(_, (value, ty)): &(usize, (&RuntimeValue, &Arc<ValueType>))| ty.contradicts(value);
+    match values.iter().zip(types).enumerate().find(contradicts) {
         None => Ok(()),
-        Some((index, (value, ty))) => {
-            let message =
-                format!("{what} {index} has type {ty}, but its value has type {}", describe(value));
-            Err(EvalError::new("type", message))
+        Some((index, (value, ty))) => Err(mismatch(what, index, value, ty)),
+    }
+}
+
+/// The error that a value does not have its type.
+pub(crate) fn mismatch(
+    what: &str,
+    index: usize,
+    value: &RuntimeValue,
+    ty: &ValueType,
+) -> EvalError {
+    let (ty, found) = (describe_type(ty), describe(value));
+    EvalError::new("type", format!("{what} {index} has type {ty}, but its value has type {found}"))
+}
+
+/// A type, as it prints.
+fn describe_type(ty: &ValueType) -> String {
+    match ty {
+        ValueType::Tensor { dtype, shape, .. } => {
+            Type::tensor(shape.clone(), Type::from(*dtype)).to_string()
         }
+        ValueType::Unranked(dtype) => format!("tensor<*x{dtype}>"),
+        ValueType::Scalar(dtype) => Type::from(*dtype).to_string(),
+        ValueType::Token => "!stablehlo.token".into(),
+        ValueType::Tuple(types) => {
+            let types: Vec<String> = types.iter().map(describe_type).collect();
+            format!("tuple<{}>", types.join(", "))
+        }
+        ValueType::Opaque => "of a dialect".into(),
     }
 }
 

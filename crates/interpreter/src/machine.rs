@@ -1,39 +1,35 @@
-//! Runs planned functions: frames of values, regions and calls.
+//! Executes code: frames of slots, blocks, control flow and calls.
 
-use crate::inputs::check_types;
-use crate::plan::{Action, Function, Step, UNUSED};
+use crate::frame::{Slot, truth};
+use crate::inputs::{check_types, mismatch};
+use crate::program::Program;
 use crate::scheduler::Scheduler;
 use crate::session::{Job, Session};
-use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
-use mlir::ods::Trait;
-use mlir::process::World;
-use mlir::{BlockId, OpId, RegionId};
 use numerics::{Element, Tensor, dispatch_all};
+use program::{
+    Block, BlockId, Env, EvalError, EvalResult, FunctionId, Instruction, Operand, Origin,
+    Primitive, RuntimeValue, UNUSED, ValueType, World,
+};
+use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// At most this many calls are listed under an error.
 const LISTED_CALLS: usize = 10;
+
+/// Values on their way between slots.
+type Slots = SmallVec<[Slot; 4]>;
 
 pub(crate) struct Machine<'s, 'r> {
     pub session: &'s Session<'r>,
     pub scheduler: &'s Scheduler,
     /// The number of the process in its grid.
     pub process: usize,
-    frames: Vec<Frame>,
+    /// The slots of the functions that run, the innermost last.
+    frames: Vec<Vec<Slot>>,
     /// Number of blocks that are running, those of the grids around this process included.
     pub depth: usize,
-    /// While a region of scalars runs on vectors: their length.
+    /// While a block of scalars runs on vectors: their length.
     lanes: Option<usize>,
-}
-
-struct Frame {
-    slots: Vec<Option<RuntimeValue>>,
-    table: Option<OpId>,
-}
-
-impl Frame {
-    fn new(slots: usize, table: Option<OpId>) -> Frame {
-        Frame { slots: std::iter::repeat_with(|| None).take(slots).collect(), table }
-    }
 }
 
 impl<'s, 'r> Machine<'s, 'r> {
@@ -46,248 +42,327 @@ impl<'s, 'r> Machine<'s, 'r> {
         Machine { session, scheduler, process, frames: Vec::new(), depth, lanes: None }
     }
 
+    fn program(&self) -> &'r Program {
+        self.session.program
+    }
+
     /// Does the work of the process.
     pub fn run(mut self, job: Job) -> EvalResult {
         match job {
-            Job::Call { function, arguments } => self.call_function(function, arguments),
-            Job::Eval { op, operands } => {
-                let op = self.session.interpreter.module.op(op);
-                let mut around = std::iter::successors(op.parent(), |op| op.parent());
-                let function =
-                    around.find_map(|op| self.session.interpreter.plan.function(op.id()));
-                let frame = function.map(|f| Frame::new(f.slots, f.table));
-                self.frames.push(frame.ok_or_else(|| internal("an op outside of functions runs"))?);
-                let eval = op
-                    .def()
-                    .and_then(|def| def.eval)
-                    .ok_or_else(|| internal("an op without meaning runs"))?;
-                eval(op, operands, &mut self)
+            Job::Call { function, arguments } => {
+                let arguments = arguments.into_iter().map(Slot::from).collect();
+                values(self.call_function(function, arguments)?)
+            }
+            Job::Instruction { origin, operands } => {
+                let code = self.program().code();
+                let index = code.instructions.iter().position(|i| i.origin == origin);
+                let index = index.ok_or_else(|| internal("an op that is no instruction runs"))?;
+                let block = code.blocks.iter().find(|b| b.instructions.contains(&(index as u32)));
+                let block = block.ok_or_else(|| internal("an op outside of blocks runs"))?;
+                self.push_frame(block.function);
+                let primitive = &code.instructions[index].primitive;
+                kernels::evaluate(primitive, origin, operands, &mut self)
             }
         }
     }
 
-    fn call_function(&mut self, op: OpId, args: Vec<RuntimeValue>) -> EvalResult {
-        let interpreter = self.session.interpreter;
-        let Some(Function { entry: Some(entry), slots, table }) = interpreter.plan.function(op)
-        else {
-            let op = interpreter.module.op(op);
-            let name = op.symbol_name().unwrap_or("");
+    fn push_frame(&mut self, function: FunctionId) {
+        let slots = self.program().code().function(function).slots;
+        self.frames.push(std::iter::repeat_with(Slot::default).take(slots).collect());
+    }
+
+    fn call_function(&mut self, function: FunctionId, args: Slots) -> Result<Slots, EvalError> {
+        let callee = self.program().code().function(function);
+        let Some(body) = callee.body else {
+            let name = &callee.name;
             let message = format!("@{name} has no body of exactly one block, so it cannot be run");
-            return Err(EvalError { diagnostic: Box::new(op.error("call", message)) });
+            return Err(EvalError::new("call", message).at(callee.origin));
         };
-        self.frames.push(Frame::new(*slots, *table));
-        let results = self.block(*entry, args);
+        self.push_frame(function);
+        let results = self.run_block(body, args);
         self.frames.pop();
         results
     }
 
-    fn frame(&mut self) -> Result<&mut Frame, EvalError> {
+    /// The slots of the function that runs.
+    fn frame(&mut self) -> Result<&mut Vec<Slot>, EvalError> {
         self.frames.last_mut().ok_or_else(|| internal("no function is running"))
     }
 
-    fn store(
-        &mut self,
-        slots: &[u32],
-        values: Vec<RuntimeValue>,
-        what: &str,
-    ) -> Result<(), EvalError> {
+    /// Puts values into slots.
+    fn store(&mut self, slots: &[u32], values: &mut Slots, what: &str) -> Result<(), EvalError> {
         if slots.len() != values.len() {
-            return Err(internal(&format!(
-                "{} {what} where {} were expected",
-                values.len(),
-                slots.len()
-            )));
+            let (found, expected) = (values.len(), slots.len());
+            return Err(internal(&format!("{found} {what} where {expected} were expected")));
         }
         let frame = self.frame()?;
-        for (&slot, value) in slots.iter().zip(values) {
+        for (&slot, value) in slots.iter().zip(values.drain(..)) {
             if slot != UNUSED {
-                frame.slots[slot as usize] = Some(value);
+                frame[slot as usize] = value;
             }
         }
         Ok(())
     }
 
-    fn operands(&mut self, step: &Step) -> Result<Vec<RuntimeValue>, EvalError> {
+    /// Takes operands out of their slots, or copies them if they are used again.
+    fn load(&mut self, operands: &[Operand]) -> Result<Slots, EvalError> {
+        let mut values = Slots::new();
+        self.load_into(operands, &mut values)?;
+        Ok(values)
+    }
+
+    /// As [`Machine::load`], into a buffer that is emptied before.
+    fn load_into(&mut self, operands: &[Operand], values: &mut Slots) -> Result<(), EvalError> {
+        values.clear();
         let frame = self.frame()?;
-        let load = |operand: &crate::plan::Operand| {
-            let slot = frame.slots.get_mut(operand.slot as usize)?;
-            if operand.last { slot.take() } else { slot.clone() }
-        };
-        step.operands
-            .iter()
-            .map(load)
-            .collect::<Option<_>>()
-            .ok_or_else(|| internal("a value is used before it is computed"))
+        for operand in operands {
+            values.push(match frame.get_mut(operand.slot as usize) {
+                Some(slot) if operand.last => std::mem::take(slot),
+                Some(slot) => slot.clone(),
+                None => Slot::Empty,
+            });
+        }
+        Ok(())
     }
 
-    /// Runs a block and returns the operands of its terminator.
-    fn block(&mut self, block: BlockId, args: Vec<RuntimeValue>) -> EvalResult {
-        let interpreter = self.session.interpreter;
-        let limit = interpreter.options.limits.depth;
+    /// Runs a block and returns its results.
+    fn run_block(&mut self, id: BlockId, mut values: Slots) -> Result<Slots, EvalError> {
+        let block = self.program().code().block(id);
+        self.enter(block, &mut values)?;
+        self.load_into(&block.results, &mut values)?;
+        self.clear(&block.dead)?;
+        Ok(values)
+    }
+
+    /// Moves arguments into their slots and runs the instructions of a block; its results stay in
+    /// their slots.
+    fn enter(&mut self, block: &'r Block, args: &mut Slots) -> Result<(), EvalError> {
+        let limit = self.program().options().limits.depth;
         if self.depth >= limit {
-            return Err(EvalError::new(
-                "depth",
-                format!("calls and regions nest deeper than {limit} levels"),
-            ));
+            let message = format!("calls and regions nest deeper than {limit} levels");
+            return Err(EvalError::new("depth", message));
         }
-        let plan = interpreter.plan.block(block);
         if self.lanes.is_none() {
-            let module = interpreter.module;
-            check_types(
-                "argument",
-                &args,
-                module.arguments(block).iter().map(|&argument| module.ty(argument)),
-            )?;
+            check_slots("argument", args, &block.argument_types)?;
         }
-        self.store(&plan.arguments, args, "arguments")?;
+        self.store(&block.arguments, args, "arguments")?;
         self.depth += 1;
-        let results = self.steps(&plan.steps);
+        let outcome = self.instructions(block);
         self.depth -= 1;
-        results
+        outcome
     }
 
-    fn steps(&mut self, steps: &[Step]) -> EvalResult {
-        for (position, step) in steps.iter().enumerate() {
-            let top = self.depth == 1 && self.process == 0;
-            self.session.tick(top.then_some((position, steps.len())))?;
-            let results = match &step.action {
-                Action::Return => return self.operands(step),
-                Action::Constant(tensor) => vec![RuntimeValue::Tensor(tensor.clone())],
-                Action::Eval(eval) => {
-                    let mut operands = self.operands(step)?;
-                    if let Some(n) = self.lanes {
-                        same_length(&mut operands, n)?;
-                    }
-                    let op = self.session.interpreter.module.op(step.op);
-                    self.session.check_memory(op).map_err(|error| self.locate(error, step))?;
-                    let results =
-                        eval(op, operands, self).map_err(|error| self.locate(error, step))?;
-                    if self.lanes.is_none() {
-                        check_types("result", &results, op.result_types())
-                            .map_err(|e| self.locate(e, step))?;
-                    }
-                    results
-                }
-                Action::Missing => {
-                    let message = format!(
-                        "{} cannot be interpreted",
-                        self.session.interpreter.module.op(step.op).name()
-                    );
-                    return Err(self.locate(EvalError::new("eval", message), step));
-                }
-            };
-            if self.session.traces {
-                self.trace(step, &results).map_err(|error| self.locate(error, step))?;
+    /// Runs a loop from its initial values to its final ones.
+    fn run_while(
+        &mut self,
+        cond: BlockId,
+        body: BlockId,
+        mut values: Slots,
+    ) -> Result<Slots, EvalError> {
+        let code = self.program().code();
+        let (cond, body) = (code.block(cond), code.block(body));
+        let [condition] = &cond.results[..] else {
+            return Err(internal("the condition of a loop does not return one value"));
+        };
+        let mut arguments = Slots::new();
+        loop {
+            arguments.extend(values.iter().cloned());
+            self.enter(cond, &mut arguments)?;
+            let holds = truth(self.frame()?.get(condition.slot as usize).unwrap_or(&Slot::Empty))?;
+            self.clear(&cond.dead)?;
+            if !holds {
+                return Ok(values);
             }
-            self.store(&step.results, results, "results")
-                .map_err(|error| self.locate(error, step))?;
-            if !step.dead.is_empty() {
-                let frame = self.frame()?;
-                step.dead.iter().for_each(|&slot| frame.slots[slot as usize] = None);
-            }
+            self.enter(body, &mut values)?;
+            self.load_into(&body.results, &mut values)?;
+            self.clear(&body.dead)?;
         }
-        // Blocks without a terminator have no results.
-        Ok(Vec::new())
     }
 
-    /// The error with the place of the op, or the op as one of the calls that led to the error.
-    fn locate(&self, mut error: EvalError, step: &Step) -> EvalError {
-        let op = self.session.interpreter.module.op(step.op);
-        let diagnostic = &mut error.diagnostic;
-        if diagnostic.position == mlir::diag::Position::None {
-            diagnostic.position = op.position();
-        } else if op.def().is_some_and(|d| d.traits.iter().any(|t| matches!(t, Trait::Call(_)))) {
-            let calls = diagnostic.notes.len();
-            if calls < LISTED_CALLS {
-                diagnostic.notes.push(("called from here".into(), op.position()));
-            }
+    fn instructions(&mut self, block: &'r Block) -> Result<(), EvalError> {
+        let range = block.instructions.clone();
+        let instructions = self.program().code().instructions_of(block);
+        let length = instructions.len() + 1;
+        let is_entry = self.depth == 1 && self.process == 0;
+        for (position, (index, instruction)) in range.zip(instructions).enumerate() {
+            self.session.tick(is_entry.then_some((position, length)))?;
+            self.step(index as usize, instruction).map_err(|e| locate(e, instruction))?;
         }
+        self.session.tick(is_entry.then_some((length - 1, length)))
+    }
+
+    /// Ends the lives of values.
+    fn clear(&mut self, dead: &[u32]) -> Result<(), EvalError> {
+        if !dead.is_empty() {
+            let frame = self.frame()?;
+            dead.iter().for_each(|&slot| frame[slot as usize] = Slot::Empty);
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, index: usize, instruction: &'r Instruction) -> Result<(), EvalError> {
+        if let Some(op) = self.program().scalar_op(index)
+            && self.lanes.is_none()
+            && !self.session.traces
+        {
+            let frame = self.frame()?;
+            let result = op.run(&instruction.operands, frame)?;
+            if let [slot] = instruction.results[..]
+                && slot != UNUSED
+            {
+                frame[slot as usize] = result;
+            }
+            return self.clear(&instruction.dead);
+        }
+        let mut results = self.evaluate(instruction)?;
+        if self.session.traces {
+            self.trace(instruction, &results)?;
+        }
+        self.store(&instruction.results, &mut results, "results")?;
+        self.clear(&instruction.dead)
+    }
+
+    /// Evaluates an instruction with tensors, or one of control flow.
+    fn evaluate(&mut self, instruction: &'r Instruction) -> Result<Slots, EvalError> {
+        let operands = self.load(&instruction.operands)?;
+        let results = match &instruction.primitive {
+            Primitive::If([on_true, on_false]) => {
+                let [condition] = exactly(operands)?;
+                let branch = if truth(&condition)? { *on_true } else { *on_false };
+                self.run_block(branch, Slots::new())?
+            }
+            Primitive::Case(branches) => {
+                let [index] = exactly(operands)?;
+                let index = index.into_value()?.tensor()?.item::<i32>()?;
+                // An index out of range takes the last branch.
+                let branch = usize::try_from(index).ok().and_then(|i| branches.get(i));
+                let branch = branch.or(branches.last());
+                let branch =
+                    branch.ok_or_else(|| EvalError::new("case_c1", "there are no branches"))?;
+                self.run_block(*branch, Slots::new())?
+            }
+            Primitive::While { cond, body } => self.run_while(*cond, *body, operands)?,
+            Primitive::Block(block) => self.run_block(*block, operands)?,
+            Primitive::Call(function) => self.call_function(*function, operands)?,
+            primitive => {
+                let mut operands = values(operands)?;
+                if let Some(n) = self.lanes {
+                    same_length(&mut operands, n)?;
+                }
+                self.session.check_memory(instruction.growth)?;
+                let results = kernels::evaluate(primitive, instruction.origin, operands, self)?;
+                if matches!(primitive, Primitive::Infeed | Primitive::Receive { .. }) {
+                    check_received(&results, &instruction.result_types)?;
+                }
+                results.into_iter().map(Slot::from).collect()
+            }
+        };
+        if self.lanes.is_none() {
+            check_slots("result", &results, &instruction.result_types)?;
+        }
+        Ok(results)
+    }
+
+    /// Shows the observer the results of an instruction.
+    fn trace(&self, instruction: &Instruction, results: &[Slot]) -> Result<(), EvalError> {
+        let op = self.program().op(instruction.origin);
+        let process = self.scheduler.grid.process(self.process).unwrap_or_default();
+        for (index, slot) in results.iter().enumerate() {
+            let value = slot.clone().into_value()?;
+            self.session.observe(|observer| observer.value(process, op, index, &value))?;
+        }
+        Ok(())
+    }
+
+    /// The results of a block of scalars for no positions at all.
+    fn empty_results(&self, block: BlockId) -> Result<Vec<Tensor>, EvalError> {
+        let types = &self.program().code().block(block).result_types;
+        let empty = |ty: &Arc<ValueType>| {
+            let dtype = ty.scalar_dtype().ok_or_else(|| internal("a region returns no scalar"))?;
+            Ok(Tensor::zeros(dtype, [0])?)
+        };
+        types.iter().map(empty).collect()
+    }
+}
+
+/// Adds the op to an error without place, and a call to one that comes from the callee.
+fn locate(error: EvalError, instruction: &Instruction) -> EvalError {
+    if error.place().is_none() {
+        error.at(instruction.origin)
+    } else if matches!(instruction.primitive, Primitive::Call(_))
+        && error.notes().len() < LISTED_CALLS
+    {
+        error.note("called from here", Some(instruction.origin))
+    } else {
         error
     }
 }
 
-impl Machine<'_, '_> {
-    /// Shows the observer what an op computed.
-    fn trace(&self, step: &Step, results: &[RuntimeValue]) -> Result<(), EvalError> {
-        let op = self.session.interpreter.module.op(step.op);
-        let process = self.scheduler.grid.process(self.process).unwrap_or_default();
-        let mut results = results.iter().enumerate();
-        results.try_for_each(|(index, value)| {
-            self.session.observe(|o| o.value(process, op, index, value))
-        })
-    }
-
-    /// The function of that name in the symbol table around the code that runs.
-    pub fn function(&mut self, symbol: &str) -> Result<OpId, EvalError> {
-        let table = self.frame()?.table;
-        let found = table.and_then(|table| self.session.interpreter.plan.symbol(table, symbol));
-        found.ok_or_else(|| {
-            EvalError::new("symbol", format!("there is no function @{symbol} to call"))
-        })
-    }
-
-    /// What a region of scalars returns for no positions at all.
-    fn empty_results(&self, region: RegionId) -> Result<Vec<Tensor>, EvalError> {
-        let module = self.session.interpreter.module;
-        let terminator = module.entry(region).and_then(|block| module.terminator(block));
-        let types = terminator.into_iter().flat_map(|op| op.operand_types());
-        types
-            .map(|ty| {
-                let dtype = crate::storage_dtype(ty)
-                    .ok_or_else(|| internal("a region returns no tensor"))?;
-                Ok(Tensor::zeros(dtype, [0])?)
-            })
-            .collect()
-    }
-}
-
 pub(crate) fn internal(what: &str) -> EvalError {
-    EvalError::new(
-        "interpreter",
-        format!("the module is not valid, or an op broke its contract: {what}"),
-    )
+    let message = format!("the module is not valid, or an op broke its contract: {what}");
+    EvalError::new("interpreter", message)
 }
 
-impl EvalEnv for Machine<'_, '_> {
-    fn region(&mut self, region: RegionId, args: Vec<RuntimeValue>) -> EvalResult {
-        match self.session.interpreter.module.blocks(region) {
-            [block] => self.block(*block, args),
-            blocks => {
-                let message = format!(
-                    "a region with {} blocks cannot be interpreted; it must have one",
-                    blocks.len()
-                );
-                Err(EvalError::new("region", message))
-            }
+fn values(slots: Slots) -> EvalResult {
+    slots.into_iter().map(Slot::into_value).collect()
+}
+
+fn exactly<const N: usize>(slots: Slots) -> Result<[Slot; N], EvalError> {
+    let found = slots.len();
+    let slots: Result<[Slot; N], _> = slots.into_vec().try_into();
+    slots.map_err(|_| internal(&format!("expected {N} values, found {found}")))
+}
+
+/// Compares values with the types that they are declared to have.
+fn check_slots(what: &str, slots: &[Slot], types: &[Arc<ValueType>]) -> Result<(), EvalError> {
+    for (index, (slot, ty)) in slots.iter().zip(types).enumerate() {
+        if !slot.fits(ty) {
+            return Err(mismatch(what, index, &slot.clone().into_value()?, ty));
         }
     }
+    Ok(())
+}
 
-    fn scalar_region(
+/// Values that came from outside, followed by a token, have the types of the results.
+fn check_received(results: &[RuntimeValue], types: &[Arc<ValueType>]) -> Result<(), EvalError> {
+    if results.len() != types.len() {
+        let (found, expected) = (results.len().saturating_sub(1), types.len().saturating_sub(1));
+        let message = format!("{found} values were received, but the op has {expected}");
+        return Err(EvalError::new("received", message));
+    }
+    check_types("received value", results, types)
+        .map_err(|error| EvalError::new("received", error.message()))
+}
+
+impl Env for Machine<'_, '_> {
+    fn block(&mut self, block: BlockId, args: Vec<RuntimeValue>) -> EvalResult {
+        values(self.run_block(block, args.into_iter().map(Slot::from).collect())?)
+    }
+
+    fn scalar_block(
         &mut self,
-        region: RegionId,
+        block: BlockId,
         n: usize,
         args: Vec<Tensor>,
     ) -> Result<Vec<Tensor>, EvalError> {
-        if self.is_vectorizable(region) {
+        if self.program().code().block(block).vectorizable {
             self.lanes = Some(n);
-            let results = self.region(region, args.into_iter().map(RuntimeValue::from).collect());
+            let results = self.block(block, args.into_iter().map(RuntimeValue::from).collect());
             self.lanes = None;
-            return results?
-                .into_iter()
-                .map(|result| {
-                    let result = result.into_tensor()?;
-                    Ok(if result.rank() == 0 { result.broadcast_scalar([n])? } else { result })
-                })
-                .collect();
+            let vector = |result: RuntimeValue| {
+                let result = result.into_tensor()?;
+                Ok(if result.rank() == 0 { result.broadcast_scalar([n])? } else { result })
+            };
+            return results?.into_iter().map(vector).collect();
         }
         if n == 0 {
-            return self.empty_results(region);
+            return self.empty_results(block);
         }
         let mut stacks: Vec<Stack> = Vec::new();
         for position in 0..n {
-            let scalars: Result<_, EvalError> =
-                args.iter().map(|a| Ok(element(a, position)?.into())).collect();
-            for (index, result) in self.region(region, scalars?)?.into_iter().enumerate() {
+            let scalars = args.iter().map(|a| Ok(element(a, position)?.into()));
+            let scalars = scalars.collect::<Result<_, EvalError>>()?;
+            for (index, result) in self.block(block, scalars)?.into_iter().enumerate() {
                 let result = result.into_tensor()?;
                 if position == 0 {
                     stacks.push(Stack::new(n, &result)?);
@@ -301,13 +376,8 @@ impl EvalEnv for Machine<'_, '_> {
         stacks.into_iter().map(|stack| stack.finish(n)).collect()
     }
 
-    fn is_vectorizable(&mut self, region: RegionId) -> bool {
-        self.session.interpreter.plan.is_vectorizable(region)
-    }
-
-    fn call(&mut self, symbol: &str, args: Vec<RuntimeValue>) -> EvalResult {
-        let function = self.function(symbol)?;
-        self.call_function(function, args)
+    fn call(&mut self, function: FunctionId, args: Vec<RuntimeValue>) -> EvalResult {
+        values(self.call_function(function, args.into_iter().map(Slot::from).collect())?)
     }
 
     fn world(&mut self) -> Result<&mut dyn World, EvalError> {
@@ -366,4 +436,9 @@ impl Stack {
     fn finish(self, n: usize) -> Result<Tensor, EvalError> {
         Ok(Tensor::from_bytes(self.dtype, [n], self.bytes.into())?)
     }
+}
+
+/// The op of an instruction, for those that wait for others.
+pub(crate) fn site<'p>(program: &'p Program, origin: Origin) -> crate::scheduler::Site<'p> {
+    crate::scheduler::Site { name: program.op(origin).name(), origin }
 }

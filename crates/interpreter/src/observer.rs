@@ -1,9 +1,8 @@
 //! Who watches a run: told how far it is, and given what the program prints, probes and feeds out.
 
-use mlir::eval::RuntimeValue;
-use mlir::process::ProcessId;
 use mlir::{OpRef, Type};
 use numerics::Tensor;
+use program::{ProcessId, RuntimeValue};
 use std::ops::ControlFlow;
 
 /// How far a run is.
@@ -66,11 +65,11 @@ pub trait Observer: Send {
         Ok(())
     }
 
-    /// What was saved under a name the n-th time, counted from 0.
+    /// The type, as text, and value of the tensor saved under a name the n-th time, counted from 0.
     ///
     /// # Errors
     /// If there is no such tensor.
-    fn probed(&mut self, name: &str, iteration: usize) -> Result<(Type, Tensor), String> {
+    fn probed(&mut self, name: &str, iteration: usize) -> Result<(String, Tensor), String> {
         Err(format!(
             "probes are not saved in this run, so there is no iteration {iteration} of `{name}`"
         ))
@@ -86,7 +85,7 @@ pub trait Observer: Send {
     }
 }
 
-/// An observer that looks away.
+/// The observer that ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unobserved;
 

@@ -4,32 +4,22 @@
 //! those that call. Within a computation the order follows the operands, from the ops whose results
 //! nobody uses.
 
-use crate::plan::Plan;
 use mlir::ods::Trait;
+use mlir::prepare::Callables;
 use mlir::rewrite::effects::is_removable_if_unused;
 use mlir::{BlockId, Module, OpId, OpRef, Value};
-use side_dialects::func::FuncOp;
 use std::collections::HashSet;
 
-/// All ops of a name, in the order in which XLA compiles them: first those that calls reach from
-/// the function `entry`, then the others. A function that is called from several places is there
-/// once.
-pub(crate) fn compile_order(
-    module: &Module,
-    plan: &Plan<'_>,
-    entry: OpId,
-    name: &str,
-) -> Vec<OpId> {
-    let walk = Walk { module, plan };
-    let functions = || module.walk(module.top().id()).filter_map(FuncOp::cast).map(|f| f.id());
-    let entries = |functions: &mut dyn Iterator<Item = OpId>| -> Vec<BlockId> {
-        functions.filter_map(|f| plan.function(f)?.entry).collect()
-    };
-    let reached = walk.computations(entries(&mut std::iter::once(entry)), &mut HashSet::new());
+/// All ops of a name, in the order in which XLA compiles them: first those that calls reach from the
+/// function `entry`, then the others. A function that is called from several places is there once.
+pub(crate) fn compile_order(callables: &Callables<'_>, entry: OpId, name: &str) -> Vec<OpId> {
+    let walk = Walk { module: callables.module, callables };
+    let block = |op: OpId| callables.entry_block(callables.of_op(op)?);
+    let reached = walk.computations(block(entry).into_iter().collect(), &mut HashSet::new());
     let reached: HashSet<BlockId> = reached.into_iter().collect();
     let mut done = HashSet::new();
-    let (first, others) =
-        entries(&mut functions()).into_iter().partition(|block| reached.contains(block));
+    let entries = callables.iter().filter_map(|callable| block(callable.op.id()));
+    let (first, others) = entries.partition(|block| reached.contains(block));
     let mut computations = walk.computations(first, &mut done);
     computations.extend(walk.computations(others, &mut done));
     computations
@@ -40,12 +30,12 @@ pub(crate) fn compile_order(
         .collect()
 }
 
-struct Walk<'w, 'm> {
+struct Walk<'w> {
     module: &'w Module,
-    plan: &'w Plan<'m>,
+    callables: &'w Callables<'w>,
 }
 
-impl<'w> Walk<'w, '_> {
+impl<'w> Walk<'w> {
     /// Those blocks and all that they contain or call and that are not done, the inner ones first.
     fn computations(&self, blocks: Vec<BlockId>, done: &mut HashSet<BlockId>) -> Vec<BlockId> {
         let mut order = Vec::new();
@@ -71,11 +61,8 @@ impl<'w> Walk<'w, '_> {
             Trait::Call(attribute) => op.attr(attribute)?.as_flat_symbol(),
             _ => None,
         });
-        let callee = symbol.and_then(|symbol| {
-            let mut around = std::iter::successors(op.parent(), |op| op.parent());
-            let table = around.find_map(|op| self.plan.function(op.id()))?.table?;
-            self.plan.function(self.plan.symbol(table, symbol)?)?.entry
-        });
+        let callee = symbol
+            .and_then(|symbol| self.callables.entry_block(self.callables.lookup(op, symbol)?));
         regions.chain(callee).collect()
     }
 

@@ -4,10 +4,10 @@
 //! a run is the same each time, and processes that wait for each other are found as soon as nobody
 //! can go on.
 
-use mlir::diag::{Diagnostic, Position};
-use mlir::eval::{EvalError, RuntimeValue};
-use mlir::process::{Channel, Contributions, Exchange, Grid, ProcessId};
-use mlir::{OpRef, Type};
+use mlir::Type;
+use program::{
+    Channel, Contributions, EvalError, Exchange, FunctionId, Grid, Origin, ProcessId, RuntimeValue,
+};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -26,9 +26,9 @@ struct State {
     /// Whose turn it is; nobody's when all are done.
     running: Option<usize>,
     processes: Vec<Status>,
-    meetings: HashMap<(Vec<ProcessId>, i64), Meeting>,
+    rendezvous: HashMap<(Vec<ProcessId>, i64), Rendezvous>,
     channels: HashMap<Channel, VecDeque<Vec<RuntimeValue>>>,
-    infeed: VecDeque<String>,
+    infeed: VecDeque<FunctionId>,
     /// Why the run of the grid ends early.
     failure: Option<EvalError>,
 }
@@ -36,7 +36,7 @@ struct State {
 enum Status {
     /// May go on.
     Ready,
-    /// May go on with what others brought to a meeting.
+    /// May go on with what others contributions to a rendezvous.
     Met(Contributions),
     /// May go on with a message.
     Received(Vec<RuntimeValue>),
@@ -49,30 +49,37 @@ enum Status {
 struct Wait {
     /// In words.
     what: String,
-    position: Position,
+    origin: Origin,
     channel: Option<Channel>,
 }
 
 /// An exchange that not all have come to.
-struct Meeting {
-    /// The op of the first who came, in words, and what it brought.
+struct Rendezvous {
+    /// The op of the first who came, in words, and what it contributions.
     what: String,
-    position: Position,
+    origin: Origin,
     types: Vec<String>,
-    brought: Vec<Option<Vec<RuntimeValue>>>,
+    contributions: Vec<Option<Vec<RuntimeValue>>>,
 }
 
-/// How others end when one process fails.
+/// An op that processes meet at.
+#[derive(Clone, Copy)]
+pub(crate) struct Site<'a> {
+    pub name: &'a str,
+    pub origin: Origin,
+}
+
+/// The error of the other processes when one fails.
 fn aborted() -> EvalError {
     EvalError::new("process", "another process failed")
 }
 
 impl Scheduler {
-    pub fn new(grid: Grid, size: usize, infeed: Vec<String>) -> Scheduler {
+    pub fn new(grid: Grid, size: usize, infeed: Vec<FunctionId>) -> Scheduler {
         let state = State {
             running: Some(0),
             processes: (0..size).map(|_| Status::Ready).collect(),
-            meetings: HashMap::new(),
+            rendezvous: HashMap::new(),
             channels: HashMap::new(),
             infeed: infeed.into(),
             failure: None,
@@ -116,13 +123,14 @@ impl Scheduler {
     pub fn finish(&self, process: usize, error: Option<EvalError>) {
         let mut state = self.lock();
         state.processes[process] = Status::Done;
-        if let Some(mut error) = error {
-            let notes = error.diagnostic.notes.len();
-            if self.turns.len() > 1 && state.failure.is_none() && notes < LISTED_PROCESSES {
+        if let Some(mut error) = error
+            && state.failure.is_none()
+        {
+            if self.turns.len() > 1 && error.notes().len() < LISTED_PROCESSES {
                 let process = self.grid.process(process).unwrap_or_default();
-                error.diagnostic.notes.push((format!("in process {process}"), Position::None));
+                error = error.note(format!("in process {process}"), None);
             }
-            state.failure.get_or_insert(error);
+            state.failure = Some(error);
         }
         self.pass_on(&mut state);
     }
@@ -160,7 +168,7 @@ impl Scheduler {
             let id = self.grid.process(number).unwrap_or_default();
             match status {
                 Status::Waiting(wait) => {
-                    waits.push((format!("process {id} waits in {}", wait.what), &wait.position))
+                    waits.push((format!("process {id} waits in {}", wait.what), wait.origin))
                 }
                 Status::Done => done.push(id.to_string()),
                 _ => {}
@@ -172,9 +180,9 @@ impl Scheduler {
             _ => format!("{count} processes wait for what never comes: "),
         };
         let mut waits = waits.into_iter();
-        let position = waits.next().map_or(Position::None, |(first, position)| {
+        let first = waits.next().map(|(first, origin)| {
             message.push_str(&first);
-            position.clone()
+            origin
         });
         if !done.is_empty() {
             let more = done.len().saturating_sub(LISTED_PROCESSES);
@@ -182,26 +190,27 @@ impl Scheduler {
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             message.push_str(&format!("; finished: {}{more}", done.join(", ")));
         }
-        let mut diagnostic = Diagnostic::error("deadlock", message).at(position);
-        let shown = LISTED_PROCESSES - 1;
-        diagnostic
-            .notes
-            .extend(waits.by_ref().take(shown).map(|(text, position)| (text, position.clone())));
-        let rest = waits.count();
-        if rest > 0 {
-            diagnostic.notes.push((format!("{rest} more processes wait"), Position::None));
+        let mut error = EvalError::new("deadlock", message);
+        if let Some(origin) = first {
+            error = error.at(origin);
         }
-        EvalError { diagnostic: Box::new(diagnostic) }
+        for (text, origin) in waits.by_ref().take(LISTED_PROCESSES - 1) {
+            error = error.note(text, Some(origin));
+        }
+        match waits.count() {
+            0 => error,
+            rest => error.note(format!("{rest} more processes wait"), None),
+        }
     }
 
-    /// As [`mlir::process::World::exchange`], for the process of that number.
+    /// As [`program::World::exchange`], for the process of that number.
     ///
     /// # Errors
     /// See there.
     pub fn exchange(
         &self,
         process: usize,
-        op: OpRef<'_>,
+        op: Site<'_>,
         group: &[ProcessId],
         channel: i64,
         values: Vec<RuntimeValue>,
@@ -209,40 +218,43 @@ impl Scheduler {
         let me = self.grid.process(process).unwrap_or_default();
         if let Some(missing) = group.iter().find(|id| !self.grid.contains(**id)) {
             let message =
-                format!("{} is for process {missing}, but the grid is {}", op.name(), self.grid);
+                format!("{} is for process {missing}, but the grid is {}", op.name, self.grid);
             return Err(EvalError::new("process_group", message));
         }
         let Some(place) = group.iter().position(|&id| id == me) else {
-            let message = format!("process {me} is in no group of {}", op.name());
+            let message = format!("process {me} is in no group of {}", op.name);
             return Err(EvalError::new("process_group", message));
         };
         let mut state = self.lock();
         let key = (group.to_vec(), channel);
         let types: Vec<String> = values.iter().map(describe).collect();
-        let meeting = state.meetings.entry(key.clone()).or_insert_with(|| Meeting {
-            what: op.name().to_string(),
-            position: op.position(),
+        let rendezvous = state.rendezvous.entry(key.clone()).or_insert_with(|| Rendezvous {
+            what: op.name.to_string(),
+            origin: op.origin,
             types: types.clone(),
-            brought: vec![None; group.len()],
+            contributions: vec![None; group.len()],
         });
-        if meeting.what != op.name() || meeting.types != types {
+        if rendezvous.what != op.name || rendezvous.types != types {
             let show = |name: &str, types: &[String]| format!("{name} of ({})", types.join(", "));
-            let (mine, theirs) = (show(op.name(), &types), show(&meeting.what, &meeting.types));
-            let came =
-                (0..group.len()).find(|&i| meeting.brought[i].is_some()).map_or(me, |i| group[i]);
+            let (mine, theirs) = (show(op.name, &types), show(&rendezvous.what, &rendezvous.types));
+            let came = (0..group.len())
+                .find(|&i| rendezvous.contributions[i].is_some())
+                .map_or(me, |i| group[i]);
             let message = format!(
-                "process {me} comes with {mine} to a meeting to which {came} came with {theirs}"
+                "process {me} comes with {mine} to a rendezvous to which {came} came with {theirs}"
             );
             let note = format!("process {came} waits here");
-            let diagnostic = Diagnostic::error("mismatched_collective", message).at(op.position());
-            let diagnostic = diagnostic.note(note, meeting.position.clone());
-            return Err(EvalError { diagnostic: Box::new(diagnostic) });
+            let error = EvalError::new("mismatched_collective", message).at(op.origin);
+            return Err(error.note(note, Some(rendezvous.origin)));
         }
-        meeting.brought[place] = Some(values);
-        if meeting.brought.iter().all(Option::is_some) {
-            let brought = state.meetings.remove(&key).map_or(Vec::new(), |meeting| meeting.brought);
+        rendezvous.contributions[place] = Some(values);
+        if rendezvous.contributions.iter().all(Option::is_some) {
+            let contributions = state
+                .rendezvous
+                .remove(&key)
+                .map_or(Vec::new(), |rendezvous| rendezvous.contributions);
             let all: Contributions =
-                Arc::new(Exchange::new(brought.into_iter().flatten().collect()));
+                Arc::new(Exchange::new(contributions.into_iter().flatten().collect()));
             for number in
                 group.iter().filter_map(|&id| self.grid.number(id)).filter(|&n| n != process)
             {
@@ -251,14 +263,13 @@ impl Scheduler {
             return Ok(all);
         }
         let missing: Vec<String> = (0..group.len())
-            .filter(|&i| meeting.brought[i].is_none())
+            .filter(|&i| rendezvous.contributions[i].is_none())
             .map(|i| group[i].to_string())
             .collect();
         let on = if channel > 0 { format!(" on channel {channel}") } else { String::new() };
         let listed = missing.iter().take(LISTED_PROCESSES).cloned().collect::<Vec<_>>().join(", ");
-        let what = format!("{}{on} for {listed}", op.name());
-        state.processes[process] =
-            Status::Waiting(Wait { what, position: op.position(), channel: None });
+        let what = format!("{}{on} for {listed}", op.name);
+        state.processes[process] = Status::Waiting(Wait { what, origin: op.origin, channel: None });
         match self.resume(process, state)? {
             Status::Met(all) => Ok(all),
             _ => Err(aborted()),
@@ -276,7 +287,7 @@ impl Scheduler {
         Ok(std::mem::replace(&mut state.processes[process], Status::Ready))
     }
 
-    /// As [`mlir::process::World::send`].
+    /// As [`program::World::send`].
     pub fn send(&self, channel: Channel, values: Vec<RuntimeValue>) {
         let mut state = self.lock();
         let waits = |s: &Status| matches!(s, Status::Waiting(Wait { channel: Some(c), .. }) if *c == channel);
@@ -286,14 +297,14 @@ impl Scheduler {
         }
     }
 
-    /// As [`mlir::process::World::receive`], for the process of that number.
+    /// As [`program::World::receive`], for the process of that number.
     ///
     /// # Errors
     /// See there.
     pub fn receive(
         &self,
         process: usize,
-        op: OpRef<'_>,
+        op: Site<'_>,
         channel: Channel,
     ) -> Result<Vec<RuntimeValue>, EvalError> {
         let mut state = self.lock();
@@ -302,9 +313,9 @@ impl Scheduler {
         }
         let from =
             channel.between.map_or("anybody".into(), |(sender, _)| format!("process {sender}"));
-        let what = format!("{} on channel {} for {from}", op.name(), channel.id);
+        let what = format!("{} on channel {} for {from}", op.name, channel.id);
         state.processes[process] =
-            Status::Waiting(Wait { what, position: op.position(), channel: Some(channel) });
+            Status::Waiting(Wait { what, origin: op.origin, channel: Some(channel) });
         match self.resume(process, state)? {
             Status::Received(values) => Ok(values),
             _ => Err(aborted()),
@@ -312,7 +323,7 @@ impl Scheduler {
     }
 
     /// The function that makes the next values of the infeed.
-    pub fn infeed(&self) -> Option<String> {
+    pub fn infeed(&self) -> Option<FunctionId> {
         self.lock().infeed.pop_front()
     }
 }
@@ -337,7 +348,7 @@ mod tests {
 
     #[test]
     fn messages_wait_in_order() {
-        let scheduler = Scheduler::new(Grid::SINGLE, 1, vec!["f".into(), "g".into()]);
+        let scheduler = Scheduler::new(Grid::SINGLE, 1, vec![FunctionId(3), FunctionId(5)]);
         let channel = Channel { id: 1, between: None };
         scheduler.send(channel, vec![RuntimeValue::Token]);
         scheduler.send(channel, Vec::new());
@@ -347,7 +358,7 @@ mod tests {
         drop(state);
         assert_eq!(
             [scheduler.infeed(), scheduler.infeed(), scheduler.infeed()],
-            [Some("f".to_string()), Some("g".to_string()), None]
+            [Some(FunctionId(3)), Some(FunctionId(5)), None]
         );
     }
 }

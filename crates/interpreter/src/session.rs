@@ -1,29 +1,25 @@
 //! One run: its limits, who watches it, and the grids of processes that it starts.
 
 use crate::machine::{Machine, internal};
-use crate::order::compile_order;
+use crate::program::Program;
 use crate::scheduler::Scheduler;
-use crate::{Interpreter, Observer, Progress};
-use mlir::eval::{EvalError, EvalResult, RuntimeValue};
-use mlir::process::{Grid, MAX_PROCESSES};
-use mlir::types::DYNAMIC;
-use mlir::{OpId, OpRef};
+use crate::{Observer, Progress};
 use numerics::budget::Budget;
-use numerics::shape::num_elements;
+use program::{EvalError, EvalResult, FunctionId, Grid, MAX_PROCESSES, Origin, RuntimeValue};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Progress is told each time after so many ops.
+/// The observer is informed each time after so many ops.
 const OPS_BETWEEN_PROGRESS: u64 = 1024;
 
-/// The clock is looked at each time after so many ops.
+/// The clock is read each time after so many ops.
 const OPS_BETWEEN_CLOCK: u64 = 64;
 
 pub(crate) struct Session<'r> {
-    pub interpreter: &'r Interpreter<'r>,
+    pub program: &'r Program,
     observer: Mutex<&'r mut dyn Observer>,
     /// Whether the observer wants to see all values.
     pub traces: bool,
@@ -33,24 +29,18 @@ pub(crate) struct Session<'r> {
     position: [AtomicUsize; 2],
     processes: AtomicUsize,
     budget: Option<Arc<Budget>>,
-    /// The function that the run starts with.
-    entry: OpId,
-    /// Ops with a state of their own: their numbers, and how many units they took.
-    random: Mutex<HashMap<OpId, (usize, u128)>>,
+    /// Units of random numbers that ops with a generator of their own have taken.
+    random: Mutex<HashMap<Origin, u128>>,
 }
 
-/// What a process does.
+/// The work of a process.
 pub(crate) enum Job {
-    Call { function: OpId, arguments: Vec<RuntimeValue> },
-    Eval { op: OpId, operands: Vec<RuntimeValue> },
+    Call { function: FunctionId, arguments: Vec<RuntimeValue> },
+    Instruction { origin: Origin, operands: Vec<RuntimeValue> },
 }
 
 impl<'r> Session<'r> {
-    pub fn new(
-        interpreter: &'r Interpreter<'r>,
-        entry: OpId,
-        observer: &'r mut dyn Observer,
-    ) -> Session<'r> {
+    pub fn new(program: &'r Program, observer: &'r mut dyn Observer) -> Session<'r> {
         Session {
             traces: observer.traces(),
             observer: Mutex::new(observer),
@@ -58,28 +48,22 @@ impl<'r> Session<'r> {
             ops: AtomicU64::new(0),
             position: [AtomicUsize::new(0), AtomicUsize::new(0)],
             processes: AtomicUsize::new(0),
-            budget: interpreter.options.limits.memory.map(|limit| Arc::new(Budget::new(limit))),
-            interpreter,
-            entry,
+            budget: program.options().limits.memory.map(|limit| Arc::new(Budget::new(limit))),
+            program,
             random: Mutex::default(),
         }
     }
 
-    /// As [`mlir::process::World::random`].
-    pub fn random(&self, op: OpRef<'_>, units: u64) -> (usize, u128) {
-        let mut states = self.random.lock().unwrap_or_else(PoisonError::into_inner);
-        if !states.contains_key(&op.id()) {
-            let (module, plan) = (self.interpreter.module, &self.interpreter.plan);
-            let ops = compile_order(module, plan, self.entry, op.name());
-            states.extend(ops.into_iter().enumerate().map(|(number, op)| (op, (number, 0))));
-        }
-        let (number, taken) = states.entry(op.id()).or_default();
-        let before = *taken;
-        *taken = before.wrapping_add(u128::from(units));
-        (*number, before)
+    /// As [`program::World::advance_random`].
+    pub fn advance_random(&self, origin: Origin, units: u64) -> u128 {
+        let mut counters = self.random.lock().unwrap_or_else(PoisonError::into_inner);
+        let counter = counters.entry(origin).or_default();
+        let before = *counter;
+        *counter = before.wrapping_add(u128::from(units));
+        before
     }
 
-    /// Tells the observer something.
+    /// Calls the observer.
     ///
     /// # Errors
     /// Its own.
@@ -97,8 +81,10 @@ impl<'r> Session<'r> {
     /// # Errors
     /// If a limit is reached, or the observer breaks off.
     pub fn tick(&self, position: Option<(usize, usize)>) -> Result<(), EvalError> {
-        let ops = self.ops.fetch_add(1, Ordering::Relaxed) + 1;
-        let limits = &self.interpreter.options.limits;
+        // Only one process runs at a time, so that no count is lost.
+        let ops = self.ops.load(Ordering::Relaxed) + 1;
+        self.ops.store(ops, Ordering::Relaxed);
+        let limits = &self.program.options().limits;
         if let Some(steps) = limits.steps.filter(|&steps| ops > steps) {
             return Err(EvalError::new(
                 "limit",
@@ -128,30 +114,14 @@ impl<'r> Session<'r> {
         }
     }
 
-    /// Whether there is memory for the results of an op, as far as their types tell, and whether
-    /// what was made before is within the limit.
+    /// Checks that there is memory for results that exceed their operands by so many bytes, and that
+    /// live tensors are within the limit.
     ///
     /// # Errors
     /// If not.
-    pub fn check_memory(&self, op: OpRef<'_>) -> Result<(), EvalError> {
+    pub fn check_memory(&self, growth: usize) -> Result<(), EvalError> {
         let Some(budget) = &self.budget else { return Ok(()) };
-        let bytes = |ty: &mlir::Type| {
-            let tensor = ty.as_tensor()?;
-            let sizes: Vec<usize> = tensor
-                .shape
-                .iter()
-                .map(|&d| if d == DYNAMIC { 1 } else { usize::try_from(d).unwrap_or(usize::MAX) })
-                .collect();
-            let elements = num_elements(&sizes).unwrap_or(usize::MAX);
-            Some(elements.saturating_mul(crate::storage_dtype(ty)?.bytes()))
-        };
-        let total = op.result_types().filter_map(bytes).fold(0usize, usize::saturating_add);
-        // Results may take over the memory of operands: what is needed at least is what they are
-        // larger.
-        let given = op.operand_types().filter_map(bytes).fold(0usize, usize::saturating_add);
-        budget
-            .check(total.saturating_sub(given))
-            .map_err(|e| EvalError::new("limit", e.to_string()))
+        budget.check(growth).map_err(|e| EvalError::new("limit", e.to_string()))
     }
 
     /// Runs the processes of a grid, one for each job. `depth` counts the blocks that run around
@@ -163,7 +133,7 @@ impl<'r> Session<'r> {
         &self,
         grid: Grid,
         jobs: Vec<Job>,
-        infeed: Vec<String>,
+        infeed: Vec<FunctionId>,
         depth: usize,
     ) -> Result<Vec<Vec<RuntimeValue>>, EvalError> {
         let count = jobs.len();
@@ -187,7 +157,7 @@ impl<'r> Session<'r> {
             let mut threads = Vec::with_capacity(count);
             for (process, job) in jobs.into_iter().enumerate() {
                 let builder = std::thread::Builder::new()
-                    .stack_size(self.interpreter.options.limits.stack_bytes);
+                    .stack_size(self.program.options().limits.stack_bytes);
                 match builder.spawn_scoped(scope, move || run(process, job)) {
                     Ok(thread) => threads.push(thread),
                     Err(error) => {

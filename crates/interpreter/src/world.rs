@@ -1,11 +1,12 @@
-//! What a machine offers to ops that act on what is outside of their process.
+//! What a machine offers to ops that act on their surroundings.
 
-use crate::machine::Machine;
+use crate::machine::{Machine, site};
 use crate::session::Job;
-use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
-use mlir::process::{Channel, Contributions, CustomCall, Grid, ProcessId, Work, World};
-use mlir::{OpRef, Type};
 use numerics::Tensor;
+use program::{
+    Channel, Contributions, Env, EvalError, EvalResult, FunctionId, Grid, Origin, ProcessId,
+    RuntimeValue, Work, World,
+};
 
 impl World for Machine<'_, '_> {
     fn process(&self) -> ProcessId {
@@ -18,25 +19,26 @@ impl World for Machine<'_, '_> {
 
     fn exchange(
         &mut self,
-        op: OpRef<'_>,
+        origin: Origin,
         group: &[ProcessId],
         channel: i64,
         values: Vec<RuntimeValue>,
     ) -> Result<Contributions, EvalError> {
-        self.scheduler.exchange(self.process, op, group, channel, values)
+        let site = site(self.session.program, origin);
+        self.scheduler.exchange(self.process, site, group, channel, values)
     }
 
     fn send(&mut self, channel: Channel, values: Vec<RuntimeValue>) {
         self.scheduler.send(channel, values);
     }
 
-    fn receive(&mut self, op: OpRef<'_>, channel: Channel) -> EvalResult {
-        self.scheduler.receive(self.process, op, channel)
+    fn receive(&mut self, origin: Origin, channel: Channel) -> EvalResult {
+        self.scheduler.receive(self.process, site(self.session.program, origin), channel)
     }
 
     fn infeed(&mut self) -> EvalResult {
         match self.scheduler.infeed() {
-            Some(symbol) => self.call(&symbol, Vec::new()),
+            Some(function) => self.call(function, Vec::new()),
             None => Err(EvalError::new("infeed", "the infeed of this grid has no more values")),
         }
     }
@@ -49,38 +51,32 @@ impl World for Machine<'_, '_> {
     fn run_grid(
         &mut self,
         grid: Grid,
-        work: Vec<Work<'_>>,
-        infeed: Vec<String>,
+        work: Vec<Work>,
+        infeed: Vec<FunctionId>,
     ) -> Result<Vec<Vec<RuntimeValue>>, EvalError> {
-        let job = |work| -> Result<Job, EvalError> {
-            Ok(match work {
-                Work::Call { symbol, arguments } => {
-                    Job::Call { function: self.function(&symbol)?, arguments }
-                }
-                Work::Eval { op, operands } => Job::Eval { op: op.id(), operands },
-            })
+        let job = |work| match work {
+            Work::Call { function, arguments } => Job::Call { function, arguments },
+            Work::Instruction { origin, operands } => Job::Instruction { origin, operands },
         };
-        let jobs = work.into_iter().map(job).collect::<Result<_, _>>()?;
+        let jobs = work.into_iter().map(job).collect();
         self.session.run_grid(grid, jobs, infeed, self.depth)
     }
 
-    fn custom_call(&self, target: &str) -> Option<CustomCall> {
-        self.session.interpreter.options.custom_calls.get(target)
+    fn advance_random(&mut self, origin: Origin, units: u64) -> u128 {
+        self.session.advance_random(origin, units)
     }
 
-    fn random(&mut self, op: OpRef<'_>, units: u64) -> (usize, u128) {
-        self.session.random(op, units)
-    }
-
-    fn print(&mut self, op: OpRef<'_>, tensor: &Tensor) -> Result<(), EvalError> {
+    fn print(&mut self, origin: Origin, tensor: &Tensor) -> Result<(), EvalError> {
+        let op = self.session.program.op(origin);
         self.session.observe(|observer| observer.print(op, tensor))
     }
 
-    fn probe(&mut self, name: &str, ty: &Type, tensor: &Tensor) -> Result<(), EvalError> {
+    fn probe(&mut self, origin: Origin, name: &str, tensor: &Tensor) -> Result<(), EvalError> {
+        let ty = self.session.program.op(origin).operand_type(0);
         self.session.observe(|observer| observer.probe(name, ty, tensor))
     }
 
-    fn probed(&mut self, name: &str, iteration: usize) -> Result<(Type, Tensor), EvalError> {
+    fn probed(&mut self, name: &str, iteration: usize) -> Result<(String, Tensor), EvalError> {
         self.session.observe(|observer| observer.probed(name, iteration))
     }
 }

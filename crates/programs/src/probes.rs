@@ -80,7 +80,7 @@ impl Probes {
     ///
     /// # Errors
     /// If there is no such file, or it cannot be read.
-    pub fn read(&self, name: &str, iteration: usize) -> Result<(Type, Tensor), String> {
+    pub fn read(&self, name: &str, iteration: usize) -> Result<(String, Tensor), String> {
         let mut named = self.saved.iter().filter(|probe| probe.name == name);
         let probe = named
             .nth(iteration)
@@ -89,7 +89,7 @@ impl Probes {
             stablo::storage_dtype(&probe.ty).ok_or("elements of this type have no storage")?;
         let bytes = std::fs::read(self.cwd.join(&probe.file))
             .map_err(|e| format!("cannot read {}: {e}", probe.file.display()))?;
-        Ok((probe.ty.clone(), npy::read(bytes, dtype)?))
+        Ok((probe.ty.to_string(), npy::read(bytes, dtype)?))
     }
 }
 

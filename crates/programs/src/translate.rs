@@ -15,7 +15,7 @@ use stablo::dialects::func::FuncOp;
 use stablo::numerics::text::format_element;
 use stablo::passes::{NoObserver, Pipeline};
 use stablo::{
-    Attribute, Diagnostic, Diagnostics, ENGINES, Module, PrintOptions, RuntimeValue,
+    Attribute, Diagnostic, Diagnostics, Module, PrintOptions, Program, RunOptions, RuntimeValue,
     SerializeOptions, Tensor, Type, has_errors,
 };
 use std::ffi::OsString;
@@ -195,10 +195,10 @@ fn interpret(
     let style = |name: &str, value: &RuntimeValue, ty: &Type| {
         format!("{name} = {}\n", printed(value, ty.clone()))
     };
-    let executable = ENGINES[0].compile(module, "main", Default::default())?;
-    let mut watcher = Watcher::new(executable.module().top(), output, style);
+    let program = Program::prepare(module.clone(), "main", RunOptions::default())?;
+    let mut watcher = Watcher::new(program.module().top(), output, style);
     watcher.probes = probes;
-    let results = executable.run(inputs, &mut watcher)?;
+    let results = program.run_observed(inputs, &mut watcher)?;
     let types = function.signature().1;
     if types.len() != results.len() {
         return Err(vec![Diagnostic::error(

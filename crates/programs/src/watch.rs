@@ -103,7 +103,7 @@ impl Observer for Watcher<'_, '_> {
         self.probes.as_mut().map_or(Ok(()), |probes| probes.save(name, ty, tensor))
     }
 
-    fn probed(&mut self, name: &str, iteration: usize) -> Result<(Type, Tensor), String> {
+    fn probed(&mut self, name: &str, iteration: usize) -> Result<(String, Tensor), String> {
         let probes = self
             .probes
             .as_ref()

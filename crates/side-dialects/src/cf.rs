@@ -2,12 +2,12 @@
 //!
 //! Source: MLIR, "'cf' Dialect".
 
-use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 use mlir::ir::BlockId;
 use mlir::ods::{Assembly, Dialect, TypeConstraint, TypeRule};
+use mlir::prepare::{Prepared, Preparer, native};
 use mlir::text::{OpState, Parsed, Parser, Printer, TypeList};
 use mlir::{Diagnostics, OpRef, Type, Value, op};
-use numerics::I1;
+use program::EvalError;
 
 /// The cf dialect.
 pub static CF: Dialect = Dialect {
@@ -24,18 +24,19 @@ op! {
     pub AssertOp, "cf.assert" {
         operands { arg: single BOOLEAN }
         attributes { msg: required String }
-        hooks { assembly: Assembly::Format("$arg `,` $msg attr-dict"), eval: Some(eval_assert) }
+        hooks { assembly: Assembly::Format("$arg `,` $msg attr-dict"), prepare: Some(prepare_assert) }
     }
 }
 
-fn eval_assert(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let holds =
-        operands.first().map(|v| v.tensor()).transpose()?.map(|t| t.item::<I1>()).transpose()?;
-    if holds.is_some_and(I1::get) {
-        return Ok(Vec::new());
-    }
-    let message = AssertOp(op).msg().and_then(|m| m.as_str()).unwrap_or_default();
-    Err(EvalError::new("assert", message))
+fn prepare_assert(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let message = AssertOp(op).msg().and_then(|m| m.as_str()).unwrap_or_default().to_string();
+    native(op, move |operands| {
+        let [holds] = kernels::tensors(operands)?;
+        if kernels::boolean(&holds)? {
+            return Ok(Vec::new());
+        }
+        Err(EvalError::new("assert", message.clone()))
+    })
 }
 
 op! {

@@ -4,11 +4,12 @@
 
 use crate::constraints::{FLOAT_OR_COMPLEX_TENSOR, VALUE_TENSOR};
 use crate::expect;
-use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 use mlir::ods::{Assembly, Dialect};
+use mlir::prepare::{Prepared, Preparer, native, native_with_env};
 use mlir::types::Signedness;
 use mlir::{AttrKind, Attribute, OpRef, Type, op};
 use numerics::Tensor;
+use program::EvalError;
 
 /// The check dialect.
 pub static CHECK: Dialect = Dialect {
@@ -42,7 +43,7 @@ op! {
         attributes { tolerance: implied Float(64) => DefaultValue::Computed(default_tolerance) }
         traits [SameTypeOperands]
         hooks {
-            eval: Some(eval_almost_eq),
+            prepare: Some(prepare_almost_eq),
             assembly: Assembly::Format("$lhs `,` $rhs (`,` `tolerance` `=` $tolerance^)? attr-dict `:` type($lhs)"),
         }
     }
@@ -57,7 +58,7 @@ op! {
             tolerance: implied Float(64) => DefaultValue::Computed(default_tolerance),
         }
         traits [AllTypesMatch(&["lhs", "value"])]
-        hooks { eval: Some(eval_almost_eq), assembly: Assembly::Format("$lhs `,` $value (`,` `tolerance` `=` $tolerance^)? attr-dict") }
+        hooks { prepare: Some(prepare_almost_eq), assembly: Assembly::Format("$lhs `,` $value (`,` `tolerance` `=` $tolerance^)? attr-dict") }
     }
 }
 
@@ -72,7 +73,7 @@ op! {
         }
         traits [AllTypesMatch(&["actual", "expected"])]
         hooks {
-            eval: Some(eval_close),
+            prepare: Some(prepare_close),
             assembly: Assembly::Format(
                 "$actual `,` $expected `,` `max_ulp_difference` `=` $max_ulp_difference \
                  (`,` `min_ulp_difference` `=` $min_ulp_difference^)? `:` attr-dict type($actual) `,` type($expected)",
@@ -86,7 +87,7 @@ op! {
     pub ExpectEqOp, "check.expect_eq" {
         operands { lhs: single VALUE_TENSOR, rhs: single VALUE_TENSOR }
         traits [SameTypeOperands]
-        hooks { eval: Some(eval_eq), assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs)") }
+        hooks { prepare: Some(prepare_eq), assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs)") }
     }
 }
 
@@ -96,7 +97,7 @@ op! {
         operands { lhs: single VALUE_TENSOR }
         attributes { value: required Elements }
         traits [AllTypesMatch(&["lhs", "value"])]
-        hooks { eval: Some(eval_eq), assembly: Assembly::Format("$lhs `,` $value attr-dict") }
+        hooks { prepare: Some(prepare_eq), assembly: Assembly::Format("$lhs `,` $value attr-dict") }
     }
 }
 
@@ -110,7 +111,7 @@ op! {
             iteration: implied UInt(32) => DefaultValue::Computed(|| unsigned(0, 32)),
         }
         hooks {
-            eval: Some(eval_serialized_eq),
+            prepare: Some(prepare_serialized_eq),
             assembly: Assembly::Format(
                 "$expected `,` `probe_id` `=` $probe_id (`,` `iter` `=` $iteration^)? attr-dict `:` type($expected)",
             ),
@@ -118,70 +119,61 @@ op! {
     }
 }
 
-fn eval_serialized_eq(
-    op: OpRef<'_>,
-    operands: Vec<RuntimeValue>,
-    env: &mut dyn EvalEnv,
-) -> EvalResult {
-    let expected =
-        operands.first().ok_or_else(|| EvalError::new("operands", "nothing to check"))?.tensor()?;
+fn prepare_serialized_eq(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let view = ExpectSerializedEqOp(op);
-    let name = view.probe_id().and_then(|id| id.as_str()).unwrap_or("");
+    let name = view.probe_id().and_then(|id| id.as_str()).unwrap_or("").to_string();
     let iteration = op
         .attr_or_default("iteration")
         .and_then(|i| usize::try_from(i.as_i64()?).ok())
         .unwrap_or(0);
-    let (ty, actual) = env.world()?.probed(name, iteration)?;
-    if ty != *op.operand_type(0) {
-        let message =
-            format!("the probe `{name}` saved a {ty}, but {} is expected", op.operand_type(0));
-        return Err(EvalError::new("check.expect_serialized_eq", message));
-    }
-    expect::expect_eq(&actual, expected)?;
-    Ok(Vec::new())
+    let declared = op.operand_type(0).to_string();
+    native_with_env(op, move |_, operands, env| {
+        let [expected] = kernels::tensors(operands)?;
+        let (ty, actual) = env.world()?.probed(&name, iteration)?;
+        if ty != declared {
+            let message = format!("the probe `{name}` saved a {ty}, but {declared} is expected");
+            return Err(EvalError::new("check.expect_serialized_eq", message));
+        }
+        expect::expect_eq(&actual, &expected)?;
+        Ok(Vec::new())
+    })
 }
 
-/// The value that is checked, and what it is compared with: the second operand, or the constant
-/// `value`.
-fn compared(op: OpRef<'_>, operands: Vec<RuntimeValue>) -> Result<(Tensor, Tensor), EvalError> {
-    let mut operands = operands.into_iter();
-    let mut next = || operands.next().map(RuntimeValue::into_tensor).transpose();
-    let actual = next()?.ok_or_else(|| EvalError::new("operands", "nothing to check"))?;
-    let expected = match next()? {
-        Some(expected) => Some(expected),
-        None => op.attr("value").and_then(Attribute::to_tensor).transpose()?,
-    };
-    let expected = expected.ok_or_else(|| EvalError::new("operands", "nothing to compare with"))?;
-    Ok((actual, expected))
+/// A check of the first operand against the second one, or against the constant `value`.
+fn check(
+    op: OpRef<'_>,
+    compare: impl Fn(&Tensor, &Tensor) -> Result<(), EvalError> + Send + Sync + 'static,
+) -> Prepared {
+    let constant = op.attr("value").and_then(Attribute::to_tensor).transpose()?;
+    native(op, move |operands| {
+        let mut operands = kernels::tensor_list(operands)?.into_iter();
+        let actual =
+            operands.next().ok_or_else(|| EvalError::new("operands", "nothing to check"))?;
+        let expected = operands.next().or_else(|| constant.clone());
+        let expected =
+            expected.ok_or_else(|| EvalError::new("operands", "nothing to compare with"))?;
+        compare(&actual, &expected)?;
+        Ok(Vec::new())
+    })
 }
 
-fn eval_eq(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let (actual, expected) = compared(op, operands)?;
-    expect::expect_eq(&actual, &expected)?;
-    Ok(Vec::new())
+fn prepare_eq(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    check(op, expect::expect_eq)
 }
 
-fn eval_almost_eq(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let (actual, expected) = compared(op, operands)?;
+fn prepare_almost_eq(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let tolerance = match op.attr_or_default("tolerance").as_deref().map(|a| &**a) {
         Some(AttrKind::Float { bits, .. }) => f64::from_bits(*bits as u64),
         _ => return Err(EvalError::new("attribute", "the tolerance is not a number")),
     };
-    expect::expect_almost_eq(&actual, &expected, tolerance)?;
-    Ok(Vec::new())
+    check(op, move |actual, expected| expect::expect_almost_eq(actual, expected, tolerance))
 }
 
-fn eval_close(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let (actual, expected) = compared(op, operands)?;
+fn prepare_close(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let bound = |name| match op.attr_or_default(name).as_deref().map(|a| &**a) {
         Some(AttrKind::Integer { value, .. }) => u64::try_from(*value).unwrap_or(u64::MAX),
         _ => 0,
     };
-    expect::expect_close(
-        &actual,
-        &expected,
-        bound("min_ulp_difference"),
-        bound("max_ulp_difference"),
-    )?;
-    Ok(Vec::new())
+    let (min, max) = (bound("min_ulp_difference"), bound("max_ulp_difference"));
+    check(op, move |actual, expected| expect::expect_close(actual, expected, min, max))
 }

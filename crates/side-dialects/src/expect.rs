@@ -4,10 +4,10 @@
 //! Each reports the first element that differs.
 
 use mlir::Type;
-use mlir::eval::EvalError;
 use numerics::math::{self, Direction};
 use numerics::text::format_element;
 use numerics::{DType, Tensor, dispatch_all};
+use program::EvalError;
 
 /// Fails unless the tensors are equal, element by element. NaN equals NaN, and zeros of both signs
 /// are equal.
@@ -144,7 +144,7 @@ mod tests {
     fn equality_counts_nans_and_zeros_as_equal() {
         assert!(expect_eq(&floats(&[f32::NAN, 0.0]), &floats(&[f32::NAN, -0.0])).is_ok());
         let error = expect_eq(&floats(&[1.0, 2.0]), &floats(&[1.0, 3.0])).expect_err("2 is not 3");
-        assert!(error.diagnostic.message.contains("[1]"), "{}", error.diagnostic.message);
+        assert!(error.message().contains("[1]"), "{error}");
     }
 
     #[test]

@@ -8,6 +8,7 @@ use mlir::ods::{Assembly, AttrConstraint, CustomDirective, Dialect, DirectiveArg
 use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::verify::nearest_symbol;
 use mlir::{Attribute, Diagnostics, OpRef, Type, op};
+use program::{EvalError, Primitive};
 
 /// The func dialect.
 pub static FUNC: Dialect = Dialect {
@@ -40,9 +41,9 @@ op! {
                 "$callee `(` $operands `)` attr-dict `:` functional-type($operands, $results)",
             ),
             verify_symbols: Some(verify_call),
-            eval: Some(|op, operands, env| match CallOp(op).callee().and_then(|c| c.as_flat_symbol()) {
-                Some(callee) => env.call(callee, operands),
-                None => Err(mlir::eval::EvalError::new("call", "the callee is not a flat symbol")),
+            prepare: Some(|op, cx| match CallOp(op).callee().and_then(|c| c.as_flat_symbol()) {
+                Some(callee) => Ok(Primitive::Call(cx.function(op, callee)?)),
+                None => Err(EvalError::new("call", "the callee is not a flat symbol")),
             }),
         }
     }

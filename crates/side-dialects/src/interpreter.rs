@@ -5,10 +5,10 @@
 
 use crate::constraints::{VALUE_TENSOR, VALUE_TENSOR_OR_TOKEN};
 use crate::func::FuncOp;
-use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 use mlir::ods::{Assembly, AttrConstraint, Dialect};
-use mlir::process::{Grid, Work};
+use mlir::prepare::{Prepared, Preparer, native_with_env};
 use mlir::{Attribute, Diagnostics, OpRef, op};
+use program::{EvalError, FunctionId, Grid, Work};
 
 /// The interpreter dialect.
 pub static INTERPRETER: Dialect = Dialect {
@@ -23,7 +23,7 @@ op! {
     /// Prints a tensor while the program runs.
     pub PrintOp, "interpreter.print" {
         operands { operand: single VALUE_TENSOR }
-        hooks { assembly: Assembly::Format("$operand attr-dict `:` type($operand)"), eval: Some(eval_print) }
+        hooks { assembly: Assembly::Format("$operand attr-dict `:` type($operand)"), prepare: Some(prepare_print) }
     }
 }
 
@@ -37,7 +37,7 @@ op! {
         traits [SameOperandsAndResultType]
         hooks {
             assembly: Assembly::Format("$operand `,` `probe_id` `=` $probe_id attr-dict `:` type($result)"),
-            eval: Some(eval_probe),
+            prepare: Some(prepare_probe),
         }
     }
 }
@@ -49,7 +49,7 @@ op! {
         operands { inputs: variadic VALUE_TENSOR_OR_TOKEN }
         results { results: variadic VALUE_TENSOR_OR_TOKEN }
         attributes { infeed: optional ArrayOf(&FlatSymbolRef), programs: required ArrayOf(&PROGRAM_ROW) }
-        hooks { verify: Some(verify_run_parallel), eval: Some(eval_run_parallel) }
+        hooks { verify: Some(verify_run_parallel), prepare: Some(prepare_run_parallel) }
     }
 }
 
@@ -128,43 +128,44 @@ fn verify_run_parallel(op: OpRef<'_>, errors: &mut Diagnostics) {
     }
 }
 
-fn eval_print(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let operand =
-        operands.first().ok_or_else(|| EvalError::new("operands", "there is nothing to print"))?;
-    env.world()?.print(op, operand.tensor()?)?;
-    Ok(Vec::new())
+fn prepare_print(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    native_with_env(op, |origin, operands, env| {
+        let [operand] = kernels::tensors(operands)?;
+        env.world()?.print(origin, &operand)?;
+        Ok(Vec::new())
+    })
 }
 
-fn eval_probe(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let operand =
-        operands.first().ok_or_else(|| EvalError::new("operands", "there is nothing to probe"))?;
-    let name = ProbeOp(op).probe_id().and_then(|id| id.as_str()).unwrap_or("");
-    env.world()?.probe(name, op.operand_type(0), operand.tensor()?)?;
-    Ok(operands)
+fn prepare_probe(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let name = ProbeOp(op).probe_id().and_then(|id| id.as_str()).unwrap_or("").to_string();
+    native_with_env(op, move |origin, operands, env| {
+        let [operand] = kernels::tensors(operands)?;
+        env.world()?.probe(origin, &name, &operand)?;
+        Ok(vec![operand.into()])
+    })
 }
 
-fn eval_run_parallel(
-    op: OpRef<'_>,
-    operands: Vec<RuntimeValue>,
-    env: &mut dyn EvalEnv,
-) -> EvalResult {
+fn prepare_run_parallel(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let view = RunParallelOp(op);
-    let names = |symbols: Option<&Attribute>| -> Vec<String> {
+    let functions = |symbols: Option<&Attribute>| -> Result<Vec<FunctionId>, EvalError> {
         let symbols = symbols.and_then(|s| s.as_array()).unwrap_or(&[]);
-        symbols.iter().filter_map(|s| s.as_flat_symbol()).map(|name| name.to_string()).collect()
+        let symbols = symbols.iter().filter_map(|s| s.as_flat_symbol());
+        symbols.map(|symbol| cx.function(op, symbol)).collect()
     };
     let rows = view.programs().and_then(|p| p.as_array()).unwrap_or(&[]);
-    let programs: Vec<Vec<String>> = rows.iter().map(|row| names(Some(row))).collect();
-    let grid = Grid { replicas: programs.len(), partitions: programs.first().map_or(0, Vec::len) };
-    let mut operands = operands.into_iter();
-    let mut work = Vec::new();
-    for symbol in programs.into_iter().flatten() {
-        let function = mlir::verify::nearest_symbol(op, &symbol).and_then(FuncOp::cast);
-        let function = function
-            .ok_or_else(|| EvalError::new("symbol", format!("there is no function @{symbol}")))?;
-        let arguments = operands.by_ref().take(function.signature().0.len()).collect();
-        work.push(Work::Call { symbol, arguments });
-    }
-    let results = env.world()?.run_grid(grid, work, names(view.infeed()))?;
-    Ok(results.into_iter().flatten().collect())
+    let rows = rows.iter().map(|row| functions(Some(row))).collect::<Result<Vec<_>, _>>()?;
+    let grid = Grid { replicas: rows.len(), partitions: rows.first().map_or(0, Vec::len) };
+    let infeed = functions(view.infeed())?;
+    let inputs = |function: FunctionId| (function, cx.num_inputs(function));
+    let programs: Vec<(FunctionId, usize)> = rows.into_iter().flatten().map(inputs).collect();
+    native_with_env(op, move |_, operands, env| {
+        let mut operands = operands.into_iter();
+        let mut work = Vec::with_capacity(programs.len());
+        for &(function, inputs) in &programs {
+            let arguments = operands.by_ref().take(inputs).collect();
+            work.push(Work::Call { function, arguments });
+        }
+        let results = env.world()?.run_grid(grid, work, infeed.clone())?;
+        Ok(results.into_iter().flatten().collect())
+    })
 }

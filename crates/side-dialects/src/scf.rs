@@ -2,11 +2,12 @@
 //!
 //! Source: MLIR, "'scf' Dialect".
 
-use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 use mlir::ods::{Assembly, Dialect, TypeConstraint, TypeRule};
+use mlir::prepare::{Prepared, Preparer, native_with_env};
 use mlir::text::{OpState, Parsed, Parser, Printer, RegionArgument, TypeList};
 use mlir::{Diagnostics, OpRef, Type, op};
 use numerics::{Tensor, math};
+use program::{EvalError, RuntimeValue};
 
 /// The scf dialect.
 pub static SCF: Dialect =
@@ -34,7 +35,7 @@ op! {
         hooks {
             assembly: Assembly::Custom { parse, print },
             verify_regions: Some(verify),
-            eval: Some(eval),
+            prepare: Some(prepare),
         }
     }
 }
@@ -149,33 +150,28 @@ fn verify(op: OpRef<'_>, errors: &mut Diagnostics) {
     }
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let number = |index: usize| -> Result<i64, EvalError> {
-        let values = operands
-            .get(index)
-            .map(|v| v.tensor())
-            .transpose()?
-            .map(Tensor::to_i64s)
-            .transpose()?;
-        values
-            .and_then(|v| v.first().copied())
-            .ok_or_else(|| EvalError::new("scf", "a bound is missing"))
-    };
-    let (mut at, upper, step) = (number(0)?, number(1)?, number(2)?);
-    if step <= 0 {
-        return Err(EvalError::new(
-            "scf",
-            format!("the step of a loop must be positive; found {step}"),
-        ));
-    }
-    let dtype = operands[0].tensor()?.dtype();
-    let mut values: Vec<RuntimeValue> = operands[3..].to_vec();
-    while at < upper {
-        let number = math::convert(Tensor::scalar(at), dtype)?;
-        let arguments = std::iter::once(number.into()).chain(values).collect();
-        values = env.region(ForOp(op).region(), arguments)?;
-        let Some(next) = at.checked_add(step) else { break };
-        at = next;
-    }
-    Ok(values)
+fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
+    let block = cx.block(ForOp(op).region())?;
+    native_with_env(op, move |_, operands, env| {
+        let number = |index: usize| -> Result<i64, EvalError> {
+            let missing = || EvalError::new("scf", "a bound is missing");
+            let bound = operands.get(index).ok_or_else(missing)?.tensor()?;
+            bound.to_i64s()?.first().copied().ok_or_else(missing)
+        };
+        let (mut at, upper, step) = (number(0)?, number(1)?, number(2)?);
+        if step <= 0 {
+            let message = format!("the step of a loop must be positive; found {step}");
+            return Err(EvalError::new("scf", message));
+        }
+        let dtype = operands[0].tensor()?.dtype();
+        let mut values: Vec<RuntimeValue> = operands[3..].to_vec();
+        while at < upper {
+            let number = math::convert(Tensor::scalar(at), dtype)?;
+            let arguments = std::iter::once(number.into()).chain(values).collect();
+            values = env.block(block, arguments)?;
+            let Some(next) = at.checked_add(step) else { break };
+            at = next;
+        }
+        Ok(values)
+    })
 }

@@ -1,174 +1,127 @@
-//! Engines: ways to run a module. They share what a program sees, and differ in speed.
+//! Programs that are ready to run, and the engines that run them.
 
-use interpreter::{Grid, Interpreter, MAX_PROCESSES, Observer, Options};
-use mlir::eval::RuntimeValue;
-use mlir::{Diagnostic, Diagnostics, Module};
+use interpreter::{Grid, MAX_PROCESSES, Observer, RunOptions, Unobserved};
+use crate::{Error, Result};
+use mlir::diag::Diagnostics;
+use mlir::{Diagnostic, Module};
+use program::RuntimeValue;
+use std::sync::Arc;
 
-/// A way to run modules.
-pub trait Engine: Sync {
-    /// What users call it.
-    fn name(&self) -> &'static str;
+/// A way to run programs. Engines compute the same bits, and differ in speed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// The interpreter, op by op as the specification reads.
+    #[default]
+    Reference,
+}
 
-    /// What it is, in one line.
-    fn description(&self) -> &'static str;
+impl Engine {
+    /// All engines, the default first.
+    pub const ALL: &'static [Engine] = &[Engine::Reference];
 
-    /// Makes the function `entry` of a verified module ready to run.
+    /// The engine of that name.
+    pub fn from_name(name: &str) -> Option<Engine> {
+        Engine::ALL.iter().copied().find(|engine| engine.name() == name)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Reference => "reference",
+        }
+    }
+
+    /// A summary of one line.
+    pub fn description(self) -> &'static str {
+        match self {
+            Engine::Reference => "The interpreter, op by op as the specification reads",
+        }
+    }
+}
+
+/// A function of a verified module, prepared once, to be run any number of times.
+///
+/// A program is owned: it can be kept, sent to other threads, and run by several of them at once.
+pub struct Program {
+    program: interpreter::Program,
+    /// The grid that the program is written for.
+    grid: Grid,
+}
+
+impl Program {
+    /// Prepares the function `entry` of a verified module; `main` may also mean the only function.
     ///
     /// # Errors
     /// If there is no such function, or it cannot be run.
-    fn compile<'m>(
-        &self,
-        module: &'m Module,
+    pub fn prepare(
+        module: impl Into<Arc<Module>>,
         entry: &str,
-        options: Options,
-    ) -> Result<Box<dyn Executable + 'm>, Diagnostics>;
-}
+        options: impl Into<RunOptions>,
+    ) -> Result<Program> {
+        let mut module = module.into();
+        let error = |errors: Diagnostics, module: &Module| Error::in_module(errors, module);
+        interpreter::entry_function(&module, entry).map_err(|e| error(vec![e], &module))?;
+        let grid = crate::spmd::grid(&module);
+        if module.walk(module.top().id()).any(transforms::needs_expansion) {
+            let expanded = Arc::make_mut(&mut module);
+            transforms::expand_for_evaluation(expanded).map_err(|e| error(e, expanded))?;
+        }
+        let program = interpreter::Program::prepare(module.clone(), entry, options)
+            .map_err(|e| error(e, &module))?;
+        Ok(Program { program, grid })
+    }
 
-/// A function that is ready to run.
-pub trait Executable {
-    /// The module that runs; what observers see are its ops.
-    fn module(&self) -> &Module;
+    fn error(&self, errors: Diagnostics) -> Error {
+        Error::in_module(errors, self.module())
+    }
+
+    /// The module that runs: observers see its ops. Ops without a meaning of their own are
+    /// expanded.
+    pub fn module(&self) -> &Arc<Module> {
+        self.program.module()
+    }
 
     /// Runs the function, on as many processes as the program is written for, from its global
     /// inputs to its global outputs.
     ///
     /// # Errors
-    /// Inputs of another number, shape or element type than it takes; whatever stops an op; an
-    /// `observer` that breaks off.
-    fn run(
-        &self,
-        inputs: Vec<RuntimeValue>,
-        observer: &mut dyn Observer,
-    ) -> Result<Vec<RuntimeValue>, Diagnostics>;
+    /// Inputs of another number, shape or element type than it takes, or whatever stops an op.
+    pub fn run(&self, inputs: Vec<RuntimeValue>) -> Result<Vec<RuntimeValue>> {
+        self.run_observed(inputs, &mut Unobserved)
+    }
 
-    /// Runs the function in each process of a grid, on inputs of its own, row by row.
+    /// As [`Program::run`], watched by an observer.
     ///
     /// # Errors
-    /// As [`Executable::run`] in any process, and processes that wait for each other.
-    fn run_grid(
-        &self,
-        grid: Grid,
-        inputs: Vec<Vec<RuntimeValue>>,
-        observer: &mut dyn Observer,
-    ) -> Result<Vec<Vec<RuntimeValue>>, Diagnostics>;
-}
-
-/// All engines, the default first.
-pub static ENGINES: &[&dyn Engine] = &[&Reference];
-
-/// The engine of that name.
-pub fn engine(name: &str) -> Option<&'static dyn Engine> {
-    ENGINES.iter().copied().find(|engine| engine.name() == name)
-}
-
-/// The reference interpreter.
-struct Reference;
-
-impl Engine for Reference {
-    fn name(&self) -> &'static str {
-        "reference"
-    }
-
-    fn description(&self) -> &'static str {
-        "The interpreter, op by op as the specification reads"
-    }
-
-    fn compile<'m>(
-        &self,
-        module: &'m Module,
-        entry: &str,
-        options: Options,
-    ) -> Result<Box<dyn Executable + 'm>, Diagnostics> {
-        interpreter::entry_function(module, entry).map_err(|error| vec![error])?;
-        let grid = crate::spmd::grid(module);
-        if module.walk(module.top().id()).any(transforms::needs_expansion) {
-            let mut module = module.clone();
-            transforms::expand_for_evaluation(&mut module)?;
-            return Ok(Box::new(Expanded { module, entry: entry.into(), options, grid }));
-        }
-        Ok(Box::new(Interpreted {
-            interpreter: Interpreter::new(module, options),
-            entry: entry.into(),
-            grid,
-        }))
-    }
-}
-
-struct Interpreted<'m> {
-    interpreter: Interpreter<'m>,
-    entry: String,
-    /// The grid that the program is written for.
-    grid: Grid,
-}
-
-impl Executable for Interpreted<'_> {
-    fn module(&self) -> &Module {
-        self.interpreter.module()
-    }
-
-    fn run(
+    /// As there, and if the observer breaks off.
+    pub fn run_observed(
         &self,
         inputs: Vec<RuntimeValue>,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<RuntimeValue>, Diagnostics> {
-        let size = self.grid.size().filter(|&size| size <= MAX_PROCESSES);
-        let Some(size) = size else {
+    ) -> Result<Vec<RuntimeValue>> {
+        let Some(size) = self.grid.size().filter(|&size| size <= MAX_PROCESSES) else {
             let message = format!(
                 "the program is for a grid of {}, but at most {MAX_PROCESSES} processes can run",
                 self.grid
             );
-            return Err(vec![Diagnostic::error("run", message)]);
+            return Err(self.error(vec![Diagnostic::error("run", message)]));
         };
         let inputs = vec![inputs; size];
         // All processes have the global results.
-        let results = self.interpreter.run_grid(&self.entry, self.grid, inputs, observer)?;
+        let results = self.run_grid(self.grid, inputs, observer)?;
         Ok(results.into_iter().next().unwrap_or_default())
     }
 
-    fn run_grid(
+    /// Runs the function in each process of a grid, on inputs of its own, row by row.
+    ///
+    /// # Errors
+    /// As [`Program::run_observed`] in any process, and processes that wait for each other.
+    pub fn run_grid(
         &self,
         grid: Grid,
         inputs: Vec<Vec<RuntimeValue>>,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<Vec<RuntimeValue>>, Diagnostics> {
-        self.interpreter.run_grid(&self.entry, grid, inputs, observer)
-    }
-}
-
-/// A function of a module that was expanded before it can run.
-struct Expanded {
-    module: Module,
-    entry: String,
-    options: Options,
-    grid: Grid,
-}
-
-impl Expanded {
-    fn interpreted(&self) -> Interpreted<'_> {
-        let interpreter = Interpreter::new(&self.module, self.options.clone());
-        Interpreted { interpreter, entry: self.entry.clone(), grid: self.grid }
-    }
-}
-
-impl Executable for Expanded {
-    fn module(&self) -> &Module {
-        &self.module
-    }
-
-    fn run(
-        &self,
-        inputs: Vec<RuntimeValue>,
-        observer: &mut dyn Observer,
-    ) -> Result<Vec<RuntimeValue>, Diagnostics> {
-        self.interpreted().run(inputs, observer)
-    }
-
-    fn run_grid(
-        &self,
-        grid: Grid,
-        inputs: Vec<Vec<RuntimeValue>>,
-        observer: &mut dyn Observer,
-    ) -> Result<Vec<Vec<RuntimeValue>>, Diagnostics> {
-        self.interpreted().run_grid(grid, inputs, observer)
+    ) -> Result<Vec<Vec<RuntimeValue>>> {
+        self.program.run_grid(grid, inputs, observer).map_err(|errors| self.error(errors))
     }
 }

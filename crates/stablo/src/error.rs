@@ -1,7 +1,7 @@
 //! The error type of the library.
 
 use crate::{Diagnostic, Diagnostics, Module, Severity, Source, render};
-use mlir::eval::EvalError;
+use program::EvalError;
 use numerics::TensorError;
 use std::fmt;
 use std::sync::Arc;

@@ -13,7 +13,7 @@
 //!     )?;
 //!     let x = Tensor::from_vec([2], vec![1f32, 2.5])?;
 //!     let results = stablo::run(&module, "main", vec![RuntimeValue::Tensor(x)])?;
-//!     let sum = results[0].tensor().map_err(stablo::Error::from)?;
+//!     let sum = results[0].tensor()?;
 //!     assert_eq!(sum.as_slice::<f32>()?, [2.0, 5.0]);
 //!     Ok(())
 //! }
@@ -41,18 +41,17 @@ mod stack;
 mod weights;
 mod write;
 
-pub use engine::{ENGINES, Engine, Executable, engine};
+pub use engine::{Engine, Program};
 pub use error::{Error, Result, has_errors};
 pub use inspect::{Constants, FileFormat, Inspection, Requirement, inspect};
 pub use interpreter::{
-    CustomCalls, Grid, Limits, MAX_PROCESSES, Observer, Options, ProcessId, Progress, Unobserved,
-    entry_function, storage_dtype, value_fits,
+    CustomCall, CustomCalls, Grid, Limits, MAX_PROCESSES, Observer, ProcessId, Progress,
+    RunOptions, Unobserved, entry_function, storage_dtype, value_fits,
 };
 pub use json::diagnostic_to_json;
 pub use load::{LoadOptions, Loaded, bytecode_fields, load, load_file};
 pub use mlir::bytecode::{FileField, is_bytecode};
 pub use mlir::diag::{Diagnostic, Diagnostics, Position, Severity, Source, Span, render, resolve};
-pub use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
 pub use mlir::ods::Registry;
 pub use mlir::text::PrintOptions;
 pub use mlir::verify::{Reporting, VerifyOptions};
@@ -61,6 +60,7 @@ pub use numerics;
 pub use numerics::{Bytes, DType, Tensor, TensorError};
 pub use passes::{Pipeline, run_pipeline};
 pub use portable::{Exported, artifact_version};
+pub use program::{EvalError, EvalResult, RuntimeValue};
 pub use refine::{RefineOptions, refine};
 pub use stack::{STACK_BYTES, with_large_stack};
 pub use vhlo::{CompatibilityRequirement, Version};
@@ -169,8 +169,5 @@ pub fn print_attribute(attribute: &Attribute, options: &PrintOptions) -> String 
 /// An unknown function, inputs of another number, shape or element type than it takes, or whatever
 /// stops an op.
 pub fn run(module: &Module, entry: &str, inputs: Vec<RuntimeValue>) -> Result<Vec<RuntimeValue>> {
-    ENGINES[0]
-        .compile(module, entry, Options::default())
-        .and_then(|executable| executable.run(inputs, &mut Unobserved))
-        .map_err(|errors| Error::in_module(errors, module))
+    Program::prepare(module.clone(), entry, RunOptions::default())?.run(inputs)
 }

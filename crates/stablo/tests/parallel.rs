@@ -1,6 +1,6 @@
 //! Grids of processes: who meets whom, and what happens if nobody comes; limits of runs.
 
-use stablo::{Diagnostic, ENGINES, Grid, Limits, Module, RuntimeValue, Tensor, Unobserved};
+use stablo::{Diagnostic, Grid, Limits, Module, Program, RunOptions, RuntimeValue, Tensor, Unobserved};
 use std::time::Duration;
 
 fn module(text: &str) -> Module {
@@ -14,11 +14,11 @@ fn vector(values: &[i64]) -> Tensor {
 /// Runs `@main` on a grid; process `i` gets the vector `[i, 10 * i]`.
 fn run(text: &str, replicas: usize, partitions: usize) -> Result<Vec<Vec<i64>>, Diagnostic> {
     let module = module(text);
-    let executable = ENGINES[0].compile(&module, "main", Default::default()).unwrap();
+    let program = Program::prepare(module, "main", RunOptions::default()).unwrap();
     let inputs = (0..(replicas * partitions) as i64)
         .map(|i| vec![RuntimeValue::Tensor(vector(&[i, 10 * i]))])
         .collect();
-    let results = executable.run_grid(Grid { replicas, partitions }, inputs, &mut Unobserved);
+    let results = program.run_grid(Grid { replicas, partitions }, inputs, &mut Unobserved);
     let values = |results: Vec<RuntimeValue>| results[0].tensor().unwrap().to_vec().unwrap();
     results.map(|all| all.into_iter().map(values).collect()).map_err(|mut errors| errors.remove(0))
 }
@@ -159,8 +159,8 @@ const LOOP: &str = "func.func @main(%x: tensor<2xi64>) -> tensor<2xi64> {
 
 fn limited(text: &str, limits: Limits) -> String {
     let module = module(text);
-    let executable = ENGINES[0].compile(&module, "main", limits.into()).unwrap();
-    let result = executable.run(vec![RuntimeValue::Tensor(vector(&[1, 2]))], &mut Unobserved);
+    let program = Program::prepare(module, "main", limits).unwrap();
+    let result = program.run(vec![RuntimeValue::Tensor(vector(&[1, 2]))]);
     let error = result.err().expect("a limit is reached").remove(0);
     assert_eq!(error.label, "limit");
     error.message

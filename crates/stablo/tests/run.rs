@@ -1,6 +1,6 @@
 //! What the driver of the interpreter promises beyond the meaning of single ops.
 
-use stablo::{Module, Observer, Options, Progress, RuntimeValue, Tensor};
+use stablo::{Module, Observer, Program, Progress, RunOptions, RuntimeValue, Tensor};
 use std::ops::ControlFlow;
 
 fn module(text: &str) -> Module {
@@ -103,13 +103,13 @@ fn a_run_can_be_watched_and_broken_off() {
             self.1
         }
     }
-    let executable = stablo::ENGINES[0].compile(&module, "main", Options::default()).unwrap();
+    let program = Program::prepare(module, "main", RunOptions::default()).unwrap();
     let input = || vec![RuntimeValue::Tensor(vector(&[1.0, 2.0]))];
     let mut watch = Watch(Vec::new(), ControlFlow::Continue(()));
-    executable.run(input(), &mut watch).unwrap();
+    program.run_observed(input(), &mut watch).unwrap();
     assert_eq!(watch.0, [(1, 0, 3), (2, 1, 3), (3, 2, 3)]);
     watch.1 = ControlFlow::Break(());
-    let errors = executable.run(input(), &mut watch).err().expect("it was broken off");
+    let errors = program.run_observed(input(), &mut watch).err().expect("it was broken off");
     assert_eq!(errors[0].label, "interrupted");
 }
 
@@ -178,13 +178,14 @@ fn custom_calls_can_be_registered() {
     let input = || vec![RuntimeValue::Tensor(vector(&[1.0, 2.0]))];
     let error = stablo::run(&module, "main", input()).err().unwrap().to_string();
     assert!(error.contains("`my.double` is unknown") && error.contains("CustomCalls::register"));
-    let mut options = Options::default();
-    options.custom_calls.register("my.double", |_, operands, _| {
+    let mut options = RunOptions::default();
+    options.custom_calls.register("my.double", |call, operands| {
+        assert_eq!((&*call.target, call.result_types.len()), ("my.double", 1));
         let x = operands[0].tensor()?;
         let doubled = x.to_vec::<f32>()?.into_iter().map(|x| 2.0 * x).collect();
         Ok(vec![Tensor::from_vec(x.shape(), doubled)?.into()])
     });
-    let executable = stablo::ENGINES[0].compile(&module, "main", options).unwrap();
-    let results = executable.run(input(), &mut stablo::Unobserved).unwrap();
+    let program = Program::prepare(module, "main", options).unwrap();
+    let results = program.run(input()).unwrap();
     assert_eq!(*results[0].tensor().unwrap(), vector(&[2.0, 4.0]));
 }

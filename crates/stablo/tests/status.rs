@@ -38,7 +38,7 @@ fn verification(op: &OpDef) -> &'static str {
 }
 
 fn interpretation(op: &'static OpDef) -> &'static str {
-    match op.eval {
+    match op.prepare {
         Some(_) => "yes",
         None if transforms::has_expansion(op) => "expansion",
         None if NOT_INTERPRETED.iter().any(|(name, _)| *name == op.name) => "not needed",
@@ -123,6 +123,6 @@ fn every_op_of_stablehlo_is_interpreted() {
     assert!(missing.is_empty(), "{missing:?}");
     for (name, why) in NOT_INTERPRETED {
         let op = stablo::registry().op(name).expect("the op is declared");
-        assert!(op.eval.is_none() && !why.is_empty(), "{name} needs no excuse");
+        assert!(op.prepare.is_none() && !why.is_empty(), "{name} needs no excuse");
     }
 }

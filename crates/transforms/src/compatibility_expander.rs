@@ -5,8 +5,8 @@ use crate::chlo_legalize::expr::{Expr, complex, replace_by};
 use hlo::attrs::{
     self, GATHER_DIMENSION_NUMBERS, GatherDims, SCATTER_DIMENSION_NUMBERS, ScatterDims,
 };
-use hlo::eval::mesh_axes_groups;
 use hlo::ops::*;
+use hlo::prepare::mesh_axes_groups;
 use mlir::attrs::{AttrKind, Attribute, LocationKind};
 use mlir::ir::Loc;
 use mlir::pass::{Context, OptionKind, Pass, PassOption};

@@ -10,10 +10,11 @@ use crate::check_shape_assertions::is_assertion;
 use crate::evaluate::scalar;
 use hlo::enums::COMPARISON_DIRECTION;
 use hlo::ops::{CompareOp, ConvertOp, GetDimensionSizeOp, ReshapeOp};
-use mlir::eval::{NoRegions, RuntimeValue};
 use mlir::ir::ValueDef;
+use mlir::prepare;
 use mlir::types::DYNAMIC;
 use mlir::{Attribute, BlockId, Diagnostic, Module, OpRef, Type, Value};
+use program::RuntimeValue;
 use side_dialects::func::{CallOp, FuncOp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -215,7 +216,6 @@ impl<'m> Dimensions<'m> {
             let size = *self.sizes.get(&place)?;
             return Some(RuntimeValue::Tensor(scalar(size, op.result_type(0))?.to_tensor()?.ok()?));
         }
-        let eval = op.def()?.eval?;
         (op.regions().is_empty() && op.operand_types().chain(op.result_types()).all(integers))
             .then_some(())?;
         let operands = op
@@ -223,7 +223,7 @@ impl<'m> Dimensions<'m> {
             .iter()
             .map(|v| self.values.get(v).cloned())
             .collect::<Option<Vec<_>>>()?;
-        eval(op, operands, &mut NoRegions).ok()?.pop()
+        prepare::evaluate(op, operands).ok()?.pop()
     }
 
     /// The argument and dimension whose size an op gives.

@@ -2,11 +2,12 @@
 //! its declaration holds.
 
 use mlir::attrs::{AttrKind, DenseElements};
-use mlir::eval::{NoRegions, RuntimeValue};
 use mlir::ods::Trait;
+use mlir::prepare;
 use mlir::rewrite::fold::constant_value;
 use mlir::{Attribute, BlockId, Module, OpRef, Type, Value};
 use numerics::{Tensor, math};
+use program::RuntimeValue;
 use std::collections::HashMap;
 
 /// The values of the results of an op without effects and regions whose operands are all constants,
@@ -17,7 +18,6 @@ pub fn evaluate(op: OpRef<'_>, max_elements: usize) -> Option<Vec<Attribute>> {
     let simple =
         effect_free && op.regions().is_empty() && !op.operands().is_empty() && op.num_results() > 0;
     simple.then_some(())?;
-    let eval = op.def()?.eval?;
     let fits = |ty: &Type| {
         ty.as_tensor().and_then(|t| t.num_elements()).is_some_and(|n| n <= max_elements)
     };
@@ -25,7 +25,7 @@ pub fn evaluate(op: OpRef<'_>, max_elements: usize) -> Option<Vec<Attribute>> {
     let constant =
         |&value| constant_value(op.module(), value)?.to_tensor()?.ok().map(RuntimeValue::Tensor);
     let operands = op.operands().iter().map(constant).collect::<Option<Vec<_>>>()?;
-    let results = eval(op, operands, &mut NoRegions).ok()?;
+    let results = prepare::evaluate(op, operands).ok()?;
     let attribute = |(value, ty): (RuntimeValue, &Type)| elements(&value.into_tensor().ok()?, ty);
     results.into_iter().zip(op.result_types()).map(attribute).collect()
 }
@@ -47,7 +47,7 @@ pub fn evaluate_splats(op: OpRef<'_>) -> Option<Vec<Attribute>> {
         Some(RuntimeValue::Tensor(Tensor::splat_bytes(dense.dtype(), [], &dense.data()[..]).ok()?))
     };
     let operands = op.operands().iter().map(scalar).collect::<Option<Vec<_>>>()?;
-    let results = op.def()?.eval?(op, operands, &mut NoRegions).ok()?;
+    let results = prepare::evaluate(op, operands).ok()?;
     let attribute = |(value, ty): (RuntimeValue, &Type)| {
         let tensor =
             value.into_tensor().ok().filter(|t| Some(t.dtype()) == ty.element_type().dtype())?;
@@ -75,7 +75,7 @@ pub fn evaluate_block(
         op.regions().is_empty().then_some(())?;
         let operands =
             op.operands().iter().map(|v| value_of(&values, v)).collect::<Option<Vec<_>>>()?;
-        let results = op.def()?.eval?(op, operands, &mut NoRegions).ok()?;
+        let results = prepare::evaluate(op, operands).ok()?;
         values.extend(op.results().zip(results));
     }
     end.operands().iter().map(|v| value_of(&values, v)?.into_tensor().ok()).collect()

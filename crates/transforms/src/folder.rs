@@ -13,13 +13,13 @@ use crate::simplify::{
 use hlo::attrs::ints;
 use hlo::ops::*;
 use mlir::attrs::DenseElements;
-use mlir::eval::RuntimeValue;
 use mlir::ods::Trait;
 use mlir::pass::{Context, OptionKind, Pass, PassOption};
 use mlir::rewrite::effects::is_dead;
 use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 use mlir::{Attribute, BlockId, OpId, OpRef, Type, Value};
 use numerics::Bytes;
+use program::RuntimeValue;
 
 /// Folds ops over constants.
 pub const PASS: Pass =

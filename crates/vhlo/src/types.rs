@@ -16,6 +16,7 @@ const EMPTY: TypeDef = TypeDef {
     assembly: ParamAssembly::None,
     verify: None,
     compatible: None,
+    storage: None,
 };
 
 /// A type with the first version that has it. No type was ever removed.

@@ -5,16 +5,18 @@
 //! without meaning (of an operand that it works in, or of vectors that are not wanted) are the
 //! operand or zeros. Where a routine fails, its results are NaN and its `info` is not zero.
 
-use crate::eval;
-use crate::eval::linalg::{self, Field, Stack};
-use crate::ops::{CustomCallOp, shape_operands};
+use crate::ops::shape_operands;
+use crate::prepare;
 use ::lapack::{
     Driver, Matrix, NoConvergence, Precision, Scalar, SchurForm, Side, System, Vectors,
 };
+use kernels::linalg::{self, Field, Stack};
 use mlir::OpRef;
 use mlir::attrs::Attribute;
-use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
+use mlir::attrs::Dictionary;
+use mlir::prepare::{Prepared, native};
 use numerics::{Complex64, DType, Tensor, math};
+use program::EvalError;
 
 /// The results of a call.
 type Results = Result<Vec<Tensor>, EvalError>;
@@ -76,24 +78,52 @@ pub(super) fn is_target(target: &str) -> bool {
     routine(target).is_some()
 }
 
-/// Calls the routine that the target names.
-pub(super) fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let target = CustomCallOp(op).call_target_name().and_then(Attribute::as_str).unwrap_or("");
+/// Prepares a call of the routine that the target names.
+pub(super) fn prepare(op: OpRef<'_>, target: &str) -> Prepared {
     let Some((routine, complex)) = routine(target) else {
         return Err(EvalError::new("custom_call", format!("there is no routine `{target}`")));
     };
-    let operands = eval::all_tensors(operands)?;
-    let fits = |t: &Tensor| if complex { t.dtype().is_complex() } else { t.dtype().is_float() };
-    let dtype = operands.first().filter(|t| fits(t)).map(Tensor::dtype).ok_or_else(|| {
-        EvalError::new("custom_call", format!("`{target}` needs an operand of its element type"))
-    })?;
-    let call = Call { op, operands, dtype };
-    Ok(eval::all(if complex { (routine.complex)(&call) } else { (routine.real)(&call) }?))
+    let config = ["backend_config", "mhlo.backend_config"]
+        .into_iter()
+        .find_map(|a| op.attr(a)?.as_dictionary().cloned());
+    let parameters = Parameters {
+        target: target.to_string(),
+        config,
+        shapes: (0..op.num_results()).map(|i| prepare::static_result_shape(op, i)).collect(),
+        shape_operands: shape_operands(op)
+            .map_err(|error| EvalError::new(error.label, error.message))?,
+    };
+    native(op, move |operands| {
+        let operands = kernels::tensor_list(operands)?;
+        let fits = |t: &Tensor| match complex {
+            true => t.dtype().is_complex(),
+            false => t.dtype().is_float(),
+        };
+        let dtype = operands.first().filter(|t| fits(t)).map(Tensor::dtype).ok_or_else(|| {
+            let target = &parameters.target;
+            EvalError::new(
+                "custom_call",
+                format!("`{target}` needs an operand of its element type"),
+            )
+        })?;
+        let call = Call { parameters: &parameters, operands, dtype };
+        Ok(kernels::values(if complex { (routine.complex)(&call) } else { (routine.real)(&call) }?))
+    })
+}
+
+/// Everything that a call depends on besides its operands.
+struct Parameters {
+    target: String,
+    config: Option<Dictionary>,
+    /// The static shape of each result.
+    shapes: Vec<Option<Vec<usize>>>,
+    /// The operand that has the shape of each result, if operands have them.
+    shape_operands: Option<Vec<usize>>,
 }
 
 /// A call of a routine.
-struct Call<'o> {
-    op: OpRef<'o>,
+struct Call<'p> {
+    parameters: &'p Parameters,
     operands: Vec<Tensor>,
     /// The element type of the matrices.
     dtype: DType,
@@ -129,26 +159,29 @@ impl Call<'_> {
         linalg::vectors(self.operand(index)?)
     }
 
+    fn missing(&self, name: &str) -> EvalError {
+        let target = &self.parameters.target;
+        EvalError::new("attribute", format!("the call of {target} has no valid attribute {name}"))
+    }
+
     fn attribute(&self, name: &str) -> Result<&Attribute, EvalError> {
-        let config = ["backend_config", "mhlo.backend_config"]
-            .into_iter()
-            .find_map(|a| self.op.attr(a)?.as_dictionary());
-        config.and_then(|config| config.get(name)).ok_or_else(|| eval::missing(self.op, name))
+        let config = self.parameters.config.as_ref();
+        config.and_then(|config| config.get(name)).ok_or_else(|| self.missing(name))
     }
 
     /// A parameter that LAPACK writes as a letter.
     fn letter(&self, name: &str) -> Result<char, EvalError> {
         let code = self.attribute(name)?.as_i64().and_then(|code| u8::try_from(code).ok());
-        code.map(char::from).ok_or_else(|| eval::missing(self.op, name))
+        code.map(char::from).ok_or_else(|| self.missing(name))
     }
 
     fn flag(&self, name: &str) -> Result<bool, EvalError> {
-        self.attribute(name)?.as_bool().ok_or_else(|| eval::missing(self.op, name))
+        self.attribute(name)?.as_bool().ok_or_else(|| self.missing(name))
     }
 
     fn size(&self, name: &str) -> Result<usize, EvalError> {
         let value = self.attribute(name)?.as_i64().and_then(|n| usize::try_from(n).ok());
-        value.ok_or_else(|| eval::missing(self.op, name))
+        value.ok_or_else(|| self.missing(name))
     }
 
     /// That of the elements; double only for those of double precision.
@@ -163,17 +196,13 @@ impl Call<'_> {
 
     /// The shape of a result that its type or an operand says.
     fn declared_shape(&self, result: usize) -> Result<Vec<usize>, EvalError> {
-        let known = (result < self.op.num_results())
-            .then(|| eval::static_result_shape(self.op, result))
-            .flatten();
-        if let Some(shape) = known {
-            return Ok(shape);
+        if let Some(Some(shape)) = self.parameters.shapes.get(result) {
+            return Ok(shape.clone());
         }
-        let operands =
-            shape_operands(self.op).map_err(|error| EvalError { diagnostic: Box::new(error) })?;
+        let operands = self.parameters.shape_operands.as_ref();
         let operand = operands.and_then(|operands| operands.get(result).copied());
-        let operand = operand.ok_or_else(|| eval::missing(self.op, "indices_of_shape_operands"))?;
-        eval::sizes(&self.operand(operand)?)
+        let operand = operand.ok_or_else(|| self.missing("indices_of_shape_operands"))?;
+        kernels::sizes(&self.operand(operand)?)
     }
 }
 
@@ -468,9 +497,11 @@ fn gesdd<T: Field>(call: &Call<'_>) -> Results {
         'S' => (Vectors::Some, few, few),
         _ => (Vectors::None, 0, 0),
     };
-    let target = CustomCallOp(call.op).call_target_name().and_then(Attribute::as_str).unwrap_or("");
-    let driver =
-        if target.contains("gesvd") { Driver::Iteration } else { Driver::DivideAndConquer };
+    let driver = if call.parameters.target.contains("gesvd") {
+        Driver::Iteration
+    } else {
+        Driver::DivideAndConquer
+    };
     let (mut us, mut vs) = (room(items.len(), rows, left)?, room(items.len(), right, columns)?);
     let (mut values, mut infos) = (Vec::new(), Vec::new());
     for a in items {

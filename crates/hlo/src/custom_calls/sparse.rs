@@ -1,10 +1,10 @@
 //! Products of sparse matrices, as JAX exports them for CPUs.
 
-use crate::eval;
 use mlir::OpRef;
-use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
+use mlir::prepare::{Prepared, Preparer, native};
 use numerics::math::{self, BinaryOp};
 use numerics::{DType, Tensor, TensorError};
+use program::EvalError;
 
 fn invalid(message: impl Into<String>) -> EvalError {
     EvalError::new("csr", message)
@@ -15,13 +15,13 @@ fn invalid(message: impl Into<String>) -> EvalError {
 /// dense factor, and the shape of the result if that is dynamic.
 ///
 /// Sums are formed in double precision, or modulo 2^64, and rounded once.
-pub(super) fn csr_product(
-    _: OpRef<'_>,
-    operands: Vec<RuntimeValue>,
-    _: &mut dyn EvalEnv,
-) -> EvalResult {
-    let (factors, _) = eval::split(eval::all_tensors(operands)?, 4)?;
-    let [elements, starts, columns, dense] = eval::exactly(factors)?;
+pub(super) fn csr_product(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    native(op, |operands| Ok(vec![product(kernels::tensor_list(operands)?)?.into()]))
+}
+
+fn product(operands: Vec<Tensor>) -> Result<Tensor, EvalError> {
+    let (factors, _) = kernels::split_at(operands, 4)?;
+    let [elements, starts, columns, dense] = kernels::expect_n(factors)?;
     let dtype = elements.dtype();
     let (starts, columns) = (starts.to_i64s()?, columns.to_i64s()?);
     let &inner = dense
@@ -65,13 +65,13 @@ pub(super) fn csr_product(
     let dense = dense.reshape([inner, width])?;
     let mut sums = Tensor::zeros(wide, &shape)?.reshape([rows, width])?;
     for (i, (&row, &column)) in row_of.iter().zip(&column_of).enumerate() {
-        let element = eval::slice(&elements, &[i], &[i + 1], &[1])?.reshape([])?;
-        let line = |t: &Tensor, at: usize| eval::slice(t, &[at, 0], &[at + 1, width], &[1, 1]);
+        let element = kernels::slice(&elements, &[i], &[i + 1], &[1])?.reshape([])?;
+        let line = |t: &Tensor, at: usize| kernels::slice(t, &[at, 0], &[at + 1, width], &[1, 1]);
         let product = math::binary(BinaryOp::Multiply, line(&dense, column)?, element)?;
         let sum = math::binary(BinaryOp::Add, line(&sums, row)?, product)?;
         let place =
             numerics::shape::StridedView::window(&[rows, width], &[row, 0], &[1, width], &[1, 1])?;
         sums.scatter(&place, &sum)?;
     }
-    eval::one(math::convert(sums.reshape(shape)?, dtype)?)
+    Ok(math::convert(sums.reshape(shape)?, dtype)?)
 }

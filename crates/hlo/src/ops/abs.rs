@@ -10,7 +10,7 @@ op! {
         results { result: single SIGNED_FLOAT_OR_QUANTIZED_TENSOR }
         traits [Elementwise, NoMemoryEffect]
         hooks {
-            eval: Some(eval::unary),
+            prepare: Some(prepare::unary),
             assembly: Assembly::Format(
                 "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
             ),

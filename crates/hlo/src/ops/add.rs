@@ -9,7 +9,7 @@ op! {
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
         traits [Elementwise, NoMemoryEffect, SpeculatableIfAllInputsStatic, Commutative, Check("add", |op, out| out.extend(verify(op).err()))]
         hooks {
-            eval: Some(eval::binary),
+            prepare: Some(prepare::binary),
             assembly: Assembly::Format(
                 "$lhs `,` $rhs attr-dict `:` \
                  custom<SameOperandsAndResultType>(type($lhs), type($rhs), type($result))",

@@ -9,7 +9,7 @@ op! {
         results { result: single TOKEN }
         traits [Pure]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$inputs \
                  attr-dict `:` custom<VariadicSameOperandsAndResultType>(ref($inputs), type($inputs), type($result))",
@@ -19,6 +19,6 @@ op! {
     }
 }
 
-fn eval(_: OpRef<'_>, _: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    Ok(vec![RuntimeValue::Token])
+fn prepare(_: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::Token)
 }

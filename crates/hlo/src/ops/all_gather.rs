@@ -15,7 +15,7 @@ op! {
             use_global_device_ids: optional Unit,
         }
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             refine: Some(refine),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_symbols: Some(check::mesh_symbol),
@@ -55,10 +55,7 @@ fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
     op.operand_types().zip(op.result_types()).map(gathered).collect()
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let dimension = eval::usize_attr(op, "all_gather_dim")?;
-    let meeting = collective::meet(op, Strategy::of_reduction(op), operands, env)?;
-    let gathered =
-        |i| meeting.shared(i, || collective::concatenate(&meeting.tensors(i)?, dimension));
-    (0..op.num_results()).map(gathered).collect()
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let dimension = prepare::usize_attr(op, "all_gather_dim")?;
+    prepare::collective(op, CollectiveKind::Gather { dimension })
 }

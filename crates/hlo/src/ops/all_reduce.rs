@@ -16,7 +16,7 @@ op! {
         regions { computation: one }
         traits [RegionsByTypes, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             refine: Some(|op| refine::reduced_in_place(op, *op.regions().first()?)),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_regions: Some(|op, out| out.extend(verify_computation(op).err())),
@@ -50,8 +50,7 @@ fn verify_computation(op: OpRef<'_>) -> Verdict {
     check::reduced_in_place(op, ["all_reduce_c6", "all_reduce_c7"], computation, op.operand_types())
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let meeting = collective::meet(op, Strategy::of_reduction(op), operands, env)?;
-    let computation = AllReduceOp(op).computation();
-    (0..op.num_results()).map(|i| meeting.reduced(op, computation, i, env)).collect()
+fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
+    let computation = prepare::body(op, AllReduceOp(op).computation(), cx)?;
+    prepare::collective(op, CollectiveKind::Reduce(*computation))
 }

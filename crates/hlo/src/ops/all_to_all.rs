@@ -17,7 +17,7 @@ op! {
         }
         traits [Check("all_to_all_c9", |op, out| out.extend(verify_pairs(op).err()))]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             infer: Some(infer),
             infer_label: "all_to_all_c9",
             verify_symbols: Some(check::mesh_symbol),
@@ -69,15 +69,9 @@ fn infer(op: OpRef<'_>) -> Inferred {
     op.operand_types().enumerate().map(of).collect()
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let [split, concat, count] =
-        ["split_dimension", "concat_dimension", "split_count"].map(|n| eval::usize_attr(op, n));
-    let (split, concat, count) = (split?, concat?, count?);
-    let meeting = collective::meet(op, Strategy::of_exchange(op), operands, env)?;
-    let mine = |i| -> Result<RuntimeValue, EvalError> {
-        let part = |tensor: &Tensor| collective::part(tensor, split, meeting.place, count);
-        let parts = meeting.tensors(i)?.into_iter().map(part).collect::<Result<Vec<_>, _>>()?;
-        Ok(collective::concatenate(&parts.iter().collect::<Vec<_>>(), concat)?.into())
-    };
-    (0..op.num_results()).map(mine).collect()
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let split = prepare::usize_attr(op, "split_dimension")?;
+    let concat = prepare::usize_attr(op, "concat_dimension")?;
+    let count = prepare::usize_attr(op, "split_count")?;
+    prepare::collective(op, CollectiveKind::AllToAll { split, concat, count })
 }

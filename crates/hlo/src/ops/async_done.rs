@@ -7,7 +7,7 @@ op! {
     pub AsyncDoneOp, "stablehlo.async_done" {
         operands { operand: single FUTURE_VALUE }
         results { result: single TENSOR }
-        hooks { upstream_infers: UpstreamInfers::Everything, eval: Some(eval), verify: Some(|op, out| out.extend(verify(op).err())) }
+        hooks { upstream_infers: UpstreamInfers::Everything, prepare: Some(prepare), verify: Some(|op, out| out.extend(verify(op).err())) }
     }
 }
 
@@ -22,9 +22,6 @@ fn verify(op: OpRef<'_>) -> Verdict {
     })
 }
 
-fn eval(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    match operands.into_iter().next() {
-        Some(RuntimeValue::Tuple(results)) => Ok(results),
-        _ => Err(EvalError::new("async_done", "the operand is no future")),
-    }
+fn prepare(_: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::Untuple)
 }

@@ -9,7 +9,7 @@ op! {
         results { result: single FUTURE_VALUE }
         regions { body: one }
         traits [IsolatedFromAbove, SingleBlock, ImplicitTerminator("stablehlo.return")]
-        hooks { upstream_infers: UpstreamInfers::Everything, eval: Some(eval), verify_regions: Some(|op, out| out.extend(verify(op).err())) }
+        hooks { upstream_infers: UpstreamInfers::Everything, prepare: Some(prepare), verify_regions: Some(|op, out| out.extend(verify(op).err())) }
     }
 }
 
@@ -62,7 +62,10 @@ fn verify(op: OpRef<'_>) -> Verdict {
 }
 
 /// Does the work at once; the future holds the results.
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let results = env.region(AsyncStartOp(op).body(), operands)?;
-    Ok(vec![RuntimeValue::Tuple(results)])
+fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
+    // The op in the body is done at once; its results are pending in a tuple.
+    let block = cx.block(AsyncStartOp(op).body())?;
+    native_with_env(op, move |_, operands, env| {
+        Ok(vec![RuntimeValue::Tuple(env.block(block, operands)?)])
+    })
 }

@@ -1,7 +1,6 @@
 //! `stablehlo.batch_norm_grad`.
 
 use super::prelude::*;
-use crate::eval::quantize::around;
 
 op! {
     /// Gradients of `batch_norm_training` with respect to its operand, scale and offset.
@@ -21,7 +20,7 @@ op! {
         attributes { epsilon: required Float(32), feature_index: required NonNegative(64) }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             infer: Some(infer),
             infer_label: "batch_norm_grad_c3",
             verify: Some(|op, out| out.extend(check::same_elements(op, "batch_norm_grad_c2").err())),
@@ -40,7 +39,6 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![operand.clone(), feature.clone(), feature])
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let (epsilon, feature_index) = (eval::epsilon(op)?, eval::usize_attr(op, "feature_index")?);
-    around(op, operands, |operands| eval::batch_norm_grad(&operands, epsilon, feature_index))
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    prepare::batch_norm(op, BatchNorm::Grad)
 }

@@ -1,7 +1,6 @@
 //! `stablehlo.batch_norm_inference`.
 
 use super::prelude::*;
-use crate::eval::quantize::around;
 
 op! {
     /// `operand` normalized along all dimensions but `feature_index` by given means and variances,
@@ -18,7 +17,7 @@ op! {
         attributes { epsilon: required Float(32), feature_index: required NonNegative(64) }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             infer: Some(infer),
             infer_label: "batch_norm_inference_c7",
             verify: Some(|op, out| out.extend(check::same_elements(op, "batch_norm_inference_c2").err())),
@@ -37,7 +36,6 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![op.operand_type(0).clone()])
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let (epsilon, feature_index) = (eval::epsilon(op)?, eval::usize_attr(op, "feature_index")?);
-    around(op, operands, |operands| eval::batch_norm_inference(&operands, epsilon, feature_index))
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    prepare::batch_norm(op, BatchNorm::Inference)
 }

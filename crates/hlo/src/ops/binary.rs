@@ -16,7 +16,7 @@ macro_rules! binary {
                 hooks {
                     infer: Some(infer::merged_operands),
                     infer_label: $label,
-                    eval: Some(eval::binary),
+                    prepare: Some(prepare::binary),
                     assembly: Assembly::Format(
                         "$lhs `,` $rhs attr-dict `:` \
                          custom<SameOperandsAndResultType>(type($lhs), type($rhs), type($result))",

@@ -11,7 +11,7 @@ op! {
         traits [NoMemoryEffect]
         hooks {
             assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
-            eval: Some(eval),
+            prepare: Some(prepare),
             refine: Some(refine),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
@@ -48,9 +48,8 @@ fn verify(op: OpRef<'_>) -> Verdict {
     })
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand] = eval::tensors(operands)?;
-    eval::one(math::bitcast(&operand, eval::storage_dtype(op.result_type(0))?)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::Bitcast(prepare::storage_dtype(op.result_type(0))?))
 }
 
 /// Elements of one width keep the shape.

@@ -1,7 +1,6 @@
 //! `stablehlo.broadcast`.
 
 use super::prelude::*;
-use numerics::shape::StridedView;
 
 op! {
     /// `operand` repeated along new leading dimensions of sizes `broadcast_sizes`; deprecated in
@@ -15,7 +14,7 @@ op! {
             assembly: Assembly::Format(
                 "$operand `,` `sizes` `=` $broadcast_sizes attr-dict `:` functional-type(operands, results)",
             ),
-            eval: Some(eval),
+            prepare: Some(prepare),
             infer: Some(infer),
         }
     }
@@ -28,11 +27,6 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![Type::tensor([sizes, shape(operand)].concat(), operand.element_type().clone())])
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand] = eval::tensors(operands)?;
-    let sizes = eval::usizes(op, "broadcast_sizes")?;
-    let shape = [&sizes, operand.shape()].concat();
-    let dimensions: Vec<usize> = (sizes.len()..shape.len()).collect();
-    let view = StridedView::dense(operand.shape())?.broadcast(&shape, &dimensions)?;
-    eval::one(operand.gather(&view)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::Broadcast { sizes: prepare::usizes(op, "broadcast_sizes")? })
 }

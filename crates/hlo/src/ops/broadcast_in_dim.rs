@@ -11,7 +11,7 @@ op! {
         attributes { broadcast_dimensions: required I64Array }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$operand `,` `dims` `=` $broadcast_dimensions attr-dict `:` functional-type(operands, results)",
             ),
@@ -59,12 +59,8 @@ pub(super) fn verify_dimensions(op: OpRef<'_>, labels: [&'static str; 4]) -> Ver
     Ok(())
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand] = eval::tensors(operands)?;
-    let shape = eval::static_result_shape(op, 0);
-    let shape =
-        shape.ok_or_else(|| EvalError::new("broadcast_in_dim", "the result must be static"))?;
-    let view = StridedView::dense(operand.shape())?
-        .broadcast(&shape, &eval::usizes(op, "broadcast_dimensions")?)?;
-    eval::one(operand.gather(&view)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let shape = prepare::expect_static(op, 0)?;
+    let dimensions = prepare::usizes(op, "broadcast_dimensions")?;
+    Ok(Primitive::BroadcastInDim { shape, dimensions })
 }

@@ -12,7 +12,7 @@ op! {
         traits [RegionsByTypes, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
             upstream_infers: UpstreamInfers::Everything,
-            eval: Some(eval),
+            prepare: Some(prepare),
             canonicalize: &[("case-of-constant", inline_chosen_branch)],
             refine: Some(|op| infer::branches(op, ["case_c2", "case_c3"]).ok()),
             verify: Some(|op, out| out.extend(verify(op).err())),
@@ -33,16 +33,10 @@ fn verify_branches(op: OpRef<'_>) -> Verdict {
     check::results(op, "case_c4", &results)
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let [index] = eval::tensors(operands)?;
+fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let branches = CaseOp(op).branches();
-    // An index out of range takes the last branch.
-    let chosen = usize::try_from(index.item::<i32>()?)
-        .ok()
-        .and_then(|i| branches.get(i))
-        .or(branches.last());
-    let branch = chosen.ok_or_else(|| EvalError::new("case_c1", "there are no branches"))?;
-    env.region(*branch, Vec::new())
+    let blocks = branches.iter().map(|&branch| cx.block(branch)).collect::<Result<_, _>>()?;
+    Ok(Primitive::Case(blocks))
 }
 
 /// `case(constant i) { branches }` is what branch `i` computes.

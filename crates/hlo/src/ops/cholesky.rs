@@ -1,7 +1,6 @@
 //! `stablehlo.cholesky`.
 
 use super::prelude::*;
-use crate::eval::quantize::around;
 
 op! {
     /// The Cholesky factor (lower or upper) of each matrix in the last two dimensions of `a`; the
@@ -12,7 +11,7 @@ op! {
         attributes { lower: implied Bool => DefaultValue::Bool(false) }
         traits [NoMemoryEffect]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$a (`,` `lower` `=` $lower^)? \
                  attr-dict `:` custom<SameOperandsAndResultType>(type($a), type($result))",
@@ -36,10 +35,6 @@ fn infer(op: OpRef<'_>) -> Inferred {
     infer::first_operand(op)
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let lower = flag(CholeskyOp(op).lower());
-    around(op, operands, |operands| {
-        let [a] = eval::exactly(operands)?;
-        Ok(vec![eval::cholesky(a, lower)?])
-    })
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    prepare::with_floats(op, Primitive::Cholesky { lower: flag(CholeskyOp(op).lower()) })
 }

@@ -11,7 +11,7 @@ op! {
         traits [Elementwise, NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
             upstream_infers: UpstreamInfers::Everything,
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$min `,` $operand `,` $max \
                  attr-dict `:` custom<SameOperandsAndResultType>(type($min), type($operand), type($max), type($result))",
@@ -39,12 +39,6 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![operand.clone()])
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    eval::quantize::around(op, operands, |operands| {
-        let [min, mut operand, max] = eval::exactly(operands)?;
-        if operand.rank() == 0 {
-            [operand, _, _] = eval::level([operand, min.clone(), max.clone()])?;
-        }
-        Ok(vec![math::clamp(&min, operand, &max)?])
-    })
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    prepare::with_floats(op, Primitive::Clamp)
 }

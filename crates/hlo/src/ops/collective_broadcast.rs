@@ -13,7 +13,7 @@ op! {
             has_dynamic_root: optional Unit,
         }
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             refine: Some(|op| Some(op.operand_types().take(op.num_results()).cloned().collect())),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_symbols: Some(check::mesh_symbol),
@@ -47,12 +47,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
     Ok(())
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let root = CollectiveRoot::of(op, &operands)?;
-    let Some(meeting) = collective::try_meet(op, Strategy::of_exchange(op), operands.clone(), env)?
-    else {
-        return collective::all_zeros(op, &operands);
-    };
-    let received = |i| Ok(meeting.tensor(root.member(i, meeting.size())?, i)?.clone().into());
-    (0..op.num_results()).map(received).collect()
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let dynamic_root = flag(op.attr("has_dynamic_root"));
+    prepare::collective(op, CollectiveKind::Broadcast { dynamic_root })
 }

@@ -16,7 +16,7 @@ op! {
         regions { computation: one }
         traits [RegionsByTypes, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_regions: Some(|op, out| out.extend(verify_computation(op).err())),
             verify_symbols: Some(check::mesh_symbol),
@@ -69,21 +69,8 @@ fn verify_computation(op: OpRef<'_>) -> Verdict {
     )
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let root = CollectiveRoot::of(op, &operands)?;
-    let Some(meeting) =
-        collective::try_meet(op, Strategy::of_reduction(op), operands.clone(), env)?
-    else {
-        return collective::all_zeros(op, &operands);
-    };
-    let mut results = collective::all_zeros(op, &operands)?;
-    for (i, result) in results.iter_mut().enumerate() {
-        if root.member(i, meeting.size())? == meeting.place {
-            let tensors = meeting.tensors(i)?.into_iter().cloned().collect();
-            *result =
-                collective::reduce_over(op, CollectiveReduceOp(op).computation(), tensors, env)?
-                    .into();
-        }
-    }
-    Ok(results)
+fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
+    let dynamic_root = flag(op.attr("has_dynamic_root"));
+    let computation = *prepare::body(op, CollectiveReduceOp(op).computation(), cx)?;
+    prepare::collective(op, CollectiveKind::ReduceToRoot { dynamic_root, computation })
 }

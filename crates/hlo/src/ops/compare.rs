@@ -15,7 +15,7 @@ op! {
         }
         traits [Elementwise, NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$comparison_direction `,` $lhs `,` $rhs (`,` $compare_type^)? \
                  attr-dict `:` functional-type(operands, results)",
@@ -52,7 +52,7 @@ fn read_as(op: OpRef<'_>, dtype: DType) -> Option<DType> {
 
 /// The direction of a `compare`, and whether it is in the total order of floats; none for other
 /// ops, and for integers that it reads as of another type.
-pub(super) fn relation(op: OpRef<'_>) -> Option<(Direction, bool)> {
+pub fn relation(op: OpRef<'_>) -> Option<(Direction, bool)> {
     let dtype = CompareOp::cast(op)?.operand_type(0).element_type().dtype();
     if dtype.is_some_and(|dtype| read_as(op, dtype).is_some()) { None } else { parameters(op) }
 }
@@ -68,18 +68,10 @@ fn parameters(op: OpRef<'_>) -> Option<(Direction, bool)> {
     Some((*DIRECTIONS.get(direction as usize)?, total))
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let (direction, total) =
-        parameters(op).ok_or_else(|| eval::missing(op, "comparison_direction"))?;
-    eval::quantize::around(op, operands, |operands| {
-        let [mut lhs, mut rhs] = eval::exactly(operands)?;
-        if let Some(dtype) = read_as(op, lhs.dtype()) {
-            (lhs, rhs) = (math::bitcast(&lhs, dtype)?, math::bitcast(&rhs, dtype)?);
-        }
-        Ok(vec![if total && lhs.dtype().is_float() {
-            math::compare_total_order(direction, &lhs, &rhs)?
-        } else {
-            math::compare(direction, &lhs, &rhs)?
-        }])
-    })
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let (direction, total_order) =
+        parameters(op).ok_or_else(|| prepare::missing(op, "comparison_direction"))?;
+    let read_as = prepare::expressed_dtype(op.operand_type(0)).ok().and_then(|d| read_as(op, d));
+    let comparison = Comparison { direction, total_order, read_as };
+    prepare::with_floats(op, Primitive::Compare(comparison))
 }

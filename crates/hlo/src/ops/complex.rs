@@ -10,7 +10,7 @@ op! {
         results { result: single COMPLEX_TENSOR }
         traits [Elementwise, NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
-            eval: Some(eval::binary),
+            prepare: Some(prepare::binary),
             assembly: Assembly::Format(
                 "operands attr-dict `:` custom<ComplexOpType>(type($lhs), type($rhs), type($result))",
             ),

@@ -18,7 +18,7 @@ op! {
         regions { composite_regions: each any }
         traits [Call("decomposition")]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$name operands (` ` `(` $composite_regions^ `)`)? attr-dict `:` functional-type(operands, results)",
             ),
@@ -64,7 +64,8 @@ fn verify_decomposition(op: OpRef<'_>) -> Verdict {
     })
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let decomposition = CompositeOp(op).decomposition().and_then(|d| d.as_flat_symbol());
-    env.call(decomposition.ok_or_else(|| eval::missing(op, "decomposition"))?, operands)
+    let decomposition = decomposition.ok_or_else(|| prepare::missing(op, "decomposition"))?;
+    Ok(Primitive::Call(cx.function(op, decomposition)?))
 }

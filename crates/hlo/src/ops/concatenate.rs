@@ -10,7 +10,7 @@ op! {
         attributes { dimension: required NonNegative(64) }
         traits [NoMemoryEffect, Check("concatenate_c3", |op, out| out.extend(verify_inputs(op).err()))]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "custom<VariadicOperandWithAttribute>($inputs) `dim` `=` $dimension \
                  attr-dict `:` functional-type(operands, results)",
@@ -67,8 +67,6 @@ fn both(a: &[i64], b: &[i64]) -> Vec<i64> {
     a.iter().zip(b).map(known).collect()
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let inputs = eval::all_tensors(operands)?;
-    let inputs: Vec<&Tensor> = inputs.iter().collect();
-    eval::one(collective::concatenate(&inputs, eval::usize_attr(op, "dimension")?)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::Concatenate(prepare::usize_attr(op, "dimension")?))
 }

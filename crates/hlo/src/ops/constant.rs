@@ -11,7 +11,7 @@ op! {
         attributes { value: required Elements }
         traits [ConstantLike, Pure]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Custom { parse, print },
             result_name: Some(result_name),
             infer: Some(infer),
@@ -80,9 +80,22 @@ fn result_name(op: OpRef<'_>) -> String {
     if integer { "c" } else { "cst" }.to_string()
 }
 
-fn eval(op: OpRef<'_>, _: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    match ConstantOp(op).value().and_then(Attribute::to_tensor) {
-        Some(tensor) => eval::one(tensor?),
+/// Larger splats are not kept as tensors: they are made when they are needed, to be overwritten
+/// in place.
+const MAX_KEPT_SPLAT: usize = 4096;
+
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let value = ConstantOp(op).value();
+    if let Some(dense) = value.and_then(Attribute::as_dense)
+        && dense.is_splat()
+        && dense.num_elements() > MAX_KEPT_SPLAT
+        && let Some(shape) = prepare::static_result_shape(op, 0)
+    {
+        let element = Tensor::splat_bytes(dense.dtype(), [], &dense.data()[..])?;
+        return Ok(Primitive::Splat { element, shape });
+    }
+    match value.and_then(Attribute::to_tensor) {
+        Some(tensor) => Ok(Primitive::Constant(tensor?)),
         None => Err(EvalError::new(
             "constant_i1",
             "the value is no dense literal or defined resource of numbers",

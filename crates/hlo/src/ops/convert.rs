@@ -9,7 +9,7 @@ op! {
         results { result: single NON_QUANTIZED_TENSOR }
         traits [Elementwise, NoMemoryEffect]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
             ),
@@ -19,7 +19,6 @@ op! {
     }
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand] = eval::tensors(operands)?;
-    eval::one(math::convert(operand, eval::storage_dtype(op.result_type(0))?)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::Convert(prepare::storage_dtype(op.result_type(0))?))
 }

@@ -1,7 +1,6 @@
 //! `stablehlo.convolution`.
 
 use super::prelude::*;
-use crate::eval::quantize::{around, expressed_dtype};
 use crate::window::{WindowAttrs, WindowLabels, num_windows};
 
 op! {
@@ -23,7 +22,7 @@ op! {
         }
         traits [NoMemoryEffect]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "`(`operands`)` `dim_numbers` `=` \
                  custom<ConvolutionDimensions>($dimension_numbers) `,` `window` `=` `{` \
@@ -282,35 +281,29 @@ fn verify_elements(op: OpRef<'_>, dims: &ConvDims<'_>, labels: &[&'static str; 3
     quantized::contraction(op, [label(31), label(32), label(33), label(34)])
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    eval_convolution(op, operands, op.attr("padding"))
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    prepare::with_floats(op, Primitive::Convolution(Box::new(convolution(op)?)))
 }
 
-/// Evaluates a convolution of two operands with the attributes of `op`, but for the padding.
-pub(super) fn eval_convolution(
-    op: OpRef<'_>,
-    operands: Vec<RuntimeValue>,
-    padding: Option<&Attribute>,
-) -> EvalResult {
+/// The numbers of a convolution; those of a `dynamic_conv` without the padding.
+pub(super) fn convolution(op: OpRef<'_>) -> Result<Convolution, EvalError> {
     let dims = op.attr("dimension_numbers").and_then(ConvDims::of);
-    let dims = dims.ok_or_else(|| eval::missing(op, "dimension_numbers"))?;
-    let groups = |name| eval::usize_attr(op, name);
-    let (feature_groups, batch_groups) =
-        (groups("feature_group_count")?, groups("batch_group_count")?);
-    let dtype = expressed_dtype(op.result_type(0))?;
-    around(op, operands, |operands| {
-        let [lhs, rhs] = eval::exactly(operands)?;
-        let size = |&d: &i64| rhs.shape().get(d as usize).map_or(0, |&s| s as i64);
-        let window = eval::window_dims(
-            &dims.kernel_spatial_dimensions.iter().map(size).collect::<Vec<_>>(),
-            op.attr("window_strides"),
-            padding,
-            op.attr("lhs_dilation"),
-            op.attr("rhs_dilation"),
-        )?;
-        let reversal = ints(op.attr("window_reversal")).iter().map(|&b| b != 0).collect();
-        let convolution =
-            eval::Convolution { dims, window, reversal, feature_groups, batch_groups };
-        Ok(vec![convolution.eval(lhs, rhs, dtype)?])
+    let dims = dims.ok_or_else(|| prepare::missing(op, "dimension_numbers"))?;
+    // The kernel has the sizes of the window.
+    let sizes = vec![0; dims.kernel_spatial_dimensions.len()];
+    let window = prepare::window(
+        &sizes,
+        op.attr("window_strides"),
+        op.attr("padding"),
+        op.attr("lhs_dilation"),
+        op.attr("rhs_dilation"),
+    )?;
+    Ok(Convolution {
+        dims: dims.to_owned(),
+        window,
+        reversal: ints(op.attr("window_reversal")).iter().map(|&b| b != 0).collect(),
+        feature_groups: prepare::usize_attr(op, "feature_group_count")?,
+        batch_groups: prepare::usize_attr(op, "batch_group_count")?,
+        dtype: prepare::expressed_dtype(op.result_type(0))?,
     })
 }

@@ -9,12 +9,12 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("attr-dict `:` type(results)"),
-            eval: Some(eval),
+            prepare: Some(prepare),
             infer: Some(infer::token),
         }
     }
 }
 
-fn eval(_: OpRef<'_>, _: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    Ok(vec![RuntimeValue::Token])
+fn prepare(_: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::Token)
 }

@@ -10,14 +10,10 @@ op! {
         results { result: single TENSOR }
         attributes { replica_groups: required IntElements(64) }
         traits [Pure]
-        hooks { eval: Some(eval), infer: Some(infer::first_operand) }
+        hooks { prepare: Some(prepare), infer: Some(infer::first_operand) }
     }
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let meeting = collective::meet(op, Strategy::CrossReplica, operands, env)?;
-    let mut tensors = meeting.tensors(0)?.into_iter().cloned();
-    let first =
-        tensors.next().ok_or_else(|| EvalError::new("process_group", "a sum of no processes"))?;
-    eval::one(tensors.try_fold(first, |sum, next| math::binary(BinaryOp::Add, sum, next))?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    prepare::collective(op, CollectiveKind::Sum)
 }

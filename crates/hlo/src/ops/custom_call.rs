@@ -20,7 +20,7 @@ op! {
         }
         traits [NoMemoryEffectIf(|op| !flag(CustomCallOp(op).has_side_effect()))]
         hooks {
-            eval: Some(crate::custom_calls::eval),
+            prepare: Some(crate::custom_calls::prepare),
             assembly: Assembly::Format(
                 "custom<CustomCallTarget>($call_target_name) `(` $inputs `)` \
                  attr-dict `:` functional-type(operands, results)",

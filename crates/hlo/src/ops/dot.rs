@@ -1,7 +1,6 @@
 //! `stablehlo.dot`.
 
 use super::prelude::*;
-use crate::eval::quantize::{around, expressed_dtype};
 
 op! {
     /// The product of two vectors, a matrix and a vector, or two matrices; deprecated in favour of
@@ -12,7 +11,7 @@ op! {
         attributes { precision_config: optional ArrayOf(&Enum(&PRECISION)) }
         traits [Pure]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$lhs `,` $rhs `` custom<PrecisionConfig>($precision_config) \
                  attr-dict `:` functional-type(operands, results)",
@@ -42,17 +41,7 @@ fn result_shape(lhs: &[i64], rhs: &[i64]) -> Vec<i64> {
     [&lhs[..lhs.len().saturating_sub(1)], rhs.get(1..).unwrap_or(&[])].concat()
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let dtype = expressed_dtype(op.result_type(0))?;
-    around(op, operands, |operands| {
-        let [lhs, rhs] = eval::exactly(operands)?;
-        let last = lhs.rank() as i64 - 1;
-        let numbers = DotDims {
-            lhs_batching_dimensions: &[],
-            rhs_batching_dimensions: &[],
-            lhs_contracting_dimensions: &[last],
-            rhs_contracting_dimensions: &[0],
-        };
-        Ok(vec![eval::dot_general(lhs, rhs, &numbers, dtype)?])
-    })
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let dtype = prepare::expressed_dtype(op.result_type(0))?;
+    prepare::with_floats(op, Primitive::Dot { dims: None, dtype })
 }

@@ -1,7 +1,6 @@
 //! `stablehlo.dot_general`.
 
 use super::prelude::*;
-use crate::eval::quantize::{around, expressed_dtype};
 
 op! {
     /// Dot products of slices of `lhs` and `rhs` along the contracting dimensions, for each index
@@ -17,7 +16,7 @@ op! {
         }
         traits [NoMemoryEffect]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$lhs `,` $rhs `,` custom<DotDimensionNumbers>($dot_dimension_numbers) `` \
                  custom<PrecisionConfigAndAlgorithm>($precision_config, $algorithm) \
@@ -159,13 +158,9 @@ fn verify_algorithm(op: OpRef<'_>) -> Verdict {
     )
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let dot = DotGeneralOp(op);
-    let numbers = dot.dot_dimension_numbers().and_then(DotDims::of);
-    let numbers = numbers.ok_or_else(|| eval::missing(op, "dot_dimension_numbers"))?;
-    let dtype = expressed_dtype(op.result_type(0))?;
-    around(op, operands, |operands| {
-        let [lhs, rhs] = eval::exactly(operands)?;
-        Ok(vec![eval::dot_general(lhs, rhs, &numbers, dtype)?])
-    })
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let dims = DotGeneralOp(op).dot_dimension_numbers().and_then(DotDims::of);
+    let dims = dims.ok_or_else(|| prepare::missing(op, "dot_dimension_numbers"))?;
+    let dtype = prepare::expressed_dtype(op.result_type(0))?;
+    prepare::with_floats(op, Primitive::Dot { dims: Some(Box::new(dims.to_owned())), dtype })
 }

@@ -14,7 +14,7 @@ op! {
         }
         traits [NoMemoryEffect, ReadsOperands]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$operand `,` $output_dimensions `,` `dims` `=` $broadcast_dimensions \
                  attr-dict `:` functional-type(operands, results)",
@@ -71,12 +71,10 @@ fn verify(op: OpRef<'_>) -> Verdict {
     check::in_range(op, "dynamic_broadcast_in_dim_c10", "known_nonexpanding_dimensions", others, n)
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand, output_dimensions] = eval::tensors(operands)?;
-    let shape = eval::runtime_shape(op, &output_dimensions)?;
-    let view = StridedView::dense(operand.shape())?
-        .broadcast(&shape, &eval::usizes(op, "broadcast_dimensions")?)?;
-    eval::one(operand.gather(&view)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let dimensions = prepare::usizes(op, "broadcast_dimensions")?;
+    let declared = prepare::declared(op);
+    Ok(Primitive::Dynamic(Box::new(Dynamic::BroadcastInDim { dimensions, declared })))
 }
 
 /// A static result is that of a `broadcast_in_dim`.

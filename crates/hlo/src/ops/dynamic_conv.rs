@@ -18,7 +18,7 @@ op! {
             precision_config: optional ArrayOf(&Enum(&PRECISION)),
         }
         traits [NoMemoryEffect, ReadsOperands]
-        hooks { eval: Some(eval), refine: Some(refine), to_static: Some(to_static), verify: Some(|op, out| out.extend(verify(op).err())) }
+        hooks { prepare: Some(prepare), refine: Some(refine), to_static: Some(to_static), verify: Some(|op, out| out.extend(verify(op).err())) }
     }
 }
 
@@ -89,8 +89,8 @@ fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-fn eval(op: OpRef<'_>, mut operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [padding] = eval::tensors(operands.split_off(operands.len().min(2)))?;
-    let padding = Attribute::from_tensor(&math::convert(padding, numerics::DType::I64)?);
-    super::convolution::eval_convolution(op, operands, Some(&padding))
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let convolution = super::convolution::convolution(op)?;
+    let dynamic = Primitive::Dynamic(Box::new(Dynamic::Convolution(convolution)));
+    prepare::with_floats(op, dynamic)
 }

@@ -17,7 +17,7 @@ op! {
         }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic, ReadsOperands]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             to_static: Some(to_static),
             infer: Some(infer),
             infer_label: "dynamic_gather_c13",
@@ -57,11 +57,10 @@ fn infer(op: OpRef<'_>) -> Inferred {
     super::gather::infer_gather(op, sizes.as_deref(), count, &LABELS)
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand, start_indices, slice_sizes] = eval::tensors(operands)?;
-    let numbers = DynamicGatherOp(op).dimension_numbers().and_then(GatherDims::of);
-    let numbers = numbers.ok_or_else(|| eval::missing(op, "dimension_numbers"))?;
-    eval::one(eval::gather(&operand, &start_indices, &numbers, &eval::sizes(&slice_sizes)?)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let dims = DynamicGatherOp(op).dimension_numbers().and_then(GatherDims::of);
+    let dims = dims.ok_or_else(|| prepare::missing(op, "dimension_numbers"))?;
+    Ok(Primitive::Dynamic(Box::new(Dynamic::Gather(dims.to_owned()))))
 }
 
 /// Slice sizes that are constant are those of a `gather`.

@@ -10,7 +10,7 @@ op! {
         attributes { iota_dimension: required Int(64) }
         traits [NoMemoryEffect, ReadsOperands]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$output_shape `,` `dim` `=` $iota_dimension attr-dict `:` functional-type(operands, results)",
             ),
@@ -27,11 +27,11 @@ fn verify(op: OpRef<'_>) -> Verdict {
     check::in_range(op, "dynamic_iota_c1", "iota_dimension", &dimension, rank(op.result_type(0)))
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [output_shape] = eval::tensors(operands)?;
-    let shape = eval::runtime_shape(op, &output_shape)?;
-    let dtype = eval::storage_dtype(op.result_type(0))?;
-    eval::one(eval::iota(&shape, dtype, eval::usize_attr(op, "iota_dimension")?)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let dtype = prepare::storage_dtype(op.result_type(0))?;
+    let dimension = prepare::usize_attr(op, "iota_dimension")?;
+    let declared = prepare::declared(op);
+    Ok(Primitive::Dynamic(Box::new(Dynamic::Iota { dtype, dimension, declared })))
 }
 
 /// A static result is that of an `iota`.

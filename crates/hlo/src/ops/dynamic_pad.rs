@@ -15,7 +15,7 @@ op! {
         results { result: single TENSOR }
         traits [NoMemoryEffect, ReadsOperands]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
             refine: Some(refine),
             to_static: Some(to_static),
@@ -89,10 +89,6 @@ fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand, padding, low, high, interior] = eval::tensors(operands)?;
-    let (low, high, interior) = (low.to_i64s()?, high.to_i64s()?, interior.to_i64s()?);
-    let result = eval::pad(&operand, &padding, &low, &high, &interior)?;
-    eval::fits_result(op, result.shape())?;
-    eval::one(result)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::Dynamic(Box::new(Dynamic::Pad { declared: prepare::declared(op) })))
 }

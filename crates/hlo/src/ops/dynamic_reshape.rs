@@ -9,7 +9,7 @@ op! {
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
         traits [NoMemoryEffect, SpeculatableIfAllInputsStatic, ReadsOperands]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
             refine: Some(|op| refine::by_operand(op, 1)),
             to_static: Some(to_static),
@@ -39,9 +39,8 @@ fn verify(op: OpRef<'_>) -> Verdict {
     quantized::reshaped(op, "dynamic_reshape_c1", "dynamic_reshape_c3")
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand, output_shape] = eval::tensors(operands)?;
-    eval::one(operand.into_shape(eval::runtime_shape(op, &output_shape)?)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::Dynamic(Box::new(Dynamic::Reshape { declared: prepare::declared(op) })))
 }
 
 /// A static result is that of a `reshape`.

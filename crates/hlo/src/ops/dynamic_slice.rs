@@ -11,7 +11,7 @@ op! {
         attributes { slice_sizes: required I64Array }
         traits [Pure]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$operand `,` custom<VariadicOperandWithAttribute>($start_indices) `sizes` `=` $slice_sizes \
                  attr-dict `:` functional-type(operands, results)",
@@ -40,12 +40,6 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![Type::tensor(sizes, operand.element_type().clone())])
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let mut operands = eval::all_tensors(operands)?.into_iter();
-    let operand = operands.next().ok_or_else(|| EvalError::new("operands", "no operand"))?;
-    let starts: Vec<Tensor> = operands.collect();
-    let sizes = eval::usizes(op, "slice_sizes")?;
-    let starts = eval::clamped_starts(&starts, operand.shape(), &sizes)?;
-    let view = StridedView::window(operand.shape(), &starts, &sizes, &vec![1; sizes.len()])?;
-    eval::one(operand.gather(&view)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::DynamicSlice { sizes: prepare::usizes(op, "slice_sizes")? })
 }

@@ -11,7 +11,7 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
-            eval: Some(eval),
+            prepare: Some(prepare),
             infer: Some(infer),
             infer_label: "dynamic_update_slice_c1",
         }
@@ -51,15 +51,6 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![operand.clone()])
 }
 
-fn eval(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let mut operands = eval::all_tensors(operands)?.into_iter();
-    let (Some(mut operand), Some(update)) = (operands.next(), operands.next()) else {
-        return Err(EvalError::new("operands", "no operand or update"));
-    };
-    let starts: Vec<Tensor> = operands.collect();
-    let starts = eval::clamped_starts(&starts, operand.shape(), update.shape())?;
-    let view =
-        StridedView::window(operand.shape(), &starts, update.shape(), &vec![1; update.rank()])?;
-    operand.scatter(&view, &update)?;
-    eval::one(operand)
+fn prepare(_: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::DynamicUpdateSlice)
 }

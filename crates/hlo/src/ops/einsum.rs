@@ -1,7 +1,6 @@
 //! `stablehlo.einsum`.
 
 use super::prelude::*;
-use crate::eval::quantize::{around, expressed_dtype};
 
 op! {
     /// The sum of products of `lhs` and `rhs` that the Einstein notation `einsum_config` says;
@@ -12,7 +11,7 @@ op! {
         attributes { einsum_config: required String }
         traits [Pure]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$lhs `,` $rhs `,` `config` `=` $einsum_config attr-dict `:` functional-type(operands, results)",
             ),
@@ -20,15 +19,10 @@ op! {
     }
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let config = EinsumOp(op)
-        .einsum_config()
-        .and_then(Attribute::as_str)
-        .ok_or_else(|| eval::missing(op, "einsum_config"))?;
-    let dtype = expressed_dtype(op.result_type(0))?;
-    around(op, operands, |operands| {
-        let result = eval::einsum(config, operands, dtype)?;
-        eval::fits_result(op, result.shape())?;
-        Ok(vec![result])
-    })
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let config = EinsumOp(op).einsum_config().and_then(Attribute::as_str);
+    let config = config.ok_or_else(|| prepare::missing(op, "einsum_config"))?.to_string();
+    let dtype = prepare::expressed_dtype(op.result_type(0))?;
+    let declared = prepare::declared(op);
+    prepare::with_floats(op, Primitive::Einsum { config, dtype, declared })
 }

@@ -11,7 +11,7 @@ op! {
         attributes { fft_type: required Enum(&FFT_TYPE), fft_length: required I64Array }
         traits [NoMemoryEffect]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$operand `,` `type` `=` $fft_type `,` `length` `=` $fft_length \
                  attr-dict `:` functional-type(operands, results)",
@@ -93,15 +93,14 @@ fn infer(op: OpRef<'_>) -> Inferred {
     })
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand] = eval::tensors(operands)?;
-    let transform = FftOp(op).fft_type().and_then(|t| t.as_enum(&FFT_TYPE));
-    let transform = match transform.and_then(|t| FFT_TYPE.case(t)) {
-        Some("FFT") => eval::Fourier::Forward,
-        Some("IFFT") => eval::Fourier::Inverse,
-        Some("RFFT") => eval::Fourier::RealForward,
-        Some("IRFFT") => eval::Fourier::RealInverse,
-        _ => return Err(eval::missing(op, "fft_type")),
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let transform = FftOp(op).fft_type().and_then(|t| FFT_TYPE.case(t.as_enum(&FFT_TYPE)?));
+    let transform = match transform {
+        Some("FFT") => Fourier::Forward,
+        Some("IFFT") => Fourier::Inverse,
+        Some("RFFT") => Fourier::RealForward,
+        Some("IRFFT") => Fourier::RealInverse,
+        _ => return Err(prepare::missing(op, "fft_type")),
     };
-    eval::one(eval::fourier(transform, operand, &eval::usizes(op, "fft_length")?)?)
+    Ok(Primitive::Fft { transform, lengths: prepare::usizes(op, "fft_length")? })
 }

@@ -16,7 +16,7 @@ op! {
         }
         traits [NoMemoryEffect]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             infer: Some(infer),
             infer_label: "gather_c22",
         }
@@ -153,9 +153,9 @@ pub(super) fn infer_gather(
     })
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand, start_indices] = eval::tensors(operands)?;
-    let numbers = GatherOp(op).dimension_numbers().and_then(GatherDims::of);
-    let numbers = numbers.ok_or_else(|| eval::missing(op, "dimension_numbers"))?;
-    eval::one(eval::gather(&operand, &start_indices, &numbers, &eval::usizes(op, "slice_sizes")?)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let dims = GatherOp(op).dimension_numbers().and_then(GatherDims::of);
+    let dims = dims.ok_or_else(|| prepare::missing(op, "dimension_numbers"))?;
+    let sizes = prepare::usizes(op, "slice_sizes")?;
+    Ok(Primitive::Gather { dims: Box::new(dims.to_owned()), sizes })
 }

@@ -10,7 +10,7 @@ op! {
         attributes { dimension: required NonNegative(64) }
         traits [Pure]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$operand `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)",
             ),
@@ -31,12 +31,6 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![Type::tensor([], Type::i32())])
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand] = eval::tensors(operands)?;
-    let dimension = eval::usize_attr(op, "dimension")?;
-    let size = operand.shape().get(dimension).and_then(|&size| i32::try_from(size).ok());
-    let size = size.ok_or_else(|| {
-        EvalError::new("get_dimension_size_c1", format!("no size of dimension {dimension}"))
-    })?;
-    eval::one(Tensor::scalar(size))
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::DimensionSize(prepare::usize_attr(op, "dimension")?))
 }

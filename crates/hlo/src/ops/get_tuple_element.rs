@@ -10,7 +10,7 @@ op! {
         attributes { index: required NonNegative(32) }
         traits [Pure]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format("$operand `[` $index `]` attr-dict `:` functional-type(operands, results)"),
             infer: Some(infer),
             infer_label: "get_tuple_element_c2",
@@ -25,15 +25,6 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![elements[index as usize].clone()])
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let index = eval::usize_attr(op, "index")?;
-    match operands.into_iter().next() {
-        Some(RuntimeValue::Tuple(mut elements)) if index < elements.len() => {
-            Ok(vec![elements.swap_remove(index)])
-        }
-        _ => Err(EvalError::new(
-            "get_tuple_element_c1",
-            format!("there is no tuple with an element {index}"),
-        )),
-    }
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::TupleElement(prepare::usize_attr(op, "index")?))
 }

@@ -12,7 +12,7 @@ op! {
         traits [RegionsByTypes, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
             upstream_infers: UpstreamInfers::Everything,
-            eval: Some(eval),
+            prepare: Some(prepare),
             refine: Some(|op| infer::branches(op, ["if_c1", "if_c2"]).ok()),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_regions: Some(|op, out| out.extend(verify_branches(op).err())),
@@ -29,9 +29,7 @@ fn verify_branches(op: OpRef<'_>) -> Verdict {
     check::results(op, "if_c3", &results)
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let [pred] = eval::tensors(operands)?;
+fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let branches = IfOp(op);
-    let taken = eval::truth(&pred)?;
-    env.region(if taken { branches.true_branch() } else { branches.false_branch() }, Vec::new())
+    Ok(Primitive::If([cx.block(branches.true_branch())?, cx.block(branches.false_branch())?]))
 }

@@ -8,7 +8,7 @@ op! {
         operands { token: single TOKEN }
         results { results: variadic STATIC_TENSOR_OR_TOKEN }
         attributes { infeed_config: default String => DefaultValue::String(""), layout: optional ArrayOf(&Any) }
-        hooks { eval: Some(eval), verify: Some(|op, out| out.extend(verify(op).err())) }
+        hooks { prepare: Some(prepare), verify: Some(|op, out| out.extend(verify(op).err())) }
     }
 }
 
@@ -34,9 +34,6 @@ fn verify(op: OpRef<'_>) -> Verdict {
     })
 }
 
-fn eval(op: OpRef<'_>, _: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let mut values = env.world()?.infeed()?;
-    collective::expect_results(op, &values)?;
-    values.push(RuntimeValue::Token);
-    Ok(values)
+fn prepare(_: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::Infeed)
 }

@@ -10,7 +10,7 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("`dim` `=` $iota_dimension attr-dict `:` type($output)"),
-            eval: Some(eval),
+            prepare: Some(prepare),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
@@ -21,9 +21,8 @@ fn verify(op: OpRef<'_>) -> Verdict {
     check::in_range(op, "iota_c1", "iota_dimension", &dimension, rank(op.result_type(0)))
 }
 
-fn eval(op: OpRef<'_>, _: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let shape = eval::static_result_shape(op, 0)
-        .ok_or_else(|| EvalError::new("iota", "the result must be static"))?;
-    let dtype = eval::storage_dtype(op.result_type(0))?;
-    eval::one(eval::iota(&shape, dtype, eval::usize_attr(op, "iota_dimension")?)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let shape = prepare::expect_static(op, 0)?;
+    let dtype = prepare::storage_dtype(op.result_type(0))?;
+    Ok(Primitive::Iota { dtype, shape, dimension: prepare::usize_attr(op, "iota_dimension")? })
 }

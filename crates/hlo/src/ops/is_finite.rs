@@ -10,7 +10,7 @@ op! {
         traits [Elementwise, NoMemoryEffect]
         hooks {
             assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
-            eval: Some(eval::unary),
+            prepare: Some(prepare::unary),
             infer: Some(infer),
             infer_label: "is_finite_c1",
             upstream_infers: UpstreamInfers::Nothing,

@@ -13,7 +13,7 @@ op! {
         traits [RegionsByTypes, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
             upstream_infers: UpstreamInfers::Everything,
-            eval: Some(eval),
+            prepare: Some(prepare),
             refine: Some(refine),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_regions: Some(|op, out| out.extend(verify_computation(op).err())),
@@ -58,12 +58,6 @@ fn verify_computation(op: OpRef<'_>) -> Verdict {
     })
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let inputs = eval::all_tensors(operands)?;
-    let shape = inputs.first().map(|t| t.shape().to_vec());
-    let shape = shape.ok_or_else(|| EvalError::new("map_c1", "there are no inputs"))?;
-    let n = inputs[0].num_elements();
-    let flat: Result<Vec<Tensor>, _> = inputs.into_iter().map(|t| t.into_shape([n])).collect();
-    let results = env.scalar_region(MapOp(op).computation(), n, flat?)?;
-    results.into_iter().map(|t| Ok(t.into_shape(&shape)?.into())).collect()
+fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::Map(cx.block(MapOp(op).computation())?))
 }

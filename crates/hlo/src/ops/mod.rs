@@ -93,19 +93,22 @@ mod prelude {
     pub(super) use crate::compat;
     pub(super) use crate::constraints::*;
     pub(super) use crate::enums::*;
-    pub(super) use crate::eval::{self, CollectiveRoot, Strategy, collective};
     pub(super) use crate::infer::{self, Inferred};
+    pub(super) use crate::prepare;
     pub(super) use crate::quantized;
     pub(super) use crate::refine;
-    pub(super) use mlir::eval::{EvalEnv, EvalError, EvalResult, RuntimeValue};
     pub(super) use mlir::ods::{Assembly, UpstreamInfers};
-    pub(super) use mlir::process::Channel;
+    pub(super) use mlir::prepare::{Prepared, Preparer, native_with_env};
     pub(super) use mlir::rewrite::Rewriter;
     pub(super) use mlir::types::DYNAMIC;
     pub(super) use mlir::{Attribute, Diagnostic, OpId, OpRef, RegionId, Type, op};
     pub(super) use numerics::Tensor;
-    pub(super) use numerics::math::{self, BinaryOp, Direction};
-    pub(super) use numerics::shape::StridedView;
+    pub(super) use numerics::math::Direction;
+    pub(super) use program::collective::CollectiveKind;
+    pub(super) use program::{
+        BatchNorm, Comparison, Convolution, Distribution, Dynamic, EvalError, Fourier, Generator,
+        Primitive, RuntimeValue,
+    };
 }
 
 pub use abs::*;

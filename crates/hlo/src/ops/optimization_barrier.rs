@@ -9,7 +9,7 @@ op! {
         results { result: variadic TENSOR_OR_TOKEN }
         traits [Pure]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "attr-dict ($operand^ `:` custom<PairwiseOpType>(type($operand), type($result))):(`(` `)`)?",
             ),
@@ -19,6 +19,6 @@ op! {
     }
 }
 
-fn eval(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    Ok(operands)
+fn prepare(_: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::Identity)
 }

@@ -15,7 +15,7 @@ op! {
         }
         traits [NoMemoryEffect]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$operand `,` $padding_value `,` `low` `=` $edge_padding_low `,` \
                  `high` `=` $edge_padding_high `,` `interior` `=` $interior_padding \
@@ -69,9 +69,8 @@ pub(super) fn padded_shape(
     operand.iter().enumerate().map(size).collect()
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand, padding] = eval::tensors(operands)?;
-    let list = |name| op.int_array(name).ok_or_else(|| eval::missing(op, name));
-    let (low, high) = (list("edge_padding_low")?, list("edge_padding_high")?);
-    eval::one(eval::pad(&operand, &padding, low, high, list("interior_padding")?)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let low = prepare::numbers(op, "edge_padding_low")?;
+    let high = prepare::numbers(op, "edge_padding_high")?;
+    Ok(Primitive::Pad { low, high, interior: prepare::numbers(op, "interior_padding")? })
 }

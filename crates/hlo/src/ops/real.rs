@@ -9,7 +9,7 @@ op! {
         results { result: single FLOAT_TENSOR }
         traits [Elementwise, NoMemoryEffect]
         hooks {
-            eval: Some(eval::unary),
+            prepare: Some(prepare::unary),
             assembly: Assembly::Format(
                 "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
             ),

@@ -14,7 +14,7 @@ op! {
         results { result: single TENSOR }
         traits [NoMemoryEffect, ReadsOperands]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
             refine: Some(refine),
             to_static: Some(to_static),
@@ -56,12 +56,8 @@ fn verify(op: OpRef<'_>) -> Verdict {
     Ok(())
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand, starts, limits, strides] = eval::tensors(operands)?;
-    let (starts, limits) = (eval::sizes(&starts)?, eval::sizes(&limits)?);
-    let result = eval::slice(&operand, &starts, &limits, &eval::sizes(&strides)?)?;
-    eval::fits_result(op, result.shape())?;
-    eval::one(result)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::Dynamic(Box::new(Dynamic::Slice { declared: prepare::declared(op) })))
 }
 
 /// Starts, limits and strides, one of each a dimension, if they are constant.

@@ -16,7 +16,7 @@ op! {
         traits [RegionsByTypes, SameVariadicOperandSize, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
             assembly: Assembly::Custom { parse, print },
-            eval: Some(eval),
+            prepare: Some(prepare),
             upstream_infers: UpstreamInfers::Nothing,
             infer: Some(infer),
             infer_label: "reduce_c7",
@@ -228,10 +228,7 @@ fn print(printer: &mut Printer<'_>, op: OpRef<'_>) {
     printer.region(op, body, false, true);
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let dimensions = eval::usizes(op, "dimensions")?;
-    let count = operands.len() / 2;
-    let (inputs, init_values) = eval::split(eval::all_tensors(operands)?, count)?;
-    let mut body = eval::Body::new(op, ReduceOp(op).body(), env);
-    Ok(eval::all(eval::reduce(inputs, init_values, &dimensions, &mut body)?))
+fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
+    let dimensions = prepare::usizes(op, "dimensions")?;
+    Ok(Primitive::Reduce { dimensions, body: prepare::body(op, ReduceOp(op).body(), cx)? })
 }

@@ -11,7 +11,7 @@ op! {
         attributes { exponent_bits: required Int(32), mantissa_bits: required Int(32) }
         traits [Elementwise, NoMemoryEffect]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$operand `,` `format` `=` custom<ExponentMantissa>($exponent_bits, $mantissa_bits) \
                  attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($output))",
@@ -40,8 +40,10 @@ fn verify(op: OpRef<'_>) -> Verdict {
     )
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let bits = |name| eval::usize_attr(op, name).map(|n| u32::try_from(n).unwrap_or(u32::MAX));
-    let [operand] = eval::tensors(operands)?;
-    eval::one(math::reduce_precision(operand, bits("exponent_bits")?, bits("mantissa_bits")?)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let bits = |name| {
+        Ok::<_, EvalError>(u32::try_from(prepare::usize_attr(op, name)?).unwrap_or(u32::MAX))
+    };
+    let (exponent_bits, mantissa_bits) = (bits("exponent_bits")?, bits("mantissa_bits")?);
+    Ok(Primitive::ReducePrecision { exponent_bits, mantissa_bits })
 }

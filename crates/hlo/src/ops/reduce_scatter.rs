@@ -17,7 +17,7 @@ op! {
         regions { computation: one }
         traits [RegionsByTypes]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             refine: Some(refine),
             verify: Some(|op, out| out.extend(verify(op).err())),
             verify_regions: Some(|op, out| out.extend(verify_computation(op).err())),
@@ -71,11 +71,8 @@ fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
     refine::shaped(op, sizes)
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let dimension = eval::usize_attr(op, "scatter_dimension")?;
-    let meeting = collective::meet(op, Strategy::of_reduction(op), operands, env)?;
-    // Reduced elementwise, so only the part that this process keeps.
-    let part = |tensor: &Tensor| collective::part(tensor, dimension, meeting.place, meeting.size());
-    let parts = meeting.tensors(0)?.into_iter().map(part).collect::<Result<_, _>>()?;
-    eval::one(collective::reduce_over(op, ReduceScatterOp(op).computation(), parts, env)?)
+fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
+    let dimension = prepare::usize_attr(op, "scatter_dimension")?;
+    let computation = *prepare::body(op, ReduceScatterOp(op).computation(), cx)?;
+    prepare::collective(op, CollectiveKind::ReduceScatter { dimension, computation })
 }

@@ -19,7 +19,7 @@ op! {
         regions { body: one }
         traits [RegionsByTypes, SameVariadicOperandSize, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             upstream_infers: UpstreamInfers::Nothing,
             infer: Some(infer),
             infer_label: "reduce_window_c15",
@@ -94,18 +94,16 @@ fn verify_body(op: OpRef<'_>) -> Verdict {
     check::reducer_dims(op, "reduce_window_c13", view.body(), ints(view.window_dimensions()))
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let mut inputs = eval::all_tensors(operands)?;
-    let init_values = inputs.split_off(inputs.len() / 2);
+fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let reduce = ReduceWindowOp(op);
     let sizes = reduce.window_dimensions().and_then(|d| d.as_int_array());
-    let window = eval::window_dims(
-        sizes.ok_or_else(|| eval::missing(op, "window_dimensions"))?,
+    let window = prepare::window(
+        sizes.ok_or_else(|| prepare::missing(op, "window_dimensions"))?,
         reduce.window_strides(),
         reduce.padding(),
         reduce.base_dilations(),
         reduce.window_dilations(),
     )?;
-    let mut body = eval::Body::new(op, reduce.body(), env);
-    Ok(eval::all(eval::reduce_window(inputs, init_values, &window, &mut body)?))
+    let body = prepare::body(op, reduce.body(), cx)?;
+    Ok(Primitive::ReduceWindow { window: Some(window), inputs: op.operands().len() / 2, body })
 }

@@ -9,13 +9,12 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("attr-dict `:` type(results)"),
-            eval: Some(eval),
+            prepare: Some(prepare),
             infer: Some(infer::process_id),
         }
     }
 }
 
-fn eval(_: OpRef<'_>, _: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    // A grid has far fewer processes than 32 bits count.
-    eval::one(Tensor::scalar(env.world()?.process().replica as u32))
+fn prepare(_: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::ReplicaId)
 }

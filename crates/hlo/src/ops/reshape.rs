@@ -10,7 +10,7 @@ op! {
         traits [NoMemoryEffect]
         hooks {
             assembly: Assembly::Format("operands attr-dict `:` functional-type(operands, results)"),
-            eval: Some(eval),
+            prepare: Some(prepare),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
     }
@@ -29,9 +29,6 @@ fn verify(op: OpRef<'_>) -> Verdict {
     quantized::reshaped(op, "reshape_c1", "reshape_c3")
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand] = eval::tensors(operands)?;
-    let shape = eval::static_result_shape(op, 0);
-    let shape = shape.ok_or_else(|| EvalError::new("reshape", "the result must be static"))?;
-    eval::one(operand.into_shape(shape)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::Reshape(prepare::expect_static(op, 0)?))
 }

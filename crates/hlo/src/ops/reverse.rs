@@ -10,7 +10,7 @@ op! {
         attributes { dimensions: required I64Array }
         traits [NoMemoryEffect]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$operand `,` `dims` `=` $dimensions \
                  attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
@@ -28,14 +28,6 @@ fn verify(op: OpRef<'_>) -> Verdict {
     check::in_range(op, "reverse_c3", "dimensions", dimensions, rank(op.operand_type(0)))
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand] = eval::tensors(operands)?;
-    let dimensions = eval::usizes(op, "dimensions")?;
-    let (mut starts, mut steps) = (vec![0; operand.rank()], vec![1; operand.rank()]);
-    for (d, &size) in operand.shape().iter().enumerate().filter(|(d, _)| dimensions.contains(d)) {
-        starts[d] = size.saturating_sub(1);
-        steps[d] = -1;
-    }
-    let view = StridedView::window(operand.shape(), &starts, operand.shape(), &steps)?;
-    eval::one(operand.gather(&view)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::Reverse(prepare::usizes(op, "dimensions")?))
 }

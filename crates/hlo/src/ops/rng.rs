@@ -32,7 +32,7 @@ op! {
                  attr-dict `:` functional-type(operands, results)",
             ),
             refine: Some(|op| refine::by_operand(op, 2)),
-            eval: Some(eval),
+            prepare: Some(prepare),
             infer: Some(infer),
             infer_label: "rng_c3",
         }
@@ -61,24 +61,15 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![Type::tensor(sizes, result.element_type().clone())])
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let [a, b, shape] = eval::tensors(operands)?;
-    let shape = eval::runtime_shape(op, &shape)?;
-    let distribution = match op
+fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
+    let distribution = op
         .attr("rng_distribution")
-        .and_then(|d| RNG_DISTRIBUTION.case(d.as_enum(&RNG_DISTRIBUTION)?))
-    {
-        Some("UNIFORM") => eval::Distribution::Uniform,
-        Some("NORMAL") => eval::Distribution::Normal,
-        _ => return Err(eval::missing(op, "rng_distribution")),
+        .and_then(|d| RNG_DISTRIBUTION.case(d.as_enum(&RNG_DISTRIBUTION)?));
+    let distribution = match distribution {
+        Some("UNIFORM") => Distribution::Uniform,
+        Some("NORMAL") => Distribution::Normal,
+        _ => return Err(prepare::missing(op, "rng_distribution")),
     };
-    let units = eval::random_units(&shape, a.dtype());
-    let (number, before) = env.world()?.random(op, units);
-    eval::one(eval::random_numbers(
-        distribution,
-        &a,
-        &b,
-        &shape,
-        eval::Stream::new(number, before),
-    )?)
+    let stream = cx.stream(op)?;
+    Ok(Primitive::RandomNumbers { distribution, stream, declared: prepare::declared(op) })
 }

@@ -11,7 +11,7 @@ op! {
         attributes { rng_algorithm: required Enum(&RNG_ALGORITHM) }
         traits [NoMemoryEffect]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$initial_state `,` `algorithm` `=` $rng_algorithm attr-dict `:` functional-type(operands, results)",
             ),
@@ -29,19 +29,15 @@ fn verify(op: OpRef<'_>) -> Verdict {
     })
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [state] = eval::tensors(operands)?;
-    let shape = eval::static_result_shape(op, 1);
-    let shape =
-        shape.ok_or_else(|| EvalError::new("rng_bit_generator", "the output must be static"))?;
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let algorithm = RngBitGeneratorOp(op).rng_algorithm().and_then(|a| a.as_enum(&RNG_ALGORITHM));
     // XLA's default on CPU is Philox, and so it is here.
-    let algorithm = match algorithm.and_then(|a| RNG_ALGORITHM.case(a)) {
-        Some("THREE_FRY") => eval::Generator::ThreeFry,
-        Some("DEFAULT" | "PHILOX") => eval::Generator::Philox,
-        _ => return Err(eval::missing(op, "rng_algorithm")),
+    let generator = match algorithm.and_then(|a| RNG_ALGORITHM.case(a)) {
+        Some("THREE_FRY") => Generator::ThreeFry,
+        Some("DEFAULT" | "PHILOX") => Generator::Philox,
+        _ => return Err(prepare::missing(op, "rng_algorithm")),
     };
-    let (state, output) =
-        eval::random_bits(algorithm, &state, &shape, eval::storage_dtype(op.result_type(1))?)?;
-    Ok(vec![state.into(), output.into()])
+    let shape = Some(prepare::expect_static(op, 1)?);
+    let dtype = prepare::storage_dtype(op.result_type(1))?;
+    Ok(Primitive::RandomBits { generator, shape, dtype })
 }

@@ -17,7 +17,7 @@ op! {
         regions { update_computation: one }
         traits [RegionsByTypes, SameVariadicOperandSize, RecursiveMemoryEffects]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             upstream_infers: UpstreamInfers::Nothing,
             infer: Some(infer),
             infer_label: "scatter_c24",
@@ -179,13 +179,9 @@ fn verify_computation(op: OpRef<'_>) -> Verdict {
     check::reducer(op, "scatter_c23", "update_computation", view.update_computation(), inputs, &[])
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let numbers = ScatterOp(op).scatter_dimension_numbers().and_then(ScatterDims::of);
-    let numbers = numbers.ok_or_else(|| eval::missing(op, "scatter_dimension_numbers"))?;
-    let count = operands.len() / 2;
-    let (inputs, rest) = eval::split(eval::all_tensors(operands)?, count)?;
-    let (indices, updates) = eval::split(rest, 1)?;
-    let [indices] = eval::exactly(indices)?;
-    let mut body = eval::Body::new(op, ScatterOp(op).update_computation(), env);
-    Ok(eval::all(eval::scatter(inputs, &indices, updates, &numbers, &mut body)?))
+fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
+    let dims = ScatterOp(op).scatter_dimension_numbers().and_then(ScatterDims::of);
+    let dims = dims.ok_or_else(|| prepare::missing(op, "scatter_dimension_numbers"))?;
+    let body = prepare::body(op, ScatterOp(op).update_computation(), cx)?;
+    Ok(Primitive::Scatter { dims: Box::new(dims.to_owned()), body })
 }

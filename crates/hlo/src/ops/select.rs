@@ -11,7 +11,7 @@ op! {
         traits [Elementwise, NoMemoryEffect, SpeculatableIfAllInputsStatic]
         hooks {
             upstream_infers: UpstreamInfers::Everything,
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "operands \
                  attr-dict `:` custom<SelectOpType>(type($pred), type($on_true), type($on_false), type($result))",
@@ -34,16 +34,6 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![result])
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    eval::quantize::around(op, operands, |operands| {
-        let [pred, on_true, on_false] = eval::exactly(operands)?;
-        let [on_true, on_false] = if pred.rank() == 0 || on_true.shape() != on_false.shape() {
-            eval::level([on_true, on_false])?
-        } else {
-            // Both of them scalars, one for each element of the predicate.
-            let [on_true, on_false, _] = eval::level([on_true, on_false, pred.clone()])?;
-            [on_true, on_false]
-        };
-        Ok(vec![math::select(&pred, &on_true, &on_false)?])
-    })
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    prepare::with_floats(op, Primitive::Select)
 }

@@ -18,7 +18,7 @@ op! {
         regions { select: one, scatter: one }
         traits [RegionsByTypes, RecursiveMemoryEffects]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             upstream_infers: UpstreamInfers::Nothing,
             infer: Some(infer),
             infer_label: "select_and_scatter_c11",
@@ -103,12 +103,12 @@ fn verify_computations(op: OpRef<'_>) -> Verdict {
     )
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let [operand, source, init] = eval::tensors(operands)?;
+fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let scatter = SelectAndScatterOp(op);
-    let ones = vec![1; operand.rank()];
+    let ones = vec![1; op.operand_type(0).shape().map_or(0, <[i64]>::len)];
     let sizes = scatter.window_dimensions().and_then(|d| d.as_int_array()).unwrap_or(&ones);
-    let window = eval::window_dims(sizes, scatter.window_strides(), scatter.padding(), None, None)?;
-    let regions = (scatter.select(), scatter.scatter());
-    eval::one(eval::select_and_scatter(env, op, regions, &operand, &source, &init, &window)?)
+    let window = prepare::window(sizes, scatter.window_strides(), scatter.padding(), None, None)?;
+    let select = cx.block(scatter.select())?;
+    let scatter = prepare::body(op, scatter.scatter(), cx)?;
+    Ok(Primitive::SelectAndScatter { window, select, scatter })
 }

@@ -14,7 +14,7 @@ op! {
         }
         hooks {
             upstream_infers: UpstreamInfers::Everything,
-            eval: Some(eval),
+            prepare: Some(prepare),
             infer: Some(infer::token),
             verify: Some(|op, out| out.extend(verify(op).err())),
         }
@@ -30,16 +30,9 @@ fn verify(op: OpRef<'_>) -> Verdict {
     check::channel_type(op, "send_c5", 2)
 }
 
-fn eval(op: OpRef<'_>, mut operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    // The token comes last.
-    operands.pop();
-    let world = env.world()?;
-    let (me, grid, id) = (world.process(), world.grid(), collective::channel(op));
-    let pairs = collective::source_target_pairs(op, me, grid)?;
-    if flag(op.attr_or_default("is_host_transfer").as_deref()) || pairs.is_empty() {
-        world.send(Channel { id, between: None }, operands);
-    } else if let Some(&pair) = pairs.iter().find(|&&(source, _)| source == me) {
-        world.send(Channel { id, between: Some(pair) }, operands);
-    }
-    Ok(vec![RuntimeValue::Token])
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let pairs = prepare::pairs(op)?;
+    let host = flag(op.attr_or_default("is_host_transfer").as_deref()) || pairs.ids.is_empty();
+    let pairs = if host { None } else { Some(pairs) };
+    Ok(Primitive::Send { channel: prepare::channel(op), pairs })
 }

@@ -10,7 +10,7 @@ op! {
         attributes { dimension: required NonNegative(64) }
         traits [NoMemoryEffect, ReadsOperands]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$operand `,` $size `,` `dim` `=` $dimension attr-dict `:` functional-type(operands, results)",
             ),
@@ -39,23 +39,7 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![Type::encoded_tensor(sizes, operand.element_type().clone(), encoding)])
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand, size] = eval::tensors(operands)?;
-    let dimension = eval::usize_attr(op, "dimension")?;
-    let size = size.item::<i32>()?;
-    let mut limits = operand.shape().to_vec();
-    match (limits.get_mut(dimension), usize::try_from(size)) {
-        (Some(limit), Ok(size)) if size <= *limit => *limit = size,
-        _ => {
-            let message = format!(
-                "dimension {dimension} of shape {:?} cannot become {size}",
-                operand.shape()
-            );
-            return Err(EvalError::new("set_dimension_size", message));
-        }
-    }
-    let rank = operand.rank();
-    let result = eval::slice(&operand, &vec![0; rank], &limits, &vec![1; rank])?;
-    eval::fits_result(op, result.shape())?;
-    eval::one(result)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let dimension = prepare::usize_attr(op, "dimension")?;
+    Ok(Primitive::SetDimensionSize { dimension, declared: prepare::declared(op) })
 }

@@ -11,7 +11,7 @@ op! {
         attributes { start_indices: required I64Array, limit_indices: required I64Array, strides: required I64Array }
         traits [NoMemoryEffect]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$operand custom<SliceRanges>($start_indices, $limit_indices, $strides) \
                  attr-dict `:` functional-type(operands, results)",
@@ -58,8 +58,8 @@ pub(super) fn sliced_shape(
     Ok(sizes)
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand] = eval::tensors(operands)?;
-    let (starts, limits) = (eval::usizes(op, "start_indices")?, eval::usizes(op, "limit_indices")?);
-    eval::one(eval::slice(&operand, &starts, &limits, &eval::usizes(op, "strides")?)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let starts = prepare::usizes(op, "start_indices")?;
+    let limits = prepare::usizes(op, "limit_indices")?;
+    Ok(Primitive::Slice { starts, limits, strides: prepare::usizes(op, "strides")? })
 }

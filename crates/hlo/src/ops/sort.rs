@@ -15,7 +15,7 @@ op! {
         regions { comparator: one }
         traits [RegionsByTypes, RecursiveMemoryEffects]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             infer: Some(infer::operand_types),
             infer_label: "sort_c2",
             verify: Some(|op, out| out.extend(verify(op).err())),
@@ -47,13 +47,8 @@ fn verify_comparator(op: OpRef<'_>) -> Verdict {
     check::returns_pred(op, "sort_c5", "comparator", &results)
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
-    let inputs = eval::all_tensors(operands)?;
-    let rank = inputs.first().map_or(0, Tensor::rank) as i64;
-    let dimension = SortOp(op).attr_or_default("dimension").and_then(|a| a.as_i64()).unwrap_or(-1);
-    let dimension = if dimension < 0 { dimension.saturating_add(rank) } else { dimension };
-    let dimension = usize::try_from(dimension).map_err(|_| eval::missing(op, "dimension"))?;
-    let mut comparator =
-        eval::Comparator::new(op, SortOp(op).comparator(), super::compare::relation, env);
-    Ok(eval::all(eval::sort(inputs, dimension, &mut comparator)?))
+fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
+    let dimension = op.attr_or_default("dimension").and_then(|a| a.as_i64()).unwrap_or(-1);
+    let comparator = prepare::comparator(op, SortOp(op).comparator(), cx)?;
+    Ok(Primitive::Sort { dimension, comparator })
 }

@@ -11,7 +11,7 @@ op! {
         attributes { permutation: required I64Array }
         traits [NoMemoryEffect]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$operand `,` `dims` `=` $permutation attr-dict `:` functional-type(operands, results)",
             ),
@@ -55,8 +55,6 @@ fn infer(op: OpRef<'_>) -> Inferred {
     )])
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [operand] = eval::tensors(operands)?;
-    let view = StridedView::dense(operand.shape())?.permute(&eval::usizes(op, "permutation")?)?;
-    eval::one(operand.gather(&view)?)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::Transpose(prepare::usizes(op, "permutation")?))
 }

@@ -15,7 +15,7 @@ op! {
             transpose_a: required Enum(&TRANSPOSE),
         }
         traits [NoMemoryEffect]
-        hooks { eval: Some(eval), infer: Some(infer), infer_label: "triangular_solve_c4" }
+        hooks { prepare: Some(prepare), infer: Some(infer), infer_label: "triangular_solve_c4" }
     }
 }
 
@@ -47,22 +47,20 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![b.clone()])
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    let [a, b] = eval::tensors(operands)?;
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let solve = TriangularSolveOp(op);
     let transpose = solve.transpose_a().and_then(|t| t.as_enum(&TRANSPOSE));
     let (transposed, conjugated) = match transpose.and_then(|t| TRANSPOSE.case(t)) {
         Some("NO_TRANSPOSE") => (false, false),
         Some("TRANSPOSE") => (true, false),
         Some("ADJOINT") => (true, true),
-        _ => return Err(EvalError::new("triangular_solve_i6", "transpose_a says nothing")),
+        _ => return Err(EvalError::new("triangular_solve_i6", "transpose_a has no valid value")),
     };
-    let system = eval::Triangular {
+    Ok(Primitive::TriangularSolve(lapack::System {
         left_side: flag(solve.left_side()),
         lower: flag(solve.lower()),
         unit_diagonal: flag(solve.unit_diagonal()),
         transposed,
         conjugated,
-    };
-    eval::one(eval::triangular_solve(a, b, system)?)
+    }))
 }

@@ -10,7 +10,7 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("$val attr-dict `:` custom<TupleOpType>(type($val), type($result))"),
-            eval: Some(eval),
+            prepare: Some(prepare),
             infer: Some(infer),
             infer_label: "tuple_c1",
         }
@@ -21,6 +21,6 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![Type::tuple(op.operand_types().cloned().collect())])
 }
 
-fn eval(_: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    Ok(vec![RuntimeValue::Tuple(operands)])
+fn prepare(_: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    Ok(Primitive::Tuple)
 }

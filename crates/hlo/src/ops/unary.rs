@@ -14,7 +14,7 @@ macro_rules! unary {
                 hooks {
                     infer: Some(infer::merged_operands),
                     infer_label: $label,
-                    eval: Some(eval::unary),
+                    prepare: Some(prepare::unary),
                     assembly: Assembly::Format(
                         "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
                     ),

@@ -1,7 +1,6 @@
 //! `stablehlo.uniform_dequantize`.
 
 use super::prelude::*;
-use crate::eval::quantize::around;
 
 op! {
     /// Elementwise conversion of quantized values to the floats that they stand for; the shape
@@ -11,7 +10,7 @@ op! {
         results { result: single FLOAT_TENSOR }
         traits [Elementwise, NoMemoryEffect]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
             ),
@@ -28,6 +27,6 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![compat::with_element(operand, expressed.clone())])
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
-    around(op, operands, Ok)
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    prepare::with_floats(op, Primitive::Identity)
 }

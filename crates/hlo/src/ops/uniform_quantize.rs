@@ -1,7 +1,6 @@
 //! `stablehlo.uniform_quantize`.
 
 use super::prelude::*;
-use crate::eval::quantize::around;
 
 op! {
     /// Elementwise quantization of floats, or requantization, to the quantized element type of the
@@ -11,7 +10,7 @@ op! {
         results { result: single QUANTIZED_TENSOR }
         traits [Elementwise, NoMemoryEffect]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Format(
                 "$operand attr-dict `:` custom<SameOperandsAndResultType>(type($operand), type($result))",
             ),
@@ -33,7 +32,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
     })
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, _: &mut dyn EvalEnv) -> EvalResult {
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     // Requantization goes through floats.
-    around(op, operands, Ok)
+    prepare::with_floats(op, Primitive::Identity)
 }

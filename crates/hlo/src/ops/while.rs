@@ -13,7 +13,7 @@ op! {
         regions { cond: one, body: one }
         traits [RegionsByTypes, RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         hooks {
-            eval: Some(eval),
+            prepare: Some(prepare),
             assembly: Assembly::Custom { parse, print },
             argument_name: Some(|_, _, _| Some("iterArg".to_string())),
             infer: Some(infer::operand_types),
@@ -103,14 +103,7 @@ fn print(printer: &mut Printer<'_>, op: OpRef<'_>) {
     }
 }
 
-fn eval(op: OpRef<'_>, operands: Vec<RuntimeValue>, env: &mut dyn EvalEnv) -> EvalResult {
+fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let regions = WhileOp(op);
-    let mut values = operands;
-    loop {
-        let [condition] = eval::tensors(env.region(regions.cond(), values.clone())?)?;
-        if !eval::truth(&condition)? {
-            return Ok(values);
-        }
-        values = env.region(regions.body(), values)?;
-    }
+    Ok(Primitive::While { cond: cx.block(regions.cond())?, body: cx.block(regions.body())? })
 }

@@ -30,7 +30,7 @@ macro_rules! ids {
         pub struct $name(NonZeroU32);
 
         impl $name {
-            fn new(index: usize) -> $name {
+            pub(crate) fn new(index: usize) -> $name {
                 $name(NonZeroU32::MIN.saturating_add(index as u32))
             }
 

@@ -19,8 +19,8 @@ pub use type_constraints::{ElementSet, Ranks, TensorRule, TypeConstraint, TypeRu
 
 use crate::attrs::Attribute;
 use crate::diag::{Diagnostic, Diagnostics};
-use crate::eval::EvalFn;
 use crate::ir::OpRef;
+use crate::prepare::PrepareFn;
 use crate::rewrite::{FoldFn, Rewrite};
 use crate::text::{OpState, Parsed, Parser, Printer};
 use crate::types::Type;
@@ -79,8 +79,8 @@ pub struct OpDef {
     pub infer_label: &'static str,
     /// Which errors upstream finds when it infers the types of results.
     pub upstream_infers: UpstreamInfers,
-    /// The meaning of the op on values.
-    pub eval: Option<EvalFn>,
+    /// The meaning of the op on values: which primitive it is.
+    pub prepare: Option<PrepareFn>,
     /// What the op is when some operands are constants: values or constants in the place of its
     /// results.
     pub fold: Option<FoldFn>,
@@ -131,7 +131,7 @@ impl OpDef {
         to_static: None,
         infer_label: "result-type",
         upstream_infers: UpstreamInfers::Types,
-        eval: None,
+        prepare: None,
         fold: None,
         canonicalize: &[],
         result_name: None,
@@ -533,6 +533,8 @@ pub struct TypeDef {
     pub verify: Option<ParamsCheck>,
     /// Whether type inference takes two such types for one another; by default if they are equal.
     pub compatible: Option<ParamsRelation>,
+    /// The type as which elements of this type are stored; `None` if they have no storage.
+    pub storage: Option<fn(&[Option<Attribute>]) -> Option<Type>>,
 }
 
 /// One parameter of an attribute or type.

@@ -2,11 +2,12 @@
 
 use super::{Rewriter, effects};
 use crate::attrs::{Attribute, DenseElements};
-use crate::eval::{NoRegions, RuntimeValue};
 use crate::ir::{Module, OpId, OpRef, RegionId, Value};
 use crate::ods::{OpDef, Trait};
+use crate::prepare;
 use crate::types::Type;
 use numerics::DType;
+use program::RuntimeValue;
 use std::collections::HashMap;
 
 /// What a result of an op folds to.
@@ -25,7 +26,7 @@ pub type FoldFn = fn(OpRef<'_>, &[Option<Attribute>]) -> Option<Vec<Folded>>;
 /// Constants of more elements than this are not made by folding.
 const MAX_ELEMENTS: usize = 1 << 16;
 
-/// The fold of an op of constants to what its `eval` makes of them.
+/// Folds an op of constants by evaluating it.
 pub fn evaluate(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
     let is_small = |ty: &Type| {
         ty.as_tensor().is_none_or(|t| t.num_elements().is_none_or(|n| n <= MAX_ELEMENTS))
@@ -35,10 +36,10 @@ pub fn evaluate(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Fo
     (simple && op.result_types().all(is_small)).then_some(())?;
     let value = |&v: &Value| {
         let constant = op.module().defining_op(v)?;
-        constant.def()?.eval?(constant, Vec::new(), &mut NoRegions).ok()?.pop()
+        prepare::evaluate(constant, Vec::new()).ok()?.pop()
     };
     let operands = op.operands().iter().map(value).collect::<Option<Vec<_>>>()?;
-    let results = op.def()?.eval?(op, operands, &mut NoRegions).ok()?;
+    let results = prepare::evaluate(op, operands).ok()?;
     let constant =
         |(result, ty): (RuntimeValue, &Type)| attribute(result, ty).map(Folded::Constant);
     results.into_iter().zip(op.result_types()).map(constant).collect()

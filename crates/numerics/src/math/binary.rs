@@ -2,7 +2,7 @@
 
 use super::kernel::{zip, zip_to};
 use super::{complex, double, scalar};
-use crate::element::{Arithmetic, Bitwise, ComplexElement, Float, Integer, Number, Real};
+use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, Tensor, TensorError, dispatch, dispatch_all};
 
 macro_rules! binary_ops {
@@ -16,6 +16,14 @@ macro_rules! binary_ops {
         impl BinaryOp {
             /// Every operation, by name.
             pub const ALL: &'static [BinaryOp] = &[$(BinaryOp::$variant),*];
+
+            /// The operation of that name.
+            pub fn from_name(name: &str) -> Option<BinaryOp> {
+                match name {
+                    $($name => Some(BinaryOp::$variant),)*
+                    _ => None,
+                }
+            }
 
             /// The name of the operation in StableHLO, or in CHLO.
             pub fn name(self) -> &'static str {
@@ -47,6 +55,130 @@ binary_ops! {
     Xor "xor" "Bitwise exclusive or."
 }
 
+/// Takes the function behind an operation and an element type.
+pub(super) trait PairSink: Sized {
+    /// What it makes of the function.
+    type Output;
+
+    /// Takes a function whose result has the type of the operands.
+    fn zip<T: Element>(self, f: impl Fn(T, T) -> T + Send + Sync + 'static) -> Self::Output;
+
+    /// Takes a function with a result of another type.
+    fn zip_to<T: Element, R: Element>(
+        self,
+        f: impl Fn(T, T) -> R + Send + Sync + 'static,
+    ) -> Self::Output;
+
+    /// The operation is not defined for the type.
+    fn unsupported(self) -> Self::Output;
+}
+
+/// Gives the function behind an operation on elements of a type to `sink`.
+pub(super) fn dispatch_binary<S: PairSink>(op: BinaryOp, dtype: DType, sink: S) -> S::Output {
+    match op {
+        BinaryOp::Add => dispatch_all!(dtype, T => sink.zip(T::add)),
+        BinaryOp::Multiply => dispatch_all!(dtype, T => sink.zip(T::multiply)),
+        BinaryOp::Maximum => dispatch_all!(dtype, T => sink.zip::<T>(Number::maximum)),
+        BinaryOp::Minimum => dispatch_all!(dtype, T => sink.zip::<T>(Number::minimum)),
+        BinaryOp::Subtract => dispatch!(
+            dtype, [integer, float, complex] T => sink.zip(T::subtract), else sink.unsupported()
+        ),
+        BinaryOp::Divide => dispatch!(
+            dtype, [integer, float, complex] T => sink.zip(T::divide), else sink.unsupported()
+        ),
+        BinaryOp::Remainder => dispatch!(
+            dtype, [integer, float] T => sink.zip(T::remainder), else sink.unsupported()
+        ),
+        BinaryOp::Power => match dtype {
+            DType::C64 | DType::C128 => complex_function(complex::power, dtype, sink),
+            _ => dispatch!(
+                dtype, [integer, float] T => sink.zip(T::power), else sink.unsupported()
+            ),
+        },
+        BinaryOp::Atan2 => match dtype {
+            DType::F64 => sink.zip(double::atan2),
+            DType::C64 | DType::C128 => complex_function(complex::atan2, dtype, sink),
+            _ => dispatch!(
+                dtype,
+                [float] T => {
+                    sink.zip(|y: T, x: T| T::from_f64(libm::atan2(y.to_f64(), x.to_f64())))
+                },
+                else sink.unsupported()
+            ),
+        },
+        BinaryOp::NextAfter => dispatch!(
+            dtype, [float] T => sink.zip::<T>(scalar::next_after), else sink.unsupported()
+        ),
+        BinaryOp::And => dispatch!(
+            dtype, [boolean, integer] T => sink.zip(T::and), else sink.unsupported()
+        ),
+        BinaryOp::Or => dispatch!(
+            dtype, [boolean, integer] T => sink.zip(T::or), else sink.unsupported()
+        ),
+        BinaryOp::Xor => dispatch!(
+            dtype, [boolean, integer] T => sink.zip(T::xor), else sink.unsupported()
+        ),
+        BinaryOp::ShiftLeft => dispatch!(
+            dtype, [integer] T => sink.zip(T::shift_left), else sink.unsupported()
+        ),
+        BinaryOp::ShiftRightArithmetic => dispatch!(
+            dtype, [integer] T => sink.zip(T::shift_right_arithmetic), else sink.unsupported()
+        ),
+        BinaryOp::ShiftRightLogical => dispatch!(
+            dtype, [integer] T => sink.zip(T::shift_right_logical), else sink.unsupported()
+        ),
+        BinaryOp::Complex => match dtype.complex() {
+            Some(complex) => dispatch!(
+                complex,
+                [complex] T => sink.zip_to::<<T as ComplexElement>::Part, T>(T::from_parts),
+                else sink.unsupported()
+            ),
+            None => sink.unsupported(),
+        },
+    }
+}
+
+/// Gives a function of two complex numbers to `sink`, with its result rounded to the type.
+fn complex_function<S: PairSink>(
+    f: fn(complex::Complex64, complex::Complex64) -> complex::Complex64,
+    dtype: DType,
+    sink: S,
+) -> S::Output {
+    dispatch!(
+        dtype,
+        [complex] T => sink.zip(move |x: T, y: T| {
+            complex::narrow(f(complex::widen(x), complex::widen(y)))
+        }),
+        else sink.unsupported()
+    )
+}
+
+/// Applies functions to all pairs of elements of two tensors.
+struct OnTensors {
+    lhs: Tensor,
+    rhs: Tensor,
+    op: &'static str,
+}
+
+impl PairSink for OnTensors {
+    type Output = Result<Tensor, TensorError>;
+
+    fn zip<T: Element>(self, f: impl Fn(T, T) -> T + Send + Sync + 'static) -> Self::Output {
+        zip(self.lhs, self.rhs, f)
+    }
+
+    fn zip_to<T: Element, R: Element>(
+        self,
+        f: impl Fn(T, T) -> R + Send + Sync + 'static,
+    ) -> Self::Output {
+        zip_to(&self.lhs, &self.rhs, f)
+    }
+
+    fn unsupported(self) -> Self::Output {
+        Err(TensorError::Unsupported { op: self.op, dtype: self.lhs.dtype() })
+    }
+}
+
 /// Applies an operation to every pair of elements of tensors of the same shape, or to a tensor of
 /// rank 0 and every element of another one.
 ///
@@ -58,80 +190,7 @@ pub fn binary(op: BinaryOp, lhs: Tensor, rhs: Tensor) -> Result<Tensor, TensorEr
     if dtype != rhs.dtype() {
         return Err(TensorError::DType { expected: dtype, found: rhs.dtype() });
     }
-    let unsupported = || Err(TensorError::Unsupported { op: op.name(), dtype });
-    match op {
-        BinaryOp::Add => dispatch_all!(dtype, T => zip::<T>(lhs, rhs, T::add)),
-        BinaryOp::Multiply => dispatch_all!(dtype, T => zip::<T>(lhs, rhs, T::multiply)),
-        BinaryOp::Maximum => dispatch_all!(dtype, T => zip::<T>(lhs, rhs, Number::maximum)),
-        BinaryOp::Minimum => dispatch_all!(dtype, T => zip::<T>(lhs, rhs, Number::minimum)),
-        BinaryOp::Subtract => dispatch!(
-            dtype, [integer, float, complex] T => zip::<T>(lhs, rhs, T::subtract), else unsupported()
-        ),
-        BinaryOp::Divide => dispatch!(
-            dtype, [integer, float, complex] T => zip::<T>(lhs, rhs, T::divide), else unsupported()
-        ),
-        BinaryOp::Remainder => dispatch!(
-            dtype, [integer, float] T => zip::<T>(lhs, rhs, T::remainder), else unsupported()
-        ),
-        BinaryOp::Power => match dtype {
-            DType::C64 | DType::C128 => complex_function(complex::power, lhs, rhs),
-            _ => {
-                dispatch!(dtype, [integer, float] T => zip::<T>(lhs, rhs, T::power), else unsupported())
-            }
-        },
-        BinaryOp::Atan2 => match dtype {
-            DType::F64 => zip(lhs, rhs, double::atan2),
-            DType::C64 | DType::C128 => complex_function(complex::atan2, lhs, rhs),
-            _ => dispatch!(
-                dtype,
-                [float] T => zip::<T>(lhs, rhs, |y, x| T::from_f64(libm::atan2(y.to_f64(), x.to_f64()))),
-                else unsupported()
-            ),
-        },
-        BinaryOp::NextAfter => dispatch!(
-            dtype, [float] T => zip::<T>(lhs, rhs, scalar::next_after), else unsupported()
-        ),
-        BinaryOp::And => dispatch!(
-            dtype, [boolean, integer] T => zip::<T>(lhs, rhs, T::and), else unsupported()
-        ),
-        BinaryOp::Or => dispatch!(
-            dtype, [boolean, integer] T => zip::<T>(lhs, rhs, T::or), else unsupported()
-        ),
-        BinaryOp::Xor => dispatch!(
-            dtype, [boolean, integer] T => zip::<T>(lhs, rhs, T::xor), else unsupported()
-        ),
-        BinaryOp::ShiftLeft => dispatch!(
-            dtype, [integer] T => zip::<T>(lhs, rhs, T::shift_left), else unsupported()
-        ),
-        BinaryOp::ShiftRightArithmetic => dispatch!(
-            dtype, [integer] T => zip::<T>(lhs, rhs, T::shift_right_arithmetic), else unsupported()
-        ),
-        BinaryOp::ShiftRightLogical => dispatch!(
-            dtype, [integer] T => zip::<T>(lhs, rhs, T::shift_right_logical), else unsupported()
-        ),
-        BinaryOp::Complex => match dtype.complex() {
-            Some(complex) => dispatch!(
-                complex,
-                [complex] T => zip_to::<<T as ComplexElement>::Part, T>(&lhs, &rhs, T::from_parts),
-                else unsupported()
-            ),
-            None => unsupported(),
-        },
-    }
-}
-
-/// Applies a function of two complex numbers to every pair of elements.
-fn complex_function(
-    f: fn(complex::Complex64, complex::Complex64) -> complex::Complex64,
-    lhs: Tensor,
-    rhs: Tensor,
-) -> Result<Tensor, TensorError> {
-    let dtype = lhs.dtype();
-    dispatch!(
-        dtype,
-        [complex] T => zip::<T>(lhs, rhs, |x, y| complex::narrow(f(complex::widen(x), complex::widen(y)))),
-        else Err(TensorError::Unsupported { op: "a complex function", dtype })
-    )
+    dispatch_binary(op, dtype, OnTensors { lhs, rhs, op: op.name() })
 }
 
 #[cfg(test)]
@@ -139,7 +198,7 @@ mod tests {
     use super::*;
     use crate::{Complex32, I1};
 
-    fn vector<T: crate::Element>(elements: &[T]) -> Tensor {
+    fn vector<T: Element>(elements: &[T]) -> Tensor {
         Tensor::from_vec([elements.len()], elements.to_vec()).unwrap()
     }
 

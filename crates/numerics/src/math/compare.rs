@@ -25,6 +25,25 @@ pub enum Direction {
     Lt,
 }
 
+impl Direction {
+    /// Every direction.
+    pub const ALL: [Direction; 6] =
+        [Direction::Eq, Direction::Ne, Direction::Ge, Direction::Gt, Direction::Le, Direction::Lt];
+}
+
+/// True if two keys are in a relation; keys that do not compare are different.
+#[inline]
+pub(super) fn relate<K: PartialOrd>(direction: Direction, lhs: &K, rhs: &K) -> bool {
+    match direction {
+        Direction::Eq => lhs == rhs,
+        Direction::Ne => lhs != rhs,
+        Direction::Ge => lhs >= rhs,
+        Direction::Gt => lhs > rhs,
+        Direction::Le => lhs <= rhs,
+        Direction::Lt => lhs < rhs,
+    }
+}
+
 /// Compares every pair of elements, of which one tensor may be of rank 0. Floating-point numbers
 /// compare as in IEEE 754: a NaN is different from everything. Complex numbers compare
 /// lexicographically.
@@ -89,10 +108,14 @@ fn compare_by<T: Element, K: PartialOrd>(
     rhs: &Tensor,
     key: impl Fn(T) -> K,
 ) -> Result<Tensor, TensorError> {
-    let equal = || zip_to(lhs, rhs, |x: T, y: T| I1::new(key(x) == key(y)));
-    let less = |lhs: &Tensor, rhs: &Tensor| zip_to(lhs, rhs, |x: T, y: T| I1::new(key(x) < key(y)));
-    let less_or_equal =
-        |lhs: &Tensor, rhs: &Tensor| zip_to(lhs, rhs, |x: T, y: T| I1::new(key(x) <= key(y)));
+    // Three loops for six relations.
+    let equal = || zip_to(lhs, rhs, |x: T, y: T| I1::new(relate(Direction::Eq, &key(x), &key(y))));
+    let less = |lhs: &Tensor, rhs: &Tensor| {
+        zip_to(lhs, rhs, |x: T, y: T| I1::new(relate(Direction::Lt, &key(x), &key(y))))
+    };
+    let less_or_equal = |lhs: &Tensor, rhs: &Tensor| {
+        zip_to(lhs, rhs, |x: T, y: T| I1::new(relate(Direction::Le, &key(x), &key(y))))
+    };
     match direction {
         Direction::Eq => equal(),
         Direction::Ne => {
@@ -180,9 +203,6 @@ mod tests {
         Tensor::from_vec([elements.len()], elements.to_vec()).unwrap()
     }
 
-    const ALL: [Direction; 6] =
-        [Direction::Eq, Direction::Ne, Direction::Ge, Direction::Gt, Direction::Le, Direction::Lt];
-
     #[test]
     fn floats_compare_as_ieee() {
         let x = vector(&[1.0f32, 2.0, -0.0, f32::NAN]);
@@ -195,7 +215,7 @@ mod tests {
             [true, true, true, false],
             [true, false, false, false],
         ];
-        for (direction, expected) in ALL.into_iter().zip(expected) {
+        for (direction, expected) in Direction::ALL.into_iter().zip(expected) {
             assert_eq!(bools(compare(direction, &x, &y).unwrap()), expected, "{direction:?}");
         }
     }

@@ -41,12 +41,12 @@ pub fn convert(operand: Tensor, dtype: DType) -> Result<Tensor, TensorError> {
         }
         (Family::Signed, _) => dispatch!(
             source,
-            [integer] S => from_i64(&operand, dtype, &loader(operand.as_slice()?, |x: S| x.to_i128() as i64)),
+            [integer] S => from_i64(&operand, dtype, &loader(operand.as_slice()?, widen_signed::<S>)),
             else unsupported("convert", source)
         ),
         (Family::Unsigned, _) => dispatch!(
             source,
-            [integer] S => from_u64(&operand, dtype, &loader(operand.as_slice()?, |x: S| x.to_i128() as u64)),
+            [integer] S => from_u64(&operand, dtype, &loader(operand.as_slice()?, widen_unsigned::<S>)),
             else unsupported("convert", source)
         ),
         (Family::Float, _) => dispatch!(
@@ -54,6 +54,36 @@ pub fn convert(operand: Tensor, dtype: DType) -> Result<Tensor, TensorError> {
             [float] S => from_f64(&operand, dtype, &loader(operand.as_slice()?, S::to_f64)),
             else unsupported("convert", source)
         ),
+    }
+}
+
+/// An element widened to one of three types that hold every number exactly.
+#[derive(Clone, Copy)]
+pub(super) enum Wide {
+    /// A signed integer.
+    Signed(i64),
+    /// An unsigned integer or a boolean.
+    Unsigned(u64),
+    /// A floating-point number.
+    Float(f64),
+}
+
+/// The integer that an element of a signed type is.
+pub(super) fn widen_signed<S: Integer>(x: S) -> i64 {
+    x.to_i128() as i64
+}
+
+/// The integer that an element of an unsigned type is.
+pub(super) fn widen_unsigned<S: Integer>(x: S) -> u64 {
+    x.to_i128() as u64
+}
+
+/// The number rounded to a type, as [`convert`] does.
+pub(super) fn store_wide<T: Number>(wide: Wide) -> T {
+    match wide {
+        Wide::Signed(x) => T::from_i64(x),
+        Wide::Unsigned(x) => T::from_u64(x),
+        Wide::Float(x) => T::from_f64(x),
     }
 }
 

@@ -15,6 +15,7 @@ pub mod compare;
 pub mod complex;
 pub mod convert;
 mod double;
+pub mod element;
 mod kernel;
 pub mod scalar;
 pub mod unary;

@@ -3,7 +3,7 @@
 use super::complex::{self, Complex64};
 use super::kernel::{map, map_to};
 use super::{double, scalar};
-use crate::element::{Arithmetic, Bitwise, ComplexElement, Float, Integer, Number, Real};
+use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, I1, Tensor, TensorError, dispatch};
 
 /// A function of real numbers.
@@ -24,6 +24,14 @@ macro_rules! unary_ops {
         impl UnaryOp {
             /// Every operation, by name.
             pub const ALL: &'static [UnaryOp] = &[$(UnaryOp::$variant),*];
+
+            /// The operation of that name.
+            pub fn from_name(name: &str) -> Option<UnaryOp> {
+                match name {
+                    $($name => Some(UnaryOp::$variant),)*
+                    _ => None,
+                }
+            }
 
             /// The name of the operation in StableHLO, or in CHLO.
             pub fn name(self) -> &'static str {
@@ -101,6 +109,129 @@ unary_ops! {
     Tanh "tanh" real(libm::tanh) double(double::tanh) complex(complex::tanh);
 }
 
+/// Takes the function behind an operation and an element type.
+pub(super) trait ElementSink: Sized {
+    /// What it makes of the function.
+    type Output;
+
+    /// Takes a function whose result has the type of the operand.
+    fn map<T: Element>(self, f: impl Fn(T) -> T + Send + Sync + 'static) -> Self::Output;
+
+    /// Takes a function with a result of another type.
+    fn map_to<T: Element, R: Element>(
+        self,
+        f: impl Fn(T) -> R + Send + Sync + 'static,
+    ) -> Self::Output;
+
+    /// The operation is not defined for the type.
+    fn unsupported(self) -> Self::Output;
+}
+
+/// Gives the function behind an operation on elements of a type to `sink`.
+pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S) -> S::Output {
+    match (op, dtype) {
+        (UnaryOp::Abs, DType::C64 | DType::C128) => parts(dtype, sink, |z| libm::hypot(z.re, z.im)),
+        (UnaryOp::Real, DType::C64 | DType::C128) => parts(dtype, sink, |z| z.re),
+        (UnaryOp::Imag, DType::C64 | DType::C128) => parts(dtype, sink, |z| z.im),
+        (UnaryOp::Real, _) => dispatch!(
+            dtype, [float] T => sink.map(|x: T| x), else sink.unsupported()
+        ),
+        (UnaryOp::Imag, _) => dispatch!(
+            dtype, [float] T => sink.map(|_: T| T::ZERO), else sink.unsupported()
+        ),
+        (UnaryOp::Abs, _) => dispatch!(
+            dtype, [integer, float] T => sink.map(<T as Real>::abs), else sink.unsupported()
+        ),
+        (UnaryOp::Sign, _) if !dtype.is_complex() => dispatch!(
+            dtype, [integer, float] T => sink.map(T::sign), else sink.unsupported()
+        ),
+        (UnaryOp::Negate, _) => dispatch!(
+            dtype, [integer, float, complex] T => sink.map(T::negate), else sink.unsupported()
+        ),
+        (UnaryOp::Not, _) => dispatch!(
+            dtype, [boolean, integer] T => sink.map(T::not), else sink.unsupported()
+        ),
+        (UnaryOp::Popcnt, _) => dispatch!(
+            dtype, [integer] T => sink.map(T::popcnt), else sink.unsupported()
+        ),
+        (UnaryOp::CountLeadingZeros, _) => dispatch!(
+            dtype, [integer] T => sink.map(T::count_leading_zeros), else sink.unsupported()
+        ),
+        // Exact in the type itself, with the same result as the function of `f64`.
+        (UnaryOp::Sqrt, DType::F32) => sink.map(f32::sqrt),
+        (UnaryOp::Ceil, DType::F32) => sink.map(f32::ceil),
+        (UnaryOp::Floor, DType::F32) => sink.map(f32::floor),
+        (UnaryOp::RoundNearestAfz, DType::F32) => sink.map(f32::round),
+        (UnaryOp::RoundNearestEven, DType::F32) => sink.map(f32::round_ties_even),
+        (UnaryOp::IsFinite, DType::F32) => sink.map_to(|x: f32| I1::new(x.is_finite())),
+        _ => match op.functions() {
+            Functions { double: Some(f), .. } if dtype == DType::F64 => {
+                sink.map(move |x: f64| one_nan(x, f(x)))
+            }
+            Functions { real: Some(f), .. } if dtype.is_float() => real_function(f, dtype, sink),
+            Functions { complex: Some(f), .. } if dtype.is_complex() => dispatch!(
+                dtype,
+                [complex] T => sink.map(move |z: T| complex::narrow(f(complex::widen(z)))),
+                else sink.unsupported()
+            ),
+            Functions { predicate: Some(f), .. } => dispatch!(
+                dtype,
+                [float] T => sink.map_to(move |x: T| I1::new(f(x.to_f64()))),
+                else sink.unsupported()
+            ),
+            _ => sink.unsupported(),
+        },
+    }
+}
+
+/// Gives a function of `f64` to `sink`, with its result rounded to the type.
+fn real_function<S: ElementSink>(f: RealFunction, dtype: DType, sink: S) -> S::Output {
+    dispatch!(
+        dtype,
+        [float] T => sink.map(move |x: T| {
+            let wide = x.to_f64();
+            T::from_f64(one_nan(wide, f(wide)))
+        }),
+        else sink.unsupported()
+    )
+}
+
+/// Gives a real function of complex numbers to `sink`, with its result rounded to the type of parts.
+fn parts<S: ElementSink>(dtype: DType, sink: S, f: fn(Complex64) -> f64) -> S::Output {
+    dispatch!(
+        dtype,
+        [complex] T => sink.map_to(move |z: T| {
+            <<T as ComplexElement>::Part as Number>::from_f64(f(complex::widen(z)))
+        }),
+        else sink.unsupported()
+    )
+}
+
+/// Applies functions to all elements of a tensor.
+struct OnTensor {
+    operand: Tensor,
+    op: &'static str,
+}
+
+impl ElementSink for OnTensor {
+    type Output = Result<Tensor, TensorError>;
+
+    fn map<T: Element>(self, f: impl Fn(T) -> T + Send + Sync + 'static) -> Self::Output {
+        map(self.operand, f)
+    }
+
+    fn map_to<T: Element, R: Element>(
+        self,
+        f: impl Fn(T) -> R + Send + Sync + 'static,
+    ) -> Self::Output {
+        map_to(&self.operand, f)
+    }
+
+    fn unsupported(self) -> Self::Output {
+        Err(TensorError::Unsupported { op: self.op, dtype: self.operand.dtype() })
+    }
+}
+
 /// Applies an operation to every element. The result has the operand's type, but for
 /// [`UnaryOp::Abs`], [`UnaryOp::Real`] and [`UnaryOp::Imag`] of complex numbers, which have the
 /// type of their parts, and the predicates `Is*`, which are booleans.
@@ -109,51 +240,10 @@ unary_ops! {
 /// If the operation is not defined for the element type, or there is no memory for the result.
 pub fn unary(op: UnaryOp, operand: Tensor) -> Result<Tensor, TensorError> {
     let dtype = operand.dtype();
-    let unsupported = || Err(TensorError::Unsupported { op: op.name(), dtype });
-    match (op, dtype) {
-        (UnaryOp::Abs, DType::C64 | DType::C128) => parts(&operand, |z| libm::hypot(z.re, z.im)),
-        (UnaryOp::Real, DType::C64 | DType::C128) => parts(&operand, |z| z.re),
-        (UnaryOp::Imag, DType::C64 | DType::C128) => parts(&operand, |z| z.im),
-        (UnaryOp::Real, _) if dtype.is_float() => Ok(operand),
-        (UnaryOp::Imag, _) if dtype.is_float() => Tensor::zeros(dtype, operand.shape()),
-        (UnaryOp::Abs, _) => {
-            dispatch!(dtype, [integer, float] T => map(operand, <T as Real>::abs), else unsupported())
-        }
-        (UnaryOp::Sign, _) if !dtype.is_complex() => {
-            dispatch!(dtype, [integer, float] T => map(operand, T::sign), else unsupported())
-        }
-        (UnaryOp::Negate, _) => {
-            dispatch!(dtype, [integer, float, complex] T => map(operand, T::negate), else unsupported())
-        }
-        (UnaryOp::Not, _) => {
-            dispatch!(dtype, [boolean, integer] T => map(operand, T::not), else unsupported())
-        }
-        (UnaryOp::Popcnt, _) => {
-            dispatch!(dtype, [integer] T => map(operand, T::popcnt), else unsupported())
-        }
-        (UnaryOp::CountLeadingZeros, _) => {
-            dispatch!(dtype, [integer] T => map(operand, T::count_leading_zeros), else unsupported())
-        }
-        // Exact in the type itself, with the same result as the function of `f64`.
-        (UnaryOp::Sqrt, DType::F32) => map(operand, f32::sqrt),
-        (UnaryOp::Ceil, DType::F32) => map(operand, f32::ceil),
-        (UnaryOp::Floor, DType::F32) => map(operand, f32::floor),
-        (UnaryOp::RoundNearestAfz, DType::F32) => map(operand, f32::round),
-        (UnaryOp::RoundNearestEven, DType::F32) => map(operand, f32::round_ties_even),
-        (UnaryOp::IsFinite, DType::F32) => map_to(&operand, |x: f32| I1::new(x.is_finite())),
-        _ => match op.functions() {
-            Functions { double: Some(f), .. } if dtype == DType::F64 => {
-                map(operand, |x| one_nan(x, f(x)))
-            }
-            Functions { real: Some(f), .. } if dtype.is_float() => real_function(f, operand),
-            Functions { complex: Some(f), .. } if dtype.is_complex() => {
-                complex_function(f, operand)
-            }
-            Functions { predicate: Some(f), .. } => dispatch!(
-                dtype, [float] T => map_to(&operand, |x: T| I1::new(f(x.to_f64()))), else unsupported()
-            ),
-            _ => unsupported(),
-        },
+    match op {
+        UnaryOp::Real if dtype.is_float() => Ok(operand),
+        UnaryOp::Imag if dtype.is_float() => Tensor::zeros(dtype, operand.shape()),
+        _ => dispatch_unary(op, dtype, OnTensor { operand, op: op.name() }),
     }
 }
 
@@ -163,60 +253,16 @@ fn one_nan(operand: f64, result: f64) -> f64 {
     if result.is_nan() && !operand.is_nan() { f64::NAN } else { result }
 }
 
-/// Applies a function of `f64` to every element, rounding its result to the type.
-///
-/// # Errors
-/// If the elements are not floating-point numbers, or there is no memory for the result.
-pub fn real_function(f: fn(f64) -> f64, operand: Tensor) -> Result<Tensor, TensorError> {
-    let dtype = operand.dtype();
-    dispatch!(
-        dtype,
-        [float] T => map(operand, |x: T| {
-            let wide = x.to_f64();
-            T::from_f64(one_nan(wide, f(wide)))
-        }),
-        else Err(TensorError::Unsupported { op: "a function of real numbers", dtype })
-    )
-}
-
-/// Applies a function of complex numbers to every element, rounding its result to the type.
-///
-/// # Errors
-/// If the elements are not complex numbers, or there is no memory for the result.
-pub fn complex_function(
-    f: fn(Complex64) -> Complex64,
-    operand: Tensor,
-) -> Result<Tensor, TensorError> {
-    let dtype = operand.dtype();
-    dispatch!(
-        dtype,
-        [complex] T => map(operand, |z: T| complex::narrow(f(complex::widen(z)))),
-        else Err(TensorError::Unsupported { op: "a function of complex numbers", dtype })
-    )
-}
-
-/// Applies a real function of complex numbers to every element.
-fn parts(operand: &Tensor, f: fn(Complex64) -> f64) -> Result<Tensor, TensorError> {
-    let dtype = operand.dtype();
-    dispatch!(
-        dtype,
-        [complex] T => map_to(operand, |z: T| {
-            <<T as ComplexElement>::Part as Number>::from_f64(f(complex::widen(z)))
-        }),
-        else Err(TensorError::Unsupported { op: "a part of a complex number", dtype })
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Complex32, F8E4M3FN, bf16};
 
-    fn vector<T: crate::Element>(elements: &[T]) -> Tensor {
+    fn vector<T: Element>(elements: &[T]) -> Tensor {
         Tensor::from_vec([elements.len()], elements.to_vec()).unwrap()
     }
 
-    fn apply<T: crate::Element, R: crate::Element>(op: UnaryOp, elements: &[T]) -> Vec<R> {
+    fn apply<T: Element, R: Element>(op: UnaryOp, elements: &[T]) -> Vec<R> {
         unary(op, vector(elements)).unwrap().to_vec().unwrap()
     }
 

@@ -11,10 +11,11 @@ use crate::trace::Trace;
 use crate::watch::Watcher;
 use stablo::dialects::func::FuncOp;
 use stablo::{
-    Diagnostics, ENGINES, Executable, Grid, Limits, LoadOptions, MAX_PROCESSES, Module, ProcessId,
+    Diagnostics, Engine, Grid, Limits, LoadOptions, MAX_PROCESSES, Module, ProcessId, Program,
     RuntimeValue, Type,
 };
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The command line.
@@ -46,7 +47,7 @@ pub struct Options {
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..))]
     partitions: Option<u32>,
     /// What runs the program
-    #[arg(long, value_name = "NAME", default_value = ENGINES[0].name(), value_parser = engines())]
+    #[arg(long, value_name = "NAME", default_value = Engine::default().name(), value_parser = engines())]
     engine: String,
     /// Run so many times
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
@@ -95,7 +96,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 fn engines() -> clap::builder::PossibleValuesParser {
-    ENGINES
+    Engine::ALL
         .iter()
         .map(|e| clap::builder::PossibleValue::new(e.name()).help(e.description()))
         .collect::<Vec<_>>()
@@ -125,7 +126,7 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let load = LoadOptions::default().verify(false);
     let (loaded, parse) = timed(|| load.load(&name, bytes));
     timings.parse = parse;
-    let module = loaded.module;
+    let module = Arc::new(loaded.module);
     report(loaded.diagnostics, &module, io)?;
     let (verified, verify) = timed(|| stablo::verify(&module));
     timings.verify = verify;
@@ -135,24 +136,24 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let entry = stablo::entry_function(&module, name);
     let function = entry.or_else(|error| reported(vec![error], &module, io))?;
     // The command line allows only engines that exist.
-    let engine = stablo::engine(&options.engine).ok_or_else(|| Failure::usage("unknown engine"))?;
+    Engine::from_name(&options.engine).ok_or_else(|| Failure::usage("unknown engine"))?;
     let limits = Limits {
         memory: options.max_memory,
         time: options.max_time,
         steps: options.max_steps,
         ..Limits::default()
     };
-    let (compiled, compile) = timed(|| engine.compile(&module, name, limits.into()));
-    timings.compile = compile;
-    let executable = compiled.or_else(|errors| reported(errors, &module, io))?;
+    let (prepared, prepare) = timed(|| Program::prepare(module.clone(), name, limits));
+    timings.compile = prepare;
+    let program = prepared?;
 
     let grid = options.grid();
     let inputs = options.inputs(function, grid, io)?;
     let mut results = Vec::new();
     for _ in 0..options.repeat {
-        let (outcome, execute) = timed(|| options.execute(&*executable, grid, inputs.clone(), io));
+        let (outcome, execute) = timed(|| options.execute(&program, grid, inputs.clone(), io));
         timings.execute.push(execute);
-        results = outcome?.or_else(|errors| reported(errors, &module, io))?;
+        results = outcome?;
     }
     output(options, function, grid, &results, io)?;
     match &options.timings {
@@ -199,16 +200,16 @@ impl Options {
     /// Runs once. What the program prints goes to standard output, also if it fails.
     fn execute(
         &self,
-        executable: &dyn Executable,
+        program: &Program,
         grid: Option<Grid>,
         mut inputs: Vec<Vec<RuntimeValue>>,
         io: &mut Io<'_>,
-    ) -> Result<Result<Vec<Vec<RuntimeValue>>, Diagnostics>, Failure> {
+    ) -> Result<Vec<Vec<RuntimeValue>>, Failure> {
         let mut output = Vec::new();
         let mut probes =
             self.probe_output_dir.clone().map(|directory| Probes::new(directory, io.cwd.clone()));
         let pattern = self.trace_match.as_deref();
-        let module = executable.module();
+        let module = program.module();
         let trace = |directory: &PathBuf| Trace::new(module, io.path(directory), pattern);
         let mut trace = self.trace.as_ref().map(trace).transpose().map_err(Failure::input)?;
         let mut watcher = Watcher::new(module.top(), &mut output, display);
@@ -220,9 +221,9 @@ impl Options {
         }
         let deadline = Deadline::new(io, self.max_time);
         let results = match grid {
-            Some(grid) => executable.run_grid(grid, inputs, &mut watcher),
-            None => executable
-                .run(inputs.pop().unwrap_or_default(), &mut watcher)
+            Some(grid) => program.run_grid(grid, inputs, &mut watcher),
+            None => program
+                .run_observed(inputs.pop().unwrap_or_default(), &mut watcher)
                 .map(|results| vec![results]),
         };
         drop(deadline);
@@ -230,7 +231,7 @@ impl Options {
         io.print(output)?;
         probes.map_or(Ok(()), |probes| probes.finish()).map_err(Failure::input)?;
         trace.map_or(Ok(()), |trace| trace.finish()).map_err(Failure::input)?;
-        Ok(results)
+        Ok(results?)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Casts between number types, elementwise.
 
 use super::{
-    FASTMATH, FIXED_INTEGERS, FLOATS, INTEGERS, NUMBERS, OVERFLOW, ROUNDING_MODE, eval, fold,
+    FASTMATH, FIXED_INTEGERS, FLOATS, INTEGERS, NUMBERS, OVERFLOW, ROUNDING_MODE, fold, prepare,
 };
 use mlir::ods::Assembly;
 use mlir::types::TypeKind;
@@ -50,7 +50,7 @@ macro_rules! casts {
                 traits [Pure, SameOperandsAndResultShape, Elementwise]
                 hooks {
                     assembly: Assembly::Format("$input attr-dict `:` type($input) `to` type($out)"),
-                    eval: Some($eval), fold: Some(fold::casts),
+                    prepare: Some($eval), fold: Some(fold::casts),
                     $(verify: Some($verify),)?
                 }
             }
@@ -60,17 +60,17 @@ macro_rules! casts {
 
 casts! {
     /// The same bits as another type.
-    BitcastOp, "arith.bitcast", NUMBERS, NUMBERS, eval::bitcast, keeps_width;
+    BitcastOp, "arith.bitcast", NUMBERS, NUMBERS, prepare::bitcast, keeps_width;
     /// A wider integer, extended by its sign.
-    ExtSIOp, "arith.extsi", FIXED_INTEGERS, FIXED_INTEGERS, eval::cast_integers, widens;
+    ExtSIOp, "arith.extsi", FIXED_INTEGERS, FIXED_INTEGERS, prepare::cast_integers, widens;
     /// A signed integer, rounded towards zero.
-    FPToSIOp, "arith.fptosi", FLOATS, FIXED_INTEGERS, eval::floats_to_integers;
+    FPToSIOp, "arith.fptosi", FLOATS, FIXED_INTEGERS, prepare::floats_to_integers;
     /// An unsigned integer, rounded towards zero.
-    FPToUIOp, "arith.fptoui", FLOATS, FIXED_INTEGERS, eval::floats_to_integers;
+    FPToUIOp, "arith.fptoui", FLOATS, FIXED_INTEGERS, prepare::floats_to_integers;
     /// Between an index and an integer, extended by its sign.
-    IndexCastOp, "arith.index_cast", INTEGERS, INTEGERS, eval::cast_integers, goes_through_index;
+    IndexCastOp, "arith.index_cast", INTEGERS, INTEGERS, prepare::cast_integers, goes_through_index;
     /// A float from a signed integer.
-    SIToFPOp, "arith.sitofp", FIXED_INTEGERS, FLOATS, eval::integers_to_floats;
+    SIToFPOp, "arith.sitofp", FIXED_INTEGERS, FLOATS, prepare::integers_to_floats;
 }
 
 macro_rules! casts_of_non_negative {
@@ -84,7 +84,7 @@ macro_rules! casts_of_non_negative {
                 traits [Pure, SameOperandsAndResultShape, Elementwise]
                 hooks {
                     assembly: Assembly::Format("$input (`nneg` $nonNeg^)? attr-dict `:` type($input) `to` type($out)"),
-                    eval: Some($eval), fold: Some(fold::casts),
+                    prepare: Some($eval), fold: Some(fold::casts),
                     $(verify: Some($verify),)?
                 }
             }
@@ -94,11 +94,11 @@ macro_rules! casts_of_non_negative {
 
 casts_of_non_negative! {
     /// A wider integer, extended by zeros.
-    ExtUIOp, "arith.extui", FIXED_INTEGERS, FIXED_INTEGERS, eval::cast_integers, widens;
+    ExtUIOp, "arith.extui", FIXED_INTEGERS, FIXED_INTEGERS, prepare::cast_integers, widens;
     /// Between an index and an integer, extended by zeros.
-    IndexCastUIOp, "arith.index_castui", INTEGERS, INTEGERS, eval::cast_integers, goes_through_index;
+    IndexCastUIOp, "arith.index_castui", INTEGERS, INTEGERS, prepare::cast_integers, goes_through_index;
     /// A float from an unsigned integer.
-    UIToFPOp, "arith.uitofp", FIXED_INTEGERS, FLOATS, eval::integers_to_floats;
+    UIToFPOp, "arith.uitofp", FIXED_INTEGERS, FLOATS, prepare::integers_to_floats;
 }
 
 op! {
@@ -110,7 +110,7 @@ op! {
         traits [Pure, SameOperandsAndResultShape, Elementwise]
         hooks {
             assembly: Assembly::Format("$input (`fastmath` `` $fastmath^)? attr-dict `:` type($input) `to` type($out)"),
-            eval: Some(eval::cast_floats), fold: Some(fold::evaluate),
+            prepare: Some(prepare::cast_floats), fold: Some(fold::evaluate),
             verify: Some(widens),
         }
     }
@@ -129,7 +129,7 @@ macro_rules! rounded_casts {
                     assembly: Assembly::Format(
                         "$input ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($input) `to` type($out)",
                     ),
-                    eval: Some(eval::cast_floats), fold: Some(fold::evaluate),
+                    prepare: Some(prepare::cast_floats), fold: Some(fold::evaluate),
                     verify: Some($verify),
                 }
             }
@@ -153,7 +153,7 @@ op! {
         traits [Pure, SameOperandsAndResultShape, Elementwise]
         hooks {
             assembly: Assembly::Format("$input (`overflow` `` $overflowFlags^)? attr-dict `:` type($input) `to` type($out)"),
-            eval: Some(eval::cast_integers), fold: Some(fold::casts),
+            prepare: Some(prepare::cast_integers), fold: Some(fold::casts),
             verify: Some(narrows),
         }
     }

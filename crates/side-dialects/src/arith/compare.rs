@@ -1,6 +1,6 @@
 //! Comparison and selection.
 
-use super::{BOOLEANS, FASTMATH, FLOATS, INTEGERS, eval, fold, with_element};
+use super::{BOOLEANS, FASTMATH, FLOATS, INTEGERS, fold, prepare, with_element};
 use mlir::ods::{Assembly, DirectiveArg, EnumDef, EnumStyle, TypeConstraint};
 use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::{Diagnostic, Diagnostics, OpRef, Type, op};
@@ -63,7 +63,7 @@ op! {
         traits [Pure, SameTypeOperands, Elementwise]
         hooks {
             assembly: Assembly::Format("$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)"),
-            eval: Some(eval::cmpi), fold: Some(fold::evaluate),
+            prepare: Some(prepare::cmpi), fold: Some(fold::evaluate),
             infer: Some(infer_booleans),
         }
     }
@@ -83,7 +83,7 @@ op! {
             assembly: Assembly::Format(
                 "$predicate `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs)",
             ),
-            eval: Some(eval::cmpf), fold: Some(fold::evaluate),
+            prepare: Some(prepare::cmpf), fold: Some(fold::evaluate),
             infer: Some(infer_booleans),
         }
     }
@@ -104,7 +104,7 @@ op! {
                 "$condition `,` $true_value `,` $false_value attr-dict `:` custom<SelectTypes>(type($condition), type($result))",
             ),
             verify: Some(verify_select),
-            eval: Some(eval::select), fold: Some(fold::select),
+            prepare: Some(prepare::select), fold: Some(fold::select),
         }
     }
 }

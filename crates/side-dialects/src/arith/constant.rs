@@ -17,7 +17,7 @@ op! {
         traits [Pure, ConstantLike, AllTypesMatch(&["value", "result"])]
         hooks {
             assembly: Assembly::Format("attr-dict $value"),
-            eval: Some(super::eval::constant),
+            prepare: Some(super::prepare::constant),
             infer: Some(|op| Ok(vec![type_of_value(op)])),
             result_name: Some(result_name),
         }

@@ -1,6 +1,6 @@
 //! Floating-point arithmetic, elementwise.
 
-use super::{FASTMATH, FLOATS, ROUNDING_MODE, eval, fold};
+use super::{FASTMATH, FLOATS, ROUNDING_MODE, fold, prepare};
 use mlir::ods::Assembly;
 use mlir::op;
 
@@ -20,7 +20,7 @@ macro_rules! rounded_binary {
                     assembly: Assembly::Format(
                         "$lhs `,` $rhs ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($result)",
                     ),
-                    eval: Some(eval::floats), fold: Some(fold::evaluate),
+                    prepare: Some(prepare::floats), fold: Some(fold::evaluate),
                 }
             }
         })*
@@ -49,7 +49,7 @@ macro_rules! binary {
                 traits [Pure, SameOperandsAndResultType, Elementwise $(, $extra)*]
                 hooks {
                     assembly: Assembly::Format("$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"),
-                    eval: Some(eval::floats), fold: Some(fold::evaluate),
+                    prepare: Some(prepare::floats), fold: Some(fold::evaluate),
                 }
             }
         })*
@@ -80,7 +80,7 @@ macro_rules! unary {
                 traits [Pure, SameOperandsAndResultType, Elementwise]
                 hooks {
                     assembly: Assembly::Format("$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)")
-                    $(, eval: Some($eval), fold: Some(fold::evaluate))?
+                    $(, prepare: Some($eval), fold: Some(fold::evaluate))?
                 }
             }
         })*
@@ -91,5 +91,5 @@ unary! {
     /// Zero of the same sign for a denormal number, else the number.
     FlushDenormalsOp, "arith.flush_denormals";
     /// The number with the opposite sign.
-    NegFOp, "arith.negf", eval::negf;
+    NegFOp, "arith.negf", prepare::negf;
 }

@@ -1,6 +1,6 @@
 //! Integer arithmetic, elementwise.
 
-use super::{BOOLEANS, INTEGERS, OVERFLOW, eval, fold};
+use super::{BOOLEANS, INTEGERS, OVERFLOW, fold, prepare};
 use mlir::ods::Assembly;
 use mlir::op;
 
@@ -12,7 +12,7 @@ macro_rules! binary {
                 operands { lhs: single INTEGERS, rhs: single INTEGERS }
                 results { result: single INTEGERS }
                 traits [Pure, SameOperandsAndResultType, Elementwise $(, $extra)*]
-                hooks { assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($result)"), eval: Some(eval::integers), fold: Some(fold::integers) }
+                hooks { assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($result)"), prepare: Some(prepare::integers), fold: Some(fold::integers) }
             }
         })*
     };
@@ -58,7 +58,7 @@ macro_rules! binary_with_overflow {
                     assembly: Assembly::Format(
                         "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)",
                     ),
-                    eval: Some(eval::integers), fold: Some(fold::integers),
+                    prepare: Some(prepare::integers), fold: Some(fold::integers),
                 }
             }
         })*
@@ -87,7 +87,7 @@ macro_rules! binary_with_exact {
                 traits [Pure, SameOperandsAndResultType, Elementwise]
                 hooks {
                     assembly: Assembly::Format("$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)"),
-                    eval: Some(eval::integers), fold: Some(fold::integers),
+                    prepare: Some(prepare::integers), fold: Some(fold::integers),
                 }
             }
         })*

@@ -5,10 +5,10 @@
 mod casts;
 mod compare;
 mod constant;
-mod eval;
 mod floats;
 mod fold;
 mod integers;
+mod prepare;
 
 pub use casts::*;
 pub use compare::{CMPF_PREDICATE, CMPI_PREDICATE, CmpFOp, CmpIOp, SelectOp};

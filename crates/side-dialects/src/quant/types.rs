@@ -34,6 +34,7 @@ pub static UNIFORM: TypeDef = TypeDef {
     assembly: ParamAssembly::Custom { parse: text::parse_uniform, print: text::print_uniform },
     verify: Some(verify_uniform),
     compatible: Some(compatible_uniform),
+    storage: Some(|params| Some(Uniform::from_params(params)?.storage.clone())),
 };
 
 /// `!quant.any<…>`: quantized in a way that is not told.
@@ -50,6 +51,7 @@ pub static ANY: TypeDef = TypeDef {
     assembly: ParamAssembly::Custom { parse: text::parse_any, print: text::print_any },
     verify: Some(verify_any),
     compatible: None,
+    storage: None,
 };
 
 /// `!quant.calibrated<f32<min:max>>`: a float whose range was observed.
@@ -68,6 +70,7 @@ pub static CALIBRATED: TypeDef = TypeDef {
     },
     verify: Some(verify_calibrated),
     compatible: None,
+    storage: None,
 };
 
 /// How scales are spread over a quantized tensor.

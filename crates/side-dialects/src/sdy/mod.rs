@@ -5,9 +5,9 @@
 
 mod attrs;
 mod bytecode;
-mod eval;
 mod mesh;
 mod ops;
+mod prepare;
 mod text;
 mod verify;
 

@@ -4,7 +4,7 @@ use super::attrs::{
     ALL_TO_ALL_PARAM_LIST, AXIS_REF_LIST, LIST_OF_AXIS_REF_LISTS, MANUAL_AXES, MESH,
     PROPAGATION_DIRECTION, SHARDING, SHARDING_PER_VALUE,
 };
-use super::eval;
+use super::prepare;
 use super::verify::{verify_manual_computation, verify_named_computation, verify_sharding};
 use mlir::ods::{Assembly, DirectiveArg, Ranks, TensorRule, TypeConstraint, TypeRule};
 use mlir::text::{OpState, Parsed, Parser, Printer};
@@ -43,7 +43,7 @@ macro_rules! with_sharding {
                 hooks {
                     assembly: Assembly::Format("$input $sharding attr-dict `:` type($result)"),
                     verify_symbols: Some(verify_sharding),
-                    eval: Some(eval::identity),
+                    prepare: Some(prepare::identity),
                 }
             }
         })*
@@ -85,7 +85,7 @@ op! {
                  `manual_axes` `` `=` `` $manual_axes custom<Body>($body) attr-dict `:` functional-type($tensors, $results)",
             ),
             verify: Some(verify_manual_computation),
-            eval: Some(eval::manual_computation),
+            prepare: Some(prepare::manual_computation),
         }
     }
 }
@@ -110,7 +110,7 @@ op! {
                  custom<Body>($body) attr-dict `:` functional-type($operands, $results)",
             ),
             verify: Some(verify_named_computation),
-            eval: Some(eval::named_computation),
+            prepare: Some(prepare::named_computation),
         }
     }
 }
@@ -152,7 +152,7 @@ op! {
         attributes { group_id: required Int(64) }
         hooks {
             assembly: Assembly::Format("$input `group_id` `` `=` `` $group_id attr-dict `:` type($input)"),
-            eval: Some(eval::nothing),
+            prepare: Some(prepare::nothing),
         }
     }
 }
@@ -165,7 +165,7 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("attr-dict $value"),
-            eval: Some(eval::constant),
+            prepare: Some(prepare::constant),
             infer: Some(|op| Ok(vec![ConstantOp(op).value().map_or_else(mlir::Type::none, |v| v.ty())])),
         }
     }
@@ -181,7 +181,7 @@ op! {
         traits [SameOperandsAndResultType]
         hooks {
             assembly: Assembly::Format("$input (`sharding` `` `=` `` $sharding^)? attr-dict `:` type($result)"),
-            eval: Some(eval::identity),
+            prepare: Some(prepare::identity),
             verify_symbols: Some(verify_sharding),
         }
     }
@@ -193,7 +193,7 @@ op! {
         operands { operand: single SHAPED }
         results { result: single SHAPED }
         traits [SameOperandsAndResultType]
-        hooks { assembly: Assembly::Format("$operand attr-dict `:` type($operand)"), eval: Some(eval::identity) }
+        hooks { assembly: Assembly::Format("$operand attr-dict `:` type($operand)"), prepare: Some(prepare::identity) }
     }
 }
 
@@ -208,7 +208,7 @@ op! {
             assembly: Assembly::Format(
                 "$input `allowed_direction` `` `=` `` $allowed_direction attr-dict `:` type($input)",
             ),
-            eval: Some(eval::identity),
+            prepare: Some(prepare::identity),
         }
     }
 }
@@ -225,7 +225,7 @@ macro_rules! collectives {
                 hooks {
                     assembly: Assembly::Format($format),
                     verify_symbols: Some(verify_sharding),
-                    eval: Some(eval::identity),
+                    prepare: Some(prepare::identity),
                 }
             }
         })*
@@ -265,7 +265,7 @@ op! {
         traits [SameOperandsAndResultType]
         hooks {
             assembly: Assembly::Format("$tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)"),
-            eval: Some(eval::identity),
+            prepare: Some(prepare::identity),
             verify_symbols: Some(verify_sharding),
         }
     }

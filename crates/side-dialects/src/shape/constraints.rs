@@ -1,7 +1,7 @@
 //! Statements about shapes, and the witnesses that they hold.
 
 use super::types::{I1_ONLY, SHAPE_OR_EXTENTS, WITNESS_ONLY};
-use super::{eval, fold};
+use super::{fold, prepare};
 use mlir::ods::Assembly;
 use mlir::op;
 
@@ -13,7 +13,7 @@ macro_rules! on_shapes {
                 operands { shapes: variadic SHAPE_OR_EXTENTS }
                 results { result: single $result }
                 traits [Commutative, ConstantsLast $(, $extra)*]
-                hooks { assembly: Assembly::Format("$shapes attr-dict `:` type($shapes)"), eval: Some($eval),
+                hooks { assembly: Assembly::Format("$shapes attr-dict `:` type($shapes)"), prepare: Some($eval),
                     fold: Some($fold), canonicalize: $canonicalize }
             }
         })*
@@ -22,14 +22,14 @@ macro_rules! on_shapes {
 
 on_shapes! {
     /// A witness that the shapes can be broadcast together.
-    CstrBroadcastableOp, "shape.cstr_broadcastable", WITNESS_ONLY, eval::cstr_broadcastable, fold::cstr_broadcastable,
+    CstrBroadcastableOp, "shape.cstr_broadcastable", WITNESS_ONLY, prepare::cstr_broadcastable, fold::cstr_broadcastable,
         fold::SMALLER;
     /// A witness that the shapes are equal.
-    CstrEqOp, "shape.cstr_eq", WITNESS_ONLY, eval::cstr_eq, fold::cstr_eq, &[];
+    CstrEqOp, "shape.cstr_eq", WITNESS_ONLY, prepare::cstr_eq, fold::cstr_eq, &[];
     /// Whether the shapes can be broadcast together.
-    IsBroadcastableOp, "shape.is_broadcastable", I1_ONLY, eval::is_broadcastable, fold::evaluate, fold::SMALLER, Pure;
+    IsBroadcastableOp, "shape.is_broadcastable", I1_ONLY, prepare::is_broadcastable, fold::evaluate, fold::SMALLER, Pure;
     /// Whether the shapes are equal.
-    ShapeEqOp, "shape.shape_eq", I1_ONLY, eval::shape_eq, fold::evaluate, &[], Pure;
+    ShapeEqOp, "shape.shape_eq", I1_ONLY, prepare::shape_eq, fold::evaluate, &[], Pure;
 }
 
 op! {
@@ -38,7 +38,7 @@ op! {
         operands { pred: single I1_ONLY }
         results { result: single WITNESS_ONLY }
         attributes { msg: required String }
-        hooks { assembly: Assembly::Format("$pred `,` $msg attr-dict"), eval: Some(eval::cstr_require), fold: Some(fold::evaluate) }
+        hooks { assembly: Assembly::Format("$pred `,` $msg attr-dict"), prepare: Some(prepare::cstr_require), fold: Some(fold::evaluate) }
     }
 }
 
@@ -48,7 +48,7 @@ op! {
         results { result: single WITNESS_ONLY }
         attributes { passing: required Bool }
         traits [Pure, ConstantLike]
-        hooks { assembly: Assembly::Format("$passing attr-dict"), eval: Some(eval::const_witness) }
+        hooks { assembly: Assembly::Format("$passing attr-dict"), prepare: Some(prepare::const_witness) }
     }
 }
 
@@ -58,7 +58,7 @@ op! {
         operands { inputs: variadic WITNESS_ONLY }
         results { result: single WITNESS_ONLY }
         traits [Pure, Commutative, ConstantsLast]
-        hooks { assembly: Assembly::Format("$inputs attr-dict"), eval: Some(eval::assuming_all),
+        hooks { assembly: Assembly::Format("$inputs attr-dict"), prepare: Some(prepare::assuming_all),
             fold: Some(fold::single), canonicalize: &[("without-passing", fold::without_passing)] }
     }
 }

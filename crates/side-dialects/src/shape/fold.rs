@@ -192,7 +192,7 @@ fn merge_constants(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let mut merged: Vec<i64> = Vec::new();
     for constant in constants {
         let sizes = rw.constant_of(constant)?.as_dense()?.int_values()?;
-        merged = super::eval::broadcast(&[merged, sizes]).ok()?;
+        merged = super::prepare::broadcast(&[merged, sizes]).ok()?;
     }
     let value = shape_constant(&merged)?;
     let merged = rw.constant(BroadcastOp::DEF, &value, &value.ty())?;

@@ -3,9 +3,9 @@
 //! Source: MLIR, "'shape' Dialect".
 
 mod constraints;
-mod eval;
 mod fold;
 mod functions;
+mod prepare;
 mod regions;
 mod shapes;
 mod sizes;

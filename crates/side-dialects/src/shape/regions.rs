@@ -1,7 +1,7 @@
 //! Ops with regions: code that runs under a witness, and folds over the sizes of a shape.
 
 use super::types::{SHAPE_OR_EXTENTS, WITNESS_ONLY};
-use super::{eval, fold};
+use super::{fold, prepare};
 use mlir::ods::{Assembly, TypeConstraint};
 use mlir::text::{OpState, Parsed, Parser, Printer, TypeList};
 use mlir::{Diagnostics, OpRef, Type, op};
@@ -15,7 +15,7 @@ op! {
         traits [ImplicitTerminator("shape.assuming_yield"), SingleBlock, RecursiveMemoryEffects]
         hooks {
             assembly: Assembly::Custom { parse: parse_assuming, print: print_assuming },
-            eval: Some(eval::assuming),
+            prepare: Some(prepare::assuming),
             canonicalize: &[("assuming-true", fold::inline_passing), ("unused-results", fold::drop_unused)],
             verify_regions: Some(verify_assuming),
         }
@@ -78,7 +78,7 @@ op! {
         traits [SingleBlock]
         hooks {
             assembly: Assembly::Custom { parse: parse_reduce, print: print_reduce },
-            eval: Some(eval::reduce),
+            prepare: Some(prepare::reduce),
             verify_regions: Some(verify_reduce),
         }
     }

@@ -4,7 +4,7 @@ use super::types::{
     ANY_SHAPE_OR_SIZE, EXTENT_TENSOR, SHAPE_ONLY, SHAPE_OR_EXTENTS, SHAPED, SHAPED_OR_VALUE_SHAPE,
     SIZE_OR_INDEX, VALUE_SHAPE_ONLY, extent_tensor_of, is_extent_tensor,
 };
-use super::{eval, fold};
+use super::{fold, prepare};
 use mlir::attrs::DenseElements;
 use mlir::ods::{Assembly, TypeConstraint, TypeRule};
 use mlir::text::{OpState, Parsed, Parser, Printer};
@@ -18,7 +18,7 @@ op! {
         operands { inputs: variadic SHAPE_OR_EXTENTS }
         results { result: single SHAPE_OR_EXTENTS }
         traits [Pure, Commutative, ConstantsLast]
-        hooks { assembly: Assembly::Format("$inputs attr-dict `:` type($inputs) `->` type($result)"), eval: Some(eval::same) }
+        hooks { assembly: Assembly::Format("$inputs attr-dict `:` type($inputs) `->` type($result)"), prepare: Some(prepare::same) }
     }
 }
 
@@ -29,7 +29,7 @@ op! {
         results { result: single SHAPE_OR_EXTENTS }
         attributes { error: optional String }
         traits [Pure, Commutative, ConstantsLast]
-        hooks { assembly: Assembly::Format("$shapes attr-dict `:` type($shapes) `->` type($result)"), eval: Some(eval::broadcast_shapes),
+        hooks { assembly: Assembly::Format("$shapes attr-dict `:` type($shapes) `->` type($result)"), prepare: Some(prepare::broadcast_shapes),
             fold: Some(fold::single), canonicalize: fold::BROADCAST }
     }
 }
@@ -42,7 +42,7 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"),
-            eval: Some(eval::concat), fold: Some(fold::evaluate),
+            prepare: Some(prepare::concat), fold: Some(fold::evaluate),
         }
     }
 }
@@ -55,7 +55,7 @@ op! {
         traits [Pure, ConstantLike]
         hooks {
             assembly: Assembly::Custom { parse: parse_const_shape, print: print_const_shape },
-            eval: Some(eval::const_shape),
+            prepare: Some(prepare::const_shape),
             verify: Some(verify_const_shape),
         }
     }
@@ -101,7 +101,7 @@ op! {
     pub DebugPrintOp, "shape.debug_print" {
         operands { input: single ANY_SHAPE_OR_SIZE }
         results { output: single ANY_SHAPE_OR_SIZE }
-        hooks { eval: Some(eval::same) }
+        hooks { prepare: Some(prepare::same) }
     }
 }
 
@@ -113,7 +113,7 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("$value `,` $index attr-dict `:` type($value) `,` type($index) `->` type($extent)"),
-            eval: Some(eval::dim), fold: Some(fold::dim),
+            prepare: Some(prepare::dim), fold: Some(fold::dim),
         }
     }
 }
@@ -124,7 +124,7 @@ op! {
         operands { input: single EXTENT_TENSOR }
         results { result: single SHAPE_ONLY }
         traits [Pure]
-        hooks { assembly: Assembly::Format("$input attr-dict `:` type($input)"), eval: Some(eval::same), fold: Some(fold::evaluate) }
+        hooks { assembly: Assembly::Format("$input attr-dict `:` type($input)"), prepare: Some(prepare::same), fold: Some(fold::evaluate) }
     }
 }
 
@@ -134,7 +134,7 @@ op! {
         operands { extents: variadic SIZE_OR_INDEX }
         results { shape: single SHAPE_ONLY }
         traits [Pure]
-        hooks { assembly: Assembly::Format("$extents attr-dict `:` type($extents)"), eval: Some(eval::from_extents), fold: Some(fold::evaluate) }
+        hooks { assembly: Assembly::Format("$extents attr-dict `:` type($extents)"), prepare: Some(prepare::from_extents), fold: Some(fold::evaluate) }
     }
 }
 
@@ -146,7 +146,7 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("$shape `,` $dim attr-dict `:` type($shape) `,` type($dim) `->` type($extent)"),
-            eval: Some(eval::get_extent), fold: Some(fold::evaluate),
+            prepare: Some(prepare::get_extent), fold: Some(fold::evaluate),
         }
     }
 }
@@ -162,7 +162,7 @@ op! {
             assembly: Assembly::Format(
                 "$arg0 `,` $arg1 (`,` `error` `=` $error^)? attr-dict `:` type($arg0) `,` type($arg1) `->` type($result)",
             ),
-            eval: Some(eval::meet),
+            prepare: Some(prepare::meet),
         }
     }
 }
@@ -176,7 +176,7 @@ macro_rules! of_shape {
                 operands { $operand: single $from }
                 results { $result: single $to }
                 traits [Pure]
-                hooks { assembly: Assembly::Format($format), eval: Some($eval), fold: Some(fold::sizes) }
+                hooks { assembly: Assembly::Format($format), prepare: Some($eval), fold: Some(fold::sizes) }
             }
         })*
     };
@@ -184,19 +184,19 @@ macro_rules! of_shape {
 
 of_shape! {
     /// The number of elements of a value of that shape.
-    NumElementsOp, "shape.num_elements", shape: SHAPE_OR_EXTENTS, result: SIZE_OR_INDEX, eval::num_elements,
+    NumElementsOp, "shape.num_elements", shape: SHAPE_OR_EXTENTS, result: SIZE_OR_INDEX, prepare::num_elements,
         "$shape attr-dict `:` type($shape) `->` type($result)";
     /// The number of dimensions of a shape.
-    RankOp, "shape.rank", shape: SHAPE_OR_EXTENTS, rank: SIZE_OR_INDEX, eval::rank,
+    RankOp, "shape.rank", shape: SHAPE_OR_EXTENTS, rank: SIZE_OR_INDEX, prepare::rank,
         "$shape attr-dict `:` type($shape) `->` type($rank)";
     /// The sizes of a shape as a tensor.
-    ToExtentTensorOp, "shape.to_extent_tensor", input: SHAPE_OR_EXTENTS, result: EXTENT_TENSOR_OR_INDICES, eval::same,
+    ToExtentTensorOp, "shape.to_extent_tensor", input: SHAPE_OR_EXTENTS, result: EXTENT_TENSOR_OR_INDICES, prepare::same,
         "$input attr-dict `:` type($input) `->` type($result)";
     /// The shape whose sizes are the elements of a value.
-    ValueAsShapeOp, "shape.value_as_shape", arg: SIZES_AS_VALUE, result: SHAPE_OR_EXTENTS, eval::same,
+    ValueAsShapeOp, "shape.value_as_shape", arg: SIZES_AS_VALUE, result: SHAPE_OR_EXTENTS, prepare::same,
         "$arg attr-dict `:` type($arg) `->` type($result)";
     /// The value of a value with its shape.
-    ValueOfOp, "shape.value_of", arg: VALUE_SHAPE_ONLY, result: SHAPED, eval::same, "$arg attr-dict `:` type($result)";
+    ValueOfOp, "shape.value_of", arg: VALUE_SHAPE_ONLY, result: SHAPED, prepare::same, "$arg attr-dict `:` type($result)";
 }
 
 static EXTENT_TENSOR_OR_INDICES: TypeConstraint = TypeConstraint {
@@ -222,7 +222,7 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("$arg attr-dict `:` type($arg) `->` type($result)"),
-            eval: Some(eval::shape_of), fold: Some(fold::shape_of),
+            prepare: Some(prepare::shape_of), fold: Some(fold::shape_of),
             verify: Some(verify_shape_of),
         }
     }
@@ -245,7 +245,7 @@ op! {
         operands { operand: single SHAPE_OR_EXTENTS, index: single SIZE_OR_INDEX }
         results { head: single SHAPE_OR_EXTENTS, tail: single SHAPE_OR_EXTENTS }
         traits [Pure]
-        hooks { eval: Some(eval::split_at), fold: Some(fold::evaluate) }
+        hooks { prepare: Some(prepare::split_at), fold: Some(fold::evaluate) }
     }
 }
 
@@ -257,7 +257,7 @@ op! {
         traits [Pure]
         hooks {
             assembly: Assembly::Format("$operand `,` $shape attr-dict `:` type($operand) `,` type($shape)"),
-            eval: Some(eval::same),
+            prepare: Some(prepare::same),
         }
     }
 }

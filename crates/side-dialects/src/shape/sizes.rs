@@ -1,7 +1,7 @@
 //! Arithmetic on sizes.
 
 use super::types::{INDEX_ONLY, SHAPE_OR_SIZE, SIZE_ONLY, SIZE_OR_INDEX};
-use super::{eval, fold};
+use super::{fold, prepare};
 use mlir::ods::Assembly;
 use mlir::op;
 
@@ -15,7 +15,7 @@ macro_rules! binary {
                 traits [Pure $(, $extra)*]
                 hooks {
                     assembly: Assembly::Format("$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)"),
-                    eval: Some($eval), fold: Some(fold::evaluate),
+                    prepare: Some($eval), fold: Some(fold::evaluate),
                 }
             }
         })*
@@ -24,15 +24,15 @@ macro_rules! binary {
 
 binary! {
     /// Sum of two sizes.
-    AddOp, "shape.add", SIZE_OR_INDEX, eval::add, Commutative, ConstantsLast;
+    AddOp, "shape.add", SIZE_OR_INDEX, prepare::add, Commutative, ConstantsLast;
     /// Quotient of two sizes, rounded down.
-    DivOp, "shape.div", SIZE_OR_INDEX, eval::div;
+    DivOp, "shape.div", SIZE_OR_INDEX, prepare::div;
     /// The greater size, or the greater of each pair of sizes of two shapes of one rank.
-    MaxOp, "shape.max", SHAPE_OR_SIZE, eval::max, Commutative, ConstantsLast;
+    MaxOp, "shape.max", SHAPE_OR_SIZE, prepare::max, Commutative, ConstantsLast;
     /// The lesser size, or the lesser of each pair of sizes of two shapes of one rank.
-    MinOp, "shape.min", SHAPE_OR_SIZE, eval::min, Commutative, ConstantsLast;
+    MinOp, "shape.min", SHAPE_OR_SIZE, prepare::min, Commutative, ConstantsLast;
     /// Product of two sizes.
-    MulOp, "shape.mul", SIZE_OR_INDEX, eval::mul, Commutative, ConstantsLast;
+    MulOp, "shape.mul", SIZE_OR_INDEX, prepare::mul, Commutative, ConstantsLast;
 }
 
 op! {
@@ -43,7 +43,7 @@ op! {
         traits [Pure, ConstantLike]
         hooks {
             assembly: Assembly::Format("$value attr-dict"),
-            eval: Some(eval::const_size),
+            prepare: Some(prepare::const_size),
             result_name: Some(|op| ConstSizeOp(op).value().and_then(|v| v.as_i64()).map_or("c".into(), |n| format!("c{n}"))),
         }
     }
@@ -55,7 +55,7 @@ op! {
         operands { arg: single INDEX_ONLY }
         results { result: single SIZE_ONLY }
         traits [Pure]
-        hooks { assembly: Assembly::Format("$arg attr-dict"), eval: Some(eval::same), fold: Some(fold::size_cast) }
+        hooks { assembly: Assembly::Format("$arg attr-dict"), prepare: Some(prepare::same), fold: Some(fold::size_cast) }
     }
 }
 
@@ -65,6 +65,6 @@ op! {
         operands { arg: single SIZE_OR_INDEX }
         results { result: single INDEX_ONLY }
         traits [Pure]
-        hooks { assembly: Assembly::Format("$arg attr-dict `:` type($arg)"), eval: Some(eval::same), fold: Some(fold::size_cast) }
+        hooks { assembly: Assembly::Format("$arg attr-dict `:` type($arg)"), prepare: Some(prepare::same), fold: Some(fold::size_cast) }
     }
 }

@@ -16,6 +16,7 @@ macro_rules! types {
             assembly: ParamAssembly::None,
             verify: None,
             compatible: None,
+            storage: None,
         };
 
         #[doc = concat!("`!shape.", $mnemonic, "`")]

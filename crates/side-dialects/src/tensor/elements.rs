@@ -1,6 +1,6 @@
 //! Elements, sizes and making of tensors.
 
-use super::{ANY_TENSOR, INDEX, INDICES, RANKED, STATIC, UNRANKED_OR_NOT_SCALAR, eval, fold};
+use super::{ANY_TENSOR, INDEX, INDICES, RANKED, STATIC, UNRANKED_OR_NOT_SCALAR, fold, prepare};
 use mlir::ods::{Assembly, TypeConstraint};
 use mlir::types::DYNAMIC;
 use mlir::{Diagnostics, OpRef, op};
@@ -36,7 +36,7 @@ op! {
         operands { source: single UNRANKED_OR_NOT_SCALAR, index: single INDEX }
         results { result: single INDEX }
         traits [NoMemoryEffect]
-        hooks { eval: Some(eval::dim), fold: Some(fold::dim),
+        hooks { prepare: Some(prepare::dim), fold: Some(fold::dim),
             assembly: Assembly::Format("attr-dict $source `,` $index `:` type($source)"),
             result_name: Some(|_| "dim".into()),
         }
@@ -49,7 +49,7 @@ op! {
         operands { dynamicSizes: variadic INDEX }
         results { result: single RANKED }
         traits [Pure]
-        hooks { eval: Some(eval::empty),
+        hooks { prepare: Some(prepare::empty),
             assembly: Assembly::Format("`(` $dynamicSizes `)` attr-dict `:` type($result)"),
             verify: Some(|op, errors| check_dynamic_sizes(op, op.operands().len(), errors)),
         }
@@ -62,7 +62,7 @@ op! {
         operands { tensor: single RANKED, indices: variadic INDEX }
         results { result: single TypeConstraint::ANY }
         traits [Pure]
-        hooks { eval: Some(eval::extract), fold: Some(fold::extract),
+        hooks { prepare: Some(prepare::extract), fold: Some(fold::extract),
             canonicalize: &[("extract-of-shape", fold::extract_of_shape)],
             assembly: Assembly::Format("$tensor `[` $indices `]` attr-dict `:` type($tensor)"),
             infer: Some(|op| Ok(vec![op.operand_type(0).element_type().clone()])),
@@ -78,7 +78,7 @@ op! {
         operands { elements: variadic TypeConstraint::ANY }
         results { result: single STATIC }
         traits [Pure]
-        hooks { eval: Some(eval::from_elements), fold: Some(fold::evaluate),
+        hooks { prepare: Some(prepare::from_elements), fold: Some(fold::evaluate),
             assembly: Assembly::Format("$elements attr-dict `:` type($result)"),
             verify: Some(verify_from_elements),
             result_name: Some(|_| "from_elements".into()),
@@ -128,7 +128,7 @@ op! {
         results { result: single RANKED }
         regions { body: one }
         traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("tensor.yield")]
-        hooks { eval: Some(eval::generate),
+        hooks { prepare: Some(prepare::generate),
             assembly: Assembly::Format("$dynamicExtents $body attr-dict `:` type($result)"),
             verify: Some(|op, errors| check_dynamic_sizes(op, op.operands().len(), errors)),
             verify_regions: Some(|op, errors| check_body(op, op.result_type(0), errors)),
@@ -164,7 +164,7 @@ op! {
         operands { scalar: single TypeConstraint::ANY, dest: single RANKED, indices: variadic INDEX }
         results { result: single RANKED }
         traits [Pure, AllTypesMatch(&["dest", "result"])]
-        hooks { eval: Some(eval::insert), fold: Some(fold::evaluate),
+        hooks { prepare: Some(prepare::insert), fold: Some(fold::evaluate),
             assembly: Assembly::Format("$scalar `into` $dest `[` $indices `]` attr-dict `:` type($dest)"),
             verify: Some(|op, errors| check_indices(op, 1, errors)),
             result_name: Some(|_| "inserted".into()),
@@ -178,7 +178,7 @@ op! {
         operands { tensor: single ANY_TENSOR }
         results { result: single INDEX }
         traits [Pure]
-        hooks { eval: Some(eval::rank), fold: Some(fold::rank),
+        hooks { prepare: Some(prepare::rank), fold: Some(fold::rank),
             assembly: Assembly::Format("$tensor attr-dict `:` type($tensor)"),
             result_name: Some(|_| "rank".into()),
         }
@@ -208,7 +208,7 @@ op! {
         operands { input: single TypeConstraint::ANY, dynamicSizes: variadic INDEX }
         results { aggregate: single RANKED }
         traits [Pure]
-        hooks { eval: Some(eval::splat), fold: Some(fold::evaluate),
+        hooks { prepare: Some(prepare::splat), fold: Some(fold::evaluate),
             assembly: Assembly::Format("$input (`[` $dynamicSizes^ `]`)? attr-dict `:` type($aggregate)"),
             verify: Some(|op, errors| check_dynamic_sizes(op, op.operands().len() - 1, errors)),
             result_name: Some(|_| "splat".into()),

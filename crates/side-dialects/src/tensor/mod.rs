@@ -3,8 +3,8 @@
 //! Source: MLIR, "'tensor' Dialect".
 
 mod elements;
-mod eval;
 pub(crate) mod fold;
+mod prepare;
 mod reshapes;
 mod slices;
 

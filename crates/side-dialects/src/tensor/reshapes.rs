@@ -1,6 +1,6 @@
 //! Casts and other views of the same elements.
 
-use super::{ANY_TENSOR, INDEX, INDICES, RANKED, REASSOCIATION, eval, fold};
+use super::{ANY_TENSOR, INDEX, INDICES, RANKED, REASSOCIATION, fold, prepare};
 use mlir::ods::Assembly;
 use mlir::verify::have_compatible_shapes;
 use mlir::{Diagnostics, OpRef, Type, op};
@@ -11,7 +11,7 @@ op! {
         operands { source: single ANY_TENSOR }
         results { dest: single ANY_TENSOR }
         traits [Pure, SameOperandsAndResultShape]
-        hooks { eval: Some(eval::bitcast), assembly: Assembly::Format("$source attr-dict `:` type($source) `to` type($dest)") }
+        hooks { prepare: Some(prepare::bitcast), assembly: Assembly::Format("$source attr-dict `:` type($source) `to` type($dest)") }
     }
 }
 
@@ -21,7 +21,7 @@ op! {
         operands { source: single ANY_TENSOR }
         results { dest: single ANY_TENSOR }
         traits [Pure]
-        hooks { eval: Some(eval::cast), fold: Some(fold::cast),
+        hooks { prepare: Some(prepare::cast), fold: Some(fold::cast),
             assembly: Assembly::Format("$source attr-dict `:` type($source) `to` type($dest)"),
             verify: Some(verify_cast),
             result_name: Some(|_| "cast".into()),
@@ -66,7 +66,7 @@ op! {
         results { result: single RANKED }
         attributes { reassociation: required REASSOCIATION }
         traits [Pure]
-        hooks { eval: Some(eval::regroup),
+        hooks { prepare: Some(prepare::regroup),
             assembly: Assembly::Format("$src $reassociation attr-dict `:` type($src) `into` type($result)"),
             verify: Some(|op, errors| {
                 let groups = CollapseShapeOp(op).reassociation().and_then(|r| r.as_array());
@@ -84,7 +84,7 @@ op! {
         results { result: single RANKED }
         attributes { reassociation: required REASSOCIATION, static_output_shape: required I64Array }
         traits [Pure]
-        hooks { eval: Some(eval::regroup),
+        hooks { prepare: Some(prepare::regroup),
             assembly: Assembly::Format(
                 "$src $reassociation `output_shape` custom<DynamicIndexList>($output_shape, $static_output_shape) attr-dict \
                  `:` type($src) `into` type($result)",
@@ -104,7 +104,7 @@ op! {
         operands { source: single ANY_TENSOR, shape: single INDICES }
         results { result: single ANY_TENSOR }
         traits [Pure]
-        hooks { eval: Some(eval::reshape),
+        hooks { prepare: Some(prepare::reshape),
             assembly: Assembly::Format("$source `(` $shape `)` attr-dict `:` functional-type(operands, results)"),
             result_name: Some(|_| "reshape".into()),
         }

@@ -2,7 +2,7 @@
 //! the constant is `DYNAMIC`.
 
 use super::elements::check_body;
-use super::{INDEX, RANKED, eval};
+use super::{INDEX, RANKED, prepare};
 use mlir::ods::{Assembly, DirectiveArg};
 use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::types::DYNAMIC;
@@ -73,7 +73,7 @@ op! {
         results { result: single RANKED }
         attributes { dim: required Int(64) }
         traits [Pure]
-        hooks { eval: Some(eval::concat),
+        hooks { prepare: Some(prepare::concat),
             assembly: Assembly::Format("`dim` `(` $dim `)` $inputs attr-dict `:` functional-type(operands, results)"),
             verify: Some(verify_concat),
             result_name: Some(|_| "concat".into()),
@@ -108,7 +108,7 @@ op! {
             operandSegmentSizes: required I32Array,
         }
         traits [Pure, AttrSizedOperandSegments]
-        hooks { eval: Some(eval::extract_slice),
+        hooks { prepare: Some(prepare::extract_slice),
             assembly: Assembly::Format(
                 "$source `` custom<DynamicIndexList>($offsets, $static_offsets) \
                  custom<DynamicIndexList>($sizes, $static_sizes) \
@@ -141,7 +141,7 @@ op! {
             operandSegmentSizes: required I32Array,
         }
         traits [Pure, AttrSizedOperandSegments, AllTypesMatch(&["dest", "result"])]
-        hooks { eval: Some(eval::insert_slice),
+        hooks { prepare: Some(prepare::insert_slice),
             assembly: Assembly::Format(
                 "$source `into` $dest `` custom<DynamicIndexList>($offsets, $static_offsets) \
                  custom<DynamicIndexList>($sizes, $static_sizes) \
@@ -200,7 +200,7 @@ op! {
         }
         regions { region: one }
         traits [Pure, AttrSizedOperandSegments, SingleBlock, ImplicitTerminator("tensor.yield")]
-        hooks { eval: Some(eval::pad),
+        hooks { prepare: Some(prepare::pad),
             assembly: Assembly::Format(
                 "$source (`nofold` $nofold^)? `low` `` custom<DynamicIndexList>($low, $static_low) \
                  `high` `` custom<DynamicIndexList>($high, $static_high) $region attr-dict \

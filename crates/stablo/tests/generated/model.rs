@@ -95,7 +95,7 @@ pub fn run_op(
     let results = stablo::run(&module, "main", inputs).map_err(shown)?;
     let [result] = <[RuntimeValue; 1]>::try_from(results)
         .map_err(|_| "one result was expected".to_string())?;
-    result.into_tensor().map_err(|e| e.diagnostic.message.to_string())
+    result.into_tensor().map_err(|e| e.to_string())
 }
 
 /// The op on models, with elements of that type, gives the model: bit by bit.

@@ -51,7 +51,7 @@ pub fn expand_for_evaluation(module: &mut Module) -> Result<(), Diagnostics> {
 
 /// Whether [`expand_for_evaluation`] has something to do.
 pub fn needs_expansion(op: OpRef<'_>) -> bool {
-    is_chlo(op) && op.def().is_some_and(|def| def.eval.is_none())
+    is_chlo(op) && op.def().is_some_and(|def| def.prepare.is_none())
 }
 
 /// Whether `chlo-legalize-to-stablehlo` expands ops of that declaration, for some types at least.

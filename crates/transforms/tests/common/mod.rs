@@ -1,14 +1,14 @@
 //! Runs programs after a pipeline.
 
-use interpreter::{Interpreter, Limits, Unobserved};
+use interpreter::{Limits, Program, Unobserved};
 use mlir::diag::{Source, render};
-use mlir::eval::RuntimeValue;
 use mlir::ods::Registry;
 use mlir::pass::NoObserver;
 use mlir::text::{ParseOptions, PrintOptions, parse, print_module};
 use mlir::verify::{VerifyOptions, verify};
 use mlir::{Diagnostics, Module};
 use numerics::Tensor;
+use program::RuntimeValue;
 use std::sync::{Arc, LazyLock};
 use transforms::PASSES;
 
@@ -52,7 +52,8 @@ pub fn passed(text: &str, pipeline: &str) -> String {
 pub fn run(text: &str, pipeline: &str, inputs: &[Tensor]) -> Vec<Tensor> {
     let (module, source) = transformed(text, pipeline);
     let inputs = inputs.iter().cloned().map(RuntimeValue::Tensor).collect();
-    let results = Interpreter::new(&module, Limits::default()).run("main", inputs, &mut Unobserved);
+    let program = Program::prepare(Arc::new(module), "main", Limits::default());
+    let results = program.and_then(|program| program.run(inputs, &mut Unobserved));
     let results = results.unwrap_or_else(|errors| {
         succeed(errors, &source);
         Vec::new()

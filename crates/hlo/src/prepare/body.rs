@@ -1,0 +1,76 @@
+//! Bodies of `reduce`, `scatter` and the like, with what their ops reveal.
+
+use mlir::prepare::Preparer;
+use mlir::{Module, OpRef, RegionId, Value};
+use numerics::math::BinaryOp;
+use program::{Body, BodyShape, Callee, EvalError};
+
+/// The region `region` of `op` as a body.
+///
+/// # Errors
+/// If the region has several blocks.
+pub fn body(
+    op: OpRef<'_>,
+    region: RegionId,
+    cx: &mut Preparer<'_>,
+) -> Result<Box<Body>, EvalError> {
+    let block = cx.block(region)?;
+    let closed = cx.code().block(block).closed;
+    Ok(Box::new(of_region(op.module(), region, Callee::Block(block), closed)))
+}
+
+/// The function of that name as a body, called from `op`.
+///
+/// # Errors
+/// If there is no such function.
+pub fn function_body(
+    op: OpRef<'_>,
+    symbol: &str,
+    cx: &mut Preparer<'_>,
+) -> Result<Box<Body>, EvalError> {
+    let function = cx.function(op, symbol)?;
+    let region = cx
+        .function_body(function)
+        .ok_or_else(|| EvalError::new("call", format!("there is no function @{symbol}")))?;
+    Ok(Box::new(of_region(op.module(), region, Callee::Function(function), true)))
+}
+
+fn of_region(module: &Module, region: RegionId, callee: Callee, closed: bool) -> Body {
+    let arguments = module.entry(region).map_or(&[][..], |block| module.arguments(block));
+    let dtypes = arguments.iter().map(|&a| module.ty(a).element_type().dtype()).collect();
+    Body { callee, dtypes, shape: shape_of(module, region), closed }
+}
+
+/// What a region of one block does, seen from its ops.
+fn shape_of(module: &Module, region: RegionId) -> BodyShape {
+    let Some(block) = module.entry(region) else { return BodyShape::Block };
+    let arguments = module.arguments(block);
+    let mut rest = module.ops(block);
+    let Some(last) = rest.next_back() else { return BodyShape::Block };
+    let returned = last.operands();
+    if rest.len() == 0 && !returned.is_empty() && returned == &arguments[arguments.len() / 2..] {
+        return BodyShape::Values;
+    }
+    let (Some(op), None, &[a, v], &[result]) = (rest.next(), rest.next(), arguments, returned)
+    else {
+        return BodyShape::Block;
+    };
+    match single_binary(op, result) {
+        Some((op, lhs, rhs)) if (lhs, rhs) == (a, v) => BodyShape::Binary { op, swapped: false },
+        Some((op, lhs, rhs)) if (lhs, rhs) == (v, a) => BodyShape::Binary { op, swapped: true },
+        _ => BodyShape::Block,
+    }
+}
+
+/// The elementwise operation and the operands of an op that defines `result` from two values of its
+/// type.
+fn single_binary(op: OpRef<'_>, result: Value) -> Option<(BinaryOp, Value, Value)> {
+    let def = op.def().filter(|def| def.dialect() == "stablehlo")?;
+    let function = BinaryOp::from_name(def.mnemonic())?;
+    let &[lhs, rhs] = op.operands() else { return None };
+    let dtype = |v| op.module().ty(v).element_type().dtype();
+    if dtype(lhs).is_none() || dtype(lhs) != dtype(rhs) || dtype(lhs) != dtype(result) {
+        return None;
+    }
+    if op.results().eq([result]) { Some((function, lhs, rhs)) } else { None }
+}

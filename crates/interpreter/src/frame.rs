@@ -1,0 +1,180 @@
+//! Values of a function while it runs, and operations on scalars without tensors.
+//!
+//! Most instructions of loops compute single numbers. An instruction whose operands and results are
+//! scalars of plain types runs the kernel of its primitive on one element, in place of making
+//! tensors.
+
+use numerics::DType;
+use numerics::math::element::{ElementKernel, Scalar};
+use program::{Code, EvalError, Instruction, Operand, Primitive, RuntimeValue, ValueType};
+
+/// The contents of a slot.
+#[derive(Clone, Default)]
+pub(crate) enum Slot {
+    /// No value: not computed yet, or dead.
+    #[default]
+    Empty,
+    /// A tensor of rank 0 of a plain type.
+    Scalar(Scalar),
+    /// Any value.
+    Value(RuntimeValue),
+}
+
+impl Slot {
+    /// The value.
+    pub fn into_value(self) -> Result<RuntimeValue, EvalError> {
+        match self {
+            Slot::Empty => Err(use_before_definition()),
+            Slot::Scalar(scalar) => Ok(scalar.into_tensor().into()),
+            Slot::Value(value) => Ok(value),
+        }
+    }
+
+    /// The scalar, which has type `dtype`.
+    pub fn scalar(&self, dtype: DType) -> Result<Scalar, EvalError> {
+        let scalar = match self {
+            Slot::Empty => return Err(use_before_definition()),
+            Slot::Scalar(scalar) => *scalar,
+            Slot::Value(value) => Scalar::of_tensor(value.tensor()?)?,
+        };
+        if scalar.dtype() == dtype {
+            return Ok(scalar);
+        }
+        let found = scalar.dtype();
+        Err(EvalError::new("type", format!("expected a scalar {dtype}, found a {found}")))
+    }
+
+    /// True if the value has a type, as far as values of the type are known.
+    pub fn fits(&self, ty: &ValueType) -> bool {
+        match self {
+            Slot::Empty => true,
+            Slot::Scalar(scalar) => match ty {
+                ValueType::Tensor { dtype, shape, .. } => {
+                    shape.is_empty() && *dtype == scalar.dtype()
+                }
+                _ => true,
+            },
+            Slot::Value(value) => !ty.contradicts(value),
+        }
+    }
+}
+
+impl From<RuntimeValue> for Slot {
+    fn from(value: RuntimeValue) -> Slot {
+        Slot::Value(value)
+    }
+}
+
+pub(crate) fn use_before_definition() -> EvalError {
+    crate::machine::internal("a value is used before it is computed")
+}
+
+/// An instruction on scalars.
+pub(crate) enum ScalarOp {
+    /// A kernel, with the types of its operands.
+    Kernel {
+        /// The kernel on elements.
+        kernel: ElementKernel,
+        /// Types of the operands.
+        operands: [DType; 2],
+        /// Number of operands.
+        arity: usize,
+    },
+    /// The second operand if the first is true, else the third.
+    Select,
+    /// A constant.
+    Constant(Scalar),
+}
+
+impl ScalarOp {
+    /// How each instruction computes scalars, if it does.
+    pub fn of_code(code: &Code) -> Vec<Option<ScalarOp>> {
+        // Only values of known types can be scalars: find the type of each slot.
+        let mut ops = Vec::with_capacity(code.instructions.len());
+        ops.resize_with(code.instructions.len(), || None);
+        let mut slots: Vec<Vec<Option<DType>>> =
+            code.functions.iter().map(|function| vec![None; function.slots]).collect();
+        for block in &code.blocks {
+            let slots = &mut slots[block.function.index()];
+            for (&slot, ty) in block.arguments.iter().zip(&block.argument_types) {
+                if let Some(known) = slots.get_mut(slot as usize) {
+                    *known = ty.scalar_dtype();
+                }
+            }
+            for instruction in code.instructions_of(block) {
+                for (&slot, ty) in instruction.results.iter().zip(&instruction.result_types) {
+                    if let Some(known) = slots.get_mut(slot as usize) {
+                        *known = ty.scalar_dtype();
+                    }
+                }
+            }
+        }
+        for block in &code.blocks {
+            let slots = &slots[block.function.index()];
+            for index in block.instructions.clone() {
+                let index = index as usize;
+                ops[index] = ScalarOp::of(&code.instructions[index], slots);
+            }
+        }
+        ops
+    }
+
+    fn of(instruction: &Instruction, slots: &[Option<DType>]) -> Option<ScalarOp> {
+        let [result] = &instruction.result_types[..] else { return None };
+        let result = result.scalar_dtype()?;
+        let mut operands = [result; 3];
+        if instruction.operands.len() > operands.len() {
+            return None;
+        }
+        for (dtype, operand) in operands.iter_mut().zip(&instruction.operands) {
+            *dtype = (*slots.get(operand.slot as usize)?)?;
+        }
+        let [first, second, third] = operands;
+        let (kernel, arity) = match &instruction.primitive {
+            Primitive::Constant(tensor) => {
+                return Some(ScalarOp::Constant(Scalar::of_tensor(tensor).ok()?));
+            }
+            Primitive::Select if second == third && first == DType::I1 => {
+                return Some(ScalarOp::Select);
+            }
+            Primitive::Unary(op) => (ElementKernel::unary(*op, first)?, 1),
+            Primitive::Binary(op) if first == second => (ElementKernel::binary(*op, first)?, 2),
+            Primitive::Compare(comparison) if first == second && comparison.read_as.is_none() => {
+                let total_order = comparison.total_order && first.is_float();
+                (ElementKernel::compare(comparison.direction, total_order, first)?, 2)
+            }
+            Primitive::Convert(dtype) => (ElementKernel::convert(first, *dtype)?, 1),
+            _ => return None,
+        };
+        if kernel.result() != result || instruction.operands.len() != arity {
+            return None;
+        }
+        Some(ScalarOp::Kernel { kernel, operands: [first, second], arity })
+    }
+
+    /// Computes the result from operands in a frame.
+    pub fn run(&self, operands: &[Operand], frame: &[Slot]) -> Result<Slot, EvalError> {
+        let slot = |i: usize| operands.get(i).and_then(|operand| frame.get(operand.slot as usize));
+        let slot = |i: usize| slot(i).ok_or_else(use_before_definition);
+        match self {
+            ScalarOp::Constant(scalar) => Ok(Slot::Scalar(*scalar)),
+            ScalarOp::Kernel { kernel, operands: types, arity: 1 } => {
+                let x = slot(0)?.scalar(types[0])?;
+                Ok(Slot::Scalar(kernel.apply(&x, &x)))
+            }
+            ScalarOp::Kernel { kernel, operands: types, .. } => {
+                let (x, y) = (slot(0)?.scalar(types[0])?, slot(1)?.scalar(types[1])?);
+                Ok(Slot::Scalar(kernel.apply(&x, &y)))
+            }
+            ScalarOp::Select => {
+                let chosen = if slot(0)?.scalar(DType::I1)?.is_true() { 1 } else { 2 };
+                Ok(slot(chosen)?.clone())
+            }
+        }
+    }
+}
+
+/// The scalar or tensor as a boolean.
+pub(crate) fn truth(slot: &Slot) -> Result<bool, EvalError> {
+    Ok(slot.scalar(DType::I1)?.is_true())
+}

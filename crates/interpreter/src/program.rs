@@ -1,0 +1,163 @@
+//! Prepared programs.
+
+use crate::frame::ScalarOp;
+use crate::session::{Job, Session};
+use crate::{Observer, RunOptions, inputs, order};
+use mlir::diag::{Diagnostic, Diagnostics};
+use mlir::prepare::{Callable, Callables, Context, prepare};
+use mlir::{Module, OpId, OpRef};
+use program::{Code, EvalError, FunctionId, Grid, Origin, Place, RuntimeValue};
+use side_dialects::func::FuncOp;
+use std::sync::Arc;
+
+/// A program that is ready to run: owned, immutable, and usable from many threads at once.
+pub struct Program {
+    /// The module that the code was prepared from: a side table for diagnostics and observers.
+    module: Arc<Module>,
+    code: Code,
+    /// For each instruction that computes scalars without tensors: how.
+    scalars: Vec<Option<ScalarOp>>,
+    entry: FunctionId,
+    options: RunOptions,
+}
+
+impl Program {
+    /// Prepares the functions of a verified module. Runs start with the function that
+    /// [`entry_function`] finds.
+    ///
+    /// # Errors
+    /// No such function, or one without a body.
+    pub fn prepare(
+        module: Arc<Module>,
+        entry: &str,
+        options: impl Into<RunOptions>,
+    ) -> Result<Program, Diagnostics> {
+        let options = options.into();
+        let (code, entry) = {
+            let functions = module.walk(module.top().id()).filter_map(FuncOp::cast);
+            let functions = functions.map(|function| Callable {
+                op: *function,
+                body: function.body(),
+                inputs: function.signature().0,
+            });
+            let callables = Callables::new(&module, functions.collect());
+            let entry = entry_function(&module, entry).map_err(|e| vec![e])?.id();
+            let code = prepare(Context {
+                callables: &callables,
+                custom_calls: &options.custom_calls,
+                numbering: order::compile_order,
+                entry,
+            });
+            let missing = || vec![Diagnostic::error("entry", "the entry is no function")];
+            (code, callables.of_op(entry).ok_or_else(missing)?)
+        };
+        let scalars = ScalarOp::of_code(&code);
+        Ok(Program { module, code, scalars, entry, options })
+    }
+
+    /// The module that the program was prepared from; observers see its ops.
+    pub fn module(&self) -> &Arc<Module> {
+        &self.module
+    }
+
+    /// The code.
+    pub fn code(&self) -> &Code {
+        &self.code
+    }
+
+    /// The function that runs start with.
+    pub fn entry(&self) -> FunctionId {
+        self.entry
+    }
+
+    pub(crate) fn options(&self) -> &RunOptions {
+        &self.options
+    }
+
+    pub(crate) fn scalar_op(&self, index: usize) -> Option<&ScalarOp> {
+        self.scalars[index].as_ref()
+    }
+
+    /// The op that an instruction was prepared from.
+    pub(crate) fn op(&self, origin: Origin) -> OpRef<'_> {
+        self.module.op(OpId::from(origin))
+    }
+
+    /// An error with places in the module.
+    pub(crate) fn diagnostic(&self, error: &EvalError) -> Diagnostic {
+        let position = |place: Place| {
+            place.map_or(mlir::diag::Position::None, |origin| self.op(origin).position())
+        };
+        let mut diagnostic = Diagnostic::error(error.label().clone(), error.message());
+        diagnostic.position = position(error.place());
+        let notes = error.notes().iter();
+        diagnostic.notes = notes.map(|(text, place)| (text.clone(), position(*place))).collect();
+        diagnostic
+    }
+
+    /// Runs the entry function, as the only process.
+    ///
+    /// # Errors
+    /// Inputs of another number, shape or element type than it takes, or whatever stops an op.
+    pub fn run(
+        &self,
+        inputs: Vec<RuntimeValue>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<RuntimeValue>, Diagnostics> {
+        let mut results = self.run_grid(Grid::SINGLE, vec![inputs], observer)?;
+        Ok(results.pop().unwrap_or_default())
+    }
+
+    /// Runs the entry function in each process of a grid, on inputs of its own, row by row.
+    ///
+    /// # Errors
+    /// As [`Program::run`] in any process, inputs for another number of processes, and processes
+    /// that wait for each other.
+    pub fn run_grid(
+        &self,
+        grid: Grid,
+        inputs: Vec<Vec<RuntimeValue>>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Vec<RuntimeValue>>, Diagnostics> {
+        if grid.size() != Some(inputs.len()) {
+            let message =
+                format!("there are inputs for {} processes, but the grid is {grid}", inputs.len());
+            return Err(vec![Diagnostic::error("inputs", message)]);
+        }
+        let function = FuncOp::cast(self.op(self.code.function(self.entry).origin));
+        let function =
+            function.ok_or_else(|| vec![Diagnostic::error("entry", "the entry is no function")])?;
+        inputs.iter().try_for_each(|inputs| inputs::check(function, inputs))?;
+        let job = |arguments| Job::Call { function: self.entry, arguments };
+        let jobs = inputs.into_iter().map(job).collect();
+        let session = Session::new(self, observer);
+        session.run_grid(grid, jobs, Vec::new(), 0).map_err(|e| vec![self.diagnostic(&e)])
+    }
+}
+
+/// The function with a body named `entry` at the top of the module; if there is none and `entry` is
+/// `main`, the only function.
+///
+/// # Errors
+/// No such function, or one without a body.
+pub fn entry_function<'m>(module: &'m Module, entry: &str) -> Result<FuncOp<'m>, Diagnostic> {
+    let top = module.top();
+    let body = top.regions().first().and_then(|&region| module.entry(region));
+    let ops = body.into_iter().flat_map(|block| module.ops(block));
+    let functions: Vec<FuncOp<'m>> = ops.filter_map(FuncOp::cast).collect();
+    let name = |f: &FuncOp<'m>| OpRef::symbol_name(**f).unwrap_or("").to_string();
+    let found = functions.iter().find(|f| name(f) == entry);
+    let only = || if entry == "main" && functions.len() == 1 { functions.first() } else { None };
+    let Some(function) = found.or_else(only).copied() else {
+        let names: Vec<String> = functions.iter().map(|f| format!("@{}", name(f))).collect();
+        let has = if names.is_empty() { "no functions".into() } else { names.join(", ") };
+        return Err(Diagnostic::error(
+            "entry",
+            format!("there is no function @{entry} to run; the module has {has}"),
+        ));
+    };
+    if function.is_declaration() {
+        return Err(function.error("entry", format!("@{} has no body to run", name(&function))));
+    }
+    Ok(function)
+}

@@ -1,0 +1,262 @@
+//! Batch normalization: each feature, an index of one dimension, is normalized on its own.
+//!
+//! All is computed in double precision and rounded once.
+
+use numerics::{DType, Tensor, TensorError, math};
+use program::EvalError;
+
+/// How the elements of a tensor belong to features.
+#[derive(Clone, Copy)]
+struct Features {
+    /// Number of features.
+    count: usize,
+    /// Neighbouring elements of one feature.
+    inner: usize,
+    /// Elements of one feature.
+    elements: f64,
+}
+
+impl Features {
+    fn of(tensor: &Tensor, index: usize) -> Result<Features, EvalError> {
+        let shape = tensor.shape();
+        let Some(&count) = shape.get(index) else {
+            return Err(EvalError::new(
+                "batch_norm",
+                format!("there is no dimension {index} in {shape:?}"),
+            ));
+        };
+        let others = shape.iter().enumerate().filter(|(d, _)| *d != index).map(|(_, &n)| n as f64);
+        // Where the product does not fit, the tensor is empty.
+        let inner = shape[index + 1..].iter().fold(1usize, |n, &size| n.saturating_mul(size));
+        Ok(Features { count, inner, elements: others.product() })
+    }
+
+    /// Runs of elements of one feature, each with the feature.
+    fn runs<T>(self, elements: &[T]) -> impl Iterator<Item = (usize, &[T])> {
+        let Features { count, inner, .. } = self;
+        elements
+            .chunks_exact(inner.max(1))
+            .enumerate()
+            .map(move |(run, elements)| (run % count, elements))
+    }
+
+    /// Applies `f` to each element and its feature.
+    fn map(self, elements: &[f64], f: impl Fn(f64, usize) -> f64) -> Vec<f64> {
+        let mut results = Vec::with_capacity(elements.len());
+        for (feature, run) in self.runs(elements) {
+            results.extend(run.iter().map(|&x| f(x, feature)));
+        }
+        results
+    }
+
+    /// The sum of each feature.
+    fn sums(self, elements: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; self.count];
+        for (feature, run) in self.runs(elements) {
+            sums[feature] += run.iter().sum::<f64>();
+        }
+        sums
+    }
+
+    /// The mean of each feature.
+    fn means(self, elements: &[f64]) -> Vec<f64> {
+        self.sums(elements).into_iter().map(|sum| sum / self.elements).collect()
+    }
+}
+
+/// The operands in double precision: the first one, others of its shape, and those with one value a
+/// feature.
+struct Operands {
+    features: Features,
+    wide: Vec<Tensor>,
+    dtype: DType,
+    shape: Vec<usize>,
+}
+
+impl Operands {
+    /// `whole` tells which operands have the shape of the first one.
+    fn new<const N: usize>(
+        operands: &[Tensor],
+        index: usize,
+        whole: [bool; N],
+    ) -> Result<Operands, EvalError> {
+        let (true, Some(first)) = (operands.len() == N, operands.first()) else {
+            return Err(EvalError::new(
+                "operands",
+                format!("expected {N} operands, found {}", operands.len()),
+            ));
+        };
+        let dtype = first.dtype();
+        if !dtype.is_float() {
+            return Err(TensorError::Unsupported { op: "batch normalization", dtype }.into());
+        }
+        let features = Features::of(first, index)?;
+        for (operand, whole) in operands.iter().zip(whole) {
+            let required = if whole { first.shape() } else { &[features.count][..] };
+            if operand.shape() != required {
+                let message = format!(
+                    "shape {:?} does not fit the operand's {:?}",
+                    operand.shape(),
+                    first.shape()
+                );
+                return Err(EvalError::new("batch_norm", message));
+            }
+        }
+        let wide: Result<_, _> =
+            operands.iter().map(|t| math::convert(t.clone(), DType::F64)).collect();
+        Ok(Operands { features, wide: wide?, dtype, shape: first.shape().to_vec() })
+    }
+
+    fn slices<const N: usize>(&self) -> Result<[&[f64]; N], EvalError> {
+        let slices: Vec<&[f64]> =
+            self.wide.iter().map(|t| t.as_slice()).collect::<Result<_, _>>()?;
+        slices.try_into().map_err(|_| EvalError::new("operands", "another number of operands"))
+    }
+
+    /// A result of the shape of the first operand.
+    fn whole(&self, values: Vec<f64>) -> Result<Tensor, EvalError> {
+        Ok(math::convert(Tensor::from_vec(&self.shape, values)?, self.dtype)?)
+    }
+
+    /// A result with one value a feature.
+    fn per_feature(&self, values: Vec<f64>) -> Result<Tensor, EvalError> {
+        Ok(math::convert(Tensor::from_vec([self.features.count], values)?, self.dtype)?)
+    }
+}
+
+/// The output, for operand, scale, offset, mean and variance.
+///
+/// # Errors
+/// If shapes do not fit or the elements are no floats.
+pub fn batch_norm_inference(
+    operands: &[Tensor],
+    epsilon: f64,
+    feature_index: usize,
+) -> Result<Vec<Tensor>, EvalError> {
+    let operands = Operands::new(operands, feature_index, [true, false, false, false, false])?;
+    let [x, scale, offset, mean, variance] = operands.slices()?;
+    Ok(vec![operands.whole(normalized(
+        operands.features,
+        x,
+        scale,
+        offset,
+        mean,
+        variance,
+        epsilon,
+    ))?])
+}
+
+fn normalized(
+    features: Features,
+    x: &[f64],
+    scale: &[f64],
+    offset: &[f64],
+    mean: &[f64],
+    variance: &[f64],
+    epsilon: f64,
+) -> Vec<f64> {
+    features.map(x, |x, i| scale[i] * ((x - mean[i]) / (variance[i] + epsilon).sqrt()) + offset[i])
+}
+
+/// The output, the means and the variances, for operand, scale and offset.
+///
+/// # Errors
+/// If shapes do not fit or the elements are no floats.
+pub fn batch_norm_training(
+    operands: &[Tensor],
+    epsilon: f64,
+    feature_index: usize,
+) -> Result<Vec<Tensor>, EvalError> {
+    let operands = Operands::new(operands, feature_index, [true, false, false])?;
+    let (features, [x, scale, offset]) = (operands.features, operands.slices()?);
+    let mean = features.means(x);
+    let variance = features.means(&features.map(x, |x, i| (x - mean[i]) * (x - mean[i])));
+    let output = normalized(features, x, scale, offset, &mean, &variance, epsilon);
+    Ok(vec![operands.whole(output)?, operands.per_feature(mean)?, operands.per_feature(variance)?])
+}
+
+/// The gradients of operand, scale and offset, for operand, scale, mean, variance and the gradient
+/// of the output.
+///
+/// # Errors
+/// If shapes do not fit or the elements are no floats.
+pub fn batch_norm_grad(
+    operands: &[Tensor],
+    epsilon: f64,
+    feature_index: usize,
+) -> Result<Vec<Tensor>, EvalError> {
+    let operands = Operands::new(operands, feature_index, [true, false, false, false, true])?;
+    let (features, [x, scale, mean, variance, grad]) = (operands.features, operands.slices()?);
+    let centered = features.map(x, |x, i| x - mean[i]);
+    let grad_offset = features.sums(grad);
+    let products: Vec<f64> = grad.iter().zip(&centered).map(|(g, c)| g * c).collect();
+    let projected = features.sums(&products);
+    let deviation: Vec<f64> = variance.iter().map(|v| (v + epsilon).sqrt()).collect();
+    let grad_scale = projected.iter().zip(&deviation).map(|(p, d)| p / d).collect();
+    // What the means and the variances contribute to the gradient.
+    let corrections =
+        features.map(&centered, |c, i| grad_offset[i] + projected[i] * c / (variance[i] + epsilon));
+    let differences: Vec<f64> =
+        grad.iter().zip(&corrections).map(|(g, c)| g * features.elements - c).collect();
+    let grad_operand =
+        features.map(&differences, |d, i| scale[i] / deviation[i] / features.elements * d);
+    Ok(vec![
+        operands.whole(grad_operand)?,
+        operands.per_feature(grad_scale)?,
+        operands.per_feature(grad_offset)?,
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn floats(shape: &[usize], values: &[f64]) -> Tensor {
+        Tensor::from_vec(shape, values.to_vec()).unwrap()
+    }
+
+    fn operand() -> Tensor {
+        floats(&[2, 2, 2], &[1.0, 2.0, 3.0, 4.0, 3.0, 4.0, 1.0, 2.0])
+    }
+
+    fn output() -> Tensor {
+        floats(&[2, 2, 2], &[0.0, 0.0, 2.0, 2.0, 2.0, 2.0, 0.0, 0.0])
+    }
+
+    #[test]
+    fn examples_of_the_specification() {
+        let (ones, mean) = (floats(&[2], &[1.0, 1.0]), floats(&[2], &[2.0, 3.0]));
+        let operands = [operand(), ones.clone(), ones.clone(), mean.clone(), ones.clone()];
+        assert_eq!(batch_norm_inference(&operands, 0.0, 2).unwrap(), [output()]);
+        let results =
+            batch_norm_training(&[operand(), ones.clone(), ones.clone()], 0.0, 2).unwrap();
+        assert_eq!(results, [output(), mean.clone(), ones.clone()]);
+        let grad = floats(&[2, 2, 2], &[0.1; 8]);
+        let results =
+            batch_norm_grad(&[operand(), ones.clone(), mean, ones, grad], 0.0, 2).unwrap();
+        let near =
+            |t: &Tensor, x: f64| t.as_slice::<f64>().unwrap().iter().all(|y| (x - y).abs() < 1e-15);
+        assert!(
+            near(&results[0], 0.0) && near(&results[1], 0.0) && near(&results[2], 0.4),
+            "{results:?}"
+        );
+    }
+
+    #[test]
+    fn the_feature_may_be_any_dimension() {
+        // Feature 0 holds 1 and 3, feature 1 holds 2 and 6: means 2 and 4, deviations 1 and 2.
+        let x = Tensor::from_vec([1, 2, 2], vec![1.0f32, 3.0, 2.0, 6.0]).unwrap();
+        let one = |x: f32| Tensor::from_vec([2], vec![x, x]).unwrap();
+        let results = batch_norm_training(&[x, one(2.0), one(0.5)], 0.0, 1).unwrap();
+        assert_eq!(results[0], Tensor::from_vec([1, 2, 2], vec![-1.5f32, 2.5, -1.5, 2.5]).unwrap());
+        assert_eq!(results[1], Tensor::from_vec([2], vec![2.0f32, 4.0]).unwrap());
+        assert_eq!(results[2], Tensor::from_vec([2], vec![1.0f32, 4.0]).unwrap());
+    }
+
+    #[test]
+    fn shapes_are_checked() {
+        let ones = floats(&[3], &[1.0; 3]);
+        assert!(batch_norm_training(&[operand(), ones.clone(), ones.clone()], 0.0, 2).is_err());
+        assert!(batch_norm_training(&[operand(), ones.clone(), ones], 0.0, 3).is_err());
+    }
+}

@@ -1,0 +1,139 @@
+//! Bodies of `reduce`, `scatter` and the like: blocks that are functions of scalars, run on
+//! vectors.
+
+use numerics::math;
+use numerics::shape::StridedView;
+use numerics::{Tensor, TensorError};
+use program::{Body, BodyShape, Callee, Env, EvalError};
+
+/// A body with the environment that runs it.
+pub struct Combiner<'e> {
+    body: &'e Body,
+    env: &'e mut dyn Env,
+    /// What the body does, if it is that simple.
+    pub shape: BodyShape,
+}
+
+impl<'e> Combiner<'e> {
+    /// The body, to be run by `env`.
+    pub fn new(body: &'e Body, env: &'e mut dyn Env) -> Combiner<'e> {
+        Combiner { body, env, shape: body.shape }
+    }
+
+    /// Runs the body on vectors (or scalars, the same at each of the `n` positions).
+    fn run(&mut self, n: usize, arguments: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
+        let function = match self.body.callee {
+            Callee::Block(block) => return self.env.scalar_block(block, n, arguments),
+            Callee::Function(function) => function,
+        };
+        // A function has a frame of its own, so there is a call for each position.
+        let mut results: Vec<Tensor> = Vec::new();
+        for at in 0..n {
+            let mut scalars = Vec::with_capacity(arguments.len());
+            for argument in &arguments {
+                let place = if argument.rank() == 0 { 0 } else { at };
+                scalars.push(argument.take(&[place])?.into_shape([])?.into());
+            }
+            for (i, result) in self.env.call(function, scalars)?.into_iter().enumerate() {
+                let result = result.into_tensor()?;
+                if at == 0 {
+                    results.push(Tensor::zeros(result.dtype(), [n])?);
+                }
+                let column = results
+                    .get_mut(i)
+                    .ok_or_else(|| EvalError::new("call", "results differ in number"))?;
+                let place = StridedView::window(&[n], &[at], &[1], &[1])?;
+                column.scatter(&place, &result.into_shape([1])?)?;
+            }
+        }
+        Ok(results)
+    }
+
+    /// `tensors` converted to the types that the body computes in: those of its arguments from
+    /// `first` on.
+    ///
+    /// # Errors
+    /// If there is no memory for the result.
+    pub fn promote(&self, first: usize, tensors: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
+        let promote = |(i, tensor): (usize, Tensor)| match self.body.dtypes.get(first + i) {
+            Some(&Some(dtype)) if dtype != tensor.dtype() => Ok(math::convert(tensor, dtype)?),
+            _ => Ok(tensor),
+        };
+        tensors.into_iter().enumerate().map(promote).collect()
+    }
+
+    /// The body at each of `n` positions of vectors (or scalars, the same at each position).
+    ///
+    /// # Errors
+    /// Whatever stops an instruction of the body.
+    pub fn combine(
+        &mut self,
+        n: usize,
+        mut left: Vec<Tensor>,
+        mut right: Vec<Tensor>,
+    ) -> Result<Vec<Tensor>, EvalError> {
+        let vector = |t: Tensor| if t.rank() == 0 { t.broadcast_scalar([n]) } else { Ok(t) };
+        if let BodyShape::Binary { op, swapped } = self.body.shape
+            && left.len() == 1
+            && right.len() == 1
+            && let (Some(a), Some(v)) = (left.pop(), right.pop())
+        {
+            let result = if swapped { math::binary(op, v, a)? } else { math::binary(op, a, v)? };
+            return Ok(vec![vector(result)?]);
+        }
+        left.append(&mut right);
+        let results = self.run(n, left)?;
+        Ok(results.into_iter().map(vector).collect::<Result<_, TensorError>>()?)
+    }
+}
+/// Evaluates an expression with `T` bound to the Rust type of a `DType` and `f` to the function of
+/// that type behind a [`BinaryOp`] that reductions commonly use, or another expression for other
+/// operations and types: `dispatch_operation!(op, dtype, |T, f| kernel::<T>(f), else general())`.
+/// For the types that programs reduce most, each function is a type of its own, and the kernel with
+/// it; for the others, `f` is a pointer.
+macro_rules! dispatch_operation {
+    ($op:expr, $dtype:expr, |$T:ident, $f:ident| $body:expr, else $other:expr) => {
+        $crate::body::dispatch_operation!(@arms ($op, $dtype, $T, $f, $body, $other)
+            (F32 f32) (F64 f64) (BF16 numerics::bf16) (I32 i32) (I64 i64))
+    };
+    (@arms ($op:expr, $dtype:expr, $T:ident, $f:ident, $body:expr, $other:expr) $(($variant:ident $ty:ty))*) => {{
+        use numerics::math::BinaryOp;
+        use numerics::{Bitwise, DType, Number};
+        match ($dtype, $op) {
+            $((DType::$variant, op @ (BinaryOp::Add | BinaryOp::Multiply | BinaryOp::Maximum | BinaryOp::Minimum)) => {
+                type $T = $ty;
+                $crate::body::dispatch_operation!(@functions (op, $T, $f, $body)
+                    (Add add) (Multiply multiply) (Maximum maximum), else minimum)
+            })*
+            (dtype, op @ (BinaryOp::Add | BinaryOp::Multiply | BinaryOp::Maximum | BinaryOp::Minimum)) => {
+                numerics::dispatch_all!(dtype, $T => {
+                    let $f: fn($T, $T) -> $T = match op {
+                        BinaryOp::Add => Number::add,
+                        BinaryOp::Multiply => Number::multiply,
+                        BinaryOp::Maximum => Number::maximum,
+                        _ => Number::minimum,
+                    };
+                    $body
+                })
+            }
+            (dtype, op @ (BinaryOp::And | BinaryOp::Or)) => numerics::dispatch!(dtype, [boolean, integer] $T => {
+                let $f: fn($T, $T) -> $T = if op == BinaryOp::And { Bitwise::and } else { Bitwise::or };
+                $body
+            }, else $other),
+            _ => $other,
+        }
+    }};
+    (@functions ($op:expr, $T:ident, $f:ident, $body:expr) $(($variant:ident $function:ident))*, else $last:ident) => {
+        match $op {
+            $(BinaryOp::$variant => {
+                let $f = <$T as Number>::$function;
+                $body
+            })*
+            _ => {
+                let $f = <$T as Number>::$last;
+                $body
+            }
+        }
+    };
+}
+pub(crate) use dispatch_operation;

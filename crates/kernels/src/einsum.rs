@@ -1,0 +1,228 @@
+//! Einstein notation: sums of products over labelled dimensions, as `einsum` and `unary_einsum`
+//! write them.
+//!
+//! Source: XLA, "Einsum": `lhs,rhs->result`, a letter a dimension, `...` for those that have none.
+
+use super::contract::dot_general;
+use numerics::shape::{StridedView, strides};
+use numerics::{DType, Number, Tensor, dispatch_all};
+use program::{DotDims, EvalError};
+
+/// The name of a dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Label {
+    /// A letter.
+    Letter(char),
+    /// One of those that the dots stand for, counted from the last one.
+    Dots(usize),
+}
+
+fn invalid(message: impl Into<String>) -> EvalError {
+    EvalError::new("einsum_config", message)
+}
+
+/// The labels of a tensor of rank `rank`; of one of any rank, whose dots stand for `dots`
+/// dimensions, without a rank.
+fn labels(text: &str, rank: Option<usize>, dots: usize) -> Result<Vec<Label>, EvalError> {
+    let letters = |text: &str| -> Result<Vec<Label>, EvalError> {
+        let letter = |c: char| {
+            let found = c.is_ascii_alphabetic().then_some(Label::Letter(c));
+            found.ok_or_else(|| invalid(format!("`{c}` is no label of a dimension")))
+        };
+        text.chars().filter(|c| !c.is_whitespace()).map(letter).collect()
+    };
+    let (before, after, has_dots) = match text.split_once("...") {
+        Some((before, after)) => (letters(before)?, letters(after)?, true),
+        None => (letters(text)?, Vec::new(), false),
+    };
+    let named = before.len() + after.len();
+    let count = match rank {
+        Some(rank) => {
+            rank.checked_sub(named).filter(|&rest| has_dots || rest == 0).ok_or_else(|| {
+                invalid(format!("`{text}` does not name the {rank} dimensions of its operand"))
+            })?
+        }
+        None if has_dots => dots,
+        None => 0,
+    };
+    Ok(before.into_iter().chain((0..count).rev().map(Label::Dots)).chain(after).collect())
+}
+
+/// How many dimensions the dots of an operand stand for.
+fn dots(labels: &[Label]) -> usize {
+    labels.iter().filter(|l| matches!(l, Label::Dots(_))).count()
+}
+
+/// Without labels that repeat (only the diagonal stays), and without those that `keep` does not
+/// choose (they are summed).
+fn simplified(
+    tensor: Tensor,
+    names: Vec<Label>,
+    keep: impl Fn(Label) -> bool,
+    dtype: DType,
+) -> Result<(Tensor, Vec<Label>), EvalError> {
+    let (mut shape, mut steps, mut unique): (Vec<usize>, Vec<isize>, Vec<Label>) =
+        (vec![], vec![], vec![]);
+    for ((&size, step), &name) in tensor.shape().iter().zip(strides(tensor.shape())).zip(&names) {
+        let step = isize::try_from(step).map_err(|_| invalid("the operand is too large"))?;
+        match unique.iter().position(|&other| other == name) {
+            None => {
+                shape.push(size);
+                steps.push(step);
+                unique.push(name);
+            }
+            Some(at) if shape[at] == size => steps[at] += step,
+            Some(at) => {
+                return Err(invalid(format!("a label stands for sizes {} and {size}", shape[at])));
+            }
+        }
+    }
+    let tensor = if unique.len() == names.len() {
+        tensor
+    } else {
+        tensor.gather(&StridedView::new(0, &shape, &steps)?)?
+    };
+    let summed: Vec<i64> =
+        (0..unique.len()).filter(|&d| !keep(unique[d])).map(|d| d as i64).collect();
+    if summed.is_empty() {
+        return Ok((tensor, unique));
+    }
+    // A sum is a product with ones.
+    let sizes: Vec<usize> = summed.iter().map(|&d| tensor.shape()[d as usize]).collect();
+    let one = dispatch_all!(tensor.dtype(), T => Tensor::scalar(<T as Number>::from_i64(1)));
+    let all: Vec<i64> = (0..summed.len() as i64).collect();
+    let numbers = DotDims {
+        lhs_contracting_dimensions: summed,
+        rhs_contracting_dimensions: all,
+        ..DotDims::default()
+    };
+    let sum = dot_general(tensor, one.broadcast_scalar(&sizes)?, &numbers, dtype)?;
+    Ok((sum, unique.into_iter().filter(|&label| keep(label)).collect()))
+}
+
+/// The dimensions in the order of the result.
+fn ordered(tensor: Tensor, names: &[Label], result: &[Label]) -> Result<Tensor, EvalError> {
+    let place = |label: &Label| names.iter().position(|other| other == label);
+    let order: Option<Vec<usize>> = result.iter().map(place).collect();
+    let is_permutation = |order: &Vec<usize>| {
+        order.len() == names.len() && (0..order.len()).all(|d| order.contains(&d))
+    };
+    let order = order
+        .filter(is_permutation)
+        .ok_or_else(|| invalid("the result has a label that no operand has, or twice"))?;
+    Ok(tensor.gather(&StridedView::dense(tensor.shape())?.permute(&order)?)?)
+}
+
+/// The sums of products that `config` says, of one operand or two, with elements of type `dtype`.
+///
+/// # Errors
+/// If `config` is no such notation, or does not fit the operands.
+pub fn einsum(config: &str, operands: Vec<Tensor>, dtype: DType) -> Result<Tensor, EvalError> {
+    let (from, to) =
+        config.split_once("->").ok_or_else(|| invalid(format!("`{config}` has no `->`")))?;
+    // That of one operand may begin with a comma, as if there were one of no dimensions before it.
+    let parts: Vec<&str> = from.split(',').collect();
+    let parts = if parts.len() > operands.len() && parts[0].trim().is_empty() {
+        &parts[1..]
+    } else {
+        &parts[..]
+    };
+    if parts.len() != operands.len() {
+        return Err(invalid(format!(
+            "`{config}` is for {} operands, not for {}",
+            parts.len(),
+            operands.len()
+        )));
+    }
+    let mut named = Vec::new();
+    for (text, tensor) in parts.iter().zip(&operands) {
+        named.push(labels(text, Some(tensor.rank()), 0)?);
+    }
+    let most = named.iter().map(|names| dots(names)).max().unwrap_or(0);
+    let result = labels(to, None, most)?;
+    let mut simple = Vec::new();
+    for (i, tensor) in operands.into_iter().enumerate() {
+        let elsewhere = |label| {
+            result.contains(&label)
+                || named.iter().enumerate().any(|(j, n)| j != i && n.contains(&label))
+        };
+        simple.push(simplified(tensor, named[i].clone(), elsewhere, dtype)?);
+    }
+    let second = if simple.len() > 1 { simple.pop() } else { None };
+    let Some((lhs, left)) = simple.pop() else { return Err(invalid("there are no operands")) };
+    let Some((rhs, right)) = second else { return ordered(lhs, &left, &result) };
+    let shared: Vec<Label> = left.iter().copied().filter(|label| right.contains(label)).collect();
+    let (batch, contracted): (Vec<Label>, Vec<Label>) =
+        shared.iter().partition(|label| result.contains(label));
+    let places = |names: &[Label], wanted: &[Label]| -> Vec<i64> {
+        wanted
+            .iter()
+            .filter_map(|label| names.iter().position(|other| other == label))
+            .map(|d| d as i64)
+            .collect()
+    };
+    let numbers = DotDims {
+        lhs_batching_dimensions: places(&left, &batch),
+        rhs_batching_dimensions: places(&right, &batch),
+        lhs_contracting_dimensions: places(&left, &contracted),
+        rhs_contracting_dimensions: places(&right, &contracted),
+    };
+    let product = dot_general(lhs, rhs, &numbers, dtype)?;
+    let free = |names: Vec<Label>| {
+        names.into_iter().filter(|label| !shared.contains(label)).collect::<Vec<_>>()
+    };
+    let names = [batch, free(left), free(right)].concat();
+    ordered(product, &names, &result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(shape: &[usize]) -> Tensor {
+        let count: usize = shape.iter().product();
+        Tensor::from_vec(shape, (1..=count as i64).collect()).unwrap()
+    }
+
+    fn values(config: &str, operands: Vec<Tensor>) -> Vec<i64> {
+        einsum(config, operands, DType::I64).unwrap().to_vec().unwrap()
+    }
+
+    #[test]
+    fn one_operand() {
+        // 1 2 3
+        // 4 5 6
+        assert_eq!(values("ab->ba", vec![tensor(&[2, 3])]), [1, 4, 2, 5, 3, 6]);
+        assert_eq!(values("ab->a", vec![tensor(&[2, 3])]), [6, 15]);
+        assert_eq!(values(",ab->b", vec![tensor(&[2, 3])]), [5, 7, 9]);
+        assert_eq!(values("ab->", vec![tensor(&[2, 3])]), [21]);
+        // 1 2
+        // 3 4
+        assert_eq!(values("aa->a", vec![tensor(&[2, 2])]), [1, 4]);
+        assert_eq!(values("aa->", vec![tensor(&[2, 2])]), [5]);
+        assert_eq!(values("...ab->...ba", vec![tensor(&[1, 2, 2])]), [1, 3, 2, 4]);
+    }
+
+    #[test]
+    fn two_operands() {
+        let (x, y) = (tensor(&[2, 2]), tensor(&[2, 2]));
+        assert_eq!(values("ab,bc->ac", vec![x.clone(), y.clone()]), [7, 10, 15, 22]);
+        assert_eq!(values("ab,bc->ca", vec![x.clone(), y.clone()]), [7, 15, 10, 22]);
+        assert_eq!(values("ab,ab->ab", vec![x.clone(), y.clone()]), [1, 4, 9, 16]);
+        // What only one operand has is summed in it: row sums 3 and 7 times column sums 4 and 6.
+        assert_eq!(values("ab,cd->ad", vec![x.clone(), y.clone()]), [12, 18, 28, 42]);
+        assert_eq!(values("a,b->ab", vec![tensor(&[2]), tensor(&[3])]), [1, 2, 3, 2, 4, 6]);
+        assert_eq!(
+            values("...ab,...bc->...ac", vec![tensor(&[2, 1, 1]), tensor(&[2, 1, 1])]),
+            [1, 4]
+        );
+    }
+
+    #[test]
+    fn what_is_no_notation_is_refused() {
+        let x = || vec![tensor(&[2, 3])];
+        for config in ["ab", "abc->a", "ab->c", "ab->aa", "a1->a", "aa->a", "ab,b->a", "->"] {
+            assert!(einsum(config, x(), DType::I64).is_err(), "{config}");
+        }
+    }
+}

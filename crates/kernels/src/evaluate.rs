@@ -1,0 +1,504 @@
+//! Which kernel computes each primitive.
+
+use crate::collective::{collective, permute, receive, send};
+use crate::contract::{self, dot_general};
+use crate::quantize::{dequantize, quantize};
+use crate::random_numbers::{random_numbers, random_units};
+use crate::{
+    Combiner, Stream, batch_norm, broadcast_scalars, concatenate, einsum::einsum, expect_n,
+    fft::fourier, fits_declared, gather, index_select::index_select, iota, linalg, movement, pad,
+    reduce, reduce_window, rng::random_bits, scatter, select_and_scatter, sizes, slice, sort,
+    split_at, tensor_list, tensors, top_k, values,
+};
+use numerics::math;
+use numerics::shape::StridedView;
+use numerics::{DType, Tensor};
+use program::{
+    BatchNorm, Comparison, Convolution, DotDims, Dynamic, Env, EvalError, EvalResult, Origin,
+    Primitive, Quantized, RuntimeValue, WindowDim,
+};
+
+fn one(tensor: Tensor) -> EvalResult {
+    Ok(vec![RuntimeValue::Tensor(tensor)])
+}
+
+/// Evaluates a primitive, prepared from the op `origin`, on its operands, which are given by value
+/// so that an unshared buffer may be reused for the result.
+///
+/// # Errors
+/// Operands that the primitive does not take, results that do not fit into memory, or whatever
+/// stops a block of the primitive. Control flow is refused: executors run it.
+pub fn evaluate(
+    primitive: &Primitive,
+    origin: Origin,
+    operands: Vec<RuntimeValue>,
+    env: &mut dyn Env,
+) -> EvalResult {
+    match primitive {
+        Primitive::Constant(tensor) => one(tensor.clone()),
+        Primitive::Splat { element, shape } => one(element.broadcast_scalar(shape)?),
+        Primitive::Iota { dtype, shape, dimension } => one(iota(shape, *dtype, *dimension)?),
+        Primitive::Identity => Ok(operands),
+        Primitive::Token => Ok(vec![RuntimeValue::Token]),
+        Primitive::Tuple => Ok(vec![RuntimeValue::Tuple(operands)]),
+        Primitive::TupleElement(index) => match operands.into_iter().next() {
+            Some(RuntimeValue::Tuple(mut elements)) if *index < elements.len() => {
+                Ok(vec![elements.swap_remove(*index)])
+            }
+            _ => Err(EvalError::new(
+                "get_tuple_element_c1",
+                format!("there is no tuple with an element {index}"),
+            )),
+        },
+        Primitive::Untuple => match operands.into_iter().next() {
+            Some(RuntimeValue::Tuple(elements)) => Ok(elements),
+            _ => Err(EvalError::new("async_done", "the operand is no future")),
+        },
+
+        Primitive::Unary(_)
+        | Primitive::Binary(_)
+        | Primitive::Compare(_)
+        | Primitive::Select
+        | Primitive::Clamp
+        | Primitive::Convert(_)
+        | Primitive::Bitcast(_)
+        | Primitive::ReducePrecision { .. }
+        | Primitive::Reshape(_)
+        | Primitive::BroadcastInDim { .. }
+        | Primitive::Broadcast { .. }
+        | Primitive::Transpose(_)
+        | Primitive::Reverse(_)
+        | Primitive::Slice { .. }
+        | Primitive::Pad { .. }
+        | Primitive::Concatenate(_)
+        | Primitive::DynamicSlice { .. }
+        | Primitive::DynamicUpdateSlice
+        | Primitive::SetDimensionSize { .. }
+        | Primitive::DimensionSize(_)
+        | Primitive::Dynamic(_)
+        | Primitive::Gather { .. }
+        | Primitive::IndexSelect { .. }
+        | Primitive::Dot { .. }
+        | Primitive::Convolution(_)
+        | Primitive::Einsum { .. }
+        | Primitive::TopK { .. }
+        | Primitive::Fft { .. }
+        | Primitive::Cholesky { .. }
+        | Primitive::TriangularSolve(_)
+        | Primitive::BatchNorm { .. }
+        | Primitive::RandomBits { .. } => Ok(values(compute(primitive, tensor_list(operands)?)?)),
+        Primitive::Quantized(quantized) => Ok(values(with_floats(quantized, operands)?)),
+
+        Primitive::Map(block) => {
+            let inputs = tensor_list(operands)?;
+            let shape = inputs.first().map(|t| t.shape().to_vec());
+            let shape = shape.ok_or_else(|| EvalError::new("map_c1", "there are no inputs"))?;
+            let n = inputs[0].num_elements();
+            let flat = inputs.into_iter().map(|t| t.into_shape([n])).collect::<Result<_, _>>()?;
+            let results = env.scalar_block(*block, n, flat)?.into_iter();
+            results.map(|t| Ok(t.into_shape(&shape)?.into())).collect()
+        }
+        Primitive::Reduce { dimensions, body } => {
+            let count = operands.len() / 2;
+            let (inputs, init_values) = split_at(tensor_list(operands)?, count)?;
+            Ok(values(reduce(inputs, init_values, dimensions, &mut Combiner::new(body, env))?))
+        }
+        Primitive::ReduceWindow { window, inputs, body } => {
+            let (inputs, rest) = split_at(tensor_list(operands)?, *inputs)?;
+            let (init_values, lists) = split_at(rest, inputs.len())?;
+            let body = &mut Combiner::new(body, env);
+            Ok(values(match window {
+                Some(window) => reduce_window(inputs, init_values, window, body)?,
+                None => reduce_window(inputs, init_values, &window_of(lists)?, body)?,
+            }))
+        }
+        Primitive::SelectAndScatter { window, select, scatter } => {
+            let [operand, source, init] = tensors(operands)?;
+            one(select_and_scatter(env, (*select, scatter), &operand, &source, &init, window)?)
+        }
+        Primitive::Scatter { dims, body } => {
+            let count = operands.len() / 2;
+            let (inputs, rest) = split_at(tensor_list(operands)?, count)?;
+            let (indices, updates) = split_at(rest, 1)?;
+            let [indices] = expect_n(indices)?;
+            let body = &mut Combiner::new(body, env);
+            Ok(values(scatter(inputs, &indices, updates, dims, body)?))
+        }
+        Primitive::Sort { dimension, comparator } => {
+            let inputs = tensor_list(operands)?;
+            let rank = inputs.first().map_or(0, Tensor::rank);
+            let dimension = from_end(*dimension, rank)
+                .ok_or_else(|| EvalError::new("sort_c4", "there is no such dimension"))?;
+            Ok(values(sort(inputs, dimension, comparator, env)?))
+        }
+        Primitive::RandomNumbers { distribution, stream, declared } => {
+            let [a, b, shape] = tensors(operands)?;
+            let shape = sizes(&shape)?;
+            fits_declared(declared.as_deref(), &shape)?;
+            let units = random_units(&shape, a.dtype());
+            let before = env.world()?.advance_random(origin, units);
+            one(random_numbers(*distribution, &a, &b, &shape, Stream::new(*stream, before))?)
+        }
+
+        Primitive::Collective(parameters) => collective(parameters, origin, operands, env),
+        Primitive::Permute { pairs, channel, zeros } => {
+            permute(pairs, *channel, zeros, origin, operands, env)
+        }
+        Primitive::Send { channel, pairs } => send(*channel, pairs.as_ref(), operands, env),
+        Primitive::Receive { channel, pairs, zeros } => {
+            receive(*channel, pairs.as_ref(), zeros, origin, env)
+        }
+        Primitive::Infeed => {
+            let mut fed = env.world()?.infeed()?;
+            fed.push(RuntimeValue::Token);
+            Ok(fed)
+        }
+        Primitive::Outfeed => {
+            let mut operands = operands;
+            // The token comes last.
+            operands.pop();
+            env.world()?.outfeed(operands)?;
+            Ok(vec![RuntimeValue::Token])
+        }
+        // A grid has far fewer processes than 32 bits count.
+        Primitive::ReplicaId => one(Tensor::scalar(env.world()?.process().replica as u32)),
+        Primitive::PartitionId => one(Tensor::scalar(env.world()?.process().partition as u32)),
+
+        Primitive::Block(block) => env.block(*block, operands),
+        Primitive::Call(function) => env.call(*function, operands),
+        Primitive::If(_) | Primitive::Case(_) | Primitive::While { .. } => {
+            Err(EvalError::new("evaluate", "ops with regions or calls are not evaluated"))
+        }
+        Primitive::Native(native) => (native.function)(origin, operands, env),
+        Primitive::Invalid(error) => Err(error.clone()),
+    }
+}
+
+/// Evaluates a primitive that is a function of tensors alone.
+fn compute(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
+    let result = match primitive {
+        Primitive::Identity => return Ok(operands),
+        Primitive::Unary(function) => {
+            let [operand] = expect_n(operands)?;
+            math::unary(*function, operand)?
+        }
+        Primitive::Binary(function) => {
+            let [lhs, rhs] = expect_n(operands)?;
+            math::binary(*function, lhs, rhs)?
+        }
+        Primitive::Compare(comparison) => {
+            let [lhs, rhs] = expect_n(operands)?;
+            compare(comparison, lhs, rhs)?
+        }
+        Primitive::Select => {
+            let [pred, on_true, on_false] = expect_n(operands)?;
+            let [on_true, on_false] = if pred.rank() == 0 || on_true.shape() != on_false.shape() {
+                broadcast_scalars([on_true, on_false])?
+            } else {
+                // Both of them scalars, one for each element of the predicate.
+                let [on_true, on_false, _] = broadcast_scalars([on_true, on_false, pred.clone()])?;
+                [on_true, on_false]
+            };
+            math::select(&pred, &on_true, &on_false)?
+        }
+        Primitive::Clamp => {
+            let [min, mut operand, max] = expect_n(operands)?;
+            if operand.rank() == 0 {
+                [operand, _, _] = broadcast_scalars([operand, min.clone(), max.clone()])?;
+            }
+            math::clamp(&min, operand, &max)?
+        }
+        Primitive::Convert(dtype) => {
+            let [operand] = expect_n(operands)?;
+            math::convert(operand, *dtype)?
+        }
+        Primitive::Bitcast(dtype) => {
+            let [operand] = expect_n(operands)?;
+            math::bitcast(&operand, *dtype)?
+        }
+        Primitive::ReducePrecision { exponent_bits, mantissa_bits } => {
+            let [operand] = expect_n(operands)?;
+            math::reduce_precision(operand, *exponent_bits, *mantissa_bits)?
+        }
+
+        Primitive::Reshape(shape) => {
+            let [operand] = expect_n(operands)?;
+            operand.into_shape(shape)?
+        }
+        Primitive::BroadcastInDim { shape, dimensions } => {
+            let [operand] = expect_n(operands)?;
+            movement::broadcast(&operand, shape, dimensions)?
+        }
+        Primitive::Broadcast { sizes } => {
+            let [operand] = expect_n(operands)?;
+            let shape = [sizes, operand.shape()].concat();
+            let dimensions: Vec<usize> = (sizes.len()..shape.len()).collect();
+            movement::broadcast(&operand, &shape, &dimensions)?
+        }
+        Primitive::Transpose(permutation) => {
+            let [operand] = expect_n(operands)?;
+            operand.gather(&StridedView::dense(operand.shape())?.permute(permutation)?)?
+        }
+        Primitive::Reverse(dimensions) => {
+            let [operand] = expect_n(operands)?;
+            movement::reverse(&operand, dimensions)?
+        }
+        Primitive::Slice { starts, limits, strides } => {
+            let [operand] = expect_n(operands)?;
+            slice(&operand, starts, limits, strides)?
+        }
+        Primitive::Pad { low, high, interior } => {
+            let [operand, padding] = expect_n(operands)?;
+            pad(&operand, &padding, low, high, interior)?
+        }
+        Primitive::Concatenate(dimension) => {
+            concatenate(&operands.iter().collect::<Vec<_>>(), *dimension)?
+        }
+        Primitive::DynamicSlice { sizes } => {
+            let (operand, starts) = split_at(operands, 1)?;
+            let [operand] = expect_n(operand)?;
+            movement::dynamic_slice(&operand, &starts, sizes)?
+        }
+        Primitive::DynamicUpdateSlice => {
+            let (operands, starts) = split_at(operands, 2)?;
+            let [operand, update] = expect_n(operands)?;
+            movement::dynamic_update_slice(operand, &update, &starts)?
+        }
+        Primitive::SetDimensionSize { dimension, declared } => {
+            let [operand, size] = expect_n(operands)?;
+            let result = set_dimension_size(&operand, *dimension, size.item::<i32>()?)?;
+            fits_declared(declared.as_deref(), result.shape())?;
+            result
+        }
+        Primitive::DimensionSize(dimension) => {
+            let [operand] = expect_n(operands)?;
+            let size = operand.shape().get(*dimension).and_then(|&size| i32::try_from(size).ok());
+            Tensor::scalar(size.ok_or_else(|| {
+                EvalError::new("get_dimension_size_c1", format!("no size of dimension {dimension}"))
+            })?)
+        }
+        Primitive::Dynamic(dynamic) => dynamic_op(dynamic, operands)?,
+        Primitive::Gather { dims, sizes } => {
+            let [operand, start_indices] = expect_n(operands)?;
+            gather(&operand, &start_indices, dims, sizes)?
+        }
+        Primitive::IndexSelect { dimension, batch_dims, declared } => {
+            let [operand, index] = expect_n(operands)?;
+            let no_dim = || EvalError::new("torch_index_select", "there is no such dimension");
+            let dimension = from_end(*dimension, operand.rank()).ok_or_else(no_dim)?;
+            let batch_dims = from_end(*batch_dims, index.rank() + 1).ok_or_else(no_dim)?;
+            let result = index_select(&operand, &index, dimension, batch_dims)?;
+            fits_declared(declared.as_deref(), result.shape())?;
+            result
+        }
+
+        Primitive::Dot { dims, dtype } => {
+            let [lhs, rhs] = expect_n(operands)?;
+            match dims {
+                Some(dims) => dot_general(lhs, rhs, dims, *dtype)?,
+                None => {
+                    let dims = DotDims {
+                        lhs_contracting_dimensions: vec![lhs.rank() as i64 - 1],
+                        rhs_contracting_dimensions: vec![0],
+                        ..DotDims::default()
+                    };
+                    dot_general(lhs, rhs, &dims, *dtype)?
+                }
+            }
+        }
+        Primitive::Convolution(parameters) => {
+            let [lhs, rhs] = expect_n(operands)?;
+            convolution(parameters, parameters.window.clone(), lhs, rhs)?
+        }
+        Primitive::Einsum { config, dtype, declared } => {
+            let result = einsum(config, operands, *dtype)?;
+            fits_declared(declared.as_deref(), result.shape())?;
+            result
+        }
+
+        Primitive::TopK { k, largest } => {
+            let (operand, count) = split_at(operands, 1)?;
+            let [operand] = expect_n(operand)?;
+            let k = match k {
+                Some(k) => *k,
+                None => {
+                    let [count] = expect_n(count)?;
+                    let empty = || EvalError::new("dynamic_top_k", "k is empty");
+                    sizes(&count)?.first().copied().ok_or_else(empty)?
+                }
+            };
+            return Ok(top_k(&operand, k, *largest)?.into());
+        }
+        Primitive::Fft { transform, lengths } => {
+            let [operand] = expect_n(operands)?;
+            fourier(*transform, operand, lengths)?
+        }
+        Primitive::Cholesky { lower } => {
+            let [a] = expect_n(operands)?;
+            linalg::cholesky(a, *lower)?
+        }
+        Primitive::TriangularSolve(system) => {
+            let [a, b] = expect_n(operands)?;
+            linalg::triangular_solve(a, b, *system)?
+        }
+        Primitive::BatchNorm { kind, epsilon, feature_index } => {
+            let normalize = match kind {
+                BatchNorm::Inference => batch_norm::batch_norm_inference,
+                BatchNorm::Training => batch_norm::batch_norm_training,
+                BatchNorm::Grad => batch_norm::batch_norm_grad,
+            };
+            return normalize(&operands, *epsilon, *feature_index);
+        }
+        Primitive::RandomBits { generator, shape, dtype } => {
+            let (state, dynamic_shape) = split_at(operands, 1)?;
+            let [state] = expect_n(state)?;
+            let shape = match shape {
+                Some(shape) => shape.clone(),
+                None => {
+                    let [shape] = expect_n(dynamic_shape)?;
+                    sizes(&shape)?
+                }
+            };
+            let (state, output) = random_bits(*generator, &state, &shape, *dtype)?;
+            return Ok(vec![state, output]);
+        }
+        _ => return Err(EvalError::new("quantized", "the op has no quantized form")),
+    };
+    Ok(vec![result])
+}
+
+/// A primitive on the floats that quantized operands stand for, quantized again.
+fn with_floats(
+    quantized: &Quantized,
+    operands: Vec<RuntimeValue>,
+) -> Result<Vec<Tensor>, EvalError> {
+    let dequantized = |(i, operand): (usize, Tensor)| match quantized.operands.get(i) {
+        Some(Some(quantization)) => dequantize(operand, quantization),
+        _ => Ok(operand),
+    };
+    let operands = tensor_list(operands)?.into_iter().enumerate().map(dequantized);
+    let results = compute(&quantized.primitive, operands.collect::<Result<_, _>>()?)?;
+    let requantized = |(i, result): (usize, Tensor)| match quantized.results.get(i) {
+        Some(Some(quantization)) => quantize(result, quantization),
+        _ => Ok(result),
+    };
+    results.into_iter().enumerate().map(requantized).collect()
+}
+
+/// A dimension that counts from the end if it is negative.
+fn from_end(dimension: i64, rank: usize) -> Option<usize> {
+    let rank = i64::try_from(rank).ok()?;
+    let dimension = if dimension < 0 { dimension.checked_add(rank)? } else { dimension };
+    usize::try_from(dimension).ok().filter(|_| dimension < rank)
+}
+
+fn compare(comparison: &Comparison, lhs: Tensor, rhs: Tensor) -> Result<Tensor, EvalError> {
+    let Comparison { direction, total_order, read_as } = *comparison;
+    let (lhs, rhs) = match read_as {
+        Some(dtype) => (math::bitcast(&lhs, dtype)?, math::bitcast(&rhs, dtype)?),
+        None => (lhs, rhs),
+    };
+    Ok(if total_order && lhs.dtype().is_float() {
+        math::compare_total_order(direction, &lhs, &rhs)?
+    } else {
+        math::compare(direction, &lhs, &rhs)?
+    })
+}
+
+fn set_dimension_size(operand: &Tensor, dimension: usize, size: i32) -> Result<Tensor, EvalError> {
+    let mut limits = operand.shape().to_vec();
+    match (limits.get_mut(dimension), usize::try_from(size)) {
+        (Some(limit), Ok(size)) if size <= *limit => *limit = size,
+        _ => {
+            let message = format!(
+                "dimension {dimension} of shape {:?} cannot become {size}",
+                operand.shape()
+            );
+            return Err(EvalError::new("set_dimension_size", message));
+        }
+    }
+    let rank = operand.rank();
+    slice(operand, &vec![0; rank], &limits, &vec![1; rank])
+}
+
+/// An operation whose numbers are operands.
+fn dynamic_op(dynamic: &Dynamic, operands: Vec<Tensor>) -> Result<Tensor, EvalError> {
+    match dynamic {
+        Dynamic::Reshape { declared } => {
+            let [operand, shape] = expect_n(operands)?;
+            let shape = sizes(&shape)?;
+            fits_declared(declared.as_deref(), &shape)?;
+            Ok(operand.into_shape(shape)?)
+        }
+        Dynamic::BroadcastInDim { dimensions, declared } => {
+            let [operand, shape] = expect_n(operands)?;
+            let shape = sizes(&shape)?;
+            fits_declared(declared.as_deref(), &shape)?;
+            movement::broadcast(&operand, &shape, dimensions)
+        }
+        Dynamic::Iota { dtype, dimension, declared } => {
+            let [shape] = expect_n(operands)?;
+            let shape = sizes(&shape)?;
+            fits_declared(declared.as_deref(), &shape)?;
+            iota(&shape, *dtype, *dimension)
+        }
+        Dynamic::Pad { declared } => {
+            let [operand, padding, low, high, interior] = expect_n(operands)?;
+            let (low, high, interior) = (low.to_i64s()?, high.to_i64s()?, interior.to_i64s()?);
+            let result = pad(&operand, &padding, &low, &high, &interior)?;
+            fits_declared(declared.as_deref(), result.shape())?;
+            Ok(result)
+        }
+        Dynamic::Slice { declared } => {
+            let [operand, starts, limits, strides] = expect_n(operands)?;
+            let result = slice(&operand, &sizes(&starts)?, &sizes(&limits)?, &sizes(&strides)?)?;
+            fits_declared(declared.as_deref(), result.shape())?;
+            Ok(result)
+        }
+        Dynamic::Gather(dims) => {
+            let [operand, start_indices, slice_sizes] = expect_n(operands)?;
+            gather(&operand, &start_indices, dims, &sizes(&slice_sizes)?)
+        }
+        Dynamic::Convolution(parameters) => {
+            let [lhs, rhs, padding] = expect_n(operands)?;
+            let padding = math::convert(padding, DType::I64)?.to_vec::<i64>()?;
+            let mut window = parameters.window.clone();
+            if padding.len() != 2 * window.len() {
+                return Err(EvalError::new("window", "the padding does not fit the window"));
+            }
+            for (dim, pads) in window.iter_mut().zip(padding.chunks_exact(2)) {
+                (dim.pad_low, dim.pad_high) = (pads[0], pads[1]);
+            }
+            convolution(parameters, window, lhs, rhs)
+        }
+    }
+}
+
+/// A convolution with the sizes of the window from the kernel.
+fn convolution(
+    parameters: &Convolution,
+    mut window: Vec<WindowDim>,
+    lhs: Tensor,
+    rhs: Tensor,
+) -> Result<Tensor, EvalError> {
+    for (dim, &d) in window.iter_mut().zip(&parameters.dims.kernel_spatial_dimensions) {
+        let size = usize::try_from(d).ok().and_then(|d| rhs.shape().get(d));
+        dim.size = size.map_or(0, |&size| size as i64);
+    }
+    let kernel = contract::Convolution {
+        dims: &parameters.dims,
+        window: &window,
+        reversal: &parameters.reversal,
+        feature_groups: parameters.feature_groups,
+        batch_groups: parameters.batch_groups,
+    };
+    kernel.eval(lhs, rhs, parameters.dtype)
+}
+
+/// A window from tensors: sizes, strides, base dilations, window dilations, padding.
+fn window_of(lists: Vec<Tensor>) -> Result<Vec<WindowDim>, EvalError> {
+    let [sizes, strides, base, dilations, padding] = expect_n(lists)?;
+    let padding = padding.to_i64s()?;
+    let [sizes, strides, base, dilations] = [sizes, strides, base, dilations].map(|t| t.to_i64s());
+    WindowDim::from_lists(&sizes?, &strides?, &base?, &dilations?, &padding)
+}

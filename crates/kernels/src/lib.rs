@@ -1,0 +1,136 @@
+//! Kernels of StableHLO's primitives: functions on tensors and slices, without IR.
+//!
+//! [`evaluate`] computes a [`Primitive`] with them. It is the only meaning of each op: the
+//! interpreter runs programs with it, and folding passes run single ops.
+
+mod batch_norm;
+mod body;
+mod collective;
+mod contract;
+mod einsum;
+mod evaluate;
+mod fft;
+mod index_select;
+mod index_vectors;
+pub mod linalg;
+mod movement;
+mod quantize;
+mod random_numbers;
+mod reduce;
+mod rng;
+mod sort;
+mod top_k;
+mod window;
+
+pub use body::Combiner;
+pub use evaluate::evaluate;
+pub use index_vectors::{apply_updates, gather, scatter};
+pub use movement::{concatenate, iota, pad, part, sizes, slice};
+pub use random_numbers::Stream;
+pub use reduce::reduce;
+pub use sort::{places, sort};
+pub use top_k::top_k;
+pub use window::{reduce_window, select_and_scatter};
+
+use numerics::{I1, Tensor};
+use program::{DYNAMIC, EvalError, RuntimeValue};
+
+/// The operands of an op that takes exactly `N` tensors.
+///
+/// # Errors
+/// If there are not as many, or one is no tensor: only for an op that does not satisfy its
+/// declaration.
+pub fn tensors<const N: usize>(operands: Vec<RuntimeValue>) -> Result<[Tensor; N], EvalError> {
+    expect_n(tensor_list(operands)?)
+}
+
+/// Exactly `N` tensors.
+///
+/// # Errors
+/// If there are not as many.
+pub fn expect_n<const N: usize>(tensors: Vec<Tensor>) -> Result<[Tensor; N], EvalError> {
+    let found = tensors.len();
+    tensors
+        .try_into()
+        .map_err(|_| EvalError::new("operands", format!("expected {N} operands, found {found}")))
+}
+
+/// All operands as tensors.
+///
+/// # Errors
+/// If one is no tensor.
+pub fn tensor_list(operands: Vec<RuntimeValue>) -> Result<Vec<Tensor>, EvalError> {
+    operands.into_iter().map(RuntimeValue::into_tensor).collect()
+}
+
+/// Tensors as the results of an op.
+pub fn values(tensors: Vec<Tensor>) -> Vec<RuntimeValue> {
+    tensors.into_iter().map(RuntimeValue::Tensor).collect()
+}
+
+/// The first `count` tensors, and the rest.
+///
+/// # Errors
+/// If there are fewer than `count`.
+pub fn split_at(
+    mut tensors: Vec<Tensor>,
+    count: usize,
+) -> Result<(Vec<Tensor>, Vec<Tensor>), EvalError> {
+    if tensors.len() < count {
+        return Err(EvalError::new(
+            "operands",
+            format!("expected at least {count} operands, found {}", tensors.len()),
+        ));
+    }
+    let rest = tensors.split_off(count);
+    Ok((tensors, rest))
+}
+
+/// The value of a boolean scalar.
+///
+/// # Errors
+/// If it is another tensor.
+pub fn boolean(tensor: &Tensor) -> Result<bool, EvalError> {
+    Ok(tensor.item::<I1>()? == I1::from(true))
+}
+
+/// Scalars among `tensors` repeated over the shape of the others: elementwise functions run on
+/// vectors where they are declared on scalars.
+///
+/// # Errors
+/// If there is no memory for the result.
+fn broadcast_scalars<const N: usize>(mut tensors: [Tensor; N]) -> Result<[Tensor; N], EvalError> {
+    let Some(shape) = tensors.iter().find(|t| t.rank() > 0).map(|t| t.shape().to_vec()) else {
+        return Ok(tensors);
+    };
+    for tensor in tensors.iter_mut().filter(|t| t.rank() == 0) {
+        *tensor = tensor.broadcast_scalar(&shape)?;
+    }
+    Ok(tensors)
+}
+
+/// A shape found at run time fits the sizes that the result type declares, if it has a rank.
+///
+/// # Errors
+/// If it does not.
+fn fits_declared(declared: Option<&[i64]>, shape: &[usize]) -> Result<(), EvalError> {
+    let fits = |(&found, &declared): (&usize, &i64)| {
+        declared == DYNAMIC || usize::try_from(declared) == Ok(found)
+    };
+    match declared {
+        Some(declared)
+            if declared.len() != shape.len() || !shape.iter().zip(declared).all(fits) =>
+        {
+            let shown = declared.iter().map(|&size| match size {
+                DYNAMIC => "?".to_string(),
+                size => size.to_string(),
+            });
+            let shown = shown.collect::<Vec<_>>().join("x");
+            Err(EvalError::new(
+                "shape",
+                format!("the result has shape {shape:?}, which does not fit its type, {shown}"),
+            ))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,253 @@
+//! Decompositions of matrices in the last two dimensions.
+//!
+//! All are computed in double precision and rounded once. The algorithms are those of the crate
+//! `lapack`.
+
+use lapack::{Matrix, Scalar};
+use numerics::{Complex64, DType, Element, Tensor, TensorError, math};
+use program::EvalError;
+
+pub use lapack::System as Triangular;
+
+/// The numbers that matrices are computed with.
+pub trait Field: Scalar + Element {}
+impl Field for f64 {}
+impl Field for Complex64 {}
+
+/// The matrices (or vectors) in the last dimensions of a tensor.
+pub struct Stack<M> {
+    /// The other dimensions.
+    pub batch: Vec<usize>,
+    /// The dimensions of each matrix.
+    pub core: Vec<usize>,
+    /// The matrices, one after the other.
+    pub items: Vec<M>,
+}
+
+/// Whether elements of this type are computed with as complex numbers.
+///
+/// # Errors
+/// If they are neither floats nor complex.
+pub fn is_complex(dtype: DType, op: &'static str) -> Result<bool, EvalError> {
+    match dtype {
+        _ if dtype.is_float() => Ok(false),
+        _ if dtype.is_complex() => Ok(true),
+        _ => Err(TensorError::Unsupported { op, dtype }.into()),
+    }
+}
+
+fn split<T: Field, M>(
+    tensor: Tensor,
+    rank: usize,
+    make: impl Fn(&[usize], &[T]) -> M,
+) -> Result<Stack<M>, EvalError> {
+    let at = tensor.rank().checked_sub(rank).ok_or_else(|| {
+        EvalError::new(
+            "matrix",
+            format!("a tensor of shape {:?} has no {rank} last dimensions", tensor.shape()),
+        )
+    })?;
+    let (batch, core) = tensor.shape().split_at(at);
+    let (batch, core) = (batch.to_vec(), core.to_vec());
+    let too_many = || EvalError::new("matrix", format!("a batch of shape {batch:?} is too large"));
+    let count = batch.iter().try_fold(1usize, |n, &d| n.checked_mul(d)).ok_or_else(too_many)?;
+    let tensor = math::convert(tensor, T::DTYPE)?;
+    let elements = tensor.as_slice::<T>()?;
+    let mut items = Vec::new();
+    items.try_reserve_exact(count).map_err(|_| too_many())?;
+    // The product of the dimensions is a part of the number of elements, or zero.
+    let size: usize = elements.len().checked_div(count).unwrap_or(0);
+    items.extend((0..count).map(|i| make(&core, &elements[i * size..][..size])));
+    Ok(Stack { batch, core, items })
+}
+
+/// The matrices in the last two dimensions.
+///
+/// # Errors
+/// If there are fewer dimensions, or no memory.
+pub fn matrices<T: Field>(tensor: Tensor) -> Result<Stack<Matrix<T>>, EvalError> {
+    split(tensor, 2, |core, elements: &[T]| Matrix::new(core[0], core[1], elements.to_vec()))
+}
+
+/// The vectors in the last dimension.
+///
+/// # Errors
+/// If there is none, or no memory.
+pub fn vectors<T: Field>(tensor: Tensor) -> Result<Stack<Vec<T>>, EvalError> {
+    split(tensor, 1, |_, elements: &[T]| elements.to_vec())
+}
+
+/// The tensor of matrices of dimensions `core`, rounded to `dtype`.
+///
+/// # Errors
+/// If the elements are not as many as the dimensions require.
+pub fn join<T: Element>(
+    batch: &[usize],
+    core: &[usize],
+    elements: Vec<T>,
+    dtype: DType,
+) -> Result<Tensor, EvalError> {
+    Ok(math::convert(Tensor::from_vec([batch, core].concat(), elements)?, dtype)?)
+}
+
+/// The Cholesky factor of each matrix: the lower one, `l` where `a = l * l^H`, from the lower
+/// triangle, or its conjugate transpose from the upper triangle. The other triangle is zero. A
+/// matrix that is not positive definite gives NaN.
+///
+/// # Errors
+/// If the matrices are not square, or the elements are neither floats nor complex.
+pub fn cholesky(a: Tensor, lower: bool) -> Result<Tensor, EvalError> {
+    if is_complex(a.dtype(), "cholesky")? {
+        factor_all::<Complex64>(a, lower)
+    } else {
+        factor_all::<f64>(a, lower)
+    }
+}
+
+fn factor_all<T: Field>(a: Tensor, lower: bool) -> Result<Tensor, EvalError> {
+    let dtype = a.dtype();
+    let Stack { batch, core, items } = matrices::<T>(a)?;
+    let n = core[0];
+    if n != core[1] {
+        return Err(EvalError::new(
+            "cholesky_c3",
+            format!("a matrix of {n} x {} is not square", core[1]),
+        ));
+    }
+    let mut factors = Vec::new();
+    for mut a in items {
+        let found = lapack::potrf(&mut a, lower).is_ok();
+        for i in 0..n {
+            let other = if lower { i + 1..n } else { 0..i };
+            let row = a.row_mut(i);
+            row[other].fill(<T as Scalar>::ZERO);
+            if !found {
+                row.fill(T::real(f64::NAN));
+            }
+        }
+        factors.extend(a.into_elements());
+    }
+    join(&batch, &core, factors, dtype)
+}
+
+/// The solutions `x`, of the shape of `b`, for each pair of matrices.
+///
+/// # Errors
+/// If shapes or element types do not fit, or the elements are neither floats nor complex.
+pub fn triangular_solve(a: Tensor, b: Tensor, system: Triangular) -> Result<Tensor, EvalError> {
+    if is_complex(b.dtype(), "triangular_solve")? {
+        solve_all::<Complex64>(a, b, system)
+    } else {
+        solve_all::<f64>(a, b, system)
+    }
+}
+
+/// As [`triangular_solve`], computed in `T`.
+///
+/// # Errors
+/// As [`triangular_solve`].
+pub fn solve_all<T: Field>(a: Tensor, b: Tensor, system: Triangular) -> Result<Tensor, EvalError> {
+    let dtype = b.dtype();
+    let shapes = format!("matrices of shape {:?} do not fit {:?}", a.shape(), b.shape());
+    let (a, mut b) = (matrices::<T>(a)?, matrices::<T>(b)?);
+    let order = b.core[usize::from(!system.left_side)];
+    if a.core != [order; 2] || a.batch != b.batch {
+        return Err(EvalError::new("triangular_solve_c3", shapes));
+    }
+    let mut x = Vec::new();
+    for (a, b) in a.items.iter().zip(&mut b.items) {
+        lapack::trsm(a, b, system);
+        x.extend_from_slice(b.elements());
+    }
+    join(&b.batch, &b.core, x, dtype)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn floats(shape: &[usize], values: &[f32]) -> Tensor {
+        Tensor::from_vec(shape, values.to_vec()).unwrap()
+    }
+
+    const A: [f32; 9] = [1.0, 2.0, 3.0, 2.0, 20.0, 26.0, 3.0, 26.0, 70.0];
+    const L: [f32; 9] = [1.0, 0.0, 0.0, 2.0, 4.0, 0.0, 3.0, 5.0, 6.0];
+    const U: [f32; 9] = [1.0, 2.0, 3.0, 0.0, 4.0, 5.0, 0.0, 0.0, 6.0];
+
+    #[test]
+    fn cholesky_example_of_the_specification() {
+        assert_eq!(cholesky(floats(&[3, 3], &A), true).unwrap(), floats(&[3, 3], &L));
+        assert_eq!(cholesky(floats(&[1, 3, 3], &A), false).unwrap(), floats(&[1, 3, 3], &U));
+        let indefinite = cholesky(floats(&[2, 2], &[1.0, 2.0, 2.0, 1.0]), true).unwrap();
+        assert!(indefinite.as_slice::<f32>().unwrap().iter().all(|x| x.is_nan()));
+        assert!(cholesky(floats(&[1, 2], &[1.0, 2.0]), true).is_err());
+    }
+
+    #[test]
+    fn cholesky_of_complex_numbers() {
+        // l = [[2, 0], [1+i, 3]]: l * l^H = [[4, 2-2i], [2+2i, 11]].
+        let c = |re, im| Complex64::new(re, im);
+        let tensor = |v: [Complex64; 4]| Tensor::from_vec([2, 2], v.to_vec()).unwrap();
+        let a = tensor([c(4., 0.), c(2., -2.), c(2., 2.), c(11., 0.)]);
+        let l = tensor([c(2., 0.), c(0., 0.), c(1., 1.), c(3., 0.)]);
+        let u = tensor([c(2., 0.), c(1., -1.), c(0., 0.), c(3., 0.)]);
+        let eq = |x: &Tensor, y: &Tensor| {
+            assert_eq!(x.as_slice::<Complex64>().unwrap(), y.as_slice().unwrap())
+        };
+        eq(&cholesky(a.clone(), true).unwrap(), &l);
+        eq(&cholesky(a, false).unwrap(), &u);
+    }
+
+    fn system(left_side: bool, lower: bool, transposed: bool) -> Triangular {
+        Triangular { left_side, lower, unit_diagonal: false, transposed, conjugated: false }
+    }
+
+    #[test]
+    fn triangular_solve_example_of_the_specification() {
+        let b = floats(&[3, 3], &[2.0, 0.0, 0.0, 4.0, 8.0, 0.0, 6.0, 10.0, 12.0]);
+        let x = triangular_solve(floats(&[3, 3], &L), b, system(true, true, false)).unwrap();
+        assert_eq!(x, floats(&[3, 3], &[2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 2.0]));
+    }
+
+    #[test]
+    fn every_side_and_triangle() {
+        // The same matrix [[2, 0], [3, 4]] as it is, and as the transpose of an upper one; 9s must
+        // not be read.
+        for (a, transposed, lower) in
+            [([2.0, 9.0, 3.0, 4.0], false, true), ([2.0, 3.0, 9.0, 4.0], true, false)]
+        {
+            let a = floats(&[2, 2], &a);
+            // a * [1, 2]^T = [2, 11]^T
+            let x = triangular_solve(
+                a.clone(),
+                floats(&[2, 1], &[2.0, 11.0]),
+                system(true, lower, transposed),
+            );
+            assert_eq!(x.unwrap(), floats(&[2, 1], &[1.0, 2.0]));
+            // [1, 2] * a = [8, 8]
+            let x =
+                triangular_solve(a, floats(&[1, 2], &[8.0, 8.0]), system(false, lower, transposed));
+            assert_eq!(x.unwrap(), floats(&[1, 2], &[1.0, 2.0]));
+        }
+        let unit = Triangular { unit_diagonal: true, ..system(true, true, false) };
+        let x = triangular_solve(
+            floats(&[2, 2], &[9.0, 9.0, 3.0, 9.0]),
+            floats(&[2, 1], &[1.0, 5.0]),
+            unit,
+        )
+        .unwrap();
+        assert_eq!(x, floats(&[2, 1], &[1.0, 2.0]));
+        assert!(
+            triangular_solve(floats(&[2, 2], &[1.0; 4]), floats(&[1, 2], &[1.0; 2]), unit).is_err()
+        );
+    }
+
+    #[test]
+    fn adjoint_conjugates() {
+        let a = Tensor::from_vec([1, 1], vec![Complex64::new(0.0, 2.0)]).unwrap();
+        let b = Tensor::from_vec([1, 1], vec![Complex64::new(4.0, 0.0)]).unwrap();
+        let adjoint = Triangular { conjugated: true, ..system(true, true, true) };
+        let x = triangular_solve(a, b, adjoint).unwrap();
+        assert_eq!(x.item::<Complex64>().unwrap(), Complex64::new(0.0, 2.0));
+    }
+}

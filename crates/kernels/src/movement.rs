@@ -1,0 +1,302 @@
+//! Movement of elements: parts, padding, concatenation.
+
+use numerics::shape::StridedView;
+use numerics::{DType, Tensor};
+use program::EvalError;
+
+/// The elements from `starts` up to but without `limits`, by `strides`, one of each a dimension.
+///
+/// # Errors
+/// If the lists do not fit the shape, or a stride is zero.
+pub fn slice(
+    operand: &Tensor,
+    starts: &[usize],
+    limits: &[usize],
+    strides: &[usize],
+) -> Result<Tensor, EvalError> {
+    let rank = operand.rank();
+    let valid = [starts.len(), limits.len(), strides.len()] == [rank; 3]
+        && (0..rank)
+            .all(|d| starts[d] <= limits[d] && limits[d] <= operand.shape()[d] && strides[d] > 0);
+    if !valid {
+        return Err(EvalError::new(
+            "slice_c3",
+            format!(
+                "no slice of shape {:?} from {starts:?} to {limits:?} by {strides:?}",
+                operand.shape()
+            ),
+        ));
+    }
+    let sizes: Vec<usize> =
+        (0..rank).map(|d| (limits[d] - starts[d]).div_ceil(strides[d])).collect();
+    let steps: Vec<isize> =
+        strides.iter().map(|&s| isize::try_from(s).unwrap_or(isize::MAX)).collect();
+    let view = StridedView::window(operand.shape(), starts, &sizes, &steps)?;
+    Ok(operand.gather(&view)?)
+}
+
+/// Start indices of a dynamic slice: scalar tensors, each clamped so that a slice of `sizes` stays
+/// within `shape`.
+///
+/// # Errors
+/// If an index is no integer scalar, or their number is not that of the dimensions.
+pub fn clamped_starts(
+    starts: &[Tensor],
+    shape: &[usize],
+    sizes: &[usize],
+) -> Result<Vec<usize>, EvalError> {
+    if starts.len() != shape.len() || sizes.len() != shape.len() {
+        return Err(EvalError::new("operands", "one start index for each dimension is required"));
+    }
+    let clamp = |(axis, start): (usize, &Tensor)| -> Result<usize, EvalError> {
+        let values = start.to_i64s()?;
+        let value =
+            *values.first().ok_or_else(|| EvalError::new("operands", "a start index is empty"))?;
+        let last = shape[axis].saturating_sub(sizes[axis]);
+        // Unsigned 64-bit indices beyond i64 are far beyond any dimension.
+        let beyond = start.dtype() == DType::U64 && value < 0;
+        Ok(if beyond { last } else { usize::try_from(value).unwrap_or(0).min(last) })
+    };
+    starts.iter().enumerate().map(clamp).collect()
+}
+
+/// The values of a vector of sizes.
+///
+/// # Errors
+/// If it holds no integers, or a negative one.
+pub fn sizes(tensor: &Tensor) -> Result<Vec<usize>, EvalError> {
+    let sizes: Option<Vec<usize>> =
+        tensor.to_i64s()?.into_iter().map(|v| usize::try_from(v).ok()).collect();
+    sizes.ok_or_else(|| EvalError::new("shape", "a size is negative"))
+}
+
+/// Values that count up from zero along `dimension`.
+///
+/// # Errors
+/// If there is no such dimension, or no memory.
+pub fn iota(shape: &[usize], dtype: DType, dimension: usize) -> Result<Tensor, EvalError> {
+    if dimension >= shape.len() {
+        return Err(EvalError::new(
+            "iota_c1",
+            format!("there is no dimension {dimension} in a rank of {}", shape.len()),
+        ));
+    }
+    Ok(Tensor::iota(dtype, shape, dimension)?)
+}
+
+/// `operand` with `padding` around and between its elements; negative edges cut.
+///
+/// # Errors
+/// If the lists do not fit the rank, the result is too large, or the interior padding is negative.
+pub fn pad(
+    operand: &Tensor,
+    padding: &Tensor,
+    low: &[i64],
+    high: &[i64],
+    interior: &[i64],
+) -> Result<Tensor, EvalError> {
+    let rank = operand.rank();
+    if [low.len(), high.len(), interior.len()] != [rank; 3] {
+        return Err(EvalError::new(
+            "pad_c2",
+            format!("each padding list must have {rank} entries"),
+        ));
+    }
+    let too_large =
+        || EvalError::new("pad_c4", "the padded size of a dimension is negative or too large");
+    let mut shape = Vec::with_capacity(rank);
+    // The part of the operand that stays, and where it goes.
+    let (mut from, mut to, mut sizes, mut steps) = (vec![], vec![], vec![], vec![]);
+    for d in 0..rank {
+        // No product or sum of a few of these leaves the range of `i128`.
+        let (size, low, high) =
+            (operand.shape()[d] as i128, i128::from(low[d]), i128::from(high[d]));
+        if interior[d] < 0 {
+            return Err(too_large());
+        }
+        // Between less than two elements there is nothing.
+        let step = if size > 1 { i128::from(interior[d]) + 1 } else { 1 };
+        let spread = if size == 0 { 0 } else { (size - 1) * step + 1 };
+        // Nothing is left where the edges cut more than there is.
+        let padded = (spread + low + high).max(0);
+        shape.push(usize::try_from(padded).map_err(|_| too_large())?);
+        // Element i stands at low + i * step.
+        let first = if low >= 0 { 0 } else { (-low + step - 1) / step };
+        let room = padded - 1 - low;
+        let last = if room < 0 { -1 } else { (room / step).min(size - 1) };
+        let count = (last - first + 1).max(0);
+        from.push(first.min(size) as usize);
+        to.push(if count > 0 { (low + first * step) as usize } else { 0 });
+        sizes.push(count as usize);
+        steps.push(isize::try_from(step).map_err(|_| too_large())?);
+    }
+    let mut result = padding.broadcast_scalar(&shape)?;
+    if !sizes.contains(&0) {
+        let source = StridedView::window(operand.shape(), &from, &sizes, &vec![1; rank])?;
+        let target = StridedView::window(&shape, &to, &sizes, &steps)?;
+        result.scatter(&target, &operand.gather(&source)?)?;
+    }
+    Ok(result)
+}
+
+/// Tensors one after the other along a dimension.
+///
+/// # Errors
+/// If there are none, or they do not fit together.
+pub fn concatenate(inputs: &[&Tensor], dimension: usize) -> Result<Tensor, EvalError> {
+    let first =
+        inputs.first().ok_or_else(|| EvalError::new("concatenate_c1", "there are no inputs"))?;
+    if dimension >= first.rank() {
+        return Err(EvalError::new("concatenate_c4", format!("there is no dimension {dimension}")));
+    }
+    let mut shape = first.shape().to_vec();
+    let sizes = inputs.iter().map(|t| t.shape().get(dimension).copied().unwrap_or(0));
+    let total = sizes.clone().try_fold(0usize, usize::checked_add);
+    shape[dimension] =
+        total.ok_or_else(|| EvalError::new("concatenate_c6", "the result is too large"))?;
+    let mut result = Tensor::zeros(first.dtype(), &shape)?;
+    let mut start = vec![0; shape.len()];
+    for (input, size) in inputs.iter().zip(sizes) {
+        let view = StridedView::window(&shape, &start, input.shape(), &vec![1; shape.len()])?;
+        result.scatter(&view, input)?;
+        start[dimension] += size;
+    }
+    Ok(result)
+}
+
+/// Part `index` of `count` equal ones along a dimension.
+///
+/// # Errors
+/// If the dimension cannot be split so.
+pub fn part(
+    tensor: &Tensor,
+    dimension: usize,
+    index: usize,
+    count: usize,
+) -> Result<Tensor, EvalError> {
+    let size = tensor.shape().get(dimension).copied().unwrap_or(0);
+    if count == 0 || size % count != 0 || index >= count {
+        let message = format!(
+            "dimension {dimension} of shape {:?} cannot be split into {count}",
+            tensor.shape()
+        );
+        return Err(EvalError::new("split", message));
+    }
+    let (mut starts, mut limits) = (vec![0; tensor.rank()], tensor.shape().to_vec());
+    starts[dimension] = index * (size / count);
+    limits[dimension] = starts[dimension] + size / count;
+    slice(tensor, &starts, &limits, &vec![1; tensor.rank()])
+}
+
+/// The elements backwards along `dimensions`.
+///
+/// # Errors
+/// If there is no memory for the result.
+pub fn reverse(operand: &Tensor, dimensions: &[usize]) -> Result<Tensor, EvalError> {
+    let (mut starts, mut steps) = (vec![0; operand.rank()], vec![1; operand.rank()]);
+    for (d, &size) in operand.shape().iter().enumerate().filter(|(d, _)| dimensions.contains(d)) {
+        starts[d] = size.saturating_sub(1);
+        steps[d] = -1;
+    }
+    let view = StridedView::window(operand.shape(), &starts, operand.shape(), &steps)?;
+    Ok(operand.gather(&view)?)
+}
+
+/// The operand with dimension `i` as dimension `dimensions[i]` of `shape`, repeated along the
+/// others.
+///
+/// # Errors
+/// If the dimensions do not fit, or there is no memory for the result.
+pub fn broadcast(
+    operand: &Tensor,
+    shape: &[usize],
+    dimensions: &[usize],
+) -> Result<Tensor, EvalError> {
+    let view = StridedView::dense(operand.shape())?.broadcast(shape, dimensions)?;
+    Ok(operand.gather(&view)?)
+}
+
+/// The part of `operand` of shape `sizes` from the scalar indices `starts`, clamped to fit.
+///
+/// # Errors
+/// If indices are no integers, or their number is not that of the dimensions.
+pub fn dynamic_slice(
+    operand: &Tensor,
+    starts: &[Tensor],
+    sizes: &[usize],
+) -> Result<Tensor, EvalError> {
+    let starts = clamped_starts(starts, operand.shape(), sizes)?;
+    let view = StridedView::window(operand.shape(), &starts, sizes, &vec![1; sizes.len()])?;
+    Ok(operand.gather(&view)?)
+}
+
+/// `operand` with `update` at the scalar indices `starts`, clamped to fit.
+///
+/// # Errors
+/// As [`dynamic_slice`].
+pub fn dynamic_update_slice(
+    mut operand: Tensor,
+    update: &Tensor,
+    starts: &[Tensor],
+) -> Result<Tensor, EvalError> {
+    let starts = clamped_starts(starts, operand.shape(), update.shape())?;
+    let steps = vec![1; update.rank()];
+    let view = StridedView::window(operand.shape(), &starts, update.shape(), &steps)?;
+    operand.scatter(&view, update)?;
+    Ok(operand)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ints(shape: &[usize], values: &[i64]) -> Tensor {
+        Tensor::from_vec(shape, values.to_vec()).expect("shape and values agree")
+    }
+
+    #[test]
+    fn pad_example_of_the_specification() {
+        let operand = ints(&[2, 3], &[1, 2, 3, 4, 5, 6]);
+        let result =
+            pad(&operand, &ints(&[], &[0]), &[0, 1], &[2, 1], &[1, 2]).expect("valid paddings");
+        let expected = [
+            [0, 1, 0, 0, 2, 0, 0, 3, 0],
+            [0, 0, 0, 0, 0, 0, 0, 0, 0],
+            [0, 4, 0, 0, 5, 0, 0, 6, 0],
+            [0, 0, 0, 0, 0, 0, 0, 0, 0],
+            [0, 0, 0, 0, 0, 0, 0, 0, 0],
+        ];
+        assert_eq!(result, ints(&[5, 9], expected.as_flattened()));
+    }
+
+    #[test]
+    fn negative_padding_cuts() {
+        let operand = ints(&[5], &[1, 2, 3, 4, 5]);
+        let result = pad(&operand, &ints(&[], &[0]), &[-1], &[-2], &[0]).expect("valid paddings");
+        assert_eq!(result, ints(&[2], &[2, 3]));
+        // [1 0 2 0 3 0 4 0 5] without its first three.
+        let result = pad(&operand, &ints(&[], &[0]), &[-3], &[0], &[1]).expect("valid paddings");
+        assert_eq!(result, ints(&[6], &[0, 3, 0, 4, 0, 5]));
+        let result = pad(&operand, &ints(&[], &[0]), &[-9], &[0], &[0]).expect("valid paddings");
+        assert_eq!(result.shape(), [0]);
+    }
+
+    #[test]
+    fn start_indices_are_clamped() {
+        let scalar = |v: i64| ints(&[], &[v]);
+        assert_eq!(
+            clamped_starts(&[scalar(-3), scalar(9)], &[4, 4], &[2, 3]).expect("two indices"),
+            [0, 1]
+        );
+    }
+
+    #[test]
+    fn parts_put_together_are_the_whole() {
+        let whole = Tensor::from_vec([2, 4], (0..8i64).collect()).expect("eight elements");
+        let parts: Vec<Tensor> =
+            (0..2).map(|i| part(&whole, 1, i, 2).expect("divisible")).collect();
+        assert_eq!(parts[1].to_vec::<i64>().expect("i64"), [2, 3, 6, 7]);
+        assert_eq!(concatenate(&parts.iter().collect::<Vec<_>>(), 1).expect("one shape"), whole);
+        assert!(part(&whole, 1, 0, 3).is_err());
+    }
+}

@@ -1,0 +1,149 @@
+//! Folding and selecting over windows: `reduce_window` and `select_and_scatter`.
+
+use super::{Combiner, apply_updates, pad};
+use numerics::budget::{self, Scratch};
+use numerics::shape::{Indices, StridedView, num_elements, strides};
+use numerics::{I1, Tensor};
+use program::{BlockId, Body, Env, EvalError, WindowDim};
+
+/// The place of what a window selects that sees only padding: outside of all tensors.
+const NOTHING: usize = usize::MAX;
+
+/// Number of windows along each dimension.
+fn num_windows(shape: &[usize], window: &[WindowDim]) -> Result<Vec<usize>, EvalError> {
+    if shape.len() != window.len() {
+        return Err(EvalError::new(
+            "window",
+            format!("a window of {} dimensions over {}", window.len(), shape.len()),
+        ));
+    }
+    let count = |(&size, dim): (&usize, &WindowDim)| {
+        let count = dim.num_windows(i64::try_from(size).ok()?)?;
+        usize::try_from(count).ok()
+    };
+    let counts: Option<Vec<usize>> = shape.iter().zip(window).map(count).collect();
+    counts.ok_or_else(|| EvalError::new("window", "the shape of the result is too large"))
+}
+
+/// `reduce_window`: each step folds one element of all windows. Source: specification, section
+/// "reduce_window".
+///
+/// # Errors
+/// Whatever stops the region, or attributes that do not fit.
+pub fn reduce_window(
+    inputs: Vec<Tensor>,
+    init_values: Vec<Tensor>,
+    window: &[WindowDim],
+    body: &mut Combiner<'_>,
+) -> Result<Vec<Tensor>, EvalError> {
+    let init_values = body.promote(0, init_values)?;
+    let inputs = body.promote(init_values.len(), inputs)?;
+    let shape = inputs.first().map_or(&[][..], |t| t.shape());
+    let counts = num_windows(shape, window)?;
+    let n =
+        num_elements(&counts).ok_or_else(|| EvalError::new("window", "the result is too large"))?;
+    let column = |f: fn(&WindowDim) -> i64| window.iter().map(f).collect::<Vec<i64>>();
+    let (low, high) = (column(|d| d.pad_low), column(|d| d.pad_high));
+    let interior = column(|d| d.base_dilation - 1);
+    let mut padded = Vec::with_capacity(inputs.len());
+    let mut accumulators = Vec::with_capacity(inputs.len());
+    for (input, init) in inputs.iter().zip(&init_values) {
+        padded.push(pad(input, init, &low, &high, &interior)?);
+        accumulators.push(init.broadcast_scalar([n])?);
+    }
+    let steps: Vec<isize> = window.iter().map(|d| d.stride as isize).collect();
+    let sizes: Vec<usize> = window.iter().map(|d| d.size as usize).collect();
+    let mut taps = Indices::new(&sizes);
+    while let Some(tap) = taps.next_index().filter(|_| n > 0) {
+        let start: Vec<usize> =
+            tap.iter().zip(window).map(|(&i, d)| i * d.window_dilation as usize).collect();
+        let mut values = Vec::with_capacity(padded.len());
+        for input in &padded {
+            let view = StridedView::window(input.shape(), &start, &counts, &steps)?;
+            values.push(input.gather(&view)?.into_shape([n])?);
+        }
+        accumulators = body.combine(n, accumulators, values)?;
+    }
+    accumulators.into_iter().map(|t| Ok(t.into_shape(&counts)?)).collect()
+}
+
+/// `select_and_scatter`: finds in each window the element that `select` prefers, and adds with
+/// `scatter` the element of `source` that belongs to the window at its place. Source:
+/// specification, section "select_and_scatter".
+///
+/// # Errors
+/// Whatever stops the regions, or attributes that do not fit.
+pub fn select_and_scatter(
+    env: &mut dyn Env,
+    (select, scatter): (BlockId, &Body),
+    operand: &Tensor,
+    source: &Tensor,
+    init: &Tensor,
+    window: &[WindowDim],
+) -> Result<Tensor, EvalError> {
+    let counts = num_windows(operand.shape(), window)?;
+    if counts != source.shape() {
+        return Err(EvalError::new(
+            "select_and_scatter_c2",
+            format!("there are {counts:?} windows for the source"),
+        ));
+    }
+    let steps = strides(operand.shape());
+    let n = source.num_elements();
+    // The flat place of what each window selects.
+    let mut selected = Scratch::filled(n, NOTHING)?;
+    let _reserved = budget::reserve::<[usize; 3]>(n)?;
+    let sizes: Vec<usize> = window.iter().map(|d| d.size as usize).collect();
+    let mut taps = Indices::new(&sizes);
+    while let Some(tap) = taps.next_index().filter(|_| n > 0) {
+        // The windows that see here something that is no padding, and what, if they have selected
+        // something before.
+        let (mut contested, mut challengers) = (Vec::with_capacity(n), Vec::with_capacity(n));
+        let mut windows = Indices::new(&counts);
+        let mut number = 0;
+        while let Some(at) = windows.next_index() {
+            let mut place = Some(0);
+            for (d, dim) in window.iter().enumerate() {
+                let index = at[d] as i128 * i128::from(dim.stride) - i128::from(dim.pad_low)
+                    + tap[d] as i128;
+                let within = index >= 0 && index < operand.shape()[d] as i128;
+                place = place.filter(|_| within).map(|p| p + index as usize * steps[d]);
+            }
+            match place {
+                Some(place) if selected[number] == NOTHING => selected[number] = place,
+                Some(place) => {
+                    contested.push(number);
+                    challengers.push(place);
+                }
+                None => {}
+            }
+            number += 1;
+        }
+        if contested.is_empty() {
+            continue;
+        }
+        let holders: Vec<usize> = contested.iter().map(|&w| selected[w]).collect();
+        let args = vec![operand.take(&holders)?, operand.take(&challengers)?];
+        let keeps = env.scalar_block(select, challengers.len(), args)?;
+        let keeps = keeps
+            .first()
+            .ok_or_else(|| EvalError::new("select_and_scatter_c9", "select returns nothing"))?;
+        let keeps = if keeps.rank() == 0 {
+            keeps.broadcast_scalar([contested.len()])?
+        } else {
+            keeps.clone()
+        };
+        for ((w, place), keep) in
+            contested.into_iter().zip(challengers).zip(keeps.as_slice::<I1>()?)
+        {
+            if !keep.get() {
+                selected[w] = place;
+            }
+        }
+    }
+    let mut body = Combiner::new(scatter, env);
+    let results = body.promote(0, vec![init.broadcast_scalar(operand.shape())?])?;
+    let sources = body.promote(1, vec![source.clone()])?;
+    let mut results = apply_updates(results, &selected, sources, &mut body)?;
+    results.pop().ok_or_else(|| EvalError::new("select_and_scatter_c10", "scatter returns nothing"))
+}

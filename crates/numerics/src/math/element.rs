@@ -1,0 +1,281 @@
+//! Elementwise operations on single elements, without tensors.
+//!
+//! The operations are those of the tensors: both come from one list of functions by element type,
+//! which [`super::unary()`] and [`super::binary()`] walk over whole tensors.
+
+use super::binary::{BinaryOp, PairSink, dispatch_binary};
+use super::compare::{Direction, relate, total_order_key};
+use super::convert::{Wide, store_wide, widen_signed, widen_unsigned};
+use super::unary::{ElementSink, UnaryOp, dispatch_unary};
+use crate::element::{ComplexElement, Element, Float};
+use crate::{DType, Family, I1, Tensor, TensorError, dispatch, dispatch_all};
+use std::fmt;
+
+/// Room for an element of any type.
+const MAX_BYTES: usize = 16;
+
+/// An element of any type.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Scalar {
+    bits: Bits,
+    dtype: DType,
+}
+
+/// The bytes of an element, followed by zeros.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(align(16))]
+struct Bits([u8; MAX_BYTES]);
+
+impl Bits {
+    fn of<T: Element>(value: T) -> Bits {
+        let mut bits = [0; MAX_BYTES];
+        bits[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
+        Bits(bits)
+    }
+
+    fn get<T: Element>(&self) -> T {
+        bytemuck::pod_read_unaligned(&self.0[..size_of::<T>()])
+    }
+}
+
+impl Scalar {
+    /// An element.
+    pub fn new<T: Element>(value: T) -> Scalar {
+        Scalar { bits: Bits::of(value), dtype: T::DTYPE }
+    }
+
+    /// The only element of a tensor.
+    ///
+    /// # Errors
+    /// If it has more or fewer.
+    pub fn of_tensor(tensor: &Tensor) -> Result<Scalar, TensorError> {
+        dispatch_all!(tensor.dtype(), T => Ok(Scalar::new(tensor.item::<T>()?)))
+    }
+
+    /// A tensor of rank 0.
+    pub fn into_tensor(self) -> Tensor {
+        dispatch_all!(self.dtype, T => Tensor::scalar(self.bits.get::<T>()))
+    }
+
+    /// The type of the element.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The element, if it has that type.
+    pub fn get<T: Element>(&self) -> Option<T> {
+        if self.dtype == T::DTYPE { Some(self.bits.get()) } else { None }
+    }
+
+    /// True if this is the boolean `true`.
+    pub fn is_true(&self) -> bool {
+        self.get::<I1>().is_some_and(I1::get)
+    }
+}
+
+impl fmt::Debug for Scalar {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        dispatch_all!(self.dtype, T => write!(f, "{:?}: {}", self.bits.get::<T>(), self.dtype))
+    }
+}
+
+/// A function of one or two elements of certain types.
+pub struct ElementKernel {
+    apply: Box<dyn Fn(&Bits, &Bits) -> Bits + Send + Sync>,
+    result: DType,
+}
+
+impl ElementKernel {
+    fn one<T: Element, R: Element>(f: impl Fn(T) -> R + Send + Sync + 'static) -> ElementKernel {
+        ElementKernel { apply: Box::new(move |x, _| Bits::of(f(x.get()))), result: R::DTYPE }
+    }
+
+    fn two<T: Element, R: Element>(f: impl Fn(T, T) -> R + Send + Sync + 'static) -> ElementKernel {
+        ElementKernel {
+            apply: Box::new(move |x, y| Bits::of(f(x.get(), y.get()))),
+            result: R::DTYPE,
+        }
+    }
+
+    /// The kernel of an operation on elements of a type; `None` if it is not defined for them, or
+    /// needs none.
+    pub fn unary(op: UnaryOp, dtype: DType) -> Option<ElementKernel> {
+        dispatch_unary(op, dtype, Collect)
+    }
+
+    /// The kernel of an operation on two elements of a type; `None` if it is not defined for them.
+    pub fn binary(op: BinaryOp, dtype: DType) -> Option<ElementKernel> {
+        dispatch_binary(op, dtype, Collect)
+    }
+
+    /// The kernel that compares two elements of a type, floats in the total order if asked.
+    pub fn compare(direction: Direction, total_order: bool, dtype: DType) -> Option<ElementKernel> {
+        if total_order {
+            return dispatch!(
+                dtype,
+                [float] T => Some(ElementKernel::two(move |x: T, y: T| {
+                    I1::new(relate(direction, &total_order_key(x), &total_order_key(y)))
+                })),
+                else None
+            );
+        }
+        Some(dispatch!(
+            dtype,
+            [complex] T => ElementKernel::two(move |x: T, y: T| {
+                I1::new(relate(direction, &(x.re(), x.im()), &(y.re(), y.im())))
+            }),
+            else dispatch!(
+                dtype,
+                [boolean, integer, float] T => {
+                    ElementKernel::two(move |x: T, y: T| I1::new(relate(direction, &x, &y)))
+                },
+                else return None
+            )
+        ))
+    }
+
+    /// The kernel that converts an element to another type; `None` for complex types.
+    pub fn convert(from: DType, to: DType) -> Option<ElementKernel> {
+        if from == to {
+            return Some(dispatch_all!(from, T => ElementKernel::one(|x: T| x)));
+        }
+        let load: Load = match from.family() {
+            Family::Boolean => |bits| Wide::Unsigned(bits.get::<I1>().get().into()),
+            Family::Signed => dispatch!(
+                from,
+                [integer] T => |bits| Wide::Signed(widen_signed(bits.get::<T>())),
+                else return None
+            ),
+            Family::Unsigned => dispatch!(
+                from,
+                [integer] T => |bits| Wide::Unsigned(widen_unsigned(bits.get::<T>())),
+                else return None
+            ),
+            Family::Float => dispatch!(
+                from, [float] T => |bits| Wide::Float(bits.get::<T>().to_f64()), else return None
+            ),
+            Family::Complex => return None,
+        };
+        let store: Store = dispatch!(
+            to, [boolean, integer, float] T => |wide| Bits::of(store_wide::<T>(wide)), else return None
+        );
+        Some(ElementKernel { apply: Box::new(move |x, _| store(load(x))), result: to })
+    }
+
+    /// The type of the result.
+    pub fn result(&self) -> DType {
+        self.result
+    }
+
+    /// The result for elements of the types that the kernel was made for; a function of one element
+    /// ignores the second.
+    pub fn apply(&self, x: &Scalar, y: &Scalar) -> Scalar {
+        Scalar { bits: (self.apply)(&x.bits, &y.bits), dtype: self.result }
+    }
+}
+
+/// Widens an element.
+type Load = fn(&Bits) -> Wide;
+/// Narrows to an element.
+type Store = fn(Wide) -> Bits;
+
+/// Makes kernels of functions.
+struct Collect;
+
+impl ElementSink for Collect {
+    type Output = Option<ElementKernel>;
+
+    fn map<T: Element>(self, f: impl Fn(T) -> T + Send + Sync + 'static) -> Self::Output {
+        Some(ElementKernel::one(f))
+    }
+
+    fn map_to<T: Element, R: Element>(
+        self,
+        f: impl Fn(T) -> R + Send + Sync + 'static,
+    ) -> Self::Output {
+        Some(ElementKernel::one(f))
+    }
+
+    fn unsupported(self) -> Self::Output {
+        None
+    }
+}
+
+impl PairSink for Collect {
+    type Output = Option<ElementKernel>;
+
+    fn zip<T: Element>(self, f: impl Fn(T, T) -> T + Send + Sync + 'static) -> Self::Output {
+        Some(ElementKernel::two(f))
+    }
+
+    fn zip_to<T: Element, R: Element>(
+        self,
+        f: impl Fn(T, T) -> R + Send + Sync + 'static,
+    ) -> Self::Output {
+        Some(ElementKernel::two(f))
+    }
+
+    fn unsupported(self) -> Self::Output {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{binary, compare, compare_total_order, convert, unary};
+
+    /// Elements of a type: small numbers, extremes, and for floats what is no number.
+    fn samples(dtype: DType) -> Vec<Tensor> {
+        let numbers =
+            [0.0, -0.0, 1.0, -1.0, 2.5, -3.0, 100.0, 1e30, -1e30, f64::INFINITY, f64::NAN];
+        let element = |&x: &f64| convert(Tensor::scalar(x), dtype).unwrap();
+        numbers.iter().map(element).collect()
+    }
+
+    /// The bytes of the only element.
+    fn bytes(tensor: Result<Tensor, TensorError>) -> Option<Vec<u8>> {
+        tensor.ok().map(|t| t.bytes().to_vec())
+    }
+
+    #[test]
+    fn kernels_have_the_bits_of_tensors() {
+        for &dtype in DType::ALL {
+            let samples = samples(dtype);
+            for x in &samples {
+                let a = Scalar::of_tensor(x).unwrap();
+                for &op in UnaryOp::ALL {
+                    if let Some(kernel) = ElementKernel::unary(op, dtype) {
+                        let result = kernel.apply(&a, &a).into_tensor();
+                        assert_eq!(bytes(Ok(result)), bytes(unary(op, x.clone())), "{op:?} {x:?}");
+                    }
+                }
+                for &to in DType::ALL {
+                    if let Some(kernel) = ElementKernel::convert(dtype, to) {
+                        let result = kernel.apply(&a, &a).into_tensor();
+                        assert_eq!(result, convert(x.clone(), to).unwrap(), "{x:?} to {to}");
+                    }
+                }
+                for y in &samples {
+                    let b = Scalar::of_tensor(y).unwrap();
+                    for &op in BinaryOp::ALL {
+                        if let Some(kernel) = ElementKernel::binary(op, dtype) {
+                            let result = kernel.apply(&a, &b).into_tensor();
+                            let expected = binary(op, x.clone(), y.clone());
+                            assert_eq!(bytes(Ok(result)), bytes(expected), "{op:?} {x:?} {y:?}");
+                        }
+                    }
+                    for direction in Direction::ALL {
+                        let kernel = ElementKernel::compare(direction, false, dtype).unwrap();
+                        let expected = compare(direction, x, y).unwrap();
+                        assert_eq!(kernel.apply(&a, &b).into_tensor(), expected);
+                        if let Some(kernel) = ElementKernel::compare(direction, true, dtype) {
+                            let expected = compare_total_order(direction, x, y).unwrap();
+                            assert_eq!(kernel.apply(&a, &b).into_tensor(), expected);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

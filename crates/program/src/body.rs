@@ -1,0 +1,81 @@
+//! Blocks that are functions of scalars, run on vectors: the bodies of `reduce`, `sort` and the
+//! like, with what their instructions reveal.
+
+use crate::{BlockId, FunctionId};
+use numerics::DType;
+use numerics::math::BinaryOp;
+
+/// A block that combines accumulators with values: `(a0, …, aN, v0, …, vN) -> (r0, …, rN)`, all
+/// scalars.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// What runs.
+    pub callee: Callee,
+    /// Element types of the arguments; `None` for one without plain storage (quantized).
+    pub dtypes: Vec<Option<DType>>,
+    /// What the block does, if it is that simple.
+    pub shape: BodyShape,
+    /// True if it uses no values but its arguments.
+    pub closed: bool,
+}
+
+/// What a body runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Callee {
+    /// A nested block, on vectors if it is vectorizable.
+    Block(BlockId),
+    /// A function, which has a frame of its own: one call for each position.
+    Function(FunctionId),
+}
+
+/// Bodies that need not run as blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyShape {
+    /// Of one accumulator `a` and one value `v`: the operation on `(a, v)`, or on `(v, a)` if
+    /// swapped.
+    Binary {
+        /// The operation.
+        op: BinaryOp,
+        /// Whether the value is its left operand.
+        swapped: bool,
+    },
+    /// Returns the values and ignores the accumulators.
+    Values,
+    /// Anything else.
+    Block,
+}
+
+/// The comparator of a sort: `(l0, r0, l1, r1, …)`, one pair an input, returns whether `l` stands
+/// before `r`.
+#[derive(Clone, Debug)]
+pub struct Comparator {
+    /// The block.
+    pub block: BlockId,
+    /// Whether the block uses each of its arguments.
+    pub used: Vec<bool>,
+    /// The comparison of one input that the block amounts to, if it is that simple.
+    pub key: Option<SortKey>,
+}
+
+/// A comparator that compares the elements of one input.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SortKey {
+    /// The input.
+    pub input: usize,
+    /// From the greatest to the least.
+    pub descending: bool,
+    /// In the total order of floats.
+    pub total_order: bool,
+    /// What stands for zeros and NaNs.
+    pub canonical: Canonical,
+}
+
+/// Floats that a comparator replaces before it compares in the total order, as exporters write it
+/// so that zeros are equal and NaNs are: the places of the replacements in the total order.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Canonical {
+    /// What stands for zeros of any sign.
+    pub zero: Option<i64>,
+    /// What stands for all NaNs.
+    pub nan: Option<i64>,
+}

@@ -1,0 +1,173 @@
+//! What primitives ask of the executor that runs them.
+
+use crate::{
+    BlockId, Channel, Contributions, EvalError, EvalResult, FunctionId, Grid, Origin, ProcessId,
+    RuntimeValue,
+};
+use numerics::Tensor;
+
+/// Runs blocks and functions for primitives that have some.
+pub trait Env {
+    /// Runs a block on `args` and returns its results. The block sees the values around it.
+    ///
+    /// # Errors
+    /// Whatever stops an instruction of the block.
+    fn block(&mut self, block: BlockId, args: Vec<RuntimeValue>) -> EvalResult;
+
+    /// Runs a block whose arguments are scalars once for each of `n` positions, on vectors of shape
+    /// `[n]` (or scalars, the same at each position); the results have shape `[n]`. One pass if the
+    /// block is vectorizable, else `n` runs.
+    ///
+    /// # Errors
+    /// Whatever stops an instruction of the block.
+    fn scalar_block(
+        &mut self,
+        block: BlockId,
+        n: usize,
+        args: Vec<Tensor>,
+    ) -> Result<Vec<Tensor>, EvalError>;
+
+    /// Calls a function.
+    ///
+    /// # Errors
+    /// Whatever stops an instruction of the function.
+    fn call(&mut self, function: FunctionId, args: Vec<RuntimeValue>) -> EvalResult;
+
+    /// Everything outside of the process that evaluates.
+    ///
+    /// # Errors
+    /// If there is nothing, as when ops are folded.
+    fn world(&mut self) -> Result<&mut dyn World, EvalError> {
+        Err(EvalError::new(
+            "process",
+            "this op acts on its surroundings, which only a run of the program has",
+        ))
+    }
+}
+
+/// An environment without blocks, functions and surroundings, for folding.
+pub struct NoEnv;
+
+impl NoEnv {
+    fn refuse<T>() -> Result<T, EvalError> {
+        Err(EvalError::new("evaluate", "ops with regions or calls are not evaluated"))
+    }
+}
+
+impl Env for NoEnv {
+    fn block(&mut self, _: BlockId, _: Vec<RuntimeValue>) -> EvalResult {
+        NoEnv::refuse()
+    }
+
+    fn scalar_block(
+        &mut self,
+        _: BlockId,
+        _: usize,
+        _: Vec<Tensor>,
+    ) -> Result<Vec<Tensor>, EvalError> {
+        NoEnv::refuse()
+    }
+
+    fn call(&mut self, _: FunctionId, _: Vec<RuntimeValue>) -> EvalResult {
+        NoEnv::refuse()
+    }
+}
+
+/// The work of one process of a new grid.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// Calls a function.
+    Call {
+        /// The function.
+        function: FunctionId,
+        /// Its arguments.
+        arguments: Vec<RuntimeValue>,
+    },
+    /// Evaluates the instruction that was prepared from an op and that uses no values but its
+    /// operands.
+    Instruction {
+        /// The op.
+        origin: Origin,
+        /// The operands.
+        operands: Vec<RuntimeValue>,
+    },
+}
+
+/// The surroundings of a process: its grid, the feeds, and the observer of the run. `origin` is the
+/// op that asks.
+pub trait World {
+    /// The process that evaluates.
+    fn process(&self) -> ProcessId;
+
+    /// The grid that it belongs to.
+    fn grid(&self) -> Grid;
+
+    /// Rendezvous with all processes of `group`, this one among them: waits until each of them has
+    /// arrived with the same op, group and channel, and returns the contributions of all.
+    ///
+    /// # Errors
+    /// A group that is not one of the grid with this process in it, processes that arrive with
+    /// another op or other types, processes that never arrive, or whatever stops another process.
+    fn exchange(
+        &mut self,
+        origin: Origin,
+        group: &[ProcessId],
+        channel: i64,
+        values: Vec<RuntimeValue>,
+    ) -> Result<Contributions, EvalError>;
+
+    /// Puts values into a channel, without waiting.
+    fn send(&mut self, channel: Channel, values: Vec<RuntimeValue>);
+
+    /// Waits for the next values in a channel.
+    ///
+    /// # Errors
+    /// If no process ever sends, or whatever stops another process.
+    fn receive(&mut self, origin: Origin, channel: Channel) -> EvalResult;
+
+    /// The next values of the infeed of the grid.
+    ///
+    /// # Errors
+    /// If there are no more, or whatever stops the function that makes them.
+    fn infeed(&mut self) -> EvalResult;
+
+    /// Writes values to the outfeed.
+    ///
+    /// # Errors
+    /// If the observer cannot take them.
+    fn outfeed(&mut self, values: Vec<RuntimeValue>) -> Result<(), EvalError>;
+
+    /// Runs a grid of processes, one for each piece of work, row by row, and returns the results of
+    /// each. `infeed` has the functions that make the values of its infeed.
+    ///
+    /// # Errors
+    /// Whatever stops one of the processes.
+    fn run_grid(
+        &mut self,
+        grid: Grid,
+        work: Vec<Work>,
+        infeed: Vec<FunctionId>,
+    ) -> Result<Vec<Vec<RuntimeValue>>, EvalError>;
+
+    /// Advances the counter of random numbers of an op by `units`, and returns its value before.
+    /// The runs of the op in all processes share the counter.
+    fn advance_random(&mut self, origin: Origin, units: u64) -> u128;
+
+    /// Prints a tensor, the first operand of the op.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    fn print(&mut self, origin: Origin, tensor: &Tensor) -> Result<(), EvalError>;
+
+    /// Saves a tensor, the first operand of the op, under a name that may be used repeatedly.
+    ///
+    /// # Errors
+    /// If it cannot be saved.
+    fn probe(&mut self, origin: Origin, name: &str, tensor: &Tensor) -> Result<(), EvalError>;
+
+    /// The tensor that was saved under a name the n-th time, counted from 0, and its type as text.
+    ///
+    /// # Errors
+    /// If there is no such tensor.
+    fn probed(&mut self, name: &str, iteration: usize) -> Result<(String, Tensor), EvalError>;
+}

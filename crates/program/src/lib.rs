@@ -1,0 +1,38 @@
+//! Prepared programs as plain data: what an executor runs, without IR.
+//!
+//! - [`Primitive`] is a closed set of tensor operations with parsed numbers: no attribute is left
+//!   to read;
+//! - [`Code`] holds functions and blocks of [`Instruction`]s, which read and write slots of a frame;
+//! - [`RuntimeValue`] is a value at run time, [`ValueType`] the type that it must have;
+//! - [`Env`] and [`World`] are what primitives ask of the executor: blocks, calls, processes, feeds;
+//! - [`EvalError`] says why execution stopped, and at which op.
+//!
+//! The crate of each dialect says which primitive an op is (`prepare`), `kernels` computes
+//! primitives, `interpreter` runs code.
+
+mod body;
+mod code;
+pub mod collective;
+mod env;
+mod error;
+mod primitive;
+mod process;
+mod quantized;
+mod value;
+mod window;
+
+pub use body::{Body, BodyShape, Callee, Canonical, Comparator, SortKey};
+pub use code::{
+    Block, BlockId, Code, Function, FunctionId, Instruction, InstructionId, Operand, Origin, Slot,
+    UNUSED,
+};
+pub use env::{Env, NoEnv, Work, World};
+pub use error::{EvalError, EvalResult, Place};
+pub use primitive::{
+    BatchNorm, Comparison, ConvDims, Convolution, Distribution, DotDims, Dynamic, Fourier,
+    GatherDims, Generator, NativeFunction, Primitive, ScatterDims,
+};
+pub use process::{Channel, Contributions, Exchange, Grid, MAX_PROCESSES, ProcessId};
+pub use quantized::{Quantized, UniformQuantization};
+pub use value::{DYNAMIC, RuntimeValue, ValueType};
+pub use window::{Window, WindowDim};

@@ -1,0 +1,40 @@
+//! Quantized element types as plain data, and primitives on the floats that they stand for.
+
+use crate::Primitive;
+use numerics::DType;
+use std::sync::Arc;
+
+/// A uniform quantization: stored integers and the floats that they stand for.
+///
+/// Source: specification, "Quantized element types".
+#[derive(Clone, Debug, PartialEq)]
+pub struct UniformQuantization {
+    /// How elements are stored.
+    pub storage: DType,
+    /// Least stored value.
+    pub storage_min: i64,
+    /// Greatest stored value.
+    pub storage_max: i64,
+    /// The float type that elements stand for.
+    pub expressed: DType,
+    /// Scales: one, or one for each index of the quantized dimension.
+    pub scales: Vec<f64>,
+    /// Zero points, one a scale.
+    pub zero_points: Vec<i64>,
+    /// The quantized dimension, if there is exactly one.
+    pub axis: Option<usize>,
+}
+
+/// A primitive on floats, with quantized operands and results: operands are dequantized before, and
+/// results quantized after.
+///
+/// Source: specification, `dequantize_op_quantize`.
+#[derive(Debug)]
+pub struct Quantized {
+    /// The quantization of each operand that has one.
+    pub operands: Vec<Option<Arc<UniformQuantization>>>,
+    /// The quantization of each result that has one.
+    pub results: Vec<Option<Arc<UniformQuantization>>>,
+    /// The primitive on floats.
+    pub primitive: Primitive,
+}

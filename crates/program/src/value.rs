@@ -1,0 +1,178 @@
+//! Values at run time and the types that they must have.
+
+use crate::EvalError;
+use numerics::{DType, Tensor};
+
+/// A value at run time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RuntimeValue {
+    /// A tensor. A quantized tensor is the tensor of its storage values.
+    Tensor(Tensor),
+    /// A token.
+    Token,
+    /// A tuple.
+    Tuple(Vec<RuntimeValue>),
+}
+
+impl RuntimeValue {
+    /// The tensor that this is.
+    ///
+    /// # Errors
+    /// If this is a token or tuple: only for values that a verified op cannot have.
+    pub fn tensor(&self) -> Result<&Tensor, EvalError> {
+        match self {
+            RuntimeValue::Tensor(t) => Ok(t),
+            RuntimeValue::Token => Err(EvalError::new("type", "expected a tensor, found a token")),
+            RuntimeValue::Tuple(_) => {
+                Err(EvalError::new("type", "expected a tensor, found a tuple"))
+            }
+        }
+    }
+
+    /// The tensor that this is, by value.
+    ///
+    /// # Errors
+    /// As [`RuntimeValue::tensor`].
+    pub fn into_tensor(self) -> Result<Tensor, EvalError> {
+        match self {
+            RuntimeValue::Tensor(t) => Ok(t),
+            other => other.tensor().cloned(),
+        }
+    }
+}
+
+impl From<Tensor> for RuntimeValue {
+    fn from(tensor: Tensor) -> RuntimeValue {
+        RuntimeValue::Tensor(tensor)
+    }
+}
+
+/// The size of a dimension that is known at run time only.
+pub const DYNAMIC: i64 = i64::MIN;
+
+/// The type that a value is declared to have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ValueType {
+    /// A tensor of `dtype` with a size, or [`DYNAMIC`], for each dimension. `bounds` is empty, or
+    /// has the largest size of each dimension, or [`DYNAMIC`].
+    Tensor {
+        /// How elements are stored; those of quantized types as their storage type.
+        dtype: DType,
+        /// Sizes.
+        shape: Vec<i64>,
+        /// Bounds of the sizes.
+        bounds: Vec<i64>,
+    },
+    /// A tensor of any rank.
+    Unranked(DType),
+    /// A scalar that is no tensor in the program, such as an `index`.
+    Scalar(DType),
+    /// A token.
+    Token,
+    /// A tuple.
+    Tuple(Vec<ValueType>),
+    /// A type whose values only the ops of its dialect know.
+    Opaque,
+}
+
+impl ValueType {
+    /// The static type of tensors of a shape.
+    pub fn tensor(dtype: DType, shape: &[usize]) -> ValueType {
+        let shape = shape.iter().map(|&size| i64::try_from(size).unwrap_or(i64::MAX)).collect();
+        ValueType::Tensor { dtype, shape, bounds: Vec::new() }
+    }
+
+    /// The element type of a tensor of rank 0.
+    pub fn scalar_dtype(&self) -> Option<DType> {
+        match self {
+            ValueType::Tensor { dtype, shape, .. } if shape.is_empty() => Some(*dtype),
+            _ => None,
+        }
+    }
+
+    /// The static shape; `None` if a dimension is dynamic, or this is no ranked tensor.
+    pub fn static_shape(&self) -> Option<Vec<usize>> {
+        let ValueType::Tensor { shape, .. } = self else { return None };
+        shape.iter().map(|&size| usize::try_from(size).ok()).collect()
+    }
+
+    /// A lower bound of the bytes of such a value: dynamic dimensions count as 1.
+    pub fn min_bytes(&self) -> usize {
+        let ValueType::Tensor { dtype, shape, .. } = self else { return 0 };
+        let size = |&d: &i64| if d == DYNAMIC { 1 } else { usize::try_from(d).unwrap_or(0) };
+        if shape.contains(&0) {
+            return 0;
+        }
+        shape.iter().map(size).fold(dtype.bytes(), usize::saturating_mul)
+    }
+
+    /// True if a value has this type.
+    pub fn accepts(&self, value: &RuntimeValue) -> bool {
+        match (self, value) {
+            (
+                ValueType::Tensor { .. } | ValueType::Unranked(_) | ValueType::Scalar(_),
+                RuntimeValue::Tensor(tensor),
+            ) => self.accepts_tensor(tensor),
+            (ValueType::Token, RuntimeValue::Token) => true,
+            (ValueType::Tuple(types), RuntimeValue::Tuple(values)) => {
+                values.len() == types.len() && values.iter().zip(types).all(|(v, t)| t.accepts(v))
+            }
+            _ => false,
+        }
+    }
+
+    fn accepts_tensor(&self, tensor: &Tensor) -> bool {
+        match self {
+            ValueType::Tensor { dtype, shape, bounds } => {
+                let fits = |(&size, &declared): (&usize, &i64)| {
+                    declared == DYNAMIC || i64::try_from(size) == Ok(declared)
+                };
+                let within = |(&size, &bound): (&usize, &i64)| {
+                    bound == DYNAMIC || i64::try_from(size).is_ok_and(|size| size <= bound)
+                };
+                *dtype == tensor.dtype()
+                    && tensor.rank() == shape.len()
+                    && tensor.shape().iter().zip(shape).all(fits)
+                    && tensor.shape().iter().zip(bounds).all(within)
+            }
+            ValueType::Unranked(dtype) => *dtype == tensor.dtype(),
+            ValueType::Scalar(dtype) => *dtype == tensor.dtype() && tensor.rank() == 0,
+            ValueType::Token | ValueType::Tuple(_) | ValueType::Opaque => false,
+        }
+    }
+
+    /// True if a value contradicts this type: a tensor of another shape or element type. Of values
+    /// that are no tensors, nothing is required: the ops that take them check them.
+    pub fn contradicts(&self, value: &RuntimeValue) -> bool {
+        match (self, value) {
+            (ValueType::Tensor { .. } | ValueType::Unranked(_), RuntimeValue::Tensor(tensor)) => {
+                !self.accepts_tensor(tensor)
+            }
+            (ValueType::Tuple(types), RuntimeValue::Tuple(values)) => {
+                values.len() != types.len()
+                    || values.iter().zip(types).any(|(v, t)| t.contradicts(v))
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dynamic_sizes_accept_any_size_within_bounds() {
+        let ty = ValueType::Tensor {
+            dtype: DType::F32,
+            shape: vec![DYNAMIC, 2],
+            bounds: vec![3, DYNAMIC],
+        };
+        let tensor =
+            |shape: [usize; 2]| RuntimeValue::from(Tensor::zeros(DType::F32, shape).unwrap());
+        assert!(ty.accepts(&tensor([3, 2])) && ty.accepts(&tensor([0, 2])));
+        assert!(!ty.accepts(&tensor([4, 2])) && !ty.accepts(&tensor([3, 1])));
+        assert!(ty.contradicts(&tensor([4, 2])));
+        assert!(!ty.accepts(&RuntimeValue::Token) && !ty.contradicts(&RuntimeValue::Token));
+    }
+}
