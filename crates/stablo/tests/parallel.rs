@@ -124,7 +124,7 @@ fn ops_that_do_not_match_are_named() {
     }";
     let error = run(text, 1, 1).expect_err("two different ops");
     assert_eq!(error.label, "mismatched_collective");
-    let expected = "process (1, 0) comes with stablehlo.all_to_all of (tensor<2xi64>) to a meeting to which (0, 0) came with \
+    let expected = "process (1, 0) comes with stablehlo.all_to_all of (tensor<2xi64>) to a rendezvous to which (0, 0) came with \
                     stablehlo.all_gather of (tensor<2xi64>)";
     assert!(error.message.contains(expected), "{}", error.message);
 }
