@@ -15,8 +15,8 @@ use stablo::dialects::func::FuncOp;
 use stablo::numerics::text::format_element;
 use stablo::passes::{NoObserver, Pipeline};
 use stablo::{
-    Attribute, Diagnostic, Diagnostics, Module, PrintOptions, Program, RunOptions, RuntimeValue,
-    SerializeOptions, Tensor, Type, has_errors,
+    Attribute, Diagnostic, Diagnostics, Error, Module, PrintOptions, Program, RunOptions,
+    RuntimeValue, SerializeOptions, Tensor, Type, has_errors,
 };
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -195,10 +195,11 @@ fn interpret(
     let style = |name: &str, value: &RuntimeValue, ty: &Type| {
         format!("{name} = {}\n", printed(value, ty.clone()))
     };
-    let program = Program::prepare(module.clone(), "main", RunOptions::default())?;
+    let program = Program::prepare(module.clone(), "main", RunOptions::default())
+        .map_err(Error::into_diagnostics)?;
     let mut watcher = Watcher::new(program.module().top(), output, style);
     watcher.probes = probes;
-    let results = program.run_observed(inputs, &mut watcher)?;
+    let results = program.run_observed(inputs, &mut watcher).map_err(Error::into_diagnostics)?;
     let types = function.signature().1;
     if types.len() != results.len() {
         return Err(vec![Diagnostic::error(

@@ -172,8 +172,7 @@ fn example(directory: &Path) -> Program {
 
 fn run(module: &Module, inputs: Vec<RuntimeValue>) -> Result<Vec<Tensor>, String> {
     let results = stablo::run(module, "main", inputs).map_err(|error| error.to_string())?;
-    let tensor =
-        |value: RuntimeValue| value.into_tensor().map_err(|e| e.to_string());
+    let tensor = |value: RuntimeValue| value.into_tensor().map_err(|e| e.to_string());
     // Tokens have no values.
     results
         .into_iter()

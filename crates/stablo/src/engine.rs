@@ -1,7 +1,7 @@
 //! Programs that are ready to run, and the engines that run them.
 
-use interpreter::{Grid, MAX_PROCESSES, Observer, RunOptions, Unobserved};
 use crate::{Error, Result};
+use interpreter::{Grid, MAX_PROCESSES, Observer, RunOptions, Unobserved};
 use mlir::diag::Diagnostics;
 use mlir::{Diagnostic, Module};
 use program::RuntimeValue;

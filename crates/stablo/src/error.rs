@@ -1,8 +1,8 @@
 //! The error type of the library.
 
 use crate::{Diagnostic, Diagnostics, Module, Severity, Source, render};
-use program::EvalError;
 use numerics::TensorError;
+use program::EvalError;
 use std::fmt;
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ impl From<Diagnostics> for Error {
 
 impl From<EvalError> for Error {
     fn from(error: EvalError) -> Error {
-        (*error.diagnostic).into()
+        Diagnostic::error(error.label().clone(), error.message()).into()
     }
 }
 

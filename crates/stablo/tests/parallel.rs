@@ -1,6 +1,8 @@
 //! Grids of processes: who meets whom, and what happens if nobody comes; limits of runs.
 
-use stablo::{Diagnostic, Grid, Limits, Module, Program, RunOptions, RuntimeValue, Tensor, Unobserved};
+use stablo::{
+    Diagnostic, Grid, Limits, Module, Program, RunOptions, RuntimeValue, Tensor, Unobserved,
+};
 use std::time::Duration;
 
 fn module(text: &str) -> Module {
@@ -20,7 +22,9 @@ fn run(text: &str, replicas: usize, partitions: usize) -> Result<Vec<Vec<i64>>, 
         .collect();
     let results = program.run_grid(Grid { replicas, partitions }, inputs, &mut Unobserved);
     let values = |results: Vec<RuntimeValue>| results[0].tensor().unwrap().to_vec().unwrap();
-    results.map(|all| all.into_iter().map(values).collect()).map_err(|mut errors| errors.remove(0))
+    results
+        .map(|all| all.into_iter().map(values).collect())
+        .map_err(|error| error.diagnostics()[0].clone())
 }
 
 fn all_reduce(attributes: &str) -> String {
@@ -161,7 +165,7 @@ fn limited(text: &str, limits: Limits) -> String {
     let module = module(text);
     let program = Program::prepare(module, "main", limits).unwrap();
     let result = program.run(vec![RuntimeValue::Tensor(vector(&[1, 2]))]);
-    let error = result.err().expect("a limit is reached").remove(0);
+    let error = result.err().expect("a limit is reached").into_diagnostics().remove(0);
     assert_eq!(error.label, "limit");
     error.message
 }

@@ -110,7 +110,7 @@ fn a_run_can_be_watched_and_broken_off() {
     assert_eq!(watch.0, [(1, 0, 3), (2, 1, 3), (3, 2, 3)]);
     watch.1 = ControlFlow::Break(());
     let errors = program.run_observed(input(), &mut watch).err().expect("it was broken off");
-    assert_eq!(errors[0].label, "interrupted");
+    assert_eq!(errors.diagnostics()[0].label, "interrupted");
 }
 
 #[test]
