@@ -46,7 +46,7 @@ impl Executor<'_> {
         script.iter().try_for_each(|pipeline| self.pipeline(pipeline))
     }
 
-    /// A pipeline fails when any of its commands does.
+    /// Runs one pipeline. It fails if any of its commands fails.
     fn pipeline(&self, pipeline: &Pipeline) -> Result<(), String> {
         let mut input = Vec::new();
         let mut failed = false;
@@ -90,8 +90,8 @@ impl Executor<'_> {
         let outcome = self.program(argv, input)?;
         input.clear();
         let mut log = Vec::new();
-        // Programs report what is wrong before they print their result, so where both streams end
-        // in the same place, standard error comes first.
+        // Programs report errors before they print their result, so if both streams go to the same
+        // sink, standard error comes first.
         for (bytes, sink) in [(outcome.stderr, stderr), (outcome.stdout, stdout)] {
             match sink {
                 Sink::Pipe => input.extend(bytes),

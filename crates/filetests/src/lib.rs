@@ -57,7 +57,7 @@ pub trait Tools: Sync {
     }
 }
 
-/// What a process leaves behind.
+/// The observable results of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Everything written to standard output.

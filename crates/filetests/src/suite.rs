@@ -12,8 +12,8 @@ use std::thread;
 /// The environment variable with a substring of the paths of the tests to run.
 const FILTER_VARIABLE: &str = "FILETEST";
 
-/// Stack of a thread that runs tests: what the main thread of a program gets, so that deep nesting
-/// behaves in tests as it does for users.
+/// Stack size of a test thread, that of a program's main thread, so that deep nesting behaves as it
+/// does for users.
 const STACK_BYTES: usize = 8 << 20;
 
 /// A directory of test files and how to run them.
@@ -36,11 +36,11 @@ pub struct Suite<'a> {
 /// The result of running a [`Suite`]; displays as the list of failures and a summary.
 #[derive(Debug)]
 pub struct Report {
-    /// How many tests passed.
+    /// Number of tests that passed.
     pub passed: usize,
     /// The others, by path.
     pub failures: Vec<Failure>,
-    /// Whether a filter left out some tests.
+    /// True if a filter excluded some tests.
     pub filtered: bool,
 }
 
@@ -49,7 +49,7 @@ pub struct Report {
 pub struct Failure {
     /// The test file.
     pub path: PathBuf,
-    /// The line of the file on which the failing RUN line starts and the line itself; none when the
+    /// The line of the file on which the failing RUN line starts and the line itself; `None` if the
     /// file could not be read or has no RUN line.
     pub run_line: Option<(usize, String)>,
     /// The failing commands with what they wrote.
@@ -113,7 +113,7 @@ impl<'a> Suite<'a> {
                 match thread.map(|thread| thread.join()) {
                     Ok(Ok(found)) => failures.extend(found),
                     Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                    // Too few threads: this one takes part in the work.
+                    // A thread could not be started: this one takes part in the work.
                     Err(_) => failures.extend(work()),
                 }
             }

@@ -1,12 +1,11 @@
-//! What FileCheck accepts and what it says otherwise. The behaviour expected is that of LLVM's
-//! program.
+//! Inputs that FileCheck accepts and rejects. The expected behaviour is that of LLVM's program.
 
-use filetests::filecheck::{CheckError, Options, check};
+use filetests::filecheck::{CheckError, FileCheckOptions, check};
 
 fn run(args: &str, source: &str, input: &str) -> Result<(), CheckError> {
     let args: Vec<String> = args.split_whitespace().map(str::to_owned).collect();
     let args: Vec<String> = args.into_iter().chain(["t.mlir".to_owned()]).collect();
-    check(source, input, &Options::parse(&args).map_err(CheckError::Unusable)?)
+    check(source, input, &FileCheckOptions::parse(&args).map_err(CheckError::Unusable)?)
 }
 
 /// Each row: arguments, check file, accepted inputs, rejected inputs.

@@ -15,15 +15,15 @@ const LARGE: f64 = 1e100;
 pub struct Eigen {
     /// The eigenvalues.
     pub values: Vec<Complex64>,
-    /// The left eigenvectors, if wanted.
+    /// The left eigenvectors, if requested.
     pub left: Option<Matrix<Complex64>>,
-    /// The right eigenvectors, if wanted.
+    /// The right eigenvectors, if requested.
     pub right: Option<Matrix<Complex64>>,
 }
 
-/// Eigenvalues, and the left and right eigenvectors that are wanted, of norm one, each with a
-/// largest element that is real. Of a real matrix, pairs of complex eigenvalues stand together,
-/// that with the positive imaginary part first.
+/// Eigenvalues, and the requested left and right eigenvectors, of norm one, each with a largest
+/// element that is real. Of a real matrix, pairs of complex eigenvalues stand together, that with
+/// the positive imaginary part first.
 ///
 /// # Errors
 /// If the iteration does not converge.
@@ -141,7 +141,7 @@ fn triangular_vectors(
         } else {
             x[k] = Complex64::ONE;
         }
-        // Rows from the last one up; the sums of what is known stand in for the unknowns.
+        // Rows from the last one up; the sums over the known components replace the unknowns.
         let mut sums: Vec<Complex64> = (0..rest)
             .map(|i| -(rest..=k).map(|j| element(i, j) * x[j]).sum::<Complex64>())
             .collect();

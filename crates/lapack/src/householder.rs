@@ -146,7 +146,7 @@ pub fn geqp3<T: Scalar>(a: &mut Matrix<T>, order: &mut [i32]) -> Vec<T> {
     for k in 0..m.min(n) {
         if k >= fixed {
             let size = |j: usize| norm((k..m).map(|i| a[(i, j)]));
-            // The first of the largest; NaN is larger than nothing.
+            // The first of the largest; NaN compares as not larger.
             let mut best = (k, size(k));
             for j in k + 1..n {
                 let size = size(j);

@@ -29,7 +29,7 @@ pub use schur::{Schur, SchurForm, gees};
 pub use svd::{Driver, Svd, Vectors, gesdd};
 pub use symmetric::{Tridiagonalized, syevd, sytrd};
 
-/// The iteration for eigenvalues or singular values found no end: the matrix holds NaN or infinity,
-/// or (never seen) it is a matrix on which the shifts cycle.
+/// The iteration for eigenvalues or singular values does not converge: the matrix holds NaN or
+/// infinity, or (never observed) the shifts cycle on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoConvergence;

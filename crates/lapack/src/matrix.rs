@@ -47,7 +47,7 @@ pub trait Scalar:
         self.re().abs() + self.im().abs()
     }
 
-    /// Whether both parts are finite.
+    /// True if both parts are finite.
     fn is_finite(self) -> bool {
         self.re().is_finite() && self.im().is_finite()
     }
@@ -112,8 +112,8 @@ impl Scalar for Complex64 {
     }
 }
 
-/// Of which format the numbers of a program are. Iterations stop where that one's rounding hides
-/// the rest, as LAPACK's do: more steps would give other signs and another order of eigenvalues.
+/// Precision of the program's numbers. Iterations stop at its rounding error, as LAPACK's do: more
+/// steps would give other signs and another order of eigenvalues.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Precision {
     /// The unit roundoff: half of the spacing of numbers at one. LAPACK calls it `eps`.
@@ -135,7 +135,7 @@ impl Precision {
         2.0 * self.roundoff
     }
 
-    /// What is negligible next to zero in a matrix of `size` rows.
+    /// The largest absolute value that is negligible next to zero in a matrix with `size` rows.
     pub(crate) fn tiny(self, size: usize) -> f64 {
         self.smallest * (size as f64 / self.spacing())
     }
@@ -285,7 +285,7 @@ impl<T: Scalar> Matrix<T> {
         }
     }
 
-    /// Whether no element is NaN or infinite.
+    /// True if no element is NaN or infinite.
     pub fn is_finite(&self) -> bool {
         self.elements.iter().all(|x| x.is_finite())
     }

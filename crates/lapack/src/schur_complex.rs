@@ -1,8 +1,7 @@
 //! QR iteration of complex matrices, with single shifts. LAPACK: `lahqr`.
 //!
-//! The last step for an eigenvalue makes real what is then but rounding errors below the diagonal,
-//! so that the phase of a Schur vector differs from one implementation, and one machine, to
-//! another.
+//! The last step for an eigenvalue makes a subdiagonal element real when only rounding errors are
+//! left of it, so the phase of a Schur vector depends on implementation and machine.
 
 use crate::NoConvergence;
 use crate::householder::reflector;

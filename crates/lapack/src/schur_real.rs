@@ -15,7 +15,7 @@ pub(crate) const PATIENCE: usize = 10;
 /// Factors of exceptional shifts.
 pub(crate) const EXCEPTIONAL: [f64; 2] = [0.75, -0.4375];
 
-/// What an iteration knows of its matrix.
+/// Parameters of an iteration.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
     /// The first row that is not triangular.
@@ -24,7 +24,7 @@ pub(crate) struct Limits {
     pub high: usize,
     /// The spacing of numbers at one.
     pub ulp: f64,
-    /// What is zero.
+    /// Numbers up to this size are negligible.
     pub tiny: f64,
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn iterate(
     Ok(())
 }
 
-/// Whether the element before the diagonal in row `k` is negligible.
+/// True if the element before the diagonal in row `k` is negligible.
 fn is_zero(h: &Matrix<f64>, k: usize, limits: Limits) -> bool {
     let below = h[(k, k - 1)].abs();
     if below <= limits.tiny {

@@ -9,7 +9,7 @@ use crate::rotation::{Rotation, sign, singular_pair, singular_pair_values};
 /// LAPACK.
 const MAX_STEPS: usize = 6;
 
-/// How many singular vectors to compute.
+/// The number of singular vectors to compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vectors {
     /// None.
@@ -25,13 +25,13 @@ pub enum Vectors {
 pub struct Svd<T> {
     /// The singular values, descending.
     pub values: Vec<f64>,
-    /// The left singular vectors in its columns; no columns if they are not wanted.
+    /// The left singular vectors in its columns; no columns if not requested.
     pub u: Matrix<T>,
-    /// The right singular vectors, conjugated, in its rows; no rows if they are not wanted.
+    /// The right singular vectors, conjugated, in its rows; no rows if not requested.
     pub vh: Matrix<T>,
 }
 
-/// Which of LAPACK's routines to follow in the signs.
+/// The LAPACK routine whose signs to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Driver {
     /// `gesdd`, which divides large problems.
@@ -339,8 +339,8 @@ impl Iteration<'_> {
         (tolerance * smallest / (n as f64).sqrt()).max(steps * self.precision.smallest)
     }
 
-    /// A lower bound of the smallest singular value of the block; none if the block was divided at
-    /// a negligible element.
+    /// A lower bound of the smallest singular value of the block; `None` if the block was divided
+    /// at a negligible element.
     fn deflate(&mut self, span: Span, tolerance: f64) -> Option<f64> {
         let last = span.last();
         let end = span.beside(last - 1);

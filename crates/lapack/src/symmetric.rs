@@ -88,7 +88,7 @@ fn ormtr<T: Scalar>(a: &Matrix<T>, taus: &[T], lower: bool, z: &mut Matrix<T>) {
 }
 
 /// The eigenvalues of a Hermitian matrix, of which one triangle is read, in ascending order; `a`
-/// becomes the matrix whose columns are the eigenvectors, if they are wanted.
+/// becomes the matrix whose columns are the eigenvectors, if requested.
 ///
 /// # Errors
 /// If the iteration does not converge.

@@ -1,5 +1,5 @@
-//! Each decomposition gives back its matrix, of every shape, real and complex, in factors of the
-//! right form.
+//! Each decomposition reconstructs its matrix, of every shape, real and complex, from factors of
+//! the right form.
 
 use lapack::*;
 use num_complex::Complex64;
@@ -152,7 +152,7 @@ fn systems<T: Scalar>() {
         let positive = a.times(&a.adjoint());
         for lower in [true, false] {
             let mut factor = positive.clone();
-            // Singular but for rounding is not asked for.
+            // Avoids nearly singular factors.
             for i in 0..n {
                 factor[(i, i)] += T::ONE;
             }
@@ -417,7 +417,7 @@ fn signs_are_those_of_lapack() {
     assert_eq!((svd.values[0], svd.u[(0, 0)], svd.vh[(0, 0)]), (2.0, 1.0, -1.0));
 }
 
-/// Matrices on which iterations stall, overflow or lose what they know: each with its name.
+/// Matrices on which iterations stall, overflow or lose precision, by name.
 fn hard_matrices(n: usize) -> Vec<(&'static str, Matrix<f64>)> {
     let build = |f: &dyn Fn(usize, usize) -> f64| {
         Matrix::new(n, n, (0..n * n).map(|at| f(at / n, at % n)).collect())

@@ -9,7 +9,6 @@ impl LocationKind {
     ///
     /// Source: MLIR's `FusedLoc::get`.
     pub fn fused(locations: Vec<Attribute>, metadata: Option<Attribute>) -> Attribute {
-        #[allow(clippy::mutable_key_type)] // what resources hold does not count for equality
         let mut seen = HashSet::new();
         let mut known = Vec::with_capacity(locations.len());
         for location in locations {

@@ -1,8 +1,8 @@
 //! Limits on the memory that tensors may take.
 //!
-//! A thread that has entered a [`Budget`] charges it for the bytes of every tensor that it makes,
-//! until the last owner of those bytes is gone, on whatever thread, and for what kernels work in.
-//! Allocations that would exceed the limit fail before they are made.
+//! A thread that has entered a [`Budget`] charges it for the bytes of every tensor that it
+//! allocates, until the last owner of those bytes is dropped, on any thread, and for the scratch
+//! memory of kernels. Allocations that would exceed the limit fail before they are made.
 
 use crate::TensorError;
 use crate::tensor::allocate;
@@ -11,7 +11,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// So many bytes, to be shared by all who enter.
+/// A limit on bytes, shared by all threads that enter it.
 #[derive(Debug)]
 pub struct Budget {
     limit: usize,
@@ -28,12 +28,12 @@ impl Budget {
         Budget { limit, used: AtomicUsize::new(0) }
     }
 
-    /// Bytes of the tensors that live now.
+    /// Bytes of all live tensors.
     pub fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Whether so many bytes more can be had.
+    /// Checks that `bytes` more are available.
     ///
     /// # Errors
     /// If not.
@@ -45,14 +45,14 @@ impl Budget {
         }
     }
 
-    /// Charges this budget for what this thread makes while the guard lives.
+    /// Charges this budget for the allocations of this thread while the guard lives.
     pub fn enter(self: &Arc<Budget>) -> Entered {
         let before = CURRENT.with(|current| current.replace(Some(self.clone())));
         Entered { before }
     }
 }
 
-/// While it lives, the thread that made it charges a budget.
+/// Guard: while it lives, its thread charges a budget.
 #[must_use]
 pub struct Entered {
     before: Option<Arc<Budget>>,
@@ -64,7 +64,7 @@ impl Drop for Entered {
     }
 }
 
-/// Bytes that a budget gets back when this is dropped.
+/// Bytes that are returned to the budget on drop.
 pub(crate) struct Charge {
     budget: Arc<Budget>,
     bytes: usize,
@@ -76,31 +76,31 @@ impl Drop for Charge {
     }
 }
 
-/// Charges the budget of this thread, if it has one.
+/// Charges the thread's current budget, if any.
 pub(crate) fn charge(bytes: usize) -> Option<Charge> {
     let budget = CURRENT.with(|current| current.borrow().clone())?;
     budget.used.fetch_add(bytes, Ordering::Relaxed);
     Some(Charge { budget, bytes })
 }
 
-/// Bytes of a budget that are taken while this lives.
+/// Bytes reserved from a budget while this lives.
 #[must_use]
 pub struct Reserved {
     _charge: Option<Charge>,
 }
 
-/// Takes the bytes of `count` elements from the budget of this thread: for vectors that a kernel
-/// works in.
+/// Reserves the bytes of `count` elements from the thread's budget, for the scratch memory of a
+/// kernel.
 ///
 /// # Errors
-/// If it does not have as many.
+/// If the budget does not have as many.
 pub fn reserve<T>(count: usize) -> Result<Reserved, TensorError> {
     let bytes = count.saturating_mul(size_of::<T>());
     check(bytes)?;
     Ok(Reserved { _charge: charge(bytes) })
 }
 
-/// A vector that a kernel works in, for whose capacity the budget of this thread is charged.
+/// Scratch memory of a kernel, whose capacity is charged to the thread's budget.
 pub struct Scratch<T> {
     elements: Vec<T>,
     _reserved: Reserved,
@@ -148,7 +148,7 @@ impl<T> DerefMut for Scratch<T> {
     }
 }
 
-/// Whether the budget of this thread has so many bytes more.
+/// Checks that the thread's budget has `bytes` more.
 pub(crate) fn check(bytes: usize) -> Result<(), TensorError> {
     CURRENT.with(|current| current.borrow().as_ref().map_or(Ok(()), |budget| budget.check(bytes)))
 }

@@ -17,18 +17,18 @@ pub struct Bytes {
     range: Range<usize>,
 }
 
-/// What keeps bytes alive.
+/// Keeps bytes alive.
 trait Owner: Send + Sync {
     fn bytes(&self) -> &[u8];
 
-    /// The bytes for writing, if this owner allows that.
+    /// The bytes for writing, if the owner allows that.
     fn bytes_mut(&mut self) -> Option<&mut [u8]>;
 
-    /// Gives away the bytes, if they are a vector of bytes.
+    /// Takes the bytes out, if they are a vector of bytes.
     fn take(&mut self) -> Option<Vec<u8>>;
 }
 
-/// Elements of our own, with what they take from a budget.
+/// Elements allocated by this crate, with their charge to a budget.
 struct Owned<T> {
     elements: Vec<T>,
     _charge: Option<Charge>,
@@ -48,7 +48,7 @@ impl<T: Pod + Send + Sync> Owner for Owned<T> {
     }
 }
 
-/// An owner that others can see, and which is therefore never written.
+/// An external owner, possibly shared, whose bytes are therefore never written.
 struct Foreign(Arc<dyn AsRef<[u8]> + Send + Sync>);
 
 impl Owner for Foreign {
@@ -73,7 +73,7 @@ impl Bytes {
         Bytes { owner: Arc::new(Owned { elements, _charge: budget::charge(len) }), range: 0..len }
     }
 
-    /// Shares bytes that someone else owns, such as a mapped file.
+    /// Shares the bytes of an external owner, such as a mapped file.
     pub fn from_owner(owner: Arc<dyn AsRef<[u8]> + Send + Sync>) -> Bytes {
         let len = (*owner).as_ref().len();
         Bytes { owner: Arc::new(Foreign(owner)), range: 0..len }
@@ -89,13 +89,13 @@ impl Bytes {
         Some(Bytes { owner: Arc::clone(&self.owner), range })
     }
 
-    /// The bytes for writing, if nobody else shares them.
+    /// The bytes for writing, if they are unshared.
     pub fn get_mut(&mut self) -> Option<&mut [u8]> {
         let range = self.range.clone();
         Arc::get_mut(&mut self.owner)?.bytes_mut()?.get_mut(range)
     }
 
-    /// The bytes as a vector: without a copy if they are all of one that nobody shares.
+    /// The bytes as a vector: without a copy if they are a whole vector that is unshared.
     pub fn into_vec(mut self) -> Vec<u8> {
         let is_whole = self.range == (0..self.owner.bytes().len());
         let taken = if is_whole {
@@ -106,8 +106,7 @@ impl Bytes {
         taken.unwrap_or_else(|| self.to_vec())
     }
 
-    /// Whether both are the same range of the same owner, which makes them equal without a look at
-    /// the data.
+    /// True if both are the same range of the same owner, and thus equal without comparing data.
     pub fn same(&self, other: &Bytes) -> bool {
         Arc::ptr_eq(&self.owner, &other.owner) && self.range == other.range
     }
@@ -117,7 +116,7 @@ impl Deref for Bytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // A foreign owner may come up with fewer bytes than it had before.
+        // An external owner may return fewer bytes than before.
         self.owner.bytes().get(self.range.clone()).unwrap_or_default()
     }
 }

@@ -3,7 +3,7 @@
 use crate::FloatFormat;
 use std::fmt;
 
-/// What kind of numbers an element type holds.
+/// The kind of numbers of an element type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Family {
     /// `i1`.
@@ -118,37 +118,37 @@ impl DType {
         if self == DType::TF32 { 3 } else { self.bytes() }
     }
 
-    /// The kind of numbers that the type holds.
+    /// The kind of numbers of the type.
     pub fn family(self) -> Family {
         self.row().family
     }
 
-    /// Whether this is `i1`.
+    /// True for `i1`.
     pub fn is_boolean(self) -> bool {
         self.family() == Family::Boolean
     }
 
-    /// Whether this is an integer type. `i1` is not one.
+    /// True for integer types. `i1` is not one.
     pub fn is_integer(self) -> bool {
         self.is_signed() || self.is_unsigned()
     }
 
-    /// Whether this is a signed integer type. `i1` is not one.
+    /// True for signed integer types. `i1` is not one.
     pub fn is_signed(self) -> bool {
         self.family() == Family::Signed
     }
 
-    /// Whether this is an unsigned integer type. `i1` is not one.
+    /// True for unsigned integer types. `i1` is not one.
     pub fn is_unsigned(self) -> bool {
         self.family() == Family::Unsigned
     }
 
-    /// Whether this is a floating-point type.
+    /// True for floating-point types.
     pub fn is_float(self) -> bool {
         self.family() == Family::Float
     }
 
-    /// Whether this is a complex type.
+    /// True for complex types.
     pub fn is_complex(self) -> bool {
         self.family() == Family::Complex
     }

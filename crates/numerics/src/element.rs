@@ -1,4 +1,4 @@
-//! What the Rust types of elements have in common.
+//! Traits of the Rust types of elements.
 //!
 //! Operations carry StableHLO's names, so that they do not collide with the inherent methods of the
 //! primitive types, and have StableHLO's meaning for every value.
@@ -25,8 +25,8 @@ pub trait Element: Pod + Default + PartialEq + Debug + Send + Sync + 'static {
     }
 }
 
-/// What every element type can do. For booleans, addition and maximum are `or`, multiplication and
-/// minimum are `and`.
+/// Operations of every element type. For booleans, addition and maximum are `or`, multiplication
+/// and minimum are `and`.
 pub trait Number: Element {
     /// The sum; integers wrap around.
     fn add(self, rhs: Self) -> Self;
@@ -40,11 +40,10 @@ pub trait Number: Element {
     fn minimum(self, rhs: Self) -> Self;
 
     /// Conversion from a floating-point number: rounded to nearest even for floating-point types;
-    /// truncated and saturated for integers, NaN to zero; whether it differs from zero for
-    /// booleans.
+    /// truncated and saturated for integers, NaN to zero; `value != 0` for booleans.
     fn from_f64(value: f64) -> Self;
     /// Conversion from an integer: rounded to nearest even for floating-point types; wrapped for
-    /// integers; whether it differs from zero for booleans.
+    /// integers; `value != 0` for booleans.
     fn from_i64(value: i64) -> Self;
     /// Conversion from an unsigned integer, otherwise as [`Number::from_i64`].
     fn from_u64(value: u64) -> Self;
@@ -91,7 +90,7 @@ pub trait Bitwise: Number + Eq + Ord {
 pub trait Integer: Real + Bitwise {
     /// The width in bits.
     const BITS: u32;
-    /// Whether there are negative integers.
+    /// True for signed integers.
     const SIGNED: bool;
     /// The smallest integer.
     const MIN: Self;
@@ -128,12 +127,12 @@ pub trait Float: Real {
     /// The number, exactly.
     fn to_f64(self) -> f64;
 
-    /// Whether this is a NaN.
+    /// True for NaN.
     fn is_nan(self) -> bool {
         Self::FORMAT.is_nan(self.to_raw())
     }
 
-    /// Whether this is neither infinite nor NaN.
+    /// True if neither infinite nor NaN.
     fn is_finite(self) -> bool {
         self.to_f64().is_finite()
     }

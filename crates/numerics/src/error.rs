@@ -1,9 +1,9 @@
-//! What can go wrong with tensors.
+//! Errors of tensor operations.
 
 use crate::DType;
 use std::fmt;
 
-/// Why an operation on tensors was refused.
+/// The error of a tensor operation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TensorError {
     /// The elements were asked for as another type than they have.
@@ -41,12 +41,12 @@ pub enum TensorError {
         /// The element type asked for.
         dtype: DType,
     },
-    /// There is no memory for so many bytes.
+    /// The allocation failed.
     OutOfMemory {
         /// The number of bytes.
         bytes: usize,
     },
-    /// So many bytes more would exceed a limit.
+    /// The allocation would exceed the budget.
     Budget {
         /// The number of bytes.
         bytes: usize,

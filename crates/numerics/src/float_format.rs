@@ -1,6 +1,6 @@
 //! Floating-point formats as data, and the one rounding routine that serves them all.
 
-/// Which special values a format has, and how it encodes them.
+/// The special values of a format, and their encoding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Specials {
     /// The all-ones exponent holds infinities (mantissa zero) and NaNs, as in IEEE 754.
@@ -22,13 +22,14 @@ pub enum Specials {
 /// exception.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FloatFormat {
-    /// Whether the format has a sign bit. One without also has neither zero nor subnormal numbers.
+    /// True if the format has a sign bit. A format without one has neither zero nor subnormal
+    /// numbers.
     pub signed: bool,
     /// The width of the exponent field.
     pub exponent_bits: u32,
     /// The width of the mantissa field: the digits after the binary point.
     pub mantissa_bits: u32,
-    /// What is subtracted from the exponent field.
+    /// The bias subtracted from the exponent field.
     pub bias: i32,
     /// Infinities and NaNs.
     pub specials: Specials,
@@ -145,7 +146,7 @@ impl FloatFormat {
         }
     }
 
-    /// Whether `bits` encode a NaN.
+    /// True if `bits` encode a NaN.
     pub const fn is_nan(&self, bits: u64) -> bool {
         let magnitude = bits & ones(self.exponent_bits + self.mantissa_bits);
         match self.specials {

@@ -15,7 +15,7 @@ pub fn num_elements(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size))
 }
 
-/// Whether two shapes are equal. For rank 0 this is many times faster than `==`, which hands the
+/// True if two shapes are equal. For rank 0 this is many times faster than `==`, which passes the
 /// dangling pointers of empty slices to `memcmp`; some versions of that take hundreds of
 /// nanoseconds for them.
 #[inline]
@@ -23,9 +23,9 @@ pub fn equal(lhs: &[usize], rhs: &[usize]) -> bool {
     lhs.len() == rhs.len() && (lhs.is_empty() || lhs == rhs)
 }
 
-/// How many elements apart the neighbours along each dimension of a row-major tensor are.
+/// The row-major strides, in elements.
 ///
-/// A tensor with an empty dimension has no neighbours; what cannot be represented saturates then.
+/// Strides of a tensor with an empty dimension are never used, and saturate if they overflow.
 pub fn strides(shape: &[usize]) -> Vec<usize> {
     let mut strides = vec![1usize; shape.len()];
     for axis in (1..shape.len()).rev() {
@@ -229,7 +229,7 @@ impl StridedView {
         &self.strides
     }
 
-    /// Whether the view is a run of elements from the start of the memory, in order.
+    /// True if the view is a contiguous run of elements from the start of the memory, in order.
     pub fn is_dense(&self) -> bool {
         self.offset == 0 && matches!(self.axes()[..], [] | [Axis { stride: 1, .. }])
     }
@@ -328,7 +328,7 @@ impl StridedView {
     }
 }
 
-/// The position `i` steps after `start`. Only for positions that [`StridedView::check`] has seen.
+/// The position `i` steps after `start`. Only for positions checked by [`StridedView::check`].
 #[inline]
 fn at(start: usize, i: usize, stride: isize) -> usize {
     start.wrapping_add_signed((i as isize).wrapping_mul(stride))

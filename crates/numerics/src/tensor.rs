@@ -38,7 +38,7 @@ pub(crate) fn collect<T>(
     Ok(all)
 }
 
-/// Whether `found` is the number of elements of the shape.
+/// Checks that `found` is the number of elements of the shape.
 fn check_length(dtype: DType, shape: &[usize], found: usize) -> Result<(), TensorError> {
     let expected = num_elements(dtype, shape)?;
     if found == expected { Ok(()) } else { Err(TensorError::Length { expected, found }) }
@@ -220,7 +220,7 @@ impl Tensor {
         self.data.len() / self.dtype.bytes()
     }
 
-    /// How many elements apart the neighbours along each dimension are.
+    /// The row-major strides, in elements.
     pub fn strides(&self) -> Vec<usize> {
         shape::strides(&self.shape)
     }
@@ -253,7 +253,7 @@ impl Tensor {
     /// # Errors
     /// If the size or the alignment differ.
     pub(crate) fn storage<T: Pod>(&self) -> Result<&[T], TensorError> {
-        // Only a foreign owner that moves its bytes gets here with the wrong alignment.
+        // Only an external owner that moves its bytes can cause a wrong alignment here.
         bytemuck::try_cast_slice(&self.data).map_err(|_| TensorError::OutOfBounds)
     }
 
@@ -264,7 +264,7 @@ impl Tensor {
         Tensor { dtype: self.dtype, shape: self.shape.clone(), data: Bytes::from_vec(elements) }
     }
 
-    /// Whether [`Tensor::make_mut`] copies nothing.
+    /// True if [`Tensor::make_mut`] copies nothing.
     pub fn is_unshared(&mut self) -> bool {
         self.data.get_mut().is_some()
     }

@@ -1,7 +1,7 @@
 //! Floating-point literals as MLIR reads and writes them.
 //!
 //! A number is written with six significant digits, as `1.500000e+00`, if that reads back as the
-//! same number; otherwise with as many digits as tell all numbers of the type apart, as
+//! same number; otherwise with enough digits to distinguish all numbers of the type, as
 //! `0.123456791` or `1.23456791E-8`; otherwise (infinities, NaNs, and numbers for which that form
 //! has no point) as the bits, as `0x7FC00000`.
 //!
@@ -109,7 +109,7 @@ pub fn write_float(out: &mut String, bits: u64, dtype: DType) {
     let _ = write!(out, "0x{bits:X}");
 }
 
-/// Whether a decimal literal is this number of the type.
+/// True if a decimal literal reads as this number of the type.
 fn reads_as(literal: &str, value: f64, dtype: DType, format: &FloatFormat) -> bool {
     let read = match dtype {
         // Rounded once, and quickly.

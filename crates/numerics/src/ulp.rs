@@ -3,9 +3,9 @@
 use crate::element::{ComplexElement, Float};
 use crate::{Tensor, TensorError, dispatch};
 
-/// How many numbers of the type lie between two, counting one of them. Equal bits, or two NaNs, are
-/// zero apart; zeros of different signs as well. An infinity or NaN and anything else are
-/// [`u64::MAX`] apart.
+/// The number of steps between adjacent numbers of the type from one to the other. Equal bits, two
+/// NaNs, and zeros of different signs are zero apart. An infinity or NaN is [`u64::MAX`] apart from
+/// anything else.
 pub fn ulp_distance<T: Float>(x: T, y: T) -> u64 {
     if x.to_raw() == y.to_raw() || (x.is_nan() && y.is_nan()) {
         return 0;

@@ -17,7 +17,7 @@ struct Bound {
 }
 
 impl Bound {
-    /// Whether `actual` is as near to `expected` as this says; `size` is the larger part, or 1.
+    /// True if `actual` is within the bound of `expected`; `size` is the larger part, or 1.
     fn allows(self, actual: f64, expected: f64, size: f64) -> bool {
         if self.of_larger {
             (actual - expected).abs() <= self.units as f64 * f64::EPSILON * size

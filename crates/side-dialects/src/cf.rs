@@ -40,7 +40,7 @@ fn prepare_assert(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
 }
 
 op! {
-    /// Goes on with another block, whose arguments are the operands.
+    /// Branches to another block, whose arguments are the operands.
     pub BranchOp, "cf.br" {
         operands { destOperands: variadic TypeConstraint::ANY }
         traits [Pure, Terminator]
@@ -53,7 +53,7 @@ op! {
 }
 
 op! {
-    /// Goes on with one block or another.
+    /// Branches to one of two blocks.
     pub CondBranchOp, "cf.cond_br" {
         operands {
             condition: single BOOLEAN,
@@ -70,7 +70,7 @@ op! {
     }
 }
 
-/// The successors of a branch, each with the operands that it is given.
+/// The successors of a branch, each with its block arguments.
 fn destinations<'m>(op: OpRef<'m>) -> impl Iterator<Item = (BlockId, &'m [Value])> {
     let first = usize::from(op.is(CondBranchOp::DEF));
     op.successors().iter().enumerate().map(move |(i, &block)| (block, op.operand_slot(first + i)))

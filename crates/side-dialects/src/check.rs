@@ -25,7 +25,7 @@ pub static CHECK: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
-/// The tolerance of the "almost equal" checks unless one is given.
+/// The default tolerance of the "almost equal" checks.
 pub const DEFAULT_TOLERANCE: f64 = 1e-4;
 
 fn default_tolerance() -> Attribute {
@@ -102,7 +102,7 @@ op! {
 }
 
 op! {
-    /// Fails unless `expected` equals what the probe `probe_id` wrote in its iteration `iteration`,
+    /// Fails unless `expected` equals what the probe `probe_id` wrote in the iteration `iteration`,
     /// counted from 0.
     pub ExpectSerializedEqOp, "check.expect_serialized_eq" {
         operands { expected: single VALUE_TENSOR }

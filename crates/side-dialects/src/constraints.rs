@@ -1,4 +1,4 @@
-//! Which types operands and results of several dialects may have.
+//! Type constraints of operands and results, shared by several dialects.
 
 use crate::quant;
 use mlir::ods::{ElementSet, Ranks, TensorRule, TypeConstraint, TypeRule};
@@ -15,7 +15,7 @@ pub static COMPLEX: ElementSet =
 /// Integers of any width and signedness, and booleans.
 pub static INTEGER: ElementSet = ElementSet { name: "integer", contains: |t| t.is_integer(None) };
 
-/// Elements with one scale for the tensor.
+/// Quantized elements with one scale for the tensor.
 pub static PER_TENSOR_QUANTIZED: ElementSet = ElementSet {
     name: "per-tensor quantized",
     contains: |t| {
@@ -32,7 +32,7 @@ pub static FLOAT_OR_COMPLEX_TENSOR: TypeConstraint = TypeConstraint {
     }),
 };
 
-/// Tensors that a StableHLO program computes with.
+/// Tensors of element types that StableHLO programs compute with.
 pub static VALUE_TENSOR: TypeConstraint = TypeConstraint {
     summary: "a ranked tensor of boolean, integer, float, complex or per-tensor quantized elements",
     rule: TypeRule::Tensor(TensorRule::ranked(&[
@@ -43,13 +43,13 @@ pub static VALUE_TENSOR: TypeConstraint = TypeConstraint {
     ])),
 };
 
-/// Those, and StableHLO's tokens.
+/// [`VALUE_TENSOR`], or StableHLO's token.
 pub static VALUE_TENSOR_OR_TOKEN: TypeConstraint = TypeConstraint {
     summary: "a ranked tensor or a token",
     rule: TypeRule::AnyOf(&[&VALUE_TENSOR, &TOKEN]),
 };
 
-/// `!stablehlo.token`, whichever crate declares it.
+/// `!stablehlo.token`, by name, as it is declared in another crate.
 static TOKEN: TypeConstraint = TypeConstraint {
     summary: "a token",
     rule: TypeRule::Is(
@@ -63,7 +63,7 @@ pub static FUNCTION: TypeConstraint = TypeConstraint {
     rule: TypeRule::Is(|t| t.as_function().is_some()),
 };
 
-/// Whether `ty` is a signless integer type.
+/// True if `ty` is a signless integer type.
 pub fn is_signless_integer(ty: &Type) -> bool {
     matches!(**ty, TypeKind::Integer { signedness: Signedness::Signless, .. })
 }

@@ -1,5 +1,5 @@
-//! Comparisons of computed with expected tensors, as the check dialect and the `check.*` custom
-//! calls make them.
+//! Comparisons of computed with expected tensors, for the check dialect and the `check.*` custom
+//! calls.
 //!
 //! Each reports the first element that differs.
 
@@ -13,7 +13,7 @@ use program::EvalError;
 /// are equal.
 ///
 /// # Errors
-/// The first elements that differ, or different types.
+/// The first pair of elements that differs, or different types.
 pub fn expect_eq(actual: &Tensor, expected: &Tensor) -> Result<(), EvalError> {
     same_type(actual, expected)?;
     let unequal = math::compare(Direction::Ne, actual, expected)?.to_vec::<numerics::I1>()?;
@@ -30,7 +30,7 @@ pub fn expect_eq(actual: &Tensor, expected: &Tensor) -> Result<(), EvalError> {
 /// or equal infinities, or both NaN.
 ///
 /// # Errors
-/// The first elements that differ, or different types.
+/// The first pair of elements that differs, or different types.
 pub fn expect_almost_eq(
     actual: &Tensor,
     expected: &Tensor,
@@ -53,7 +53,7 @@ pub fn expect_almost_eq(
 /// Fails unless the distance of the elements in units in the last place is from `min` to `max`.
 ///
 /// # Errors
-/// The first elements that differ more or less, or different types.
+/// The first pair of elements outside the range, or different types.
 pub fn expect_close(
     actual: &Tensor,
     expected: &Tensor,
@@ -89,7 +89,7 @@ fn same_type(actual: &Tensor, expected: &Tensor) -> Result<(), EvalError> {
     Err(EvalError::new("check", message))
 }
 
-/// Real numbers as they are, complex ones as their parts in turn.
+/// The elements of real tensors; the interleaved parts of complex ones.
 fn parts(tensor: &Tensor) -> Result<Vec<f64>, EvalError> {
     if tensor.dtype().is_complex() {
         let wide = math::convert(tensor.clone(), DType::C128)?;
@@ -101,7 +101,7 @@ fn parts(tensor: &Tensor) -> Result<Vec<f64>, EvalError> {
 
 #[allow(clippy::eq_op)]
 fn is_nan(tensor: &Tensor, index: usize) -> bool {
-    // A NaN is the only value that differs from itself.
+    // NaN is the only value that differs from itself.
     dispatch_all!(tensor.dtype(), T => tensor.as_slice::<T>().is_ok_and(|v| v[index] != v[index]))
 }
 

@@ -93,7 +93,7 @@ op! {
     }
 }
 
-/// Reads the function type of the callee, which tells all other types.
+/// Reads the function type of the callee, which determines all other types.
 fn parse_callee_type(
     parser: &mut Parser<'_>,
     state: &mut OpState,
@@ -122,7 +122,7 @@ fn verify_call_indirect(op: OpRef<'_>, errors: &mut Diagnostics) {
 }
 
 op! {
-    /// The value of a function.
+    /// A function as a value.
     pub ConstantOp, "func.constant" {
         results { result: single TypeConstraint::ANY }
         attributes { value: required FlatSymbolRef }
@@ -182,7 +182,7 @@ impl<'m> FuncOp<'m> {
         self.function_ty().and_then(|t| t.as_function()).unwrap_or((&[], &[]))
     }
 
-    /// Whether there is no body.
+    /// True if there is no body.
     pub fn is_declaration(self) -> bool {
         self.module().blocks(self.body()).is_empty()
     }

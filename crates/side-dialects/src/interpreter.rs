@@ -1,5 +1,4 @@
-//! The interpreter dialect: what only the interpreter understands (parallel runs, printing,
-//! probes).
+//! The interpreter dialect: ops for the reference interpreter (parallel runs, printing, probes).
 //!
 //! Source: StableHLO, `stablehlo/reference/InterpreterOps.td`.
 
@@ -28,7 +27,7 @@ op! {
 }
 
 op! {
-    /// Passes its operand on and, if the interpreter is told where, writes it to a file under the
+    /// Forwards its operand and, if a probe directory is configured, writes it to a file under the
     /// name `probe_id`.
     pub ProbeOp, "interpreter.probe" {
         operands { operand: single VALUE_TENSOR }
@@ -44,7 +43,7 @@ op! {
 
 op! {
     /// Runs a grid of functions, replicas by partitions, as processes that may communicate.
-    /// Operands and results are those of all functions, row by row.
+    /// Operands and results are those of all functions concatenated, row by row.
     pub RunParallelOp, "interpreter.run_parallel" {
         operands { inputs: variadic VALUE_TENSOR_OR_TOKEN }
         results { results: variadic VALUE_TENSOR_OR_TOKEN }

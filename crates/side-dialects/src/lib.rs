@@ -1,4 +1,5 @@
-//! The dialects that StableHLO programs mix in: one file or folder a dialect, one stanza an op.
+//! The dialects that occur in StableHLO programs: one file or folder per dialect, one stanza per
+//! op.
 //!
 //! [`DIALECTS`] lists them for a [`mlir::ods::Registry`].
 

@@ -1,4 +1,4 @@
-//! The llvm dialect, of which programs around StableHLO use integer arithmetic.
+//! The llvm dialect, as far as StableHLO programs use it: integer arithmetic.
 //!
 //! Source: MLIR, "'llvm' Dialect".
 

@@ -1,4 +1,4 @@
-//! The memref and bufferization dialects, of which programs around StableHLO use casts between
+//! The memref and bufferization dialects, as far as StableHLO programs use them: casts between
 //! buffers and tensors.
 //!
 //! Source: MLIR, "'memref' Dialect" and "'bufferization' Dialect".
@@ -33,7 +33,7 @@ static TENSOR: TypeConstraint = TypeConstraint {
 };
 
 op! {
-    /// The same buffer with a type that tells more or less of its sizes.
+    /// The same buffer with a more or less specific shape.
     pub CastOp, "memref.cast" {
         operands { source: single BUFFER }
         results { dest: single BUFFER }
@@ -66,7 +66,7 @@ fn memory_space(ty: &Type) -> Option<&mlir::Attribute> {
 }
 
 op! {
-    /// The tensor of what a buffer holds.
+    /// A buffer's contents as a tensor.
     pub ToTensorOp, "bufferization.to_tensor" {
         operands { buffer: single BUFFER }
         results { result: single TENSOR }
@@ -82,7 +82,7 @@ op! {
 }
 
 op! {
-    /// A buffer that holds a tensor.
+    /// A buffer with the contents of a tensor.
     pub ToBufferOp, "bufferization.to_buffer" {
         operands { tensor: single TENSOR }
         results { buffer: single BUFFER }
@@ -98,7 +98,7 @@ op! {
     }
 }
 
-/// A tensor and its buffer have one shape and one element type.
+/// Checks that a tensor and its buffer have the same shape and element type.
 fn verify_alike(op: OpRef<'_>, from: &Type, to: &Type, errors: &mut Diagnostics) {
     if from.shape() != to.shape() || from.element_type() != to.element_type() {
         let message = format!(
@@ -108,7 +108,7 @@ fn verify_alike(op: OpRef<'_>, from: &Type, to: &Type, errors: &mut Diagnostics)
     }
 }
 
-/// The buffer of what a buffer holds is that buffer.
+/// `to_buffer(to_tensor(x)) = x`
 fn fold_to_buffer(op: OpRef<'_>) -> Option<Vec<Folded>> {
     let module = op.module();
     let held = module.defining_op(ToBufferOp(op).tensor()).and_then(ToTensorOp::cast)?;

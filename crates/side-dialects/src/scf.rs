@@ -1,4 +1,4 @@
-//! The scf dialect: loops around StableHLO, as some front ends write them.
+//! The scf dialect: loops that some front ends emit around StableHLO.
 //!
 //! Source: MLIR, "'scf' Dialect".
 
@@ -20,8 +20,8 @@ static INDEX_OR_INTEGER: TypeConstraint = TypeConstraint {
 };
 
 op! {
-    /// Runs its region for each number from `lowerBound` to below `upperBound` in steps of `step`;
-    /// the region takes that number and the values of the loop, and yields the next values.
+    /// Runs its region for each number from `lowerBound` to below `upperBound` in steps of `step`.
+    /// The region takes the number and the carried values, and yields the next carried values.
     pub ForOp, "scf.for" {
         operands {
             lowerBound: single INDEX_OR_INTEGER,
@@ -41,7 +41,7 @@ op! {
 }
 
 op! {
-    /// Ends the region of a loop with the next values.
+    /// Terminates the region of a loop with the next carried values.
     pub YieldOp, "scf.yield" {
         operands { results: variadic TypeConstraint::ANY }
         traits [Pure, Terminator, ReturnLike, HasParent(&["scf.for"])]

@@ -1,4 +1,4 @@
-//! The sparse_tensor dialect, of which StableHLO programs use the encoding of tensors.
+//! The sparse_tensor dialect, as far as StableHLO programs use it: the tensor encoding.
 //!
 //! Source: MLIR, "'sparse_tensor' Dialect".
 
@@ -15,8 +15,8 @@ pub static SPARSE_TENSOR: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
-/// How a tensor is stored: the map from dimensions to levels, how each level is stored, and the
-/// widths of positions and coordinates in bits, where 0 is the machine's.
+/// The storage of a sparse tensor: the map from dimensions to levels, the format of each level, and
+/// the bit widths of positions and coordinates, where 0 is the machine's.
 pub static ENCODING: AttrDef = AttrDef {
     dialect: "sparse_tensor",
     mnemonic: "encoding",
@@ -35,7 +35,7 @@ pub static ENCODING: AttrDef = AttrDef {
 
 /// Formats of levels.
 const FORMATS: &[&str] = &["dense", "batch", "compressed", "loose_compressed", "singleton"];
-/// What the elements of a level may lack or have.
+/// Properties of level formats.
 const PROPERTIES: &[&str] = &["nonunique", "nonordered", "soa"];
 /// Parameters that hold widths: indices into those of [`ENCODING`].
 const WIDTHS: [usize; 2] = [2, 3];
@@ -76,7 +76,7 @@ fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
     Ok(params)
 }
 
-/// Reads how a level is stored, such as `compressed(nonunique)`, as it prints.
+/// Reads a level format, such as `compressed(nonunique)`, and returns it as printed.
 fn level(p: &mut Parser<'_>) -> Parsed<String> {
     let start = p.here();
     let format = p.word("the format of a level")?;
@@ -120,7 +120,7 @@ fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
     p.write(" }>");
 }
 
-/// The map has as many dimensions as the tensor.
+/// Checks that the map has as many dimensions as the tensor.
 fn verify_rank(params: &[Option<Attribute>], shape: &[i64], _element: &Type) -> Result<(), String> {
     match params[0].as_deref() {
         Some(AttrKind::AffineMap(map)) if map.dims as usize != shape.len() => Err(format!(

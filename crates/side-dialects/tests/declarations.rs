@@ -29,7 +29,7 @@ fn no_two_ops_share_a_name() {
     assert!(names.windows(2).all(|w| w[0] != w[1]));
 }
 
-/// Several slots of unknown size need a rule that deals values out to them.
+/// Several variadic slots need a rule that assigns values to them.
 #[test]
 fn variadic_slots_can_be_told_apart() {
     for op in DIALECTS.iter().flat_map(|d| d.ops) {

@@ -1,4 +1,4 @@
-//! Programs print as upstream prints them, and are valid.
+//! Programs print as upstream prints them, and verify.
 
 use mlir::diag::{Source, render};
 use mlir::ods::Registry;
@@ -23,7 +23,7 @@ fn print(text: &str, options: &PrintOptions) -> Result<String, String> {
 }
 
 /// Each line of a function body, with the function's arguments, prints as itself; also after a
-/// detour by the generic form.
+/// round trip through the generic form.
 fn check_lines(arguments: &str, lines: &str) {
     let mut failures = String::new();
     for block in lines.split("\n\n").map(str::trim_end).filter(|b| !b.trim().is_empty()) {

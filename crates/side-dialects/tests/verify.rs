@@ -34,8 +34,8 @@ fn all(text: &str) -> Vec<(String, u32)> {
     errors_of(&read(text), Reporting::All)
 }
 
-/// The body of a function has exactly one error, with that label and on that line, the first of the
-/// body being line 1.
+/// Asserts that the body of a function has exactly one error, with the given label and on the given
+/// line, the first of the body being line 1.
 fn check(body: &str, label: &str, line: u32) {
     let text = format!("func.func @f(%i: i32, %f: f32, %t: tensor<2xf32>) {{\n{body}\n}}");
     assert_eq!(all(&text), [(label.to_string(), line + 1)], "{body}");
@@ -87,7 +87,7 @@ fn attributes() {
         "attribute",
         1,
     );
-    // There are ten predicates.
+    // There are ten predicates, 0 to 9.
     check(
         "%0 = \"arith.cmpi\"(%i, %i) {predicate = 10 : i64} : (i32, i32) -> i1\nreturn",
         "attribute",
@@ -124,7 +124,7 @@ fn inferred_types() {
                 %0 = \"tensor.extract\"(%t, %n) : (tensor<2xf32>, index) -> f64\nreturn\n}";
     let error = ("result-type".to_string(), 3);
     assert_eq!(all(text), std::slice::from_ref(&error));
-    // Upstream says that it could not infer the type, after saying why.
+    // Upstream reports that it could not infer the type, after reporting why.
     assert_eq!(errors_of(&read(text), Reporting::LikeUpstream), [error.clone(), error]);
 }
 
@@ -145,7 +145,7 @@ fn values_are_defined_before_their_use() {
     check("%0 = arith.addi %0, %i : i32\nreturn", "dominance", 1);
     let nested = "%1 = \"x.region\"() ({\n%0 = arith.constant 1 : i32\n\"x.end\"() : () -> ()\n}) : () -> i32\n\
                   %2 = arith.addi %0, %1 : i32\nreturn";
-    // Not even parsed: names of a region end with it.
+    // Rejected by the parser already: names of a region end with it.
     let source = Arc::new(Source::new("<test>", format!("func.func @f() {{\n{nested}\n}}")));
     let options = ParseOptions { allow_unregistered_dialects: true, ..ParseOptions::default() };
     assert!(!parse(source, &REGISTRY, options).diagnostics.is_empty());
@@ -262,7 +262,8 @@ fn independent_errors_are_all_reported() {
     let text = format!("func.func @f(%i: i32) {{\n{bad}\n}}\nfunc.func @g(%i: i32) {{\n{bad}\n}}");
     let lines: Vec<u32> = all(&text).into_iter().map(|(_, line)| line).collect();
     assert_eq!(lines, [2, 3, 4, 8, 9, 10]);
-    // Upstream reports the first error of each function, and symbols only if all else is well.
+    // Upstream reports the first error of each function, and checks symbols only if everything else
+    // is valid.
     let like_upstream = errors_of(&read(&text), Reporting::LikeUpstream);
     assert_eq!(like_upstream, [("operands".to_string(), 2), ("operands".to_string(), 8)]);
 }
@@ -352,7 +353,7 @@ fn a_mesh_is_told() {
     assert_eq!(all("\"sdy.mesh\"() {sym_name = \"m\"} : () -> ()"), [("attribute".to_string(), 1)]);
 }
 
-/// What is on one device has no dimensions to spread, also what an op without results does.
+/// A sharding on a single device has no dimension shardings, also for an op without results.
 #[test]
 fn shardings_on_one_device() {
     let text = |shardings: &str, results: &str| {

@@ -1,4 +1,4 @@
-//! Which functions call which, and what that says of their effects.
+//! The call graph, and the functions that it shows to be free of side effects.
 
 use mlir::ods::Trait;
 use mlir::rewrite::effects::is_memory_effect_free;
@@ -12,13 +12,13 @@ use std::collections::HashSet;
 pub struct Calls(HashSet<OpId>);
 
 impl Calls {
-    /// Whether a function is in the set.
+    /// True if a function is in the set.
     pub fn contains(&self, function: OpId) -> bool {
         self.0.contains(&function)
     }
 }
 
-/// The function, with a body or without, that an op calls by name.
+/// The function, defined or only declared, that an op calls by name.
 pub fn callee(op: OpRef<'_>) -> Option<FuncOp<'_>> {
     let attribute = op
         .def()?
@@ -28,14 +28,14 @@ pub fn callee(op: OpRef<'_>) -> Option<FuncOp<'_>> {
     FuncOp::cast(nearest_symbol(op, op.attr(attribute)?.as_flat_symbol()?)?)
 }
 
-/// All functions, each after those that it calls, as far as there are no cycles.
+/// All functions in post-order of the call graph: callees first, except within cycles.
 pub fn callees_first(module: &Module) -> Vec<OpId> {
     let callees =
         |f: OpId| -> Vec<OpId> { module.walk(f).filter_map(callee).map(|f| f.id()).collect() };
     let mut order = Vec::new();
     let mut seen = HashSet::new();
     for root in module.walk(module.top().id()).filter(|op| op.is(FuncOp::DEF)).map(OpRef::id) {
-        // A function stands on the stack with the callees that are still to be visited.
+        // A function remains on the stack with the callees still to be visited.
         let mut stack = Vec::new();
         if seen.insert(root) {
             stack.push((root, callees(root)));
@@ -54,13 +54,12 @@ pub fn callees_first(module: &Module) -> Vec<OpId> {
     order
 }
 
-/// The functions that have no effect but their results: neither their ops nor the functions that
-/// they call.
+/// The functions without side effects: neither their own ops nor their callees have any.
 pub fn effect_free_functions(module: &Module) -> Calls {
     let mut free = Calls::default();
     for function in callees_first(module) {
         let no_effect = |op: OpRef<'_>| {
-            // What is in regions is visited itself.
+            // Nested ops are visited themselves.
             let transparent =
                 op.has_trait(&Trait::RecursiveMemoryEffects) || op.has_trait(&Trait::Terminator);
             let calls_free = || callee(op).is_some_and(|callee| free.contains(callee.id()));

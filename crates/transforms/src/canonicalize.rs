@@ -1,5 +1,4 @@
-//! `canonicalize`: brings ops to their simplest form, by the folders and rewrites that their
-//! declarations hold.
+//! `canonicalize`: applies the fold and canonicalization hooks of op declarations to a fixed point.
 
 use mlir::Diagnostic;
 use mlir::nearest::nearest;
@@ -7,7 +6,7 @@ use mlir::pass::{Context, OptionKind, Pass, PassOption};
 use mlir::rewrite::greedy::{self, Config};
 use mlir::rewrite::{Pattern, PatternSet};
 
-/// Brings ops to their simplest form.
+/// Canonicalizes ops.
 pub const PASS: Pass = Pass::on_any(
     "canonicalize",
     "Fold ops, remove dead code and bring ops to their simplest form",

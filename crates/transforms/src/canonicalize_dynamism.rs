@@ -1,7 +1,7 @@
-//! `stablehlo-canonicalize-dynamism`: ops that take as operands what other ops take as attributes
-//! become those where the operands are constants.
+//! `stablehlo-canonicalize-dynamism`: replaces dynamic ops, whose parameters are operands, by
+//! static ones, whose parameters are attributes, where the operands are constants.
 //!
-//! What becomes of an op says the hook `to_static` of its declaration.
+//! The replacement of each op is the `to_static` hook of its declaration.
 
 use hlo::ops::{CustomCallOp, shape_operands};
 use mlir::pass::{Context, Pass};

@@ -1,8 +1,8 @@
-//! `stablehlo-check-shape-assertions`: removes the assertions on shapes that hold, and reports
-//! those that do not.
+//! `stablehlo-check-shape-assertions`: removes shape assertions that hold, and reports those that
+//! fail.
 //!
-//! Exporters write what must hold of the sizes of arguments as custom calls of `shape_assertion`: a
-//! condition, the values that the message shows as `{0}`, `{1}` …, and the attribute
+//! Exporters write constraints on the sizes of arguments as custom calls of `shape_assertion`: the
+//! operands are a condition and the values for the placeholders `{0}`, `{1}` … of the attribute
 //! `error_message`.
 
 use hlo::ops::CustomCallOp;
@@ -12,7 +12,7 @@ use mlir::rewrite::fold::constant_value;
 use mlir::types::Signedness;
 use mlir::{Diagnostic, OpId, OpRef, Type, TypeKind};
 
-/// Removes assertions that hold and reports those that do not.
+/// Removes assertions that hold and reports those that fail.
 pub const PASS: Pass = Pass::on_functions(
     "stablehlo-check-shape-assertions",
     "Remove the shape assertions that hold, and report those that do not",
@@ -26,14 +26,14 @@ pub const PASS: Pass = Pass::on_functions(
 
 const TARGET: &str = "shape_assertion";
 
-/// Values that a message may show.
+/// Maximum number of values in a message.
 const MAX_MESSAGE_INPUTS: usize = 32;
 
-/// The attributes that an assertion may have.
+/// The attributes allowed on an assertion.
 const ATTRIBUTES: [&str; 5] =
     ["api_version", "backend_config", "call_target_name", "error_message", "has_side_effect"];
 
-/// Whether an op is an assertion.
+/// True if an op is a shape assertion.
 pub fn is_assertion(op: OpRef<'_>) -> bool {
     CustomCallOp::cast(op).and_then(|op| op.call_target_name()?.as_str()) == Some(TARGET)
 }
@@ -50,7 +50,7 @@ fn run(cx: &mut Context<'_>) {
     }
 }
 
-/// An assertion is well formed and holds.
+/// Checks that an assertion is well formed and holds.
 fn check(op: OpRef<'_>) -> Result<(), Diagnostic> {
     let error = |message: String| op.error(TARGET, message);
     let count = op.operands().len();
@@ -128,11 +128,11 @@ fn check(op: OpRef<'_>) -> Result<(), Diagnostic> {
 /// A piece of a message.
 enum Part<'a> {
     Text(&'a str),
-    /// `{index}`, with its text; a layout or format after the index is without effect on integers.
+    /// `{index}`, with its text; a layout or format after the index has no effect on integers.
     Value(&'a str, usize),
 }
 
-/// Splits a message at `{0}`, `{1:…}` and so on; all other braces are text.
+/// Splits a message at `{0}`, `{1:…}` and so on; all other braces are literal text.
 fn parts(message: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut rest = message;
@@ -156,7 +156,7 @@ fn parts(message: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// Whether a type is a scalar of signless integers of one of those widths.
+/// True if a type is a scalar of signless integers of one of the given widths.
 fn is_scalar(ty: &Type, widths: &[u32]) -> bool {
     let signless = |width: u32| {
         **ty.element_type() == TypeKind::Integer { width, signedness: Signedness::Signless }
@@ -168,7 +168,7 @@ fn is_empty(config: &Attribute) -> bool {
     config.as_str() == Some("") || config.as_dictionary().is_some_and(|d| d.is_empty())
 }
 
-/// Lists that are empty are as good as absent.
+/// True if the list attribute is absent or empty.
 fn is_empty_list(attribute: Option<&Attribute>) -> bool {
     attribute.and_then(Attribute::as_array).is_some_and(<[Attribute]>::is_empty)
 }

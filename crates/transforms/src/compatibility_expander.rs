@@ -1,5 +1,5 @@
-//! `stablehlo-compatibility-expander`: says by older ops what versions before `target` do not have,
-//! where serialization does not do so by itself, since information is lost.
+//! `stablehlo-compatibility-expander`: expands ops that versions before `target` lack into older
+//! ops, where the expansion loses information, so that serialization does not do it by default.
 
 use crate::chlo_legalize::expr::{Expr, complex, replace_by};
 use hlo::attrs::{
@@ -16,7 +16,7 @@ use mlir::{Module, OpId, OpRef, Type, TypeKind, Value};
 use rustc_hash::FxHashMap;
 use vhlo::Version;
 
-/// Says new ops by older ones.
+/// Expands new ops into older ones.
 pub const PASS: Pass = Pass::on_modules(
     "stablehlo-compatibility-expander",
     "Replace what versions before a target do not have by what they have",
@@ -28,7 +28,7 @@ pub const PASS: Pass = Pass::on_modules(
     kind: OptionKind::Checked("", portable::passes::is_version),
 }]);
 
-/// Patterns by the version before which they are needed.
+/// Patterns with the version before which each is needed.
 static PATTERNS: &[(Version, &[Pattern])] = &[
     (
         Version::new(1, 1),
@@ -41,7 +41,7 @@ static PATTERNS: &[(Version, &[Pattern])] = &[
     (Version::new(1, 16), &[Pattern::any("replica-groups", list_replica_groups)]),
 ];
 
-/// Before this version, locations were points.
+/// Before this version, file locations were single points.
 const LOCATION_RANGES: Version = Version::new(1, 9);
 
 fn run(cx: &mut Context<'_>) {
@@ -60,7 +60,9 @@ fn run(cx: &mut Context<'_>) {
 /// tan x = sin x / cos x; tan (a + bi) = (tan a + i tanh b) / (1 - i tan a tanh b)
 fn expand_tan(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let accuracy = rw.op(op).attr_or_default("result_accuracy")?;
-    (*accuracy == attrs::default_result_accuracy()).then_some(())?;
+    if *accuracy != attrs::default_result_accuracy() {
+        return None;
+    }
     replace_by(rw, op, |[x]: [Expr<'_>; 1]| {
         if !x.is_complex() {
             return x.sin() / x.cos();
@@ -73,14 +75,14 @@ fn expand_tan(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     })
 }
 
-/// The merged elements of two sorted lists.
+/// Merges two sorted lists.
 fn merge(a: &[i64], b: &[i64]) -> Vec<i64> {
     let mut merged = [a, b].concat();
     merged.sort_unstable();
     merged
 }
 
-/// A batching dimension is one of which each index vector names its own index.
+/// Removes batching dimensions: index vectors get an explicit index for each of them.
 fn gather_without_batching(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = GatherOp::cast(rw.op(op))?;
     let dims = GatherDims::of(view.dimension_numbers()?)?;
@@ -144,8 +146,8 @@ fn scatter_without_batching(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// Index vectors along dimension `axis`, each with its own index in the dimensions `batching` in
-/// front.
+/// Index vectors along dimension `axis`, prefixed with the index in each of the `batching`
+/// dimensions.
 fn with_own_indices(
     rw: &mut Rewriter<'_>,
     indices: Value,
@@ -183,7 +185,7 @@ fn with_own_indices(
     rw.make(ConcatenateOp::DEF, parts).attr("dimension", Attribute::i64(axis)).value()
 }
 
-/// The integer type, or a wider one in which `size` has a place.
+/// The integer type itself if `size` fits in it, or else a wider one.
 fn wide_enough(element: Type, size: i64) -> Type {
     let TypeKind::Integer { width, signedness } = *element else { return element };
     let bits = if signedness == Signedness::Unsigned { width } else { width.saturating_sub(1) };
@@ -194,7 +196,7 @@ fn wide_enough(element: Type, size: i64) -> Type {
     }
 }
 
-/// Groups along axes of a mesh become lists of their members.
+/// Lists the members of replica groups that are given by mesh axes.
 fn list_replica_groups(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let groups = mesh_axes_groups(rw.op(op))?;
     let size = groups.first().map_or(0, Vec::len);
@@ -205,7 +207,7 @@ fn list_replica_groups(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// Ranges become the points where they start, in all locations.
+/// Replaces file ranges by their start points in all locations.
 fn narrow_locations(module: &mut Module, root: OpId) {
     let mut known = FxHashMap::default();
     let mut narrowed = |module: &Module, loc: &Loc| {
@@ -235,8 +237,8 @@ fn narrow_locations(module: &mut Module, root: OpId) {
     }
 }
 
-/// The location with points in the place of ranges; itself if it has none. Parts may be shared:
-/// each is looked at once. Locations nest no deeper than text may.
+/// Replaces ranges by points in a location. Shared parts are memoized in `known`, so each is
+/// visited once. The recursion is bounded, as locations nest no deeper than the parser allows.
 fn narrow(location: &Attribute, known: &mut FxHashMap<Attribute, Attribute>) -> Attribute {
     if let Some(found) = known.get(location) {
         return found.clone();

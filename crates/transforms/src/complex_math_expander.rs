@@ -1,5 +1,5 @@
-//! `stablehlo-complex-math-expander`: functions of complex numbers by functions of their parts,
-//! accurate on the whole plane.
+//! `stablehlo-complex-math-expander`: expands complex functions into real ones, accurate on the
+//! whole plane.
 //!
 //! The formulas keep sums of squares from cancelling (in twice the precision, by Dekker's product
 //! and Knuth's sum: T. J. Dekker, "A floating-point technique for extending the available
@@ -13,7 +13,7 @@ use mlir::OpId;
 use mlir::pass::{Context, Pass};
 use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 
-/// Expands functions of complex numbers.
+/// Expands complex functions.
 pub const PASS: Pass = Pass::on_functions(
     "stablehlo-complex-math-expander",
     "Expand functions of complex numbers into functions of their parts",
@@ -31,7 +31,7 @@ static PATTERNS: &[Pattern] = &[
     Pattern::new("complex-sqrt", SqrtOp::DEF, |rw, op| expand(rw, op, sqrt)),
 ];
 
-/// Replaces a function of complex numbers that asks for no special accuracy.
+/// Expands a complex function that does not request a specific accuracy.
 fn expand(
     rw: &mut Rewriter<'_>,
     op: OpId,
@@ -40,11 +40,13 @@ fn expand(
     let view = rw.op(op);
     let is_complex = matches!(**view.operand_type(0).element_type(), mlir::TypeKind::Complex(_));
     let accuracy = view.attr_or_default("result_accuracy")?;
-    (is_complex && *accuracy == attrs::default_result_accuracy()).then_some(())?;
+    if !is_complex || *accuracy != attrs::default_result_accuracy() {
+        return None;
+    }
     replace_by(rw, op, |[z]| formula(z))
 }
 
-/// exp(x + iy) = exp(x) (cos y + i sin y), in two halves where exp(x) overflows; real where y is
+/// exp(x + iy) = exp(x) (cos y + i sin y), in two factors where exp(x) overflows; real where y is
 /// zero
 fn exponential(z: Expr<'_>) -> Expr<'_> {
     let x = z.real();
@@ -60,8 +62,8 @@ fn exponential(z: Expr<'_>) -> Expr<'_> {
     complex(re, select(is_real, zero, select(overflows, root * sin * root, e * sin)))
 }
 
-/// The number that splits a float in halves whose products are exact: 2^s + 1 with half the bits of
-/// its precision as s.
+/// The factor that splits a float into two halves whose products are exact: 2^s + 1, where s is
+/// half the precision in bits.
 fn splitter<'b>(largest: Expr<'b>, constants: &Constants<'b>) -> Expr<'b> {
     let is_double = largest.gt(constants.get(1e308));
     let for_double = constants.get(134_217_729.0);
@@ -70,7 +72,7 @@ fn splitter<'b>(largest: Expr<'b>, constants: &Constants<'b>) -> Expr<'b> {
     select(is_double, for_double, others)
 }
 
-/// What `square`, which is `x * x` rounded, lacks of the exact square of `x`.
+/// The rounding error of `square = x * x`: the exact square minus `square`.
 ///
 /// Dekker: x = h + l, x² - square = ((h h - square) + 2 h l) + l l
 fn square_error<'b>(
@@ -88,19 +90,19 @@ fn square_error<'b>(
     (first + mixed + mixed + low * low, splitter)
 }
 
-/// What `sum`, which is `a + b` rounded, lacks of the exact sum.
+/// The rounding error of `sum = a + b`: the exact sum minus `sum`.
 fn sum_error<'b>(a: Expr<'b>, b: Expr<'b>, sum: Expr<'b>) -> Expr<'b> {
     let added = sum - a;
     (a - (sum - added)) + (b - added)
 }
 
-/// The same where a is no smaller than b.
+/// As [`sum_error`], for |a| >= |b|.
 fn fast_sum_error<'b>(a: Expr<'b>, b: Expr<'b>, sum: Expr<'b>) -> Expr<'b> {
     b - (sum - a)
 }
 
 /// The sum of five numbers in twice the precision: `sums` and the last list are the partial sums,
-/// `error` what a sum lacks.
+/// `error` a rounding error.
 fn accurate_sum<'b>(
     [a, b, c]: [Expr<'b>; 3],
     error: fn(Expr<'b>, Expr<'b>, Expr<'b>) -> Expr<'b>,
@@ -220,7 +222,7 @@ const SQRT_2_SQRT_8: f64 = 2.197_368_226_935_62;
 
 /// With u = sqrt((|z| + |x|) / 2): sqrt(x + iy) = u + i y / 2u if x ≥ 0, else |y| / 2u + i sgn(y) u
 ///
-/// Where u underflows or overflows, the root of the greater part is taken out of it.
+/// Where u underflows or overflows, the root of the larger part is factored out.
 fn sqrt(z: Expr<'_>) -> Expr<'_> {
     let x = z.real();
     let constants = Constants::new(x);

@@ -1,4 +1,4 @@
-//! `stablehlo-legalize-composite-to-call`: calls the decompositions of composites.
+//! `stablehlo-legalize-composite-to-call`: replaces composites by calls of their decompositions.
 
 use hlo::ops::CompositeOp;
 use mlir::pass::{Context, OptionKind, Pass, PassOption};

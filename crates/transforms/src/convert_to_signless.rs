@@ -1,7 +1,7 @@
-//! `stablehlo-convert-to-signless`: removes the signs of integer types, as dialects below StableHLO
-//! have none.
+//! `stablehlo-convert-to-signless`: makes all integer types signless, as dialects below StableHLO
+//! require.
 //!
-//! All values change their types at once, so nothing stands between old and new ones.
+//! All values change their types at once, so no casts are needed.
 
 use mlir::attrs::{AttrKind, DenseElements};
 use mlir::ods::Trait;
@@ -10,7 +10,7 @@ use mlir::types::{Signedness, TensorType};
 use mlir::{Attribute, OpRef, Type, TypeKind, Value};
 use side_dialects::func::FuncOp;
 
-/// Removes the signs of integer types.
+/// Makes integer types signless.
 pub const PASS: Pass =
     Pass::on_modules("stablehlo-convert-to-signless", "Make all integer types signless", run);
 
@@ -40,7 +40,7 @@ fn run(cx: &mut Context<'_>) {
     }
 }
 
-/// The type without signs: of integers, and within tensors, memrefs, tuples and functions.
+/// The type with signless integers, also inside tensors, memrefs, tuples and functions.
 fn signless(ty: &Type) -> Type {
     let all = |types: &[Type]| types.iter().map(signless).collect::<Vec<_>>();
     match &**ty {
@@ -67,14 +67,14 @@ fn signless(ty: &Type) -> Type {
     }
 }
 
-/// The attribute with the types in it without signs, if it has such.
+/// The attribute with signless types, if it contains types with signs.
 fn signless_attribute(attribute: &Attribute) -> Option<Attribute> {
     match &**attribute {
         AttrKind::Type(ty) => Some(signless(ty).into()),
         AttrKind::Integer { value, ty } => {
             let ty = signless(ty);
             let shift = 128u32.checked_sub(ty.bit_width()?)?;
-            // The same bits, read with their sign.
+            // The same bits, sign-extended.
             let value =
                 if ty.is_integer(Some(1)) { *value } else { value.checked_shl(shift)? >> shift };
             Some(AttrKind::Integer { value, ty }.into())

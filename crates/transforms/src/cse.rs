@@ -1,8 +1,7 @@
-//! `cse`: computes what is equal once (common subexpression elimination), and removes what nothing
-//! uses.
+//! `cse`: common subexpression elimination, and removal of dead ops.
 //!
-//! Two ops without effects are equal if their names, operands, attributes, result types and regions
-//! are. An op may take the place of those that it dominates: later ones of its block, and those
+//! Two ops without side effects are equal if their names, operands, attributes, result types and
+//! regions are. An op may replace those that it dominates: later ones of its block, and those
 //! nested in them.
 
 use mlir::attrs::Dictionary;
@@ -14,7 +13,7 @@ use mlir::{BlockId, Module, OpId, OpRef, RegionId, Type, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Computes what is equal once.
+/// Common subexpression elimination.
 pub const PASS: Pass =
     Pass::on_any("cse", "Compute equal values once, and remove ops that nothing uses", run);
 
@@ -32,7 +31,7 @@ fn run(cx: &mut Context<'_>) {
     }
 }
 
-/// What makes two ops equal.
+/// The parts of an op that determine equality.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     name: NameKey,
@@ -64,8 +63,8 @@ enum Numbered {
 
 struct Cse<'m> {
     module: &'m mut Module,
-    /// Ops that dominate the block at hand: one table a block around it, as far as the op that is
-    /// isolated from above.
+    /// Ops that dominate the current block: one table per enclosing block, up to the nearest op
+    /// that is isolated from above.
     scopes: Vec<FxHashMap<Key, OpId>>,
     replaced: usize,
     dead: usize,
@@ -74,7 +73,7 @@ struct Cse<'m> {
 impl Cse<'_> {
     fn region(&mut self, region: RegionId) {
         let blocks = self.module.blocks(region).to_vec();
-        // Among several blocks only what stands in one block is compared.
+        // In a region with several blocks, only ops of the same block are compared.
         for block in blocks {
             self.scopes.push(FxHashMap::default());
             self.block(block);
@@ -128,7 +127,7 @@ impl Cse<'_> {
         self.scopes = outer.unwrap_or_else(|| std::mem::take(&mut self.scopes));
     }
 
-    /// Erases dead ops, the last first, so that what only they used is found dead, too.
+    /// Erases dead ops in reverse order, so that ops used only by them become dead, too.
     fn erase(&mut self, mut dead: Vec<OpId>) {
         while let Some(op) = dead.pop() {
             if !self.module.is_attached(op) || !is_dead(self.module, op) {
@@ -144,7 +143,7 @@ impl Cse<'_> {
     }
 }
 
-/// How deep regions may nest for ops to be compared.
+/// Maximum nesting of the regions of ops that are compared.
 const MAX_DEPTH: usize = 8;
 
 fn key(op: OpRef<'_>, depth: usize) -> Option<Key> {
@@ -167,7 +166,7 @@ fn key(op: OpRef<'_>, depth: usize) -> Option<Key> {
     })
 }
 
-/// The blocks of a region as a key; none if there are several, or they nest too deep.
+/// The blocks of a region as a key; `None` if there are several, or they nest too deep.
 fn region_key(module: &Module, region: RegionId, depth: usize) -> Option<Vec<BlockKey>> {
     let blocks = module.blocks(region);
     if depth > MAX_DEPTH || blocks.len() > 1 {
@@ -183,8 +182,8 @@ fn region_key(module: &Module, region: RegionId, depth: usize) -> Option<Vec<Blo
                 |v: &Value| numbers.get(v).map_or(Numbered::Outside(*v), |&i| Numbered::Inside(i));
             let operands = op.operands().iter().map(numbered).collect();
             let mut key = key(op, depth)?;
-            // A value of the region that an op nested in `op` uses would be compared by its
-            // identity, which only errs to unequal.
+            // Values of the region used by ops nested in `op` are compared by identity, which can
+            // only miss equal ops.
             key.operands.clear();
             ops.push((key, operands));
             let first = numbers.len();

@@ -1,9 +1,9 @@
-//! The sizes of the dynamic dimensions of arguments: from names that exporters gave them, and from
-//! what they assert.
+//! Solves for the sizes of the arguments' dynamic dimensions, from the names that exporters gave
+//! them and the shape assertions of the program.
 //!
-//! An exporter with symbolic dimensions tells functions the sizes as arguments with the attribute
-//! `jax.global_constant`, computes them with `get_dimension_size`, and asserts of all other
-//! dimensions how they depend on them.
+//! An exporter with symbolic dimensions passes the sizes to functions as arguments with the
+//! attribute `jax.global_constant`, computes them with `get_dimension_size`, and asserts how all
+//! other dimensions depend on them.
 
 use crate::calls::callee;
 use crate::check_shape_assertions::is_assertion;
@@ -18,25 +18,25 @@ use program::RuntimeValue;
 use side_dialects::func::{CallOp, FuncOp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The attribute of an argument that holds the size of that name.
+/// The argument attribute with the name of a size.
 const NAME: &str = "jax.global_constant";
 
-/// Sizes are computed through tensors of at most so many elements.
+/// Maximum number of elements of tensors that are evaluated to compute sizes.
 const MAX_ELEMENTS: usize = 64;
 
-/// What is known of the sizes of the arguments of a function.
+/// The known sizes of the arguments of a function.
 pub struct Dimensions<'m> {
     function: FuncOp<'m>,
     block: BlockId,
     module: &'m Module,
-    /// Sizes found, by argument and dimension.
+    /// Known sizes, by argument and dimension.
     sizes: BTreeMap<(usize, usize), i64>,
-    /// Integer scalars and small tensors that are known.
+    /// Known integer scalars and small tensors.
     values: HashMap<Value, RuntimeValue>,
 }
 
 impl<'m> Dimensions<'m> {
-    /// What the types of the arguments tell. None for a function without a body.
+    /// Starts from the types of the arguments. `None` for a function without a body.
     pub fn of(function: FuncOp<'m>) -> Option<Dimensions<'m>> {
         let module = function.module();
         let block = module.entry(function.body())?;
@@ -51,11 +51,12 @@ impl<'m> Dimensions<'m> {
         Some(Dimensions { function, block, module, sizes, values: HashMap::new() })
     }
 
-    /// Sets the first dimension of each argument, where it is dynamic, not known and does not
-    /// follow from what was set before.
+    /// Sets the first dimension of each argument where it is dynamic, not known and not implied by
+    /// previously set sizes.
     ///
     /// # Errors
-    /// No argument has a dynamic first dimension, or all that have one have another size already.
+    /// If no argument has a dynamic first dimension, or all such dimensions have another size
+    /// already.
     pub fn set_batch(&mut self, size: i64) -> Result<(), Diagnostic> {
         let (mut has_size, mut other) = (false, None);
         for (argument, ty) in self.function.signature().0.iter().enumerate() {
@@ -87,7 +88,7 @@ impl<'m> Dimensions<'m> {
         Err(self.function.error("batch", message))
     }
 
-    /// The names that exporters gave to sizes, with the values in the function that hold them.
+    /// The named sizes, with the values in the function that hold them.
     fn names(&self) -> Vec<(&'m str, Value)> {
         let mut names = Vec::new();
         let module = self.module;
@@ -109,7 +110,7 @@ impl<'m> Dimensions<'m> {
     /// Sets the size of a name.
     ///
     /// # Errors
-    /// A name that the program does not have.
+    /// If the program has no such name.
     pub fn set_name(&mut self, name: &str, size: i64) -> Result<(), Diagnostic> {
         let names = self.names();
         let values: Vec<Value> =
@@ -133,7 +134,7 @@ impl<'m> Dimensions<'m> {
         Ok(())
     }
 
-    /// Finds the sizes that follow from others by what the program asserts.
+    /// Derives further sizes from the program's assertions.
     pub fn propagate(&mut self) {
         loop {
             let found = self.sizes.len();
@@ -156,7 +157,7 @@ impl<'m> Dimensions<'m> {
         }
     }
 
-    /// The types of the arguments with the sizes found; those of other dimensions stay dynamic.
+    /// The types of the arguments with the known sizes; other dimensions stay dynamic.
     pub fn types(&self) -> Vec<Type> {
         let inputs = self.function.signature().0.iter().enumerate();
         let refined = |(argument, ty): (usize, &Type)| {
@@ -166,21 +167,21 @@ impl<'m> Dimensions<'m> {
             let size =
                 |(d, &size): (usize, &i64)| self.sizes.get(&(argument, d)).copied().unwrap_or(size);
             let shape: Vec<i64> = tensor.shape.iter().enumerate().map(size).collect();
-            // Bounds say no more of a shape that is known.
+            // Bounds are redundant once the shape is static.
             let encoding = tensor.encoding.clone().filter(|_| shape.contains(&DYNAMIC));
             Type::encoded_tensor(shape, tensor.element.clone(), encoding)
         };
         inputs.map(refined).collect()
     }
 
-    /// The arguments that are sizes themselves, and their values, as far as they are known.
+    /// The arguments that are sizes themselves, with their values, as far as known.
     pub fn constant_arguments(&self) -> Vec<(usize, i64)> {
         let own = self.function.arg_attrs().and_then(Attribute::as_array).unwrap_or(&[]);
         let value = |(i, _)| Some((i, self.integer(*self.module.arguments(self.block).get(i)?)?));
         named(own).filter_map(value).collect()
     }
 
-    /// The names of dimensions that are not known.
+    /// The names of dimensions whose size is unknown.
     pub fn unknown_names(&self) -> BTreeSet<&'m str> {
         self.names()
             .into_iter()
@@ -194,7 +195,7 @@ impl<'m> Dimensions<'m> {
         tensor.to_i64s().ok()?.first().copied()
     }
 
-    /// Computes what follows from the sizes that are known.
+    /// Evaluates what follows from the known sizes.
     fn compute(&mut self) {
         for op in self.module.ops(self.block) {
             if op.num_results() != 1 || self.values.contains_key(&op.result(0)) {
@@ -226,7 +227,7 @@ impl<'m> Dimensions<'m> {
         prepare::evaluate(op, operands).ok()?.pop()
     }
 
-    /// The argument and dimension whose size an op gives.
+    /// The argument and dimension that an op reads the size of.
     fn argument_dimension(&self, op: GetDimensionSizeOp<'_>) -> Option<(usize, usize)> {
         let ValueDef::Argument { block, index } = self.module.def(op.operand()) else {
             return None;
@@ -235,7 +236,7 @@ impl<'m> Dimensions<'m> {
         (block == self.block).then_some((index as usize, dimension))
     }
 
-    /// Takes note that a value is `size`, if it is the size of a dimension that is not known.
+    /// Records that a value equals `size`, if it is the size of an unknown dimension.
     fn solve(&mut self, value: Value, size: i64) {
         let mut value = value;
         while let Some(op) = self.module.defining_op(value) {
@@ -253,13 +254,13 @@ impl<'m> Dimensions<'m> {
     }
 }
 
-/// The arguments that hold sizes with names.
+/// The arguments that hold named sizes.
 fn named(attributes: &[Attribute]) -> impl Iterator<Item = (usize, &str)> {
     let entries = attributes.iter().enumerate();
     entries.filter_map(|(i, a)| Some((i, a.as_dictionary()?.get(NAME)?.as_str()?)))
 }
 
-/// The two sides that are equal if `condition` holds.
+/// The two sides of the equation that `condition` states.
 fn equation(module: &Module, condition: Value) -> Option<(Value, Value)> {
     let compare = module.defining_op(condition).and_then(CompareOp::cast)?;
     let direction = compare.comparison_direction()?.as_enum(&COMPARISON_DIRECTION)?;

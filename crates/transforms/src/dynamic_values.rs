@@ -1,4 +1,4 @@
-//! Says which value of a program stays dynamic, and the chain of ops that leads there.
+//! Finds the value of a program that stays dynamic, and the chain of ops responsible.
 
 use crate::calls::callee;
 use crate::refine_arguments::entry_function;
@@ -8,11 +8,11 @@ use mlir::types::DYNAMIC;
 use mlir::{Diagnostic, Module, OpId, OpRef, Type, TypeKind, Value};
 use std::collections::HashSet;
 
-/// A chain of ops is shown so far.
+/// Maximum length of the reported chain.
 const MAX_NOTES: usize = 12;
 
-/// The first value of the entry function, and of the functions that it calls, whose shape is not
-/// known, as an error that says why.
+/// Finds the first value of dynamic shape in the entry function or a function that it calls. The
+/// error explains why it is dynamic.
 pub fn first_dynamic_value(module: &Module, root: OpId) -> Option<Diagnostic> {
     let entry = entry_function(module, root).ok()?;
     let block = module.entry(entry.body())?;
@@ -27,7 +27,7 @@ pub fn first_dynamic_value(module: &Module, root: OpId) -> Option<Diagnostic> {
         for op in module.walk(function).skip(1) {
             functions.extend(callee(op).map(|f| f.id()).filter(|f| seen.insert(*f)));
             let Some(index) = op.result_types().position(is_dynamic) else { continue };
-            // What is dynamic because an operand is tells less than what is dynamic by itself.
+            // Prefer the op that introduces dynamism over ops that inherit it.
             if op.operand_types().any(is_dynamic) {
                 first = first.or(Some((op, index)));
                 continue;
@@ -38,7 +38,7 @@ pub fn first_dynamic_value(module: &Module, root: OpId) -> Option<Diagnostic> {
     first.map(|(op, index)| explain(op, index))
 }
 
-/// Whether a type has a dimension of unknown size, or an unknown rank.
+/// True if a type has a dynamic dimension, or is unranked.
 fn is_dynamic(ty: &Type) -> bool {
     match &**ty {
         TypeKind::RankedTensor(tensor) => !tensor.has_static_shape(),
@@ -65,7 +65,7 @@ fn argument_message(module: &Module, value: Value, index: usize) -> String {
     )
 }
 
-/// The error for an op with a dynamic result, with notes that follow what its shape depends on.
+/// The error for an op with a dynamic result, with notes that follow the dependencies of its shape.
 fn explain(op: OpRef<'_>, index: usize) -> Diagnostic {
     let module = op.module();
     let message = format!(
@@ -103,8 +103,8 @@ fn explain(op: OpRef<'_>, index: usize) -> Diagnostic {
     error
 }
 
-/// The operand that keeps the result of an op from being known: a dynamic one, else an integer that
-/// is no constant.
+/// The operand responsible for a dynamic result: a dynamic one, else an integer operand that is not
+/// constant.
 fn cause(op: OpRef<'_>) -> Option<(Value, String)> {
     let module = op.module();
     let name = |i: usize| match op.def() {
@@ -120,7 +120,7 @@ fn cause(op: OpRef<'_>) -> Option<(Value, String)> {
     let dynamic = operands().find(|(_, v)| is_dynamic(module.ty(*v)));
     let integers =
         || operands().rev().filter(|(_, v)| module.ty(*v).element_type().is_integer(None));
-    // Shapes come after data.
+    // Shape operands follow data operands.
     let unknown = || integers().find(|(_, v)| constant_value(module, *v).is_none());
     let other = || operands().find(|(_, v)| constant_value(module, *v).is_none());
     let sizes = op.def().is_some_and(|def| def.to_static.is_some());

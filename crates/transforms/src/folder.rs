@@ -1,10 +1,10 @@
-//! `stablehlo-aggressive-folder`: ops over constants become constants, and regions that cannot run
-//! or always run go.
+//! `stablehlo-aggressive-folder`: folds ops over constants, and removes regions that never run or
+//! always run.
 //!
-//! Folding is evaluation: what an op does to constants says the `eval` of its declaration, as in
-//! the interpreter. Some folds are left undone, as upstream: those whose results hardware does not
-//! agree on (division by zero, conversions out of range), and functions where they are not finite,
-//! which are more likely a problem of the program than a value it is after.
+//! Folding uses the same `eval` hook of the declaration as the interpreter. As upstream, two kinds
+//! of folds are left out: results on which hardware disagrees (division by zero, out-of-range
+//! conversions), and non-finite results of functions, which more likely reveal a bug in the program
+//! than an intended value.
 
 use crate::evaluate::{evaluate, evaluate_block, evaluate_splats};
 use crate::simplify::{
@@ -65,13 +65,17 @@ fn constant(rw: &mut Rewriter<'_>, value: Attribute, ty: Type) -> Value {
 fn constants(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = rw.op(op);
     let is_ours = view.def().is_some_and(|def| matches!(def.dialect(), "stablehlo" | "chlo"));
-    (is_ours
-        && !view.has_trait(&Trait::ConstantLike)
-        && !view.operands().is_empty()
-        && folds(rw, view))
-    .then_some(())?;
+    if !is_ours
+        || view.has_trait(&Trait::ConstantLike)
+        || view.operands().is_empty()
+        || !folds(rw, view)
+    {
+        return None;
+    }
     let values = evaluate_splats(view).or_else(|| evaluate(view, element_limit(rw)))?;
-    is_wanted(view, &values).then_some(())?;
+    if !is_wanted(view, &values) {
+        return None;
+    }
     let types: Vec<Type> = view.result_types().cloned().collect();
     let values: Vec<Value> =
         values.into_iter().zip(types).map(|(value, ty)| constant(rw, value, ty)).collect();
@@ -79,7 +83,7 @@ fn constants(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// Whether an op folds if its operands are constants.
+/// True if an op folds when its operands are constants.
 fn folds(rw: &Rewriter<'_>, op: OpRef<'_>) -> bool {
     let is_function = op.def().is_some_and(|def| def.attribute_index("result_accuracy").is_some());
     if is_function && !rw.options().bool("optimize-float") {
@@ -94,11 +98,11 @@ fn folds(rw: &Rewriter<'_>, op: OpRef<'_>) -> bool {
         let to_integer = from.is_float() && to.is_integer(None) && *to != Type::i1();
         return !to_integer || !any_element(rw, op.operand(0), |x| !fits(x, to));
     }
-    // What moves nothing is for the simplification to remove.
+    // A reverse that moves nothing is left to the simplification pass.
     !op.is(ReverseOp::DEF) || !simplify::is_reversed_in_place(rw, op)
 }
 
-/// Whether an element of a constant, as an f64, is such.
+/// True if any element of a constant, as an f64, satisfies `predicate`.
 fn any_element(rw: &Rewriter<'_>, value: Value, is_such: impl Fn(f64) -> bool) -> bool {
     let tensor = rw.constant_of(value).and_then(|c| c.to_tensor()?.ok());
     let wide = tensor.and_then(|t| numerics::math::convert(t, numerics::DType::F64).ok());
@@ -106,7 +110,7 @@ fn any_element(rw: &Rewriter<'_>, value: Value, is_such: impl Fn(f64) -> bool) -
         .is_some_and(|elements| elements.into_iter().any(is_such))
 }
 
-/// Whether a float has a value in an integer type, and not by dropping the sign of a zero.
+/// True if a float is representable in an integer type; a negative zero is not.
 fn fits(x: f64, ty: &Type) -> bool {
     let Some(dtype) = ty.dtype() else { return false };
     let bits = i32::try_from(dtype.bits()).unwrap_or(i32::MAX);
@@ -119,7 +123,7 @@ fn fits(x: f64, ty: &Type) -> bool {
     x.is_finite() && (whole != 0.0 || !x.is_sign_negative()) && (low..high).contains(&whole)
 }
 
-/// Whether the results of a function are finite, or those of an op that only passes on what is not.
+/// True if the results of a function are finite, or the op only propagates non-finite values.
 fn is_wanted(op: OpRef<'_>, values: &[Attribute]) -> bool {
     let passes_on = op.is(AbsOp::DEF) || op.is(NegateOp::DEF);
     if passes_on || op.operands().len() != 1 || !op.has_trait(&Trait::Elementwise) {
@@ -139,7 +143,7 @@ fn is_wanted(op: OpRef<'_>, values: &[Attribute]) -> bool {
     })
 }
 
-/// The stored form of the element that all elements of a constant are.
+/// The stored form of the element of a splat constant.
 fn splat_element(rw: &Rewriter<'_>, value: Value) -> Option<Vec<u8>> {
     let constant = rw.constant_of(value)?;
     let dense = constant.as_dense().filter(|d| d.is_splat() && d.num_elements() > 0)?;
@@ -152,7 +156,7 @@ fn splat(rw: &mut Rewriter<'_>, element: Vec<u8>, ty: &Type) -> Option<Value> {
     Some(constant(rw, value.into(), ty.clone()))
 }
 
-/// Elements that are all equal stay so wherever they move.
+/// Ops that only move elements fold to a splat if the operand is one.
 fn moved_splat(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let element = splat_element(rw, *rw.op(op).operands().first()?)?;
     let ty = rw.op(op).result_type(0).clone();
@@ -178,7 +182,9 @@ pub(crate) fn concatenate_splats(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> 
     };
     let sizes: Option<Vec<i64>> = runs.iter().map(|(run, _)| size(run)).collect();
     let sizes = sizes?;
-    (runs.len() < inputs.len()).then_some(())?;
+    if runs.len() >= inputs.len() {
+        return None;
+    }
     let mut merged = Vec::with_capacity(runs.len());
     for ((run, element), size) in runs.into_iter().zip(sizes) {
         let ty = rw.ty(run[0]).as_tensor()?.clone();
@@ -201,7 +207,9 @@ pub(crate) fn concatenate_splats(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> 
 /// `iota` without elements.
 fn iota_of_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let ty = rw.op(op).result_type(0).clone();
-    (ty.as_tensor()?.num_elements()? == 0).then_some(())?;
+    if ty.as_tensor()?.num_elements()? != 0 {
+        return None;
+    }
     let value = DenseElements::new(ty.clone(), Bytes::from_vec(Vec::<u8>::new()))?;
     let empty = constant(rw, value.into(), ty);
     rw.replace(op, &[empty]);
@@ -214,7 +222,9 @@ fn set_dimension_size_to_same(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let ty = rw.ty(operand).as_tensor().filter(|t| t.has_static_shape())?;
     let dimension = usize::try_from(rw.op(op).attr("dimension")?.as_i64()?).ok()?;
     let size = rw.constant_of(size)?.as_dense()?.int_values()?;
-    (size == [*ty.shape.get(dimension)?]).then_some(())?;
+    if size != [*ty.shape.get(dimension)?] {
+        return None;
+    }
     forward(rw, op, operand)
 }
 
@@ -224,7 +234,9 @@ fn reduce_fixed_point(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let elements: Option<Vec<Vec<u8>>> = operands.iter().map(|&v| splat_element(rw, v)).collect();
     let elements = elements?;
     let (inputs, inits) = elements.split_at(elements.len() / 2);
-    (inputs == inits && !ints(rw.op(op).attr("dimensions")).is_empty()).then_some(())?;
+    if inputs != inits || ints(rw.op(op).attr("dimensions")).is_empty() {
+        return None;
+    }
     let body = rw.entry(*rw.op(op).regions().first()?)?;
     let scalar = |(&value, element): (&Value, &Vec<u8>)| {
         let dtype = rw.ty(value).element_type().dtype()?;
@@ -234,23 +246,28 @@ fn reduce_fixed_point(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let returned = evaluate_block(rw, body, arguments?)?;
     let is_fixed = returned.len() == inits.len()
         && returned.iter().zip(inits).all(|(r, x)| r.bytes()[..] == x[..]);
-    is_fixed.then_some(())?;
+    if !is_fixed {
+        return None;
+    }
     let types: Vec<Type> = rw.op(op).result_types().cloned().collect();
     let is_static = types.iter().all(|ty| ty.as_tensor().is_some_and(|t| t.has_static_shape()));
-    is_static.then_some(())?;
+    if !is_static {
+        return None;
+    }
     let values: Option<Vec<Value>> =
         inits.iter().cloned().zip(&types).map(|(element, ty)| splat(rw, element, ty)).collect();
     rw.replace(op, &values?);
     Some(())
 }
 
-/// `case(constant i) { branches }` is what branch `i` computes. Branches with effects stay, as what
-/// depends on their being there may: then the op stays without a use, and branch `i` of it returns
-/// zeros.
+/// `case(constant i) { branches }` is inlined to branch `i`. If branches have side effects, the op
+/// stays without uses, in case its presence matters, and its branch `i` returns zeros.
 fn case_of_constant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let case = CaseOp::cast(rw.op(op))?;
     let results: Vec<Value> = case.results().collect();
-    results.iter().any(|&r| !rw.is_unused(r)).then_some(())?;
+    if results.iter().all(|&r| rw.is_unused(r)) {
+        return None;
+    }
     let index = *rw.constant_of(case.index())?.as_dense()?.int_values()?.first()?;
     let branches = case.branches();
     let chosen =
@@ -278,7 +295,7 @@ fn case_of_constant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// A value that nobody looks at.
+/// An unused value.
 enum Placeholder {
     Zero(Type, DenseElements),
     Token,
@@ -309,12 +326,14 @@ fn false_condition(rw: &Rewriter<'_>, op: OpId) -> Option<BlockId> {
     splat_number(rw, condition).filter(|n| n.is_zero()).map(|_| block)
 }
 
-/// `while (false) { … }` passes on its operands. One with effects stays, though none of them
-/// happens.
+/// `while (false) { … }` forwards its operands. The op stays if it has side effects, although they
+/// never happen.
 fn while_false(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     false_condition(rw, op)?;
     let results: Vec<Value> = rw.op(op).results().collect();
-    (results.iter().any(|&r| !rw.is_unused(r)) || is_dead(rw, op)).then_some(())?;
+    if results.iter().all(|&r| rw.is_unused(r)) && !is_dead(rw, op) {
+        return None;
+    }
     let operands = rw.op(op).operands().to_vec();
     for (result, operand) in results.into_iter().zip(operands) {
         rw.replace_uses(result, operand);
@@ -325,18 +344,24 @@ fn while_false(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// `while (false) { … }` goes if nothing in it declares effects, and no declaration is taken for
-/// none.
+/// Erases an unused `while (false) { … }` if no op in it declares side effects. Only applies if ops
+/// without declared side effects may be assumed to have none.
 fn while_false_unused(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    rw.options().bool("assume-no-undeclared-side-effects").then_some(())?;
+    if !rw.options().bool("assume-no-undeclared-side-effects") {
+        return None;
+    }
     false_condition(rw, op)?;
-    rw.op(op).results().all(|r| rw.is_unused(r)).then_some(())?;
-    (!rw.walk(op).any(declares_effects)).then_some(())?;
+    if !rw.op(op).results().all(|r| rw.is_unused(r)) {
+        return None;
+    }
+    if rw.walk(op).any(declares_effects) {
+        return None;
+    }
     rw.erase(op);
     Some(())
 }
 
-/// Whether an op itself says that it has effects.
+/// True if the op is flagged as having side effects, or communicates.
 fn declares_effects(op: OpRef<'_>) -> bool {
     let flagged = op.attr("has_side_effect").and_then(|flag| flag.as_bool()) == Some(true);
     let exchanges = [InfeedOp::DEF, OutfeedOp::DEF, SendOp::DEF, RecvOp::DEF];

@@ -1,8 +1,7 @@
-//! `inline`: replaces calls of functions by their bodies, and removes private functions that
-//! nothing refers to.
+//! `inline`: replaces calls of functions by their bodies, and removes unused private functions.
 //!
-//! As in MLIR's inliner: callees first, each canonicalized once its own calls are inlined; calls
-//! within a cycle stay, and so do calls of functions marked `no_inline`.
+//! As in MLIR's inliner, callees come first, and each is canonicalized once its own calls are
+//! inlined. Calls within a cycle and calls of functions marked `no_inline` stay.
 
 use crate::calls::callees_first;
 use crate::symbol_dce::remove_unused;
@@ -31,7 +30,7 @@ pub const PASS: Pass = Pass::on_modules(
     }),
 }]);
 
-/// Calls stay from where this many ops were copied: chains of functions that call twice grow
+/// Inlining stops after copying this many ops: chains of functions that call twice grow
 /// exponentially.
 const MAX_COPIED_OPS: usize = 1 << 22;
 
@@ -51,7 +50,7 @@ fn run(cx: &mut Context<'_>) {
     remove_unused(cx.module, cx.root, |op| op.is(FuncOp::DEF));
 }
 
-/// The function with a body that an op calls.
+/// The function that an op calls, if it has a body.
 fn callee(op: OpRef<'_>) -> Option<FuncOp<'_>> {
     let call = CallOp::cast(op)?;
     let callee = FuncOp::cast(nearest_symbol(op, call.callee()?.as_flat_symbol()?)?)?;
@@ -67,7 +66,7 @@ struct Inliner {
 }
 
 impl Inliner {
-    /// Inlines the calls in `function` of functions whose own calls are inlined already.
+    /// Inlines the calls in `function`; the callees' own calls are inlined already.
     fn inline_into(&mut self, module: &mut Module, function: OpId) {
         let mut results: HashMap<Value, Value> = HashMap::new();
         let mut calls = Vec::new();
@@ -104,7 +103,7 @@ impl Inliner {
         calls.into_iter().for_each(|call| module.erase(call));
     }
 
-    /// The body to put in place of `op`, if it is a call to inline.
+    /// The body to inline for `op`, if it is a call to inline.
     fn inlinable(&self, module: &Module, caller: OpId, op: OpId) -> Option<BlockId> {
         let call = module.op(op);
         let callee = callee(call)?;
@@ -151,7 +150,7 @@ impl Inliner {
     }
 }
 
-/// Whether a call leads to `target`, directly or through other functions.
+/// True if a call leads to `target`, directly or through other functions.
 fn reaches(call: OpRef<'_>, target: OpId) -> bool {
     let module = call.module();
     let mut seen = HashSet::new();

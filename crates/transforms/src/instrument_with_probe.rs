@@ -1,4 +1,5 @@
-//! `interpreter-instrument-with-probe`: lets the interpreter write the results of all ops to files.
+//! `interpreter-instrument-with-probe`: adds probes, with which the interpreter writes the results
+//! of all ops to files.
 
 use hlo::ops::{AsyncStartOp, ConstantOp};
 use mlir::attrs::{Attribute, LocationKind};
@@ -7,7 +8,7 @@ use mlir::rewrite::Rewriter;
 use mlir::{OpRef, Type, TypeKind, Value};
 use side_dialects::interpreter::ProbeOp;
 
-/// Puts a probe after each result.
+/// Adds a probe after each result.
 pub const PASS: Pass = Pass::on_modules(
     "interpreter-instrument-with-probe",
     "Put a probe after each op with tensors as results, except constants",
@@ -25,7 +26,7 @@ fn run(cx: &mut Context<'_>) {
     let mut rw = Rewriter::new(cx.module, cx.options);
     let mut count = 0;
     for op in ops.into_iter().filter(|&op| op != cx.root) {
-        // What an `async_start` starts is one op.
+        // The body of an `async_start` is a single op.
         let alone = rw.op(op).parent().is_some_and(|parent| parent.is(AsyncStartOp::DEF));
         if alone || rw.op(op).is(ConstantOp::DEF) {
             continue;
@@ -48,7 +49,7 @@ fn run(cx: &mut Context<'_>) {
     }
 }
 
-/// Whether a type is that of tensors of a static shape of numbers.
+/// True for tensor types of static shape with numeric elements.
 fn has_values(ty: &Type) -> bool {
     let number = |ty: &Type| {
         matches!(**ty, TypeKind::Integer { .. } | TypeKind::Float(_) | TypeKind::Complex(_))
@@ -56,7 +57,7 @@ fn has_values(ty: &Type) -> bool {
     ty.as_tensor().is_some_and(|tensor| tensor.has_static_shape() && number(&tensor.element))
 }
 
-/// The name of the location of an op, up to an `@`.
+/// The name of an op's location, up to an `@`.
 fn name(op: OpRef<'_>) -> Option<String> {
     match op.location().as_location() {
         Some(LocationKind::Named { name, .. }) => {

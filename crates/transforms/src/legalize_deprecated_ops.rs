@@ -1,5 +1,4 @@
-//! `stablehlo-legalize-deprecated-ops`: replaces ops that the specification deprecates by those
-//! that take their place.
+//! `stablehlo-legalize-deprecated-ops`: replaces deprecated ops by their successors.
 
 use crate::chlo_legalize::expr::{constant, number_bytes, splat};
 use hlo::attrs::DOT_DIMENSION_NUMBERS;

@@ -1,4 +1,4 @@
-//! Transformations of modules: one file a pass, and the tables by which programs find them.
+//! Transformations of modules: one file per pass, and the tables in which programs look them up.
 
 mod calls;
 mod canonicalize;

@@ -1,5 +1,5 @@
-//! `stablehlo-legalize-qdq-to-quantized-op`: an op between `uniform_dequantize` and
-//! `uniform_quantize` becomes one on quantized values.
+//! `stablehlo-legalize-qdq-to-quantized-op`: fuses an op between `uniform_dequantize` and
+//! `uniform_quantize` into an op on quantized values.
 
 use hlo::ops::{UniformDequantizeOp, UniformQuantizeOp};
 use hlo::quantized::is_quantized;
@@ -8,7 +8,7 @@ use mlir::pass::{Context, Pass};
 use mlir::rewrite::{Pattern, PatternSet};
 use mlir::{OpRef, Value};
 
-/// Makes ops on quantized values.
+/// Fuses ops into ops on quantized values.
 pub const PASS: Pass = Pass::on_functions(
     "stablehlo-legalize-qdq-to-quantized-op",
     "Replace ops between dequantization and quantization by ops on quantized values",
@@ -26,7 +26,9 @@ static PATTERNS: &[Pattern] = &[Pattern::new("quantized-op", UniformQuantizeOp::
     let simple = compute.regions().is_empty()
         && compute.num_results() == 1
         && !compute.operands().is_empty();
-    (simple && !compute.operand_types().any(is_quantized)).then_some(())?;
+    if !simple || compute.operand_types().any(is_quantized) {
+        return None;
+    }
     let quantized = |&v: &Value| {
         module.defining_op(v).and_then(UniformDequantizeOp::cast).map(|op| op.operand())
     };

@@ -1,4 +1,4 @@
-//! `stablehlo-legalize-quantized-op-to-qdq`: an op on quantized values becomes one on floats
+//! `stablehlo-legalize-quantized-op-to-qdq`: replaces an op on quantized values by the op on floats
 //! between `uniform_dequantize` and `uniform_quantize`.
 
 use hlo::ops::*;
@@ -9,14 +9,14 @@ use mlir::pass::{Context, Pass};
 use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 use mlir::{OpId, Type, TypeKind, Value};
 
-/// Makes ops on floats.
+/// Replaces quantized ops by float ops.
 pub const PASS: Pass = Pass::on_functions(
     "stablehlo-legalize-quantized-op-to-qdq",
     "Replace ops on quantized values by ops on floats between dequantization and quantization",
     run,
 );
 
-/// The ops that are defined on quantized values by what they do to the numbers that these express.
+/// The ops whose quantized semantics is defined through the expressed numbers.
 pub static OPS: &[&OpDef] = &[
     AbsOp::DEF,
     AddOp::DEF,
@@ -66,7 +66,7 @@ fn run(cx: &mut Context<'_>) {
     cx.rewrite_greedily(&mut patterns);
 }
 
-/// The type with the numbers that its elements express.
+/// The type with the expressed type as its element type.
 pub fn expressed(ty: &Type) -> Type {
     match quantized::quantized(ty) {
         Some(view) => compat::with_element(ty, view.expressed.clone()),
@@ -74,7 +74,7 @@ pub fn expressed(ty: &Type) -> Type {
     }
 }
 
-/// Whether values of a type are quantized: tensors with such elements.
+/// True for tensors of quantized elements.
 fn is_quantized(ty: &Type) -> bool {
     quantized::is_quantized(ty)
         && matches!(&**ty, TypeKind::RankedTensor(_) | TypeKind::UnrankedTensor(_))
@@ -83,7 +83,9 @@ fn is_quantized(ty: &Type) -> bool {
 /// `f(x, …) = quantize(f(dequantize(x), …))`
 fn around_floats(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = rw.op(op);
-    view.operand_types().chain(view.result_types()).any(is_quantized).then_some(())?;
+    if !view.operand_types().chain(view.result_types()).any(is_quantized) {
+        return None;
+    }
     let declared: Vec<Type> = view.result_types().cloned().collect();
     let (name, loc) = (view.op_name().clone(), view.loc().clone());
     let (properties, attributes) = (view.properties().into(), view.attributes().clone());

@@ -1,4 +1,4 @@
-//! `reconcile-unrealized-casts`: removes casts that conversions left where they cancel out.
+//! `reconcile-unrealized-casts`: removes conversion casts that cancel out.
 
 use mlir::pass::{Context, Pass};
 use mlir::rewrite::Rewriter;

@@ -1,7 +1,7 @@
 //! `stablehlo-refine-arguments`: gives the arguments of the entry function more specific types.
 //!
-//! What uses an argument keeps the type that it was declared with: a custom call stands between,
-//! which `stablehlo-refine-shapes` removes once all uses can take the new type.
+//! Uses of an argument keep the declared type: a wrapper custom call casts in between, which
+//! `stablehlo-refine-shapes` removes once all uses accept the new type.
 
 use crate::evaluate::scalar;
 use hlo::ops::{ConstantOp, CustomCallOp};
@@ -12,7 +12,7 @@ use mlir::types::DYNAMIC;
 use mlir::{Attribute, Diagnostic, Module, OpId, OpRef, Type, TypeKind};
 use side_dialects::func::FuncOp;
 
-/// The target of the custom calls between arguments and their uses: the value of the first operand,
+/// Target of the wrapper custom calls between arguments and their uses: returns the first operand,
 /// with another type.
 pub const OPERAND_WRAPPER: &str = "stablehlo.shape_refinement_operand_wrapper";
 
@@ -35,10 +35,10 @@ fn run(cx: &mut Context<'_>) {
     }
 }
 
-/// Gives the arguments of the entry function the types that are written.
+/// Refines the arguments of the entry function to the given types, in MLIR syntax.
 ///
 /// # Errors
-/// Text that is no type; as [`entry_function`] and [`refine_arguments`].
+/// If a text is not a type, and those of [`entry_function`] and [`refine_arguments`].
 pub fn refine_entry_arguments(cx: &mut Context<'_>, types: &[String]) -> Result<(), Diagnostic> {
     let entry = entry_function(cx.module, cx.root)?.id();
     let types = parse_types(cx.module.op(cx.root), types)?;
@@ -46,7 +46,7 @@ pub fn refine_entry_arguments(cx: &mut Context<'_>, types: &[String]) -> Result<
     refine_arguments(&mut rewriter, entry, &types)
 }
 
-/// The types that are written.
+/// Parses types.
 fn parse_types(root: OpRef<'_>, types: &[String]) -> Result<Vec<Type>, Diagnostic> {
     let parse = |text: &String| {
         parse_type(text, root.module().registry(), ParseOptions::default()).map_err(|errors| {
@@ -60,7 +60,7 @@ fn parse_types(root: OpRef<'_>, types: &[String]) -> Result<Vec<Type>, Diagnosti
 /// The function at which refinement starts: the only one, else `main`.
 ///
 /// # Errors
-/// There is no such function, or its body has not exactly one block.
+/// If there is no such function, or its body does not have exactly one block.
 pub fn entry_function(module: &Module, root: OpId) -> Result<FuncOp<'_>, Diagnostic> {
     let root = module.op(root);
     let body = root.regions().first().and_then(|&region| module.entry(region));
@@ -81,7 +81,7 @@ pub fn entry_function(module: &Module, root: OpId) -> Result<FuncOp<'_>, Diagnos
     Ok(entry)
 }
 
-/// The body of a function must be one block.
+/// Checks that the body of a function is a single block.
 pub fn one_block(function: OpRef<'_>) -> Result<(), Diagnostic> {
     let blocks = function.regions().first().map_or(0, |&body| function.module().blocks(body).len());
     if blocks == 1 {
@@ -94,11 +94,12 @@ pub fn one_block(function: OpRef<'_>) -> Result<(), Diagnostic> {
     ))
 }
 
-/// Gives the arguments of a function, whose body is one block, the types given. Uses keep the
-/// declared types, by a custom call.
+/// Refines the arguments of a function, whose body is one block, to the given types. Uses keep the
+/// declared types, through wrapper calls.
 ///
 /// # Errors
-/// Another number of types than arguments, or a type that is no refinement of the declared one.
+/// If the number of types differs from that of the arguments, or a type is not a refinement of the
+/// declared one.
 pub fn refine_arguments(
     rw: &mut Rewriter<'_>,
     function: OpId,
@@ -133,11 +134,10 @@ pub fn refine_arguments(
     Ok(())
 }
 
-/// Puts an integer constant in the place of an argument of a function, which is no argument any
-/// more.
+/// Replaces an argument of a function by an integer constant, and removes the argument.
 ///
 /// # Errors
-/// There is no such argument, or it does not have one element that can have the value.
+/// If there is no such argument, or it is not a single element that can hold the value.
 pub fn substitute_argument(
     rw: &mut Rewriter<'_>,
     function: OpId,
@@ -163,8 +163,8 @@ pub fn substitute_argument(
     Ok(())
 }
 
-/// Puts a constant in the place of an argument of a function, if there is one, which is no argument
-/// any more.
+/// Replaces an argument of a function by a constant, and removes the argument. A no-op if there is
+/// no such argument.
 pub fn bind_argument(rw: &mut Rewriter<'_>, function: OpId, index: usize, value: Attribute) {
     let view = FuncOp(rw.op(function));
     let (inputs, results) = view.signature();
@@ -191,7 +191,7 @@ pub fn bind_argument(rw: &mut Rewriter<'_>, function: OpId, index: usize, value:
     set_signature(rw.module_mut(), function, inputs, results);
 }
 
-/// Sets the dictionaries of the arguments; none if all are empty.
+/// Sets the attribute dictionaries of the arguments; removes the attribute if all are empty.
 pub fn set_argument_attributes(module: &mut Module, function: OpId, attributes: Vec<Attribute>) {
     if attributes.iter().all(|a| a.as_dictionary().is_none_or(|d| d.is_empty())) {
         module.remove_attr(function, "arg_attrs");
@@ -205,7 +205,7 @@ pub fn set_signature(module: &mut Module, function: OpId, inputs: Vec<Type>, res
     module.set_attr(function, "function_type", Type::function(inputs, results).into());
 }
 
-/// Each type is the declared one or a refinement of it.
+/// Checks that each type is the declared one or a refinement of it.
 fn check(function: OpRef<'_>, declared: &[Type], types: &[Type]) -> Result<(), Diagnostic> {
     let name = function.symbol_name().unwrap_or("");
     if declared.len() != types.len() {
@@ -225,7 +225,7 @@ fn check(function: OpRef<'_>, declared: &[Type], types: &[Type]) -> Result<(), D
     Ok(())
 }
 
-/// Why `new` is no refinement of `old`, if it is none.
+/// The reason why `new` is not a refinement of `old`; `None` if it is.
 fn refusal(old: &Type, new: &Type) -> Option<String> {
     if old == new {
         return None;

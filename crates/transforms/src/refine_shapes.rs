@@ -1,10 +1,9 @@
-//! `stablehlo-refine-shapes`: finds the shapes that follow from the types of the arguments of the
-//! entry function.
+//! `stablehlo-refine-shapes`: infers shapes from the types of the entry function's arguments.
 //!
 //! One walk in program order is enough, since values are defined before they are used: each op gets
 //! the result types that follow from its operands, by the hooks `refine` and `infer` of its
-//! declaration, and integers that follow from constants are computed on the way, for they become
-//! shapes. Functions are refined when the first call of them is reached.
+//! declaration, and integer ops over constants are evaluated on the way, since they compute shapes.
+//! A function is refined when its first call is reached.
 
 use crate::calls::{self, Calls};
 use crate::evaluate::{evaluate, scalar};
@@ -31,20 +30,20 @@ use mlir::{Attribute, BlockId, Module, OpId, OpRef, Type, Value};
 use side_dialects::func::{CallOp, FuncOp, ReturnOp};
 use std::collections::HashMap;
 
-/// Finds the shapes that follow from the types of arguments.
+/// Infers shapes from the types of arguments.
 pub const PASS: Pass = Pass::on_modules(
     "stablehlo-refine-shapes",
     "Give all values the shapes that follow from the types of the arguments of the entry function",
     run,
 );
 
-/// Integers are computed if no operand or result has more elements.
+/// Integer ops are evaluated if no operand or result has more elements than this.
 const MAX_ELEMENTS: usize = 1 << 16;
 
-/// Calls and regions nest at most so deep.
+/// Maximum nesting of calls and regions.
 const MAX_DEPTH: usize = 1000;
 
-/// Bytes of stack of the thread that refines; enough for `MAX_DEPTH`.
+/// Stack size in bytes of the refining thread; enough for `MAX_DEPTH`.
 const STACK_BYTES: usize = 256 << 20;
 
 fn run(cx: &mut Context<'_>) {
@@ -53,7 +52,7 @@ fn run(cx: &mut Context<'_>) {
     cx.diagnostics.extend(errors);
 }
 
-/// Refines the entry function of the module `root` and all that it calls.
+/// Refines the entry function of the module `root` and all functions that it calls.
 pub fn refine_shapes(module: &mut Module, root: OpId, options: &Options) -> Diagnostics {
     let entry = match entry_function(module, root) {
         Ok(entry) => entry.id(),
@@ -75,7 +74,7 @@ pub fn refine_shapes(module: &mut Module, root: OpId, options: &Options) -> Diag
         refiner.function(entry, Key { constants: Vec::new(), types, tokens: 0 });
         refiner.errors
     };
-    // Calls and regions nest: the depth of that is limited, and the stack is ours.
+    // The recursion over calls and regions is limited, on a stack of known size.
     std::thread::scope(|scope| {
         match std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, refine) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
@@ -86,11 +85,10 @@ pub fn refine_shapes(module: &mut Module, root: OpId, options: &Options) -> Diag
     })
 }
 
-/// What a function is refined for.
+/// The arguments that a function is refined for.
 #[derive(Clone, PartialEq)]
 struct Key {
-    /// The values of the arguments after the leading tokens that are constant scalars: sizes that
-    /// the function is told.
+    /// The values of constant scalar arguments after the leading tokens, which are sizes.
     constants: Vec<i64>,
     /// The types of all other arguments.
     types: Vec<Type>,
@@ -102,12 +100,11 @@ struct Refiner<'m> {
     rw: Rewriter<'m>,
     options: &'m Options,
     effect_free: Calls,
-    /// What functions were refined for.
+    /// The key that each function was refined for.
     refined: HashMap<OpId, Key>,
-    /// Functions that are being refined, callers first.
+    /// The call stack of functions being refined, callers first.
     running: Vec<OpId>,
-    /// Copies of functions as they were, by which composites of other types than the first are
-    /// refined.
+    /// Unrefined copies of functions, from which composites with other types are specialized.
     pristine: HashMap<OpId, OpId>,
     depth: usize,
     errors: Diagnostics,
@@ -134,7 +131,7 @@ impl Refiner<'_> {
             self.block(block);
         }
         self.running.pop();
-        // What only computed shapes goes.
+        // Erase ops that only computed shapes.
         let ops: Vec<OpId> = self.rw.walk(function).skip(1).map(OpRef::id).collect();
         for op in ops.into_iter().rev() {
             if self.rw.is_attached(op) && is_dead(&self.rw, op) {
@@ -144,7 +141,7 @@ impl Refiner<'_> {
         self.tidy(function, Config::default().max_iterations);
     }
 
-    /// Folds, and places constants in the order in which the greedy driver does.
+    /// Folds, and places constants in the order of the greedy driver.
     fn tidy(&mut self, function: OpId, max_iterations: usize) {
         let config = Config { max_iterations, ..Config::default() };
         greedy::rewrite(
@@ -156,8 +153,8 @@ impl Refiner<'_> {
         );
     }
 
-    /// Refines a function for a call or composite, unless it is refined. False if it cannot be;
-    /// that is reported.
+    /// Refines a function for a call or composite, unless already refined for it. On failure,
+    /// reports it and returns false.
     fn callee(&mut self, op: OpId, function: OpId, key: &Key) -> bool {
         let Some(before) = self.refined.get(&function) else {
             let errors = self.errors.len();
@@ -186,8 +183,8 @@ impl Refiner<'_> {
         false
     }
 
-    /// Whether a function says all about the shapes that it returns, so that they need not be
-    /// found.
+    /// True if the declared result types are static, so that the function need not be refined
+    /// first.
     fn has_static_results(&self, function: OpId) -> bool {
         let is_static = |ty: &Type| ty.as_tensor().is_none_or(TensorType::has_static_shape);
         FuncOp(self.rw.op(function)).signature().1.iter().all(is_static)
@@ -247,7 +244,7 @@ impl Refiner<'_> {
         }
     }
 
-    /// What a call asks of its callee.
+    /// The key of a call.
     fn key(&self, call: OpRef<'_>) -> Key {
         let is_token = |ty: &Type| ty.as_dialect(&TOKEN).is_some();
         let tokens = call.operand_types().take_while(|ty| is_token(ty)).count();
@@ -280,8 +277,8 @@ impl Refiner<'_> {
         terminator.operands().iter().map(|&v| self.rw.constant_of(v).filter(integers)).collect()
     }
 
-    /// The decomposition of a composite is refined for its operands: a copy of it if it is refined
-    /// for others.
+    /// Refines the decomposition of a composite for its operands, or a copy if it is already
+    /// refined for others.
     fn composite(&mut self, op: OpId) {
         let view = self.rw.op(op);
         let Some(function) = calls::callee(view).filter(|f| !f.is_declaration()).map(|f| f.id())
@@ -309,8 +306,8 @@ impl Refiner<'_> {
         }
     }
 
-    /// The copy of a decomposition that is or can be refined for `key`; the composite refers to it
-    /// afterwards.
+    /// Returns the copy of a decomposition that is or can be refined for `key`, and makes the
+    /// composite refer to it.
     fn specialize(&mut self, op: OpId, function: OpId, key: &Key) -> OpId {
         let Some(&pristine) = self.pristine.get(&function) else { return function };
         let copies = self.pristine.iter().filter(|&(_, &of)| of == pristine).map(|(&copy, _)| copy);
@@ -388,7 +385,7 @@ impl Refiner<'_> {
         self.simplify(op);
     }
 
-    /// The regions of a loop take values of the types of its operands.
+    /// Propagates the operand types of a loop to its regions.
     fn enter_loop(&mut self, op: OpId) {
         let types: Vec<Type> = self.rw.op(op).operand_types().cloned().collect();
         for region in self.rw.op(op).regions().to_vec() {
@@ -398,7 +395,7 @@ impl Refiner<'_> {
         }
     }
 
-    /// The function has the types that it returns. Casts to less specific types are looked through.
+    /// Updates the function type to the returned types, ignoring casts to less specific types.
     fn function_return(&mut self, op: OpId) {
         for index in 0..self.rw.op(op).operands().len() {
             let value = self.rw.op(op).operand(index);
@@ -418,7 +415,7 @@ impl Refiner<'_> {
         set_signature(self.rw.module_mut(), function, inputs, results);
     }
 
-    /// Values get what is known of their types, as far as all their users can take that.
+    /// Refines the types of values, as far as all users accept that.
     fn refine_values(&mut self, values: &[Value], types: &[Type]) {
         if values.len() != types.len() {
             return;
@@ -433,7 +430,7 @@ impl Refiner<'_> {
         }
     }
 
-    /// Replaces an op by what it is known to compute.
+    /// Replaces an op by its known results.
     fn simplify(&mut self, op: OpId) {
         if let Some(values) = self.known_values(op) {
             self.rw.replace(op, &values);
@@ -455,10 +452,13 @@ impl Refiner<'_> {
             return same.then(|| vec![view.operand(0)]);
         }
         let integers = |ty: &Type| ty.element_type().is_integer(None);
-        // What takes a shape makes data; that it is static is known by its type.
+        // Ops that take a shape operand compute data; their results' types already show static
+        // shapes.
         let computes_shapes = view.def()?.to_static.is_none()
             && view.operand_types().chain(view.result_types()).all(integers);
-        computes_shapes.then_some(())?;
+        if !computes_shapes {
+            return None;
+        }
         let constants = evaluate(view, MAX_ELEMENTS)?;
         constants.into_iter().map(|constant| self.constant_before(op, constant)).collect()
     }
@@ -471,7 +471,7 @@ impl Refiner<'_> {
     }
 }
 
-/// What is known of the result types of an op of the dialects whose meaning is known.
+/// The result types inferred for an op of a known dialect.
 fn result_types(op: OpRef<'_>) -> Option<Vec<Type>> {
     let def = op.def().filter(|def| matches!(def.dialect(), "stablehlo" | "chlo"))?;
     match (def.refine, def.infer) {
@@ -481,27 +481,26 @@ fn result_types(op: OpRef<'_>) -> Option<Vec<Type>> {
     }
 }
 
-/// Whether operands of an op may get more specific types.
+/// True if the operands of an op may get more specific types.
 fn adapts(op: OpRef<'_>) -> bool {
     let dialect = op.def().map_or("", |def| def.dialect());
     matches!(dialect, "stablehlo" | "chlo" | "sdy") || op.is(ReturnOp::DEF) || op.is(CallOp::DEF)
 }
 
-/// Whether an op stands between an argument and its uses until these can take the type of the
-/// argument.
+/// True if an op is a wrapper between an argument and its uses.
 fn is_wrapper(op: OpRef<'_>) -> bool {
     let target = CustomCallOp::cast(op).and_then(|op| op.call_target_name()?.as_str());
     target == Some(OPERAND_WRAPPER) && op.num_results() == 1 && !op.operands().is_empty()
 }
 
-/// The size that the op gives, if it is known.
+/// The size that the op reads, if it is static.
 fn static_size(op: GetDimensionSizeOp<'_>) -> Option<Attribute> {
     let dimension = usize::try_from(op.dimension()?.as_i64()?).ok()?;
     let size = *op.operand_type(0).shape()?.get(dimension)?;
     scalar(size, &Type::tensor([], Type::i32())).filter(|_| size != DYNAMIC)
 }
 
-/// What a function is refined for, in words.
+/// Formats a key for diagnostics.
 fn show(key: &Key) -> String {
     let types: Vec<String> = key.types.iter().map(Type::to_string).collect();
     let types = if types.is_empty() { "no arguments".into() } else { types.join(", ") };

@@ -1,4 +1,4 @@
-//! Shapes of results as values: code that computes them from operands and their shapes.
+//! Reification of result shapes: emits code that computes them from operands and operand shapes.
 
 use chlo::ConstantLikeOp;
 use hlo::attrs::{DotDims, GatherDims, integer, ints};
@@ -12,7 +12,7 @@ use side_dialects::{arith, shape, tensor};
 
 type Rule = fn(&mut Rewriter<'_>, OpId) -> Option<Value>;
 
-/// How the shape follows.
+/// The rule for each op.
 static RULES: &[(&OpDef, Rule)] = &[
     (BroadcastOp::DEF, broadcast),
     (ConcatenateOp::DEF, concatenate),
@@ -30,8 +30,8 @@ static RULES: &[(&OpDef, Rule)] = &[
     (TransposeOp::DEF, transpose),
 ];
 
-/// The shape of the first result of an op, a `tensor<rank x index>`; none if it is not known how
-/// that follows.
+/// The shape of the first result of an op, a `tensor<rank x index>`; `None` if there is no rule for
+/// it.
 pub fn result_shape(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     let def = rw.op(op).def()?;
     let rule =
@@ -55,7 +55,7 @@ fn shape_of(rw: &mut Rewriter<'_>, value: Value) -> Value {
     rw.make(shape::ShapeOfOp::DEF, [value]).result(Type::tensor([rank], Type::index()))
 }
 
-/// The shape to which those of all operands broadcast, as NumPy does.
+/// The NumPy broadcast of all operand shapes.
 fn common_shape(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     let dims = rw.op(op).int_array("broadcast_dimensions").map(<[i64]>::to_vec);
     let operands = rw.op(op).operands().to_vec();
@@ -79,7 +79,7 @@ fn common_shape(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     Some(rw.make(shape::BroadcastOp::DEF, shapes).result(Type::tensor([rank], Type::index())))
 }
 
-/// An operand that is the shape.
+/// An operand that is the shape itself.
 fn given(rw: &mut Rewriter<'_>, op: OpId, operand: usize) -> Option<Value> {
     let shape = *rw.op(op).operands().get(operand)?;
     let ty = rw.ty(shape).as_tensor()?.clone();
@@ -108,7 +108,7 @@ fn dims(rw: &mut Rewriter<'_>, op: OpId, operand: usize) -> Option<Vec<Value>> {
     Some((0..rank).map(|i| dim(rw, value, i)).collect())
 }
 
-/// An element of an operand that is a vector of integers, as an index.
+/// An element of an operand, a vector of integers, as an index.
 fn element(rw: &mut Rewriter<'_>, op: OpId, operand: usize, at: usize) -> Option<Value> {
     let vector = *rw.op(op).operands().get(operand)?;
     let ty = rw.ty(vector).element_type().clone();
@@ -131,10 +131,12 @@ fn sub(rw: &mut Rewriter<'_>, a: Value, b: Value) -> Value {
     binary(rw, arith::SubIOp::DEF, a, b)
 }
 
-/// The vector of those sizes, with the constants that the type of the result tells.
+/// A vector of sizes; static dimensions of the result type become constants.
 fn vector(rw: &mut Rewriter<'_>, op: OpId, mut sizes: Vec<Value>) -> Option<Value> {
     let result = rw.op(op).result_type(0).as_tensor()?.shape.to_vec();
-    (result.len() == sizes.len()).then_some(())?;
+    if result.len() != sizes.len() {
+        return None;
+    }
     for (size, known) in sizes.iter_mut().zip(result) {
         if known != DYNAMIC {
             *size = index(rw, known);
@@ -152,7 +154,7 @@ fn broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     vector(rw, op, sizes)
 }
 
-/// The sizes of the first operand; those along the dimension add up.
+/// The sizes of the first operand, with the sum along the concatenation dimension.
 fn concatenate(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     let along = usize::try_from(integer(rw.op(op).attr("dimension"))).ok()?;
     let mut sizes = dims(rw, op, 0)?;
@@ -163,7 +165,7 @@ fn concatenate(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     vector(rw, op, sizes)
 }
 
-/// Batching dimensions, then those of each side that are not contracted.
+/// Batching dimensions, then the free dimensions of each side.
 fn dot_general(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     let numbers = rw.op(op).attr("dot_dimension_numbers")?.clone();
     let numbers = DotDims::of(&numbers)?;
@@ -180,8 +182,8 @@ fn dot_general(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     vector(rw, op, sizes)
 }
 
-/// Offset dimensions have the sizes of slices; the others are those of the indices but that along
-/// which an index lies.
+/// Offset dimensions have slice sizes; the others are those of the indices without the index vector
+/// dimension.
 fn gather(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     let numbers = rw.op(op).attr("dimension_numbers")?.clone();
     let numbers = GatherDims::of(&numbers)?;
@@ -216,7 +218,7 @@ fn padded(rw: &mut Rewriter<'_>, size: Value, low: Value, high: Value, interior:
     add(rw, inner, high)
 }
 
-/// `slt` among the predicates of `arith.cmpi`.
+/// The predicate `slt` of `arith.cmpi`.
 const LESS: i64 = 2;
 
 fn pad(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
@@ -260,7 +262,7 @@ fn real_dynamic_slice(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     vector(rw, op, sizes)
 }
 
-/// The dimensions along which is not reduced.
+/// The dimensions that are not reduced.
 fn reduce(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     let along = ints(rw.op(op).attr("dimensions")).to_vec();
     let sizes = (0i64..)

@@ -1,6 +1,5 @@
-//! `stablehlo-remove-dynamism`, and the library call that makes a program static: arguments get
-//! sizes, all shapes that follow are found, and ops that take sizes as operands become those that
-//! take them as attributes.
+//! `stablehlo-remove-dynamism`, and the library function that makes a program static: arguments get
+//! sizes, shapes are refined, and dynamic ops are replaced by static ones.
 
 use crate::dimensions::Dimensions;
 use crate::dynamic_values::first_dynamic_value;
@@ -40,7 +39,7 @@ fn run(cx: &mut Context<'_>) {
     }
 }
 
-/// Runs a pass with its default options on each function of a module.
+/// Runs a pass with default options on each function of a module.
 fn on_functions(module: &mut Module, root: OpId, pass: &Pass) -> Diagnostics {
     let options = Options::defaults(pass.options);
     let mut diagnostics = Vec::new();
@@ -56,26 +55,25 @@ fn on_functions(module: &mut Module, root: OpId, pass: &Pass) -> Diagnostics {
     diagnostics
 }
 
-/// What is known of the arguments of the entry function of a program that is to become static.
+/// Sizes for the arguments of the entry function, to make a program static.
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
-    /// Arguments that are integers with those values: they become constants, and are no arguments
-    /// any more.
+    /// Integer arguments with their values: these become constants, and the arguments are removed.
     pub constants: Vec<(usize, i64)>,
-    /// The types of the other arguments. Without, they follow from the fields below.
+    /// The types of the other arguments. If `None`, they follow from the fields below.
     pub types: Option<Vec<Type>>,
     /// The size of the first dimension of each argument, where it is dynamic.
     pub batch: Option<i64>,
-    /// Sizes of dimensions by the names that the exporter gave them.
+    /// Sizes of named dimensions.
     pub names: Vec<(String, i64)>,
 }
 
 /// Makes a verified program static: its entry function, which is the only one or `main`, and all
 /// that it calls.
 ///
-/// Assertions on shapes are checked and removed, private functions without uses are removed, and
-/// what stays dynamic is an error that says why. If there is an error, the module is not fit for
-/// use.
+/// Assertions on shapes are checked and removed, private functions without uses are removed, and a
+/// value that stays dynamic is an error that explains why. On error, the module is left partially
+/// transformed.
 pub fn make_static(module: &mut Module, sizes: &Sizes) -> Diagnostics {
     let root = module.top().id();
     if let Err(error) = set_arguments(module, root, sizes) {
@@ -83,15 +81,15 @@ pub fn make_static(module: &mut Module, sizes: &Sizes) -> Diagnostics {
     }
     let mut diagnostics = refine_shapes(module, root, &Options::default());
     if diagnostics.is_empty() && first_dynamic_value(module, root).is_some() {
-        // A slice has a known size if its limits are its starts and something more: if these are
-        // one value.
+        // The size of a slice is static if its limits are computed from the same value as its
+        // starts, which CSE reveals.
         diagnostics = on_functions(module, root, &cse::PASS);
         diagnostics.extend(refine_shapes(module, root, &Options::default()));
     }
     for pass in [&canonicalize_dynamism::PASS, &check_shape_assertions::PASS] {
         if diagnostics.is_empty() {
             symbol_dce::remove_unused(module, root, |op| op.is(FuncOp::DEF));
-            // A shape that stays unknown is why an assertion on it is.
+            // A failed shape assertion is often caused by a dynamic shape: report that, too.
             diagnostics.extend(first_dynamic_value(module, root));
         }
         if diagnostics.is_empty() {
@@ -105,7 +103,7 @@ fn set_arguments(module: &mut Module, root: OpId, sizes: &Sizes) -> Result<(), D
     let entry = entry_function(module, root)?.id();
     let options = Options::default();
     let mut constants = sizes.constants.clone();
-    // The last first, so that the others keep their numbers.
+    // In reverse order, so that the indices of the others stay valid.
     constants.sort_unstable_by(|a, b| b.cmp(a));
     if let Some(pair) = constants.windows(2).find(|pair| pair[0].0 == pair[1].0) {
         let message =
@@ -133,7 +131,7 @@ fn set_arguments(module: &mut Module, root: OpId, sizes: &Sizes) -> Result<(), D
         }
         dimensions.set_name(name, *size)?;
     }
-    // What names tell comes before what is guessed of a batch.
+    // Named sizes take precedence over the batch size.
     dimensions.propagate();
     if let Some(size) = sizes.batch {
         dimensions.set_batch(size)?;

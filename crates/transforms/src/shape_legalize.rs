@@ -1,7 +1,7 @@
 //! `shape-legalize-to-stablehlo`: computes shapes with StableHLO ops.
 //!
-//! Shapes are i32 there: `index` becomes `tensor<i32>`, and `tensor<Nxindex>` becomes
-//! `tensor<Nxi32>`. Casts stand where the two meet; those there and back cancel out.
+//! Shapes are i32 in StableHLO: `index` becomes `tensor<i32>`, and `tensor<Nxindex>` becomes
+//! `tensor<Nxi32>`. Casts are inserted in between; pairs of casts cancel out.
 
 use hlo::ops::*;
 use mlir::attrs::DenseElements;
@@ -57,12 +57,12 @@ static PATTERNS: &[Pattern] = &[
     Pattern::new("operands-as-i32", RealDynamicSliceOp::DEF, operands_as_i32),
 ];
 
-/// Whether this is `index` or a tensor of it.
+/// True for `index` and tensors of it.
 fn has_index(ty: &Type) -> bool {
     ty.element_type().is_index()
 }
 
-/// The type in StableHLO of a size or of several, of type `index` or i32; none for other types.
+/// The StableHLO type for sizes of type `index` or i32, scalar or vector; `None` for other types.
 fn i32_type(ty: &Type) -> Option<Type> {
     if ty.is_index() {
         return Some(Type::tensor([], Type::i32()));
@@ -84,7 +84,7 @@ fn as_i32(rw: &mut Rewriter<'_>, value: Value) -> Option<Value> {
     Some(cast(rw, value, &ty))
 }
 
-/// Replaces the one result of `op` by its form in i32.
+/// Replaces the single result of `op` by its i32 form.
 fn replace(rw: &mut Rewriter<'_>, op: OpId, value: Value) -> Option<()> {
     let ty = rw.op(op).result_type(0).clone();
     let value = cast(rw, value, &ty);
@@ -92,7 +92,7 @@ fn replace(rw: &mut Rewriter<'_>, op: OpId, value: Value) -> Option<()> {
     Some(())
 }
 
-/// Whether the result of `op` has a form in i32.
+/// The i32 form of the result type of `op`, if it has one.
 fn result_type(rw: &Rewriter<'_>, op: OpId) -> Option<Type> {
     i32_type(rw.op(op).result_type(0))
 }
@@ -117,7 +117,7 @@ fn concatenate(rw: &mut Rewriter<'_>, parts: Vec<Value>) -> Option<Value> {
     rw.make(ConcatenateOp::DEF, parts).attr("dimension", Attribute::i64(0)).value()
 }
 
-/// The element of `value` at a position, as a scalar.
+/// An element of `value`, as a scalar.
 fn element(rw: &mut Rewriter<'_>, value: Value, at: &[i64]) -> Option<Value> {
     let slice = rw.make(SliceOp::DEF, [value]).attr("start_indices", Attribute::i64_array(at));
     let slice = slice
@@ -130,13 +130,15 @@ fn dimension_size(rw: &mut Rewriter<'_>, value: Value, dimension: i64) -> Option
     rw.make(GetDimensionSizeOp::DEF, [value]).attr("dimension", Attribute::i64(dimension)).value()
 }
 
-/// `broadcast(a, b) = maximum(a, b)`, padded with ones from the left. That they broadcast is stated
-/// elsewhere.
+/// `broadcast(a, b) = maximum(a, b)`, padded with ones from the left. Broadcastability is checked
+/// by other ops.
 fn broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let shapes: [Value; 2] = rw.op(op).operands().try_into().ok()?;
     let ranks = shapes.map(|s| i32_type(rw.ty(s)).and_then(|ty| ty.shape()?.first().copied()));
     let [Some(a), Some(b)] = ranks else { return None };
-    (result_type(rw, op)?.shape() == Some(&[a.max(b)])).then_some(())?;
+    if result_type(rw, op)?.shape() != Some(&[a.max(b)]) {
+        return None;
+    }
     let mut sizes = [as_i32(rw, shapes[0])?, as_i32(rw, shapes[1])?];
     for (size, rank) in sizes.iter_mut().zip([a, b]) {
         let missing = a.max(b) - rank;
@@ -172,7 +174,9 @@ fn extract(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let at: Option<Vec<i64>> = indices.iter().map(|&i| index_constant(rw, i)).collect();
     let at = at?;
     let shape = i32_type(rw.ty(source))?.shape()?.to_vec();
-    at.iter().zip(&shape).all(|(i, size)| (0..*size).contains(i)).then_some(())?;
+    if !at.iter().zip(&shape).all(|(i, size)| (0..*size).contains(i)) {
+        return None;
+    }
     let source = as_i32(rw, source)?;
     let element = element(rw, source, &at)?;
     replace(rw, op, element)
@@ -185,9 +189,13 @@ fn from_elements(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     if let ([], &[element]) = (ty.shape()?, &elements[..]) {
         return replace(rw, op, element);
     }
-    (ty.shape()?.len() == 1 && has_index(&ty) && !elements.is_empty()).then_some(())?;
+    if ty.shape()?.len() != 1 || !has_index(&ty) || elements.is_empty() {
+        return None;
+    }
     let constants: Vec<_> = elements.iter().map(|&e| index_constant(rw, e)).collect();
-    constants.iter().flatten().all(|&c| i32::try_from(c).is_ok()).then_some(())?;
+    if !constants.iter().flatten().all(|&c| i32::try_from(c).is_ok()) {
+        return None;
+    }
     let mut parts = Vec::with_capacity(elements.len());
     for (element, known) in elements.into_iter().zip(constants) {
         parts.push(match known {
@@ -202,8 +210,8 @@ fn from_elements(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     replace(rw, op, sizes)
 }
 
-/// Between `index` and another integer type, scalars go through tensors; between tensors, only i32
-/// is known.
+/// Casts scalars between `index` and another integer type through tensors; of tensors, only i32 is
+/// supported.
 fn index_cast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let value = rw.op(op).operand(0);
     let (from, to) = (rw.ty(value).clone(), rw.op(op).result_type(0).clone());
@@ -224,7 +232,9 @@ fn index_cast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 /// `muli(a, b) = multiply(a, b)` of indices.
 fn multiply(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let operands: [Value; 2] = rw.op(op).operands().try_into().ok()?;
-    has_index(rw.op(op).result_type(0)).then_some(())?;
+    if !has_index(rw.op(op).result_type(0)) {
+        return None;
+    }
     result_type(rw, op)?;
     let mut sizes = operands;
     for size in &mut sizes {
@@ -255,7 +265,9 @@ fn num_elements(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 fn shape_of(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let value = rw.op(op).operand(0);
     let rank = rw.ty(value).as_tensor()?.rank();
-    (result_type(rw, op)?.shape() == Some(&[rank as i64])).then_some(())?;
+    if result_type(rw, op)?.shape() != Some(&[rank as i64]) {
+        return None;
+    }
     let mut sizes = Vec::with_capacity(rank);
     for d in 0..rank {
         let size = dimension_size(rw, value, d as i64)?;
@@ -270,8 +282,9 @@ fn operands_as_i32(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let operands = rw.op(op).operands().to_vec();
     let wrong: Vec<usize> =
         (0..operands.len()).filter(|&i| has_index(rw.ty(operands[i]))).collect();
-    (!wrong.is_empty() && wrong.iter().all(|&i| i32_type(rw.ty(operands[i])).is_some()))
-        .then_some(())?;
+    if wrong.is_empty() || !wrong.iter().all(|&i| i32_type(rw.ty(operands[i])).is_some()) {
+        return None;
+    }
     for i in wrong {
         let sizes = as_i32(rw, operands[i])?;
         rw.set_operand(op, i, sizes);

@@ -1,4 +1,4 @@
-//! `strip-debuginfo`: forgets where ops and block arguments come from.
+//! `strip-debuginfo`: removes the locations of ops and block arguments.
 
 use mlir::ir::Loc;
 use mlir::pass::{Context, Pass};

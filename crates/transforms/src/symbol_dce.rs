@@ -1,11 +1,11 @@
-//! `symbol-dce`: removes private symbols that nothing refers to.
+//! `symbol-dce`: removes unreferenced private symbols.
 
 use crate::symbols::SymbolUses;
 use mlir::ods::Trait;
 use mlir::pass::{Context, Pass};
 use mlir::{Attribute, OpId, OpRef};
 
-/// Removes private symbols that nothing refers to.
+/// Removes unreferenced private symbols.
 pub const PASS: Pass =
     Pass::on_any("symbol-dce", "Remove private symbols that nothing refers to", run);
 
@@ -18,7 +18,7 @@ fn run(cx: &mut Context<'_>) {
     remove_unused(cx.module, cx.root, |op| op.has_trait(&Trait::Symbol));
 }
 
-/// Removes private symbols selected by `which` that nothing reachable refers to.
+/// Removes private symbols that satisfy `which` and that nothing reachable refers to.
 pub fn remove_unused(module: &mut mlir::Module, root: OpId, which: impl Fn(OpRef<'_>) -> bool) {
     let is_private =
         |op: OpRef<'_>| op.attr("sym_visibility").and_then(Attribute::as_str) == Some("private");

@@ -1,16 +1,16 @@
-//! Which symbols the attributes of ops refer to.
+//! Symbol references in attributes of ops.
 
 use mlir::attrs::{AttrKind, Name};
 use mlir::{Attribute, Module, OpId, OpRef, RegionId};
 use std::collections::{HashMap, HashSet};
 
-/// Names of symbols that are referred to.
+/// Names of referenced symbols.
 #[derive(Default)]
 pub struct SymbolUses(HashSet<Name>);
 
 impl SymbolUses {
-    /// The symbols that are referred to from outside of `candidates`, from the candidates so
-    /// referred to, and so on.
+    /// The symbols referenced from outside of `candidates`, from candidates so referenced, and so
+    /// on transitively.
     pub fn reachable(module: &Module, candidates: &[OpId]) -> SymbolUses {
         let mut bodies: HashMap<Name, Vec<OpId>> = HashMap::new();
         for &op in candidates {
@@ -33,13 +33,13 @@ impl SymbolUses {
         uses
     }
 
-    /// Whether a symbol is referred to.
+    /// True if a symbol is referenced.
     pub fn contains(&self, name: &str) -> bool {
         self.0.contains(name)
     }
 }
 
-/// Visits an op and everything in it but for the ops in `without`.
+/// Visits an op and everything nested in it, except the ops in `without`.
 fn walk_without(
     module: &Module,
     root: OpId,
@@ -56,7 +56,7 @@ fn walk_without(
     }
 }
 
-/// Adds the symbols that the attributes of an op name, each as often as they do.
+/// Adds the symbols that the attributes of an op name, with repetitions.
 pub fn collect(op: OpRef<'_>, found: &mut Vec<Name>) {
     let attributes = op.properties().iter().flatten().chain(op.attributes().iter().map(|(_, a)| a));
     attributes.for_each(|a| collect_in(a, found));

@@ -1,5 +1,5 @@
-//! `stablehlo-target-independent-optimization`: simplification and folding together, so that each
-//! makes room for the other.
+//! `stablehlo-target-independent-optimization`: simplification and folding in one fixed point,
+//! since each enables the other.
 
 use crate::folder::{self, ASSUME_NO_UNDECLARED_SIDE_EFFECTS};
 use crate::simplify::{self, FOLD_OP_ELEMENT_LIMIT, LAST_FIRST, OPTIMIZE_FLOAT};

@@ -1,7 +1,7 @@
-//! `hlo-test-broadcast`: broadcasts values to one shape as NumPy does, for tests.
+//! `hlo-test-broadcast`: broadcasts values with NumPy's rules, for tests.
 //!
-//! `"hlo_test_broadcast.numpy_broadcast"(%x, …)` becomes a custom call of the values that are
-//! broadcast, unless they have no common shape.
+//! `"hlo_test_broadcast.numpy_broadcast"(%x, …)` becomes a custom call of the broadcast values,
+//! unless their shapes are incompatible.
 
 use crate::chlo_legalize::broadcast;
 use hlo::ops::CustomCallOp;
@@ -25,7 +25,9 @@ fn run(cx: &mut Context<'_>) {
 
 fn numpy_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = rw.op(op);
-    (view.name() == "hlo_test_broadcast.numpy_broadcast").then_some(())?;
+    if view.name() != "hlo_test_broadcast.numpy_broadcast" {
+        return None;
+    }
     let results: Vec<Type> = view.result_types().cloned().collect();
     let operands = view.operands().to_vec();
     let sizes = operands.iter().map(|&value| broadcast::sizes(rw, value));

@@ -1,9 +1,9 @@
-//! `hlo-test-infer`: shows what is inferred of result types and shapes, for tests.
+//! `hlo-test-infer`: shows inferred result types and shapes, for tests.
 //!
 //! `"hlo_test_infer.get_return_types"(%x)` becomes `"hlo_test_infer.return_types"(%x) {types0 = …}`
-//! with the types that are inferred of the results of the op that makes `%x`;
-//! `get_return_type_components` likewise with the shapes alone where no element types follow, and
-//! `reify_return_type_shapes` becomes the shape itself, computed.
+//! with the inferred result types of the op that defines `%x`; `get_return_type_components`
+//! likewise, with shapes only where no element types are inferred; and `reify_return_type_shapes`
+//! becomes the reified shape.
 //!
 //! Source: StableHLO, `stablehlo/tests/TestUtils.td`.
 
@@ -15,7 +15,7 @@ use mlir::pass::{Context, Pass};
 use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 use mlir::{Attribute, OpId, OpRef, Type};
 
-/// Shows what is inferred.
+/// Shows inferred types.
 pub const PASS: Pass =
     Pass::on_functions("hlo-test-infer", "Show what is inferred of types, for tests", run);
 
@@ -31,7 +31,7 @@ static PATTERNS: &[Pattern] = &[
     Pattern::any("shapes", reified),
 ];
 
-/// Replaces the question by the answer.
+/// Replaces the query by its answer.
 fn show(
     rw: &mut Rewriter<'_>,
     op: OpId,
@@ -40,7 +40,9 @@ fn show(
     inferred: RefineFn,
 ) -> Option<()> {
     let view = rw.op(op);
-    (view.name().strip_prefix("hlo_test_infer.")? == question).then_some(())?;
+    if view.name().strip_prefix("hlo_test_infer.")? != question {
+        return None;
+    }
     let &[value] = view.operands() else { return None };
     let types = inferred(rw.defining_op(value)?)?;
     let mut parts = OpParts::new(
@@ -58,7 +60,7 @@ fn show(
     Some(())
 }
 
-/// The types that are inferred of the results of an op.
+/// The inferred result types of an op.
 fn inferred(op: OpRef<'_>) -> Option<Vec<Type>> {
     match op.def()?.infer {
         Some(infer) => infer(op).ok(),
@@ -66,8 +68,7 @@ fn inferred(op: OpRef<'_>) -> Option<Vec<Type>> {
     }
 }
 
-/// The types that are inferred of the results of an op, with elements of `index` where only shapes
-/// are.
+/// The inferred result types of an op, with `index` elements where only shapes are inferred.
 fn inferred_components(op: OpRef<'_>) -> Option<Vec<Type>> {
     let types = inferred(op)?;
     match op.def()?.infer {
@@ -76,10 +77,12 @@ fn inferred_components(op: OpRef<'_>) -> Option<Vec<Type>> {
     }
 }
 
-/// `reify_return_type_shapes(op)` is the shape of the result, computed.
+/// `reify_return_type_shapes(op)` becomes the reified shape of the result.
 fn reified(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = rw.op(op);
-    (view.name() == "hlo_test_infer.reify_return_type_shapes").then_some(())?;
+    if view.name() != "hlo_test_infer.reify_return_type_shapes" {
+        return None;
+    }
     let &[value] = view.operands() else { return None };
     let made = rw.defining_op(value)?.id();
     let shape = reify::result_shape(rw, made)?;

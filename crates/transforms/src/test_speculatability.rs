@@ -1,9 +1,8 @@
-//! `hlo-test-speculatability`: checks which ops may run where the program would not have run them,
-//! for tests.
+//! `hlo-test-speculatability`: checks which ops may be executed speculatively, for tests.
 //!
-//! `"hlo_test_speculatability.is_speculatable"(%x)` goes, and the op that makes `%x` with it, where
-//! that op may; likewise `is_not_speculatable` where it may not, and `is_recursively_speculatable`
-//! where it may if the ops in its regions may.
+//! `"hlo_test_speculatability.is_speculatable"(%x)` is erased, together with the op that defines
+//! `%x`, if that op is speculatable; likewise `is_not_speculatable` if it is not, and
+//! `is_recursively_speculatable` if it is whenever its nested ops are.
 
 use hlo::speculation::{Speculation, speculation};
 use mlir::OpId;

@@ -1,4 +1,4 @@
-//! `trivial-dce`: removes ops that nothing uses.
+//! `trivial-dce`: removes dead ops.
 
 use mlir::pass::{Context, Pass};
 use mlir::rewrite::effects::is_dead;
@@ -9,7 +9,7 @@ pub const PASS: Pass =
 
 fn run(cx: &mut Context<'_>) {
     cx.module.build_uses();
-    // Users before what they use.
+    // Users before their operands.
     for op in cx.module.post_order(cx.root).into_iter().rev() {
         if op != cx.root && cx.module.is_attached(op) && is_dead(cx.module, op) {
             cx.module.erase(op);

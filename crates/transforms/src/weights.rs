@@ -1,9 +1,9 @@
-//! Large constants of a program as arguments or as resources without contents, and back: a program
-//! without its weights is small, and the weights can lie in a file of their own.
+//! Moves large constants of a program to arguments or external resources, and back: a program
+//! without its weights is small, and the weights can be stored in a separate file.
 //!
-//! An argument stands for a constant of its function or of one that is called from there; every
-//! call on the way passes it on. It has the name of the constant as an attribute, and in the
-//! function of the constant the place where that stood.
+//! An argument replaces a constant of its function or of a callee; every call on the path passes it
+//! on. The name of the constant is an attribute of the argument, and in the function of the
+//! constant, its position is another.
 
 use crate::calls::{callee, callees_first};
 use crate::refine_arguments::{entry_function, one_block, set_argument_attributes, set_signature};
@@ -17,40 +17,37 @@ use mlir::{Attribute, Diagnostic, Module, OpId, OpRef, Type, Value};
 use side_dialects::func::{CallOp, FuncOp};
 use std::collections::{HashMap, HashSet};
 
-/// The attribute of an argument that stands for a constant: the name of the constant.
+/// The argument attribute with the name of the constant that the argument replaces.
 pub const WEIGHT: &str = "stablo.weight";
 
-/// The attribute of such an argument in the function of the constant: how many ops of the function
-/// stood before it.
+/// The attribute of such an argument in the function of the constant: the number of ops before it.
 pub const POSITION: &str = "stablo.weight_position";
 
-/// What stands for a constant in a program without its weights.
+/// The representation of constants in a program without its weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WeightForm {
     /// An argument of the entry function.
     Arguments,
-    /// A resource without contents, in the place of the elements.
+    /// Resources without contents, in the place of the elements.
     Resources,
 }
 
-/// A constant that is to be moved, or that has been.
+/// A constant that is to be moved, or has been.
 #[derive(Clone)]
 struct Weight {
     name: String,
     ty: Type,
     loc: Loc,
-    /// The constant, and how many ops of the function stand before it; none if it is of another
-    /// function.
+    /// The constant, and the number of ops before it; `None` if it is in another function.
     own: Option<(OpId, usize)>,
 }
 
-/// Moves constants of at least `min_bytes` bytes, splats aside, out of the program. Returns their
-/// names, which are those of their functions with a number, and their elements. As arguments, they
-/// come after the others; functions that something else than calls from the entry function refers
-/// to keep theirs.
+/// Moves constants of at least `min_bytes` bytes, except splats, out of the program. Returns their
+/// names, made of the function's name and a number, and their elements. Added arguments come last.
+/// Functions that are referenced other than by calls from the entry function keep their constants.
 ///
 /// # Errors
-/// As arguments: there is no entry function, or something refers to it.
+/// As arguments: if there is no entry function, or something refers to it.
 pub fn extract_weights(
     module: &mut Module,
     min_bytes: usize,
@@ -101,7 +98,7 @@ pub fn extract_weights(
 /// A name that is not among `names`: that of the function, and a number.
 fn unique(names: &mut HashSet<String>, function: OpRef<'_>, number: usize) -> String {
     let stem = format!("{}.{number}", function.symbol_name().unwrap_or("function"));
-    // Modules may stand in modules, with functions of equal names.
+    // Nested modules may have functions of equal names.
     let mut name = stem.clone();
     let mut copy = 1;
     while !names.insert(name.clone()) {
@@ -111,8 +108,8 @@ fn unique(names: &mut HashSet<String>, function: OpRef<'_>, number: usize) -> St
     name
 }
 
-/// The functions that can get more arguments: the entry function, and those that nothing refers to
-/// but calls from such functions. Each comes after those that call it.
+/// The functions that can get more arguments: the entry function, and those only referenced by
+/// calls from such functions. Callers come before callees.
 fn extendable(module: &Module) -> Result<Vec<OpId>, Diagnostic> {
     let root = module.top().id();
     let entry = entry_function(module, root)?.id();
@@ -155,8 +152,8 @@ fn extendable(module: &Module) -> Result<Vec<OpId>, Diagnostic> {
     Ok(order)
 }
 
-/// Gives functions, each of which comes after those that call it, arguments for their own constants
-/// and those of the functions that they call.
+/// Adds arguments for the constants of each function and its callees. `functions` lists callers
+/// before callees.
 fn to_arguments(module: &mut Module, functions: &[OpId], mut weights: HashMap<OpId, Vec<Weight>>) {
     let calls_in = |module: &Module,
                     function: OpId,
@@ -212,7 +209,7 @@ fn to_arguments(module: &mut Module, functions: &[OpId], mut weights: HashMap<Op
     }
 }
 
-/// The dictionaries of all arguments.
+/// The attribute dictionaries of all arguments.
 fn argument_attributes(function: FuncOp<'_>) -> Vec<Attribute> {
     let attributes = function.arg_attrs().and_then(Attribute::as_array);
     let mut attributes = attributes.map(<[Attribute]>::to_vec).unwrap_or_default();
@@ -220,11 +217,12 @@ fn argument_attributes(function: FuncOp<'_>) -> Vec<Attribute> {
     attributes
 }
 
-/// Makes what [`extract_weights`] put in the places of constants constants again, with the elements
-/// that `find` gives for a name and a type.
+/// Reverses [`extract_weights`]: restores constants, with the elements that `find` returns for a
+/// name and a type.
 ///
 /// # Errors
-/// Nothing stands for a constant; what `find` says, at the function or constant.
+/// If the program has no extracted constants; errors of `find`, reported at the function or
+/// constant.
 pub fn insert_weights(
     module: &mut Module,
     find: &mut dyn FnMut(&str, &Type) -> Result<Attribute, String>,
@@ -278,7 +276,7 @@ pub fn insert_weights(
     Ok(())
 }
 
-/// The name and type of the constant that a resource without contents stands for.
+/// The name and type of the constant that a resource without contents replaces.
 fn empty_resource(op: OpRef<'_>) -> Option<(OpId, String, Type)> {
     match &**op.attr("value").filter(|_| op.is(ConstantOp::DEF))? {
         AttrKind::DenseResource { ty, resource } if resource.blob().is_none() => {
@@ -288,8 +286,8 @@ fn empty_resource(op: OpRef<'_>) -> Option<(OpId, String, Type)> {
     }
 }
 
-/// Makes arguments of a function constants where they stood. Those that only were passed on to
-/// calls just go.
+/// Restores arguments of a function to constants at their positions. Arguments that were only
+/// passed on to calls are removed.
 fn insert_in(
     rw: &mut Rewriter<'_>,
     function: OpId,
@@ -336,8 +334,8 @@ fn insert_in(
     Ok(())
 }
 
-/// Whether what stands before `next` in its block may be used wherever `value` is: the program may
-/// have changed since.
+/// True if an op inserted before `next` dominates all uses of `value`; the program may have changed
+/// since.
 fn precedes_uses(module: &Module, next: OpId, value: Value) -> bool {
     let block = module.op(next).block();
     module.users(value).iter().all(|&user| {
@@ -348,7 +346,7 @@ fn precedes_uses(module: &Module, next: OpId, value: Value) -> bool {
     })
 }
 
-/// The name of the constant that an argument stands for.
+/// The name of the constant that an argument replaces.
 fn weight_name(function: OpRef<'_>, index: usize) -> Option<&str> {
     FuncOp(function).arg_attrs()?.as_array()?.get(index)?.as_dictionary()?.get(WEIGHT)?.as_str()
 }

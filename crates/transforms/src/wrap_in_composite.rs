@@ -1,5 +1,5 @@
-//! `stablehlo-wrap-in-composite`: puts ops of given names into functions of their own, which
-//! composites of those names refer to.
+//! `stablehlo-wrap-in-composite`: outlines ops with given names into functions, and replaces them
+//! by composites of these functions.
 
 use hlo::ops::CompositeOp;
 use mlir::attrs::Attribute;
@@ -14,7 +14,7 @@ use mlir::{BlockId, Diagnostic, OpId, OpRef, Type};
 use side_dialects::func::{FuncOp, ReturnOp};
 use std::collections::HashMap;
 
-/// Puts ops into composites.
+/// Wraps ops in composites.
 pub const PASS: Pass = Pass::on_modules(
     "stablehlo-wrap-in-composite",
     "Replace ops by composites whose decompositions they are",
@@ -41,7 +41,7 @@ fn run(cx: &mut Context<'_>) {
             ..Diagnostic::error("op-names", message)
         });
     }
-    // Upstream's driver folds, and places constants, before it comes to the ops.
+    // Upstream's driver folds, and places constants, before it reaches the ops.
     cx.rewrite_greedily(&mut PatternSet::default());
     let version = Attribute::i32(i32::try_from(cx.options.int("version")).unwrap_or(0));
     let selected =
@@ -49,8 +49,8 @@ fn run(cx: &mut Context<'_>) {
     let mut ops: Vec<OpId> = cx.module.post_order(cx.root);
     ops.retain(|&op| op != cx.root && selected(cx.module.op(op)));
     let mut rw = Rewriter::new(cx.module, cx.options);
-    // The last first, as upstream: the functions stand in that order. What is in an op goes into
-    // its function unchanged.
+    // In reverse, as upstream, which determines the order of the functions. Nested ops move into
+    // the function unchanged.
     for op in ops.into_iter().rev() {
         if rw.is_attached(op) {
             let block = functions(rw.op(op));
@@ -61,14 +61,14 @@ fn run(cx: &mut Context<'_>) {
     }
 }
 
-/// Where the functions of the module around an op stand.
+/// The block of the enclosing module, where functions are inserted.
 fn functions(op: OpRef<'_>) -> Option<BlockId> {
     let module =
         std::iter::successors(op.parent(), |op| op.parent()).find(|op| op.is(ModuleOp::DEF))?;
     op.module().entry(*module.regions().first()?)
 }
 
-/// Replaces an op by a composite, whose decomposition is added to `functions`.
+/// Replaces an op by a composite, and adds its decomposition to `functions`.
 fn wrap(rw: &mut Rewriter<'_>, op: OpId, functions: BlockId, version: &Attribute) {
     let name = rw.op(op).name().to_string();
     let decomposition = make_function(rw, op, functions, &name);
@@ -91,7 +91,7 @@ fn wrap(rw: &mut Rewriter<'_>, op: OpId, functions: BlockId, version: &Attribute
     rw.replace_with(op, composite);
 }
 
-/// Adds a private function that does what the op does, and returns its name.
+/// Adds a private function that wraps the op, and returns its name.
 fn make_function(rw: &mut Rewriter<'_>, op: OpId, functions: BlockId, name: &str) -> String {
     let view = rw.op(op);
     let (inputs, results): (Vec<Type>, Vec<Type>) =
@@ -109,7 +109,7 @@ fn make_function(rw: &mut Rewriter<'_>, op: OpId, functions: BlockId, name: &str
     values.extend(rw.op(op).operands().iter().copied().zip(arguments.iter().copied()));
     rw.within(block, |rw| {
         let copy = rw.clone_with(op, &mut values);
-        // An op may take one value as several operands, which are several arguments.
+        // An op may use one value as several operands, which become several arguments.
         rw.set_operands(copy, &arguments);
         let results: Vec<_> = rw.op(copy).results().collect();
         rw.make(ReturnOp::DEF, results).results([]);

@@ -1,11 +1,11 @@
 //! `canonicalize` on ops of shape, arith, tensor and CHLO. Expected programs follow from
-//! arithmetic; upstream makes the same ones.
+//! arithmetic, and agree with upstream.
 
 mod common;
 
 use common::passed;
 
-/// Both are modules without the line around them; the first becomes the second.
+/// Asserts that `before` is canonicalized to `after`. Both are module bodies.
 #[track_caller]
 fn becomes(before: &str, after: &str) {
     let found = passed(before, "canonicalize");
@@ -60,7 +60,7 @@ fn floats_keep_the_sign_of_zero() {
     );
 }
 
-/// An index cast to 32 bits may lose bits, so that casting back is not nothing.
+/// A cast of an index to 32 bits may truncate, so casting back is not a no-op.
 #[test]
 fn casts_that_lose_bits_stay() {
     becomes(
@@ -136,7 +136,7 @@ fn what_is_assumed_and_holds_goes() {
     );
 }
 
-/// A dynamic size may be any, so that it fits to no other but 1; and sizes 2 and 3 never fit.
+/// A dynamic size may be anything, so it is only compatible with 1; and sizes 2 and 3 never are.
 #[test]
 fn constraints_that_may_fail_stay() {
     let stays = |x: &str, y: &str| {
@@ -212,7 +212,7 @@ fn constants_like_values_of_known_shape() {
     );
 }
 
-/// A check that fails when the program runs is not folded away, nor does folding stop there.
+/// A check that fails at run time is not folded away, and does not stop other folding.
 #[test]
 fn what_does_not_hold_stays() {
     let text = r#"func.func @main() -> (!shape.witness, index) {

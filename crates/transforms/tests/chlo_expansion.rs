@@ -15,8 +15,8 @@ fn unary(op: &str, ty: &str, n: usize) -> String {
     )
 }
 
-/// Tests that `found` is `expected` up to a relative and an absolute error, where infinities and
-/// NaN are exact.
+/// Asserts that `found` equals `expected` up to a relative and an absolute error; infinities and
+/// NaN must agree exactly.
 fn assert_close(what: &str, at: f64, found: f64, expected: f64, relative: f64, absolute: f64) {
     let is_close = found == expected
         || found.is_nan() && expected.is_nan()
@@ -24,7 +24,7 @@ fn assert_close(what: &str, at: f64, found: f64, expected: f64, relative: f64, a
     assert!(is_close, "{what}({at}) is {expected}, but its expansion gives {found}");
 }
 
-/// Points of a domain: a grid, and points near its middle.
+/// Sample points of an interval: a grid, and points near its middle.
 fn points(low: f64, high: f64) -> Vec<f64> {
     let grid = (0..=60).map(|i| low + (high - low) * f64::from(i) / 60.0);
     let middle = (low + high) / 2.0;
@@ -66,7 +66,7 @@ fn real_functions() {
                     _ => result.to_vec::<f64>().expect("f64"),
                 }
             };
-            // The error of f64 is smaller, but not that of coefficients that were fitted for less.
+            // f64 is more accurate, except for coefficients that were fitted for less.
             let scale = if ty == "f32" { 1.0 } else { 1e-5 };
             for ((&x, expected), found) in x.iter().zip(values("cse")).zip(values(EXPAND)) {
                 assert_close(op, x, found, expected, relative * scale, absolute * scale);
@@ -102,7 +102,7 @@ fn complex_functions() {
             results.iter().map(|t| t.to_vec::<f64>().expect("f64")).collect::<Vec<_>>()
         });
         for i in 0..n {
-            // At the poles ±i of atan and ±1 of atanh directions are a matter of taste.
+            // At the poles ±i of atan and ±1 of atanh, the direction is unspecified.
             if expected.iter().any(|part| !part[i].is_finite()) {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! Programs compute the same bits before and after folding; what folds is gone.
+//! Folding preserves the bits of results; folded ops are gone.
 
 mod common;
 
@@ -7,7 +7,8 @@ use common::{passed, run};
 const FOLD: &str = "func.func(stablehlo-aggressive-folder)";
 const ALL: &str = "func.func(stablehlo-target-independent-optimization)";
 
-/// What a program without inputs returns does not change, and no op but constants is left.
+/// Asserts that folding preserves the results of a program without inputs, and leaves only
+/// constants.
 fn folds(results: &str, body: &str) {
     let text = format!("func.func @main() -> ({results}) {{\n{body}\n}}");
     let before = run(&text, "cse", &[]);
@@ -61,8 +62,7 @@ fn whole_subgraphs() {
     );
 }
 
-/// Equal elements fold whatever their number, also those of a reduction that leaves them as they
-/// are.
+/// Splats fold whatever their size, also through reductions that preserve them.
 #[test]
 fn equal_elements() {
     folds(
@@ -77,7 +77,7 @@ fn equal_elements() {
     );
 }
 
-/// More elements than the limit stay, and so does what hardware does not agree on.
+/// Tensors above the limit are not folded, nor are results on which hardware disagrees.
 #[test]
 fn what_does_not_fold() {
     let stays = |op: &str, body: &str, pipeline: &str| {

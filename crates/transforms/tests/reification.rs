@@ -1,11 +1,11 @@
-//! The shapes that code computes are those that results have.
+//! Reified shapes equal the shapes of the results.
 
 mod common;
 
 use common::run;
 use numerics::Tensor;
 
-/// `op` makes `%result`; its shape, computed from that of the dynamic arguments `%x` and `%y`.
+/// The shape of `%result`, which `op` defines, reified from the dynamic arguments `%x` and `%y`.
 fn shape(op: &str, result: &str, rank: usize, x: &Tensor, y: &Tensor) -> Vec<i64> {
     let text = format!(
         "func.func @main(%x: tensor<?x?xf32>, %y: tensor<?x?xf32>) -> tensor<{rank}xindex> {{

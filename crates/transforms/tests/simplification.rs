@@ -1,4 +1,4 @@
-//! Programs compute the same bits before and after simplification.
+//! Simplification preserves the bits of results.
 
 mod common;
 
@@ -13,7 +13,8 @@ fn f32s(shape: &[usize], start: f32) -> Tensor {
         .expect("as many elements as the shape has")
 }
 
-/// What `body` returns, of two f32 matrices `%x` and `%y` of shape 3x4, does not change.
+/// Asserts that simplification preserves the results of `body` on two f32 matrices `%x` and `%y` of
+/// shape 3x4.
 fn keeps_bits(results: &str, body: &str) {
     let text = format!(
         "func.func @main(%x: tensor<3x4xf32>, %y: tensor<3x4xf32>) -> ({results}) {{\n{body}\n}}"
@@ -109,8 +110,7 @@ fn ops_with_regions() {
     );
 }
 
-/// What a loop passes on is captured instead, unless the loop knows less of its type than there is
-/// to know.
+/// Loop-invariant values are captured, unless the loop has a less specific type for them.
 #[test]
 fn loops_keep_their_types() {
     let program = |size: &str| {

@@ -19,7 +19,7 @@ pub(super) enum Problem {
     NotFound { found: usize },
     /// A match where there must be none.
     Forbidden { found: Range<usize> },
-    /// A match on the wrong line: so many line ends after the end of the previous match.
+    /// A match on the wrong line: `lines` line ends after the end of the previous match.
     WrongLine { found: Range<usize>, lines: usize },
     /// The pattern uses an undefined variable.
     Undefined(String),
@@ -27,8 +27,8 @@ pub(super) enum Problem {
     Unmatchable(String),
 }
 
-/// Compares `input` with the checks. A block that a label delimits is left at its first mismatch,
-/// the next block is compared all the same.
+/// Compares `input` with the checks. After a mismatch, comparison continues with the next block, as
+/// delimited by labels.
 pub(super) fn compare<'a>(
     checks: &'a [Check],
     input: &str,

@@ -1,9 +1,9 @@
 //! Reads the CHECK lines of a check file.
 
-use super::Options;
+use super::FileCheckOptions;
 use super::pattern::Pattern;
 
-/// What a directive demands of the place of its match.
+/// The constraint of a directive on the position of its match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `CHECK:` and, with a count other than 1, `CHECK-COUNT-n:`.
@@ -56,7 +56,7 @@ pub(super) struct Invalid {
 const COMMENT_PREFIXES: [&str; 2] = ["COM", "RUN"];
 
 /// Reads the directives with the prefixes of `options` from a canonicalized check file.
-pub(super) fn parse(source: &str, options: &Options) -> Result<Vec<Check>, Invalid> {
+pub(super) fn parse(source: &str, options: &FileCheckOptions) -> Result<Vec<Check>, Invalid> {
     let implicit = || {
         let not = |text: &String| {
             Ok(Directive {
@@ -101,8 +101,8 @@ pub(super) fn parse(source: &str, options: &Options) -> Result<Vec<Check>, Inval
     }
     let none_used = unused.len() == options.prefixes.len();
     // Patterns on the command line may do without a check file's.
-    let none_needed =
-        !options.implicit_check_not.is_empty() && options.prefixes == Options::default().prefixes;
+    let none_needed = !options.implicit_check_not.is_empty()
+        && options.prefixes == FileCheckOptions::default().prefixes;
     if let Some(prefix) = unused.first()
         && (none_used || !options.allow_unused_prefixes)
         && !none_needed
@@ -128,12 +128,12 @@ pub(super) fn parse(source: &str, options: &Options) -> Result<Vec<Check>, Inval
 fn parse_line<'a>(
     line: &str,
     number: usize,
-    options: &'a Options,
+    options: &'a FileCheckOptions,
 ) -> Result<Option<(&'a str, Directive)>, String> {
     let in_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let mut rest = line;
     loop {
-        // At the leftmost place where any prefix starts the longest one counts.
+        // At the leftmost position where any prefix starts, the longest one is chosen.
         let places = options.prefixes.iter().map(String::as_str);
         let places = places.chain(COMMENT_PREFIXES);
         let found = places.filter_map(|prefix| Some((rest.find(prefix)?, prefix)));
@@ -158,7 +158,7 @@ fn parse_line<'a>(
     }
 }
 
-/// Parses what follows the prefix up to the colon: kind, whether `{LITERAL}` is there, the text.
+/// Parses what follows the prefix up to the colon: kind, whether `{LITERAL}` is present, the text.
 fn parse_kind(after: &str) -> Result<Option<(Kind, bool, &str)>, String> {
     const SUFFIXES: [(&str, Kind); 6] = [
         ("NEXT", Kind::Next),
@@ -203,7 +203,7 @@ fn parse_kind(after: &str) -> Result<Option<(Kind, bool, &str)>, String> {
     Ok(None)
 }
 
-/// Parses `:` or `{LITERAL}:`, and returns whether `LITERAL` is there and the text after it.
+/// Parses `:` or `{LITERAL}:`, and returns whether `LITERAL` is present, and the text after it.
 fn parse_modifiers(after: &str) -> Option<(bool, &str)> {
     if let Some(text) = after.strip_prefix(':') {
         return Some((false, text));
@@ -219,7 +219,7 @@ fn parse_directive(
     name: String,
     text: &str,
     line: usize,
-    options: &Options,
+    options: &FileCheckOptions,
 ) -> Result<Directive, String> {
     let text = match options.strict_whitespace && options.match_full_lines {
         true => text,
@@ -241,10 +241,10 @@ fn parse_directive(
 mod tests {
     use super::*;
 
-    fn options(prefixes: &[&str]) -> Options {
-        Options {
+    fn options(prefixes: &[&str]) -> FileCheckOptions {
+        FileCheckOptions {
             prefixes: prefixes.iter().map(|&prefix| prefix.to_owned()).collect(),
-            ..Options::default()
+            ..FileCheckOptions::default()
         }
     }
 

@@ -29,7 +29,7 @@ pub(super) struct Translation {
     pub crosses_lines: bool,
 }
 
-/// Translates an expression, or says what is wrong with it.
+/// Translates an expression. The error explains what is wrong with it.
 pub(super) fn translate(ere: &str) -> Result<Translation, String> {
     let mut translator = Translator {
         rest: ere.chars().peekable(),
@@ -119,7 +119,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Returns whether the atom is `^`.
+    /// Parses an atom; returns true if it is `^`.
     fn atom(&mut self, depth: usize) -> Result<bool, String> {
         if self.at_quantifier() {
             return Err("a quantifier follows nothing".to_owned());
@@ -203,7 +203,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// A named class such as `[:alpha:]`, after its `[`. Returns whether it has the line end.
+    /// A named class such as `[:alpha:]`, after its `[`. Returns true if it contains the line end.
     fn class(&mut self) -> Result<bool, String> {
         const CLASSES: [&str; 12] = [
             "alnum", "alpha", "blank", "cntrl", "digit", "graph", "lower", "print", "punct",

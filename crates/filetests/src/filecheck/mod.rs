@@ -2,7 +2,7 @@
 //!
 //! Supported: the directives `CHECK`, `-NEXT`, `-SAME`, `-NOT`, `-DAG`, `-LABEL`, `-EMPTY`,
 //! `-COUNT-n` and the modifier `{LITERAL}`; in patterns `{{regex}}`, `[[VAR:regex]]`, `[[VAR]]`,
-//! `[[@LINE+n]]` and numeric blocks without constraints. The options are those of [`Options`].
+//! `[[@LINE+n]]` and numeric blocks without constraints. The options are those of [`FileCheckOptions`].
 
 mod compare;
 mod directive;
@@ -24,9 +24,9 @@ const EXIT_MISMATCH: i32 = 1;
 /// The exit code when the arguments or the files cannot be used.
 const EXIT_UNUSABLE: i32 = 2;
 
-/// What the command line of FileCheck says.
+/// The command line of FileCheck.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct FileCheckOptions {
     /// `--check-prefix`, `--check-prefixes`: the words directives start with; `CHECK` by default.
     pub prefixes: Vec<String>,
     /// `--implicit-check-not`: patterns that must not match between the matches.
@@ -53,9 +53,9 @@ pub struct Options {
     pub check_file: String,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for FileCheckOptions {
+    fn default() -> FileCheckOptions {
+        FileCheckOptions {
             prefixes: vec!["CHECK".to_owned()],
             implicit_check_not: Vec::new(),
             defines: Vec::new(),
@@ -72,11 +72,11 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl FileCheckOptions {
     /// Reads a command line without the program's name. Options start with one or two dashes; the
     /// value of one follows `=` or is the next argument.
-    pub fn parse(args: &[String]) -> Result<Options, String> {
-        let mut options = Options::default();
+    pub fn parse(args: &[String]) -> Result<FileCheckOptions, String> {
+        let mut options = FileCheckOptions::default();
         let mut prefixes: Vec<String> = Vec::new();
         let mut check_file = None;
         let mut args = args.iter();
@@ -115,7 +115,7 @@ impl Options {
                 "allow-empty" => options.allow_empty = flag(inline)?,
                 "allow-unused-prefixes" => options.allow_unused_prefixes = flag(inline)?,
                 "enable-var-scope" => options.variable_scope = flag(inline)?,
-                // How much upstream's program prints.
+                // Options for upstream's verbosity: ignored.
                 "dump-input" | "dump-input-filter" | "dump-input-context" => drop(value()?),
                 "v" | "vv" | "color" => {}
                 _ => return Err(format!("unknown option {arg}")),
@@ -173,7 +173,7 @@ pub fn run(args: &[String], stdin: &[u8], cwd: &Path) -> Outcome {
     let unusable = |problem| Outcome::failure(EXIT_UNUSABLE, format_args!("FileCheck: {problem}"));
     let read = |path: &str| fs::read(cwd.join(path)).map_err(|error| format!("{path}: {error}"));
     let prepared = || {
-        let options = Options::parse(args)?;
+        let options = FileCheckOptions::parse(args)?;
         let source = read(&options.check_file)?;
         let input = match options.input_file.as_deref() {
             None | Some("-") => Cow::Borrowed(stdin),
@@ -195,7 +195,7 @@ pub fn run(args: &[String], stdin: &[u8], cwd: &Path) -> Outcome {
     }
 }
 
-/// Why an input was not accepted.
+/// The reason why an input was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckError {
     /// The directives are invalid or missing, or the input is empty.
@@ -205,7 +205,7 @@ pub enum CheckError {
 }
 
 /// Compares `input` with the directives in `source`, the text of the check file.
-pub fn check(source: &str, input: &str, options: &Options) -> Result<(), CheckError> {
+pub fn check(source: &str, input: &str, options: &FileCheckOptions) -> Result<(), CheckError> {
     let path = &options.check_file;
     let checks = directive::parse(&canonicalize(source, options), options).map_err(|invalid| {
         CheckError::Unusable(match invalid.line {
@@ -226,7 +226,7 @@ pub fn check(source: &str, input: &str, options: &Options) -> Result<(), CheckEr
 }
 
 /// Drops the carriage return of line ends and makes one blank of each run of blanks and tabs.
-fn canonicalize(text: &str, options: &Options) -> String {
+fn canonicalize(text: &str, options: &FileCheckOptions) -> String {
     let mut canonical = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {

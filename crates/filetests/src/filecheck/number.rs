@@ -2,7 +2,7 @@
 
 use super::pattern::{MatchError, Variables};
 
-/// How a number is written in the input.
+/// The notation of a number in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Unsigned,
@@ -31,7 +31,7 @@ impl Format {
         i64::from_str_radix(digits, radix).ok()
     }
 
-    /// The digits of a value; none when the format has no sign and the value is negative.
+    /// The digits of a value; `None` if the format is unsigned and the value is negative.
     fn write(self, value: i64) -> Option<String> {
         if value < 0 && self != Format::Signed {
             return None;
@@ -64,7 +64,7 @@ enum Term {
     Variable(String),
 }
 
-/// What the text between `[[#` and `]]` stands for.
+/// A parsed numeric block.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Block {
     /// Matches any number and, with a name, defines a variable.

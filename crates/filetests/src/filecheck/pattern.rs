@@ -1,7 +1,7 @@
 //! The pattern of one CHECK line: fixed text, `{{regex}}`, `[[VAR:regex]]`, `[[VAR]]` and `[[#…]]`
 //! blocks, and its match in the input.
 
-use super::Options;
+use super::FileCheckOptions;
 use super::ere;
 use super::number::{self, Block, Expression, Format};
 use fancy_regex::{Regex, RegexBuilder, escape};
@@ -29,7 +29,7 @@ impl Variables {
     }
 }
 
-/// Why a pattern cannot be matched at all.
+/// The reason why a pattern cannot be matched at all.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum MatchError {
     /// It uses a variable that no earlier match defined.
@@ -77,7 +77,7 @@ enum Piece {
 struct Capture {
     name: String,
     group: usize,
-    /// None for a text variable.
+    /// `None` for a text variable.
     number: Option<Format>,
 }
 
@@ -88,7 +88,7 @@ impl Pattern {
         text: &str,
         line: usize,
         full_lines: bool,
-        options: &Options,
+        options: &FileCheckOptions,
     ) -> Result<Pattern, String> {
         let has_blocks = text.contains("{{") || text.contains("[[");
         if !full_lines && !has_blocks && !options.ignore_case {
@@ -108,7 +108,7 @@ impl Pattern {
     }
 
     /// Text without blocks.
-    pub fn literal(text: &str, options: &Options) -> Pattern {
+    pub fn literal(text: &str, options: &FileCheckOptions) -> Pattern {
         if !options.ignore_case {
             return Pattern::Fixed(text.to_owned());
         }
@@ -124,7 +124,7 @@ impl Pattern {
         Pattern::Regex(regex)
     }
 
-    /// Whether it defines or uses variables.
+    /// True if it defines or uses variables.
     pub fn has_variables(&self) -> bool {
         match self {
             Pattern::End | Pattern::Fixed(_) => false,
@@ -186,7 +186,7 @@ impl RegexPattern {
         if !self.has_backreference || self.crosses_lines {
             return self.find_in(regex, input, 0, variables);
         }
-        // Backtracking takes long on long texts.
+        // Matched line by line, since backtracking is slow on long texts.
         let mut start = 0;
         for line in input.split('\n') {
             let found = self.find_in(regex, line, start, variables)?;
@@ -251,7 +251,7 @@ impl RegexPattern {
             if let Some(after) = rest.strip_prefix("{{") {
                 let (inner, tail) = after.split_once("}}").ok_or("`{{` has no matching `}}`")?;
                 let (_, regex) = self.translate(inner)?;
-                // Without a group an alternative would reach beyond the block.
+                // The group keeps an alternative from reaching beyond the block.
                 self.push(&format!("(?:{regex})"));
                 rest = tail;
             } else if let Some(after) = rest.strip_prefix("[[").filter(|a| !a.starts_with('[')) {
@@ -259,7 +259,7 @@ impl RegexPattern {
                 self.block(&after[..end], line)?;
                 rest = &after[end + "]]".len()..];
             } else {
-                // Of three brackets the first one is text.
+                // Of three brackets, the first one is literal text.
                 let first = rest.chars().next().map_or(0, char::len_utf8);
                 let next = |opening| rest[first..].find(opening);
                 let end = next("{{").into_iter().chain(next("[[")).min();
@@ -297,7 +297,7 @@ impl RegexPattern {
         Ok(group)
     }
 
-    /// Appends what the text between `[[` and `]]` stands for.
+    /// Appends the piece for the text between `[[` and `]]`.
     fn block(&mut self, text: &str, line: usize) -> Result<(), String> {
         if let Some(text) = text.strip_prefix('#') {
             return self.numeric_block(number::parse_block(text, line)?);

@@ -1,4 +1,4 @@
-//! Words for a directive that does not hold: what was looked for, where, and what is there instead.
+//! Renders a mismatch: the pattern, the searched region, and the input found there instead.
 
 use super::compare::{Mismatch, Problem};
 use super::directive::Kind;
@@ -107,7 +107,7 @@ impl Report<'_> {
         self
     }
 
-    /// Says where the search ended, if not at the end of the input.
+    /// Notes where the search ended, if not at the end of the input.
     fn block_end(mut self, searched: &Range<usize>) -> Self {
         if searched.end < self.input.len() {
             let (number, _) = self.line_at(searched.end);
@@ -125,7 +125,7 @@ impl Report<'_> {
         }
     }
 
-    /// Says where the pattern matches outside of the part that was searched.
+    /// Notes where the pattern matches outside of the searched part.
     fn elsewhere(self, mismatch: &Mismatch) -> Self {
         if mismatch.directive.pattern.has_variables() {
             return self;

@@ -8,20 +8,20 @@ use crate::tensor::allocate;
 use crate::{I1, Tensor, TensorError, dispatch, shape};
 use bytemuck::Pod;
 
-/// What a comparison asks.
+/// The relation tested by a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Direction {
-    /// Whether the operands are equal.
+    /// The operands are equal.
     Eq,
-    /// Whether the operands are different, or not comparable.
+    /// The operands differ or are unordered.
     Ne,
-    /// Whether lhs is greater or equal.
+    /// lhs is greater than or equal to rhs.
     Ge,
-    /// Whether lhs is greater.
+    /// lhs is greater than rhs.
     Gt,
-    /// Whether lhs is less or equal.
+    /// lhs is less than or equal to rhs.
     Le,
-    /// Whether lhs is less.
+    /// lhs is less than rhs.
     Lt,
 }
 

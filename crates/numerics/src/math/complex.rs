@@ -40,7 +40,7 @@ fn sum_of_squares(a: f64, x: f64, y: f64) -> f64 {
     sum + (rest + rest2 + x2_rest + y2_rest)
 }
 
-/// Whether `x * x + y * y` is so near to one that its logarithm needs more precision.
+/// True if `x * x + y * y` is so close to one that its logarithm needs more precision.
 fn is_near_one(square: f64) -> bool {
     (0.5..=3.0).contains(&square)
 }

@@ -83,7 +83,7 @@ impl Double {
 
     /// `log(1 + self)`, precise also near zero.
     fn log_1p(self) -> Double {
-        // Newton's step from the value in single precision, as it were; its square is negligible.
+        // One Newton step from the double-precision value; its squared error is negligible.
         let start = libm::log1p(self.hi);
         let inverse = Double::from(-start).exp_m1();
         let error = self + inverse + self * inverse;
@@ -155,7 +155,7 @@ impl Div for Double {
 /// Below this, an odd function that behaves as `x + O(x^3)` is `x` up to less than half a unit.
 const SMALL: f64 = 1.0 / (1u64 << 28) as f64;
 
-/// Whether an odd function like the identity near zero has the value `x`.
+/// True if an odd function that behaves as `x + O(x^3)` rounds to `x`.
 fn is_small(x: f64) -> bool {
     x.is_nan() || x.abs() < SMALL
 }

@@ -10,7 +10,7 @@ use crate::{Element, Tensor, TensorError, shape};
 /// The number of elements of a block.
 pub(super) const BLOCK: usize = 1024;
 
-/// Applies `f` to every element, in place if nobody shares them.
+/// Applies `f` to every element, in place if the tensor is unshared.
 pub(super) fn map<T: Element>(operand: Tensor, f: impl Fn(T) -> T) -> Result<Tensor, TensorError> {
     map_blocks(operand, &|block| {
         for x in block {
@@ -49,7 +49,7 @@ pub(super) fn map_to<T: Element, R: Element>(
 }
 
 /// Applies `f` to every pair of elements. An operand of rank 0 is paired with every element of the
-/// other one. The result takes the place of an operand of its shape that nobody shares.
+/// other one. The result reuses the memory of an unshared operand of its shape.
 pub(super) fn zip<T: Element>(
     lhs: Tensor,
     rhs: Tensor,
@@ -71,7 +71,7 @@ fn zip_blocks<T: Element>(
     f: &ZipBlock<'_, T, T>,
 ) -> Result<Tensor, TensorError> {
     let shape = common_shape(&lhs, &rhs)?;
-    // An operand that gives its place to the result goes through a copy of a block.
+    // An operand whose memory the result reuses is copied block by block.
     if shape::equal(lhs.shape(), &shape) && lhs.is_unshared() {
         let mut copy = vec![T::ZERO; BLOCK.min(lhs.num_elements())];
         let ys = Blocks::new(&rhs, lhs.num_elements())?;

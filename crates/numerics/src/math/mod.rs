@@ -1,13 +1,13 @@
 //! Elementwise math over whole tensors.
 //!
 //! Every operation looks at the element type once and then runs a loop over typed elements.
-//! Operations take their operands by value: an operand that nobody else shares lends its memory to
-//! the result. To keep an operand, pass a clone, which shares the elements.
+//! Operations take their operands by value: the result reuses the memory of an unshared operand. To
+//! keep an operand, pass a clone, which shares the elements.
 //!
 //! Arithmetic is exactly rounded in the type of the elements. The other functions of numbers of at
 //! most 32 bits are computed in `f64` and rounded once; those of `f64` come from the `libm` crate
 //! or, where that is not precise enough, from numbers of twice the precision (`double.rs`). So
-//! results have the same bits on every platform. `docs/accuracy.md` states how near they are to the
+//! results have the same bits on every platform. `docs/accuracy.md` states their distance from the
 //! exact values.
 
 pub mod binary;

@@ -247,8 +247,8 @@ pub fn unary(op: UnaryOp, operand: Tensor) -> Result<Tensor, TensorError> {
     }
 }
 
-/// The result of a function; where it is not defined the positive NaN, whose sign processors choose
-/// differently.
+/// Replaces a NaN that is not an operand's by the positive NaN, as the sign of new NaNs differs
+/// between processors.
 fn one_nan(operand: f64, result: f64) -> f64 {
     if result.is_nan() && !operand.is_nan() { f64::NAN } else { result }
 }

@@ -8,7 +8,7 @@ use mlir::types::TypeKind;
 use mlir::{Diagnostics, OpRef, Type, op};
 use std::cmp::Ordering;
 
-/// The widths of the elements before and after must compare as said.
+/// Checks the order of the element widths before and after.
 fn check_widths(op: OpRef<'_>, expected: Ordering, errors: &mut Diagnostics) {
     let (from, to) = (op.operand_type(0).element_type(), op.result_type(0).element_type());
     if from.bit_width().cmp(&to.bit_width()) != expected {

@@ -24,7 +24,7 @@ op! {
     }
 }
 
-/// The constant of that value, for folding.
+/// Parts of an `arith.constant` op with the given value, for constant materialization.
 pub fn constant_parts(value: &Attribute, ty: &Type) -> Option<OpParts> {
     let mut parts = OpParts::new(OpName::Registered(ConstantOp::DEF), Loc::Unknown);
     parts.properties.push(Some(value.clone()));
@@ -36,7 +36,7 @@ fn type_of_value(op: OpRef<'_>) -> Type {
     ConstantOp(op).value().map_or_else(Type::none, |value| value.ty())
 }
 
-/// `true`, `c5`, `c5_i32`, else `cst`.
+/// The suggested result name: `true`, `c5`, `c5_i32`, else `cst`.
 fn result_name(op: OpRef<'_>) -> String {
     match ConstantOp(op).value().map(|v| &**v) {
         Some(AttrKind::Integer { value, ty }) => match **ty {

@@ -1,4 +1,4 @@
-//! What the ops of the dialect are when operands are constants or casts.
+//! Folds of the dialect's ops over constants and casts.
 
 pub(super) use mlir::rewrite::fold::evaluate;
 
@@ -6,7 +6,7 @@ use super::{IndexCastOp, IndexCastUIOp};
 use mlir::rewrite::Folded;
 use mlir::{AttrKind, Attribute, OpRef};
 
-/// `x op number` is `x`.
+/// Right identities: `x op number = x`.
 const NEUTRAL: &[(&str, i128)] = &[
     ("arith.addi", 0),
     ("arith.divsi", 1),
@@ -20,10 +20,10 @@ const NEUTRAL: &[(&str, i128)] = &[
     ("arith.xori", 0),
 ];
 
-/// `x op 0` is `0`.
+/// Right absorbing element: `x op 0 = 0`.
 const ZERO_IF_ZERO: &[&str] = &["arith.muli", "arith.andi"];
 
-/// The number that all elements of a constant are.
+/// The element of a splat constant.
 fn number(constant: &Attribute) -> Option<i128> {
     match &**constant {
         AttrKind::Integer { value, .. } => Some(*value),
@@ -34,7 +34,7 @@ fn number(constant: &Attribute) -> Option<i128> {
     }
 }
 
-/// Integer arithmetic. Constants are the second operand where the order does not matter.
+/// Integer arithmetic. Constants of commutative ops are the second operand.
 pub(super) fn integers(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
     if let [None, Some(constant)] = constants {
         let (number, name) = (number(constant)?, op.name());
@@ -47,8 +47,8 @@ pub(super) fn integers(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option
     evaluate(op, constants)
 }
 
-/// Casts between integers, and from and to floats. There and back is nothing, if nothing is lost
-/// between: an index has 64 bits.
+/// Casts between integers, and from and to floats. A cast and its inverse cancel out if no bits are
+/// lost in between: an index has 64 bits.
 pub(super) fn casts(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
     if let Some(inner) = op.operands().first().and_then(|&v| op.module().defining_op(v)) {
         let is_index_cast = op.is(IndexCastOp::DEF) || op.is(IndexCastUIOp::DEF);

@@ -120,10 +120,10 @@ macro_rules! binary_with_carry {
 }
 
 binary_with_carry! {
-    /// Sum, and whether it overflows as unsigned integers.
+    /// Sum, and the unsigned carry.
     AddUIExtendedOp, "arith.addui_extended", sum, overflow,
         "$lhs `,` $rhs attr-dict `:` type($sum) `,` type($overflow)";
-    /// Difference, and whether it is negative as unsigned integers.
+    /// Difference, and the unsigned borrow.
     SubUIExtendedOp, "arith.subui_extended", diff, borrow,
         "$lhs `,` $rhs attr-dict `:` type($diff) `,` type($borrow)";
 }

@@ -88,7 +88,7 @@ pub static ARITH: Dialect = Dialect {
     ..Dialect::EMPTY
 };
 
-/// What may be assumed of floating-point arithmetic.
+/// Assumptions that optimizations may make about floating-point arithmetic.
 pub static FASTMATH: EnumDef = EnumDef {
     dialect: "arith",
     mnemonic: "fastmath",
@@ -106,7 +106,7 @@ pub static FASTMATH: EnumDef = EnumDef {
     style: EnumStyle::Bits(","),
 };
 
-/// Which integer overflows do not happen.
+/// Integer overflows that cannot happen.
 pub static OVERFLOW: EnumDef = EnumDef {
     dialect: "arith",
     mnemonic: "overflow",
@@ -114,7 +114,7 @@ pub static OVERFLOW: EnumDef = EnumDef {
     style: EnumStyle::Bits(", "),
 };
 
-/// How a float is rounded; an `i32`.
+/// Rounding mode of a float; an `i32`.
 pub static ROUNDING_MODE: EnumDef = EnumDef {
     dialect: "arith",
     mnemonic: "roundingmode",
@@ -132,7 +132,7 @@ fn is_signless(ty: &Type) -> bool {
     crate::constraints::is_signless_integer(ty)
 }
 
-/// Whether the type is a scalar, vector or tensor of elements that satisfy `holds`.
+/// True for a scalar, vector or tensor whose element type satisfies `holds`.
 fn elementwise(ty: &Type, holds: impl Fn(&Type) -> bool) -> bool {
     match &**ty {
         TypeKind::Vector { element, .. } | TypeKind::UnrankedTensor(element) => holds(element),

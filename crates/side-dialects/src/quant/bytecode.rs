@@ -1,5 +1,5 @@
-//! How the types of the dialect are written in bytecode: a code, then flags and an integer storage
-//! type, then what the kind of type needs.
+//! Bytecode encoding of the dialect's types: a code, then flags and an integer storage type, then
+//! the parameters of the kind of type.
 //!
 //! The codes and the order of fields are part of the format and never change.
 
@@ -32,7 +32,7 @@ mod code {
     pub const UNIFORM_SUB_CHANNEL: u64 = 6;
 }
 
-/// The bit of the flags that says that the storage is signed.
+/// The flag for signed storage.
 const SIGNED: u64 = 1;
 
 fn write_storage(held: &Type, is_signed: bool, out: &mut EntryWriter<'_>) {
@@ -40,7 +40,7 @@ fn write_storage(held: &Type, is_signed: bool, out: &mut EntryWriter<'_>) {
     out.ty(held);
 }
 
-/// The storage type, and whether that is unsigned by the flag alone.
+/// The storage type, and whether only the flag marks it as unsigned.
 fn read_storage(entry: &mut EntryReader<'_, '_>) -> Read<(Type, bool)> {
     let flags = entry.varint()?;
     let held = entry.ty()?;

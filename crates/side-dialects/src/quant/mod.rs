@@ -1,4 +1,5 @@
-//! The quant dialect: quantized element types and casts between them and what they express.
+//! The quant dialect: quantized element types, and casts to and from their expressed and storage
+//! types.
 //!
 //! Source: MLIR, "'quant' Dialect".
 

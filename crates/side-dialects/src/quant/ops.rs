@@ -1,4 +1,4 @@
-//! Casts between quantized values, what they express and how they are stored.
+//! Casts between quantized values, expressed values and storage values.
 
 use super::{ANY, CALIBRATED, Granularity, UNIFORM, Uniform};
 use mlir::ods::{Assembly, TypeConstraint, TypeRule};
@@ -7,7 +7,7 @@ use mlir::{Diagnostics, OpRef, Type, TypeKind, op};
 const CAST_FORMAT: Assembly =
     Assembly::Format("$input attr-dict `:` type($input) `to` type($result)");
 
-/// Whether the element type of a scalar or tensor is in a set.
+/// True if the element type of a scalar or tensor satisfies `holds`.
 fn element(ty: &Type, holds: impl Fn(&Type) -> bool) -> bool {
     match &**ty {
         TypeKind::RankedTensor(t) => holds(&t.element),
@@ -38,7 +38,7 @@ static STORED: TypeConstraint = TypeConstraint {
 };
 
 op! {
-    /// Turns quantized values into the numbers that they stand for.
+    /// Converts quantized values to the numbers that they express.
     pub DequantizeCastOp, "quant.dcast" {
         operands { input: single QUANTIZED }
         results { result: single FLOATS }
@@ -48,7 +48,7 @@ op! {
 }
 
 op! {
-    /// Turns numbers into quantized values.
+    /// Converts numbers to quantized values.
     pub QuantizeCastOp, "quant.qcast" {
         operands { input: single FLOATS }
         results { result: single QUANTIZED }
@@ -58,7 +58,7 @@ op! {
 }
 
 op! {
-    /// Reads quantized values as the integers that store them, or the other way round.
+    /// Reinterprets quantized values as their storage integers, or the reverse.
     pub StorageCastOp, "quant.scast" {
         operands { input: single STORED }
         results { result: single STORED }
@@ -67,7 +67,7 @@ op! {
     }
 }
 
-/// The scales of a per-axis type must be as many as the axis has indices.
+/// Checks that a per-axis type has one scale for each index of the axis.
 fn verify_axis(op: OpRef<'_>, quantized: &Type, errors: &mut Diagnostics) {
     let Some(view) = Uniform::of_element(quantized) else { return };
     let (Granularity::PerAxis, [axis]) = (view.granularity(), view.axes) else { return };

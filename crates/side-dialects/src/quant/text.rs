@@ -1,4 +1,4 @@
-//! How quantized types are written.
+//! Syntax of quantized types.
 //!
 //! ```text
 //! uniform    ::= `<` storage `:` type (`:` axis | `:` `{` (axis `:` size),* `}`)? `,` scales `>`
@@ -18,10 +18,10 @@ use numerics::DType;
 
 type Params = Vec<Option<Attribute>>;
 
-/// How a storage type is written, and its least and greatest value.
+/// A parsed storage type, with its range.
 struct Storage {
     ty: Type,
-    /// Whether it is written `u8`, not `ui8`.
+    /// True if written `u8` rather than `ui8`.
     unsigned_by_flag: bool,
     min: i64,
     max: i64,
@@ -79,7 +79,7 @@ fn parse_float(p: &mut Parser<'_>) -> Parsed<f64> {
     }
 }
 
-/// Scales and zero points in row-major order, and the shape in which they are written.
+/// Scales and zero points in row-major order, and the shape of the nested list.
 #[derive(Default)]
 struct Scales {
     scales: Vec<f64>,
@@ -93,7 +93,7 @@ impl Scales {
         Ok(())
     }
 
-    /// Reads what follows `{`; the shape of the list.
+    /// Reads the rest of a list after `{`; returns its shape.
     fn parse_list(&mut self, p: &mut Parser<'_>, depth: usize) -> Parsed<Vec<i64>> {
         if depth >= MAX_NESTING {
             return p.error(format!("scales cannot be nested deeper than {MAX_NESTING} levels"));
@@ -165,7 +165,7 @@ pub(super) fn parse_uniform(p: &mut Parser<'_>) -> Parsed<Params> {
     }
     p.expect(">")?;
     if block_sizes.is_some() {
-        // Scales of blocks are numbers of the expressed type.
+        // Blockwise scales are rounded to the expressed type.
         round_to(&expressed, &mut scales.scales);
     }
     let parts = UniformParts {
@@ -228,7 +228,7 @@ pub(super) fn print_uniform(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
     p.write(">");
 }
 
-/// Writes scales nested as `shape` says, as numbers of type `ty`.
+/// Writes scales as nested lists of the given shape, as numbers of type `ty`.
 fn print_scales(
     p: &mut Printer<'_>,
     scales: &[(f64, i64)],
@@ -273,8 +273,7 @@ pub(super) fn print_any(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         return p.write("<>");
     };
     p.write("<");
-    // The type of the stored integers is as unsigned as its flag, so both are written the short
-    // way.
+    // Unsigned storage is always marked by the flag here, so it is printed in the short form.
     let unsigned_by_flag =
         matches!(**storage, TypeKind::Integer { signedness: Signedness::Unsigned, .. });
     print_storage(p, &Storage { ty: storage.clone(), unsigned_by_flag, min, max });

@@ -7,11 +7,11 @@ use mlir::types::Signedness;
 use mlir::{Attribute, Type, TypeKind};
 use numerics::DType;
 
-/// Storage types have at most this many bits.
+/// Maximum width of storage types.
 const MAX_STORAGE_BITS: u32 = 32;
 
-/// `!quant.uniform<…>`: an element of integer storage `q` that stands for
-/// `(q - zero_point) * scale`.
+/// `!quant.uniform<…>`: an element of integer storage `q` that expresses `(q - zero_point) *
+/// scale`.
 pub static UNIFORM: TypeDef = TypeDef {
     dialect: "quant",
     mnemonic: "uniform",
@@ -27,8 +27,8 @@ pub static UNIFORM: TypeDef = TypeDef {
         ParamDef::optional("axes", ParamKind::I64s),
         ParamDef::optional("block_sizes", ParamKind::I64s),
         ParamDef::optional("scales_shape", ParamKind::I64s),
-        // Set by `u8`, whose storage type MLIR takes to be `i8` with a flag that says unsigned,
-        // unlike that of `ui8`.
+        // Set for `u8`, whose storage type in MLIR is `i8` with an unsigned flag, unlike that of
+        // `ui8`.
         ParamDef::optional("unsigned_by_flag", ParamKind::Attribute),
     ],
     assembly: ParamAssembly::Custom { parse: text::parse_uniform, print: text::print_uniform },
@@ -37,7 +37,7 @@ pub static UNIFORM: TypeDef = TypeDef {
     storage: Some(|params| Some(Uniform::from_params(params)?.storage.clone())),
 };
 
-/// `!quant.any<…>`: quantized in a way that is not told.
+/// `!quant.any<…>`: a quantized type with unspecified parameters.
 pub static ANY: TypeDef = TypeDef {
     dialect: "quant",
     mnemonic: "any",
@@ -73,14 +73,14 @@ pub static CALIBRATED: TypeDef = TypeDef {
     storage: None,
 };
 
-/// How scales are spread over a quantized tensor.
+/// The granularity of quantization parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granularity {
     /// One scale for all elements.
     PerTensor,
-    /// One scale for each index along one axis.
+    /// One scale per index along one axis.
     PerAxis,
-    /// One scale for each block of elements.
+    /// One scale per block of elements.
     SubChannel,
 }
 
@@ -94,15 +94,15 @@ pub struct Uniform<'a> {
     pub storage_min: i64,
     /// Greatest stored value.
     pub storage_max: i64,
-    /// Float type of the numbers that the stored values stand for.
+    /// Expressed type: the float type of the numbers that the stored values represent.
     pub expressed: &'a Type,
-    /// Zero points, one a scale.
+    /// Zero points, one per scale.
     pub zero_points: &'a [i64],
     /// Quantized dimensions: none, one (per axis), or those that are divided into blocks.
     pub axes: &'a [i64],
     /// Size of the blocks along each of `axes`, for sub-channel quantization.
     pub block_sizes: &'a [i64],
-    /// Shape in which the scales are written, for sub-channel quantization.
+    /// Shape of the scales, for sub-channel quantization.
     pub scales_shape: &'a [i64],
     scale_bits: &'a [i64],
     granularity: Granularity,
@@ -110,7 +110,7 @@ pub struct Uniform<'a> {
 }
 
 impl<'a> Uniform<'a> {
-    /// The view, if `ty` is such a type.
+    /// The view of a uniform quantized type.
     pub fn of(ty: &'a Type) -> Option<Uniform<'a>> {
         Uniform::from_params(ty.as_dialect(&UNIFORM)?)
     }
@@ -120,7 +120,7 @@ impl<'a> Uniform<'a> {
         Uniform::of(ty.element_type())
     }
 
-    /// The view of the parameters of such a type; none if they are not well-formed.
+    /// The view of a type's parameters; `None` if they are not well-formed.
     pub(super) fn from_params(params: &'a [Option<Attribute>]) -> Option<Uniform<'a>> {
         let [
             storage,
@@ -168,18 +168,17 @@ impl<'a> Uniform<'a> {
         self.granularity
     }
 
-    /// The scales: one, one an index of the axis, or one a block in row-major order.
+    /// The scales: one, one per index of the axis, or one per block in row-major order.
     pub fn scales(&self) -> impl ExactSizeIterator<Item = f64> + Clone + 'a {
         self.scale_bits.iter().map(|&bits| f64::from_bits(bits as u64))
     }
 
-    /// Whether stored values are signed.
+    /// True if stored values are signed.
     pub fn is_signed(&self) -> bool {
         !matches!(**self.storage, TypeKind::Integer { signedness: Signedness::Unsigned, .. })
     }
 
-    /// The storage type that MLIR's type holds: that of `u8` is `i8`, with a flag that says
-    /// unsigned.
+    /// The storage type as MLIR holds it: that of `u8` is `i8` with an unsigned flag.
     pub fn held_storage(&self) -> Type {
         if self.unsigned_by_flag {
             Type::integer(self.storage_width(), Signedness::Signless)
@@ -194,20 +193,20 @@ impl<'a> Uniform<'a> {
     }
 }
 
-/// What makes up a uniform type.
+/// The parts of a uniform type.
 #[derive(Clone, Debug)]
 pub struct UniformParts {
     /// Integer type of the stored values.
     pub storage: Type,
-    /// Whether that is unsigned by a flag, as of [`Uniform::held_storage`].
+    /// True if that is unsigned by a flag, as in [`Uniform::held_storage`].
     pub unsigned_by_flag: bool,
     /// Least and greatest stored value.
     pub storage_range: (i64, i64),
-    /// Float type of the numbers that they stand for.
+    /// The expressed float type.
     pub expressed: Type,
     /// Scales.
     pub scales: Vec<f64>,
-    /// Zero points, one a scale.
+    /// Zero points, one per scale.
     pub zero_points: Vec<i64>,
     /// Quantized dimensions; `None` for per-tensor quantization.
     pub axes: Option<Vec<i64>>,
@@ -216,7 +215,7 @@ pub struct UniformParts {
 }
 
 impl UniformParts {
-    /// The parts of an existing type, to be changed.
+    /// The parts of an existing type, for modification.
     pub fn of(view: &Uniform<'_>) -> UniformParts {
         let sub_channel = view.granularity == Granularity::SubChannel;
         UniformParts {
@@ -249,14 +248,14 @@ impl UniformParts {
         ]
     }
 
-    /// The type, whether its parts fit or not.
+    /// The type; its parts are not verified.
     pub fn into_type(self) -> Type {
         Type::dialect(&UNIFORM, self.params())
     }
 }
 
-/// `storage` and `unsigned_by_flag` of [`UniformParts`], of what MLIR's type holds: an integer
-/// type, and a flag that says signed.
+/// `storage` and `unsigned_by_flag` of [`UniformParts`], from MLIR's representation: an integer
+/// type and a flag for signed.
 pub fn storage_from_held(held: &Type, is_signed: bool) -> (Type, bool) {
     match **held {
         TypeKind::Integer { width, signedness: Signedness::Signless } if !is_signed => {
@@ -275,8 +274,7 @@ pub(super) fn storage_limits(storage: &Type) -> (i64, i64) {
     }
 }
 
-/// Inference does not tell scales: two types go together that store the same integers for the same
-/// floats.
+/// Inference ignores scales: types are compatible if storage and expressed types are equal.
 fn compatible_uniform(a: &[Option<Attribute>], b: &[Option<Attribute>]) -> bool {
     let (Some(x), Some(y)) = (Uniform::from_params(a), Uniform::from_params(b)) else {
         return false;

@@ -19,7 +19,7 @@ macro_rules! attributes {
     };
 }
 
-/// A declaration with nothing but its dialect, for struct update syntax.
+/// Default fields of a declaration, for struct update syntax.
 const EMPTY: AttrDef = AttrDef {
     dialect: "sdy",
     mnemonic: "",
@@ -34,10 +34,10 @@ const EMPTY: AttrDef = AttrDef {
 attributes! {
     /// An axis of a mesh: its name and size.
     MESH_AXIS, "mesh_axis", mesh_axis, [ParamDef::required("name", ParamKind::String), ParamDef::required("size", ParamKind::I64)];
-    /// A mesh of devices: its axes and, unless they count up, the ids of its devices.
+    /// A mesh of devices: its axes and, the device ids unless they are 0, 1, 2, ….
     MESH, "mesh", mesh, [ParamDef::required("axes", ParamKind::Defs(&MESH_AXIS)), ParamDef::optional("device_ids", ParamKind::I64s)],
         verify::mesh;
-    /// Which part of a mesh axis: the size of the parts before it and its own.
+    /// A part of a mesh axis: the size of the parts before it and its own.
     SUB_AXIS_INFO, "sub_axis_info", sub_axis_info,
         [ParamDef::required("pre_size", ParamKind::I64), ParamDef::required("size", ParamKind::I64)], verify::sub_axis;
     /// A mesh axis, or a part of one.
@@ -50,14 +50,14 @@ attributes! {
         [ParamDef::required("lists", ParamKind::Defs(&AXIS_REF_LIST))];
     /// The axes along which a computation is written for one device.
     MANUAL_AXES, "manual_axes", manual_axes, [ParamDef::required("axes", ParamKind::Attribute)];
-    /// The axes that a dimension is split over; whether more may follow; and how early propagation
-    /// looks at it.
+    /// Sharding of a dimension: its axes, whether more may be added, and the priority for
+    /// propagation.
     DIMENSION_SHARDING, "dimension_sharding", dimension_sharding, [
         ParamDef::required("axes", ParamKind::Defs(&AXIS_REF)),
         ParamDef::required("is_closed", ParamKind::Bool),
         ParamDef::optional("priority", ParamKind::I64),
     ];
-    /// How a tensor is spread over a mesh.
+    /// The sharding of a tensor over a mesh.
     SHARDING, "sharding", sharding, [
         ParamDef::required("mesh_or_ref", ParamKind::Attribute),
         ParamDef::required("dim_shardings", ParamKind::Defs(&DIMENSION_SHARDING)),
@@ -66,12 +66,12 @@ attributes! {
     ];
     /// One sharding for each of several values.
     SHARDING_PER_VALUE, "sharding_per_value", sharding_per_value, [ParamDef::required("shardings", ParamKind::Defs(&SHARDING))];
-    /// Which factors of a rule make up a dimension.
+    /// The factors of a sharding rule that make up a dimension.
     DIM_MAPPING, "dim_mapping", dim_mapping, [ParamDef::required("factor_indices", ParamKind::I64s)];
-    /// Which factors make up the dimensions of a tensor.
+    /// The factors of each dimension of a tensor.
     TENSOR_MAPPING, "tensor_mapping", tensor_mapping, [ParamDef::required("dim_mappings", ParamKind::Defs(&DIM_MAPPING))];
-    /// Which dimensions of the operands and results of an op belong together, and what splitting
-    /// them needs.
+    /// The correspondence between the dimensions of an op's operands and results, with the
+    /// communication that splitting them needs.
     OP_SHARDING_RULE, "op_sharding_rule", op_sharding_rule, [
         ParamDef::required("factor_sizes", ParamKind::I64s),
         ParamDef::required("operand_mappings", ParamKind::Defs(&TENSOR_MAPPING)),
@@ -88,12 +88,12 @@ attributes! {
         ParamDef::required("src_dim", ParamKind::I64),
         ParamDef::required("tgt_dim", ParamKind::I64),
     ];
-    /// Several such moves.
+    /// A list of such moves.
     ALL_TO_ALL_PARAM_LIST, "all_to_all_param_list", all_to_all_param_list,
         [ParamDef::required("params", ParamKind::Defs(&ALL_TO_ALL_PARAM))];
 }
 
-/// The ways in which shardings may flow through an op; an `i32`.
+/// Directions of sharding propagation through an op; an `i32`.
 pub static PROPAGATION_DIRECTION: EnumDef = EnumDef {
     dialect: "sdy",
     mnemonic: "propagation_direction",
@@ -101,22 +101,22 @@ pub static PROPAGATION_DIRECTION: EnumDef = EnumDef {
     style: EnumStyle::Spaced,
 };
 
-/// The list that parameter `index` is; empty if it is none.
+/// Parameter `index` as a list; empty if it is not one.
 pub(super) fn list(params: &[Option<Attribute>], index: usize) -> &[Attribute] {
     params.get(index).and_then(Option::as_ref).and_then(|a| a.as_array()).unwrap_or(&[])
 }
 
-/// The integers that parameter `index` is; empty if it is no list of integers.
+/// Parameter `index` as a list of integers; empty if it is not one.
 pub(super) fn ints(params: &[Option<Attribute>], index: usize) -> &[i64] {
     params.get(index).and_then(Option::as_ref).and_then(|a| a.as_int_array()).unwrap_or(&[])
 }
 
-/// The integer that parameter `index` is.
+/// Parameter `index` as an integer.
 pub(super) fn int(params: &[Option<Attribute>], index: usize) -> Option<i64> {
     params.get(index)?.as_ref()?.as_i64()
 }
 
-/// The string that parameter `index` is; empty if it is none.
+/// Parameter `index` as a string; empty if it is not one.
 pub(super) fn text_of(params: &[Option<Attribute>], index: usize) -> &str {
     params.get(index).and_then(Option::as_ref).and_then(|a| a.as_str()).unwrap_or("")
 }

@@ -1,4 +1,4 @@
-//! How the attributes of the dialect are written in bytecode.
+//! Bytecode encodings of the dialect's attributes.
 
 use super::attrs::*;
 use mlir::Attribute;
@@ -57,7 +57,7 @@ pub static BYTECODE: DialectBytecode = DialectBytecode {
     custom: None,
 };
 
-/// An empty list that is not written.
+/// An empty list that takes no space in the encoding.
 const NONE: Field =
     Field::Custom { write: |_, _| {}, read: |_| Ok(Some(Attribute::array(Vec::new()))) };
 

@@ -1,4 +1,4 @@
-//! Meshes of devices: coordinates, and the groups that axes make.
+//! Meshes of devices: coordinates, and groups along axes.
 
 use super::attrs::{AXIS_REF, MESH, MESH_AXIS, SUB_AXIS_INFO, int, ints, list, text_of};
 use mlir::ods::Params;
@@ -9,31 +9,30 @@ use mlir::{Attribute, OpRef};
 pub struct Mesh {
     /// Name and size of each axis.
     pub axes: Vec<(String, usize)>,
-    /// The device at each place, unless they count up.
+    /// The device ids in row-major order, unless they are 0, 1, 2, ….
     pub device_ids: Option<Vec<usize>>,
 }
 
 /// A part of a mesh axis, or all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AxisPart {
-    /// Which axis.
+    /// Index of the axis.
     pub axis: usize,
-    /// The size of the parts of the axis after this one.
+    /// The product of the sizes of the axis parts after this one.
     pub minor: usize,
     /// Its own size.
     pub size: usize,
 }
 
 impl AxisPart {
-    /// The coordinate along this part, of a place in the mesh.
+    /// The coordinate along this part of a position in the mesh.
     pub fn index(self, place: &[usize]) -> usize {
         place[self.axis] / self.minor % self.size
     }
 }
 
 impl Mesh {
-    /// The mesh that an `#sdy.mesh` says; none for other attributes, and for a mesh that is not
-    /// valid.
+    /// Decodes `#sdy.mesh`; `None` for other attributes and for an invalid mesh.
     pub fn of(attr: &Attribute) -> Option<Mesh> {
         let params = attr.as_dialect(&MESH)?;
         let axis = |axis: &Attribute| {
@@ -48,8 +47,8 @@ impl Mesh {
         Mesh::new(axes, (!ids.is_empty()).then_some(ids))
     }
 
-    /// A mesh of these axes; none if an axis has no size, there are too many devices, or not one id
-    /// for each.
+    /// A mesh of the given axes; `None` if an axis has size 0, there are too many devices, or not
+    /// one id for each.
     pub fn new(axes: Vec<(String, usize)>, device_ids: Option<Vec<usize>>) -> Option<Mesh> {
         let devices =
             axes.iter().try_fold(1usize, |n, (_, size)| n.checked_mul(*size)).filter(|&n| n > 0)?;
@@ -57,7 +56,7 @@ impl Mesh {
         fits.then_some(Mesh { axes, device_ids })
     }
 
-    /// The mesh that an attribute holds or that the symbol in it names, seen from `op`.
+    /// The mesh that an attribute holds, or that its symbol refers to, resolved from `op`.
     pub fn resolve(op: OpRef<'_>, mesh_or_ref: &Attribute) -> Option<Mesh> {
         match mesh_or_ref.as_flat_symbol() {
             Some(name) => Mesh::of(mlir::verify::nearest_symbol(op, name)?.attr("mesh")?),
@@ -87,7 +86,7 @@ impl Mesh {
         Some(place)
     }
 
-    /// The device at coordinates that [`Mesh::place`] gave.
+    /// The device at coordinates returned by [`Mesh::place`].
     pub fn device(&self, place: &[usize]) -> usize {
         let number = place
             .iter()
@@ -96,7 +95,7 @@ impl Mesh {
         self.device_ids.as_ref().and_then(|ids| ids.get(number).copied()).unwrap_or(number)
     }
 
-    /// The axis of that name, whole.
+    /// The axis of the given name, whole.
     pub fn axis(&self, name: &str) -> Option<AxisPart> {
         self.part(name, None)
     }
@@ -110,7 +109,7 @@ impl Mesh {
         Some(AxisPart { axis, minor: whole / taken, size })
     }
 
-    /// The part that an `#sdy.axis_ref` says.
+    /// The part that an `#sdy.axis_ref` refers to.
     pub fn axis_ref(&self, attr: &Attribute) -> Option<AxisPart> {
         let params: &Params = attr.as_dialect(&AXIS_REF)?;
         let sub =
@@ -123,15 +122,15 @@ impl Mesh {
         self.part(text_of(params, 0), sub)
     }
 
-    /// The devices that differ from a place only along some parts of axes, in row-major order of
-    /// these parts.
+    /// The devices whose coordinates differ from `place` only along the given parts of axes, in
+    /// row-major order of these parts.
     pub fn group(&self, place: &[usize], parts: &[AxisPart]) -> Vec<usize> {
         let mut places = vec![place.to_vec()];
         for part in parts {
             let along = |place: Vec<usize>| {
                 (0..part.size).map(move |index| {
                     let mut place = place.clone();
-                    // Both terms are non-negative: the coordinate holds its own digit.
+                    // Both terms are non-negative: the coordinate includes this digit.
                     place[part.axis] =
                         place[part.axis] - part.index(&place) * part.minor + index * part.minor;
                     place

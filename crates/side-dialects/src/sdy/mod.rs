@@ -1,5 +1,5 @@
-//! The sdy dialect (Shardy): how tensors are spread over a mesh of devices, as JAX and torch_xla
-//! write it.
+//! The sdy dialect (Shardy): sharding of tensors over a mesh of devices, as JAX and torch_xla write
+//! it.
 //!
 //! Source: openxla/shardy, "'sdy' Dialect".
 

@@ -22,8 +22,8 @@ static SHAPED: TypeConstraint =
     TypeConstraint { summary: "a tensor, vector or memref", rule: TypeRule::Is(Type::is_shaped) };
 
 op! {
-    /// A named mesh of devices. Programs of StableHLO without this dialect have it as
-    /// `stablehlo.mesh` instead.
+    /// A named mesh of devices. Programs that do not use this dialect have `stablehlo.mesh`
+    /// instead.
     pub MeshOp, "sdy.mesh" {
         attributes { sym_name: required SymbolName, mesh: required_unless Def(&MESH) => "stablehlo.mesh" }
         traits [Symbol, HasParent(&["builtin.module"])]
@@ -51,9 +51,9 @@ macro_rules! with_sharding {
 }
 
 with_sharding! {
-    /// The same tensor, spread differently over the devices.
+    /// The same tensor with another sharding.
     ReshardOp, "sdy.reshard";
-    /// The same tensor, of which it is said how it is to be spread over the devices.
+    /// The same tensor with the sharding that propagation must give it.
     ShardingConstraintOp, "sdy.sharding_constraint";
 }
 
@@ -91,7 +91,7 @@ op! {
 }
 
 op! {
-    /// A computation with a name, through which shardings flow as if it were inlined.
+    /// A named computation, through which shardings propagate as if it were inlined.
     pub NamedComputationOp, "sdy.named_computation" {
         operands { operands: variadic TypeConstraint::ANY }
         results { results: variadic TypeConstraint::ANY }
@@ -115,7 +115,7 @@ op! {
     }
 }
 
-/// Reads `(%a: T) {…}` into the region slot that `args` names.
+/// Reads `(%a: T) {…}` into the region slot named by `args`.
 pub(super) fn parse_body(
     parser: &mut Parser<'_>,
     state: &mut OpState,
@@ -146,7 +146,7 @@ pub(super) fn print_body(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[Direc
 }
 
 op! {
-    /// Puts a tensor into the group of that number, all of whose tensors are spread alike.
+    /// Adds a tensor to a numbered group, all of whose tensors must have the same sharding.
     pub ShardingGroupOp, "sdy.sharding_group" {
         operands { input: single RANKED_TENSOR }
         attributes { group_id: required Int(64) }
@@ -158,7 +158,7 @@ op! {
 }
 
 op! {
-    /// A constant that no pass merges with an equal one.
+    /// A constant that is never merged with an equal one.
     pub ConstantOp, "sdy.constant" {
         results { output: single TENSOR }
         attributes { value: required Elements }
@@ -172,8 +172,8 @@ op! {
 }
 
 op! {
-    /// Ties values together that must be spread alike, such as the operand, argument and result of
-    /// a loop.
+    /// Ties together values that must have the same sharding, such as the operand, argument and
+    /// result of a loop.
     pub DataFlowEdgeOp, "sdy.data_flow_edge" {
         operands { input: single SHAPED }
         results { result: single SHAPED }
@@ -188,7 +188,7 @@ op! {
 }
 
 op! {
-    /// Ties the values of a function together that must be spread alike.
+    /// Ties together values of a function that must have the same sharding.
     pub FuncDataFlowEdgeOp, "sdy.func_data_flow_edge" {
         operands { operand: single SHAPED }
         results { result: single SHAPED }
@@ -198,7 +198,7 @@ op! {
 }
 
 op! {
-    /// Stops shardings from flowing in the directions that are not allowed.
+    /// Blocks sharding propagation in the directions that are not allowed.
     pub PropagationBarrierOp, "sdy.propagation_barrier" {
         operands { input: single RANKED_TENSOR }
         results { result: single RANKED_TENSOR }
@@ -257,7 +257,7 @@ collectives! {
 }
 
 op! {
-    /// Exchanges parts between devices so that other axes split the dimensions.
+    /// Exchanges parts between devices so that the dimensions are split along other axes.
     pub CollectivePermuteOp, "sdy.collective_permute" {
         operands { tensor: single TENSOR }
         results { result: single TENSOR }

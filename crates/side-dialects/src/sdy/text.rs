@@ -1,5 +1,5 @@
-//! How the attributes are written: one module an attribute, with `parse` and `print` for what
-//! follows its name.
+//! Syntax of the attributes: one module per attribute, with `parse` and `print` for the text after
+//! its name.
 
 use super::attrs::{self, int, ints, list, text_of};
 use mlir::Attribute;
@@ -117,7 +117,7 @@ pub(super) mod axis_ref {
     }
 }
 
-/// An attribute that is a list of others, and nothing else.
+/// Declares attributes that are plain lists of others.
 macro_rules! lists {
     ($($name:ident = $open:literal $element:ident $close:literal;)*) => {
         $(pub(super) mod $name {
@@ -281,7 +281,7 @@ pub(super) mod sharding_per_value {
     }
 }
 
-/// Reads `[<…>, <…>]` into the attribute slot that `args` names.
+/// Reads `[<…>, <…>]` into the attribute slot named by `args`.
 pub(super) fn parse_shardings(
     p: &mut Parser<'_>,
     state: &mut OpState,
@@ -311,7 +311,7 @@ fn write_factor(p: &mut Printer<'_>, factor: i64) {
     }
 }
 
-/// The factors that a word such as `ijz_2` names; none if it names anything else.
+/// The factors named by a word such as `ijz_2`; `None` if the word is invalid.
 fn factors(word: &str) -> Option<Vec<i64>> {
     let mut out = Vec::new();
     let mut rest = word;
@@ -331,7 +331,7 @@ fn factors(word: &str) -> Option<Vec<i64>> {
     Some(out)
 }
 
-/// Reads the names of factors, of which there must be at least one.
+/// Reads a non-empty list of factor names.
 fn parse_factors(p: &mut Parser<'_>) -> Parsed<Vec<i64>> {
     let span = p.here();
     let word = p.word("factors such as i or jk")?;
@@ -453,7 +453,7 @@ pub(super) mod all_to_all_param {
     }
 }
 
-/// Whether this is a string, for the axes of `#sdy.manual_axes`.
+/// True if this is a string, for the axes of `#sdy.manual_axes`.
 pub(super) fn is_string(attr: &Attribute) -> bool {
     matches!(**attr, AttrKind::String { .. })
 }

@@ -1,4 +1,4 @@
-//! What must hold of meshes, shardings and rules.
+//! Verification of meshes, shardings and sharding rules.
 
 use super::attrs::{
     AXIS_REF, DIMENSION_SHARDING, MESH, MESH_AXIS, OP_SHARDING_RULE, SHARDING, SHARDING_PER_VALUE,
@@ -11,8 +11,8 @@ use mlir::verify::nearest_symbol;
 use mlir::{Attribute, Diagnostics, OpRef, Type};
 use std::borrow::Cow;
 
-/// Axes have different names and positive sizes; device ids are a permutation of their numbers, or
-/// one id for no axes.
+/// Checks that axes have distinct names and positive sizes, and that device ids are a permutation
+/// of 0, 1, 2, …, or a single id if there are no axes.
 pub(super) fn mesh(params: &Params) -> Result<(), String> {
     let mut devices = 1i64;
     let mut names = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn mesh(params: &Params) -> Result<(), String> {
     Ok(())
 }
 
-/// A part of an axis has a size above 1 and a positive size before it.
+/// Checks that a part of an axis has a size above 1 and a positive size before it.
 pub(super) fn sub_axis(params: &Params) -> Result<(), String> {
     match (int(params, 0), int(params, 1)) {
         (Some(pre_size), Some(size)) if pre_size >= 1 && size > 1 => Ok(()),
@@ -64,7 +64,7 @@ pub(super) fn sub_axis(params: &Params) -> Result<(), String> {
     }
 }
 
-/// Factors of mappings have sizes.
+/// Checks that all factors of mappings have sizes.
 pub(super) fn rule(params: &Params) -> Result<(), String> {
     let count = ints(params, 0).len() as i64;
     let tensors = list(params, 1).iter().chain(list(params, 2));
@@ -91,7 +91,7 @@ fn mesh_axes(mesh: &Attribute) -> Vec<(&str, i64)> {
         .collect()
 }
 
-/// The mesh that a sharding names or holds.
+/// The mesh that a sharding holds or refers to.
 fn mesh_of<'a>(op: OpRef<'a>, sharding: &'a Params) -> Result<Cow<'a, Attribute>, String> {
     let Some(Some(mesh)) = sharding.first() else { return Err("a sharding needs a mesh".into()) };
     let Some(name) = mesh.as_flat_symbol() else { return Ok(Cow::Borrowed(mesh)) };
@@ -101,14 +101,14 @@ fn mesh_of<'a>(op: OpRef<'a>, sharding: &'a Params) -> Result<Cow<'a, Attribute>
     }
 }
 
-/// Whether a value of type `ty` can be spread as `sharding` says.
+/// Checks that `sharding` applies to a value of type `ty`.
 fn check_sharding(op: OpRef<'_>, sharding: &Attribute, ty: &Type) -> Result<(), String> {
     let Some(params) = sharding.as_dialect(&SHARDING) else { return Ok(()) };
     let mesh = mesh_of(op, params)?;
     let axes = mesh_axes(&mesh);
     let dims = list(params, 1);
     if axes.is_empty() && mesh.as_dialect(&MESH).is_some_and(|mesh| !ints(mesh, 1).is_empty()) {
-        // All of the value is on the one device of the mesh, whatever its rank.
+        // A mesh of a single device holds the whole value, whatever its rank.
         let empty = dims.is_empty() && list(params, 2).is_empty() && list(params, 3).is_empty();
         return if empty {
             Ok(())
@@ -179,7 +179,7 @@ fn check_per_value<'m>(
     }
 }
 
-/// The body's arguments correspond to the operands.
+/// Checks that the body's arguments correspond to the operands.
 fn check_arguments(op: OpRef<'_>, errors: &mut Diagnostics) -> bool {
     let arguments = op
         .regions()
@@ -233,7 +233,7 @@ pub(super) fn verify_attribute(
     match name {
         "sdy.sharding" if attr.as_dialect(&SHARDING_PER_VALUE).is_some() => {
             match op.num_results() {
-                // What an op without results does has a place, too.
+                // An op without results has one sharding, too.
                 0 => check_per_value(op, name, Some(attr), [&Type::none()].into_iter(), errors),
                 _ => check_per_value(op, name, Some(attr), op.result_types(), errors),
             }
@@ -264,8 +264,7 @@ pub(super) fn verify_attribute(
                         .as_dialect(&super::attrs::TENSOR_MAPPING)
                         .map_or(0, |params| list(params, 0).len())
                 };
-                // Other types than tensors, such as those of VHLO, say nothing of their dimensions
-                // here.
+                // Types other than tensors, such as those of VHLO, have no known rank.
                 let differs = |(mapping, ty): &(&Attribute, &Type)| {
                     ty.shape().is_some_and(|shape| shape.len() != rank(mapping))
                 };

@@ -1,4 +1,4 @@
-//! Statements about shapes, and the witnesses that they hold.
+//! Constraints on shapes, and witnesses that they hold.
 
 use super::types::{I1_ONLY, SHAPE_OR_EXTENTS, WITNESS_ONLY};
 use super::{fold, prepare};
@@ -43,7 +43,7 @@ op! {
 }
 
 op! {
-    /// A witness of what is known to hold, or not to.
+    /// A constant witness: of something that is known to hold, or not to.
     pub ConstWitnessOp, "shape.const_witness" {
         results { result: single WITNESS_ONLY }
         attributes { passing: required Bool }

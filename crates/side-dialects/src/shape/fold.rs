@@ -1,4 +1,4 @@
-//! What the ops of the dialect are when operands are constants, or types say enough.
+//! Folds of the dialect's ops over constants and static types.
 
 pub(super) use crate::tensor::fold::dim;
 pub(super) use mlir::rewrite::fold::evaluate;
@@ -17,7 +17,7 @@ use mlir::types::DYNAMIC;
 use mlir::{Attribute, Module, OpId, OpRef, Type, Value};
 use numerics::Bytes;
 
-/// The constant of that value and type.
+/// Parts of a constant op with the given value and type, for constant materialization.
 pub(super) fn constant_parts(value: &Attribute, ty: &Type) -> Option<OpParts> {
     let def = match ty {
         ty if *ty == witness() => ConstWitnessOp::DEF,
@@ -45,13 +45,13 @@ fn passing() -> Option<Vec<Folded>> {
     Some(vec![Folded::Constant(Attribute::bool(true))])
 }
 
-/// The shape of a value whose type tells it.
+/// The shape of a value of static shape.
 pub(super) fn shape_of(op: OpRef<'_>, _: &[Option<Attribute>]) -> Option<Vec<Folded>> {
     let shape = op.operand_type(0).shape().filter(|shape| !shape.contains(&DYNAMIC))?;
     Some(vec![Folded::Constant(shape_constant(shape)?)])
 }
 
-/// Functions of a shape: `rank(shape_of(x))` is known if `x` is ranked.
+/// Functions of a shape: `rank(shape_of(x))` folds if `x` is ranked.
 pub(super) fn sizes(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
     let shape = op
         .operands()
@@ -69,7 +69,7 @@ pub(super) fn sizes(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Ve
     evaluate(op, constants)
 }
 
-/// There and back between sizes and indices, or from an index to an index, is nothing.
+/// A cast to sizes and back to indices cancels out, as does a cast from an index to an index.
 pub(super) fn size_cast(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
     let operand = *op.operands().first()?;
     if op.operand_type(0) == op.result_type(0) {
@@ -89,7 +89,7 @@ pub(super) fn size_cast(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Optio
     }
 }
 
-/// One shape broadcasts to itself, and all of one constraint is that one.
+/// The broadcast of one shape is that shape, and all of one constraint is that constraint.
 pub(super) fn single(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
     match op.operands() {
         &[operand] if op.operand_type(0) == op.result_type(0) => Some(vec![Folded::Value(operand)]),
@@ -97,8 +97,8 @@ pub(super) fn single(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<V
     }
 }
 
-/// Shapes of which all but one are those of scalars can be broadcast together, and those where at
-/// each position all sizes that are not 1 are equal, or there is but one.
+/// Folds if at most one shape is not a scalar's, or if at each position all sizes other than 1 are
+/// static and equal, or there is only one of them.
 pub(super) fn cstr_broadcastable(
     op: OpRef<'_>,
     constants: &[Option<Attribute>],
@@ -120,7 +120,7 @@ pub(super) fn cstr_broadcastable(
     if (0..rank).all(fits) { passing() } else { evaluate(op, constants) }
 }
 
-/// The sizes of a shape as far as they are known; none if its rank is not.
+/// The sizes of a shape, as far as known; `None` if its rank is unknown.
 fn known_sizes(module: &Module, shape: Value) -> Option<Vec<i64>> {
     let op = module.defining_op(shape);
     if let Some(value) =
@@ -134,7 +134,7 @@ fn known_sizes(module: &Module, shape: Value) -> Option<Vec<i64>> {
         return value.int_values();
     }
     let rank = *module.ty(shape).as_tensor()?.shape.first()?;
-    // A rank that is out of all proportion is as good as none.
+    // An absurdly large rank is treated as unknown.
     usize::try_from(rank).ok().filter(|&rank| rank <= 64).map(|rank| vec![DYNAMIC; rank])
 }
 
@@ -149,7 +149,7 @@ pub(super) fn cstr_eq(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<
 
 type Rewrites = &'static [(&'static str, Rewrite)];
 
-/// Each shape counts once, and shapes of scalars do not.
+/// Drops repeated shapes, and shapes of scalars.
 pub(super) const SMALLER: Rewrites =
     &[("each-once", each_once), ("without-scalars", without_scalars)];
 
@@ -161,7 +161,7 @@ pub(super) const BROADCAST: Rewrites = &[
     ("known-rank", of_known_rank),
 ];
 
-/// Keeps those operands, if there are fewer than there were.
+/// Keeps only the given operands, if these are fewer than before.
 fn keep(rw: &mut Rewriter<'_>, op: OpId, operands: &[Value]) -> Option<()> {
     (!operands.is_empty() && operands.len() < rw.op(op).operands().len())
         .then(|| rw.set_operands(op, operands))
@@ -188,7 +188,9 @@ fn merge_constants(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let operands = rw.op(op).operands().to_vec();
     let (constants, mut kept): (Vec<Value>, Vec<Value>) =
         operands.into_iter().partition(|&v| rw.constant_of(v).is_some());
-    (constants.len() > 1 && !kept.is_empty()).then_some(())?;
+    if constants.len() <= 1 || kept.is_empty() {
+        return None;
+    }
     let mut merged: Vec<i64> = Vec::new();
     for constant in constants {
         let sizes = rw.constant_of(constant)?.as_dense()?.int_values()?;
@@ -201,10 +203,12 @@ fn merge_constants(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// A broadcast of shapes of known ranks has a known rank.
+/// Gives the broadcast of shapes of known rank a type of known rank.
 fn of_known_rank(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let result = rw.op(op).result_type(0).clone();
-    (*result.as_tensor()?.shape.first()? == DYNAMIC).then_some(())?;
+    if *result.as_tensor()?.shape.first()? != DYNAMIC {
+        return None;
+    }
     let rank = |ty: &Type| {
         ty.as_tensor().and_then(|t| t.shape.first().copied()).filter(|&rank| rank != DYNAMIC)
     };
@@ -217,14 +221,14 @@ fn of_known_rank(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// Constraints that hold need not be listed.
+/// Drops constraints that are known to hold.
 pub(super) fn without_passing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let passes = |v: &Value| rw.constant_of(*v).and_then(|c| c.as_bool()).unwrap_or(false);
     let kept: Vec<Value> = rw.op(op).operands().iter().filter(|v| !passes(v)).copied().collect();
     keep(rw, op, &kept)
 }
 
-/// What is assumed holds: the ops run as they are.
+/// Inlines the body of a `shape.assuming` whose witness is known to hold.
 pub(super) fn inline_passing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let witness = rw.constant_of(*rw.op(op).operands().first()?)?;
     witness.as_bool().filter(|&passing| passing)?;
@@ -234,11 +238,13 @@ pub(super) fn inline_passing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// Results without uses are not yielded.
+/// Drops unused results.
 pub(super) fn drop_unused(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let old: Vec<Value> = rw.op(op).results().collect();
     let used: Vec<usize> = (0..old.len()).filter(|&i| !rw.is_unused(old[i])).collect();
-    (used.len() < old.len()).then_some(())?;
+    if used.len() >= old.len() {
+        return None;
+    }
     let region = AssumingOp(rw.op(op)).do_region();
     let end = rw.terminator(rw.entry(region)?)?;
     let (end, yielded) = (end.id(), end.operands().to_vec());

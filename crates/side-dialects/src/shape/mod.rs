@@ -1,4 +1,4 @@
-//! The shape dialect: computing with shapes of tensors, and stating what must hold of them.
+//! The shape dialect: computation on tensor shapes, and constraints on them.
 //!
 //! Source: MLIR, "'shape' Dialect".
 

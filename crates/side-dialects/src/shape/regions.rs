@@ -1,4 +1,4 @@
-//! Ops with regions: code that runs under a witness, and folds over the sizes of a shape.
+//! Ops with regions: code guarded by a witness, and reductions over the sizes of a shape.
 
 use super::types::{SHAPE_OR_EXTENTS, WITNESS_ONLY};
 use super::{fold, prepare};
@@ -7,7 +7,7 @@ use mlir::text::{OpState, Parsed, Parser, Printer, TypeList};
 use mlir::{Diagnostics, OpRef, Type, op};
 
 op! {
-    /// Runs its region, which may assume what the witness stands for.
+    /// Runs its region, which may assume the constraint of the witness.
     pub AssumingOp, "shape.assuming" {
         operands { witness: single WITNESS_ONLY }
         results { results: variadic TypeConstraint::ANY }
@@ -70,7 +70,8 @@ op! {
 }
 
 op! {
-    /// Folds over the sizes of a shape: the region takes an index, a size and the values so far.
+    /// Reduces over the sizes of a shape: the region takes an index, a size and the accumulated
+    /// values.
     pub ReduceOp, "shape.reduce" {
         operands { shape: single SHAPE_OR_EXTENTS, initVals: variadic TypeConstraint::ANY }
         results { result: variadic TypeConstraint::ANY }
@@ -147,7 +148,7 @@ fn verify_reduce(op: OpRef<'_>, errors: &mut Diagnostics) {
 }
 
 op! {
-    /// Ends the region of `shape.reduce` with the values so far.
+    /// Terminates the region of `shape.reduce` with the accumulated values.
     pub YieldOp, "shape.yield" {
         operands { operands: variadic TypeConstraint::ANY }
         traits [Pure, Terminator, ReturnLike, HasParent(&["shape.reduce", "shape.function_library"])]

@@ -1,4 +1,4 @@
-//! Making shapes, taking them apart, and relating them to values.
+//! Construction and decomposition of shapes, and their relation to values.
 
 use super::types::{
     ANY_SHAPE_OR_SIZE, EXTENT_TENSOR, SHAPE_ONLY, SHAPE_OR_EXTENTS, SHAPED, SHAPED_OR_VALUE_SHAPE,
@@ -13,7 +13,7 @@ use mlir::{Diagnostics, OpRef, Type, op};
 use numerics::Bytes;
 
 op! {
-    /// Any one of several shapes that are taken to be equal.
+    /// Any one of several shapes that are assumed to be equal.
     pub AnyOp, "shape.any" {
         operands { inputs: variadic SHAPE_OR_EXTENTS }
         results { result: single SHAPE_OR_EXTENTS }
@@ -97,7 +97,7 @@ fn verify_const_shape(op: OpRef<'_>, errors: &mut Diagnostics) {
 }
 
 op! {
-    /// Prints a shape or size, and passes it on.
+    /// Prints a shape or size, and returns it.
     pub DebugPrintOp, "shape.debug_print" {
         operands { input: single ANY_SHAPE_OR_SIZE }
         results { output: single ANY_SHAPE_OR_SIZE }
@@ -129,7 +129,7 @@ op! {
 }
 
 op! {
-    /// The shape of those sizes.
+    /// The shape with the given sizes.
     pub FromExtentsOp, "shape.from_extents" {
         operands { extents: variadic SIZE_OR_INDEX }
         results { shape: single SHAPE_ONLY }
@@ -250,7 +250,7 @@ op! {
 }
 
 op! {
-    /// A value with a shape that it is said to have.
+    /// A value with an asserted shape.
     pub WithShapeOp, "shape.with_shape" {
         operands { operand: single SHAPED_OR_VALUE_SHAPE, shape: single SHAPE_OR_EXTENTS }
         results { result: single VALUE_SHAPE_ONLY }

@@ -50,7 +50,7 @@ op! {
 }
 
 op! {
-    /// The size that an index is.
+    /// Converts an index to a size.
     pub IndexToSizeOp, "shape.index_to_size" {
         operands { arg: single INDEX_ONLY }
         results { result: single SIZE_ONLY }
@@ -60,7 +60,7 @@ op! {
 }
 
 op! {
-    /// The index that a size is.
+    /// Converts a size to an index.
     pub SizeToIndexOp, "shape.size_to_index" {
         operands { arg: single SIZE_OR_INDEX }
         results { result: single INDEX_ONLY }

@@ -1,4 +1,4 @@
-//! The types of the shape dialect, and the sets of types that its ops take.
+//! The types of the shape dialect, and its type constraints.
 
 use mlir::ods::{ParamAssembly, TypeConstraint, TypeDef, TypeRule};
 use mlir::types::DYNAMIC;
@@ -36,7 +36,7 @@ types! {
     SIZE, size, SIZE_ONLY, "size", "a size";
     /// A value together with its shape.
     VALUE_SHAPE, value_shape, VALUE_SHAPE_ONLY, "value_shape", "a value with its shape";
-    /// That a constraint holds.
+    /// Evidence that a constraint holds.
     WITNESS, witness, WITNESS_ONLY, "witness", "a witness";
 }
 
@@ -46,7 +46,7 @@ pub(super) static INDEX_ONLY: TypeConstraint =
 pub(super) static I1_ONLY: TypeConstraint =
     TypeConstraint { summary: "i1", rule: TypeRule::Exactly(Type::i1) };
 
-/// Sizes as a vector of indices.
+/// True for a vector of indices.
 pub(super) fn is_extent_tensor(ty: &Type) -> bool {
     ty.as_tensor().is_some_and(|t| t.rank() == 1 && t.element.is_index())
 }
@@ -84,8 +84,8 @@ pub(super) static SHAPED_OR_VALUE_SHAPE: TypeConstraint = TypeConstraint {
     rule: TypeRule::AnyOf(&[&SHAPED, &VALUE_SHAPE_ONLY]),
 };
 
-/// The type of the extents of a value of type `ty`: `tensor<2xindex>` for a matrix;
-/// `tensor<?xindex>` if the rank is not known.
+/// The type of the extents of a value of type `ty`: `tensor<2xindex>` for a matrix,
+/// `tensor<?xindex>` for an unranked one.
 pub(super) fn extent_tensor_of(ty: &Type) -> Option<Type> {
     let rank = match &**ty {
         TypeKind::UnrankedTensor(_) | TypeKind::UnrankedMemRef { .. } => DYNAMIC,

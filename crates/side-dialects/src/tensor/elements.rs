@@ -1,11 +1,11 @@
-//! Elements, sizes and making of tensors.
+//! Construction of tensors, their elements and sizes.
 
 use super::{ANY_TENSOR, INDEX, INDICES, RANKED, STATIC, UNRANKED_OR_NOT_SCALAR, fold, prepare};
 use mlir::ods::{Assembly, TypeConstraint};
 use mlir::types::DYNAMIC;
 use mlir::{Diagnostics, OpRef, op};
 
-/// One index for each dimension that is not known.
+/// Checks that there is one index for each dynamic dimension.
 fn check_dynamic_sizes(op: OpRef<'_>, given: usize, errors: &mut Diagnostics) {
     let shape = op.result_type(0).shape().unwrap_or(&[]);
     let needed = shape.iter().filter(|&&d| d == DYNAMIC).count();
@@ -18,7 +18,7 @@ fn check_dynamic_sizes(op: OpRef<'_>, given: usize, errors: &mut Diagnostics) {
     }
 }
 
-/// One index for each dimension of the tensor that is operand `tensor`.
+/// Checks that there is one index for each dimension of operand `tensor`.
 fn check_indices(op: OpRef<'_>, tensor: usize, errors: &mut Diagnostics) {
     let ty = op.operand_type(tensor);
     let given = op.operands().len() - tensor - 1;
@@ -137,7 +137,7 @@ op! {
     }
 }
 
-/// A region that computes an element of `tensor`, to which the result belongs, from its indices.
+/// Checks the region that computes an element of a tensor of type `tensor` from its indices.
 pub(super) fn check_body(op: OpRef<'_>, tensor: &mlir::Type, errors: &mut Diagnostics) {
     let module = op.module();
     let Some(block) = op.regions().first().and_then(|&r| module.entry(r)) else { return };

@@ -1,4 +1,4 @@
-//! What the ops of the dialect are when operands are constants, or their types say it all.
+//! Folds of the dialect's ops over constants and static types.
 
 pub(super) use mlir::rewrite::fold::evaluate;
 
@@ -16,7 +16,7 @@ fn position(constant: Option<&Attribute>) -> Option<usize> {
     usize::try_from(constant?.as_i64()?).ok()
 }
 
-/// The size of a dimension that the type tells.
+/// The size of a static dimension.
 pub(crate) fn dim(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
     let position = position(constants.get(1)?.as_ref())?;
     let size = *op.operand_type(0).shape()?.get(position).filter(|&&size| size != DYNAMIC)?;
@@ -28,7 +28,7 @@ pub(super) fn rank(op: OpRef<'_>, _: &[Option<Attribute>]) -> Option<Vec<Folded>
     index(op.operand_type(0).shape()?.len())
 }
 
-/// A cast to the same type is nothing.
+/// A cast to the same type is a no-op.
 pub(super) fn cast(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
     if op.operand_type(0) == op.result_type(0) {
         return Some(vec![Folded::Value(op.operands()[0])]);
@@ -36,7 +36,7 @@ pub(super) fn cast(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec
     evaluate(op, constants)
 }
 
-/// An element of what was made of elements.
+/// An element of a constant or of `tensor.from_elements`.
 pub(super) fn extract(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
     let Some(made) =
         op.module().defining_op(op.operands()[0]).filter(|made| made.is(FromElementsOp::DEF))

@@ -6,7 +6,7 @@ use mlir::verify::have_compatible_shapes;
 use mlir::{Diagnostics, OpRef, Type, op};
 
 op! {
-    /// The same bits as other elements of the same width.
+    /// Reinterprets the bits as elements of another type of the same width.
     pub BitcastOp, "tensor.bitcast" {
         operands { source: single ANY_TENSOR }
         results { dest: single ANY_TENSOR }
@@ -16,7 +16,7 @@ op! {
 }
 
 op! {
-    /// The same tensor with more or less of its shape known.
+    /// The same tensor with a more or less specific shape.
     pub CastOp, "tensor.cast" {
         operands { source: single ANY_TENSOR }
         results { dest: single ANY_TENSOR }
@@ -36,8 +36,8 @@ fn verify_cast(op: OpRef<'_>, errors: &mut Diagnostics) {
     }
 }
 
-/// Each dimension of the type with more dimensions belongs to one group, in order; there is one
-/// group for each of the other.
+/// Checks the reassociation: each dimension of the type of higher rank belongs to one group, in
+/// order, and there is one group for each dimension of the other type.
 fn check_groups(
     op: OpRef<'_>,
     groups: Option<&[mlir::Attribute]>,
@@ -60,7 +60,7 @@ fn check_groups(
 }
 
 op! {
-    /// Groups of adjacent dimensions become one each.
+    /// Collapses groups of adjacent dimensions into one each.
     pub CollapseShapeOp, "tensor.collapse_shape" {
         operands { src: single RANKED }
         results { result: single RANKED }
@@ -78,7 +78,7 @@ op! {
 }
 
 op! {
-    /// Dimensions become groups of adjacent ones.
+    /// Expands dimensions into groups of adjacent ones.
     pub ExpandShapeOp, "tensor.expand_shape" {
         operands { src: single RANKED, output_shape: variadic INDEX }
         results { result: single RANKED }

@@ -8,8 +8,8 @@ use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::types::DYNAMIC;
 use mlir::{Attribute, Diagnostics, OpRef, op};
 
-/// In each list, as many operands are given as entries are dynamic; `lists` are the operand slots
-/// and their attributes.
+/// Checks that each list has one operand per dynamic entry; `lists` are operand slots with their
+/// attributes.
 fn check_lists(op: OpRef<'_>, lists: &[(usize, &str)], errors: &mut Diagnostics) {
     for &(slot, name) in lists {
         let entries = op.int_array(name).unwrap_or(&[]);
@@ -24,7 +24,7 @@ fn check_lists(op: OpRef<'_>, lists: &[(usize, &str)], errors: &mut Diagnostics)
     }
 }
 
-/// Reads `[1, %i]` into an operand slot and the array attribute that has `DYNAMIC` for each
+/// Reads `[1, %i]` into an operand slot and an array attribute with `DYNAMIC` in place of each
 /// operand.
 pub(super) fn parse_indices(
     parser: &mut Parser<'_>,
@@ -157,7 +157,7 @@ op! {
 }
 
 op! {
-    /// Replaces a slice of a tensor that parallel code shares.
+    /// Writes a slice of a tensor that is shared by parallel code.
     pub ParallelInsertSliceOp, "tensor.parallel_insert_slice" {
         operands {
             source: single RANKED,
@@ -188,7 +188,7 @@ op! {
 }
 
 op! {
-    /// A tensor with elements added before and after, which the region computes from their indices.
+    /// A padded tensor; the region computes the added elements from their indices.
     pub PadOp, "tensor.pad" {
         operands { source: single RANKED, low: variadic INDEX, high: variadic INDEX }
         results { result: single RANKED }

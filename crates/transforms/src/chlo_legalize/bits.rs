@@ -1,10 +1,10 @@
-//! Functions of the bits of numbers.
+//! Functions of the bit representation of numbers.
 
 use super::expr::{Expr, select, shift_right, shift_right_arithmetic};
 use mlir::Type;
 use mlir::types::{Signedness, TypeKind};
 
-/// The float next to `x` in the direction of `y`: the integer that has its bits, plus or minus 1.
+/// The float next to `x` in the direction of `y`: its bits as an integer, plus or minus 1.
 pub(super) fn next_after<'b>(x: Expr<'b>, y: Expr<'b>) -> Expr<'b> {
     let float = x.element();
     let width = float.bit_width().unwrap_or(0);
@@ -27,7 +27,7 @@ pub(super) fn next_after<'b>(x: Expr<'b>, y: Expr<'b>) -> Expr<'b> {
     let y_sign = yi & sign_mask;
 
     let one = xi.like_integer(1);
-    // From zero, the next number is the smallest one on the side of y.
+    // From zero, the next number is the smallest one with the sign of y.
     let smallest = y_sign | one;
     let signs_differ = x_sign.ne(y_sign);
     let is_toward_zero = x_magnitude.gt(y_magnitude) | signs_differ;
@@ -39,7 +39,7 @@ pub(super) fn next_after<'b>(x: Expr<'b>, y: Expr<'b>) -> Expr<'b> {
     select(is_nan, nan, next).bitcast(float)
 }
 
-/// The upper half of the product: of numbers of twice the width where there are such.
+/// The upper half of the product, computed in twice the width where such a type exists.
 pub(super) fn mulhi<'b>(a: Expr<'b>, b: Expr<'b>) -> Expr<'b> {
     let narrow = a.element();
     let TypeKind::Integer { width, signedness } = *narrow else { return a };
@@ -61,7 +61,7 @@ pub(super) fn mulhi<'b>(a: Expr<'b>, b: Expr<'b>) -> Expr<'b> {
 fn mulhi_u64<'b>(a: Expr<'b>, b: Expr<'b>) -> Expr<'b> {
     let upper = |x: Expr<'b>| shift_right(x, x.like(32.0));
     let lower = |x: Expr<'b>| x & x.like_integer(0xffff_ffff);
-    // Sums have their constants from the operands.
+    // Constants take their shape from the operands.
     let upper_of = |x: Expr<'b>| shift_right(x, a.like(32.0));
     let (a1, b1) = (upper(a), upper(b));
     let high = a1 * b1;
@@ -76,8 +76,8 @@ fn mulhi_u64<'b>(a: Expr<'b>, b: Expr<'b>) -> Expr<'b> {
     high + upper_of(middle)
 }
 
-/// Read as unsigned, a negative number is too great by 2⁶⁴:
-/// `hi(a, b) = hi'(a, b) - (a < 0 ? b : 0) - (b < 0 ? a : 0)`.
+/// Read as unsigned, a negative number is too large by 2⁶⁴: `hi(a, b) = hi'(a, b) - (a < 0 ? b : 0)
+/// - (b < 0 ? a : 0)`.
 fn mulhi_i64<'b>(a: Expr<'b>, b: Expr<'b>) -> Expr<'b> {
     let unsigned = |x: Expr<'b>| x.convert(Type::ui64());
     let high = mulhi_u64(unsigned(a), unsigned(b));

@@ -1,4 +1,4 @@
-//! Ops that broadcast their operands: the broadcasts are made explicit.
+//! Expands broadcasting ops: the broadcasts become explicit.
 
 use super::expr::{constant, constant_like, is_bounded, replace};
 use chlo::{BroadcastSelectOp, ConstantLikeOp, ConstantOp};
@@ -17,14 +17,14 @@ use side_dialects::shape::{
     AssumingOp, AssumingYieldOp, BroadcastOp, CstrBroadcastableOp, ShapeOfOp,
 };
 
-/// The size of a dimension, or its bound and the value whose dimension has the unknown size.
+/// The size of a dimension, or its bound and the value that the dynamic size is taken from.
 #[derive(Clone, Copy)]
 pub(crate) struct Size {
     size: i64,
     of: Option<(Value, usize)>,
 }
 
-/// The sizes of a value whose unknown sizes are bounded.
+/// The sizes of a value whose dynamic dimensions are all bounded.
 pub(crate) fn sizes(rw: &Rewriter<'_>, value: Value) -> Option<Vec<Size>> {
     let ty = rw.ty(value).as_tensor()?;
     let bounds = ty.encoding.as_ref().and_then(attrs::bounds);
@@ -37,7 +37,7 @@ pub(crate) fn sizes(rw: &Rewriter<'_>, value: Value) -> Option<Vec<Size>> {
     ty.shape.iter().enumerate().map(size).collect()
 }
 
-/// The sizes to which two lists of them broadcast as in NumPy.
+/// The NumPy broadcast of two shapes.
 pub(crate) fn common_sizes(a: &[Size], b: &[Size]) -> Option<Vec<Size>> {
     let (long, short) = if a.len() < b.len() { (b, a) } else { (a, b) };
     let mut common = long.to_vec();
@@ -61,13 +61,13 @@ fn type_of(sizes: &[Size], element: Type) -> Type {
     Type::encoded_tensor(shape, element, encoding)
 }
 
-/// The dimensions of a result of rank `to` that an operand of rank `from` has: the last ones.
+/// The result dimensions that an operand of rank `from` maps to in rank `to`: the trailing ones.
 fn last_dimensions(from: usize, to: usize) -> Attribute {
     Attribute::i64_array((to.saturating_sub(from)..to).map(|d| d as i64).collect::<Vec<_>>())
 }
 
-/// Broadcasts a value to sizes as in NumPy, unless it has them. A dimension that only the result
-/// bounds is broadcast to the bound, then cut to its size.
+/// Broadcasts a value to `sizes` with NumPy's rules; a no-op if it has them. A dimension bounded
+/// only in the result is broadcast to the bound, then cut with `set_dimension_size`.
 pub(crate) fn broadcast_to(rw: &mut Rewriter<'_>, value: Value, sizes: &[Size]) -> Option<Value> {
     let ty = rw.ty(value).clone();
     let element = ty.element_type().clone();
@@ -101,7 +101,7 @@ pub(crate) fn broadcast_to(rw: &mut Rewriter<'_>, value: Value, sizes: &[Size]) 
     Some(broadcast)
 }
 
-/// Whether `dims`, if given, are the dimensions that NumPy would choose.
+/// True if `dims` is absent or lists the dimensions of NumPy's rules.
 fn is_numpy(dims: Option<&[i64]>, a: usize, b: usize) -> bool {
     let (small, large) = (a.min(b), a.max(b));
     a == b
@@ -110,7 +110,7 @@ fn is_numpy(dims: Option<&[i64]>, a: usize, b: usize) -> bool {
 
 macro_rules! broadcasts {
     ($($from:ident => $to:path),* $(,)?) => {
-        /// One pattern for each op that broadcasts its operands.
+        /// One pattern for each broadcasting op.
         pub(super) static PATTERNS: &[Pattern] = &[
             $(Pattern::new("broadcast", chlo::$from::DEF, |rw, op| broadcast(rw, op, <$to>::DEF)),)*
             Pattern::new("broadcast-select", BroadcastSelectOp::DEF, broadcast_select),
@@ -173,7 +173,7 @@ fn broadcast(rw: &mut Rewriter<'_>, op: OpId, def: &'static OpDef) -> Option<()>
     Some(())
 }
 
-/// Makes the op that does not broadcast, with the attributes of the one that does.
+/// Makes the op without broadcasting, with the attributes of the original.
 fn elementwise(
     rw: &mut Rewriter<'_>,
     op: OpId,
@@ -201,8 +201,8 @@ fn shape_of(rw: &mut Rewriter<'_>, value: Value) -> Value {
     rw.make(ShapeOfOp::DEF, [value]).result(Type::tensor([rank], Type::index()))
 }
 
-/// What `body` makes, given the extents to which the values broadcast, within a `shape.assuming`
-/// that they do.
+/// The value that `body` makes from the broadcast extents, inside a `shape.assuming` with the
+/// witness that the shapes broadcast.
 fn under_witness(
     rw: &mut Rewriter<'_>,
     values: &[Value],
@@ -236,7 +236,7 @@ fn dynamic_broadcast(rw: &mut Rewriter<'_>, value: Value, extents: Value, result
 }
 
 /// `broadcast_select(p, a, b) = select(broadcast(p), broadcast(a), broadcast(b))`; a scalar `p`
-/// stays one.
+/// stays scalar.
 fn broadcast_select(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let operands: [Value; 3] = rw.op(op).operands().try_into().ok()?;
     let result = rw.op(op).result_type(0).clone();
@@ -278,7 +278,7 @@ fn chlo_constant_like(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let like = ConstantLikeOp::cast(rw.op(op))?;
     let (value, operand) = (like.value()?.clone(), like.operand());
     let scalar = like.splat([])?.into();
-    // The operand only lends its shape.
+    // The operand is used only for its shape.
     rw.ty(operand)
         .as_tensor()
         .filter(|ty| ty.has_static_shape() || ty.encoding.is_none() || is_bounded(ty))?;

@@ -17,10 +17,10 @@ use side_dialects::shape::ShapeOfOp;
 use std::cell::{Cell, RefCell};
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
-/// Where the ops of formulas go.
+/// Emits the ops of formulas at the insertion point of a rewriter.
 pub(crate) struct Builder<'r, 'm> {
     rewriter: RefCell<&'r mut Rewriter<'m>>,
-    /// Whether something could not be made: a constant of a type that has no values here.
+    /// Set if a constant could not be made because its type has no representable values.
     failed: Cell<bool>,
 }
 
@@ -29,21 +29,21 @@ impl<'r, 'm> Builder<'r, 'm> {
         Builder { rewriter: RefCell::new(rewriter), failed: Cell::new(false) }
     }
 
-    /// The formula that is `value`.
+    /// The formula `value`.
     pub fn expr(&self, value: Value) -> Expr<'_> {
         Expr { builder: self, value }
     }
 
-    /// Whether all that was asked for was made.
+    /// True if everything was emitted.
     pub fn is_complete(&self) -> bool {
         !self.failed.get()
     }
 }
 
-/// What formulas ask of a [`Builder`], whatever it borrows.
+/// The operations of a [`Builder`] that formulas use, independent of its lifetimes.
 trait Build {
-    /// Makes an op of one result: of type `ty`, else of the type that the op infers, else of the
-    /// type of its first operand.
+    /// Emits an op with one result: of type `ty`, else of the inferred type, else of the type of
+    /// its first operand.
     fn emit(
         &self,
         def: &'static OpDef,
@@ -51,7 +51,7 @@ trait Build {
         direction: Option<u64>,
         ty: Option<Type>,
     ) -> Value;
-    /// Makes a tensor of the shape of a value whose elements all have that number.
+    /// Emits a splat constant of `number` with the shape of a value.
     fn constant(&self, shape: Value, number: &dyn Fn(&Type) -> Option<Vec<u8>>) -> Option<Value>;
     fn ty(&self, value: Value) -> Type;
     fn fail(&self);
@@ -101,13 +101,12 @@ impl Build for Builder<'_, '_> {
     }
 }
 
-/// Elements of a static type that all have the stored form `element`.
+/// A splat of static type `ty`; `element` is the stored form of the element.
 pub(crate) fn splat(ty: Type, element: Vec<u8>) -> Option<Attribute> {
     DenseElements::new(ty, Bytes::from_vec(element)).map(Attribute::from)
 }
 
-/// A tensor whose elements are all `scalar`, dense elements of rank 0, with the shape of the value
-/// `shape`.
+/// A splat of `scalar`, a dense attribute of rank 0, with the shape of the value `shape`.
 pub(crate) fn constant_like(
     rw: &mut Rewriter<'_>,
     scalar: &Attribute,
@@ -141,7 +140,7 @@ pub(crate) fn constant(rw: &mut Rewriter<'_>, value: Attribute) -> Option<Value>
     Some(rw.make(ConstantOp::DEF, []).attr("value", value).result(ty))
 }
 
-/// Whether some sizes are unknown, but all of those have a bound.
+/// True if there are dynamic dimensions and all are bounded.
 pub(crate) fn is_bounded(ty: &TensorType) -> bool {
     let bounds = ty.encoding.as_ref().and_then(attrs::bounds);
     bounds.is_some_and(|bounds| {
@@ -161,7 +160,7 @@ impl<'b> Expr<'b> {
         self.value
     }
 
-    /// Its element type.
+    /// The element type.
     pub fn element(self) -> Type {
         self.builder.ty(self.value).element_type().clone()
     }
@@ -170,7 +169,7 @@ impl<'b> Expr<'b> {
         matches!(*self.element(), TypeKind::Complex(_))
     }
 
-    /// The result of an op on this value and others.
+    /// The result of an op on this value and `others`.
     pub fn op(self, def: &'static OpDef, others: &[Expr<'b>]) -> Expr<'b> {
         let operands: Vec<Value> =
             std::iter::once(self.value).chain(others.iter().map(|e| e.value)).collect();
@@ -181,18 +180,18 @@ impl<'b> Expr<'b> {
         Expr { value, ..self }
     }
 
-    /// The same elements in another type, by an op that says so only by its result.
+    /// The result of a conversion op: the same shape with another element type.
     fn retyped(self, def: &'static OpDef, element: Type) -> Expr<'b> {
         let ty = compat::with_element(&self.builder.ty(self.value), element);
         self.with(self.builder.emit(def, &[self.value], None, Some(ty)))
     }
 
-    /// The numbers converted to another element type.
+    /// Converts to another element type.
     pub fn convert(self, element: Type) -> Expr<'b> {
         self.retyped(ConvertOp::DEF, element)
     }
 
-    /// The bits read as another element type of the same width.
+    /// Reinterprets the bits as another element type of the same width.
     pub fn bitcast(self, element: Type) -> Expr<'b> {
         self.retyped(BitcastConvertOp::DEF, element)
     }
@@ -210,12 +209,12 @@ impl<'b> Expr<'b> {
         }
     }
 
-    /// That number, rounded to the element type.
+    /// `number`, rounded to the element type.
     pub fn like(self, number: f64) -> Expr<'b> {
         self.constant(&|element| number_bytes(element, number))
     }
 
-    /// That integer; its upper bits are cut off.
+    /// `number`, truncated to the width of the element type.
     pub fn like_integer(self, number: i128) -> Expr<'b> {
         self.constant(&|element| integer_bytes(element, number))
     }
@@ -224,12 +223,12 @@ impl<'b> Expr<'b> {
         self.constant(&|element| float_bytes(element, bits))
     }
 
-    /// The greatest finite number.
+    /// The largest finite number.
     pub fn like_max(self) -> Expr<'b> {
         self.like_format(FloatFormat::max_finite)
     }
 
-    /// The smallest positive number of full precision.
+    /// The smallest positive normal number.
     pub fn like_min_normal(self) -> Expr<'b> {
         self.like_format(|format| format.encode(f64::from(format.min_exponent()).exp2()))
     }
@@ -240,7 +239,7 @@ impl<'b> Expr<'b> {
     }
 }
 
-/// The stored form of a number, rounded to that type.
+/// The stored form of a number, rounded to the element type.
 pub(crate) fn number_bytes(element: &Type, number: f64) -> Option<Vec<u8>> {
     match &**element {
         TypeKind::Complex(part) => {
@@ -309,7 +308,7 @@ functions_of_two! {
     shift_right_arithmetic = ShiftRightArithmeticOp;
 }
 
-/// `a` where `condition` holds, else `b`.
+/// `condition ? a : b`, elementwise.
 pub(crate) fn select<'b>(condition: Expr<'b>, a: Expr<'b>, b: Expr<'b>) -> Expr<'b> {
     condition.op(SelectOp::DEF, &[a, b])
 }
@@ -373,7 +372,7 @@ impl<'b> Not for Expr<'b> {
     }
 }
 
-/// Constants like one value, each made where it is first needed.
+/// Constants shaped like one value; each is made on first use and cached.
 pub(crate) struct Constants<'b> {
     like: Expr<'b>,
     made: RefCell<Vec<(u64, Expr<'b>)>>,
@@ -384,7 +383,7 @@ impl<'b> Constants<'b> {
         Constants { like, made: RefCell::default() }
     }
 
-    /// The constant of that number.
+    /// The constant `number`.
     pub fn get(&self, number: f64) -> Expr<'b> {
         let mut made = self.made.borrow_mut();
         if let Some((_, known)) = made.iter().find(|(bits, _)| *bits == number.to_bits()) {
@@ -396,14 +395,13 @@ impl<'b> Constants<'b> {
     }
 }
 
-/// Horner's scheme; the coefficient of the highest power comes first.
+/// Horner's scheme; coefficients start at the highest power.
 pub(crate) fn polynomial<'b, C: Copy + Into<f64>>(x: Expr<'b>, coefficients: &[C]) -> Expr<'b> {
     let Some((&first, rest)) = coefficients.split_first() else { return x.like(0.0) };
     rest.iter().fold(x.like(first.into()), |sum, &c| sum * x + x.like(c.into()))
 }
 
-/// Replaces an op of one result by a formula over its operands. What it makes has the type that the
-/// op declares.
+/// Replaces an op with one result by a formula over its operands; the result type stays.
 pub(crate) fn replace_by<const N: usize>(
     rw: &mut Rewriter<'_>,
     op: OpId,
@@ -425,7 +423,7 @@ pub(crate) fn replace_by<const N: usize>(
     Some(())
 }
 
-/// Replaces the one result of an op by a value, which gets the type of the result.
+/// Replaces the single result of an op by a value, whose type becomes that of the result.
 pub(crate) fn replace(rw: &mut Rewriter<'_>, op: OpId, value: Value) {
     let declared = rw.op(op).result_type(0).clone();
     let is_new = !rw.op(op).operands().contains(&value);

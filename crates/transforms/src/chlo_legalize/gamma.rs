@@ -71,7 +71,7 @@ pub(super) fn lgamma(x: Expr<'_>) -> Expr<'_> {
         let fraction = select(is_above, one - fraction, fraction);
         let log_sin = (x.like(PI) * fraction).sin().ln();
         let reflection = x.like(PI.ln()) - log_sin - lgamma;
-        // At a pole the logarithm wins over whatever else is infinite.
+        // At a pole the logarithm of the sine takes precedence over other infinite terms.
         let is_finite = log_sin.is_finite();
         let reflection = select(is_finite, reflection, -log_sin);
         let lgamma = select(is_reflected, reflection, lgamma);
@@ -98,7 +98,7 @@ pub(super) fn digamma(x: Expr<'_>) -> Expr<'_> {
         let correction = x.like(LANCZOS_G) / t;
         let digamma = log_t + quotient - correction;
 
-        // The cotangent has the period 1: of x, its distance from the nearest integer is enough.
+        // The cotangent has period 1: the distance of x from the nearest integer is enough.
         let reduced = x + (x + x.like(0.5)).floor().abs();
         let pi = x.like(PI);
         let angle = pi * reduced;
@@ -127,7 +127,7 @@ const ZETA: [f64; 12] = [
     -720.0,
     12.0,
 ];
-/// Terms that are summed one by one.
+/// Number of terms summed directly.
 const ZETA_TERMS: usize = 9;
 
 /// `zeta(x, q) = sum 1 / (q + k)^x`: nine terms, and the Euler-Maclaurin formula for the rest.
@@ -167,13 +167,13 @@ pub(super) fn zeta<'b>(x: Expr<'b>, q: Expr<'b>) -> Expr<'b> {
         let is_converged = last.lt(sum.abs() * a.like_min_positive());
         let zeta = select(is_converged, sum, accurate);
 
-        // Not defined for x < 1, nor for q <= 0 unless x is an integer.
+        // Undefined for x < 1, and for q <= 0 unless x is an integer.
         let nan = x.like(f64::NAN);
         let zeta = select(x.lt(one_of_x), nan, zeta);
         let is_left = q.le(zero);
         let is_fractional = x.ne(x.floor());
         let zeta = select(is_left & is_fractional, nan, zeta);
-        // Infinite at the integers q <= 0, with a sign only if x is even, and at x = 1.
+        // Infinite at the integers q <= 0, signed only if x is even, and at x = 1.
         let infinity = x.like(f64::INFINITY);
         let is_integer = q.eq(q.floor());
         let is_pole = is_left & is_integer;

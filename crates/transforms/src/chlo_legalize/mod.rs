@@ -1,5 +1,5 @@
-//! `chlo-legalize-to-stablehlo`: expands CHLO ops into StableHLO ops, and shape ops where sizes are
-//! unknown.
+//! `chlo-legalize-to-stablehlo`: expands CHLO ops into StableHLO ops, and into shape ops where
+//! dimensions are dynamic.
 //!
 //! Elementwise functions are formulas over [`expr::Expr`], one function each: `elementary.rs`,
 //! `erf.rs`, `gamma.rs`, `bessel.rs` and `bits.rs`. The order of their ops and their constants are
@@ -36,7 +36,7 @@ fn run(cx: &mut Context<'_>) {
     cx.convert(&mut patterns(), &Conversion { legality: &legality, types: None });
 }
 
-/// Expands the CHLO ops that cannot be evaluated as they are.
+/// Expands the CHLO ops that the interpreter cannot evaluate directly.
 ///
 /// # Errors
 /// An op that has no expansion for its types.
@@ -49,12 +49,12 @@ pub fn expand_for_evaluation(module: &mut Module) -> Result<(), Diagnostics> {
     if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
 }
 
-/// Whether [`expand_for_evaluation`] has something to do.
+/// True if [`expand_for_evaluation`] would expand the op.
 pub fn needs_expansion(op: OpRef<'_>) -> bool {
     is_chlo(op) && op.def().is_some_and(|def| def.prepare.is_none())
 }
 
-/// Whether `chlo-legalize-to-stablehlo` expands ops of that declaration, for some types at least.
+/// True if `chlo-legalize-to-stablehlo` expands ops of this declaration, at least for some types.
 pub fn has_expansion(def: &'static OpDef) -> bool {
     patterns()
         .patterns()

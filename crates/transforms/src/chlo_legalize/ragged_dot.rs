@@ -1,5 +1,4 @@
-//! `chlo.ragged_dot`: a product for each group, of which the rest of the ragged dimension is
-//! masked.
+//! Expands `chlo.ragged_dot`: one product per group, with the rest of the ragged dimension masked.
 
 use super::expr::{constant, splat};
 use super::top_k::{as_vector, concatenate, dimension_size};
@@ -19,10 +18,10 @@ const LT: u64 = 5;
 pub(super) static PATTERNS: &[Pattern] =
     &[Pattern::new("ragged-dot", RaggedDotOp::DEF, ragged_dot)];
 
-/// More groups than this are refused: each becomes a product of its own.
+/// Limit on the number of groups, each of which becomes a separate product.
 const MAX_GROUPS: i64 = 1 << 16;
 
-/// The op, read.
+/// The parameters of a `ragged_dot`.
 struct Product<'a> {
     lhs: Value,
     rhs: Value,
@@ -32,8 +31,9 @@ struct Product<'a> {
     result: Type,
 }
 
-/// The ragged dimension may be one of `lhs` alone (then `rhs` has a dimension for the group), one
-/// that is contracted (then the result has), or a batch dimension (then groups mean nothing).
+/// The ragged dimension is a free dimension of `lhs` (then `rhs` has a group dimension), a
+/// contracting dimension (then the result has one), or a batch dimension (then groups have no
+/// effect).
 fn ragged_dot(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let numbers = RaggedDotOp::cast(rw.op(op))?.ragged_dot_dimension_numbers()?.clone();
     let ragged = read(rw, op, &numbers)?;
@@ -115,7 +115,7 @@ fn ragged_rows(rw: &mut Rewriter<'_>, ragged: &Product<'_>) -> Option<Value> {
     sum
 }
 
-/// `[b, m, k] x [b, k, n] -> [g, b, m, n]`: the products `mask(lhs) x rhs`, one a group.
+/// `[b, m, k] x [b, k, n] -> [g, b, m, n]`: the products `mask(lhs) x rhs`, one per group.
 fn ragged_contraction(rw: &mut Rewriter<'_>, ragged: &Product<'_>) -> Option<Value> {
     let groups = number_of_groups(*rw.ty(ragged.group_sizes).shape()?.last()?)?;
     let result = ragged.result.as_tensor()?;
@@ -154,17 +154,17 @@ fn number_of_groups(size: i64) -> Option<i64> {
     (1..=MAX_GROUPS).contains(&size).then_some(size)
 }
 
-/// `lhs` with zeros outside of one group after the other.
+/// Iterates over the groups: `lhs` with zeros outside of each group in turn.
 struct Masks<'a> {
     ragged: &'a Product<'a>,
     lhs: TensorType,
-    /// Shape of the start of a group: one for each index of the leading dimensions of the group
+    /// Shape of a group's start index: one for each index of the leading dimensions of the group
     /// sizes.
     batch: Vec<i64>,
     /// Positions along the ragged dimension.
     positions: Value,
     zero: Value,
-    /// Where the next group starts.
+    /// Start of the next group.
     start: Value,
 }
 
@@ -242,7 +242,7 @@ impl<'a> Masks<'a> {
         rw.make(SelectOp::DEF, [mask, self.ragged.lhs, self.zero]).value()
     }
 
-    /// The sizes of a group as i64s, one for each batch.
+    /// The sizes of a group as i64, one per batch index.
     fn group_size(&self, rw: &mut Rewriter<'_>, group: i64) -> Option<Value> {
         let sizes = rw.ty(self.ragged.group_sizes).as_tensor()?.clone();
         let slice = group_slice(rw, self.ragged.group_sizes, self.batch.len(), group)?.0;
@@ -257,7 +257,7 @@ impl<'a> Masks<'a> {
         })
     }
 
-    /// A value broadcast to the shape of `lhs`.
+    /// Broadcasts a value to the shape of `lhs`.
     fn spread(&self, rw: &mut Rewriter<'_>, value: Value, dims: &[i64]) -> Option<Value> {
         let ty = Type::tensor(self.lhs.shape.clone(), Type::i64());
         let broadcast = if self.lhs.has_static_shape() {
@@ -271,7 +271,7 @@ impl<'a> Masks<'a> {
     }
 }
 
-/// `value[.., group..group + 1, ..]`, and its limits where they had to be computed.
+/// `value[.., group..group + 1, ..]`, and its limit indices if they had to be computed.
 fn group_slice(
     rw: &mut Rewriter<'_>,
     value: Value,
@@ -312,7 +312,7 @@ fn group_slice(
     ))
 }
 
-/// `rhs[group]` along a dimension, without it.
+/// `rhs[group]` along a dimension, which is dropped.
 fn group_of(rw: &mut Rewriter<'_>, rhs: Value, dimension: usize, group: i64) -> Option<Value> {
     let mut shape = rw.ty(rhs).as_tensor()?.shape.clone();
     shape.remove(dimension);

@@ -1,4 +1,4 @@
-//! `chlo.scan`: a loop over the slices of the inputs.
+//! Expands `chlo.scan` into a loop over the slices of the inputs.
 
 use super::expr::constant;
 use super::top_k::{as_vector, concatenate, dimension_size};
@@ -15,7 +15,7 @@ const LT: u64 = 5;
 
 pub(super) static PATTERNS: &[Pattern] = &[Pattern::new("scan", ScanOp::DEF, scan)];
 
-/// What the loop needs to know of the op.
+/// Parameters of the op that the loop needs.
 struct Scan {
     inputs: Vec<Value>,
     inits: Vec<Value>,
@@ -42,7 +42,9 @@ fn scan(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         || outputs.iter().all(|ty| ty.shape().is_some_and(|s| !s.contains(&DYNAMIC)));
     let zeros: Option<Vec<Attribute>> = outputs.iter().map(zero_of).collect();
     let zeros = zeros?;
-    (is_ranked && has_sizes && !(inputs.is_empty() && outputs.is_empty())).then_some(())?;
+    if !is_ranked || !has_sizes || (inputs.is_empty() && outputs.is_empty()) {
+        return None;
+    }
     let scan = Scan { inputs, inits, outputs, dimension, is_reverse, body };
 
     let length = match scan.inputs.first() {
@@ -90,7 +92,7 @@ fn scan(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// The number 0 as a scalar of the element type.
+/// A scalar 0 of the element type.
 fn zero_of(ty: &Type) -> Option<Attribute> {
     let element = ty.element_type().clone();
     let is_number =
@@ -103,7 +105,8 @@ fn index(rw: &mut Rewriter<'_>, value: i64) -> Option<Value> {
     constant(rw, Attribute::i64_elements(&[], &[value])?)
 }
 
-/// One round of the loop; its block takes the counter, the carried values and the outputs.
+/// Builds one iteration of the loop; its block takes the counter, the carried values and the
+/// outputs.
 fn step(rw: &mut Rewriter<'_>, scan: &Scan, block: BlockId, length: Value) -> Option<()> {
     let arguments = rw.arguments(block).to_vec();
     let counter = arguments[0];
@@ -142,7 +145,7 @@ fn step(rw: &mut Rewriter<'_>, scan: &Scan, block: BlockId, length: Value) -> Op
     Some(())
 }
 
-/// Start indices of a slice at a position of one dimension, and at 0 of the others.
+/// Start indices of a slice: `position` along one dimension, and 0 along the others.
 fn starts(
     rw: &mut Rewriter<'_>,
     rank: usize,
@@ -154,7 +157,7 @@ fn starts(
     Some(starts)
 }
 
-/// The slice of `input` at a position, without the dimension that has it.
+/// The slice of `input` at a position, with the sliced dimension dropped.
 fn slice(rw: &mut Rewriter<'_>, input: Value, dimension: usize, position: Value) -> Option<Value> {
     let ty = rw.ty(input).as_tensor()?.clone();
     let starts = starts(rw, ty.rank(), dimension, position)?;
@@ -181,7 +184,7 @@ fn vector(rw: &mut Rewriter<'_>, scalars: &[Value]) -> Value {
     concatenate(rw, &parts)
 }
 
-/// Where a slice at a position ends, in each dimension.
+/// Limit indices of a slice at a position.
 fn limits(
     rw: &mut Rewriter<'_>,
     input: Value,
@@ -203,7 +206,7 @@ fn limits(
     Some(limits)
 }
 
-/// `output` with `element` at a position.
+/// `output` with `element` written at a position.
 fn update(
     rw: &mut Rewriter<'_>,
     output: Value,

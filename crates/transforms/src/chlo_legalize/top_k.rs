@@ -1,4 +1,5 @@
-//! `chlo.top_k`: sorts all elements together with their positions, and keeps the first.
+//! Expands `chlo.top_k`: sorts all elements together with their positions, and slices off the first
+//! `k`.
 
 use super::expr::constant;
 use chlo::TopKOp;
@@ -14,7 +15,7 @@ const TOTALORDER: u64 = 2;
 
 pub(super) static PATTERNS: &[Pattern] = &[Pattern::new("top-k", TopKOp::DEF, top_k)];
 
-/// `top_k(x, k) = slice(sort(x, iota), ..k)`, from the greatest down.
+/// `top_k(x, k) = slice(sort(x, iota), ..k)`, in descending order.
 fn top_k(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let top_k = TopKOp::cast(rw.op(op))?;
     let operand = top_k.operand();
@@ -80,7 +81,7 @@ fn top_k(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// The sizes of a value as a tensor, and again with `kept` for the last.
+/// The sizes of a value as a tensor, and the same with `kept` as the last size.
 fn sizes(rw: &mut Rewriter<'_>, value: Value, kept: i64) -> Option<(Value, Value)> {
     let shape = rw.ty(value).as_tensor()?.shape.clone();
     let mut sizes = Vec::with_capacity(shape.len());
@@ -115,7 +116,7 @@ pub(super) fn as_vector(rw: &mut Rewriter<'_>, scalar: Value) -> Value {
     rw.make(ReshapeOp::DEF, [scalar]).result(Type::tensor([1], Type::i64()))
 }
 
-/// Tensors of one i64, one after the other.
+/// Concatenates tensors of one i64 each.
 pub(super) fn concatenate(rw: &mut Rewriter<'_>, parts: &[Value]) -> Value {
     let ty = Type::tensor([parts.len() as i64], Type::i64());
     rw.make(ConcatenateOp::DEF, parts.iter().copied())
@@ -123,7 +124,7 @@ pub(super) fn concatenate(rw: &mut Rewriter<'_>, parts: &[Value]) -> Value {
         .result(ty)
 }
 
-/// A comparator for pairs of an element and its position: the greater element comes first.
+/// A comparator for pairs of an element and its position: the larger element comes first.
 fn greater_first(rw: &mut Rewriter<'_>, element: &Type) -> Option<RegionId> {
     let (value, position) = (Type::tensor([], element.clone()), Type::tensor([], Type::i32()));
     let (region, block) = rw.region_with_block([value.clone(), value, position.clone(), position]);

@@ -1,14 +1,14 @@
-//! Formulas that need the precision of f32.
+//! Formulas that are evaluated at least in f32 precision.
 
 use super::expr::Expr;
 use mlir::Type;
 
-/// Whether the elements are f64.
+/// True if the elements are f64.
 pub(super) fn is_f64(x: Expr<'_>) -> bool {
     x.element() == Type::f64()
 }
 
-/// A formula over narrow floats, computed in f32; over others, in their own type.
+/// Evaluates a formula in f32 for narrower floats, and in the operand type otherwise.
 pub(super) fn in_f32<'b, const N: usize>(
     operands: [Expr<'b>; N],
     formula: impl FnOnce([Expr<'b>; N]) -> Expr<'b>,

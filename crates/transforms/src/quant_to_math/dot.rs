@@ -18,13 +18,13 @@ use mlir::types::{DYNAMIC, TensorType};
 use mlir::{Attribute, OpId, OpRef, Type, Value};
 use side_dialects::quant::{Granularity, Uniform};
 
-/// The dimensions of the operands of a product.
+/// Dimension numbers of a product.
 struct Dims {
     lhs: Side,
     rhs: Side,
 }
 
-/// The dimensions of one operand.
+/// Dimension numbers of one operand.
 #[derive(Default)]
 struct Side {
     batching: Vec<i64>,
@@ -33,23 +33,27 @@ struct Side {
 }
 
 impl Side {
-    /// The dimensions that are summed over.
+    /// The dimensions that are summed over: contracting and spatial ones.
     fn summed(&self) -> Vec<i64> {
         [&self.spatial[..], &self.contracting].concat()
     }
 }
 
-/// The product of stored values. None if the op is none, or its types do not go together.
+/// The product of stored values. `None` if the op is no product, or its types are not supported.
 pub fn lower(rw: &mut Rewriter<'_>, op: &Quantized, operands: &[Value]) -> Option<Value> {
     let view = rw.op(op.op);
-    view.is_any(&[DotOp::DEF, DotGeneralOp::DEF, ConvolutionOp::DEF]).then_some(())?;
+    if !view.is_any(&[DotOp::DEF, DotGeneralOp::DEF, ConvolutionOp::DEF]) {
+        return None;
+    }
     let &[lhs, rhs] = operands else { return None };
     match (op.operand(0), op.operand(1)?, op.result()) {
         (None, weights, None) => weights_only(rw, op, lhs, rhs, &weights),
         (Some(left), right, Some(result)) => {
             let fits = left.granularity() == Granularity::PerTensor
                 && right.granularity() == result.granularity();
-            (fits && right.granularity() != Granularity::SubChannel).then_some(())?;
+            if !fits || right.granularity() == Granularity::SubChannel {
+                return None;
+            }
             let dims = dims(view, op, &right, &result)?;
             product(rw, op, [lhs, rhs], [&left, &right, &result], &dims)
         }
@@ -57,7 +61,7 @@ pub fn lower(rw: &mut Rewriter<'_>, op: &Quantized, operands: &[Value]) -> Optio
     }
 }
 
-/// Floats times quantized weights: the weights are dequantized.
+/// A float `lhs` with quantized weights: the weights are dequantized.
 fn weights_only(
     rw: &mut Rewriter<'_>,
     op: &Quantized,
@@ -67,7 +71,7 @@ fn weights_only(
 ) -> Option<Value> {
     let ty = op.results.first()?.clone();
     let mut emit = Emit::new(rw);
-    // The barrier keeps large weights from being folded into larger floats.
+    // The barrier prevents folding large weights into even larger float constants.
     let rhs = emit.same(OptimizationBarrierOp::DEF, [rhs], rhs);
     let along = axis(weights);
     let scales = emit.f32s(weights, weights.scales())?;
@@ -91,7 +95,7 @@ fn product(
     let sums = compat::with_element(op.results.first()?, Type::i32());
     let zero_point = |view: &Uniform<'_>| match view.granularity() {
         Granularity::PerTensor => view.zero_points.first().copied().unwrap_or(0),
-        // Where there are several, all are zero.
+        // If there are several zero points, all are zero.
         _ => 0,
     };
     let (z_left, z_right) = (zero_point(left), zero_point(right));
@@ -116,7 +120,7 @@ fn product(
     Some(emit.convert(sum, result.storage.clone()))
 }
 
-/// Integers times a float, as integers again.
+/// Scales integers by a float, and rounds back to integers.
 fn scaled(emit: &mut Emit<'_, '_>, integers: Value, scale: Value) -> Value {
     let floats = emit.convert(integers, Type::f32());
     let floats = emit.broadcast(chlo::BroadcastMultiplyOp::DEF, floats, scale, None);
@@ -137,8 +141,8 @@ fn dot_general(rw: &mut Rewriter<'_>, op: OpId, operands: [Value; 2], ty: &Type)
     Some(new.result(ty.clone()))
 }
 
-/// The convolution of stored values, where padding has the zero point as its value: `lhs` is padded
-/// first.
+/// Convolution of stored values. `lhs` is padded first, since padding has the zero point as its
+/// value.
 fn convolution(
     rw: &mut Rewriter<'_>,
     op: OpId,
@@ -177,7 +181,7 @@ fn convolution(
     Some(new.result(ty.clone()))
 }
 
-/// `z_r sum(q_l) + z_l sum(q_r) - z_l z_r n`, none if that is zero.
+/// `z_r sum(q_l) + z_l sum(q_r) - z_l z_r n`, or `None` if that is zero.
 fn offset(
     emit: &mut Emit<'_, '_>,
     [lhs, rhs]: [Value; 2],
@@ -189,7 +193,7 @@ fn offset(
     let mut total: Option<Value> = None;
     let mut sizes: Option<Value> = None;
     let rank = emit.ty(lhs).shape()?.len();
-    // In the result, batching dimensions come first, then those of lhs, then those of rhs.
+    // Result dimensions: batching ones first, then those of lhs, then those of rhs.
     let first_of_rhs = match dims.lhs.spatial.is_empty() || dims.rhs.spatial.is_empty() {
         true => (rank - dims.lhs.contracting.len()) as i64,
         false => *dims.lhs.contracting.first()?,
@@ -249,7 +253,7 @@ fn summed_elements(
     })
 }
 
-/// The sum of integers along dimensions.
+/// Sums integers along dimensions.
 fn sum(emit: &mut Emit<'_, '_>, value: Value, dimensions: &[i64]) -> Option<Value> {
     let sizes = (0i64..)
         .zip(emit.ty(value).shape()?)
@@ -272,9 +276,9 @@ fn sum(emit: &mut Emit<'_, '_>, value: Value, dimensions: &[i64]) -> Option<Valu
     Some(reduce.region(region).result(ty))
 }
 
-/// Broadcasts what is left of an operand after summing to the result, of which it has the batching
-/// dimensions and those from `first` on.
-#[allow(clippy::too_many_arguments)] // Each is a different thing of the product.
+/// Broadcasts a summed operand to the result: its batching dimensions map to the leading ones, the
+/// others follow from `first` on.
+#[allow(clippy::too_many_arguments)] // distinct parameters of the product
 fn to_result(
     emit: &mut Emit<'_, '_>,
     part: Value,
@@ -349,7 +353,9 @@ fn dims(
             rhs: side(dims.rhs_batching_dimensions, dims.rhs_contracting_dimensions),
         });
     }
-    convolution_fits(op, quantized, right, result).then_some(())?;
+    if !convolution_fits(op, quantized, right, result) {
+        return None;
+    }
     let dims = ConvDims::of(op.attr("dimension_numbers")?)?;
     let layout = LAYOUTS.iter().find(|layout| layout.is(&dims))?;
     let n = dims.input_spatial_dimensions.len() as i64;
@@ -368,7 +374,8 @@ fn dims(
     })
 }
 
-/// Whether the weights have zero points 0, and a combined scale is the same for all channels.
+/// True if the zero points of the weights are 0, and the combined scale is the same for all
+/// channels.
 fn convolution_fits(
     op: OpRef<'_>,
     quantized: &Quantized,
@@ -390,10 +397,10 @@ fn convolution_fits(
     right.axes == [last] && result.zero_points.iter().all(|&z| z == 0) && ratios.iter().all(even)
 }
 
-/// Where the dimensions of a convolution stand. Batch comes first, and result and input agree.
+/// The dimension numbers of a convolution. Batch comes first, and those of result and input agree.
 struct Layout {
     rank: i64,
-    /// Whether features come last.
+    /// True if features come last.
     features_last: bool,
     input_spatial: i64,
     kernel_spatial: i64,
@@ -401,8 +408,8 @@ struct Layout {
     kernel: [i64; 2],
 }
 
-/// The layouts that are lowered; others go through floats. Source: upstream, which takes `oi` for
-/// `io` in the last.
+/// The layouts that are lowered; others use the float fallback. Source: upstream, which takes `oi`
+/// for `io` in the last.
 static LAYOUTS: [Layout; 4] = [
     Layout { rank: 4, features_last: true, input_spatial: 1, kernel_spatial: 0, kernel: [2, 3] },
     Layout { rank: 4, features_last: false, input_spatial: 2, kernel_spatial: 2, kernel: [1, 0] },

@@ -1,4 +1,4 @@
-//! Makes the ops that arithmetic on stored values consists of.
+//! Builder for the ops of arithmetic on stored values.
 
 use hlo::compat;
 use hlo::ops::{ConstantOp, ConvertOp};
@@ -8,7 +8,7 @@ use mlir::{Attribute, Type, Value};
 use numerics::{Element, Tensor};
 use side_dialects::quant::{Granularity, Uniform};
 
-/// Makes ops at the insertion point.
+/// Emits ops at the insertion point.
 pub struct Emit<'r, 'm> {
     rw: &'r mut Rewriter<'m>,
 }
@@ -22,7 +22,7 @@ impl<'r, 'm> Emit<'r, 'm> {
         self.rw.ty(value)
     }
 
-    /// An op to be made.
+    /// Starts an op.
     pub fn make(
         &mut self,
         def: &'static OpDef,
@@ -36,7 +36,7 @@ impl<'r, 'm> Emit<'r, 'm> {
         self.rw
     }
 
-    /// An op of one result of the type of `like`.
+    /// Emits an op with one result of the type of `like`.
     pub fn same(
         &mut self,
         def: &'static OpDef,
@@ -47,8 +47,8 @@ impl<'r, 'm> Emit<'r, 'm> {
         self.rw.make(def, operands).result(ty)
     }
 
-    /// A broadcasting op of `lhs` and of `rhs`, which is of lower rank: a scalar, or along `dims`.
-    /// The result has the type of `lhs`.
+    /// Emits a broadcasting op of `lhs` and a `rhs` of lower rank: a scalar, or broadcast along
+    /// `dims`. The result has the type of `lhs`.
     pub fn broadcast(
         &mut self,
         def: &'static OpDef,
@@ -60,7 +60,7 @@ impl<'r, 'm> Emit<'r, 'm> {
         self.rw.make(def, [lhs, rhs]).optional_attr("broadcast_dimensions", dims).result(ty)
     }
 
-    /// The numbers in another element type.
+    /// Converts to another element type.
     pub fn convert(&mut self, value: Value, element: Type) -> Value {
         let ty = compat::with_element(self.rw.ty(value), element);
         self.rw.make(ConvertOp::DEF, [value]).result(ty)
@@ -76,12 +76,12 @@ impl<'r, 'm> Emit<'r, 'm> {
         Some(self.constant(Attribute::from_tensor(&Tensor::scalar(number as f32))))
     }
 
-    /// A scalar; its upper bits are cut off.
+    /// A scalar, truncated to `i32`.
     pub fn i32(&mut self, number: i64) -> Option<Value> {
         Some(self.constant(Attribute::from_tensor(&Tensor::scalar(number as i32))))
     }
 
-    /// Numbers, one a scale: a scalar, or a vector along the quantized dimension.
+    /// A constant with one number per scale: a scalar, or a vector along the quantized dimension.
     pub fn f32s(
         &mut self,
         view: &Uniform<'_>,
@@ -91,14 +91,14 @@ impl<'r, 'm> Emit<'r, 'm> {
         Some(self.constant(value))
     }
 
-    /// As [`Emit::f32s`], of integers.
+    /// As [`Emit::f32s`], for integers.
     pub fn i32s(&mut self, view: &Uniform<'_>, numbers: &[i64]) -> Option<Value> {
         let value = parameters(view, numbers.iter().map(|&number| number as i32).collect())?;
         Some(self.constant(value))
     }
 }
 
-/// One value a scale. None for types of blocks.
+/// A constant with one value per scale. `None` for blockwise quantization.
 fn parameters<T: Element>(view: &Uniform<'_>, values: Vec<T>) -> Option<Attribute> {
     let tensor = match view.granularity() {
         Granularity::PerTensor => Tensor::scalar(*values.first()?),
@@ -108,12 +108,12 @@ fn parameters<T: Element>(view: &Uniform<'_>, values: Vec<T>) -> Option<Attribut
     Some(Attribute::from_tensor(&tensor))
 }
 
-/// The dimension along which parameters vary, as the attribute of a broadcasting op.
+/// The quantized dimension, as the attribute of a broadcasting op.
 pub fn axis(view: &Uniform<'_>) -> Option<Attribute> {
     (view.granularity() == Granularity::PerAxis).then(|| Attribute::i64_array(view.axes))
 }
 
-/// Whether two types store the same integers for the same numbers.
+/// True if two types have the same scales and zero points.
 pub fn same_parameters(a: &Uniform<'_>, b: &Uniform<'_>) -> bool {
     let parts =
         |v: &Uniform<'_>| (v.storage.clone(), v.storage_min, v.storage_max, v.expressed.clone());

@@ -1,9 +1,9 @@
-//! `stablehlo-legalize-quant-to-math`: quantized values become the integers that are stored, and
-//! ops on them become ops on integers and floats.
+//! `stablehlo-legalize-quant-to-math`: lowers quantized ops to ops on the stored integers and on
+//! floats.
 //!
-//! All values change their types at once; then each op that had quantized operands or results is
-//! replaced by what it means on stored values, with the types that it had in mind. The order of ops
-//! and the constants are upstream's, so that results have the same bits.
+//! First all values of quantized types get the storage type; then each op that had quantized
+//! operands or results is lowered with its original types. The order of ops and the constants are
+//! upstream's, so that results have the same bits.
 
 mod dot;
 mod emit;
@@ -19,14 +19,14 @@ use mlir::{BlockId, OpId, OpRef, Type, Value};
 use side_dialects::func::FuncOp;
 use side_dialects::quant::{Granularity, Uniform};
 
-/// Replaces quantized values by stored integers.
+/// Lowers quantized ops.
 pub const PASS: Pass = Pass::on_functions(
     "stablehlo-legalize-quant-to-math",
     "Replace ops on quantized values by arithmetic on the integers that are stored",
     run,
 );
 
-/// Ops that mean the same on stored values.
+/// Ops that need only new types: they have the same meaning on stored values.
 static TYPES_ONLY: &[&OpDef] = &[
     BitcastConvertOp::DEF,
     BroadcastInDimOp::DEF,
@@ -47,7 +47,7 @@ static TYPES_ONLY: &[&OpDef] = &[
     TransposeOp::DEF,
 ];
 
-/// An op with the types that its operands and results had.
+/// An op with its original operand and result types.
 struct Quantized {
     op: OpId,
     operands: Vec<Type>,
@@ -55,7 +55,7 @@ struct Quantized {
 }
 
 impl Quantized {
-    /// What was quantized how.
+    /// The quantization of an operand.
     fn operand(&self, index: usize) -> Option<Uniform<'_>> {
         quantized::quantized(self.operands.get(index)?)
     }
@@ -90,7 +90,7 @@ fn run(cx: &mut Context<'_>) {
     cx.diagnostics.extend(errors);
 }
 
-/// The type with the integers that are stored for its elements.
+/// The type with the storage type as its element type.
 fn stored(ty: &Type) -> Type {
     if let Some(elements) = ty.as_tuple() {
         return Type::tuple(elements.iter().map(stored).collect());
@@ -103,7 +103,7 @@ fn stored(ty: &Type) -> Type {
 }
 
 /// The ops of the StableHLO, CHLO and quantization dialects with quantized operands or results, in
-/// order.
+/// program order.
 fn quantized_ops(cx: &Context<'_>) -> Vec<Quantized> {
     let known = |op: &OpRef<'_>| {
         op.def().is_some_and(|def| matches!(def.dialect(), "stablehlo" | "chlo" | "quant"))
@@ -119,7 +119,7 @@ fn quantized_ops(cx: &Context<'_>) -> Vec<Quantized> {
     cx.module.walk(cx.root).skip(1).filter(known).filter_map(quantized).collect()
 }
 
-/// Gives all values the types that are stored.
+/// Gives all values their storage types.
 fn store(cx: &mut Context<'_>) {
     let module = &mut *cx.module;
     let ops: Vec<OpId> = module.walk(cx.root).map(OpRef::id).collect();
@@ -145,7 +145,7 @@ fn store(cx: &mut Context<'_>) {
     }
 }
 
-/// Replaces an op by what it means on stored values. None if there is no such meaning.
+/// Lowers an op. `None` if it has no lowering.
 fn lower(rw: &mut Rewriter<'_>, op: &Quantized) -> Option<()> {
     let view = rw.op(op.op);
     let one_scale = [op.operands.first(), op.operands.get(1), op.results.first()]
@@ -206,7 +206,9 @@ fn around_floats(rw: &mut Rewriter<'_>, op: &Quantized) -> Option<()> {
 
 /// q = convert(round(clamp(min, x / scale + zero_point, max)))
 fn quantize(rw: &mut Rewriter<'_>, x: Value, to: &Uniform<'_>) -> Option<Value> {
-    (*rw.ty(x).element_type() == Type::f32()).then_some(())?;
+    if *rw.ty(x).element_type() != Type::f32() {
+        return None;
+    }
     let mut emit = Emit::new(rw);
     let dims = emit::axis(to);
     let scales = emit.f32s(to, to.scales())?;
@@ -247,7 +249,7 @@ fn quantize_or_requantize(rw: &mut Rewriter<'_>, op: &Quantized, x: Value) -> Op
     requantize(rw, x, [&from, &to], to.storage)
 }
 
-/// q' = q * merged_scale + merged_zero_point, rounded, as integers of type `element`, clamped
+/// q' = q * merged_scale + merged_zero_point, rounded to integers of type `element`, and clamped
 /// unless these have 32 bits.
 ///
 /// merged_scale = scale / scale', merged_zero_point = zero_point' - zero_point * merged_scale
@@ -299,14 +301,16 @@ fn requantize(
     Some(emit.convert(x, element.clone()))
 }
 
-/// With the parameters of the result: q = clamp(lhs + rhs - zero_point)
+/// For operands with the parameters of the result: q = clamp(lhs + rhs - zero_point)
 fn add(rw: &mut Rewriter<'_>, op: &Quantized, operands: &[Value]) -> Option<Value> {
     let &[lhs, rhs] = operands else { return None };
     let (left, right, result) = (op.operand(0)?, op.operand(1)?, op.result()?);
     let views = [&left, &right, &result];
     if views.iter().any(|view| view.granularity() != Granularity::PerTensor) {
         let same = views.iter().all(|view| emit::same_parameters(view, &left));
-        (same && *left.storage == Type::i32()).then_some(())?;
+        if !same || *left.storage != Type::i32() {
+            return None;
+        }
         let mut emit = Emit::new(rw);
         let sum = emit.same(AddOp::DEF, [lhs, rhs], lhs);
         if left.zero_points.iter().all(|&z| z == 0) {

@@ -50,7 +50,7 @@ fn is_constant(rw: &Rewriter<'_>, value: Value) -> bool {
     rw.defining_op(value).is_some_and(|op| op.has_trait(&Trait::ConstantLike))
 }
 
-/// A constant of that type whose elements all have the stored form `element`.
+/// A splat constant; `element` is the stored form of the element.
 fn splat(rw: &mut Rewriter<'_>, ty: &Type, element: Vec<u8>) -> Option<Value> {
     let value: Attribute = DenseElements::new(ty.clone(), Bytes::from_vec(element))?.into();
     Some(rw.make(ConstantOp::DEF, []).attr("value", value).result(ty.clone()))
@@ -59,25 +59,30 @@ fn splat(rw: &mut Rewriter<'_>, ty: &Type, element: Vec<u8>) -> Option<Value> {
 /// `f(c, x) = f(x, c)`
 fn constant_last(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [lhs, rhs] = operands(rw, op)?;
-    (is_constant(rw, lhs) && !is_constant(rw, rhs)).then_some(())?;
+    if !is_constant(rw, lhs) || is_constant(rw, rhs) {
+        return None;
+    }
     rw.set_operands(op, &[rhs, lhs]);
     Some(())
 }
 
-/// `x + 0 = x`; of floats, exactly only for `-0.0`.
+/// `x + 0 = x`; for floats, exact only for `-0.0`.
 fn add_zero(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [lhs, rhs] = operands(rw, op)?;
     let zero = splat_number(rw, rhs).filter(|n| n.is_zero())?;
-    (zero.is_integer() || zero.is_negative_zero() || rw.options().bool("optimize-float"))
-        .then_some(())?;
+    if !zero.is_integer() && !zero.is_negative_zero() && !rw.options().bool("optimize-float") {
+        return None;
+    }
     forward(rw, op, lhs)
 }
 
-/// `x - 0 = x`; of floats, exactly only for `+0.0`.
+/// `x - 0 = x`; for floats, exact only for `+0.0`.
 fn subtract_zero(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [lhs, rhs] = operands(rw, op)?;
     let zero = splat_number(rw, rhs).filter(|n| n.is_zero())?;
-    (!zero.is_negative_zero() || rw.options().bool("optimize-float")).then_some(())?;
+    if zero.is_negative_zero() && !rw.options().bool("optimize-float") {
+        return None;
+    }
     forward(rw, op, lhs)
 }
 
@@ -109,7 +114,7 @@ fn or_zero(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     forward(rw, op, lhs)
 }
 
-/// `x * 0 = 0` of integers; not of floats, which may be NaN or infinite.
+/// `x * 0 = 0` for integers; floats may be NaN or infinite.
 fn multiply_zero(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [_, rhs] = operands(rw, op)?;
     splat_number(rw, rhs).filter(|n| n.is_zero() && n.is_integer())?;
@@ -123,12 +128,14 @@ fn multiply_one(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     forward(rw, op, lhs)
 }
 
-/// `x - x = 0` of integers, `x ^ x = 0`
+/// `x - x = 0` for integers, `x ^ x = 0`
 fn zero_of_self(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [lhs, rhs] = operands(rw, op)?;
     let ty = rw.op(op).result_type(0).clone();
     let element = ty.as_tensor().filter(|t| t.has_static_shape())?.element.clone();
-    (lhs == rhs && element.is_integer(None)).then_some(())?;
+    if lhs != rhs || !element.is_integer(None) {
+        return None;
+    }
     let zero = splat(rw, &ty, vec![0; element.dtype()?.bytes()])?;
     rw.replace(op, &[zero]);
     Some(())
@@ -143,7 +150,7 @@ fn direction(rw: &Rewriter<'_>, op: OpId) -> Option<u64> {
     CompareOp::cast(rw.op(op))?.comparison_direction()?.as_enum(&COMPARISON_DIRECTION)
 }
 
-/// Whether a `compare` says that it is of integers.
+/// True if the compare type of a `compare` is integral.
 fn is_of_integers(rw: &Rewriter<'_>, op: OpId) -> bool {
     const SIGNED: u64 = 3;
     const UNSIGNED: u64 = 4;
@@ -154,34 +161,42 @@ fn is_of_integers(rw: &Rewriter<'_>, op: OpId) -> bool {
 /// `x != false = x`, `x == true = x`
 fn compare_boolean(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [lhs, rhs] = operands(rw, op)?;
-    (*rw.ty(rhs).element_type() == Type::i1()).then_some(())?;
+    if *rw.ty(rhs).element_type() != Type::i1() {
+        return None;
+    }
     let number = splat_number(rw, rhs)?;
     let is_same = match direction(rw, op)? {
         NE => number.is_zero(),
         EQ => number.is_one(),
         _ => false,
     };
-    is_same.then_some(())?;
+    if !is_same {
+        return None;
+    }
     forward(rw, op, lhs)
 }
 
-/// `x == x`, `x >= x` and `x <= x` are true, `x != x`, `x > x` and `x < x` false, of integers.
+/// For integers, `x == x`, `x >= x` and `x <= x` are true, `x != x`, `x > x` and `x < x` false.
 fn compare_self(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [lhs, rhs] = operands(rw, op)?;
     let ty = rw.op(op).result_type(0).clone();
-    (lhs == rhs && is_of_integers(rw, op) && ty.as_tensor()?.has_static_shape()).then_some(())?;
+    if lhs != rhs || !is_of_integers(rw, op) || !ty.as_tensor()?.has_static_shape() {
+        return None;
+    }
     let holds = matches!(direction(rw, op)?, EQ | GE | LE);
     let value = splat(rw, &ty, vec![u8::from(holds)])?;
     rw.replace(op, &[value]);
     Some(())
 }
 
-/// `c < x = x > c`, of integers.
+/// `c < x = x > c`, for integers.
 fn compare_constant_last(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    // GE and LE, GT and LT change places.
+    // GE and LE, GT and LT swap.
     const MIRRORED: [u64; 6] = [EQ, NE, LE, 5, GE, 3];
     let [lhs, rhs] = operands(rw, op)?;
-    (is_of_integers(rw, op) && is_constant(rw, lhs) && !is_constant(rw, rhs)).then_some(())?;
+    if !is_of_integers(rw, op) || !is_constant(rw, lhs) || is_constant(rw, rhs) {
+        return None;
+    }
     let mirrored = *MIRRORED.get(direction(rw, op)? as usize)?;
     rw.set_attr(
         op,
@@ -192,7 +207,7 @@ fn compare_constant_last(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// The operand of the op of that kind that defines a value.
+/// The operand of a value's defining op, if that is of the given kind.
 fn operand_of(
     rw: &Rewriter<'_>,
     value: Value,
@@ -206,7 +221,9 @@ fn operand_of(
 fn complex_of_parts(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [re, im] = operands(rw, op)?;
     let z = operand_of(rw, re, RealOp::DEF, 0)?;
-    (operand_of(rw, im, ImagOp::DEF, 0)? == z).then_some(())?;
+    if operand_of(rw, im, ImagOp::DEF, 0)? != z {
+        return None;
+    }
     forward(rw, op, z)
 }
 
@@ -222,7 +239,7 @@ fn imag_of_complex(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     forward(rw, op, part)
 }
 
-/// `convert(x) = x` if the type stays.
+/// `convert(x) = x` if the types are equal.
 fn convert_to_same(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let operand = rw.op(op).operand(0);
     forward(rw, op, operand)
@@ -241,7 +258,9 @@ fn select_of_broadcast_not(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [p, a, b] = rw.op(op).operands().try_into().ok()?;
     let broadcast = rw.defining_op(p).filter(|op| op.is(BroadcastInDimOp::DEF))?.id();
     let inner = operand_of(rw, rw.op(broadcast).operand(0), NotOp::DEF, 0)?;
-    rw.has_one_use(p).then_some(())?;
+    if !rw.has_one_use(p) {
+        return None;
+    }
     let ty = rw.ty(p).clone();
     let p = rw.make(BroadcastInDimOp::DEF, [inner]).attributes_of(broadcast).result(ty);
     rw.set_operands(op, &[p, b, a]);
@@ -251,7 +270,9 @@ fn select_of_broadcast_not(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 /// `select(p, a, a) = a`
 fn select_same(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [_, a, b] = rw.op(op).operands().try_into().ok()?;
-    (a == b).then_some(())?;
+    if a != b {
+        return None;
+    }
     forward(rw, op, a)
 }
 

@@ -1,4 +1,4 @@
-//! Simplifications of ops with regions, of tuples, and of whatever computes no elements.
+//! Simplifications of ops with regions, of tuples, and of ops on empty tensors.
 
 use super::shapes::array;
 use hlo::ops::*;
@@ -23,7 +23,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("while-invariant", WhileOp::DEF, while_invariant),
 ];
 
-/// Patterns that apply to all ops, tried after those that know them.
+/// Patterns for any op, tried after those for specific ops.
 pub(super) static EMPTY_TENSORS: &[Pattern] =
     &[Pattern::any("empty-tensor", empty_tensor).with_benefit(0)];
 
@@ -41,19 +41,22 @@ fn tuple_of_elements(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let elements = rw.op(op).operands();
     let element = |value: Value| rw.defining_op(value).filter(|op| op.is(GetTupleElementOp::DEF));
     let tuple = element(*elements.first()?)?.operand(0);
-    (rw.ty(tuple) == rw.op(op).result_type(0)).then_some(())?;
+    if rw.ty(tuple) != rw.op(op).result_type(0) {
+        return None;
+    }
     let is_in_place = |(i, &value): (i64, &Value)| {
         element(value).is_some_and(|e| {
             e.operand(0) == tuple && e.attr("index").and_then(|i| i.as_i64()) == Some(i)
         })
     };
-    (0..).zip(elements).all(is_in_place).then_some(())?;
+    if !(0..).zip(elements).all(is_in_place) {
+        return None;
+    }
     rw.replace(op, &[tuple]);
     Some(())
 }
 
-/// A configuration that an exporter put aside in `mhlo.backend_config` becomes that of a typed
-/// call.
+/// Moves the configuration of an exporter's `mhlo.backend_config` to the typed custom call.
 fn backend_config(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     const ORIGINAL: i64 = 1;
     const TYPED_FFI: i32 = 4;
@@ -61,7 +64,9 @@ fn backend_config(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let call = rw.op(op);
     let version = call.attr_or_default("api_version").and_then(|v| v.as_i64());
     let is_free = call.attr("backend_config").is_none_or(|config| config.as_str() == Some(""));
-    (version == Some(ORIGINAL) && is_free).then_some(())?;
+    if version != Some(ORIGINAL) || !is_free {
+        return None;
+    }
     let config = call.attr(ASIDE)?.clone();
     rw.set_attr(op, "backend_config", config);
     rw.set_attr(op, "api_version", Attribute::i32(TYPED_FFI));
@@ -77,14 +82,18 @@ fn pairs(rw: &Rewriter<'_>, op: OpId) -> Option<(Vec<Value>, Vec<Value>)> {
 
 /// `reduce(x, along no dimension) = x`
 pub(crate) fn reduce_along_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    array(rw.op(op), "dimensions").is_empty().then_some(())?;
+    if !array(rw.op(op), "dimensions").is_empty() {
+        return None;
+    }
     let (inputs, _) = pairs(rw, op)?;
-    inputs.iter().map(|&v| rw.ty(v)).eq(rw.op(op).result_types()).then_some(())?;
+    if !inputs.iter().map(|&v| rw.ty(v)).eq(rw.op(op).result_types()) {
+        return None;
+    }
     rw.replace(op, &inputs);
     Some(())
 }
 
-/// The one block of region `index`.
+/// The single block of region `index`.
 fn block(rw: &Rewriter<'_>, op: OpId, index: usize) -> Option<BlockId> {
     match rw.blocks(*rw.op(op).regions().get(index)?) {
         [block] => Some(*block),
@@ -99,7 +108,7 @@ fn is_defined_in(rw: &Rewriter<'_>, value: Value, block: BlockId) -> bool {
     }
 }
 
-/// `reduce(x) { return y }` with `y` from outside is `y`, unless there is nothing to reduce.
+/// `reduce(x) { return y }` is `y` if `y` is defined outside, unless nothing is reduced.
 pub(crate) fn reduce_to_outside(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let body = block(rw, op, 0)?;
     let returned = rw.terminator(body)?.operands().to_vec();
@@ -107,7 +116,9 @@ pub(crate) fn reduce_to_outside(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let same_types = returned.iter().map(|&v| rw.ty(v)).eq(rw.op(op).result_types());
     let (inputs, _) = pairs(rw, op)?;
     let has_elements = rw.ty(*inputs.first()?).shape()?.iter().all(|&size| size > 0);
-    (is_outside && same_types && has_elements).then_some(())?;
+    if !is_outside || !same_types || !has_elements {
+        return None;
+    }
     rw.replace(op, &returned);
     Some(())
 }
@@ -116,7 +127,9 @@ pub(crate) fn reduce_to_outside(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 fn reduce_of_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let (inputs, inits) = pairs(rw, op)?;
     let ty = rw.ty(*inputs.first()?).as_tensor()?;
-    (ty.has_static_shape() && ty.shape.contains(&0)).then_some(())?;
+    if !ty.has_static_shape() || !ty.shape.contains(&0) {
+        return None;
+    }
     let types: Vec<Type> = rw.op(op).result_types().cloned().collect();
     let mut values = Vec::with_capacity(inits.len());
     for (init, ty) in inits.into_iter().zip(types) {
@@ -127,16 +140,18 @@ fn reduce_of_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// `reduce(x, y).0 = reduce(x)` if what is reduced from `x` does not depend on `y`.
+/// `reduce(x, y).0 = reduce(x)` if the reduction of `x` does not depend on `y`.
 fn reduce_unused(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let results: Vec<Value> = rw.op(op).results().collect();
     let used: Vec<usize> = (0..results.len()).filter(|&i| !rw.is_unused(results[i])).collect();
-    (!used.is_empty() && used.len() < results.len()).then_some(())?;
+    if used.is_empty() || used.len() >= results.len() {
+        return None;
+    }
     let (inputs, inits) = pairs(rw, op)?;
     let body = block(rw, op, 0)?;
     let arguments = rw.arguments(body).to_vec();
     let returned = rw.terminator(body)?.operands().to_vec();
-    // What the results that are used need of the body.
+    // The ops and arguments of the body that the used results depend on.
     let mut needed_ops = HashSet::new();
     let mut needed = HashSet::new();
     let mut work: Vec<Value> = used.iter().map(|&i| returned[i]).collect();
@@ -144,14 +159,18 @@ fn reduce_unused(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         if let Some(at) = arguments.iter().position(|&a| a == value) {
             needed.insert(at % inputs.len());
         } else if let Some(def) = rw.defining_op(value).filter(|def| def.block() == Some(body)) {
-            def.regions().is_empty().then_some(())?;
+            if !def.regions().is_empty() {
+                return None;
+            }
             if needed_ops.insert(def.id()) {
                 work.extend(def.operands());
             }
         }
     }
-    // Pairs and results must stay as many: none can be made up.
-    (needed.len() == used.len()).then_some(())?;
+    // A reduce has one result per input: an unused result that a used one depends on must stay.
+    if needed.len() != used.len() {
+        return None;
+    }
     let kept: Vec<usize> = (0..inputs.len()).filter(|i| needed.contains(i)).collect();
     let halves = |i: &usize| [*i, *i + inputs.len()];
     let new_arguments: Vec<usize> =
@@ -185,18 +204,22 @@ fn reduce_unused(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// `sort(x, y).0 = sort(x)` if the comparator does not look at `y`.
+/// `sort(x, y).0 = sort(x)` if the comparator does not use `y`.
 fn sort_unused(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let inputs = rw.op(op).operands().to_vec();
     let results: Vec<Value> = rw.op(op).results().collect();
     let body = block(rw, op, 0)?;
     let arguments = rw.arguments(body).to_vec();
-    (arguments.len() == 2 * inputs.len()).then_some(())?;
+    if arguments.len() != 2 * inputs.len() {
+        return None;
+    }
     let is_unused = |i: &usize| {
         [results[*i], arguments[2 * i], arguments[2 * i + 1]].iter().all(|&v| rw.is_unused(v))
     };
     let (dropped, kept): (Vec<usize>, Vec<usize>) = (0..inputs.len()).partition(is_unused);
-    (!dropped.is_empty() && !kept.is_empty()).then_some(())?;
+    if dropped.is_empty() || kept.is_empty() {
+        return None;
+    }
     for &i in dropped.iter().rev() {
         rw.module_mut().erase_argument(body, 2 * i + 1);
         rw.module_mut().erase_argument(body, 2 * i);
@@ -219,12 +242,14 @@ fn sort_unused(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 fn sort_last_dimension(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let dimension = rw.op(op).attr_or_default("dimension")?.as_i64()?;
     let rank = rw.op(op).result_types().next()?.shape()?.len() as i64;
-    (dimension < 0 && rank > 0).then_some(())?;
+    if dimension >= 0 || rank <= 0 {
+        return None;
+    }
     rw.set_attr(op, "dimension", Attribute::i64(dimension + rank));
     Some(())
 }
 
-/// A value that a loop passes on unchanged is captured instead.
+/// Captures loop-invariant values instead of carrying them through the loop.
 fn while_invariant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let operands = rw.op(op).operands().to_vec();
     let results: Vec<Value> = rw.op(op).results().collect();
@@ -232,7 +257,9 @@ fn while_invariant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let arguments = blocks.map(|b| rw.arguments(b).to_vec());
     let end = rw.terminator(blocks[1])?.id();
     let returned = rw.op(end).operands().to_vec();
-    (returned.len() == operands.len()).then_some(())?;
+    if returned.len() != operands.len() {
+        return None;
+    }
     let has_one_type = |i: usize| {
         [results[i], arguments[0][i], arguments[1][i]]
             .iter()
@@ -241,7 +268,9 @@ fn while_invariant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let is_passed_on = |i: usize| returned[i] == operands[i] || returned[i] == arguments[1][i];
     let is_invariant = |&i: &usize| is_passed_on(i) && has_one_type(i);
     let (invariant, kept): (Vec<usize>, Vec<usize>) = (0..operands.len()).partition(is_invariant);
-    (!invariant.is_empty()).then_some(())?;
+    if invariant.is_empty() {
+        return None;
+    }
     let rest: Vec<Value> = kept.iter().map(|&i| returned[i]).collect();
     rw.set_operands(end, &rest);
     for &i in invariant.iter().rev() {
@@ -272,13 +301,14 @@ fn while_invariant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// A constant without elements in the place of each value without elements that an op takes or
-/// makes.
+/// Replaces operands and results without elements by empty constants.
 fn empty_tensor(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = rw.op(op);
     let is_ours =
         view.def().is_some_and(|def| def.dialect() == "stablehlo") && !view.is(ConstantOp::DEF);
-    (is_ours && (!view.regions().is_empty() || is_memory_effect_free(view))).then_some(())?;
+    if !is_ours || view.regions().is_empty() && !is_memory_effect_free(view) {
+        return None;
+    }
     let is_empty =
         |value: Value| rw.ty(value).as_tensor().and_then(|t| t.num_elements()) == Some(0);
     let is_constant = |value: Value| rw.defining_op(value).is_some_and(|op| op.is(ConstantOp::DEF));

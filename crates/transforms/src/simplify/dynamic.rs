@@ -1,4 +1,4 @@
-//! Simplifications of ops that take sizes as operands.
+//! Simplifications of dynamic ops, which take sizes as operands.
 
 use super::forward;
 use super::shapes::array;
@@ -51,7 +51,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("dynamic-iota-to-static", DynamicIotaOp::DEF, iota_to_static).with_benefit(2),
 ];
 
-/// What the declaration says the op becomes when its sizes are constants.
+/// Applies the `to_static` hook of the declaration, for constant sizes.
 fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     (rw.op(op).def()?.to_static?)(rw, op)
 }
@@ -79,12 +79,12 @@ fn keeps_dimensions(rw: &Rewriter<'_>, op: OpId) -> bool {
         .map_or(-1, |s| s.len() as i64))
 }
 
-/// `broadcast(x, _) = convert(x)` if it is known to expand no dimension. The conversion keeps the
-/// type.
+/// `broadcast(x, _) = convert(x)` if it expands no dimension. The conversion preserves the type.
 fn broadcast_that_expands_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let known = array(rw.op(op), "known_nonexpanding_dimensions");
-    (keeps_dimensions(rw, op) && known.len() == rw.op(op).result_type(0).shape()?.len())
-        .then_some(())?;
+    if !keeps_dimensions(rw, op) || known.len() != rw.op(op).result_type(0).shape()?.len() {
+        return None;
+    }
     let (operand, ty) = (rw.op(op).operand(0), rw.op(op).result_type(0).clone());
     let convert = rw.make(ConvertOp::DEF, [operand]).result(ty);
     forward(rw, op, convert)
@@ -94,7 +94,9 @@ fn broadcast_that_expands_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()>
 fn broadcast_to_reshaped(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [operand, shape] = rw.op(op).operands().try_into().ok()?;
     let inner = rw.defining_op(operand).filter(|op| op.is(DynamicReshapeOp::DEF))?;
-    (keeps_dimensions(rw, op) && inner.operand(1) == shape).then_some(())?;
+    if !keeps_dimensions(rw, op) || inner.operand(1) != shape {
+        return None;
+    }
     let (operand, ty) = (inner.operand(0), rw.op(op).result_type(0).clone());
     let reshape = rw.make(DynamicReshapeOp::DEF, [operand, shape]).result(ty);
     forward(rw, op, reshape)
@@ -104,7 +106,9 @@ fn broadcast_to_reshaped(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 fn broadcast_to_own_shape(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [operand, shape] = rw.op(op).operands().try_into().ok()?;
     let of = rw.defining_op(shape).filter(|op| op.is(ShapeOfOp::DEF))?.operand(0);
-    (of == operand && keeps_dimensions(rw, op)).then_some(())?;
+    if of != operand || !keeps_dimensions(rw, op) {
+        return None;
+    }
     forward(rw, op, operand)
 }
 
@@ -131,12 +135,13 @@ fn reshape_to_same(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         [Trait::Elementwise, Trait::SameOperandsAndResultShape, Trait::SameOperandsAndResultType];
     let f = rw.defining_op(operand).filter(|op| keeps.iter().any(|t| op.has_trait(t)))?;
     let inner = rw.defining_op(*f.operands().first()?).filter(|op| op.is(DynamicReshapeOp::DEF))?;
-    (inner.operand(1) == shape).then_some(())?;
+    if inner.operand(1) != shape {
+        return None;
+    }
     forward(rw, op, operand)
 }
 
-/// `dynamic_iota(shape, d) = broadcast(dynamic_iota(shape[d], 0), shape, [d])` of more than one
-/// dimension.
+/// `dynamic_iota(shape, d) = broadcast(dynamic_iota(shape[d], 0), shape, [d])` for rank > 1.
 fn iota_as_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let shape = rw.op(op).operand(0);
     let ty = rw.op(op).result_type(0).clone();
@@ -166,7 +171,9 @@ pub(crate) fn size_of_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let size = *rw.op(op).operand_type(0).shape()?.get(usize::try_from(dimension).ok()?)?;
     let size = i32::try_from(size).ok().filter(|&s| s >= 0)?;
     let ty = rw.op(op).result_type(0).clone();
-    (*ty.element_type() == Type::i32()).then_some(())?;
+    if *ty.element_type() != Type::i32() {
+        return None;
+    }
     let value = DenseElements::new(ty.clone(), Bytes::from_vec(vec![size]))?;
     let constant = rw.make(ConstantOp::DEF, []).attr("value", value).result(ty);
     forward(rw, op, constant)
@@ -180,21 +187,25 @@ fn is_static(rw: &Rewriter<'_>, value: Value) -> bool {
 /// constant sizes make.
 fn broadcast_to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let (operand, result) = (rw.op(op).operand(0), rw.op(op).result(0));
-    is_static(rw, operand).then_some(())?;
+    if !is_static(rw, operand) {
+        return None;
+    }
     let ty = rw.ty(result).clone();
     let known = match is_static(rw, result) {
         true => ty.clone(),
         false => {
             let sizes =
                 constant_ints(rw.op(op), 1).filter(|sizes| sizes.iter().all(|&s| s >= 0))?;
-            ty.as_tensor()?.encoding.is_none().then_some(())?;
+            if ty.as_tensor()?.encoding.is_some() {
+                return None;
+            }
             Type::tensor(sizes, ty.element_type().clone())
         }
     };
     let dims = Attribute::i64_array(array(rw.op(op), "broadcast_dimensions"));
     let broadcast = rw.make(BroadcastInDimOp::DEF, [operand]).attr("broadcast_dimensions", dims);
     let mut value = broadcast.result(known.clone());
-    // Other dialects, and ops that end blocks, may insist on the type.
+    // Other dialects and terminators may depend on the exact type.
     let insists = |user: &OpId| {
         let user = rw.op(*user);
         user.has_trait(&Trait::Terminator)
@@ -210,7 +221,9 @@ fn broadcast_to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 
 /// `dynamic_reshape(x, _) = reshape(x)` to a static type.
 fn reshape_to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    is_static(rw, rw.op(op).result(0)).then_some(())?;
+    if !is_static(rw, rw.op(op).result(0)) {
+        return None;
+    }
     let (operand, ty) = (rw.op(op).operand(0), rw.op(op).result_type(0).clone());
     let reshape = rw.make(ReshapeOp::DEF, [operand]).result(ty);
     forward(rw, op, reshape)
@@ -219,7 +232,9 @@ fn reshape_to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 /// `dynamic_iota(_, d) = iota(d)` of a static type.
 fn iota_to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let ty = rw.op(op).result_type(0).clone();
-    (!ty.shape()?.contains(&DYNAMIC)).then_some(())?;
+    if ty.shape()?.contains(&DYNAMIC) {
+        return None;
+    }
     let iota = rw.make(IotaOp::DEF, []).attributes_of(op).result(ty);
     forward(rw, op, iota)
 }

@@ -1,8 +1,8 @@
-//! `stablehlo-aggressive-simplification`: rewrites ops to simpler ones that compute the same.
+//! `stablehlo-aggressive-simplification`: rewrites ops to simpler, equivalent ones.
 //!
-//! Each pattern is named, and stands under its equation: `arithmetic.rs` holds those of elementwise
-//! ops, `shapes.rs` those that move elements, `dynamic.rs` those of ops with sizes as operands, and
-//! `control.rs` those of ops with regions and of tuples.
+//! Each pattern is a named function documented by its equation. `arithmetic.rs` has those of
+//! elementwise ops, `shapes.rs` those of ops that move elements, `dynamic.rs` those of ops with
+//! sizes as operands, and `control.rs` those of ops with regions and of tuples.
 //!
 //! With `optimize-float` (the default, as upstream), the sign of a zero may change: `x + 0.0`
 //! becomes `x`.
@@ -54,7 +54,7 @@ pub(crate) static PATTERNS: &[&[Pattern]] = &[
     control::EMPTY_TENSORS,
 ];
 
-/// As upstream: users before what they use, what is in regions before the op that has them.
+/// As upstream, bottom-up: users before their operands, nested ops before their parent.
 pub(crate) const LAST_FIRST: Config =
     Config { fold: true, max_iterations: 10, max_rewrites: usize::MAX, top_down: false };
 
@@ -62,15 +62,17 @@ fn run(cx: &mut Context<'_>) {
     cx.rewrite_with(&mut PatternSet::new(PATTERNS), LAST_FIRST);
 }
 
-/// How many elements a folded result may have.
+/// Maximum number of elements of a folded result.
 pub(crate) fn element_limit(rw: &Rewriter<'_>) -> usize {
     usize::try_from(rw.options().int("fold-op-element-limit")).unwrap_or(0)
 }
 
-/// Replaces the one result of an op by a value of its type. The op that makes the value gets the
-/// attributes that are not inherent to this op; where both have one, this op's counts.
+/// Replaces the single result of an op by a value of its type. The value's defining op inherits the
+/// discardable attributes of the replaced op, which take precedence over its own.
 pub(crate) fn forward(rw: &mut Rewriter<'_>, op: OpId, value: Value) -> Option<()> {
-    (rw.ty(value) == rw.op(op).result_type(0)).then_some(())?;
+    if rw.ty(value) != rw.op(op).result_type(0) {
+        return None;
+    }
     merge_attributes(rw, op, value);
     rw.replace(op, &[value]);
     Some(())
@@ -78,7 +80,7 @@ pub(crate) fn forward(rw: &mut Rewriter<'_>, op: OpId, value: Value) -> Option<(
 
 fn merge_attributes(rw: &mut Rewriter<'_>, op: OpId, value: Value) {
     let from: Dictionary = rw.op(op).attributes().clone();
-    // Others may use a constant for something else.
+    // A constant may have other users.
     let Some(to) = rw.defining_op(value).filter(|to| !to.is(ConstantOp::DEF)) else { return };
     let merged: Vec<(String, Attribute)> = from
         .iter()
@@ -90,8 +92,8 @@ fn merge_attributes(rw: &mut Rewriter<'_>, op: OpId, value: Value) {
     merged.into_iter().for_each(|(name, value)| rw.set_attr(to, &name, value));
 }
 
-/// Frontend attributes merge one by one; the identity that `xla_metadata_payload` holds is that of
-/// the op that stays.
+/// Merges an attribute. Frontend attributes merge key by key; of `xla_metadata_payload`, the
+/// identity of the remaining op is kept.
 fn merge_attribute(name: &str, kept: Option<&Attribute>, new: &Attribute) -> Attribute {
     let (Some(kept), Some(entries)) = (kept.and_then(|k| k.as_dictionary()), new.as_dictionary())
     else {

@@ -1,4 +1,4 @@
-//! The number that all elements of a constant are.
+//! The number in a splat constant.
 
 use mlir::Value;
 use mlir::rewrite::Rewriter;
@@ -6,7 +6,7 @@ use mlir::rewrite::Rewriter;
 /// One element of a constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Number {
-    /// An integer or boolean, by its bits, sign-extended where the type is signed.
+    /// The bits of an integer or boolean, sign-extended if the type is signed.
     Integer { value: i128, width: u32 },
     /// A float.
     Float(f64),
@@ -25,7 +25,7 @@ impl Number {
         matches!(self, Number::Integer { .. })
     }
 
-    /// Whether this is an integer with all bits set.
+    /// True for an integer with all bits set.
     pub fn is_all_ones(self) -> bool {
         match self {
             Number::Integer { value, width } => {
@@ -35,13 +35,13 @@ impl Number {
         }
     }
 
-    /// Whether this is a float and `-0.0`.
+    /// True for the float `-0.0`.
     pub fn is_negative_zero(self) -> bool {
         matches!(self, Number::Float(x) if x == 0.0 && x.is_sign_negative())
     }
 }
 
-/// What all elements of `value` are, if it is a constant whose elements are all equal.
+/// The element of `value`, if it is a splat constant.
 pub(crate) fn splat_number(rw: &Rewriter<'_>, value: Value) -> Option<Number> {
     let constant = rw.constant_of(value)?;
     let dense = constant.as_dense().filter(|d| d.is_splat() && !d.data().is_empty())?;
@@ -53,7 +53,9 @@ pub(crate) fn splat_number(rw: &Rewriter<'_>, value: Value) -> Option<Number> {
     if let Some(format) = dtype.float_format().filter(|_| dtype.is_float()) {
         return Some(Number::Float(format.decode(bits as u64)));
     }
-    (dtype.is_integer() || dtype.is_boolean()).then_some(())?;
+    if !dtype.is_integer() && !dtype.is_boolean() {
+        return None;
+    }
     let stored = 8 * data.len() as u32;
     let shift = 128 - stored;
     let value = if dtype.is_signed() { ((bits << shift) as i128) >> shift } else { bits as i128 };

@@ -50,7 +50,7 @@ fn static_tensor<'r>(rw: &'r Rewriter<'_>, value: Value) -> Option<&'r TensorTyp
     rw.ty(value).as_tensor().filter(|t| t.has_static_shape())
 }
 
-/// An op of that kind over one value, of the type of the result of `op`.
+/// An op of another kind on the same value, with the result type of `op`.
 fn respell(
     rw: &mut Rewriter<'_>,
     op: OpId,
@@ -61,15 +61,17 @@ fn respell(
     Some(rw.make(def, [value]).result(ty))
 }
 
-/// `f(x) = x` if the type stays.
+/// `f(x) = x` if the types are equal.
 fn to_same(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let operand = rw.op(op).operand(0);
     forward(rw, op, operand)
 }
 
-/// `broadcast_in_dim(x, [0, 1, …]) = x` if the type stays.
+/// `broadcast_in_dim(x, [0, 1, …]) = x` if the types are equal.
 fn broadcast_to_same(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    is_iota(&array(rw.op(op), "broadcast_dimensions")).then_some(())?;
+    if !is_iota(&array(rw.op(op), "broadcast_dimensions")) {
+        return None;
+    }
     to_same(rw, op)
 }
 
@@ -77,7 +79,7 @@ fn num_elements(rw: &Rewriter<'_>, value: Value) -> Option<usize> {
     static_tensor(rw, value)?.num_elements()
 }
 
-/// Whether a `broadcast_in_dim` only inserts dimensions of size 1.
+/// True if a `broadcast_in_dim` only inserts dimensions of size 1.
 fn is_reshape(rw: &Rewriter<'_>, op: OpId) -> bool {
     let (from, to) = (rw.op(op).operand(0), rw.op(op).result(0));
     let elements = num_elements(rw, from);
@@ -90,7 +92,9 @@ fn is_reshape(rw: &Rewriter<'_>, op: OpId) -> bool {
 fn broadcast_of_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let inner =
         rw.defining_op(rw.op(op).operand(0)).filter(|op| op.is(BroadcastInDimOp::DEF))?.id();
-    (!is_reshape(rw, inner)).then_some(())?;
+    if is_reshape(rw, inner) {
+        return None;
+    }
     let outer = array(rw.op(op), "broadcast_dimensions");
     let dims: Option<Vec<i64>> = array(rw.op(inner), "broadcast_dimensions")
         .into_iter()
@@ -102,27 +106,32 @@ fn broadcast_of_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     forward(rw, op, merged)
 }
 
-/// `broadcast_in_dim(x, sorted) = reshape(x)` if the number of elements stays.
+/// `broadcast_in_dim(x, sorted) = reshape(x)` if the number of elements is the same.
 fn broadcast_as_reshape(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    is_reshape(rw, op).then_some(())?;
+    if !is_reshape(rw, op) {
+        return None;
+    }
     let operand = rw.op(op).operand(0);
     let reshape = respell(rw, op, ReshapeOp::DEF, operand)?;
     forward(rw, op, reshape)
 }
 
-/// `broadcast_in_dim(x, dims) = transpose(x, dims⁻¹)` if the number of elements and of dimensions
-/// stays.
+/// `broadcast_in_dim(x, dims) = transpose(x, dims⁻¹)` if number of elements and rank are the same.
 fn broadcast_as_transpose(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let (operand, result) = (rw.op(op).operand(0), rw.op(op).result(0));
     let (from, to) = (static_tensor(rw, operand)?, static_tensor(rw, result)?);
-    (from.rank() == to.rank() && from.num_elements() == to.num_elements()).then_some(())?;
+    if from.rank() != to.rank() || from.num_elements() != to.num_elements() {
+        return None;
+    }
     let mut inverse = vec![0; from.rank()];
     for (i, d) in (0..).zip(array(rw.op(op), "broadcast_dimensions")) {
         *inverse.get_mut(usize::try_from(d).ok()?)? = i;
     }
-    // Elements of size 1 may stand anywhere: the shapes must agree, too.
+    // Dimensions of size 1 may be anywhere, so the shapes must agree, too.
     let sizes: Vec<i64> = inverse.iter().map(|&d| from.shape[d as usize]).collect();
-    (sizes == to.shape).then_some(())?;
+    if sizes != to.shape {
+        return None;
+    }
     let ty = rw.ty(result).clone();
     let transpose = rw
         .make(TransposeOp::DEF, [operand])
@@ -133,7 +142,9 @@ fn broadcast_as_transpose(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 
 /// `concatenate(x) = x`
 fn concatenate_one(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    (rw.op(op).operands().len() == 1).then_some(())?;
+    if rw.op(op).operands().len() != 1 {
+        return None;
+    }
     to_same(rw, op)
 }
 
@@ -147,12 +158,14 @@ fn concatenate_empty(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let inputs = rw.op(op).operands().to_vec();
     let size = |v: Value| rw.ty(v).shape().and_then(|s| s.get(dimension).copied());
     let rest: Vec<Value> = inputs.iter().copied().filter(|&v| size(v) != Some(0)).collect();
-    (!rest.is_empty() && rest.len() < inputs.len()).then_some(())?;
+    if rest.is_empty() || rest.len() >= inputs.len() {
+        return None;
+    }
     rw.set_operands(op, &rest);
     Some(())
 }
 
-/// `concatenate(concatenate(x, y), z) = concatenate(x, y, z)` if nobody else uses the inner one.
+/// `concatenate(concatenate(x, y), z) = concatenate(x, y, z)` if the inner one has no other user.
 fn concatenate_of_concatenate(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let dimension = concatenated_dimension(rw.op(op))?;
     let inputs = rw.op(op).operands().to_vec();
@@ -168,12 +181,14 @@ fn concatenate_of_concatenate(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
             None => flat.push(input),
         }
     }
-    (flat != inputs).then_some(())?;
+    if flat == inputs {
+        return None;
+    }
     rw.set_operands(op, &flat);
     Some(())
 }
 
-/// An integer that a value of rank 0 is.
+/// The value of a constant integer scalar.
 fn constant_index(rw: &Rewriter<'_>, value: Value) -> Option<i64> {
     match rw.constant_of(value)?.as_dense()?.int_values()?[..] {
         [index] => Some(index),
@@ -181,7 +196,7 @@ fn constant_index(rw: &Rewriter<'_>, value: Value) -> Option<i64> {
     }
 }
 
-/// The slice of `value` from `start` of those sizes, of type `ty`.
+/// The slice of `value` from `start` with the given sizes and type.
 fn slice(rw: &mut Rewriter<'_>, value: Value, start: Vec<i64>, sizes: &[i64], ty: Type) -> Value {
     let limit: Vec<i64> = start.iter().zip(sizes).map(|(a, b)| a + b).collect();
     let strides = vec![1; start.len()];
@@ -190,7 +205,7 @@ fn slice(rw: &mut Rewriter<'_>, value: Value, start: Vec<i64>, sizes: &[i64], ty
     slice.attr("strides", Attribute::i64_array(strides)).result(ty)
 }
 
-/// Where a slice begins that is moved so that it lies within the operand.
+/// A start index clamped so that the slice lies within the operand.
 fn clamped(start: i64, operand: i64, size: i64) -> i64 {
     start.clamp(0, (operand - size).max(0))
 }
@@ -215,31 +230,39 @@ fn dynamic_slice_at_constant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 /// `dynamic_update_slice(x, empty, i) = x`
 fn update_by_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [operand, update] = rw.op(op).operands().first_chunk().copied()?;
-    (num_elements(rw, update) == Some(0)).then_some(())?;
+    if num_elements(rw, update) != Some(0) {
+        return None;
+    }
     forward(rw, op, operand)
 }
 
-/// `dynamic_update_slice(x, y, 0) = y` if `y` is as large as `x`.
+/// `dynamic_update_slice(x, y, 0) = y` if `y` has the shape of `x`.
 fn update_of_all(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [operand, update] = rw.op(op).operands().first_chunk().copied()?;
     static_tensor(rw, operand)?;
-    (rw.ty(operand) == rw.ty(update)).then_some(())?;
+    if rw.ty(operand) != rw.ty(update) {
+        return None;
+    }
     let starts = &rw.op(op).operands()[2..];
-    starts.iter().all(|&s| splat_number(rw, s).is_some_and(|n| n.is_zero())).then_some(())?;
+    if !starts.iter().all(|&s| splat_number(rw, s).is_some_and(|n| n.is_zero())) {
+        return None;
+    }
     forward(rw, op, update)
 }
 
-/// `gather(x, constant) = reshape(slice(x))` of one slice.
+/// `gather(x, constant) = reshape(slice(x))` for a single slice.
 fn gather_at_constant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [operand, indices] = rw.op(op).operands().try_into().ok()?;
     let starts = rw.constant_of(indices)?.as_dense()?.int_values()?;
     let numbers = GatherOp::cast(rw.op(op))?.dimension_numbers()?.clone();
     let dims = GatherDims::of(&numbers)?;
     let one_slice = dims.index_vector_dim == 0 && rw.ty(indices).shape()?.len() <= 1;
-    (one_slice
-        && dims.operand_batching_dims.is_empty()
-        && starts.len() == dims.start_index_map.len())
-    .then_some(())?;
+    if !one_slice
+        || !dims.operand_batching_dims.is_empty()
+        || starts.len() != dims.start_index_map.len()
+    {
+        return None;
+    }
     let from = static_tensor(rw, operand)?.clone();
     let sizes = array(rw.op(op), "slice_sizes");
     let mut start = vec![0; sizes.len()];
@@ -264,14 +287,16 @@ fn iota_dimension(rw: &Rewriter<'_>, op: OpId) -> Option<usize> {
 /// `iota = 0` along a dimension of size 1.
 pub(crate) fn iota_of_one(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let ty = rw.op(op).result_type(0).clone();
-    (*ty.shape()?.get(iota_dimension(rw, op)?)? == 1).then_some(())?;
+    if *ty.shape()?.get(iota_dimension(rw, op)?)? != 1 {
+        return None;
+    }
     let zero = vec![0u8; ty.element_type().dtype()?.bytes()];
     let value = DenseElements::new(ty.clone(), Bytes::from_vec(zero))?;
     let zero = rw.make(ConstantOp::DEF, []).attr("value", value).result(ty);
     forward(rw, op, zero)
 }
 
-/// `iota(d) = broadcast(iota(0), [d])` of more than one dimension.
+/// `iota(d) = broadcast(iota(0), [d])` for rank > 1.
 fn iota_as_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let ty = rw.op(op).result_type(0).clone();
     let dimension = iota_dimension(rw, op)?;
@@ -287,14 +312,18 @@ fn iota_as_broadcast(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 /// `pad(x, 0, 0, 0) = x`
 fn pad_by_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let names = ["edge_padding_low", "edge_padding_high", "interior_padding"];
-    names.iter().all(|name| array(rw.op(op), name).iter().all(|&n| n == 0)).then_some(())?;
+    if names.iter().any(|name| array(rw.op(op), name).iter().any(|&n| n != 0)) {
+        return None;
+    }
     to_same(rw, op)
 }
 
 /// `pad(empty, value) = broadcast(value)`
 fn pad_of_nothing(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let [operand, value] = rw.op(op).operands().try_into().ok()?;
-    (num_elements(rw, operand)? == 0).then_some(())?;
+    if num_elements(rw, operand)? != 0 {
+        return None;
+    }
     static_tensor(rw, rw.op(op).result(0))?;
     let ty = rw.op(op).result_type(0).clone();
     let to = rw
@@ -312,8 +341,8 @@ fn reshape_of_reshape(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     forward(rw, op, reshape)
 }
 
-/// Whether a `reverse` is along no dimension, along dimensions of size 1, without elements or of
-/// elements that are all equal.
+/// True if a `reverse` moves nothing: along no dimensions, along dimensions of size 1, or on no or
+/// equal elements.
 pub(crate) fn is_reversed_in_place(rw: &Rewriter<'_>, op: OpRef<'_>) -> bool {
     let operand = op.operand(0);
     let dims = array(op, "dimensions");
@@ -325,20 +354,22 @@ pub(crate) fn is_reversed_in_place(rw: &Rewriter<'_>, op: OpRef<'_>) -> bool {
             .is_some_and(|c| c.as_dense().is_some_and(DenseElements::is_splat))
 }
 
-/// `reverse(x) = x` where that moves nothing.
+/// `reverse(x) = x` if it moves nothing.
 fn reverse_in_place(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    is_reversed_in_place(rw, rw.op(op)).then_some(())?;
+    if !is_reversed_in_place(rw, rw.op(op)) {
+        return None;
+    }
     to_same(rw, op)
 }
 
-/// `slice(x) = x` of all elements.
+/// `slice(x) = x` if it covers all elements.
 fn slice_of_all(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     static_tensor(rw, rw.op(op).operand(0))?;
     to_same(rw, op)
 }
 
-/// `slice(concatenate(x, y, z)) = slice(concatenate(y, z))` of the inputs that the slice needs, if
-/// these are fewer.
+/// `slice(concatenate(x, y, z)) = slice(concatenate(y, z))`: drops inputs that the slice does not
+/// read.
 fn slice_of_concatenate(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     static_tensor(rw, rw.op(op).result(0))?;
     let value = rw.op(op).operand(0);
@@ -352,7 +383,9 @@ fn slice_of_concatenate(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let (mut offset, mut skipped) = (0, 0);
     for &input in &inputs {
         let size = *rw.ty(input).shape()?.get(dimension)?;
-        (size != DYNAMIC).then_some(())?;
+        if size == DYNAMIC {
+            return None;
+        }
         if offset < to && offset + size > from {
             needed.push(input);
         } else if needed.is_empty() {
@@ -361,7 +394,9 @@ fn slice_of_concatenate(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
         offset += size;
     }
     let fewer = !needed.is_empty() && needed.len() < inputs.len();
-    (fewer && (needed.len() == 1 || rw.has_one_use(value))).then_some(())?;
+    if !fewer || needed.len() != 1 && !rw.has_one_use(value) {
+        return None;
+    }
     let concat = rw
         .make(ConcatenateOp::DEF, needed)
         .attr("dimension", Attribute::i64(dimension as i64))
@@ -380,7 +415,9 @@ fn slice_of_concatenate(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 
 /// `transpose(x, [0, 1, …]) = x`
 fn transpose_to_same(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
-    is_iota(&array(rw.op(op), "permutation")).then_some(())?;
+    if !is_iota(&array(rw.op(op), "permutation")) {
+        return None;
+    }
     to_same(rw, op)
 }
 
@@ -408,7 +445,9 @@ fn transpose_as_reshape(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let permutation = array(rw.op(op), "permutation");
     let moved: Vec<i64> =
         permutation.into_iter().filter(|&d| shape.get(d as usize) != Some(&1)).collect();
-    moved.is_sorted().then_some(())?;
+    if !moved.is_sorted() {
+        return None;
+    }
     let reshape = respell(rw, op, ReshapeOp::DEF, operand)?;
     forward(rw, op, reshape)
 }

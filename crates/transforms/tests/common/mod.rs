@@ -26,10 +26,10 @@ fn succeed(errors: Diagnostics, source: &Arc<Source>) {
     );
 }
 
-/// The module that a pipeline makes of a program.
+/// The module after running a pipeline.
 fn transformed(text: &str, pipeline: &str) -> (Module, Arc<Source>) {
     let source = Arc::new(Source::new("<test>", text));
-    // Ops of unregistered dialects are those that test passes replace.
+    // Test passes replace ops of unregistered dialects.
     let options = ParseOptions { allow_unregistered_dialects: true, ..ParseOptions::default() };
     let parsed = parse(source.clone(), &REGISTRY, options);
     let mut module: Module = parsed.module;
@@ -41,7 +41,7 @@ fn transformed(text: &str, pipeline: &str) -> (Module, Arc<Source>) {
     (module, source)
 }
 
-/// What a pipeline makes of a program, as text.
+/// The text of a program after a pipeline.
 #[allow(dead_code)] // not all tests look at text
 pub fn passed(text: &str, pipeline: &str) -> String {
     print_module(&transformed(text, pipeline).0, &PrintOptions::default())
