@@ -1,4 +1,4 @@
-//! The attributes of the dialect, and typed views of those that ops read.
+//! The attributes of the dialect, and typed views of those used by ops.
 
 use crate::directives::{parse_conv_dims, print_conv_dims};
 use crate::enums::{RESULT_ACCURACY_MODE, RESULT_ACCURACY_TOLERANCE};
@@ -25,7 +25,7 @@ pub static ATTRIBUTES: &[&AttrDef] = &[
     &SUB_AXIS_INFO,
 ];
 
-/// A definition with nothing but its name, for struct update syntax.
+/// Default fields of a declaration, for struct update syntax.
 const EMPTY: AttrDef = AttrDef {
     dialect: "stablehlo",
     mnemonic: "",
@@ -177,7 +177,7 @@ pub static RESULT_ACCURACY: AttrDef = AttrDef {
     ..EMPTY
 };
 
-/// The accuracy of an op that asks for none.
+/// The default accuracy.
 pub fn default_result_accuracy() -> Attribute {
     let mode = Attribute::enumeration(&RESULT_ACCURACY_MODE, 0);
     let zero = Some(Attribute::f64(0.0));
@@ -247,8 +247,8 @@ pub static REPLICA_GROUP_MESH_AXES: AttrDef = AttrDef {
     ..EMPTY
 };
 
-/// Algorithms that some hardware runs: types of lhs, rhs and sums, and the number of primitive
-/// operations.
+/// Algorithms supported by some hardware: types of lhs, rhs and accumulation, and the number of
+/// primitive operations.
 const DOT_ALGORITHMS: [([FloatKind; 3], i64); 11] = {
     use FloatKind::{BF16, F16, F32, F64, TF32};
     [
@@ -266,8 +266,8 @@ const DOT_ALGORITHMS: [([FloatKind; 3], i64); 11] = {
     ]
 };
 
-/// `dot_general_c22` to `dot_general_c24`, and that the algorithm is known (`dot_general_i8` and
-/// following).
+/// Checks `dot_general_c22` to `dot_general_c24`, and that the algorithm is known (`dot_general_i8`
+/// and following).
 fn verify_dot_algorithm(params: &[Option<Attribute>]) -> Result<(), String> {
     let [components @ .., operations] = [3, 4, 5].map(|i| int(params, i));
     for (name, n) in ["lhs_component_count", "rhs_component_count", "num_primitive_operations"]
@@ -298,7 +298,7 @@ fn verify_dot_algorithm(params: &[Option<Attribute>]) -> Result<(), String> {
     }
 }
 
-/// Tolerances are not negative, and zero where the mode has none.
+/// Checks that tolerances are not negative, and zero for modes without tolerances.
 fn verify_result_accuracy(params: &[Option<Attribute>]) -> Result<(), String> {
     let float = |i: usize| match params[i].as_deref() {
         Some(AttrKind::Float { bits, .. }) => f64::from_bits(*bits as u64),
@@ -317,7 +317,7 @@ fn verify_result_accuracy(params: &[Option<Attribute>]) -> Result<(), String> {
     Ok(())
 }
 
-/// The mesh is there or named, and one that is there has the axes.
+/// Checks that the mesh is inline or a reference, and that an inline one has the axes.
 fn verify_mesh_axes(params: &[Option<Attribute>]) -> Result<(), String> {
     let [Some(mesh), Some(axes)] = params else { return Err("mesh or axes are missing".into()) };
     let Some(axes) = axes.as_array() else { return Err("axes must be an array".into()) };
@@ -343,7 +343,7 @@ fn verify_mesh_axes(params: &[Option<Attribute>]) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads `<name = […], …>`, where lists that are empty and numbers that are zero may be left out.
+/// Reads `<name = […], …>`; empty lists and zeros may be omitted.
 fn parse_dims(parser: &mut Parser<'_>, def: &'static AttrDef) -> Parsed<Vec<Option<Attribute>>> {
     parser.expect("<")?;
     let params = parser.within("the dimension numbers", |p| p.struct_params(def.params, ">"))?;
@@ -368,7 +368,7 @@ fn print_dims(printer: &mut Printer<'_>, def: &'static AttrDef, values: &[Option
     printer.write(">");
 }
 
-/// Reads `<atol = 1.0e-5, rtol = 0.0, ulps = 2, mode = …>`, where all but the mode are optional.
+/// Reads `<atol = 1.0e-5, rtol = 0.0, ulps = 2, mode = …>`; all but the mode are optional.
 fn parse_result_accuracy(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
     parser.expect("<")?;
     let (mut atol, mut rtol, mut ulps) =
@@ -433,7 +433,7 @@ fn parse_mesh(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
     parser.struct_params(&MESH_PARAMS, ">")
 }
 
-/// Writes a mesh as other attributes of named parameters, but without spaces around `=`.
+/// Writes a mesh in the syntax of named parameters, but without spaces around `=`.
 fn print_mesh(printer: &mut Printer<'_>, values: &[Option<Attribute>]) {
     let present =
         MESH_PARAMS.iter().zip(values).filter_map(|(param, value)| Some((param, value.as_ref()?)));
@@ -446,7 +446,7 @@ fn print_mesh(printer: &mut Printer<'_>, values: &[Option<Attribute>]) {
     printer.write(">");
 }
 
-/// Reads `<?, 4>`, or the same list as `<bounds = [?, 4]>`.
+/// Reads `<?, 4>` or `<bounds = [?, 4]>`.
 fn parse_bounds(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
     parser.expect("<")?;
     let named = parser.eat("bounds");
@@ -473,7 +473,7 @@ fn print_bounds(printer: &mut Printer<'_>, values: &[Option<Attribute>]) {
     printer.write(">");
 }
 
-/// There is one bound a dimension, and none for a static one.
+/// Checks that there is one bound per dimension, and none for static dimensions.
 fn verify_bounds(
     params: &[Option<Attribute>],
     shape: &[i64],
@@ -651,7 +651,7 @@ impl<'a> ConvDims<'a> {
         Some(ConvDims::from_params(attr.as_dialect(&CONV_DIMENSION_NUMBERS)?))
     }
 
-    /// The view of the parameters of such an attribute.
+    /// The view of the attribute's parameters.
     pub fn from_params(p: &'a [Option<Attribute>]) -> ConvDims<'a> {
         ConvDims {
             input_batch_dimension: int(p, 0),
@@ -667,37 +667,37 @@ impl<'a> ConvDims<'a> {
     }
 }
 
-/// The number of the channel that `#stablehlo.channel_handle` names; 0 if `attr` is something else.
+/// The channel id of `#stablehlo.channel_handle`; 0 if `attr` is something else.
 pub fn channel_id(attr: &Attribute) -> i64 {
     attr.as_dialect(&CHANNEL_HANDLE).map_or(0, |p| int(p, 0))
 }
 
-/// The kind of the channel that `#stablehlo.channel_handle` names; 0 if `attr` is something else.
+/// The channel type of `#stablehlo.channel_handle`; 0 if `attr` is something else.
 pub fn channel_type(attr: &Attribute) -> i64 {
     attr.as_dialect(&CHANNEL_HANDLE).map_or(0, |p| int(p, 1))
 }
 
-/// The values of an integer `array<…>` attribute; none if it is absent.
+/// The values of an integer `array<…>` attribute; empty if absent.
 pub fn ints(attr: Option<&Attribute>) -> &[i64] {
     attr.and_then(Attribute::as_int_array).unwrap_or(&[])
 }
 
-/// The value of an integer attribute; 0 if it is absent.
+/// The value of an integer attribute; 0 if absent.
 pub fn integer(attr: Option<&Attribute>) -> i64 {
     attr.and_then(Attribute::as_i64).unwrap_or(0)
 }
 
-/// Whether a boolean or unit attribute is there and true.
+/// True if a boolean or unit attribute is present and true.
 pub fn flag(attr: Option<&Attribute>) -> bool {
     attr.is_some_and(|a| a.as_bool().unwrap_or(true))
 }
 
-/// The encoding of a tensor type with those bounds; `DYNAMIC` where there is none.
+/// The encoding of a tensor type with the given bounds; `DYNAMIC` for none.
 pub fn type_extensions(bounds: Vec<i64>) -> Attribute {
     Attribute::dialect(&TYPE_EXTENSIONS, vec![Some(Attribute::i64_array(bounds))])
 }
 
-/// The bounds of a tensor encoding, one a dimension, `DYNAMIC` where there is none.
+/// The bounds in a tensor encoding, one per dimension; `DYNAMIC` for none.
 pub fn bounds(encoding: &Attribute) -> Option<&[i64]> {
     Some(dims(encoding.as_dialect(&TYPE_EXTENSIONS)?, 0))
 }

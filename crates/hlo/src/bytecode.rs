@@ -1,4 +1,4 @@
-//! How the attributes and types of the dialect are written in bytecode.
+//! Bytecode encodings of the dialect's attributes and types.
 //!
 //! The codes and the order of fields are part of the format and never change.
 

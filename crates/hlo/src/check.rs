@@ -1,5 +1,5 @@
-//! Checks that several ops share. Each gives a diagnostic under the constraint of the specification
-//! that it enforces.
+//! Checks shared by several ops. Each reports a violation under the label of the specification's
+//! constraint.
 
 use crate::attrs;
 use crate::compat;
@@ -8,7 +8,7 @@ use mlir::verify::nearest_symbol;
 use mlir::{Attribute, Diagnostic, Diagnostics, OpRef, RegionId, Type};
 use std::fmt::Write as _;
 
-/// Whether a constraint holds; if not, what is wrong.
+/// The result of a check: the error is the violation.
 pub type Verdict = Result<(), Diagnostic>;
 
 /// Fails unless `holds`.
@@ -56,36 +56,36 @@ fn all_agree(
     })
 }
 
-/// All operands and results have compatible types.
+/// Checks that all operands and results have compatible types.
 pub fn same_types(op: OpRef<'_>, label: &'static str) -> Verdict {
     all_agree(op, label, "compatible types", compat::types)
 }
 
-/// All operands and results have compatible shapes.
+/// Checks that all operands and results have compatible shapes.
 pub fn same_shapes(op: OpRef<'_>, label: &'static str) -> Verdict {
     all_agree(op, label, "compatible shapes", |a, b| compat::shapes(shape(a), shape(b)))
 }
 
-/// All operands and results have compatible element types.
+/// Checks that all operands and results have compatible element types.
 pub fn same_elements(op: OpRef<'_>, label: &'static str) -> Verdict {
     all_agree(op, label, "compatible element types", compat::elements)
 }
 
-/// All operands and results have compatible shapes and element types, or the op breaks its
-/// `infer_label`.
+/// Checks that all operands and results have compatible shapes and element types; a violation is
+/// reported under the op's `infer_label`.
 pub fn elementwise(op: OpRef<'_>, out: &mut Diagnostics) {
     let label = op.def().map_or("", |def| def.infer_label);
     out.extend(same_shapes(op, label).and_then(|()| same_elements(op, label)).err());
 }
 
-/// Result `i` has exactly the type of operand `i`.
+/// Checks that result `i` has exactly the type of operand `i`.
 pub fn pairwise_same_types(op: OpRef<'_>, label: &'static str) -> Verdict {
     require(op, label, op.operand_types().eq(op.result_types()), || {
         format!("each result must have the type of its operand; found {}", listing(op))
     })
 }
 
-/// Result `i` has exactly the element type of operand `i`.
+/// Checks that result `i` has exactly the element type of operand `i`.
 pub fn pairwise_same_elements(op: OpRef<'_>, label: &'static str) -> Verdict {
     let elements = |t: &'_ Type| t.element_type().clone();
     require(op, label, op.operand_types().map(elements).eq(op.result_types().map(elements)), || {
@@ -93,17 +93,17 @@ pub fn pairwise_same_elements(op: OpRef<'_>, label: &'static str) -> Verdict {
     })
 }
 
-/// The shape of a tensor type that a constraint found to be ranked.
+/// The shape of a tensor type that a type constraint guarantees to be ranked.
 pub fn shape(ty: &Type) -> &[i64] {
     ty.shape().unwrap_or(&[])
 }
 
-/// The number of dimensions of a tensor type that a constraint found to be ranked.
+/// The rank of a tensor type that a type constraint guarantees to be ranked.
 pub fn rank(ty: &Type) -> usize {
     shape(ty).len()
 }
 
-/// Each value is a dimension of a tensor of that rank.
+/// Checks that each value is a dimension of a tensor of the given rank.
 pub fn in_range(
     op: OpRef<'_>,
     label: &'static str,
@@ -121,7 +121,7 @@ pub fn in_range(
     }
 }
 
-/// No value occurs twice.
+/// Checks that no value is repeated.
 pub fn distinct(op: OpRef<'_>, label: &'static str, name: &str, values: &[i64]) -> Verdict {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
@@ -134,7 +134,7 @@ pub fn distinct(op: OpRef<'_>, label: &'static str, name: &str, values: &[i64]) 
     }
 }
 
-/// No value of two lists together occurs twice.
+/// Checks that no value is repeated within and across two lists.
 pub fn distinct_together(
     op: OpRef<'_>,
     label: &'static str,
@@ -145,12 +145,12 @@ pub fn distinct_together(
     distinct(op, label, name, &[a, b].concat())
 }
 
-/// Values ascend.
+/// Checks that values are in ascending order.
 pub fn sorted(op: OpRef<'_>, label: &'static str, name: &str, values: &[i64]) -> Verdict {
     require(op, label, values.is_sorted(), || format!("{name} must be sorted; found {values:?}"))
 }
 
-/// A list has as many entries as `of` requires.
+/// Checks the length of a list.
 pub fn count(
     op: OpRef<'_>,
     label: &'static str,
@@ -164,7 +164,7 @@ pub fn count(
     })
 }
 
-/// All values are at least `least`.
+/// Checks that all values are at least `least`.
 pub fn at_least(
     op: OpRef<'_>,
     label: &'static str,
@@ -178,7 +178,7 @@ pub fn at_least(
     }
 }
 
-/// A value has a type that fits `required`.
+/// Checks that a value has a type compatible with `required`.
 pub fn has_type(
     op: OpRef<'_>,
     label: &'static str,
@@ -191,7 +191,7 @@ pub fn has_type(
     })
 }
 
-/// A value has exactly the type `required`.
+/// Checks that a value has exactly the type `required`.
 pub fn has_exact_type(
     op: OpRef<'_>,
     label: &'static str,
@@ -204,7 +204,7 @@ pub fn has_exact_type(
     })
 }
 
-/// A value has a shape that fits `required`.
+/// Checks that a value has a shape compatible with `required`.
 pub fn has_shape(
     op: OpRef<'_>,
     label: &'static str,
@@ -217,26 +217,25 @@ pub fn has_shape(
     })
 }
 
-/// Types as messages write them: `(T, U)`.
+/// Formats types for messages: `(T, U)`.
 pub fn list<'t>(types: impl Iterator<Item = &'t Type>) -> String {
     let types: Vec<_> = types.map(Type::to_string).collect();
     format!("({})", types.join(", "))
 }
 
-/// A shape as messages write it: `[2, ?]`.
+/// Formats a shape for messages: `[2, ?]`.
 pub fn show(shape: &[i64]) -> String {
     let sizes: Vec<_> =
         shape.iter().map(|&d| if d == DYNAMIC { "?".to_string() } else { d.to_string() }).collect();
     format!("[{}]", sizes.join(", "))
 }
 
-/// The product of static sizes, if they are all static and the product fits.
+/// The product of static sizes; `None` if one is dynamic or the product overflows.
 pub fn num_elements(shape: &[i64]) -> Option<i64> {
     shape.iter().try_fold(1i64, |n, &d| if d == DYNAMIC { None } else { n.checked_mul(d) })
 }
 
-/// Types of the values that the entry block of a region takes and of those that its terminator
-/// gives.
+/// The argument types of a region's entry block, and the operand types of its terminator.
 pub fn signature(op: OpRef<'_>, region: RegionId) -> (Vec<&Type>, Vec<&Type>) {
     let module = op.module();
     let Some(block) = module.entry(region) else { return (Vec::new(), Vec::new()) };
@@ -245,7 +244,7 @@ pub fn signature(op: OpRef<'_>, region: RegionId) -> (Vec<&Type>, Vec<&Type>) {
     (arguments, results)
 }
 
-/// Element types that a reducing region gives, or those of the inputs where it gives no tensors.
+/// Element types returned by a reducing region, or those of the inputs if it returns no tensors.
 pub fn accumulators<'m>(
     op: OpRef<'m>,
     region: RegionId,
@@ -258,9 +257,9 @@ pub fn accumulators<'m>(
     inputs.enumerate().map(of).collect()
 }
 
-/// A region reduces values of the element types of `inputs`: it takes two values of each
-/// accumulator type and gives one. They have the shapes of `inits`, and none where those are not
-/// given.
+/// Checks that a region reduces values of the element types of `inputs`: it takes two values of
+/// each accumulator type and returns one. They have the shapes of `inits`, or are scalars if these
+/// are not given.
 pub fn reducer<'m>(
     op: OpRef<'m>,
     label: &'static str,
@@ -308,7 +307,7 @@ pub fn reducer<'m>(
     Ok(())
 }
 
-/// The dimensions of the values that a reducer takes are among those of `allowed`, in order.
+/// Checks that the dimensions of a reducer's arguments are among those of `allowed`, in order.
 pub fn reducer_dims(
     op: OpRef<'_>,
     label: &'static str,
@@ -325,8 +324,8 @@ pub fn reducer_dims(
     Ok(())
 }
 
-/// A list of groups of processes: a matrix in which each process stands once. -1 fills up groups
-/// that are smaller than others, where that is allowed. Labels: uniqueness, then range.
+/// Checks groups of processes: a matrix that contains each process once. If allowed, smaller groups
+/// are padded with -1. Labels: uniqueness, then range.
 pub fn replica_groups(
     op: OpRef<'_>,
     labels: [&'static str; 2],
@@ -347,8 +346,8 @@ pub fn replica_groups(
     Ok(Some([rows, columns]))
 }
 
-/// A list of groups of processes, not necessarily of all: a matrix in which no process stands
-/// twice. Labels: uniqueness, range.
+/// Checks groups of processes, not necessarily of all: a matrix that contains no process twice.
+/// Labels: uniqueness, range.
 pub fn group_ids(op: OpRef<'_>, labels: [&'static str; 2], groups: Option<&Attribute>) -> Verdict {
     let Some(groups) = groups.filter(|g| g.is_elements()) else { return Ok(()) };
     let ty = groups.ty();
@@ -360,7 +359,7 @@ pub fn group_ids(op: OpRef<'_>, labels: [&'static str; 2], groups: Option<&Attri
     at_least(op, labels[1], "replica_groups", &ids, 0)
 }
 
-/// A mesh that replica groups name is defined. For the hook `verify_symbols` of an op.
+/// Checks that a mesh named by replica groups is defined. For the hook `verify_symbols`.
 pub fn mesh_symbol(op: OpRef<'_>, out: &mut Diagnostics) {
     let axes =
         op.attr("replica_groups").and_then(|g| g.as_dialect(&attrs::REPLICA_GROUP_MESH_AXES));
@@ -370,8 +369,8 @@ pub fn mesh_symbol(op: OpRef<'_>, out: &mut Diagnostics) {
     }
 }
 
-/// Pairs of sources and targets: a matrix of two columns, each without repetitions and without
-/// negative ids. Labels: shape, sources, targets, range.
+/// Checks source-target pairs: a matrix of two columns, each without repetitions and negative ids.
+/// Labels: shape, sources, targets, range.
 pub fn source_target_pairs(
     op: OpRef<'_>,
     labels: [&'static str; 4],
@@ -393,7 +392,7 @@ pub fn source_target_pairs(
     at_least(op, labels[3], "source_target_pairs", &ids, 0)
 }
 
-/// Device ids that are unique among all processes need a channel.
+/// Checks that global device ids come with a channel.
 pub fn global_device_ids(op: OpRef<'_>, label: &'static str) -> Verdict {
     if !attrs::flag(op.attr("use_global_device_ids")) {
         return Ok(());
@@ -406,7 +405,7 @@ pub fn global_device_ids(op: OpRef<'_>, label: &'static str) -> Verdict {
     })
 }
 
-/// There is one precision for each operand, or none at all.
+/// Checks that there is one precision per operand, or none at all.
 pub fn precision_config(op: OpRef<'_>, label: &'static str) -> Verdict {
     let found = op.attr("precision_config").and_then(Attribute::as_array).map_or(0, <[_]>::len);
     require(op, label, found <= 2, || {
@@ -414,7 +413,7 @@ pub fn precision_config(op: OpRef<'_>, label: &'static str) -> Verdict {
     })
 }
 
-/// The value of a constant operand, where it is the result of an op that is a constant.
+/// The value of an operand that is defined by a constant op.
 pub fn constant(op: OpRef<'_>, operand: usize) -> Option<&Attribute> {
     let constant = op.module().defining_op(op.operand(operand))?;
     if constant.has_trait(&mlir::ods::Trait::ConstantLike) { constant.property(0) } else { None }
@@ -425,13 +424,13 @@ pub fn constant_ints(op: OpRef<'_>, operand: usize) -> Option<Vec<i64>> {
     constant(op, operand)?.as_dense()?.int_values()
 }
 
-/// An operand has no dimensions.
+/// Checks that an operand is 0-dimensional.
 pub fn scalar(op: OpRef<'_>, label: &'static str, name: &str, operand: usize) -> Verdict {
     let ty = op.operand_type(operand);
     require(op, label, rank(ty) == 0, || format!("{name} must be 0-dimensional; found {ty}"))
 }
 
-/// A shape is that of a part but for dimension `d`, where it is a multiple.
+/// Checks that a shape equals that of a part, except in dimension `d`, where it is a multiple.
 pub fn scaled(
     op: OpRef<'_>,
     label: &'static str,
@@ -458,7 +457,7 @@ pub fn scaled(
     })
 }
 
-/// The results have types that fit `required`.
+/// Checks that the results have types compatible with `required`.
 pub fn results(op: OpRef<'_>, label: &'static str, required: &[Type]) -> Verdict {
     require(op, label, compat::lists(op.result_types(), required.iter()), || {
         let (found, required) = (list(op.result_types()), list(required.iter()));
@@ -466,7 +465,7 @@ pub fn results(op: OpRef<'_>, label: &'static str, required: &[Type]) -> Verdict
     })
 }
 
-/// A region returns one boolean.
+/// Checks that a region returns one boolean.
 pub fn returns_pred(op: OpRef<'_>, label: &'static str, name: &str, results: &[&Type]) -> Verdict {
     let pred = Type::tensor([], Type::i1());
     require(op, label, matches!(results, [one] if **one == pred), || {
@@ -474,7 +473,7 @@ pub fn returns_pred(op: OpRef<'_>, label: &'static str, name: &str, results: &[&
     })
 }
 
-/// Results are a token after tensors. Labels: tensors, token.
+/// Checks that results are tensors followed by a token. Labels: tensors, token.
 pub fn results_end_with_token(
     op: OpRef<'_>,
     tensors: &'static str,
@@ -491,8 +490,7 @@ pub fn results_end_with_token(
     })
 }
 
-/// A channel goes between devices, or between device and host where the transfer is one to or from
-/// the host.
+/// Checks that a channel is between devices, or between device and host for host transfers.
 pub fn channel_type(op: OpRef<'_>, label: &'static str, host: i64) -> Verdict {
     let required = if attrs::flag(op.attr("is_host_transfer").filter(|a| a.as_bool() == Some(true)))
     {
@@ -508,7 +506,7 @@ pub fn channel_type(op: OpRef<'_>, label: &'static str, host: i64) -> Verdict {
     })
 }
 
-/// The operands from `first` on, which are indices, have one type.
+/// Checks that the index operands, from `first` on, have the same type.
 pub fn same_index_types(op: OpRef<'_>, label: &'static str, first: usize) -> Verdict {
     let mut types = op.operand_types().skip(first);
     let same = types.next().is_none_or(|first| types.all(|t| t == first));
@@ -517,7 +515,7 @@ pub fn same_index_types(op: OpRef<'_>, label: &'static str, first: usize) -> Ver
     })
 }
 
-/// Sizes of a part are not negative and not above those of the whole.
+/// Checks that sizes of a part are not negative and at most those of the whole.
 pub fn sizes_fit(
     op: OpRef<'_>,
     label: &'static str,
@@ -537,8 +535,8 @@ pub fn sizes_fit(
     })
 }
 
-/// The type of vectors with one entry a feature: one for each index of dimension `feature_index` of
-/// the first operand. Checks that the operands listed, each with its label, have it.
+/// The type of vectors with one entry per feature, that is per index of dimension `feature_index`
+/// of the first operand. Checks that the listed operands, each with its label, have that type.
 pub fn features(
     op: OpRef<'_>,
     label: &'static str,
@@ -557,8 +555,8 @@ pub fn features(
     })
 }
 
-/// Each result has the shape of its operand and the element type that the reducing region returns.
-/// Labels: shape, element.
+/// Checks that each result has the shape of its operand and the element type that the reducing
+/// region returns. Labels: shape, element.
 pub fn reduced_in_place<'m>(
     op: OpRef<'m>,
     labels: [&'static str; 2],
@@ -581,14 +579,14 @@ pub fn reduced_in_place<'m>(
     Ok(())
 }
 
-/// Whether sizes may be those of a part of a tensor: none is negative or exceeds a dimension that
-/// is known.
+/// True if sizes may be those of a part of a tensor: none is negative or exceeds a static
+/// dimension.
 pub fn compatible_sizes(part: &[i64], whole: &[i64]) -> bool {
     part.iter().zip(whole).all(|(&size, &whole)| size >= 0 && (whole == DYNAMIC || size <= whole))
 }
 
-/// A shape given as an operand has one entry for each dimension of the result, and fits it where it
-/// is constant.
+/// Checks that a shape operand has one entry per dimension of the result, and is compatible with
+/// its shape if constant.
 pub fn shape_operand(op: OpRef<'_>, label: &'static str, name: &str, operand: usize) -> Verdict {
     let result = shape(op.result_type(0));
     if let &[size] = shape(op.operand_type(operand)) {

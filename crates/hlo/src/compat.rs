@@ -1,5 +1,5 @@
-//! When two types may stand for the same values at run time: dimensions that are not known
-//! statically fit any size.
+//! Compatibility of types, whose values may have the same type at run time: dynamic dimensions are
+//! compatible with any size.
 //!
 //! Source: StableHLO `docs/type_inference.md`.
 
@@ -9,23 +9,23 @@ use mlir::types::{DYNAMIC, TensorType};
 use mlir::verify::are_compatible;
 use mlir::{Type, TypeKind};
 
-/// Whether two dimension sizes may be equal.
+/// True if two dimension sizes may be equal.
 pub fn dims(a: i64, b: i64) -> bool {
     a == DYNAMIC || b == DYNAMIC || a == b
 }
 
-/// Whether two shapes may be equal.
+/// True if two shapes may be equal.
 pub fn shapes(a: &[i64], b: &[i64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| dims(a, b))
 }
 
-/// Whether the element types agree: quantized ones in all but scales and zero points.
+/// True if the element types agree; quantized ones may differ in scales and zero points.
 pub fn elements(a: &Type, b: &Type) -> bool {
     let (a, b) = (a.element_type(), b.element_type());
     a == b || quantized::compatible(a, b)
 }
 
-/// Whether two types may be equal: tensors in shape, element type and bounds.
+/// True if two types may be equal: tensors in shape, element type and bounds.
 pub fn types(a: &Type, b: &Type) -> bool {
     match (a.as_tuple(), b.as_tuple()) {
         (Some(a), Some(b)) => lists(a.iter(), b.iter()),
@@ -33,7 +33,7 @@ pub fn types(a: &Type, b: &Type) -> bool {
     }
 }
 
-/// Whether two lists of types may be equal.
+/// True if two lists of types may be equal.
 pub fn lists<'a>(
     a: impl ExactSizeIterator<Item = &'a Type>,
     b: impl ExactSizeIterator<Item = &'a Type>,
@@ -41,7 +41,7 @@ pub fn lists<'a>(
     a.len() == b.len() && a.zip(b).all(|(a, b)| types(a, b))
 }
 
-/// Whether elements of type `x` may be accumulated in type `y`: the same kind of number, and no
+/// True if elements of type `x` may be accumulated in type `y`: the same kind of number, and no
 /// wider.
 ///
 /// Source: specification, `is_promotable`. As upstream, floats of any width may accumulate in each
@@ -55,8 +55,9 @@ pub fn promotable(x: &Type, y: &Type) -> bool {
     }
 }
 
-/// The most that is known of types that must be equal: static sizes win over `?`, the least bound
-/// over others. None if they cannot be equal. Element type and encoding are those of the first.
+/// The most specific type of tensors that must have equal shapes: static sizes take precedence over
+/// `?`, smaller bounds over larger ones. `None` if they are incompatible. Element type and encoding
+/// are those of the first.
 pub fn most_specific<'a>(mut tensors: impl Iterator<Item = &'a Type>) -> Option<Type> {
     merge(
         tensors.next()?,
@@ -69,9 +70,8 @@ pub fn most_specific<'a>(mut tensors: impl Iterator<Item = &'a Type>) -> Option<
     )
 }
 
-/// The type of a value that is declared to have type `declared` and is known to have type `found`:
-/// the most that is known of its shape, with the element types that are declared. None if it cannot
-/// have both.
+/// The most specific type of a value declared with type `declared` and inferred to have type
+/// `found`, with the declared element types. `None` if they are incompatible.
 pub fn refined(declared: &Type, found: &Type) -> Option<Type> {
     if declared == found {
         return Some(declared.clone());
@@ -81,7 +81,9 @@ pub fn refined(declared: &Type, found: &Type) -> Option<Type> {
             .then(|| a.iter().zip(b).map(|(a, b)| refined(a, b)).collect::<Option<_>>());
         return elements.flatten().map(Type::tuple);
     }
-    elements(declared, found).then_some(())?;
+    if !elements(declared, found) {
+        return None;
+    }
     match (&**declared, &**found) {
         (TypeKind::UnrankedTensor(element), TypeKind::RankedTensor(_)) => {
             Some(with_element(found, element.clone()))
@@ -94,9 +96,8 @@ pub fn refined(declared: &Type, found: &Type) -> Option<Type> {
     }
 }
 
-/// What holds for each of several types of one rank: sizes that differ become `?`, bounded by the
-/// greatest bound. None if they have no common type. Element type and encoding are those of the
-/// first.
+/// The least specific type of tensors of the same rank: sizes that differ become `?`, with the
+/// largest bound. `None` if there is none. Element type and encoding are those of the first.
 pub fn least_specific<'a>(mut tensors: impl Iterator<Item = &'a Type>) -> Option<Type> {
     merge(
         tensors.next()?,
@@ -109,8 +110,8 @@ pub fn least_specific<'a>(mut tensors: impl Iterator<Item = &'a Type>) -> Option
     )
 }
 
-/// Folds shapes with `size` and bounds with `bound`; a static size counts as its own bound where it
-/// becomes dynamic.
+/// Folds shapes with `size` and bounds with `bound`; a static size that becomes dynamic is its own
+/// bound.
 fn merge<'a>(
     first: &Type,
     rest: impl Iterator<Item = &'a Type>,

@@ -1,4 +1,4 @@
-//! Which types operands and results may have: the sets that the specification and the dialect name.
+//! Type constraints of operands and results, as the specification and the dialect name them.
 
 use crate::attrs;
 use crate::quantized::{self, Granularity};
@@ -31,9 +31,9 @@ elements! {
     COMPLEX = "complex", |t| {
         matches!(&**t, TypeKind::Complex(p) if matches!(&**p, TypeKind::Float(FloatKind::F32 | FloatKind::F64)))
     };
-    /// Quantized with one scale for the tensor
+    /// Quantized with one scale for the whole tensor
     QUANTIZED = "per-tensor quantized", |t| quantized::granularity(t) == Some(Granularity::PerTensor);
-    /// Quantized with one scale a slice
+    /// Quantized with one scale per slice along an axis
     PER_AXIS_QUANTIZED = "per-axis quantized", |t| quantized::granularity(t) == Some(Granularity::PerAxis);
     /// `index`
     INDEX = "index", Type::is_index;
@@ -60,10 +60,10 @@ macro_rules! tensors {
 }
 
 tensors! {
-    /// Tensors of any StableHLO element but per-axis quantized ones.
+    /// Tensors of any StableHLO element type except per-axis quantized ones.
     TENSOR = "a ranked tensor of boolean, integer, float, complex or per-tensor quantized elements",
         [FLOAT, PRED, SIGNED, UNSIGNED, COMPLEX, QUANTIZED];
-    /// Tensors of any StableHLO element.
+    /// Tensors of any StableHLO element type.
     TENSOR_OR_PER_AXIS_QUANTIZED = "a ranked tensor of boolean, integer, float, complex or quantized elements",
         [FLOAT, PRED, SIGNED, UNSIGNED, COMPLEX, QUANTIZED, PER_AXIS_QUANTIZED], also: Some(quantized::axis_fits);
     /// Tensors that are not quantized.
@@ -115,16 +115,16 @@ tensors! {
     INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR =
         "a ranked tensor of integer, float, complex or per-tensor quantized elements",
         [SIGNED, UNSIGNED, FLOAT, COMPLEX, QUANTIZED];
-    /// Quantized in any way.
+    /// Quantized, per tensor or per axis.
     QUANTIZED_TENSOR = "a ranked tensor of quantized elements", [QUANTIZED, PER_AXIS_QUANTIZED],
         also: Some(quantized::axis_fits);
-    /// Floats, or quantized in any way.
+    /// Floats, or quantized per tensor or per axis.
     FLOAT_OR_ANY_QUANTIZED_TENSOR = "a ranked tensor of floats or quantized elements",
         [FLOAT, QUANTIZED, PER_AXIS_QUANTIZED], also: Some(quantized::axis_fits);
-    /// One element of any kind but per-axis quantized.
+    /// One element of any type except per-axis quantized ones.
     SCALAR_TENSOR = "a 0-dimensional tensor of a boolean, integer, float, complex or per-tensor quantized element",
         [FLOAT, PRED, SIGNED, UNSIGNED, COMPLEX, QUANTIZED], ranks: Ranks::OneOf(&[0]);
-    /// Statically shaped, of any element.
+    /// Statically shaped, of any element type.
     STATIC_TENSOR = "a statically shaped tensor",
         [FLOAT, PRED, SIGNED, UNSIGNED, COMPLEX, QUANTIZED, PER_AXIS_QUANTIZED],
         static_shape: true, also: Some(quantized::axis_fits);
@@ -135,13 +135,13 @@ tensors! {
     STATIC_INT_FLOAT_COMPLEX_OR_QUANTIZED_TENSOR =
         "a statically shaped tensor of integer, float, complex or per-tensor quantized elements",
         [SIGNED, UNSIGNED, FLOAT, COMPLEX, QUANTIZED], static_shape: true;
-    /// Statically shaped but for at most one dimension, which is bounded.
+    /// Statically shaped, except for at most one dimension, which is bounded.
     STATIC_OR_BOUNDED_TENSOR = "a tensor of static shape or with a single bounded dimension",
         [FLOAT, PRED, SIGNED, UNSIGNED, COMPLEX, QUANTIZED, PER_AXIS_QUANTIZED], also: Some(static_or_single_bounded);
-    /// A shape, or part of one, as values.
+    /// A shape, or part of one, as a vector.
     DIMENSION_TENSOR = "a 1-dimensional tensor of integers or indices", [INDEX, SIGNED, UNSIGNED],
         ranks: Ranks::OneOf(&[1]);
-    /// A shape of known rank as values.
+    /// A shape of static rank, as a vector.
     STATIC_DIMENSION_TENSOR = "a statically shaped 1-dimensional tensor of integers or indices",
         [INDEX, SIGNED, UNSIGNED], ranks: Ranks::OneOf(&[1]), static_shape: true;
     /// A vector of integers.
@@ -152,7 +152,7 @@ tensors! {
         ranks: Ranks::OneOf(&[2]), static_shape: true;
     /// Indices of any integer type.
     INDICES_TENSOR = "a ranked tensor of integers or indices", [ANY_INTEGER, INDEX];
-    /// Tensors of any StableHLO element and of any or unknown rank.
+    /// Tensors of any StableHLO element type, ranked or unranked.
     ANY_RANK_TENSOR = "a tensor of boolean, integer, float, complex or quantized elements",
         [FLOAT, PRED, SIGNED, UNSIGNED, COMPLEX, QUANTIZED, PER_AXIS_QUANTIZED],
         ranks: Ranks::Any, also: Some(quantized::axis_fits);
@@ -174,23 +174,23 @@ unions! {
     BUFFER = "a memref of boolean, integer, float, complex or per-tensor quantized elements", TypeRule::Is(is_buffer);
     /// Tensors and tokens.
     TENSOR_OR_TOKEN = "a tensor or token", TypeRule::AnyOf(&[&TENSOR, &TOKEN]);
-    /// Tensors, quantized in any way, and tokens.
+    /// Tensors, also per-axis quantized, and tokens.
     ANY_TENSOR_OR_TOKEN = "a tensor or token", TypeRule::AnyOf(&[&TENSOR_OR_PER_AXIS_QUANTIZED, &TOKEN]);
-    /// Those and buffers.
+    /// [`ANY_TENSOR_OR_TOKEN`], and buffers.
     ANY_TENSOR_TOKEN_OR_BUFFER = "a tensor, token or buffer", TypeRule::AnyOf(&[&ANY_TENSOR_OR_TOKEN, &BUFFER]);
-    /// Tuples of those.
+    /// Tuples of [`ANY_TENSOR_TOKEN_OR_BUFFER`].
     TUPLE = "a tuple of tensors, tokens or buffers", TypeRule::TupleOf(&ANY_TENSOR_TOKEN_OR_BUFFER);
     /// Tensors, tokens and tuples.
     ANY_TENSOR_TOKEN_OR_TUPLE = "a tensor, token or tuple", TypeRule::AnyOf(&[&ANY_TENSOR_OR_TOKEN, &TUPLE]);
-    /// Whatever a tuple may hold, tuples included.
+    /// Any element of a tuple, tuples included.
     ANY_VALUE = "a tensor, token, tuple or buffer", TypeRule::AnyOf(&[&ANY_TENSOR_TOKEN_OR_TUPLE, &BUFFER]);
     /// Statically shaped tensors and tokens.
     STATIC_TENSOR_OR_TOKEN = "a statically shaped tensor or a token", TypeRule::AnyOf(&[&STATIC_TENSOR, &TOKEN]);
-    /// Tensors of any or no rank, buffers and tokens.
+    /// Tensors, ranked or unranked, buffers and tokens.
     CUSTOM_CALL_LEAF = "a tensor, buffer or token", TypeRule::AnyOf(&[&ANY_RANK_TENSOR, &BUFFER, &TOKEN]);
-    /// Tuples of those.
+    /// Tuples of [`CUSTOM_CALL_LEAF`].
     CUSTOM_CALL_TUPLE = "a tuple of tensors, buffers or tokens", TypeRule::TupleOf(&CUSTOM_CALL_LEAF);
-    /// What a custom call may take and give.
+    /// Operands and results of custom calls.
     CUSTOM_CALL_VALUE = "a tensor, buffer, token, tuple or future",
         TypeRule::AnyOf(&[&CUSTOM_CALL_LEAF, &CUSTOM_CALL_TUPLE, &FUTURE_VALUE]);
 }
@@ -200,7 +200,7 @@ fn is_buffer(ty: &Type) -> bool {
     matches!(&**ty, TypeKind::MemRef { element, .. } if sets.iter().any(|s| (s.contains)(element)))
 }
 
-/// Whether all dimensions are static but for at most one, and that one is bounded.
+/// True if at most one dimension is dynamic, and that one is bounded.
 fn static_or_single_bounded(ty: &Type) -> bool {
     let Some(tensor) = ty.as_tensor() else { return false };
     let dynamic = tensor.shape.iter().filter(|&&d| d == DYNAMIC).count();
@@ -212,7 +212,7 @@ fn static_or_single_bounded(ty: &Type) -> bool {
     (dynamic == 0 || (dynamic == 1 && bounded == 1)) && quantized::axis_fits(ty)
 }
 
-/// The order of dimensions in memory, or a tile: a vector of indices.
+/// A layout (minor-to-major order) or tile: a vector of indices.
 pub const LAYOUT: AttrConstraint =
     AttrConstraint::Is("a 1-dimensional tensor of type index", |a| {
         a.is_elements()

@@ -67,7 +67,7 @@ pub static DIRECTIVES: &[CustomDirective] = &[
     },
 ];
 
-/// Gives the attribute slots that `args` name their values, in order.
+/// Sets the attribute slots in `args`, in order.
 fn set_attributes(
     state: &mut OpState,
     args: &[DirectiveArg],
@@ -80,8 +80,8 @@ fn set_attributes(
     }
 }
 
-/// Gives the operand and result slots that `args` name their types. `types` are those of all
-/// operands, then of the result.
+/// Sets the types of the operand and result slots in `args`. `types` are those of all operands,
+/// then of the result.
 fn set_types(state: &mut OpState, args: &[DirectiveArg], types: impl IntoIterator<Item = Type>) {
     let mut types = types.into_iter();
     for arg in args {
@@ -96,20 +96,20 @@ fn set_types(state: &mut OpState, args: &[DirectiveArg], types: impl IntoIterato
     }
 }
 
-/// Number of operands in a slot. Where the format reads all operands at once (`operands`), each
-/// slot holds one.
+/// Number of operands in a slot. If the format reads all operands at once (`operands`), each slot
+/// holds one.
 fn slot_size(state: &OpState, slot: usize) -> usize {
     if state.all_operands.is_some() { 1 } else { state.operands[slot].len() }
 }
 
-/// Number of operands whose types `args` name.
+/// Number of operands whose types are in `args`.
 fn num_operands(state: &OpState, args: &[DirectiveArg]) -> usize {
     let count =
         |arg: &DirectiveArg| if let OperandType(slot) = arg { slot_size(state, *slot) } else { 0 };
     args.iter().map(count).sum()
 }
 
-/// The attribute that an argument names.
+/// The attribute that an argument refers to.
 fn attribute<'m>(op: OpRef<'m>, arg: Option<&DirectiveArg>) -> Option<&'m Attribute> {
     match arg {
         Some(AttrArg(slot)) => op.property(*slot),
@@ -117,7 +117,7 @@ fn attribute<'m>(op: OpRef<'m>, arg: Option<&DirectiveArg>) -> Option<&'m Attrib
     }
 }
 
-/// The operand types that `args` name.
+/// The types of the operands in `args`.
 fn operand_types<'m>(op: OpRef<'m>, args: &[DirectiveArg]) -> Vec<&'m Type> {
     let types = |arg: &DirectiveArg| match arg {
         OperandType(slot) => op.operand_slot(*slot),
@@ -126,8 +126,8 @@ fn operand_types<'m>(op: OpRef<'m>, args: &[DirectiveArg]) -> Vec<&'m Type> {
     args.iter().flat_map(types).map(|&v| op.module().ty(v)).collect()
 }
 
-/// Reads a type and, if it is a function type, which must have `inputs` inputs and one result, its
-/// operand types and result type.
+/// Reads a type. If it is a function type, which must have `inputs` inputs and one result, also
+/// returns its operand types with the result type.
 fn type_or_signature(parser: &mut Parser<'_>, inputs: usize) -> Parsed<(Type, Option<Vec<Type>>)> {
     let start = parser.here();
     let ty = parser.ty()?;
@@ -228,7 +228,7 @@ fn print_select_types(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[Directiv
     }
 }
 
-/// The tuple type, which tells the types of the operands.
+/// The tuple type, which implies the operand types.
 fn parse_tuple_type(
     parser: &mut Parser<'_>,
     state: &mut OpState,
@@ -252,7 +252,7 @@ fn print_result_type(printer: &mut Printer<'_>, op: OpRef<'_>, _args: &[Directiv
     printer.types(op.result_types());
 }
 
-/// `T, U`: the types of the operands and, the same, of the results.
+/// `T, U`: the operand types, which are also the result types.
 fn parse_pairwise_types(
     parser: &mut Parser<'_>,
     state: &mut OpState,
@@ -297,7 +297,7 @@ fn print_operands_with_comma(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[D
     }
 }
 
-/// `[start:limit:stride, …]`, where a stride of 1 is not written.
+/// `[start:limit:stride, …]`; a stride of 1 is omitted.
 fn parse_slice_ranges(
     parser: &mut Parser<'_>,
     state: &mut OpState,
@@ -333,7 +333,8 @@ fn print_slice_ranges(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[Directiv
             }
         });
     } else {
-        // Lists of different lengths are invalid; written out they can at least be read by people.
+        // Lists of different lengths are invalid; print them in a readable form that does not
+        // parse.
         for (name, list) in
             [("start_indices: ", starts), (", limit_indices: ", limits), (", strides: ", strides)]
         {
@@ -388,8 +389,7 @@ fn print_exponent_mantissa(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[Dir
     }
 }
 
-/// `batching_dims = [0] x [0], contracting_dims = [2] x [1]`, where batching dimensions are
-/// optional.
+/// `batching_dims = [0] x [0], contracting_dims = [2] x [1]`, with optional batching dimensions.
 fn parse_dot_dims(
     parser: &mut Parser<'_>,
     state: &mut OpState,

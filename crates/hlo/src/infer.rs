@@ -1,4 +1,4 @@
-//! Result types that several ops infer alike.
+//! Type inference shared by several ops.
 
 use crate::attrs;
 use crate::check::{self, require};
@@ -7,15 +7,15 @@ use crate::types;
 use mlir::types::DYNAMIC;
 use mlir::{Diagnostic, OpRef, Type};
 
-/// Inferred types, or why there are none.
+/// Inferred types, or the reason why there are none.
 pub type Inferred = Result<Vec<Type>, Diagnostic>;
 
-/// The type of a result whose sizes follow from those of the operands, one list an operand: where
-/// they are unknown, its bounds follow in the same way from those of the operands. So a size must
-/// not shrink when those of operands grow.
+/// Infers a result type from sizes computed by `sizes` from those of the operands, one list per
+/// operand. Bounds of dynamic dimensions are computed by the same function from the operands'
+/// bounds, so it must be monotonic.
 ///
 /// # Errors
-/// If there are no such sizes, or no such bounds.
+/// If `sizes` returns `None`, for sizes or for bounds.
 pub fn sized<F>(op: OpRef<'_>, element: Type, sizes: F) -> Result<Type, Diagnostic>
 where
     F: Fn(&[&[i64]]) -> Result<Vec<i64>, Diagnostic>,
@@ -46,7 +46,7 @@ where
     Ok(Type::encoded_tensor(found, element, encoding))
 }
 
-/// One result whose sizes follow from those of the operands; see [`sized`].
+/// Infers one result from sizes; see [`sized`].
 pub fn one_sized<F>(op: OpRef<'_>, element: &Type, sizes: F) -> Inferred
 where
     F: Fn(&[&[i64]]) -> Result<Vec<i64>, Diagnostic>,
@@ -54,17 +54,17 @@ where
     Ok(vec![sized(op, element.clone(), sizes)?])
 }
 
-/// One result of the type that all operands have: the most that is known of it. Breaks
-/// `infer_label` if they differ.
+/// Infers one result: the most specific type of all operands. A mismatch is reported under
+/// `infer_label`.
 pub fn merged_operands(op: OpRef<'_>) -> Inferred {
     let label = op.def().map_or("", |def| def.infer_label);
     merged(op, label, 0).map(|ty| vec![ty])
 }
 
-/// The type that all operands from `first` on have.
+/// The most specific type of the operands from `first` on.
 ///
 /// # Errors
-/// If they differ.
+/// If they are incompatible.
 pub fn merged(op: OpRef<'_>, label: &'static str, first: usize) -> Result<Type, Diagnostic> {
     let all = || op.operand_types().skip(first);
     let mut others = all();
@@ -112,8 +112,8 @@ pub fn real_part(op: OpRef<'_>) -> Inferred {
     Ok(vec![compat::with_element(operand, element)])
 }
 
-/// Results of branches: each takes nothing and all return values of the same types, of which the
-/// results are what holds for all. Labels: no arguments, equal results.
+/// Infers the results of branches: each takes no arguments and all return values of compatible
+/// types, whose least specific types are the results. Labels: no arguments, equal results.
 pub fn branches(op: OpRef<'_>, labels: [&'static str; 2]) -> Inferred {
     let signatures: Vec<_> = op.regions().iter().map(|&r| check::signature(op, r)).collect();
     let Some((_, first)) = signatures.first() else {

@@ -1,9 +1,9 @@
-//! The StableHLO dialect: declarations, pretty syntax, type inference, verification and meaning of
-//! its ops.
+//! The StableHLO dialect: declarations, pretty syntax, type inference, verification and semantics
+//! of its ops.
 //!
-//! Each op stands in `ops/<mnemonic>.rs`; elementwise families share `ops/unary.rs` and
+//! Each op is in `ops/<mnemonic>.rs`; elementwise families share `ops/unary.rs` and
 //! `ops/binary.rs`. Sources: StableHLO specification (`docs/spec.md`), whose constraint labels
-//! (`add_c1`) diagnostics carry.
+//! (`add_c1`) are those of diagnostics.
 
 pub mod attrs;
 pub mod bytecode;

@@ -1,4 +1,4 @@
-//! Quantized element types, as StableHLO's type constraints see them.
+//! Quantized element types, as restricted by StableHLO's type constraints.
 
 use crate::check::{Verdict, num_elements, require, shape};
 use crate::compat;
@@ -8,8 +8,8 @@ use side_dialects::quant::Uniform;
 
 pub use side_dialects::quant::Granularity;
 
-/// The quantized element type that `ty` is or that its elements have, if StableHLO allows it:
-/// storage is signless or unsigned, and zero points are storable.
+/// The quantized element type of `ty`, or `ty` itself, if StableHLO allows it: storage is signless
+/// or unsigned, and zero points are storable.
 pub fn quantized(ty: &Type) -> Option<Uniform<'_>> {
     let view = Uniform::of_element(ty)?;
     if matches!(**view.storage, TypeKind::Integer { signedness: Signedness::Signed, .. }) {
@@ -19,12 +19,12 @@ pub fn quantized(ty: &Type) -> Option<Uniform<'_>> {
     view.zero_points.iter().all(|z| storable.contains(z)).then_some(view)
 }
 
-/// Whether `ty` is a quantized element type, and of which kind.
+/// The granularity of a quantized element type; `None` for other types.
 pub fn granularity(ty: &Type) -> Option<Granularity> {
     quantized(ty).map(|view| view.granularity())
 }
 
-/// Whether `ty` is a quantized element type or has such elements.
+/// True if `ty` is a quantized element type, or has such elements.
 pub fn is_quantized(ty: &Type) -> bool {
     granularity(ty).is_some()
 }
@@ -35,7 +35,7 @@ pub fn axis(ty: &Type) -> Option<usize> {
     usize::try_from(*view.axes.first()?).ok()
 }
 
-/// Whether both types are quantized and agree in all but scales and zero points.
+/// True if both types are quantized and agree except for scales and zero points.
 pub fn compatible(a: &Type, b: &Type) -> bool {
     let (Some(x), Some(y)) = (quantized(a), quantized(b)) else { return false };
     let per_axis = |u: &Uniform<'_>| u.granularity() == Granularity::PerAxis;
@@ -44,22 +44,21 @@ pub fn compatible(a: &Type, b: &Type) -> bool {
         && per_axis(&x) == per_axis(&y)
 }
 
-/// Whether both types are quantized, stand for the same type, and the storage of `x` is no wider
-/// than that of `y`.
+/// True if both types are quantized with the same expressed type, and the storage of `x` is no
+/// wider than that of `y`.
 pub fn promotable(x: &Type, y: &Type) -> bool {
     let (Some(x), Some(y)) = (quantized(x), quantized(y)) else { return false };
     x.expressed == y.expressed && x.storage_width() <= y.storage_width()
 }
 
-/// Whether a per-axis quantized tensor has the quantized dimension, with one scale for each of its
-/// indices.
+/// True if a per-axis quantized tensor has the quantized dimension, with one scale per index.
 pub fn axis_fits(tensor: &Type) -> bool {
     let (Some(axis), Some(shape)) = (axis(tensor), tensor.shape()) else { return true };
     let scales = quantized(tensor).map_or(0, |v| v.scales().len());
     shape.get(axis).is_some_and(|&size| size < 0 || size as u64 == scales as u64)
 }
 
-/// Width in bits of an element as it is stored; both parts of a complex number.
+/// Storage width of an element in bits; of a complex number, both parts.
 pub fn bit_width(ty: &Type) -> Option<u32> {
     let element = ty.element_type();
     match (&**element, quantized(element)) {
@@ -69,8 +68,8 @@ pub fn bit_width(ty: &Type) -> Option<u32> {
     }
 }
 
-/// Element types of a contraction whose right operand is quantized. Labels: storage, expressed,
-/// per-tensor results, and expressed type where the left operand is not quantized.
+/// Element types of a contraction whose right operand is quantized. Labels: storage, expressed
+/// type, per-tensor results, and expressed type if the left operand is not quantized.
 pub fn contraction(op: OpRef<'_>, labels: [&'static str; 4]) -> Verdict {
     let (lhs, rhs, result) = (op.operand_type(0), op.operand_type(1), op.result_type(0));
     let Some(weights) = quantized(rhs) else { return Ok(()) };
@@ -98,8 +97,8 @@ pub fn contraction(op: OpRef<'_>, labels: [&'static str; 4]) -> Verdict {
     })
 }
 
-/// The first result is quantized as the first operand is, with the same scales and zero points; if
-/// `per_axis` also where those belong to the indices of a dimension.
+/// Checks that the first result is quantized like the first operand, with the same scales and zero
+/// points; per-axis types are checked only if `per_axis` is set.
 pub fn same_scales(op: OpRef<'_>, label: &'static str, per_axis: bool) -> Verdict {
     let (operand, result) = (op.operand_type(0), op.result_type(0));
     let (Some(x), Some(y)) = (quantized(operand), quantized(result)) else { return Ok(()) };
@@ -116,8 +115,8 @@ pub fn same_scales(op: OpRef<'_>, label: &'static str, per_axis: bool) -> Verdic
     )
 }
 
-/// A reshaped quantized tensor keeps its scales, and a per-axis one the dimension that they belong
-/// to. Labels: scales, dimension.
+/// Checks that reshaping preserves scales, and the quantized dimension of a per-axis type. Labels:
+/// scales, dimension.
 pub fn reshaped(op: OpRef<'_>, scales: &'static str, dimension: &'static str) -> Verdict {
     same_scales(op, scales, true)?;
     let (operand, result) = (op.operand_type(0), op.result_type(0));
@@ -133,8 +132,8 @@ pub fn reshaped(op: OpRef<'_>, scales: &'static str, dimension: &'static str) ->
     })
 }
 
-/// A broadcast per-axis quantized tensor keeps the dimension that its scales belong to; a single
-/// one is repeated with it.
+/// Checks that broadcasting preserves the quantized dimension of a per-axis type; a single scale is
+/// repeated with its dimension.
 pub fn broadcast(op: OpRef<'_>, label: &'static str, dimensions: &[i64]) -> Verdict {
     let (operand, result) = (op.operand_type(0), op.result_type(0));
     let (Some(from), Some(to)) = (axis(operand), axis(result)) else { return Ok(()) };

@@ -1,5 +1,4 @@
-//! What is known of the types of results beyond what `infer` says: shapes that constants among the
-//! operands hold.
+//! Refinement of result types beyond `infer`: shapes from constant operands.
 //!
 //! For the hook `refine` of ops.
 
@@ -10,17 +9,17 @@ use crate::infer;
 use crate::prepare::mesh_axes_groups;
 use mlir::{OpRef, RegionId, Type};
 
-/// The type with another shape, of which nothing more is known.
+/// The type with another shape, without bounds.
 pub fn with_shape(ty: &Type, shape: impl Into<Vec<i64>>) -> Type {
     Type::tensor(shape, ty.element_type().clone())
 }
 
-/// The type of the only result, with that shape.
+/// The type of the single result, with another shape.
 pub fn shaped(op: OpRef<'_>, shape: impl Into<Vec<i64>>) -> Option<Vec<Type>> {
     Some(vec![with_shape(op.result_type(0), shape)])
 }
 
-/// The sizes of the only result follow from those of the operands, and its bounds from theirs; see
+/// Infers the single result's sizes from those of the operands, and its bounds from theirs; see
 /// [`infer::sized`].
 pub fn sized(op: OpRef<'_>, sizes: impl Fn(&[&[i64]]) -> Option<Vec<i64>>) -> Option<Vec<Type>> {
     let unknown =
@@ -38,25 +37,25 @@ pub fn reduced_in_place(op: OpRef<'_>, region: RegionId) -> Option<Vec<Type>> {
     Some(op.operand_types().zip(elements).map(of).collect())
 }
 
-/// The only result has the shape of the first operand.
+/// The single result has the shape of the first operand.
 pub fn shape_of_operand(op: OpRef<'_>) -> Option<Vec<Type>> {
     let operand = op.operand_type(0);
     operand.as_tensor()?;
     Some(vec![compat::with_element(operand, op.result_type(0).element_type().clone())])
 }
 
-/// The only result has the shape that a constant operand holds.
+/// The single result has the shape in a constant operand.
 pub fn by_operand(op: OpRef<'_>, operand: usize) -> Option<Vec<Type>> {
     shaped(op, sizes(op, operand)?)
 }
 
-/// The sizes that a constant operand holds, unless they are no sizes.
+/// The sizes in a constant operand, if valid.
 pub fn sizes(op: OpRef<'_>, operand: usize) -> Option<Vec<i64>> {
     check::constant_ints(op, operand).filter(|sizes| sizes.iter().all(|&size| size >= 0))
 }
 
-/// The number of processes in each group of a collective op, where that does not depend on how many
-/// partitions there are.
+/// The number of processes in each group of a collective op, if it is independent of the number of
+/// partitions.
 pub fn group_size(op: OpRef<'_>) -> Option<i64> {
     let known = op.attr("channel_handle").is_none() || flag(op.attr("use_global_device_ids"));
     let groups = op.attr("replica_groups").filter(|_| known)?;

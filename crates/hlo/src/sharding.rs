@@ -1,4 +1,4 @@
-//! Shardings of XLA's partitioner: what a program says of how a tensor is spread over devices.
+//! Shardings of XLA's partitioner: the distribution of a tensor over devices.
 //!
 //! They are text, such as `{devices=[2,1]<=[2]}`, or, as TensorFlow and early versions of JAX wrote
 //! them, messages of protocol buffers.
@@ -8,29 +8,29 @@
 
 use numerics::shape::{StridedView, num_elements};
 
-/// More devices than any program is written for.
+/// A limit far above real programs.
 const MAX_DEVICES: usize = 1 << 20;
 
-/// How a tensor is spread over devices.
+/// The distribution of a tensor over devices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sharding {
-    /// Each device has all of it, or what it has is its own business.
+    /// Replicated, manual or maximal: no tiling to apply.
     Whole,
-    /// Each dimension is cut into so many tiles.
+    /// Each dimension is divided into tiles.
     Tiled {
         /// Number of tiles of each dimension.
         tiles: Vec<usize>,
-        /// How many devices share each tile.
+        /// Number of devices that share each tile.
         copies: usize,
-        /// The devices of the tiles, row by row, those of a tile together.
+        /// The devices of the tiles in row-major order, those of one tile adjacent.
         devices: Vec<usize>,
     },
 }
 
 impl Sharding {
-    /// Reads the sharding of a tensor of so many dimensions.
+    /// Parses the sharding of a tensor of the given rank.
     pub(crate) fn read(bytes: &[u8], rank: usize) -> Option<Sharding> {
-        // No field of a message begins with a brace.
+        // No field of a message starts with a brace.
         match bytes.trim_ascii_start() {
             text @ [b'{', ..] => Sharding::from_text(std::str::from_utf8(text).ok()?, rank),
             _ => Sharding::from_message(bytes, rank),
@@ -77,13 +77,13 @@ impl Sharding {
 
     fn tiled(mut tiles: Vec<usize>, devices: Vec<usize>, rank: usize) -> Option<Sharding> {
         let count = num_elements(&tiles).filter(|&n| n > 0 && n <= MAX_DEVICES)?;
-        // What is beyond the dimensions of the tensor says how the devices of a tile are grouped.
+        // Tile dimensions beyond the tensor's rank are subgroups of devices that share a tile.
         let copies = num_elements(tiles.get(rank..)?)?;
         tiles.truncate(rank);
         (devices.len() == count).then_some(Sharding::Tiled { tiles, copies, devices })
     }
 
-    /// The coordinates of the tile of a device.
+    /// The tile coordinates of a device.
     pub(crate) fn tile(&self, device: usize) -> Option<Vec<usize>> {
         let Sharding::Tiled { tiles, copies, devices } = self else { return None };
         let mut number = devices.iter().position(|&d| d == device)? / copies;
@@ -96,7 +96,8 @@ impl Sharding {
     }
 }
 
-/// The numbers from 0 on in an array of that shape, read with its dimensions in that order.
+/// The numbers from 0 on in an array of the given shape, read with its dimensions in the given
+/// order.
 fn transposed(shape: &[usize], order: &[usize]) -> Option<Vec<usize>> {
     let count = num_elements(shape).filter(|&n| n <= MAX_DEVICES)?;
     let ids: Vec<i64> = (0..i64::try_from(count).ok()?).collect();
@@ -109,7 +110,7 @@ fn numbers(text: &str) -> Option<Vec<usize>> {
     text.split(',').map(|n| n.trim().parse().ok()).collect()
 }
 
-/// Reads `[1,2]`, and what follows.
+/// Parses `[1,2]`; returns the rest, too.
 fn list(text: &str) -> Option<(Vec<usize>, &str)> {
     let (inside, rest) = text.strip_prefix('[')?.split_once(']')?;
     Some((numbers(inside)?, rest))
@@ -123,7 +124,7 @@ mod kind {
     pub const MANUAL: u64 = 4;
 }
 
-/// The fields of an `OpSharding` that matter; those that are absent are zero or empty.
+/// The relevant fields of an `OpSharding`; absent ones are zero or empty.
 #[derive(Default)]
 struct Message {
     kind: u64,
@@ -137,8 +138,7 @@ impl Message {
     fn read(mut bytes: &[u8]) -> Option<Message> {
         let mut message = Message::default();
         while !bytes.is_empty() {
-            // A key is the number of the field and how it is encoded; fields that are not known are
-            // skipped by the latter.
+            // A key is a field number and a wire type, by which unknown fields are skipped.
             let key = varint(&mut bytes)?;
             let (number, packed) = match key & 7 {
                 0 => (varint(&mut bytes)?, None),
@@ -174,7 +174,7 @@ impl Message {
     }
 }
 
-/// Seven bits of each byte, the lowest first; the eighth tells that another follows.
+/// Seven bits per byte, the lowest first; the eighth bit is set if another byte follows.
 fn varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..64).step_by(7) {
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(read("devices", 1), None);
     }
 
-    /// Messages that XLA wrote, and the text that it prints for each.
+    /// Messages written by XLA, and the text that it prints for each.
     #[test]
     fn messages_are_read_as_their_text() {
         let same: [(&[u8], &str); 6] = [
@@ -240,8 +240,8 @@ mod tests {
                 let _ = Sharding::read(&message[..len], 2);
             }
         }
-        // Numbers of a list may also stand one by one; the sharding of a tuple is that of no
-        // tensor.
+        // Elements of a packed list may also be encoded one by one; the sharding of a tuple is not
+        // one of a tensor.
         assert_eq!(Sharding::read(b"\x08\x03\x18\x02\x20\x01\x20\x00", 1), tiled(&[2], 1, &[1, 0]));
         assert_eq!(Sharding::read(b"\x08\x02*\x00", 1), None);
     }

@@ -1,9 +1,9 @@
-//! Whether an op may run where the program would not have run it.
+//! Speculatability: whether an op may run where the program would not have run it.
 //!
-//! An op whose sizes are known before it runs is checked by the verifier. One whose sizes are known
-//! only then may find that they contradict each other or its declared types, which is undefined
-//! behaviour; so is breaking what an attribute promises of values. A dimension of a result that is
-//! declared dynamic promises nothing, so it cannot be contradicted.
+//! The verifier checks ops of static shape. Dynamic shapes may turn out to be inconsistent with
+//! each other or with declared types at run time, which is undefined behaviour, as is violating
+//! what an attribute asserts about values. A dynamic result dimension asserts nothing, so it cannot
+//! be violated.
 
 use crate::attrs::{ConvDims, DotDims, flag, integer, ints};
 use crate::check;
@@ -18,12 +18,11 @@ pub enum Speculation {
     Never,
     /// It may.
     Always,
-    /// It may if all ops in its regions may.
+    /// It may if all nested ops may.
     AsItsRegions,
 }
 
-/// Whether the op may run where the program would not have run it; `None` if nothing is known of
-/// that.
+/// The speculatability of the op; `None` if unknown.
 pub fn speculation(op: OpRef<'_>) -> Option<Speculation> {
     if op.has_trait(&Trait::Pure) {
         return Some(Speculation::Always);
@@ -47,7 +46,7 @@ pub fn speculation(op: OpRef<'_>) -> Option<Speculation> {
     Some(if holds(op) { otherwise } else { Speculation::Never })
 }
 
-/// What must hold of an op for its sizes, and what it promises of values, to be right wherever it
+/// The condition under which an op's sizes, and its assertions about values, are valid wherever it
 /// runs.
 fn sizes_agree(name: &str, unary: bool) -> Option<fn(OpRef<'_>) -> bool> {
     Some(match name {
@@ -130,30 +129,30 @@ fn any(op: OpRef<'_>, flags: &[&str]) -> bool {
     flags.iter().any(|name| flag(op.attr(name)))
 }
 
-/// A dimension of the first result promises no size that the dimension of an operand may
-/// contradict.
+/// True if a dimension of the first result is dynamic, or the operand dimension that determines it
+/// is static.
 fn follows(op: OpRef<'_>, dimension: i64, operand: usize, of: i64) -> bool {
     is_dynamic(op.result_type(0), dimension) || !is_dynamic(op.operand_type(operand), of)
 }
 
-/// Each dimension of the first result promises nothing that the first operand may contradict.
+/// True if every dimension of the first result is dynamic, or static in the first operand.
 fn result_as_operand(op: OpRef<'_>) -> bool {
     (0..rank(op.result_type(0))).all(|d| follows(op, d, 0, d))
 }
 
-/// All sizes of operands are known.
+/// True if all operands have static shapes.
 fn static_operands(op: OpRef<'_>) -> bool {
     op.operand_types().all(|ty| (0..rank(ty)).all(|d| !is_dynamic(ty, d)))
 }
 
-/// The last operands, sizes, are constants.
+/// True if the last `count` operands, which are sizes, are constants.
 fn last_constant(op: OpRef<'_>, count: usize) -> bool {
     let operands = op.operands().len();
     (operands.saturating_sub(count)..operands).all(|i| check::constant(op, i).is_some())
 }
 
-/// No result promises the sizes of dimensions that depend on how many processes run, nor any that
-/// its operand may contradict.
+/// True if result dimensions that depend on the number of processes are dynamic, and the others are
+/// consistent with the operand.
 fn by_processes(op: OpRef<'_>, dimensions: &[i64]) -> bool {
     op.operand_types().zip(op.result_types()).all(|(operand, result)| {
         (0..rank(result))
@@ -161,21 +160,21 @@ fn by_processes(op: OpRef<'_>, dimensions: &[i64]) -> bool {
     })
 }
 
-/// The dimension that one of the two types has more follows from the element types.
+/// The additional dimension of one of the two types follows from the element types.
 fn bitcast_convert(op: OpRef<'_>) -> bool {
     (0..rank(op.operand_type(0)).min(rank(op.result_type(0)))).all(|d| follows(op, d, 0, d))
 }
 
-/// The operands agree but along the dimension of concatenation, whose size the result may leave
-/// open.
+/// The operands agree in all dimensions except that of concatenation, whose size may be dynamic in
+/// the result.
 fn concatenate(op: OpRef<'_>) -> bool {
     let along = integer(op.attr("dimension"));
     let open = is_dynamic(op.result_type(0), along);
     op.operand_types().all(|ty| (0..rank(ty)).all(|d| d == along && open || !is_dynamic(ty, d)))
 }
 
-/// The features of input and kernel agree; what is divided into groups can be; and the result
-/// promises nothing that input or kernel may contradict.
+/// The features of input and kernel agree and are divisible into groups, and the result is
+/// consistent with both.
 fn convolution(op: OpRef<'_>) -> bool {
     let Some(dims) = op.attr("dimension_numbers").and_then(ConvDims::of) else { return false };
     let (input, kernel) = (op.operand_type(0), op.operand_type(1));
@@ -193,7 +192,7 @@ fn convolution(op: OpRef<'_>) -> bool {
             .all(|(&to, (&input, &kernel))| follows(op, to, 0, input) && follows(op, to, 1, kernel))
 }
 
-/// The batching and contracting dimensions agree, and the others follow the operands.
+/// The batching and contracting dimensions agree, and the others follow from the operands.
 fn dot_general(op: OpRef<'_>) -> bool {
     let Some(dims) = op.attr("dot_dimension_numbers").and_then(DotDims::of) else { return false };
     let lhs = [dims.lhs_batching_dimensions, dims.lhs_contracting_dimensions].concat();
@@ -208,7 +207,7 @@ fn dot_general(op: OpRef<'_>) -> bool {
         && to.all(|(to, (operand, d))| follows(op, to, operand, d))
 }
 
-/// The sizes are constants, or a single element becomes whatever they are.
+/// The sizes are constants, or the operand is a single element.
 fn dynamic_broadcast_in_dim(op: OpRef<'_>) -> bool {
     let operand = op.operand_type(0);
     let single = operand.shape().is_some_and(|shape| shape.iter().all(|&size| size == 1));
@@ -216,7 +215,7 @@ fn dynamic_broadcast_in_dim(op: OpRef<'_>) -> bool {
         && (check::constant(op, 1).is_some() || single && is_all_dynamic(op.result_type(0)))
 }
 
-/// A real transform promises that its operand has the lengths `fft_length`.
+/// A real transform asserts that its operand has the lengths `fft_length`.
 fn fft(op: OpRef<'_>) -> bool {
     let operand = op.operand_type(0);
     let is_complex = |ty: &Type| matches!(**ty.element_type(), TypeKind::Complex(_));
@@ -226,7 +225,8 @@ fn fft(op: OpRef<'_>) -> bool {
         && (rank(operand) - lengths..rank(operand)).all(|d| !is_dynamic(operand, d))
 }
 
-/// A size that is no constant is not promised, and the other dimensions follow the operand.
+/// If the size is not constant, its dimension is dynamic, and the other dimensions follow from the
+/// operand.
 fn set_dimension_size(op: OpRef<'_>) -> bool {
     let set = integer(op.attr("dimension"));
     let result = op.result_type(0);

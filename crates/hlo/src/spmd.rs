@@ -1,5 +1,5 @@
-//! The custom calls by which XLA's partitioner is told where a program changes between whole
-//! tensors and the shards of one device.
+//! The custom calls that mark, for XLA's partitioner, the transitions between whole tensors and the
+//! shards of one device.
 //!
 //! Source: XLA, "HLO sharding" (`xla/hlo/ir/hlo_sharding.h`), and the programs that JAX exports
 //! without Shardy.
@@ -13,17 +13,17 @@ use numerics::Tensor;
 use numerics::shape::StridedView;
 use program::{EvalError, Primitive, ProcessId};
 
-/// A call that does not change its operand.
+/// A call that returns its operand.
 pub const SHARDING: &str = "Sharding";
-/// A call that gives the shard of each device.
+/// A call that returns the shard of this device.
 pub const FULL_TO_SHARD: &str = "SPMDFullToShardShape";
-/// A call that puts shards together.
+/// A call that assembles the shards.
 pub const SHARD_TO_FULL: &str = "SPMDShardToFullShape";
 
-/// The attribute that holds a sharding.
+/// The attribute with a sharding.
 const ATTRIBUTE: &str = "mhlo.sharding";
 
-/// Whether a module has code for single devices between calls of the partitioner.
+/// True if a module has code for single devices between calls of the partitioner.
 pub fn has_manual_shards(module: &Module) -> bool {
     module
         .walk(module.top().id())
@@ -34,7 +34,7 @@ fn target(op: OpRef<'_>) -> Option<&str> {
     CustomCallOp::cast(op)?.call_target_name()?.as_str()
 }
 
-/// The sharding that an op carries for its first result.
+/// The sharding of an op's first result, from its attribute.
 fn sharding_of(op: OpRef<'_>) -> Result<Sharding, EvalError> {
     let Some(attribute) = op.attr(ATTRIBUTE) else { return Ok(Sharding::Whole) };
     let rank = op.result_type(0).shape().map_or(0, <[i64]>::len);
@@ -51,7 +51,7 @@ fn no_tile(process: ProcessId) -> EvalError {
     EvalError::new("sharding", format!("the sharding has no tile for process {process}"))
 }
 
-/// The shard of this process, of an operand whose sharding the call that made it says.
+/// This process's shard of an operand, whose sharding is that of the call that defines it.
 ///
 /// # Errors
 /// A sharding that cannot be read, or that does not fit the grid or the operand.
@@ -75,7 +75,7 @@ pub fn full_to_shard(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     })
 }
 
-/// The whole tensor of the shards of all partitions, whose sharding the call says.
+/// The whole tensor assembled from the shards of all partitions; the call has its sharding.
 ///
 /// # Errors
 /// As [`full_to_shard`].

@@ -43,13 +43,13 @@ pub fn future(types: Vec<Type>) -> Type {
     )
 }
 
-/// The types of the results that a future stands for.
+/// The types of a future's results.
 pub fn future_types(ty: &Type) -> Option<Vec<Type>> {
     let types = ty.as_dialect(&FUTURE)?.first()?.as_ref()?.as_array()?;
     types.iter().map(|t| t.as_type().cloned()).collect()
 }
 
-/// What is pending are tensors.
+/// Checks that the pending results are tensors.
 fn verify_future(params: &[Option<Attribute>]) -> Result<(), String> {
     let types =
         params.first().and_then(Option::as_ref).and_then(Attribute::as_array).unwrap_or(&[]);

@@ -21,7 +21,7 @@ pub struct WindowAttrs<'a> {
     pub window_dilations: Option<&'a Attribute>,
 }
 
-/// The constraints that the lists of a window must satisfy, in order: number and sign of each.
+/// The labels of the constraints on a window's lists: length and sign of each.
 #[derive(Clone, Copy)]
 pub struct WindowLabels {
     /// Sizes are positive.
@@ -37,10 +37,10 @@ pub struct WindowLabels {
 }
 
 impl WindowAttrs<'_> {
-    /// The window of those sizes, one entry a dimension.
+    /// The window with the given sizes, one entry per dimension.
     ///
     /// # Errors
-    /// Lists of the wrong length, and numbers that are not positive.
+    /// If a list has the wrong length, or a number is not positive.
     pub fn dims(
         &self,
         op: OpRef<'_>,
@@ -65,7 +65,7 @@ impl WindowAttrs<'_> {
             list("window dilations", self.window_dilations, labels.window_dilations)?;
         let padding = match self.padding {
             None => vec![0; 2 * n],
-            // No rows stand for rows of zeros.
+            // A matrix without rows is an abbreviation for zeros.
             Some(attr) if check::shape(&attr.ty()) == [0, 2] => vec![0; 2 * n],
             Some(attr) => {
                 check::has_shape(
@@ -96,7 +96,7 @@ impl WindowAttrs<'_> {
 /// Number of windows along each dimension of `base`.
 ///
 /// # Errors
-/// Numbers out of the range of `i64`.
+/// If a number overflows `i64`.
 pub fn num_windows(
     op: OpRef<'_>,
     label: &'static str,

@@ -1,17 +1,17 @@
-//! Every constraint of the specification is checked under its label, or has a reason why it need
-//! not be: `constraints.txt`.
+//! Every constraint of the specification is checked under its label, or listed with a reason in
+//! `constraints.txt`.
 
 use hlo::STABLEHLO;
 use mlir::ods::{OpDef, Registry};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What the table says of an op.
+/// The table row of an op.
 #[derive(Default)]
 struct Row {
     /// Numbers of its constraints.
     numbers: BTreeSet<u32>,
-    /// Why some have no check under their own label, or not for all cases.
+    /// Reasons for constraints without a check under their own label, or not for all cases.
     reasons: BTreeMap<u32, String>,
     unspecified: bool,
 }
@@ -43,7 +43,7 @@ fn table() -> BTreeMap<String, Row> {
     table
 }
 
-/// The labels `"op_cN"` that the sources of the crate cite as string literals.
+/// The labels `"op_cN"` that occur in the sources of the crate as string literals.
 fn cited(folder: &Path, labels: &mut BTreeSet<(String, u32)>) {
     for entry in std::fs::read_dir(folder).expect("the sources are there") {
         let path = entry.expect("readable").path();

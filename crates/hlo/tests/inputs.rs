@@ -1,8 +1,7 @@
-//! Every input of the specification has the types that the specification gives it, or a reason why
-//! not: `inputs.txt`.
+//! Every input of the specification has the types that the specification allows, or is listed with
+//! a reason in `inputs.txt`.
 //!
-//! What the verifier allows is found by trying: each slot of each declaration is asked about types
-//! and attributes of all kinds.
+//! The constraint of each slot is probed with types and attributes of all kinds.
 
 use hlo::STABLEHLO;
 use mlir::ods::{Arity, AttrConstraint, OpDef, ParamKind, Registry, ValueSlot};
@@ -20,7 +19,7 @@ fn registry() -> &'static Registry {
     })
 }
 
-/// A line of the table, with the lines below it.
+/// A line of the table, with its continuation lines.
 #[derive(Default)]
 struct Input {
     name: String,
@@ -32,8 +31,8 @@ struct Input {
     reasons: Vec<String>,
 }
 
-/// Whether a reason is the label of code, such as `if_i1`: then `verify.rs` has a program that
-/// breaks the rule.
+/// True if a reason is the label of a check, such as `if_i1`; `verify.rs` then has a program that
+/// violates it.
 fn is_label(reason: &str) -> bool {
     reason.contains('_')
         && reason.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
@@ -110,7 +109,7 @@ const VALUES: [(&str, &str); 7] = [
 const SHAPES: [(&str, &[&str]); 3] =
     [("0d", &[""]), ("1d", &["2x", "?x"]), ("2d", &["2x3x", "?x3x", "2x?x"])];
 
-/// The elements that a word of the table stands for.
+/// The elements denoted by a word of the table.
 fn elements(word: &str) -> Vec<&'static str> {
     let kinds: &[&str] = match word {
         "tensor" => &["bool", "signed", "unsigned", "float", "complex"],
@@ -133,7 +132,7 @@ fn ty(text: &str) -> Type {
         .unwrap_or_else(|d| panic!("{text}: {}", d[0].message))
 }
 
-/// Where a slot for values is not as the table says.
+/// Differences between a value slot and the table.
 fn value_faults(slot: &ValueSlot, input: &Input) -> Vec<String> {
     let mut allowed: BTreeSet<&str> = input.kinds.iter().map(String::as_str).collect();
     allowed.extend(input.more.iter().map(String::as_str));
@@ -176,7 +175,7 @@ fn value_faults(slot: &ValueSlot, input: &Input) -> Vec<String> {
     faults
 }
 
-/// Attributes by kind; several may say the same.
+/// Attributes by kind; several may have the same meaning.
 const ATTRIBUTES: [(&str, &str); 24] = [
     ("si64", "1 : i64"),
     ("si32", "1 : i32"),
@@ -204,7 +203,7 @@ const ATTRIBUTES: [(&str, &str); 24] = [
     ("channel", "#stablehlo.channel_handle<handle = 1, type = 1>"),
 ];
 
-/// The kinds of attributes that a word of the table stands for.
+/// The kinds of attributes denoted by a word of the table.
 fn attribute_kinds(word: &str) -> Vec<&str> {
     match word {
         "constant" => vec!["si64[]", "si64[][]", "si32[]", "si32[][]", "i1[]", "floats"],
@@ -214,7 +213,7 @@ fn attribute_kinds(word: &str) -> Vec<&str> {
     }
 }
 
-/// Where a slot for attributes is not as the table says.
+/// Differences between an attribute slot and the table.
 fn attribute_faults(constraint: &AttrConstraint, input: &Input) -> Vec<String> {
     let mut faults = Vec::new();
     let words = || input.kinds.iter().chain(&input.more).filter(|word| !input.less.contains(*word));
@@ -237,7 +236,7 @@ fn attribute_faults(constraint: &AttrConstraint, input: &Input) -> Vec<String> {
     faults
 }
 
-/// Where the declaration of an op is not as a line of the table says.
+/// Differences between the declaration of an op and a line of the table.
 fn faults(def: &'static OpDef, input: &Input) -> Vec<String> {
     if let Some(slot) = def.operands.iter().find(|slot| slot.name == input.name) {
         return value_faults(slot, input);
@@ -316,7 +315,7 @@ fn declarations_allow_the_types_of_the_specification() {
 
 #[test]
 fn every_op_of_the_specification_has_its_inputs() {
-    /// Ops without inputs, or that the specification does not have.
+    /// Ops without inputs, or not in the specification.
     const WITHOUT: [&str; 12] = [
         "broadcast",
         "create_token",

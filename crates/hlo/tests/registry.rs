@@ -5,7 +5,7 @@ use mlir::ods::{Directive, Registry};
 
 #[test]
 fn all_ops_are_registered_in_order() {
-    // The number of ops of StableHLO 1.x: 107 of the specification, `return`, and the deprecated or
+    // The number of ops of StableHLO 1.x: 107 of the specification, `return`, and deprecated or
     // unspecified ones.
     assert_eq!(STABLEHLO.ops.len(), 118);
     let names: Vec<_> = STABLEHLO.ops.iter().map(|op| op.name).collect();

@@ -1,5 +1,4 @@
-//! Pretty syntax reads and prints back to the same text. The texts are as upstream's printer writes
-//! them.
+//! Pretty syntax round-trips. The texts are as upstream's printer writes them.
 
 mod common;
 
@@ -17,7 +16,7 @@ fn round_trips(text: &str) {
     );
 }
 
-/// A module of one function of those arguments with that body.
+/// A module of one function with the given arguments and body.
 fn function(arguments: &str, body: &str) -> String {
     let body: String = body
         .trim()

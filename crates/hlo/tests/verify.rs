@@ -1,10 +1,10 @@
-//! Programs that break one constraint of the specification are told which.
+//! Programs that violate one constraint of the specification are rejected under its label.
 
 mod common;
 
 use mlir::verify::{VerifyOptions, verify};
 
-/// Labels of what is wrong with a function of those arguments and that body.
+/// Labels of the errors in a function with the given arguments and body.
 fn labels(arguments: &str, body: &str) -> Vec<String> {
     let text = format!("func.func @f({arguments}) {{\n{body}\nreturn\n}}");
     let module = common::read(&text).unwrap_or_else(|d| panic!("{}\n{text}", d[0].message));
@@ -100,8 +100,7 @@ fn each_broken_constraint_is_named() {
     }
 }
 
-/// What the declarations of inputs allow, but the specification does not: the labels that
-/// `inputs.txt` names.
+/// Inputs allowed by the declarations but not by the specification: the labels in `inputs.txt`.
 #[test]
 fn inputs_beyond_their_declaration_are_named() {
     const ADD: &str = "({ ^bb0(%x: tensor<f32>, %y: tensor<f32>): %z = stablehlo.add %x, %y : tensor<f32> stablehlo.return %z : tensor<f32> })";

@@ -1,4 +1,4 @@
-//! Affine expressions, maps and integer sets, as far as programs write them in attributes.
+//! Affine expressions, maps and integer sets, as they occur in attributes.
 //!
 //! Source: MLIR language reference, "Affine Dialect".
 
@@ -44,7 +44,7 @@ pub struct AffineMap {
 }
 
 impl AffineMap {
-    /// Whether the results are the dimensions in order, and there are no symbols.
+    /// True if the results are the dimensions in order, and there are no symbols.
     pub fn is_identity(&self) -> bool {
         self.symbols == 0 && self.results.iter().cloned().eq((0..self.dims).map(AffineExpr::Dim))
     }
@@ -57,6 +57,6 @@ pub struct IntegerSet {
     pub dims: u32,
     /// Number of symbols.
     pub symbols: u32,
-    /// Each expression, and whether it must equal zero (or else be at least zero).
+    /// Each expression, and true if it must equal zero, false if it must be at least zero.
     pub constraints: Vec<(AffineExpr, bool)>,
 }

@@ -12,7 +12,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-/// A shared immutable attribute; equal attributes compare equal whoever built them.
+/// A shared immutable attribute with structural equality.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Attribute(Node<AttrKind>);
 
@@ -43,7 +43,7 @@ pub enum AttrKind {
     String {
         /// The bytes, usually but not necessarily UTF-8.
         value: Box<[u8]>,
-        /// `none` unless given.
+        /// `none` if not written.
         ty: Type,
     },
     /// `[a, b]`
@@ -54,9 +54,9 @@ pub enum AttrKind {
     Type(Type),
     /// `@root::@nested`
     Symbol {
-        /// The first symbol.
+        /// The root symbol.
         root: Name,
-        /// Those after `::`.
+        /// The nested symbols, after `::`.
         nested: Vec<Name>,
     },
     /// `dense<…> : type` of numbers
@@ -65,7 +65,7 @@ pub enum AttrKind {
     DenseStrings {
         /// Shaped type.
         ty: Type,
-        /// One string an element, or one for all if they are equal.
+        /// One string per element, or one for all if they are equal.
         values: Vec<Box<[u8]>>,
     },
     /// `dense<…> : type` of numbers for which [`numerics`] has no storage; see [`crate::raw`]
@@ -86,7 +86,7 @@ pub enum AttrKind {
     Sparse {
         /// Shaped type.
         ty: Type,
-        /// Positions, one row an entry.
+        /// Positions, one row per entry.
         indices: Attribute,
         /// Values.
         values: Attribute,
@@ -120,9 +120,9 @@ pub enum AttrKind {
     Opaque {
         /// Dialect namespace.
         dialect: Name,
-        /// What follows the namespace.
+        /// The text after the namespace.
         body: Name,
-        /// `none` unless given.
+        /// `none` if not written.
         ty: Type,
     },
     /// `loc(…)`
@@ -151,14 +151,14 @@ pub enum LocationKind {
     Named {
         /// The name.
         name: Name,
-        /// Unknown unless given.
+        /// Unknown if not written.
         child: Attribute,
     },
     /// `loc(callsite(callee at caller))`
     CallSite {
-        /// Where the callee stands.
+        /// Location of the callee.
         callee: Attribute,
-        /// Where it is called.
+        /// Location of the call.
         caller: Attribute,
     },
     /// `loc(fused<metadata>[a, b])`
@@ -181,7 +181,7 @@ impl Dictionary {
     /// Sorts `entries` by name.
     ///
     /// # Errors
-    /// The name that occurs twice.
+    /// A name that occurs twice.
     pub fn new(mut entries: Vec<(Name, Attribute)>) -> Result<Dictionary, Name> {
         entries.sort_by(|a, b| a.0.cmp(&b.0));
         match entries.windows(2).find(|w| w[0].0 == w[1].0) {
@@ -190,7 +190,7 @@ impl Dictionary {
         }
     }
 
-    /// The attribute of that name.
+    /// Looks up an attribute by name.
     pub fn get(&self, name: &str) -> Option<&Attribute> {
         self.0.binary_search_by(|(n, _)| (**n).cmp(name)).ok().map(|i| &self.0[i].1)
     }
@@ -220,14 +220,14 @@ impl Dictionary {
         self.0.len()
     }
 
-    /// Whether there are no entries.
+    /// True if there are no entries.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
 /// The numbers of a `dense` attribute: a tensor or vector type and its elements in row-major order,
-/// stored as [`numerics::Tensor`] stores them (i1 and sub-byte types one byte an element).
+/// stored as [`numerics::Tensor`] stores them (i1 and sub-byte types one byte per element).
 #[derive(Clone)]
 pub struct DenseElements {
     ty: Type,
@@ -237,9 +237,9 @@ pub struct DenseElements {
 }
 
 impl DenseElements {
-    /// Elements of `ty` from their storage: all of them, or one for a splat (also of no elements).
-    /// Equal elements become a splat, as in MLIR. `None` if the type has no static shape or no
-    /// storage, or `data` has another size.
+    /// Makes elements of `ty` from their storage: all of them, or one for a splat (also of no
+    /// elements). Equal elements become a splat, as in MLIR. Returns `None` if the type has no
+    /// static shape or no storage, or `data` has the wrong size.
     pub fn new(ty: Type, data: Bytes) -> Option<DenseElements> {
         let dtype = ty.element_type().dtype()?;
         let count = num_elements(&ty)?;
@@ -261,12 +261,12 @@ impl DenseElements {
         &self.ty
     }
 
-    /// How elements are stored.
+    /// The storage type of the elements.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// Whether one stored element stands for all.
+    /// True if one stored element represents all.
     pub fn is_splat(&self) -> bool {
         self.splat
     }
@@ -281,10 +281,10 @@ impl DenseElements {
         num_elements(&self.ty).unwrap_or(0)
     }
 
-    /// The elements as a tensor: shares the bytes unless this is a splat.
+    /// The elements as a tensor, which shares the bytes unless this is a splat.
     ///
     /// # Errors
-    /// A splat too large for memory.
+    /// If a splat is too large for memory.
     pub fn to_tensor(&self) -> Result<Tensor, TensorError> {
         let shape: Vec<usize> =
             self.ty.shape().unwrap_or(&[]).iter().map(|&d| d as usize).collect();
@@ -319,10 +319,10 @@ impl DenseElements {
     }
 }
 
-/// Elements as MLIR keeps and writes them: booleans as bits, integers of less than a byte without
-/// the extension of their sign.
+/// Elements in MLIR's representation: booleans as bits, integers narrower than a byte without sign
+/// extension.
 impl DenseElements {
-    /// The stored elements in that form; a splat of `true` is the byte 0xff.
+    /// The stored elements in MLIR's representation; a splat of `true` is the byte 0xff.
     pub fn packed_bytes(&self) -> Bytes {
         let data = &self.data;
         match self.dtype {
@@ -341,7 +341,7 @@ impl DenseElements {
         }
     }
 
-    /// The elements of `ty` from that form; none if these are not its elements.
+    /// Elements of `ty` from MLIR's representation; `None` if `data` has the wrong size.
     pub fn from_packed_bytes(ty: Type, data: &Bytes) -> Option<DenseElements> {
         let sign_extended = |bits: u32| {
             let extend = |&b: &u8| ((b << (8 - bits)) as i8 >> (8 - bits)) as u8;
@@ -375,7 +375,8 @@ impl PartialEq for DenseElements {
 impl Eq for DenseElements {}
 
 impl Hash for DenseElements {
-    /// Samples the ends of the data: constants of any size hash in constant time.
+    /// Hashes a sample from the ends of the data, so that constants of any size hash in constant
+    /// time.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.ty.hash(state);
         let bytes = &self.data[..];
@@ -393,8 +394,8 @@ fn num_elements(ty: &Type) -> Option<usize> {
     ty.shape()?.iter().try_fold(1usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?))
 }
 
-/// A blob named in the `dialect_resources` of a file. Handles share it, so that it may be defined
-/// after it is used.
+/// A blob named in the `dialect_resources` of a file. All handles share it, so that it may be used
+/// before its definition.
 #[derive(Clone)]
 pub struct Resource(Arc<ResourceInner>);
 
@@ -403,7 +404,7 @@ struct ResourceInner {
     blob: OnceLock<Blob>,
 }
 
-/// Contents of a resource.
+/// The contents of a resource.
 #[derive(Clone)]
 pub struct Blob {
     /// Alignment of the data in bytes, a power of two.
@@ -413,7 +414,7 @@ pub struct Blob {
 }
 
 impl Resource {
-    /// A resource that is not defined yet.
+    /// An undefined resource.
     pub fn new(key: impl Into<Name>) -> Resource {
         Resource(Arc::new(ResourceInner { key: key.into(), blob: OnceLock::new() }))
     }
@@ -428,7 +429,7 @@ impl Resource {
         self.0.blob.get()
     }
 
-    /// Defines the contents; false if they were defined before.
+    /// Defines the contents; returns false if they are already defined.
     pub fn define(&self, blob: Blob) -> bool {
         self.0.blob.set(blob).is_ok()
     }
@@ -477,7 +478,7 @@ impl Hash for EnumAttr {
 pub struct DialectAttr {
     /// The declaration.
     pub def: &'static AttrDef,
-    /// One entry a parameter; `None` for an absent optional one.
+    /// One entry per parameter; `None` for an absent optional one.
     pub params: Vec<Option<Attribute>>,
 }
 
@@ -605,7 +606,7 @@ impl Attribute {
         .into()
     }
 
-    /// `dense<values> : tensor<shape x i64>`; `None` if their number is not that of the shape.
+    /// `dense<values> : tensor<shape x i64>`; `None` if their number does not match the shape.
     pub fn i64_elements(shape: &[i64], values: &[i64]) -> Option<Attribute> {
         let ty = Type::tensor(shape, Type::i64());
         DenseElements::new(ty, Bytes::from_vec(values.to_vec())).map(Attribute::from)
@@ -615,13 +616,13 @@ impl Attribute {
     pub fn from_tensor(tensor: &Tensor) -> Attribute {
         let shape: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
         let ty = Type::tensor(shape, Type::from(tensor.dtype()));
-        // A tensor's bytes always have the size of its shape.
+        // The bytes of a tensor always match its shape.
         DenseElements::new(ty, tensor.bytes().clone())
             .expect("bytes of a tensor fit its shape")
             .into()
     }
 
-    /// An attribute of a dialect with its parameters. Empty lists that may be absent are.
+    /// A dialect attribute with its parameters. Empty optional lists are represented as absent.
     pub fn dialect(def: &'static AttrDef, mut params: Vec<Option<Attribute>>) -> Attribute {
         for (param, value) in def.params.iter().zip(&mut params) {
             if param.optional
@@ -653,7 +654,7 @@ impl Attribute {
 
 /// Access.
 impl Attribute {
-    /// The integer that this is, within `i64`.
+    /// The value of an integer attribute, if it fits in `i64`.
     pub fn as_i64(&self) -> Option<i64> {
         match &**self {
             AttrKind::Integer { value, .. } => i64::try_from(*value).ok(),
@@ -671,7 +672,7 @@ impl Attribute {
         }
     }
 
-    /// The boolean that this is.
+    /// The value of a boolean attribute.
     pub fn as_bool(&self) -> Option<bool> {
         match &**self {
             AttrKind::Integer { value, ty } if ty.is_integer(Some(1)) => Some(*value != 0),
@@ -679,7 +680,7 @@ impl Attribute {
         }
     }
 
-    /// The UTF-8 string that this is.
+    /// The value of a string attribute, if it is valid UTF-8.
     pub fn as_str(&self) -> Option<&str> {
         match &**self {
             AttrKind::String { value, .. } => std::str::from_utf8(value).ok(),
@@ -687,7 +688,7 @@ impl Attribute {
         }
     }
 
-    /// The elements of the array that this is.
+    /// The elements of an array attribute.
     pub fn as_array(&self) -> Option<&[Attribute]> {
         match &**self {
             AttrKind::Array(elements) => Some(elements),
@@ -695,7 +696,7 @@ impl Attribute {
         }
     }
 
-    /// The entries of the dictionary that this is.
+    /// The entries of a dictionary attribute.
     pub fn as_dictionary(&self) -> Option<&Dictionary> {
         match &**self {
             AttrKind::Dictionary(d) => Some(d),
@@ -703,7 +704,7 @@ impl Attribute {
         }
     }
 
-    /// The type that this is.
+    /// The type of a type attribute.
     pub fn as_type(&self) -> Option<&Type> {
         match &**self {
             AttrKind::Type(t) => Some(t),
@@ -711,7 +712,7 @@ impl Attribute {
         }
     }
 
-    /// The symbol that this is, if it is flat (`@name`).
+    /// The name of a flat symbol reference (`@name`).
     pub fn as_flat_symbol(&self) -> Option<&Name> {
         match &**self {
             AttrKind::Symbol { root, nested } if nested.is_empty() => Some(root),
@@ -719,7 +720,7 @@ impl Attribute {
         }
     }
 
-    /// The `dense` elements that this is.
+    /// The elements of a `dense` attribute.
     pub fn as_dense(&self) -> Option<&DenseElements> {
         match &**self {
             AttrKind::Dense(d) => Some(d),
@@ -727,7 +728,7 @@ impl Attribute {
         }
     }
 
-    /// The values of the integer `array<…>` that this is.
+    /// The values of an integer `array<…>` attribute.
     pub fn as_int_array(&self) -> Option<&[i64]> {
         match &**self {
             AttrKind::DenseArray { element, values } if !element.is_float() => Some(values),
@@ -735,7 +736,7 @@ impl Attribute {
         }
     }
 
-    /// The value of the enumeration `def` that this is.
+    /// The value of a case of the enumeration `def`.
     pub fn as_enum(&self, def: &'static EnumDef) -> Option<u64> {
         match &**self {
             AttrKind::Enum(e) if std::ptr::eq(e.def, def) => Some(e.value),
@@ -743,7 +744,7 @@ impl Attribute {
         }
     }
 
-    /// The parameters, if this is the dialect attribute `def`.
+    /// The parameters of an attribute declared by `def`.
     pub fn as_dialect(&self, def: &'static AttrDef) -> Option<&[Option<Attribute>]> {
         match &**self {
             AttrKind::Dialect(a) if std::ptr::eq(a.def, def) => Some(&a.params),
@@ -751,7 +752,7 @@ impl Attribute {
         }
     }
 
-    /// The location that this is.
+    /// The location of a location attribute.
     pub fn as_location(&self) -> Option<&LocationKind> {
         match &**self {
             AttrKind::Location(l) => Some(l),
@@ -759,7 +760,7 @@ impl Attribute {
         }
     }
 
-    /// The type of a typed attribute: `none` where an attribute has no type.
+    /// The type of a typed attribute; `none` for others.
     pub fn ty(&self) -> Type {
         match &**self {
             AttrKind::Integer { ty, .. }
@@ -775,7 +776,7 @@ impl Attribute {
         }
     }
 
-    /// Whether this holds elements of a shaped type (`dense`, `dense_resource`, `sparse`).
+    /// True for elements of a shaped type (`dense`, `dense_resource`, `sparse`).
     pub fn is_elements(&self) -> bool {
         matches!(
             **self,

@@ -27,7 +27,7 @@ op! {
     }
 }
 
-/// Attributes that are not of modules belong to dialects.
+/// Checks that discardable attributes of modules have a dialect prefix.
 fn verify_module(op: OpRef<'_>, errors: &mut Diagnostics) {
     if let Some((name, _)) = op.attributes().iter().find(|(name, _)| !name.contains('.')) {
         let message = format!(
@@ -38,7 +38,7 @@ fn verify_module(op: OpRef<'_>, errors: &mut Diagnostics) {
 }
 
 op! {
-    /// A cast between types that some later conversion is expected to remove.
+    /// A cast between types, inserted by a conversion to be removed by a later one.
     pub UnrealizedConversionCastOp, "builtin.unrealized_conversion_cast" {
         operands { inputs: variadic TypeConstraint::ANY }
         results { outputs: variadic TypeConstraint::ANY }
@@ -50,7 +50,7 @@ op! {
     }
 }
 
-/// A cast to the types of its inputs is these; a cast back is what was cast.
+/// Folds a cast to the same types, and a cast back to the original types.
 fn fold_cast(op: OpRef<'_>) -> Option<Vec<Folded>> {
     let fits = |values: &[Value]| values.iter().map(|&v| op.module().ty(v)).eq(op.result_types());
     if fits(op.operands()) {

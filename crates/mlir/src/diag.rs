@@ -1,20 +1,20 @@
-//! Diagnostics as data, and the one place that renders them.
+//! Diagnostics as data, and their rendering.
 
 use crate::attrs::{AttrKind, Attribute, LocationKind};
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 use std::sync::{Arc, OnceLock};
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Additional information.
     Note,
     /// A remark about the program.
     Remark,
-    /// Probably not what was meant.
+    /// A likely mistake.
     Warning,
-    /// Invalid.
+    /// The program is invalid.
     Error,
 }
 
@@ -39,15 +39,15 @@ pub struct Span {
     pub end: u32,
 }
 
-/// Where something stands.
+/// The position of a diagnostic.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Position {
-    /// Nowhere in particular.
+    /// No position.
     #[default]
     None,
     /// In the source text that was parsed.
     Span(Span),
-    /// At an MLIR location, possibly in a file that is not at hand.
+    /// An MLIR location, possibly in a file that is not available.
     Location(Attribute),
 }
 
@@ -60,16 +60,16 @@ impl From<Span> for Position {
 /// A message about a program.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// The rule that is broken: a constraint of the specification (`add_c1`) or a check of the
-    /// format (`parse`, `dominance`).
+    /// The violated rule: a constraint of the specification (`add_c1`) or a generic check (`parse`,
+    /// `dominance`).
     pub label: Cow<'static, str>,
-    /// What was found and what was required.
+    /// What was found, and what was required.
     pub message: String,
-    /// Where.
+    /// Position.
     pub position: Position,
-    /// Further facts, each with its own place.
+    /// Notes, each with its position.
     pub notes: Vec<(String, Position)>,
 }
 
@@ -77,7 +77,7 @@ pub struct Diagnostic {
 pub type Diagnostics = Vec<Diagnostic>;
 
 impl Diagnostic {
-    /// An error that breaks the rule `label`.
+    /// An error that reports a violation of the rule `label`.
     pub fn error(label: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             severity: Severity::Error,
@@ -88,14 +88,15 @@ impl Diagnostic {
         }
     }
 
-    /// The same diagnostic at `position`.
+    /// The diagnostic at another position.
     #[must_use]
     pub fn at(mut self, position: impl Into<Position>) -> Diagnostic {
         self.position = position.into();
         self
     }
 
-    /// The same with places in `source` as locations, for whoever does not have the source.
+    /// The diagnostic with positions in `source` converted to locations, for consumers that do not
+    /// have the source.
     #[must_use]
     pub fn located(mut self, source: &Source) -> Diagnostic {
         let positions = std::iter::once(&mut self.position)
@@ -108,7 +109,7 @@ impl Diagnostic {
         self
     }
 
-    /// The same diagnostic with one more note.
+    /// The diagnostic with an additional note.
     #[must_use]
     pub fn note(mut self, message: impl Into<String>, position: impl Into<Position>) -> Diagnostic {
         self.notes.push((message.into(), position.into()));
@@ -132,18 +133,18 @@ pub struct Source {
     text: String,
     line_starts: OnceLock<Vec<u32>>,
     first_line: u32,
-    /// Whether the text is a chunk of a split file.
+    /// True if the text is a chunk of a split file.
     is_chunk: bool,
 }
 
 impl Source {
-    /// A source text whose first line has the number 1.
+    /// A source text that starts at line 1.
     pub fn new(name: impl Into<Arc<str>>, text: impl Into<String>) -> Source {
         let line_starts = OnceLock::new();
         Source { name: name.into(), text: text.into(), line_starts, first_line: 1, is_chunk: false }
     }
 
-    /// Where each line starts.
+    /// The start offset of each line.
     fn line_starts(&self) -> &[u32] {
         self.line_starts.get_or_init(|| {
             let starts = memchr::memchr_iter(b'\n', self.text.as_bytes()).map(|i| i as u32 + 1);
@@ -186,7 +187,7 @@ impl Source {
         Attribute::file_location(self.location_name(), 0, 0)
     }
 
-    /// The line of the file that a location in this text names; none if it names another file.
+    /// The line number in this text of a line in the file `file`; `None` if that is another file.
     pub fn line_of(&self, file: &str, line: u32) -> Option<u32> {
         if file == &*self.name {
             return Some(line);
@@ -211,7 +212,7 @@ impl Source {
     }
 }
 
-/// File, line and column that a position resolves to.
+/// The file, line and column of a position.
 pub fn resolve(position: &Position, source: Option<&Source>) -> Option<(Arc<str>, u32, u32)> {
     match position {
         Position::None => None,
@@ -224,7 +225,7 @@ pub fn resolve(position: &Position, source: Option<&Source>) -> Option<(Arc<str>
     }
 }
 
-/// The first file position in a location: of a name's child, a call's callee, the first fused
+/// The first file position in a location: of a name's child, a call's callee, or the first fused
 /// location that has one.
 fn file_position(location: &Attribute) -> Option<(Arc<str>, u32, u32)> {
     match location.as_location()? {
@@ -236,8 +237,8 @@ fn file_position(location: &Attribute) -> Option<(Arc<str>, u32, u32)> {
     }
 }
 
-/// One diagnostic as text: `file:line:column: error[label]: message`, the source line and a caret,
-/// then the notes.
+/// Renders a diagnostic as text: `file:line:column: error[label]: message`, the source line with a
+/// caret, then the notes.
 pub fn render(diagnostic: &Diagnostic, source: Option<&Source>) -> String {
     let mut out = String::new();
     let label = &diagnostic.label;
@@ -271,7 +272,7 @@ fn render_part(
         let _ = writeln!(out, "{unresolved}{head}: {message}");
         return;
     };
-    // A text as a whole has line 0.
+    // The location of a whole text has line 0.
     if line == 0 {
         let _ = writeln!(out, "{file}: {head}: {message}");
         return;
@@ -280,7 +281,7 @@ fn render_part(
     let Some(source) = source.filter(|s| s.name == file) else { return };
     let Some(text) = source.line(line) else { return };
     let column = column as usize;
-    // A constant of a megabyte on one line would bury the message: show a window around the column.
+    // Show only a window of long lines, such as those with large constants.
     const WINDOW: usize = 160;
     let start = if column > WINDOW { column - WINDOW / 2 } else { 0 };
     let start = (0..=start.min(text.len())).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);

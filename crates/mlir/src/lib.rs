@@ -1,8 +1,8 @@
 //! Generic MLIR in Rust: an arena IR, ops declared as data, the verifier, the textual format and
 //! diagnostics.
 //!
-//! This crate knows no StableHLO. Dialects are [`ods::Dialect`] statics in other crates, gathered
-//! in an [`ods::Registry`].
+//! This crate is independent of StableHLO. Dialects are [`ods::Dialect`] statics in other crates,
+//! gathered in an [`ods::Registry`].
 
 pub mod affine;
 pub mod attrs;

@@ -1,11 +1,11 @@
-//! How locations fuse.
+//! Fusion of locations.
 
 use crate::attrs::{AttrKind, Attribute, LocationKind};
 use std::collections::HashSet;
 
 impl LocationKind {
-    /// Several locations as one, each once and without those that are unknown. Fused ones with the
-    /// same metadata are taken apart first.
+    /// Fuses locations, without duplicates and unknown ones. Fused ones with the same metadata are
+    /// flattened first.
     ///
     /// Source: MLIR's `FusedLoc::get`.
     pub fn fused(locations: Vec<Attribute>, metadata: Option<Attribute>) -> Attribute {

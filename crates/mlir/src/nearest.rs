@@ -1,6 +1,6 @@
-//! The name that somebody who mistyped probably meant.
+//! Suggestions for misspelled names.
 
-/// The candidate that differs from `name` in the fewest letters, if it differs in few.
+/// The candidate with the smallest edit distance to `name`, if that is small.
 pub fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let distance = |other: &str| {
         let mut row: Vec<usize> = (0..=other.len()).collect();

@@ -1,18 +1,17 @@
-//! Hash-consing without a context: a shared immutable node that remembers its hash.
+//! Hash-consing without a context: a shared immutable node that caches its hash.
 //!
 //! `Type` and `Attribute` are such nodes. Cloning one copies a pointer, equality first compares
-//! pointers and hashes, and nothing needs a context to be read, built, sent to another thread or
-//! freed.
+//! pointers and hashes, and no context is needed to read, build, send or free one.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A shared immutable value with its hash, which is computed once, when first needed.
+/// A shared immutable value with a cached hash, computed on first use.
 pub struct Node<K>(Arc<Inner<K>>);
 
 struct Inner<K> {
-    /// 0 until it is computed.
+    /// 0 until computed.
     hash: AtomicU64,
     kind: K,
 }
@@ -28,7 +27,7 @@ impl<K> Node<K> {
         &self.0.kind
     }
 
-    /// Whether both handles share one allocation.
+    /// True if both handles share one allocation.
     pub fn same(&self, other: &Node<K>) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -43,7 +42,7 @@ impl<K: Hash> Node<K> {
         }
     }
 
-    /// Threads that do so at the same time find the same.
+    /// Benign race: concurrent threads compute the same hash.
     fn compute_hash(&self) -> u64 {
         let mut hasher = WordHasher(0xcbf2_9ce4_8422_2325);
         self.0.kind.hash(&mut hasher);
@@ -74,8 +73,8 @@ impl<K: Hash> Hash for Node<K> {
     }
 }
 
-/// Multiplies and rotates eight bytes at a time: deterministic across runs and platforms, cheap on
-/// short keys.
+/// Multiplies and rotates eight bytes at a time: deterministic across runs and platforms, and cheap
+/// for short keys.
 struct WordHasher(u64);
 
 impl Hasher for WordHasher {

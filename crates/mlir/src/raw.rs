@@ -1,19 +1,19 @@
 //! Elements of types for which `numerics` has no storage: integers of other widths, complex
-//! integers, f80 and f128. They are read, kept and written; nothing computes with them.
+//! integers, f80 and f128. They can be read, stored and written, but not computed with.
 //!
-//! Each number takes as many whole bytes as its bits need, the lowest first and the highest bits
-//! zero, as MLIR stores it; a complex one twice as many.
+//! As in MLIR, each number is stored in the smallest number of whole bytes, in little-endian order,
+//! padded with zeros; a complex one is a pair.
 
 use crate::attrs::{AttrKind, Attribute};
 use crate::types::{Type, TypeKind};
 
-/// Bytes of a number of a scalar type of at most 128 bits.
+/// Size in bytes of a number of a scalar type of at most 128 bits.
 fn part_size(part: &Type) -> Option<usize> {
     let bits = part.bit_width().filter(|&bits| bits <= 128)?;
     Some((bits as usize).div_ceil(8).max(1))
 }
 
-/// Bytes of an element of that type; none if it is no number of at most 128 bits.
+/// Size in bytes of an element; `None` if it is not a number of at most 128 bits.
 pub fn element_size(element: &Type) -> Option<usize> {
     match &**element {
         TypeKind::Complex(part) => part_size(part)?.checked_mul(2),
@@ -21,14 +21,14 @@ pub fn element_size(element: &Type) -> Option<usize> {
     }
 }
 
-/// The bits of a number as they are stored.
+/// The stored bytes of a number.
 pub fn to_bytes(bits: u128, part: &Type) -> Vec<u8> {
     let width = part.bit_width().unwrap_or(0);
     let bits = if width < 128 { bits & ((1 << width) - 1) } else { bits };
     bits.to_le_bytes()[..part_size(part).unwrap_or(0)].to_vec()
 }
 
-/// The numbers of a stored element: one, or the parts of a complex one.
+/// The numbers of a stored element: one, or the parts of a complex number.
 pub fn numbers<'e>(element: &'e Type, bytes: &'e [u8]) -> impl Iterator<Item = u128> + 'e {
     let part = match &**element {
         TypeKind::Complex(part) => part,
@@ -39,15 +39,17 @@ pub fn numbers<'e>(element: &'e Type, bytes: &'e [u8]) -> impl Iterator<Item = u
     bytes.chunks(part_size(part).unwrap_or(1)).map(number)
 }
 
-/// The attribute of the elements of `ty`: all of them, or one that stands for all. Equal elements
-/// become one. None if `data` has another size, or the type has no static shape or elements that
-/// can be kept so.
+/// An attribute with elements of `ty`: all of them, or one for a splat. Equal elements become a
+/// splat. Returns `None` if `data` has the wrong size, or the type has no static shape or elements
+/// that can be stored.
 pub fn elements(ty: Type, mut data: Vec<u8>) -> Option<Attribute> {
     let size = element_size(ty.element_type())?;
     let count =
         ty.shape()?.iter().try_fold(1usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?))?;
     if data.len() != size {
-        (Some(data.len()) == count.checked_mul(size)).then_some(())?;
+        if Some(data.len()) != count.checked_mul(size) {
+            return None;
+        }
         if count > 0 && data[size..] == data[..data.len() - size] {
             data.truncate(size);
         }

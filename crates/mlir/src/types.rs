@@ -10,14 +10,14 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-/// The size that stands for `?` in a shape.
+/// Represents `?` in a shape.
 pub const DYNAMIC: i64 = i64::MIN;
 
-/// A shared immutable type; equal types compare equal whoever built them.
+/// A shared immutable type with structural equality.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Type(Node<TypeKind>);
 
-/// How an integer type reads its bits.
+/// The interpretation of an integer type's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Signedness {
     /// `i32`
@@ -93,7 +93,7 @@ pub enum TypeKind {
     Integer {
         /// Width in bits.
         width: u32,
-        /// How the bits are read.
+        /// Signedness.
         signedness: Signedness,
     },
     /// `index`
@@ -148,7 +148,7 @@ pub enum TypeKind {
     Opaque {
         /// Dialect namespace.
         dialect: Arc<str>,
-        /// What follows the namespace.
+        /// The text after the namespace.
         body: Arc<str>,
     },
     /// A type that a dialect declares.
@@ -172,7 +172,7 @@ impl TensorType {
         self.shape.len()
     }
 
-    /// Whether no dimension is `?`.
+    /// True if no dimension is `?`.
     pub fn has_static_shape(&self) -> bool {
         self.shape.iter().all(|&d| d != DYNAMIC)
     }
@@ -193,7 +193,7 @@ impl TensorType {
 pub struct DialectType {
     /// The declaration.
     pub def: &'static TypeDef,
-    /// One entry a parameter; `None` for an absent optional one.
+    /// One entry per parameter; `None` for an absent optional one.
     pub params: Vec<Option<Attribute>>,
 }
 
@@ -323,7 +323,7 @@ impl Type {
         TypeKind::Dialect(DialectType { def, params }).into()
     }
 
-    /// The ranked tensor that this type is.
+    /// The tensor type, if this is a ranked tensor.
     pub fn as_tensor(&self) -> Option<&TensorType> {
         match &**self {
             TypeKind::RankedTensor(t) => Some(t),
@@ -331,7 +331,7 @@ impl Type {
         }
     }
 
-    /// Element types of the tuple that this type is.
+    /// The element types of a tuple type.
     pub fn as_tuple(&self) -> Option<&[Type]> {
         match &**self {
             TypeKind::Tuple(t) => Some(t),
@@ -339,7 +339,7 @@ impl Type {
         }
     }
 
-    /// Inputs and results of the function type that this type is.
+    /// Inputs and results of a function type.
     pub fn as_function(&self) -> Option<(&[Type], &[Type])> {
         match &**self {
             TypeKind::Function { inputs, results } => Some((inputs, results)),
@@ -347,7 +347,7 @@ impl Type {
         }
     }
 
-    /// The parameters, if this is the dialect type `def`.
+    /// The parameters of a type declared by `def`.
     pub fn as_dialect(&self, def: &'static TypeDef) -> Option<&[Option<Attribute>]> {
         match &**self {
             TypeKind::Dialect(t) if std::ptr::eq(t.def, def) => Some(&t.params),
@@ -378,22 +378,22 @@ impl Type {
         }
     }
 
-    /// Whether this is a tensor, vector or memref, ranked or not.
+    /// True for tensors, vectors and memrefs, ranked or not.
     pub fn is_shaped(&self) -> bool {
         !std::ptr::eq(self.element_type(), self)
     }
 
-    /// Whether this is an integer type; of `width` bits if given.
+    /// True for integer types; of width `of_width` if given.
     pub fn is_integer(&self, of_width: Option<u32>) -> bool {
         matches!(&**self, TypeKind::Integer { width, .. } if of_width.is_none_or(|w| w == *width))
     }
 
-    /// Whether this is `index`.
+    /// True for `index`.
     pub fn is_index(&self) -> bool {
         matches!(&**self, TypeKind::Index)
     }
 
-    /// Whether this is a float type.
+    /// True for float types.
     pub fn is_float(&self) -> bool {
         matches!(&**self, TypeKind::Float(_))
     }
@@ -408,8 +408,8 @@ impl Type {
         }
     }
 
-    /// How elements of this scalar type are stored: `None` for types that have no storage here
-    /// (odd integer widths, f80, f128, dialect types). `index` is stored as `i64`.
+    /// The storage type of elements of this scalar type: `None` if they have no storage here (odd
+    /// integer widths, f80, f128, dialect types). `index` is stored as `i64`.
     pub fn dtype(&self) -> Option<DType> {
         Some(match &**self {
             TypeKind::Index => DType::I64,
@@ -462,7 +462,7 @@ impl Type {
 }
 
 impl From<DType> for Type {
-    /// The scalar type that the interpreter's values of `dtype` have: signless for signed integers.
+    /// The scalar type of the interpreter's values of `dtype`: signless for signed integers.
     fn from(dtype: DType) -> Type {
         let signless = |width| Type::integer(width, Signedness::Signless);
         let unsigned = |width| Type::integer(width, Signedness::Unsigned);

@@ -2,7 +2,7 @@
 
 use hlo::ops::CompositeOp;
 use mlir::pass::{Context, OptionKind, Pass, PassOption};
-use mlir::rewrite::conversion::{Conversion, Legality};
+use mlir::rewrite::conversion::{ConversionTarget, Legality};
 use mlir::rewrite::{Pattern, PatternSet};
 use mlir::{OpRef, Type};
 use side_dialects::func::CallOp;
@@ -27,7 +27,10 @@ fn run(cx: &mut Context<'_>) {
         Some(name) if !except.iter().any(|kept| name == Some(kept)) => Legality::Illegal,
         _ => Legality::Legal,
     };
-    cx.convert(&mut PatternSet::new(&[PATTERNS]), &Conversion { legality: &legality, types: None });
+    cx.convert(
+        &mut PatternSet::new(&[PATTERNS]),
+        &ConversionTarget { legality: &legality, types: None },
+    );
 }
 
 /// `composite "name" x {decomposition = @f} = call @f(x)`

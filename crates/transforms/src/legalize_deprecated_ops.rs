@@ -4,7 +4,7 @@ use crate::chlo_legalize::expr::{constant, number_bytes, splat};
 use hlo::attrs::DOT_DIMENSION_NUMBERS;
 use hlo::ops::*;
 use mlir::pass::{Context, OptionKind, Pass, PassOption};
-use mlir::rewrite::conversion::{Conversion, Legality};
+use mlir::rewrite::conversion::{ConversionTarget, Legality};
 use mlir::rewrite::{Pattern, PatternSet};
 use mlir::{Attribute, OpRef, Type};
 
@@ -34,7 +34,10 @@ fn run(cx: &mut Context<'_>) {
         let illegal = op.is_any(&deprecated) || all && without_successor;
         if illegal { Legality::Illegal } else { Legality::Legal }
     };
-    cx.convert(&mut PatternSet::new(&[PATTERNS]), &Conversion { legality: &legality, types: None });
+    cx.convert(
+        &mut PatternSet::new(&[PATTERNS]),
+        &ConversionTarget { legality: &legality, types: None },
+    );
 }
 
 static PATTERNS: &[Pattern] = &[

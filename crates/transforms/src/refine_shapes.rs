@@ -20,7 +20,7 @@ use hlo::ops::{
 use hlo::types::TOKEN;
 use mlir::builtin::UnrealizedConversionCastOp;
 use mlir::diag::Diagnostics;
-use mlir::pass::{Context, Options, Pass};
+use mlir::pass::{Context, Pass, PassOptions};
 use mlir::rewrite::effects::is_dead;
 use mlir::rewrite::greedy::{self, Config};
 use mlir::rewrite::{PatternSet, Rewriter};
@@ -53,7 +53,7 @@ fn run(cx: &mut Context<'_>) {
 }
 
 /// Refines the entry function of the module `root` and all functions that it calls.
-pub fn refine_shapes(module: &mut Module, root: OpId, options: &Options) -> Diagnostics {
+pub fn refine_shapes(module: &mut Module, root: OpId, options: &PassOptions) -> Diagnostics {
     let entry = match entry_function(module, root) {
         Ok(entry) => entry.id(),
         Err(error) => return vec![error],
@@ -98,7 +98,7 @@ struct Key {
 
 struct Refiner<'m> {
     rw: Rewriter<'m>,
-    options: &'m Options,
+    options: &'m PassOptions,
     effect_free: Calls,
     /// The key that each function was refined for.
     refined: HashMap<OpId, Key>,

@@ -9,7 +9,7 @@ use crate::refine_arguments::{
 use crate::refine_shapes::refine_shapes;
 use crate::{canonicalize_dynamism, check_shape_assertions, cse, symbol_dce};
 use mlir::diag::Diagnostics;
-use mlir::pass::{Context, OptionKind, Options, Pass, PassOption};
+use mlir::pass::{Context, OptionKind, Pass, PassOption, PassOptions};
 use mlir::rewrite::{Rewriter, Statistics};
 use mlir::{Diagnostic, Module, OpId, OpRef, Type};
 use side_dialects::func::FuncOp;
@@ -41,7 +41,7 @@ fn run(cx: &mut Context<'_>) {
 
 /// Runs a pass with default options on each function of a module.
 fn on_functions(module: &mut Module, root: OpId, pass: &Pass) -> Diagnostics {
-    let options = Options::defaults(pass.options);
+    let options = PassOptions::defaults(pass.options);
     let mut diagnostics = Vec::new();
     let functions: Vec<OpId> =
         module.walk(root).filter(|op| op.is(FuncOp::DEF)).map(OpRef::id).collect();
@@ -79,12 +79,12 @@ pub fn make_static(module: &mut Module, sizes: &Sizes) -> Diagnostics {
     if let Err(error) = set_arguments(module, root, sizes) {
         return vec![error];
     }
-    let mut diagnostics = refine_shapes(module, root, &Options::default());
+    let mut diagnostics = refine_shapes(module, root, &PassOptions::default());
     if diagnostics.is_empty() && first_dynamic_value(module, root).is_some() {
         // The size of a slice is static if its limits are computed from the same value as its
         // starts, which CSE reveals.
         diagnostics = on_functions(module, root, &cse::PASS);
-        diagnostics.extend(refine_shapes(module, root, &Options::default()));
+        diagnostics.extend(refine_shapes(module, root, &PassOptions::default()));
     }
     for pass in [&canonicalize_dynamism::PASS, &check_shape_assertions::PASS] {
         if diagnostics.is_empty() {
@@ -101,7 +101,7 @@ pub fn make_static(module: &mut Module, sizes: &Sizes) -> Diagnostics {
 
 fn set_arguments(module: &mut Module, root: OpId, sizes: &Sizes) -> Result<(), Diagnostic> {
     let entry = entry_function(module, root)?.id();
-    let options = Options::default();
+    let options = PassOptions::default();
     let mut constants = sizes.constants.clone();
     // In reverse order, so that the indices of the others stay valid.
     constants.sort_unstable_by(|a, b| b.cmp(a));

@@ -7,7 +7,7 @@ use hlo::ops::*;
 use mlir::attrs::DenseElements;
 use mlir::builtin::UnrealizedConversionCastOp;
 use mlir::pass::{Context, Pass};
-use mlir::rewrite::conversion::{Conversion, Legality};
+use mlir::rewrite::conversion::{ConversionTarget, Legality};
 use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 use mlir::{Attribute, OpId, OpRef, Type, Value};
 use numerics::Bytes;
@@ -36,7 +36,10 @@ fn run(cx: &mut Context<'_>) {
         };
         if is_illegal { Legality::Illegal } else { Legality::Legal }
     };
-    cx.convert(&mut PatternSet::new(&[PATTERNS]), &Conversion { legality: &legality, types: None });
+    cx.convert(
+        &mut PatternSet::new(&[PATTERNS]),
+        &ConversionTarget { legality: &legality, types: None },
+    );
 }
 
 static PATTERNS: &[Pattern] = &[

@@ -11,7 +11,7 @@ use crate::symbols;
 use hlo::ops::ConstantOp;
 use mlir::attrs::{AttrKind, DenseElements, Dictionary, Name, Resource};
 use mlir::ir::Loc;
-use mlir::pass::Options;
+use mlir::pass::PassOptions;
 use mlir::rewrite::Rewriter;
 use mlir::{Attribute, Diagnostic, Module, OpId, OpRef, Type, Value};
 use side_dialects::func::{CallOp, FuncOp};
@@ -175,7 +175,7 @@ fn to_arguments(module: &mut Module, functions: &[OpId], mut weights: HashMap<Op
             }
         }
     }
-    let options = Options::defaults(&[]);
+    let options = PassOptions::defaults(&[]);
     let mut rw = Rewriter::new(module, &options);
     for &function in functions {
         let view = FuncOp(rw.op(function));
@@ -260,7 +260,7 @@ pub fn insert_weights(
         .filter_map(|op| Some((op.id(), callee(op)?.id())))
         .filter(|(_, f)| weights.contains_key(f))
         .collect();
-    let options = Options::defaults(&[]);
+    let options = PassOptions::defaults(&[]);
     let mut rw = Rewriter::new(module, &options);
     for (call, callee) in calls {
         let operands = rw.op(call).operands().iter().enumerate();

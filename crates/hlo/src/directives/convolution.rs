@@ -42,8 +42,8 @@ fn parse_compact(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
     Ok([input, kernel, output].into_iter().flatten().map(Some).collect())
 }
 
-/// The dimensions of one tensor: where its two named dimensions stand, then its spatial ones in
-/// order.
+/// The dimensions of one tensor: the positions of its two named dimensions, then the spatial ones
+/// in order.
 fn parse_tensor(parser: &mut Parser<'_>, names: [&str; 2]) -> Parsed<[Attribute; 3]> {
     let start = parser.here();
     parser.expect("[")?;
@@ -77,7 +77,7 @@ fn parse_tensor(parser: &mut Parser<'_>, names: [&str; 2]) -> Parsed<[Attribute;
         Ok(())
     })?;
     spatial.sort_by_key(|s| s.0);
-    // Each number is there once, so the sorted ones must count up from 0.
+    // No number is repeated, so the sorted ones must be 0, 1, 2, ….
     if let Some((i, wrong)) = spatial.iter().enumerate().find(|(i, s)| s.0 != *i as i64) {
         return parser.error_at(wrong.2, format!("spatial dimension {i} is missing"));
     }
@@ -97,8 +97,8 @@ pub(super) fn print_dimensions(printer: &mut Printer<'_>, op: OpRef<'_>, args: &
     }
 }
 
-/// Writes the parameters of `#stablehlo.conv` in brackets: the abbreviation, or
-/// `<raw name = value, …>` for numbers that are not those of the dimensions of tensors.
+/// Writes the parameters of `#stablehlo.conv` in brackets: the abbreviation, or `<raw name = value,
+/// …>` if the numbers are not a permutation of the dimensions.
 pub fn print_conv_dims(printer: &mut Printer<'_>, params: &[Option<Attribute>]) {
     printer.write("<");
     match compact(&ConvDims::from_params(params)) {
@@ -111,7 +111,8 @@ pub fn print_conv_dims(printer: &mut Printer<'_>, params: &[Option<Attribute>]) 
     printer.write(">");
 }
 
-/// The abbreviation, if the numbers are those of the dimensions of three tensors.
+/// The abbreviation, if the numbers of each of the three tensors are a permutation of its
+/// dimensions.
 fn compact(dims: &ConvDims<'_>) -> Option<String> {
     let input = tensor_text(
         [("b", dims.input_batch_dimension), ("f", dims.input_feature_dimension)],
@@ -141,11 +142,11 @@ fn tensor_text(named: [(&str, i64); 2], spatial: &[i64]) -> Option<String> {
     Some(format!("[{}]", texts?.join(", ")))
 }
 
-/// What a window writes of each attribute.
+/// Names of the attributes in the syntax of a window.
 const WINDOW: [&str; 5] = ["stride", "pad", "lhs_dilate", "rhs_dilate", "reverse"];
 
 /// `stride = [1, 1], pad = [[0, 0], [0, 0]], lhs_dilate = …, rhs_dilate = …, reverse = [0, 1]`: any
-/// of them in any order.
+/// subset in any order.
 pub(super) fn parse_window(
     parser: &mut Parser<'_>,
     state: &mut OpState,

@@ -20,7 +20,7 @@ op! {
     }
 }
 
-/// A per-axis and a per-tensor quantized operand make a per-axis quantized sum.
+/// The sum of a per-axis and a per-tensor quantized operand is per-axis quantized.
 fn infer(op: OpRef<'_>) -> Inferred {
     let (lhs, rhs) = (op.operand_type(0), op.operand_type(1));
     if quantized::quantized(lhs).is_none() {
@@ -49,8 +49,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
         return check::same_elements(op, "add_c1");
     };
     let (views, expressed) = ([r, of_result], [r.expressed, of_result.expressed]);
-    // A sign that a flag takes away, as in `u8`, is compared where the type of the result is
-    // inferred.
+    // Storage that is unsigned by a flag, as `u8`, is compared during type inference.
     require(op, "add_c3", views.iter().all(|v| v.held_storage() == l.held_storage()), || {
         format!(
             "operands and result must have one storage type; found {}",

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// A token that orders what follows it after all that gave the tokens `inputs`.
+    /// A token that orders subsequent ops after those that produced `inputs`.
     pub AfterAllOp, "stablehlo.after_all" {
         operands { inputs: variadic TOKEN }
         results { result: single TOKEN }

@@ -42,7 +42,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
     Ok(())
 }
 
-/// The gathered dimension has the size of the operand for each process of a group.
+/// Infers the gathered dimension: the operand's size times the group size.
 fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
     let group = refine::group_size(op)?;
     let dimension = usize::try_from(integer(op.attr("all_gather_dim"))).ok()?;

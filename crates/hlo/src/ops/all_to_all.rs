@@ -25,14 +25,14 @@ op! {
     }
 }
 
-/// An operand a result, of the same elements.
+/// Checks that there is one result per operand, with the same element type.
 fn verify_pairs(op: OpRef<'_>) -> Verdict {
     let (operands, results) = (op.operands().len(), op.num_results());
     check::count(op, "all_to_all_c9", "results", results, operands, "the number of operands")?;
     check::pairwise_same_elements(op, "all_to_all_c9")
 }
 
-/// `split_count` is positive by declaration (`all_to_all_c4`).
+/// The specification's `all_to_all_c4`, that `split_count` is positive, is part of the declaration.
 fn infer(op: OpRef<'_>) -> Inferred {
     let (split, concat) =
         (integer(op.attr("split_dimension")), integer(op.attr("concat_dimension")));

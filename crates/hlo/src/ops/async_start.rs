@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// Starts a collective operation in `body`; the result stands for its pending results.
+    /// Starts the collective operation in `body`; the result is a future of its results.
     pub AsyncStartOp, "stablehlo.async_start" {
         operands { operands: variadic TENSOR }
         results { result: single FUTURE_VALUE }
@@ -13,7 +13,7 @@ op! {
     }
 }
 
-/// Ops that may run while others go on.
+/// Ops that may run asynchronously.
 const ASYNC: [&str; 9] = [
     "all_gather",
     "all_reduce",

@@ -34,7 +34,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
         if from < to { (operand, result, [from, to]) } else { (result, operand, [to, from]) };
     let (mut prefix, mut fits) = (shape(narrow), true);
     if bits[0] != bits[1] {
-        // The last dimension of the narrower elements makes up one wider element.
+        // The last dimension of the narrower elements is combined into one wider element.
         let last = prefix.last().copied();
         fits = last.is_some_and(|n| {
             n == DYNAMIC || n.checked_mul(i64::from(bits[0])) == Some(i64::from(bits[1]))
@@ -52,7 +52,7 @@ fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     Ok(Primitive::Bitcast(prepare::storage_dtype(op.result_type(0))?))
 }
 
-/// Elements of one width keep the shape.
+/// Infers the shape if the element widths are equal.
 fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
     let same = quantized::bit_width(op.operand_type(0)) == quantized::bit_width(op.result_type(0));
     if same { refine::shape_of_operand(op) } else { None }

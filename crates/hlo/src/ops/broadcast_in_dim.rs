@@ -33,8 +33,8 @@ fn verify(op: OpRef<'_>) -> Verdict {
     quantized::broadcast(op, "broadcast_in_dim_c6", ints(op.attr("broadcast_dimensions")))
 }
 
-/// Each dimension of the operand has its own place in the result, and there either size 1 or the
-/// size of the result's. Labels: number, range, uniqueness, sizes.
+/// Checks that each operand dimension maps to its own result dimension, and has size 1 or the size
+/// of that. Labels: number, range, uniqueness, sizes.
 pub(super) fn verify_dimensions(op: OpRef<'_>, labels: [&'static str; 4]) -> Verdict {
     let (operand, result) = (op.operand_type(0), op.result_type(0));
     let dimensions = ints(op.attr("broadcast_dimensions"));

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// The results of branch number `index`, or of the last branch if there is no such; the
+    /// The results of branch number `index`, or of the last branch if `index` is out of range; the
     /// branches take no arguments and return values of the same types.
     pub CaseOp, "stablehlo.case" {
         operands { index: single I32_TENSOR }
@@ -39,7 +39,7 @@ fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     Ok(Primitive::Case(blocks))
 }
 
-/// `case(constant i) { branches }` is what branch `i` computes.
+/// `case(constant i) { branches }` is inlined to branch `i`.
 fn inline_chosen_branch(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let index = rw.constant_of(rw.op(op).operands().first().copied()?)?;
     let index = *index.as_dense()?.int_values()?.first()?;

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// As `all_reduce`, but only the root process of each group gets the reduction.
+    /// As `all_reduce`, but only the root process of each group receives the reduction.
     pub CollectiveReduceOp, "stablehlo.collective_reduce" {
         operands { operands: variadic TENSOR }
         results { results: variadic TENSOR }

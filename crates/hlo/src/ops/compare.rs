@@ -35,9 +35,8 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![compat::with_element(&operands, Type::i1())])
 }
 
-/// The element type as which a `compare` reads operands of type `dtype`, if that is another: of
-/// signless integers, where `compare_type` says so, those of unsigned ones, and of unsigned ones
-/// those of signed ones.
+/// The element type that a `compare` reinterprets operands of type `dtype` as, if different:
+/// signless integers as unsigned, if `compare_type` says so, and unsigned ones as signed.
 fn read_as(op: OpRef<'_>, dtype: DType) -> Option<DType> {
     const SIGNED: u64 = 3;
     const UNSIGNED: u64 = 4;

@@ -4,8 +4,8 @@ use super::prelude::*;
 use mlir::verify::nearest_symbol;
 
 op! {
-    /// The function `decomposition`, under a name and with attributes by which a backend may know a
-    /// better implementation.
+    /// The function `decomposition`, with a name and attributes by which a backend can recognize it
+    /// and substitute a better implementation.
     pub CompositeOp, "stablehlo.composite" {
         operands { inputs: variadic ANY_TENSOR_TOKEN_OR_TUPLE }
         results { results: variadic ANY_TENSOR_TOKEN_OR_TUPLE }

@@ -60,7 +60,8 @@ fn infer(op: OpRef<'_>) -> Inferred {
     })
 }
 
-/// What is known of sizes, or bounds, from two lists of them.
+/// Combines two lists of sizes or bounds elementwise: a static one takes precedence over `DYNAMIC`,
+/// a smaller one over a larger one.
 fn both(a: &[i64], b: &[i64]) -> Vec<i64> {
     let known =
         |(&a, &b): (&i64, &i64)| if a == DYNAMIC || b == DYNAMIC { a.max(b) } else { a.min(b) };

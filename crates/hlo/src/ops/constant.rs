@@ -21,7 +21,7 @@ op! {
     }
 }
 
-/// The constant of that value, for folding.
+/// Parts of a `stablehlo.constant` op with the given value, for constant materialization.
 pub fn constant_parts(value: &Attribute, ty: &Type) -> Option<OpParts> {
     let mut parts = OpParts::new(OpName::Registered(ConstantOp::DEF), Loc::Unknown);
     let fits = value.is_elements() && (value.ty() == *ty || quantized::quantized(ty).is_some());
@@ -30,7 +30,7 @@ pub fn constant_parts(value: &Attribute, ty: &Type) -> Option<OpParts> {
     fits.then_some(parts)
 }
 
-/// A quantized constant holds stored integers.
+/// The value of a quantized constant has the storage type.
 fn infer(op: OpRef<'_>) -> Inferred {
     let Some(value) = op.property(0).map(Attribute::ty) else { return Ok(Vec::new()) };
     let result = op.result_type(0);
@@ -39,8 +39,8 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![if stored.as_ref() == Some(&value) { result.clone() } else { value }])
 }
 
-/// `{attributes} dense<…> : T`, or the generic form without quotes if the result has another type
-/// than the value.
+/// `{attributes} dense<…> : T`, or the generic form without quotes if the result type differs from
+/// that of the value.
 fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     if parser.eat("(") {
         parser.expect(")")?;

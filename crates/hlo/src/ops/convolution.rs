@@ -4,8 +4,8 @@ use super::prelude::*;
 use crate::window::{WindowAttrs, WindowLabels, num_windows};
 
 op! {
-    /// Dot products of windows of `lhs` with slices of the kernel `rhs`; `dimension_numbers` says
-    /// which dimensions are batch, feature and spatial ones.
+    /// Dot products of windows of `lhs` with slices of the kernel `rhs`; `dimension_numbers` lists
+    /// the batch, feature and spatial dimensions.
     pub ConvolutionOp, "stablehlo.convolution" {
         operands { lhs: single TENSOR, rhs: single TENSOR_OR_PER_AXIS_QUANTIZED }
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
@@ -77,8 +77,8 @@ fn verify(op: OpRef<'_>) -> Verdict {
     verify_convolution(op, op.attr("padding"), &LABELS)
 }
 
-/// Checks a convolution; `labels` are those of its constraints in order. `padding` is absent where
-/// it is an operand.
+/// Checks a convolution; `labels` are those of its constraints in order. `padding` is `None` if it
+/// is an operand.
 pub(super) fn verify_convolution(
     op: OpRef<'_>,
     padding: Option<&Attribute>,
@@ -169,7 +169,7 @@ pub(super) fn verify_convolution(
     verify_elements(op, &dims, labels)
 }
 
-/// What is known of the shape of the result. The dimension numbers must be valid.
+/// The shape of the result, as far as known. The dimension numbers must be valid.
 fn result_shape(
     op: OpRef<'_>,
     dims: &ConvDims<'_>,
@@ -184,7 +184,7 @@ fn result_shape(
         if batch == DYNAMIC { DYNAMIC } else { batch / batches };
     sizes[dims.output_feature_dimension as usize] =
         shape(rhs)[dims.kernel_output_feature_dimension as usize];
-    // Padding that is an operand may be known only at run time.
+    // The padding operand may be known only at run time.
     if padding.is_some() || op.operands().len() == 2 {
         let windows = spatial_windows(op, dims, padding, labels)?;
         for (&d, &size) in dims.output_spatial_dimensions.iter().zip(&windows) {
@@ -198,7 +198,8 @@ fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
     refine_convolution(op, op.attr("padding"), &LABELS)
 }
 
-/// What is known of the result; `padding` and `labels` are as for [`verify_convolution`].
+/// Infers the result type from constant operands; `padding` and `labels` are as for
+/// [`verify_convolution`].
 pub(super) fn refine_convolution(
     op: OpRef<'_>,
     padding: Option<&Attribute>,
@@ -256,7 +257,7 @@ fn verify_elements(op: OpRef<'_>, dims: &ConvDims<'_>, labels: &[&'static str; 3
     let (lhs, rhs, result) = (op.operand_type(0), op.operand_type(1), op.result_type(0));
     let is_quantized = quantized::is_quantized;
     if ![lhs, rhs, result].into_iter().any(is_quantized) {
-        // Floats of different widths may go together.
+        // Floats of different widths are allowed.
         let (a, b) = (lhs.element_type(), rhs.element_type());
         return require(op, label(27), a == b || a.is_float() && b.is_float(), || {
             format!("lhs and rhs must have one element type; found {lhs} and {rhs}")

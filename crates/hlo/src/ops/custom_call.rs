@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// Calls `call_target_name`, which the implementation knows, on `inputs`.
+    /// Calls the implementation-defined function `call_target_name` on `inputs`.
     pub CustomCallOp, "stablehlo.custom_call" {
         operands { inputs: variadic CUSTOM_CALL_VALUE }
         results { results: variadic CUSTOM_CALL_VALUE }
@@ -43,7 +43,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
     })?;
     for (name, list, types) in layouts {
         let Some(list) = list.and_then(Attribute::as_array) else { continue };
-        // A single tuple is laid out by its elements.
+        // The layouts of a single tuple are those of its elements.
         let types = match types[..] {
             [tuple] => tuple.as_tuple().map_or(types, |elements| elements.iter().collect()),
             _ => types,
@@ -76,15 +76,15 @@ fn verify(op: OpRef<'_>) -> Verdict {
     })
 }
 
-/// The version of the calling convention whose configuration is a dictionary.
+/// The API version whose configuration is a dictionary.
 const TYPED_FFI: i64 = 4;
 
-/// The part of `ty` that the indices of nested tuples lead to.
+/// The part of `ty` at a path of tuple indices.
 fn part<'t>(ty: &'t Type, indices: &[i64]) -> Option<&'t Type> {
     indices.iter().try_fold(ty, |ty, &i| ty.as_tuple()?.get(usize::try_from(i).ok()?))
 }
 
-/// The parts of operand and result that share a buffer are there and have one type.
+/// Checks that the aliased parts of operand and result exist and have the same type.
 fn verify_alias(op: OpRef<'_>, alias: &Attribute) -> Verdict {
     let Some([output, operand, within]) = alias.as_dialect(&OUTPUT_OPERAND_ALIAS) else {
         return Ok(());
@@ -113,9 +113,9 @@ fn verify_alias(op: OpRef<'_>, alias: &Attribute) -> Verdict {
     })
 }
 
-/// Buffers come from `CreateBuffer` or `Pin`, which gives a tensor one, end with `Unpin`, and pass
-/// through other calls: each of those that such a call takes is at most one of its results, and
-/// each that it gives is one that it took.
+/// Checks the ownership of buffers: they are created by `CreateBuffer` or `Pin`, consumed by
+/// `Unpin`, and passed through other calls, each at most once; such a call returns only buffers
+/// that it took.
 fn verify_buffers(op: OpRef<'_>) -> Verdict {
     let target = CustomCallOp(op).call_target_name().and_then(Attribute::as_str).unwrap_or("");
     let (operands, results): (Vec<&Type>, Vec<&Type>) =
@@ -150,7 +150,7 @@ fn verify_buffers(op: OpRef<'_>) -> Verdict {
 fn verify_buffer_aliases(op: OpRef<'_>) -> Verdict {
     let aliases =
         CustomCallOp(op).output_operand_aliases().and_then(Attribute::as_array).unwrap_or(&[]);
-    // Where each alias leads from, the operand first, and where it leads to.
+    // The source, starting with the operand, and the target of each alias, as paths.
     let path = |alias: &Attribute| {
         let [output, operand, within] = alias.as_dialect(&OUTPUT_OPERAND_ALIAS)? else {
             return None;
@@ -191,7 +191,7 @@ fn is_buffer(ty: &Type) -> bool {
     matches!(**ty, mlir::TypeKind::MemRef { .. })
 }
 
-/// The paths of the buffers in a type, from `path` on.
+/// Collects the paths of the buffers in a type, with the prefix `path`.
 fn buffers(ty: &Type, path: Vec<i64>, found: &mut Vec<Vec<i64>>) {
     if is_buffer(ty) {
         found.push(path);
@@ -202,7 +202,7 @@ fn buffers(ty: &Type, path: Vec<i64>, found: &mut Vec<Vec<i64>>) {
     }
 }
 
-/// A layout lists the dimensions of a tensor, from the one that varies fastest.
+/// Checks that a layout is a permutation of the dimensions of a tensor.
 fn verify_layout(op: OpRef<'_>, name: &str, layout: &Attribute, ty: &Type) -> Verdict {
     let mut order = layout.as_dense().and_then(|d| d.int_values()).unwrap_or_default();
     let written = order.clone();
@@ -218,15 +218,15 @@ fn verify_layout(op: OpRef<'_>, name: &str, layout: &Attribute, ty: &Type) -> Ve
     })
 }
 
-/// The shapes of results that operands hold, as an attribute of exporters says: one operand a
-/// result, the elements of tuples counted one by one.
+/// Attribute of exporters with the indices of operands that hold result shapes: one per result,
+/// with tuples flattened.
 const SHAPE_OPERANDS: &str = "indices_of_shape_operands";
 
-/// The operands that hold the shapes of the results, if an attribute says that there are such.
+/// The operands that hold the shapes of the results, if the attribute is present.
 ///
 /// # Errors
-/// An attribute that does not name an operand for each result, or constant shapes that the results
-/// cannot have.
+/// If the attribute does not list one operand per result, or a constant shape is incompatible with
+/// its result.
 pub fn shape_operands(op: OpRef<'_>) -> Result<Option<Vec<usize>>, Diagnostic> {
     let Some(indices) = op.attr(SHAPE_OPERANDS) else { return Ok(None) };
     let ty = indices.ty();
@@ -270,14 +270,14 @@ fn flatten<'t>(ty: &'t Type, types: &mut Vec<&'t Type>) {
     }
 }
 
-/// The results with shapes that are constants among the operands.
+/// Infers result shapes from constant shape operands.
 fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
     let mut shapes = shape_operands(op).ok()??.into_iter();
     let types = op.result_types().map(|ty| shaped(op, ty, &mut shapes)).collect::<Option<_>>()?;
     shapes.next().is_none().then_some(types)
 }
 
-/// A type with shapes that operands hold.
+/// A type with the shapes in operands.
 fn shaped(op: OpRef<'_>, ty: &Type, shapes: &mut dyn Iterator<Item = usize>) -> Option<Type> {
     if let Some(elements) = ty.as_tuple() {
         return elements
@@ -291,12 +291,14 @@ fn shaped(op: OpRef<'_>, ty: &Type, shapes: &mut dyn Iterator<Item = usize>) -> 
     ty.is_shaped().then(|| compat::refined(ty, &known)).flatten()
 }
 
-/// Shapes that the types of the results tell need no operands.
+/// Drops the shape operands if the result types are static.
 fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = rw.op(op);
     let shapes = shape_operands(view).ok()??;
     let types: Vec<Type> = view.result_types().cloned().collect();
-    (refine(view)? == types).then_some(())?;
+    if refine(view)? != types {
+        return None;
+    }
     let kept = |i: &usize| !shapes.contains(i);
     let operands: Vec<_> =
         (0..view.operands().len()).filter(kept).map(|i| view.operand(i)).collect();

@@ -22,7 +22,7 @@ op! {
     }
 }
 
-/// Vectors and matrices; the last dimension of lhs and the first of rhs are contracted.
+/// Checks vectors and matrices; the last dimension of lhs and the first of rhs are contracted.
 fn verify(op: OpRef<'_>) -> Verdict {
     check::precision_config(op, "dot_precision")?;
     let (lhs, rhs) = (op.operand_type(0), op.operand_type(1));
@@ -36,7 +36,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
     check::has_shape(op, "dot_shapes", "the result", shape(op.result_type(0)), &result_shape(l, r))
 }
 
-/// The dimensions that are not contracted. Both operands have dimensions.
+/// The dimensions that are not contracted. Both operands have rank 1 or 2.
 fn result_shape(lhs: &[i64], rhs: &[i64]) -> Vec<i64> {
     [&lhs[..lhs.len().saturating_sub(1)], rhs.get(1..).unwrap_or(&[])].concat()
 }

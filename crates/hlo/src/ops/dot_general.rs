@@ -4,8 +4,8 @@ use super::prelude::*;
 
 op! {
     /// Dot products of slices of `lhs` and `rhs` along the contracting dimensions, for each index
-    /// of the batching dimensions. The result has the batching dimensions, then the others of
-    /// `lhs`, then those of `rhs`.
+    /// of the batching dimensions. The result has the batching dimensions, then the free dimensions
+    /// of `lhs`, then those of `rhs`.
     pub DotGeneralOp, "stablehlo.dot_general" {
         operands { lhs: single TENSOR, rhs: single TENSOR_OR_PER_AXIS_QUANTIZED }
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
@@ -86,8 +86,8 @@ fn verify(op: OpRef<'_>) -> Verdict {
     verify_algorithm(op)
 }
 
-/// The batching dimensions, then the others of `lhs` and of `rhs` but for the contracted ones, if
-/// there are those dimensions.
+/// The batching dimensions, then the free dimensions of `lhs` and of `rhs`. `None` if a dimension
+/// is out of range.
 fn result_shape(op: OpRef<'_>, operands: &[&[i64]]) -> Option<Vec<i64>> {
     let dims = op.attr("dot_dimension_numbers").and_then(DotDims::of)?;
     let &[lhs, rhs] = operands else { return None };
@@ -98,7 +98,7 @@ fn result_shape(op: OpRef<'_>, operands: &[&[i64]]) -> Option<Vec<i64>> {
             .map(|(_, &size)| size)
             .collect()
     };
-    // What one operand does not say of a batching dimension, the other may.
+    // A batching dimension that is dynamic in one operand may be static in the other.
     let batch = |(&l, &r): (&i64, &i64)| {
         let (l, r) = (*lhs.get(usize::try_from(l).ok()?)?, *rhs.get(usize::try_from(r).ok()?)?);
         Some(if l == DYNAMIC { r } else { l })

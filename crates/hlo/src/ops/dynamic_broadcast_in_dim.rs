@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// `broadcast_in_dim` to the shape that the vector `output_dimensions` holds.
+    /// `broadcast_in_dim` to the shape in the vector `output_dimensions`.
     pub DynamicBroadcastInDimOp, "stablehlo.dynamic_broadcast_in_dim" {
         operands { operand: single TENSOR_OR_PER_AXIS_QUANTIZED, output_dimensions: single STATIC_DIMENSION_TENSOR }
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
@@ -77,13 +77,14 @@ fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     Ok(Primitive::Dynamic(Box::new(Dynamic::BroadcastInDim { dimensions, declared })))
 }
 
-/// A static result is that of a `broadcast_in_dim`.
+/// Becomes `broadcast_in_dim` if the result is static.
 fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = rw.op(op);
     check::constant_ints(view, 1)?;
     let (operand, ty) = (view.operand(0), view.result_type(0).clone());
-    (rw.ty(operand).as_tensor()?.has_static_shape() && ty.as_tensor()?.has_static_shape())
-        .then_some(())?;
+    if !rw.ty(operand).as_tensor()?.has_static_shape() || !ty.as_tensor()?.has_static_shape() {
+        return None;
+    }
     let new = rw.make(super::BroadcastInDimOp::DEF, [operand]).attributes_of(op).results([ty]);
     rw.replace_with(op, new);
     Some(())

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// `convolution` with the padding that the matrix `padding` holds.
+    /// `convolution` with the padding in the matrix `padding`.
     pub DynamicConvOp, "stablehlo.dynamic_conv" {
         operands { lhs: single TENSOR, rhs: single TENSOR, padding: single STATIC_2D_INT_TENSOR }
         results { result: single TENSOR }
@@ -75,7 +75,7 @@ fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
     super::convolution::refine_convolution(op, Some(&constant_padding(op)?), &LABELS)
 }
 
-/// A padding that is constant is that of a `convolution`.
+/// Becomes `convolution` if the padding is constant.
 fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = rw.op(op);
     let padding = constant_padding(view)?;

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// `gather` with the slice sizes that the vector `slice_sizes` holds.
+    /// `gather` with the slice sizes in the vector `slice_sizes`.
     pub DynamicGatherOp, "stablehlo.dynamic_gather" {
         operands {
             operand: single TENSOR,
@@ -25,7 +25,7 @@ op! {
     }
 }
 
-/// The labels of the constraints of `gather` that `dynamic_gather` has too; those about batching
+/// The labels for the constraints of `gather` that `dynamic_gather` shares; those about batching
 /// have no number here.
 const LABELS: [&str; 21] = [
     "dynamic_gather_c1",
@@ -63,7 +63,7 @@ fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     Ok(Primitive::Dynamic(Box::new(Dynamic::Gather(dims.to_owned()))))
 }
 
-/// Slice sizes that are constant are those of a `gather`.
+/// Becomes `gather` if the slice sizes are constant.
 fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = rw.op(op);
     let sizes = check::constant_ints(view, 2)?;

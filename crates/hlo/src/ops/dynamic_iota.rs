@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// `iota` of the shape that the vector `output_shape` holds.
+    /// `iota` of the shape in the vector `output_shape`.
     pub DynamicIotaOp, "stablehlo.dynamic_iota" {
         operands { output_shape: single STATIC_DIMENSION_TENSOR }
         results { result: single TENSOR }
@@ -34,11 +34,13 @@ fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     Ok(Primitive::Dynamic(Box::new(Dynamic::Iota { dtype, dimension, declared })))
 }
 
-/// A static result is that of an `iota`.
+/// Becomes `iota` if the result is static.
 fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let ty = rw.op(op).result_type(0).clone();
     check::constant_ints(rw.op(op), 0)?;
-    ty.as_tensor()?.has_static_shape().then_some(())?;
+    if !ty.as_tensor()?.has_static_shape() {
+        return None;
+    }
     let new = rw.make(super::IotaOp::DEF, []).attributes_of(op).results([ty]);
     rw.replace_with(op, new);
     Some(())

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// `pad` by the amounts that three vectors hold.
+    /// `pad` by the amounts in three vectors.
     pub DynamicPadOp, "stablehlo.dynamic_pad" {
         operands {
             operand: single TENSOR,
@@ -57,7 +57,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
     check::has_shape(op, "dynamic_pad_c4", "the result", shape(result), &sizes)
 }
 
-/// The amounts low, high and interior, one of each a dimension, if they are constant.
+/// The low, high and interior amounts, one of each per dimension, if they are constant.
 fn amounts(op: OpRef<'_>) -> Option<[Vec<i64>; 3]> {
     let list =
         |i| check::constant_ints(op, i).filter(|list| list.len() == rank(op.operand_type(0)));
@@ -78,7 +78,7 @@ fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
     )
 }
 
-/// Amounts that are constant are those of a `pad`.
+/// Becomes `pad` if the amounts are constant.
 fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = rw.op(op);
     let [low, high, interior] = amounts(view)?.map(Attribute::i64_array);

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// `reshape` to the shape that the vector `output_shape` holds.
+    /// `reshape` to the shape in the vector `output_shape`.
     pub DynamicReshapeOp, "stablehlo.dynamic_reshape" {
         operands { operand: single TENSOR_OR_PER_AXIS_QUANTIZED, output_shape: single STATIC_DIMENSION_TENSOR }
         results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
@@ -43,11 +43,13 @@ fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     Ok(Primitive::Dynamic(Box::new(Dynamic::Reshape { declared: prepare::declared(op) })))
 }
 
-/// A static result is that of a `reshape`.
+/// Becomes `reshape` if the result is static.
 fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let (operand, ty) = (rw.op(op).operand(0), rw.op(op).result_type(0).clone());
     check::constant_ints(rw.op(op), 1)?;
-    ty.as_tensor()?.has_static_shape().then_some(())?;
+    if !ty.as_tensor()?.has_static_shape() {
+        return None;
+    }
     let new = rw.make(super::ReshapeOp::DEF, [operand]).attributes_of(op).results([ty]);
     rw.replace_with(op, new);
     Some(())

@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// The part of `operand` of shape `slice_sizes` that starts at `start_indices`, moved inwards
-    /// where it would stick out.
+    /// The slice of `operand` of shape `slice_sizes` that starts at `start_indices`, clamped so
+    /// that the slice is in bounds.
     pub DynamicSliceOp, "stablehlo.dynamic_slice" {
         operands { operand: single TENSOR, start_indices: variadic SCALAR_INT_TENSOR }
         results { result: single TENSOR }

@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// `operand` with the part that starts at `start_indices` (moved inwards where it would stick
-    /// out) replaced by `update`.
+    /// `operand` with the slice that starts at `start_indices` (clamped so that it is in bounds)
+    /// replaced by `update`.
     pub DynamicUpdateSliceOp, "stablehlo.dynamic_update_slice" {
         operands { operand: single TENSOR, update: single TENSOR, start_indices: variadic SCALAR_INT_TENSOR }
         results { result: single TENSOR }

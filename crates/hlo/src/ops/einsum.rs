@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// The sum of products of `lhs` and `rhs` that the Einstein notation `einsum_config` says;
+    /// The sum of products of `lhs` and `rhs` given by `einsum_config` in Einstein notation;
     /// deprecated in favour of `dot_general`.
     pub EinsumOp, "stablehlo.einsum" {
         operands { lhs: single TENSOR, rhs: single TENSOR }

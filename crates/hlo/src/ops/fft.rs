@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// The discrete Fourier transform, of 1 to 3 last dimensions of lengths `fft_length`, forwards
-    /// or backwards, complex or real.
+    /// The discrete Fourier transform along the last 1 to 3 dimensions, of lengths `fft_length`,
+    /// forward or inverse, complex or real.
     pub FftOp, "stablehlo.fft" {
         operands { operand: single FLOAT_OR_COMPLEX_TENSOR }
         results { result: single FLOAT_OR_COMPLEX_TENSOR }

@@ -3,9 +3,9 @@
 use super::prelude::*;
 
 op! {
-    /// Slices of `operand` of sizes `slice_sizes` that start where the vectors in `start_indices`
-    /// say, moved inwards where they would stick out. The dimensions of `start_indices` without
-    /// that of the vectors are the batch dimensions of the result.
+    /// Slices of `operand` of sizes `slice_sizes` that start at the index vectors in
+    /// `start_indices`, clamped so that they are in bounds. The dimensions of `start_indices`
+    /// without the index vector dimension are the batch dimensions of the result.
     pub GatherOp, "stablehlo.gather" {
         operands { operand: single TENSOR, start_indices: single INT_TENSOR }
         results { result: single TENSOR }
@@ -52,7 +52,7 @@ fn infer(op: OpRef<'_>) -> Inferred {
     infer_gather(op, Some(sizes), sizes.len(), &LABELS)
 }
 
-/// The result of gathering slices of those sizes, if they are known. `labels` are those of the
+/// Infers the result of gathering slices of the given sizes, if known. `labels` are those of the
 /// constraints of `gather` in order.
 pub(super) fn infer_gather(
     op: OpRef<'_>,

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// Elementwise imaginary part; a tensor of floats gives zeros. The shape stays.
+    /// Elementwise imaginary part, which is zero for floats. The shape stays.
     pub ImagOp, "stablehlo.imag" {
         operands { operand: single FLOAT_OR_COMPLEX_TENSOR }
         results { result: single FLOAT_TENSOR }

@@ -1,4 +1,4 @@
-//! The ops, one file a mnemonic; elementwise families share `unary` and `binary`.
+//! The ops, one file per mnemonic; elementwise families share `unary` and `binary`.
 
 mod abs;
 mod add;
@@ -86,7 +86,7 @@ mod uniform_dequantize;
 mod uniform_quantize;
 mod r#while;
 
-/// What the declarations in this directory use.
+/// Imports shared by the declarations in this directory.
 mod prelude {
     pub(super) use crate::attrs::*;
     pub(super) use crate::check::{self, Verdict, rank, require, shape};

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// Gives its operands; what makes them is not merged or reordered with what uses the results.
+    /// Returns its operands. Ops before the barrier are not merged or reordered with ops after it.
     pub OptimizationBarrierOp, "stablehlo.optimization_barrier" {
         operands { operand: variadic TENSOR_OR_TOKEN }
         results { result: variadic TENSOR_OR_TOKEN }

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// Writes `inputs` to the outfeed of the device; the result orders what follows.
+    /// Writes `inputs` to the outfeed of the device; the result is a token.
     pub OutfeedOp, "stablehlo.outfeed" {
         operands { inputs: variadic TENSOR_OR_PER_AXIS_QUANTIZED, token: single TOKEN }
         results { result: single TOKEN }

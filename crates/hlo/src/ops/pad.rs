@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// `operand` with `padding_value` at the edges and between elements, as many a dimension as the
-    /// three lists say; negative edges cut.
+    /// `operand` with `padding_value` added at the edges and between elements, by the amounts in
+    /// three lists with one entry per dimension; negative amounts at the edges crop.
     pub PadOp, "stablehlo.pad" {
         operands { operand: single TENSOR, padding_value: single SCALAR_TENSOR }
         results { result: single TENSOR }
@@ -43,10 +43,10 @@ fn infer(op: OpRef<'_>) -> Inferred {
     })
 }
 
-/// The shape of `operand` padded by amounts low, high and interior, one of each a dimension.
+/// The shape of `operand` padded by low, high and interior amounts, one of each per dimension.
 ///
 /// # Errors
-/// A size that is negative or too large.
+/// If a size is negative or too large.
 pub(super) fn padded_shape(
     op: OpRef<'_>,
     label: &'static str,

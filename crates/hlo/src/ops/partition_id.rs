@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// The partition that this process runs: one `ui32`.
+    /// The id of the partition that this process belongs to: one `ui32`.
     pub PartitionIdOp, "stablehlo.partition_id" {
         results { result: single UI32_TENSOR }
         traits [Pure]

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// Elementwise real part; a tensor of floats gives itself. The shape stays.
+    /// Elementwise real part; the identity on floats. The shape stays.
     pub RealOp, "stablehlo.real" {
         operands { operand: single FLOAT_OR_COMPLEX_TENSOR }
         results { result: single FLOAT_TENSOR }

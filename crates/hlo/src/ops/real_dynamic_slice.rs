@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// `slice` by the start indices, limit indices and strides that three vectors hold.
+    /// `slice` by the start indices, limit indices and strides in three vectors.
     pub RealDynamicSliceOp, "stablehlo.real_dynamic_slice" {
         operands {
             operand: single TENSOR,
@@ -60,14 +60,14 @@ fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     Ok(Primitive::Dynamic(Box::new(Dynamic::Slice { declared: prepare::declared(op) })))
 }
 
-/// Starts, limits and strides, one of each a dimension, if they are constant.
+/// Starts, limits and strides, one of each per dimension, if they are constant.
 fn constant_ranges(op: OpRef<'_>) -> Option<[Vec<i64>; 3]> {
     let list =
         |i| check::constant_ints(op, i).filter(|list| list.len() == rank(op.operand_type(0)));
     Some([list(1)?, list(2)?, list(3)?])
 }
 
-/// The sizes of a slice whose limits are its starts plus constants and whose strides are 1.
+/// The sizes of a slice whose limits are its starts plus constants, with strides of 1.
 fn constant_sizes(op: OpRef<'_>) -> Option<Vec<i64>> {
     let limits = op.module().defining_op(op.operand(2)).filter(|op| op.is(super::AddOp::DEF))?;
     let added =
@@ -90,7 +90,7 @@ fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
     }
 }
 
-/// Ranges that are constant are those of a `slice`; sizes that are, those of a `dynamic_slice`.
+/// Becomes `slice` if the ranges are constant, or `dynamic_slice` if the sizes are.
 fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = rw.op(op);
     let (operand, starts, ty) = (view.operand(0), view.operand(1), view.result_type(0).clone());

@@ -6,8 +6,8 @@ use mlir::ods::{OpDef, Trait};
 use mlir::text::{OpState, OperandList, Parsed, Parser, Printer};
 
 op! {
-    /// The reduction of `inputs` along `dimensions` with `body`, from `init_values`; the dimensions
-    /// disappear from the shapes.
+    /// The reduction of `inputs` along `dimensions` with `body`, from `init_values`; the reduced
+    /// dimensions are dropped.
     pub ReduceOp, "stablehlo.reduce" {
         operands { inputs: variadic TENSOR, init_values: variadic TENSOR }
         results { results: variadic TENSOR }
@@ -59,7 +59,7 @@ fn infer(op: OpRef<'_>) -> Inferred {
         .collect()
 }
 
-/// Those of the sizes of an input that are of dimensions that are not reduced.
+/// The sizes of the dimensions that are not reduced.
 fn kept_sizes(op: OpRef<'_>, sizes: &[i64]) -> Vec<i64> {
     let dimensions = ints(op.attr("dimensions"));
     (0..).zip(sizes).filter(|(d, _)| !dimensions.contains(d)).map(|(_, &size)| size).collect()
@@ -75,10 +75,10 @@ fn verify_body(op: OpRef<'_>) -> Verdict {
 }
 
 /// `(%input init: %init), … applies stablehlo.add across dimensions = [0] {attributes} : (…) -> …`
-/// where the body is one commutative op on its arguments, else the same without `applies` and then
-/// `reducer(%a: T, %b: T) … {…}` with one pair of arguments an input.
+/// if the body is a single commutative op on its arguments, else the same without `applies`,
+/// followed by `reducer(%a: T, %b: T) … {…}` with one pair of arguments per input.
 fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
-    // A reduction is located at its operands.
+    // The location of a reduce is that of its operands.
     state.span = parser.here();
     let (mut operands, mut inits) = (OperandList::new(), OperandList::new());
     parser.comma_separated(|p| {
@@ -122,7 +122,7 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     Ok(())
 }
 
-/// Whether an op may stand for a body that applies it to its two arguments.
+/// True if a body that applies this op to its two arguments may be abbreviated.
 fn is_combiner(def: &OpDef) -> bool {
     def.dialect() == "stablehlo"
         && def.operands.len() == 2
@@ -143,7 +143,7 @@ fn parse_combiner(parser: &mut Parser<'_>) -> Parsed<&'static OpDef> {
     }
 }
 
-/// The region that applies `combiner` to two scalars of type `ty`.
+/// Builds the region that applies `combiner` to two scalars of type `ty`.
 fn implied_body(parser: &mut Parser<'_>, combiner: &'static OpDef, ty: Type, loc: Loc) -> RegionId {
     let module = parser.module();
     let region = module.create_region();
@@ -176,8 +176,7 @@ fn parse_body(parser: &mut Parser<'_>, def: &'static OpDef) -> Parsed<RegionId> 
     parser.region(def, arguments)
 }
 
-/// The op that the body applies to its arguments, if it does nothing else and the syntax can say
-/// so.
+/// The single op that the body applies to its arguments, if the syntax can abbreviate it.
 fn combiner(op: OpRef<'_>) -> Option<OpRef<'_>> {
     let module = op.module();
     let block = module.entry(*op.regions().first()?)?;

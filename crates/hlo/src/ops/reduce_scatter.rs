@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// The part of this process of the elementwise reduction with `computation` over the group,
-    /// which is split along `scatter_dimension`.
+    /// Reduces elementwise over the group with `computation`, splits the result along
+    /// `scatter_dimension`, and returns the part of this process.
     pub ReduceScatterOp, "stablehlo.reduce_scatter" {
         operands { operand: single TENSOR }
         results { result: single TENSOR }
@@ -62,7 +62,7 @@ fn verify_computation(op: OpRef<'_>) -> Verdict {
     })
 }
 
-/// The scattered dimension is divided among the processes of a group.
+/// Infers the scattered dimension: the operand's size divided by the group size.
 fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
     let group = refine::group_size(op)?;
     let mut sizes = op.operand_type(0).shape()?.to_vec();

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// The replica that runs this process: one `ui32`.
+    /// The id of the replica that this process belongs to: one `ui32`.
     pub ReplicaIdOp, "stablehlo.replica_id" {
         results { result: single UI32_TENSOR }
         traits [Pure]

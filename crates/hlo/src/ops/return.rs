@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// Ends a region and gives its results.
+    /// Terminates a region with its results.
     pub ReturnOp, "stablehlo.return" {
         operands { results: variadic ANY_VALUE }
         traits [Pure, Terminator, ReturnLike]

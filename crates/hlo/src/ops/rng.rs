@@ -4,20 +4,21 @@ use super::prelude::*;
 
 op! {
     /// Random numbers of shape `shape`: uniform in `[a, b)`, or normal with mean `a` and standard
-    /// deviation `b`. The same in each run, others for each op and each process.
+    /// deviation `b`. Deterministic across runs, different for each op and each process.
     ///
     /// They are those of the first execution on XLA's CPU of the first program that a process
-    /// compiles (jaxlib 0.10.2), bit for bit but for normal `f64`. XLA gives each op a key by the
-    /// order in which it compiles them, and a counter that goes on from one execution to the next,
-    /// in whatever process. It has no such rule in these cases, which are as follows here:
+    /// compiles (jaxlib 0.10.2), bit for bit except for normal `f64`. XLA gives each op a key by
+    /// the order in which it compiles them, and a counter that goes on from one execution to the
+    /// next, in whatever process. XLA differs from this rule in some cases, which are defined as
+    /// follows here:
     ///
-    /// - processes come in the order of their turns;
+    /// - processes are ordered by their turns;
     /// - a function that is called from several places is one function, where XLA copies it and
     ///   gives each copy keys;
-    /// - ops in a small loop count each on its own, where XLA lets those in a loop that it finds
-    ///   small share a counter;
-    /// - numbers are what the op gives, where XLA may contract a product in it with a sum of the
-    ///   next op.
+    /// - ops in a small loop have separate counters, where XLA lets those in a loop that it
+    ///   considers small share one;
+    /// - numbers are rounded by the op itself, where XLA may contract a product in it with a sum of
+    ///   the next op.
     pub RngOp, "stablehlo.rng" {
         operands {
             a: single SCALAR_PRED_INT_OR_FLOAT_TENSOR,

@@ -3,9 +3,9 @@
 use super::prelude::*;
 
 op! {
-    /// `inputs` with the slices that start where the vectors in `scatter_indices` say combined with
-    /// `updates` by `update_computation`; what would stick out is skipped, element by element (XLA
-    /// skips all of such a slice).
+    /// `inputs` with the slices that start at the index vectors in `scatter_indices` combined with
+    /// `updates` by `update_computation`. Out-of-bounds elements are skipped one by one (XLA skips
+    /// the whole slice).
     pub ScatterOp, "stablehlo.scatter" {
         operands { inputs: variadic TENSOR, scatter_indices: single INDICES_TENSOR, updates: variadic TENSOR }
         results { results: variadic TENSOR }
@@ -155,7 +155,8 @@ fn verify_dimensions(
     let name = "scatter_dims_to_operand_dims and input_batching_dims";
     check::distinct_together(op, "scatter_c20", name, targets, batching)?;
     check::in_range(op, "scatter_c21", "scatter_dims_to_operand_dims", targets, n)?;
-    // What the window dimensions of updates may cover, and what their scatter dimensions must.
+    // The maximum sizes of the window dimensions of updates, and the required sizes of their
+    // scatter dimensions.
     let kept = (0i64..).zip(input).filter(|(d, _)| !inserted.contains(d) && !batching.contains(d));
     for (&d, (_, &most)) in window.iter().zip(kept) {
         let size = update[d as usize];

@@ -5,8 +5,8 @@ use crate::window::{WindowAttrs, WindowLabels, num_windows};
 
 op! {
     /// For each window of `operand`, `select` chooses one element, and `scatter` combines the value
-    /// of `source` for that window into the result at its place, from `init_value`. The result has
-    /// the shape of `operand`.
+    /// of `source` for that window into the result at that position, from `init_value`. The result
+    /// has the shape of `operand`.
     pub SelectAndScatterOp, "stablehlo.select_and_scatter" {
         operands { operand: single TENSOR, source: single TENSOR, init_value: single TENSOR }
         results { result: single TENSOR }
@@ -32,7 +32,7 @@ const LABELS: WindowLabels = WindowLabels {
     sizes: "select_and_scatter_c5",
     strides: ["select_and_scatter_c6", "select_and_scatter_c7"],
     padding: "select_and_scatter_c8",
-    // There are no dilations here to break these.
+    // There are no dilations here that could violate these.
     base_dilations: ["", ""],
     window_dilations: ["", ""],
 };

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// Sends `inputs` over a channel; the result orders what follows.
+    /// Sends `inputs` over a channel; the result is a token.
     pub SendOp, "stablehlo.send" {
         operands { inputs: variadic TENSOR_OR_PER_AXIS_QUANTIZED, token: single TOKEN }
         results { result: single TOKEN }

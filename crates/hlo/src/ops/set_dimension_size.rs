@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// `operand` with one dimension made dynamic, of the size that `size` holds.
+    /// `operand` with one dimension made dynamic, with the size in the scalar `size`.
     pub SetDimensionSizeOp, "stablehlo.set_dimension_size" {
         operands { operand: single TENSOR, size: single I32_TENSOR }
         results { result: single TENSOR }
@@ -31,7 +31,7 @@ fn infer(op: OpRef<'_>) -> Inferred {
         limits[d] = sizes[d];
     }
     sizes[d] = DYNAMIC;
-    // A constant that is the bound makes the dimension static again.
+    // A constant size equal to the bound makes the dimension static.
     if limits[d] != DYNAMIC && check::constant_ints(op, 1).is_some_and(|c| c == [limits[d]]) {
         (sizes[d], limits[d]) = (limits[d], DYNAMIC);
     }

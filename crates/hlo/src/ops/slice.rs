@@ -3,8 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// The elements of `operand` from `start_indices` up to but without `limit_indices`, by
-    /// `strides`, one of each a dimension.
+    /// The elements of `operand` from `start_indices` (inclusive) to `limit_indices` (exclusive) by
+    /// `strides`, each with one entry per dimension.
     pub SliceOp, "stablehlo.slice" {
         operands { operand: single TENSOR }
         results { result: single TENSOR }
@@ -34,10 +34,10 @@ fn infer(op: OpRef<'_>) -> Inferred {
     })
 }
 
-/// The shape of a slice of `operand` by starts, limits and strides, one of each a dimension.
+/// The shape of a slice of `operand` by starts, limits and strides, one of each per dimension.
 ///
 /// # Errors
-/// Strides that are not positive, and parts that are not in the operand.
+/// If a stride is not positive, or the slice is out of bounds.
 pub(super) fn sliced_shape(
     op: OpRef<'_>,
     operand: &[i64],

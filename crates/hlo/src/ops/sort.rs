@@ -4,7 +4,7 @@ use super::prelude::*;
 
 op! {
     /// `inputs`, of one shape, sorted together along `dimension` by `comparator`, which takes a
-    /// pair of elements of each.
+    /// pair of elements of each input.
     pub SortOp, "stablehlo.sort" {
         operands { inputs: variadic TENSOR }
         results { results: variadic TENSOR }

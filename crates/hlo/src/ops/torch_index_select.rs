@@ -3,7 +3,8 @@
 use super::prelude::*;
 
 op! {
-    /// The slices of `operand` along `dim` that `index` names; deprecated in favour of `gather`.
+    /// The slices of `operand` along `dim` at the positions in `index`; deprecated in favour of
+    /// `gather`.
     pub TorchIndexSelectOp, "stablehlo.torch_index_select" {
         operands { operand: single TENSOR, index: single TENSOR }
         results { result: single TENSOR }

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// The sum of `operand` that the Einstein notation `einsum_config` says; deprecated.
+    /// The sum of `operand` given by `einsum_config` in Einstein notation; deprecated.
     pub UnaryEinsumOp, "stablehlo.unary_einsum" {
         operands { operand: single TENSOR }
         results { result: single TENSOR }

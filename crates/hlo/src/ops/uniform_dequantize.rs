@@ -3,8 +3,7 @@
 use super::prelude::*;
 
 op! {
-    /// Elementwise conversion of quantized values to the floats that they stand for; the shape
-    /// stays.
+    /// Elementwise conversion of quantized values to the floats that they express; the shape stays.
     pub UniformDequantizeOp, "stablehlo.uniform_dequantize" {
         operands { operand: single QUANTIZED_TENSOR }
         results { result: single FLOAT_TENSOR }

@@ -4,9 +4,9 @@ use super::prelude::*;
 use mlir::text::{OpState, OperandList, Parsed, Parser, Printer, RegionArgument, TypeList};
 
 op! {
-    /// The last values of a loop that starts from `operand` and replaces the values by those that
-    /// `body` returns for as long as `cond` returns true. Both regions take the values as
-    /// arguments.
+    /// Runs a loop: the loop-carried values start as `operand` and are replaced by the results of
+    /// `body` for as long as `cond` returns true. Returns their last values. Both regions take the
+    /// values as arguments.
     pub WhileOp, "stablehlo.while" {
         operands { operand: variadic ANY_TENSOR_TOKEN_OR_BUFFER }
         results { results: variadic ANY_TENSOR_TOKEN_OR_BUFFER }

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: a registry and reading of programs.
+//! Shared helpers: a registry and parsing of programs.
 
 use mlir::diag::Source;
 use mlir::ods::Registry;
@@ -6,7 +6,7 @@ use mlir::text::{ParseOptions, parse};
 use mlir::{Diagnostics, Module};
 use std::sync::{Arc, OnceLock};
 
-/// StableHLO and the dialects that programs mix in.
+/// StableHLO and the dialects used together with it.
 pub fn registry() -> &'static Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
     REGISTRY.get_or_init(|| {
@@ -16,10 +16,10 @@ pub fn registry() -> &'static Registry {
     })
 }
 
-/// Reads a program.
+/// Parses a program.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// Syntax errors in the text.
 pub fn read(text: &str) -> Result<Module, Diagnostics> {
     let output =
         parse(Arc::new(Source::new("test.mlir", text)), registry(), ParseOptions::default());

@@ -79,7 +79,7 @@ const FLOATS: [(u64, FloatKind); 18] = [
     (32, FloatKind::F8E8M0FNU),
 ];
 
-/// Width of an integer, index or float type in an attribute.
+/// Bit width of an integer, index or float type in an attribute.
 fn width(ty: &Type) -> u32 {
     if ty.is_index() { 64 } else { ty.bit_width().unwrap_or(0) }
 }
@@ -136,7 +136,7 @@ fn write_attribute(attribute: &Attribute, out: &mut EntryWriter<'_>) -> bool {
         AttrKind::Dense(elements) => {
             out.varint(code::DENSE);
             out.ty(elements.ty());
-            // A single boolean is a splat here, though not in VHLO.
+            // The builtin encoding treats a single boolean as a splat, unlike VHLO's.
             let single = elements.dtype() == DType::I1 && elements.data().len() == 1;
             let splat = || Bytes::from(vec![if elements.data()[0] == 0 { 0 } else { 0xff }]);
             out.blob(&if single { splat() } else { elements.packed_bytes() });
@@ -223,7 +223,7 @@ fn write_location(location: &LocationKind, out: &mut EntryWriter<'_>) -> bool {
     true
 }
 
-/// The number of the string that is an attribute; none if the attribute is another.
+/// Reads the string number of a string attribute; `None` for other attributes.
 pub(super) fn string_number(cursor: &mut Cursor<'_>) -> Read<Option<u64>> {
     if cursor.varint()? == attribute_code::STRING { cursor.varint().map(Some) } else { Ok(None) }
 }
@@ -415,7 +415,7 @@ fn dense_array(entry: &mut EntryReader<'_, '_>) -> Read<Attribute> {
         .into())
 }
 
-/// The layout of memrefs that none is given for.
+/// The default layout of memrefs.
 fn identity(rank: usize) -> Attribute {
     let dims = rank as u32;
     AttrKind::AffineMap(AffineMap {
@@ -488,7 +488,7 @@ fn write_type(ty: &Type, out: &mut EntryWriter<'_>) -> bool {
     true
 }
 
-/// Integers of more bits than any program has.
+/// Maximum width of integers, MLIR's limit.
 const MAX_WIDTH: u64 = (1 << 24) - 1;
 
 fn read_type(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Type>> {
@@ -556,7 +556,7 @@ fn read_type(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Type>> {
     }))
 }
 
-/// Sizes of dimensions: none is negative but that which stands for `?`.
+/// Reads a shape; only `DYNAMIC` may be negative.
 fn shape(entry: &mut EntryReader<'_, '_>) -> Read<Vec<i64>> {
     let shape = entry.signed_list()?;
     match shape.iter().find(|&&d| d < 0 && d != crate::types::DYNAMIC) {

@@ -1,19 +1,19 @@
-//! Reading the primitives of the format from a range of the bytes of a file.
+//! Reads the primitives of the format from a range of a file.
 
 use super::{PADDING, Section};
 use std::ops::Range;
 
-/// What is wrong with bytecode, and at which byte of the file.
+/// An error in bytecode and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {
     /// Offset in the file.
     pub offset: usize,
-    /// What was found and what was required.
+    /// What was found, and what was required.
     pub message: String,
 }
 
 impl ReadError {
-    /// Boxed, so that results stay small: errors are rare.
+    /// Boxed to keep results small, as errors are rare.
     #[cold]
     pub(super) fn new(offset: usize, message: String) -> Box<ReadError> {
         Box::new(ReadError { offset, message })
@@ -31,7 +31,7 @@ impl std::error::Error for ReadError {}
 /// The result of reading.
 pub type Read<T> = Result<T, Box<ReadError>>;
 
-/// A position in a range of the file.
+/// A read position in a range of the file.
 #[derive(Clone)]
 pub(super) struct Cursor<'a> {
     /// The file up to the end of the range.
@@ -40,7 +40,7 @@ pub(super) struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Reads the range `range` of `file`, which it contains.
+    /// Starts at the beginning of `range`, which must be within `file`.
     pub(super) fn new(file: &'a [u8], range: Range<usize>) -> Cursor<'a> {
         Cursor { file: &file[..range.end.min(file.len())], pos: range.start }
     }
@@ -92,8 +92,8 @@ impl<'a> Cursor<'a> {
         Ok(&self.file[range])
     }
 
-    /// An unsigned integer: the number of trailing zeros of the first byte tells how many bytes
-    /// follow.
+    /// An unsigned integer; the number of trailing zeros of the first byte is the number of bytes
+    /// that follow.
     #[inline]
     pub(super) fn varint(&mut self) -> Read<u64> {
         match self.file.get(self.pos..) {
@@ -112,7 +112,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// An unsigned integer of more bytes than the first.
+    /// An unsigned integer that takes several bytes.
     fn long_varint(&mut self, first: u8) -> Read<u64> {
         let more = if first == 0 { 8 } else { first.trailing_zeros() as usize };
         let bytes = self.bytes(more as u64)?;
@@ -120,7 +120,7 @@ impl<'a> Cursor<'a> {
         Ok(if first == 0 { high } else { (high << (7 - more)) | u64::from(first) >> (more + 1) })
     }
 
-    /// An unsigned integer and the flag in its lowest bit.
+    /// An unsigned integer with a flag in its lowest bit.
     #[inline]
     pub(super) fn varint_with_flag(&mut self) -> Read<(u64, bool)> {
         let value = self.varint()?;
@@ -133,7 +133,7 @@ impl<'a> Cursor<'a> {
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    /// A number of things of at least one byte each: no more than bytes are left.
+    /// A count of items of at least one byte each: at most the number of remaining bytes.
     #[inline]
     pub(super) fn count(&mut self, what: &str) -> Read<usize> {
         let at = self.pos;
@@ -141,7 +141,7 @@ impl<'a> Cursor<'a> {
         self.check_count(n, what, at)
     }
 
-    /// Checks a number of things of at least one byte each that was read at `at`.
+    /// Checks a count of items of at least one byte each that was read at `at`.
     #[inline]
     pub(super) fn check_count(&self, n: u64, what: &str, at: usize) -> Read<usize> {
         let left = self.remaining();
@@ -197,7 +197,7 @@ impl<'a> Cursor<'a> {
         Ok((Section::ALL.get(usize::from(id & 0x7f)).copied(), self.range(len)?))
     }
 
-    /// A section of that kind.
+    /// A section of the given kind.
     pub(super) fn expect_section(&mut self, kind: Section) -> Read<Range<usize>> {
         let at = self.pos;
         match self.section()? {
@@ -222,7 +222,7 @@ pub(super) fn check_index(i: u64, len: usize, what: &str, at: usize) -> Read<usi
     }
 }
 
-// What is wrong is told out of line, so that the checks are short enough to be inlined.
+// Errors are constructed out of line, to keep the checks small enough to be inlined.
 
 #[cold]
 fn too_many(n: u64, what: &str, left: usize, at: usize) -> Read<usize> {

@@ -1,10 +1,10 @@
-//! Writing the primitives of the format. Large data is kept as shared parts, not copied.
+//! Writes the primitives of the format. Large data is referenced, not copied.
 
 use super::{PADDING, Section};
 use numerics::Bytes;
 use std::io;
 
-/// Data from this size on is shared, not copied.
+/// Minimum size in bytes of data that is shared instead of copied.
 const SHARED: usize = 256;
 
 /// Bytecode as a sequence of parts.
@@ -19,7 +19,7 @@ impl Encoded {
         self.parts.iter().map(|p| p.len()).sum()
     }
 
-    /// Whether there are no bytes.
+    /// True if there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -32,7 +32,7 @@ impl Encoded {
         self.parts.iter().try_for_each(|part| out.write_all(part))
     }
 
-    /// The bytes in one piece.
+    /// The bytes as one contiguous vector.
     pub fn to_vec(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.len());
         for part in &self.parts {
@@ -48,7 +48,7 @@ pub(super) struct Emitter {
     /// Size of `parts`.
     done: usize,
     current: Vec<u8>,
-    /// The alignment that the start of this data needs.
+    /// The alignment that the start of this data requires.
     alignment: u64,
 }
 
@@ -80,7 +80,7 @@ impl Emitter {
         self.current.push(byte);
     }
 
-    /// Changes the byte at `offset`, which was written since the last shared part.
+    /// Overwrites the byte at `offset`, which must have been written since the last shared part.
     pub(super) fn patch(&mut self, offset: usize, byte: u8) {
         let offset = offset - self.done;
         self.current[offset] = byte;
@@ -127,7 +127,7 @@ impl Emitter {
         self.byte(0);
     }
 
-    /// Fills up to a multiple of `alignment`.
+    /// Pads to a multiple of `alignment`.
     pub(super) fn align(&mut self, alignment: u64) {
         self.alignment = self.alignment.max(alignment);
         while !(self.len() as u64).is_multiple_of(alignment) {
@@ -135,7 +135,7 @@ impl Emitter {
         }
     }
 
-    /// Adds a section with the contents of `section`.
+    /// Appends a section with the contents of `section`.
     pub(super) fn section(&mut self, kind: Section, section: Emitter) {
         let aligned = section.alignment > 1;
         self.byte(kind as u8 | u8::from(aligned) << 7);

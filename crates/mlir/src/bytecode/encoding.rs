@@ -1,5 +1,4 @@
-//! How dialects declare the encodings of their attributes and types, and what those read from and
-//! write to.
+//! Declarations of the bytecode encodings of dialects, and the reader and writer that they use.
 
 use super::cursor::{Cursor, Read, ReadError};
 use super::emitter::Emitter;
@@ -11,30 +10,29 @@ use crate::types::{Signedness, Type, TypeKind};
 use numerics::Bytes;
 use std::ops::Range;
 
-/// How the attributes and types of a dialect are written.
+/// The bytecode encodings of a dialect's attributes and types.
 pub struct DialectBytecode {
-    /// Encodings of attributes. The first that applies writes; each code reads.
+    /// Encodings of attributes. Writing uses the first that applies; reading looks up the code.
     pub attributes: &'static [AttrEncoding],
-    /// Encodings of types. The first that applies writes; each code reads.
+    /// Encodings of types. Writing uses the first that applies; reading looks up the code.
     pub types: &'static [TypeEncoding],
-    /// Encodings that the tables cannot say, tried before them.
+    /// Encodings that the tables cannot express, tried first.
     pub custom: Option<CustomEncodings>,
 }
 
 /// An encoding of an attribute: a code, then fields.
 pub struct AttrEncoding {
-    /// What it begins with, unique among the dialect's attributes.
+    /// The code, unique among the dialect's attributes.
     pub code: u64,
-    /// What it encodes.
+    /// The encoded declaration.
     pub target: AttrTarget,
-    /// Whether it applies to an attribute with those parameters.
+    /// True if the encoding applies to an attribute with these parameters.
     pub when: fn(&[Option<Attribute>]) -> bool,
-    /// The parameters in the order in which they are written, by index; for an enumeration the
-    /// value is parameter 0.
+    /// Indices of the parameters in encoding order; for an enumeration the value is parameter 0.
     pub fields: &'static [(usize, Field)],
 }
 
-/// The declaration that an encoding is of.
+/// The declaration that an encoding is for.
 pub enum AttrTarget {
     /// An attribute with parameters.
     Def(&'static AttrDef),
@@ -44,28 +42,28 @@ pub enum AttrTarget {
 
 /// An encoding of a type: a code, then fields.
 pub struct TypeEncoding {
-    /// What it begins with, unique among the dialect's types.
+    /// The code, unique among the dialect's types.
     pub code: u64,
-    /// What it encodes.
+    /// The encoded declaration.
     pub def: &'static TypeDef,
-    /// Whether it applies to a type with those parameters.
+    /// True if the encoding applies to a type with these parameters.
     pub when: fn(&[Option<Attribute>]) -> bool,
-    /// The parameters in the order in which they are written, by index.
+    /// Indices of the parameters in encoding order.
     pub fields: &'static [(usize, Field)],
 }
 
-/// For encodings that apply to all parameters.
+/// The `when` of encodings that always apply.
 pub fn always(_params: &[Option<Attribute>]) -> bool {
     true
 }
 
-/// How one parameter is written. In memory each is an attribute; absent parameters are written as
-/// what is neutral.
+/// The encoding of one parameter. In memory each is an attribute; absent parameters are encoded as
+/// a neutral value.
 #[derive(Clone, Copy)]
 pub enum Field {
     /// The number of an attribute.
     Attribute,
-    /// The number of an attribute, or that there is none.
+    /// The number of an attribute, or a marker for none.
     OptionalAttribute,
     /// A list of attributes: `Array`.
     Attributes,
@@ -81,13 +79,13 @@ pub enum Field {
     SignedVarInts,
     /// A list of signed integers, which is empty if the parameter is absent.
     OptionalSignedVarInts,
-    /// An unsigned integer after a bit that tells whether there is one: `Integer` of type i64.
+    /// A presence bit and an unsigned integer: `Integer` of type i64.
     FlaggedVarInt,
     /// One byte: `Integer` of type i1.
     Bool,
     /// The bits of a double: `Float` of type f64.
     F64,
-    /// A byte that tells whether there is an attribute, and then its number.
+    /// A presence byte and the number of an attribute.
     FlaggedAttribute,
     /// The number of a string: `String`.
     String,
@@ -100,9 +98,8 @@ pub enum Field {
     },
 }
 
-/// Encodings as functions. Writing returns false for what has no encoding of this kind, and then
-/// must have written nothing; reading gets the code and returns none for a code that it does not
-/// know.
+/// Encodings as functions. Writing returns false, and writes nothing, if there is no encoding;
+/// reading takes the code and returns `None` for an unknown one.
 pub struct CustomEncodings {
     /// Writes an attribute with its code.
     pub write_attribute: fn(&Attribute, &mut EntryWriter<'_>) -> bool,
@@ -115,7 +112,7 @@ pub struct CustomEncodings {
 }
 
 impl DialectBytecode {
-    /// Writes an attribute; false if it has no encoding.
+    /// Writes an attribute; returns false if it has no encoding.
     pub(super) fn write_attribute(&self, attribute: &Attribute, out: &mut EntryWriter<'_>) -> bool {
         if self.custom.as_ref().is_some_and(|c| (c.write_attribute)(attribute, out)) {
             return true;
@@ -142,7 +139,7 @@ impl DialectBytecode {
         true
     }
 
-    /// Writes a type; false if it has no encoding.
+    /// Writes a type; returns false if it has no encoding.
     pub(super) fn write_type(&self, ty: &Type, out: &mut EntryWriter<'_>) -> bool {
         if self.custom.as_ref().is_some_and(|c| (c.write_type)(ty, out)) {
             return true;
@@ -155,7 +152,7 @@ impl DialectBytecode {
         true
     }
 
-    /// Reads an attribute of the dialect of that number.
+    /// Reads an attribute of the dialect with the given number.
     pub(super) fn read_attribute(
         &self,
         dialect: usize,
@@ -204,7 +201,7 @@ impl DialectBytecode {
         }
     }
 
-    /// Reads a type of the dialect of that number.
+    /// Reads a type of the dialect with the given number.
     pub(super) fn read_type(&self, dialect: usize, entry: &mut EntryReader<'_, '_>) -> Read<Type> {
         let at = entry.offset();
         let code = entry.varint()?;
@@ -330,7 +327,7 @@ fn read_fields(
     Ok(params)
 }
 
-/// Where an encoding is written: a first pass only numbers what it refers to, a second one writes.
+/// Target of encodings: the first pass only numbers referenced entities, the second one writes.
 pub struct EntryWriter<'a> {
     pub(super) version: u64,
     pub(super) pass: Pass<'a>,
@@ -355,7 +352,7 @@ impl EntryWriter<'_> {
         }
     }
 
-    /// Writes the number of an attribute, or that there is none.
+    /// Writes the number of an attribute, or a marker for none.
     pub fn optional_attribute(&mut self, attribute: Option<&Attribute>) {
         match (&mut self.pass, attribute) {
             (Pass::Number(numbering), Some(a)) => numbering.attribute(a),
@@ -466,7 +463,7 @@ impl EntryWriter<'_> {
     }
 }
 
-/// The entry of an attribute or type, or the properties of an op, being read.
+/// Source of encodings: the entry of an attribute or type, or the properties of an op.
 pub struct EntryReader<'r, 'a> {
     pub(super) cursor: Cursor<'a>,
     pub(super) entries: &'r mut Entries<'a>,
@@ -482,7 +479,7 @@ impl EntryReader<'_, '_> {
         self.entries.tables.version
     }
 
-    /// Where in the file the next byte stands.
+    /// The offset in the file of the next byte.
     pub fn offset(&self) -> usize {
         self.cursor.offset()
     }
@@ -498,14 +495,14 @@ impl EntryReader<'_, '_> {
     /// Reads an attribute.
     ///
     /// # Errors
-    /// If the number is that of no attribute, or that attribute is invalid.
+    /// If the number is out of range, or the attribute is invalid.
     pub fn attribute(&mut self) -> Read<Attribute> {
         let at = self.cursor.offset();
         let number = self.cursor.varint()?;
         self.entries.attribute(number, at)
     }
 
-    /// Reads an attribute, if there is one.
+    /// Reads an optional attribute.
     ///
     /// # Errors
     /// As [`EntryReader::attribute`].
@@ -529,7 +526,7 @@ impl EntryReader<'_, '_> {
     /// Reads a type.
     ///
     /// # Errors
-    /// If the number is that of no type, or that type is invalid.
+    /// If the number is out of range, or the type is invalid.
     pub fn ty(&mut self) -> Read<Type> {
         let at = self.cursor.offset();
         let number = self.cursor.varint()?;
@@ -555,7 +552,7 @@ impl EntryReader<'_, '_> {
     /// Reads a string attribute as a name.
     ///
     /// # Errors
-    /// If it is no string of UTF-8.
+    /// If it is not a string of valid UTF-8.
     pub fn name(&mut self) -> Read<Name> {
         let at = self.cursor.offset();
         let number = self.cursor.varint()?;
@@ -565,7 +562,7 @@ impl EntryReader<'_, '_> {
     /// Reads a resource.
     ///
     /// # Errors
-    /// If the number is that of no resource.
+    /// If the number is out of range.
     pub fn resource(&mut self) -> Read<Resource> {
         let at = self.cursor.offset();
         let number = self.cursor.varint()?;
@@ -575,7 +572,7 @@ impl EntryReader<'_, '_> {
     /// Reads a string.
     ///
     /// # Errors
-    /// If the number is that of no string.
+    /// If the number is out of range.
     pub fn string(&mut self) -> Read<Vec<u8>> {
         let at = self.cursor.offset();
         let number = self.cursor.varint()?;
@@ -615,10 +612,10 @@ impl EntryReader<'_, '_> {
         (0..count).map(|_| self.signed()).collect()
     }
 
-    /// Reads a number of things that take at least a byte each.
+    /// Reads a count of items that take at least a byte each.
     ///
     /// # Errors
-    /// If the data ends before so many.
+    /// If fewer bytes are left.
     pub fn count(&mut self, what: &str) -> Read<usize> {
         self.cursor.count(what)
     }
@@ -631,7 +628,7 @@ impl EntryReader<'_, '_> {
         self.cursor.byte()
     }
 
-    /// Reads the bits of a number of that width.
+    /// Reads the bits of a number of the given width.
     ///
     /// # Errors
     /// If the data ends, or the number is wider than 128 bits.
@@ -669,7 +666,7 @@ impl EntryReader<'_, '_> {
         Ok((bits << (128 - width)) as i128 >> (128 - width))
     }
 
-    /// Reads bytes after their number, sharing those of the file.
+    /// Reads a length and that many bytes, which are shared with the file.
     ///
     /// # Errors
     /// If the data ends.
@@ -680,5 +677,5 @@ impl EntryReader<'_, '_> {
     }
 }
 
-/// The range of a part of the file, as an entry of a table.
+/// The range of a part of the file.
 pub(super) type FileRange = Range<usize>;

@@ -1,4 +1,4 @@
-//! Attributes and types of a file, which are read when something first refers to them.
+//! Attributes and types of a file, decoded lazily on first reference.
 
 use super::DialectBytecode;
 use super::builtin::string_number;
@@ -14,15 +14,14 @@ use crate::text::{MAX_NESTING, MAX_PARTS, ParseOptions, parse_attribute, parse_t
 use crate::types::Type;
 use std::fmt::Display;
 
-/// An attribute or type that was asked for.
+/// The state of a referenced attribute or type.
 pub(super) enum State<T> {
     Reading,
-    /// With the number of attributes and types that it holds, counted as often as they would be
-    /// written.
+    /// Decoded, with the number of nested attributes and types, with repetitions.
     Done(T, u32),
 }
 
-/// What a table holds.
+/// Attributes or types.
 trait Entry: Clone + Display {
     const KIND: &'static str;
     const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self>;
@@ -31,12 +30,12 @@ trait Entry: Clone + Display {
     fn places(tables: &Tables) -> &Places;
     fn states<'e>(entries: &'e mut Entries<'_>) -> &'e mut Sparse<State<Self>>;
 
-    /// Whether what it holds does not count as its parts.
+    /// True if nested entries do not count towards the limit.
     fn is_whole(&self) -> bool {
         false
     }
 
-    /// As text, for notes.
+    /// As text, for annotated dumps.
     fn text(&self) -> String {
         self.to_string()
     }
@@ -82,18 +81,18 @@ impl Entry for Type {
     }
 }
 
-/// What was read so far.
+/// Cache of the entries decoded so far.
 pub(super) struct Entries<'a> {
     pub(super) tables: &'a Tables,
     attributes: Sparse<State<Attribute>>,
     types: Sparse<State<Type>>,
-    /// Types as attributes.
+    /// Cache of types as attributes.
     type_attributes: Sparse<Attribute>,
-    /// Strings among the attributes as names.
+    /// Cache of string attributes as names.
     names: Sparse<Name>,
     depth: usize,
     pub(super) notes: Notes,
-    /// How many attributes and types what is being read holds so far.
+    /// Number of nested attributes and types of the entry being decoded.
     parts: usize,
 }
 
@@ -115,7 +114,7 @@ impl<'a> Entries<'a> {
         self.tables.file()
     }
 
-    /// The string attribute of that number as a name.
+    /// The string attribute with the given number as a name.
     pub(super) fn name(&mut self, number: u64, at: usize) -> Read<Name> {
         let i = check_index(number, self.attributes.len(), "attribute", at)?;
         if let Some(name) = self.names.get(i) {
@@ -134,8 +133,8 @@ impl<'a> Entries<'a> {
         Ok(name)
     }
 
-    /// The text of a string attribute that was not read yet: most are names, which need not become
-    /// attributes.
+    /// The text of a string attribute that was not decoded yet: most are names, for which no
+    /// attribute is needed.
     fn unread_string(&self, i: usize) -> Option<&'a str> {
         if self.attributes.get(i).is_some() {
             return None;
@@ -146,12 +145,12 @@ impl<'a> Entries<'a> {
         self.tables.utf8(number, at).ok()
     }
 
-    /// The attribute of that number.
+    /// The attribute with the given number.
     pub(super) fn attribute(&mut self, number: u64, at: usize) -> Read<Attribute> {
         self.entry(number, at)
     }
 
-    /// The location of that number.
+    /// The location with the given number.
     pub(super) fn location(&mut self, number: u64, at: usize) -> Read<Attribute> {
         let location = self.attribute(number, at)?;
         if location.as_location().is_none() {
@@ -163,12 +162,12 @@ impl<'a> Entries<'a> {
         Ok(location)
     }
 
-    /// The type of that number.
+    /// The type with the given number.
     pub(super) fn ty(&mut self, number: u64, at: usize) -> Read<Type> {
         self.entry(number, at)
     }
 
-    /// The type of that number as an attribute.
+    /// The type with the given number as an attribute.
     pub(super) fn type_attribute(&mut self, number: u64, at: usize) -> Read<Attribute> {
         let ty = self.ty(number, at)?;
         let i = number as usize;
@@ -196,7 +195,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// Reads the entry `i`, which is used at `at` for the first time.
+    /// Decodes the entry `i`, first referenced at `at`.
     fn read_entry<T: Entry>(&mut self, i: usize, at: usize) -> Read<T> {
         if self.depth >= MAX_NESTING {
             return Err(ReadError::new(
@@ -226,7 +225,7 @@ impl<'a> Entries<'a> {
         Ok(value)
     }
 
-    /// Notes the entries that nothing refers to.
+    /// Annotates unreferenced entries.
     pub(super) fn note_unused(&mut self) {
         fn note<T: Entry>(entries: &mut Entries<'_>) {
             let states = T::states(entries);
@@ -244,7 +243,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// Reads an entry with an encoding of its dialect.
+    /// Decodes an entry with its dialect's encoding.
     fn decode<T: Entry>(&mut self, range: FileRange, dialect: usize) -> Read<T> {
         let ReadDialect { name, bytecode } = &self.tables.dialects[dialect];
         let Some(bytecode) = *bytecode else {
@@ -262,7 +261,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// Reads an entry that is text.
+    /// Parses an entry stored as text.
     fn parse<T: Entry>(&mut self, range: FileRange) -> Read<T> {
         let offset = range.start;
         let text = Cursor::new(self.file(), range).zero_terminated()?;

@@ -1,4 +1,4 @@
-//! What each part of a file means, as the reader finds it: notes for annotated dumps.
+//! Annotations of the parts of a file, recorded by the reader for dumps.
 
 use super::ReadOptions;
 use crate::attrs::Attribute;
@@ -8,22 +8,22 @@ use std::fmt::Display;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// A part of a file and what it means.
+/// A part of a file and its meaning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileField {
-    /// Its bytes.
+    /// Byte range.
     pub range: Range<usize>,
-    /// How many regions of ops it lies in.
+    /// Nesting depth in regions of ops.
     pub depth: usize,
-    /// What it means, in one line.
+    /// The meaning, in one line.
     pub meaning: String,
 }
 
-/// Collects fields, if somebody wants them.
+/// Collects annotations if requested; otherwise a no-op.
 #[derive(Clone, Default)]
 pub(super) struct Notes(Option<Rc<RefCell<Vec<FileField>>>>);
 
-/// Meanings are cut to that many characters.
+/// Maximum length of a meaning in characters.
 const MAX_CHARS: usize = 120;
 
 impl Notes {
@@ -35,12 +35,12 @@ impl Notes {
         self.0.is_some()
     }
 
-    /// Notes what a part means.
+    /// Annotates a part.
     pub(super) fn add(&self, range: Range<usize>, meaning: impl FnOnce() -> String) {
         self.add_at(0, range, meaning);
     }
 
-    /// Notes what a part means that lies in so many regions.
+    /// Annotates a part at a nesting depth.
     #[inline]
     pub(super) fn add_at(
         &self,
@@ -54,7 +54,7 @@ impl Notes {
         }
     }
 
-    /// The fields in the order of the file, each part once.
+    /// The annotations in file order, without duplicates.
     pub(super) fn finish(self) -> Vec<FileField> {
         let mut fields = self.0.map(|fields| fields.take()).unwrap_or_default();
         fields.sort_by_key(|field| field.range.start);
@@ -63,7 +63,7 @@ impl Notes {
     }
 }
 
-/// An attribute as text, without many elements.
+/// An attribute as text, with large elements elided.
 pub(super) fn text_of(attribute: &Attribute) -> String {
     let elided = Some(16);
     let options = PrintOptions {
@@ -79,7 +79,7 @@ pub(super) fn list_of<T: Display>(entries: &[T]) -> String {
     entries.iter().map(T::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// One line of a text, not too long.
+/// Shortens a text to one line of limited length.
 fn short(text: &str) -> String {
     let mut chars = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     let mut line: String = chars.by_ref().take(MAX_CHARS).collect();

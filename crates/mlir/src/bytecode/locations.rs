@@ -1,5 +1,6 @@
-//! Locations are most of the attributes of a program, and few are ever asked for: ops keep their
-//! numbers, which are checked when the ops are read. All are decoded when somebody asks for one.
+//! Lazily decoded locations. They make up most attributes of a program, and few are ever used: ops
+//! hold their numbers, which are validated when the ops are read. All are decoded when one is first
+//! requested.
 
 use super::builtin::{attribute_code, string_number};
 use super::cursor::Cursor;
@@ -9,31 +10,31 @@ use super::tables::Tables;
 use crate::attrs::Attribute;
 use std::sync::OnceLock;
 
-/// How deep locations may be nested to be decoded later: less than what can be read.
+/// Maximum nesting of locations that are decoded lazily; below the limit for reading.
 const MAX_LEVELS: u8 = 64;
 
-/// What is known of an attribute that a location may consist of.
+/// The state of validating an attribute that may be part of a location.
 #[derive(Clone, Copy)]
 pub(super) enum Check {
     Unchecked,
-    /// It is being checked, or must be read to know what it is.
+    /// Being validated, or must be decoded to find out.
     Doubtful,
-    /// A string that is text.
+    /// A valid UTF-8 string.
     Name,
-    /// A location that can be decoded, of that many levels.
+    /// A valid location with its nesting depth.
     Location(u8),
 }
 
-/// Finds out which attributes of a file can be decoded as locations.
+/// Validates locations without decoding them.
 pub(super) struct Checks<'a> {
     tables: &'a Tables,
     file: &'a [u8],
-    /// By the numbers of attributes.
+    /// Results by attribute number.
     known: Vec<Check>,
 }
 
 impl<'a> Checks<'a> {
-    /// Nothing is known yet of the attributes of those tables.
+    /// Starts without results.
     pub(super) fn new(tables: &'a Tables) -> Checks<'a> {
         Checks {
             tables,
@@ -42,19 +43,19 @@ impl<'a> Checks<'a> {
         }
     }
 
-    /// The number of a location that can be decoded later; none for any other attribute, which must
-    /// be read.
+    /// The number of a location that can be decoded lazily; `None` for other attributes, which must
+    /// be decoded now.
     pub(super) fn accept(&mut self, number: u64) -> Option<u32> {
         self.location(Some(number), 0)?;
         u32::try_from(number).ok()
     }
 
-    /// What was found out.
+    /// All results.
     pub(super) fn finish(self) -> Vec<Check> {
         self.known
     }
 
-    /// The levels of the location of that number, which stands below that many others.
+    /// The nesting depth of the location with the given number, itself nested `above` levels deep.
     fn location(&mut self, number: Option<u64>, above: u8) -> Option<u8> {
         let i = usize::try_from(number?).ok()?;
         let check = self.known.get_mut(i)?;
@@ -70,8 +71,8 @@ impl<'a> Checks<'a> {
         Some(levels)
     }
 
-    /// The levels of the locations within one; none if it cannot be decoded, or is of a kind that
-    /// is not looked into.
+    /// The nesting depth below a location; `None` if it is invalid, or of a kind that is not
+    /// validated here.
     fn levels_below(&mut self, mut cursor: Cursor<'_>, above: u8) -> Option<u8> {
         let mut number = || cursor.varint().ok();
         let levels = match number()? {
@@ -105,7 +106,7 @@ impl<'a> Checks<'a> {
         cursor.is_empty().then_some(levels)
     }
 
-    /// Whether an attribute is a string of text.
+    /// `Some` if an attribute is a valid UTF-8 string.
     fn name(&mut self, number: Option<u64>) -> Option<()> {
         let i = usize::try_from(number?).ok()?;
         if let Check::Unchecked = self.known.get(i)? {
@@ -124,7 +125,7 @@ impl<'a> Checks<'a> {
 pub(crate) struct Locations {
     tables: Tables,
     checks: Vec<Check>,
-    /// By the numbers of attributes; none for what is no location.
+    /// By attribute number; `None` for other attributes. Decoded on first use.
     decoded: OnceLock<Vec<Option<Attribute>>>,
 }
 
@@ -133,7 +134,7 @@ impl Locations {
         Locations { tables, checks, decoded: OnceLock::new() }
     }
 
-    /// The location of that number, which was accepted.
+    /// The location with the given number, which must have been validated.
     pub(crate) fn get(&self, number: u32) -> Option<&Attribute> {
         let decoded = self.decoded.get_or_init(|| {
             let mut entries = Entries::new(&self.tables, Notes::default());

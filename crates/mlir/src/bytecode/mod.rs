@@ -1,14 +1,14 @@
 //! MLIR bytecode: the binary form of modules, which portable artifacts are written in.
 //!
 //! Source: MLIR, "MLIR Bytecode Format". [`read`] makes a module from shared bytes, which large
-//! constants and resources keep using where they lie; [`read_converted`] makes another of it on the
-//! way; [`write()`] makes the bytes, identical to those that upstream writes for the same module.
+//! constants and resources reference without a copy; [`read_converted`] converts it on the fly;
+//! [`write()`] produces the same bytes as upstream for the same module.
 //!
-//! A dialect says how its attributes and types are written in a [`DialectBytecode`]
-//! (`ods::Dialect::bytecode`): tables of codes and fields, which one loop reads for writing and
-//! another for reading. What a table cannot say is a pair of functions. Attributes and types
-//! without an encoding are written as text. Properties of ops need no declaration: their encoding
-//! follows from the attributes of the [`crate::ods::OpDef`].
+//! A dialect declares the encodings of its attributes and types in a [`DialectBytecode`]
+//! (`ods::Dialect::bytecode`): tables of codes and fields, interpreted by one loop for writing and
+//! one for reading. Encodings that a table cannot express are pairs of functions. Attributes and
+//! types without an encoding are written as text. Properties of ops need no declaration: their
+//! encoding follows from the attributes of the [`crate::ods::OpDef`].
 
 mod builtin;
 mod cursor;
@@ -41,22 +41,22 @@ pub use writer::{WriteOptions, write};
 /// The first four bytes of bytecode.
 pub const MAGIC: [u8; 4] = *b"ML\xefR";
 
-/// Whether `bytes` begin as bytecode does.
+/// True if `bytes` start with [`MAGIC`].
 pub fn is_bytecode(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
-/// Versions of the format, by what each brought.
+/// Versions of the format, named after the feature that each introduced.
 pub mod version {
     /// Versions of dialects.
     pub const DIALECT_VERSIONS: u64 = 1;
-    /// Regions of isolated ops in sections of their own.
+    /// Regions of isolated ops in separate sections.
     pub const LAZY_LOADING: u64 = 2;
-    /// The order in which values are used.
+    /// Use-list orders.
     pub const USE_LIST_ORDERS: u64 = 3;
-    /// Block arguments without a location, and the number of op names.
+    /// Elided locations of block arguments, and the number of op names.
     pub const ELIDED_ARGUMENT_LOCATIONS: u64 = 4;
-    /// Inherent attributes apart from others.
+    /// Properties: inherent attributes separate from discardable ones.
     pub const PROPERTIES: u64 = 5;
     /// Segment sizes as sparse arrays.
     pub const SEGMENT_SIZES: u64 = 6;
@@ -64,7 +64,7 @@ pub mod version {
     pub const CURRENT: u64 = 6;
 }
 
-/// What fills the gaps before aligned data.
+/// The padding before aligned data.
 const PADDING: u8 = 0xcb;
 
 /// Sections, by their ids.
@@ -109,7 +109,7 @@ impl Section {
     }
 }
 
-/// Bits that tell which parts of an op follow.
+/// Flags for the parts of an op that are present.
 mod mask {
     pub const ATTRIBUTES: u8 = 1;
     pub const RESULTS: u8 = 2;
@@ -119,7 +119,7 @@ mod mask {
     pub const USE_LIST_ORDERS: u8 = 32;
     pub const PROPERTIES: u8 = 64;
 
-    /// What the bits of a mask stand for.
+    /// The names of a mask's flags.
     pub fn names(mask: u8) -> String {
         const NAMES: [(u8, &str); 7] = [
             (ATTRIBUTES, "attributes"),
@@ -142,7 +142,7 @@ mod resource_kind {
     pub const BOOL: u8 = 1;
     pub const STRING: u8 = 2;
 
-    /// What users call it.
+    /// The name of a resource kind.
     pub fn name(kind: u8) -> &'static str {
         match kind {
             BLOB => "a blob",

@@ -1,8 +1,8 @@
-//! Numbers of everything that an op refers to: what is used most gets the smallest number, and so
-//! the shortest encoding.
+//! Numbers of all entities that ops refer to: frequently used ones get small numbers with short
+//! encodings.
 //!
 //! The order is upstream's: by number of uses, then by dialect within each group of numbers of
-//! equal length.
+//! equal encoded length.
 
 use super::encoding::{EntryWriter, Pass};
 use super::properties::{self, PropertyOrders};
@@ -14,7 +14,7 @@ use crate::types::{Type, TypeKind};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
-/// The strings of a file in the order of their first use.
+/// The strings of a file in order of first use.
 #[derive(Default)]
 pub(super) struct Strings {
     numbers: FxHashMap<Box<[u8]>, u64>,
@@ -34,7 +34,7 @@ impl Strings {
     }
 }
 
-/// A dialect that something belongs to.
+/// A dialect that is referenced.
 pub(super) struct NumberedDialect {
     pub(super) name: String,
     pub(super) bytecode: Option<&'static DialectBytecode>,
@@ -47,7 +47,7 @@ struct Entry<T> {
     uses: u32,
 }
 
-/// Entries in the order in which they were found, and, once sorted, their numbers.
+/// Entries in the order of first use and, once sorted, their numbers.
 struct Table<T> {
     index: FxHashMap<T, usize>,
     entries: Vec<Entry<T>>,
@@ -67,7 +67,7 @@ impl<T: Clone + Eq + Hash> Table<T> {
         }
     }
 
-    /// Counts a use; the index of the entry, and whether it is new.
+    /// Counts a use; returns the index of the entry, and true if it is new.
     fn add(&mut self, value: &T) -> (usize, bool) {
         if let Some(&i) = self.index.get(value) {
             self.entries[i].uses += 1;
@@ -85,8 +85,8 @@ impl<T: Clone + Eq + Hash> Table<T> {
         self.order.sort_by_key(|&i| std::cmp::Reverse(entries[i].uses));
         let mut rest = &mut self.order[..];
         let (mut first_dialect, mut previous) = (0, 0);
-        // Numbers of one byte, of two bytes, …: each group by dialect, beginning with the one that
-        // the last group ended with.
+        // One group per encoded length: sorted by dialect, starting with the last one of the
+        // previous group.
         for bytes in 1..9 {
             let size = (1usize << (7 * bytes)) - previous;
             previous = size;
@@ -112,12 +112,12 @@ impl<T: Clone + Eq + Hash> Table<T> {
     }
 
     fn number(&self, value: &T) -> u64 {
-        // The first pass has met all that the second one writes.
+        // The first pass visits everything that the second one writes.
         self.index.get(value).map_or(0, |&i| self.numbers[i])
     }
 }
 
-/// What an op refers to, as indices of entries.
+/// The entities that an op refers to, as indices of entries.
 #[derive(Clone, Copy, Default)]
 struct OpEntries {
     name: usize,
@@ -126,7 +126,7 @@ struct OpEntries {
     isolated: bool,
 }
 
-/// All numbers of a module.
+/// The numbers of all entities of a module.
 pub(super) struct Numbering {
     registry: &'static Registry,
     version: u64,
@@ -145,7 +145,7 @@ pub(super) struct Numbering {
 }
 
 impl Numbering {
-    /// Numbers everything in `module` for that version of the format.
+    /// Numbers all entities of `module` for a version of the format.
     pub(super) fn new(module: &Module, version: u64) -> Numbering {
         let mut numbering = Numbering {
             registry: module.registry(),
@@ -180,12 +180,12 @@ impl Numbering {
         numbering.attributes.sort();
         numbering.types.sort();
         numbering.op_names.sort();
-        // Those without contents are declared after the others.
+        // Resources without contents come last.
         numbering.resources.sort_by_key(|r| r.blob().is_none());
         numbering
     }
 
-    /// An op is isolated if no op in its regions uses a value from outside.
+    /// Finds isolated ops: no op nested in them uses a value from outside.
     fn find_isolated(&mut self, module: &Module) {
         for op in module.walk(module.top().id()) {
             self.ops[op.id().index()].isolated = !op.regions().is_empty();
@@ -334,7 +334,7 @@ impl Numbering {
     }
 }
 
-/// The numbers.
+/// Lookup of numbers.
 impl Numbering {
     pub(super) fn attribute_number(&self, attribute: &Attribute) -> u64 {
         self.attributes.number(attribute)
@@ -368,7 +368,7 @@ impl Numbering {
         self.argument_locations.get(&(block, index)).map_or(0, |&i| self.attributes.numbers[i])
     }
 
-    /// The number of the dictionary of an op, unless that is empty.
+    /// The number of an op's dictionary, unless that is empty.
     pub(super) fn dictionary_number(&self, op: OpId) -> Option<u64> {
         self.ops[op.index()].attributes.map(|i| self.attributes.numbers[i])
     }
@@ -413,8 +413,7 @@ impl Numbering {
     }
 }
 
-/// The attributes that an op carries as a dictionary: in old versions also the inherent ones. None
-/// if there are none.
+/// The dictionary of an op: in old versions it includes the inherent attributes. `None` if empty.
 fn dictionary(op: OpRef<'_>, version: u64) -> Option<Attribute> {
     let mut all: Dictionary = op.attributes().clone();
     if version < version::PROPERTIES

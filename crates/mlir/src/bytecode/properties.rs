@@ -1,5 +1,4 @@
-//! Properties: the inherent attributes of an op, in the alphabetical order of their names, then the
-//! sizes of its segments.
+//! Properties: the inherent attributes of an op in alphabetical order, then the segment sizes.
 
 use super::encoding::{EntryReader, EntryWriter};
 use super::fields;
@@ -12,20 +11,20 @@ use rustc_hash::FxHashMap;
 use smallvec::smallvec;
 use std::sync::Arc;
 
-/// The slots of the attributes of a declaration.
+/// The encoding order of a declaration's attribute slots.
 pub(super) struct PropertyOrder {
-    /// Those written as attributes, and whether they may be absent.
+    /// Slots encoded as attributes, and true for optional ones.
     attributes: Vec<(usize, bool)>,
-    /// Sizes of segments, with the number of segments.
+    /// Slots with segment sizes, and the number of segments.
     segments: Vec<(usize, usize)>,
 }
 
-/// The orders of the declarations met so far.
+/// Cache of the orders by declaration.
 #[derive(Default)]
 pub(super) struct PropertyOrders(FxHashMap<*const OpDef, Arc<PropertyOrder>>);
 
 impl PropertyOrders {
-    /// The order of the properties of that declaration.
+    /// The order for a declaration.
     pub(super) fn of(&mut self, def: &'static OpDef) -> Arc<PropertyOrder> {
         self.0.entry(def).or_insert_with(|| Arc::new(PropertyOrder::new(def))).clone()
     }
@@ -77,7 +76,7 @@ pub(super) fn write(op: OpRef<'_>, order: &PropertyOrder, out: &mut EntryWriter<
     }
 }
 
-/// Reads the properties of an op: one entry a slot of the declaration.
+/// Reads the properties of an op: one entry per slot of the declaration.
 pub(super) fn read(
     def: &'static OpDef,
     order: &PropertyOrder,
@@ -85,8 +84,7 @@ pub(super) fn read(
 ) -> Read<Properties> {
     let start = entry.cursor.clone();
     read_known(def.attributes.len(), def, order, entry).or_else(|error| {
-        // A writer of an older version knows fewer optional attributes, and lacks those that are
-        // declared last.
+        // Older writers know fewer optional attributes: they lack those declared last.
         for known in (0..def.attributes.len()).rev() {
             entry.cursor = start.clone();
             if let Ok(properties) = read_known(known, def, order, entry) {
@@ -97,8 +95,8 @@ pub(super) fn read(
     })
 }
 
-/// Reads all there is, as the properties of an op of which the writer knew only the first `known`
-/// attributes and those that are required.
+/// Reads all properties, assuming that the writer knew only the required attributes and the first
+/// `known` ones.
 fn read_known(
     known: usize,
     def: &'static OpDef,
@@ -117,7 +115,7 @@ fn read_known(
         }
         properties[slot] =
             if optional { entry.optional_attribute()? } else { Some(entry.attribute()?) };
-        // What is absent though bytecode has a place for it was written as `unit`.
+        // An attribute that is absent but has a place in bytecode is encoded as `unit`.
         if matches!(def.attributes[slot].presence, Presence::RequiredUnless(_)) {
             properties[slot].take_if(|value| matches!(**value, AttrKind::Unit));
         }
@@ -134,7 +132,7 @@ fn read_known(
     }
 }
 
-/// Properties with their names.
+/// Properties with their names, as text.
 pub(super) fn text_of(def: &'static OpDef, properties: &[Option<Attribute>]) -> String {
     let present = def
         .attributes
@@ -150,7 +148,7 @@ fn segment_sizes(attribute: Option<&Attribute>, count: usize) -> Vec<i64> {
     attribute.and_then(Attribute::as_int_array).map_or_else(|| vec![0; count], <[i64]>::to_vec)
 }
 
-/// Writes integers: all, or, if at least half are zero, the others each with its index.
+/// Writes a list of integers: dense, or sparse as index and value if at least half are zero.
 fn write_sparse(values: &[i64], out: &mut EntryWriter<'_>) {
     let present = || values.iter().enumerate().filter(|(_, v)| **v != 0);
     let (count, last) = (present().count(), present().next_back().map_or(0, |(i, _)| i));

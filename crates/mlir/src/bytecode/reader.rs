@@ -1,4 +1,4 @@
-//! Reading bytecode into a module.
+//! Reads bytecode into a module.
 
 use super::cursor::{Cursor, Read, ReadError};
 use super::encoding::{EntryReader, FileRange};
@@ -23,46 +23,46 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// How to read bytecode.
+/// Options of the bytecode reader.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOptions {
-    /// Whether ops of dialects that are not registered are kept as they are.
+    /// Keep ops of unregistered dialects instead of rejecting them.
     pub allow_unregistered_dialects: bool,
-    /// Whether [`ReadOutput::fields`] are wanted.
+    /// Record [`ReadOutput::fields`].
     pub note_fields: bool,
 }
 
-/// What bytecode says.
+/// The result of reading bytecode.
 pub struct ReadOutput {
     /// The program; empty if there is an error.
     pub module: Module,
-    /// What is wrong with it.
+    /// Errors and warnings.
     pub diagnostics: Diagnostics,
     /// Version of the format.
     pub version: u64,
-    /// Who wrote it.
+    /// The producer string.
     pub producer: String,
-    /// Versions of dialects, as the numbers that each is written as.
+    /// Versions of dialects, as lists of numbers.
     pub dialect_versions: Vec<(String, Vec<u64>)>,
-    /// The sections, with their ranges of bytes.
+    /// The sections, with their byte ranges.
     pub sections: Vec<(&'static str, Range<usize>)>,
-    /// What the parts of the file mean, as far as it could be read, in its order.
+    /// Annotations of the parts of the file, in file order, as far as it could be read.
     pub fields: Vec<FileField>,
 }
 
-/// Turns types and ops into others while they are read.
+/// Converts types and ops while they are read.
 pub trait Convert {
-    /// The type that takes the place of one; none if there is none.
+    /// Converts a type. `None` rejects it.
     fn ty(&mut self, ty: &Type) -> Option<Type>;
 
-    /// Converts an op, which stands in its block, but its regions are not read yet; the types of
-    /// its values are converted. Whether all ops of that name and with those properties become the
-    /// same that have neither regions, successors nor other attributes; none if nothing can take
-    /// its place.
+    /// Converts an op, which is in its block; its value types are converted already, its regions
+    /// not yet read. Returns true if the result may be reused as a template for all ops with the
+    /// same name and properties, and without regions, successors and other attributes. `None`
+    /// rejects the op.
     fn op(&mut self, module: &mut Module, op: OpId) -> Option<bool>;
 }
 
-/// About how many bytes a small op takes.
+/// Approximate encoded size of a small op in bytes.
 const BYTES_OF_OP: usize = 8;
 
 /// Reads a module. Constants and resources share the bytes of `file`.
@@ -81,8 +81,8 @@ pub fn read(file: &Bytes, registry: &'static Registry, options: ReadOptions) -> 
     output
 }
 
-/// Reads a module, all of which becomes another; none if there is an error, or something that
-/// cannot be converted.
+/// Reads a module and converts it on the fly; `None` if it is invalid or something cannot be
+/// converted.
 pub fn read_converted(
     file: &Bytes,
     registry: &'static Registry,
@@ -196,7 +196,7 @@ fn read_file(
     Ok(())
 }
 
-/// Properties: their number, and the bytes of each after their size.
+/// Reads the properties section: their number, and for each its size and bytes.
 fn read_property_table(mut cursor: Cursor<'_>, notes: &Notes) -> Read<Vec<FileRange>> {
     let at = cursor.offset();
     let count = cursor.count("properties")?;
@@ -211,12 +211,12 @@ fn read_property_table(mut cursor: Cursor<'_>, notes: &Notes) -> Read<Vec<FileRa
         .collect()
 }
 
-/// The values that ops of an isolated region may use, by number.
+/// The values visible to ops of an isolated region, by number.
 struct Scope {
     values: Vec<Option<Value>>,
 }
 
-/// The regions of an op that is being read.
+/// The regions of an op that is being read: an entry of the work stack.
 struct Frame<'a> {
     cursor: Cursor<'a>,
     regions: SmallVec<[RegionId; 1]>,
@@ -226,20 +226,19 @@ struct Frame<'a> {
     block: Option<BlockId>,
     ops_left: u64,
     isolated: bool,
-    /// Number of values in the scope before the current region, and the number of the next one that
-    /// it defines.
+    /// Number of values in the scope before the current region, and the number of the next value.
     scope_start: usize,
     next_value: usize,
 }
 
-/// A use of a value that is not defined yet.
+/// A use of a value before its definition.
 struct ForwardUse {
     op: OpId,
     operand: usize,
-    /// The number of the value, in a scope of that depth.
+    /// The value's number, and the depth of its scope.
     number: usize,
     depth: usize,
-    /// Where the use stands in the file.
+    /// Offset of the use in the file.
     at: usize,
 }
 
@@ -248,32 +247,32 @@ struct IrReader<'a, 'm, 'c> {
     entries: Entries<'a>,
     op_names: Vec<(OpName, bool)>,
     property_table: Vec<FileRange>,
-    /// The properties of each entry of the table that was read before, and the op for which it was.
+    /// Cache of decoded properties by table entry, with the op declaration they were decoded for.
     known_properties: Vec<Option<(&'static OpDef, Properties)>>,
     property_orders: PropertyOrders,
     scopes: Vec<Scope>,
-    /// Stands for values that are used before they are defined.
+    /// Placeholder for values that are used before their definition.
     stand_in: Option<Value>,
     /// Uses of such values.
     forward_uses: Vec<ForwardUse>,
-    /// In how many regions the next op lies.
+    /// Nesting depth of the next op in regions.
     depth: usize,
-    /// Orders of uses, which make sense once all uses are there.
+    /// Use-list orders, applied once all uses are known.
     use_orders: Vec<(Value, ReadOrder)>,
     conversion: Option<Conversion<'c>>,
     locations: Checks<'a>,
 }
 
-/// What types and ops become, and what was found of them.
+/// State of the conversion, with caches.
 struct Conversion<'c> {
     convert: &'c mut dyn Convert,
-    /// By the numbers of types in the file.
+    /// Converted types by number in the file.
     types: Vec<Option<Type>>,
-    /// What ops became, by the numbers of their names and properties.
+    /// Template ops by the numbers of their names and properties.
     models: FxHashMap<(usize, Option<usize>), OpId>,
 }
 
-/// A value that belongs to no program.
+/// A placeholder value, defined nowhere in the program.
 fn stand_in(module: &mut Module) -> Value {
     let name = OpName::Registered(crate::builtin::UnrealizedConversionCastOp::DEF);
     let mut parts = OpParts::new(name, Loc::Unknown);
@@ -316,8 +315,8 @@ impl<'a> IrReader<'a, '_, '_> {
         use_lists::keep(self.module, std::mem::take(&mut self.use_orders))
     }
 
-    /// Reads all regions of the ops on the stack. A frame at the end takes over the position of the
-    /// one that it was read from.
+    /// Reads all regions of the ops on the stack. At the end, a frame hands its position back to
+    /// the enclosing cursor.
     fn regions(&mut self, stack: &mut Vec<Frame<'a>>, outer: Option<&mut Cursor<'a>>) -> Read<()> {
         let mut outer = outer;
         while let Some(depth) = stack.len().checked_sub(1) {
@@ -358,7 +357,7 @@ impl<'a> IrReader<'a, '_, '_> {
                         );
                         return frame.cursor.error(message);
                     }
-                    // Uses of this region's values from within it are known by now.
+                    // Forward uses within this region can be resolved now.
                     self.resolve_forward_uses(frame.scope_start)?;
                     if let Some(scope) = self.scopes.last_mut() {
                         scope.values.truncate(frame.scope_start);
@@ -462,7 +461,7 @@ impl<'a> IrReader<'a, '_, '_> {
         Ok(())
     }
 
-    /// The type of that number, or what it becomes.
+    /// The type with the given number, converted.
     fn ty(&mut self, number: u64, at: usize) -> Read<Type> {
         let Some(conversion) = &mut self.conversion else { return self.entries.ty(number, at) };
         if let Some(Some(ty)) = conversion.types.get(number as usize) {
@@ -482,7 +481,7 @@ impl<'a> IrReader<'a, '_, '_> {
     fn location(&mut self, cursor: &mut Cursor<'a>) -> Read<Loc> {
         let at = cursor.offset();
         let number = cursor.varint()?;
-        // Notes tell what the location is.
+        // Annotations need the decoded location.
         if !self.entries.notes.are_wanted()
             && let Some(number) = self.locations.accept(number)
         {
@@ -493,7 +492,7 @@ impl<'a> IrReader<'a, '_, '_> {
         Ok(Loc::Explicit(location, None))
     }
 
-    /// Gives a value the next number of its region.
+    /// Assigns the next number of its region to a value.
     fn define(&mut self, value: Value, next: &mut usize, cursor: &Cursor<'a>) -> Read<()> {
         match self.scopes.last_mut().and_then(|s| s.values.get_mut(*next)) {
             Some(slot) => {
@@ -505,7 +504,7 @@ impl<'a> IrReader<'a, '_, '_> {
         }
     }
 
-    /// Reads an op of `block` but its regions, for which it returns a frame.
+    /// Reads an op of `block` without its regions; returns a frame for them.
     fn op(
         &mut self,
         cursor: &mut Cursor<'a>,
@@ -623,8 +622,8 @@ impl<'a> IrReader<'a, '_, '_> {
         Ok((op, Some(frame)))
     }
 
-    /// Reads a small op from its properties on, and makes it like the one that an earlier op of
-    /// this name and with these properties became; none if there is no such.
+    /// Fast path: reads a small op from its properties on, as a copy of the template for its name
+    /// and properties. Returns `None` if there is no template.
     fn op_like_known(
         &mut self,
         cursor: &mut Cursor<'a>,
@@ -719,7 +718,7 @@ impl<'a> IrReader<'a, '_, '_> {
         Ok(orders)
     }
 
-    /// Puts an op at the end of its block.
+    /// Appends an op to its block.
     fn place(&mut self, op: OpId, block: Option<BlockId>, orders: Vec<ReadOrder>) {
         if let Some(block) = block {
             self.module.append(block, op);
@@ -740,13 +739,13 @@ impl<'a> IrReader<'a, '_, '_> {
         Ok(())
     }
 
-    /// Notes what the bytes from `at` up to the next mean.
+    /// Annotates the bytes from `at` to the next one.
     #[inline]
     fn note(&self, at: usize, cursor: &Cursor<'_>, meaning: impl FnOnce() -> String) {
         self.entries.notes.add_at(self.depth, at..cursor.offset(), meaning);
     }
 
-    /// Deals a dictionary out to properties and other attributes.
+    /// Splits a dictionary into properties and discardable attributes.
     fn attributes(&self, parts: &mut OpParts, dictionary: &Dictionary) {
         let OpName::Registered(def) = parts.name else {
             parts.attributes = dictionary.clone();
@@ -765,7 +764,7 @@ impl<'a> IrReader<'a, '_, '_> {
         }
     }
 
-    /// Reads the properties of that number, which an op names in `place`.
+    /// Reads the properties with the given number, referenced at `place`.
     fn properties(
         &mut self,
         parts: &mut OpParts,
@@ -815,8 +814,8 @@ impl<'a> IrReader<'a, '_, '_> {
         Ok(())
     }
 
-    /// Puts the values that are known by now in the places of their stand-ins: those of the current
-    /// scope from `first` on, which ends.
+    /// Resolves forward uses of values of the current scope, numbered from `first` on, at the end
+    /// of a region.
     fn resolve_forward_uses(&mut self, first: usize) -> Read<()> {
         let depth = self.scopes.len();
         let Some(scope) = self.scopes.last() else { return Ok(()) };

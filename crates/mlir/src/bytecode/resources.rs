@@ -1,4 +1,4 @@
-//! The sections of resources: named blobs that attributes refer to.
+//! The resource sections: named blobs that attributes refer to.
 
 use super::cursor::{Cursor, Read, ReadError};
 use super::emitter::Emitter;
@@ -9,11 +9,10 @@ use super::{Section, resource_kind};
 use crate::attrs::{Blob, Name, Resource};
 use std::ops::Range;
 
-/// Writes the resources that attributes refer to: those with contents first, then the others as
-/// declarations.
+/// Writes the referenced resources: first those with contents, then the others as declarations.
 pub(super) fn write(numbering: &Numbering, strings: &mut Strings, file: &mut Emitter) {
     let (mut data, mut offsets) = (Emitter::default(), Emitter::default());
-    // No resources but those of dialects.
+    // There are no external resources.
     offsets.varint(0);
     if !numbering.resources.is_empty() {
         let builtin = numbering.dialects.iter().position(|d| d.name == "builtin").unwrap_or(0);
@@ -36,7 +35,7 @@ pub(super) fn write(numbering: &Numbering, strings: &mut Strings, file: &mut Emi
     file.section(Section::Resources, data);
 }
 
-/// Reads the resources of dialects; others are skipped.
+/// Reads the dialect resources; others are skipped.
 pub(super) fn read(
     offsets: Range<usize>,
     data: Range<usize>,

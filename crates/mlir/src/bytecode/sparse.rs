@@ -1,14 +1,14 @@
-//! A table of which little may ever be filled in.
+//! A sparse table: most entries may never be set.
 
-/// Values by numbers below a length.
+/// Values indexed by numbers below a fixed length.
 pub(super) struct Sparse<T> {
-    /// Where each value stands in `values`, from 1; 0 for none.
+    /// Position of each value in `values`, starting from 1; 0 for none.
     places: Vec<u32>,
     values: Vec<T>,
 }
 
 impl<T> Sparse<T> {
-    /// A table of that length without values.
+    /// An empty table for numbers below `len`.
     pub(super) fn new(len: usize) -> Sparse<T> {
         Sparse { places: vec![0; len], values: Vec::new() }
     }
@@ -22,7 +22,7 @@ impl<T> Sparse<T> {
         self.values.get((place as usize).wrapping_sub(1))
     }
 
-    /// Puts a value at a number below the length.
+    /// Sets the value at a number below the length.
     pub(super) fn set(&mut self, number: usize, value: T) {
         match &mut self.places[number] {
             place @ 0 => {

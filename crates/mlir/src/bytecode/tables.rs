@@ -1,5 +1,4 @@
-//! What a file says of itself before its ops: strings, dialects, and where attributes and types
-//! stand.
+//! The tables of a file: strings, dialects and op names, and the positions of attributes and types.
 
 use super::builtin::BUILTIN_BYTECODE;
 use super::cursor::{Cursor, Read, ReadError, check_index};
@@ -12,27 +11,27 @@ use crate::ods::Registry;
 use crate::text::ParseOptions;
 use numerics::Bytes;
 
-/// A dialect that something in the file belongs to.
+/// A dialect that is referenced in the file.
 pub(super) struct ReadDialect {
     pub(super) name: Name,
     pub(super) bytecode: Option<&'static DialectBytecode>,
 }
 
-/// Where an attribute or type stands: its bytes reach to where those of the next begin.
+/// Start of an attribute's or type's encoding, which ends where the next one starts.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     start: usize,
     pub(super) dialect: u32,
     pub(super) encoded: bool,
-    /// Whether it is encoded as the builtin dialect does.
+    /// True if it has the builtin dialect's encoding.
     builtin: bool,
 }
 
-/// Where all attributes, or all types, stand.
+/// The positions of all attributes, or all types.
 #[derive(Default)]
 pub(super) struct Places {
     places: Vec<Place>,
-    /// Where the bytes of the last one end.
+    /// End of the last one.
     end: usize,
 }
 
@@ -55,10 +54,10 @@ pub(super) struct Tables {
     shared: Bytes,
     pub(super) version: u64,
     pub(super) registry: &'static Registry,
-    /// For attributes and types that are text.
+    /// Options for attributes and types stored as text.
     pub(super) text_options: ParseOptions,
     pub(super) strings: Vec<FileRange>,
-    /// Whether all strings are ASCII.
+    /// True if all strings are ASCII.
     ascii: bool,
     pub(super) dialects: Vec<ReadDialect>,
     pub(super) attributes: Places,
@@ -91,42 +90,42 @@ impl Tables {
         &self.shared
     }
 
-    /// A part of the file, shared.
+    /// A part of the file, sharing its bytes.
     pub(super) fn shared(&self, range: FileRange) -> Bytes {
         self.shared.slice(range).unwrap_or_default()
     }
 
-    /// The string of that number, which was read at `at`.
+    /// The string with the given number, which was read at `at`.
     pub(super) fn string(&self, number: u64, at: usize) -> Read<&[u8]> {
         check_index(number, self.strings.len(), "string", at)
             .map(|i| &self.file()[self.strings[i].clone()])
     }
 
-    /// The string of that number, which is text.
+    /// The string with the given number, which must be UTF-8.
     pub(super) fn utf8(&self, number: u64, at: usize) -> Read<&str> {
         let string = self.string(number, at)?;
         std::str::from_utf8(string)
             .map_err(|_| ReadError::new(at, format!("string {number} is not UTF-8")))
     }
 
-    /// The bytes in `file` of the attribute of that number, if it is one of the builtin dialect
-    /// with an encoding.
+    /// The bytes of the attribute with the given number, if it has an encoding of the builtin
+    /// dialect.
     pub(super) fn builtin_attribute<'a>(&self, i: usize, file: &'a [u8]) -> Option<Cursor<'a>> {
         self.attributes.get(i).builtin.then(|| Cursor::new(file, self.attributes.range(i)))
     }
 
-    /// Whether the string of that number is text.
+    /// True if the string with the given number is UTF-8.
     pub(super) fn is_text(&self, number: u64) -> bool {
         if self.ascii { number < self.strings.len() as u64 } else { self.utf8(number, 0).is_ok() }
     }
 
-    /// The resource of that number.
+    /// The resource with the given number.
     pub(super) fn resource(&self, number: u64, at: usize) -> Read<Resource> {
         check_index(number, self.resources.len(), "resource", at).map(|i| self.resources[i].clone())
     }
 
-    /// Strings: their number, their sizes from the last to the first, and their bytes from the
-    /// first to the last.
+    /// Reads the strings: their number, their sizes from last to first, and their bytes from first
+    /// to last.
     pub(super) fn read_strings(&mut self, range: FileRange, notes: &Notes) -> Read<()> {
         let file = self.shared.clone();
         let mut cursor = Cursor::new(&file, range.clone());
@@ -154,7 +153,8 @@ impl Tables {
         Ok(())
     }
 
-    /// Dialects, and the names of ops with whether they were declared when this was written.
+    /// Reads the dialects, and the op names with a flag for those registered at the time of
+    /// writing.
     pub(super) fn read_dialects(
         &mut self,
         range: FileRange,
@@ -225,7 +225,7 @@ impl Tables {
         Ok(names)
     }
 
-    /// Where the attributes and types stand.
+    /// Reads the positions of attributes and types.
     pub(super) fn read_offsets(
         &mut self,
         mut offsets: Cursor<'_>,
@@ -244,7 +244,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Where `total` attributes or types stand: their sizes, in groups of one dialect.
+    /// Reads the positions of `total` attributes or types: their sizes, grouped by dialect.
     fn read_places(
         &self,
         kind: &str,

@@ -1,8 +1,8 @@
-//! Orders of the uses of values, where they are not those that a reader gives them.
+//! Use-list orders of values, where they differ from the order in which a reader adds uses.
 //!
-//! Upstream keeps the uses of a value in a list, the latest first, and bytecode keeps the order of
-//! that list. A reader adds uses as it meets them, so most lists need not be written; those need be
-//! to which ops were added out of order.
+//! Upstream keeps the uses of a value in a list, the latest first, and bytecode preserves the order
+//! of that list. A reader adds uses in the order of the file, so most lists need not be written;
+//! only those with uses added out of order.
 
 use super::cursor::{Cursor, Read, ReadError};
 use super::emitter::Emitter;
@@ -10,20 +10,19 @@ use crate::ir::{Module, OpId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
-/// The order of the uses of one of the results of an op, or of the arguments of a block, as a file
-/// gives it.
+/// The use-list order of an op's result or a block's argument, as encoded in the file.
 pub(super) struct ReadOrder {
-    /// Which of the values it is.
+    /// Index of the result or argument.
     pub(super) index: usize,
-    /// The place in the list of each use, from the last read to the first; or only those that
-    /// differ from the number of the use, each before that number.
+    /// The position in the list of each use, from last to first in reading order; or only those
+    /// that differ from the identity, as pairs.
     places: Vec<u64>,
     is_pairs: bool,
-    /// Where it stands.
+    /// Offset in the file.
     at: usize,
 }
 
-/// Reads the orders of some of `num_values` values.
+/// Reads the use-list orders of some of `num_values` values.
 pub(super) fn read(cursor: &mut Cursor<'_>, num_values: usize) -> Read<Vec<ReadOrder>> {
     let is_single = num_values == 1;
     let count = if is_single { 1 } else { cursor.count("use-list orders")? };
@@ -39,8 +38,8 @@ pub(super) fn read(cursor: &mut Cursor<'_>, num_values: usize) -> Read<Vec<ReadO
 }
 
 impl ReadOrder {
-    /// The uses in this order, the latest added first, from those in the order of reading; none if
-    /// it is no order of them.
+    /// Permutes the uses from reading order to this order, the latest first; `None` if it is not a
+    /// permutation of them.
     fn sort(&self, read: &[(OpId, usize)]) -> Option<Vec<(OpId, usize)>> {
         let mut places: Vec<u64> = (0..read.len() as u64).collect();
         match self.is_pairs {
@@ -64,7 +63,7 @@ impl ReadOrder {
     }
 }
 
-/// Makes the module keep the orders that were read.
+/// Stores the orders in the module.
 pub(super) fn keep(module: &mut Module, orders: Vec<(Value, ReadOrder)>) -> Read<()> {
     if orders.is_empty() {
         return Ok(());
@@ -89,9 +88,8 @@ pub(super) fn keep(module: &mut Module, orders: Vec<(Value, ReadOrder)>) -> Read
     Ok(())
 }
 
-/// When a use was added to the list: before the latest ops were made, with one of them, or after
-/// all of them, when their results took the place of others, whose uses were gone through from the
-/// latest to the first.
+/// When a use was added to the list: before the latest ops were created, with one of them, or after
+/// all of them, when their results replaced others, whose uses are visited from latest to first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Time {
     Before(Place),
@@ -99,20 +97,21 @@ enum Time {
     After(Reverse<Place>),
 }
 
-/// The order of uses: those whose order the module keeps, and then others in that of the text.
+/// The order of uses: first those with an order recorded in the module, then the others in textual
+/// order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Kept(usize),
     Text { op: usize, operand: usize },
 }
 
-/// Orders of uses, as the places in the list of a value of its uses from the last to the first.
+/// Use-list orders by value, as the list positions of its uses from last to first.
 #[derive(Default)]
 pub(super) struct UseLists(FxHashMap<Value, Vec<u64>>);
 
 impl UseLists {
-    /// The lists of a module whose ops `latest` were made after all others, in the order of the
-    /// text, in the place of others that were erased.
+    /// The lists of a module whose ops `latest` were created after all others, in textual order, to
+    /// replace others that were erased.
     pub(super) fn new(module: &Module, latest: &[OpId]) -> UseLists {
         let orders = module.use_orders();
         if latest.is_empty() && orders.is_empty() {
@@ -126,7 +125,7 @@ impl UseLists {
         };
         let kept: FxHashMap<(Value, (OpId, usize)), usize> =
             orders.iter().flat_map(numbered).collect();
-        // For each use in the order of reading: when it was added.
+        // For each use in reading order: when it was added.
         let mut uses: FxHashMap<Value, Vec<Time>> = FxHashMap::default();
         for (at, op) in module.walk(module.top().id()).enumerate() {
             for (operand, &value) in op.operands().iter().enumerate() {
@@ -146,7 +145,7 @@ impl UseLists {
         UseLists(uses.into_iter().map(|(value, times)| (value, places(&times))).collect())
     }
 
-    /// Writes the orders of some results or arguments. Whether there are any.
+    /// Writes the orders of some results or arguments; returns true if there are any.
     pub(super) fn write(
         &self,
         values: impl ExactSizeIterator<Item = Value>,
@@ -187,8 +186,8 @@ impl UseLists {
     }
 }
 
-/// For each use, from the last read to the first: its place in a list that has the latest added
-/// first.
+/// For each use, from last to first in reading order: its position in a list that has the latest
+/// use first.
 fn places<T: Ord + Copy>(times: &[T]) -> Vec<u64> {
     let mut list: Vec<usize> = (0..times.len()).collect();
     list.sort_by_key(|&read| Reverse((times[read], read)));

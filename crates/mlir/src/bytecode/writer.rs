@@ -1,4 +1,4 @@
-//! Writing a module as bytecode.
+//! Writes a module as bytecode.
 
 use super::emitter::{Emitter, Encoded};
 use super::encoding::{EntryWriter, Pass};
@@ -10,15 +10,14 @@ use crate::diag::Diagnostic;
 use crate::ir::{BlockId, Module, OpId, OpName, RegionId};
 use rustc_hash::FxHashMap;
 
-/// How to write bytecode.
+/// Options of the bytecode writer.
 #[derive(Clone, Debug)]
 pub struct WriteOptions {
     /// Version of the format.
     pub version: u64,
-    /// Who writes it.
+    /// The producer string.
     pub producer: String,
-    /// Ops that were made after all others, in the place of others that were erased; the lists of
-    /// uses tell it.
+    /// Ops created after all others, to replace erased ones; this determines the use-list orders.
     pub latest: Vec<OpId>,
 }
 
@@ -32,7 +31,7 @@ impl Default for WriteOptions {
 /// Writes a module.
 ///
 /// # Errors
-/// If the version of the format does not exist.
+/// If the format version is unknown.
 pub fn write(module: &Module, options: &WriteOptions) -> Result<Encoded, Diagnostic> {
     if options.version > version::CURRENT {
         let message = format!(
@@ -74,7 +73,7 @@ pub fn write(module: &Module, options: &WriteOptions) -> Result<Encoded, Diagnos
     Ok(out.finish())
 }
 
-/// The properties of ops, each once.
+/// Interned properties of ops.
 struct Properties {
     orders: properties::PropertyOrders,
     numbers: FxHashMap<Vec<u8>, u64>,

@@ -1,4 +1,4 @@
-//! What an inherent attribute may be, as data.
+//! Constraints of inherent attributes, as data.
 
 use super::{AttrDef, EnumDef, TypeConstraint};
 use crate::attrs::{AttrKind, Attribute};
@@ -61,17 +61,17 @@ pub enum AttrConstraint {
     Def(&'static AttrDef),
     /// A case of that enumeration.
     Enum(&'static EnumDef),
-    /// A case of an enumeration held as an integer of that width and written by its name where the
-    /// format shows it.
+    /// A case of an enumeration held as an integer of that width and printed by name in the
+    /// declarative format.
     IntEnum(u32, &'static EnumDef),
-    /// In any of the sets.
+    /// A union.
     AnyOf(&'static [&'static AttrConstraint]),
     /// A predicate with its description, as it completes "must be …".
     Is(&'static str, fn(&Attribute) -> bool),
 }
 
 impl AttrConstraint {
-    /// Whether `attr` is in the set.
+    /// True if `attr` is in the set.
     pub fn holds(&self, attr: &Attribute) -> bool {
         let int_array = |width| matches!(&**attr, AttrKind::DenseArray { element, .. } if is_int(element, width, Signedness::Signless));
         match *self {
@@ -131,7 +131,7 @@ impl AttrConstraint {
         }
     }
 
-    /// What the set is, as it completes "must be …".
+    /// A description of the set, which completes "must be …".
     pub fn summary(&self) -> String {
         match *self {
             AttrConstraint::Any => "any attribute".into(),

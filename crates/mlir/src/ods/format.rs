@@ -1,5 +1,5 @@
-//! MLIR's declarative assembly format, read once per op into directives that the parser and printer
-//! walk.
+//! MLIR's declarative assembly format, parsed once per op into directives that the parser and
+//! printer interpret.
 //!
 //! Source: MLIR documentation, "Operation Definition Specification", section "Declarative Assembly
 //! Format".
@@ -33,11 +33,11 @@ pub enum Directive {
     Custom(&'static str, Vec<DirectiveArg>),
     /// `(then… anchor^ …)?` or `(…):(else…)?`
     Group {
-        /// What is written if the anchor is present.
+        /// The elements if the anchor is present.
         then: Vec<Directive>,
         /// Index in `then` of the anchor.
         anchor: usize,
-        /// What is written otherwise.
+        /// The elements otherwise.
         otherwise: Vec<Directive>,
     },
 }
@@ -55,28 +55,28 @@ pub enum Literal {
     Newline,
 }
 
-/// Whose types a type directive writes.
+/// The values whose types a type directive writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeSource {
-    /// Those of one operand slot.
+    /// The values of one operand slot.
     Operand(usize),
-    /// Those of one result slot.
+    /// The values of one result slot.
     Result(usize),
-    /// Those of all operands.
+    /// All operands.
     Operands,
-    /// Those of all results.
+    /// All results.
     Results,
 }
 
-/// What is wrong with the format of a declaration.
+/// An error in the format of a declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError(pub String);
 
 impl OpDef {
-    /// The directives of a declarative format; none for other kinds of assembly.
+    /// The directives of a declarative format; empty for other kinds of assembly.
     ///
     /// # Errors
-    /// A format that does not follow the grammar, or names an unknown slot.
+    /// If the format does not follow the grammar, or names an unknown slot.
     pub fn format(&'static self) -> Result<&'static [Directive], &'static FormatError> {
         let (Assembly::Format(text), Some(cell)) = (self.assembly, self.parsed_format) else {
             return Ok(&[]);
@@ -123,8 +123,8 @@ impl Reader {
         word
     }
 
-    /// Directives up to the end or, within a group, up to its closing parenthesis; with the index
-    /// of the anchor.
+    /// Parses directives up to the end or, in a group, the closing parenthesis; returns them with
+    /// the index of the anchor.
     fn sequence(&mut self, in_group: bool) -> Result<(Vec<Directive>, Option<usize>), FormatError> {
         let (mut out, mut anchor) = (Vec::new(), None);
         loop {
@@ -168,7 +168,7 @@ impl Reader {
                 otherwise = directives;
             }
             self.expect("?")?;
-            // A group without an anchor hangs on its only variable.
+            // The anchor of a group without one is its only variable.
             anchor =
                 anchor.or_else(|| then.iter().position(|d| !matches!(d, Directive::Literal(_))));
             let Some(anchor) = anchor else { return self.error("group without anchor") };

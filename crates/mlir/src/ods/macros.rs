@@ -19,18 +19,17 @@
 /// }
 /// ```
 ///
-/// makes `pub struct AddOp<'m>(OpRef<'m>)` with `AddOp::DEF: &'static OpDef`,
-/// `AddOp::cast(op) -> Option<AddOp>`, and a method for each operand, attribute and region: `lhs()`
-/// is a value for a `single` slot, an `Option` of one for an `optional` slot and a list for a
-/// `variadic` slot; an attribute method returns `Option<&Attribute>`. Operand and result kinds are
-/// `single`, `optional` or `variadic`, then a path to a
-/// [`TypeConstraint`](crate::ods::TypeConstraint). An attribute is `required`, `required_unless`,
-/// `optional`, `default` or `implied` ([`Presence`](crate::ods::Presence)), then an
-/// [`AttrConstraint`](crate::ods::AttrConstraint) expression, then `=> value` where the presence
-/// has one; a region is `one`, `any` or `at_most_one` block, or `each one` and so on for a variadic
-/// slot. Sections must stand in this order; empty ones may be left out. `hooks` sets the remaining
-/// fields of the definition. `DefaultValue`, `AttrConstraint`, `Trait` variants are used by their
-/// bare names.
+/// makes `pub struct AddOp<'m>(OpRef<'m>)` with `AddOp::DEF: &'static OpDef`, `AddOp::cast(op) ->
+/// Option<AddOp>`, and a method for each operand, attribute and region: `lhs()` is a value for a
+/// `single` slot, an `Option` of one for an `optional` slot and a list for a `variadic` slot; an
+/// attribute method returns `Option<&Attribute>`. Operand and result kinds are `single`, `optional`
+/// or `variadic`, then a path to a [`TypeConstraint`](crate::ods::TypeConstraint). An attribute is
+/// `required`, `required_unless`, `optional`, `default` or `implied`
+/// ([`Presence`](crate::ods::Presence)), then an [`AttrConstraint`](crate::ods::AttrConstraint)
+/// expression, then `=> value` where the presence has one; a region is `one`, `any` or
+/// `at_most_one` block, or `each one` and so on for a variadic slot. Sections must be in this
+/// order; empty ones may be omitted. `hooks` sets the remaining fields of the definition.
+/// `DefaultValue`, `AttrConstraint`, `Trait` variants are used by their bare names.
 #[macro_export]
 macro_rules! op {
     (
@@ -81,7 +80,7 @@ macro_rules! op {
                 /// The declaration.
                 pub const DEF: &'static $crate::ods::OpDef = &DEFINITION;
 
-                /// The typed view of `op`, if it is one of these.
+                /// The typed view of `op`, if it is an op of this kind.
                 pub fn cast(op: $crate::ir::OpRef<'m>) -> Option<$view<'m>> {
                     op.is(Self::DEF).then_some($view(op))
                 }

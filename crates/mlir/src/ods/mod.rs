@@ -1,5 +1,5 @@
-//! Op definitions as data: everything that the parser, printer, verifier, bytecode and docs know
-//! about an op, an attribute, a type or an enumeration stands in one static stanza that they walk.
+//! Op definitions as data: all that the parser, printer, verifier, bytecode and docs need of an op,
+//! attribute, type or enumeration is declared in one static.
 //!
 //! The structure follows MLIR's operation definition specification (ODS).
 
@@ -27,23 +27,23 @@ use crate::types::Type;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// Which errors upstream finds when it infers the types of results. It reports each of those twice:
-/// the reason, and that types could not be inferred.
+/// The errors that upstream finds during type inference. It reports each of those twice: the
+/// reason, and that types could not be inferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UpstreamInfers {
-    /// None: it checks types where it verifies the rest.
+    /// None: types are checked during verification.
     Nothing,
-    /// Those of [`OpDef::infer`].
+    /// Errors of [`OpDef::infer`].
     Types,
-    /// Those of all hooks.
+    /// Errors of all hooks.
     Everything,
 }
 
-/// The declaration of an op. Its identity is its address.
+/// The declaration of an op, identified by its address.
 pub struct OpDef {
     /// Full name, such as `stablehlo.add`.
     pub name: &'static str,
-    /// What it does, as Markdown; the first line is the summary.
+    /// Documentation as Markdown; the first line is the summary.
     pub doc: &'static str,
     /// Operands in order.
     pub operands: &'static [ValueSlot],
@@ -59,50 +59,48 @@ pub struct OpDef {
     pub traits: &'static [Trait],
     /// Pretty syntax.
     pub assembly: Assembly,
-    /// Checks beyond the slots and traits. Runs only on ops that satisfy those.
+    /// Verification beyond slots and traits. Runs only on ops that satisfy those.
     pub verify: Option<VerifyFn>,
-    /// Checks that look into regions, run after the ops in them are verified; in upstream's order
-    /// of errors before them, if [`Trait::RegionsByTypes`].
+    /// Verification of regions, after the nested ops. If [`Trait::RegionsByTypes`], it runs before
+    /// them when errors are in upstream's order.
     pub verify_regions: Option<VerifyFn>,
-    /// Checks of the symbols that the op refers to, run after all ops of the symbol table are
-    /// verified.
+    /// Verification of symbol references, after all ops of the symbol table.
     pub verify_symbols: Option<VerifyFn>,
-    /// Result types from operands, attributes and regions.
+    /// Infers result types from operands, attributes and regions.
     pub infer: Option<InferFn>,
-    /// What is known of the result types once operands are known better than they are declared,
-    /// their values included. Where this is absent, `infer` tells.
+    /// Refines result types from operands with more specific types or constant values. If absent,
+    /// `infer` is used.
     pub refine: Option<RefineFn>,
-    /// Rewrites the op to one that has as attributes what are constants among its operands.
+    /// Rewrites the op to a static one if its shape operands are constants.
     pub to_static: Option<Rewrite>,
-    /// The constraint that results break whose types are not those inferred, as a diagnostic's
-    /// label.
+    /// The diagnostic label for result types that differ from the inferred ones.
     pub infer_label: &'static str,
-    /// Which errors upstream finds when it infers the types of results.
+    /// The errors that upstream finds during type inference.
     pub upstream_infers: UpstreamInfers,
     /// The meaning of the op on values: which primitive it is.
     pub prepare: Option<PrepareFn>,
     /// What the op is when some operands are constants: values or constants in the place of its
     /// results.
     pub fold: Option<FoldFn>,
-    /// Rewrites to a simpler form, each under its name, applied by `canonicalize`.
+    /// Canonicalization patterns with their names, applied by `canonicalize`.
     pub canonicalize: &'static [(&'static str, Rewrite)],
-    /// The name of its results when printed (`%c`, `%cst`); empty for a number. Without this hook,
-    /// several result slots are named as declared.
+    /// The suggested name of its results when printed (`%c`, `%cst`); empty for a number. Without
+    /// this hook, ops with several result slots use the declared names.
     pub result_name: Option<fn(OpRef<'_>) -> String>,
-    /// Names of the arguments of a region (`%iterArg`), by region index and argument index.
+    /// Suggested names of region arguments (`%iterArg`), by region index and argument index.
     pub argument_name: Option<ArgumentNameFn>,
-    /// Where the parsed `assembly` format is kept; `op!` fills it in.
+    /// Cache of the parsed `assembly` format; `op!` fills it in.
     pub parsed_format: Option<&'static ParsedFormat>,
 }
 
-/// The directives of a format, or what is wrong with it, once read.
+/// The parsed directives of a format, or its error.
 pub type ParsedFormat = OnceLock<Result<Vec<Directive>, FormatError>>;
 
-/// Checks an op and reports what is wrong.
+/// Verifies an op and reports errors.
 pub type VerifyFn = fn(OpRef<'_>, &mut Diagnostics);
 /// Infers the result types of an op whose operands, attributes and regions are in place.
 pub type InferFn = fn(OpRef<'_>) -> Result<Vec<Type>, Diagnostic>;
-/// What is known of the result types, one a result; `None` if nothing.
+/// Refined result types, one per result; `None` if nothing is known.
 pub type RefineFn = fn(OpRef<'_>) -> Option<Vec<Type>>;
 /// Names an argument of a region, by region index and argument index.
 pub type ArgumentNameFn = fn(OpRef<'_>, usize, usize) -> Option<String>;
@@ -112,7 +110,7 @@ pub type ParseOpFn = fn(&mut Parser<'_>, &mut OpState) -> Parsed<()>;
 pub type PrintOpFn = fn(&mut Printer<'_>, OpRef<'_>);
 
 impl OpDef {
-    /// A declaration with nothing but defaults, for struct update syntax.
+    /// Default fields of a declaration, for struct update syntax.
     pub const EMPTY: OpDef = OpDef {
         name: "",
         doc: "",
@@ -139,7 +137,7 @@ impl OpDef {
         parsed_format: None,
     };
 
-    /// The dialect namespace: what stands before the first dot.
+    /// The dialect namespace: the part before the first dot.
     pub fn dialect(&self) -> &'static str {
         self.name.split_once('.').map_or(self.name, |(d, _)| d)
     }
@@ -149,12 +147,12 @@ impl OpDef {
         self.name.split_once('.').map_or(self.name, |(_, m)| m)
     }
 
-    /// Index of the inherent attribute of that name.
+    /// Index of the inherent attribute with the given name.
     pub fn attribute_index(&self, name: &str) -> Option<usize> {
         self.attributes.iter().position(|a| a.name == name)
     }
 
-    /// Whether the op has that trait (parameters of the trait included).
+    /// True if the op has the trait, with equal parameters.
     pub fn has_trait(&self, t: &Trait) -> bool {
         let kind = std::mem::discriminant(t);
         self.traits.iter().any(|own| std::mem::discriminant(own) == kind && own == t)
@@ -165,13 +163,13 @@ impl OpDef {
 pub struct ValueSlot {
     /// Name in the specification or the dialect.
     pub name: &'static str,
-    /// How many values it holds.
+    /// The number of values.
     pub arity: Arity,
-    /// Which types they may have.
+    /// The allowed types.
     pub constraint: &'static TypeConstraint,
 }
 
-/// How many values a slot holds.
+/// The number of values of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arity {
     /// Exactly one.
@@ -186,15 +184,14 @@ pub enum Arity {
 pub struct AttrSlot {
     /// Name in the specification or the dialect.
     pub name: &'static str,
-    /// Whether it must be there.
+    /// Required, optional or with a default.
     pub presence: Presence,
-    /// What it may be.
+    /// The allowed values.
     pub constraint: &'static AttrConstraint,
 }
 
 impl AttrSlot {
-    /// What is wrong with the value of this attribute of an op of that name, if it is not what it
-    /// may be.
+    /// A message if `value` violates the constraint of this attribute of the op `op`.
     pub(crate) fn mismatch(&self, op: &str, value: &Attribute) -> Option<String> {
         (!self.constraint.holds(value)).then(|| {
             let (name, summary) = (self.name, self.constraint.summary());
@@ -203,7 +200,7 @@ impl AttrSlot {
     }
 }
 
-/// An attribute for a message: constants of any size are cut.
+/// An attribute for a message: large constants are elided.
 fn abbreviated(attr: &Attribute) -> String {
     const MOST: usize = 80;
     if attr.is_elements() {
@@ -216,19 +213,19 @@ fn abbreviated(attr: &Attribute) -> String {
     }
 }
 
-/// Whether an inherent attribute must be there, and what it is if not.
+/// Whether an inherent attribute is required, and its default value if not.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Presence {
     /// An op without it is invalid.
     Required,
-    /// An op without the attribute is invalid, unless the op has another of that name among those
-    /// it does not declare. Bytecode has a place for the attribute in any case.
+    /// An op without it is invalid, unless it has a discardable attribute with the given name.
+    /// Bytecode has a place for the attribute in any case.
     RequiredUnless(&'static str),
     /// It may be absent.
     Optional,
-    /// An op read without it gets this value; the pretty form omits the value.
+    /// An absent attribute is set to this value by the parser; the pretty form omits the value.
     Default(DefaultValue),
-    /// An op without it means this value; the pretty form omits the value.
+    /// An absent attribute means this value; the pretty form omits the value.
     ImpliedDefault(DefaultValue),
 }
 
@@ -251,7 +248,7 @@ pub enum DefaultValue {
     EmptyI64Array,
     /// A case of an enumeration
     Enum(&'static EnumDef, u64),
-    /// Anything else
+    /// Any other attribute
     Computed(fn() -> Attribute),
 }
 
@@ -279,7 +276,7 @@ impl DefaultValue {
 }
 
 impl AttrSlot {
-    /// The value that an absent attribute stands for.
+    /// The default value of an absent attribute.
     pub fn default_value(&self) -> Option<Attribute> {
         match self.presence {
             Presence::Default(v) | Presence::ImpliedDefault(v) => Some(v.attribute()),
@@ -294,7 +291,7 @@ pub struct RegionSlot {
     pub name: &'static str,
     /// Number of blocks that a region of this slot may have.
     pub blocks: BlockCount,
-    /// Whether the slot holds any number of regions; only the last slot may.
+    /// The slot holds any number of regions; only the last slot may.
     pub variadic: bool,
 }
 
@@ -309,7 +306,7 @@ pub enum BlockCount {
     AtMostOne,
 }
 
-/// Structural properties of ops, each known to the verifier, parser or transformations.
+/// Structural properties of ops, used by the verifier, the parser or transformations.
 #[derive(Clone, Copy)]
 pub enum Trait {
     /// Ends its block.
@@ -326,15 +323,15 @@ pub enum Trait {
     SingleBlock,
     /// Its blocks need no terminator.
     NoTerminator,
-    /// Each of its regions ends with that op, which the pretty form may omit.
+    /// Each of its regions ends with the given op, which the pretty form may omit.
     ImplicitTerminator(&'static str),
     /// Its regions have no arguments.
     NoRegionArguments,
     /// Its parent is one of these ops.
     HasParent(&'static [&'static str]),
-    /// Sizes of variadic operand slots stand in the attribute `operandSegmentSizes`.
+    /// The attribute `operandSegmentSizes` holds the sizes of variadic operand slots.
     AttrSizedOperandSegments,
-    /// Sizes of variadic result slots stand in the attribute `resultSegmentSizes`.
+    /// The attribute `resultSegmentSizes` holds the sizes of variadic result slots.
     AttrSizedResultSegments,
     /// All variadic operand slots have the same size.
     SameVariadicOperandSize,
@@ -348,39 +345,39 @@ pub enum Trait {
     SameOperandsAndResultShape,
     /// All operands have one type.
     SameTypeOperands,
-    /// The named operands, results and typed attributes have one type, so that one of them tells
-    /// the others when parsing.
+    /// The named operands, results and typed attributes have the same type, so the syntax need only
+    /// include one of them.
     AllTypesMatch(&'static [&'static str]),
     /// Swapping the operands changes nothing.
     Commutative,
-    /// Folding puts operands that are constants behind the others; only for ops that are
-    /// commutative.
+    /// Folding moves constant operands last; only for commutative ops.
     ConstantsLast,
     /// Applies one scalar function at each position: may run on whole tensors where it is declared
     /// on scalars.
     Elementwise,
-    /// Has no effect but its results.
+    /// No side effects.
     Pure,
-    /// Has no effect on memory, but may be undefined for some inputs.
+    /// No memory effects, but undefined behaviour for some inputs.
     NoMemoryEffect,
-    /// Has no effect on memory if that holds of the op.
+    /// No memory effects if the predicate holds.
     NoMemoryEffectIf(fn(OpRef<'_>) -> bool),
     /// Has the effects of the ops in its regions.
     RecursiveMemoryEffects,
     /// Is a constant, whose value is its attribute `value`.
     ConstantLike,
-    /// Ops of that dialect are written without its name in the regions of this op.
+    /// Ops of the given dialect are written without its prefix in the regions of this op.
     DefaultDialect(&'static str),
     /// Calls the symbol named by its attribute.
     Call(&'static str),
     /// Speculatable if all operands have static shapes.
     SpeculatableIfAllInputsStatic,
-    /// Its checks look at what its operands are, such as constants, not only at their types.
+    /// Its verification depends on the operands themselves, such as constants, not only on their
+    /// types.
     ReadsOperands,
-    /// `verify_regions` looks only at the types of what regions take and give, whatever the ops in
-    /// them are.
+    /// `verify_regions` depends only on the argument and result types of regions, not on the ops in
+    /// them.
     RegionsByTypes,
-    /// A check shared by several ops, under a name.
+    /// A named check, shared by several ops.
     Check(&'static str, VerifyFn),
 }
 
@@ -405,22 +402,22 @@ pub enum Assembly {
     Generic,
     /// MLIR's declarative assembly format (language reference, "Declarative Assembly Format").
     Format(&'static str),
-    /// Written by hand.
+    /// Hand-written functions.
     Custom {
-        /// Parses what follows the name.
+        /// Parses the text after the name.
         parse: ParseOpFn,
-        /// Prints what follows the name.
+        /// Prints the text after the name.
         print: PrintOpFn,
     },
 }
 
-/// A function behind `custom<Name>(…)` in the formats of a dialect.
+/// The implementation of `custom<Name>(…)` in the formats of a dialect.
 pub struct CustomDirective {
-    /// The name in the brackets.
+    /// The name in the angle brackets.
     pub name: &'static str,
-    /// Parses into the slots that `args` name.
+    /// Parses into the slots in `args`.
     pub parse: fn(&mut Parser<'_>, &mut OpState, args: &[DirectiveArg]) -> Parsed<()>,
-    /// Prints the slots that `args` name.
+    /// Prints the slots in `args`.
     pub print: fn(&mut Printer<'_>, OpRef<'_>, args: &[DirectiveArg]),
 }
 
@@ -447,11 +444,11 @@ pub struct EnumDef {
     pub mnemonic: &'static str,
     /// Values with their spellings.
     pub cases: &'static [(u64, &'static str)],
-    /// How the attribute is written.
+    /// The syntax of the attribute.
     pub style: EnumStyle,
 }
 
-/// How an enumeration attribute is written.
+/// The syntax of an enumeration attribute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnumStyle {
     /// `#dialect<mnemonic CASE>`
@@ -464,8 +461,8 @@ pub enum EnumStyle {
 }
 
 impl EnumDef {
-    /// The spelling of a value or, for a set of bits, of each bit in it; none if there is no such
-    /// value.
+    /// The spelling of a value or, for a set of bits, of each bit in it; `None` if the value is
+    /// invalid.
     pub fn spelling(&self, value: u64) -> Option<Cow<'static, str>> {
         if let Some(case) = self.case(value) {
             return Some(Cow::Borrowed(case));
@@ -487,9 +484,9 @@ impl EnumDef {
     }
 }
 
-/// Parameters of an attribute or type of a dialect, one entry a parameter of the declaration.
+/// Parameters of a dialect attribute or type, one entry per parameter of the declaration.
 pub type Params = [Option<Attribute>];
-/// Checks parameters; the message says what does not hold.
+/// Verifies parameters; the error says which requirement is violated.
 pub type ParamsCheck = fn(&Params) -> Result<(), String>;
 /// Relates the parameters of two types of one declaration.
 pub type ParamsRelation = fn(&Params, &Params) -> bool;
@@ -502,18 +499,17 @@ pub struct AttrDef {
     pub dialect: &'static str,
     /// Name within the dialect.
     pub mnemonic: &'static str,
-    /// What it means, as Markdown.
+    /// Documentation as Markdown.
     pub doc: &'static str,
     /// Parameters in order.
     pub params: &'static [ParamDef],
-    /// How the parameters are written.
+    /// The syntax of the parameters.
     pub assembly: ParamAssembly,
-    /// What must hold among the parameters; the message says what does not.
+    /// Verification of the parameters.
     pub verify: Option<ParamsCheck>,
-    /// If it bounds the dimensions of the tensor that it encodes: the parameter that lists the
-    /// bounds.
+    /// Index of the parameter with the dimension bounds, if this encoding has them.
     pub bounds: Option<usize>,
-    /// If it may be a tensor encoding: what must hold for that shape and element type.
+    /// For tensor encodings: verification against the shape and element type.
     pub verify_encoding: Option<EncodingCheck>,
 }
 
@@ -523,15 +519,15 @@ pub struct TypeDef {
     pub dialect: &'static str,
     /// Name within the dialect.
     pub mnemonic: &'static str,
-    /// What it means, as Markdown.
+    /// Documentation as Markdown.
     pub doc: &'static str,
     /// Parameters in order.
     pub params: &'static [ParamDef],
-    /// How the parameters are written.
+    /// The syntax of the parameters.
     pub assembly: ParamAssembly,
-    /// What must hold among the parameters; the message says what does not.
+    /// Verification of the parameters.
     pub verify: Option<ParamsCheck>,
-    /// Whether type inference takes two such types for one another; by default if they are equal.
+    /// Compatibility of two such types in type inference; by default, equality.
     pub compatible: Option<ParamsRelation>,
     /// The type as which elements of this type are stored; `None` if they have no storage.
     pub storage: Option<fn(&[Option<Attribute>]) -> Option<Type>>,
@@ -541,25 +537,25 @@ pub struct TypeDef {
 pub struct ParamDef {
     /// Name in the declaration.
     pub name: &'static str,
-    /// What it holds.
+    /// The kind of value.
     pub kind: ParamKind,
-    /// Whether it may be absent. In an attribute, an empty list of numbers is an absent one.
+    /// May be absent. In an attribute, an empty list of numbers counts as absent.
     pub optional: bool,
 }
 
 impl ParamDef {
-    /// A parameter that must be there.
+    /// A required parameter.
     pub const fn required(name: &'static str, kind: ParamKind) -> ParamDef {
         ParamDef { name, kind, optional: false }
     }
 
-    /// A parameter that may be absent.
+    /// An optional parameter.
     pub const fn optional(name: &'static str, kind: ParamKind) -> ParamDef {
         ParamDef { name, kind, optional: true }
     }
 }
 
-/// What a parameter holds, and the attribute that represents it.
+/// The kind of a parameter, and the attribute that represents it.
 #[derive(Clone, Copy)]
 pub enum ParamKind {
     /// A 64-bit integer: `Integer` of type i64.
@@ -578,26 +574,26 @@ pub enum ParamKind {
     Types,
     /// Any attribute.
     Attribute,
-    /// An affine map written out, never as an alias: `AffineMap`.
+    /// An inline affine map, never an alias: `AffineMap`.
     AffineMap,
-    /// An attribute of that declaration, written without its dialect and mnemonic.
+    /// An attribute of the given declaration, written without its dialect and mnemonic.
     Def(&'static AttrDef),
     /// A list of those: `Array`.
     Defs(&'static AttrDef),
-    /// A case of that enumeration: `Enum`.
+    /// A case of the given enumeration: `Enum`.
     Enum(&'static EnumDef),
 }
 
-/// How parameters are written.
+/// The syntax of parameters.
 #[derive(Clone, Copy)]
 pub enum ParamAssembly {
     /// Nothing: there are no parameters.
     None,
-    /// `<name = value, …>`; parameters that are optional and absent are omitted.
+    /// `<name = value, …>`; absent optional parameters are omitted.
     Struct,
     /// `<value, …>` in order.
     List,
-    /// Written by hand, brackets included.
+    /// Hand-written functions, which include the brackets.
     Custom {
         /// Parses the parameters.
         parse: fn(&mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>>,

@@ -1,4 +1,4 @@
-//! Dialects, and the registry that finds declarations by name.
+//! Dialects, and the registry for looking up declarations by name.
 
 use super::{AttrDef, CustomDirective, EnumDef, OpDef, TypeDef};
 use crate::attrs::Attribute;
@@ -7,7 +7,7 @@ use crate::diag::Diagnostics;
 use crate::ir::{OpParts, OpRef};
 use crate::types::Type;
 
-/// A namespace with its declarations. Lists are written out, in alphabetical order.
+/// A namespace with its declarations, each list in alphabetical order.
 pub struct Dialect {
     /// Namespace, such as `stablehlo`.
     pub namespace: &'static str,
@@ -19,24 +19,23 @@ pub struct Dialect {
     pub types: &'static [&'static TypeDef],
     /// Enumerations.
     pub enums: &'static [&'static EnumDef],
-    /// Functions that the formats of this dialect's ops name.
+    /// Custom directives of the formats of this dialect's ops.
     pub directives: &'static [CustomDirective],
     /// Other spellings of attribute or type mnemonics: (spelling, mnemonic).
     pub aliases: &'static [(&'static str, &'static str)],
-    /// Names for long attributes and types at the top of a printed file (`#sdy.mesh` as `#mesh`),
-    /// if the dialect wants one.
+    /// Suggests aliases for attributes and types, defined at the top of a printed file (`#sdy.mesh`
+    /// as `#mesh`).
     pub alias_for: Option<fn(&Attribute) -> Option<String>>,
-    /// The op, without a location, that makes a constant of that value and type.
+    /// Materializes a constant: the op, without a location, for a value and type.
     pub constant: Option<fn(&Attribute, &Type) -> Option<OpParts>>,
-    /// Checks an attribute of this dialect (`dialect.name`) that an op carries without declaring
-    /// it.
+    /// Verifies a discardable attribute of this dialect (`dialect.name`) on any op.
     pub verify_attribute: Option<fn(OpRef<'_>, &str, &Attribute, &mut Diagnostics)>,
-    /// How attributes and types are written in bytecode; as text if there is none.
+    /// Bytecode encodings of attributes and types. If `None`, they are written as text.
     pub bytecode: Option<&'static DialectBytecode>,
 }
 
 impl Dialect {
-    /// A dialect with nothing in it, for struct update syntax.
+    /// An empty dialect, for struct update syntax.
     pub const EMPTY: Dialect = Dialect {
         namespace: "",
         ops: &[],
@@ -51,7 +50,7 @@ impl Dialect {
         bytecode: None,
     };
 
-    /// The op of that name without the namespace.
+    /// Looks up an op by its name without the namespace.
     pub fn op(&self, mnemonic: &str) -> Option<&'static OpDef> {
         self.ops
             .binary_search_by_key(&mnemonic, |op| op.mnemonic())
@@ -59,7 +58,7 @@ impl Dialect {
             .map(|index| self.ops[index])
     }
 
-    /// The directive of that name.
+    /// Looks up a directive by name.
     pub fn directive(&self, name: &str) -> Option<&CustomDirective> {
         self.directives.iter().find(|d| d.name == name)
     }
@@ -71,25 +70,25 @@ impl Dialect {
             .map_or(mnemonic, |(_, target)| target)
     }
 
-    /// The attribute of that mnemonic.
+    /// Looks up an attribute by mnemonic.
     pub fn attribute(&self, mnemonic: &str) -> Option<&'static AttrDef> {
         let mnemonic = self.resolve(mnemonic);
         self.attributes.iter().copied().find(|a| a.mnemonic == mnemonic)
     }
 
-    /// The type of that mnemonic.
+    /// Looks up a type by mnemonic.
     pub fn type_def(&self, mnemonic: &str) -> Option<&'static TypeDef> {
         let mnemonic = self.resolve(mnemonic);
         self.types.iter().copied().find(|t| t.mnemonic == mnemonic)
     }
 
-    /// The enumeration of that mnemonic.
+    /// Looks up an enumeration by mnemonic.
     pub fn enumeration(&self, mnemonic: &str) -> Option<&'static EnumDef> {
         self.enums.iter().copied().find(|e| e.mnemonic == mnemonic)
     }
 }
 
-/// The dialects that a program knows.
+/// The registered dialects.
 pub struct Registry {
     dialects: Vec<&'static Dialect>,
 }
@@ -106,13 +105,13 @@ impl Registry {
         Registry { dialects: all }
     }
 
-    /// The op of that full name.
+    /// Looks up an op by its full name.
     pub fn op(&self, name: &str) -> Option<&'static OpDef> {
         let (namespace, mnemonic) = name.split_once('.')?;
         self.dialect(namespace)?.op(mnemonic)
     }
 
-    /// The dialect of that namespace.
+    /// Looks up a dialect by namespace.
     pub fn dialect(&self, namespace: &str) -> Option<&'static Dialect> {
         self.dialects.iter().copied().find(|d| d.namespace == namespace)
     }

@@ -1,18 +1,18 @@
-//! Which operands, results and attributes of an op stand in which slot of its declaration.
+//! Assignment of an op's operands, results and attributes to the slots of its declaration.
 
 use super::{Arity, OpDef, Trait, ValueSlot};
 use std::ops::Range;
 
-/// Why values cannot be dealt out to slots.
+/// The reason why values cannot be assigned to slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SegmentError {
     /// There are `found` values where `least` are needed, or more than the slots can hold.
     Count {
         /// Number of values.
         found: usize,
-        /// Number that the slots need at least.
+        /// The minimum number that the slots need.
         least: usize,
-        /// Whether the slots can hold more than that.
+        /// True if the slots can hold more than that.
         open: bool,
     },
     /// The remaining values do not divide evenly among the variadic slots.
@@ -30,12 +30,12 @@ pub enum SegmentError {
     },
 }
 
-/// How many values each slot of a declaration holds for one op.
+/// The number of values in each slot of a declaration, for one op.
 #[derive(Clone, Copy)]
 pub(crate) enum SlotSizes<'a> {
-    /// All variadic and optional slots hold as many.
+    /// All variadic and optional slots hold the same number.
     Each(usize),
-    /// As the segment sizes attribute says.
+    /// Given by the segment sizes attribute.
     Segments(&'a [i64]),
 }
 
@@ -52,11 +52,10 @@ impl SlotSizes<'_> {
 }
 
 impl OpDef {
-    /// The range of operands that each slot holds. `segments` are the values of
-    /// `operandSegmentSizes`.
+    /// The range of operands in each slot. `segments` are the values of `operandSegmentSizes`.
     ///
     /// # Errors
-    /// When `count` operands cannot be dealt out.
+    /// If `count` operands cannot be assigned to the slots.
     pub fn operand_ranges(
         &self,
         count: usize,
@@ -66,11 +65,10 @@ impl OpDef {
         ranges(self.operands, count, sized.then_some(segments))
     }
 
-    /// The range of results that each slot holds. `segments` are the values of
-    /// `resultSegmentSizes`.
+    /// The range of results in each slot. `segments` are the values of `resultSegmentSizes`.
     ///
     /// # Errors
-    /// When `count` results cannot be dealt out.
+    /// If `count` results cannot be assigned to the slots.
     pub fn result_ranges(
         &self,
         count: usize,
@@ -95,8 +93,8 @@ fn ranges(
     Ok(slots.iter().enumerate().map(range).collect())
 }
 
-/// Deals `count` values out to `slots`. `sized` is given if a segment sizes attribute tells how,
-/// with its values if it is there.
+/// Assigns `count` values to `slots`. `sized` is `Some` if a segment sizes attribute is required,
+/// with its values if present.
 pub(crate) fn slot_sizes<'a>(
     slots: &[ValueSlot],
     count: usize,

@@ -1,10 +1,10 @@
-//! What types an operand or result may have, as data.
+//! Type constraints of operands and results, as data.
 
 use crate::types::{DYNAMIC, Type, TypeKind};
 
 /// A named set of types.
 pub struct TypeConstraint {
-    /// What the set is, as it completes "must be …".
+    /// A description of the set, which completes "must be …".
     pub summary: &'static str,
     /// Membership.
     pub rule: TypeRule,
@@ -15,7 +15,7 @@ pub struct TypeConstraint {
 pub enum TypeRule {
     /// Every type.
     Any,
-    /// One type, which the pretty form need not write.
+    /// Exactly one type, which the pretty form may omit.
     Exactly(fn() -> Type),
     /// A predicate.
     Is(fn(&Type) -> bool),
@@ -34,33 +34,33 @@ pub struct TensorRule {
     pub elements: &'static [&'static ElementSet],
     /// Ranks.
     pub ranks: Ranks,
-    /// Whether all dimensions must be static.
+    /// All dimensions must be static.
     pub static_shape: bool,
     /// Any further condition.
     pub also: Option<fn(&Type) -> bool>,
 }
 
 impl TensorRule {
-    /// Ranked tensors of those elements.
+    /// Ranked tensors with the given element types.
     pub const fn ranked(elements: &'static [&'static ElementSet]) -> TensorRule {
         TensorRule { elements, ranks: Ranks::Ranked, static_shape: false, also: None }
     }
 }
 
-/// Ranks that a tensor may have.
+/// Allowed ranks of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ranks {
-    /// Ranked or not.
+    /// Any rank, or unranked.
     Any,
-    /// Any rank, but known.
+    /// Any rank, but ranked.
     Ranked,
-    /// One of these.
+    /// One of the given ranks.
     OneOf(&'static [usize]),
 }
 
 /// A named set of element types.
 pub struct ElementSet {
-    /// What the set is, such as "float".
+    /// The name of the set, such as "float".
     pub name: &'static str,
     /// Membership.
     pub contains: fn(&Type) -> bool,
@@ -70,7 +70,7 @@ impl TypeConstraint {
     /// Every type.
     pub const ANY: TypeConstraint = TypeConstraint { summary: "any type", rule: TypeRule::Any };
 
-    /// Whether `ty` is in the set.
+    /// True if `ty` is in the set.
     pub fn holds(&self, ty: &Type) -> bool {
         match self.rule {
             TypeRule::Any => true,

@@ -1,4 +1,4 @@
-//! Runs pipelines.
+//! Runs pass pipelines.
 
 use super::Context;
 use super::pipeline::{Invocation, Pipeline, PipelineStep};
@@ -9,20 +9,20 @@ use crate::rewrite::Statistics;
 use crate::verify::{VerifyOptions, verify};
 use std::time::{Duration, Instant};
 
-/// What a pass did to one op.
+/// The execution of a pass on one op.
 pub struct Step<'a> {
     /// The pass with its options.
     pub invocation: &'a Invocation,
     /// The op that it ran on.
     pub root: OpId,
-    /// How long it took, verification not included.
+    /// Elapsed time, excluding verification.
     pub elapsed: Duration,
-    /// How often its patterns applied.
+    /// Pattern statistics.
     pub statistics: &'a Statistics,
 }
 
-/// Looks on while a pipeline runs.
-pub trait Observer {
+/// Callbacks for the execution of a pipeline.
+pub trait PassObserver {
     /// Called before a pass runs on an op.
     fn before(&mut self, _invocation: &Invocation, _module: &Module, _root: OpId) {}
     /// Called after a pass ran on an op without errors.
@@ -31,24 +31,25 @@ pub trait Observer {
     fn failed(&mut self, _invocation: &Invocation, _module: &Module, _root: OpId) {}
 }
 
-/// Nobody looks on.
+/// No-op observer.
 pub struct NoObserver;
 
-impl Observer for NoObserver {}
+impl PassObserver for NoObserver {}
 
 impl Pipeline {
-    /// Whether there is nothing to run.
+    /// True if there are no passes.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Runs the passes on a verified module, and stops at the first that reports an error. With
-    /// `verify_each` the module is verified after each, and after all passes on the ops in it.
+    /// Runs the passes on a verified module, up to the first that reports an error. With
+    /// `verify_each` the module is verified after each pass, or after a nested pipeline has run on
+    /// all its ops.
     pub fn run(
         &self,
         module: &mut Module,
         verify_each: Option<&VerifyOptions>,
-        observer: &mut dyn Observer,
+        observer: &mut dyn PassObserver,
     ) -> Diagnostics {
         let mut runner = Runner { module, verify_each, observer, diagnostics: Vec::new() };
         let top = runner.module.top().id();
@@ -60,7 +61,7 @@ impl Pipeline {
 struct Runner<'r> {
     module: &'r mut Module,
     verify_each: Option<&'r VerifyOptions>,
-    observer: &'r mut dyn Observer,
+    observer: &'r mut dyn PassObserver,
     diagnostics: Diagnostics,
 }
 
@@ -88,8 +89,8 @@ impl Runner<'_> {
                             self.run(nested, op);
                         }
                     }
-                    // What stands in one op may refer to others: they are well once the passes ran
-                    // on all of them.
+                    // Ops may refer to each other, so the module is only verified after the passes
+                    // ran on all of them.
                     if root == self.module.top().id() && !self.failed() {
                         self.verify();
                     }
@@ -98,7 +99,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Warns of a name in a pipeline that no op has.
+    /// Warns about a name in a pipeline that no op of the module has.
     fn check_name(&mut self, name: &str) {
         let registry = self.module.registry();
         if registry.op(name).is_some()

@@ -1,30 +1,29 @@
-//! Passes: transformations with names and options, pipelines of them as text, and the manager that
-//! runs them.
+//! Passes: named transformations with options, textual pipelines of passes, and the pass manager.
 
 mod manager;
 mod options;
 mod pipeline;
 
-pub use manager::{NoObserver, Observer, Step};
-pub use options::{OptionKind, OptionValue, Options, PassOption};
+pub use manager::{NoObserver, PassObserver, Step};
+pub use options::{OptionKind, OptionValue, PassOption, PassOptions};
 pub use pipeline::{Invocation, Passes, Pipeline, PipelineError};
 
 use crate::diag::{Diagnostic, Diagnostics, Severity};
 use crate::ir::{Module, OpId};
 use crate::rewrite::Statistics;
 
-/// A transformation, as data. Lists of passes are written out, in alphabetical order of the names.
+/// A transformation, as data. Lists of passes are sorted by name.
 pub struct Pass {
     /// The name in pipelines; `--name` on the command line.
     pub name: &'static str,
-    /// What it does; the first line is the summary.
+    /// Documentation; the first line is the summary.
     pub doc: &'static str,
-    /// The op that it runs on, such as `func.func`; none for any.
+    /// The op that it runs on, such as `func.func`; `None` for any.
     pub anchor: Option<&'static str>,
     /// Its options.
     pub options: &'static [PassOption],
-    /// Transforms one op of a verified module, and what is in it. The result is valid if no error
-    /// is reported.
+    /// Transforms one op of a verified module, with its regions. The result must be valid unless an
+    /// error is reported.
     pub run: fn(&mut Context<'_>),
 }
 
@@ -59,27 +58,27 @@ impl Pass {
     }
 }
 
-/// A pipeline under a name.
+/// A named pipeline.
 pub struct NamedPipeline {
     /// The name in pipelines; `--name` on the command line.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// Documentation, in one line.
     pub doc: &'static str,
-    /// Its passes, as they are written between the brackets of `builtin.module(…)`.
+    /// Its passes, in the syntax between the brackets of `builtin.module(…)`.
     pub passes: &'static str,
 }
 
-/// What a pass sees while it runs.
+/// The context of a running pass.
 pub struct Context<'m> {
-    /// The module, to be changed within `root`.
+    /// The module; the pass may only change `root` and its regions.
     pub module: &'m mut Module,
     /// The op to transform.
     pub root: OpId,
-    /// The options given, with defaults for the others.
-    pub options: &'m Options,
-    /// What the pass reports.
+    /// The pass options, with defaults filled in.
+    pub options: &'m PassOptions,
+    /// Diagnostics reported by the pass.
     pub diagnostics: Diagnostics,
-    /// How often its patterns applied.
+    /// Pattern statistics.
     pub statistics: Statistics,
 }
 
@@ -89,17 +88,17 @@ impl Context<'_> {
         self.diagnostics.push(diagnostic);
     }
 
-    /// Whether an error was reported.
+    /// True if an error was reported.
     pub fn failed(&self) -> bool {
         self.diagnostics.iter().any(|d| d.severity == Severity::Error)
     }
 
-    /// Applies patterns greedily to everything in the op. Whether anything changed.
+    /// Applies patterns greedily to the ops nested in the root. Returns true if anything changed.
     pub fn rewrite_greedily(&mut self, patterns: &mut crate::rewrite::PatternSet) -> bool {
         self.rewrite_with(patterns, crate::rewrite::greedy::Config::default())
     }
 
-    /// As [`Context::rewrite_greedily`], in a way that `config` says.
+    /// As [`Context::rewrite_greedily`], with a driver configuration.
     pub fn rewrite_with(
         &mut self,
         patterns: &mut crate::rewrite::PatternSet,
@@ -112,11 +111,11 @@ impl Context<'_> {
         outcome.changed
     }
 
-    /// Converts everything in the op.
+    /// Applies a dialect conversion to the ops nested in the root.
     pub fn convert(
         &mut self,
         patterns: &mut crate::rewrite::PatternSet,
-        conversion: &crate::rewrite::conversion::Conversion<'_>,
+        conversion: &crate::rewrite::conversion::ConversionTarget<'_>,
     ) {
         let (diagnostics, statistics) = crate::rewrite::conversion::convert(
             self.module,

@@ -1,19 +1,19 @@
-//! Options of passes.
+//! Pass options.
 
 use crate::nearest::nearest;
 use std::fmt;
 
-/// An option that a pass declares.
+/// The declaration of an option.
 pub struct PassOption {
     /// The name.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// Documentation, in one line.
     pub doc: &'static str,
-    /// What it holds, and its default.
+    /// Kind and default.
     pub kind: OptionKind,
 }
 
-/// What an option holds, and its default.
+/// The kind of an option, with its default.
 #[derive(Clone, Copy, Debug)]
 pub enum OptionKind {
     /// `true` or `false`; the name alone means `true`.
@@ -22,9 +22,9 @@ pub enum OptionKind {
     Int(i64),
     /// Text.
     Text(&'static str),
-    /// Text that is checked when it is given.
+    /// Text with a validation function.
     Checked(&'static str, fn(&str) -> Result<(), String>),
-    /// Text between commas; commas in brackets do not count.
+    /// Comma-separated texts; commas in brackets do not separate.
     List,
 }
 
@@ -40,7 +40,7 @@ impl OptionKind {
         }
     }
 
-    /// What a value of this kind is called in messages.
+    /// The name of the kind, for messages.
     fn noun(self) -> &'static str {
         match self {
             OptionKind::Bool(_) => "`true` or `false`",
@@ -67,7 +67,7 @@ impl OptionKind {
 /// The value of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionValue {
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// An integer.
     Int(i64),
@@ -77,12 +77,12 @@ pub enum OptionValue {
     List(Vec<String>),
 }
 
-/// The options of one use of a pass: those given, and the defaults of the others.
+/// The options of one invocation of a pass, with defaults filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options(Vec<(&'static str, OptionValue)>);
+pub struct PassOptions(Vec<(&'static str, OptionValue)>);
 
-impl fmt::Display for Options {
-    /// `{name=value name=value}`; nothing if there are none.
+impl fmt::Display for PassOptions {
+    /// `{name=value name=value}`, or nothing if there are no options.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, (name, value)) in self.0.iter().enumerate() {
             write!(f, "{}{name}=", if i == 0 { '{' } else { ' ' })?;
@@ -100,22 +100,22 @@ impl fmt::Display for Options {
     }
 }
 
-impl Options {
+impl PassOptions {
     /// The defaults of declared options.
-    pub fn defaults(declared: &'static [PassOption]) -> Options {
-        Options(declared.iter().map(|option| (option.name, option.kind.default())).collect())
+    pub fn defaults(declared: &'static [PassOption]) -> PassOptions {
+        PassOptions(declared.iter().map(|option| (option.name, option.kind.default())).collect())
     }
 
-    /// Reads `name=value` pairs between spaces. A value with spaces stands in braces or quotes.
+    /// Parses `name=value` pairs separated by spaces. A value with spaces is in braces or quotes.
     ///
     /// # Errors
-    /// An option that is not declared, or a value of the wrong kind.
+    /// If an option is not declared, or a value is of the wrong kind.
     pub fn parse(
         pass: &str,
         declared: &'static [PassOption],
         text: &str,
-    ) -> Result<Options, String> {
-        let mut options = Options::defaults(declared);
+    ) -> Result<PassOptions, String> {
+        let mut options = PassOptions::defaults(declared);
         for (name, value) in pairs(text)? {
             let Some(option) = declared.iter().find(|option| option.name == name) else {
                 let known: Vec<&str> = declared.iter().map(|option| option.name).collect();
@@ -145,7 +145,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Sets an option that is declared.
+    /// Sets a declared option.
     pub fn set(&mut self, name: &str, value: OptionValue) {
         if let Some(entry) = self.0.iter_mut().find(|(n, _)| *n == name) {
             entry.1 = value;
@@ -156,12 +156,12 @@ impl Options {
         self.0.iter().find(|(n, _)| *n == name).map(|(_, value)| value)
     }
 
-    /// The value of a boolean option; false if none is declared.
+    /// The value of a boolean option; false if not declared.
     pub fn bool(&self, name: &str) -> bool {
         matches!(self.get(name), Some(OptionValue::Bool(true)))
     }
 
-    /// The value of an integer option; zero if none is declared.
+    /// The value of an integer option; zero if not declared.
     pub fn int(&self, name: &str) -> i64 {
         match self.get(name) {
             Some(OptionValue::Int(value)) => *value,
@@ -169,7 +169,7 @@ impl Options {
         }
     }
 
-    /// The value of a text option; empty if none is declared.
+    /// The value of a text option; empty if not declared.
     pub fn text(&self, name: &str) -> &str {
         match self.get(name) {
             Some(OptionValue::Text(value)) => value,
@@ -177,7 +177,7 @@ impl Options {
         }
     }
 
-    /// The values of a list option; none if none is declared.
+    /// The values of a list option; empty if not declared.
     pub fn list(&self, name: &str) -> &[String] {
         match self.get(name) {
             Some(OptionValue::List(values)) => values,
@@ -205,7 +205,7 @@ fn pairs(text: &str) -> Result<Vec<(&str, Option<&str>)>, String> {
     }
 }
 
-/// The text in the braces or quotes around it, if there are any.
+/// Strips enclosing braces or quotes.
 fn unquoted(text: &str) -> &str {
     let within = |open, close| text.strip_prefix(open).and_then(|t: &str| t.strip_suffix(close));
     within('{', '}').or_else(|| within('"', '"')).or_else(|| within('\'', '\'')).unwrap_or(text)
@@ -223,7 +223,7 @@ fn split(text: &str) -> Vec<String> {
     items
 }
 
-/// The byte at which a character stands that `ends` selects, outside of brackets and quotes; the
+/// The offset of the first character, outside of brackets and quotes, that satisfies `ends`; the
 /// length if there is none.
 pub(super) fn end_of(text: &str, ends: impl Fn(char) -> bool) -> usize {
     let mut depth = 0usize;
@@ -237,7 +237,7 @@ pub(super) fn end_of(text: &str, ends: impl Fn(char) -> bool) -> usize {
             None => match c {
                 '"' | '\'' => quote = Some(c),
                 '{' | '(' | '<' | '[' => depth += 1,
-                // The arrow of a function type closes nothing.
+                // The `>` of an arrow is not a bracket.
                 '>' if previous == '-' => {}
                 '}' | ')' | '>' | ']' => depth = depth.saturating_sub(1),
                 _ => {}
@@ -259,8 +259,8 @@ mod tests {
         PassOption { name: "strict", doc: "", kind: OptionKind::Bool(false) },
     ];
 
-    fn parse(text: &str) -> Result<Options, String> {
-        Options::parse("p", OPTIONS, text)
+    fn parse(text: &str) -> Result<PassOptions, String> {
+        PassOptions::parse("p", OPTIONS, text)
     }
 
     #[test]

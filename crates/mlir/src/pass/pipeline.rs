@@ -1,28 +1,28 @@
-//! Pipelines as text: `builtin.module(func.func(cse,canonicalize{max-iterations=3}),inline)`.
+//! Textual pipelines: `builtin.module(func.func(cse,canonicalize{max-iterations=3}),inline)`.
 
 use super::options::end_of;
-use super::{NamedPipeline, Options, Pass};
+use super::{NamedPipeline, Pass, PassOptions};
 use crate::nearest::nearest;
 use std::fmt;
 
-/// The passes and named pipelines that a program knows.
+/// The registered passes and named pipelines.
 #[derive(Clone, Copy)]
 pub struct Passes {
     /// Passes.
     pub passes: &'static [Pass],
-    /// Pipelines under names.
+    /// Named pipelines.
     pub pipelines: &'static [NamedPipeline],
 }
 
-/// One use of a pass.
+/// A pass with its options.
 pub struct Invocation {
     /// The pass.
     pub pass: &'static Pass,
     /// Its options.
-    pub options: Options,
+    pub options: PassOptions,
 }
 
-/// Passes to run one after the other on ops of one name.
+/// A sequence of passes on ops of one name.
 #[derive(Default)]
 pub struct Pipeline {
     pub(super) steps: Vec<PipelineStep>,
@@ -30,13 +30,12 @@ pub struct Pipeline {
 
 pub(super) enum PipelineStep {
     Pass(Invocation),
-    /// Runs a pipeline on each op of that name that stands directly in the op.
+    /// Runs a pipeline on each directly nested op of the given name.
     Nested(String, Pipeline),
 }
 
 impl fmt::Display for Pipeline {
-    /// Its passes with all options, as they are written between the brackets of
-    /// `builtin.module(…)`.
+    /// Its passes with all options, in the syntax between the brackets of `builtin.module(…)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, step) in self.steps.iter().enumerate() {
             f.write_str(if i > 0 { "," } else { "" })?;
@@ -49,22 +48,22 @@ impl fmt::Display for Pipeline {
     }
 }
 
-/// What is wrong with a pipeline.
+/// An error in the text of a pipeline.
 pub type PipelineError = String;
 
-/// Pipelines nest at most so deep.
+/// Maximum nesting of pipelines.
 const MAX_DEPTH: usize = 64;
 
 impl Passes {
-    /// The pass of that name.
+    /// Looks up a pass by name.
     pub fn pass(&self, name: &str) -> Option<&'static Pass> {
         self.passes.iter().find(|pass| pass.name == name)
     }
 
-    /// Reads a pipeline, with or without `builtin.module(…)` around it.
+    /// Parses a pipeline, with or without `builtin.module(…)` around it.
     ///
     /// # Errors
-    /// An unknown pass or option, a pass on an op that it does not run on, or brackets that do not
+    /// If a pass or option is unknown, a pass does not run on the given op, or brackets do not
     /// match.
     pub fn parse(&self, text: &str) -> Result<Pipeline, PipelineError> {
         let text = text.trim();
@@ -85,7 +84,7 @@ impl Passes {
         Ok(pipeline)
     }
 
-    /// Adds one pass or named pipeline with its options as text.
+    /// Adds one pass or named pipeline with textual options.
     ///
     /// # Errors
     /// As [`Passes::parse`].
@@ -168,7 +167,7 @@ impl Passes {
             return self.add(pipeline, anchor, named.passes, depth + 1);
         }
         let Some(pass) = self.pass(name) else { return Err(self.unknown(name)) };
-        let options = Options::parse(name, pass.options, options)?;
+        let options = PassOptions::parse(name, pass.options, options)?;
         let step = PipelineStep::Pass(Invocation { pass, options });
         match pass.anchor {
             Some(on) if on != anchor && anchor == "builtin.module" => {

@@ -1,34 +1,34 @@
-//! Dialect conversion: rewrites the ops that a target does not allow until all are allowed, and
-//! converts types on the way.
+//! Dialect conversion: rewrites illegal ops of a target until all ops are legal, and converts types
+//! on the way.
 //!
-//! Ops are visited in order, parents before their regions. Where a pattern replaces a value by one
-//! of another type, the uses of the old value are rewritten later: patterns read them through
-//! [`Rewriter::converted_operands`], and ops that stay get a `builtin.unrealized_conversion_cast`
-//! back to the type that they had.
+//! Ops are visited in order, parents before their regions. If a pattern replaces a value by one of
+//! another type, the uses of the old value are rewritten later: patterns read them through
+//! [`Rewriter::converted_operands`], and legal ops get a `builtin.unrealized_conversion_cast` back
+//! to the original type.
 
 use super::rewriter::Event;
 use super::{PatternSet, Rewriter, Statistics};
 use crate::builtin::UnrealizedConversionCastOp;
 use crate::diag::{Diagnostics, Severity};
 use crate::ir::{Module, OpId, OpRef, Value};
-use crate::pass::Options;
+use crate::pass::PassOptions;
 use crate::types::Type;
 use std::collections::{HashMap, HashSet};
 
-/// What a target says of an op.
+/// The legality of an op in the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Legality {
-    /// It stays.
+    /// The op stays.
     Legal,
-    /// It must be rewritten.
+    /// The op must be rewritten.
     Illegal,
-    /// It is rewritten if a pattern applies.
+    /// The op is rewritten if a pattern applies.
     Unknown,
 }
 
-/// Which types become which.
+/// Converts types.
 pub trait TypeConverter {
-    /// The type that `ty` becomes, itself if it stays; none if it cannot be converted.
+    /// Converts a type; returns it unchanged if it is legal. `None` rejects it.
     fn convert(&self, ty: &Type) -> Option<Type>;
 }
 
@@ -38,25 +38,25 @@ impl<F: Fn(&Type) -> Option<Type>> TypeConverter for F {
     }
 }
 
-/// What a conversion does.
-pub struct Conversion<'c> {
-    /// Which ops are allowed.
+/// The target of a conversion.
+pub struct ConversionTarget<'c> {
+    /// The legality of each op.
     pub legality: &'c dyn Fn(OpRef<'_>) -> Legality,
-    /// Which types change, if any.
+    /// The type conversion, if any.
     pub types: Option<&'c dyn TypeConverter>,
 }
 
-/// How deep the ops that patterns make may give rise to further rewrites.
+/// Maximum depth of rewrites of ops that patterns created.
 const MAX_DEPTH: usize = 64;
 
-/// Converts everything in the regions of `root`. If a diagnostic is an error, the module is not fit
-/// for use.
+/// Converts all ops in the regions of `root`. If a diagnostic is an error, the module is left
+/// partially converted.
 pub fn convert(
     module: &mut Module,
     root: OpId,
     patterns: &mut PatternSet,
-    conversion: &Conversion<'_>,
-    options: &Options,
+    conversion: &ConversionTarget<'_>,
+    options: &PassOptions,
 ) -> (Diagnostics, Statistics) {
     let mut rewriter = Rewriter::new(module, options);
     rewriter.types = conversion.types;
@@ -84,16 +84,17 @@ pub fn convert(
 
 struct Driver<'d> {
     patterns: &'d mut PatternSet,
-    conversion: &'d Conversion<'d>,
+    conversion: &'d ConversionTarget<'d>,
     statistics: Statistics,
-    /// Ops that are replaced but stay until the uses of their results are converted.
+    /// Replaced ops, which stay until the uses of their results are converted.
     gone: HashSet<OpId>,
-    /// Ops that patterns made and that were not looked at yet.
+    /// Ops that patterns created, not yet legalized.
     created: Vec<OpId>,
 }
 
 impl Driver<'_> {
-    /// Makes an op legal, and the ops that this takes. False if that failed and was reported.
+    /// Legalizes an op, and recursively the ops that this creates. On failure, reports it and
+    /// returns false.
     fn legalize(&mut self, rewriter: &mut Rewriter<'_>, op: OpId, depth: usize) -> bool {
         let legality = (self.conversion.legality)(rewriter.op(op));
         if legality == Legality::Legal {
@@ -146,7 +147,7 @@ impl Driver<'_> {
     }
 
     fn legalize_created(&mut self, rewriter: &mut Rewriter<'_>, depth: usize) -> bool {
-        // What stands in the regions of the new ops is new, too.
+        // Ops nested in the new ops are new, too.
         let created = std::mem::take(&mut self.created);
         let mut within: Vec<OpId> = Vec::new();
         for op in created.into_iter().filter(|&op| rewriter.is_attached(op)) {
@@ -163,8 +164,8 @@ impl Driver<'_> {
         true
     }
 
-    /// Gives the ops that stay what became of their operands, with casts where the types differ,
-    /// and erases the others.
+    /// Replaces operands of the remaining ops by their converted values, with casts where the types
+    /// differ, and erases replaced ops.
     fn finish(&mut self, rewriter: &mut Rewriter<'_>, root: OpId) {
         let mut casts: HashMap<(Value, Value), Value> = HashMap::new();
         let ops: Vec<OpId> =
@@ -194,13 +195,13 @@ impl Driver<'_> {
     }
 }
 
-/// Removes pairs of casts there and back, and casts that nothing uses. Needs the use lists.
+/// Removes pairs of casts that cancel out, and unused casts. Requires use lists.
 pub fn reconcile_casts(rewriter: &mut Rewriter<'_>, root: OpId) {
     let is_cast = |op: &OpRef<'_>| op.is(UnrealizedConversionCastOp::DEF);
     let casts: Vec<OpId> = rewriter.walk(root).filter(is_cast).map(OpRef::id).collect();
     for &cast in &casts {
         let op = rewriter.op(cast);
-        // A cast of a cast: the value with which the first began, if it has the type asked for.
+        // The original value before a chain of two casts, if it has the requested type.
         let sources = op.operands().iter().map(|&v| {
             let before = rewriter.defining_op(v).filter(is_cast)?;
             let index = before.results().position(|r| r == v)?;

@@ -1,9 +1,9 @@
-//! What an op may do besides computing its results.
+//! Side effects of ops.
 
 use crate::ir::{Module, OpId, OpRef};
 use crate::ods::Trait;
 
-/// Whether an op has no effects: neither it nor, if it has those of its regions, the ops in it.
+/// True if an op has no memory effects; recursively if it has the effects of its nested ops.
 pub fn is_memory_effect_free(op: OpRef<'_>) -> bool {
     let own = op.def().is_some_and(|def| def.traits.iter().any(|t| is_free_by(t, op)));
     let recursive = op.has_trait(&Trait::RecursiveMemoryEffects);
@@ -25,12 +25,12 @@ fn is_free_by(t: &Trait, op: OpRef<'_>) -> bool {
     }
 }
 
-/// Whether an op may be removed once nothing uses its results.
+/// True if an op may be erased once its results are unused.
 pub fn is_removable_if_unused(op: OpRef<'_>) -> bool {
     !op.has_trait(&Trait::Terminator) && !op.has_trait(&Trait::Symbol) && is_memory_effect_free(op)
 }
 
-/// Whether an op may be removed. Needs the use lists.
+/// True if an op is dead: unused and without side effects. Requires use lists.
 pub fn is_dead(module: &Module, op: OpId) -> bool {
     let op = module.op(op);
     op.results().all(|result| module.is_unused(result)) && is_removable_if_unused(op)

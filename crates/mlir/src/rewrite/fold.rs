@@ -1,4 +1,4 @@
-//! Folding: what an op is when something is known of its operands, and one constant for each value.
+//! Folding of ops, and uniquing of constants.
 
 use super::{Rewriter, effects};
 use crate::attrs::{Attribute, DenseElements};
@@ -10,20 +10,20 @@ use numerics::DType;
 use program::RuntimeValue;
 use std::collections::HashMap;
 
-/// What a result of an op folds to.
+/// The replacement for a result of a folded op.
 #[derive(Clone, Debug)]
 pub enum Folded {
-    /// A value that is there.
+    /// An existing value.
     Value(Value),
-    /// A constant.
+    /// A constant, to be materialized.
     Constant(Attribute),
 }
 
-/// Folds an op: what each of its results is, or nothing. The attributes are the values of those
-/// operands that are constants.
+/// Folds an op: one replacement per result, or `None`. The attributes are the values of constant
+/// operands.
 pub type FoldFn = fn(OpRef<'_>, &[Option<Attribute>]) -> Option<Vec<Folded>>;
 
-/// Constants of more elements than this are not made by folding.
+/// Maximum number of elements of a constant made by folding.
 const MAX_ELEMENTS: usize = 1 << 16;
 
 /// Folds an op of constants by evaluating it.
@@ -45,8 +45,8 @@ pub fn evaluate(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Fo
     results.into_iter().zip(op.result_types()).map(constant).collect()
 }
 
-/// The attribute that holds a value of that type. Dialects may represent values of their types as
-/// scalars and vectors of `i64`, which are attributes of type `index`, and as booleans.
+/// The attribute for a value of a type. Dialects may represent values of their types as scalars and
+/// vectors of `i64`, which become attributes of type `index`, and as booleans.
 fn attribute(value: RuntimeValue, ty: &Type) -> Option<Attribute> {
     let tensor = value.into_tensor().ok()?;
     let element = match ty.element_type().dtype() {
@@ -72,30 +72,30 @@ fn attribute(value: RuntimeValue, ty: &Type) -> Option<Attribute> {
     Some(Attribute::float_bits(bits, element))
 }
 
-/// The value of the constant that defines `value`.
+/// The value of `value`, if a constant defines it.
 pub fn constant_value(module: &Module, value: Value) -> Option<Attribute> {
     let op = module.defining_op(value)?;
     constant_op_value(op)
 }
 
-/// The value of a constant: the first attribute that is declared.
+/// The value of a constant op: its first declared attribute.
 fn constant_op_value(op: OpRef<'_>) -> Option<Attribute> {
     if op.has_trait(&Trait::ConstantLike) { op.property(0).cloned() } else { None }
 }
 
-/// Folds ops and keeps one constant for each value, type and dialect at the start of the region
-/// that is isolated from above.
+/// Folds ops, and keeps one constant for each value, type and dialect at the start of the enclosing
+/// isolated region.
 ///
 /// Source: MLIR's `OperationFolder`, whose placement of constants this follows.
 #[derive(Default)]
 pub(super) struct Folder {
     constants: HashMap<(RegionId, &'static str, Attribute, Type), OpId>,
-    /// Where the constants that this folder placed are registered.
+    /// Constants placed by this folder, with their keys.
     owned: HashMap<OpId, (RegionId, &'static str, Attribute, Type)>,
 }
 
 impl Folder {
-    /// The region whose start holds the constants for ops in the block of `op`.
+    /// The region at whose start constants for `op` are placed.
     fn region(module: &Module, op: OpId) -> Option<RegionId> {
         let mut region = module.block_parent(module.op(op).block()?)?;
         loop {
@@ -110,7 +110,7 @@ impl Folder {
         }
     }
 
-    /// Takes note of a constant that is there. False if it was replaced by an equal one.
+    /// Registers an existing constant. Returns false if it was replaced by an equal one.
     pub(super) fn insert_known(&mut self, rewriter: &mut Rewriter<'_>, op: OpId) -> bool {
         let Some(value) = constant_op_value(rewriter.op(op)) else { return true };
         if self.owned.contains_key(&op) {
@@ -148,8 +148,8 @@ impl Folder {
         Some((region, op.def()?.dialect(), value, op.result_types().next()?.clone()))
     }
 
-    /// Moves a constant to the start of the entry block of its region, unless only constants of
-    /// this folder stand before it.
+    /// Moves a constant to the start of its region's entry block, unless only constants of this
+    /// folder precede it.
     fn move_to_front(&self, rewriter: &mut Rewriter<'_>, op: OpId) {
         let Some(first) = self
             .owned
@@ -169,20 +169,20 @@ impl Folder {
         }
     }
 
-    /// Whether the op before this one is a constant of this folder.
+    /// True if the previous op is a constant of this folder.
     fn follows_constant(&self, module: &Module, op: OpId) -> bool {
         let previous = module.op(op).previous_in_block();
         previous.is_some_and(|previous| self.owned.contains_key(&previous.id()))
     }
 
-    /// Forgets an op that is erased.
+    /// Removes an erased op from the tables.
     pub(super) fn forget(&mut self, op: OpId) {
         if let Some(key) = self.owned.remove(&op) {
             self.constants.remove(&key);
         }
     }
 
-    /// Folds an op. Whether it changed or is gone.
+    /// Folds an op. Returns true if it changed or was erased.
     pub(super) fn fold(&mut self, rewriter: &mut Rewriter<'_>, op: OpId) -> bool {
         let Some(def) = rewriter.op(op).def() else { return false };
         let mut constants: Vec<_> =
@@ -210,7 +210,7 @@ impl Folder {
         true
     }
 
-    /// The constant of that value for use by `op`: the one that is there, else a new one.
+    /// The constant with a value for use by `op`: an existing one, or a new one.
     pub(super) fn constant(
         &mut self,
         rewriter: &mut Rewriter<'_>,
@@ -234,8 +234,7 @@ impl Folder {
         let new = rewriter.constant(def, &key.2, ty);
         rewriter.set_root(op);
         let new = new?;
-        // Another dialect may have the op for constants: then that is where the next one is looked
-        // for, too.
+        // If the constant op is of another dialect, register it there, too.
         let made = (key.0, rewriter.op(new).def()?.dialect(), key.2, key.3);
         self.constants.insert(made.clone(), new);
         self.owned.insert(new, made);
@@ -243,7 +242,7 @@ impl Folder {
     }
 }
 
-/// Moves the constants among the operands of a commutative op behind the others.
+/// Moves constant operands of a commutative op last.
 fn constants_last(rewriter: &mut Rewriter<'_>, op: OpId, constants: &mut Vec<Option<Attribute>>) {
     let sorted = constants.windows(2).all(|pair| pair[0].is_none() || pair[1].is_some());
     if sorted {
@@ -257,7 +256,7 @@ fn constants_last(rewriter: &mut Rewriter<'_>, op: OpId, constants: &mut Vec<Opt
     rewriter.set_operands(op, &operands);
 }
 
-/// Whether an op is a constant.
+/// True if an op is a constant.
 pub(super) fn is_constant(op: OpRef<'_>) -> bool {
     op.has_trait(&Trait::ConstantLike) && effects::is_memory_effect_free(op)
 }

@@ -1,4 +1,4 @@
-//! The greedy driver: folds, removes dead code and applies patterns until nothing changes.
+//! The greedy driver: folds, removes dead code and applies patterns up to a fixed point.
 //!
 //! Source: MLIR's greedy pattern rewrite driver, whose order of work this follows, so that results
 //! agree.
@@ -8,19 +8,19 @@ use super::rewriter::Event;
 use super::{PatternSet, Rewriter, Statistics, effects};
 use crate::diag::Diagnostics;
 use crate::ir::{Module, OpId, OpRef};
-use crate::pass::Options;
+use crate::pass::PassOptions;
 use std::collections::HashMap;
 
-/// How the driver goes about it.
+/// Driver configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Config {
-    /// Whether ops fold, and equal constants become one.
+    /// Fold ops and unique constants.
     pub fold: bool,
-    /// Passes over all ops, after which the driver gives up.
+    /// Maximum number of passes over all ops.
     pub max_iterations: usize,
-    /// Rewrites in one pass over all ops, after which it ends.
+    /// Maximum number of rewrites in one pass over all ops.
     pub max_rewrites: usize,
-    /// Whether ops are visited in order, else the last first.
+    /// Visit ops top-down; bottom-up if false.
     pub top_down: bool,
 }
 
@@ -30,16 +30,16 @@ impl Default for Config {
     }
 }
 
-/// What a run did.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Whether a last pass over all ops changed nothing.
+    /// True if a fixed point was reached.
     pub converged: bool,
-    /// Whether anything changed.
+    /// True if anything changed.
     pub changed: bool,
-    /// Counts by pattern.
+    /// Pattern statistics.
     pub statistics: Statistics,
-    /// What patterns reported.
+    /// Diagnostics reported by patterns.
     pub diagnostics: Diagnostics,
 }
 
@@ -48,7 +48,7 @@ pub fn rewrite(
     module: &mut Module,
     root: OpId,
     patterns: &mut PatternSet,
-    options: &Options,
+    options: &PassOptions,
     config: Config,
 ) -> Outcome {
     let mut rewriter = Rewriter::new(module, options);
@@ -80,7 +80,8 @@ struct Driver<'p> {
 }
 
 impl Driver<'_> {
-    /// One pass over all ops and what they give rise to. Whether anything changed.
+    /// One pass over all ops and those that it adds to the worklist. Returns true if anything
+    /// changed.
     fn iterate(&mut self, rewriter: &mut Rewriter<'_>, root: OpId) -> bool {
         let mut changed = false;
         let ops: Vec<OpId> = rewriter.walk(root).skip(1).map(OpRef::id).collect();
@@ -95,7 +96,7 @@ impl Driver<'_> {
             }
             self.work.push(op);
         }
-        // Last in, first out.
+        // The worklist is a stack.
         if self.config.top_down {
             self.work.reverse();
         }
@@ -110,7 +111,7 @@ impl Driver<'_> {
         changed
     }
 
-    /// Folds, removes or rewrites one op. Whether anything changed.
+    /// Folds, erases or rewrites one op. Returns true if anything changed.
     fn visit(&mut self, rewriter: &mut Rewriter<'_>, op: OpId) -> bool {
         if effects::is_dead(rewriter, op) {
             rewriter.erase(op);
@@ -141,7 +142,7 @@ impl Driver<'_> {
         false
     }
 
-    /// Puts what was touched on the worklist.
+    /// Adds changed ops to the worklist.
     fn drain(&mut self, rewriter: &mut Rewriter<'_>) {
         for event in std::mem::take(&mut rewriter.events) {
             match event {
@@ -150,8 +151,7 @@ impl Driver<'_> {
                     self.work.remove(op);
                     self.folder.forget(op);
                 }
-                // Ops that are used once more may fuse with their user; ops that are not used are
-                // dead.
+                // Ops with a single remaining use may fuse with their user; unused ops are dead.
                 Event::LostUse(op) => {
                     let uses: usize =
                         rewriter.op(op).results().map(|r| rewriter.users(r).len()).sum();

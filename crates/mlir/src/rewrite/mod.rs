@@ -1,8 +1,7 @@
-//! Rewriting: patterns, the [`Rewriter`] through which they change the IR, and the two drivers that
-//! apply them.
+//! Rewriting: patterns, the [`Rewriter`] through which they change the IR, and two drivers.
 //!
-//! [`greedy`] applies patterns, folds and removes dead code until nothing changes; [`conversion`]
-//! turns ops that a target does not allow into ops that it allows, and may change types on the way.
+//! [`greedy`] applies patterns, folds and removes dead code up to a fixed point; [`conversion`]
+//! converts ops that are illegal in a target into legal ones, and may change types on the way.
 
 pub mod conversion;
 pub mod effects;
@@ -17,19 +16,18 @@ use crate::ir::OpId;
 use crate::ods::{OpDef, Registry, Trait};
 use std::collections::HashMap;
 
-/// Tries to rewrite an op. `None` if the pattern does not apply; then nothing may have been
-/// changed.
+/// Tries to rewrite an op. Returns `None`, without having changed anything, if the pattern does not
+/// apply.
 pub type Rewrite = fn(&mut Rewriter<'_>, OpId) -> Option<()>;
 
-/// A rewrite with its name and the ops that it may apply to.
+/// A named rewrite and the ops that it may apply to.
 #[derive(Clone, Copy)]
 pub struct Pattern {
     /// Name in statistics and diagnostics, in kebab case.
     pub name: &'static str,
     /// The ops that it may apply to.
     pub root: Root,
-    /// Of several patterns for an op, those of the greatest benefit are tried first; the order of
-    /// the list decides among equals.
+    /// Patterns with greater benefit are tried first; among equals, the list order decides.
     pub benefit: u16,
     /// The rewrite.
     pub rewrite: Rewrite,
@@ -38,9 +36,9 @@ pub struct Pattern {
 /// The ops that a pattern may apply to.
 #[derive(Clone, Copy)]
 pub enum Root {
-    /// Ops of that declaration.
+    /// Ops of one declaration.
     Op(&'static OpDef),
-    /// Ops that have that trait.
+    /// Ops with a trait.
     Trait(Trait),
     /// All ops.
     Any,
@@ -57,7 +55,7 @@ impl Pattern {
         Pattern { name, root: Root::Any, benefit: 1, rewrite }
     }
 
-    /// The same pattern with another benefit.
+    /// The pattern with another benefit.
     #[must_use]
     pub const fn with_benefit(self, benefit: u16) -> Pattern {
         Pattern { benefit, ..self }
@@ -72,7 +70,7 @@ impl Pattern {
     }
 }
 
-/// Patterns by the ops that they apply to.
+/// Patterns indexed by the ops that they apply to.
 #[derive(Default)]
 pub struct PatternSet {
     patterns: Vec<Pattern>,
@@ -81,12 +79,12 @@ pub struct PatternSet {
 }
 
 impl PatternSet {
-    /// The patterns of some lists.
+    /// A set of all patterns in the lists.
     pub fn new(lists: &[&[Pattern]]) -> PatternSet {
         lists.iter().copied().flatten().copied().collect()
     }
 
-    /// The rewrites to a simpler form that ops declare.
+    /// The canonicalization patterns of all registered ops.
     pub fn canonicalization(registry: &Registry) -> PatternSet {
         let of = |def: &'static OpDef| {
             def.canonicalize.iter().map(move |&(name, f)| Pattern::new(name, def, f))
@@ -94,7 +92,7 @@ impl PatternSet {
         registry.ops().flat_map(of).collect()
     }
 
-    /// All patterns, those of the greatest benefit first.
+    /// All patterns, in order of decreasing benefit.
     pub fn patterns(&self) -> &[Pattern] {
         &self.patterns
     }
@@ -103,7 +101,7 @@ impl PatternSet {
         (0..self.patterns.len()).filter(|&i| self.patterns[i].applies_to(def)).collect()
     }
 
-    /// The indices of the patterns for ops of a declaration.
+    /// The indices of the patterns for an op declaration.
     fn indices(&mut self, def: Option<&'static OpDef>) -> &[usize] {
         let Some(def) = def else { return &self.any };
         if !self.by_op.contains_key(&std::ptr::from_ref(def)) {
@@ -124,29 +122,29 @@ impl FromIterator<Pattern> for PatternSet {
     }
 }
 
-/// How often a pattern was tried and how often it applied.
+/// Statistics of one pattern.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Times that the pattern was tried.
+    /// Number of times tried.
     pub tried: u64,
-    /// Times that it applied.
+    /// Number of times applied.
     pub applied: u64,
 }
 
-/// Statistics of a run, by the names of patterns and of what the drivers do themselves (`fold`,
-/// `dead-code`).
+/// Statistics of a run, by pattern name; the drivers count their own work as `fold` and
+/// `dead-code`.
 #[derive(Clone, Debug, Default)]
 pub struct Statistics(std::collections::BTreeMap<&'static str, Count>);
 
 impl Statistics {
-    /// Counts one try.
+    /// Counts one attempt.
     pub fn count(&mut self, name: &'static str, applied: bool) {
         let count = self.0.entry(name).or_default();
         count.tried += 1;
         count.applied += u64::from(applied);
     }
 
-    /// Adds the counts of another run.
+    /// Adds the statistics of another run.
     pub fn merge(&mut self, other: &Statistics) {
         for (name, count) in &other.0 {
             let sum = self.0.entry(name).or_default();
@@ -155,7 +153,7 @@ impl Statistics {
         }
     }
 
-    /// The counts in alphabetical order of the names.
+    /// The statistics sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, Count)> + '_ {
         self.0.iter().map(|(name, count)| (*name, *count))
     }

@@ -1,4 +1,4 @@
-//! The rewriter: what patterns change the IR through, so that drivers know what they did.
+//! The rewriter, through which patterns change the IR, so that drivers are notified.
 
 use super::conversion::TypeConverter;
 use super::fold::constant_value;
@@ -6,46 +6,46 @@ use crate::attrs::Attribute;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::ir::{BlockId, Loc, Module, OpId, OpName, OpParts, OpRef, RegionId, Value};
 use crate::ods::OpDef;
-use crate::pass::Options;
+use crate::pass::PassOptions;
 use crate::types::Type;
 use std::collections::HashMap;
 use std::ops::Deref;
 
-/// Changes a module and records what it changes. It reads as the [`Module`] that it changes.
+/// Changes a module and records the changes. Dereferences to the [`Module`] for reading.
 pub struct Rewriter<'m> {
     module: &'m mut Module,
     at: Point,
     loc: Loc,
-    options: &'m Options,
+    options: &'m PassOptions,
     pub(super) events: Vec<Event>,
-    /// Values of another type that stand for results of converted ops.
+    /// Replacements of another type for results of converted ops.
     pub(super) converted: HashMap<Value, Value>,
     pub(super) types: Option<&'m dyn TypeConverter>,
-    /// What patterns report.
+    /// Diagnostics reported by patterns.
     pub(super) diagnostics: Diagnostics,
 }
 
-/// Where new ops go.
+/// The insertion point.
 #[derive(Clone, Copy)]
 enum Point {
     Before(OpId),
     End(BlockId),
 }
 
-/// What happened to an op.
+/// A change that drivers are notified of.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
-    /// It is new.
+    /// The op was created.
     Created(OpId),
-    /// Its operands or attributes are others.
+    /// The op's operands or attributes changed.
     Changed(OpId),
-    /// It was erased.
+    /// The op was erased.
     Erased(OpId),
-    /// It lost a use of one of its results.
+    /// A result of the op lost a use.
     LostUse(OpId),
 }
 
-/// An op that is being made. [`NewOp::results`] or [`NewOp::inferred`] puts it in place.
+/// A builder for an op, which [`NewOp::results`] or [`NewOp::inferred`] inserts.
 #[must_use]
 pub struct NewOp<'r, 'm> {
     rewriter: &'r mut Rewriter<'m>,
@@ -55,13 +55,13 @@ pub struct NewOp<'r, 'm> {
 }
 
 impl NewOp<'_, '_> {
-    /// Sets an attribute by name: inherent if the declaration has that name.
+    /// Sets an attribute by name: inherent if the declaration has one of that name.
     pub fn attr(mut self, name: &'static str, value: impl Into<Attribute>) -> Self {
         self.attributes.push((name, value.into()));
         self
     }
 
-    /// Sets an attribute if there is one.
+    /// Sets an attribute if `value` is `Some`.
     pub fn optional_attr(self, name: &'static str, value: Option<&Attribute>) -> Self {
         match value {
             Some(value) => self.attr(name, value.clone()),
@@ -69,8 +69,8 @@ impl NewOp<'_, '_> {
         }
     }
 
-    /// Copies the attributes of another op, inherent ones where both ops declare their names; what
-    /// is inherent only to the other is dropped.
+    /// Copies the attributes of another op: inherent ones if both ops declare them, and all
+    /// discardable ones.
     pub fn attributes_of(mut self, other: OpId) -> Self {
         let other = self.rewriter.module.op(other);
         let declared = other.def().map_or(&[][..], |def| def.attributes);
@@ -83,25 +83,25 @@ impl NewOp<'_, '_> {
         self
     }
 
-    /// Drops an attribute that is not inherent.
+    /// Drops a discardable attribute.
     pub fn without(mut self, name: &str) -> Self {
         self.parts.attributes.remove(name);
         self
     }
 
-    /// Adds a region, which belongs to no op.
+    /// Adds a detached region.
     pub fn region(mut self, region: RegionId) -> Self {
         self.parts.regions.push(region);
         self
     }
 
-    /// Gives the op another location than that of the op that is being rewritten.
+    /// Sets the location, instead of that of the op being rewritten.
     pub fn at(mut self, loc: Loc) -> Self {
         self.parts.loc = loc;
         self
     }
 
-    /// Makes the op with results of those types.
+    /// Inserts the op with the given result types.
     pub fn results(mut self, types: impl IntoIterator<Item = Type>) -> OpId {
         self.parts.result_types = types.into_iter().collect();
         let op = self.rewriter.module.create_op(self.parts);
@@ -112,15 +112,15 @@ impl NewOp<'_, '_> {
         op
     }
 
-    /// Makes the op with one result of that type, and returns the result.
+    /// Inserts the op with a single result of the given type, and returns that.
     pub fn result(self, ty: Type) -> Value {
         let NewOp { rewriter, def, parts, attributes } = self;
         let op = NewOp { rewriter: &mut *rewriter, def, parts, attributes }.results([ty]);
         rewriter.op(op).result(0)
     }
 
-    /// Makes the op with the results that its declaration infers. `None`, and no op, if it infers
-    /// none from these operands.
+    /// Inserts the op with inferred result types. Returns `None`, without inserting, if inference
+    /// fails.
     pub fn inferred(self) -> Option<OpId> {
         let NewOp { rewriter, def, parts, attributes } = self;
         let op = rewriter.module.create_op(parts);
@@ -140,7 +140,7 @@ impl NewOp<'_, '_> {
         }
     }
 
-    /// Makes the op with the one result that its declaration infers, and returns the result.
+    /// Inserts the op with a single result of inferred type, and returns that.
     pub fn value(self) -> Option<Value> {
         let NewOp { rewriter, def, parts, attributes } = self;
         let op = NewOp { rewriter: &mut *rewriter, def, parts, attributes }.inferred()?;
@@ -155,11 +155,10 @@ impl Deref for Rewriter<'_> {
     }
 }
 
-/// Construction of ops.
+/// Creation of ops.
 impl<'m> Rewriter<'m> {
-    /// A rewriter that inserts nowhere in particular: at the end of the first block of the
-    /// top-level op.
-    pub fn new(module: &'m mut Module, options: &'m Options) -> Rewriter<'m> {
+    /// A rewriter that inserts at the end of the first block of the top-level op.
+    pub fn new(module: &'m mut Module, options: &'m PassOptions) -> Rewriter<'m> {
         module.build_uses();
         let at = Point::Before(module.top().id());
         Rewriter {
@@ -174,47 +173,46 @@ impl<'m> Rewriter<'m> {
         }
     }
 
-    /// The module, to change what no driver needs to know of.
+    /// The module, for changes that drivers need not be notified of.
     pub fn module_mut(&mut self) -> &mut Module {
         self.module
     }
 
     /// The options of the pass.
-    pub fn options(&self) -> &'m Options {
+    pub fn options(&self) -> &'m PassOptions {
         self.options
     }
 
-    /// New ops go before `op` and get its location.
+    /// Inserts new ops before `op`, with its location.
     pub fn set_root(&mut self, op: OpId) {
         self.at = Point::Before(op);
         self.loc = self.op(op).loc().clone();
     }
 
-    /// New ops go before `op`.
+    /// Inserts new ops before `op`.
     pub fn before(&mut self, op: OpId) {
         self.at = Point::Before(op);
     }
 
-    /// New ops go after `op`.
+    /// Inserts new ops after `op`.
     pub fn after(&mut self, op: OpId) {
         let Some(block) = self.op(op).block() else { return };
         let next = self.op(op).next_in_block();
         self.at = next.map_or(Point::End(block), |next| Point::Before(next.id()));
     }
 
-    /// New ops go to the start of `block`.
+    /// Inserts new ops at the start of `block`.
     pub fn at_start(&mut self, block: BlockId) {
         let first = self.first_op(block);
         self.at = first.map_or(Point::End(block), |first| Point::Before(first.id()));
     }
 
-    /// New ops go to the end of `block`.
+    /// Inserts new ops at the end of `block`.
     pub fn at_end(&mut self, block: BlockId) {
         self.at = Point::End(block);
     }
 
-    /// Runs `build` with new ops going to the end of `block`; afterwards they go where they went
-    /// before.
+    /// Runs `build` with the insertion point at the end of `block`, and restores it afterwards.
     pub fn within<T>(&mut self, block: BlockId, build: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.at, Point::End(block));
         let made = build(self);
@@ -222,17 +220,17 @@ impl<'m> Rewriter<'m> {
         made
     }
 
-    /// The location that new ops get.
+    /// The location of new ops.
     pub fn loc(&self) -> &Loc {
         &self.loc
     }
 
-    /// Sets the location that new ops get.
+    /// Sets the location of new ops.
     pub fn set_loc(&mut self, loc: Loc) {
         self.loc = loc;
     }
 
-    /// An op to be made at the insertion point.
+    /// Starts building an op at the insertion point.
     pub fn make(
         &mut self,
         def: &'static OpDef,
@@ -243,14 +241,14 @@ impl<'m> Rewriter<'m> {
         NewOp { rewriter: self, def, parts, attributes: Vec::new() }
     }
 
-    /// Makes an op of those parts at the insertion point.
+    /// Inserts an op made from its parts.
     pub fn create(&mut self, parts: OpParts) -> OpId {
         let op = self.module.create_op(parts);
         self.insert(op);
         op
     }
 
-    /// Makes the op that has `value` in a constant of that type, in the way of the dialect of
+    /// Materializes a constant of the given value and type, with the constant op of the dialect of
     /// `like`.
     pub fn constant(&mut self, like: &'static OpDef, value: &Attribute, ty: &Type) -> Option<OpId> {
         let dialect = self.registry().dialect(like.dialect())?;
@@ -267,7 +265,7 @@ impl<'m> Rewriter<'m> {
         self.events.push(Event::Created(op));
     }
 
-    /// A region with one block that has arguments of those types.
+    /// A detached region with one block that has arguments of the given types.
     pub fn region_with_block(
         &mut self,
         arguments: impl IntoIterator<Item = Type>,
@@ -281,7 +279,8 @@ impl<'m> Rewriter<'m> {
         (region, block)
     }
 
-    /// Copies an op with everything in it to the insertion point, with other operands.
+    /// Clones an op with its regions at the insertion point; `values` maps operands, and records
+    /// the cloned values.
     pub fn clone_with(&mut self, op: OpId, values: &mut HashMap<Value, Value>) -> OpId {
         let copy = self.module.clone_op(op, values, &mut HashMap::new());
         self.insert(copy);
@@ -289,10 +288,10 @@ impl<'m> Rewriter<'m> {
     }
 }
 
-/// Changes of ops.
+/// Modification of ops.
 impl Rewriter<'_> {
-    /// Puts values in the place of the results of an op, and erases it. In a conversion the values
-    /// may have other types.
+    /// Replaces the results of an op by values, and erases it. In a conversion the values may have
+    /// other types.
     pub fn replace(&mut self, op: OpId, values: &[Value]) {
         let results: Vec<Value> = self.op(op).results().collect();
         debug_assert_eq!(results.len(), values.len(), "one value a result");
@@ -312,19 +311,19 @@ impl Rewriter<'_> {
         }
     }
 
-    /// Puts the results of `new` in the place of those of `op`, and erases `op`.
+    /// Replaces the results of `op` by those of `new`, and erases `op`.
     pub fn replace_with(&mut self, op: OpId, new: OpId) {
         let values: Vec<Value> = self.op(new).results().collect();
         self.replace(op, &values);
     }
 
-    /// Puts `new` in the place of all uses of `old`.
+    /// Replaces all uses of `old` by `new`.
     pub fn replace_uses(&mut self, old: Value, new: Value) {
         self.events.extend(self.module.users(old).iter().map(|&user| Event::Changed(user)));
         self.module.replace_all_uses(old, new);
     }
 
-    /// Erases an op with everything in it; nothing may use its results.
+    /// Erases an op with its regions; its results must be unused.
     pub fn erase(&mut self, op: OpId) {
         let within: Vec<OpId> = self.module.walk(op).map(OpRef::id).collect();
         let mut defining = Vec::new();
@@ -381,21 +380,21 @@ impl Rewriter<'_> {
         self.events.push(Event::Changed(op));
     }
 
-    /// Changes the type of a value; its users are looked at again.
+    /// Changes the type of a value, and notifies its users.
     pub fn set_type(&mut self, value: Value, ty: Type) {
         self.module.set_type(value, ty);
         self.events.extend(self.module.users(value).iter().map(|&user| Event::Changed(user)));
         self.events.extend(self.module.defining_op(value).map(|op| Event::Changed(op.id())));
     }
 
-    /// Moves an op before another of any block.
+    /// Moves an op before another op, in any block.
     pub fn move_before(&mut self, op: OpId, next: OpId) {
         self.module.insert_before(op, next);
         self.events.push(Event::Changed(op));
     }
 
-    /// Moves the ops of `block`, but for its terminator, before `next`, with `values` in the place
-    /// of its arguments. Returns the operands of the terminator, which is erased.
+    /// Moves the ops of `block`, except its terminator, before `next`, with its arguments replaced
+    /// by `values`. Erases the terminator and returns its operands.
     pub fn inline_block_before(
         &mut self,
         block: BlockId,
@@ -422,7 +421,7 @@ impl Rewriter<'_> {
         self.diagnostics.len()
     }
 
-    /// What was reported, for who uses the rewriter without a driver.
+    /// Takes the diagnostics; for callers without a driver.
     pub fn take_diagnostics(&mut self) -> Vec<Diagnostic> {
         std::mem::take(&mut self.diagnostics)
     }
@@ -433,19 +432,19 @@ impl Rewriter<'_> {
     }
 }
 
-/// What patterns ask.
+/// Queries.
 impl Rewriter<'_> {
-    /// The value of the constant that defines `value`.
+    /// The value of `value`, if a constant defines it.
     pub fn constant_of(&self, value: Value) -> Option<Attribute> {
         constant_value(self.module, value)
     }
 
-    /// In a conversion: the operands of an op as converted so far.
+    /// In a conversion: the converted operands of an op.
     pub fn converted_operands(&self, op: OpId) -> Vec<Value> {
         self.op(op).operands().iter().map(|&v| self.converted_value(v)).collect()
     }
 
-    /// In a conversion: what stands for a value.
+    /// In a conversion: the replacement of a value, or the value itself.
     pub fn converted_value(&self, value: Value) -> Value {
         let mut value = value;
         while let Some(&next) = self.converted.get(&value) {
@@ -454,7 +453,7 @@ impl Rewriter<'_> {
         value
     }
 
-    /// In a conversion: the type that a type becomes.
+    /// In a conversion: the converted type.
     pub fn converted_type(&self, ty: &Type) -> Option<Type> {
         match self.types {
             Some(types) => types.convert(ty),

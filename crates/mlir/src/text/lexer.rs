@@ -37,20 +37,20 @@ pub(crate) enum Kind {
     MetadataStart,
     /// `#-}`
     MetadataEnd,
-    /// Any other single character of punctuation.
+    /// Any other single punctuation character.
     Punct(u8),
 }
 
-/// A token: its kind and where it stands.
+/// A token: its kind and position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
-    /// Where it stands.
+    /// Position.
     pub span: Span,
 }
 
-/// The token that starts at or after byte `pos`.
+/// The next token at or after byte `pos`.
 pub(crate) fn next_token(text: &[u8], mut pos: usize) -> Token {
     let rest = loop {
         match text.get(pos..) {
@@ -70,7 +70,7 @@ pub(crate) fn next_token(text: &[u8], mut pos: usize) -> Token {
         kind,
         span: Span { start: pos as u32, end: (pos + length) as u32 },
     };
-    // What is not frequent is left to another function, so that this one is short.
+    // The slow path is a separate function, so that this one can be inlined.
     let first = rest[0];
     let class = CLASSES[usize::from(first)];
     if class & class::PUNCTUATION != 0 {
@@ -96,7 +96,7 @@ pub(crate) fn next_token(text: &[u8], mut pos: usize) -> Token {
     }
 }
 
-/// The token that starts at `pos`, where there is no white space, or after a comment there.
+/// Slow path of [`next_token`], after white space.
 #[inline(never)]
 fn rare_token(text: &[u8], pos: usize) -> Token {
     let rest = &text[pos..];
@@ -127,30 +127,30 @@ fn rare_token(text: &[u8], pos: usize) -> Token {
         b'#' if next == b'-' => token(Kind::Hash, 1 + length_of(class::NAME, &rest[1..])),
         b'!' if next == b'-' => token(Kind::Exclaim, 1 + length_of(class::NAME, &rest[1..])),
         c if c.is_ascii_punctuation() => token(Kind::Punct(c), 1),
-        // One whole character, so that spans stay on character boundaries.
+        // Consume a whole character, so that spans stay on character boundaries.
         _ => token(Kind::Invalid, 1 + rest[1..].iter().take_while(|&&b| b & 0xc0 == 0x80).count()),
     }
 }
 
 /// Bits of [`CLASSES`].
 mod class {
-    /// May stand in a word after its first letter.
+    /// May be in a word after its first letter.
     pub const WORD: u8 = 1;
-    /// May stand in the name of a value, block, symbol, type or attribute.
+    /// May be in the name of a value, block, symbol, type or attribute.
     pub const NAME: u8 = 2;
     /// A decimal digit.
     pub const DIGIT: u8 = 4;
     /// The first letter of a word.
     pub const LETTER: u8 = 8;
-    /// Before the name of a value, block, type or attribute.
+    /// Starts the name of a value, block, type or attribute.
     pub const SIGIL: u8 = 16;
-    /// Always a token of its own.
+    /// Always a separate token.
     pub const PUNCTUATION: u8 = 32;
     /// White space.
     pub const SPACE: u8 = 64;
 }
 
-/// What each byte may be part of.
+/// The classes of each byte.
 static CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut i = 0;
@@ -172,18 +172,18 @@ static CLASSES: [u8; 256] = {
     classes
 };
 
-/// How many letters, digits and other characters of words `text` starts with.
+/// Number of leading word characters.
 pub(super) fn word_length(text: &[u8]) -> usize {
     length_of(class::WORD, text)
 }
 
-/// How long the name of a value is that `text`, what follows its `%`, starts with.
+/// Length of the value name at the start of `text`, which follows the `%`.
 pub(super) fn name_length(text: &[u8]) -> usize {
     let is_number = text.first().is_some_and(u8::is_ascii_digit);
     length_of(if is_number { class::DIGIT } else { class::NAME }, text)
 }
 
-/// How many bytes of a class `text` starts with.
+/// Number of leading bytes in a class.
 fn length_of(class: u8, text: &[u8]) -> usize {
     text.iter().position(|&byte| CLASSES[usize::from(byte)] & class == 0).unwrap_or(text.len())
 }
@@ -192,7 +192,7 @@ fn line_end(text: &[u8], from: usize) -> usize {
     memchr::memchr(b'\n', &text[from..]).map_or(text.len(), |n| from + n)
 }
 
-/// The token from `start` that ends with the string whose quote stands at `quote`; invalid if it is
+/// A token from `start` to the end of the string that starts at `quote`; invalid if the string is
 /// not closed on its line.
 fn string(kind: Kind, text: &[u8], start: usize, quote: usize) -> Token {
     let (kind, end) = match string_end(text, quote) {
@@ -202,7 +202,7 @@ fn string(kind: Kind, text: &[u8], start: usize, quote: usize) -> Token {
     Token { kind, span: Span { start: start as u32, end: end as u32 } }
 }
 
-/// End of the string that starts with the quote at `start`; none if it is not closed on its line.
+/// End of the string that starts with the quote at `start`; `None` if it is not closed on its line.
 fn string_end(text: &[u8], start: usize) -> Option<usize> {
     let mut pos = start + 1;
     loop {
@@ -215,7 +215,7 @@ fn string_end(text: &[u8], start: usize) -> Option<usize> {
     }
 }
 
-/// Whether the number that `text` starts with is an integer, and its length.
+/// The kind (integer or float) and length of the number at the start of `text`.
 fn number(text: &[u8]) -> (Kind, usize) {
     let at = |i: usize| text.get(i).copied().unwrap_or(0);
     let digits = |from: usize| length_of(class::DIGIT, &text[from..]);

@@ -7,8 +7,8 @@ mod parser;
 mod printer;
 mod state;
 
-/// A type or attribute holds at most so many others, counted as often as they would be written.
-/// Locations may hold more: they are written by their aliases.
+/// Maximum number of types and attributes nested in one, counted with repetitions. Locations may
+/// have more, since they are written as aliases.
 pub const MAX_PARTS: usize = 1 << 22;
 
 pub use parser::{

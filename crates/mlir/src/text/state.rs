@@ -1,4 +1,4 @@
-//! What the parser has gathered of an op that it has not built yet.
+//! The parsed parts of an op before it is built.
 
 use crate::attrs::{Attribute, Name};
 use crate::diag::Span;
@@ -7,30 +7,31 @@ use crate::ods::OpDef;
 use crate::types::Type;
 use smallvec::{Array, SmallVec};
 
-/// Types in a list of the syntax; few, so that they need no allocation.
+/// Types in a list of the syntax, inline for short lists.
 pub type TypeList = SmallVec<[Type; 2]>;
 
-/// Operands in a list of the syntax.
+/// Operands in a list of the syntax, inline for short lists.
 pub type OperandList = SmallVec<[UnresolvedOperand; 2]>;
 
 /// A use of a value by name, before its type is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnresolvedOperand {
-    /// Where the name is written, `%` included, `#1` not.
+    /// Position of the name, `%` included, `#1` not.
     pub name: Span,
-    /// Which of the results that the name stands for (`%0#1`).
+    /// Index among the results with this name (`%0#1`).
     pub index: u32,
 }
 
-/// The parts of an op in its pretty form: one entry a slot of the declaration, filled in any order.
+/// The parsed parts of an op in its pretty form: one entry per slot of the declaration, filled in
+/// any order.
 pub struct OpState {
     /// The declaration.
     pub def: &'static OpDef,
-    /// Where the op is written: from its results to its name.
+    /// Position of the op: from its results to its name.
     pub span: Span,
     /// Operands by slot.
     pub operands: SmallVec<[OperandList; 3]>,
-    /// All operands in order, where the syntax does not tell the slots apart; dealt out to slots
+    /// All operands in order, if the syntax does not separate the slots; assigned to slots
     /// afterwards.
     pub all_operands: Option<OperandList>,
     /// Types of all operands in order.
@@ -51,7 +52,7 @@ pub struct OpState {
     pub successors: Vec<BlockId>,
 }
 
-/// A list of `count` equal things.
+/// A list of `count` equal elements.
 fn repeat<A: Array>(count: usize, make: impl FnMut() -> A::Item) -> SmallVec<A> {
     let mut list = SmallVec::new();
     list.resize_with(count, make);
@@ -59,7 +60,7 @@ fn repeat<A: Array>(count: usize, make: impl FnMut() -> A::Item) -> SmallVec<A> 
 }
 
 impl OpState {
-    /// An op of that declaration with nothing filled in.
+    /// The state of an op of declaration `def`, with nothing filled in.
     #[inline]
     pub fn new(def: &'static OpDef, span: Span) -> OpState {
         OpState {
@@ -78,17 +79,17 @@ impl OpState {
         }
     }
 
-    /// Gives the operand in a slot its type.
+    /// Sets the type of the operand in a slot.
     pub fn set_operand_type(&mut self, slot: usize, ty: Type) {
         self.operand_types[slot] = Some(std::iter::once(ty).collect());
     }
 
-    /// Gives the result in a slot its type.
+    /// Sets the type of the result in a slot.
     pub fn set_result_type(&mut self, slot: usize, ty: Type) {
         self.result_types[slot] = Some(std::iter::once(ty).collect());
     }
 
-    /// Sets an attribute by name: inherent if the declaration has that name.
+    /// Sets an attribute by name: inherent if the declaration has one of that name.
     pub fn set_attr(&mut self, name: &str, value: Attribute) {
         match self.def.attribute_index(name) {
             Some(slot) => self.properties[slot] = Some(value),

@@ -5,7 +5,7 @@ use crate::ir::{BlockId, OpRef, RegionId};
 use crate::ods::Trait;
 
 impl<'m> Verifier<'m> {
-    /// Graph regions have at most one block, and no block branches to an entry.
+    /// Checks that graph regions have at most one block, and no block branches to an entry block.
     pub(super) fn check_entry_blocks(&mut self, op: OpRef<'m>) {
         for (i, &region) in op.regions().iter().enumerate() {
             let blocks = self.module.blocks(region);
@@ -27,7 +27,7 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    /// Only the last op of a block may have successors; and there must be a last op.
+    /// Checks that a block is not empty, and only its last op has successors.
     pub(super) fn enter_block(&mut self, region: RegionId, block: BlockId) {
         let mut others = self.module.ops(block);
         if others.next_back().is_none() {
@@ -50,8 +50,8 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    /// The last op of a block is a terminator, unless the block needs none, and stays in the
-    /// region.
+    /// Checks that the last op of a block is a terminator, if one is required, and only branches
+    /// within the region.
     pub(super) fn exit_block(&mut self, region: RegionId, block: BlockId) {
         let Some(last) = self.module.terminator(block) else { return };
         if last.successors().iter().any(|&s| self.module.block_parent(s) != Some(region)) {

@@ -1,12 +1,11 @@
-//! Which types go together where exact equality is too much: dynamic dimensions and quantized
-//! elements.
+//! Compatibility of types, where equality is too strict: dynamic dimensions and quantized elements.
 
 use crate::attrs::{AttrKind, Attribute};
 use crate::types::{DYNAMIC, Type, TypeKind};
 
-/// Whether a value of inferred type `a` may be declared with type `b`, or the other way round:
-/// shapes are compatible, sizes stay within bounds, and elements are equal or, if a dialect's, said
-/// by it to go together. Encodings do not matter.
+/// True if a value of inferred type `a` may be declared with type `b`, or the reverse: shapes are
+/// compatible, sizes are within bounds, and elements are equal or, for dialect types, compatible.
+/// Encodings are ignored.
 pub fn are_compatible(a: &Type, b: &Type) -> bool {
     if a == b {
         return true;
@@ -21,8 +20,8 @@ pub fn are_compatible(a: &Type, b: &Type) -> bool {
         && elements()
 }
 
-/// Whether both types have shapes that may be those of one value: ranks are equal unless one is
-/// unknown, sizes are equal unless one is dynamic. Types without shape go together.
+/// True if both types have compatible shapes: ranks are equal unless one is unranked, sizes are
+/// equal unless one is dynamic. Types without shape are compatible.
 pub fn have_compatible_shapes(a: &Type, b: &Type) -> bool {
     match (a.shape(), b.shape()) {
         (Some(a), Some(b)) => {
@@ -42,14 +41,14 @@ fn elements_are_compatible(a: &Type, b: &Type) -> bool {
     }
 }
 
-/// Whether no size of `ty` exceeds the bound that the encoding of `bounded` sets.
+/// True if no size of `ty` exceeds the bounds in the encoding of `bounded`.
 fn stays_within_bounds(ty: &Type, bounded: &Type) -> bool {
     let (Some(ty), Some(bounded)) = (ty.as_tensor(), bounded.as_tensor()) else { return true };
     let Some(bounds) = bounded.encoding.as_ref().and_then(bounds) else { return true };
     ty.shape.iter().zip(bounds).all(|(&size, &bound)| bound == DYNAMIC || size <= bound)
 }
 
-/// The bounds of the dimensions of a tensor with that encoding, `DYNAMIC` where there is none.
+/// The dimension bounds in a tensor encoding, `DYNAMIC` where there is none.
 fn bounds(encoding: &Attribute) -> Option<&[i64]> {
     let AttrKind::Dialect(attr) = &**encoding else { return None };
     attr.params.get(attr.def.bounds?)?.as_ref()?.as_int_array()

@@ -1,5 +1,5 @@
-//! Where values are visible: after their definition in a block, in blocks that it dominates, and in
-//! regions nested there that are not isolated from above.
+//! SSA dominance: a value is visible after its definition in the block, in blocks that this
+//! dominates, and in nested regions that are not isolated from above.
 
 use super::{Verifier, is_graph_region, parent_op};
 use crate::diag::Diagnostic;
@@ -13,14 +13,14 @@ pub(super) struct Dominance<'m> {
     /// The block of each value that an op or block met so far defines. Most uses follow in the same
     /// block.
     defined_in: Vec<Option<BlockId>>,
-    /// Trees of the regions with several blocks.
+    /// Dominator trees of regions with several blocks.
     trees: HashMap<RegionId, Tree>,
 }
 
-/// What is wrong with a use.
+/// The reason why a use is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// The definition does not come before the use on every path.
+    /// The definition does not dominate the use.
     Dominance,
     /// Some op between the definition and the use is isolated from above.
     Isolated(OpId),
@@ -32,7 +32,7 @@ impl<'m> Dominance<'m> {
         Dominance { module, defined_in, trees: HashMap::new() }
     }
 
-    /// Records that what follows in a block sees values.
+    /// Records that a block defines values.
     fn define(&mut self, values: impl Iterator<Item = Value>, block: BlockId) {
         for value in values {
             self.defined_in[value.index()] = Some(block);
@@ -52,7 +52,7 @@ impl<'m> Dominance<'m> {
         a == b || is_graph_region(self.module, region) || self.tree(region).dominates(a, b)
     }
 
-    /// Whether `value` may be used by `user`, which stands in `block`.
+    /// Checks that `value` is visible to `user`, which is in `block`.
     fn check(&mut self, value: Value, user: OpId, block: BlockId) -> Result<(), Fault> {
         let module = self.module;
         let (def_block, def_op) = match module.def(value) {
@@ -62,13 +62,13 @@ impl<'m> Dominance<'m> {
             ValueDef::Argument { block, .. } => (block, None),
         };
         let Some(region) = module.block_parent(def_block) else { return Err(Fault::Dominance) };
-        // The op around the use, or the user itself, that stands in the region of the definition.
+        // The ancestor of the use, or the user itself, in the region of the definition.
         let (mut at, mut at_block) = (user, block);
         while module.block_parent(at_block) != Some(region) {
             let Some(parent) = parent_op(module, at_block) else { return Err(Fault::Dominance) };
             let parent_ref = module.op(parent);
             if parent_ref.has_trait(&Trait::IsolatedFromAbove) {
-                // Only an enclosing definition makes the isolation the fault.
+                // Report isolation only if the definition is in an enclosing region.
                 let encloses = std::iter::successors(Some(parent_ref), |op| op.parent())
                     .any(|op| op.block().and_then(|b| module.block_parent(b)) == Some(region));
                 return Err(if encloses { Fault::Isolated(parent) } else { Fault::Dominance });
@@ -90,7 +90,7 @@ impl<'m> Dominance<'m> {
 }
 
 impl<'m> Verifier<'m> {
-    /// Checks the operands of all ops in `root`, but not within isolated ops in it.
+    /// Checks the operands of all ops nested in `root`, but not within nested isolated ops.
     pub(super) fn check_dominance(&mut self, root: OpId) {
         let module = self.module;
         let mut pending = vec![root];
@@ -243,8 +243,7 @@ impl Tree {
         self.numbers.contains_key(&block)
     }
 
-    /// Whether every path from the entry to `b` leads through `a`. Anything dominates a block that
-    /// no path reaches.
+    /// True if `a` dominates `b`. Every block dominates an unreachable one.
     fn dominates(&self, a: BlockId, b: BlockId) -> bool {
         let Some(&b) = self.numbers.get(&b) else { return true };
         let Some(&a) = self.numbers.get(&a) else { return false };

@@ -9,7 +9,7 @@ use std::thread::Builder;
 /// Fewer ops are not worth a thread.
 const WORTH_A_THREAD: usize = 1 << 11;
 
-/// As much as a program has: nesting is limited for that.
+/// Same stack size as the main thread; `MAX_NESTING` is chosen for it.
 const STACK_SIZE: usize = 8 << 20;
 
 /// What the second thread checks: dominance, and the ops without regions from an id on.

@@ -1,10 +1,10 @@
-//! The verifier: whether a module satisfies the declarations of its ops and the rules of MLIR.
+//! The verifier: checks a module against the declarations of its ops and the rules of MLIR.
 //!
-//! It goes as upstream's does: within each op that is isolated from above, first each op in order
-//! before its regions, then what looks into regions, then the isolated ops within, then symbols,
-//! then dominance. `op.rs` and `traits.rs` check one op against its declaration, `blocks.rs`
-//! terminators and successors, `symbols.rs` symbols, `dominance.rs` where values are visible,
-//! `compatible.rs` inferred types. `halves.rs` shares the work between two threads.
+//! The order is upstream's: within each op that is isolated from above, first each op in pre-order,
+//! then checks of regions, then nested isolated ops, then symbols, then dominance. `op.rs` and
+//! `traits.rs` check one op against its declaration, `blocks.rs` terminators and successors,
+//! `symbols.rs` symbols, `dominance.rs` SSA dominance, `compatible.rs` inferred types. `halves.rs`
+//! shares the work between two threads.
 
 mod blocks;
 mod compatible;
@@ -22,31 +22,29 @@ use crate::diag::{Diagnostic, Diagnostics, Position, Severity};
 use crate::ir::{BlockId, Module, OpId, OpRef, RegionId};
 use crate::ods::{OpDef, Trait, UpstreamInfers};
 
-/// How errors are reported.
+/// Which errors are reported, and in which order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reporting {
-    /// Every error that is independent of others, so the first of each op, in the order of the
-    /// text.
+    /// Every independent error, that is the first of each op, in textual order.
     #[default]
     All,
     /// Upstream's order, and only the first error of each op that is isolated from above.
     LikeUpstream,
 }
 
-/// What the verifier accepts and how it reports.
+/// Options of the verifier.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VerifyOptions {
-    /// How errors are reported.
+    /// Which errors are reported.
     pub reporting: Reporting,
-    /// Whether ops of unregistered dialects are allowed.
+    /// Allow ops of unregistered dialects.
     pub allow_unregistered_dialects: bool,
 }
 
 /// Checks the module and everything in it. The module is valid if no diagnostic is an error.
 ///
-/// Hooks of declarations may assume of the op that they are given, and of the ops around it, that
-/// they satisfy their slots and traits; `verify_regions` and `verify_symbols` may assume that of
-/// the ops within, too.
+/// Hooks may assume that their op and its ancestors satisfy their slots and traits;
+/// `verify_regions` and `verify_symbols` may assume that of nested ops, too.
 pub fn verify(module: &Module, options: &VerifyOptions) -> Diagnostics {
     if halves::are_valid(module, options) {
         return Vec::new();
@@ -55,7 +53,7 @@ pub fn verify(module: &Module, options: &VerifyOptions) -> Diagnostics {
     verifier.isolated(module.top().id(), true);
     let mut errors = verifier.errors;
     if options.reporting == Reporting::All {
-        // Errors without a place in the text stay where they are, after those that have one.
+        // Errors without a position in the text keep their place, after those with one.
         errors.sort_by_key(|d| match d.position {
             Position::Span(span) => span.start,
             _ => u32::MAX,
@@ -64,7 +62,7 @@ pub fn verify(module: &Module, options: &VerifyOptions) -> Diagnostics {
     errors
 }
 
-/// What is being checked: an op whose regions are walked.
+/// An op whose regions are being verified: an entry of the work stack.
 struct Frame {
     op: OpId,
     region: usize,
@@ -86,7 +84,7 @@ struct Verifier<'m> {
     stops: bool,
     errors: Diagnostics,
     frames: Vec<Frame>,
-    /// Ops with `verify_symbols` whose symbol table is still being walked.
+    /// Ops with `verify_symbols` whose symbol table is still being verified.
     symbol_users: Vec<OpId>,
     known_types: Vec<(usize, usize)>,
     known_ops: known::KnownOps<'m>,
@@ -115,13 +113,13 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    /// Whether there are errors since there were `before`.
+    /// True if there are more errors than `before`.
     fn failed_since(&self, before: usize) -> bool {
         self.errors[before..].iter().any(|d| d.severity == Severity::Error)
     }
 
-    /// Checks an op that is isolated from above, or the top one, with everything in it. False if
-    /// there are errors.
+    /// Verifies an op that is isolated from above, or the top one, with its regions. Returns false
+    /// on error.
     fn isolated(&mut self, root: OpId, hooks: bool) -> bool {
         let before = self.errors.len();
         let base = self.frames.len();
@@ -158,7 +156,7 @@ impl<'m> Verifier<'m> {
         });
     }
 
-    /// Goes on in the innermost op. False if that finds an error.
+    /// Continues with the innermost op. Returns false on error.
     fn step(&mut self) -> bool {
         let before = self.errors.len();
         let module = self.module;
@@ -217,7 +215,7 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    /// What is checked of an op before its regions. Whether hooks of the ops within may run.
+    /// Verifies an op before its regions. Returns true if hooks of nested ops may run.
     fn enter(&mut self, id: OpId, hooks: bool) -> bool {
         let op = self.module.op(id);
         let signature = known::KnownOps::signature(op);
@@ -243,7 +241,7 @@ impl<'m> Verifier<'m> {
         hooks && fits
     }
 
-    /// Checks an op but its regions. Whether it satisfies its declaration.
+    /// Verifies an op without its regions. Returns true if it satisfies its declaration.
     fn check_op(&mut self, op: OpRef<'m>, hooks: bool) -> bool {
         let before = self.errors.len();
         self.check_attributes_of_dialects(op);
@@ -281,7 +279,7 @@ impl<'m> Verifier<'m> {
             }
             if self.failed_since(before) {
                 if def.upstream_infers != UpstreamInfers::Nothing {
-                    self.say_twice(op, def);
+                    self.report_inference_failure(op, def);
                 }
                 return;
             }
@@ -289,7 +287,7 @@ impl<'m> Verifier<'m> {
         if let Some(verify) = def.verify {
             verify(op, &mut self.errors);
             if self.failed_since(before) && def.upstream_infers == UpstreamInfers::Everything {
-                self.say_twice(op, def);
+                self.report_inference_failure(op, def);
             }
         }
         if self.regions_first(def) && !self.failed_since(before) {
@@ -297,7 +295,7 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    /// Whether what an op requires of its regions is checked before the ops in them.
+    /// True if an op's requirements on its regions are checked before the nested ops.
     fn regions_first(&self, def: &OpDef) -> bool {
         self.stops && def.has_trait(&Trait::RegionsByTypes)
     }
@@ -308,21 +306,20 @@ impl<'m> Verifier<'m> {
         verify(op, &mut self.errors);
         if self.failed_since(before) {
             if def.upstream_infers == UpstreamInfers::Everything {
-                self.say_twice(op, def);
+                self.report_inference_failure(op, def);
             }
         } else if let Some(Ok(types)) = def.infer.map(|infer| infer(op)) {
-            // Types may follow from what regions return, so they are compared once that is known to
-            // be right.
+            // Result types may depend on what regions return, so they are compared after that is
+            // verified.
             self.check_inferred(op, &types, def.infer_label);
             if self.failed_since(before) {
-                self.say_twice(op, def);
+                self.report_inference_failure(op, def);
             }
         }
     }
 
-    /// Says, as upstream does beside the reason, that the types of results do not follow from the
-    /// op.
-    fn say_twice(&mut self, op: OpRef<'m>, def: &OpDef) {
+    /// Reports that type inference failed, which upstream does in addition to the reason.
+    fn report_inference_failure(&mut self, op: OpRef<'m>, def: &OpDef) {
         if self.stops {
             self.errors.push(op.error(def.infer_label, "the types of the results do not follow"));
         }
@@ -352,7 +349,7 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    /// What is checked of an op without regions after everything else. False if there is an error.
+    /// Verifies an op without regions last. Returns false on error.
     fn exit_leaf(&mut self, id: OpId) -> bool {
         let op = self.module.op(id);
         if op.def().is_some() {
@@ -361,7 +358,7 @@ impl<'m> Verifier<'m> {
         self.check_is_allowed(op)
     }
 
-    /// Only some ops may be without a declaration.
+    /// Rejects ops without a declaration, unless they are allowed.
     fn check_is_allowed(&mut self, op: OpRef<'m>) -> bool {
         let name = op.name();
         let namespace = name.split_once('.').map_or(name, |(namespace, _)| namespace);
@@ -378,8 +375,7 @@ impl<'m> Verifier<'m> {
         self.report(op.error("unregistered", message))
     }
 
-    /// What is checked of an op after its regions. False if there is an error, also within its
-    /// regions.
+    /// Verifies an op after its regions. Returns false on error, also in its regions.
     fn exit(&mut self, frame: &Frame) -> bool {
         let op = self.module.op(frame.op);
         let module = self.module;
@@ -412,7 +408,7 @@ impl<'m> Verifier<'m> {
         !self.failed_since(frame.errors_before)
     }
 
-    /// Discardable attributes that belong to a dialect are checked by it.
+    /// Verifies discardable attributes with the hook of their dialect.
     fn check_attributes_of_dialects(&mut self, op: OpRef<'m>) {
         for (name, attr) in op.attributes().iter() {
             let Some((namespace, _)) = name.split_once('.') else { continue };
@@ -423,24 +419,24 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    /// Records an error; false, for checks that say whether they passed.
+    /// Records an error and returns false.
     fn report(&mut self, diagnostic: Diagnostic) -> bool {
         self.errors.push(diagnostic);
         false
     }
 }
 
-/// Whether values of the region may be used before they are defined.
+/// True if values of the region may be used before their definition.
 fn is_graph_region(module: &Module, region: RegionId) -> bool {
     let Some(parent) = module.region_parent(region) else { return true };
     let parent = module.op(parent);
-    // As in upstream, nothing is known of the regions of unregistered ops.
+    // As in upstream, regions of unregistered ops may be graph regions.
     parent
         .def()
         .is_none_or(|def| def.has_trait(&Trait::SymbolTable) && def.has_trait(&Trait::NoTerminator))
 }
 
-/// The op around a block.
+/// The parent op of a block.
 fn parent_op(module: &Module, block: BlockId) -> Option<OpId> {
     module.region_parent(module.block_parent(block)?)
 }

@@ -1,5 +1,5 @@
-//! One op against the slots of its declaration: counts and types of values, attributes, regions,
-//! successors.
+//! Verifies an op against the slots of its declaration: counts and types of values, attributes,
+//! regions, successors.
 
 use super::Verifier;
 use crate::ir::{OpRef, Value};
@@ -9,7 +9,7 @@ use crate::ods::{
 };
 use crate::types::Type;
 
-/// Entries of the cache of types known to be in a constraint; a power of two.
+/// Number of entries of the type constraint cache; a power of two.
 pub(super) const KNOWN_TYPES: usize = 256;
 
 /// Operands or results.
@@ -29,8 +29,8 @@ impl Side {
 }
 
 impl<'m> Verifier<'m> {
-    /// Whether the op satisfies its slots. Reports the first that it does not: others often follow
-    /// from that.
+    /// Checks that the op satisfies its slots. Reports only the first violation: others often
+    /// follow from it.
     pub(super) fn check_slots(&mut self, op: OpRef<'m>, def: &'static OpDef) -> bool {
         let fits = self.check_attributes(op, def)
             && self.check_values(op, def, Side::Operand, op.operands().iter().copied())
@@ -114,9 +114,8 @@ impl<'m> Verifier<'m> {
         true
     }
 
-    /// Whether the type is in the set. Programs ask this of the same few types over and over: the
-    /// answer is remembered by the addresses of both, which stay valid while the module is
-    /// borrowed.
+    /// True if the type satisfies the constraint. Cached, as programs use few types: the key is the
+    /// addresses of both, which stay valid while the module is borrowed.
     fn is_in(&mut self, constraint: &'static TypeConstraint, ty: &'m Type) -> bool {
         if matches!(constraint.rule, TypeRule::Any) {
             return true;
@@ -145,7 +144,7 @@ impl<'m> Verifier<'m> {
             return self.report(op.error("region", message));
         }
         for (i, &region) in op.regions().iter().enumerate() {
-            // With a variadic slot, which is the last, all further regions belong to it.
+            // Only the last slot may be variadic: it takes all further regions.
             let Some(slot) = def.regions.get(i).or(def.regions.last()) else { continue };
             let blocks = self.module.blocks(region).len();
             let required = match slot.blocks {

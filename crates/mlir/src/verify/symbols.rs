@@ -1,4 +1,4 @@
-//! Symbols: unique names in a table, and the ops that refer to them.
+//! Symbols: unique names in a table, and references to them.
 
 use super::Verifier;
 use crate::ir::{OpId, OpRef};
@@ -18,7 +18,7 @@ pub fn nearest_symbol<'m>(op: OpRef<'m>, name: &str) -> Option<OpRef<'m>> {
 }
 
 impl<'m> Verifier<'m> {
-    /// Names in the table are unique; then the uses within it, by the ops recorded since there were
+    /// Checks that names in the table are unique, then the symbol users recorded since
     /// `users_before`.
     pub(super) fn check_symbol_table(&mut self, table: OpRef<'m>, users_before: usize) {
         let before = self.errors.len();

@@ -1,4 +1,4 @@
-//! One op against the traits of its declaration.
+//! Verifies an op against the traits of its declaration.
 
 use super::Verifier;
 use super::compatible::have_compatible_shapes;
@@ -8,7 +8,7 @@ use crate::types::{Type, TypeKind};
 use std::borrow::Cow;
 
 impl<'m> Verifier<'m> {
-    /// Whether the op satisfies the traits that do not look into its regions.
+    /// Checks the traits that do not depend on the op's regions.
     pub(super) fn check_traits(&mut self, op: OpRef<'m>, def: &'static OpDef) -> bool {
         for t in def.traits {
             let (label, message) = match t {
@@ -53,7 +53,7 @@ impl<'m> Verifier<'m> {
         true
     }
 
-    /// Checks the traits that look at the ops of the regions.
+    /// Checks the traits that depend on the ops in the regions.
     pub(super) fn check_region_traits(&mut self, op: OpRef<'m>, def: &'static OpDef) {
         for t in def.traits {
             let Trait::ImplicitTerminator(name) = t else { continue };
@@ -76,7 +76,7 @@ fn all_types<'m>(op: OpRef<'m>) -> impl Iterator<Item = &'m Type> {
     op.operand_types().chain(op.result_types())
 }
 
-/// The first type that does not go with the first one.
+/// The first type that is not compatible with the first one.
 fn different<'m>(
     mut types: impl Iterator<Item = &'m Type>,
     same: impl Fn(&Type, &Type) -> bool,
@@ -113,7 +113,7 @@ fn wrong_parent(op: OpRef<'_>, parents: &[&str]) -> Option<String> {
 }
 
 fn bad_symbol(op: OpRef<'_>) -> Option<String> {
-    // A module need not have a name; where a name must be there, the attribute slot says so.
+    // A module need not have a name; the attribute slot checks whether a name is required.
     op.attr("sym_name")?;
     let visibility = op.attr("sym_visibility").and_then(|v| v.as_str()).unwrap_or("public");
     if !["public", "private", "nested"].contains(&visibility) {
@@ -124,7 +124,7 @@ fn bad_symbol(op: OpRef<'_>) -> Option<String> {
     if op.parent().is_some_and(|p| p.def().is_some() && !p.has_trait(&Trait::SymbolTable)) {
         return Some("defines a symbol, but does not stand in an op that holds symbols".into());
     }
-    // A region without blocks declares a symbol that another module defines.
+    // A symbol with an empty region is a declaration, defined in another module.
     let declares = op.def().is_some_and(|d| !d.has_trait(&Trait::SymbolTable))
         && !op.regions().is_empty()
         && op.regions().iter().all(|&r| op.module().blocks(r).is_empty());
@@ -150,7 +150,7 @@ fn region_arguments(op: OpRef<'_>) -> Option<String> {
         .then(|| "a region must have no arguments".into())
 }
 
-/// The type of the single operand, result or typed attribute of that name.
+/// The type of the single operand, result or typed attribute with the given name.
 fn named_type<'m>(op: OpRef<'m>, def: &'static OpDef, name: &str) -> Option<Cow<'m, Type>> {
     if let Some(slot) = def.operands.iter().position(|s| s.name == name) {
         return Some(Cow::Borrowed(op.module().ty(*op.operand_slot(slot).first()?)));

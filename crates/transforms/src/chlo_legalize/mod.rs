@@ -19,8 +19,8 @@ mod wide;
 
 use expr::{Expr, replace_by};
 use mlir::ods::OpDef;
-use mlir::pass::{Context, Options, Pass};
-use mlir::rewrite::conversion::{Conversion, Legality, convert};
+use mlir::pass::{Context, Pass, PassOptions};
+use mlir::rewrite::conversion::{ConversionTarget, Legality, convert};
 use mlir::rewrite::{Pattern, PatternSet, Root};
 use mlir::{Diagnostics, Module, OpRef};
 
@@ -33,7 +33,7 @@ pub const PASS: Pass = Pass::on_functions(
 
 fn run(cx: &mut Context<'_>) {
     let legality = |op: OpRef<'_>| if is_chlo(op) { Legality::Illegal } else { Legality::Legal };
-    cx.convert(&mut patterns(), &Conversion { legality: &legality, types: None });
+    cx.convert(&mut patterns(), &ConversionTarget { legality: &legality, types: None });
 }
 
 /// Expands the CHLO ops that the interpreter cannot evaluate directly.
@@ -43,8 +43,8 @@ fn run(cx: &mut Context<'_>) {
 pub fn expand_for_evaluation(module: &mut Module) -> Result<(), Diagnostics> {
     let legality =
         |op: OpRef<'_>| if needs_expansion(op) { Legality::Illegal } else { Legality::Legal };
-    let (root, options) = (module.top().id(), Options::default());
-    let conversion = Conversion { legality: &legality, types: None };
+    let (root, options) = (module.top().id(), PassOptions::default());
+    let conversion = ConversionTarget { legality: &legality, types: None };
     let (diagnostics, _) = convert(module, root, &mut patterns(), &conversion, &options);
     if diagnostics.is_empty() { Ok(()) } else { Err(diagnostics) }
 }

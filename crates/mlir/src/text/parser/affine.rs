@@ -5,7 +5,7 @@ use crate::affine::{AffineExpr, AffineMap, AffineOp, IntegerSet};
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// An expression, and whether no dimension occurs in it.
+/// An expression, and true if it contains no dimension.
 type Term = (AffineExpr, bool);
 
 /// Names of the dimensions and symbols of a map.
@@ -19,7 +19,7 @@ impl<'a> Parser<'a> {
         self.annotated_affine_map(|_| Ok(()))
     }
 
-    /// Reads an affine map, each result of which is followed by what `annotation` reads.
+    /// Reads an affine map, with an annotation after each result, read by `annotation`.
     ///
     /// # Errors
     /// If something else comes next, and those of `annotation`.
@@ -120,7 +120,7 @@ impl<'a> Parser<'a> {
             let span = self.here();
             self.advance();
             let right = self.affine_operand(names)?;
-            // What is multiplied or divided by must be the same at all points.
+            // Factors and divisors must be symbolic: without dimensions.
             if !(right.1 || op == AffineOp::Mul && left.1) {
                 return self.error_at(
                     span,
@@ -165,8 +165,7 @@ fn binary(op: AffineOp, a: Term, b: Term) -> Term {
     (AffineExpr::Binary(op, Arc::new((a.0, b.0))), a.1 && b.1)
 }
 
-/// `a + b`, with constants folded, and moved to the right as MLIR keeps them, like what has no
-/// dimensions.
+/// `a + b`, with constants folded, and symbolic terms moved to the right, as in MLIR.
 fn add(a: Term, b: Term) -> Term {
     match (&a.0, &b.0) {
         (AffineExpr::Constant(x), AffineExpr::Constant(y)) if x.checked_add(*y).is_some() => {
@@ -179,7 +178,7 @@ fn add(a: Term, b: Term) -> Term {
     }
 }
 
-/// `a * b`, likewise.
+/// `a * b`, with constants folded, and symbolic factors moved to the right, as in MLIR.
 fn multiply(a: Term, b: Term) -> Term {
     match (&a.0, &b.0) {
         (AffineExpr::Constant(x), AffineExpr::Constant(y)) if x.checked_mul(*y).is_some() => {

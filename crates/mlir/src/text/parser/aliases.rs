@@ -1,4 +1,4 @@
-//! Aliases of attributes and types, which stand before and after the ops of a text.
+//! Aliases of attributes and types, which are defined before and after the ops of a text.
 
 use super::{BYTES_OF_OP, Kind, ParseOptions, Parsed, Parser};
 use crate::diag::Span;
@@ -6,21 +6,21 @@ use crate::ir::Module;
 use crate::text::MAX_PARTS;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-/// Aliases of fewer bytes at the end of a text are not worth a thread.
+/// Minimum size in bytes of trailing aliases that are parsed on a second thread.
 const WORTH_A_THREAD: usize = 128 << 10;
 
-/// About how many bytes a line takes that defines an alias.
+/// Approximate size in bytes of an alias definition.
 const BYTES_OF_ALIAS: usize = 48;
 
-/// As much as a program has: nesting is limited for that.
+/// Same stack size as the main thread; `MAX_NESTING` is chosen for it.
 const STACK_SIZE: usize = 8 << 20;
 
-/// The aliases at the end of a text, which another thread reads while this one reads the ops: those
-/// of locations can be half of the text.
+/// The aliases at the end of a text, parsed by a second thread while this one parses the ops:
+/// location aliases can be half of the text.
 pub(super) struct Ahead<'scope, 'a> {
-    /// Where they start.
+    /// Offset of their start.
     start: usize,
-    /// Numbers of aliases of attributes and types that they may refer to.
+    /// Number of attribute and type aliases that were defined when the thread started.
     known: (usize, usize),
     thread: ScopedJoinHandle<'scope, Parser<'a>>,
 }
@@ -31,7 +31,7 @@ impl<'a> Parser<'a> {
         let (name, span) = self.alias_name()?;
         let (attribute, parts) =
             self.weighed(|p| if p.at("loc") { p.location() } else { p.attribute(None) })?;
-        // Locations are written and walked by their aliases.
+        // Locations are written and walked by alias, so they do not count.
         if attribute.as_location().is_none() {
             self.note_parts(span, parts)?;
         }
@@ -52,7 +52,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads the name of an alias up to the `=`: without its first character, and where it stands.
+    /// Parses the name of an alias up to the `=`; returns it without its sigil, and its position.
     fn alias_name(&mut self) -> Parsed<(&'a str, Span)> {
         let (name, span) = (&self.token_text()[1..], self.here());
         self.advance();
@@ -67,15 +67,15 @@ impl<'a> Parser<'a> {
         self.error_at(span, format!("the {what} alias `{}` is defined twice", self.slice(span)))
     }
 
-    /// Reads something, and how much it stands for: aliases of aliases may stand for more than
-    /// there is room for.
+    /// Runs `read` and returns its result with the number of nested parts: nested aliases can
+    /// expand exponentially.
     fn weighed<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<(T, usize)> {
         self.parts = 1;
         let value = read(self)?;
         Ok((value, self.parts))
     }
 
-    /// Takes note of how much the alias stands for that is written in `span`.
+    /// Records the number of parts of the alias written at `span`.
     fn note_parts(&mut self, span: Span, parts: usize) -> Parsed<()> {
         let spelling = self.slice(span);
         if parts > MAX_PARTS {
@@ -88,13 +88,13 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Takes note that the alias of that spelling is used.
+    /// Adds the parts of a used alias.
     pub(super) fn use_alias(&mut self, spelling: &str) {
         let parts = self.parts_of.get(spelling).copied().unwrap_or(1);
         self.parts = self.parts.saturating_add(parts);
     }
 
-    /// Starts to read the aliases at the end of the text, if they are many.
+    /// Starts parsing the trailing aliases on a second thread, if they are large enough.
     pub(super) fn read_ahead<'scope>(
         &mut self,
         scope: &'scope Scope<'scope, '_>,
@@ -126,8 +126,8 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Takes over what was read ahead if the parser stands where that starts and would read the
-    /// same. Whether it did.
+    /// Adopts the aliases parsed ahead if the parser has reached their start in the same state.
+    /// Returns true if so.
     pub(super) fn take_over(&mut self, ahead: &mut Option<Ahead<'_, 'a>>) -> bool {
         let Some(ahead) = ahead.take_if(|ahead| ahead.start == self.token.span.start as usize)
         else {
@@ -148,8 +148,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Where the lines after the last op at the top of a text start, if that ends with a bracket at the
-/// start of a line.
+/// Offset of the lines after the last top-level op, if that ends with a bracket at the start of a
+/// line.
 fn start_of_aliases(text: &[u8]) -> usize {
     let starts_line = |&at: &usize| at == 0 || text[at - 1] == b'\n';
     let end = memchr::memrchr_iter(b'}', text).find(starts_line).unwrap_or(text.len());

@@ -6,8 +6,7 @@ use crate::diag::Span;
 use crate::types::{DYNAMIC, Signedness, Type, TypeKind};
 
 impl<'a> Parser<'a> {
-    /// Reads an attribute. `ty` is the type of a number, string or elements whose type is not
-    /// written.
+    /// Reads an attribute. `ty` is the type of a number, string or elements if none is written.
     ///
     /// # Errors
     /// If no attribute comes next, or an invalid one.
@@ -112,7 +111,7 @@ impl<'a> Parser<'a> {
         self.typed_number(negative, kind, text, &ty, span)
     }
 
-    /// The attribute of a number literal of that type.
+    /// The attribute for a number literal of the given type.
     fn typed_number(
         &mut self,
         negative: bool,
@@ -181,8 +180,7 @@ impl<'a> Parser<'a> {
         Ok(if wraps { value - (1i128 << bits) } else { value })
     }
 
-    /// The bits of a number literal of a float type: a decimal, or an integer in hex that gives the
-    /// bits.
+    /// The bits of a number literal of a float type: a decimal number, or the bits in hexadecimal.
     pub(super) fn float_bits(
         &mut self,
         negative: bool,
@@ -286,8 +284,7 @@ impl<'a> Parser<'a> {
         Ok(AttrKind::DenseArray { element, values }.into())
     }
 
-    /// One element of an array of that element type: integers extended to 64 bits, floats as their
-    /// bits.
+    /// Reads an array element: integers are extended to 64 bits, floats are their bits.
     pub(super) fn array_element(&mut self, element: &Type) -> Parsed<i64> {
         if element.is_integer(Some(1)) {
             if !(self.at("true") || self.at("false")) {

@@ -1,7 +1,7 @@
 //! `dense<…>` and `sparse<…>` elements.
 //!
-//! The type stands behind the literal, so the literal is first skipped and then read with its type
-//! known, straight into the bytes of the elements.
+//! The type follows the literal, so the literal is first skipped, and then parsed with its type
+//! known, directly into the storage of the elements.
 
 use super::{Kind, Parsed, Parser};
 use crate::attrs::{AttrKind, Attribute, DenseElements};
@@ -9,9 +9,9 @@ use crate::diag::Span;
 use crate::types::{Type, TypeKind};
 use numerics::{Bytes, DType};
 
-/// Elements read so far, and what is known of the shape of their nested lists.
+/// Elements parsed so far, with the shape of their nested lists.
 struct Elements {
-    /// Of numbers: those of [`crate::raw`] where there is no `dtype`.
+    /// Stored numbers: in the form of [`crate::raw`] if there is no `dtype`.
     bytes: Vec<u8>,
     strings: Vec<Box<[u8]>>,
 }
@@ -180,7 +180,7 @@ impl<'a> Parser<'a> {
         self.dense_elements(ty, bytes, span)
     }
 
-    /// Reads `[…]` of that shape.
+    /// Parses `[…]` of the given shape.
     fn dense_list(
         &mut self,
         shape: &[i64],
@@ -303,7 +303,7 @@ impl<'a> Parser<'a> {
         let rank = ty.shape().unwrap_or(&[]).len() as i64;
         let is_empty = self.at_punct(b'>');
         let no_list = self.checkpoint();
-        // The number of entries follows from the indices: a row each, or a number each for one
+        // The number of entries follows from the indices: one per row, or one per number in one
         // dimension.
         let shape = if is_empty { vec![0] } else { self.list_shape()? };
         self.rewind(no_list);
@@ -347,8 +347,7 @@ impl<'a> Parser<'a> {
         Ok(AttrKind::Sparse { ty, indices, values }.into())
     }
 
-    /// The numbers of entries of the list that comes next, of the first list in it, and so on; none
-    /// for a number.
+    /// The shape of the nested lists that come next; empty for a number.
     fn list_shape(&mut self) -> Parsed<Vec<i64>> {
         let mut shape = Vec::new();
         while self.at_punct(b'[') {
@@ -360,7 +359,7 @@ impl<'a> Parser<'a> {
         Ok(shape)
     }
 
-    /// Reads a list of numbers or lists; the number of its entries.
+    /// Parses a list of numbers or lists; returns the number of its entries.
     fn list_length(&mut self) -> Parsed<i64> {
         let (mut commas, mut depth) = (0i64, 0usize);
         self.advance();
@@ -381,8 +380,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The bytes that pairs of hexadecimal digits stand for; none for other characters or an odd number
-/// of digits.
+/// Decodes pairs of hexadecimal digits; `None` for other characters or an odd number of digits.
 pub(super) fn decode_hex(digits: &[u8]) -> Option<Vec<u8>> {
     /// Values of hexadecimal digits by character; 0x80 for others.
     static VALUES: [u8; 256] = {

@@ -6,17 +6,17 @@ use crate::diag::Span;
 use crate::ir::{BlockId, Loc, OpId};
 use crate::text::lexer::name_length;
 
-/// What a location belongs to.
+/// The owner of a location.
 #[derive(Clone, Copy)]
 pub(super) enum Located {
     Op(OpId),
     Argument(BlockId, usize),
 }
 
-/// A location that is written after an op or an argument.
+/// A location that follows an op or an argument.
 pub(super) enum TrailingLocation {
     Known(Attribute),
-    /// An alias that is not defined yet: where it is written, `#` included.
+    /// An alias that is not defined yet: its position, `#` included.
     Alias(Span),
 }
 
@@ -38,7 +38,7 @@ impl<'a> Parser<'a> {
         if !self.at("loc") {
             return Ok(None);
         }
-        // Most are an alias and nothing else, whose tokens need not be read one by one.
+        // Fast path for `loc(#alias)`, the most frequent form.
         let start = self.token.span.end as usize;
         if let Some(rest) = self.text[start..].strip_prefix("(#")
             && let length = name_length(rest.as_bytes())
@@ -71,7 +71,8 @@ impl<'a> Parser<'a> {
         !name.contains('.') && self.attribute_aliases.get(name).is_none()
     }
 
-    /// Gives `owner` its location: at once, or when the whole text is read.
+    /// Sets the location of `owner`, deferred to the end of the text if the alias is not defined
+    /// yet.
     pub(super) fn locate(&mut self, owner: Located, location: &TrailingLocation) {
         match location {
             TrailingLocation::Known(location) => self.set_location(owner, location.clone()),
@@ -79,7 +80,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Gives `owner` a location beside the place in the text where it stands.
+    /// Sets the location of `owner`, in addition to its position in the text.
     fn set_location(&mut self, owner: Located, location: Attribute) {
         let place = |loc: &Loc| match loc {
             Loc::Source(at) | Loc::Explicit(_, Some(at)) => Some(*at),
@@ -180,7 +181,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Gives ops and arguments the locations whose aliases were defined after them.
+    /// Sets the deferred locations of ops and arguments.
     pub(super) fn resolve_deferred_locations(&mut self) {
         for (owner, span) in std::mem::take(&mut self.deferred_locations) {
             let alias = &self.slice(span)[1..];

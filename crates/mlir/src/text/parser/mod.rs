@@ -1,7 +1,7 @@
-//! A hand-written recursive-descent parser of MLIR text that recovers from errors.
+//! A hand-written recursive-descent parser of MLIR text with error recovery.
 //!
-//! [`parse`] never fails: it returns a module, what could be read of it, and diagnostics. Dialects
-//! extend the parser with functions over [`Parser`] that their declarations name.
+//! [`parse`] never fails: it returns a module, as far as it could be parsed, and diagnostics.
+//! Dialects extend the parser with functions over [`Parser`] in their declarations.
 
 mod affine;
 mod aliases;
@@ -36,43 +36,42 @@ use scope::Scopes;
 use similar::Models;
 use std::sync::Arc;
 
-/// Marks that parsing failed; the diagnostic is already recorded.
+/// Parsing failed; the diagnostic is already recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseFailed;
 
-/// A parsed value, or the mark that a diagnostic was recorded.
+/// A parsed value; on failure, the diagnostic is already recorded.
 pub type Parsed<T> = Result<T, ParseFailed>;
 
 /// Regions, attributes, types and locations nest at most this deep.
 pub const MAX_NESTING: usize = 256;
 
-/// About how many bytes of text an op takes.
+/// Approximate size in bytes of the text of an op.
 const BYTES_OF_OP: usize = 64;
 
-/// After so many errors the parser gives up.
+/// The parser gives up after this many errors.
 const MAX_ERRORS: usize = 100;
 
-/// What the parser accepts.
+/// Options of the parser.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ParseOptions {
-    /// Whether ops, attributes and types of unregistered dialects are allowed.
+    /// Allow ops, attributes and types of unregistered dialects.
     pub allow_unregistered_dialects: bool,
-    /// Whether to stop at the first error, as upstream's tools do, instead of going on with the
-    /// next op.
+    /// Stop at the first error, as upstream's tools do, instead of continuing with the next op.
     pub stop_at_first_error: bool,
 }
 
-/// What was read, and what was wrong with it. The module is fit for use only if no diagnostic is an
+/// The parsed module, with diagnostics. The module is valid for use only if no diagnostic is an
 /// error.
 pub struct ParseOutput {
-    /// The module, without the ops that could not be read.
+    /// The module, without the ops that could not be parsed.
     pub module: Module,
-    /// What was wrong.
+    /// Errors and warnings.
     pub diagnostics: Diagnostics,
 }
 
-/// Parses MLIR text. The top-level operation of the result is the one op of the text if that is a
-/// `builtin.module`, else a module around what was read.
+/// Parses MLIR text. The top-level op of the result is the single op of the text if that is a
+/// `builtin.module`, else an implicit module.
 pub fn parse(
     source: Arc<Source>,
     registry: &'static Registry,
@@ -93,7 +92,7 @@ pub fn parse(
     module.set_loc(top, Loc::Explicit(source.start_location(), None));
     let mut parser = Parser::new(text, module, options);
     if text.starts_with('\u{feff}') {
-        // A mark of some editors that says that this is UTF-8.
+        // A byte order mark.
         parser.jump('\u{feff}'.len_utf8());
     }
     parser.parse_top_level();
@@ -106,10 +105,10 @@ pub fn parse(
     ParseOutput { module: parser.module, diagnostics: parser.diagnostics }
 }
 
-/// Parses one attribute, such as `dense<1.0> : tensor<2xf32>`, that makes up the whole text.
+/// Parses a text that consists of one attribute, such as `dense<1.0> : tensor<2xf32>`.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// Syntax errors in the text.
 pub fn parse_attribute(
     text: &str,
     registry: &'static Registry,
@@ -118,10 +117,10 @@ pub fn parse_attribute(
     parse_whole(text, registry, options, |p| p.attribute(None))
 }
 
-/// Parses one type that makes up the whole text.
+/// Parses a text that consists of one type.
 ///
 /// # Errors
-/// What is wrong with the text.
+/// Syntax errors in the text.
 pub fn parse_type(
     text: &str,
     registry: &'static Registry,
@@ -147,48 +146,48 @@ fn parse_whole<T>(
     }
 }
 
-/// The state of parsing one text; the hooks of dialects read through its methods.
+/// The state of parsing a text; the hooks of dialects parse through its methods.
 pub struct Parser<'a> {
     text: &'a str,
     token: Token,
-    /// End of the token before the current one.
+    /// End of the previous token.
     last_end: u32,
     module: Module,
     registry: &'static Registry,
     options: ParseOptions,
     diagnostics: Diagnostics,
     depth: usize,
-    /// By their names without `#`; most are of locations.
+    /// By name without `#`; most are locations.
     attribute_aliases: Names<'a, Attribute>,
     type_aliases: FxHashMap<&'a str, Type>,
-    /// For how many types and attributes aliases stand, by their spelling with `#` or `!`.
+    /// Number of parts of aliases, by spelling with `#` or `!`.
     parts_of: FxHashMap<&'a str, usize>,
-    /// For how many the aliases stand that were used in what is being read.
+    /// Number of parts of the aliases used in the current attribute or type.
     parts: usize,
-    /// Ops by their full names.
+    /// Cache of ops by full name.
     ops: FxHashMap<&'a str, &'static OpDef>,
-    /// Types by their spelling: programs write the same few types thousands of times.
+    /// Cache of types by spelling: programs repeat few types many times.
     types: FxHashMap<&'a str, Type>,
     names: FxHashSet<Name>,
-    /// Arrays of integers by their elements: programs write the same few thousands of times.
+    /// Cache of integer arrays by elements: programs repeat few of them many times.
     i64_arrays: FxHashMap<Box<[i64]>, Attribute>,
-    /// Distinct attributes by their numbers.
+    /// Distinct attributes by id.
     distinct: FxHashMap<i64, Attribute>,
     resources: FxHashMap<(Name, Name), Resource>,
     scopes: Scopes<'a>,
-    /// Ops that were read, for those that are written like them.
+    /// Op templates, for ops with the same text except for value names.
     models: Models,
-    /// The operands of the op that is being read, in order, as far as they were resolved.
+    /// The resolved operands of the current op, in order.
     resolved: Vec<UnresolvedOperand>,
-    /// Whether what is being read was given a meaning by the values it uses.
+    /// Set if parsing the current op depended on the values it uses.
     reads_values: bool,
     /// Default dialects of the enclosing regions, innermost last.
     default_dialects: Vec<&'static str>,
-    /// Uses of location aliases that were not yet defined.
+    /// Uses of location aliases that are not defined yet.
     deferred_locations: Vec<(Located, Span)>,
 }
 
-/// Where to go on reading after looking ahead.
+/// A position to rewind to after lookahead.
 #[derive(Clone, Copy)]
 struct Checkpoint(Token, u32);
 
@@ -238,7 +237,7 @@ impl<'a> Parser<'a> {
         self.token = next_token(self.text.as_bytes(), self.token.span.end as usize);
     }
 
-    /// Goes on lexing at byte `pos`.
+    /// Continues lexing at byte `pos`.
     fn jump(&mut self, pos: usize) {
         self.last_end = pos as u32;
         self.token = next_token(self.text.as_bytes(), pos);
@@ -253,17 +252,17 @@ impl<'a> Parser<'a> {
         self.last_end = checkpoint.1;
     }
 
-    /// Where the current token stands.
+    /// The position of the current token.
     pub fn here(&self) -> Span {
         self.token.span
     }
 
-    /// The range from `start` to the end of the last token read.
+    /// The range from `start` to the end of the previous token.
     pub fn span_from(&self, start: Span) -> Span {
         Span { start: start.start, end: self.last_end.max(start.start) }
     }
 
-    /// Whether the current token is this keyword or punctuation.
+    /// True if the current token is the given keyword or punctuation.
     #[inline]
     pub fn at(&self, token: &str) -> bool {
         match (self.token.kind, token.as_bytes()) {
@@ -276,7 +275,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads this keyword or punctuation if it comes next.
+    /// Consumes the given keyword or punctuation if it comes next.
     #[inline]
     pub fn eat(&mut self, token: &str) -> bool {
         let found = self.at(token);
@@ -286,7 +285,7 @@ impl<'a> Parser<'a> {
         found
     }
 
-    /// Reads this keyword or punctuation.
+    /// Consumes the given keyword or punctuation.
     ///
     /// # Errors
     /// If something else comes next.
@@ -333,7 +332,7 @@ impl<'a> Parser<'a> {
     /// Reads a word.
     ///
     /// # Errors
-    /// If something else comes next; the message says that `what` was expected.
+    /// If something else comes next; the message is "expected `what`".
     pub fn word(&mut self, what: &str) -> Parsed<&'a str> {
         match self.eat_word() {
             Some(word) => Ok(word),
@@ -341,8 +340,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads elements separated by commas up to the closing token, which is read too. The opening
-    /// one has been read.
+    /// Reads elements separated by commas up to the closing token, which is consumed. The opening
+    /// one must have been consumed.
     ///
     /// # Errors
     /// Those of `element`, and a missing comma or closing token.
@@ -362,7 +361,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads elements separated by commas: at least one.
+    /// Reads a non-empty list of elements separated by commas.
     ///
     /// # Errors
     /// Those of `element`.
@@ -396,7 +395,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads an integer if a decimal one of at most 32 bits comes next, which most are.
+    /// Fast path: reads a decimal integer of at most 32 bits if one comes next.
     fn eat_small_integer(&mut self) -> Option<i64> {
         if self.token.kind != Kind::Integer {
             return None;
@@ -440,7 +439,7 @@ impl<'a> Parser<'a> {
         Ok(values)
     }
 
-    /// The shared form of a name.
+    /// Interns a name.
     pub fn name(&mut self, text: &str) -> Name {
         if let Some(name) = self.names.get(text) {
             return name.clone();
@@ -450,7 +449,7 @@ impl<'a> Parser<'a> {
         name
     }
 
-    /// `array<i64: values>` in its shared form.
+    /// An interned `array<i64: values>`.
     pub fn i64_array(&mut self, values: &[i64]) -> Attribute {
         if let Some(array) = self.i64_arrays.get(values) {
             return array.clone();
@@ -460,12 +459,12 @@ impl<'a> Parser<'a> {
         array
     }
 
-    /// The dialects that can be read.
+    /// The registered dialects.
     pub fn registry(&self) -> &'static Registry {
         self.registry
     }
 
-    /// The module that is being read.
+    /// The module under construction.
     pub fn module(&mut self) -> &mut Module {
         &mut self.module
     }
@@ -491,7 +490,7 @@ impl Parser<'_> {
         self.error_at(self.here(), message)
     }
 
-    /// Records an error at a place.
+    /// Records an error at a position.
     ///
     /// # Errors
     /// Always.
@@ -505,7 +504,8 @@ impl Parser<'_> {
     /// # Errors
     /// Always.
     pub fn report<T>(&mut self, diagnostic: Diagnostic) -> Parsed<T> {
-        // What goes wrong again at the same place follows from the first error there.
+        // Errors at the same position as the previous one are likely consequences of it, so they
+        // are dropped.
         let again = self.diagnostics.last().is_some_and(|d| d.position == diagnostic.position);
         let full = again || self.gives_up();
         if !full {
@@ -514,7 +514,7 @@ impl Parser<'_> {
         Err(ParseFailed)
     }
 
-    /// Records that `expected` does not come next.
+    /// Records an error: `expected` does not come next.
     ///
     /// # Errors
     /// Always.
@@ -534,7 +534,8 @@ impl Parser<'_> {
             }
             _ => format!("expected {expected}, found `{text}`"),
         };
-        // A missing token at the end of a line is missed there, not at the start of the next line.
+        // A token missing at the end of a line is reported there, not at the start of the next
+        // line.
         let (last_end, start) = (self.last_end, self.token.span.start);
         let gap = self.text.as_bytes().get(last_end as usize..start as usize).unwrap_or_default();
         let at = if last_end > 0 && gap.contains(&b'\n') {
@@ -545,7 +546,8 @@ impl Parser<'_> {
         self.error_at(at, message)
     }
 
-    /// Reads `what`; if it cannot be read, a second error says so where it ends.
+    /// Parses with `read`; if that fails, records a second error about `what` at the position
+    /// reached.
     ///
     /// # Errors
     /// Those of `read`.

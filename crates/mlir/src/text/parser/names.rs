@@ -1,45 +1,45 @@
-//! Things by their names. Most names are made by printers: a prefix and numbers in order.
+//! A map from names, optimized for those made by printers: a prefix and consecutive numbers.
 
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 
-/// So many bytes of text at least belong to the definition of a name.
+/// Minimum size in bytes of the text that defines a name.
 const BYTES_OF_DEFINITION: usize = 16;
 
-/// What names stand for.
+/// A map from names to values.
 #[derive(Clone)]
 pub(super) struct Names<'a, T> {
     prefix: &'static str,
-    /// What names of the prefix and a number stand for.
+    /// Values of names made of the prefix and a number.
     numbered: Vec<Option<T>>,
-    /// Numbers below this have a place in `numbered`.
+    /// Numbers below this are stored in `numbered`.
     max_numbered: usize,
-    /// What other names stand for.
+    /// Values of other names.
     others: FxHashMap<&'a str, T>,
     len: usize,
 }
 
 impl<'a, T> Names<'a, T> {
-    /// No names yet, of those in a text of that length.
+    /// An empty map for the names in a text of the given length.
     pub(super) fn new(prefix: &'static str, length: usize) -> Names<'a, T> {
-        // No text that gives numbers in order has more.
+        // A text with consecutive numbers has at most this many.
         let max_numbered = length / BYTES_OF_DEFINITION;
         Names { prefix, numbered: Vec::new(), max_numbered, others: FxHashMap::default(), len: 0 }
     }
 
-    /// How many names there are.
+    /// Number of names.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// Makes room for about that many names.
+    /// Reserves space for about this many names.
     pub(super) fn reserve(&mut self, names: usize) {
         self.numbered.reserve(names.min(self.max_numbered));
     }
 
     fn number(&self, name: &str) -> Option<usize> {
         let digits = name.as_bytes().strip_prefix(self.prefix.as_bytes())?;
-        // `%01` is another name than `%1`.
+        // `%01` and `%1` are different names.
         if digits.is_empty() || digits.len() > 9 || (digits[0] == b'0' && digits.len() > 1) {
             return None;
         }
@@ -61,7 +61,7 @@ impl<'a, T> Names<'a, T> {
         }
     }
 
-    /// Adds a name, unless it is there; then returns what it stands for.
+    /// Adds a name. If it exists, returns its value instead.
     pub(super) fn insert(&mut self, name: &'a str, value: T) -> Option<&T> {
         let slot = match self.number(name) {
             Some(number) => {

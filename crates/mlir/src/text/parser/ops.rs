@@ -1,4 +1,4 @@
-//! Operations: results, the generic form, the top of the file and `builtin.module`.
+//! Operations: results, the generic form, the top level of a file, and `builtin.module`.
 
 use super::locations::Located;
 use super::regions::RegionArgument;
@@ -15,11 +15,11 @@ use crate::text::{OpState, OperandList, UnresolvedOperand};
 use crate::types::Type;
 use smallvec::SmallVec;
 
-/// A name on the left of an op, and for how many results it stands.
+/// A result name on the left of an op, and the number of results it names.
 type ResultName<'a> = (&'a str, u32, Span);
 
 impl<'a> Parser<'a> {
-    /// Reads the whole text into the module.
+    /// Parses the whole text into the module.
     pub(super) fn parse_top_level(&mut self) {
         let top = self.module.top();
         let body = top.regions()[0];
@@ -69,7 +69,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads an op and appends it to `block`.
+    /// Parses an op and appends it to `block`.
     pub(super) fn operation(&mut self, block: BlockId) -> Parsed<()> {
         let mut names: SmallVec<[ResultName<'a>; 1]> = SmallVec::new();
         let name = (self.token_text(), 1, self.here());
@@ -137,8 +137,8 @@ impl<'a> Parser<'a> {
         Ok(op)
     }
 
-    /// What has the location that is written after an op: the op, and ops and arguments in its
-    /// regions that its syntax implies. Those were made where the op stands in the text.
+    /// The owners of the location that follows an op: the op, and implicit ops and arguments in its
+    /// regions, which have no text of their own.
     fn located_with(&self, op: OpId) -> SmallVec<[Located; 1]> {
         let mut owners = smallvec::smallvec![Located::Op(op)];
         let regions = self.module.op(op).regions();
@@ -251,8 +251,8 @@ impl<'a> Parser<'a> {
         Ok(self.module.create_op(parts))
     }
 
-    /// Puts inherent attributes into their slots, wherever they were written, and the others into
-    /// the dictionary.
+    /// Moves inherent attributes to their slots, wherever they were written, and the others to the
+    /// dictionary.
     fn split_attributes(
         &mut self,
         def: &'static OpDef,
@@ -284,7 +284,7 @@ impl<'a> Parser<'a> {
             }
         }
         fill_defaults(def, &mut parts.properties);
-        // The entries come from a dictionary, so no name occurs twice.
+        // The entries come from a dictionary, so no name is repeated.
         parts.attributes = Dictionary::new(discardable).unwrap_or_default();
         Ok(())
     }
@@ -302,8 +302,8 @@ impl<'a> Parser<'a> {
         self.named_block(name, span, false)
     }
 
-    /// The declaration of the op of that full name; none for an op of an unregistered dialect,
-    /// where those are allowed.
+    /// The declaration of an op by full name; `None` for an op of an unregistered dialect, if those
+    /// are allowed.
     fn find_op(&mut self, name: &str, span: Span) -> Parsed<Option<&'static OpDef>> {
         if let Some(def) = self.registry.op(name) {
             return Ok(Some(def));
@@ -378,8 +378,7 @@ impl<'a> Parser<'a> {
         self.build(&mut state)
     }
 
-    /// Makes the op that `state` describes; types that the syntax does not write follow from the
-    /// declaration.
+    /// Builds the op described by `state`; types that the syntax omits follow from the declaration.
     fn build(&mut self, state: &mut OpState) -> Parsed<OpId> {
         let def = state.def;
         if let Some(all) = state.all_operands.take() {
@@ -436,7 +435,7 @@ impl<'a> Parser<'a> {
         Ok(op)
     }
 
-    /// Puts operands that were written in one list into their slots.
+    /// Assigns operands that were written in one list to their slots.
     pub(super) fn deal_operands(
         &mut self,
         operands: OperandList,
@@ -511,7 +510,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The type that a slot without written types has: the only one that its constraint allows, or
+    /// The type of a slot whose type is not written: the only one that its constraint allows, or
     /// that of another slot.
     fn implied_type(
         &self,
@@ -547,8 +546,8 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Appends the result types, if the syntax or the declaration tells all of them; whether it
-    /// does.
+    /// Appends the result types, if they follow from the syntax or the declaration; returns true if
+    /// so.
     fn state_result_types(
         &self,
         state: &OpState,
@@ -626,7 +625,7 @@ impl<'a> Parser<'a> {
     /// Reads an attribute dictionary into `state` if one comes next.
     ///
     /// # Errors
-    /// If it is invalid, or gives an attribute that the syntax gave before.
+    /// If it is invalid, or repeats an attribute of the custom syntax.
     pub fn optional_attr_dict(&mut self, state: &mut OpState) -> Parsed<()> {
         if !self.at_punct(b'{') {
             return Ok(());
@@ -660,7 +659,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Gives absent attributes the values that ops read without them get.
+/// Sets absent attributes to their defaults.
 fn fill_defaults(def: &OpDef, properties: &mut [Option<Attribute>]) {
     for (slot, value) in def.attributes.iter().zip(properties) {
         if let (Presence::Default(default), None) = (slot.presence, &value) {

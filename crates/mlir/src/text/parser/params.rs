@@ -1,4 +1,4 @@
-//! Parameters of the attributes and types of dialects, and bodies of those of unknown dialects.
+//! Parameters of dialect attributes and types, and bodies of those of unknown dialects.
 
 use super::{Kind, Parsed, Parser};
 use crate::attrs::{AttrKind, Attribute};
@@ -6,7 +6,7 @@ use crate::diag::Span;
 use crate::ods::{AttrDef, EnumDef, EnumStyle, ParamAssembly, ParamDef, ParamKind};
 
 impl<'a> Parser<'a> {
-    /// Splits what follows `#` or `!` into a dialect and a mnemonic; none if it is an alias.
+    /// Splits the text after `#` or `!` into dialect and mnemonic; `None` if it is an alias.
     pub(super) fn dialect_symbol(&self, text: &'a str) -> Option<(&'a str, Option<&'a str>)> {
         if let Some((namespace, mnemonic)) = text.split_once('.') {
             return Some((namespace, Some(mnemonic)));
@@ -15,8 +15,8 @@ impl<'a> Parser<'a> {
         (next == Some(&b'<')).then_some((text, None))
     }
 
-    /// The mnemonic: the one given, or the word in `<mnemonic …`; and whether its closing bracket
-    /// is still to be read.
+    /// The mnemonic: the given one, or the word in `<mnemonic …`; and true if its closing bracket
+    /// must still be consumed.
     pub(super) fn mnemonic(&mut self, given: Option<&'a str>) -> Parsed<(&'a str, bool)> {
         match given {
             Some(mnemonic) => Ok((mnemonic, false)),
@@ -27,7 +27,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads the rest of an attribute or type of a dialect that is not registered, as text.
+    /// Reads the rest of an attribute or type of an unregistered dialect as raw text.
     pub(super) fn opaque_body(
         &mut self,
         what: &str,
@@ -51,7 +51,7 @@ impl<'a> Parser<'a> {
         Ok(&self.text[start..end])
     }
 
-    /// The position after the bracket that closes the one at `start`; strings are skipped.
+    /// The position after the bracket that matches the one at `start`; strings are skipped.
     fn balanced_end(&mut self, start: usize) -> Parsed<usize> {
         let bytes = self.text.as_bytes();
         let mut open: Vec<u8> = Vec::new();
@@ -135,7 +135,7 @@ impl<'a> Parser<'a> {
         let mut values = vec![None; params.len()];
         self.list_until(close, |p| {
             let span = p.here();
-            // Upstream's programs have commas after the last parameter.
+            // Upstream accepts a trailing comma.
             if p.at(close) && values.iter().any(Option::is_some) {
                 return Ok(());
             }
@@ -170,7 +170,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads one parameter of that kind.
+    /// Reads one parameter of the given kind.
     ///
     /// # Errors
     /// If something else comes next.
@@ -214,7 +214,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Reads an attribute of that declaration with or without its dialect and mnemonic.
+    /// Reads an attribute of the given declaration, with or without its dialect and mnemonic.
     ///
     /// # Errors
     /// If something else comes next.

@@ -1,4 +1,4 @@
-//! The pretty form of ops that declare a format: walks its directives.
+//! The pretty form of ops that declare a format: interprets its directives.
 
 use super::{Kind, Parsed, Parser};
 use crate::attrs::{AttrKind, Attribute};
@@ -27,7 +27,7 @@ impl<'a> Parser<'a> {
             Directive::Operand(slot) => self.operand_slot(*slot, state),
             Directive::Operands => {
                 let operands = self.operands()?;
-                // Sizes of slots that an attribute tells are known only once that is read.
+                // Segment sizes in an attribute are known only once that is parsed.
                 if state.def.has_trait(&Trait::AttrSizedOperandSegments) {
                     state.all_operands = Some(operands);
                     return Ok(());
@@ -84,7 +84,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a dictionary; what an inherent attribute in it may not be is an error there.
+    /// Reads a dictionary, and reports inherent attributes that violate their constraints at their
+    /// position.
     fn checked_attr_dict(
         &mut self,
         state: &mut OpState,
@@ -103,7 +104,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Reads a literal of a format, which may be the start of a longer token or several tokens.
+    /// Reads a literal of a format, which may be a prefix of a longer token, or several tokens.
     fn literal(&mut self, text: &str) -> Parsed<()> {
         if self.eat(text) {
             return Ok(());
@@ -117,7 +118,7 @@ impl<'a> Parser<'a> {
         self.unexpected(&format!("`{text}`"))
     }
 
-    /// Whether a group's first directive comes next.
+    /// True if a group's first directive comes next.
     fn starts(&mut self, then: &'static [Directive], state: &OpState) -> bool {
         let Some(first) = then.iter().find(|d| !is_spacing(d)) else { return false };
         match first {
@@ -224,8 +225,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Reads an attribute as formats write one of that constraint: without the type or dialect that
-    /// the constraint tells.
+    /// Reads an attribute in the form for the given constraint: without a type or dialect that the
+    /// constraint implies.
     ///
     /// # Errors
     /// If something else comes next.
@@ -263,8 +264,7 @@ impl<'a> Parser<'a> {
         self.attribute(ty.as_ref())
     }
 
-    /// Reads a case of an enumeration, which those of the style with brackets may write in
-    /// brackets.
+    /// Reads a case of an enumeration, with optional brackets for the style that has them.
     fn bracketed_enum(&mut self, def: &'static crate::ods::EnumDef) -> Parsed<u64> {
         let in_brackets = self.eat_punct(b'<');
         let value = self.enum_value(def)?;
@@ -274,7 +274,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// Reads `[1, 2]`, or the attribute in full.
+    /// Reads `[1, 2]`, or the full attribute.
     fn array_in_brackets(&mut self, element: Type) -> Parsed<Attribute> {
         if !self.eat_punct(b'[') {
             return self.attribute(None);

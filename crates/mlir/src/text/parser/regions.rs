@@ -1,4 +1,4 @@
-//! Regions, blocks and their arguments, and going on after an error.
+//! Regions, blocks and their arguments, and error recovery.
 
 use super::locations::{Located, TrailingLocation};
 use super::scope::Definition;
@@ -9,35 +9,34 @@ use crate::ir::{BlockId, Loc, OpName, OpParts, RegionId};
 use crate::ods::{OpDef, Trait};
 use crate::types::Type;
 
-/// An argument of a region that the syntax of its op names.
+/// A region argument in the custom syntax of an op.
 pub struct RegionArgument {
-    /// Where its name is written, `%` included; none for an argument without a name.
+    /// Position of its name, `%` included; `None` for an unnamed argument.
     pub name: Option<Span>,
     /// Its type.
     pub ty: Type,
-    /// Attributes in braces, as function arguments have them.
+    /// Attributes in braces, as on function arguments.
     pub attributes: Dictionary,
-    /// The location that is written after it, if there is one.
+    /// The location that follows it, if any.
     pub(super) location: Option<TrailingLocation>,
 }
 
 impl RegionArgument {
-    /// An argument of that name (where it is written, `%` included) and type with nothing else.
+    /// An argument with a name (its position, `%` included) and type only.
     pub fn new(name: Span, ty: Type) -> RegionArgument {
         RegionArgument { name: Some(name), ty, attributes: Dictionary::default(), location: None }
     }
 }
 
 impl<'a> Parser<'a> {
-    /// Reads a region `{…}` of an op of declaration `def`. Arguments that the op's syntax names
-    /// become those of the entry block.
+    /// Reads a region `{…}` of an op of declaration `def`. `arguments` are those in the op's custom
+    /// syntax; they become the arguments of the entry block.
     ///
     /// # Errors
-    /// If no region comes next. Errors within the region are reported, and reading goes on behind
+    /// If no region comes next. Errors within the region are reported, and parsing continues after
     /// them.
     pub fn region(&mut self, def: &OpDef, mut arguments: Vec<RegionArgument>) -> Parsed<RegionId> {
-        // Types of arguments without names are those of a declaration, or of a body that names them
-        // itself.
+        // Unnamed arguments belong to a declaration, or to a body that names them itself.
         arguments.retain(|argument| argument.name.is_some());
         let isolated = def.has_trait(&Trait::IsolatedFromAbove);
         let default_dialect = def.traits.iter().find_map(|t| match t {
@@ -47,7 +46,7 @@ impl<'a> Parser<'a> {
         self.nested(|p| p.region_in(isolated, default_dialect.unwrap_or(""), arguments))
     }
 
-    /// As [`Parser::region`], and adds the terminator that the syntax may omit.
+    /// As [`Parser::region`], and adds the implicit terminator if it is omitted.
     ///
     /// # Errors
     /// As [`Parser::region`].
@@ -147,8 +146,8 @@ impl<'a> Parser<'a> {
         self.define(name, span, Definition::Argument(value))
     }
 
-    /// Reads ops up to the end of the block. After an op that cannot be read, goes on with the next
-    /// one.
+    /// Parses ops up to the end of the block. After an op that fails to parse, continues with the
+    /// next one.
     pub(super) fn block_ops(&mut self, block: BlockId) -> Parsed<()> {
         while !matches!(self.token.kind, Kind::Punct(b'}') | Kind::Caret | Kind::Eof) {
             let start = self.checkpoint();
@@ -162,8 +161,8 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Skips the op that starts at `start` and cannot be read at the current token: to what looks
-    /// like the start of the next op, or the end of the block.
+    /// Error recovery: skips the op that starts at `start` and failed to parse at the current
+    /// token, up to the likely start of the next op or the end of the block.
     pub(super) fn recover(&mut self, start: Checkpoint) {
         let failed = self.checkpoint();
         self.rewind(start);
@@ -174,7 +173,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips tokens up to the next op behind a position; whether all brackets were closed by then.
+    /// Skips tokens up to the next op after a position; returns true if all brackets are closed
+    /// there.
     fn skip_op(&mut self, at_least_to: u32) -> bool {
         let mut depth = 0usize;
         let first = self.token.span.start;
@@ -219,7 +219,7 @@ impl<'a> Parser<'a> {
         Ok(argument)
     }
 
-    /// Reads `(%a: T {attrs}, …)` or `(T {attrs}, …)`, as functions have it.
+    /// Reads `(%a: T {attrs}, …)` or `(T {attrs}, …)`, the arguments of a function.
     ///
     /// # Errors
     /// If something else comes next.
@@ -250,7 +250,8 @@ impl<'a> Parser<'a> {
         Ok(arguments)
     }
 
-    /// Reads `-> T` or `-> (T {attrs}, …)`, as functions have it; nothing if no arrow comes next.
+    /// Reads `-> T` or `-> (T {attrs}, …)`, the results of a function; empty if no arrow comes
+    /// next.
     ///
     /// # Errors
     /// If no types follow the arrow.

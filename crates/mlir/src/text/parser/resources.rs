@@ -55,8 +55,7 @@ impl Parser<'_> {
                 p.list_until("}", |p| {
                     let key = p.resource_key()?;
                     p.expect_punct(b':')?;
-                    // Only resources of dialects have a meaning here; values of other sections are
-                    // skipped.
+                    // Only dialect resources are used; values of other sections are skipped.
                     if section == "dialect_resources" {
                         p.blob(&owner, key)
                     } else {

@@ -1,4 +1,4 @@
-//! Names of values and blocks, and uses that come before definitions.
+//! Names of values and blocks, and forward references.
 
 use super::names::Names;
 use super::{Parsed, Parser};
@@ -10,18 +10,18 @@ use crate::types::Type;
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
-/// The scopes of names: one for each region that is isolated from above, innermost last.
+/// The scopes of names: one for each open region that is isolated from above, innermost last.
 #[derive(Default)]
 pub(super) struct Scopes<'a> {
     isolated: Vec<Isolated<'a>>,
 }
 
 struct Isolated<'a> {
-    /// The values of names, `%` included, and where those are defined.
+    /// Values by name, `%` included, with the position of their definition.
     values: Names<'a, (Definition, Span)>,
-    /// Uses that came before their definition.
+    /// Uses before the definition, by name.
     forward: FxHashMap<&'a str, Vec<Forward>>,
-    /// What to put in place of the stand-ins for those uses.
+    /// The values that replace placeholders for those uses.
     replacements: HashMap<Value, Value>,
     /// For each open region: the names that end with it, and its blocks.
     regions: Vec<(Vec<&'a str>, FxHashMap<&'a str, NamedBlock>)>,
@@ -33,7 +33,7 @@ pub(super) enum Definition {
     Results { op: OpId, first: u32, count: u32 },
     /// A block argument.
     Argument(Value),
-    /// The result of an op that could not be read: uses are not errors.
+    /// The result of an op that failed to parse: its uses are not errors.
     Poisoned,
 }
 
@@ -65,8 +65,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Ends the innermost region: reports blocks that are used but not there, and, at the end of an
-    /// isolated region, values that are; and puts the values in place of their stand-ins.
+    /// Closes the innermost region: reports undefined blocks and, at the end of an isolated region,
+    /// undefined values; and replaces placeholders.
     pub(super) fn leave_region(&mut self, region: RegionId) {
         let Some(scope) = self.scopes.isolated.last_mut() else { return };
         let Some((names, blocks)) = scope.regions.pop() else { return };
@@ -136,7 +136,7 @@ impl<'a> Parser<'a> {
             let error = Diagnostic::error("parse", format!("the value `{name}` is defined twice"));
             return self.report(error.at(span).note(note, at));
         }
-        // Those of the outermost region end with the scope.
+        // Names of the outermost region end with the scope.
         if let [_, .., (names, _)] = &mut scope.regions[..] {
             names.push(name);
         }
@@ -201,13 +201,13 @@ impl<'a> Parser<'a> {
         self.report(error.at(span).note(format!("`{name}` is defined here"), definition))
     }
 
-    /// The type of a value that is already defined.
+    /// The type of an already defined value.
     pub(super) fn known_type(&mut self, operand: UnresolvedOperand) -> Option<Type> {
         self.reads_values = true;
         self.defined(operand).map(|value| self.module.ty(value).clone())
     }
 
-    /// The value that a use stands for.
+    /// The value that a use refers to.
     ///
     /// # Errors
     /// If its type is not `ty`, or the name has fewer results.
@@ -219,13 +219,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The value that a use stands for, if it is already defined.
+    /// The value that a use refers to, if already defined.
     pub(super) fn defined(&self, operand: UnresolvedOperand) -> Option<Value> {
         let &(definition, _) = self.scopes.isolated.last()?.values.get(self.slice(operand.name))?;
         self.defined_value(definition, operand.index)
     }
 
-    /// As [`Parser::resolve`], for a use of what is not defined or of another type.
+    /// Slow path of [`Parser::resolve`], for an undefined value or one of another type.
     pub(super) fn resolve_undefined(
         &mut self,
         operand: UnresolvedOperand,
@@ -260,7 +260,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A value of that type until the real one is known.
+    /// A placeholder of the given type for an undefined value.
     fn stand_in(&mut self, ty: &Type) -> Value {
         let mut parts =
             OpParts::new(OpName::Registered(UnrealizedConversionCastOp::DEF), Loc::Unknown);
@@ -269,7 +269,8 @@ impl<'a> Parser<'a> {
         self.module.op(op).result(0)
     }
 
-    /// The block of that name, `^` included, in the innermost region; made if it is not there yet.
+    /// The block with the given name, `^` included, in the innermost region; created on first
+    /// reference.
     pub(super) fn named_block(
         &mut self,
         name: &'a str,

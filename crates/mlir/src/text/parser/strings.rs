@@ -31,7 +31,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a string literal that must be UTF-8, in its shared form.
+    /// Reads a string literal that must be UTF-8, interned.
     ///
     /// # Errors
     /// As [`Parser::string`].

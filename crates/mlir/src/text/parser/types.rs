@@ -7,7 +7,7 @@ use crate::text::lexer::word_length;
 use crate::types::{DYNAMIC, FloatKind, Signedness, TensorType, Type, TypeKind};
 use smallvec::smallvec;
 
-/// Integer types are at most this wide, as in MLIR.
+/// Maximum width of integer types, as in MLIR.
 const MAX_INTEGER_WIDTH: u32 = (1 << 24) - 1;
 
 impl<'a> Parser<'a> {
@@ -35,7 +35,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads a type that is not a function type, or types in parentheses: what follows `->`.
+    /// Reads the types after `->`: a type that is not a function type, or types in parentheses.
     ///
     /// # Errors
     /// If no types come next.
@@ -86,8 +86,8 @@ impl<'a> Parser<'a> {
             self.advance();
             return Ok(Some(ty));
         }
-        // The spelling up to the matching bracket identifies the type, unless it depends on what is
-        // read elsewhere.
+        // The spelling up to the matching bracket identifies the type, unless it refers to an
+        // alias.
         let start = self.here();
         let spelling = self.bracketed_spelling();
         if let Some(ty) = spelling.and_then(|s| self.types.get(s)) {
@@ -110,13 +110,13 @@ impl<'a> Parser<'a> {
         Ok(Some(ty))
     }
 
-    /// The text from the current word to the bracket that closes the one after it, if it holds
-    /// nothing but plain characters.
+    /// The text from the current word to its closing bracket, if it consists of plain characters
+    /// only.
     fn bracketed_spelling(&self) -> Option<&'a str> {
         let start = self.token.span.start as usize;
         let bytes = self.text.as_bytes();
         let open = self.token.span.end as usize;
-        // Most often there is only a word in the brackets: sizes and an element type.
+        // Usually there is only one word in the brackets: sizes and an element type.
         let close = open + 1 + word_length(bytes.get(open + 1..)?);
         if bytes[open] == b'<' && bytes.get(close) == Some(&b'>') {
             return Some(&self.text[start..=close]);
@@ -322,7 +322,7 @@ impl<'a> Parser<'a> {
             (Some(a), b) if is_layout(&a) => (Some(a), b),
             (a, _) => (None, a),
         };
-        // The layout and the memory space that are meant where none is written.
+        // Drop the default layout and memory space.
         let layout =
             layout.filter(|a| !matches!(&**a, AttrKind::AffineMap(map) if map.is_identity()));
         let memory_space = memory_space.filter(|a| a.as_i64() != Some(0));
@@ -368,7 +368,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Whether a tensor may hold elements of that type: what MLIR's verifier of tensor types accepts.
+/// True if a tensor may have elements of this type, as MLIR's verifier of tensor types.
 fn is_tensor_element(ty: &Type) -> bool {
     !matches!(
         **ty,

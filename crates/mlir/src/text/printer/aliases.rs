@@ -1,5 +1,5 @@
-//! Aliases: names for locations, affine maps and whatever dialects ask for, defined at the top or
-//! the end of the text.
+//! Aliases for locations, affine maps and attributes and types chosen by dialects, defined at the
+//! top or the end of the text.
 
 use super::Printer;
 use super::types::LONG_TUPLE;
@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 #[derive(Default)]
 pub(super) struct Aliases {
     by_attribute: FxHashMap<Attribute, usize>,
-    /// Name, attribute, and whether the definition stands at the end.
+    /// Name, attribute, and true if the definition is at the end.
     definitions: Vec<(String, Attribute, bool)>,
 }
 
@@ -24,8 +24,8 @@ struct Found {
     deferred: bool,
 }
 
-/// What has an alias, in the order in which printing first meets it: a first pass over the text
-/// fills it in.
+/// The first pass over the text, which collects everything that has an alias, in order of first
+/// occurrence.
 pub(super) struct Collector {
     registry: &'static Registry,
     found: Vec<Found>,
@@ -38,10 +38,11 @@ impl Collector {
         Collector { registry, found: Vec::new(), positions: FxHashMap::default(), visited: 0 }
     }
 
-    /// The aliases, with their names.
+    /// The aliases with their names.
     pub(super) fn finish(self) -> Aliases {
         let mut found = self.found;
-        // Leaves first, so that definitions refer to earlier ones; then by word, in the order met.
+        // Leaves first, so that definitions only refer to earlier ones; then by word, in order of
+        // occurrence.
         found.sort_by(|a, b| (a.depth, &a.word).cmp(&(b.depth, &b.word)));
         let mut counts: FxHashMap<String, usize> = FxHashMap::default();
         let mut aliases = Aliases::default();
@@ -61,7 +62,7 @@ impl Collector {
         aliases
     }
 
-    /// Notes what has an alias in a type; returns how deep it nests aliases.
+    /// Visits the aliases in a type; returns their nesting depth.
     fn ty(&mut self, ty: &Type) -> usize {
         if !self.may_visit() {
             return 0;
@@ -93,20 +94,21 @@ impl Collector {
         types.iter().map(|ty| self.ty(ty)).max().unwrap_or(0)
     }
 
-    /// Starts to count anew, unless there were too many already.
+    /// Resets the counter for the next op, unless the limit was exceeded.
     pub(super) fn next_op(&mut self) {
         if self.visited <= MAX_PARTS {
             self.visited = 0;
         }
     }
 
-    /// Counts a type or attribute; false if there are too many, which cannot be written either.
+    /// Counts a type or attribute; false if the limit is exceeded, beyond which printing stops,
+    /// too.
     fn may_visit(&mut self) -> bool {
         self.visited += 1;
         self.visited <= MAX_PARTS
     }
 
-    /// Notes an attribute and those in it; returns how deep it nests aliases.
+    /// Visits an attribute and its nested attributes; returns the nesting depth of their aliases.
     pub(super) fn attribute(&mut self, attribute: &Attribute, deferred: bool) -> usize {
         if let Some(&at) = self.positions.get(attribute) {
             if self.found[at].deferred && !deferred {
@@ -158,7 +160,7 @@ impl Collector {
             }
             AttrKind::Location(kind) => match kind {
                 LocationKind::Unknown | LocationKind::File { .. } => {}
-                // An unknown child is not written.
+                // An unknown child is not printed.
                 LocationKind::Named { child, .. } => {
                     if !matches!(child.as_location(), Some(LocationKind::Unknown)) {
                         visit(child);
@@ -185,13 +187,13 @@ impl Collector {
     }
 }
 
-/// What stands before an alias of an attribute, or of a type.
+/// The sigil of an attribute's or type's alias.
 fn sigil(attribute: &Attribute) -> char {
     if attribute.as_type().is_some() { '!' } else { '#' }
 }
 
 impl Printer<'_> {
-    /// Writes `#alias` if the attribute has one. In the first pass, notes the attribute instead.
+    /// Writes `#alias` if the attribute has one. In the first pass, collects the attribute instead.
     pub(super) fn alias(&mut self, attribute: &Attribute) -> bool {
         if let Some(collector) = &mut self.collector {
             collector.attribute(attribute, false);
@@ -206,7 +208,7 @@ impl Printer<'_> {
         true
     }
 
-    /// Writes the definitions of the aliases that stand at the top, or of those at the end.
+    /// Writes the alias definitions at the top, or those at the end.
     pub(super) fn alias_definitions(&mut self, deferred: bool) {
         for i in 0..self.aliases.definitions.len() {
             if self.aliases.definitions[i].2 != deferred {

@@ -7,7 +7,7 @@ use crate::ods::{AttrDef, EnumDef, EnumStyle, ParamAssembly, ParamDef, ParamKind
 use crate::types::{DYNAMIC, Signedness, Type, TypeKind};
 use numerics::DType;
 
-/// Whether the type of a number is written.
+/// Whether to print the type of a number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TypeShown {
     Always,
@@ -16,21 +16,21 @@ enum TypeShown {
 }
 
 impl Printer<'_> {
-    /// Writes an attribute, by its alias if it has one.
+    /// Writes an attribute, as an alias if it has one.
     pub fn attribute(&mut self, attribute: &Attribute) {
         if !self.alias(attribute) {
             self.body(attribute, TypeShown::Always);
         }
     }
 
-    /// Writes an attribute without the type of a number, string or elements.
+    /// Writes an attribute without its trailing type.
     pub fn attribute_without_type(&mut self, attribute: &Attribute) {
         if !self.alias(attribute) {
             self.body(attribute, TypeShown::Never);
         }
     }
 
-    /// Writes an attribute itself, not its alias.
+    /// Writes an attribute in full, not as an alias.
     pub(super) fn attribute_in_full(&mut self, attribute: &Attribute) {
         match **attribute {
             AttrKind::Location(_) => self.location(attribute, false),
@@ -197,7 +197,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes `.mnemonic<…>`, or `<mnemonic…>` if the parameters do not stand in angle brackets.
+    /// Writes `.mnemonic<…>`, or `<mnemonic…>` if the parameters are not in angle brackets.
     pub(super) fn dialect_body(&mut self, mnemonic: &str, params: impl FnOnce(&mut Self)) {
         let start = self.out.len();
         self.write(".");
@@ -371,7 +371,7 @@ impl Printer<'_> {
         });
     }
 
-    /// Writes `[[0, 1], [2, 3]]` for the elements of a shape, counted from `first`.
+    /// Writes `[[0, 1], [2, 3]]` for the elements of a shape, starting with index `first`.
     fn nested_lists(
         &mut self,
         shape: &[i64],
@@ -414,7 +414,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes the bytes of elements as upstream stores them: sub-byte integers without their sign
+    /// Writes the bytes of elements in upstream's representation: sub-byte integers without sign
     /// extension, tf32 in three bytes.
     fn hex(&mut self, dtype: DType, data: &[u8]) {
         match dtype {
@@ -477,7 +477,7 @@ impl Printer<'_> {
         });
     }
 
-    /// Writes one parameter of that kind.
+    /// Writes one parameter of the given kind.
     pub fn param(&mut self, kind: ParamKind, value: &Attribute) {
         match (kind, &**value) {
             (ParamKind::I64 | ParamKind::Bool | ParamKind::F64, _) => {
@@ -504,7 +504,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes an attribute of that declaration without its dialect and mnemonic.
+    /// Writes an attribute without the dialect and mnemonic of its declaration.
     pub fn bare_attribute(&mut self, def: &'static AttrDef, value: &Attribute) {
         match value.as_dialect(def) {
             Some(params) if !self.alias(value) => self.params(def.params, &def.assembly, params),
@@ -517,7 +517,7 @@ impl Printer<'_> {
         self.annotated_affine_map(map, |_, _| {});
     }
 
-    /// Writes an affine map, each result of which is followed by what `annotation` writes for its
+    /// Writes an affine map, with an annotation after each result, written by `annotation` for its
     /// index.
     pub fn annotated_affine_map(
         &mut self,

@@ -1,4 +1,4 @@
-//! The pretty form of ops that declare a format: walks its directives, with the spacing of
+//! The pretty form of ops that declare a format: interprets its directives, with the spacing of
 //! upstream's format printer.
 
 use super::Printer;
@@ -6,7 +6,7 @@ use crate::attrs::{AttrKind, Attribute};
 use crate::ir::OpRef;
 use crate::ods::{AttrConstraint, Directive, DirectiveArg, EnumStyle, Literal, Trait, TypeSource};
 
-/// What decides whether a space stands before the next element.
+/// The state that determines the space before the next element.
 #[derive(Clone, Copy)]
 struct Spacing {
     emit: bool,
@@ -23,7 +23,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Names of the attributes that the format writes, which the dictionary then omits.
+    /// Collects the names of attributes that the format prints, which the dictionary then omits.
     fn note_attributes(
         &self,
         op: OpRef<'_>,
@@ -162,7 +162,7 @@ impl Printer<'_> {
             Directive::Group { then, anchor, otherwise } => {
                 let chosen = if present(op, &then[*anchor]) { then } else { otherwise };
                 for directive in chosen {
-                    // A unit attribute is said by the words around it.
+                    // A unit attribute is expressed by the presence of its group.
                     let unit = matches!(directive, Directive::Attribute(slot)
                         if op.property(*slot).is_some_and(|v| matches!(**v, AttrKind::Unit)));
                     if !unit {
@@ -182,7 +182,7 @@ impl Printer<'_> {
             &op.regions()[slot..=slot]
         };
         self.separated(", ", regions, |p, &region| {
-            // A terminator with operands or attributes says more than its place.
+            // A terminator with operands or attributes cannot be implicit.
             let module = op.module();
             let bare = module.blocks(region).iter().all(|&b| {
                 module.terminator(b).is_none_or(|t| {
@@ -195,7 +195,7 @@ impl Printer<'_> {
         });
     }
 
-    /// Writes an attribute as formats write one of that constraint.
+    /// Writes an attribute in the form for the given constraint.
     pub fn slot_attribute(&mut self, constraint: &AttrConstraint, value: &Attribute) {
         match (constraint, &**value) {
             (AttrConstraint::Enum(def), AttrKind::Enum(e)) if def.style != EnumStyle::Spaced => {
@@ -238,7 +238,7 @@ impl Printer<'_> {
     }
 }
 
-/// Whether a literal has a space before it.
+/// True if a literal has a space before it.
 fn space_before(text: &str, after_punctuation: bool) -> bool {
     if text.len() != 1 && text != "->" {
         return true;

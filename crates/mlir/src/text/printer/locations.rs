@@ -4,12 +4,12 @@ use super::Printer;
 use crate::attrs::{AttrKind, Attribute, LocationKind};
 
 impl Printer<'_> {
-    /// Writes the ` loc(…)` of an op if locations are asked for.
+    /// Writes the ` loc(…)` of an op if locations are printed.
     pub(super) fn op_location(&mut self, location: impl FnOnce() -> Attribute) {
         self.trailing_location(location, true);
     }
 
-    /// Writes the ` loc(…)` of a block argument if locations are asked for: always in full.
+    /// Writes the ` loc(…)` of a block argument if locations are printed: always in full.
     pub(super) fn argument_location(&mut self, location: impl FnOnce() -> Attribute) {
         self.trailing_location(location, false);
     }
@@ -27,8 +27,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes `loc(…)`, by its alias if it has one and that is allowed; in the form for people,
-    /// always in full and bare.
+    /// Writes `loc(…)`, as an alias if it has one and that is allowed; in the pretty form always in
+    /// full, without `loc`.
     pub(super) fn location(&mut self, location: &Attribute, by_alias: bool) {
         if self.options.pretty_debug_info {
             return self.location_body(location);

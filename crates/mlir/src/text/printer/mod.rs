@@ -1,6 +1,6 @@
 //! The printer: MLIR text as upstream's printer writes it, byte for byte, for the same flags.
 //!
-//! Printing never fails: whatever an op lacks of its declaration, it prints in the generic form.
+//! Printing never fails: an op that does not satisfy its declaration prints in the generic form.
 
 mod aliases;
 mod attributes;
@@ -22,7 +22,7 @@ use names::Names;
 use rustc_hash::FxHashMap;
 use std::fmt;
 
-/// What to print, by the names of upstream's flags.
+/// Printer options, named after upstream's flags.
 #[derive(Clone, Copy, Debug)]
 pub struct PrintOptions {
     /// `--mlir-print-op-generic`
@@ -31,22 +31,21 @@ pub struct PrintOptions {
     pub debug_info: bool,
     /// `--mlir-pretty-debuginfo`
     pub pretty_debug_info: bool,
-    /// `--mlir-use-nameloc-as-prefix`: values are named by the names in their locations.
+    /// `--mlir-use-nameloc-as-prefix`: values are named after the names in their locations.
     pub name_locations_as_prefix: bool,
     /// `--mlir-print-local-scope`
     pub local_scope: bool,
-    /// `--mlir-elide-elementsattrs-if-larger`: elements of more than so many are elided.
+    /// `--mlir-elide-elementsattrs-if-larger`: elides attributes with more elements.
     pub elide_elements_if_larger: Option<usize>,
-    /// `--mlir-elide-resource-strings-if-larger`: resources of more than so many characters are
-    /// elided.
+    /// `--mlir-elide-resource-strings-if-larger`: elides resources with more characters.
     pub elide_resources_if_larger: Option<usize>,
-    /// `--mlir-print-elementsattrs-with-hex-if-larger`: elements of more than so many print in
-    /// hexadecimal digits; none do if absent.
+    /// `--mlir-print-elementsattrs-with-hex-if-larger`: prints attributes with more elements in
+    /// hexadecimal; none if absent.
     pub hex_if_larger: Option<usize>,
     /// `--mlir-print-skip-regions`
     pub skip_regions: bool,
-    /// `--mlir-print-unique-ssa-ids`: numbers go on from one region to the next. The generic form
-    /// always does so.
+    /// `--mlir-print-unique-ssa-ids`: value numbers are unique across regions. Always the case in
+    /// the generic form.
     pub unique_ssa_ids: bool,
 }
 
@@ -67,8 +66,7 @@ impl Default for PrintOptions {
     }
 }
 
-/// The text of a whole module, aliases and resources included. See [`print_op`] for what is too
-/// long.
+/// Prints a whole module, including aliases and resources. See [`print_op`] for the limit.
 pub fn print_module(module: &Module, options: &PrintOptions) -> String {
     print_op(module.top(), options)
 }
@@ -90,7 +88,7 @@ impl fmt::Debug for Module {
 /// The text of a whole module, aliases and resources included.
 ///
 /// # Errors
-/// Types or attributes of an op, which may share parts, are too long when written out.
+/// If the expanded types or attributes of an op, which may share parts, are too long.
 pub fn try_print_module(module: &Module, options: &PrintOptions) -> Result<String, Diagnostic> {
     let printer = printed_op(module.top(), options);
     if printer.written <= printer.limit {
@@ -102,8 +100,8 @@ pub fn try_print_module(module: &Module, options: &PrintOptions) -> Result<Strin
     Err(Diagnostic::error("print", message))
 }
 
-/// The text of an op as if it were the top of a file. Types and attributes that stand for too much
-/// text end before their end.
+/// Prints an op as if it were the top of a file. Types and attributes beyond the limit on expanded
+/// text are truncated.
 pub fn print_op(op: OpRef<'_>, options: &PrintOptions) -> String {
     printed_op(op, options).out
 }
@@ -113,7 +111,7 @@ fn printed_op<'m>(op: OpRef<'m>, options: &PrintOptions) -> Printer<'m> {
     printer.module = Some(op.module());
     printer.names = Names::of(op, options);
     if !options.local_scope {
-        // A first pass finds what has an alias; its text is thrown away.
+        // A first pass collects aliases; its output is discarded.
         printer.collector = Some(Collector::new(op.module().registry()));
         printer.full_op(op);
         printer.aliases = printer.collector.take().map(Collector::finish).unwrap_or_default();
@@ -129,20 +127,20 @@ fn printed_op<'m>(op: OpRef<'m>, options: &PrintOptions) -> Printer<'m> {
     printer
 }
 
-/// The text of an attribute.
+/// Prints an attribute.
 pub fn print_attribute(attribute: &Attribute, options: &PrintOptions) -> String {
     let mut printer = Printer::new(*options);
     printer.attribute(attribute);
     printer.out
 }
 
-/// Names of values as the text of an op has them.
+/// Names of values as in the printed text of an op.
 pub struct ValueNames<'m> {
     printer: Printer<'m>,
 }
 
 impl<'m> ValueNames<'m> {
-    /// The names of all values below `op`, as [`print_op`] writes them.
+    /// The names of all values below `op`, as printed by [`print_op`].
     pub fn of(op: OpRef<'m>) -> ValueNames<'m> {
         let mut printer = Printer::new(PrintOptions::default());
         printer.module = Some(op.module());
@@ -157,30 +155,30 @@ impl<'m> ValueNames<'m> {
     }
 }
 
-/// Writes MLIR text; the hooks of dialects write through its methods.
+/// Prints MLIR text; the hooks of dialects print through its methods.
 pub struct Printer<'m> {
-    /// The module whose values have names; none where a type or attribute is printed alone.
+    /// The module whose values have names; `None` to print a type or attribute alone.
     module: Option<&'m Module>,
     out: String,
     options: PrintOptions,
     indent: usize,
     names: Names,
     aliases: Aliases,
-    /// In the first pass: what has an alias.
+    /// The alias collector of the first pass.
     collector: Option<Collector>,
     /// Default dialects of the enclosing regions, innermost last.
     default_dialects: Vec<&'static str>,
-    /// Resources in the order in which they are written.
+    /// Resources in the order in which they are printed.
     resources: Vec<Resource>,
-    /// Distinct attributes in the order in which they are written, which numbers them.
+    /// Distinct attributes, numbered in the order in which they are printed.
     distinct: FxHashMap<Attribute, usize>,
-    /// Types and attributes written for the current op, those in others included; beyond `limit`
-    /// nothing is written any more.
+    /// Number of types and attributes printed for the current op, including nested ones; nothing is
+    /// printed beyond `limit`.
     written: usize,
     limit: usize,
 }
 
-/// Messages show at most so many types and attributes.
+/// Maximum number of types and attributes in a message.
 const MESSAGE_LIMIT: usize = 1 << 16;
 
 impl<'m> Printer<'m> {
@@ -201,14 +199,14 @@ impl<'m> Printer<'m> {
         }
     }
 
-    /// Counts a type or attribute. False if there are too many: shared parts may stand for more
-    /// text than there is room for.
+    /// Counts a type or attribute. Returns false beyond the limit: shared parts may expand
+    /// exponentially.
     fn may_write(&mut self) -> bool {
         self.written += 1;
         self.written <= self.limit
     }
 
-    /// Starts to count anew, unless there were too many already.
+    /// Resets the counter for the next op, unless the limit was exceeded.
     fn next_op(&mut self) {
         if self.written <= self.limit {
             self.written = 0;
@@ -218,7 +216,7 @@ impl<'m> Printer<'m> {
         }
     }
 
-    /// Writes text as it is.
+    /// Writes text verbatim.
     pub fn write(&mut self, text: &str) {
         self.out.push_str(text);
     }
@@ -257,12 +255,12 @@ impl<'m> Printer<'m> {
         }
     }
 
-    /// Writes lines one step further to the right from now on.
+    /// Increases the indentation.
     pub fn indent(&mut self) {
         self.indent += 1;
     }
 
-    /// Takes back one [`Printer::indent`].
+    /// Decreases the indentation.
     pub fn dedent(&mut self) {
         self.indent = self.indent.saturating_sub(1);
     }
@@ -295,7 +293,7 @@ impl<'m> Printer<'m> {
         if bare { self.write(name) } else { self.string(name.as_bytes()) }
     }
 
-    /// Writes a word as it is if it is one, else as a string.
+    /// Writes a keyword, or a string if the text is not one.
     pub fn keyword_or_string(&mut self, text: &str) {
         let mut letters = text.bytes();
         let bare = letters.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
@@ -312,14 +310,14 @@ impl fmt::Display for Type {
 
 impl fmt::Display for Attribute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What is shown to people: no megabytes in messages.
+        // For display in messages, elide large elements.
         let options =
             PrintOptions { elide_elements_if_larger: Some(256), ..PrintOptions::default() };
         show(f, options, |printer| printer.attribute(self))
     }
 }
 
-/// Writes a type or attribute as messages have it.
+/// Writes a type or attribute for display in messages.
 fn show(
     f: &mut fmt::Formatter<'_>,
     options: PrintOptions,

@@ -1,4 +1,4 @@
-//! Names of values and blocks, as upstream numbers them.
+//! Names of values and blocks, numbered as upstream does.
 
 use super::{PrintOptions, Printer};
 use crate::attrs::{AttrKind, Attribute, LocationKind, Name};
@@ -9,7 +9,7 @@ use std::rc::Rc;
 /// Names of the values and blocks below an op.
 #[derive(Default)]
 pub(super) struct Names {
-    /// By value: a number, or a position in `words`.
+    /// By value: a number, or an index into `words`.
     values: Vec<ValueName>,
     words: Vec<String>,
     blocks: FxHashMap<BlockId, u32>,
@@ -23,7 +23,7 @@ enum ValueName {
     Word(u32),
 }
 
-/// Words that are taken in a region and those around it.
+/// Names in use in a region and the enclosing ones.
 struct Scope {
     taken: FxHashSet<String>,
     parent: Option<Rc<Scope>>,
@@ -42,7 +42,7 @@ impl Scope {
     }
 }
 
-/// What numbering a region goes on from.
+/// The counters from which a region's numbering starts.
 #[derive(Clone, Copy, Default)]
 struct Counters {
     value: u32,
@@ -51,9 +51,9 @@ struct Counters {
 }
 
 impl Names {
-    /// Numbers everything below `op`: each region after all values of the region around it; nested
-    /// regions of one region all from the same number, or, for unique numbers, one after the other
-    /// from the last.
+    /// Numbers everything below `op`: each region after all values of the enclosing one. Sibling
+    /// regions start from the same number; with unique numbers, each continues after the previous
+    /// one.
     pub(super) fn of(op: OpRef<'_>, options: &PrintOptions) -> Names {
         let module = op.module();
         let mut names =
@@ -129,8 +129,7 @@ impl Names {
         let located = location_name(op.module(), op.loc(), options);
         let def = op.def().filter(|_| !options.generic);
         let suggested = def.and_then(|def| def.result_name).map(|name| name(op));
-        // The results of a declaration of several are named as declared, those of one slot
-        // together.
+        // Several result slots use their declared names; the results of one slot share a name.
         let slots = def
             .filter(|def| suggested.is_none() && def.results.len() > 1)
             .map_or(&[][..], |def| def.results);
@@ -168,8 +167,7 @@ impl Names {
     }
 }
 
-/// The name in a location, as the name of a value; none unless names are asked for, and for a
-/// location without one.
+/// The value name from a location; `None` if the option is off, or the location has no name.
 fn location_name(module: &Module, loc: &Loc, options: &PrintOptions) -> Option<String> {
     if !options.name_locations_as_prefix || matches!(loc, Loc::Unknown | Loc::Source(_)) {
         return None;
@@ -190,8 +188,8 @@ fn location_name(module: &Module, loc: &Loc, options: &PrintOptions) -> Option<S
     Some(word).filter(|word| !word.is_empty())
 }
 
-/// The first name in a location: of a call, of its callee before its caller. Parts may be shared:
-/// those that have none are `nameless`, by where they are.
+/// The first name in a location: of a call, in the callee before the caller. Shared parts without
+/// names are memoized in `nameless` by address.
 fn first_name(location: &Attribute, nameless: &mut FxHashSet<*const AttrKind>) -> Option<Name> {
     if !nameless.insert(&**location) {
         return None;
@@ -258,7 +256,7 @@ impl Printer<'_> {
         self.write(if next > 0 { " = " } else { "" });
     }
 
-    /// Writes the name that the results of a group share.
+    /// Writes the common name of a group of results.
     pub(super) fn value_name(&mut self, value: Value) {
         match self.names.values.get(value.index()).copied().unwrap_or_default() {
             ValueName::Unknown => self.write("<<UNKNOWN SSA VALUE>>"),

@@ -50,7 +50,7 @@ impl Printer<'_> {
         self.generic_op_after_name(op);
     }
 
-    /// Writes what follows the name of an op in the generic form.
+    /// Writes the rest of an op in the generic form, after its name.
     pub fn generic_op_after_name(&mut self, op: OpRef<'_>) {
         self.write("(");
         self.values(op.operands());
@@ -96,8 +96,8 @@ impl Printer<'_> {
         self.signature(op.operand_types(), op.result_types());
     }
 
-    /// Writes ` {…}` with the attributes of an op that are not in `elided`; nothing if none is
-    /// left.
+    /// Writes ` {…}` with the attributes of an op that are not in `elided`; nothing if there are
+    /// none.
     pub fn attr_dict(&mut self, op: OpRef<'_>, elided: &[&str]) {
         self.attributes_after("", op, elided);
     }
@@ -137,9 +137,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes a region of `op` in braces. The header of the entry block is written where
-    /// `arguments` asks for it, or a later block needs it; the terminator where `terminators` asks
-    /// for it.
+    /// Writes a region of `op` in braces. The header of the entry block is written if `arguments`
+    /// is set or a later block needs it; the terminators if `terminators` is set.
     pub fn region(&mut self, op: OpRef<'_>, region: RegionId, arguments: bool, terminators: bool) {
         self.region_with(op, region, arguments, terminators, false);
     }
@@ -178,8 +177,7 @@ impl Printer<'_> {
         self.write("}");
     }
 
-    /// Writes `%name: T`, with its location where locations are shown, of an argument of a block
-    /// that has it.
+    /// Writes `%name: T` for a block argument, and its location if locations are printed.
     pub fn argument(&mut self, module: &Module, block: BlockId, index: usize) {
         let argument = module.arguments(block)[index];
         self.value(argument);
@@ -233,8 +231,8 @@ impl Printer<'_> {
         self.dedent();
     }
 
-    /// Writes `(%arg0: T {attrs}, …) -> (U {attrs})` as functions have it; an external function's
-    /// arguments have no names.
+    /// Writes `(%arg0: T {attrs}, …) -> (U {attrs})` the signature of a function; the arguments of
+    /// an external function have no names.
     pub fn function_signature(
         &mut self,
         module: &Module,
@@ -283,7 +281,7 @@ impl Printer<'_> {
         self.write(if bare { "" } else { ")" });
     }
 
-    /// Writes the resources that were written by name.
+    /// Writes the resources that were referenced.
     pub(super) fn resources(&mut self) {
         let limit = self.options.elide_resources_if_larger;
         let mut used = std::mem::take(&mut self.resources);
@@ -306,8 +304,8 @@ impl Printer<'_> {
     }
 }
 
-/// Whether the operands, results and regions of an op fit the slots of its declaration, so that its
-/// pretty form can be written.
+/// True if the operands, results and regions of an op fit the slots of its declaration, which its
+/// pretty form requires.
 fn satisfies_slots(op: OpRef<'_>) -> bool {
     let Some(def) = op.def() else { return false };
     let variadic = def.regions.last().is_some_and(|r| r.variadic);

@@ -4,7 +4,7 @@ use super::Printer;
 use crate::attrs::Attribute;
 use crate::types::{DYNAMIC, Signedness, Type, TypeKind};
 
-/// Tuples of more elements have aliases.
+/// Tuples with more elements get aliases.
 pub(super) const LONG_TUPLE: usize = 16;
 
 impl Printer<'_> {
@@ -17,7 +17,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes a type itself, not its alias.
+    /// Writes a type in full, not as an alias.
     pub(super) fn ty_in_full(&mut self, ty: &Type) {
         if !self.may_write() {
             return;
@@ -97,8 +97,8 @@ impl Printer<'_> {
         self.separated(", ", types, |p, t| p.ty(t));
     }
 
-    /// Writes `(inputs) -> results`, with parentheses around the results unless there is just one
-    /// that is no function type.
+    /// Writes `(inputs) -> results`, with parentheses around the results unless there is a single
+    /// one that is not a function type.
     pub fn signature<'t>(
         &mut self,
         inputs: impl IntoIterator<Item = &'t Type>,
@@ -110,7 +110,7 @@ impl Printer<'_> {
         self.result_types(results);
     }
 
-    /// Writes what follows the arrow of a function type.
+    /// Writes the result types of a function type, after the arrow.
     pub fn result_types<'t>(
         &mut self,
         results: impl IntoIterator<Item = &'t Type, IntoIter: ExactSizeIterator + Clone>,
@@ -149,8 +149,8 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes an attribute or type of an unknown dialect: `#dialect.body`, or `#dialect<"body">`
-    /// where the body does not read back.
+    /// Writes an attribute or type of an unknown dialect: `#dialect.body`, or `#dialect<"body">` if
+    /// the body would not parse.
     pub(super) fn opaque(&mut self, sigil: &str, dialect: &str, body: &str) {
         self.write(sigil);
         self.write(dialect);
