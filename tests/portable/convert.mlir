@@ -31,11 +31,11 @@
 // HEX: attribute {{[0-9]+}}: #vhlo.tensor_v1<dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>>
 // HEX: type {{[0-9]+}}: !vhlo.tensor_v1<2x!vhlo.f32_v1>
 // HEX: op builtin.module
-// HEX: {{^0000[0-9a-f]+ 03 [0-9a-f]+ }}1 results: !vhlo.tensor_v1<2x!vhlo.f32_v1>
+// HEX: {{^0000[0-9a-f]+ 03 [0-9a-f]+ }}1 result: !vhlo.tensor_v1<2x!vhlo.f32_v1>
 // HEX: op vhlo.add_v1
 // HEX-NEXT: with results, operands
 // HEX-NEXT: at loc("{{.*}}convert.mlir":48:8)
-// HEX-NEXT: 1 results
+// HEX-NEXT: 1 result
 // HEX-NEXT: 2 operands: values 2, 1
 // HEX: string {{[0-9]+}}: "target"
 // HEX: properties {{[0-9]+}}: vhlo.custom_call_v1 call_target_name = #vhlo.string_v1<"target">, has_side_effect

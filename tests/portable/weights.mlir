@@ -10,7 +10,7 @@
 
 // RUN: not stablo convert %s - --insert-constants=%t.safetensors 2>&1 | FileCheck %s --check-prefix=NONE
 
-// NONE: nothing stands for a constant
+// NONE: the program has no extracted constants
 // SMALL: func.func @main(%arg0: tensor<4xf32> {a.b = "c"}, %arg1: tensor<4xf32> {stablo.weight = "main.0", stablo.weight_position = 1 : i64}, %arg2: tensor<2x2xi64> {stablo.weight = "main.1", stablo.weight_position = 2 : i64})
 // SMALL: stablehlo.constant dense<1> : tensor<i32>
 // SMALL-NOT: stablehlo.constant

@@ -42,7 +42,7 @@ module @a-b {}
 
 // -----
 
-// expected-error @+1 {{distinct[0] stands for one attribute}}
+// expected-error @+1 {{distinct[0] must always have the same attribute}}
 "x.y"() {a = distinct[0]<1>, b = distinct[0]<2>} : () -> ()
 
 // -----

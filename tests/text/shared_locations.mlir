@@ -1,4 +1,4 @@
-// Locations that share parts may stand for more text than there is room for: by aliases they are written, in full they are refused.
+// Locations that share parts may expand to more text than fits in memory: they print as aliases, and are refused in full.
 // RUN: not stablehlo-opt %s --mlir-print-debuginfo --mlir-print-local-scope 2>&1 | FileCheck %s
 // RUN: stablehlo-opt %s --mlir-print-debuginfo | FileCheck %s --check-prefix=ALIASES
 // RUN: stablehlo-opt %s --stablehlo-compatibility-expander=target=1.0.0 --mlir-print-debuginfo | FileCheck %s --check-prefix=NARROW

@@ -1,4 +1,4 @@
-// A message at a location that stands for too much text shows the beginning of it.
+// A message at a location that expands to too much text shows only its beginning.
 // RUN: not stablo check %s 2>&1 | FileCheck %s
 // CHECK: callsite(callsite(
 // CHECK-SAME: error[

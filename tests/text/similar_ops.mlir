@@ -86,7 +86,7 @@ func.func @wrong(%a: tensor<2xf32>,
 func.func @wrong(%a: tensor<2xf32>,
     %b: tensor<3xf32>) {
   %0 = stablehlo.add %a, %a : tensor<2xf32>
-  // expected-error @+1 {{`%a#1`: the name `%a` stands for 1 value(s)}}
+  // expected-error @+1 {{`%a#1`: `%a` has 1 result}}
   %1 = stablehlo.add %a#1, %a : tensor<2xf32>
   return
 }
@@ -96,7 +96,7 @@ func.func @wrong(%a: tensor<2xf32>,
 func.func @wrong(%a: tensor<2xf32>,
     %b: tensor<3xf32>) {
   %0 = stablehlo.add %a, %a : tensor<2xf32>
-  // expected-error @+1 {{the op has 1 result(s), but 2 are named}}
+  // expected-error @+1 {{the op has 1 result, but 2 are named}}
   %1:2 = stablehlo.add %a, %a : tensor<2xf32>
   return
 }

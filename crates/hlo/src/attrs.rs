@@ -135,7 +135,7 @@ pub static CHANNEL_HANDLE: AttrDef = AttrDef {
 /// `#stablehlo.bounds<…>`, the encoding of a tensor type with bounded dimensions.
 pub static TYPE_EXTENSIONS: AttrDef = AttrDef {
     mnemonic: "bounds",
-    doc: "The most that each dynamic dimension of a tensor can be; `?` where there is no bound.",
+    doc: "Upper bounds of the dynamic dimensions of a tensor; `?` where there is none.",
     params: &[ParamDef::required("bounds", ParamKind::I64s)],
     bounds: Some(0),
     verify_encoding: Some(verify_bounds),

@@ -3,6 +3,7 @@
 
 use crate::attrs;
 use crate::compat;
+use mlir::diag::counted;
 use mlir::types::DYNAMIC;
 use mlir::verify::nearest_symbol;
 use mlir::{Attribute, Diagnostic, Diagnostics, OpRef, RegionId, Type};
@@ -160,7 +161,7 @@ pub fn count(
     of: &str,
 ) -> Verdict {
     require(op, label, found == required, || {
-        format!("{name} has {found} entries, but {of} requires {required}")
+        format!("{name} has {}, but {of} requires {required}", counted(found, "entry"))
     })
 }
 
@@ -272,9 +273,10 @@ pub fn reducer<'m>(
     let (arguments, results) = signature(op, region);
     require(op, label, arguments.len() == 2 * n && results.len() == n, || {
         format!(
-            "{name} must take {} arguments and return {n} values, two and one for each input; \
+            "{name} must take {} arguments and return {}, two and one for each input; \
              it takes {} and returns {}",
             2 * n,
+            counted(n, "value"),
             arguments.len(),
             results.len()
         )
@@ -565,7 +567,7 @@ pub fn reduced_in_place<'m>(
 ) -> Verdict {
     let (found, required) = (op.num_results(), operands.len());
     require(op, labels[0], found == required, || {
-        format!("there must be {required} result(s); found {found}")
+        format!("there must be {}; found {found}", counted(required, "result"))
     })?;
     for (operand, result) in operands.zip(op.result_types()) {
         has_shape(op, labels[0], "each result", shape(result), shape(operand))?;
@@ -591,7 +593,11 @@ pub fn shape_operand(op: OpRef<'_>, label: &'static str, name: &str, operand: us
     let result = shape(op.result_type(0));
     if let &[size] = shape(op.operand_type(operand)) {
         require(op, label, compat::dims(size, result.len() as i64), || {
-            format!("{name} has {size} entries, but the result has rank {}", result.len())
+            format!(
+                "{name} has {}, but the result has rank {}",
+                counted(size, "entry"),
+                result.len()
+            )
         })?;
     }
     match constant_ints(op, operand) {

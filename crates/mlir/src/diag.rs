@@ -73,6 +73,21 @@ pub struct Diagnostic {
     pub notes: Vec<(String, Position)>,
 }
 
+/// A count with its noun in the singular or plural: `1 value`, `2 values`, `0 entries`.
+///
+/// ```
+/// use mlir::diag::counted;
+/// assert_eq!([counted(1, "entry"), counted(2, "entry")], ["1 entry", "2 entries"]);
+/// ```
+pub fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
+    match (count == N::from(1), noun.strip_suffix('y')) {
+        (true, _) => format!("{count} {noun}"),
+        (false, Some(stem)) => format!("{count} {stem}ies"),
+        (false, None) if noun.ends_with('s') => format!("{count} {noun}es"),
+        (false, None) => format!("{count} {noun}s"),
+    }
+}
+
 /// Diagnostics in the order in which they were found.
 pub type Diagnostics = Vec<Diagnostic>;
 

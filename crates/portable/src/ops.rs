@@ -60,7 +60,7 @@ pub(crate) fn to_vhlo(op: OpRef<'_>, foreign: Foreign) -> Result<Outcome, Conver
         return Ok(Outcome::Foreign);
     };
     let to = in_version(name, Version::CURRENT)
-        .ok_or_else(|| ConversionError::new("no op of VHLO stands for it"))?
+        .ok_or_else(|| ConversionError::new("VHLO has no equivalent op"))?
         .def;
     let mut replacement = Replacement::new(to);
     let refuse = |name: &str, value: &Attribute| ConversionError::attribute(name, value, foreign);
@@ -124,7 +124,7 @@ pub(crate) fn from_vhlo(op: OpRef<'_>, known: &mut Known) -> Result<Outcome, Con
         return Err(ConversionError::new(message));
     }
     let to = program_op(op, family(from))
-        .ok_or_else(|| ConversionError::new("no op of StableHLO stands for it"))?;
+        .ok_or_else(|| ConversionError::new("StableHLO has no equivalent op"))?;
     let mut replacement = Replacement::new(to);
     let refuse = |name: &str, value: &Attribute| {
         ConversionError::new(format!(

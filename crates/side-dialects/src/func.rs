@@ -4,6 +4,7 @@
 
 use crate::constraints::FUNCTION;
 use mlir::attrs::Dictionary;
+use mlir::diag::counted;
 use mlir::ods::{Assembly, AttrConstraint, CustomDirective, Dialect, DirectiveArg, TypeConstraint};
 use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::verify::nearest_symbol;
@@ -269,7 +270,11 @@ fn verify_func(op: OpRef<'_>, errors: &mut Diagnostics) {
     ] {
         let Some(list) = attrs.and_then(|a| a.as_array()) else { continue };
         if list.len() != count {
-            let message = format!("`{what}` has {} entries for {count} values", list.len());
+            let message = format!(
+                "`{what}` has {} for {}",
+                counted(list.len(), "entry"),
+                counted(count, "value")
+            );
             errors.push(op.error("attribute", message));
             return;
         }
@@ -292,7 +297,10 @@ fn verify_func(op: OpRef<'_>, errors: &mut Diagnostics) {
         let (found, expected) = (arguments.len(), inputs.len());
         errors.push(op.error(
             "func",
-            format!("the body has {found} arguments, the function type has {expected}"),
+            format!(
+                "the body has {}, the function type has {expected}",
+                counted(found, "argument")
+            ),
         ));
         return;
     }
@@ -324,7 +332,11 @@ fn verify_return(op: OpRef<'_>, errors: &mut Diagnostics) {
         let (found, expected) = (op.operands().len(), results.len());
         errors.push(op.error(
             "return",
-            format!("returns {found} values, but @{name} has {expected} results"),
+            format!(
+                "returns {}, but @{name} has {}",
+                counted(found, "value"),
+                counted(expected, "result")
+            ),
         ));
         return;
     }

@@ -92,14 +92,14 @@ fn verify_run_parallel(op: OpRef<'_>, errors: &mut Diagnostics) {
         let found = op.operands().len();
         errors.push(op.error(
             "run_parallel",
-            format!("has {found} operands; the functions take {inputs} in total"),
+            format!("has {}; the functions take {inputs} in total", counted(found, "operand")),
         ));
     }
     if op.num_results() != results {
         let found = op.num_results();
         errors.push(op.error(
             "run_parallel",
-            format!("has {found} results; the functions return {results} in total"),
+            format!("has {}; the functions return {results} in total", counted(found, "result")),
         ));
     }
     let Some(infeed) = view.infeed().and_then(|i| i.as_array()) else { return };
@@ -117,9 +117,9 @@ fn verify_run_parallel(op: OpRef<'_>, errors: &mut Diagnostics) {
                 errors.push(op.error("run_parallel", message));
             }
             several => {
-                let found = several.len();
+                let found = counted(several.len(), "value");
                 let message = format!(
-                    "the infeed function @{name} must return one tensor, but returns {found} values"
+                    "the infeed function @{name} must return one tensor, but returns {found}"
                 );
                 errors.push(op.error("run_parallel", message));
             }

@@ -73,9 +73,9 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
         types = parser.result_types()?;
         if types.len() + 1 != names.len() {
             return parser.error(format!(
-                "{} values of the loop, but {} types",
-                names.len() - 1,
-                types.len()
+                "{} of the loop, but {}",
+                counted(names.len() - 1, "value"),
+                counted(types.len(), "type")
             ));
         }
     }

@@ -7,6 +7,7 @@
 
 use hlo::ops::CustomCallOp;
 use mlir::attrs::Attribute;
+use mlir::diag::counted;
 use mlir::pass::{Context, OptionKind, Pass, PassOption};
 use mlir::rewrite::fold::constant_value;
 use mlir::types::Signedness;
@@ -95,8 +96,10 @@ fn check(op: OpRef<'_>) -> Result<(), Diagnostic> {
     let shown = |part: &Part<'_>| matches!(part, Part::Value(_, index) if *index >= count - 1);
     if let Some(Part::Value(text, index)) = parts.iter().find(|part| shown(part)) {
         let values = count - 1;
+        let are = if values == 1 { "is" } else { "are" };
         return Err(error(format!(
-            "error_message shows value {index} (`{text}`), but there are {values} values"
+            "error_message shows value {index} (`{text}`), but there {are} {}",
+            counted(values, "value")
         )));
     }
     let constant = |i: usize| {

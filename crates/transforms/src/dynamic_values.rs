@@ -60,7 +60,7 @@ fn argument_message(module: &Module, value: Value, index: usize) -> String {
     };
     let dimensions = if unknown.len() == 1 { "dimension" } else { "dimensions" };
     format!(
-        "argument {index} has type {ty}: nothing tells the size of {dimensions} {}",
+        "argument {index} has type {ty}: nothing determines the size of {dimensions} {}",
         unknown.join(", ")
     )
 }

@@ -28,7 +28,7 @@ pub const PASS: Pass =
 
 pub(crate) const ASSUME_NO_UNDECLARED_SIDE_EFFECTS: PassOption = PassOption {
     name: "assume-no-undeclared-side-effects",
-    doc: "Take ops that declare no effects, such as calls, to have none where they cannot run",
+    doc: "Assume that ops without declared side effects, such as calls, have none if they cannot run",
     kind: OptionKind::Bool(false),
 };
 

@@ -5,6 +5,7 @@
 
 use crate::evaluate::scalar;
 use hlo::ops::{ConstantOp, CustomCallOp};
+use mlir::diag::counted;
 use mlir::pass::{Context, OptionKind, Pass, PassOption};
 use mlir::rewrite::Rewriter;
 use mlir::text::{ParseOptions, parse_type};
@@ -51,7 +52,7 @@ fn parse_types(root: OpRef<'_>, types: &[String]) -> Result<Vec<Type>, Diagnosti
     let parse = |text: &String| {
         parse_type(text, root.module().registry(), ParseOptions::default()).map_err(|errors| {
             let why = errors.first().map_or("", |e| e.message.as_str());
-            root.error("types", format!("`{text}` is no type: {why}"))
+            root.error("types", format!("`{text}` is not a type: {why}"))
         })
     };
     types.iter().map(parse).collect()
@@ -148,8 +149,8 @@ pub fn substitute_argument(
     let argument = rw.entry(view.body()).and_then(|block| rw.arguments(block).get(index).copied());
     let Some(argument) = argument else {
         let message = format!(
-            "there is no argument {index} to become {value}: there are {}",
-            view.signature().0.len()
+            "there is no argument {index} to become {value}: the function has {}",
+            counted(view.signature().0.len(), "argument")
         );
         return Err(view.error("argument", message));
     };
@@ -210,8 +211,11 @@ fn check(function: OpRef<'_>, declared: &[Type], types: &[Type]) -> Result<(), D
     let name = function.symbol_name().unwrap_or("");
     if declared.len() != types.len() {
         let (found, required) = (types.len(), declared.len());
-        let message =
-            format!("@{name} has {required} arguments, but {found} types are given to refine them");
+        let message = format!(
+            "@{name} has {}, but {} to refine them",
+            counted(required, "argument"),
+            counted(found, "type")
+        );
         return Err(function.error("types", message));
     }
     for (index, (old, new)) in declared.iter().zip(types).enumerate() {

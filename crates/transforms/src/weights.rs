@@ -249,7 +249,7 @@ pub fn insert_weights(
         .collect();
     if weights.is_empty() && !inserted {
         let message = format!(
-            "nothing stands for a constant: no argument has the attribute {WEIGHT}, and no resource is empty"
+            "the program has no extracted constants: no argument has the attribute {WEIGHT}, and no resource is empty"
         );
         return Err(module.top().error("weight", message));
     }

@@ -253,8 +253,10 @@ fn parse_typed(p: &mut Parser<'_>) -> Parsed<Params> {
     let start = p.here();
     let value = p.attribute(None)?;
     let Some(ty) = types::from_builtin(&value.ty()) else {
-        return p
-            .error_at(p.span_from(start), format!("no type of VHLO stands for {}", value.ty()));
+        return p.error_at(
+            p.span_from(start),
+            format!("VHLO has no equivalent of the type {}", value.ty()),
+        );
     };
     p.expect(">")?;
     Ok(vec![Some(ty.into()), Some(value)])

@@ -14,6 +14,7 @@ use mlir::bytecode::{
     AttrEncoding, AttrTarget, CustomEncodings, DialectBytecode, EntryReader, EntryWriter, Read,
     TypeEncoding, always,
 };
+use mlir::diag::counted;
 use mlir::ods::{AttrDef, TypeDef};
 use mlir::{Attribute, Type, TypeKind};
 use numerics::{Bytes, DType};
@@ -182,7 +183,7 @@ fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Att
         let value = entry.varint()?;
         return match versioned.def.case(value) {
             Some(_) => Ok(Some(Attribute::enumeration(versioned.def, value))),
-            None => entry.error(format!("{value} is no value of {}", versioned.def.mnemonic)),
+            None => entry.error(format!("{value} is not a value of {}", versioned.def.mnemonic)),
         };
     }
     Ok(Some(match code {
@@ -227,8 +228,10 @@ fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Att
                     Attribute::dialect(&TENSOR, vec![Some(ty.into()), Some(elements.into())])
                 }
                 None => {
-                    return entry
-                        .error(format!("{} bytes are not the elements of {ty}", data.len()));
+                    return entry.error(format!(
+                        "{} of data do not match {ty}",
+                        counted(data.len(), "byte")
+                    ));
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! `stablehlo.collective_broadcast`.
 
 use super::prelude::*;
+use mlir::diag::counted;
 
 op! {
     /// Each result is the operand of the first process of the group; shapes stay.
@@ -28,12 +29,12 @@ fn verify(op: OpRef<'_>) -> Verdict {
     let label = if root == 1 { "collective_broadcast_c4" } else { "collective_broadcast_c3" };
     let n = op.operands().len();
     require(op, label, n > root, || {
-        format!("there must be at least {} operand(s); found {n}", root + 1)
+        format!("there must be at least {}; found {n}", counted(root + 1, "operand"))
     })?;
     require(op, "collective_broadcast_c5", op.num_results() == n - root, || {
         format!(
-            "there must be {} result(s), one for each operand that is broadcast; found {}",
-            n - root,
+            "there must be {}, one for each operand that is broadcast; found {}",
+            counted(n - root, "result"),
             op.num_results()
         )
     })?;

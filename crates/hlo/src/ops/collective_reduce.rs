@@ -1,6 +1,7 @@
 //! `stablehlo.collective_reduce`.
 
 use super::prelude::*;
+use mlir::diag::counted;
 
 op! {
     /// As `all_reduce`, but only the root process of each group receives the reduction.
@@ -31,7 +32,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
     let root = usize::from(flag(op.attr("has_dynamic_root")));
     let n = op.operands().len();
     require(op, "collective_reduce_c3", n > root, || {
-        format!("there must be at least {} operand(s); found {n}", root + 1)
+        format!("there must be at least {}; found {n}", counted(root + 1, "operand"))
     })?;
     if root == 1 {
         let index = Type::tensor([n as i64 - 1], Type::i32());

@@ -1,6 +1,7 @@
 //! `stablehlo.dynamic_reshape`.
 
 use super::prelude::*;
+use mlir::diag::counted;
 
 op! {
     /// `reshape` to the shape in the vector `output_shape`.
@@ -34,7 +35,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
     let sizes = check::num_elements(shape(operand)).zip(wanted);
     require(op, "dynamic_reshape_c2", sizes.is_none_or(|(a, b)| a == b), || {
         let (a, b) = sizes.unwrap_or_default();
-        format!("operand has {a} elements, but output_shape asks for {b}")
+        format!("operand has {}, but output_shape requires {b}", counted(a, "element"))
     })?;
     quantized::reshaped(op, "dynamic_reshape_c1", "dynamic_reshape_c3")
 }

@@ -1,6 +1,7 @@
 //! `stablehlo.fft`.
 
 use super::prelude::*;
+use mlir::diag::counted;
 
 op! {
     /// The discrete Fourier transform along the last 1 to 3 dimensions, of lengths `fft_length`,
@@ -35,7 +36,7 @@ fn infer(op: OpRef<'_>) -> Inferred {
         format!("fft_length must have 1 to 3 entries; found {n}")
     })?;
     require(op, "fft_c1", n <= rank(operand), || {
-        format!("fft_length has {n} entries, but operand is {operand}")
+        format!("fft_length has {}, but operand is {operand}", counted(n, "entry"))
     })?;
     check::at_least(op, "fft_c4", "fft_length", lengths, 0)?;
     let part = match &**operand.element_type() {

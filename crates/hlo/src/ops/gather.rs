@@ -1,6 +1,7 @@
 //! `stablehlo.gather`.
 
 use super::prelude::*;
+use mlir::diag::counted;
 
 op! {
     /// Slices of `operand` of sizes `slice_sizes` that start at the index vectors in
@@ -74,8 +75,8 @@ pub(super) fn infer_gather(
     let vector = shape(indices).get(dims.index_vector_dim as usize).copied().unwrap_or(1);
     require(op, labels[2], compat::dims(vector, dims.start_index_map.len() as i64), || {
         format!(
-            "start_index_map has {} entries, but index vectors have {vector}",
-            dims.start_index_map.len()
+            "start_index_map has {}, but index vectors have {vector}",
+            counted(dims.start_index_map.len(), "entry")
         )
     })?;
     check::sorted(op, labels[3], "offset_dims", offset)?;

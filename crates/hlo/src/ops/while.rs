@@ -1,6 +1,7 @@
 //! `stablehlo.while`.
 
 use super::prelude::*;
+use mlir::diag::counted;
 use mlir::text::{OpState, OperandList, Parsed, Parser, Printer, RegionArgument, TypeList};
 
 op! {
@@ -57,9 +58,9 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
         })?;
         if types.len() != operands.len() {
             return parser.error(format!(
-                "{} operand(s), but {} type(s)",
-                operands.len(),
-                types.len()
+                "{}, but {}",
+                counted(operands.len(), "operand"),
+                counted(types.len(), "type")
             ));
         }
     }

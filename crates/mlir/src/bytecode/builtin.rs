@@ -376,7 +376,7 @@ impl From<LocationKind> for Attribute {
 fn location(entry: &mut EntryReader<'_, '_>) -> Read<Attribute> {
     let attribute = entry.attribute()?;
     if attribute.as_location().is_none() {
-        return entry.error(format!("a location must stand here; found {attribute}"));
+        return entry.error(format!("a location is required here; found {attribute}"));
     }
     Ok(attribute)
 }
@@ -384,7 +384,7 @@ fn location(entry: &mut EntryReader<'_, '_>) -> Read<Attribute> {
 fn shaped(entry: &mut EntryReader<'_, '_>) -> Read<Type> {
     let ty = entry.ty()?;
     if !ty.is_shaped() {
-        return entry.error(format!("a shaped type must stand here; found {ty}"));
+        return entry.error(format!("a shaped type is required here; found {ty}"));
     }
     Ok(ty)
 }
@@ -503,7 +503,7 @@ fn read_type(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Type>> {
                 0 => Signedness::Signless,
                 1 => Signedness::Signed,
                 2 => Signedness::Unsigned,
-                _ => return entry.error("3 is no signedness of an integer type"),
+                _ => return entry.error("3 is not a signedness of an integer type"),
             };
             if word >> 2 > MAX_WIDTH {
                 return entry.error(format!(

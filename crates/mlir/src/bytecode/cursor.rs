@@ -174,7 +174,8 @@ impl<'a> Cursor<'a> {
     /// Skips the padding before data aligned to `alignment`.
     pub(super) fn align(&mut self, alignment: u64) -> Read<()> {
         if !alignment.is_power_of_two() || alignment > 1 << 31 {
-            return self.error(format!("the alignment {alignment} is no power of two up to 2^31"));
+            return self
+                .error(format!("the alignment {alignment} is not a power of two up to 2^31"));
         }
         while !(self.pos as u64).is_multiple_of(alignment) {
             let byte = self.byte()?;
@@ -206,7 +207,7 @@ impl<'a> Cursor<'a> {
                 let found = found.map_or("an unknown section", Section::name);
                 Err(ReadError::new(
                     at,
-                    format!("a section of {} must stand here; found {found}", kind.name()),
+                    format!("a section of {} is required here; found {found}", kind.name()),
                 ))
             }
         }

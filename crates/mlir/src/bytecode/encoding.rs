@@ -192,7 +192,7 @@ impl DialectBytecode {
                 match u64::try_from(value).ok().filter(|&v| def.spelling(v).is_some()) {
                     Some(value) => Ok(Attribute::enumeration(def, value)),
                     None => Err(invalid(format!(
-                        "{value} is no value of {}.{}",
+                        "{value} is not a value of {}.{}",
                         entry.dialect_name(dialect),
                         def.mnemonic
                     ))),

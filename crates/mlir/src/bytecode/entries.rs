@@ -9,6 +9,7 @@ use super::sparse::Sparse;
 use super::tables::{Places, ReadDialect, Tables};
 use crate::attrs::{Attribute, Name};
 use crate::diag::Diagnostics;
+use crate::diag::counted;
 use crate::ods::Registry;
 use crate::text::{MAX_NESTING, MAX_PARTS, ParseOptions, parse_attribute, parse_type};
 use crate::types::Type;
@@ -125,7 +126,7 @@ impl<'a> Entries<'a> {
             None => {
                 let attribute = self.attribute(number, at)?;
                 let not_text =
-                    || ReadError::new(at, format!("a string must stand here; found {attribute}"));
+                    || ReadError::new(at, format!("a string is required here; found {attribute}"));
                 attribute.as_str().ok_or_else(not_text)?.into()
             }
         };
@@ -156,7 +157,7 @@ impl<'a> Entries<'a> {
         if location.as_location().is_none() {
             return Err(ReadError::new(
                 at,
-                format!("a location must stand here; found {location}"),
+                format!("a location is required here; found {location}"),
             ));
         }
         Ok(location)
@@ -256,7 +257,11 @@ impl<'a> Entries<'a> {
             0 => Ok(value),
             left => {
                 let name = &entry.entries.tables.dialects[dialect].name;
-                entry.error(format!("{left} bytes are left after {name}'s {}", T::KIND))
+                entry.error(format!(
+                    "{name}'s {} is followed by {}",
+                    T::KIND,
+                    counted(left, "byte")
+                ))
             }
         }
     }

@@ -4,6 +4,7 @@ use super::encoding::{EntryReader, EntryWriter};
 use super::fields;
 use super::{Read, version};
 use crate::attrs::{AttrKind, Attribute};
+use crate::diag::counted;
 use crate::ir::{OpRef, Properties};
 use crate::ods::{OpDef, Presence};
 use crate::types::Type;
@@ -128,7 +129,10 @@ fn read_known(
     }
     match entry.cursor.remaining() {
         0 => Ok(properties),
-        left => entry.error(format!("{left} bytes are left after the properties of {}", def.name)),
+        left => {
+            let left = counted(left, "byte");
+            entry.error(format!("the properties of {} are followed by {left}", def.name))
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use super::tables::Tables;
 use super::use_lists::{self, ReadOrder};
 use super::{MAGIC, Section, mask, resources, version};
 use crate::attrs::Dictionary;
+use crate::diag::counted;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::ir::{
     BlockId, Loc, Module, OpId, OpName, OpParts, OperandValues, Properties, RegionId, ResultTypes,
@@ -352,8 +353,8 @@ impl<'a> IrReader<'a, '_, '_> {
                     let end = scope.values.len();
                     if frame.next_value != end {
                         let message = format!(
-                            "a region announced {} values more than it defines",
-                            end - frame.next_value
+                            "a region announced {} more than it defines",
+                            counted(end - frame.next_value, "value")
                         );
                         return frame.cursor.error(message);
                     }
@@ -376,8 +377,8 @@ impl<'a> IrReader<'a, '_, '_> {
                 if own_section {
                     if !done.cursor.is_empty() {
                         return done.cursor.error(format!(
-                            "{} bytes are left after a region",
-                            done.cursor.remaining()
+                            "a region is followed by {}",
+                            counted(done.cursor.remaining(), "byte")
                         ));
                     }
                 } else {
@@ -408,7 +409,11 @@ impl<'a> IrReader<'a, '_, '_> {
         }
         let values = frame.cursor.count("values")?;
         self.note(at, &frame.cursor, || {
-            format!("region of {blocks} blocks that define {values} values")
+            format!(
+                "region of {} that define {}",
+                counted(blocks, "block"),
+                counted(values, "value")
+            )
         });
         if let Some(scope) = self.scopes.last_mut() {
             frame.scope_start = scope.values.len();
@@ -430,7 +435,7 @@ impl<'a> IrReader<'a, '_, '_> {
         }
         let at = frame.cursor.offset();
         let count = frame.cursor.count("arguments")?;
-        self.note(at, &frame.cursor, || format!("{count} arguments"));
+        self.note(at, &frame.cursor, || counted(count, "argument"));
         self.module.reserve_arguments(block, count);
         for _ in 0..count {
             let at = frame.cursor.offset();
@@ -542,7 +547,7 @@ impl<'a> IrReader<'a, '_, '_> {
             let Some(dictionary) = attribute.as_dictionary() else {
                 return Err(ReadError::new(
                     at,
-                    format!("a dictionary must stand here; found {attribute}"),
+                    format!("a dictionary is required here; found {attribute}"),
                 ));
             };
             self.note(at, cursor, || format!("attributes {}", fields::text_of(&attribute)));
@@ -564,7 +569,7 @@ impl<'a> IrReader<'a, '_, '_> {
             for _ in 0..count {
                 parts.successors.push(blocks[cursor.index(blocks.len(), "block")?]);
             }
-            self.note(start, cursor, || format!("{count} successors"));
+            self.note(start, cursor, || counted(count, "successor"));
         }
         let orders = self.orders(cursor, mask, parts.result_types.len())?;
         let (mut num_regions, mut isolated) = (0, false);
@@ -574,7 +579,7 @@ impl<'a> IrReader<'a, '_, '_> {
             num_regions = cursor.check_count(count, "regions", at)?;
             isolated = flag;
             self.note(at, cursor, || {
-                format!("{count} regions{}", if flag { ", isolated" } else { "" })
+                format!("{}{}", counted(count, "region"), if flag { ", isolated" } else { "" })
             });
             parts.regions = (0..num_regions).map(|_| self.module.create_region()).collect();
         }
@@ -662,7 +667,9 @@ impl<'a> IrReader<'a, '_, '_> {
                 let number = cursor.varint()?;
                 types.push(self.ty(number, at)?);
             }
-            self.note(start, cursor, || format!("{count} results: {}", fields::list_of(&types)));
+            self.note(start, cursor, || {
+                format!("{}: {}", counted(count, "result"), fields::list_of(&types))
+            });
         }
         Ok(types)
     }
@@ -698,7 +705,7 @@ impl<'a> IrReader<'a, '_, '_> {
             }
         }
         self.note(start, cursor, || {
-            format!("{count} operands: values {}", fields::list_of(&numbers))
+            format!("{}: values {}", counted(count, "operand"), fields::list_of(&numbers))
         });
         Ok(operands)
     }

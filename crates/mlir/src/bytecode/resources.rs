@@ -114,7 +114,7 @@ fn read_group<'a>(
             && kind != resource_kind::BOOL
             && kind != resource_kind::STRING
         {
-            return offsets.error(format!("{kind} is no kind of resource"));
+            return offsets.error(format!("{kind} is not a kind of resource"));
         }
         found(key.into(), contents)?;
     }

@@ -6,6 +6,7 @@
 
 use super::cursor::{Cursor, Read, ReadError};
 use super::emitter::Emitter;
+use crate::diag::counted;
 use crate::ir::{Module, OpId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -80,7 +81,10 @@ pub(super) fn keep(module: &mut Module, orders: Vec<(Value, ReadOrder)>) -> Read
     for (value, order) in orders {
         let read = uses.remove(&value).unwrap_or_default();
         let Some(list) = order.sort(&read) else {
-            let message = format!("this is no order of the {} uses of the value", read.len());
+            let message = format!(
+                "this is not a permutation of the {} of the value",
+                counted(read.len(), "use")
+            );
             return Err(ReadError::new(order.at, message));
         };
         module.set_use_order(value, list);

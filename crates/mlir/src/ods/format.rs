@@ -163,7 +163,7 @@ impl Reader {
                 self.expect("(")?;
                 let (directives, else_anchor) = self.sequence(true)?;
                 if anchor.is_none() && else_anchor.is_some() {
-                    return self.error("an anchor must stand in the first part of a group");
+                    return self.error("an anchor must be in the first part of a group");
                 }
                 otherwise = directives;
             }

@@ -60,7 +60,8 @@ impl<'m> Verifier<'m> {
         }
         let may_end = last.def().is_none_or(|def| def.has_trait(&Trait::Terminator));
         if !may_end && self.needs_terminator(region) {
-            let message = format!("the block ends with `{}`, which is no terminator", last.name());
+            let message =
+                format!("the block ends with `{}`, which is not a terminator", last.name());
             self.report(last.error("terminator", message));
         }
     }

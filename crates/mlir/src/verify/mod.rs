@@ -18,6 +18,7 @@ mod traits;
 pub use compatible::{are_compatible, have_compatible_shapes};
 pub use symbols::nearest_symbol;
 
+use crate::diag::counted;
 use crate::diag::{Diagnostic, Diagnostics, Position, Severity};
 use crate::ir::{BlockId, Module, OpId, OpRef, RegionId};
 use crate::ods::{OpDef, Trait, UpstreamInfers};
@@ -335,7 +336,8 @@ impl<'m> Verifier<'m> {
         if inferred.len() != op.num_results() {
             let (found, expected) = (op.num_results(), inferred.len());
             let message = format!(
-                "`{name}` has {found} results, but {expected} follow from its operands and attributes"
+                "`{name}` has {}, but {expected} follow from its operands and attributes",
+                counted(found, "result")
             );
             self.errors.push(op.error(label, message));
             return;

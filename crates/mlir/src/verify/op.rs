@@ -2,6 +2,7 @@
 //! regions, successors.
 
 use super::Verifier;
+use crate::diag::counted;
 use crate::ir::{OpRef, Value};
 use crate::ods::{
     Arity, BlockCount, OpDef, Presence, SegmentError, Trait, TypeConstraint, TypeRule, ValueSlot,
@@ -41,8 +42,11 @@ impl<'m> Verifier<'m> {
         }
         if op.successors().len() != def.successors {
             let (found, expected) = (op.successors().len(), def.successors);
-            let message =
-                format!("`{}` must have {expected} successors, but has {found}", def.name);
+            let message = format!(
+                "`{}` must have {}, but has {found}",
+                def.name,
+                counted(expected, "successor")
+            );
             return self.report(op.error("successors", message));
         }
         true
@@ -139,8 +143,11 @@ impl<'m> Verifier<'m> {
         let least = def.regions.len() - usize::from(open);
         if found < least || (!open && found > least) {
             let at_least = if open { "at least " } else { "" };
-            let message =
-                format!("`{}` must have {at_least}{least} regions, but has {found}", def.name);
+            let message = format!(
+                "`{}` must have {at_least}{}, but has {found}",
+                def.name,
+                counted(least, "region")
+            );
             return self.report(op.error("region", message));
         }
         for (i, &region) in op.regions().iter().enumerate() {
@@ -178,14 +185,14 @@ fn count_message(
         };
         slots.iter().map(mark).collect::<Vec<_>>().join(", ")
     };
-    let plural = |n: usize| if n == 1 { format!("1 {side}") } else { format!("{n} {side}s") };
+    let values = |n: usize| counted(n, side);
     match *error {
         SegmentError::Count { found, least, open } => {
             let optional = slots.iter().filter(|s| s.arity == Arity::Optional).count();
             let required = match (open, optional) {
-                (true, _) => format!("at least {}", plural(least)),
-                (false, 0) => plural(least),
-                (false, _) => format!("{least} to {}", plural(least + optional)),
+                (true, _) => format!("at least {}", values(least)),
+                (false, 0) => values(least),
+                (false, _) => format!("{least} to {}", values(least + optional)),
             };
             let names =
                 if slots.is_empty() { String::new() } else { format!(" ({})", list(slots)) };
@@ -193,13 +200,14 @@ fn count_message(
         }
         SegmentError::Uneven { found, slots: variadic } => {
             format!(
-                "{found} {side}s of `{name}` cannot be dealt out evenly to {variadic} variadic slots ({})",
+                "{} of `{name}` cannot be distributed evenly over {variadic} variadic slots ({})",
+                values(found),
                 list(slots)
             )
         }
         SegmentError::Segments { found } => format!(
-            "`{name}` has {}, which `{sizes_name}` must deal out to {} slots ({})",
-            plural(found),
+            "`{name}` has {}, which `{sizes_name}` must distribute over {} slots ({})",
+            values(found),
             slots.len(),
             list(slots)
         ),

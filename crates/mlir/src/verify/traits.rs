@@ -106,10 +106,10 @@ fn wrong_parent(op: OpRef<'_>, parents: &[&str]) -> Option<String> {
     if parent.is_some_and(|p| parents.contains(&p.name())) {
         return None;
     }
-    let found = parent
-        .map_or(Cow::from("stands at the top"), |p| format!("stands in `{}`", p.name()).into());
+    let found =
+        parent.map_or(Cow::from("is at the top"), |p| format!("is in `{}`", p.name()).into());
     let names: Vec<String> = parents.iter().map(|p| format!("`{p}`")).collect();
-    Some(format!("must stand in {}, but {found}", names.join(" or ")))
+    Some(format!("must be in {}, but {found}", names.join(" or ")))
 }
 
 fn bad_symbol(op: OpRef<'_>) -> Option<String> {

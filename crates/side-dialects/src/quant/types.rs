@@ -41,7 +41,7 @@ pub static UNIFORM: TypeDef = TypeDef {
 pub static ANY: TypeDef = TypeDef {
     dialect: "quant",
     mnemonic: "any",
-    doc: "Quantized in a way that is not told: only the storage and perhaps the expressed type are known.",
+    doc: "A quantized type with unspecified parameters: only the storage type and perhaps the expressed type are known.",
     params: &[
         ParamDef::required("storage", ParamKind::Type),
         ParamDef::required("storage_min", ParamKind::I64),

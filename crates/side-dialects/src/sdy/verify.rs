@@ -6,6 +6,7 @@ use super::attrs::{
 };
 use super::ops::{ManualComputationOp, MeshOp, NamedComputationOp};
 use super::text::is_string;
+use mlir::diag::counted;
 use mlir::ods::Params;
 use mlir::verify::nearest_symbol;
 use mlir::{Attribute, Diagnostics, OpRef, Type};
@@ -42,7 +43,11 @@ pub(super) fn mesh(params: &Params) -> Result<(), String> {
         };
     }
     if ids.len() as i64 != devices {
-        return Err(format!("{} device ids for {devices} devices", ids.len()));
+        return Err(format!(
+            "{} for {}",
+            counted(ids.len(), "device id"),
+            counted(devices, "device")
+        ));
     }
     if ids.iter().copied().eq(0..devices) {
         return Err("device ids that count up are left out".into());
@@ -118,7 +123,10 @@ fn check_sharding(op: OpRef<'_>, sharding: &Attribute, ty: &Type) -> Result<(), 
     }
     let rank = ty.shape().map_or(0, <[i64]>::len);
     if dims.len() != rank {
-        return Err(format!("a sharding of {} dimensions for a value of type {ty}", dims.len()));
+        return Err(format!(
+            "a sharding of {} for a value of type {ty}",
+            counted(dims.len(), "dimension")
+        ));
     }
     let dims = dims.iter().filter_map(|d| d.as_dialect(&DIMENSION_SHARDING));
     let mut used: Vec<&Attribute> = Vec::new();
@@ -166,8 +174,11 @@ fn check_per_value<'m>(
     let Some(params) = shardings.and_then(|s| s.as_dialect(&SHARDING_PER_VALUE)) else { return };
     let shardings = list(params, 0);
     if shardings.len() != types.len() {
-        let message =
-            format!("`{what}` has {} shardings for {} values", shardings.len(), types.len());
+        let message = format!(
+            "`{what}` has {} for {}",
+            counted(shardings.len(), "sharding"),
+            counted(types.len(), "value")
+        );
         errors.push(op.error("sharding", message));
         return;
     }
@@ -188,9 +199,14 @@ fn check_arguments(op: OpRef<'_>, errors: &mut Diagnostics) -> bool {
         .map_or(&[][..], |b| op.module().arguments(b));
     if arguments.len() != op.operands().len() {
         let (found, expected) = (arguments.len(), op.operands().len());
-        errors.push(
-            op.error("region", format!("the body has {found} arguments for {expected} operands")),
-        );
+        errors.push(op.error(
+            "region",
+            format!(
+                "the body has {} for {}",
+                counted(found, "argument"),
+                counted(expected, "operand")
+            ),
+        ));
         return false;
     }
     true

@@ -127,7 +127,7 @@ fn verify_reduce(op: OpRef<'_>, errors: &mut Diagnostics) {
         let (found, expected) = (arguments.len(), initial.len() + 2);
         errors.push(op.error(
             "region",
-            format!("the region has {found} arguments, but must have {expected}"),
+            format!("the region has {}, but must have {expected}", counted(found, "argument")),
         ));
         return;
     }

@@ -11,7 +11,9 @@ fn check_dynamic_sizes(op: OpRef<'_>, given: usize, errors: &mut Diagnostics) {
     let needed = shape.iter().filter(|&&d| d == DYNAMIC).count();
     if given != needed {
         let message = format!(
-            "{given} sizes are given for the {needed} dynamic dimensions of {}",
+            "{} for the {} of {}",
+            counted(given, "size"),
+            counted(needed, "dynamic dimension"),
             op.result_type(0)
         );
         errors.push(op.error("operands", message));
@@ -25,7 +27,10 @@ fn check_indices(op: OpRef<'_>, tensor: usize, errors: &mut Diagnostics) {
     if let Some(shape) = ty.shape().filter(|s| s.len() != given) {
         errors.push(op.error(
             "operands",
-            format!("{given} indices are given for the {} dimensions of {ty}", shape.len()),
+            format!(
+                "the number of indices must be the rank of {ty}, {}; found {given}",
+                shape.len()
+            ),
         ));
     }
 }
@@ -90,12 +95,10 @@ fn verify_from_elements(op: OpRef<'_>, errors: &mut Diagnostics) {
     let result = op.result_type(0);
     let Some(count) = result.as_tensor().and_then(|t| t.num_elements()) else { return };
     if op.operands().len() != count {
-        errors.push(
-            op.error(
-                "operands",
-                format!("{} elements are given for {result}", op.operands().len()),
-            ),
-        );
+        errors.push(op.error(
+            "operands",
+            format!("{} for {result}", counted(op.operands().len(), "element")),
+        ));
     } else if let Some(other) = op.operand_types().find(|t| *t != result.element_type()) {
         errors.push(op.error(
             "operand-type",
@@ -144,9 +147,10 @@ pub(super) fn check_body(op: OpRef<'_>, tensor: &mlir::Type, errors: &mut Diagno
     let arguments = module.arguments(block);
     let rank = tensor.shape().map_or(0, <[i64]>::len);
     if arguments.len() != rank || arguments.iter().any(|&a| !module.ty(a).is_index()) {
-        errors.push(
-            op.error("region", format!("the region must have {rank} arguments of type index")),
-        );
+        errors.push(op.error(
+            "region",
+            format!("the region must have {} of type index", counted(rank, "argument")),
+        ));
         return;
     }
     let Some(last) = module.terminator(block) else { return };

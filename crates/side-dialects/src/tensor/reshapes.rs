@@ -51,9 +51,9 @@ fn check_groups(
     let complete = groups.is_empty() || listed.eq((0..wide.len()).map(|d| d as i64));
     if groups.len() != narrow.len() || !complete {
         let message = format!(
-            "`reassociation` must deal {} dimensions out, in order, to {} groups",
-            wide.len(),
-            narrow.len()
+            "`reassociation` must assign {}, in order, to {}",
+            counted(wide.len(), "dimension"),
+            counted(narrow.len(), "group")
         );
         errors.push(op.error("attribute", message));
     }

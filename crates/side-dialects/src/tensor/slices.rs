@@ -17,7 +17,8 @@ fn check_lists(op: OpRef<'_>, lists: &[(usize, &str)], errors: &mut Diagnostics)
         let given = op.operand_slot(slot).len();
         if given != dynamic {
             let message = format!(
-                "`{name}` has {dynamic} dynamic entries, but {given} operands are given for them"
+                "`{name}` has {}, but operands for {given}",
+                counted(dynamic, "dynamic entry")
             );
             errors.push(op.error("operands", message));
         }

@@ -80,7 +80,7 @@ impl<'a> Parser<'a> {
         let spelling = self.slice(span);
         if parts > MAX_PARTS {
             let message = format!(
-                "the alias `{spelling}` stands for more than {MAX_PARTS} types and attributes"
+                "the alias `{spelling}` expands to more than {MAX_PARTS} types and attributes"
             );
             return self.error_at(span, message);
         }

@@ -337,8 +337,9 @@ impl<'a> Parser<'a> {
         let distinct = Attribute::from(AttrKind::Distinct { id: id as u64, value });
         let first = self.distinct.entry(id).or_insert_with(|| distinct.clone());
         if *first != distinct {
-            let message =
-                format!("distinct[{id}] stands for one attribute, but before it was {first}");
+            let message = format!(
+                "distinct[{id}] must always have the same attribute, but it had {first} before"
+            );
             return self.error_at(span, message);
         }
         Ok(distinct)

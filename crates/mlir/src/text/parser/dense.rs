@@ -6,6 +6,7 @@
 use super::{Kind, Parsed, Parser};
 use crate::attrs::{AttrKind, Attribute, DenseElements};
 use crate::diag::Span;
+use crate::diag::counted;
 use crate::types::{Type, TypeKind};
 use numerics::{Bytes, DType};
 
@@ -90,7 +91,7 @@ impl<'a> Parser<'a> {
             if count != 0 {
                 return self.error_at(
                     span,
-                    format!("the literal is empty, but {ty} has {count} elements"),
+                    format!("the literal is empty, but {ty} has {}", counted(count, "element")),
                 );
             }
             return match dtype.is_some() || crate::raw::element_size(&element).is_some() {
@@ -156,7 +157,10 @@ impl<'a> Parser<'a> {
         let packed = dtype == Some(DType::I1) && count > 1 && found == count.div_ceil(8);
         if !packed && found != size && Some(found) != count.checked_mul(size) {
             let message = format!(
-                "{ty} has {count} elements of {size} bytes, but the literal has {found} bytes: neither all elements nor one"
+                "{ty} has {} of {}, but the literal has {}: neither all elements nor one",
+                counted(count, "element"),
+                counted(size, "byte"),
+                counted(found, "byte")
             );
             return self.error_at(span, message);
         }
@@ -209,8 +213,10 @@ impl<'a> Parser<'a> {
             })?;
         }
         if found != size {
-            let message =
-                format!("this list has {found} entries, but the dimension has size {size}");
+            let message = format!(
+                "this list has {}, but the dimension has size {size}",
+                counted(found, "entry")
+            );
             return self.error_at(self.span_from(span), message);
         }
         Ok(())

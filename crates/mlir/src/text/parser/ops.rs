@@ -8,6 +8,7 @@ use super::{Kind, Parsed, Parser};
 use crate::attrs::{Attribute, Dictionary, Name};
 use crate::builtin::ModuleOp;
 use crate::diag::Span;
+use crate::diag::counted;
 use crate::ir::{BlockId, Loc, OpId, OpName, OpParts, OperandValues, Value};
 use crate::nearest::nearest;
 use crate::ods::{Assembly, OpDef, Presence, Trait};
@@ -88,7 +89,7 @@ impl<'a> Parser<'a> {
                     let at = p.here();
                     count = match u32::try_from(p.integer()?) {
                         Ok(count) if count > 0 => count,
-                        _ => return p.error_at(at, "a name stands for at least one result"),
+                        _ => return p.error_at(at, "a name must have at least one result"),
                     };
                 }
                 names.push((name, count, span));
@@ -175,7 +176,7 @@ impl<'a> Parser<'a> {
             for &(name, _, span) in names {
                 self.define(name, span, Definition::Poisoned)?;
             }
-            let message = format!("the op has {found} result(s), but {named} are named");
+            let message = format!("the op has {}, but {named} are named", counted(found, "result"));
             return self.error_at(first_span, message);
         }
         let mut first = 0;
@@ -234,9 +235,9 @@ impl<'a> Parser<'a> {
         let (inputs, results) = self.function_signature()?;
         if inputs.len() != operands.len() {
             let message = format!(
-                "{} operand(s), but the type has {} input(s)",
-                operands.len(),
-                inputs.len()
+                "{}, but the type has {}",
+                counted(operands.len(), "operand"),
+                counted(inputs.len(), "input")
             );
             return self.error_at(self.span_from(types_span), message);
         }
@@ -464,7 +465,11 @@ impl<'a> Parser<'a> {
             let operands: SmallVec<[UnresolvedOperand; 3]> =
                 state.operands.iter().flatten().copied().collect();
             if types.len() != operands.len() {
-                let message = format!("{} operand(s), but {} type(s)", operands.len(), types.len());
+                let message = format!(
+                    "{}, but {}",
+                    counted(operands.len(), "operand"),
+                    counted(types.len(), "type")
+                );
                 return self.error_at(self.span_from(state.span), message);
             }
             for (operand, ty) in operands.into_iter().zip(types) {
@@ -482,9 +487,9 @@ impl<'a> Parser<'a> {
                 Some(types) => {
                     let name = def.operands[slot].name;
                     let message = format!(
-                        "{} operand(s) of `{name}`, but {} type(s)",
-                        operands.len(),
-                        types.len()
+                        "{} of `{name}`, but {}",
+                        counted(operands.len(), "operand"),
+                        counted(types.len(), "type")
                     );
                     return self.error_at(self.span_from(state.span), message);
                 }

@@ -3,6 +3,7 @@
 use super::names::Names;
 use super::{Parsed, Parser};
 use crate::builtin::UnrealizedConversionCastOp;
+use crate::diag::counted;
 use crate::diag::{Diagnostic, Span};
 use crate::ir::{BlockId, Loc, OpId, OpName, OpParts, OpRef, RegionId, Value};
 use crate::text::UnresolvedOperand;
@@ -182,7 +183,7 @@ impl<'a> Parser<'a> {
         };
         let name = self.slice(operand.name);
         let message =
-            format!("`{name}#{}`: the name `{name}` stands for {count} value(s)", operand.index);
+            format!("`{name}#{}`: `{name}` has {}", operand.index, counted(count, "result"));
         self.error_at(operand.name, message)
     }
 
