@@ -1,4 +1,4 @@
-// Every op that may be started and waited for, all under way at the same time on two processes; they are waited for in another order.
+// All async ops, in flight at the same time on two processes, and awaited in another order.
 // RUN: stablehlo-translate --interpret %s
 
 func.func @all(%x: tensor<2xi64>) -> (tensor<4xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<2xi64>) {

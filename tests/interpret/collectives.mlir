@@ -121,7 +121,7 @@ func.func @main() {
 
 // -----
 
-// A collective that was started and waited for.
+// An asynchronous collective.
 func.func @async(%x: tensor<1xi64>) -> tensor<2xi64> {
   %0 = "stablehlo.async_start"(%x) ({
     ^bb0(%a: tensor<1xi64>):

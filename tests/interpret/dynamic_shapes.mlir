@@ -15,7 +15,7 @@ func.func @main() {
 
 // -----
 
-// A dimension that becomes smaller, and what its size is then.
+// A dimension that shrinks, and its size afterwards.
 func.func @main() {
   %operand = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi64>
   %size = stablehlo.constant dense<2> : tensor<i32>

@@ -149,7 +149,7 @@ func.func @main() {
 
 // -----
 
-// Shapes of results are among the operands where types do not tell them, also those of vectors that are not wanted.
+// Dynamic result shapes are operands, also those of vectors that are not requested.
 func.func @main() {
   %a = stablehlo.constant dense<[[3.0], [4.0]]> : tensor<2x1xf64>
   %m = stablehlo.constant dense<[2, 1]> : tensor<2xi32>

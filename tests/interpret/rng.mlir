@@ -1,4 +1,4 @@
-// Random numbers are the same in each run, and others for each op and each process.
+// Random numbers are deterministic across runs, and different for each op and each process.
 // RUN: stablo run %s > %t.1
 // RUN: stablo run %s > %t.2
 // RUN: diff %t.1 %t.2

@@ -1,4 +1,4 @@
-// Constraints on shapes that do not hold end a run with their message.
+// Violated shape constraints end a run with their message.
 // RUN: stablehlo-translate --interpret --split-input-file --verify-diagnostics %s
 
 func.func @main() {
@@ -41,7 +41,7 @@ func.func @main() {
 
 // -----
 
-// What is dynamic may turn out to be something else than a type says.
+// A dynamic shape may turn out to be inconsistent with a declared type.
 func.func private @three() -> tensor<?xf32> {
   %sizes = stablehlo.constant dense<[3]> : tensor<1xi64>
   %0 = stablehlo.dynamic_iota %sizes, dim = 0 : (tensor<1xi64>) -> tensor<?xf32>

@@ -1,4 +1,4 @@
-// Shape arithmetic as exporters write it: shape, arith and tensor ops beside StableHLO.
+// Shape arithmetic as exporters write it: shape, arith and tensor ops mixed with StableHLO.
 // RUN: stablehlo-translate --interpret --split-input-file %s
 
 func.func @outer_sum(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?x?xf32> {
@@ -44,7 +44,7 @@ func.func @main() {
 
 // -----
 
-// Signs of integers belong to the ops: -1 is 255 to unsigned ones.
+// Signedness belongs to the ops: -1 is 255 for unsigned ones.
 func.func @main() {
   %a = arith.constant dense<[-1, 7, -7, -128]> : tensor<4xi8>
   %b = arith.constant dense<[2, 2, 2, -1]> : tensor<4xi8>

@@ -26,7 +26,7 @@ func.func @main() {
 
 // -----
 
-// Groups of batches: the first half of the batches meets the first kernel, the second half the second.
+// Batch groups: the first half of the batches is convolved with the first kernel, the second half with the second.
 func.func @main() {
   %lhs = stablehlo.constant dense<[[[1], [2]], [[3], [4]]]> : tensor<2x2x1xi32>
   %rhs = stablehlo.constant dense<[[[1, 10]]]> : tensor<1x1x2xi32>
@@ -54,7 +54,7 @@ func.func @main() {
 
 // -----
 
-// Sums of floats are not cut off before they are whole: 0.75 * 2 + 0.75 * 2 = 3.
+// Sums of floats are truncated only at the end: 0.75 * 2 + 0.75 * 2 = 3.
 func.func @main() {
   %lhs = stablehlo.constant dense<0.75> : tensor<1x2x1xf32>
   %rhs = stablehlo.constant dense<2.0> : tensor<2x1x1xf32>
@@ -67,7 +67,7 @@ func.func @main() {
 
 // -----
 
-// Dilation does nothing to less than two elements.
+// Dilation has no effect on fewer than two elements.
 func.func @main() {
   %lhs = stablehlo.constant dense<> : tensor<1x0x1xi32>
   %rhs = stablehlo.constant dense<1> : tensor<1x1x1xi32>

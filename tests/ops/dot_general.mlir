@@ -40,7 +40,7 @@ func.func @main() {
 
 // -----
 
-// Sums in the type of the operands where that is wider than the result's, which gets what is left after the point cut off:
+// Sums are accumulated in the operand type if that is wider than the result type, then truncated:
 // 0.75 * 2 + 0.75 * 2 = 3, and the real part of a complex sum of 2.25.
 func.func @main() {
   %x = stablehlo.constant dense<0.75> : tensor<2xf32>

@@ -14,7 +14,7 @@ func.func @main() {
 
 // -----
 
-// New dimensions stand before the others.
+// New dimensions come first.
 func.func @main() {
   %x = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
   %0 = stablehlo.broadcast %x, sizes = [2, 1] : (tensor<2xi32>) -> tensor<2x1x2xi32>
@@ -24,7 +24,7 @@ func.func @main() {
 
 // -----
 
-// Columns 2, 0 and 1; the index 9 is moved inside. Then one of each row, where rows are a batch.
+// Columns 2, 0 and 1; the index 9 is clamped. Then one of each row, where rows are a batch.
 func.func @main() {
   %x = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>
   %columns = stablehlo.constant dense<[9, 0, 1]> : tensor<3xi32>

@@ -1,6 +1,6 @@
 // RUN: stablehlo-translate --interpret --split-input-file %s
 
-// The example of the specification; the index 9 is moved inwards.
+// The example of the specification; the index 9 is clamped.
 func.func @main() {
   %operand = stablehlo.constant dense<[
     [[[1, 2], [3, 4], [5, 6], [7, 8]], [[9, 10], [11, 12], [13, 14], [15, 16]], [[17, 18], [19, 20], [21, 22], [23, 24]]],
@@ -25,7 +25,7 @@ func.func @main() {
 
 // -----
 
-// Windows stay inside however far off the indices are, also those beyond the range of i64.
+// Slices stay in bounds however far off the indices are, also beyond the range of i64.
 func.func @main() {
   %operand = stablehlo.constant dense<[1, 2, 3, 4, 5]> : tensor<5xi8>
   %start_indices = stablehlo.constant dense<[0, 18446744073709551615, 9223372036854775808, 2]> : tensor<4xui64>
@@ -39,7 +39,7 @@ func.func @main() {
 
 // -----
 
-// Sizes of slices known only at run time.
+// Slice sizes known only at run time.
 func.func @main() {
   %operand = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi32>
   %start_indices = stablehlo.constant dense<[[-7, 1], [1, 0]]> : tensor<2x2xi32>

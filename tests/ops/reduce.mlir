@@ -12,7 +12,7 @@ func.func @main() {
 
 // -----
 
-// The first maximum of 40 values and its place: a body of several ops over a long dimension, folded in index order.
+// The first maximum of 40 values and its position: a body of several ops over a long dimension, reduced in index order.
 func.func @main() {
   %index = stablehlo.iota dim = 0 : tensor<40xi32>
   %seven = stablehlo.constant dense<7> : tensor<40xi32>

@@ -18,7 +18,7 @@ func.func @main() {
 
 // -----
 
-// Running sums; and padding that cuts as much as it adds, however much that is.
+// Running sums; and padding that crops as much as it adds, however much that is.
 func.func @main() {
   %input = stablehlo.constant dense<[1, 2, 3, 4]> : tensor<4xi64>
   %zero = stablehlo.constant dense<0> : tensor<i64>
@@ -44,7 +44,7 @@ func.func @main() {
 
 // -----
 
-// Dilation does nothing to less than two elements, and a stride nothing to one window.
+// Dilation has no effect on fewer than two elements, nor a stride on one window.
 func.func @main() {
   %x = stablehlo.constant dense<[3, 4]> : tensor<2xi32>
   %one = stablehlo.constant dense<7> : tensor<1xi32>

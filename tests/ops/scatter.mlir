@@ -1,6 +1,6 @@
 // RUN: stablehlo-translate --interpret --split-input-file %s
 
-// The example of the specification: elements outside are skipped, those hit twice are added twice.
+// The example of the specification: out-of-bounds elements are skipped, repeated ones are added repeatedly.
 func.func @main() {
   %input = stablehlo.constant dense<[
     [[[1, 2], [3, 4], [5, 6], [7, 8]], [[9, 10], [11, 12], [13, 14], [15, 16]], [[17, 18], [19, 20], [21, 22], [23, 24]]],
@@ -29,7 +29,7 @@ func.func @main() {
 
 // -----
 
-// A body that is no single operation, two inputs, and one element hit three times: 2x + u in order, and the last u.
+// A body of several ops, two inputs, and one element updated three times: 2x + u in order, and the last u.
 func.func @main() {
   %x = stablehlo.constant dense<[1, 10]> : tensor<2xi32>
   %y = stablehlo.constant dense<[0.5, 0.25]> : tensor<2xf32>

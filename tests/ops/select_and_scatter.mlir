@@ -23,7 +23,7 @@ func.func @main() {
 
 // -----
 
-// Padding is never selected: windows that see nothing else add nothing. The windows at the far end see none of four.
+// Padding is never selected: windows of padding only add nothing, such as those at the far end.
 func.func @main() {
   %operand = stablehlo.constant dense<[-4, -3, -2, -1]> : tensor<4xi64>
   %source = stablehlo.constant dense<[1, 2]> : tensor<2xi64>

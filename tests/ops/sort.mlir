@@ -16,7 +16,7 @@ func.func @main() {
 
 // -----
 
-// The total order of floats tells zeros apart and puts NaNs at the ends.
+// The total order of floats distinguishes zeros and puts NaNs at the ends.
 func.func @main() {
   %x = stablehlo.constant dense<[0x7FC00000, 0.0, -0.0, 0xFFC00000, 1.0, 0xFF800000]> : tensor<6xf32>
   %result = "stablehlo.sort"(%x) ({
@@ -31,7 +31,7 @@ func.func @main() {
 
 // -----
 
-// By remainder, then stable: a comparator of several ops over a number of elements that is no power of two.
+// By remainder, stable: a comparator of several ops over a number of elements that is not a power of two.
 func.func @main() {
   %x = stablehlo.iota dim = 0 : tensor<11xi32>
   %result = "stablehlo.sort"(%x) ({
@@ -48,7 +48,7 @@ func.func @main() {
 
 // -----
 
-// A comparator that always says yes still leaves the same elements.
+// A comparator that is always true still permutes the elements.
 func.func @main() {
   %x = stablehlo.iota dim = 0 : tensor<5xi32>
   %sorted = "stablehlo.sort"(%x) ({
@@ -65,7 +65,7 @@ func.func @main() {
 
 // -----
 
-// Zeros are equal and NaNs are, as exporters write it: equal elements keep their order, NaNs of any sign stand last.
+// The comparator of exporters, for which zeros are equal and so are NaNs: equal elements keep their order, NaNs of any sign come last.
 func.func @main() {
   %x = stablehlo.constant dense<[0xFFC00000, 0.0, -0.0, 0x7FC00000, -1.0, 0.0]> : tensor<6xf32>
   %index = stablehlo.iota dim = 0 : tensor<6xi32>

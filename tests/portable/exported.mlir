@@ -9,7 +9,7 @@
 // SHARDINGS: input shardings: P('x', None) on x=2, y=4; P(None, ('x', 'y')) on x=2, y=4; open
 // SHARDINGS-NEXT: output shardings: P('x') on x=2, y=4; open
 
-// Around the bytecode the bytes stand for themselves.
+// Outside of the bytecode, the dump shows plain bytes.
 // HEX: |{{.*}}|
 // HEX: 4d 4c ef 52 bytecode
 // HEX: op vhlo.sine

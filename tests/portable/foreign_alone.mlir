@@ -1,10 +1,10 @@
-// Ops of other dialects that touch no converted value need no casts, so that the artifact is read at once.
+// Foreign ops that use no converted value need no casts, so the artifact is read on the fast path.
 // RUN: stablo convert %s %t.0.mlir
 // RUN: stablo convert %s %t.mlir.bc --target 1.0.0 --allow-other-dialects
 // RUN: stablo convert %t.mlir.bc %t.1.mlir
 // RUN: diff %t.0.mlir %t.1.mlir
 
-// A mesh may be told by an attribute of StableHLO alone.
+// A mesh may be given by an attribute of StableHLO alone.
 sdy.mesh @told {stablehlo.mesh = #stablehlo.mesh<axes = [<name = "x", size = 2>]>}
 sdy.mesh @mesh = <["x"=2]>
 func.func @main(%x: tensor<2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<2xf32> {

@@ -5,7 +5,7 @@
 // RUN: stablehlo-translate --serialize --target=current %s | stablehlo-translate --deserialize > %t.2
 // RUN: diff %t.0 %t.2
 
-// What is absent in StableHLO is there in VHLO, and dimension numbers are spread over attributes.
+// VHLO has explicit defaults, and one attribute per parameter of dimension numbers.
 // CHECK: "vhlo.func_v1"()
 // CHECK-SAME: arg_attrs = #vhlo.array_v1<[]>
 // CHECK: "vhlo.convolution_v1"
@@ -32,7 +32,7 @@ func.func @custom_call(%arg0: tensor<?xi1, #stablehlo.bounds<4>>, %arg1: !stable
   return
 }
 
-// Ends of functions and of other regions are one op in VHLO.
+// VHLO has a single terminator for functions and other regions.
 // CHECK: "vhlo.if_v1"
 // CHECK: "vhlo.return_v1"
 // CHECK: "vhlo.return_v1"

@@ -1,4 +1,4 @@
-// Programs for several devices hold ops of sdy, which JAX leaves as they are between casts. The artifact is jaxlib's.
+// Programs for several devices contain sdy ops, which JAX keeps between casts. The artifact is jaxlib's.
 // RUN: stablehlo-translate --serialize --target=1.13.0 --allow-other-dialects %s -o %t.mlirbc
 // RUN: diff %t.mlirbc %S/data/sharded.mlirbc
 // RUN: stablo convert %S/data/sharded.mlirbc %t.mlir

@@ -1,4 +1,4 @@
-// Rules of shardings stay on ops in artifacts, whose types do not tell their ranks.
+// Sharding rules are kept on ops in artifacts, where types have no known ranks.
 
 // RUN: stablehlo-translate %s --serialize --target=current --allow-other-dialects | stablehlo-translate --deserialize | FileCheck %s
 // RUN: stablehlo-translate %s --serialize --target=current --allow-other-dialects -o %t.mlir.bc

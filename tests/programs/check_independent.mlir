@@ -1,4 +1,4 @@
-// A function that can be read is verified, also if another one cannot be.
+// A function that parses is verified, even if another one does not parse.
 
 // RUN: not stablo check %s 2>&1 | FileCheck %s
 

@@ -1,4 +1,4 @@
-// Processes with inputs and outputs of their own, and programs for a mesh of devices from global inputs.
+// Processes with separate inputs and outputs, and programs for a mesh of devices with global inputs.
 // RUN: stablo run %s --replicas 2 --partitions 2 --input iota | FileCheck %s
 // RUN: stablo run %s --replicas 2 --input iota --output-dir %t
 // RUN: stablo run %s --replicas 2 --entry again --input %t/process_1_0/output_0.npy | FileCheck %s --check-prefix=ONE
@@ -37,7 +37,7 @@ func.func @again(%x: tensor<2xi64>) -> tensor<2xi64> {
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
-// Sums over rows, which y splits, of a tensor whose rows x splits; replicated over y.
+// Row sums of a tensor whose rows are split along x, with the columns split along y; replicated over y.
 // MANUAL: output 0: tensor<4xi64>
 // MANUAL-NEXT: [6, 22, 38, 54]
 // MANUAL: output 1: tensor<4x4xi64>

@@ -3,7 +3,7 @@
 // RUN: not stablehlo-opt --no-such-pass %s
 
 // CHECK-LABEL: module
-// Private functions without uses go; a recursive one stays, and so do its calls.
+// Unused private functions are removed; a recursive one stays, and so do its calls.
 // CHECK-NOT: @twice
 // CHECK: func.func private @forever
 // CHECK-NEXT: call @forever

@@ -1,6 +1,6 @@
 // RUN: not stablehlo-translate --interpret -split-input-file %s 2>&1 | FileCheck %s
 
-// Endless recursion is an error, not an overflow of the stack.
+// Infinite recursion is an error, not a stack overflow.
 // CHECK: calls and regions nest deeper than
 func.func @main() -> tensor<f32> {
   %0 = call @main() : () -> tensor<f32>
@@ -9,7 +9,7 @@ func.func @main() -> tensor<f32> {
 
 // -----
 
-// A failed check says where, and who called.
+// A failed check reports its location and the call stack.
 // CHECK: [[#@LINE+3]]:3: error[check.expect_eq]
 // CHECK: [[#@LINE+8]]:3: note: called from here
 func.func private @check(%x: tensor<i32>, %y: tensor<i32>) {
@@ -25,7 +25,7 @@ func.func @main() {
 
 // -----
 
-// A declaration has nothing to run.
+// A declaration cannot be run.
 // CHECK: error[call]: @external has no body
 func.func private @external()
 func.func @main() {

@@ -1,4 +1,4 @@
-// A file that is there stays if a program fails; what is no artifact is told.
+// An existing file is kept if a program fails; invalid artifacts are reported.
 
 // RUN: stablehlo-opt %s -o %t.mlir
 // RUN: not stablehlo-opt %s --test-no-such-pass -o %t.mlir

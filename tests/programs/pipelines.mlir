@@ -1,4 +1,4 @@
-// Pipelines that cannot run as written.
+// Invalid pipelines.
 
 // RUN: not stablehlo-opt %s --pass-pipeline='func.func(cse)' 2>&1 | FileCheck %s --check-prefix=ANCHOR
 // RUN: stablehlo-opt %s --pass-pipeline='builtin.module(func.fun(cse))' 2>&1 | FileCheck %s --check-prefix=NAME

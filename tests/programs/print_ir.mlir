@@ -1,4 +1,4 @@
-// What a program tells while passes run.
+// Output while passes run.
 
 // RUN: stablehlo-opt %s --pass-pipeline='builtin.module(func.func(cse,canonicalize{top-down=false}),symbol-dce)' --mlir-print-ir-after=cse --dump-pass-pipeline --mlir-timing -o %t 2>&1 | FileCheck %s
 // RUN: stablehlo-opt %s --cse --mlir-print-ir-after-all --mlir-print-ir-after-change --verify-roundtrip --verify-each=0 -o %t 2>&1 | FileCheck %s --check-prefix=CHANGE --allow-empty

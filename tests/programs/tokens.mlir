@@ -1,4 +1,4 @@
-// Tokens are there without being given.
+// Tokens need no input.
 // RUN: stablo run %s --input iota | FileCheck %s
 // RUN: not stablo run %s 2>&1 | FileCheck %s --check-prefix=COUNT
 

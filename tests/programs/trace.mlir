@@ -1,4 +1,4 @@
-// What a run shows of its values, and where it stops.
+// Tracing the values of a run, and the limits on it.
 // RUN: stablo run %s --input iota --trace %t --trace-match negate | FileCheck %s --check-prefix=PRINT
 // RUN: FileCheck %s --check-prefix=INDEX --input-file %t/index.jsonl
 // RUN: stablo run %s --entry same --input %t/value_000000.npy | FileCheck %s --check-prefix=VALUE

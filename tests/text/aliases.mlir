@@ -1,4 +1,4 @@
-// Long tuples have aliases, distinct attributes numbers in the order of the text, and resources stand in the order of their use.
+// Long tuples have aliases, distinct attributes are numbered in textual order, and resources are printed in order of use.
 
 // RUN: stablehlo-opt %s --allow-unregistered-dialect | FileCheck %s
 // RUN: stablehlo-opt %s --allow-unregistered-dialect --mlir-print-local-scope | FileCheck %s --check-prefix=LOCAL

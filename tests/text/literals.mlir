@@ -1,4 +1,4 @@
-// Numbers of types that nothing computes with are kept, in text and bytecode.
+// Numbers of types without arithmetic round-trip through text and bytecode.
 
 // RUN: stablehlo-opt %s --allow-unregistered-dialect | FileCheck %s
 // RUN: stablehlo-opt %s --allow-unregistered-dialect --emit-bytecode | stablehlo-opt --allow-unregistered-dialect | FileCheck %s

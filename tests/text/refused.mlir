@@ -1,4 +1,4 @@
-// What upstream does not read or verify.
+// Programs that upstream rejects, too.
 
 // RUN: stablehlo-opt %s --allow-unregistered-dialect --split-input-file --verify-diagnostics
 

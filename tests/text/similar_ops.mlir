@@ -1,4 +1,4 @@
-// Ops that differ from an earlier one in the names of values only, or nearly so.
+// Ops that differ from an earlier one only in value names, or almost.
 
 // RUN: stablehlo-opt %s --split-input-file --verify-diagnostics --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 
@@ -33,7 +33,7 @@ func.func @results(%a: tensor<i32>, %b: tensor<f32>) -> (tensor<f32>, tensor<i32
 
 // -----
 
-// What looks like a name in a string is none.
+// A value name inside a string is not a name.
 // CHECK-LABEL: func.func @strings
 func.func @strings(%a: tensor<f32>, %b: tensor<f32>) {
   // CHECK: stablehlo.custom_call @f(%[[A:.*]], %[[B:.*]]) {note = "%a"} : (tensor<f32>, tensor<f32>) -> tensor<f32>
@@ -45,7 +45,7 @@ func.func @strings(%a: tensor<f32>, %b: tensor<f32>) {
 
 // -----
 
-// An op may go on in the next line where an earlier one ended.
+// An op may continue on the next line where an earlier one ended.
 func.func @nothing() {
   func.return
 }

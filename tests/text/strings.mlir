@@ -1,4 +1,4 @@
-// Elements that are strings.
+// String elements.
 
 // RUN: stablehlo-opt %s --allow-unregistered-dialect | FileCheck %s
 

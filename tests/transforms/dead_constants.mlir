@@ -1,4 +1,4 @@
-// Constants that nothing uses are dead code.
+// Unused constants are dead code.
 
 // RUN: stablehlo-opt %s --canonicalize | FileCheck %s
 // RUN: stablehlo-opt %s --stablehlo-aggressive-folder | FileCheck %s

@@ -1,4 +1,4 @@
-// A function that calls itself keeps the shapes that it says it returns. Equal numbers side by side are one constant.
+// A recursive function keeps its declared result shapes. Adjacent equal constants are merged.
 
 // RUN: stablehlo-opt %s --stablehlo-refine-shapes | FileCheck %s
 

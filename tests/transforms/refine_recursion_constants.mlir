@@ -1,4 +1,4 @@
-// A function that is refined for constant arguments cannot call itself: the call would lose them, too.
+// A function refined for constant arguments cannot call itself: the call would lose the arguments, too.
 
 // RUN: stablehlo-opt %s --stablehlo-refine-shapes -verify-diagnostics
 

@@ -1,4 +1,4 @@
-// Sizes that contradict each other, or that nothing takes, are errors; a tensor of one integer may become a constant.
+// Contradictory or unused sizes are errors; a tensor with one integer may become a constant.
 
 // RUN: not stablo refine %s --dim b=3 --dim b=4 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not stablo refine %s --dim b=4 --batch 3 2>&1 | FileCheck %s --check-prefix=BATCH

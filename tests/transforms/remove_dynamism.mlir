@@ -1,4 +1,4 @@
-// A function of a dynamic dimension becomes static: by passes, by the pass that does all, and by the program that knows names and batches.
+// A function with a dynamic dimension becomes static: by separate passes, by the combined pass, and by the program that takes names and batch sizes.
 
 // RUN: stablehlo-opt %s --stablehlo-refine-arguments='types=tensor<16x3xf32>,tensor<?xf32>' --stablehlo-refine-shapes --stablehlo-canonicalize-dynamism | FileCheck %s --check-prefixes=CHECK,PASSES
 // RUN: stablehlo-opt %s --stablehlo-remove-dynamism='types=tensor<16x3xf32>,tensor<?xf32>' | FileCheck %s --check-prefixes=CHECK,PASSES

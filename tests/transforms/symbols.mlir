@@ -1,4 +1,4 @@
-// Symbols become private but for those that are named; dead ops go, their operands too.
+// Symbols become private except those listed; dead ops are erased, and then their operands.
 
 // RUN: stablehlo-opt %s --symbol-privatize=exclude=main --trivial-dce | FileCheck %s
 

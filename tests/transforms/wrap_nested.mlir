@@ -1,4 +1,4 @@
-// Decompositions stand in the module of the op, where the composite finds them. Dead constants are gone before.
+// Decompositions are added to the module of the op, where the composite resolves them. Dead constants are erased first.
 
 // RUN: stablehlo-opt %s --stablehlo-wrap-in-composite='op-names=stablehlo.add version=1' | FileCheck %s
 

@@ -1,6 +1,6 @@
 // RUN: stablehlo-opt -verify-diagnostics -split-input-file %s
 
-// A tensor becomes a buffer, passes through a call that changes it in place, and becomes a tensor.
+// A tensor becomes a buffer, passes through a call that modifies it in place, and becomes a tensor again.
 func.func @well(%x: tensor<2xf32>) -> tensor<2xf32> {
   %0 = stablehlo.custom_call @Pin(%x) : (tensor<2xf32>) -> memref<2xf32>
   %1 = stablehlo.custom_call @f(%0) {

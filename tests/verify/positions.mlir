@@ -1,6 +1,6 @@
 // RUN: stablehlo-opt %s -verify-diagnostics -split-input-file > /dev/null
 
-// An attribute of the dictionary that may not be what it is: the error is at the dictionary.
+// An invalid attribute in the dictionary: the error is at the dictionary.
 
 func.func @f(%arg0: tensor<1x8x8x7xf32>, %arg1: tensor<3x3x7x16xf32>) -> tensor<1x6x6x16xf32> {
   %0 = stablehlo.convolution(%arg0, %arg1)
@@ -25,7 +25,7 @@ func.func @f(%arg0: tensor<3xf32>) {
 
 // -----
 
-// What is wrong within dimension numbers is told, then where reading them ends.
+// Errors within dimension numbers are reported first, then the position where parsing them ends.
 
 module attributes {
   stablehlo.dot = #stablehlo.dot<
@@ -49,7 +49,7 @@ module attributes {
 
 // -----
 
-// What an op requires of its region comes before what is wrong with the ops in that.
+// An op's requirements on its region are checked before the nested ops.
 
 func.func @f(%arg0: tensor<4xf32>, %arg1: tensor<1xi32>, %arg2: tensor<f32>) -> tensor<4xf32> {
   // expected-error @+1 {{must take and return tensors of shape []; found f32, f32 and f32}}
@@ -66,7 +66,7 @@ func.func @f(%arg0: tensor<4xf32>, %arg1: tensor<1xi32>, %arg2: tensor<f32>) -> 
 
 // -----
 
-// The type of a result does not follow from operands of another sign: said twice, as of all types that are inferred.
+// Result type inference fails for operands of different signedness: reported twice, as all inference failures.
 
 func.func @f(%arg0: tensor<1x!quant.uniform<i8:f32, 1.0:17>>) {
   // expected-error @+2 {{}}
