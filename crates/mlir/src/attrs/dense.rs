@@ -1,0 +1,173 @@
+//! Elements of `dense` attributes.
+
+use crate::types::Type;
+use numerics::{Bytes, DType, Tensor, TensorError};
+use std::hash::{Hash, Hasher};
+
+/// The numbers of a `dense` attribute: a tensor or vector type and its elements in row-major order,
+/// stored as [`numerics::Tensor`] stores them (i1 and sub-byte types one byte per element).
+#[derive(Clone)]
+pub struct DenseElements {
+    ty: Type,
+    dtype: DType,
+    data: Bytes,
+    splat: bool,
+}
+
+impl DenseElements {
+    /// Makes elements of `ty` from their storage: all of them, or one for a splat (also of no
+    /// elements). Equal elements become a splat, as in MLIR. Returns `None` if the type has no
+    /// static shape or no storage, or `data` has the wrong size.
+    pub fn new(ty: Type, data: Bytes) -> Option<DenseElements> {
+        let dtype = ty.element_type().dtype()?;
+        let count = num_elements(&ty)?;
+        let size = dtype.bytes();
+        let (splat, data) = if data.len() == size {
+            (true, data)
+        } else if Some(data.len()) == count.checked_mul(size) {
+            let bytes = &data[..];
+            let splat = count > 0 && bytes[size..] == bytes[..bytes.len() - size];
+            (splat, if splat { data.slice(0..size)? } else { data })
+        } else {
+            return None;
+        };
+        Some(DenseElements { ty, dtype, data, splat })
+    }
+
+    /// The shaped type.
+    pub fn ty(&self) -> &Type {
+        &self.ty
+    }
+
+    /// The storage type of the elements.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// True if one stored element represents all.
+    pub fn is_splat(&self) -> bool {
+        self.splat
+    }
+
+    /// The stored elements: one for a splat, else all.
+    pub fn data(&self) -> &Bytes {
+        &self.data
+    }
+
+    /// Number of elements of the type.
+    pub fn num_elements(&self) -> usize {
+        num_elements(&self.ty).unwrap_or(0)
+    }
+
+    /// The elements as a tensor, which shares the bytes unless this is a splat.
+    ///
+    /// # Errors
+    /// If a splat is too large for memory.
+    pub fn to_tensor(&self) -> Result<Tensor, TensorError> {
+        let shape: Vec<usize> =
+            self.ty.shape().unwrap_or(&[]).iter().map(|&d| d as usize).collect();
+        if self.splat {
+            Tensor::splat_bytes(self.dtype, &shape, &self.data[..])
+        } else {
+            Tensor::from_bytes(self.dtype, &shape, self.data.clone())
+        }
+    }
+
+    /// The elements of an integer or index type, sign- or zero-extended.
+    pub fn int_values(&self) -> Option<Vec<i64>> {
+        let one = |b: &[u8]| -> Option<i64> {
+            Some(match self.dtype {
+                DType::I1 | DType::U2 | DType::U4 | DType::U8 => i64::from(b[0]),
+                DType::I2 | DType::I4 | DType::I8 => i64::from(b[0] as i8),
+                DType::I16 => i64::from(i16::from_le_bytes(b.try_into().ok()?)),
+                DType::U16 => i64::from(u16::from_le_bytes(b.try_into().ok()?)),
+                DType::I32 => i64::from(i32::from_le_bytes(b.try_into().ok()?)),
+                DType::U32 => i64::from(u32::from_le_bytes(b.try_into().ok()?)),
+                DType::I64 | DType::U64 => i64::from_le_bytes(b.try_into().ok()?),
+                _ => return None,
+            })
+        };
+        let stored: Option<Vec<i64>> =
+            self.data.chunks_exact(self.dtype.bytes()).map(one).collect();
+        let mut stored = stored?;
+        if self.splat {
+            stored.resize(self.num_elements(), stored[0]);
+        }
+        Some(stored)
+    }
+}
+
+/// Elements in MLIR's representation: booleans as bits, integers narrower than a byte without sign
+/// extension.
+impl DenseElements {
+    /// The stored elements in MLIR's representation; a splat of `true` is the byte 0xff.
+    pub fn packed_bytes(&self) -> Bytes {
+        let data = &self.data;
+        match self.dtype {
+            DType::I1 if self.splat && self.num_elements() > 1 => {
+                Bytes::from(vec![if data[0] == 0 { 0 } else { 0xff }])
+            }
+            DType::I1 => {
+                let byte = |bits: &[u8]| {
+                    bits.iter().enumerate().fold(0, |byte, (i, &b)| byte | (b & 1) << i)
+                };
+                Bytes::from(data.chunks(8).map(byte).collect::<Vec<u8>>())
+            }
+            DType::I2 => Bytes::from(data.iter().map(|b| b & 3).collect::<Vec<u8>>()),
+            DType::I4 => Bytes::from(data.iter().map(|b| b & 15).collect::<Vec<u8>>()),
+            _ => data.clone(),
+        }
+    }
+
+    /// Elements of `ty` from MLIR's representation; `None` if `data` has the wrong size.
+    pub fn from_packed_bytes(ty: Type, data: &Bytes) -> Option<DenseElements> {
+        let sign_extended = |bits: u32| {
+            let extend = |&b: &u8| ((b << (8 - bits)) as i8 >> (8 - bits)) as u8;
+            Bytes::from(data.iter().map(extend).collect::<Vec<u8>>())
+        };
+        let data = match ty.element_type().dtype()? {
+            DType::I1 => {
+                let count = num_elements(&ty)?;
+                if let [byte @ (0 | 0xff)] = data[..] {
+                    Bytes::from(vec![byte & 1])
+                } else if data.len() == count.div_ceil(8) {
+                    Bytes::from((0..count).map(|i| data[i / 8] >> (i % 8) & 1).collect::<Vec<u8>>())
+                } else {
+                    return None;
+                }
+            }
+            DType::I2 => sign_extended(2),
+            DType::I4 => sign_extended(4),
+            _ => data.clone(),
+        };
+        DenseElements::new(ty, data)
+    }
+}
+
+impl PartialEq for DenseElements {
+    fn eq(&self, other: &Self) -> bool {
+        self.ty == other.ty && self.splat == other.splat && self.data == other.data
+    }
+}
+
+impl Eq for DenseElements {}
+
+impl Hash for DenseElements {
+    /// Hashes a sample from the ends of the data, so that constants of any size hash in constant
+    /// time.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.ty.hash(state);
+        let bytes = &self.data[..];
+        bytes.len().hash(state);
+        if bytes.len() <= 128 {
+            bytes.hash(state);
+        } else {
+            bytes[..64].hash(state);
+            bytes[bytes.len() - 64..].hash(state);
+        }
+    }
+}
+
+fn num_elements(ty: &Type) -> Option<usize> {
+    ty.shape()?.iter().try_fold(1usize, |n, &d| n.checked_mul(usize::try_from(d).ok()?))
+}
