@@ -9,36 +9,32 @@ use mlir::rewrite::{Pattern, PatternSet};
 /// Canonicalizes ops.
 pub const PASS: Pass = Pass::on_any(
     "canonicalize",
-    "Fold ops, remove dead code and bring ops to their simplest form",
+    "Canonicalize ops: fold them, simplify them and remove dead code",
     run,
 )
 .with_options(&[
-    PassOption {
-        name: "disable-patterns",
-        doc: "Patterns that do not apply",
-        kind: OptionKind::List,
-    },
+    PassOption { name: "disable-patterns", doc: "Patterns to disable", kind: OptionKind::List },
     PassOption {
         name: "enable-patterns",
-        doc: "The only patterns that apply, if any are named",
+        doc: "Patterns to enable; all if empty",
         kind: OptionKind::List,
     },
     PassOption {
         name: "max-iterations",
-        doc: "Passes over all ops; -1 for any number",
+        doc: "Maximum number of passes over all ops; -1 for no limit",
         kind: OptionKind::Int(10),
     },
     PassOption {
         name: "max-num-rewrites",
-        doc: "Rewrites in a pass over all ops; -1 for any",
+        doc: "Maximum number of rewrites in a pass over all ops; -1 for no limit",
         kind: OptionKind::Int(-1),
     },
     PassOption {
         name: "test-convergence",
-        doc: "Fail if ops still change at the end",
+        doc: "Fail if no fixed point is reached",
         kind: OptionKind::Bool(false),
     },
-    PassOption { name: "top-down", doc: "Visit ops in order", kind: OptionKind::Bool(true) },
+    PassOption { name: "top-down", doc: "Visit ops top-down", kind: OptionKind::Bool(true) },
 ]);
 
 fn run(cx: &mut Context<'_>) {

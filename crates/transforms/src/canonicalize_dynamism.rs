@@ -10,7 +10,7 @@ use mlir::rewrite::{Pattern, PatternSet};
 /// Replaces dynamic ops by static ones.
 pub const PASS: Pass = Pass::on_functions(
     "stablehlo-canonicalize-dynamism",
-    "Replace ops that take sizes as operands by ops that take them as attributes, where they are constants",
+    "Replace dynamic ops by static ones where their shape operands are constants",
     run,
 );
 

@@ -16,12 +16,12 @@ use mlir::{Diagnostic, OpId, OpRef, Type, TypeKind};
 /// Removes assertions that hold and reports those that fail.
 pub const PASS: Pass = Pass::on_functions(
     "stablehlo-check-shape-assertions",
-    "Remove the shape assertions that hold, and report those that do not",
+    "Remove shape assertions that hold, and report those that fail",
     run,
 )
 .with_options(&[PassOption {
     name: "enable-shape-assertions",
-    doc: "Whether to check assertions; without, all are removed",
+    doc: "Check assertions; if false, all are removed",
     kind: OptionKind::Bool(true),
 }]);
 

@@ -19,7 +19,7 @@ use vhlo::Version;
 /// Expands new ops into older ones.
 pub const PASS: Pass = Pass::on_modules(
     "stablehlo-compatibility-expander",
-    "Replace what versions before a target do not have by what they have",
+    "Expand ops that versions before the target lack into older ops",
     run,
 )
 .with_options(&[PassOption {

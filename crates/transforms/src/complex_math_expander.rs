@@ -16,7 +16,7 @@ use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 /// Expands complex functions.
 pub const PASS: Pass = Pass::on_functions(
     "stablehlo-complex-math-expander",
-    "Expand functions of complex numbers into functions of their parts",
+    "Expand complex functions into functions of real and imaginary parts",
     run,
 );
 

@@ -15,7 +15,7 @@ pub const PASS: Pass = Pass::on_functions(
 )
 .with_options(&[PassOption {
     name: "except",
-    doc: "Names of composites that stay",
+    doc: "Names of composites to keep",
     kind: OptionKind::List,
 }]);
 

@@ -14,8 +14,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Common subexpression elimination.
-pub const PASS: Pass =
-    Pass::on_any("cse", "Compute equal values once, and remove ops that nothing uses", run);
+pub const PASS: Pass = Pass::on_any("cse", "Eliminate common subexpressions and dead code", run);
 
 fn run(cx: &mut Context<'_>) {
     cx.module.build_uses();

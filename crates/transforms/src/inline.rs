@@ -16,19 +16,18 @@ use side_dialects::func::{CallOp, FuncOp};
 use std::collections::{HashMap, HashSet};
 
 /// Replaces calls by the bodies of the callees.
-pub const PASS: Pass = Pass::on_modules(
-    "inline",
-    "Inline function calls, and remove private functions without uses",
-    run,
-)
-.with_options(&[PassOption {
-    name: "default-pipeline",
-    doc: "What tidies up functions: `canonicalize`, or nothing",
-    kind: OptionKind::Checked("canonicalize", |text| match text {
-        "" | "canonicalize" => Ok(()),
-        _ => Err(format!("only `canonicalize` or nothing can run on functions, found `{text}`")),
-    }),
-}]);
+pub const PASS: Pass =
+    Pass::on_modules("inline", "Inline function calls, and remove unused private functions", run)
+        .with_options(&[PassOption {
+            name: "default-pipeline",
+            doc: "Pipeline run on functions after inlining: `canonicalize`, or nothing",
+            kind: OptionKind::Checked("canonicalize", |text| match text {
+                "" | "canonicalize" => Ok(()),
+                _ => Err(format!(
+                    "only `canonicalize` or nothing can run on functions, found `{text}`"
+                )),
+            }),
+        }]);
 
 /// Inlining stops after copying this many ops: chains of functions that call twice grow
 /// exponentially.

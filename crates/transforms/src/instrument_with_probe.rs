@@ -11,12 +11,12 @@ use side_dialects::interpreter::ProbeOp;
 /// Adds a probe after each result.
 pub const PASS: Pass = Pass::on_modules(
     "interpreter-instrument-with-probe",
-    "Put a probe after each op with tensors as results, except constants",
+    "Add a probe after each op with tensor results, except constants",
     run,
 )
 .with_options(&[PassOption {
     name: "useDebugInfo",
-    doc: "Whether probes have the names of locations",
+    doc: "Name probes after locations",
     kind: OptionKind::Bool(false),
 }]);
 

@@ -11,12 +11,12 @@ use mlir::{Attribute, OpRef, Type};
 /// Replaces deprecated ops.
 pub const PASS: Pass = Pass::on_functions(
     "stablehlo-legalize-deprecated-ops",
-    "Replace deprecated ops by others",
+    "Replace deprecated ops by their successors",
     run,
 )
 .with_options(&[PassOption {
     name: "fail-on-unused",
-    doc: "Fail on deprecated ops that no other op can take the place of",
+    doc: "Fail on deprecated ops that cannot be replaced",
     kind: OptionKind::Bool(true),
 }]);
 

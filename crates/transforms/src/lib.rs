@@ -91,7 +91,7 @@ pub static PASSES: Passes = Passes {
 static PIPELINES: &[NamedPipeline] = &[
     NamedPipeline {
         name: "chlo-pre-serialization-pipeline",
-        doc: "Expand what has no place in an artifact into StableHLO: CHLO, the shape dialect and index types",
+        doc: "Lower CHLO, shape ops and index types, which artifacts cannot contain, to StableHLO",
         passes: "func.func(chlo-legalize-to-stablehlo,shape-legalize-to-stablehlo),reconcile-unrealized-casts",
     },
     passes::STABLEHLO_DESERIALIZE,

@@ -20,12 +20,12 @@ pub const OPERAND_WRAPPER: &str = "stablehlo.shape_refinement_operand_wrapper";
 /// Gives the arguments of the entry function more specific types.
 pub const PASS: Pass = Pass::on_modules(
     "stablehlo-refine-arguments",
-    "Give the arguments of the entry function more specific types",
+    "Refine the types of the entry function's arguments",
     run,
 )
 .with_options(&[PassOption {
     name: "types",
-    doc: "The types, one an argument",
+    doc: "The types, one per argument",
     kind: OptionKind::List,
 }]);
 

@@ -33,7 +33,7 @@ use std::collections::HashMap;
 /// Infers shapes from the types of arguments.
 pub const PASS: Pass = Pass::on_modules(
     "stablehlo-refine-shapes",
-    "Give all values the shapes that follow from the types of the arguments of the entry function",
+    "Infer shapes from the types of the entry function's arguments",
     run,
 );
 

@@ -22,7 +22,7 @@ pub const PASS: Pass = Pass::on_modules(
 )
 .with_options(&[PassOption {
     name: "types",
-    doc: "The types of the arguments of the entry function; without, they stay as they are",
+    doc: "The types of the entry function's arguments; unchanged if empty",
     kind: OptionKind::List,
 }]);
 

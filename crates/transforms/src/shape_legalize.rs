@@ -18,11 +18,8 @@ use side_dialects::shape::{
 use side_dialects::tensor::{CastOp, DimOp, ExtractOp, FromElementsOp};
 
 /// Computes shapes with StableHLO ops.
-pub const PASS: Pass = Pass::on_functions(
-    "shape-legalize-to-stablehlo",
-    "Compute shapes with StableHLO instead of shape ops",
-    run,
-);
+pub const PASS: Pass =
+    Pass::on_functions("shape-legalize-to-stablehlo", "Lower shape ops to StableHLO", run);
 
 fn run(cx: &mut Context<'_>) {
     let legality = |op: OpRef<'_>| {

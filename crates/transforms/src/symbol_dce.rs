@@ -6,8 +6,7 @@ use mlir::pass::{Context, Pass};
 use mlir::{Attribute, OpId, OpRef};
 
 /// Removes unreferenced private symbols.
-pub const PASS: Pass =
-    Pass::on_any("symbol-dce", "Remove private symbols that nothing refers to", run);
+pub const PASS: Pass = Pass::on_any("symbol-dce", "Remove unreferenced private symbols", run);
 
 fn run(cx: &mut Context<'_>) {
     let root = cx.module.op(cx.root);

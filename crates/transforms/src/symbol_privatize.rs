@@ -7,11 +7,7 @@ use mlir::{Attribute, OpId};
 /// Makes symbols private.
 pub const PASS: Pass =
     Pass::on_any("symbol-privatize", "Make the symbols of a module private", run).with_options(&[
-        PassOption {
-            name: "exclude",
-            doc: "Symbols that stay as they are",
-            kind: OptionKind::List,
-        },
+        PassOption { name: "exclude", doc: "Symbols to keep public", kind: OptionKind::List },
     ]);
 
 fn run(cx: &mut Context<'_>) {

@@ -10,11 +10,8 @@ use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 use mlir::{Attribute, OpId, Type, Value};
 
 /// Makes broadcasts of values explicit.
-pub const PASS: Pass = Pass::on_functions(
-    "hlo-test-broadcast",
-    "Broadcast values to one shape as NumPy does, for tests",
-    run,
-);
+pub const PASS: Pass =
+    Pass::on_functions("hlo-test-broadcast", "Broadcast values with NumPy's rules, for tests", run);
 
 fn run(cx: &mut Context<'_>) {
     cx.rewrite_greedily(&mut PatternSet::new(&[&[Pattern::any(

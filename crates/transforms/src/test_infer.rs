@@ -16,8 +16,7 @@ use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 use mlir::{Attribute, OpId, OpRef, Type};
 
 /// Shows inferred types.
-pub const PASS: Pass =
-    Pass::on_functions("hlo-test-infer", "Show what is inferred of types, for tests", run);
+pub const PASS: Pass = Pass::on_functions("hlo-test-infer", "Show inferred types, for tests", run);
 
 fn run(cx: &mut Context<'_>) {
     cx.rewrite_greedily(&mut PatternSet::new(&[PATTERNS]));

@@ -12,7 +12,7 @@ use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 /// Removes the claims that hold.
 pub const PASS: Pass = Pass::on_functions(
     "hlo-test-speculatability",
-    "Check which ops may run where the program would not have run them, for tests",
+    "Check which ops may be executed speculatively, for tests",
     run,
 );
 

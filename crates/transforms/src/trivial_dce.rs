@@ -4,8 +4,7 @@ use mlir::pass::{Context, Pass};
 use mlir::rewrite::effects::is_dead;
 
 /// Removes ops that nothing uses.
-pub const PASS: Pass =
-    Pass::on_any("trivial-dce", "Remove ops without effects whose results nothing uses", run);
+pub const PASS: Pass = Pass::on_any("trivial-dce", "Remove unused ops without side effects", run);
 
 fn run(cx: &mut Context<'_>) {
     cx.module.build_uses();

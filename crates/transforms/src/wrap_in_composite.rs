@@ -17,7 +17,7 @@ use std::collections::HashMap;
 /// Wraps ops in composites.
 pub const PASS: Pass = Pass::on_modules(
     "stablehlo-wrap-in-composite",
-    "Replace ops by composites whose decompositions they are",
+    "Outline ops into the decompositions of composites",
     run,
 )
 .with_options(&[

@@ -22,7 +22,7 @@ use side_dialects::quant::{Granularity, Uniform};
 /// Lowers quantized ops.
 pub const PASS: Pass = Pass::on_functions(
     "stablehlo-legalize-quant-to-math",
-    "Replace ops on quantized values by arithmetic on the integers that are stored",
+    "Lower quantized ops to arithmetic on the stored integers",
     run,
 );
 

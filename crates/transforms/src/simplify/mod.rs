@@ -26,22 +26,19 @@ use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 use mlir::{OpId, Value};
 
 /// Rewrites ops to simpler ones.
-pub const PASS: Pass = Pass::on_functions(
-    "stablehlo-aggressive-simplification",
-    "Rewrite StableHLO ops to simpler ones",
-    run,
-)
-.with_options(&[FOLD_OP_ELEMENT_LIMIT, OPTIMIZE_FLOAT]);
+pub const PASS: Pass =
+    Pass::on_functions("stablehlo-aggressive-simplification", "Simplify StableHLO ops", run)
+        .with_options(&[FOLD_OP_ELEMENT_LIMIT, OPTIMIZE_FLOAT]);
 
 pub(crate) const FOLD_OP_ELEMENT_LIMIT: PassOption = PassOption {
     name: "fold-op-element-limit",
-    doc: "Results of more elements do not fold to constants, unless all elements are equal",
+    doc: "Maximum number of elements of a folded constant, except splats",
     kind: OptionKind::Int(65536),
 };
 
 pub(crate) const OPTIMIZE_FLOAT: PassOption = PassOption {
     name: "optimize-float",
-    doc: "Allow rewrites of floats that may change the last bit or the sign of a zero",
+    doc: "Allow float rewrites that may change the last bit or the sign of a zero",
     kind: OptionKind::Bool(true),
 };
 
