@@ -1,5 +1,5 @@
-//! Long lists of aliases at the end of a text, which another thread reads, say what they say at any
-//! other length.
+//! Long lists of aliases at the end of a text, parsed by a second thread, have the same meaning as
+//! short ones.
 
 use mlir::diag::{Position, Source};
 use mlir::ods::Registry;
@@ -27,7 +27,7 @@ fn read(text: &str) -> ParseOutput {
     parse(Arc::new(Source::new("<test>", text)), &REGISTRY, ParseOptions::default())
 }
 
-/// What is wrong with a text: messages with the text that each points at.
+/// The errors in a text: messages with the text at their positions.
 fn errors(text: &str) -> Vec<(String, String)> {
     let place = |position: &Position| match position {
         Position::Span(span) => text[span.start as usize..span.end as usize].to_string(),

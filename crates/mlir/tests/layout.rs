@@ -1,4 +1,4 @@
-//! The order of ops in blocks against a list that is searched: insertion, removal, order queries.
+//! The order of ops in blocks compared with a list: insertion, removal, order queries.
 
 use mlir::attrs::Name;
 use mlir::ir::{Loc, OpName, OpParts};
@@ -12,7 +12,7 @@ fn op(module: &mut Module) -> OpId {
     module.create_op(OpParts::new(OpName::Unregistered(Name::from("test.op")), Loc::Unknown))
 }
 
-/// A module, and blocks of a region that belongs to no op.
+/// A module, and blocks of a detached region.
 fn blocks(count: usize) -> (Module, Vec<BlockId>) {
     let mut module = Module::new(&REGISTRY);
     let region = module.create_region();
@@ -60,7 +60,7 @@ fn random_edits_agree_with_a_list() {
         let mut random = Random(seed);
         let (mut module, blocks) = blocks(3);
         let mut lists: Vec<Vec<OpId>> = vec![Vec::new(); blocks.len()];
-        // Ops that stand in no block.
+        // Detached ops.
         let mut detached: Vec<OpId> = Vec::new();
         for _ in 0..1_000 {
             let b = random.below(blocks.len());
@@ -137,7 +137,7 @@ fn many_insertions_at_one_place_keep_the_order() {
     check(&module, blocks[0], &[ends[0].0, ends[0].1]);
     new.iter().for_each(|&op| module.prepend(blocks[2], op));
     check(&module, blocks[2], &[reversed, vec![ends[2].0, ends[2].1]].concat());
-    // Towards the middle, from both sides in turn.
+    // Insertion towards the middle, alternately from both sides.
     let (mut left, mut right) = (ends[3].0, Vec::new());
     let mut expected = Vec::new();
     for pair in new.chunks(2) {

@@ -1,21 +1,21 @@
-//! What was converted before: programs hold the same types and attributes over and over.
+//! Cache of converted types and attributes, which programs repeat many times.
 
 use mlir::{Attribute, Type};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
-/// What types and attributes of VHLO became.
+/// Caches of conversions from VHLO.
 #[derive(Default)]
 pub(crate) struct Known {
     pub types: FxHashMap<Type, Type>,
-    /// Those that hold others.
+    /// Attributes with nested attributes or types.
     pub attributes: FxHashMap<Attribute, Attribute>,
     /// Lists of integers, which are tensors in VHLO.
     pub i64_arrays: FxHashMap<Attribute, Attribute>,
 }
 
 impl Known {
-    /// What `key` became, or becomes by `convert`; `table` is the one that it is looked up in.
+    /// Looks up `key` in `table`, or converts and inserts it.
     pub fn or_convert<T: Hash + Eq + Clone>(
         &mut self,
         table: fn(&mut Known) -> &mut FxHashMap<T, T>,

@@ -277,7 +277,7 @@ fn case_of_constant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let placeholders: Option<Vec<Placeholder>> = types.iter().map(Placeholder::of).collect();
     let placeholders = placeholders?;
     let values = rw.terminator(block)?.operands().to_vec();
-    // What the branch computes goes before the op; its block stays, with placeholders to return.
+    // The ops of the branch move before the op; its block stays, and returns placeholders.
     let end = rw.terminator(block)?.id();
     let ops: Vec<OpId> = rw.ops(block).map(OpRef::id).filter(|&op| op != end).collect();
     for moved in ops {

@@ -1,11 +1,11 @@
-//! Copying ops with their regions within a module.
+//! Cloning of ops and regions within a module.
 
 use super::{BlockId, Module, OpId, OpParts, OpRef, RegionId, Value};
 use std::collections::HashMap;
 
 impl Module {
-    /// Copies an op with everything in it. Operands and successors found in the maps are replaced;
-    /// the copy's results and blocks are added to the maps. The copy stands in no block.
+    /// Clones an op with its regions. Operands and successors are mapped through `values` and the
+    /// block map, to which the clone's results and blocks are added. The clone is detached.
     pub fn clone_op(
         &mut self,
         op: OpId,
@@ -33,8 +33,7 @@ impl Module {
         copy
     }
 
-    /// Copies a region with everything in it, as [`Module::clone_op`] does. The copy belongs to no
-    /// op.
+    /// Clones a region, as [`Module::clone_op`] does. The clone is detached.
     pub fn clone_region(
         &mut self,
         region: RegionId,

@@ -5,8 +5,8 @@ use crate::attrs::Dictionary;
 use crate::ods::OpDef;
 
 impl Module {
-    /// Makes an op an op of another declaration, with other attributes; operands, results, regions,
-    /// successors and location stay. `properties` has an entry for each attribute of the
+    /// Changes the kind of an op in place: its declaration and attributes. Operands, results,
+    /// regions, successors and location stay. `properties` has an entry for each attribute of the
     /// declaration.
     pub fn restate(
         &mut self,
@@ -24,7 +24,7 @@ impl Module {
         }
     }
 
-    /// Takes an op out of the module with everything in it. Nothing may use its results afterwards.
+    /// Erases an op with its regions. Its results must be unused.
     pub fn erase(&mut self, op: OpId) {
         self.detach(op);
         let mut stack = vec![op];
@@ -39,13 +39,13 @@ impl Module {
         }
     }
 
-    /// Whether the op stands in a block or is the top-level op: whether it has not been taken out.
+    /// True if the op is in a block or is the top-level op, that is, not erased or detached.
     pub fn is_attached(&self, op: OpId) -> bool {
         self.ops[op.index()].place.block.is_some() || op == self.top
     }
 
-    /// Takes a block out of its region with all its ops. Nothing may refer to it or use values in
-    /// it afterwards.
+    /// Erases a block with all its ops. There must be no references to it and no uses of its
+    /// values.
     pub fn erase_block(&mut self, block: BlockId) {
         if let Some(region) = self.blocks[block.index()].parent.take() {
             self.regions[region.index()].blocks.retain(|&b| b != block);
@@ -62,8 +62,8 @@ impl Module {
         }
     }
 
-    /// Moves the ops of `block` before `next`, with `values` in the place of its arguments. The
-    /// block stays, empty. Needs [`Module::build_uses`].
+    /// Moves the ops of `block` before `next`, with its arguments replaced by `values`. The block
+    /// stays, empty. Requires [`Module::build_uses`].
     pub fn inline_block_before(&mut self, block: BlockId, next: OpId, values: &[Value]) {
         for (argument, &value) in self.arguments(block).to_vec().into_iter().zip(values) {
             self.replace_all_uses(argument, value);
@@ -73,7 +73,7 @@ impl Module {
         }
     }
 
-    /// Removes an argument that nothing uses; those after it move up.
+    /// Erases an unused argument; the following ones are renumbered.
     pub fn erase_argument(&mut self, block: BlockId, index: usize) {
         let data = &mut self.blocks[block.index()];
         data.arguments.remove(index);
@@ -83,7 +83,7 @@ impl Module {
         }
     }
 
-    /// Puts a region, which belongs to no op, in the place of one that an op has.
+    /// Replaces a region of an op by a detached region.
     pub fn set_region(&mut self, op: OpId, index: usize, region: RegionId) {
         let old = std::mem::replace(&mut self.ops[op.index()].rare_mut().regions[index], region);
         self.regions[old.index()].parent = None;

@@ -11,13 +11,13 @@
 use super::{BlockId, Module, OpId, OpRef};
 use std::iter::FusedIterator;
 
-/// The place of an op.
+/// The position of an op.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Place {
     pub(super) block: Option<BlockId>,
     previous: Option<OpId>,
     next: Option<OpId>,
-    /// Greater than those of all ops before it in the block.
+    /// Greater than the labels of all ops before it in the block.
     label: u64,
 }
 
@@ -29,24 +29,24 @@ pub(super) struct OpList {
     len: u32,
 }
 
-/// Between the labels of ops that are appended one after the other.
+/// The distance between labels of consecutively appended ops.
 const STRIDE: u64 = 1 << 32;
 
-/// Insertion and removal. An op that stands in a block is moved.
+/// Insertion and removal. An op that is already in a block is moved.
 impl Module {
-    /// Puts an op at the end of `block`.
+    /// Appends an op to `block`.
     pub fn append(&mut self, block: BlockId, op: OpId) {
         self.detach(op);
         self.link(block, self.blocks[block.index()].ops.last, op, None);
     }
 
-    /// Puts an op at the start of `block`.
+    /// Inserts an op at the start of `block`.
     pub fn prepend(&mut self, block: BlockId, op: OpId) {
         self.detach(op);
         self.link(block, None, op, self.blocks[block.index()].ops.first);
     }
 
-    /// Puts an op before another, which stands in a block.
+    /// Inserts an op before another, which must be in a block.
     pub fn insert_before(&mut self, op: OpId, next: OpId) {
         if op == next {
             return;
@@ -58,7 +58,7 @@ impl Module {
         }
     }
 
-    /// Puts an op after another, which stands in a block.
+    /// Inserts an op after another, which must be in a block.
     pub fn insert_after(&mut self, op: OpId, previous: OpId) {
         if op == previous {
             return;
@@ -70,7 +70,7 @@ impl Module {
         }
     }
 
-    /// Takes an op out of its block. Its operands still count as uses: give it a new place, or
+    /// Removes an op from its block. Its operands still count as uses: insert it elsewhere, or
     /// erase it.
     pub fn detach(&mut self, op: OpId) {
         let Place { block, previous, next, .. } = self.ops[op.index()].place;
@@ -88,7 +88,7 @@ impl Module {
         }
     }
 
-    /// Takes all ops out of a block.
+    /// Removes all ops from a block.
     pub(super) fn take_ops(&mut self, block: BlockId) -> Vec<OpId> {
         let ops: Vec<OpId> = self.ops(block).map(OpRef::id).collect();
         self.blocks[block.index()].ops = OpList::default();
@@ -98,7 +98,7 @@ impl Module {
         ops
     }
 
-    /// Replaces all ops of a block; those that it held and that are not in `ops` are detached.
+    /// Replaces all ops of a block; previous ones that are not in `ops` are detached.
     pub fn set_block_ops(&mut self, block: BlockId, ops: impl IntoIterator<Item = OpId>) {
         self.take_ops(block);
         ops.into_iter().for_each(|op| self.append(block, op));
@@ -133,13 +133,12 @@ impl Module {
         }
     }
 
-    /// Gives new labels to an op, whose label is that of a neighbour, and to as many around as it
-    /// takes.
+    /// Relabels an op, whose label equals a neighbour's, and as many ops around it as necessary.
     fn spread_labels(&mut self, op: OpId) {
         let label = self.ops[op.index()].place.label;
         let (mut first, mut last, mut count) = (op, op, 1);
-        // Of 4^n labels that begin with the same bits, 2^n may be in use; all 2^64 labels then
-        // suffice for 2^32 ops, and an arena has no more.
+        // Of 4^n labels with a common prefix, 2^n may be in use; thus 2^64 labels suffice for 2^32
+        // ops, the size of the arena.
         for n in 1..=32 {
             let mask = u64::MAX >> (64 - 2 * n);
             let range = label & !mask..=label | mask;
@@ -171,7 +170,7 @@ impl Module {
 
 /// Order.
 impl Module {
-    /// Ops of a block in order.
+    /// The ops of a block in order.
     pub fn ops(&self, block: BlockId) -> Ops<'_> {
         Ops { module: self, list: self.blocks[block.index()].ops }
     }
@@ -186,7 +185,7 @@ impl Module {
         self.blocks[block.index()].ops.last.map(|op| self.op(op))
     }
 
-    /// Whether `a` stands before `b`, both in one block.
+    /// True if `a` is before `b`, both in the same block.
     pub fn is_before_in_block(&self, a: OpId, b: OpId) -> bool {
         let (a, b) = (&self.ops[a.index()].place, &self.ops[b.index()].place);
         a.block == b.block && a.label < b.label
@@ -194,18 +193,18 @@ impl Module {
 }
 
 impl<'m> OpRef<'m> {
-    /// The op after this one in its block.
+    /// The next op in the block.
     pub fn next_in_block(self) -> Option<OpRef<'m>> {
         self.data().place.next.map(|op| self.module().op(op))
     }
 
-    /// The op before this one in its block.
+    /// The previous op in the block.
     pub fn previous_in_block(self) -> Option<OpRef<'m>> {
         self.data().place.previous.map(|op| self.module().op(op))
     }
 }
 
-/// Iterates over the ops of a block.
+/// Iterator over the ops of a block.
 #[derive(Clone)]
 pub struct Ops<'m> {
     module: &'m Module,

@@ -1,8 +1,8 @@
-//! The IR: operations, blocks, regions and values in one arena, named by ids.
+//! The IR: operations, blocks, regions and values in one arena, identified by ids.
 //!
 //! A [`Module`] owns everything. [`OpRef`] is a view of one op for reading; changes go through
-//! methods of `Module`, so that nothing needs lifetimes or, but for what is remembered of symbols,
-//! interior mutability in the data.
+//! methods of `Module`, so that the data needs no lifetimes and, except for the symbol cache, no
+//! interior mutability.
 
 mod clone;
 mod edit;
@@ -34,7 +34,7 @@ macro_rules! ids {
                 $name(NonZeroU32::MIN.saturating_add(index as u32))
             }
 
-            /// Position in the arena.
+            /// Index in the arena.
             pub fn index(self) -> usize {
                 self.0.get() as usize - 1
             }
@@ -53,7 +53,7 @@ ids! {
     Value;
 }
 
-/// A top-level operation with everything in it, its dialects and its source text.
+/// A top-level operation with everything nested in it, its dialects and its source text.
 #[derive(Clone)]
 pub struct Module {
     registry: &'static Registry,
@@ -66,8 +66,8 @@ pub struct Module {
     locations: Option<Arc<Locations>>,
     uses: Option<uses::Uses>,
     use_orders: uses::UseOrders,
-    /// The ops in the body of the top one by the symbols that they defined when one was first
-    /// looked up: where to look first.
+    /// Cache of the symbols defined by ops in the body of the top op, filled on first lookup and
+    /// validated on each.
     symbols: OnceLock<HashMap<Box<str>, OpId>>,
 }
 
@@ -76,7 +76,7 @@ pub struct Module {
 pub enum OpName {
     /// A declared op.
     Registered(&'static OpDef),
-    /// Any other.
+    /// An op of an unregistered dialect.
     Unregistered(Name),
 }
 
@@ -90,44 +90,43 @@ impl OpName {
     }
 }
 
-/// Where an op or block argument comes from.
+/// The location of an op or block argument.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Loc {
     /// Unknown.
     #[default]
     Unknown,
-    /// The place in the source text where it was parsed; prints as `loc("file":line:column)`.
+    /// The position in the source text; prints as `loc("file":line:column)`.
     Source(Span),
-    /// An explicit location attribute, and the place in the source text if it was parsed.
+    /// An explicit location attribute, with the position in the source text if it was parsed.
     Explicit(Attribute, Option<Span>),
-    /// The attribute of that number in the bytecode that the module was read from.
+    /// The number of a location attribute in the bytecode that the module was read from.
     Bytecode(u32),
 }
 
-/// The operands of an op; most need no allocation.
+/// The operands of an op, inline for up to four.
 pub type OperandValues = SmallVec<[Value; 4]>;
 
-/// The types of the results of an op; most need no allocation.
+/// The result types of an op, inline for one.
 pub type ResultTypes = SmallVec<[Type; 1]>;
 
-/// Inherent attributes by slot; most need no allocation.
+/// Inherent attributes by slot, inline for up to three.
 pub type Properties = SmallVec<[Option<Attribute>; 3]>;
 
-/// What is needed to make an op.
+/// The parts of an op to be created.
 pub struct OpParts {
-    /// Its name.
+    /// Name.
     pub name: OpName,
     /// Operands in order.
     pub operands: OperandValues,
     /// Result types in order.
     pub result_types: ResultTypes,
-    /// Inherent attributes, one entry a slot of the declaration; empty means that all are absent.
-    /// An op without a declaration has at most one entry: what was written as its properties,
-    /// usually a dictionary.
+    /// Inherent attributes, one entry per slot of the declaration; empty if all are absent. An op
+    /// without a declaration has at most one entry: its parsed properties, usually a dictionary.
     pub properties: Properties,
-    /// Other attributes.
+    /// Discardable attributes.
     pub attributes: Dictionary,
-    /// Regions, each not attached to another op.
+    /// Detached regions.
     pub regions: SmallVec<[RegionId; 1]>,
     /// Successor blocks.
     pub successors: Vec<BlockId>,
@@ -136,7 +135,7 @@ pub struct OpParts {
 }
 
 impl OpParts {
-    /// An op of that name with nothing else.
+    /// An op with the given name, without operands, results, attributes and regions.
     pub fn new(name: OpName, loc: Loc) -> OpParts {
         OpParts {
             name,
@@ -151,7 +150,7 @@ impl OpParts {
     }
 }
 
-/// One op in the arena.
+/// An op in the arena.
 #[derive(Clone)]
 struct Operation {
     name: OpName,
@@ -164,7 +163,7 @@ struct Operation {
     place: layout::Place,
 }
 
-/// What most ops have nothing of.
+/// Parts that most ops do not have, allocated separately.
 #[derive(Clone, Default)]
 struct Rare {
     attributes: Dictionary,
@@ -211,26 +210,26 @@ struct ValueData {
     def: ValueDef,
 }
 
-/// What defines a value.
+/// The definition of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueDef {
     /// Result `index` of `op`.
     Result {
         /// The op.
         op: OpId,
-        /// Which result.
+        /// The result number.
         index: u32,
     },
     /// Argument `index` of `block`.
     Argument {
         /// The block.
         block: BlockId,
-        /// Which argument.
+        /// The argument number.
         index: u32,
     },
 }
 
-/// Construction and change.
+/// Construction and modification.
 impl Module {
     /// An empty `builtin.module`.
     pub fn new(registry: &'static Registry) -> Module {
@@ -256,8 +255,8 @@ impl Module {
         module
     }
 
-    /// Makes room for about that many ops of one result. What sizes of files announce is not worth
-    /// more than some memory.
+    /// Reserves space for about this many ops with one result. The amount is limited, as sizes in
+    /// files are not trusted.
     pub(crate) fn reserve(&mut self, ops: usize) {
         const MAX: usize = 1 << 16;
         let ops = ops.min(MAX);
@@ -265,28 +264,28 @@ impl Module {
         self.values.reserve(ops);
     }
 
-    /// Makes `op`, which stands in no block, the top-level operation.
+    /// Makes a detached op the top-level operation.
     pub fn set_top(&mut self, op: OpId) {
         self.top = op;
         self.symbols = OnceLock::new();
     }
 
-    /// Remembers the text that this module was parsed from.
+    /// Sets the text that this module was parsed from.
     pub fn set_source(&mut self, source: Arc<Source>) {
         self.source = Some(source);
     }
 
-    /// Remembers the bytecode that this module was read from, where ops have their locations.
+    /// Sets the locations of the bytecode that this module was read from.
     pub(crate) fn set_locations(&mut self, locations: Locations) {
         self.locations = Some(Arc::new(locations));
     }
 
-    /// The op that will be made next.
+    /// The id of the next created op.
     pub(crate) fn next_op(&self) -> OpId {
         OpId::new(self.ops.len())
     }
 
-    /// Makes an op that stands in no block yet.
+    /// Creates a detached op.
     pub fn create_op(&mut self, parts: OpParts) -> OpId {
         let id = OpId::new(self.ops.len());
         let first_result = self.values.len() as u32;
@@ -320,8 +319,8 @@ impl Module {
         id
     }
 
-    /// Makes an op that stands in no block yet and is like `model`, which has neither regions nor
-    /// successors, but for operands, types of results and location.
+    /// Creates a detached op like `model`, which has neither regions nor successors, with other
+    /// operands, result types and location.
     pub(crate) fn create_like(
         &mut self,
         model: OpId,
@@ -351,7 +350,7 @@ impl Module {
         id
     }
 
-    /// Gives an op that has no results yet results of those types.
+    /// Adds results to an op that has none.
     pub fn add_results(&mut self, op: OpId, types: impl IntoIterator<Item = Type>) {
         assert_eq!(self.ops[op.index()].num_results, 0, "results are added once");
         let first = self.values.len() as u32;
@@ -363,26 +362,26 @@ impl Module {
         data.num_results = self.values.len() as u32 - first;
     }
 
-    /// Makes a region that belongs to no op yet.
+    /// Creates a detached region.
     pub fn create_region(&mut self) -> RegionId {
         self.regions.push(Region::default());
         RegionId::new(self.regions.len() - 1)
     }
 
-    /// Adds an empty block at the end of `region`.
+    /// Creates an empty block at the end of `region`.
     pub fn create_block(&mut self, region: RegionId) -> BlockId {
         let id = self.create_detached_block();
         self.attach_block(region, id);
         id
     }
 
-    /// Makes a block that stands in no region yet.
+    /// Creates a detached block.
     pub fn create_detached_block(&mut self) -> BlockId {
         self.blocks.push(Block::default());
         BlockId::new(self.blocks.len() - 1)
     }
 
-    /// Adds a block, which stands in no region, at the end of `region`.
+    /// Appends a detached block to `region`.
     pub fn attach_block(&mut self, region: RegionId, block: BlockId) {
         self.blocks[block.index()].parent = Some(region);
         self.regions[region.index()].blocks.push(block);
@@ -399,7 +398,7 @@ impl Module {
         value
     }
 
-    /// Makes room for that many arguments more.
+    /// Reserves space for additional arguments.
     pub(crate) fn reserve_arguments(&mut self, block: BlockId, arguments: usize) {
         let data = &mut self.blocks[block.index()];
         data.arguments.reserve_exact(arguments);
@@ -430,7 +429,7 @@ impl Module {
         self.ops[op.index()].properties[slot] = value;
     }
 
-    /// Sets an attribute by name: inherent if the declaration has that name.
+    /// Sets an attribute by name: inherent if the declaration has one of that name.
     pub fn set_attr(&mut self, op: OpId, name: &str, value: Attribute) {
         let slot = match &self.ops[op.index()].name {
             OpName::Registered(def) => def.attribute_index(name),
@@ -471,9 +470,9 @@ impl Module {
     }
 }
 
-/// Reading.
+/// Queries.
 impl Module {
-    /// The dialects of this module.
+    /// The registered dialects.
     pub fn registry(&self) -> &'static Registry {
         self.registry
     }
@@ -488,13 +487,13 @@ impl Module {
         self.op(self.top)
     }
 
-    /// The op in the body of the top one that defined the symbol when one was first looked up. It
-    /// may no longer do so, and others may have come.
+    /// Looks up a symbol in the body of the top op through the cache. The op may have been renamed
+    /// or erased since, and newer ones are missing.
     fn symbol_at_top(&self, name: &str) -> Option<OpRef<'_>> {
         let symbols = self.symbols.get_or_init(|| {
             let body = self.top().regions().first().and_then(|&region| self.entry(region));
             let named = |op: OpRef<'_>| Some((Box::from(op.symbol_name()?), op.id()));
-            // The first of several wins.
+            // The first definition takes precedence.
             body.into_iter().flat_map(|block| self.ops(block)).rev().filter_map(named).collect()
         });
         symbols.get(name).map(|&op| self.op(op))
@@ -505,27 +504,27 @@ impl Module {
         OpRef::new(self, id)
     }
 
-    /// Number of ops ever made: ids are below it.
+    /// Number of ops ever created, and bound on their ids.
     pub fn num_ops(&self) -> usize {
         self.ops.len()
     }
 
-    /// All ops ever made, also those that were taken out.
+    /// All ops ever created, including erased and detached ones.
     pub(crate) fn all_ops(&self) -> impl Iterator<Item = OpRef<'_>> {
         (0..self.ops.len()).map(|i| self.op(OpId::new(i)))
     }
 
-    /// Number of values ever made: ids are below it.
+    /// Number of values ever created, and bound on their ids.
     pub fn num_values(&self) -> usize {
         self.values.len()
     }
 
-    /// Number of blocks ever made: ids are below it.
+    /// Number of blocks ever created, and bound on their ids.
     pub fn num_blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// Number of regions ever made: ids are below it.
+    /// Number of regions ever created, and bound on their ids.
     pub fn num_regions(&self) -> usize {
         self.regions.len()
     }
@@ -535,12 +534,12 @@ impl Module {
         &self.values[value.index()].ty
     }
 
-    /// What defines a value.
+    /// The definition of a value.
     pub fn def(&self, value: Value) -> ValueDef {
         self.values[value.index()].def
     }
 
-    /// The op that a value is a result of.
+    /// The op that defines a value; `None` for a block argument.
     pub fn defining_op(&self, value: Value) -> Option<OpRef<'_>> {
         match self.def(value) {
             ValueDef::Result { op, .. } => Some(self.op(op)),
@@ -548,7 +547,7 @@ impl Module {
         }
     }
 
-    /// Blocks of a region, the entry first.
+    /// The blocks of a region, entry block first.
     pub fn blocks(&self, region: RegionId) -> &[BlockId] {
         &self.regions[region.index()].blocks
     }
@@ -558,7 +557,7 @@ impl Module {
         self.blocks(region).first().copied()
     }
 
-    /// The op that a region belongs to.
+    /// The parent op of a region.
     pub fn region_parent(&self, region: RegionId) -> Option<OpId> {
         self.regions[region.index()].parent
     }
@@ -573,12 +572,12 @@ impl Module {
         &self.blocks[block.index()].argument_locs
     }
 
-    /// The region that a block stands in.
+    /// The parent region of a block.
     pub fn block_parent(&self, block: BlockId) -> Option<RegionId> {
         self.blocks[block.index()].parent
     }
 
-    /// The location attribute that `loc` stands for.
+    /// The location attribute for `loc`.
     pub fn location(&self, loc: &Loc) -> Attribute {
         let known = match loc {
             Loc::Unknown => None,
@@ -591,8 +590,8 @@ impl Module {
         known.unwrap_or_else(Attribute::unknown_location)
     }
 
-    /// Where a diagnostic about something at `loc` points: at the explicit location if it names a
-    /// place, else at the source text.
+    /// The position of a diagnostic at `loc`: the explicit location if it has a file position, else
+    /// the source text.
     pub fn position(&self, loc: &Loc) -> Position {
         match loc {
             Loc::Unknown => Position::None,
@@ -610,21 +609,21 @@ impl Module {
         }
     }
 
-    /// All ops below `op`, itself first, parents before children.
+    /// Pre-order walk of `op` and all nested ops.
     pub fn walk(&self, op: OpId) -> Walk<'_> {
         Walk { module: self, root: op, stack: vec![op] }
     }
 
-    /// The first ops of the blocks of an op, the last block first.
+    /// The first op of each block of an op, last block first.
     fn first_ops_within(&self, op: OpId) -> impl Iterator<Item = OpId> {
         let blocks = self.op(op).regions().iter().rev().flat_map(|&r| self.blocks(r).iter().rev());
         blocks.filter_map(|&block| self.first_op(block)).map(OpRef::id)
     }
 
-    /// All ops below `op`, itself last, children before parents, in order.
+    /// Post-order list of `root` and all nested ops.
     pub fn post_order(&self, root: OpId) -> Vec<OpId> {
         let mut order = Vec::new();
-        // An op is met twice: before and after what is in it.
+        // Each op is visited twice: before and after its nested ops.
         let mut stack = vec![(root, false)];
         while let Some((op, entered)) = stack.pop() {
             if entered {
@@ -640,11 +639,11 @@ impl Module {
     }
 }
 
-/// Iterates over ops, parents before children, in order.
+/// Pre-order iterator over ops.
 pub struct Walk<'m> {
     module: &'m Module,
     root: OpId,
-    /// The ops with which to go on in blocks that are open, the innermost last.
+    /// The next op of each open block, innermost last.
     stack: Vec<OpId>,
 }
 

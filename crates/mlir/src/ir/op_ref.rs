@@ -1,4 +1,4 @@
-//! A view of one op, for reading.
+//! A read-only view of an op.
 
 use super::{BlockId, Loc, Module, OpId, OpName, Operation, RegionId, Value};
 use crate::attrs::{Attribute, Dictionary};
@@ -7,7 +7,7 @@ use crate::ods::{OpDef, Trait};
 use crate::types::Type;
 use std::borrow::Cow;
 
-/// An op of a module. Copying it copies a pointer and an id.
+/// An op of a module. Cheap to copy: a reference and an id.
 #[derive(Clone, Copy)]
 pub struct OpRef<'m> {
     module: &'m Module,
@@ -38,7 +38,7 @@ impl<'m> OpRef<'m> {
         self.data().name.as_str()
     }
 
-    /// Name or declaration.
+    /// Declaration, or name of an unregistered op.
     pub fn op_name(self) -> &'m OpName {
         &self.data().name
     }
@@ -51,17 +51,17 @@ impl<'m> OpRef<'m> {
         }
     }
 
-    /// Whether this op is of that declaration.
+    /// True if this op is of the given kind.
     pub fn is(self, def: &'static OpDef) -> bool {
         self.def().is_some_and(|d| std::ptr::eq(d, def))
     }
 
-    /// Whether this op is of one of those declarations.
+    /// True if this op is of one of the given kinds.
     pub fn is_any(self, defs: &[&'static OpDef]) -> bool {
         defs.iter().any(|def| self.is(def))
     }
 
-    /// Whether the declaration has that trait.
+    /// True if the declaration has the trait.
     pub fn has_trait(self, t: &Trait) -> bool {
         self.def().is_some_and(|d| d.has_trait(t))
     }
@@ -80,7 +80,7 @@ impl<'m> OpRef<'m> {
     pub fn operand_slot(self, slot: usize) -> &'m [Value] {
         let Some(def) = self.def() else { return &[] };
         let operands = self.operands();
-        // Most ops hold one operand a slot, in order.
+        // Fast path: most ops have one operand per slot, in order.
         if operands.len() == def.operands.len() && !def.has_trait(&Trait::AttrSizedOperandSegments)
         {
             return &operands[slot..=slot];
@@ -141,13 +141,13 @@ impl<'m> OpRef<'m> {
         self.data().properties.get(slot)?.as_ref()
     }
 
-    /// Inherent attributes in the order of the declaration; without a declaration, all of them as
-    /// one entry, if there are any.
+    /// Inherent attributes in the order of the declaration; without a declaration, at most one
+    /// entry that holds all of them.
     pub fn properties(self) -> &'m [Option<Attribute>] {
         &self.data().properties
     }
 
-    /// Attributes that are not declared.
+    /// Discardable attributes.
     pub fn attributes(self) -> &'m Dictionary {
         self.data().attributes()
     }
@@ -160,7 +160,7 @@ impl<'m> OpRef<'m> {
         }
     }
 
-    /// The attribute of that name, or the value that its absence stands for.
+    /// An attribute by name, or its default value.
     pub fn attr_or_default(self, name: &str) -> Option<Cow<'m, Attribute>> {
         if let Some(attr) = self.attr(name) {
             return Some(Cow::Borrowed(attr));
@@ -184,33 +184,33 @@ impl<'m> OpRef<'m> {
         self.data().successors()
     }
 
-    /// The block that this op stands in.
+    /// The parent block.
     pub fn block(self) -> Option<BlockId> {
         self.data().place.block
     }
 
-    /// The op whose region this op stands in.
+    /// The parent op.
     pub fn parent(self) -> Option<OpRef<'m>> {
         let region = self.module.block_parent(self.block()?)?;
         self.module.region_parent(region).map(|op| self.module.op(op))
     }
 
-    /// Where it comes from.
+    /// Location.
     pub fn loc(self) -> &'m Loc {
         &self.data().loc
     }
 
-    /// Its location as an attribute.
+    /// The location as an attribute.
     pub fn location(self) -> Attribute {
         self.module.location(self.loc())
     }
 
-    /// Where a diagnostic about this op points.
+    /// The position of diagnostics about this op.
     pub fn position(self) -> Position {
         self.module.position(self.loc())
     }
 
-    /// An error about this op that breaks the rule `label`.
+    /// An error about this op that reports a violation of the rule `label`.
     pub fn error(
         self,
         label: impl Into<Cow<'static, str>>,
@@ -224,7 +224,7 @@ impl<'m> OpRef<'m> {
         self.attr("sym_name")?.as_str()
     }
 
-    /// The op that defines the symbol in the body of this op.
+    /// Looks up a symbol defined in the body of this op.
     pub fn lookup_symbol(self, name: &str) -> Option<OpRef<'m>> {
         let block = self.module.entry(*self.regions().first()?)?;
         let defines = |op: &OpRef<'m>| op.block() == Some(block) && op.symbol_name() == Some(name);

@@ -1,21 +1,20 @@
-//! Use lists: for each value, the ops that have it as an operand.
+//! Use lists: for each value, the ops that use it as an operand.
 //!
-//! Nobody pays for them who only reads a module: they are built when a transformation asks for
-//! them, and from then on every change of an operand keeps them true.
+//! Built lazily, on first request by a transformation, and then maintained by every change of an
+//! operand; read-only users pay nothing.
 
 use super::{Module, OpId, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Uses of a value as upstream lists them, the latest added first: ops, and which of their
-/// operands.
+/// Uses of a value in upstream's order, latest first: ops and operand numbers.
 pub(crate) type UseOrder = Vec<(OpId, usize)>;
 
-/// The orders of uses, for values where bytecode or a conversion gave another than that of the
-/// text. Uses may have come and gone since.
+/// Use-list orders of values whose order differs from the textual one, as recorded from bytecode or
+/// a conversion. Uses may have been added and removed since.
 pub(super) type UseOrders = FxHashMap<Value, UseOrder>;
 
-/// The users of each value, once for each operand, in no particular but a reproducible order.
+/// The users of each value, once per operand, in an unspecified but deterministic order.
 #[derive(Clone, Default)]
 pub(super) struct Uses(Vec<SmallVec<[OpId; 2]>>);
 
@@ -29,11 +28,11 @@ impl Uses {
         }
     }
 
-    /// Forgets one use for each of `operands`.
+    /// Removes one use for each of `operands`.
     pub(super) fn remove(&mut self, user: OpId, operands: &[Value]) {
         for value in operands {
             let Some(users) = self.0.get_mut(value.index()) else { continue };
-            // Recent uses go first: what a rewrite adds, it often takes away.
+            // Search recent uses first: a rewrite often removes uses that it added.
             if let Some(at) = users.iter().rposition(|&u| u == user) {
                 users.swap_remove(at);
             }
@@ -46,24 +45,23 @@ impl Uses {
 }
 
 impl Module {
-    /// Keeps the order of the uses of a value, the latest added first, for writing bytecode: ops,
-    /// and which of their operands.
+    /// Records the use-list order of a value, latest first, for writing bytecode: ops and operand
+    /// numbers.
     pub fn set_use_order(&mut self, value: Value, order: UseOrder) {
         self.use_orders.insert(value, order);
     }
 
-    /// The orders that were kept.
+    /// The recorded use-list orders.
     pub(crate) fn use_orders(&self) -> &FxHashMap<Value, UseOrder> {
         &self.use_orders
     }
 
-    /// Forgets the orders in which values were used when bytecode was written: what upstream makes
-    /// anew it uses in order.
+    /// Drops the recorded use-list orders: recreated ops use values in textual order.
     pub fn forget_use_orders(&mut self) {
         self.use_orders.clear();
     }
 
-    /// Builds the use lists unless they are there. Only ops that stand in the module count.
+    /// Builds the use lists unless already built. Only attached ops count.
     pub fn build_uses(&mut self) {
         if self.uses.is_some() {
             return;
@@ -76,28 +74,27 @@ impl Module {
         self.uses = Some(uses);
     }
 
-    /// The users of a value, once for each operand. Needs [`Module::build_uses`]; without it there
-    /// are none.
+    /// The users of a value, once per operand. Requires [`Module::build_uses`]; empty without it.
     pub fn users(&self, value: Value) -> &[OpId] {
         self.uses.as_ref().map_or(&[], |uses| uses.of(value))
     }
 
-    /// Whether no op uses the value. Needs [`Module::build_uses`].
+    /// True if the value is unused. Requires [`Module::build_uses`].
     pub fn is_unused(&self, value: Value) -> bool {
         self.users(value).is_empty()
     }
 
-    /// Whether exactly one operand of one op is the value. Needs [`Module::build_uses`].
+    /// True if the value has exactly one use. Requires [`Module::build_uses`].
     pub fn has_one_use(&self, value: Value) -> bool {
         self.users(value).len() == 1
     }
 
-    /// Puts `new` in the place of each use of `old`. Needs [`Module::build_uses`].
+    /// Replaces all uses of `old` by `new`. Requires [`Module::build_uses`].
     pub fn replace_all_uses(&mut self, old: Value, new: Value) {
         self.replace_uses_if(old, new, |_| true);
     }
 
-    /// Puts `new` in the place of the uses of `old` by ops that `which` selects. Needs
+    /// Replaces uses of `old` by `new` in ops that satisfy `which`. Requires
     /// [`Module::build_uses`].
     pub fn replace_uses_if(&mut self, old: Value, new: Value, which: impl Fn(OpId) -> bool) {
         if old == new {

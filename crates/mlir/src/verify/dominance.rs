@@ -10,8 +10,7 @@ use std::collections::HashMap;
 /// Definitions met so far and dominator trees of regions, computed when first needed.
 pub(super) struct Dominance<'m> {
     module: &'m Module,
-    /// The block of each value that an op or block met so far defines. Most uses follow in the same
-    /// block.
+    /// The block that defines each visited value. Most uses are in the same block.
     defined_in: Vec<Option<BlockId>>,
     /// Dominator trees of regions with several blocks.
     trees: HashMap<RegionId, Tree>,

@@ -1,24 +1,24 @@
-//! Large programs are checked by two threads. Whether errors follow from each other depends on
-//! their order, so that once there is one, the whole program is checked again by one thread.
+//! Parallel verification of large programs by two threads. Dependent errors are suppressed in
+//! textual order, so on any error the whole program is verified again by one thread.
 
 use super::{Reporting, Verifier, VerifyOptions};
 use crate::ir::{Module, OpRef};
 use crate::ods::Trait;
 use std::thread::Builder;
 
-/// Fewer ops are not worth a thread.
+/// Minimum number of ops that is worth a second thread.
 const WORTH_A_THREAD: usize = 1 << 11;
 
 /// Same stack size as the main thread; `MAX_NESTING` is chosen for it.
 const STACK_SIZE: usize = 8 << 20;
 
-/// What the second thread checks: dominance, and the ops without regions from an id on.
+/// The share of the second thread: dominance, and ops without regions starting from an id.
 pub(super) struct Elsewhere {
     first: usize,
 }
 
 impl Elsewhere {
-    /// Whether the second thread checks this op.
+    /// True if the second thread verifies this op.
     pub(super) fn has(&self, op: OpRef<'_>) -> bool {
         op.id().index() >= self.first
             && op.regions().is_empty()
@@ -26,7 +26,7 @@ impl Elsewhere {
     }
 }
 
-/// Whether a large module was found valid. False says nothing.
+/// True if a large module was found to be valid; false if it is unknown.
 pub(super) fn are_valid(module: &Module, options: &VerifyOptions) -> bool {
     if options.reporting != Reporting::All || module.num_ops() < WORTH_A_THREAD {
         return false;
@@ -47,7 +47,7 @@ pub(super) fn are_valid(module: &Module, options: &VerifyOptions) -> bool {
 fn second_half(module: &Module, options: &VerifyOptions, half: &Elsewhere) -> bool {
     let mut verifier = Verifier::new(module, options, None);
     for op in module.all_ops() {
-        // What was taken out of the module stands in no block.
+        // Erased and detached ops are in no block.
         let is_attached = op.block().is_some();
         if is_attached && half.has(op) {
             verifier.enter(op.id(), true);

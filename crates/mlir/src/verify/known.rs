@@ -1,5 +1,5 @@
-//! Ops that need not be checked again: programs hold many that differ in nothing that their
-//! declaration looks at.
+//! Cache of valid ops: programs contain many ops that are equal in all aspects that verification
+//! depends on.
 
 use crate::attrs::Attribute;
 use crate::ir::{Module, OpId, OpRef};
@@ -7,7 +7,7 @@ use crate::ods::{OpDef, Trait};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 
-/// Ops that were found valid, one of each kind.
+/// One valid op of each kind.
 pub(super) struct KnownOps<'m> {
     module: &'m Module,
     by_signature: FxHashMap<u64, OpId>,
@@ -18,8 +18,8 @@ impl<'m> KnownOps<'m> {
         KnownOps { module, by_signature: FxHashMap::default() }
     }
 
-    /// The number under which an op is known; none if more decides whether it is valid than its
-    /// declaration, the types of its operands and results, and its properties.
+    /// The cache key of an op; `None` if its validity depends on more than its declaration, operand
+    /// and result types, and properties.
     pub(super) fn signature(op: OpRef<'_>) -> Option<u64> {
         let def = op.def().filter(|def| decided_by_types(def))?;
         if !op.attributes().is_empty() || !op.regions().is_empty() || !op.successors().is_empty() {
@@ -39,12 +39,12 @@ impl<'m> KnownOps<'m> {
         Some(hasher.finish())
     }
 
-    /// Whether an op like this one, of this signature, is known.
+    /// True if an equal op with this key is cached.
     pub(super) fn contains(&self, signature: u64, op: OpRef<'m>) -> bool {
         self.by_signature.get(&signature).is_some_and(|&known| are_alike(self.module.op(known), op))
     }
 
-    /// Remembers an op that is valid.
+    /// Caches a valid op.
     pub(super) fn insert(&mut self, signature: u64, op: OpRef<'m>) {
         self.by_signature.insert(signature, op.id());
     }
@@ -64,8 +64,8 @@ fn decided_by_types(def: &OpDef) -> bool {
     has_no_effect && def.verify_symbols.is_none()
 }
 
-/// Types and attributes are compared by where they are: those that are equal and apart are few, and
-/// cost a check more.
+/// Compares types and attributes by address: equal ones with different addresses are rare, and only
+/// cost another verification.
 fn are_alike(a: OpRef<'_>, b: OpRef<'_>) -> bool {
     let property = |value: &Option<Attribute>| value.as_deref().map(address);
     a.def().map(std::ptr::from_ref) == b.def().map(std::ptr::from_ref)

@@ -70,8 +70,7 @@ struct Frame {
     block: usize,
     /// The op of the block that was visited last.
     last: Option<OpId>,
-    /// Whether hooks of the ops within may run: not if an op around them does not satisfy its
-    /// declaration.
+    /// Run hooks of nested ops: false if an ancestor does not satisfy its declaration.
     hooks: bool,
     /// Number of errors before the op.
     errors_before: usize,

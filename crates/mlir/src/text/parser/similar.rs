@@ -1,5 +1,6 @@
-//! Ops that are written like an earlier one but for the names of their operands, as most ops of a
-//! large program are: they are made like that one, and what is between the names is not read again.
+//! Op templates: most ops of a large program have the same text as an earlier one, except for the
+//! names of operands. They are copied from that one, without parsing the text between the names
+//! again.
 
 use super::{Kind, Parsed, Parser, Token, next_token};
 use crate::diag::Span;
@@ -12,49 +13,49 @@ use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
 use std::hash::Hasher;
 
-/// Longer ops are not compared with others.
+/// Longer ops are not used as templates.
 const MAX_LENGTH: usize = 512;
 
-/// Ops that others may be like, by the hashes of their wordings.
+/// Templates by the hash of their text.
 pub(super) type Models = FxHashMap<u64, Model>;
 
-/// An op that others may be like.
+/// A template op.
 pub(super) struct Model {
     op: OpId,
-    /// Where it is written.
+    /// Position of its text.
     span: Span,
-    /// What did not belong to it any more.
+    /// The token that follows it.
     next: Next,
 }
 
-/// What the token after an op tells of whether the op goes on with it.
+/// The token after an op, as far as it determines whether the op continues.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// `loc`
     Location,
-    /// The name of an op.
+    /// An op name.
     Op,
-    /// Any other word, which the syntax of an op may have.
+    /// Any other word, which may be part of an op's syntax.
     Word,
-    /// Any other token: of each kind all mean the same.
+    /// Any other token; those of one kind are equivalent.
     Other(Kind),
 }
 
-/// How an op is written on its line: from its name on, without a location.
+/// The text of an op on its line: from its name on, without the location.
 pub(super) struct Wording {
     span: Span,
-    /// Of all but the names of values.
+    /// Hash of the text without value names.
     hash: u64,
-    /// What looks like a use of a value.
+    /// The value names.
     operands: SmallVec<[UnresolvedOperand; 3]>,
 }
 
 impl Wording {
-    /// That of the op whose name starts at `start`; none if its line is long.
+    /// The text of the op whose name starts at `start`; `None` if its line is too long.
     fn new(text: &[u8], start: usize) -> Option<Wording> {
         let line = &text[start..text.len().min(start + MAX_LENGTH)];
         let line = &line[..memchr(b'\n', line)?];
-        // The location that follows mostly is a word in parentheses.
+        // The location that follows is usually a word in parentheses.
         let end = memrchr(b' ', line)
             .filter(|&space| line[space..].starts_with(b" loc("))
             .unwrap_or(line.len());
@@ -73,7 +74,7 @@ impl Wording {
         Some(Wording { span, hash: hasher.finish(), operands })
     }
 
-    /// Whether the op at `other` is written like this one.
+    /// True if the op at `other` has the same text except for value names.
     fn is_like(&self, other: Span, text: &[u8]) -> bool {
         let mut other = &text[other.start as usize..other.end as usize];
         let mut from = self.span.start;
@@ -87,8 +88,8 @@ impl Wording {
     }
 }
 
-/// The number after a name with which `rest` starts, as in `%0#1`. One that is not of 32 bits is an
-/// error when it is read first.
+/// The result number at the start of `rest`, as in `%0#1`. Numbers that do not fit are errors when
+/// first parsed.
 fn index(rest: &[u8]) -> u32 {
     let digits =
         rest.strip_prefix(b"#").unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit());
@@ -97,12 +98,12 @@ fn index(rest: &[u8]) -> u32 {
 }
 
 impl Parser<'_> {
-    /// How the op at the current token is written.
+    /// The text of the op at the current token.
     pub(super) fn wording(&self) -> Option<Wording> {
         Wording::new(self.text.as_bytes(), self.token.span.start as usize)
     }
 
-    /// Makes the op of that wording like an earlier one; none if none was written like it.
+    /// Creates an op from its template; `None` if there is none.
     pub(super) fn similar_op(&mut self, wording: &Wording) -> Option<Parsed<OpId>> {
         let &Model { op: model, span, next } = self.models.get(&wording.hash)?;
         let token = next_token(self.text.as_bytes(), wording.span.end as usize);
@@ -137,18 +138,17 @@ impl Parser<'_> {
         }
     }
 
-    /// Takes note that `op` was just read and is written so, if others that are can be made like
-    /// it.
+    /// Records `op`, which was just parsed, as a template, if it is suitable.
     pub(super) fn note_model(&mut self, wording: &Wording, op: OpId) {
         let data = self.module.op(op);
         let is_plain =
             data.regions().is_empty() && data.successors().is_empty() && !self.reads_values;
-        // All of the wording was read, with the operands in this order, and nothing in a string
-        // looks like one.
+        // The whole text was parsed, with the operands in this order, and no string contains a
+        // value name.
         let is_whole = self.last_end == wording.span.end
             && data.operands().len() == wording.operands.len()
             && self.resolved[..] == wording.operands[..];
-        // Names without their dialect mean different ops in different regions.
+        // Names without a dialect prefix depend on the enclosing region.
         let written = self.slice(wording.span);
         let has_full_name = written.starts_with('"') || written.starts_with(data.name());
         let next = self.next(self.token);
