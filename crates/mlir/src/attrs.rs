@@ -10,7 +10,7 @@ use crate::types::{Type, TypeKind};
 use numerics::{Bytes, Tensor, TensorError};
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 mod dense;
 mod resource;
@@ -554,7 +554,7 @@ impl Attribute {
             | AttrKind::DenseResource { ty, .. }
             | AttrKind::Sparse { ty, .. }
             | AttrKind::Opaque { ty, .. } => ty.clone(),
-            AttrKind::Dense(d) => d.ty.clone(),
+            AttrKind::Dense(d) => d.ty().clone(),
             _ => Type::none(),
         }
     }
