@@ -41,7 +41,7 @@
 // HEX: properties {{[0-9]+}}: vhlo.custom_call_v1 call_target_name = #vhlo.string_v1<"target">, has_side_effect
 // JSON: "oldest_target":"1.4.0"
 // OLD: version 1.3.0 lacks it (there is no op tan); the first version that has it is 1.4.0
-// NAME: tells no format
+// NAME: the extension of {{.*}} is unknown
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   %c = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
   %0 = stablehlo.tan %x : tensor<2xf32>

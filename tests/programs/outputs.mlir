@@ -11,7 +11,7 @@
 // RUN: not stablo run %s --entry @f 2>&1 | FileCheck %s --check-prefix=NONE
 
 // CHECK: func.func @f
-// EMPTY: the input is no portable artifact: it is empty
+// EMPTY: the input is not a portable artifact: it is empty
 // DIRECTORY: there is no such directory
 // RANDOM: {{0\.[0-9]*[1-9]}}
 // WORDS: an input is a .npy file, `dense<…>`, `zeros`, `iota` or `random`

@@ -1,4 +1,4 @@
-//! The example in C compiles against the header, links with the library and does what it says.
+//! The C example compiles against the header, links with the library and works.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -27,7 +27,7 @@ fn example(directory: &Path) -> PathBuf {
 
 #[test]
 fn the_example_converts_programs() {
-    // Two runs of the tests at once are not in each other's way.
+    // A directory per process, so that concurrent test runs do not interfere.
     let directory =
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("example-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();

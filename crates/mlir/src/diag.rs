@@ -141,7 +141,7 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// A source text with its name and an index of its lines, made when first asked for.
+/// A source text with its name and a lazily built index of its lines.
 #[derive(Debug)]
 pub struct Source {
     name: Arc<str>,

@@ -6,10 +6,10 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use stablo::PrintOptions;
 use std::ffi::OsString;
 
-/// Parses arguments. `None` if help or the version was asked for and is printed.
+/// Parses arguments. Returns `None` if help or the version was requested and printed.
 ///
 /// # Errors
-/// A command line that `command` does not allow.
+/// If `command` does not accept the arguments.
 pub fn parse(
     command: Command,
     argv: &[OsString],
@@ -34,7 +34,7 @@ pub fn parse(
     }
 }
 
-/// A flag that may also be written `--flag=true` and `--flag=false`.
+/// A flag that also accepts `--flag=true` and `--flag=false`.
 fn switch(arg: Arg) -> Arg {
     arg.action(ArgAction::Set)
         .num_args(0..=1)
@@ -47,7 +47,7 @@ fn switch(arg: Arg) -> Arg {
         .hide_possible_values(true)
 }
 
-/// `-flag` as `--flag`; `-o` and `-` stay, and so do numbers.
+/// `-flag` as `--flag`; `-o`, `-` and numbers are unchanged.
 fn two_dashes(arg: &OsString) -> OsString {
     match arg.to_str() {
         Some(text)
@@ -62,7 +62,7 @@ fn two_dashes(arg: &OsString) -> OsString {
     }
 }
 
-/// Flags of both upstream programs that decide what is printed.
+/// Printing flags of both upstream programs.
 #[derive(clap::Args, Debug)]
 pub struct PrintFlags {
     /// Print all ops in the generic form
@@ -71,34 +71,34 @@ pub struct PrintFlags {
     /// Print locations
     #[arg(long)]
     mlir_print_debuginfo: bool,
-    /// Print locations in a form for people
+    /// Print locations in a readable form
     #[arg(long)]
     mlir_pretty_debuginfo: bool,
-    /// Name values by the names in their locations
+    /// Name values after the names in their locations
     #[arg(long)]
     mlir_use_nameloc_as_prefix: bool,
     /// Print no aliases
     #[arg(long)]
     mlir_print_local_scope: bool,
-    /// Leave out regions
+    /// Omit regions
     #[arg(long)]
     mlir_print_skip_regions: bool,
-    /// Number values across regions
+    /// Number values uniquely across regions
     #[arg(long)]
     mlir_print_unique_ssa_ids: bool,
-    /// Leave out the elements of constants of more than so many
+    /// Elide constants with more elements than this
     #[arg(long, value_name = "N")]
     mlir_elide_elementsattrs_if_larger: Option<usize>,
-    /// Leave out resources of more than so many characters
+    /// Elide resources with more characters than this
     #[arg(long, value_name = "N")]
     mlir_elide_resource_strings_if_larger: Option<usize>,
-    /// Print constants of more than so many elements in hexadecimal digits; -1 for none
+    /// Print constants with more elements than this in hexadecimal; -1 for none
     #[arg(long, value_name = "N", default_value_t = 100, allow_negative_numbers = true)]
     mlir_print_elementsattrs_with_hex_if_larger: i64,
 }
 
 impl PrintFlags {
-    /// What to print.
+    /// The printer options.
     pub fn options(&self) -> PrintOptions {
         PrintOptions {
             generic: self.mlir_print_op_generic,

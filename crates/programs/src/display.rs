@@ -1,13 +1,13 @@
-//! Results for people: small tensors whole, large ones abbreviated, with statistics.
+//! Readable results: small tensors in full, large ones abbreviated, with statistics.
 
 use stablo::numerics::{ComplexElement, Float, I1, Integer, dispatch};
 use stablo::{RuntimeValue, Tensor, Type};
 use std::fmt::Write as _;
 
-/// Tensors of more elements than this are abbreviated.
+/// Tensors with more elements are abbreviated.
 const SHOWN_WHOLE: usize = 64;
 
-/// So many entries at each end of a dimension of an abbreviated tensor are shown.
+/// Number of entries shown at each end of a dimension of an abbreviated tensor.
 const SHOWN_AT_ENDS: usize = 3;
 
 /// A value with its type and name, as lines of text.
@@ -35,12 +35,12 @@ pub fn display(name: &str, value: &RuntimeValue, ty: &Type) -> String {
     }
 }
 
-/// How many entries the nested lists of a tensor have: its elements, or empty lists.
+/// Number of innermost entries of a tensor's nested lists: its elements, or empty lists.
 pub(crate) fn entries(tensor: &Tensor) -> usize {
     tensor.shape().iter().take_while(|&&size| size > 0).fold(1, |n, &size| n.saturating_mul(size))
 }
 
-/// Nested lists; the lists of all but the innermost dimension stand on lines of their own.
+/// Nested lists; all but the innermost ones are on separate lines.
 fn list(out: &mut String, tensor: &Tensor, depth: usize, index: usize, whole: bool) {
     let Some(&size) = tensor.shape().get(depth) else {
         out.push_str(&element(tensor, index));
@@ -71,7 +71,7 @@ fn number<T: Float>(x: T) -> String {
     let wide = x.to_f64();
     let magnitude = wide.abs();
     let plain = magnitude == 0.0 || (1e-4..1e7).contains(&magnitude) || !wide.is_finite();
-    // Fewer digits tell numbers of at most 32 bits apart.
+    // Fewer digits distinguish numbers of at most 32 bits.
     match (T::DTYPE.bits() <= 32, plain) {
         (true, true) => format!("{:?}", wide as f32),
         (true, false) => format!("{:e}", wide as f32),
@@ -82,7 +82,7 @@ fn number<T: Float>(x: T) -> String {
 
 fn element(tensor: &Tensor, index: usize) -> String {
     let dtype = tensor.dtype();
-    // The index is within the shape, and the tensor is read as what it is.
+    // The index is within the shape, and the dtype matches.
     let text = dispatch!(
         dtype,
         [float] T => tensor.as_slice::<T>().map(|v| number(v[index])),
@@ -99,7 +99,7 @@ fn element(tensor: &Tensor, index: usize) -> String {
     text.unwrap_or_default()
 }
 
-/// Least, largest and mean element, and the number of those that are not finite.
+/// Minimum, maximum and mean, and the number of non-finite elements.
 fn statistics(tensor: &Tensor) -> String {
     let dtype = tensor.dtype();
     let values: Vec<f64> = dispatch!(

@@ -1,5 +1,5 @@
-//! `--verify-diagnostics`: comments such as `// expected-error @+1 {{text}}` against the
-//! diagnostics that appeared.
+//! `--verify-diagnostics`: comments such as `// expected-error @+1 {{text}}` compared with the
+//! reported diagnostics.
 //!
 //! Source: MLIR documentation, "Diagnostic Infrastructure", section "SourceMgr Diagnostic Verifier
 //! Handler".
@@ -7,18 +7,18 @@
 use regex_lite::Regex;
 use stablo::{Diagnostic, Diagnostics, Position, Severity, Source, Span, resolve};
 
-/// Where a diagnostic is expected.
+/// The line of an expected diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
     Number(u32),
     Unknown,
 }
 
-/// What its message must contain.
+/// A pattern for its message.
 enum Pattern {
     Text(String),
     Regex(Regex),
-    /// A pattern that cannot be read.
+    /// A pattern that does not parse.
     Invalid,
 }
 
@@ -27,16 +27,16 @@ struct Expectation {
     line: Line,
     pattern: Pattern,
     shown: String,
-    /// Where the comment stands.
+    /// Position of the comment.
     span: Span,
     met: bool,
 }
 
-/// The diagnostics that the comments of a text expect.
+/// The diagnostics expected by the comments of a text.
 pub struct Expectations(Vec<Expectation>);
 
 impl Expectations {
-    /// Reads the comments.
+    /// Parses the comments.
     pub fn read(source: &Source) -> Expectations {
         let mut all: Vec<Expectation> = Vec::new();
         // The last line without a comment, and the comments that refer to the next such line.
@@ -75,8 +75,8 @@ impl Expectations {
         Expectations(all)
     }
 
-    /// Errors about expected diagnostics that did not appear and, if all are to be checked, about
-    /// those that were not expected.
+    /// Errors about expected diagnostics that were not reported and, if `all`, about reported ones
+    /// that were not expected.
     pub fn check(mut self, diagnostics: &Diagnostics, source: &Source, all: bool) -> Diagnostics {
         let mut problems = Diagnostics::new();
         for d in diagnostics {
@@ -143,7 +143,7 @@ struct Comment<'a> {
     severity: Severity,
     place: Place,
     pattern: Pattern,
-    /// From `expected` to `}}`, and where in the line it starts.
+    /// From `expected` to `}}`, and its position in the line.
     text: &'a str,
     start: usize,
 }
@@ -176,8 +176,8 @@ fn parse_comment(line: &str) -> Option<Comment<'_>> {
     Some(Comment { severity, place, pattern, text: &text[..end], start })
 }
 
-/// The text up to the `}}` that closes it, where braces come in pairs, otherwise up to the last
-/// one. Of more than two braces in a row the last two close.
+/// The text up to the matching `}}` if braces are balanced, otherwise up to the last one. Of more
+/// than two braces in a row, the last two close.
 fn up_to_closing(text: &str) -> Option<&str> {
     let mut depth = 0usize;
     let mut at = 0;
@@ -255,7 +255,7 @@ mod tests {
         let error = [(Severity::Error, 1, "expected }} after {{a}, b}")];
         assert_eq!(check("op // expected-error {{after {{a}, b}}}\n", &error), 0);
         assert_eq!(check("op // expected-error-re {{after {{.*}}}}\n", &error), 0);
-        // What follows is no part of the expectation.
+        // The rest of the comment is not part of the expectation.
         assert_eq!(check("op // expected-error {{expected}}, or so {{it seems}}\n", &error), 0);
     }
 

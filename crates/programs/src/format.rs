@@ -4,10 +4,10 @@ use crate::io::Failure;
 use stablo::Format;
 use std::path::Path;
 
-/// The format that the name of an output file stands for; an artifact if there is a target version.
+/// The format for the name of an output file; an artifact if a target version is given.
 ///
 /// # Errors
-/// If the name stands for no format, or the target for no version.
+/// If the extension is unknown, or the target is not a version.
 pub fn output_format(path: &Path, target: Option<&str>) -> Result<Format, Failure> {
     if let Some(target) = target {
         let version = stablo::target_version(target);
@@ -16,7 +16,7 @@ pub fn output_format(path: &Path, target: Option<&str>) -> Result<Format, Failur
     let format = if path == Path::new("-") { Some(Format::Text) } else { Format::from_path(path) };
     format.ok_or_else(|| {
         Failure::usage(format!(
-            "the name {} tells no format: end it in .mlir (text), .mlirbc (bytecode), .mlir.bc or \
+            "the extension of {} is unknown: end it in .mlir (text), .mlirbc (bytecode), .mlir.bc or \
              .stablehlo (artifact), or give --target=VERSION",
             path.display()
         ))

@@ -1,14 +1,14 @@
-//! Dumps of the bytes of a file with what they mean.
+//! Annotated dumps of the bytes of a file.
 
 use stablo::FileField;
 use std::fmt::{self, Write as _};
 use std::ops::Range;
 
-/// Bytes on a line.
+/// Bytes per line.
 const ROW: usize = 16;
 
-/// All bytes with their offsets, and beside those of each field what it means, indented as deep as
-/// its op lies in others.
+/// All bytes with their offsets, and the meaning of each field beside it, indented by the nesting
+/// depth of its op.
 pub fn annotated(bytes: &[u8], fields: &[FileField]) -> String {
     let mut out = String::new();
     let mut end = 0;
@@ -30,8 +30,7 @@ pub fn annotated(bytes: &[u8], fields: &[FileField]) -> String {
     out
 }
 
-/// Lines of bytes, the first with the meaning of all, or, if none is known, each with its
-/// characters.
+/// Lines of bytes: the first with the meaning of all, or, if unknown, each with its characters.
 fn rows(out: &mut String, bytes: &[u8], range: Range<usize>, meaning: &str) -> fmt::Result {
     for (row, chunk) in bytes.get(range.clone()).unwrap_or_default().chunks(ROW).enumerate() {
         write!(out, "{:08x} ", range.start + row * ROW)?;

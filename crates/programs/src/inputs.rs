@@ -1,4 +1,4 @@
-//! The inputs of `stablo run`: files, literals, or tensors made up from their type.
+//! The inputs of `stablo run`: files, literals, or generated tensors.
 
 use crate::format::first;
 use crate::io::{Failure, Io};
@@ -8,15 +8,15 @@ use stablo::numerics::{Number, dispatch_all};
 use stablo::{DType, RuntimeValue, Tensor, TensorError, Type};
 use std::path::Path;
 
-/// Whether an argument of that type is given: tokens are there anyhow.
+/// True if an argument of this type needs an input; tokens do not.
 pub fn is_given(ty: &Type) -> bool {
     !stablo::value_fits(&RuntimeValue::Token, ty)
 }
 
-/// The inputs that `specs` describe, one for each argument of `function` that [`is_given`].
+/// The inputs described by `specs`, one for each argument of `function` that [`is_given`].
 ///
 /// # Errors
-/// A wrong number of inputs, or one that cannot be read or does not fit its argument.
+/// If the number of inputs is wrong, or one cannot be read or does not match its argument.
 pub fn inputs(
     function: FuncOp<'_>,
     specs: &[String],
@@ -62,7 +62,7 @@ pub fn inputs(
 }
 
 fn input(spec: &str, ty: &Type, index: usize, io: &mut Io<'_>) -> Result<Tensor, String> {
-    let dtype = stablo::storage_dtype(ty).ok_or("there is no way to give such a value")?;
+    let dtype = stablo::storage_dtype(ty).ok_or("values of this type cannot be given as inputs")?;
     let shown = |e: TensorError| e.to_string();
     let shape = || {
         ty.as_tensor()
@@ -94,7 +94,7 @@ fn input(spec: &str, ty: &Type, index: usize, io: &mut Io<'_>) -> Result<Tensor,
     }
 }
 
-/// `dense<…>`, with a type of its own or that of the argument.
+/// `dense<…>`, with an explicit type or that of the argument.
 fn literal_tensor(literal: &str, ty: &Type) -> Result<Tensor, String> {
     let typed = if literal.trim_end().ends_with('>') && !literal.contains("> : ") {
         format!("{literal} : {ty}")
@@ -108,7 +108,7 @@ fn literal_tensor(literal: &str, ty: &Type) -> Result<Tensor, String> {
     }
 }
 
-/// Whether a tensor has the type of its argument.
+/// Checks that a tensor has the type of its argument.
 fn check(tensor: &Tensor, ty: &Type) -> Result<(), String> {
     if stablo::value_fits(&RuntimeValue::Tensor(tensor.clone()), ty) {
         return Ok(());
@@ -128,7 +128,7 @@ fn generate(
         tensor: &mut Tensor,
         value: &mut dyn FnMut(usize) -> f64,
     ) -> Result<(), TensorError> {
-        // As an i64 first, so that integers wrap around instead of saturating.
+        // Converted through i64, so that integers wrap around instead of saturating.
         let number = |x: f64| if x.fract() == 0.0 { T::from_i64(x as i64) } else { T::from_f64(x) };
         tensor.make_mut::<T>()?.iter_mut().enumerate().for_each(|(i, x)| *x = number(value(i)));
         Ok(())

@@ -1,4 +1,4 @@
-//! What a program reads and writes: streams and files, of the process or of a test.
+//! Input and output of a program: streams and files, of the process or of a test.
 
 use stablo::Bytes;
 use std::ffi::OsString;
@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender};
 use std::time::Duration;
 
-/// Bad input.
+/// Invalid input.
 pub const FAILURE: i32 = 1;
 
-/// A wrong command line.
+/// An invalid command line.
 pub const USAGE: i32 = 2;
 
-/// Bytes of stack of the thread that runs a program: parsing, printing and freeing deeply nested
-/// text recurse.
+/// Stack size of the thread that runs a program: parsing, printing and dropping deeply nested
+/// programs recurse.
 const STACK_BYTES: usize = 64 << 20;
 
 /// The streams and the current directory of a program.
@@ -29,24 +29,25 @@ pub struct Io<'a> {
     pub stdout: &'a mut dyn Write,
     /// Standard error.
     pub stderr: &'a mut dyn Write,
-    /// What relative paths are relative to.
+    /// The directory that relative paths refer to.
     pub cwd: PathBuf,
-    /// Whether standard error is a terminal, on which progress may be shown.
+    /// True if standard error is a terminal, where progress may be shown.
     pub terminal: bool,
-    /// Whether the process runs nothing but this program, so that it may be ended.
+    /// True if the process runs only this program, so that it may be terminated.
     pub own_process: bool,
 }
 
-/// Ends the process unless it is dropped in time: for what cannot be interrupted.
+/// Terminates the process unless dropped in time: for operations that cannot be interrupted.
 pub struct Deadline {
     _dropped: Option<Sender<()>>,
 }
 
 impl Deadline {
-    /// How much longer than allowed something may take before the process is ended.
+    /// Additional time before the process is terminated.
     const GRACE: Duration = Duration::from_secs(1);
 
-    /// Nothing happens until `time` and a grace are over; then the process ends with a message.
+    /// Starts the deadline: `time` and a grace period later, the process is terminated with a
+    /// message.
     pub fn new(io: &Io<'_>, time: Option<Duration>) -> Deadline {
         let time = time.filter(|_| io.own_process);
         let watch = |time: Duration| {
@@ -59,17 +60,17 @@ impl Deadline {
                     std::process::exit(FAILURE);
                 }
             };
-            // Without a thread to spare, only the ops look at the clock.
+            // If no thread can be started, only the checks between ops remain.
             std::thread::Builder::new().spawn(wait).ok().map(|_| sender)
         };
         Deadline { _dropped: time.and_then(watch) }
     }
 }
 
-/// Why a program cannot go on: a message, and the exit code.
+/// The reason why a program fails: a message, and the exit code.
 #[derive(Debug)]
 pub struct Failure {
-    /// What is wrong, without a trailing newline; empty if it was reported already.
+    /// The message, without a trailing newline; empty if already reported.
     pub message: String,
     /// True if the message consists of rendered diagnostics, which need no introduction.
     pub is_rendered: bool,
@@ -77,7 +78,7 @@ pub struct Failure {
     pub code: i32,
 }
 
-/// Diagnostics, rendered; they say themselves that they are errors.
+/// Diagnostics, already rendered with their severity.
 impl From<stablo::Error> for Failure {
     fn from(error: stablo::Error) -> Failure {
         Failure { message: error.to_string(), is_rendered: true, code: FAILURE }
@@ -85,17 +86,17 @@ impl From<stablo::Error> for Failure {
 }
 
 impl Failure {
-    /// Bad input.
+    /// Invalid input.
     pub fn input(message: impl Display) -> Failure {
         Failure { message: message.to_string(), is_rendered: false, code: FAILURE }
     }
 
-    /// A wrong command line.
+    /// An invalid command line.
     pub fn usage(message: impl Display) -> Failure {
         Failure { message: message.to_string(), is_rendered: false, code: USAGE }
     }
 
-    /// What is wrong has been reported.
+    /// The errors have been reported already.
     pub fn reported() -> Failure {
         Failure { message: String::new(), is_rendered: true, code: FAILURE }
     }
@@ -105,20 +106,20 @@ impl Io<'_> {
     /// Writes to standard output.
     ///
     /// # Errors
-    /// If nobody reads it, or the disk is full.
+    /// If the reader has closed it, or the disk is full.
     pub fn print(&mut self, text: impl AsRef<[u8]>) -> Result<(), Failure> {
         self.stdout
             .write_all(text.as_ref())
             .map_err(|e| Failure::input(format!("cannot write the output: {e}")))
     }
 
-    /// Writes to standard error, if anybody reads it.
+    /// Writes to standard error, ignoring errors.
     pub fn report(&mut self, text: impl Display) {
-        // There is nowhere left to tell that this failed.
+        // A failure to report cannot be reported.
         let _ = write!(self.stderr, "{text}");
     }
 
-    /// The exit code of a program, after reporting why it failed.
+    /// Reports a failure and returns the exit code.
     pub fn finish(&mut self, result: Result<(), Failure>) -> i32 {
         let result = result.and_then(|()| {
             self.stdout.flush().map_err(|e| Failure::input(format!("cannot write the output: {e}")))
@@ -136,12 +137,12 @@ impl Io<'_> {
         }
     }
 
-    /// A path that the user gave.
+    /// Resolves a path given by the user.
     pub fn path(&self, path: &Path) -> PathBuf {
         self.cwd.join(path)
     }
 
-    /// The bytes of a file, or of standard input for `-`.
+    /// Reads a file, or standard input for `-`.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -162,8 +163,8 @@ impl Io<'_> {
         fs::read(full).map_err(failed)
     }
 
-    /// The bytes of a file, or of standard input for `-`. A large file that is not text is mapped:
-    /// only what is used of it is read.
+    /// Reads a file, or standard input for `-`. A large binary file is mapped, so that only the
+    /// used parts are read.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -179,7 +180,7 @@ impl Io<'_> {
         self.read(path).map(Bytes::from)
     }
 
-    /// Writes a file whole, or to standard output for `-`.
+    /// Writes a file atomically, or to standard output for `-`.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -191,7 +192,7 @@ impl Io<'_> {
         }
     }
 
-    /// Writes a file whole: under another name first, so that nobody sees half of it.
+    /// Writes a file atomically, by renaming a temporary file.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -205,9 +206,8 @@ impl Io<'_> {
     }
 }
 
-/// Writes a file whole: under another name first, so that nobody sees half of it. What is there
-/// already and is no plain file, such as a device or a pipe, is written to in place: to take its
-/// place would destroy it.
+/// Writes a file atomically, by renaming a temporary file. Existing devices, pipes and other
+/// special files are written in place, as renaming would replace them.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -220,7 +220,7 @@ pub fn write_whole(
         write(&mut file)?;
         return file.flush();
     }
-    // A link stays, and what it leads to is written.
+    // Symbolic links are followed.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.tmp", std::process::id()));
@@ -231,14 +231,14 @@ pub fn write_whole(
         file.flush()?;
         fs::rename(&temporary, path)
     });
-    // After a failure the file may never have been made.
+    // The temporary file may not exist after a failure.
     written.inspect_err(|_| drop(fs::remove_file(&temporary)))
 }
 
-/// Files of at least this many bytes are mapped.
+/// Minimum size in bytes of files that are mapped.
 const MAPPED_FROM: u64 = 1 << 20;
 
-/// Whether a file starts with characters of ASCII.
+/// True if a file starts with ASCII characters.
 fn starts_as_text(file: &mut File) -> bool {
     let mut head = [0; 16];
     let length = file.read(&mut head).unwrap_or(0);
@@ -247,21 +247,19 @@ fn starts_as_text(file: &mut File) -> bool {
 
 #[allow(unsafe_code)] // mapping a file is unsafe by its interface; the block gives the reason
 fn mapped(file: &File) -> Option<memmap2::Mmap> {
-    // SAFETY: the bytes are only read, and every reader of a program checks them as it goes. A file
-    // that somebody changes meanwhile gives a wrong program or an error; one that somebody cuts
-    // short ends the process, as it does to every program that maps files.
+    // SAFETY: the bytes are only read, and every reader of a program validates them as it goes. If
+    // the file is modified meanwhile, the result is a wrong program or an error; if it is
+    // truncated, the process is terminated, as for every program that maps files.
     unsafe { memmap2::Mmap::map(file) }.ok()
 }
 
-/// Lets the heap of a thread begin large. The allocator of glibc asks the system for each further
-/// page of it, which took a tenth of the time of reading an artifact. Pages that are never touched
-/// take no memory.
+/// Enlarges the initial heap of a thread. By default glibc's allocator extends it page by page,
+/// which took a tenth of the time of reading an artifact. Untouched pages take no memory.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)] // a function of C; the block gives the reason
 fn begin_with_large_heap() {
     const SIZE: i32 = 32 << 20;
-    // To set the size ends the adjustment of these two; it would end at these values, the largest
-    // that there are.
+    // Setting these ends their dynamic adjustment, so they are set to its maximum values.
     const LARGEST_IN_HEAP: i32 = 32 << 20;
     const KEPT_FREE: i32 = 2 * LARGEST_IN_HEAP;
     for (option, value) in [
@@ -269,7 +267,7 @@ fn begin_with_large_heap() {
         (libc::M_MMAP_THRESHOLD, LARGEST_IN_HEAP),
         (libc::M_TRIM_THRESHOLD, KEPT_FREE),
     ] {
-        // SAFETY: `mallopt` may be called at any time, and refuses values that it does not know.
+        // SAFETY: `mallopt` may be called at any time, and rejects unknown values.
         unsafe { libc::mallopt(option, value) };
     }
 }
@@ -288,7 +286,7 @@ pub fn main(name: &'static str) -> ExitCode {
             stdout: &mut BufWriter::new(io::stdout().lock()),
             terminal: io::stderr().is_terminal(),
             own_process: true,
-            // Not locked: a progress bar draws there from another thread.
+            // Not locked, as a progress bar draws there from another thread.
             stderr: &mut io::stderr(),
             cwd: PathBuf::new(),
         };
@@ -298,7 +296,7 @@ pub fn main(name: &'static str) -> ExitCode {
         Ok(thread) => thread.join().unwrap_or(101),
         Err(_) => FAILURE,
     };
-    // The codes of programs are 0, 1, 2 and that of a panic.
+    // Exit codes of programs are 0, 1, 2 and that of a panic.
     ExitCode::from(u8::try_from(code).unwrap_or(1))
 }
 

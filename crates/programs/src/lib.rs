@@ -25,15 +25,15 @@ pub use io::Io;
 
 use std::ffi::OsString;
 
-/// A program: its arguments, the name of the program first, and what it reads and writes. Returns
-/// the exit code.
+/// A program as a function of its arguments, including the program's name, and its input and
+/// output. Returns the exit code.
 pub type Program = fn(&[OsString], &mut Io<'_>) -> i32;
 
 /// The programs by name.
 pub static PROGRAMS: &[(&str, Program)] =
     &[("stablehlo-opt", opt::run), ("stablehlo-translate", translate::run), ("stablo", cli::run)];
 
-/// The program of that name.
+/// Looks up a program by name.
 pub fn program(name: &str) -> Option<Program> {
     PROGRAMS.iter().find(|(n, _)| *n == name).map(|(_, program)| *program)
 }

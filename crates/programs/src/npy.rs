@@ -1,7 +1,8 @@
 //! NumPy's `.npy` files.
 //!
-//! Types that `.npy` lacks are stored in others, as in the recorded programs: integers of less than
-//! a byte one a byte, small floats and `bf16` as unsigned integers of their bits, `tf32` as `f32`.
+//! Types that `.npy` lacks are stored as others, as in the recorded programs: integers narrower
+//! than a byte as bytes, small floats and `bf16` as unsigned integers of their bits, `tf32` as
+//! `f32`.
 //!
 //! Source: NumPy documentation, "numpy.lib.format".
 
@@ -15,20 +16,20 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 /// The header of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// How elements are stored, such as `f4`: without byte order.
+    /// Kind of the stored elements, such as `f4`, without byte order.
     pub kind: String,
     big_endian: bool,
     fortran_order: bool,
     /// Size of each dimension.
     pub shape: Vec<usize>,
-    /// Where the data starts.
+    /// Offset of the data.
     data: usize,
 }
 
-/// Reads the header of a file.
+/// Parses the header of a file.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If the header is invalid.
 pub fn read_header(file: &[u8]) -> Result<Header, String> {
     let version = file
         .strip_prefix(MAGIC)
@@ -74,7 +75,7 @@ pub fn read_header(file: &[u8]) -> Result<Header, String> {
     Ok(Header { kind: kind.to_string(), big_endian, fortran_order, shape, data })
 }
 
-/// How files store elements of a type, and the type of those.
+/// Kind and type of the stored elements for an element type.
 fn storage(dtype: DType) -> (&'static str, DType) {
     match dtype {
         DType::I1 => ("b1", DType::I1),
@@ -92,19 +93,19 @@ fn storage(dtype: DType) -> (&'static str, DType) {
         DType::F64 => ("f8", dtype),
         DType::C64 => ("c8", dtype),
         DType::C128 => ("c16", dtype),
-        // The floats of at most a byte.
+        // Floats of at most a byte.
         _ => ("u1", DType::U8),
     }
 }
 
-/// Reads a file as a tensor of elements of type `dtype`.
+/// Reads a file as a tensor of element type `dtype`.
 ///
 /// # Errors
-/// What is wrong with the file, or that it holds other elements.
+/// If the file is invalid, or its elements have another type.
 pub fn read(file: Vec<u8>, dtype: DType) -> Result<Tensor, String> {
     let header = read_header(&file)?;
     let (kind, stored) = storage(dtype);
-    // NumPy writes the types of `ml_dtypes` as raw bytes.
+    // NumPy writes `ml_dtypes` as raw bytes.
     let raw = format!("V{}", dtype.bytes());
     let is_raw = header.kind == raw && dtype.is_float();
     if header.kind != kind && !is_raw {
@@ -147,7 +148,7 @@ pub fn read(file: Vec<u8>, dtype: DType) -> Result<Tensor, String> {
     decode(tensor, dtype)
 }
 
-/// Stored elements as elements of `dtype`.
+/// Converts stored elements to `dtype`.
 fn decode(stored: Tensor, dtype: DType) -> Result<Tensor, String> {
     let shown = |e: TensorError| e.to_string();
     if stored.dtype() == dtype {
@@ -158,7 +159,7 @@ fn decode(stored: Tensor, dtype: DType) -> Result<Tensor, String> {
     }
     let same_bits =
         Tensor::from_bytes(dtype, stored.shape(), stored.bytes().clone()).map_err(shown)?;
-    // Bits outside of the width would be dropped without notice.
+    // Bits outside of the width would be dropped silently.
     if same_bits.bytes() != stored.bytes() {
         return Err(format!("some elements are out of the range of {dtype}"));
     }
@@ -178,8 +179,8 @@ pub fn write(tensor: &Tensor, out: &mut dyn Write) -> io::Result<()> {
     let mut header = format!(
         "{{'descr': '{order}{kind}', 'fortran_order': False, 'shape': ({shape}{comma}), }}"
     );
-    // The data starts at a multiple of 64 bytes; the header ends with a newline. Version 2 has room
-    // for any header.
+    // The data is aligned to 64 bytes; the header ends with a newline. Version 2 allows headers of
+    // any size.
     let (version, prefix) =
         if header.len() < 60_000 { (1u8, MAGIC.len() + 4) } else { (2, MAGIC.len() + 6) };
     let padding = 63 - (prefix + header.len()) % 64;

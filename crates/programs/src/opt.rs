@@ -1,6 +1,6 @@
-//! `stablehlo-opt`: reads a module, runs passes on it and prints it.
+//! `stablehlo-opt`: parses a module, runs passes on it and prints it.
 //!
-//! Source: MLIR's `mlir-opt`, whose flags it takes.
+//! Source: MLIR's `mlir-opt`, whose flags it accepts.
 
 use crate::args::{self, PrintFlags};
 use crate::format::first;
@@ -21,7 +21,7 @@ use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// Reads MLIR text, runs passes on it and prints the result.
+/// Parses MLIR text, runs passes on it and prints the result.
 #[derive(Parser)]
 #[command(name = "stablehlo-opt", version)]
 struct Options {
@@ -40,10 +40,10 @@ struct OutputFlags {
     /// Write bytecode instead of text
     #[arg(long)]
     emit_bytecode: bool,
-    /// Version of the format of the bytecode
+    /// Version of the bytecode format
     #[arg(long, value_name = "VERSION", default_value_t = BytecodeOptions::default().version)]
     emit_bytecode_version: u64,
-    /// Who the bytecode says wrote it
+    /// Producer string of the bytecode
     #[arg(long, value_name = "NAME", default_value_t = BytecodeOptions::default().producer)]
     emit_bytecode_producer: String,
 }
@@ -80,25 +80,25 @@ struct PassFlags {
     /// Print the whole module, also for passes that run on a part of it
     #[arg(long)]
     mlir_print_ir_module_scope: bool,
-    /// Print the passes that run, with their options, on standard error
+    /// Print the pipeline with all options, on standard error
     #[arg(long)]
     dump_pass_pipeline: bool,
-    /// Print the names of all passes and pipelines, and do nothing else
+    /// List all passes and pipelines, and exit
     #[arg(long)]
     list_passes: bool,
-    /// Print the names of all dialects, and do nothing else
+    /// List all dialects, and exit
     #[arg(long)]
     show_dialects: bool,
-    /// Fail unless the input is the same after it is printed and read again
+    /// Fail unless the module survives a round trip through text
     #[arg(long)]
     verify_roundtrip: bool,
-    /// Accepted for scripts: passes run one after the other in any case
+    /// Accepted for compatibility: passes always run sequentially
     #[arg(long)]
     mlir_disable_threading: bool,
-    /// Print how long each pass took, on standard error
+    /// Print the duration of each pass, on standard error
     #[arg(long)]
     mlir_timing: bool,
-    /// Print how often each pattern of each pass was tried and applied, on standard error
+    /// Print how often each pattern was tried and applied, on standard error
     #[arg(long)]
     mlir_pass_statistics: bool,
 }
@@ -180,7 +180,7 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
     result
 }
 
-/// The passes of the command line, in its order.
+/// The passes in the order of the command line.
 fn pipeline(matches: &ArgMatches, options: &Options) -> Result<Pipeline, Failure> {
     let passes = passes::all().iter().map(|pass| pass.name);
     let names = passes.chain(named_pipelines().iter().map(|pipeline| pipeline.name));
@@ -211,12 +211,12 @@ fn pipeline(matches: &ArgMatches, options: &Options) -> Result<Pipeline, Failure
     Ok(pipeline)
 }
 
-/// A pipeline that cannot be read is a wrong command line.
+/// An invalid pipeline is a wrong command line.
 fn usage(error: Error) -> Failure {
     Failure::usage(first(&error))
 }
 
-/// Prints the names that the flags ask for.
+/// Prints the lists requested by flags.
 fn list(flags: &PassFlags, io: &mut Io<'_>) -> Result<(), Failure> {
     let mut text = String::new();
     if flags.list_passes {
@@ -235,7 +235,7 @@ fn list(flags: &PassFlags, io: &mut Io<'_>) -> Result<(), Failure> {
     io.print(text)
 }
 
-/// Whether a module is the same after it is printed and read again.
+/// Checks that a module survives printing and parsing.
 fn roundtrip(module: &Module) -> Result<(), Error> {
     let options = PrintOptions { debug_info: true, ..PrintOptions::default() };
     let text = stablo::print(module, &options)?;
@@ -262,19 +262,19 @@ fn roundtrip(module: &Module) -> Result<(), Error> {
     }
 }
 
-/// What the flags ask to be told while passes run.
+/// Observes passes as requested by flags.
 struct Log<'a> {
     flags: &'a PassFlags,
     print: PrintOptions,
     text: String,
-    /// Time and statistics by pass, in the order in which they ran first.
+    /// Time and statistics by pass, in the order of their first run.
     passes: Vec<(&'static str, Duration, PatternStatistics)>,
-    /// The text before the pass, if it is to be compared.
+    /// The text before the pass, if needed for comparison.
     before: String,
 }
 
 impl Log<'_> {
-    /// The text of what a pass runs on.
+    /// The text of the op that a pass runs on.
     fn shown(&self, module: &Module, root: OpId) -> String {
         if self.flags.mlir_print_ir_module_scope {
             print_op(module.top(), &self.print)

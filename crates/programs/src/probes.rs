@@ -1,4 +1,4 @@
-//! What `interpreter.probe` saves: `probeN_name.npy` files, and `index.csv` with a line
+//! Output of `interpreter.probe`: files `probeN_name.npy`, and `index.csv` with a line
 //! `probe_id,type,file` for each.
 //!
 //! Source: StableHLO, `docs/reference.md` and `stablehlo-translate --probe-output-dir`.
@@ -8,14 +8,14 @@ use crate::npy;
 use stablo::{Tensor, Type};
 use std::path::{Path, PathBuf};
 
-/// The name of the index.
+/// Name of the index file.
 const INDEX: &str = "index.csv";
 
-/// A directory of probes.
+/// An output directory for probes.
 pub struct Probes {
-    /// As the user wrote it.
+    /// As given by the user.
     directory: PathBuf,
-    /// What it is relative to.
+    /// The directory that it is relative to.
     cwd: PathBuf,
     saved: Vec<Probe>,
 }
@@ -27,15 +27,16 @@ struct Probe {
 }
 
 impl Probes {
-    /// Probes that go to `directory`, relative to `cwd`, which is made when the first is saved.
+    /// Probes in `directory`, relative to `cwd`, which is created when the first one is saved.
     pub fn new(directory: PathBuf, cwd: PathBuf) -> Probes {
         Probes { directory, cwd, saved: Vec::new() }
     }
 
-    /// Saves a tensor under a name, which may come again.
+    /// Saves a tensor under a name, which may be repeated.
     ///
     /// # Errors
-    /// If the files cannot be written, or the name cannot stand in the index.
+    /// If the files cannot be written, or the name contains characters that the index cannot
+    /// represent.
     pub fn save(&mut self, name: &str, ty: &Type, tensor: &Tensor) -> Result<(), String> {
         if name.contains([',', '\n', '\r']) {
             return Err(format!(
@@ -53,7 +54,7 @@ impl Probes {
         Ok(())
     }
 
-    /// Writes the index of all that was saved.
+    /// Writes the index of all saved probes.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -76,7 +77,7 @@ impl Probes {
             .map_err(|e| format!("cannot write {}: {e}", file.display()))
     }
 
-    /// What was saved under a name the n-th time, counted from 0.
+    /// The value saved under a name in the given iteration, counted from 0.
     ///
     /// # Errors
     /// If there is no such file, or it cannot be read.
@@ -93,7 +94,7 @@ impl Probes {
     }
 }
 
-/// The part of a name that can stand in the name of any file.
+/// A form of the name that is valid in file names.
 fn file_part(name: &str) -> String {
     const LONGEST: usize = 64;
     let allowed =

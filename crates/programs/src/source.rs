@@ -1,5 +1,4 @@
-//! Input files: their text, split into chunks if asked, parsed and verified as upstream's programs
-//! do.
+//! Input files: optionally split into chunks, parsed and verified as in upstream's programs.
 
 use crate::expected::Expectations;
 use crate::io::{Failure, Io};
@@ -10,10 +9,10 @@ use stablo::{
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-/// What separates chunks, wherever in a line it stands.
+/// The default chunk separator, anywhere in a line.
 const SEPARATOR: &str = "// -----";
 
-/// Flags of both upstream programs that decide how the input is read.
+/// Input flags of both upstream programs.
 #[derive(clap::Args, Debug)]
 pub struct InputFlags {
     /// The file to read; `-` is standard input
@@ -22,29 +21,29 @@ pub struct InputFlags {
     /// Treat the parts of the input between markers as separate files
     #[arg(long, value_name = "MARKER", num_args = 0..=1, require_equals = true, default_missing_value = SEPARATOR)]
     split_input_file: Option<String>,
-    /// Check that the diagnostics are those that comments expect; with `only-expected`, others may
-    /// appear, too
+    /// Check that the diagnostics are those expected by comments; with `only-expected`, allow
+    /// others, too
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     verify_diagnostics: Option<Checked>,
     /// Allow ops, types and attributes of unknown dialects
     #[arg(long)]
     allow_unregistered_dialect: bool,
-    /// Where to write the output; `-` is standard output
+    /// The output file; `-` is standard output
     #[arg(short, default_value = "-")]
     o: PathBuf,
 }
 
-/// Which diagnostics are checked.
+/// The diagnostics to check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Checked {
-    /// All: others than those that are expected are errors.
+    /// All: unexpected ones are errors.
     #[value(alias = "true")]
     All,
-    /// Those that are expected.
+    /// Only the expected ones.
     OnlyExpected,
 }
 
-/// What separates chunks; nothing for `false`.
+/// The chunk separator; `None` for `false`.
 fn marker(text: &str) -> Option<&str> {
     match text {
         "false" => None,
@@ -53,17 +52,17 @@ fn marker(text: &str) -> Option<&str> {
     }
 }
 
-/// What a program does with each chunk: its output, and what there is to say about it.
+/// Processes one chunk: writes its output, and returns diagnostics.
 pub type Process<'a> = &'a mut dyn FnMut(&mut Module, &mut Vec<u8>) -> Diagnostics;
 
 impl InputFlags {
-    /// Reads, parses and verifies the input and runs `process` on each chunk that is valid. Writes
-    /// what it outputs, with `separator` and a newline between chunks; to a file only if all is
-    /// well.
+    /// Reads, parses and verifies the input, and runs `process` on each valid chunk. Writes the
+    /// outputs, with `separator` and a newline between chunks; to a file only if there were no
+    /// errors.
     ///
     /// # Errors
     /// If the input cannot be read or a chunk is not valid; with `--verify-diagnostics`, if the
-    /// diagnostics are not those that were expected.
+    /// diagnostics are not as expected.
     pub fn run(
         &self,
         io: &mut Io<'_>,
@@ -74,7 +73,7 @@ impl InputFlags {
         self.run_on(bytes, io, separator, process)
     }
 
-    /// The bytes of the input.
+    /// Reads the input.
     ///
     /// # Errors
     /// If it cannot be read.
@@ -82,7 +81,7 @@ impl InputFlags {
         read_program(io, &self.input)
     }
 
-    /// As [`InputFlags::run`], on an input that was read.
+    /// As [`InputFlags::run`], on input that is already read.
     ///
     /// # Errors
     /// As [`InputFlags::run`].
@@ -126,8 +125,8 @@ impl InputFlags {
                 }
             }
         }
-        // A file is written whole or not at all; who reads standard output may want what the other
-        // chunks gave.
+        // A file is written completely or not at all; on standard output, the results of other
+        // chunks may be useful.
         if !failed || self.o == Path::new("-") {
             io.write(&self.o, &output)?;
         }
@@ -162,7 +161,7 @@ impl InputFlags {
     }
 }
 
-/// Shows diagnostics; fails if one is an error.
+/// Reports diagnostics.
 ///
 /// # Errors
 /// If one is an error.
@@ -182,7 +181,7 @@ pub fn load(path: &Path, io: &mut Io<'_>) -> Result<Module, Failure> {
     Ok(loaded.module)
 }
 
-/// The bytes of a program: text or bytecode.
+/// Reads a program: text or bytecode.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -190,15 +189,15 @@ pub fn read_program(io: &mut Io<'_>, path: &Path) -> Result<Bytes, Failure> {
     io.map(path)
 }
 
-/// What a program is called in diagnostics.
+/// The name of a program in diagnostics.
 pub fn program_name(path: &Path) -> Cow<'_, str> {
     if path == Path::new("-") { "<stdin>".into() } else { path.to_string_lossy() }
 }
 
-/// The text that bytes are.
+/// Decodes text.
 ///
 /// # Errors
-/// If they are not text.
+/// If the bytes are not UTF-8.
 pub fn text<'a>(bytes: &'a [u8], path: &Path) -> Result<&'a str, Failure> {
     std::str::from_utf8(bytes).map_err(|e| {
         let at = e.valid_up_to();
@@ -210,8 +209,8 @@ pub fn text<'a>(bytes: &'a [u8], path: &Path) -> Result<&'a str, Failure> {
     })
 }
 
-/// The chunks of a text. They start right after what separates them, which is no part of a longer
-/// row of dashes.
+/// Splits a text into chunks, which start right after the separator, unless that is part of a
+/// longer row of dashes.
 fn split(name: &str, text: &str, marker: &str) -> Vec<Source> {
     let mut chunks = Vec::new();
     let (mut start, mut first_line) = (0, 1);

@@ -1,4 +1,4 @@
-//! How long the steps of `stablo run` took.
+//! Durations of the steps of `stablo run`.
 
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -10,13 +10,13 @@ pub struct Timings {
     pub parse: Duration,
     /// Verifying the module.
     pub verify: Duration,
-    /// Making the function ready to run.
+    /// Preparing the function to run.
     pub compile: Duration,
     /// Each run.
     pub execute: Vec<Duration>,
 }
 
-/// The result of `work`, and how long it took.
+/// Runs `work`; returns its result and duration.
 pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
     let result = work();
@@ -24,8 +24,7 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
 }
 
 impl Timings {
-    /// The timings in milliseconds, with the peak memory of the process in bytes where the system
-    /// tells it.
+    /// The timings in milliseconds, and the peak memory of the process in bytes if available.
     pub fn to_json(&self) -> String {
         let ms = |d: &Duration| d.as_secs_f64() * 1e3;
         let value = json!({
@@ -39,7 +38,7 @@ impl Timings {
     }
 }
 
-/// The most memory that this process ever held, on Linux.
+/// The peak memory of this process, on Linux.
 fn peak_rss_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

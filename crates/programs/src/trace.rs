@@ -1,5 +1,5 @@
-//! `stablo run --trace`: values as `.npy` files, and `index.jsonl` with an object a line that says
-//! where each comes from.
+//! `stablo run --trace`: values as `.npy` files, and `index.jsonl` with one object per value that
+//! describes its origin.
 
 use crate::io::write_whole;
 use crate::npy;
@@ -11,32 +11,32 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The name of the index.
+/// Name of the index file.
 const INDEX: &str = "index.jsonl";
 
 /// `%a, %b:2 = ` at the end of a line.
 const RESULTS: &str = r"(%[\w.$-]+(:\d+)?\s*,\s*)*%[\w.$-]+(:\d+)?\s*=\s*$";
 
-/// A directory of values.
+/// An output directory for values.
 pub struct Trace<'m> {
     directory: PathBuf,
-    /// Only values whose name, op or location match.
+    /// Filters values by name, op or location.
     pattern: Option<Regex>,
     names: ValueNames<'m>,
-    /// The names of results before an op.
+    /// Matches the result names before an op.
     results: Regex,
     source: Option<Arc<Source>>,
-    /// How often each value of each process was saved.
+    /// Number of times each value of each process was saved.
     seen: HashMap<(ProcessId, Value), usize>,
     saved: usize,
     index: String,
 }
 
 impl<'m> Trace<'m> {
-    /// A trace of a run of `module` in a directory, which is made.
+    /// Starts a trace of a run of `module` in a directory, which is created.
     ///
     /// # Errors
-    /// If it cannot be made, or the pattern is no regular expression.
+    /// If it cannot be created, or the pattern is not a valid regular expression.
     pub fn new(
         module: &'m Module,
         directory: PathBuf,
@@ -109,7 +109,7 @@ impl<'m> Trace<'m> {
         Ok(())
     }
 
-    /// The name that the text of the program gives to a result, if it stands on the line of its op.
+    /// The name of a result in the program text, if it is on the line of its op.
     fn written_name(&self, source: &Source, op: OpRef<'_>, index: usize) -> Option<String> {
         let Position::Span(span) = op.position() else { return None };
         let before = source.text().get(..span.start as usize)?.rsplit('\n').next()?;

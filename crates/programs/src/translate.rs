@@ -1,7 +1,7 @@
-//! `stablehlo-translate`: runs modules with the interpreter, writes portable artifacts and reads
-//! them.
+//! `stablehlo-translate`: runs modules with the interpreter, and reads and writes portable
+//! artifacts.
 //!
-//! Source: StableHLO, `stablehlo-translate`, whose flags it takes.
+//! Source: StableHLO, `stablehlo-translate`, whose flags it accepts.
 
 use crate::args::{self, PrintFlags};
 use crate::display::entries;
@@ -21,7 +21,7 @@ use stablo::{
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Interprets StableHLO programs, and turns them into portable artifacts and back.
+/// Interprets StableHLO programs, and converts them to portable artifacts and back.
 #[derive(Parser)]
 #[command(name = "stablehlo-translate", version)]
 struct Options {
@@ -32,28 +32,28 @@ struct Options {
     /// Run the function `main`, or the only one, and print its results
     #[arg(long, group = "action")]
     interpret: bool,
-    /// Turn a module into a portable artifact
+    /// Convert a module to a portable artifact
     #[arg(long, group = "action")]
     serialize: bool,
-    /// Turn a portable artifact into a module
+    /// Convert a portable artifact to a module
     #[arg(long, group = "action")]
     deserialize: bool,
     /// Version of the artifact: 1.20.0, current, minimum, WEEK_4 or WEEK_12
     #[arg(long, value_name = "VERSION", requires = "serialize")]
     target: Option<String>,
-    /// Forget all locations before writing the artifact
+    /// Remove all locations before writing the artifact
     #[arg(long)]
     strip_debuginfo: bool,
-    /// Write ops, types and attributes of other dialects as they are
+    /// Keep ops, types and attributes of other dialects
     #[arg(long)]
     allow_other_dialects: bool,
-    /// Print which version the artifact was written for
+    /// Print the version of the artifact
     #[arg(long)]
     print_stablehlo_version: bool,
     /// Inputs of the interpreted function: [dense<1> : tensor<2xi32>, …]
     #[arg(long, value_name = "ARRAY", default_value = "")]
     args: String,
-    /// Save what `interpreter.probe` ops see in this directory, with an index.csv
+    /// Save the values of `interpreter.probe` ops in this directory, with an index.csv
     #[arg(long, value_name = "DIR")]
     probe_output_dir: Option<PathBuf>,
     /// Print results as dense attributes
@@ -77,7 +77,9 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         return deserialize(&options, io);
     }
     if !options.interpret {
-        return Err(Failure::usage("say what to do: --interpret, --serialize or --deserialize"));
+        return Err(Failure::usage(
+            "no action given: use --interpret, --serialize or --deserialize",
+        ));
     }
     let inputs = inputs(&options.args)?;
     let mut probes =
@@ -102,12 +104,12 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         }
         Err(errors) => errors,
     });
-    // Also of a run that failed: probes are there to find out why.
+    // Also if the run failed: probes help to find the cause.
     let indexed = probes.map_or(Ok(()), |probes| probes.finish()).map_err(Failure::input);
     result.and(indexed)
 }
 
-/// Writes the artifact of the input.
+/// Writes the input as an artifact.
 fn serialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let Some(target) = &options.target else {
         return Err(Failure::usage("--serialize needs --target=VERSION, such as --target=current"));
@@ -129,14 +131,14 @@ fn serialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     })
 }
 
-/// Prints the program of an artifact.
+/// Prints the program in an artifact.
 fn deserialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let bytes = options.input.read(io)?;
     if bytes.is_empty() {
-        return Err(Failure::input("the input is no portable artifact: it is empty"));
+        return Err(Failure::input("the input is not a portable artifact: it is empty"));
     }
     if options.print_stablehlo_version {
-        // On standard output also if the program goes to a file, and if it cannot be read.
+        // Printed on standard output even if the program goes to a file, or cannot be read.
         io.print(match stablo::artifact_version(&bytes) {
             Some(version) => {
                 format!("// Reading portable artifact with StableHLO version: {version}\n")
@@ -169,19 +171,20 @@ fn inputs(text: &str) -> Result<Vec<RuntimeValue>, Failure> {
     }
     let array = stablo::parse_attribute(text).ok();
     let elements = array.as_ref().and_then(Attribute::as_array);
-    let elements = elements
-        .ok_or_else(|| Failure::input(format!("--args is no array attribute; write {USAGE}")))?;
+    let elements = elements.ok_or_else(|| {
+        Failure::input(format!("--args is not an array attribute; write {USAGE}"))
+    })?;
     let value = |attribute: &Attribute| match attribute.to_tensor() {
         Some(Ok(tensor)) => Ok(RuntimeValue::Tensor(tensor)),
         Some(Err(error)) => Err(Failure::input(format!("{attribute} in --args: {error}"))),
         None => Err(Failure::input(format!(
-            "{attribute} in --args is no dense elements attribute; write {USAGE}"
+            "{attribute} in --args is not a dense elements attribute; write {USAGE}"
         ))),
     };
     elements.iter().map(value).collect()
 }
 
-/// The results of the function to run, with their types. A module without functions has none.
+/// Runs the function; returns its results with their types. A module without functions has none.
 fn interpret(
     module: &Module,
     inputs: Vec<RuntimeValue>,
@@ -217,7 +220,7 @@ fn interpret(
         .collect())
 }
 
-/// The type of a value that was declared as `ty`, whose sizes may be unknown.
+/// The type of a value with declared type `ty`, which may be dynamic.
 fn actual_type(value: &RuntimeValue, ty: &Type) -> Type {
     match (value, ty.as_tensor()) {
         (RuntimeValue::Tensor(tensor), declared)
@@ -239,15 +242,15 @@ fn dense(value: &RuntimeValue, ty: Type) -> String {
     }
 }
 
-/// Of an empty tensor at most this many lists are printed.
+/// Maximum number of empty lists printed for an empty tensor.
 const MOST_EMPTY_LISTS: usize = 1000;
 
-/// A value as upstream's interpreter prints it: its type, then nested lists in braces.
+/// A value in upstream's format: its type, then nested lists in braces.
 fn printed(value: &RuntimeValue, ty: Type) -> String {
     match value {
         RuntimeValue::Tensor(tensor) => {
             let mut out = format!("{ty} {{");
-            // There is nothing to see in many empty lists.
+            // Do not print huge numbers of empty lists.
             if tensor.num_elements() > 0 || entries(tensor) <= MOST_EMPTY_LISTS {
                 print_dimension(&mut out, tensor, 0, 0, true);
             }
@@ -264,8 +267,8 @@ fn printed(value: &RuntimeValue, ty: Type) -> String {
     }
 }
 
-/// The part of a tensor at `index` of its first `depth` dimensions, flattened; `last` if no part
-/// follows in its list.
+/// The part of a tensor at `index` of its first `depth` dimensions, flattened; `last` if it is the
+/// last of its list.
 fn print_dimension(out: &mut String, tensor: &Tensor, depth: usize, index: usize, last: bool) {
     let new_line = |out: &mut String, indent: usize| {
         out.push('\n');

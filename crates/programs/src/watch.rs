@@ -1,5 +1,4 @@
-//! Whatever a running program shows: its progress, and what it prints, probes, traces and feeds
-//! out.
+//! Observes a run: progress, printed output, probes, traces and outfeeds.
 
 use crate::probes::Probes;
 use crate::trace::Trace;
@@ -10,29 +9,29 @@ use stablo::{Observer, ProcessId, Progress, RuntimeValue, Tensor, Type};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// A run that takes longer than this shows how far it is.
+/// Time after which a run shows its progress.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How a value with a name and a type is written.
+/// Formats a value with a name and a type.
 pub type Style = fn(&str, &RuntimeValue, &Type) -> String;
 
-/// Watches a run.
+/// Observer of a run.
 pub struct Watcher<'w, 'm> {
-    /// What the program printed.
+    /// Output printed by the program.
     pub output: &'w mut Vec<u8>,
     style: Style,
     names: Option<ValueNames<'m>>,
-    /// Where probes go, if anywhere.
+    /// The output of probes, if any.
     pub probes: Option<&'w mut Probes>,
-    /// Where values go, if anywhere.
+    /// The output of the trace, if any.
     pub trace: Option<&'w mut Trace<'m>>,
-    /// Whether to write what goes to the outfeed.
+    /// Print outfed values.
     pub outfeed: bool,
     progress: Option<(Instant, Option<ProgressBar>)>,
 }
 
 impl<'w, 'm> Watcher<'w, 'm> {
-    /// A watcher of a run of the module below `top`; what is printed goes to `output`.
+    /// Observes a run of the module below `top`; printed values are appended to `output`.
     pub fn new(top: OpRef<'m>, output: &'w mut Vec<u8>, style: Style) -> Watcher<'w, 'm> {
         let prints = top.module().walk(top.id()).any(|op| op.is(PrintOp::DEF));
         let names = prints.then(|| ValueNames::of(top));

@@ -1,15 +1,15 @@
-//! Files of weights in the format of safetensors.
+//! Weights in safetensors files.
 //!
-//! The format lacks some element types. Complex numbers are written as their parts, in one more
-//! dimension of two; integers of less than a byte as bytes of the same value; floats of a byte or
-//! less that the format lacks as their bits in bytes. The program keeps the types.
+//! The format lacks some element types. Complex numbers are stored as their parts, in an additional
+//! dimension of size two; integers narrower than a byte as bytes with the same value; other floats
+//! of at most a byte as bytes with their bits. The program retains the types.
 
 use crate::io::{Failure, Io};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use stablo::{Bytes, DType, Tensor, Type};
 use std::path::Path;
 
-/// How elements are written, and whether as two parts each.
+/// The stored type of elements, and true if they are stored as two parts each.
 fn written_as(dtype: DType) -> (Dtype, bool) {
     let written = match dtype.part() {
         DType::I1 => Dtype::BOOL,
@@ -27,13 +27,13 @@ fn written_as(dtype: DType) -> (Dtype, bool) {
         DType::F8E4M3FN => Dtype::F8_E4M3,
         DType::F8E5M2 => Dtype::F8_E5M2,
         DType::F8E8M0FNU => Dtype::F8_E8M0,
-        // The numbers of U2, U4 and U8, and the bits of what is left.
+        // The values of U2, U4 and U8, and the bits of other types.
         _ => Dtype::U8,
     };
     (written, dtype.is_complex())
 }
 
-/// The shape in which elements are written.
+/// The stored shape.
 fn written_shape(mut shape: Vec<usize>, in_parts: bool) -> Vec<usize> {
     shape.extend(in_parts.then_some(2));
     shape
@@ -74,10 +74,10 @@ impl Weights {
         io.map(path).map(Weights)
     }
 
-    /// The elements of that name, as a tensor of that type.
+    /// The elements of the weight with the given name, as a tensor of the given type.
     ///
     /// # Errors
-    /// If the file is not valid, has no such weight or one of another shape or element type.
+    /// If the file is invalid, has no such weight, or one of another shape or element type.
     pub fn tensor(&self, name: &str, ty: &Type) -> Result<Tensor, String> {
         let file = SafeTensors::deserialize(&self.0)
             .map_err(|e| format!("the file of weights is not valid: {e}"))?;

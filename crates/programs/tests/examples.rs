@@ -1,4 +1,4 @@
-//! The examples compute what was recorded when they were exported.
+//! The examples reproduce the results recorded on export.
 
 use programs::{Io, npy, program};
 use stablo::numerics::math;
@@ -25,7 +25,8 @@ fn run(args: Vec<OsString>) -> (i32, String) {
     (code, String::from_utf8_lossy(&stderr).into_owned())
 }
 
-/// A file as `f64`, which holds all numbers of the examples exactly; and whether they are integers.
+/// A file as `f64`, which represents all numbers of the examples exactly; and true if they are
+/// integers.
 fn load(path: &Path) -> (Tensor, bool) {
     let file = fs::read(path).unwrap();
     let dtype = match &*npy::read_header(&file).unwrap().kind {
@@ -39,7 +40,7 @@ fn load(path: &Path) -> (Tensor, bool) {
     (math::convert(npy::read(file, dtype).unwrap(), DType::F64).unwrap(), !dtype.is_float())
 }
 
-/// Tolerances are those recorded with the programs; integers are exact.
+/// Tolerances are those recorded with the programs; integers must be exact.
 fn reproduces(name: &str, absolute: f64, relative: f64) {
     let directory = example(name);
     let numbered = |what: &str| {

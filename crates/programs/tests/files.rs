@@ -17,7 +17,7 @@ impl Tools for InProcess {
             terminal: false,
             own_process: false,
         };
-        // The suite calls only programs that `names` lists.
+        // The suite calls only programs listed in `names`.
         let code = programs::program(&argv[0]).map_or(127, |program| program(&args, &mut io));
         outcome.code = code;
         outcome

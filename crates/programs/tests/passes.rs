@@ -1,9 +1,9 @@
 //! Passes do not change what programs compute: many programs run before and after each pass, and
 //! their results are compared by bits.
 //!
-//! Programs are those of `tests/ops` and `tests/interpret`, the smaller examples and, where they
-//! are at hand (`../shared`), a sample of upstream's; all of these with `STABLO_ALL_PROGRAMS=1`.
-//! What their checks look at becomes the results of `main`.
+//! Programs are those of `tests/ops` and `tests/interpret`, the smaller examples and, if available
+//! (`../shared`), a sample of upstream's; all of these with `STABLO_ALL_PROGRAMS=1`. The operands
+//! of their checks become the results of `main`.
 
 use programs::npy;
 use stablo::dialects::func::{FuncOp, ReturnOp};
@@ -15,36 +15,36 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How a pass is tested, where it is not run as it is and compared by bits.
+/// How a pass is tested, if not by itself with bitwise comparison.
 enum How {
-    /// As this pipeline.
+    /// With this pipeline.
     As(&'static str),
-    /// As this pipeline; results may differ by that much, relatively.
+    /// With this pipeline; results may have this relative error.
     Within(&'static str, f64),
     /// Not by this test.
     Elsewhere,
 }
 
-/// The passes that are tested in another way, and why.
+/// Passes with special treatment, and the reasons.
 static SPECIAL: &[(&str, How)] = &[
-    // The interpreter has formulas of its own for functions that it knows.
+    // The interpreter has its own formulas for these functions.
     ("chlo-legalize-to-stablehlo", How::Within("func.func(chlo-legalize-to-stablehlo)", 1e-5)),
-    // A reduction whose body holds a probe may add up in another order.
+    // A reduction with a probe in its body may add in another order.
     ("interpreter-instrument-with-probe", How::Within("interpreter-instrument-with-probe", 1e-4)),
     // tan is expanded into sin and cos.
     (
         "stablehlo-compatibility-expander",
         How::Within("stablehlo-compatibility-expander{target=0.9.0}", 1e-5),
     ),
-    // The interpreter has formulas of its own for complex numbers.
+    // The interpreter has its own formulas for complex functions.
     ("stablehlo-complex-math-expander", How::Within("stablehlo-complex-math-expander", 1e-5)),
-    // Unsigned integers become signed ones to those who read the result.
+    // Results change from unsigned to signed integers.
     ("stablehlo-convert-to-signless", How::Elsewhere),
     (
         "stablehlo-legalize-deprecated-ops",
         How::As("func.func(stablehlo-legalize-deprecated-ops{fail-on-unused=false})"),
     ),
-    // Quantized ops round once where floats round twice.
+    // Quantized ops round once, floats round twice.
     ("stablehlo-legalize-qdq-to-quantized-op", How::Elsewhere),
     // Quantized arguments become integers.
     ("stablehlo-legalize-quant-to-math", How::Elsewhere),
@@ -52,7 +52,7 @@ static SPECIAL: &[(&str, How)] = &[
         "stablehlo-legalize-to-vhlo",
         How::As("stablehlo-legalize-to-vhlo,vhlo-legalize-to-stablehlo"),
     ),
-    // Needs types; `stablehlo-remove-dynamism` does the same.
+    // Requires types; `stablehlo-remove-dynamism` includes it.
     ("stablehlo-refine-arguments", How::Elsewhere),
     (
         "stablehlo-wrap-in-composite",
@@ -78,7 +78,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The files in a directory that end in `.mlir`, in order.
+/// The `.mlir` files in a directory, sorted.
 fn files(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -87,20 +87,20 @@ fn files(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A program of that text, if it has a function `main` that runs.
+/// The program in a text, if it has a function `main` that runs.
 fn program(name: String, text: &str, inputs: Vec<RuntimeValue>) -> Option<Program> {
     let mut module = stablo::load(&name, text).ok()?;
     checks_become_results(&mut module).then_some(Program { name, module, inputs })
 }
 
-/// Whether an op checks its operands.
+/// True if an op checks its operands.
 fn is_check(op: OpRef<'_>) -> bool {
     let target = op.attr("call_target_name").and_then(|t| t.as_str()).unwrap_or("");
     op.name().starts_with("check.") || target.starts_with("check.")
 }
 
-/// What the checks of the function `main` look at is returned instead. False if there is no such
-/// function, or nothing to return.
+/// Returns the checked values from `main` instead. Returns false if there is no such function, or
+/// nothing to return.
 fn checks_become_results(module: &mut Module) -> bool {
     let Some(main) = module.top().lookup_symbol("main").and_then(FuncOp::cast) else {
         return false;
@@ -181,13 +181,13 @@ fn run(module: &Module, inputs: Vec<RuntimeValue>) -> Result<Vec<Tensor>, String
         .collect()
 }
 
-/// Whether tensors are equal: by bits, or within a relative tolerance.
+/// True if tensors are equal: by bits, or within a relative tolerance.
 fn agree(a: &Tensor, b: &Tensor, tolerance: f64) -> bool {
     let same_type = a.dtype() == b.dtype() && a.shape() == b.shape();
     if !same_type || tolerance == 0.0 || a.dtype().is_integer() {
         return same_type && a.bytes()[..] == b.bytes()[..];
     }
-    // Short floats differ by more.
+    // Narrow floats have larger errors.
     let tolerance = if a.dtype().bytes() <= 2 { tolerance.max(2e-2) } else { tolerance };
     let parts = |t: &Tensor| math::convert(t.clone(), DType::C128).unwrap();
     let (a, b) = (parts(a), parts(b));
@@ -203,14 +203,14 @@ fn agree(a: &Tensor, b: &Tensor, tolerance: f64) -> bool {
     numbers(&a).into_iter().zip(numbers(&b)).all(close)
 }
 
-/// The program after a pass; none if the pass does not take it.
+/// The program after a pass; `None` if the pass rejects it.
 fn transformed(program: &Program, pipeline: &str) -> Option<Module> {
     let mut module = program.module.clone();
     let pipeline: Pipeline = pipeline.parse().unwrap();
     pipeline.run_observed(&mut module, None, &mut NoObserver).is_empty().then_some(module)
 }
 
-/// What is wrong with a program after a pass.
+/// The difference in the results of a program after a pass.
 fn difference(
     module: &Module,
     program: &Program,
@@ -240,7 +240,7 @@ fn passes_keep_results() {
     let mut wrong = Vec::new();
     let mut runs: BTreeMap<&str, usize> = BTreeMap::new();
     for program in &programs {
-        // Programs whose checks are of what goes wrong do not run.
+        // Programs that test run-time errors do not run.
         let Ok(expected) = run(&program.module, program.inputs.clone()) else { continue };
         for Pass { name, .. } in passes::all() {
             let (pipeline, tolerance) = match how.get(name) {

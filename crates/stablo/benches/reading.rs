@@ -1,5 +1,5 @@
 //! Reading, verifying and transforming the programs in `examples/`, and those in
-//! `../shared/programs` where they are at hand.
+//! `../shared/programs` if available.
 
 use divan::Bencher;
 use stablo::{Bytes, LoadOptions, Module};

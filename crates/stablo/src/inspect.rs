@@ -11,29 +11,29 @@ use portable::{Exported, Foreign, artifact_version, oldest_version, restore, to_
 use side_dialects::func::FuncOp;
 use std::collections::BTreeMap;
 
-/// What [`inspect`] found out about a file.
+/// The result of [`inspect`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Inspection {
     /// Size of the file.
     pub bytes: usize,
-    /// How the program is written.
+    /// Format of the program.
     pub format: FileFormat,
-    /// The container that it lies in, if any.
+    /// The container, if any.
     pub exported: Option<Exported>,
-    /// Functions that can be called from outside: name and type.
+    /// Public functions: name and type.
     pub functions: Vec<(String, String)>,
-    /// Ops by name, with how often each occurs.
+    /// Number of ops by name.
     pub ops: BTreeMap<String, usize>,
-    /// What the constants hold.
+    /// Constants.
     pub constants: Constants,
-    /// Targets of custom calls, with how often each is called.
+    /// Number of custom calls by target.
     pub custom_calls: BTreeMap<String, usize>,
-    /// Names of composites, with how often each occurs.
+    /// Number of composites by name.
     pub composites: BTreeMap<String, usize>,
-    /// The oldest version that the program can be written for; or why it can be written for none.
+    /// The oldest version that the program can be written for, or the reason why there is none.
     pub oldest_target: Result<Version, String>,
-    /// Ops that are not in the oldest version of all, by name.
+    /// Ops that the minimum version lacks, by name.
     pub requirements: BTreeMap<String, Requirement>,
 }
 
@@ -46,36 +46,36 @@ pub enum FileFormat {
     Bytecode {
         /// Version of the format.
         version: u64,
-        /// Who wrote it.
+        /// The producer string.
         producer: String,
-        /// The version of VHLO that it was written for, if it is a portable artifact.
+        /// The VHLO version that it was written for, if it is a portable artifact.
         artifact: Option<Version>,
         /// Sections with their sizes in bytes.
         sections: Vec<(&'static str, usize)>,
     },
 }
 
-/// What the constants of a program hold.
+/// Statistics of a program's constants.
 #[derive(Debug, Default)]
 pub struct Constants {
-    /// How many there are.
+    /// Number of constants.
     pub count: usize,
-    /// Size of their elements, those of splats once, in bytes.
+    /// Total size of their elements in bytes; a splat counts as one element.
     pub bytes: usize,
-    /// Type and size in bytes of the largest.
+    /// Type and size in bytes of the largest one.
     pub largest: Option<(String, usize)>,
 }
 
-/// Why an op cannot be written for every version.
+/// The reason why an op requires a newer version.
 #[derive(Debug)]
 pub struct Requirement {
-    /// The oldest version that has it.
+    /// The oldest version that supports it.
     pub version: Version,
-    /// What older versions lack.
+    /// The feature that older versions lack.
     pub reason: String,
-    /// How many ops of that name need that version.
+    /// Number of ops of this name that require the version.
     pub count: usize,
-    /// Where the first of them comes from, as a location.
+    /// Location of the first of them.
     pub location: String,
 }
 

@@ -91,8 +91,8 @@ pub mod ir {
 /// Typed views of the ops of each dialect, such as
 /// [`stablehlo::AddOp`](dialects::stablehlo::AddOp).
 ///
-/// `AddOp::cast(op)` is the view of an op if it is one; the view has a method for each operand,
-/// attribute and region of the declaration. `AddOp::DEF` is the declaration.
+/// `AddOp::cast(op)` returns the view if the op is of that kind; the view has a method for each
+/// operand, attribute and region of the declaration. `AddOp::DEF` is the declaration.
 pub mod dialects {
     pub use chlo;
     pub use hlo::ops as stablehlo;
@@ -102,7 +102,7 @@ pub mod dialects {
     };
 }
 
-/// All dialects that stablo knows.
+/// All dialects registered in stablo.
 pub fn registry() -> &'static Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
     REGISTRY.get_or_init(|| {
@@ -117,11 +117,11 @@ pub fn new_module() -> Module {
     Module::new(registry())
 }
 
-/// Verifies a module: that it satisfies the declarations of its ops, the specification of StableHLO
+/// Verifies a module: checks it against the declarations of its ops, the StableHLO specification
 /// and the rules of MLIR.
 ///
 /// # Errors
-/// Every error that is independent of others.
+/// Every independent error.
 pub fn verify(module: &Module) -> Result<()> {
     error::check(verify_with(module, &VerifyOptions::default()), module).map(drop)
 }
@@ -162,8 +162,8 @@ pub fn print_attribute(attribute: &Attribute, options: &PrintOptions) -> String 
     mlir::text::print_attribute(attribute, options)
 }
 
-/// Runs the function `entry` of a verified module with the reference interpreter; `main` may also
-/// stand for the only function.
+/// Runs the function `entry` of a verified module with the reference interpreter; `main` also finds
+/// the only function, whatever its name.
 ///
 /// # Errors
 /// An unknown function, inputs of another number, shape or element type than it takes, or whatever

@@ -14,8 +14,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Reads and verifies a program: MLIR text, MLIR bytecode, a portable artifact of any version, or
-/// the container that `jax.export` serializes. The format is told by the first bytes. `name` stands
-/// for the program in diagnostics and locations.
+/// the container that `jax.export` serializes. The format is detected from the first bytes. `name`
+/// is the program's name in diagnostics and locations.
 ///
 /// Programs in VHLO, such as artifacts, become StableHLO. Large constants of bytecode share
 /// `bytes`. [`LoadOptions`] has alternatives to these choices, and gives warnings and a module
@@ -32,10 +32,10 @@ pub fn load(name: &str, bytes: impl Into<Bytes>) -> Result<Module> {
     LoadOptions::default().load(name, bytes).into_result()
 }
 
-/// Reads and verifies the program in a file, as [`load`] does. The path is its name.
+/// Reads and verifies the program in a file, as [`load`] does. The path is its name in diagnostics.
 ///
 /// # Errors
-/// If the file cannot be read; else as [`load`].
+/// If the file cannot be read; otherwise as [`load`].
 pub fn load_file(path: impl AsRef<Path>) -> Result<Module> {
     let path = path.as_ref();
     let name = path.to_string_lossy();
@@ -45,7 +45,7 @@ pub fn load_file(path: impl AsRef<Path>) -> Result<Module> {
     load(&name, bytes)
 }
 
-/// How a program is read.
+/// Options for reading a program.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct LoadOptions {
@@ -149,7 +149,7 @@ impl LoadOptions {
         Loaded { module: output.module, diagnostics: output.diagnostics }
     }
 
-    /// Converts VHLO and verifies, as far as the options say so.
+    /// Converts VHLO and verifies, as the options require.
     fn complete(&self, mut loaded: Loaded, may_have_vhlo: bool) -> Loaded {
         if self.convert_vhlo
             && may_have_vhlo
@@ -170,10 +170,9 @@ impl LoadOptions {
     }
 }
 
-/// A program as far as it could be read, and the diagnostics about it.
+/// A program as far as it could be read, with diagnostics.
 pub struct Loaded {
-    /// The program. If a diagnostic is an error, the module is fit for nothing but inspection and
-    /// printing.
+    /// The program. If a diagnostic is an error, it may only be inspected and printed.
     pub module: Module,
     /// Errors and warnings, in the order of the text.
     pub diagnostics: Diagnostics,
@@ -196,8 +195,8 @@ impl Loaded {
         Ok(self.module)
     }
 
-    /// Adds what the verifier reports. After errors of the parser these are errors about other ops:
-    /// those about the same ones may follow from what was not read.
+    /// Adds the verifier's diagnostics. After parse errors, only errors about other ops are added,
+    /// as those about the same ones may be consequences.
     fn verify(&mut self, options: &VerifyOptions) {
         if !self.has_errors() {
             self.diagnostics.extend(verify(&self.module, options));
@@ -211,7 +210,7 @@ impl Loaded {
     }
 }
 
-/// Where in the text a diagnostic points.
+/// The position of a diagnostic in the text.
 fn start(diagnostic: &Diagnostic) -> Option<u32> {
     match diagnostic.position {
         Position::Span(span) => Some(span.start),
@@ -219,9 +218,9 @@ fn start(diagnostic: &Diagnostic) -> Option<u32> {
     }
 }
 
-/// The top-level ops of a text that hold errors of the parser.
+/// The top-level ops of a text with parse errors.
 struct Unread {
-    /// Where each top-level op starts.
+    /// Start of each top-level op.
     starts: Vec<u32>,
     /// Those with errors, as the number of ops that start at or before an error.
     ops: Vec<usize>,
@@ -245,7 +244,7 @@ impl Unread {
         self.starts.partition_point(|&start| start <= at)
     }
 
-    /// True if an error of the verifier cannot follow from what was not read: it is about another
+    /// True if a verifier error cannot be a consequence of a parse error: it is about another
     /// top-level op, and not about symbols.
     fn is_independent(&self, diagnostic: &Diagnostic) -> bool {
         let elsewhere = start(diagnostic).is_some_and(|at| !self.ops.contains(&self.number(at)));
@@ -253,7 +252,7 @@ impl Unread {
     }
 }
 
-/// The bytecode in the container that `jax.export` writes.
+/// The bytecode in the container written by `jax.export`.
 fn container(bytes: &Bytes) -> Option<Bytes> {
     if is_bytecode(bytes) {
         return None;
@@ -261,7 +260,7 @@ fn container(bytes: &Bytes) -> Option<Bytes> {
     bytes.slice(Exported::read(bytes)?.module)
 }
 
-/// Reads bytecode. An error in an artifact of a newer version says so.
+/// Reads bytecode. An error in an artifact of a newer version mentions the version.
 pub(crate) fn read_bytecode(bytes: &Bytes, options: ReadOptions) -> ReadOutput {
     let mut output = mlir::bytecode::read(bytes, registry(), options);
     if let Some(version) = artifact_version(bytes).filter(|&version| version > Version::CURRENT) {

@@ -22,8 +22,7 @@ use std::str::FromStr;
 use transforms::PASSES;
 
 pub use mlir::pass::{
-    Invocation, NamedPipeline, NoObserver, Observer as PassObserver, OptionKind, Pass, PassOption,
-    Step,
+    Invocation, NamedPipeline, NoObserver, OptionKind, Pass, PassObserver, PassOption, Step,
 };
 pub use mlir::rewrite::{Count as PatternCount, Statistics as PatternStatistics};
 
@@ -32,12 +31,12 @@ pub fn all() -> &'static [Pass] {
     PASSES.passes
 }
 
-/// The pass of that name.
+/// Looks up a pass by name.
 pub fn find(name: &str) -> Option<&'static Pass> {
     PASSES.pass(name)
 }
 
-/// All pipelines that have a name, in alphabetical order.
+/// All named pipelines, in alphabetical order.
 pub fn named_pipelines() -> &'static [NamedPipeline] {
     PASSES.pipelines
 }
@@ -72,7 +71,7 @@ impl Pipeline {
         Ok(self)
     }
 
-    /// True if there is nothing to run.
+    /// True if there are no passes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -110,7 +109,7 @@ impl FromStr for Pipeline {
 }
 
 impl fmt::Display for Pipeline {
-    /// The pipeline as text with all options, also those that have their defaults.
+    /// The text of the pipeline with all options, including defaults.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }

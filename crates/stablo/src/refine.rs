@@ -3,7 +3,7 @@
 use crate::error::check;
 use crate::{Diagnostics, Module, Result, Type, verify};
 
-/// What is known of the arguments of a program that is to become static.
+/// Known sizes of the arguments of a program, for making it static.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RefineOptions {
@@ -12,7 +12,7 @@ pub struct RefineOptions {
     pub input_types: Option<Vec<Type>>,
     /// The size of the first dimension of each argument, where it is dynamic.
     pub batch: Option<i64>,
-    /// Sizes of dimensions, by the names that the exporter gave them.
+    /// Sizes of named dimensions.
     pub dimensions: Vec<(String, i64)>,
     /// Integer arguments, by index, that become constants of these values. The program no longer
     /// takes them.

@@ -1,12 +1,12 @@
-//! Programs that are written for several devices: how many processes they need.
+//! The number of processes that programs for several devices need.
 
 use interpreter::Grid;
 use mlir::{Attribute, Module};
 
-/// The grid for a program from global inputs to global outputs. A program whose code changes within
-/// a function from whole tensors to the shards of one device, by the custom calls of XLA's
-/// partitioner, needs a process for each device from its start. Everything else starts with one
-/// process; an `sdy.manual_computation` starts others when it is reached.
+/// The grid for a program with global inputs and outputs. A program that switches within a function
+/// from whole tensors to the shards of one device, by the custom calls of XLA's partitioner, needs
+/// a process for each device from the start. All others start with one process; an
+/// `sdy.manual_computation` starts more when it is reached.
 pub fn grid(module: &Module) -> Grid {
     let count = |name: &str| {
         let count = module.top().attr(name).and_then(Attribute::as_i64);

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::panic::resume_unwind;
 
-/// Bytes of stack that reading, printing and dropping a program take at most, at the deepest
-/// nesting that the parsers accept.
+/// Stack size in bytes that suffices for reading, printing and dropping any program that the
+/// parsers accept.
 pub const STACK_BYTES: usize = 64 << 20;
 
 thread_local! {

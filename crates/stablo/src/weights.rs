@@ -24,8 +24,7 @@ pub fn extract_weights(
 /// type.
 ///
 /// # Errors
-/// If nothing stands for a constant, `find` fails, or a tensor has another type than the program
-/// requires.
+/// If the program has no extracted constants, `find` fails, or a tensor has the wrong type.
 pub fn insert_weights(
     module: &mut Module,
     mut find: impl FnMut(&str, &Type) -> Result<Tensor, String>,

@@ -15,18 +15,18 @@ pub fn print(module: &Module, options: &PrintOptions) -> Result<String> {
     mlir::text::try_print_module(module, options).map_err(Error::from)
 }
 
-/// The MLIR text of one op with everything in it.
+/// The MLIR text of one op with its regions.
 pub fn print_op(op: OpRef<'_>, options: &PrintOptions) -> String {
     mlir::text::print_op(op, options)
 }
 
-/// How bytecode is written.
+/// Options for writing bytecode.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BytecodeOptions {
     /// Version of the format. The newest by default.
     pub version: u64,
-    /// The name of the writer, which the file records.
+    /// The producer string recorded in the file.
     pub producer: String,
 }
 
@@ -65,11 +65,12 @@ pub fn write_bytecode(module: &Module, options: &BytecodeOptions) -> Result<Vec<
     encoded.map(|encoded| encoded.to_vec()).map_err(|error| Error::in_module(vec![error], module))
 }
 
-/// How a portable artifact is written. A [`Version`] converts to the options with that target.
+/// Options for writing a portable artifact. A [`Version`] converts to options with that target.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct SerializeOptions {
-    /// The version of the oldest readers. [`Version::CURRENT`] by default.
+    /// The version to write: readers of this version or newer can read the artifact.
+    /// [`Version::CURRENT`] by default.
     pub target: Version,
     /// Write ops, types and attributes of dialects other than StableHLO, CHLO and func as they are,
     /// instead of refusing them. Off by default: no compatibility is promised for them.
@@ -123,16 +124,16 @@ pub fn serialize(module: &Module, options: impl Into<SerializeOptions>) -> Resul
     artifact.map(|artifact| artifact.to_vec()).map_err(|errors| Error::in_module(errors, module))
 }
 
-/// The version that a target names: `1.16.2`, `current`, `minimum`, or that of the readers of the
-/// last weeks: `WEEK_4`, `WEEK_12`.
+/// Parses a target version: `1.16.2`, `current`, `minimum`, or the version that readers of the last
+/// weeks support: `WEEK_4`, `WEEK_12`.
 ///
 /// # Errors
-/// If it names no version, or one that cannot be written.
+/// If the text is not a version, or that cannot be written.
 pub fn target_version(target: &str) -> Result<Version> {
     portable::target_version(target).map_err(Error::from)
 }
 
-/// A format that programs are written in.
+/// The format of a program file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
@@ -145,9 +146,9 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that the extension of a file name stands for: `.mlir` and `.txt` are text,
-    /// `.mlirbc` is bytecode, `.bc` (as in `.mlir.bc`), `.stablehlo` and `.vhlo` are artifacts of
-    /// the current version. `None` for all others.
+    /// The format for the extension of a file name: `.mlir` and `.txt` are text, `.mlirbc` is
+    /// bytecode, `.bc` (as in `.mlir.bc`), `.stablehlo` and `.vhlo` are artifacts of the current
+    /// version. `None` for all others.
     pub fn from_path(path: impl AsRef<Path>) -> Option<Format> {
         match path.as_ref().extension()?.to_str()? {
             "mlir" | "txt" => Some(Format::Text),
@@ -160,7 +161,7 @@ impl Format {
     /// A program in this format. `allow_other_dialects` is that of [`SerializeOptions`].
     ///
     /// # Errors
-    /// What cannot be expressed in the format.
+    /// If the program cannot be expressed in the format.
     pub fn write(self, module: &Module, allow_other_dialects: bool) -> Result<Vec<u8>> {
         match self {
             Format::Text => Ok((print(module, &PrintOptions::default())? + "\n").into_bytes()),

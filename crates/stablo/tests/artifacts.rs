@@ -54,8 +54,8 @@ fn examples_come_back_from_every_version() {
     }
 }
 
-/// A program of so many ops that several threads read and verify it. Every op has a location of its
-/// own.
+/// A program with enough ops that several threads read and verify it. Every op has its own
+/// location.
 fn large_program(last: &str) -> String {
     let mut text = "func.func @main(%arg0: tensor<f32>) -> tensor<f32> {\n".to_string();
     for i in 0..3000 {
@@ -81,8 +81,7 @@ fn large_programs_keep_their_locations() {
 
 #[test]
 fn errors_of_large_programs_come_in_order() {
-    // The type of a result is wrong, the terminator is missing, and a second function has the same
-    // name.
+    // A wrong result type, a missing terminator, and a second function with the same name.
     let text = large_program("  %a = \"stablehlo.abs\"(%2) : (tensor<f32>) -> tensor<2xf32>\n")
         + "func.func @main() { return }\n";
     let error = stablo::load("large", text).err().unwrap();
@@ -93,7 +92,7 @@ fn errors_of_large_programs_come_in_order() {
     assert!(messages[2].contains("main"), "{messages:?}");
 }
 
-/// `tests/portable/data/README.md` says what the function is.
+/// The functions are described in `tests/portable/data/README.md`.
 #[test]
 fn containers_of_jax_export_open() {
     let path =
@@ -126,7 +125,7 @@ fn containers_of_jax_export_open() {
     }
 }
 
-/// `tests/portable/data/README.md` says what the file is.
+/// The file is described in `tests/portable/data/README.md`.
 #[test]
 fn orders_of_uses_are_kept() {
     let path =
@@ -139,7 +138,7 @@ fn orders_of_uses_are_kept() {
     module.forget_use_orders();
     assert!(stablo::write_bytecode(&module, &options).unwrap().len() < bytes.len());
 
-    // A permutation that is none: the first place of the longest order is that of another use.
+    // An invalid permutation: the first position of the longest order is repeated.
     let (fields, _) = stablo::bytecode_fields(&Bytes::from(bytes.clone()));
     let orders = fields.iter().filter(|field| field.meaning.starts_with("use-list orders of"));
     let orders: Vec<_> = orders.map(|field| field.range.clone()).collect();

@@ -9,8 +9,8 @@ use stablo::{Bytes, LoadOptions, PrintOptions, Version};
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// What all tests together may hold at a time, in bytes: far more than they need, far less than a
-/// damaged size asks for.
+/// Memory limit of all tests together, in bytes: far more than they need, far less than a corrupted
+/// size requests.
 const MAX_MEMORY: usize = 32 << 20;
 
 /// A program with regions, symbols, constants, locations, dictionaries and types of many kinds.
@@ -38,8 +38,7 @@ fn artifact(target: Version) -> Vec<u8> {
     stablo::serialize(&module.into_result().unwrap(), target).unwrap()
 }
 
-/// Reads, verifies and prints: whether all of it is well. An error must say where in the file it
-/// is, or which op is wrong.
+/// Reads, verifies and prints; returns true on success. An error must have a file offset or an op.
 fn open(bytes: Vec<u8>) -> bool {
     let loaded = LoadOptions::default().load("artifact", &*bytes);
     assert!(ALLOCATOR.peak_usage() < MAX_MEMORY, "{} bytes were allocated", ALLOCATOR.peak_usage());
@@ -54,7 +53,7 @@ fn open(bytes: Vec<u8>) -> bool {
     }
 }
 
-/// Locations are decoded when they are asked for, but at once by a reader that notes what it reads.
+/// Locations are decoded lazily, but eagerly by a reader that records annotations.
 fn locations_are_those_of_an_eager_reader(bytes: &Bytes) {
     let [lazy, eager] = [false, true].map(|note_fields| {
         let options = ReadOptions { note_fields, ..ReadOptions::default() };

@@ -1,4 +1,4 @@
-//! Grids of processes: who meets whom, and what happens if nobody comes; limits of runs.
+//! Grids of processes: communication groups, deadlocks, and limits of runs.
 
 use stablo::{
     Diagnostic, Grid, Limits, Module, Program, RunOptions, RuntimeValue, Tensor, Unobserved,
@@ -42,7 +42,7 @@ fn all_reduce(attributes: &str) -> String {
 
 const CHANNEL: &str = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>";
 
-/// On a grid of 2 replicas by 3 partitions, whose processes bring 0 to 5.
+/// On a grid of 2 replicas by 3 partitions, whose processes contribute 0 to 5.
 #[test]
 fn strategies_group_processes() {
     let replicas = "replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>";
@@ -183,7 +183,8 @@ fn limits_end_runs() {
     }";
     let message = limited(big, Limits { memory: Some(1 << 20), ..Limits::default() });
     assert!(message.contains("8000000000 bytes") && message.contains("1048576"), "{message}");
-    // What a kernel works in counts, too: the input has a byte an element, positions have eight.
+    // Scratch memory of a kernel counts, too: the input has one byte per element, positions have
+    // eight.
     let scratch = "func.func @main(%x: tensor<2xi64>) -> tensor<100000xi8> {
       %0 = stablehlo.iota dim = 0 : tensor<100000xi8>
       %1 = \"stablehlo.sort\"(%0) ({

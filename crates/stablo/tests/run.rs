@@ -1,4 +1,4 @@
-//! What the driver of the interpreter promises beyond the meaning of single ops.
+//! Guarantees of the interpreter's driver beyond the semantics of single ops.
 
 use stablo::{Module, Observer, Program, Progress, RunOptions, RuntimeValue, Tensor};
 use std::ops::ControlFlow;
@@ -17,7 +17,7 @@ fn run(module: &Module, inputs: &[&Tensor]) -> Vec<Tensor> {
     results.into_iter().map(|r| r.into_tensor().unwrap()).collect()
 }
 
-/// Ops overwrite operands that die, never those that are used again, returned, or held by the
+/// Ops may overwrite dead operands, but never those that are used again, returned, or held by the
 /// caller.
 #[test]
 fn values_survive_until_their_last_use() {
@@ -40,7 +40,7 @@ fn values_survive_until_their_last_use() {
     }
 }
 
-/// A value that a loop body uses is there in each iteration, though its last use outside is the
+/// A value used in a loop body is available in each iteration, though its last use outside is the
 /// loop itself.
 #[test]
 fn regions_see_the_values_around_them_each_time() {
@@ -66,7 +66,7 @@ fn regions_see_the_values_around_them_each_time() {
     assert_eq!(run(&module, &[&x]), [x.clone(), vector(&[8.0, -8.0])]);
 }
 
-/// A body with control flow runs position by position, and not at all for an empty tensor.
+/// A body with control flow runs element by element, and not at all for an empty tensor.
 #[test]
 fn empty_tensors_have_no_positions() {
     let module = module(
@@ -132,8 +132,8 @@ fn wrong_inputs_are_named() {
     );
 }
 
-/// CHLO ops run as they are: those without a meaning of their own through their expansion, also
-/// where sizes are unknown.
+/// CHLO ops run directly, or through their expansion if they have no semantics of their own, also
+/// with dynamic sizes.
 #[test]
 fn chlo_runs() {
     let module = module(
@@ -152,7 +152,7 @@ fn chlo_runs() {
     assert!((zeta[0] - 1.644_934).abs() < 2e-6 && (zeta[1] - 0.644_934).abs() < 2e-6, "{zeta:?}");
 }
 
-/// Shapes that do not broadcast are an error of the run.
+/// Incompatible shapes are a run-time error.
 #[test]
 fn chlo_broadcasts_are_checked() {
     let module = module(
@@ -166,7 +166,7 @@ fn chlo_broadcasts_are_checked() {
     assert!(error.to_string().contains("2 and 3"), "{error}");
 }
 
-/// A user may say what a custom call does; one that nobody knows says how.
+/// Users may register custom calls; the error for an unknown one explains how.
 #[test]
 fn custom_calls_can_be_registered() {
     let module = module(

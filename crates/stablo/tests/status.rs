@@ -1,12 +1,12 @@
-//! `docs/status.md`, the table of what is there for each op, is made from the declarations, and is
-//! current.
+//! `docs/status.md`, the table of supported features of each op, is generated from the declarations
+//! and up to date.
 //!
-//! `STABLO_BLESS=1 cargo test -p stablo --test status` writes it anew.
+//! `STABLO_BLESS=1 cargo test -p stablo --test status` regenerates it.
 
 use mlir::ods::{OpDef, Trait, ValueSlot};
 use std::fmt::Write;
 
-/// Kinds of elements, with a type of each.
+/// Kinds of elements, with an example type of each.
 const KINDS: [(&str, &str); 6] = [
     ("boolean", "tensor<2xi1>"),
     ("integer", "tensor<2xi32>"),
@@ -16,16 +16,16 @@ const KINDS: [(&str, &str); 6] = [
     ("per-axis quantized", "tensor<2x!quant.uniform<i8:f32:0, {2.0, 1.0}>>"),
 ];
 
-/// Ops that need no meaning of their own, and why.
+/// Ops without semantics of their own, and why.
 const NOT_INTERPRETED: [(&str, &str); 1] =
     [("stablehlo.return", "ends a region, which gives its operands back")];
 
-/// Whether the result types of an op follow from the rest of it.
+/// True if the result types of an op are inferred.
 fn is_inferred(op: &OpDef) -> bool {
     op.infer.is_some() || op.results.is_empty() || op.has_trait(&Trait::SameOperandsAndResultType)
 }
 
-/// How an op is verified, beyond what every op is.
+/// Verification of an op, beyond that of all ops.
 fn verification(op: &OpDef) -> &'static str {
     let hooks = [op.verify, op.verify_regions, op.verify_symbols].iter().any(Option::is_some);
     let shared = op.traits.iter().any(|t| matches!(t, Trait::Check(..)));
@@ -46,10 +46,10 @@ fn interpretation(op: &'static OpDef) -> &'static str {
     }
 }
 
-/// The kinds of elements that tensors in a slot may have.
+/// The kinds of elements that a slot accepts.
 fn kinds(slot: &ValueSlot) -> String {
     let of = |text: &str| stablo::parse_types(text).ok().and_then(|types| types.into_iter().next());
-    // Slots may want another rank.
+    // Slots may require another rank.
     let ranks = ["2x", "", "2x2x"];
     let takes = |text: &str| {
         let fits = |rank: &&str| {

@@ -1,4 +1,4 @@
-//! Checks that no crate depends on a crate of a higher floor.
+//! Checks the layering: no crate may depend on one of a higher floor.
 
 use serde_json::Value;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn folder(path: &str) -> String {
     Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// What is wrong with the packages that `cargo metadata --no-deps` lists.
+/// Violations among the packages listed by `cargo metadata --no-deps`.
 fn violations(metadata: &Value) -> Vec<String> {
     let list = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
     let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();

@@ -12,11 +12,11 @@ struct Step {
     cargo: &'static [&'static str],
     /// Variables added to the environment.
     environment: &'static [(&'static str, &'static str)],
-    /// A cargo subcommand that not everyone has installed; without it the step is left out.
+    /// An optional cargo subcommand; the step is skipped if it is not installed.
     optional: Option<&'static str>,
 }
 
-/// What `cargo xtask ci` runs, in this order, up to the first failure.
+/// The steps of `cargo xtask ci`, run in this order up to the first failure.
 const STEPS: [Step; 5] = [
     Step { cargo: &["fmt", "--all", "--check"], environment: &[], optional: None },
     Step {

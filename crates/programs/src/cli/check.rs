@@ -1,4 +1,4 @@
-//! `stablo check`: everything that is wrong with programs.
+//! `stablo check`: reports all errors in programs.
 
 use crate::io::{Failure, Io};
 use crate::source::{program_name, read_program};
@@ -13,7 +13,7 @@ pub struct Options {
     /// Programs to check; `-` is standard input
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// How to report errors: for people, or one JSON object a line
+    /// Output format: readable text, or one JSON object per line
     #[arg(long, default_value = "human")]
     format: Format,
     /// Allow ops, types and attributes of unknown dialects

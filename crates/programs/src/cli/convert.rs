@@ -1,4 +1,4 @@
-//! `stablo convert`: programs from one format to another.
+//! `stablo convert`: converts programs between formats.
 
 use crate::format::output_format;
 use crate::io::{Failure, Io};
@@ -10,49 +10,49 @@ use std::path::PathBuf;
 /// The command line.
 #[derive(clap::Args)]
 pub struct Options {
-    /// The program: MLIR text, bytecode, a portable artifact or what `jax.export` wrote; `-` is
+    /// The program: MLIR text, bytecode, a portable artifact or an export of `jax.export`; `-` is
     /// standard input
     input: PathBuf,
-    /// Where to write it: `.mlir` is text, `.mlirbc` bytecode, `.mlir.bc` and `.stablehlo` a
-    /// portable artifact; `-` is standard output
+    /// The output file: `.mlir` is text, `.mlirbc` bytecode, `.mlir.bc` and `.stablehlo` a portable
+    /// artifact; `-` is standard output
     output: PathBuf,
-    /// Version of the artifact: 1.20.0, current, minimum, WEEK_4 or WEEK_12; the output is an
-    /// artifact then
+    /// Version of the artifact: 1.20.0, current, minimum, WEEK_4 or WEEK_12; implies that the
+    /// output is an artifact
     #[arg(long, value_name = "VERSION")]
     target: Option<String>,
-    /// Write ops, types and attributes of other dialects as they are
+    /// Keep ops, types and attributes of other dialects
     #[arg(long)]
     allow_other_dialects: bool,
-    /// Move large constants to this file, of format safetensors
+    /// Move large constants to this file, in safetensors format
     #[arg(long, value_name = "FILE")]
     extract_constants: Option<PathBuf>,
-    /// What stands for the constants that were moved
+    /// Representation of moved constants
     #[arg(long, value_enum, default_value = "arguments", requires = "extract_constants")]
     extract_to: Form,
-    /// How many bytes a constant must have to be moved
+    /// Minimum size in bytes of constants to move
     #[arg(long, value_name = "N", default_value_t = 1024, requires = "extract_constants")]
     min_constant_bytes: usize,
-    /// Put the constants of this file, which --extract-constants wrote, back in the program
+    /// Restore the constants from this file, written by --extract-constants
     #[arg(long, value_name = "FILE", conflicts_with = "extract_constants")]
     insert_constants: Option<PathBuf>,
-    /// Forget all locations
+    /// Remove all locations
     #[arg(long)]
     strip_debuginfo: bool,
 }
 
-/// What stands for a constant in a program without its weights.
+/// The representation of constants in a program without its weights.
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum Form {
-    /// An argument of the entry function, which calls pass on
+    /// Arguments of the entry function, passed on by calls
     Arguments,
-    /// A `dense_resource` without contents, in text and bytecode; artifacts have none
+    /// `dense_resource` attributes without contents; in text and bytecode only, not in artifacts
     Resources,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// If the program cannot be read, is not valid, or cannot be written in that format.
+/// If the program cannot be read, is not valid, or cannot be expressed in the output format.
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let format = output_format(&options.output, options.target.as_deref())?;
     let mut module = load(&options.input, io)?;

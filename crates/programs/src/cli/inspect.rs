@@ -1,4 +1,4 @@
-//! `stablo inspect`: what a file is and what is in it.
+//! `stablo inspect`: reports the format and contents of a file.
 
 use crate::hex;
 use crate::io::{Failure, Io};
@@ -11,13 +11,13 @@ use std::path::PathBuf;
 /// The command line.
 #[derive(clap::Args)]
 pub struct Options {
-    /// The program: MLIR text, bytecode, a portable artifact or what `jax.export` wrote; `-` is
+    /// The program: MLIR text, bytecode, a portable artifact or an export of `jax.export`; `-` is
     /// standard input
     file: PathBuf,
-    /// How to write the report
+    /// Output format
     #[arg(long, default_value = "human")]
     format: Format,
-    /// Write the bytes of the file instead, with what they mean
+    /// Dump the bytes of the file, annotated with their meaning
     #[arg(long)]
     hex: bool,
 }
@@ -31,7 +31,7 @@ enum Format {
 /// Runs the command.
 ///
 /// # Errors
-/// If the file cannot be read or holds no valid program.
+/// If the file cannot be read or is not a valid program.
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let bytes = read_program(io, &options.file)?;
     if options.hex {
@@ -47,14 +47,14 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     }
 }
 
-/// `name (count)` for each entry, the most frequent first.
+/// `name (count)` for each entry, in order of decreasing count.
 fn counted(counts: &BTreeMap<String, usize>) -> String {
     let mut entries: Vec<_> = counts.iter().collect();
     entries.sort_by_key(|&(name, &count)| (std::cmp::Reverse(count), name));
     entries.iter().map(|(name, count)| format!("  {count:>6}  {name}\n")).collect()
 }
 
-/// A size for people.
+/// A readable size.
 fn size(bytes: usize) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     let (mut value, mut unit) = (bytes as f64, None);

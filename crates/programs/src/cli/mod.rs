@@ -25,11 +25,11 @@ enum Command {
     Run(Box<run::Options>),
     /// Make a program with dynamic shapes static
     Refine(refine::Options),
-    /// Report what is wrong with programs
+    /// Report all errors in programs
     Check(check::Options),
-    /// Write a program in another format: text, bytecode or a portable artifact
+    /// Convert a program to another format: text, bytecode or a portable artifact
     Convert(convert::Options),
-    /// Report what a file is and what is in it
+    /// Report the format and contents of a file
     Inspect(inspect::Options),
 }
 

@@ -15,23 +15,22 @@ pub struct Options {
     /// `tensor<16x128xf32>,tensor<128xf32>`
     #[arg(long, value_name = "TYPES", conflicts_with_all = ["batch", "dim"])]
     input_types: Option<String>,
-    /// The size of the first dimension of each argument, where it is dynamic
+    /// Size of the first dimension of each argument, where it is dynamic
     #[arg(long, value_name = "N")]
     batch: Option<u32>,
-    /// The size of a dimension that the exporter gave a name
+    /// Size of a named dimension
     #[arg(long, value_name = "NAME=N", value_parser = pair::<String>)]
     dim: Vec<(String, i64)>,
-    /// The value of an argument that is an integer: it becomes a constant, and is no argument any
-    /// more
+    /// Value of an integer argument: it becomes a constant, and the argument is removed
     #[arg(long, value_name = "INDEX=N", value_parser = pair::<usize>, allow_hyphen_values = true)]
     constant: Vec<(usize, i64)>,
-    /// Where to write the static program: `.mlir` is text, `.mlirbc` bytecode, `.mlir.bc` and
-    /// `.stablehlo` a portable artifact; `-` is standard output
+    /// The output file: `.mlir` is text, `.mlirbc` bytecode, `.mlir.bc` and `.stablehlo` a portable
+    /// artifact; `-` is standard output
     #[arg(short, default_value = "-", value_name = "OUT")]
     o: PathBuf,
 }
 
-/// Reads `key=number`.
+/// Parses `key=number`.
 fn pair<K: std::str::FromStr>(text: &str) -> Result<(K, i64), String> {
     let read = text
         .split_once('=')
@@ -57,8 +56,9 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     io.write(&options.o, &format.write(&module, true)?)
 }
 
-/// The types in a list.
+/// Parses a list of types.
 fn types(text: &str) -> Result<Vec<Type>, Failure> {
-    stablo::parse_types(text)
-        .map_err(|error| Failure::usage(format!("`{text}` is no list of types: {}", first(&error))))
+    stablo::parse_types(text).map_err(|error| {
+        Failure::usage(format!("`{text}` is not a list of types: {}", first(&error)))
+    })
 }

@@ -27,56 +27,55 @@ pub struct Options {
     #[arg(long, value_name = "NAME", default_value = "main")]
     entry: String,
     /// An argument, in order: a .npy file, a literal `dense<…> : type`, or `zeros`, `iota` (0, 1,
-    /// 2, … through all dimensions) or `random` (always the same numbers: floats from [0, 1), small
-    /// integers)
+    /// 2, … in row-major order) or `random` (a fixed sequence: floats from [0, 1), small integers)
     #[arg(long, value_name = "INPUT", allow_hyphen_values = true)]
     input: Vec<String>,
-    /// Take the arguments from input_0.npy, input_1.npy, … in this directory; each process from
-    /// those in process_R_P within, where there is such a directory
+    /// Read the arguments from input_0.npy, input_1.npy, … in this directory; those of each process
+    /// from its subdirectory process_R_P, if that exists
     #[arg(long, value_name = "DIR", conflicts_with = "input")]
     input_dir: Option<PathBuf>,
     /// Save results as output_0.npy, output_1.npy, … in this directory instead of printing them;
-    /// those of each process in process_R_P within, if processes are asked for
+    /// with several processes, in subdirectories process_R_P
     #[arg(long, value_name = "DIR")]
     output_dir: Option<PathBuf>,
-    /// Run so many replicas as separate processes, each with inputs and outputs of its own
+    /// Number of replicas to run as separate processes, each with its own inputs and outputs
     #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
     replicas: Option<u32>,
-    /// Run so many partitions of each replica as separate processes, each with inputs and outputs
-    /// of its own
+    /// Number of partitions of each replica to run as separate processes, each with its own inputs
+    /// and outputs
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..))]
     partitions: Option<u32>,
     /// What runs the program
     #[arg(long, value_name = "NAME", default_value = Engine::default().name(), value_parser = engines())]
     engine: String,
-    /// Run so many times
+    /// Number of runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Fail if the values that live at the same time take more bytes; K, M and G count in 1024s
+    /// Fail if live values take more bytes than this; K, M and G are powers of 1024
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     max_memory: Option<usize>,
-    /// Fail if a run takes longer; looked at between ops, and a second later also within one
+    /// Fail if a run takes longer than this many seconds; checked between ops, and a second later
+    /// also within one
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     max_time: Option<Duration>,
-    /// Fail if a run takes more ops, those in loops and functions each time
+    /// Fail if a run executes more ops than this, counting repetitions in loops and functions
     #[arg(long, value_name = "N")]
     max_steps: Option<u64>,
-    /// Save every value in this directory, with an index.jsonl that says the op and the place each
-    /// comes from
+    /// Save every value in this directory, with an index.jsonl of their ops and locations
     #[arg(long, value_name = "DIR")]
     trace: Option<PathBuf>,
-    /// Save only values whose name, op or place matches this regular expression
+    /// Save only values whose name, op or location matches this regular expression
     #[arg(long, value_name = "REGEX", requires = "trace")]
     trace_match: Option<String>,
-    /// Save what `interpreter.probe` ops see in this directory, with an index.csv
+    /// Save the values of `interpreter.probe` ops in this directory, with an index.csv
     #[arg(long, value_name = "DIR")]
     probe_output_dir: Option<PathBuf>,
-    /// Write how long each step took to this file, as JSON in milliseconds
+    /// Write the duration of each step to this file, as JSON in milliseconds
     #[arg(long, value_name = "FILE")]
     timings: Option<PathBuf>,
 }
 
-/// A number of bytes, such as `4096`, `64K` or `2G`.
+/// Parses a number of bytes, such as `4096`, `64K` or `2G`.
 fn bytes(text: &str) -> Result<usize, String> {
     let unit = text.trim_end_matches(['i', 'B']);
     let (digits, shift) = match unit.chars().last() {
@@ -89,7 +88,7 @@ fn bytes(text: &str) -> Result<usize, String> {
     number.checked_mul(1 << shift).ok_or_else(|| "this is more than can be counted".to_string())
 }
 
-/// A number of seconds, such as `2` or `0.5`.
+/// Parses a number of seconds, such as `2` or `0.5`.
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.trim_end_matches('s').parse::<f64>().map_err(|e| e.to_string())?;
     Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
@@ -163,14 +162,14 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
 }
 
 impl Options {
-    /// The grid of separate processes that is asked for.
+    /// The grid of separate processes, if requested.
     fn grid(&self) -> Option<Grid> {
         let count = |n: Option<u32>| n.map_or(1, |n| n as usize);
         let asked = self.replicas.is_some() || self.partitions.is_some();
         asked.then(|| Grid { replicas: count(self.replicas), partitions: count(self.partitions) })
     }
 
-    /// The inputs of each process; of the only one, if there is no grid.
+    /// The inputs of each process; of the single one, if there is no grid.
     fn inputs(
         &self,
         function: FuncOp<'_>,
@@ -197,7 +196,7 @@ impl Options {
         Ok(all)
     }
 
-    /// Runs once. What the program prints goes to standard output, also if it fails.
+    /// Runs once. The program's output goes to standard output, also if it fails.
     fn execute(
         &self,
         program: &Program,
@@ -246,7 +245,7 @@ fn folder(process: ProcessId) -> String {
     format!("process_{}_{}", process.replica, process.partition)
 }
 
-/// Shows errors.
+/// Reports errors.
 fn reported<T>(errors: Diagnostics, module: &Module, io: &mut Io<'_>) -> Result<T, Failure> {
     report(errors, module, io).and(Err(Failure::reported()))
 }
@@ -280,7 +279,7 @@ fn output(
     Ok(())
 }
 
-/// Saves a tensor, or the tensors of a tuple under names with another number.
+/// Saves a tensor; those of a tuple under numbered names.
 fn save(
     directory: &Path,
     name: &str,

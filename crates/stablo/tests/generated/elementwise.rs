@@ -1,4 +1,4 @@
-//! Elementwise ops: of each type that they declare, on any bits.
+//! Elementwise ops: for each declared element type, on arbitrary bits.
 
 use crate::model::{run_op, type_text};
 use mlir::ods::{Arity, OpDef, Presence, Trait};
@@ -7,10 +7,10 @@ use numerics::{Float, Integer, dispatch, dispatch_all};
 use proptest::prelude::*;
 use stablo::{Bytes, DType, Tensor, Type};
 
-/// Ops between quantized and other types, whose parameters these tests do not draw.
+/// Ops between quantized and other types, whose parameters are not generated here.
 const QUANTIZED: [&str; 2] = ["uniform_dequantize", "uniform_quantize"];
 
-/// Elementwise ops whose operands and attributes need no thought.
+/// Elementwise ops without special requirements on operands and attributes.
 fn plain_ops() -> Vec<&'static OpDef> {
     let plain = |op: &&'static OpDef| {
         op.dialect() == "stablehlo"
@@ -23,10 +23,9 @@ fn plain_ops() -> Vec<&'static OpDef> {
     stablo::registry().ops().filter(plain).collect()
 }
 
-/// Whether the declaration allows tensors of these elements for all operands.
+/// True if the declaration accepts these elements for all operands.
 fn takes(op: &OpDef, dtype: DType) -> bool {
-    // Declared, as in the specification, which does not say what the remainder of complex numbers
-    // is.
+    // Declared, as in the specification, which does not define the remainder of complex numbers.
     if op.mnemonic() == "remainder" && dtype.is_complex() {
         return false;
     }
@@ -35,18 +34,18 @@ fn takes(op: &OpDef, dtype: DType) -> bool {
     types.first().is_some_and(|ty: &Type| op.operands.iter().all(|slot| slot.constraint.holds(ty)))
 }
 
-/// Result elements that an op on `dtype` may have.
+/// Element types that a result of an op on `dtype` may have.
 fn result_elements(dtype: DType) -> Vec<DType> {
     let mut all = vec![dtype, DType::I1];
     all.extend(if dtype.is_complex() { Some(dtype.part()) } else { dtype.complex() });
     all
 }
 
-/// A tensor of these bytes, cut to the width of the type.
+/// A tensor of these bytes, truncated to the width of the type.
 fn of_bytes(dtype: DType, shape: &[usize], bytes: &[u8]) -> Tensor {
     let count: usize = shape.iter().product();
     let data = bytes.iter().copied().cycle().take(count * dtype.bytes()).collect::<Vec<u8>>();
-    // Booleans have one of two bytes.
+    // Booleans are 0 or 1.
     let data = if dtype == DType::I1 { data.iter().map(|b| b & 1).collect() } else { data };
     Tensor::from_bytes(dtype, shape, Bytes::from_vec(data)).expect("as many bytes as elements need")
 }
@@ -71,14 +70,14 @@ fn programs() -> impl Strategy<Value = (&'static str, Vec<Tensor>)> {
     )
 }
 
-/// The element at a place, as a tensor of rank 0.
+/// The element at a position, as a tensor of rank 0.
 fn element(tensor: &Tensor, place: usize) -> Tensor {
     let flat = tensor.reshape([tensor.num_elements()]).expect("as many elements");
     let view = StridedView::window(flat.shape(), &[place], &[1], &[1]).expect("within the tensor");
     flat.gather(&view).and_then(|t| t.into_shape([])).expect("one element")
 }
 
-/// The op with the first result type that verifies.
+/// Runs the op with the first result type that verifies.
 fn run(op: &str, inputs: &[Tensor]) -> Result<Tensor, String> {
     let mut errors = Vec::new();
     for dtype in result_elements(inputs[0].dtype()) {
@@ -94,8 +93,8 @@ fn raw<T: Float>(tensor: &Tensor) -> Vec<f64> {
     tensor.as_slice::<T>().expect("of that type").iter().map(|x| x.to_f64()).collect()
 }
 
-/// Whether `value` is the number of the type that is nearest to `exact`, by trying all numbers of
-/// the type. Of two that are as near, either will do.
+/// True if `value` is a number of the type nearest to `exact`, by exhaustive search. Ties may round
+/// either way.
 fn is_nearest<T: Float>(value: f64, exact: f64) -> bool {
     let all = (0..1u64 << T::DTYPE.bits())
         .map(|bits| T::from_raw(bits).to_f64())
@@ -118,8 +117,7 @@ fn exact_float(op: &str, x: f64, y: f64) -> Option<f64> {
     })
 }
 
-/// Values of ops on integers of `bits` bits, before they are taken modulo two to the power of
-/// `bits`.
+/// Values of ops on `bits`-bit integers, before reduction modulo 2^`bits`.
 fn exact_integer(op: &str, x: i128, y: i128, bits: u32, signed: bool) -> Option<i128> {
     let amount = if y < 0 { y + (1 << bits) } else { y };
     let wide = amount >= i128::from(bits);
@@ -154,7 +152,7 @@ fn exact_integer(op: &str, x: i128, y: i128, bits: u32, signed: bool) -> Option<
             }
         }
         "stablehlo.shift_right_arithmetic" => {
-            // The top bit is repeated whatever it means.
+            // The top bit is repeated, whatever it means.
             let x = if signed || unsigned >> (bits - 1) == 0 { x } else { unsigned - (1 << bits) };
             x >> if wide { i128::from(bits) - 1 } else { amount }
         }
@@ -169,7 +167,7 @@ fn exact_integer(op: &str, x: i128, y: i128, bits: u32, signed: bool) -> Option<
 proptest! {
     #![proptest_config(ProptestConfig { max_global_rejects: 100_000, ..ProptestConfig::with_cases(1000) })]
 
-    /// A tensor op is the scalar op at each place, whatever the bits.
+    /// An op on tensors equals the op on each element, whatever the bits.
     #[test]
     fn each_element_is_computed_alone((op, inputs) in programs()) {
         let result = run(op, &inputs).map_err(TestCaseError::fail)?;
@@ -198,7 +196,7 @@ proptest! {
         prop_assert!(checked, "{} of {:?} is {:?}", op, inputs, result);
     }
 
-    /// Small floats: no number of the type is nearer to the exact result.
+    /// Narrow floats: no number of the type is closer to the exact result.
     #[test]
     fn floats_are_rounded_to_the_nearest((op, inputs) in programs()) {
         let dtype = inputs[0].dtype();
@@ -216,7 +214,7 @@ proptest! {
         }, else ());
     }
 
-    /// An operand that is also the other operand is not overwritten too early.
+    /// An operand used twice is not overwritten too early.
     #[test]
     fn operands_may_be_shared((op, mut inputs) in programs()) {
         prop_assume!(inputs.len() == 2);
@@ -229,7 +227,7 @@ proptest! {
     }
 }
 
-/// Names of ops that random programs of this file reach; the list grows by itself.
+/// Names of ops that random programs reach.
 #[test]
 fn most_elementwise_ops_are_generated() {
     let names: Vec<&str> = plain_ops().iter().map(|op| op.mnemonic()).collect();

@@ -10,7 +10,7 @@ fn permutation(rank: usize) -> impl Strategy<Value = Vec<usize>> {
     Just((0..rank).collect::<Vec<_>>()).prop_shuffle()
 }
 
-/// A shape, elements, and something drawn for each dimension.
+/// A shape, elements, and one random value per dimension.
 fn with_lists<S: Strategy<Value = T> + Clone, T: std::fmt::Debug>(
     each: impl Fn() -> S,
 ) -> impl Strategy<Value = (Model, Vec<T>)> {
@@ -128,7 +128,8 @@ proptest! {
         check("stablehlo.reshape", dtype, &[x.tensor(dtype)], "", &expected);
     }
 
-    /// Start indices are clamped so that the slice stays inside; an update goes to the same place.
+    /// Start indices are clamped so that the slice stays in bounds; an update goes to the same
+    /// position.
     #[test]
     fn dynamic_slices(dtype in any_dtype(), (x, parts) in with_lists(|| (any::<prop::sample::Index>(), -2..6i64)), fill in 0..=1i64) {
         let sizes: Vec<usize> = x.shape.iter().zip(&parts).map(|(&size, (index, _))| index.index(size + 1)).collect();

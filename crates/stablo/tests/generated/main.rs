@@ -1,4 +1,4 @@
-//! Programs of single ops, generated at random, against what the specification says of them.
+//! Programs of single ops, generated at random, compared with the specification.
 //!
 //! Programs are valid by construction: types come from the constraints that the op declares,
 //! attributes are drawn so that they fit. Expected values come from index formulas and integer

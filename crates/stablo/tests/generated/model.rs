@@ -20,7 +20,7 @@ pub fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
 }
 
 impl Model {
-    /// The tensor whose element at each index is that of `f`.
+    /// A tensor with elements computed by `f`.
     pub fn build(shape: &[usize], f: impl FnMut(&[usize]) -> i64) -> Model {
         let mut f = f;
         Model {
@@ -38,7 +38,7 @@ impl Model {
         self.values[place]
     }
 
-    /// The element at an index that may be outside, where it is `padding`.
+    /// The element at an index; `padding` if that is out of bounds.
     pub fn at_or(&self, index: &[i64], padding: i64) -> i64 {
         let inside = index.iter().zip(&self.shape).all(|(&i, &size)| i >= 0 && (i as usize) < size);
         if inside {
@@ -48,8 +48,7 @@ impl Model {
         }
     }
 
-    /// With elements of that type. Values must be such that each type has them: 0 and 1, or small
-    /// where the type allows.
+    /// The model as a tensor of the given element type, which must represent all values.
     pub fn tensor(&self, dtype: DType) -> Tensor {
         let exact =
             Tensor::from_vec(&self.shape, self.values.clone()).expect("as many as the shape says");
@@ -71,7 +70,7 @@ pub fn type_text(shape: &[usize], element: &str) -> String {
 /// and regions.
 ///
 /// # Errors
-/// What the parser, the verifier or the interpreter says.
+/// Errors of the parser, the verifier or the interpreter.
 pub fn run_op(
     op: &str,
     inputs: &[Tensor],
@@ -98,7 +97,7 @@ pub fn run_op(
     result.into_tensor().map_err(|e| e.to_string())
 }
 
-/// The op on models, with elements of that type, gives the model: bit by bit.
+/// Asserts that the op on models gives `expected`, bit by bit, for elements of the given type.
 #[track_caller]
 pub fn check(op: &str, dtype: DType, inputs: &[Tensor], attributes: &str, expected: &Model) {
     let actual = run_op(op, inputs, attributes, &expected.type_of(dtype))
@@ -139,14 +138,14 @@ pub fn shapes(rank: usize, size: usize) -> impl Strategy<Value = Vec<usize>> {
     prop::collection::vec(0..=size, 0..=rank)
 }
 
-/// Elements of that shape: zeros and ones, which every type has.
+/// Elements of the given shape: zeros and ones, which every type has.
 pub fn bits(shape: Vec<usize>) -> impl Strategy<Value = Model> {
     let count = shape.iter().product::<usize>();
     prop::collection::vec(0..=1i64, count)
         .prop_map(move |values| Model { shape: shape.clone(), values })
 }
 
-/// Elements of that shape, small integers.
+/// Elements of the given shape: small integers.
 pub fn numbers(shape: Vec<usize>) -> impl Strategy<Value = Model> {
     let count = shape.iter().product::<usize>();
     prop::collection::vec(-9..=9i64, count)

@@ -18,7 +18,7 @@ fn exact_types() -> impl Strategy<Value = DType> {
     ])
 }
 
-/// The region that adds.
+/// A region that adds.
 fn adding(dtype: DType) -> String {
     let e = dtype.name();
     format!(
@@ -26,7 +26,7 @@ fn adding(dtype: DType) -> String {
     )
 }
 
-/// How a window moves along one dimension: size, stride, low and high padding, base and window
+/// Parameters of a window along one dimension: size, stride, low and high padding, base and window
 /// dilation.
 type Window = (usize, usize, i64, i64, usize, usize);
 
@@ -34,14 +34,14 @@ fn window() -> impl Strategy<Value = Window> + Clone {
     (1..4usize, 1..3usize, -1..3i64, -1..3i64, 1..3usize, 1..3usize)
 }
 
-/// Number of windows over a dimension; none if the padded base is shorter than nothing.
+/// Number of windows over a dimension; `None` if the padded base has negative size.
 fn windows(size: usize, w: &Window) -> Option<usize> {
     let base = if size == 0 { 0 } else { (size as i64 - 1) * w.4 as i64 + 1 } + w.2 + w.3;
     let dilated = (w.0 as i64 - 1) * w.5 as i64 + 1;
     (base >= 0).then(|| if base < dilated { 0 } else { (base - dilated) as usize / w.1 + 1 })
 }
 
-/// Where element `k` of window `i` stands in the base; none between its elements.
+/// Position of element `k` of window `i` in the base; `None` between elements.
 fn source(i: usize, k: usize, w: &Window) -> Option<i64> {
     let at = (i * w.1 + k * w.5) as i64 - w.2;
     (at.rem_euclid(w.4 as i64) == 0).then(|| at.div_euclid(w.4 as i64))
@@ -156,8 +156,8 @@ proptest! {
         check("stablehlo.reduce", dtype, &[x.tensor(dtype), start.tensor(dtype)], &attributes, &expected);
     }
 
-    /// Rows of updates are added to the rows that indices name; those outside are left out. The
-    /// operand stays as it is.
+    /// Rows of updates are added to the indexed rows; those out of bounds are skipped. The operand
+    /// is unchanged.
     #[test]
     fn scatter_rows(dtype in exact_types(), (x, updates, rows) in (1..4usize, 0..3usize, prop::collection::vec(-2..5i64, 0..4)).prop_flat_map(|(m, n, rows)| (numbers(vec![m, n]), numbers(vec![rows.len(), n]), Just(rows)))) {
         let expected = Model::build(&x.shape, |i| {
