@@ -4,6 +4,7 @@
 
 use crate::constraints::{VALUE_TENSOR, VALUE_TENSOR_OR_TOKEN};
 use crate::func::FuncOp;
+use mlir::diag::counted;
 use mlir::ods::{Assembly, AttrConstraint, Dialect};
 use mlir::prepare::{Prepared, Preparer, native_with_env};
 use mlir::{Attribute, Diagnostics, OpRef, op};

@@ -2,6 +2,7 @@
 //!
 //! Source: MLIR, "'scf' Dialect".
 
+use mlir::diag::counted;
 use mlir::ods::{Assembly, Dialect, TypeConstraint, TypeRule};
 use mlir::prepare::{Prepared, Preparer, native_with_env};
 use mlir::text::{OpState, Parsed, Parser, Printer, RegionArgument, TypeList};

@@ -2,6 +2,7 @@
 
 use super::types::{SHAPE_OR_EXTENTS, WITNESS_ONLY};
 use super::{fold, prepare};
+use mlir::diag::counted;
 use mlir::ods::{Assembly, TypeConstraint};
 use mlir::text::{OpState, Parsed, Parser, Printer, TypeList};
 use mlir::{Diagnostics, OpRef, Type, op};

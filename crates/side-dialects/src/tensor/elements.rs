@@ -1,6 +1,7 @@
 //! Construction of tensors, their elements and sizes.
 
 use super::{ANY_TENSOR, INDEX, INDICES, RANKED, STATIC, UNRANKED_OR_NOT_SCALAR, fold, prepare};
+use mlir::diag::counted;
 use mlir::ods::{Assembly, TypeConstraint};
 use mlir::types::DYNAMIC;
 use mlir::{Diagnostics, OpRef, op};

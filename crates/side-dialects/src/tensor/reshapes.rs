@@ -1,6 +1,7 @@
 //! Casts and other views of the same elements.
 
 use super::{ANY_TENSOR, INDEX, INDICES, RANKED, REASSOCIATION, fold, prepare};
+use mlir::diag::counted;
 use mlir::ods::Assembly;
 use mlir::verify::have_compatible_shapes;
 use mlir::{Diagnostics, OpRef, Type, op};

@@ -3,6 +3,7 @@
 
 use super::elements::check_body;
 use super::{INDEX, RANKED, prepare};
+use mlir::diag::counted;
 use mlir::ods::{Assembly, DirectiveArg};
 use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::types::DYNAMIC;
