@@ -2,7 +2,8 @@
 //!
 //! All is computed in double precision and rounded once.
 
-use numerics::{DType, Tensor, TensorError, math};
+use super::sums::combine_columns;
+use numerics::{DType, Number, Tensor, TensorError, math};
 use program::EvalError;
 
 /// How the elements of a tensor belong to features.
@@ -51,10 +52,11 @@ impl Features {
 
     /// The sum of each feature.
     fn sums(self, elements: &[f64]) -> Vec<f64> {
-        let mut sums = vec![0.0; self.count];
-        for (feature, run) in self.runs(elements) {
-            sums[feature] += run.iter().sum::<f64>();
-        }
+        let Features { count, inner, .. } = self;
+        let mut sums = vec![0.0; count];
+        let rows = elements.len().checked_div(count).unwrap_or(0);
+        let row = |i: usize| i / inner * count * inner + i % inner;
+        combine_columns(elements, inner, rows, row, Number::add, &mut sums);
         sums
     }
 

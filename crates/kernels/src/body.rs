@@ -116,10 +116,16 @@ macro_rules! dispatch_operation {
                     $body
                 })
             }
-            (dtype, op @ (BinaryOp::And | BinaryOp::Or)) => numerics::dispatch!(dtype, [boolean, integer] $T => {
-                let $f: fn($T, $T) -> $T = if op == BinaryOp::And { Bitwise::and } else { Bitwise::or };
-                $body
-            }, else $other),
+            (dtype, op @ (BinaryOp::And | BinaryOp::Or | BinaryOp::Xor)) => {
+                numerics::dispatch!(dtype, [boolean, integer] $T => {
+                    let $f: fn($T, $T) -> $T = match op {
+                        BinaryOp::And => Bitwise::and,
+                        BinaryOp::Or => Bitwise::or,
+                        _ => Bitwise::xor,
+                    };
+                    $body
+                }, else $other)
+            }
             _ => $other,
         }
     }};

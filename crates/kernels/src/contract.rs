@@ -1,12 +1,15 @@
 //! `dot_general` and `convolution`: sums of products.
 
+use super::matmul::{self, Accumulator, Product, add_products, add_rows};
+use super::simd::{Isa, Kernel};
+use super::sums::Tree;
 use numerics::budget::{self, Scratch};
 use numerics::shape::{Indices, StridedView, num_elements};
-use numerics::{DType, Family, Number, Tensor, TensorError, dispatch_all, math};
+use numerics::{DType, Family, Tensor, TensorError, math};
 use program::{ConvDims, DotDims, EvalError, WindowDim};
 
-/// Rows and columns of the block of results that is summed up in registers.
-const BLOCK: (usize, usize) = (4, 8);
+/// Fewer columns than this make a product go the other way round.
+const FEW_COLUMNS: usize = 8;
 /// About how many elements of convolution windows are laid out as a matrix at a time.
 const PATCH_ELEMENTS: usize = 1 << 16;
 
@@ -23,71 +26,47 @@ fn distinct(label: &'static str, values: &[i64], rank: usize) -> Result<Vec<usiz
     })
 }
 
-/// The product of matrices `a` (m x k) and `b` (k x n), both row-major. Each result is the sum of
-/// its products in order.
-fn matmul<T: Number>(
-    a: &[T],
-    b: &[T],
-    m: usize,
-    k: usize,
-    n: usize,
-) -> Result<Scratch<T>, TensorError> {
-    const ROWS: usize = BLOCK.0;
-    const COLUMNS: usize = BLOCK.1;
-    let mut c = Scratch::filled(m.saturating_mul(n), T::ZERO)?;
-    let mut panel = Scratch::filled(k, [T::ZERO; COLUMNS])?;
-    for column in (0..n).step_by(COLUMNS) {
-        let width = COLUMNS.min(n - column);
-        for (packed, row) in panel.iter_mut().zip(b.chunks_exact(n)) {
-            packed[..width].copy_from_slice(&row[column..column + width]);
-        }
-        for row in (0..m).step_by(ROWS) {
-            let height = ROWS.min(m - row);
-            let mut sums = [[T::ZERO; COLUMNS]; ROWS];
-            if height == ROWS {
-                let rows: [&[T]; ROWS] = std::array::from_fn(|r| &a[(row + r) * k..][..k]);
-                for (i, b) in panel.iter().enumerate() {
-                    for (sums, a) in sums.iter_mut().zip(rows) {
-                        add_products(sums, a[i], b);
-                    }
-                }
-            } else {
-                for (sums, a) in sums.iter_mut().zip(a[row * k..].chunks_exact(k.max(1))) {
-                    for (&a, b) in a.iter().zip(panel.iter()) {
-                        add_products(sums, a, b);
-                    }
-                }
-            }
-            for (r, sums) in sums[..height].iter().enumerate() {
-                c[(row + r) * n + column..][..width].copy_from_slice(&sums[..width]);
-            }
-        }
-    }
-    Ok(c)
-}
-
-#[inline(always)]
-fn add_products<T: Number, const N: usize>(sums: &mut [T; N], a: T, b: &[T; N]) {
-    for (sum, &b) in sums.iter_mut().zip(b) {
-        *sum = sum.add(a.multiply(b));
-    }
-}
-
 /// The type in which products of elements of two types are summed, to be converted to that of the
-/// result at the end: the widest of the three. Small floats are summed in f32.
+/// result at the end: the widest of the three. Small floats are summed in f32, and integers in i32
+/// or i64, of which they are the low bits.
 ///
 /// Source: XLA.
 fn accumulation(lhs: &Tensor, rhs: &Tensor, result: DType) -> DType {
-    // Integers wrap around, so that those of the result do for all.
     let breadth = |dtype: &DType| match dtype.family() {
         Family::Boolean => (0, 0),
-        Family::Signed | Family::Unsigned => (1, 0),
+        Family::Signed | Family::Unsigned => (1, dtype.bits()),
         Family::Float => (2, dtype.bits()),
         Family::Complex => (3, dtype.bits()),
     };
     let widest =
         [lhs.dtype(), rhs.dtype(), result].into_iter().max_by_key(breadth).unwrap_or(result);
-    if widest.is_float() && widest.bits() < 32 { DType::F32 } else { widest }
+    match (widest.family(), widest.bits()) {
+        (Family::Signed | Family::Unsigned, bits) if bits <= 32 => DType::I32,
+        (Family::Signed | Family::Unsigned, _) => DType::I64,
+        (Family::Float, bits) if bits < 32 => DType::F32,
+        _ => widest,
+    }
+}
+
+/// Evaluates an expression for the type of a sum, one that [`accumulation`] gives, with `T` bound
+/// to it and `C` to the number of results that the registers of a tile hold in a row.
+macro_rules! dispatch_sum {
+    ($dtype:expr, $T:ident, $C:ident => $body:expr) => {
+        dispatch_sum!(@arms $dtype, $T, $C, $body,
+            (F32 f32, 16) (F64 f64, 8) (I32 i32, 16) (I64 i64, 8) (I1 numerics::I1, 16)
+            (C64 numerics::Complex32, 8) (C128 numerics::Complex64, 4))
+    };
+    (@arms $dtype:expr, $T:ident, $C:ident, $body:expr,
+        $(($variant:ident $ty:path, $columns:literal))*) => {
+        match $dtype {
+            $(DType::$variant => {
+                type $T = $ty;
+                const $C: usize = $columns;
+                $body
+            })*
+            dtype => Err(TensorError::Unsupported { op: "a sum of products", dtype }),
+        }
+    };
 }
 
 /// Dot products of slices of `lhs` and `rhs` as elements of type `dtype`, for each batch index.
@@ -137,32 +116,42 @@ pub fn dot_general(
     let permuted = |t: &Tensor, order: [&[usize]; 3]| {
         t.gather(&StridedView::dense(t.shape())?.permute(&order.concat())?)
     };
+    // The right factor may stay as it is if its columns are neighbouring elements.
+    let right = |t: &Tensor, batch: &[usize], contracting: &[usize], kept: &[usize]| {
+        let by_columns = [batch, kept, contracting].concat().into_iter().eq(0..t.rank());
+        let middle = if by_columns { [kept, contracting] } else { [contracting, kept] };
+        permuted(t, [batch, middle[0], middle[1]]).map(|t| (t, by_columns))
+    };
     // The product of a matrix and a few columns goes the other way round: (A B)' = B' A'.
-    let swap = n < BLOCK.1 && n < m;
-    let (a, b, m, n) = if swap {
+    let swap = n < FEW_COLUMNS && n < m;
+    let (a, (b, by_columns), m, n) = if swap {
         let a = permuted(&rhs, [rhs_batch, &rhs_kept, rhs_contracting])?;
-        (a, permuted(&lhs, [lhs_batch, lhs_contracting, &lhs_kept])?, n, m)
+        (a, right(&lhs, lhs_batch, lhs_contracting, &lhs_kept)?, n, m)
     } else {
         let a = permuted(&lhs, [lhs_batch, &lhs_kept, lhs_contracting])?;
-        (a, permuted(&rhs, [rhs_batch, rhs_contracting, &rhs_kept])?, m, n)
+        (a, right(&rhs, rhs_batch, rhs_contracting, &rhs_kept)?, m, n)
     };
+    // One column is both.
+    let b_strides = if by_columns && n > 1 { [1, k] } else { [n, 1] };
     drop((lhs, rhs));
-    if num_elements(&shape) == Some(0) || k == 0 {
-        return Ok(Tensor::zeros(dtype, shape)?);
+    let mut result = Tensor::zeros(sum_type, [count, m, n])?;
+    if result.num_elements() > 0 && k > 0 {
+        dispatch_sum!(sum_type, T, C => {
+            let (a, b) = (a.as_slice::<T>()?, b.as_slice::<T>()?);
+            let out = result.make_mut::<T>()?.chunks_exact_mut(m * n);
+            for ((a, b), out) in a.chunks_exact(m * k).zip(b.chunks_exact(k * n)).zip(out) {
+                let product = Product {
+                    rows: m, depth: k, columns: n,
+                    a, a_stride: k, b, b_strides, out_stride: n,
+                };
+                product.compute::<C>(out)?;
+            }
+            Ok(())
+        })?;
     }
-    let result = dispatch_all!(sum_type, T => {
-        let (a, b) = (a.as_slice::<T>()?, b.as_slice::<T>()?);
-        // The only product is all there is.
-        let mut all = Scratch::new(if count == 1 { 0 } else { num_elements(&shape).unwrap_or(usize::MAX) })?;
-        for (a, b) in a.chunks_exact(m * k).zip(b.chunks_exact(k * n)) {
-            let c = matmul::<T>(a, b, m, k, n)?;
-            if count == 1 { all = c } else { all.extend_from_slice(&c) }
-        }
-        Tensor::from_vec([count, m, n], all.into_vec())?
-    });
     if swap {
         let view = StridedView::dense(&[count, m, n])?.permute(&[0, 2, 1])?;
-        return Ok(math::convert(result.gather(&view)?.into_shape(shape)?, dtype)?);
+        result = result.gather(&view)?;
     }
     Ok(math::convert(result.into_shape(shape)?, dtype)?)
 }
@@ -240,15 +229,21 @@ impl Convolution<'_> {
             // Where a window reads, along some of its dimensions and one more.
             let taps = sizes.kernel_spatial.iter().product();
             let _reserved = budget::reserve::<[Option<usize>; 2]>(taps)?;
-            dispatch_all!(sum_type, T => {
+            dispatch_sum!(sum_type, T, C => {
                 let (input, kernel) = (input.as_slice::<T>()?, kernel.as_slice::<T>()?);
-                let result = result.make_mut::<T>()?;
-                if sizes.kernel_features == 1 && sizes.group_features == 1 && self.batch_groups == 1 {
-                    depthwise(&sizes, &coordinates, input, kernel, result);
+                let out = result.make_mut::<T>()?;
+                if sizes.kernel_features == 1
+                    && sizes.group_features == 1
+                    && self.batch_groups == 1
+                {
+                    let coordinates = &coordinates[..];
+                    let kernel = Depthwise { sizes: &sizes, coordinates, input, kernel, out };
+                    Isa::best().run(kernel);
+                    Ok(())
                 } else {
-                    grouped(self, &sizes, &coordinates, input, kernel, result)?;
+                    grouped::<T, C>(self, &sizes, &coordinates, input, kernel, out)
                 }
-            });
+            })?;
         }
         let output_order = order(
             &[&[d.output_batch_dimension], &d.output_spatial_dimensions[..]].concat(),
@@ -382,30 +377,59 @@ fn window_positions(
 }
 
 /// Each feature convolved with its own kernel of one feature: all features at a time.
-fn depthwise<T: Number>(
-    sizes: &ConvSizes,
-    coordinates: &[Scratch<Option<usize>>],
-    input: &[T],
-    kernel: &[T],
-    result: &mut [T],
-) {
-    let features = sizes.output_features;
-    let image = input.len() / sizes.batch;
-    let zeros = vec![T::ZERO; features];
-    let mut rows = result.chunks_exact_mut(features);
-    let mut positions = Vec::new();
-    for batch in 0..sizes.batch {
-        let input = &input[batch * image..][..image];
-        let mut outputs = Indices::new(&sizes.output_spatial);
-        while let Some(output) = outputs.next_index() {
-            // There is a row for each output position of each batch, and no more.
-            let Some(row) = rows.next() else { break };
-            window_positions(sizes, coordinates, output, &mut positions);
-            for (position, kernel) in positions.iter().zip(kernel.chunks_exact(features)) {
-                // Padding is multiplied, too: zero times infinity is not zero.
-                let values = position.map_or(&zeros[..], |at| &input[at * features..][..features]);
-                for ((sum, &x), &w) in row.iter_mut().zip(values).zip(kernel) {
-                    *sum = sum.add(x.multiply(w));
+struct Depthwise<'a, T> {
+    sizes: &'a ConvSizes,
+    coordinates: &'a [Scratch<Option<usize>>],
+    input: &'a [T],
+    kernel: &'a [T],
+    out: &'a mut [T],
+}
+
+impl<T: Accumulator> Kernel for Depthwise<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let Depthwise { sizes, coordinates, input, kernel, out } = self;
+        let features = sizes.output_features;
+        let image = input.len() / sizes.batch;
+        let zeros = vec![T::ZERO; features];
+        let few = kernel.len() <= matmul::FEW * features;
+        let mut rows = out.chunks_exact_mut(features);
+        let mut positions = Vec::new();
+        let mut tree = Tree::new();
+        for batch in 0..sizes.batch {
+            let input = &input[batch * image..][..image];
+            let mut outputs = Indices::new(&sizes.output_spatial);
+            while let Some(output) = outputs.next_index() {
+                // There is a row for each output position of each batch, and no more.
+                let Some(row) = rows.next() else { break };
+                window_positions(sizes, coordinates, output, &mut positions);
+                for (block, positions) in positions.chunks(matmul::BLOCK).enumerate() {
+                    if block > 0 {
+                        tree.push(row.to_vec(), add_rows);
+                        row.fill(T::ZERO);
+                    }
+                    let kernel = kernel[block * matmul::BLOCK * features..].chunks_exact(features);
+                    for (position, kernel) in positions.iter().zip(kernel) {
+                        // Padding is multiplied, too: zero times infinity is not zero.
+                        let values =
+                            position.map_or(&zeros[..], |at| &input[at * features..][..features]);
+                        if few {
+                            add_products(row, values.iter().copied(), kernel.iter().copied());
+                        } else {
+                            for ((sum, &x), &w) in row.iter_mut().zip(values).zip(kernel) {
+                                *sum = sum.multiply_add(x, w);
+                            }
+                        }
+                    }
+                }
+                if positions.len() > matmul::BLOCK {
+                    tree.push(row.to_vec(), add_rows);
+                    if let Some(sums) = tree.finish(add_rows) {
+                        row.copy_from_slice(&sums);
+                    }
+                }
+                for sum in row {
+                    *sum = sum.finish();
                 }
             }
         }
@@ -413,45 +437,46 @@ fn depthwise<T: Number>(
 }
 
 /// Each group as a product of matrices: windows laid out as rows, times the kernel.
-fn grouped<T: Number>(
+fn grouped<T: Accumulator, const C: usize>(
     convolution: &Convolution<'_>,
     sizes: &ConvSizes,
     coordinates: &[Scratch<Option<usize>>],
     input: &[T],
     kernel: &[T],
-    result: &mut [T],
+    out: &mut [T],
 ) -> Result<(), TensorError> {
     let (features, group_features) = (sizes.kernel_features, sizes.group_features);
     let taps: usize = sizes.kernel_spatial.iter().product();
     let k = taps * features;
     let image = input.len() / sizes.batch;
-    let rows_at_a_time = (PATCH_ELEMENTS / k.max(1)).max(BLOCK.0);
+    let rows_at_a_time = (PATCH_ELEMENTS / k.max(1)).max(1);
     // A kernel and the windows that it is multiplied with.
-    let _reserved =
-        budget::reserve::<T>(k.saturating_mul(rows_at_a_time.saturating_add(group_features)))?;
+    let _reserved = budget::reserve::<T>(k.saturating_mul(rows_at_a_time))?;
     for group in 0..sizes.groups {
         let (first_feature, first_batch) = if convolution.feature_groups > 1 {
             (group * features, 0)
         } else {
             (0, group * sizes.group_batch)
         };
-        let matrix: Vec<T> = kernel
-            .chunks_exact(sizes.output_features)
-            .flat_map(|row| &row[group * group_features..][..group_features])
-            .copied()
-            .collect();
         let mut patches: Vec<T> = Vec::new();
         let mut first_row = 0;
         let mut row = 0;
         let mut positions = Vec::new();
         let mut flush =
             |patches: &mut Vec<T>, first_row: usize, rows: usize| -> Result<(), TensorError> {
-                let product = matmul(patches, &matrix, rows, k, group_features)?;
+                let product = Product {
+                    rows,
+                    depth: k,
+                    columns: group_features,
+                    a: patches,
+                    a_stride: k,
+                    b: &kernel[group * group_features..],
+                    b_strides: [sizes.output_features, 1],
+                    out_stride: sizes.output_features,
+                };
+                let at = first_row * sizes.output_features + group * group_features;
+                product.compute::<C>(&mut out[at..])?;
                 patches.clear();
-                for (i, values) in product.chunks_exact(group_features).enumerate() {
-                    let at = (first_row + i) * sizes.output_features + group * group_features;
-                    result[at..at + group_features].copy_from_slice(values);
-                }
                 Ok(())
             };
         for batch in 0..sizes.group_batch {

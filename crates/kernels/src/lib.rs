@@ -13,12 +13,15 @@ mod fft;
 mod index_select;
 mod index_vectors;
 pub mod linalg;
+mod matmul;
 mod movement;
 mod quantize;
 mod random_numbers;
 mod reduce;
 mod rng;
+mod simd;
 mod sort;
+mod sums;
 mod top_k;
 mod window;
 

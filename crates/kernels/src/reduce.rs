@@ -1,18 +1,21 @@
 //! `reduce`: folding of dimensions with a region.
 
 use super::body::{Combiner, dispatch_operation};
-use numerics::math::BinaryOp;
+use super::matmul::Accumulator;
+use super::sums::{Tree, chain_columns, combine_columns, combine_rows};
+use numerics::math::{self, BinaryOp};
 use numerics::shape::{StridedView, num_elements};
-use numerics::{Element, Tensor, TensorError};
+use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError};
 use program::{BodyShape, EvalError};
 
-/// A tree of few passes over long vectors replaces a chain of more short passes than this.
-const LONG_CHAIN: usize = 32;
+/// Windows of at most so many elements are combined one by one, in the type of the elements.
+pub(super) const SHORT_WINDOW: usize = 32;
 /// Vectors shorter than this are short: a pass costs more than its elements.
 const SHORT_VECTOR: usize = 1024;
 
 /// The reduction of `inputs`, of one shape, along `dimensions`, from the scalars `init_values`.
-/// Elements are folded in index order.
+/// Elements are combined in a [`Tree`] over neighbours in the order of their indices, and then
+/// with the initial value.
 ///
 /// # Errors
 /// If shapes or dimensions do not fit, or the body fails.
@@ -56,13 +59,14 @@ pub fn reduce(
     if let (BodyShape::Binary { op, .. }, [input], [init]) =
         (body.shape, &inputs[..], &init_values[..])
     {
-        // Rows of neighbouring elements where they are in memory, or few; else columns, all at a
-        // time.
-        let by_rows = rows < 8 || reduced.iter().eq(&(kept.len()..rank).collect::<Vec<_>>());
+        // Rows of neighbouring elements where their ends are so in memory, or few; else columns,
+        // all at a time.
+        let by_rows = rows < 8 || reduced.last().is_some_and(|&axis| axis == rank - 1);
         let order =
             if by_rows { [&kept[..], &reduced[..]] } else { [&reduced[..], &kept[..]] }.concat();
         let input = input.gather(&StridedView::dense(&shape)?.permute(&order)?)?;
-        if let Some(result) = fold(op, &input, init, rows, by_rows)? {
+        let layout = if by_rows { Layout::Rows } else { Layout::Columns };
+        if let Some(result) = combine(op, input, init, rows, &layout)? {
             return Ok(vec![result.into_shape(result_shape)?]);
         }
     }
@@ -70,57 +74,113 @@ pub fn reduce(
     let view = StridedView::dense(&shape)?.permute(&[reduced, kept].concat())?;
     let columns = inputs.iter().map(|t| t.gather(&view)?.into_shape([count * rows]));
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
+    let folded = if rows < SHORT_VECTOR {
+        fold_levels(columns, count, rows, body)?
+    } else {
+        let mut tree = Tree::new();
+        for i in 0..count {
+            let column = run(&columns, i * rows, rows)?;
+            tree.try_push(column, |left, right| body.combine(rows, left, right))?;
+        }
+        tree.try_finish(|left, right| body.combine(rows, left, right))?.unwrap_or_default()
+    };
     let start =
         init_values.iter().map(|v| v.broadcast_scalar([rows])).collect::<Result<Vec<_>, _>>()?;
-    let folded = if count > LONG_CHAIN && rows < SHORT_VECTOR {
-        let folded = fold_tree(columns, count, rows, body)?;
-        body.combine(rows, start, folded)?
-    } else {
-        let mut folded = start;
-        for i in 0..count {
-            let values = run(&columns, i * rows, rows)?;
-            folded = body.combine(rows, folded, values)?;
-        }
-        folded
-    };
+    let folded = body.combine(rows, start, folded)?;
     Ok(folded.into_iter().map(|t| t.into_shape(&result_shape)).collect::<Result<_, _>>()?)
 }
 
-/// The fold of `rows` rows of a tensor with a common operation, each from `init`; none for other
-/// operations. The operations commute. With `by_rows` the elements of a row are neighbours, else
-/// those of a column.
-fn fold(
+/// Where the elements are that go into one result.
+pub(super) enum Layout<'a> {
+    /// Neighbours.
+    Rows,
+    /// As far apart as there are results.
+    Columns,
+    /// For each line of results, which are `stride` apart: where the elements of the first one are,
+    /// from the first one of the line on. At most [`SHORT_WINDOW`] are combined one by one.
+    Windows { line_starts: &'a [usize], stride: usize, taps: &'a [usize] },
+}
+
+impl Layout<'_> {
+    /// True for windows whose elements are combined one by one.
+    fn is_short_window(&self) -> bool {
+        matches!(self, Layout::Windows { taps, .. } if taps.len() <= SHORT_WINDOW)
+    }
+}
+
+/// The `rows` results of combining elements of `input` with a common operation, in a tree over
+/// neighbours, and then with `init`; none for other operations. Floats narrower than f32 are
+/// combined in f32 and rounded once. Short windows are combined one by one, from `init` on, in the
+/// type of the elements.
+pub(super) fn combine(
     op: BinaryOp,
-    input: &Tensor,
+    input: Tensor,
     init: &Tensor,
     rows: usize,
-    by_rows: bool,
+    layout: &Layout<'_>,
 ) -> Result<Option<Tensor>, TensorError> {
     fn typed<T: Element>(
         f: impl Fn(T, T) -> T + Copy,
         input: &Tensor,
         init: &Tensor,
         rows: usize,
-        by_rows: bool,
+        layout: &Layout<'_>,
     ) -> Result<Option<Tensor>, TensorError> {
         let (elements, init) = (input.as_slice::<T>()?, init.item::<T>()?);
-        let mut folded = vec![init; rows];
-        if by_rows {
-            for (accumulator, row) in
-                folded.iter_mut().zip(elements.chunks_exact(elements.len() / rows))
-            {
-                *accumulator = row.iter().fold(init, |x, &y| f(x, y));
+        let mut results = Tensor::splat([rows], init)?;
+        let out = results.make_mut::<T>()?;
+        match *layout {
+            Layout::Windows { line_starts, stride, taps } if layout.is_short_window() => {
+                let lines = out.chunks_exact_mut(rows / line_starts.len());
+                for (out, &start) in lines.zip(line_starts) {
+                    chain_columns(elements, stride, taps.len(), |i| start + taps[i], f, out);
+                }
+                return Ok(Some(results));
             }
-        } else {
-            for column in elements.chunks_exact(rows) {
-                for (accumulator, &x) in folded.iter_mut().zip(column) {
-                    *accumulator = f(*accumulator, x);
+            Layout::Rows => combine_rows(elements, elements.len() / rows, f, out),
+            Layout::Columns => {
+                combine_columns(elements, 1, elements.len() / rows, |i| i * rows, f, out);
+            }
+            Layout::Windows { line_starts, stride, taps } => {
+                let lines = out.chunks_exact_mut(rows / line_starts.len());
+                for (out, &start) in lines.zip(line_starts) {
+                    let row = |i: usize| start + taps[i];
+                    combine_columns(elements, stride, taps.len(), row, f, out);
                 }
             }
         }
-        Tensor::from_vec([rows], folded).map(Some)
+        for result in out {
+            *result = f(init, *result);
+        }
+        Ok(Some(results))
     }
-    dispatch_operation!(op, input.dtype(), |T, f| typed::<T>(f, input, init, rows, by_rows), else Ok(None))
+    let dtype = input.dtype();
+    let narrow = dtype.is_float() && dtype.bits() < 32;
+    let wide = if narrow && !layout.is_short_window() { DType::F32 } else { dtype };
+    let (input, init) = (math::convert(input, wide)?, math::convert(init.clone(), wide)?);
+    let result = dispatch_operation!(
+        op, wide, |T, f| typed::<T>(f, &input, &init, rows, layout), else Ok(None)
+    )?;
+    let Some(mut result) = result else { return Ok(None) };
+    quiet_nans(&mut result)?;
+    math::convert(result, dtype).map(Some)
+}
+
+/// Replaces every NaN by one: which of several an operation gives is not defined.
+fn quiet_nans(tensor: &mut Tensor) -> Result<(), TensorError> {
+    fn quiet<T: Accumulator>(elements: &mut [T]) {
+        for x in elements {
+            *x = x.quiet();
+        }
+    }
+    match tensor.dtype() {
+        DType::F32 => quiet(tensor.make_mut::<f32>()?),
+        DType::F64 => quiet(tensor.make_mut::<f64>()?),
+        DType::C64 => quiet(tensor.make_mut::<Complex32>()?),
+        DType::C128 => quiet(tensor.make_mut::<Complex64>()?),
+        _ => {}
+    }
+    Ok(())
 }
 
 /// The part of flat tensors from `start` on, of `len` elements; shares their memory.
@@ -134,14 +194,15 @@ fn run(tensors: &[Tensor], start: usize, len: usize) -> Result<Vec<Tensor>, Tens
     tensors.iter().map(part).collect()
 }
 
-/// The fold of `count` columns of `rows` elements, neighbours first: a balanced tree, in order.
-fn fold_tree(
+/// The fold of `count` columns of `rows` elements as a [`Tree`] combines them, but level by level,
+/// so that there are few passes over long vectors.
+fn fold_levels(
     mut columns: Vec<Tensor>,
     mut count: usize,
     rows: usize,
     body: &mut Combiner<'_>,
 ) -> Result<Vec<Tensor>, EvalError> {
-    // What does not fit into pairs: the fold of the last columns.
+    // The fold of the last columns, those that do not fit into pairs.
     let mut rest: Option<Vec<Tensor>> = None;
     while count > 1 {
         if count % 2 == 1 {

@@ -1,10 +1,13 @@
 //! Folding and selecting over windows: `reduce_window` and `select_and_scatter`.
 
+use super::reduce::{Layout, SHORT_WINDOW, combine};
+use super::sums::Tree;
 use super::{Combiner, apply_updates, pad};
 use numerics::budget::{self, Scratch};
+use numerics::math::BinaryOp;
 use numerics::shape::{Indices, StridedView, num_elements, strides};
-use numerics::{I1, Tensor};
-use program::{BlockId, Body, Env, EvalError, WindowDim};
+use numerics::{I1, Tensor, TensorError};
+use program::{BlockId, Body, BodyShape, Env, EvalError, WindowDim};
 
 /// The place of what a window selects that sees only padding: outside of all tensors.
 const NOTHING: usize = usize::MAX;
@@ -25,8 +28,9 @@ fn num_windows(shape: &[usize], window: &[WindowDim]) -> Result<Vec<usize>, Eval
     counts.ok_or_else(|| EvalError::new("window", "the shape of the result is too large"))
 }
 
-/// `reduce_window`: each step folds one element of all windows. Source: specification, section
-/// "reduce_window".
+/// `reduce_window`: the elements of each window are combined as [`reduce`](super::reduce) combines
+/// them, in the order of their indices in the window, those of the padding included; those of short
+/// windows one by one. Source: specification, section "reduce_window".
 ///
 /// # Errors
 /// Whatever stops the region, or attributes that do not fit.
@@ -45,16 +49,28 @@ pub fn reduce_window(
     let column = |f: fn(&WindowDim) -> i64| window.iter().map(f).collect::<Vec<i64>>();
     let (low, high) = (column(|d| d.pad_low), column(|d| d.pad_high));
     let interior = column(|d| d.base_dilation - 1);
-    let mut padded = Vec::with_capacity(inputs.len());
-    let mut accumulators = Vec::with_capacity(inputs.len());
-    for (input, init) in inputs.iter().zip(&init_values) {
-        padded.push(pad(input, init, &low, &high, &interior)?);
-        accumulators.push(init.broadcast_scalar([n])?);
+    let padded = inputs.iter().zip(&init_values).map(|(t, v)| pad(t, v, &low, &high, &interior));
+    let padded = padded.collect::<Result<Vec<_>, _>>()?;
+    let mut results =
+        init_values.iter().map(|v| v.broadcast_scalar([n])).collect::<Result<Vec<_>, _>>()?;
+    let sizes: Vec<usize> = window.iter().map(|d| d.size as usize).collect();
+    let shaped = |results: Vec<Tensor>| -> Result<Vec<Tensor>, EvalError> {
+        results.into_iter().map(|t| Ok(t.into_shape(&counts)?)).collect()
+    };
+    if n == 0 || sizes.contains(&0) {
+        return shaped(results);
+    }
+    if let (BodyShape::Binary { op, .. }, [input], [init]) =
+        (body.shape, &padded[..], &init_values[..])
+        && let Some(result) = combine_windows(op, input, init, window, &counts)?
+    {
+        return shaped(vec![result]);
     }
     let steps: Vec<isize> = window.iter().map(|d| d.stride as isize).collect();
-    let sizes: Vec<usize> = window.iter().map(|d| d.size as usize).collect();
+    let short = num_elements(&sizes).is_some_and(|taps| taps <= SHORT_WINDOW);
     let mut taps = Indices::new(&sizes);
-    while let Some(tap) = taps.next_index().filter(|_| n > 0) {
+    let mut tree = Tree::new();
+    while let Some(tap) = taps.next_index() {
         let start: Vec<usize> =
             tap.iter().zip(window).map(|(&i, d)| i * d.window_dilation as usize).collect();
         let mut values = Vec::with_capacity(padded.len());
@@ -62,9 +78,53 @@ pub fn reduce_window(
             let view = StridedView::window(input.shape(), &start, &counts, &steps)?;
             values.push(input.gather(&view)?.into_shape([n])?);
         }
-        accumulators = body.combine(n, accumulators, values)?;
+        if short {
+            results = body.combine(n, results, values)?;
+        } else {
+            tree.try_push(values, |left, right| body.combine(n, left, right))?;
+        }
     }
-    accumulators.into_iter().map(|t| Ok(t.into_shape(&counts)?)).collect()
+    if short {
+        return shaped(results);
+    }
+    let folded = tree.try_finish(|left, right| body.combine(n, left, right))?;
+    shaped(body.combine(n, results, folded.unwrap_or_default())?)
+}
+
+/// The combination of the elements of each window of `padded` with a common operation; none for
+/// other operations. There is a window, and none is empty.
+fn combine_windows(
+    op: BinaryOp,
+    padded: &Tensor,
+    init: &Tensor,
+    window: &[WindowDim],
+    counts: &[usize],
+) -> Result<Option<Tensor>, TensorError> {
+    let strides = strides(padded.shape());
+    // The flat positions that indices stand for, from the first element on.
+    let positions = |sizes: &[usize], steps: &[usize]| -> Result<Scratch<usize>, TensorError> {
+        let count = num_elements(sizes).unwrap_or(usize::MAX);
+        let mut positions = Scratch::new(count)?;
+        let mut indices = Indices::new(sizes);
+        while let Some(index) = indices.next_index() {
+            positions.push(index.iter().zip(steps).map(|(&i, &step)| i * step).sum());
+        }
+        Ok(positions)
+    };
+    let scaled = |f: fn(&WindowDim) -> i64| -> Vec<usize> {
+        window.iter().zip(&strides).map(|(d, &stride)| f(d) as usize * stride).collect()
+    };
+    let sizes: Vec<usize> = window.iter().map(|d| d.size as usize).collect();
+    let taps = positions(&sizes, &scaled(|d| d.window_dilation))?;
+    // The windows along the last dimension that has several are a line.
+    let steps = scaled(|d| d.stride);
+    let line = counts.iter().rposition(|&count| count > 1).unwrap_or(0);
+    let (stride, lines) = match steps.get(line) {
+        Some(&stride) => (stride, positions(&counts[..line], &steps[..line])?),
+        None => (1, positions(&[], &[])?),
+    };
+    let layout = Layout::Windows { line_starts: &lines, stride, taps: &taps };
+    combine(op, padded.clone(), init, counts.iter().product(), &layout)
 }
 
 /// `select_and_scatter`: finds in each window the element that `select` prefers, and adds with

@@ -49,6 +49,12 @@ pub fn convert(operand: Tensor, dtype: DType) -> Result<Tensor, TensorError> {
             [integer] S => from_u64(&operand, dtype, &loader(operand.as_slice()?, widen_unsigned::<S>)),
             else unsupported("convert", source)
         ),
+        // Of all conversions between floats, this one is exact and common.
+        (Family::Float, _) if dtype == DType::F32 && source.bits() < 32 => dispatch!(
+            source,
+            [float] S => map_to(&operand, |x: S| x.to_f64() as f32),
+            else unsupported("convert", source)
+        ),
         (Family::Float, _) => dispatch!(
             source,
             [float] S => from_f64(&operand, dtype, &loader(operand.as_slice()?, S::to_f64)),
