@@ -7,6 +7,7 @@ use hlo::STABLEHLO;
 use mlir::ods::{Arity, AttrConstraint, OpDef, ParamKind, Registry, ValueSlot};
 use mlir::text::{ParseOptions, parse_attribute, parse_type};
 use mlir::{Attribute, Type};
+use numerics::{DType, Family};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
@@ -80,19 +81,30 @@ fn table() -> BTreeMap<String, Vec<Input>> {
 }
 
 /// Element types by kind; `other` ones are in no kind of the specification.
-const ELEMENTS: [(&str, &str); 8] = [
-    ("bool", "i1"),
-    ("signed", "i2 i4 i8 i16 i32 i64"),
-    ("unsigned", "ui2 ui4 ui8 ui16 ui32 ui64"),
-    (
-        "float",
-        "f4E2M1FN f6E2M3FN f6E3M2FN f8E3M4 f8E4M3 f8E4M3B11FNUZ f8E4M3FN f8E4M3FNUZ f8E5M2 f8E5M2FNUZ f8E8M0FNU bf16 f16 f32 f64",
-    ),
-    ("complex", "complex<f32> complex<f64>"),
-    ("quantized", "!quant.uniform<i8:f32,0.5> !quant.uniform<u4:f32,0.5:3>"),
-    ("per_axis", "!quant.uniform<i8:f32:0,{0.5,0.25}>"),
-    ("other", "i3 si8 tf32 f80 f128 index complex<f16>"),
-];
+fn kinds() -> &'static [(&'static str, Vec<&'static str>)] {
+    static KINDS: OnceLock<Vec<(&str, Vec<&str>)>> = OnceLock::new();
+    KINDS.get_or_init(|| {
+        let of = |family| {
+            let named = DType::ALL.iter().filter(|d| d.family() == family).map(|d| d.name());
+            named.filter(|&name| name != "tf32").collect()
+        };
+        vec![
+            ("bool", of(Family::Boolean)),
+            ("signed", of(Family::Signed)),
+            ("unsigned", of(Family::Unsigned)),
+            ("float", of(Family::Float)),
+            ("complex", of(Family::Complex)),
+            ("quantized", vec!["!quant.uniform<i8:f32,0.5>", "!quant.uniform<u4:f32,0.5:3>"]),
+            ("per_axis", vec!["!quant.uniform<i8:f32:0,{0.5,0.25}>"]),
+            ("other", vec!["i3", "si8", "tf32", "f80", "f128", "index", "complex<f16>"]),
+        ]
+    })
+}
+
+/// All of these element types.
+fn all_elements() -> impl Iterator<Item = &'static str> {
+    kinds().iter().flat_map(|(_, elements)| elements.iter().copied())
+}
 
 /// Types that are not ranked tensors, by kind.
 const VALUES: [(&str, &str); 7] = [
@@ -111,19 +123,16 @@ const SHAPES: [(&str, &[&str]); 3] =
 
 /// The elements denoted by a word of the table.
 fn elements(word: &str) -> Vec<&'static str> {
-    let kinds: &[&str] = match word {
+    let words: &[&str] = match word {
         "tensor" => &["bool", "signed", "unsigned", "float", "complex"],
         "int" => &["signed", "unsigned"],
         "values" => &["bool", "signed", "unsigned", "float", "complex", "quantized", "per_axis"],
         word => &[word],
     };
-    let of = |kind: &str| {
-        ELEMENTS.iter().find(|(k, _)| *k == kind).map(|(_, elements)| elements.split(' '))
-    };
-    let all = || ELEMENTS.iter().flat_map(|(_, elements)| elements.split(' '));
-    match kinds {
-        [element] if of(element).is_none() => all().filter(|e| e == element).collect(),
-        kinds => kinds.iter().filter_map(|kind| of(kind)).flatten().collect(),
+    let of = |kind: &str| kinds().iter().find(|(k, _)| *k == kind).map(|(_, elements)| elements);
+    match words {
+        [element] if of(element).is_none() => all_elements().filter(|e| e == element).collect(),
+        words => words.iter().filter_map(|kind| of(kind)).flatten().copied().collect(),
     }
 }
 
@@ -146,7 +155,7 @@ fn value_faults(slot: &ValueSlot, input: &Input) -> Vec<String> {
         allowed.iter().flat_map(|word| elements(word)).filter(|e| !less.contains(e)).collect();
     let any_rank = !SHAPES.iter().any(|(rank, _)| allowed.contains(rank));
     for (rank, shapes) in SHAPES {
-        for element in ELEMENTS.iter().flat_map(|(_, elements)| elements.split(' ')) {
+        for element in all_elements() {
             for shape in shapes {
                 let per_axis = element.contains(":0,");
                 if per_axis && !shape.starts_with('2') {

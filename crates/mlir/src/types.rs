@@ -28,53 +28,65 @@ pub enum Signedness {
     Unsigned,
 }
 
-/// The builtin float formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)] // the names are the documentation
-pub enum FloatKind {
-    F4E2M1FN,
-    F6E2M3FN,
-    F6E3M2FN,
-    F8E3M4,
-    F8E4M3,
-    F8E4M3B11FNUZ,
-    F8E4M3FN,
-    F8E4M3FNUZ,
-    F8E5M2,
-    F8E5M2FNUZ,
-    F8E8M0FNU,
-    BF16,
-    F16,
-    TF32,
-    F32,
-    F64,
-    F80,
-    F128,
+macro_rules! float_kinds {
+    (
+        [($boolean:ident, $($boolean_row:tt)*)]
+        [$(($signed:ident, $($signed_row:tt)*))*]
+        [$(($unsigned:ident, $($unsigned_row:tt)*))*]
+        [$(($float:ident, $name:literal, $type:tt, {
+            $small:ident, $format:ident $parameters:tt, code $code:literal, $doc:literal
+        }))*]
+        [$(($complex:ident, $($complex_row:tt)*))*]
+    ) => {
+        /// The builtin float formats.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs)] // the names are the documentation
+        pub enum FloatKind {
+            $($float,)*
+            F80,
+            F128,
+        }
+
+        impl FloatKind {
+            /// Every format with its MLIR spelling and its width in bits.
+            pub const ALL: &[(FloatKind, &'static str, u32)] = &[
+                $((FloatKind::$float, $name, numerics::FloatFormat::$float.bits()),)*
+                (FloatKind::F80, "f80", 80),
+                (FloatKind::F128, "f128", 128),
+            ];
+
+            /// Every format with its code in the bytecode of MLIR's builtin dialect.
+            pub(crate) const CODES: &[(u64, FloatKind)] =
+                &[$(($code, FloatKind::$float),)* (7, FloatKind::F80), (8, FloatKind::F128)];
+
+            /// How elements of this format are stored. `None` for those that are not.
+            pub fn dtype(self) -> Option<DType> {
+                match self {
+                    $(FloatKind::$float => Some(DType::$float),)*
+                    FloatKind::F80 | FloatKind::F128 => None,
+                }
+            }
+        }
+
+        impl From<DType> for Type {
+            /// The scalar type that the interpreter's values of `dtype` have: signless for signed
+            /// integers.
+            fn from(dtype: DType) -> Type {
+                match dtype {
+                    DType::$boolean => Type::i1(),
+                    $(DType::$signed)|* => Type::integer(dtype.bits(), Signedness::Signless),
+                    $(DType::$unsigned)|* => Type::integer(dtype.bits(), Signedness::Unsigned),
+                    $(DType::$float => Type::float(FloatKind::$float),)*
+                    $(DType::$complex)|* => Type::complex(dtype.part().into()),
+                }
+            }
+        }
+    };
 }
 
-impl FloatKind {
-    /// Every format with its MLIR spelling and its width in bits.
-    pub const ALL: [(FloatKind, &'static str, u32); 18] = [
-        (FloatKind::F4E2M1FN, "f4E2M1FN", 4),
-        (FloatKind::F6E2M3FN, "f6E2M3FN", 6),
-        (FloatKind::F6E3M2FN, "f6E3M2FN", 6),
-        (FloatKind::F8E3M4, "f8E3M4", 8),
-        (FloatKind::F8E4M3, "f8E4M3", 8),
-        (FloatKind::F8E4M3B11FNUZ, "f8E4M3B11FNUZ", 8),
-        (FloatKind::F8E4M3FN, "f8E4M3FN", 8),
-        (FloatKind::F8E4M3FNUZ, "f8E4M3FNUZ", 8),
-        (FloatKind::F8E5M2, "f8E5M2", 8),
-        (FloatKind::F8E5M2FNUZ, "f8E5M2FNUZ", 8),
-        (FloatKind::F8E8M0FNU, "f8E8M0FNU", 8),
-        (FloatKind::BF16, "bf16", 16),
-        (FloatKind::F16, "f16", 16),
-        (FloatKind::TF32, "tf32", 19),
-        (FloatKind::F32, "f32", 32),
-        (FloatKind::F64, "f64", 64),
-        (FloatKind::F80, "f80", 80),
-        (FloatKind::F128, "f128", 128),
-    ];
+numerics::element_types!([float_kinds]);
 
+impl FloatKind {
     /// The MLIR spelling, such as `f8E4M3FN`.
     pub fn name(self) -> &'static str {
         Self::ALL[self as usize].1
@@ -414,90 +426,11 @@ impl Type {
         Some(match &**self {
             TypeKind::Index => DType::I64,
             TypeKind::Integer { width, signedness } => {
-                let unsigned = *signedness == Signedness::Unsigned;
-                match (width, unsigned) {
-                    (1, _) => DType::I1,
-                    (2, false) => DType::I2,
-                    (4, false) => DType::I4,
-                    (8, false) => DType::I8,
-                    (16, false) => DType::I16,
-                    (32, false) => DType::I32,
-                    (64, false) => DType::I64,
-                    (2, true) => DType::U2,
-                    (4, true) => DType::U4,
-                    (8, true) => DType::U8,
-                    (16, true) => DType::U16,
-                    (32, true) => DType::U32,
-                    (64, true) => DType::U64,
-                    _ => return None,
-                }
+                DType::integer(*width, *signedness != Signedness::Unsigned)?
             }
-            TypeKind::Float(kind) => match kind {
-                FloatKind::F4E2M1FN => DType::F4E2M1FN,
-                FloatKind::F6E2M3FN => DType::F6E2M3FN,
-                FloatKind::F6E3M2FN => DType::F6E3M2FN,
-                FloatKind::F8E3M4 => DType::F8E3M4,
-                FloatKind::F8E4M3 => DType::F8E4M3,
-                FloatKind::F8E4M3B11FNUZ => DType::F8E4M3B11FNUZ,
-                FloatKind::F8E4M3FN => DType::F8E4M3FN,
-                FloatKind::F8E4M3FNUZ => DType::F8E4M3FNUZ,
-                FloatKind::F8E5M2 => DType::F8E5M2,
-                FloatKind::F8E5M2FNUZ => DType::F8E5M2FNUZ,
-                FloatKind::F8E8M0FNU => DType::F8E8M0FNU,
-                FloatKind::BF16 => DType::BF16,
-                FloatKind::F16 => DType::F16,
-                FloatKind::TF32 => DType::TF32,
-                FloatKind::F32 => DType::F32,
-                FloatKind::F64 => DType::F64,
-                FloatKind::F80 | FloatKind::F128 => return None,
-            },
-            TypeKind::Complex(part) => match part.dtype()? {
-                DType::F32 => DType::C64,
-                DType::F64 => DType::C128,
-                _ => return None,
-            },
+            TypeKind::Float(kind) => kind.dtype()?,
+            TypeKind::Complex(part) => part.dtype()?.complex()?,
             _ => return None,
         })
-    }
-}
-
-impl From<DType> for Type {
-    /// The scalar type of the interpreter's values of `dtype`: signless for signed integers.
-    fn from(dtype: DType) -> Type {
-        let signless = |width| Type::integer(width, Signedness::Signless);
-        let unsigned = |width| Type::integer(width, Signedness::Unsigned);
-        match dtype {
-            DType::I1 => Type::i1(),
-            DType::I2 => signless(2),
-            DType::I4 => signless(4),
-            DType::I8 => signless(8),
-            DType::I16 => signless(16),
-            DType::I32 => Type::i32(),
-            DType::I64 => Type::i64(),
-            DType::U2 => unsigned(2),
-            DType::U4 => unsigned(4),
-            DType::U8 => unsigned(8),
-            DType::U16 => unsigned(16),
-            DType::U32 => unsigned(32),
-            DType::U64 => unsigned(64),
-            DType::F4E2M1FN => Type::float(FloatKind::F4E2M1FN),
-            DType::F6E2M3FN => Type::float(FloatKind::F6E2M3FN),
-            DType::F6E3M2FN => Type::float(FloatKind::F6E3M2FN),
-            DType::F8E3M4 => Type::float(FloatKind::F8E3M4),
-            DType::F8E4M3 => Type::float(FloatKind::F8E4M3),
-            DType::F8E4M3B11FNUZ => Type::float(FloatKind::F8E4M3B11FNUZ),
-            DType::F8E4M3FN => Type::float(FloatKind::F8E4M3FN),
-            DType::F8E4M3FNUZ => Type::float(FloatKind::F8E4M3FNUZ),
-            DType::F8E5M2 => Type::float(FloatKind::F8E5M2),
-            DType::F8E5M2FNUZ => Type::float(FloatKind::F8E5M2FNUZ),
-            DType::F8E8M0FNU => Type::float(FloatKind::F8E8M0FNU),
-            DType::BF16 => Type::bf16(),
-            DType::F16 => Type::f16(),
-            DType::TF32 => Type::float(FloatKind::TF32),
-            DType::F32 => Type::f32(),
-            DType::F64 => Type::f64(),
-            DType::C64 => Type::complex(Type::f32()),
-            DType::C128 => Type::complex(Type::f64()),
-        }
     }
 }

@@ -9,37 +9,32 @@
 #[macro_export]
 macro_rules! dispatch {
     ($dtype:expr, [$($family:ident),*] $T:ident => $body:expr $(, else $other:expr)?) => {
-        $crate::dispatch!(@collect ($dtype, $T, $body, ($($other)?)) [] $($family)*)
+        $crate::element_types!(
+            [$crate::dispatch] @table ($dtype, $T, $body, ($($other)?)) [$($family)*]
+        )
     };
-    (@collect $args:tt [$($row:tt)*] boolean $($rest:ident)*) => {
-        $crate::dispatch!(@collect $args [$($row)* (I1 $crate::I1)] $($rest)*)
+    (@table $args:tt [$($family:ident)*] $($table:tt)*) => {
+        $crate::dispatch!(@collect $args [$($table)*] [] $($family)*)
     };
-    (@collect $args:tt [$($row:tt)*] integer $($rest:ident)*) => {
-        $crate::dispatch!(@collect $args [$($row)*
-            (I2 $crate::I2) (I4 $crate::I4) (I8 i8) (I16 i16) (I32 i32) (I64 i64)
-            (U2 $crate::U2) (U4 $crate::U4) (U8 u8) (U16 u16) (U32 u32) (U64 u64)
-        ] $($rest)*)
+    (@collect $args:tt [$b:tt $s:tt $u:tt $f:tt $c:tt] [$($rows:tt)*] boolean $($rest:ident)*) => {
+        $crate::dispatch!(@collect $args [$b $s $u $f $c] [$($rows)* $b] $($rest)*)
     };
-    (@collect $args:tt [$($row:tt)*] float $($rest:ident)*) => {
-        $crate::dispatch!(@collect $args [$($row)*
-            (F4E2M1FN $crate::F4E2M1FN) (F6E2M3FN $crate::F6E2M3FN) (F6E3M2FN $crate::F6E3M2FN)
-            (F8E3M4 $crate::F8E3M4) (F8E4M3 $crate::F8E4M3) (F8E4M3B11FNUZ $crate::F8E4M3B11FNUZ)
-            (F8E4M3FN $crate::F8E4M3FN) (F8E4M3FNUZ $crate::F8E4M3FNUZ) (F8E5M2 $crate::F8E5M2)
-            (F8E5M2FNUZ $crate::F8E5M2FNUZ) (F8E8M0FNU $crate::F8E8M0FNU) (BF16 $crate::bf16)
-            (F16 $crate::f16) (TF32 $crate::Tf32) (F32 f32) (F64 f64)
-        ] $($rest)*)
+    (@collect $args:tt [$b:tt $s:tt $u:tt $f:tt $c:tt] [$($rows:tt)*] integer $($rest:ident)*) => {
+        $crate::dispatch!(@collect $args [$b $s $u $f $c] [$($rows)* $s $u] $($rest)*)
     };
-    (@collect $args:tt [$($row:tt)*] complex $($rest:ident)*) => {
-        $crate::dispatch!(@collect $args [$($row)*
-            (C64 $crate::Complex32) (C128 $crate::Complex64)
-        ] $($rest)*)
+    (@collect $args:tt [$b:tt $s:tt $u:tt $f:tt $c:tt] [$($rows:tt)*] float $($rest:ident)*) => {
+        $crate::dispatch!(@collect $args [$b $s $u $f $c] [$($rows)* $f] $($rest)*)
     };
-    (@collect ($dtype:expr, $T:ident, $body:expr, ($($other:expr)?)) [$(($variant:ident $ty:ty))*]) => {
+    (@collect $args:tt [$b:tt $s:tt $u:tt $f:tt $c:tt] [$($rows:tt)*] complex $($rest:ident)*) => {
+        $crate::dispatch!(@collect $args [$b $s $u $f $c] [$($rows)* $c] $($rest)*)
+    };
+    (@collect ($dtype:expr, $T:ident, $body:expr, ($($other:expr)?)) $table:tt
+        [$([$(($variant:ident, $name:literal, ($ty:ty), $details:tt))*])*]) => {
         match $dtype {
-            $($crate::DType::$variant => {
+            $($($crate::DType::$variant => {
                 type $T = $ty;
                 $body
-            })*
+            })*)*
             $(_ => $other,)?
         }
     };

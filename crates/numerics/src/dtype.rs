@@ -1,4 +1,4 @@
-//! The table of element types.
+//! Element types as data.
 
 use crate::FloatFormat;
 use std::fmt;
@@ -18,32 +18,6 @@ pub enum Family {
     Complex,
 }
 
-macro_rules! dtypes {
-    ($($variant:ident $name:literal $bits:literal $bytes:literal $family:ident $doc:literal)*) => {
-        /// An element type of a tensor.
-        ///
-        /// Integers named `I*` are signed, which is the meaning that StableHLO gives to MLIR's
-        /// signless integers; [`DType::I1`] is the boolean type.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-        #[repr(u8)]
-        pub enum DType {
-            $(#[doc = $doc] $variant,)*
-        }
-
-        impl DType {
-            /// Every element type, in declaration order.
-            pub const ALL: &'static [DType] = &[$(DType::$variant),*];
-        }
-
-        const ROWS: &[Row] = &[$(Row {
-            name: $name,
-            bits: $bits,
-            bytes: $bytes,
-            family: Family::$family,
-        }),*];
-    };
-}
-
 struct Row {
     name: &'static str,
     bits: u32,
@@ -51,39 +25,104 @@ struct Row {
     family: Family,
 }
 
-dtypes! {
-    I1 "i1" 1 1 Boolean "Booleans."
-    I2 "i2" 2 1 Signed "Two-bit signed integers."
-    I4 "i4" 4 1 Signed "Four-bit signed integers."
-    I8 "i8" 8 1 Signed "Eight-bit signed integers."
-    I16 "i16" 16 2 Signed "Sixteen-bit signed integers."
-    I32 "i32" 32 4 Signed "Thirty-two-bit signed integers."
-    I64 "i64" 64 8 Signed "Sixty-four-bit signed integers."
-    U2 "ui2" 2 1 Unsigned "Two-bit unsigned integers."
-    U4 "ui4" 4 1 Unsigned "Four-bit unsigned integers."
-    U8 "ui8" 8 1 Unsigned "Eight-bit unsigned integers."
-    U16 "ui16" 16 2 Unsigned "Sixteen-bit unsigned integers."
-    U32 "ui32" 32 4 Unsigned "Thirty-two-bit unsigned integers."
-    U64 "ui64" 64 8 Unsigned "Sixty-four-bit unsigned integers."
-    F4E2M1FN "f4E2M1FN" 4 1 Float "Four-bit floats without infinities and NaNs."
-    F6E2M3FN "f6E2M3FN" 6 1 Float "Six-bit floats without infinities and NaNs, three mantissa bits."
-    F6E3M2FN "f6E3M2FN" 6 1 Float "Six-bit floats without infinities and NaNs, two mantissa bits."
-    F8E3M4 "f8E3M4" 8 1 Float "Eight-bit floats as IEEE 754 would define them, four mantissa bits."
-    F8E4M3 "f8E4M3" 8 1 Float "Eight-bit floats as IEEE 754 would define them, three mantissa bits."
-    F8E4M3B11FNUZ "f8E4M3B11FNUZ" 8 1 Float "Eight-bit floats with bias 11, one NaN, no infinities, no negative zero."
-    F8E4M3FN "f8E4M3FN" 8 1 Float "Eight-bit floats with three mantissa bits, without infinities."
-    F8E4M3FNUZ "f8E4M3FNUZ" 8 1 Float "Eight-bit floats with bias 8, one NaN, no infinities, no negative zero."
-    F8E5M2 "f8E5M2" 8 1 Float "Eight-bit floats as IEEE 754 would define them, two mantissa bits."
-    F8E5M2FNUZ "f8E5M2FNUZ" 8 1 Float "Eight-bit floats with bias 16, one NaN, no infinities, no negative zero."
-    F8E8M0FNU "f8E8M0FNU" 8 1 Float "Powers of two from 2^-127 to 2^127, and NaN."
-    BF16 "bf16" 16 2 Float "The upper half of a 32-bit float."
-    F16 "f16" 16 2 Float "IEEE 754 binary16."
-    TF32 "tf32" 19 4 Float "The upper 19 bits of a 32-bit float, stored in 32 bits."
-    F32 "f32" 32 4 Float "IEEE 754 binary32."
-    F64 "f64" 64 8 Float "IEEE 754 binary64."
-    C64 "complex<f32>" 64 8 Complex "Pairs of binary32 numbers."
-    C128 "complex<f64>" 128 16 Complex "Pairs of binary64 numbers."
+macro_rules! dtypes {
+    (
+        [($boolean:ident, $boolean_name:literal, ($boolean_type:ty), {
+            $boolean_bits:literal, $boolean_doc:literal
+        })]
+        [$(($signed:ident, $signed_name:literal, ($signed_type:ty), {
+            $signed_bits:literal, $signed_doc:literal
+        }))*]
+        [$(($unsigned:ident, $unsigned_name:literal, ($unsigned_type:ty), {
+            $unsigned_bits:literal, $unsigned_doc:literal
+        }))*]
+        [$(($float:ident, $float_name:literal, ($float_type:ty), {
+            $kind:ident, $format:ident $parameters:tt, code $code:literal, $float_doc:literal
+        }))*]
+        [$(($complex:ident, $complex_name:literal, ($complex_type:ty), {
+            $part:ident, $complex_doc:literal
+        }))*]
+    ) => {
+        /// An element type of a tensor.
+        ///
+        /// Integers named `I*` are signed, which is the meaning that StableHLO gives to MLIR's
+        /// signless integers; [`DType::I1`] is the boolean type.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum DType {
+            #[doc = $boolean_doc]
+            $boolean,
+            $(#[doc = $signed_doc] $signed,)*
+            $(#[doc = $unsigned_doc] $unsigned,)*
+            $(#[doc = $float_doc] $float,)*
+            $(#[doc = $complex_doc] $complex,)*
+        }
+
+        impl DType {
+            /// Every element type, in declaration order.
+            pub const ALL: &'static [DType] = &[
+                DType::$boolean,
+                $(DType::$signed,)*
+                $(DType::$unsigned,)*
+                $(DType::$float,)*
+                $(DType::$complex,)*
+            ];
+
+            /// The integer type, or the boolean one, of so many bits.
+            pub fn integer(bits: u32, is_signed: bool) -> Option<DType> {
+                match (bits, is_signed) {
+                    ($boolean_bits, _) => Some(DType::$boolean),
+                    $(($signed_bits, true) => Some(DType::$signed),)*
+                    $(($unsigned_bits, false) => Some(DType::$unsigned),)*
+                    _ => None,
+                }
+            }
+
+            /// The type of the real and imaginary parts of a complex type; other types are their
+            /// own part.
+            pub fn part(self) -> DType {
+                match self {
+                    $(DType::$complex => DType::$part,)*
+                    other => other,
+                }
+            }
+
+            /// The complex type whose parts have this type.
+            pub fn complex(self) -> Option<DType> {
+                match self {
+                    $(DType::$part => Some(DType::$complex),)*
+                    _ => None,
+                }
+            }
+
+            /// The layout of a floating-point type, or of the parts of a complex type.
+            pub fn float_format(self) -> Option<&'static FloatFormat> {
+                match self.part() {
+                    $(DType::$float => Some(&FloatFormat::$float),)*
+                    _ => None,
+                }
+            }
+        }
+
+        const ROWS: &[Row] = &[
+            row::<$boolean_type>($boolean_name, $boolean_bits, Family::Boolean),
+            $(row::<$signed_type>($signed_name, $signed_bits, Family::Signed),)*
+            $(row::<$unsigned_type>($unsigned_name, $unsigned_bits, Family::Unsigned),)*
+            $(row::<$float_type>($float_name, FloatFormat::$float.bits(), Family::Float),)*
+            $(row::<$complex_type>(
+                $complex_name,
+                2 * FloatFormat::$part.bits(),
+                Family::Complex,
+            ),)*
+        ];
+    };
 }
+
+const fn row<T>(name: &'static str, bits: u32, family: Family) -> Row {
+    Row { name, bits, bytes: size_of::<T>(), family }
+}
+
+crate::element_types!([dtypes]);
 
 impl DType {
     fn row(self) -> &'static Row {
@@ -151,47 +190,6 @@ impl DType {
     /// True for complex types.
     pub fn is_complex(self) -> bool {
         self.family() == Family::Complex
-    }
-
-    /// The type of the real and imaginary parts of a complex type; other types are their own part.
-    pub fn part(self) -> DType {
-        match self {
-            DType::C64 => DType::F32,
-            DType::C128 => DType::F64,
-            other => other,
-        }
-    }
-
-    /// The complex type whose parts have this type.
-    pub fn complex(self) -> Option<DType> {
-        match self {
-            DType::F32 => Some(DType::C64),
-            DType::F64 => Some(DType::C128),
-            _ => None,
-        }
-    }
-
-    /// The layout of a floating-point type, or of the parts of a complex type.
-    pub fn float_format(self) -> Option<&'static FloatFormat> {
-        Some(match self.part() {
-            DType::F4E2M1FN => &FloatFormat::F4E2M1FN,
-            DType::F6E2M3FN => &FloatFormat::F6E2M3FN,
-            DType::F6E3M2FN => &FloatFormat::F6E3M2FN,
-            DType::F8E3M4 => &FloatFormat::F8E3M4,
-            DType::F8E4M3 => &FloatFormat::F8E4M3,
-            DType::F8E4M3B11FNUZ => &FloatFormat::F8E4M3B11FNUZ,
-            DType::F8E4M3FN => &FloatFormat::F8E4M3FN,
-            DType::F8E4M3FNUZ => &FloatFormat::F8E4M3FNUZ,
-            DType::F8E5M2 => &FloatFormat::F8E5M2,
-            DType::F8E5M2FNUZ => &FloatFormat::F8E5M2FNUZ,
-            DType::F8E8M0FNU => &FloatFormat::F8E8M0FNU,
-            DType::BF16 => &FloatFormat::BF16,
-            DType::F16 => &FloatFormat::F16,
-            DType::TF32 => &FloatFormat::TF32,
-            DType::F32 => &FloatFormat::F32,
-            DType::F64 => &FloatFormat::F64,
-            _ => return None,
-        })
     }
 }
 

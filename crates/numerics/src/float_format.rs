@@ -42,6 +42,22 @@ const fn ones(bits: u32) -> u64 {
     if bits == 0 { 0 } else { u64::MAX >> (64 - bits) }
 }
 
+macro_rules! formats {
+    (
+        $boolean:tt $signed:tt $unsigned:tt
+        [$(($float:ident, $name:literal, $type:tt, {
+            $kind:ident, $format:ident $parameters:tt, code $code:literal, $doc:literal
+        }))*]
+        $complex:tt
+    ) => {
+        impl FloatFormat {
+            $(#[doc = $doc] pub const $float: FloatFormat = Self::$format $parameters;)*
+        }
+    };
+}
+
+crate::element_types!([formats]);
+
 impl FloatFormat {
     const fn ieee(exponent_bits: u32, mantissa_bits: u32) -> FloatFormat {
         FloatFormat {
@@ -62,41 +78,13 @@ impl FloatFormat {
         FloatFormat { bias, specials, ..Self::ieee(exponent_bits, mantissa_bits) }
     }
 
-    /// `f4E2M1FN`.
-    pub const F4E2M1FN: FloatFormat = Self::finite(2, 1);
-    /// `f6E2M3FN`.
-    pub const F6E2M3FN: FloatFormat = Self::finite(2, 3);
-    /// `f6E3M2FN`.
-    pub const F6E3M2FN: FloatFormat = Self::finite(3, 2);
-    /// `f8E3M4`.
-    pub const F8E3M4: FloatFormat = Self::ieee(3, 4);
-    /// `f8E4M3`.
-    pub const F8E4M3: FloatFormat = Self::ieee(4, 3);
-    /// `f8E4M3B11FNUZ`.
-    pub const F8E4M3B11FNUZ: FloatFormat = Self::fnuz(4, 3, 11);
-    /// `f8E4M3FN`.
-    pub const F8E4M3FN: FloatFormat =
-        FloatFormat { specials: Specials::NanAllOnes, ..Self::ieee(4, 3) };
-    /// `f8E4M3FNUZ`.
-    pub const F8E4M3FNUZ: FloatFormat = Self::fnuz(4, 3, 8);
-    /// `f8E5M2`.
-    pub const F8E5M2: FloatFormat = Self::ieee(5, 2);
-    /// `f8E5M2FNUZ`.
-    pub const F8E5M2FNUZ: FloatFormat = Self::fnuz(5, 2, 16);
-    /// `f8E8M0FNU`. It has no zero: that becomes the smallest number, as in upstream's interpreter
-    /// (XLA makes it NaN).
-    pub const F8E8M0FNU: FloatFormat =
-        FloatFormat { signed: false, specials: Specials::NanAllOnes, ..Self::ieee(8, 0) };
-    /// `bf16`.
-    pub const BF16: FloatFormat = Self::ieee(8, 7);
-    /// `f16`.
-    pub const F16: FloatFormat = Self::ieee(5, 10);
-    /// `tf32`.
-    pub const TF32: FloatFormat = Self::ieee(8, 10);
-    /// `f32`.
-    pub const F32: FloatFormat = Self::ieee(8, 23);
-    /// `f64`.
-    pub const F64: FloatFormat = Self::ieee(11, 52);
+    const fn without_infinities(exponent_bits: u32, mantissa_bits: u32) -> FloatFormat {
+        FloatFormat { specials: Specials::NanAllOnes, ..Self::ieee(exponent_bits, mantissa_bits) }
+    }
+
+    const fn unsigned(exponent_bits: u32) -> FloatFormat {
+        FloatFormat { signed: false, ..Self::without_infinities(exponent_bits, 0) }
+    }
 
     /// The number of bits of an encoding.
     pub const fn bits(&self) -> u32 {

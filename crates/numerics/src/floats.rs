@@ -246,9 +246,20 @@ fn to_f32_sticky(value: f64) -> f32 {
     f32::from_bits(if f64::from(nearest) == value { bits } else { truncated | 1 })
 }
 
+/// The Rust types of the small formats.
 macro_rules! small {
-    ($($name:ident $doc:literal)*) => {$(
+    ($boolean:tt $signed:tt $unsigned:tt [$($float:tt)*] $complex:tt) => {
+        $(small! { @row $float })*
+    };
+    (@row ($name:ident, $spelling:literal, $type:tt, {
+        primitive, $format:ident $parameters:tt, code $code:literal, $doc:literal
+    })) => {};
+    (@row ($name:ident, $spelling:literal, $type:tt, {
+        small, $format:ident $parameters:tt, code $code:literal, $doc:literal
+    })) => {
         #[doc = $doc]
+        ///
+        /// The encoding is in the low bits of a byte.
         #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
         #[repr(transparent)]
         pub struct $name(u8);
@@ -303,22 +314,10 @@ macro_rules! small {
             to_f64 |x: $name| f64::from(x.to_f32())
         );
         widened_arithmetic!($name, from_f64 |value| Float::from_raw(FloatFormat::$name.encode(value)));
-    )*};
+    };
 }
 
-small! {
-    F4E2M1FN "An `f4E2M1FN` number, in the low bits of a byte."
-    F6E2M3FN "An `f6E2M3FN` number, in the low bits of a byte."
-    F6E3M2FN "An `f6E3M2FN` number, in the low bits of a byte."
-    F8E3M4 "An `f8E3M4` number."
-    F8E4M3 "An `f8E4M3` number."
-    F8E4M3B11FNUZ "An `f8E4M3B11FNUZ` number."
-    F8E4M3FN "An `f8E4M3FN` number."
-    F8E4M3FNUZ "An `f8E4M3FNUZ` number."
-    F8E5M2 "An `f8E5M2` number."
-    F8E5M2FNUZ "An `f8E5M2FNUZ` number."
-    F8E8M0FNU "An `f8E8M0FNU` number. There is neither zero nor a negative number."
-}
+crate::element_types!([small]);
 
 macro_rules! complex {
     ($($part:ident $dtype:ident)*) => {$(

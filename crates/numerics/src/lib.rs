@@ -15,6 +15,7 @@ mod bytes;
 mod dispatch;
 mod dtype;
 mod element;
+mod element_types;
 mod error;
 mod float_format;
 mod floats;
@@ -30,10 +31,7 @@ pub use dtype::{DType, Family};
 pub use element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 pub use error::TensorError;
 pub use float_format::{FloatFormat, Specials};
-pub use floats::{
-    F4E2M1FN, F6E2M3FN, F6E3M2FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN, F8E4M3FNUZ, F8E5M2,
-    F8E5M2FNUZ, F8E8M0FNU, Tf32,
-};
+pub use floats::*;
 pub use half::{bf16, f16};
 pub use integers::{I1, I2, I4, U2, U4};
 pub use num_complex::{Complex, Complex32, Complex64};

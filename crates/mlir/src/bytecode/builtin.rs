@@ -57,28 +57,6 @@ mod type_code {
     pub const VECTOR: u64 = 19;
 }
 
-/// The float types with their codes.
-const FLOATS: [(u64, FloatKind); 18] = [
-    (3, FloatKind::BF16),
-    (4, FloatKind::F16),
-    (5, FloatKind::F32),
-    (6, FloatKind::F64),
-    (7, FloatKind::F80),
-    (8, FloatKind::F128),
-    (21, FloatKind::TF32),
-    (22, FloatKind::F8E5M2),
-    (23, FloatKind::F8E4M3),
-    (24, FloatKind::F8E4M3FN),
-    (25, FloatKind::F8E5M2FNUZ),
-    (26, FloatKind::F8E4M3FNUZ),
-    (27, FloatKind::F8E4M3B11FNUZ),
-    (28, FloatKind::F8E3M4),
-    (29, FloatKind::F4E2M1FN),
-    (30, FloatKind::F6E2M3FN),
-    (31, FloatKind::F6E3M2FN),
-    (32, FloatKind::F8E8M0FNU),
-];
-
 /// Bit width of an integer, index or float type in an attribute.
 fn width(ty: &Type) -> u32 {
     if ty.is_index() { 64 } else { ty.bit_width().unwrap_or(0) }
@@ -434,7 +412,7 @@ fn write_type(ty: &Type, out: &mut EntryWriter<'_>) -> bool {
             out.varint(u64::from(*width) << 2 | *signedness as u64);
         }
         TypeKind::Index => out.varint(code::INDEX),
-        TypeKind::Float(kind) => match FLOATS.iter().find(|(_, k)| k == kind) {
+        TypeKind::Float(kind) => match FloatKind::CODES.iter().find(|(_, k)| k == kind) {
             Some((code, _)) => out.varint(*code),
             None => return false,
         },
@@ -493,7 +471,7 @@ const MAX_WIDTH: u64 = (1 << 24) - 1;
 
 fn read_type(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Type>> {
     use type_code as code;
-    if let Some((_, kind)) = FLOATS.iter().find(|(c, _)| *c == code) {
+    if let Some((_, kind)) = FloatKind::CODES.iter().find(|(c, _)| *c == code) {
         return Ok(Some(Type::float(*kind)));
     }
     Ok(Some(match code {
