@@ -38,8 +38,7 @@ pub static TARGETS: &[(&str, PrepareFn)] = &[
     ("stablehlo.dynamic_top_k", dynamic_top_k),
 ];
 
-/// A target that is this and the name of an elementwise function of one operand, such as
-/// `mhlo.erf`, is that function.
+/// Prefix of targets that are elementwise functions of one operand, such as `mhlo.erf`.
 const ELEMENTWISE: &str = "mhlo.";
 
 /// Tolerance of `check.expect_almost_eq` as a custom call, which has no attribute for it: that of
@@ -53,10 +52,10 @@ const MAX_ULP_DIFFERENCE: u64 = 3;
 /// Tolerance of `check.eq` for tensors that are not of integers: that of upstream's interpreter.
 const EQ_TOLERANCE: f64 = 1e-4;
 
-/// Prepares a `stablehlo.custom_call` by its target; those that the user registered come first.
+/// Prepares a `stablehlo.custom_call` by its target; those registered by the user take precedence.
 ///
 /// # Errors
-/// An unknown target, or attributes that the target does not take.
+/// If the target is unknown, or does not accept the attributes.
 pub fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let target = CustomCallOp(op).call_target_name().and_then(|t| t.as_str()).unwrap_or("");
     if let Some(registered) = cx.custom_call(target) {
@@ -93,9 +92,9 @@ fn dynamic_top_k(_: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     Ok(Primitive::TopK { k: None, largest: true })
 }
 
-/// The largest elements along a dimension, or the smallest, and what an operand of indices has
-/// there. Exact, as an approximation may be. Operands: elements, indices, and initial values of
-/// both, of which that of elements says which way the order goes: it is the last in it.
+/// The largest elements along a dimension, or the smallest, with the corresponding elements of an
+/// operand of indices. Exact, as an approximation may be. Operands: elements, indices, and initial
+/// values of both; the initial element is the last in the order, and so determines its direction.
 ///
 /// Source: JAX, `jax/_src/lax/ann.py`.
 fn approx_top_k(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
@@ -214,8 +213,8 @@ fn expect_almost_eq(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     check(op, |actual, expected| expect::expect_almost_eq(actual, expected, TOLERANCE))
 }
 
-/// Fails with the message in `error_message` unless the first operand is true; `{0}`, `{1}` … stand
-/// for the others.
+/// Fails with the message in `error_message` unless the first operand is true; `{0}`, `{1}` … are
+/// replaced by the others.
 fn shape_assertion(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let template = op.attr("error_message").and_then(|m| m.as_str()).unwrap_or("it does not hold");
     let template = template.to_string();

@@ -87,7 +87,7 @@ pub(crate) enum ScalarOp {
 }
 
 impl ScalarOp {
-    /// How each instruction computes scalars, if it does.
+    /// The scalar form of each instruction, if it has one.
     pub fn of_code(code: &Code) -> Vec<Option<ScalarOp>> {
         // Only values of known types can be scalars: find the type of each slot.
         let mut ops = Vec::with_capacity(code.instructions.len());

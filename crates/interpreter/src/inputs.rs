@@ -9,13 +9,12 @@ use program::{EvalError, RuntimeValue, ValueType};
 use side_dialects::func::FuncOp;
 use std::sync::Arc;
 
-/// How elements of `ty`, or of a tensor of that type, are stored: a quantized element as its storage
-/// type.
+/// The storage type of elements of `ty`, or of a tensor of that type; a quantized type has its own.
 pub fn storage_dtype(ty: &Type) -> Option<DType> {
     storage_type(ty.element_type())?.dtype()
 }
 
-/// True if a value has type `ty`; `?` stands for any size, within its bound if it has one.
+/// True if a value has type `ty`; `?` matches any size, within its bound if it has one.
 pub fn value_fits(value: &RuntimeValue, ty: &Type) -> bool {
     value_type(ty).accepts(value)
 }

@@ -1,11 +1,10 @@
 //! The reference interpreter: runs prepared programs instruction by instruction.
 //!
-//! Meaning lives with the ops, which say which primitives they are, and with the `kernels` of these;
-//! this crate only drives them. [`Program`] is a verified module turned into code, owned and
+//! The semantics is in the ops, which are prepared as primitives, and in the `kernels` of these;
+//! this crate only executes them. [`Program`] is a verified module turned into code, owned and
 //! shareable between threads; `machine.rs` executes code on frames of slots, scalars without
 //! tensors. A run is a `session.rs`: grids of processes, each a machine in a thread, that
-//! `scheduler.rs` lets take turns. `world.rs` is what a machine offers to ops that act on their
-//! surroundings.
+//! `scheduler.rs` lets take turns. `world.rs` is the environment of ops with side effects.
 //!
 //! Source: StableHLO, `docs/reference.md`.
 
@@ -30,15 +29,16 @@ use std::time::Duration;
 /// Limits of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// How deep calls and regions may nest at run time.
+    /// Maximum nesting of calls and regions at run time.
     pub depth: usize,
     /// Bytes of stack of each thread that runs a process; enough for `depth`.
     pub stack_bytes: usize,
-    /// How many ops all processes may run, those in loops and functions each time.
+    /// Maximum number of ops executed by all processes, counting repetitions in loops and
+    /// functions.
     pub steps: Option<u64>,
-    /// How long the run may take. Checked between ops, so that one op may take longer.
+    /// Maximum duration of the run. Checked between ops, so that a single op may take longer.
     pub time: Option<Duration>,
-    /// Bytes of the tensors that the run makes and that live at the same time.
+    /// Maximum size in bytes of the tensors that are live at the same time.
     pub memory: Option<usize>,
 }
 
@@ -48,7 +48,7 @@ impl Default for Limits {
     }
 }
 
-/// How a program is prepared and run.
+/// Options for preparing and running a program.
 #[derive(Clone, Default)]
 pub struct RunOptions {
     /// Limits of each run.

@@ -285,7 +285,7 @@ impl<'s, 'r> Machine<'s, 'r> {
     }
 }
 
-/// Adds the op to an error without place, and a call to one that comes from the callee.
+/// Adds the op to an error without position, and a call note to an error of the callee.
 fn locate(error: EvalError, instruction: &Instruction) -> EvalError {
     if error.place().is_none() {
         error.at(instruction.origin)

@@ -1,22 +1,22 @@
-//! Who watches a run: told how far it is, and given what the program prints, probes and feeds out.
+//! Observers of a run: they receive its progress, and what the program prints, probes and outfeeds.
 
 use mlir::{OpRef, Type};
 use numerics::Tensor;
 use program::{ProcessId, RuntimeValue};
 use std::ops::ControlFlow;
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Ops run, those in loops and functions each time, by all processes.
     pub ops: u64,
-    /// How many ops of the entry function are done.
+    /// Number of executed ops of the entry function.
     pub position: usize,
     /// Number of ops of the entry function.
     pub length: usize,
 }
 
-/// Watches a run. The processes of a run take turns, so that what an observer sees comes in the
+/// Observes a run. The processes of a run take turns, so that what an observer sees comes in the
 /// same order each time.
 ///
 /// The errors of its methods are messages, and end the run.
@@ -27,7 +27,7 @@ pub trait Observer: Send {
         ControlFlow::Continue(())
     }
 
-    /// Whether [`Observer::value`] is of interest.
+    /// True if [`Observer::value`] should be called.
     fn traces(&self) -> bool {
         false
     }
@@ -65,7 +65,8 @@ pub trait Observer: Send {
         Ok(())
     }
 
-    /// The type, as text, and value of the tensor saved under a name the n-th time, counted from 0.
+    /// The type, as text, and value of the tensor saved under a name in the given iteration,
+    /// counted from 0.
     ///
     /// # Errors
     /// If there is no such tensor.

@@ -1,8 +1,8 @@
-//! The order in which XLA compiles the ops of a program: the one in which it gives them numbers.
+//! The order in which XLA compiles and numbers the ops of a program.
 //!
-//! Source: XLA. Each function and each region becomes a computation, those that are called before
-//! those that call. Within a computation the order follows the operands, from the ops whose results
-//! nobody uses.
+//! Source: XLA. Each function and each region becomes a computation, callees before callers. Within
+//! a computation the order is a post-order over operands, starting from the ops with unused
+//! results.
 
 use mlir::ods::Trait;
 use mlir::prepare::Callables;
@@ -10,8 +10,8 @@ use mlir::rewrite::effects::is_removable_if_unused;
 use mlir::{BlockId, Module, OpId, OpRef, Value};
 use std::collections::HashSet;
 
-/// All ops of a name, in the order in which XLA compiles them: first those that calls reach from the
-/// function `entry`, then the others. A function that is called from several places is there once.
+/// All ops of a name, in XLA's compile order: first those reachable by calls from the function
+/// `entry`, then the others. A function with several callers is listed once.
 pub(crate) fn compile_order(callables: &Callables<'_>, entry: OpId, name: &str) -> Vec<OpId> {
     let walk = Walk { module: callables.module, callables };
     let block = |op: OpId| callables.entry_block(callables.of_op(op)?);
@@ -39,7 +39,7 @@ impl<'w> Walk<'w> {
     /// Those blocks and all that they contain or call and that are not done, the inner ones first.
     fn computations(&self, blocks: Vec<BlockId>, done: &mut HashSet<BlockId>) -> Vec<BlockId> {
         let mut order = Vec::new();
-        // A block is met twice: before and after what it needs.
+        // A block is visited twice: before and after its dependencies.
         let mut stack: Vec<(BlockId, bool)> =
             blocks.into_iter().rev().map(|block| (block, false)).collect();
         while let Some((block, entered)) = stack.pop() {

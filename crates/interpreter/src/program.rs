@@ -10,7 +10,7 @@ use program::{Code, EvalError, FunctionId, Grid, Origin, Place, RuntimeValue};
 use side_dialects::func::FuncOp;
 use std::sync::Arc;
 
-/// A program that is ready to run: owned, immutable, and usable from many threads at once.
+/// A prepared program: owned, immutable, and usable from many threads at once.
 pub struct Program {
     /// The module that the code was prepared from: a side table for diagnostics and observers.
     module: Arc<Module>,
@@ -22,11 +22,11 @@ pub struct Program {
 }
 
 impl Program {
-    /// Prepares the functions of a verified module. Runs start with the function that
-    /// [`entry_function`] finds.
+    /// Prepares the functions of a verified module. Runs start with the function found by
+    /// [`entry_function`].
     ///
     /// # Errors
-    /// No such function, or one without a body.
+    /// If there is no such function, or it has no body.
     pub fn prepare(
         module: Arc<Module>,
         entry: &str,
@@ -95,10 +95,10 @@ impl Program {
         diagnostic
     }
 
-    /// Runs the entry function, as the only process.
+    /// Runs the entry function as a single process.
     ///
     /// # Errors
-    /// Inputs of another number, shape or element type than it takes, or whatever stops an op.
+    /// If the inputs do not match its number, shapes or element types of arguments, or an op fails.
     pub fn run(
         &self,
         inputs: Vec<RuntimeValue>,
@@ -108,11 +108,10 @@ impl Program {
         Ok(results.pop().unwrap_or_default())
     }
 
-    /// Runs the entry function in each process of a grid, on inputs of its own, row by row.
+    /// Runs the entry function in each process of a grid, with separate inputs, in row-major order.
     ///
     /// # Errors
-    /// As [`Program::run`] in any process, inputs for another number of processes, and processes
-    /// that wait for each other.
+    /// As [`Program::run`] in any process, inputs for another number of processes, and deadlocks.
     pub fn run_grid(
         &self,
         grid: Grid,
@@ -135,11 +134,11 @@ impl Program {
     }
 }
 
-/// The function with a body named `entry` at the top of the module; if there is none and `entry` is
-/// `main`, the only function.
+/// The function with a body named `entry` at the top level of the module; if there is none and
+/// `entry` is `main`, the only function.
 ///
 /// # Errors
-/// No such function, or one without a body.
+/// If there is no such function, or it has no body.
 pub fn entry_function<'m>(module: &'m Module, entry: &str) -> Result<FuncOp<'m>, Diagnostic> {
     let top = module.top();
     let body = top.regions().first().and_then(|&region| module.entry(region));

@@ -1,8 +1,7 @@
-//! The processes of a grid: they take turns, meet, and leave messages for each other.
+//! The scheduler of a grid's processes: turns, rendezvous and messages.
 //!
-//! Each process has a thread, but only one of them runs at a time, from one meeting to the next. So
-//! a run is the same each time, and processes that wait for each other are found as soon as nobody
-//! can go on.
+//! Each process has a thread, but only one of them runs at a time, from one rendezvous to the next.
+//! So runs are deterministic, and a deadlock is detected as soon as no process can continue.
 
 use mlir::Type;
 use program::{
@@ -18,12 +17,12 @@ const LISTED_PROCESSES: usize = 8;
 pub(crate) struct Scheduler {
     pub grid: Grid,
     state: Mutex<State>,
-    /// One for each process: told when it is its turn.
+    /// One per process, notified when it is its turn.
     turns: Vec<Condvar>,
 }
 
 struct State {
-    /// Whose turn it is; nobody's when all are done.
+    /// The process whose turn it is; `None` when all are done.
     running: Option<usize>,
     processes: Vec<Status>,
     rendezvous: HashMap<(Vec<ProcessId>, i64), Rendezvous>,
@@ -40,12 +39,12 @@ enum Status {
     Met(Contributions),
     /// May go on with a message.
     Received(Vec<RuntimeValue>),
-    /// Cannot go on until somebody else does.
+    /// Blocked until another process continues.
     Waiting(Wait),
     Done,
 }
 
-/// What a process waits for.
+/// The reason why a process waits.
 struct Wait {
     /// In words.
     what: String,
@@ -53,7 +52,7 @@ struct Wait {
     channel: Option<Channel>,
 }
 
-/// An exchange that not all have come to.
+/// A rendezvous at which not all processes have arrived.
 struct Rendezvous {
     /// The op of the first who came, in words, and what it contributions.
     what: String,
@@ -62,7 +61,7 @@ struct Rendezvous {
     contributions: Vec<Option<Vec<RuntimeValue>>>,
 }
 
-/// An op that processes meet at.
+/// The op of a rendezvous.
 #[derive(Clone, Copy)]
 pub(crate) struct Site<'a> {
     pub name: &'a str,
@@ -160,7 +159,7 @@ impl Scheduler {
         }
     }
 
-    /// The error that nobody can go on.
+    /// The error that no process can continue.
     fn deadlock(&self, state: &State) -> EvalError {
         let mut waits = Vec::new();
         let mut done = Vec::new();
@@ -276,7 +275,7 @@ impl Scheduler {
         }
     }
 
-    /// Lets others run until `process` can go on; what it goes on with.
+    /// Lets other processes run until `process` can continue; returns its result of the wait.
     fn resume(
         &self,
         process: usize,
@@ -322,7 +321,7 @@ impl Scheduler {
         }
     }
 
-    /// The function that makes the next values of the infeed.
+    /// The function that produces the next values of the infeed.
     pub fn infeed(&self) -> Option<FunctionId> {
         self.lock().infeed.pop_front()
     }

@@ -12,24 +12,24 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// The observer is informed each time after so many ops.
+/// Number of ops between notifications of the observer.
 const OPS_BETWEEN_PROGRESS: u64 = 1024;
 
-/// The clock is read each time after so many ops.
+/// Number of ops between checks of the clock.
 const OPS_BETWEEN_CLOCK: u64 = 64;
 
 pub(crate) struct Session<'r> {
     pub program: &'r Program,
     observer: Mutex<&'r mut dyn Observer>,
-    /// Whether the observer wants to see all values.
+    /// True if the observer receives all values.
     pub traces: bool,
     start: Instant,
     ops: AtomicU64,
-    /// How many ops of the entry function are done, and how many there are.
+    /// Number of executed ops of the entry function, and their total number.
     position: [AtomicUsize; 2],
     processes: AtomicUsize,
     budget: Option<Arc<Budget>>,
-    /// Units of random numbers that ops with a generator of their own have taken.
+    /// RNG counters: units of random numbers taken by each op with its own generator.
     random: Mutex<HashMap<Origin, u128>>,
 }
 
@@ -75,11 +75,11 @@ impl<'r> Session<'r> {
         tell(&mut **observer).map_err(|message| EvalError::new("observer", message))
     }
 
-    /// Counts an op that is about to run; `position` says which of how many it is in the entry
-    /// function.
+    /// Counts an op that is about to be executed; `position` is its number in the entry function,
+    /// and their total.
     ///
     /// # Errors
-    /// If a limit is reached, or the observer breaks off.
+    /// If a limit is reached, or the observer aborts the run.
     pub fn tick(&self, position: Option<(usize, usize)>) -> Result<(), EvalError> {
         // Only one process runs at a time, so that no count is lost.
         let ops = self.ops.load(Ordering::Relaxed) + 1;
@@ -114,8 +114,8 @@ impl<'r> Session<'r> {
         }
     }
 
-    /// Checks that there is memory for results that exceed their operands by so many bytes, and that
-    /// live tensors are within the limit.
+    /// Checks that `growth` more bytes are available for results that exceed their operands, and
+    /// that live tensors are within the limit.
     ///
     /// # Errors
     /// If not.
@@ -164,7 +164,7 @@ impl<'r> Session<'r> {
                         let message = format!(
                             "cannot start a thread for process {process} of {count}: {error}"
                         );
-                        // Those that have not been started never come.
+                        // Threads that could not be started never arrive.
                         (process..count).for_each(|p| {
                             scheduler.finish(p, Some(EvalError::new("run", message.clone())))
                         });

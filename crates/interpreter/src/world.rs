@@ -1,4 +1,4 @@
-//! What a machine offers to ops that act on their surroundings.
+//! The environment that a machine provides to ops with side effects.
 
 use crate::machine::{Machine, site};
 use crate::session::Job;

@@ -6,7 +6,7 @@ use super::sums::combine_columns;
 use numerics::{DType, Number, Tensor, TensorError, math};
 use program::EvalError;
 
-/// How the elements of a tensor belong to features.
+/// The layout of features in a tensor.
 #[derive(Clone, Copy)]
 struct Features {
     /// Number of features.
@@ -27,7 +27,7 @@ impl Features {
             ));
         };
         let others = shape.iter().enumerate().filter(|(d, _)| *d != index).map(|(_, &n)| n as f64);
-        // Where the product does not fit, the tensor is empty.
+        // On overflow, the tensor is empty.
         let inner = shape[index + 1..].iter().fold(1usize, |n, &size| n.saturating_mul(size));
         Ok(Features { count, inner, elements: others.product() })
     }
@@ -76,7 +76,7 @@ struct Operands {
 }
 
 impl Operands {
-    /// `whole` tells which operands have the shape of the first one.
+    /// `whole` marks the operands with the shape of the first one.
     fn new<const N: usize>(
         operands: &[Tensor],
         index: usize,
@@ -195,7 +195,7 @@ pub fn batch_norm_grad(
     let projected = features.sums(&products);
     let deviation: Vec<f64> = variance.iter().map(|v| (v + epsilon).sqrt()).collect();
     let grad_scale = projected.iter().zip(&deviation).map(|(p, d)| p / d).collect();
-    // What the means and the variances contribute to the gradient.
+    // The contributions of means and variances to the gradient.
     let corrections =
         features.map(&centered, |c, i| grad_offset[i] + projected[i] * c / (variance[i] + epsilon));
     let differences: Vec<f64> =

@@ -10,7 +10,7 @@ use program::{Body, BodyShape, Callee, Env, EvalError};
 pub struct Combiner<'e> {
     body: &'e Body,
     env: &'e mut dyn Env,
-    /// What the body does, if it is that simple.
+    /// The classification of the body, if it is simple.
     pub shape: BodyShape,
 }
 
@@ -26,7 +26,7 @@ impl<'e> Combiner<'e> {
             Callee::Block(block) => return self.env.scalar_block(block, n, arguments),
             Callee::Function(function) => function,
         };
-        // A function has a frame of its own, so there is a call for each position.
+        // A function has its own frame, so it is called for each position.
         let mut results: Vec<Tensor> = Vec::new();
         for at in 0..n {
             let mut scalars = Vec::with_capacity(arguments.len());

@@ -1,4 +1,5 @@
-//! Collective operations: processes meet, and each makes its results of what all contributed.
+//! Collective operations: a rendezvous of processes, each of which computes its results from all
+//! contributions.
 //!
 //! Source: specification, "Parallel execution" and the sections of the ops.
 
@@ -80,7 +81,7 @@ fn rendezvous(
 /// Evaluates a collective op of `results` results.
 ///
 /// # Errors
-/// Groups that do not fit the grid, whatever stops a reduction, and those of
+/// If groups are inconsistent with the grid or a reduction fails, and those of
 /// [`program::World::exchange`].
 pub fn collective(
     collective: &Collective,
@@ -161,7 +162,7 @@ pub fn collective(
     }
 }
 
-/// The elementwise reduction of tensors of one shape with a body, from the first to the last.
+/// The elementwise reduction of tensors of one shape with a body, in order.
 ///
 /// # Errors
 /// If there are none, their shapes differ, or the body fails.
@@ -250,7 +251,7 @@ pub fn permute(
     let world = env.world()?;
     let me = world.process();
     let pairs = pairs.processes(me, world.grid())?;
-    // All that send or receive meet, each at most once.
+    // All senders and receivers take part, each at most once.
     let mut group: Vec<ProcessId> =
         pairs.iter().flat_map(|&(source, target)| [source, target]).collect();
     group.sort_unstable();
@@ -292,7 +293,7 @@ pub fn send(
     Ok(vec![RuntimeValue::Token])
 }
 
-/// Evaluates a `recv`: values and a token. A process to which none sends has zeros.
+/// Evaluates a `recv`: values and a token. A process without sender receives zeros.
 ///
 /// # Errors
 /// Processes that do not exist, and those of [`program::World::receive`].

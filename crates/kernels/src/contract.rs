@@ -156,13 +156,13 @@ pub fn dot_general(
     Ok(math::convert(result.into_shape(shape)?, dtype)?)
 }
 
-/// How a convolution moves its windows.
+/// The windows of a convolution.
 pub struct Convolution<'a> {
     /// Which dimensions are batch, feature and spatial ones.
     pub dims: &'a ConvDims,
     /// One entry a spatial dimension.
     pub window: &'a [WindowDim],
-    /// Spatial dimensions along which windows are read backwards; empty for none.
+    /// Spatial dimensions along which windows are reversed; empty for none.
     pub reversal: &'a [bool],
     /// Number of groups of features, each convolved on its own.
     pub feature_groups: usize,
@@ -226,7 +226,7 @@ impl Convolution<'_> {
             [&[sizes.group_batch], &sizes.output_spatial[..], &[sizes.output_features]].concat();
         let mut result = Tensor::zeros(sum_type, &shape)?;
         if result.num_elements() > 0 && kernel.num_elements() > 0 {
-            // Where a window reads, along some of its dimensions and one more.
+            // The input positions of a window, along some of its dimensions and one more.
             let taps = sizes.kernel_spatial.iter().product();
             let _reserved = budget::reserve::<[Option<usize>; 2]>(taps)?;
             dispatch_sum!(sum_type, T, C => {
@@ -322,8 +322,8 @@ impl Convolution<'_> {
         })
     }
 
-    /// For each spatial dimension, output position and position in the window: which input element
-    /// it is, none for padding. Window positions vary fastest.
+    /// For each spatial dimension, output position and window position: the input element, or
+    /// `None` for padding. Window positions vary fastest.
     fn coordinates(&self, sizes: &ConvSizes) -> Result<Vec<Scratch<Option<usize>>>, EvalError> {
         let mut all = Vec::with_capacity(self.window.len());
         for (axis, dim) in self.window.iter().enumerate() {
@@ -354,8 +354,7 @@ impl Convolution<'_> {
     }
 }
 
-/// The flat spatial position of the input that each position of the window at `output` reads, none
-/// for padding.
+/// The flat spatial input position for each position of the window at `output`; `None` for padding.
 fn window_positions(
     sizes: &ConvSizes,
     coordinates: &[Scratch<Option<usize>>],
@@ -586,7 +585,7 @@ mod tests {
         let result =
             conv(1, &[WINDOW; 2]).eval(lhs.clone(), rhs.clone(), DType::I64).expect("valid");
         assert_eq!(result, tensor(&[1, 2, 2, 1], &[10, 26, 46, 62]));
-        // Two features, each with its own kernel, are two such convolutions side by side.
+        // Two features, each with its own kernel, are two independent convolutions.
         let both = |t: &Tensor, shape: &[usize], factor: i64| {
             let values = t.as_slice::<i64>().expect("i64").iter().flat_map(|&x| [x, x * factor]);
             tensor(shape, &values.collect::<Vec<_>>())

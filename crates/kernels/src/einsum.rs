@@ -1,7 +1,7 @@
 //! Einstein notation: sums of products over labelled dimensions, as `einsum` and `unary_einsum`
 //! write them.
 //!
-//! Source: XLA, "Einsum": `lhs,rhs->result`, a letter a dimension, `...` for those that have none.
+//! Source: XLA, "Einsum": `lhs,rhs->result`, one letter per dimension, `...` for the others.
 
 use super::contract::dot_general;
 use numerics::shape::{StridedView, strides};
@@ -13,7 +13,7 @@ use program::{DotDims, EvalError};
 enum Label {
     /// A letter.
     Letter(char),
-    /// One of those that the dots stand for, counted from the last one.
+    /// A dimension of the ellipsis, counted from the last one.
     Dots(usize),
 }
 
@@ -21,8 +21,7 @@ fn invalid(message: impl Into<String>) -> EvalError {
     EvalError::new("einsum_config", message)
 }
 
-/// The labels of a tensor of rank `rank`; of one of any rank, whose dots stand for `dots`
-/// dimensions, without a rank.
+/// The labels of a tensor of rank `rank`; without a rank, the ellipsis has `dots` dimensions.
 fn labels(text: &str, rank: Option<usize>, dots: usize) -> Result<Vec<Label>, EvalError> {
     let letters = |text: &str| -> Result<Vec<Label>, EvalError> {
         let letter = |c: char| {
@@ -48,7 +47,7 @@ fn labels(text: &str, rank: Option<usize>, dots: usize) -> Result<Vec<Label>, Ev
     Ok(before.into_iter().chain((0..count).rev().map(Label::Dots)).chain(after).collect())
 }
 
-/// How many dimensions the dots of an operand stand for.
+/// Number of dimensions of an operand's ellipsis.
 fn dots(labels: &[Label]) -> usize {
     labels.iter().filter(|l| matches!(l, Label::Dots(_))).count()
 }
@@ -113,10 +112,10 @@ fn ordered(tensor: Tensor, names: &[Label], result: &[Label]) -> Result<Tensor, 
     Ok(tensor.gather(&StridedView::dense(tensor.shape())?.permute(&order)?)?)
 }
 
-/// The sums of products that `config` says, of one operand or two, with elements of type `dtype`.
+/// The sums of products given by `config`, of one operand or two, with elements of type `dtype`.
 ///
 /// # Errors
-/// If `config` is no such notation, or does not fit the operands.
+/// If `config` is invalid, or does not match the operands.
 pub fn einsum(config: &str, operands: Vec<Tensor>, dtype: DType) -> Result<Tensor, EvalError> {
     let (from, to) =
         config.split_once("->").ok_or_else(|| invalid(format!("`{config}` has no `->`")))?;
@@ -209,7 +208,8 @@ mod tests {
         assert_eq!(values("ab,bc->ac", vec![x.clone(), y.clone()]), [7, 10, 15, 22]);
         assert_eq!(values("ab,bc->ca", vec![x.clone(), y.clone()]), [7, 15, 10, 22]);
         assert_eq!(values("ab,ab->ab", vec![x.clone(), y.clone()]), [1, 4, 9, 16]);
-        // What only one operand has is summed in it: row sums 3 and 7 times column sums 4 and 6.
+        // Dimensions of only one operand are summed in it: row sums 3 and 7 times column sums 4 and
+        // 6.
         assert_eq!(values("ab,cd->ad", vec![x.clone(), y.clone()]), [12, 18, 28, 42]);
         assert_eq!(values("a,b->ab", vec![tensor(&[2]), tensor(&[3])]), [1, 2, 3, 2, 4, 6]);
         assert_eq!(

@@ -26,8 +26,8 @@ fn one(tensor: Tensor) -> EvalResult {
 /// so that an unshared buffer may be reused for the result.
 ///
 /// # Errors
-/// Operands that the primitive does not take, results that do not fit into memory, or whatever
-/// stops a block of the primitive. Control flow is refused: executors run it.
+/// If the operands are invalid, the results do not fit in memory, or a block of the primitive
+/// fails. Control flow is rejected: executors run it.
 pub fn evaluate(
     primitive: &Primitive,
     origin: Origin,
@@ -155,7 +155,7 @@ pub fn evaluate(
         }
         Primitive::Outfeed => {
             let mut operands = operands;
-            // The token comes last.
+            // The token is last.
             operands.pop();
             env.world()?.outfeed(operands)?;
             Ok(vec![RuntimeValue::Token])
@@ -367,7 +367,7 @@ fn compute(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, 
     Ok(vec![result])
 }
 
-/// A primitive on the floats that quantized operands stand for, quantized again.
+/// A primitive on floats: quantized operands are dequantized, and results quantized.
 fn with_floats(
     quantized: &Quantized,
     operands: Vec<RuntimeValue>,

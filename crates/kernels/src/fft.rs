@@ -79,7 +79,7 @@ pub fn fourier(
     Ok(math::convert(values, result)?)
 }
 
-/// How many elements of a transform of that many real numbers determine the rest.
+/// Number of elements of a real transform that determine the rest.
 fn half(length: usize) -> usize {
     if length == 0 { 0 } else { length / 2 + 1 }
 }
@@ -95,7 +95,7 @@ fn along(values: Tensor, axis: usize, direction: FftDirection) -> Result<Tensor,
     order.swap(axis, values.rank() - 1);
     let mut lines = values.gather(&StridedView::dense(values.shape())?.permute(&order)?)?;
     drop(values);
-    // What a plan knows of a line, and what it works in.
+    // The plan for a line, and its scratch memory.
     let _reserved = budget::reserve::<[Complex64; 2]>(length)?;
     FftPlanner::new().plan_fft(length, direction).process(lines.make_mut::<Complex64>()?);
     if direction == FftDirection::Inverse {

@@ -1,4 +1,4 @@
-//! `gather` and `scatter`: windows of a tensor that start where index vectors say.
+//! `gather` and `scatter`: windows of a tensor at positions given by index vectors.
 
 use super::body::{Combiner, dispatch_operation};
 use numerics::budget::{self, Scratch};
@@ -209,8 +209,8 @@ pub fn gather(
     }))
 }
 
-/// `inputs` with the elements of `updates` combined into them where `scatter_indices` say; those
-/// that fall outside are skipped. Updates are applied in row-major order of their index.
+/// `inputs` with the elements of `updates` combined into them at `scatter_indices`; out-of-bounds
+/// elements are skipped. Updates are applied in row-major order of their index.
 ///
 /// # Errors
 /// If the dimension numbers do not fit the shapes, or the body fails.
@@ -340,8 +340,8 @@ pub fn apply_updates(
             return Ok(results);
         }
     }
-    // Round by round: in each, at most one update of every element, so that all of them can go at
-    // once.
+    // In rounds: each has at most one update per element, so that its updates can be applied
+    // together.
     let len = results.first().map_or(0, Tensor::num_elements);
     let _reserved = budget::reserve::<usize>(len.saturating_add(targets.len().saturating_mul(2)))?;
     for round in rounds(targets, len) {

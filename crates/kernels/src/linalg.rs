@@ -24,7 +24,7 @@ pub struct Stack<M> {
     pub items: Vec<M>,
 }
 
-/// Whether elements of this type are computed with as complex numbers.
+/// True if elements of this type are computed with as complex numbers.
 ///
 /// # Errors
 /// If they are neither floats nor complex.
@@ -69,10 +69,10 @@ pub fn matrices<T: Field>(tensor: Tensor) -> Result<Stack<Matrix<T>>, EvalError>
     split(tensor, 2, |core, elements: &[T]| Matrix::new(core[0], core[1], elements.to_vec()))
 }
 
-/// The vectors in the last dimension.
+/// The vectors along the last dimension.
 ///
 /// # Errors
-/// If there is none, or no memory.
+/// If there is none, or memory is exhausted.
 pub fn vectors<T: Field>(tensor: Tensor) -> Result<Stack<Vec<T>>, EvalError> {
     split(tensor, 1, |_, elements: &[T]| elements.to_vec())
 }

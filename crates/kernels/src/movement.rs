@@ -120,7 +120,7 @@ pub fn pad(
         // Nothing is left where the edges cut more than there is.
         let padded = (spread + low + high).max(0);
         shape.push(usize::try_from(padded).map_err(|_| too_large())?);
-        // Element i stands at low + i * step.
+        // Element i is at low + i * step.
         let first = if low >= 0 { 0 } else { (-low + step - 1) / step };
         let room = padded - 1 - low;
         let last = if room < 0 { -1 } else { (room / step).min(size - 1) };
@@ -139,10 +139,10 @@ pub fn pad(
     Ok(result)
 }
 
-/// Tensors one after the other along a dimension.
+/// Concatenates tensors along a dimension.
 ///
 /// # Errors
-/// If there are none, or they do not fit together.
+/// If there are none, or their shapes are incompatible.
 pub fn concatenate(inputs: &[&Tensor], dimension: usize) -> Result<Tensor, EvalError> {
     let first =
         inputs.first().ok_or_else(|| EvalError::new("concatenate_c1", "there are no inputs"))?;

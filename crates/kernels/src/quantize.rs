@@ -1,4 +1,4 @@
-//! Quantized tensors: the floats that storage values stand for, and back.
+//! Quantized tensors: conversion between storage values and the floats that they express.
 //!
 //! Source: specification, "Quantization": `dequantize`, `quantize` and `dequantize_op_quantize`.
 
@@ -35,10 +35,10 @@ fn zero_points(quantized: &UniformQuantization, shape: &[usize]) -> Result<Tenso
     spread(quantized, Tensor::from_vec([points.len()], points)?, shape)
 }
 
-/// The floats that the storage values of a tensor of a quantized type stand for.
+/// The floats that the storage values of a tensor express.
 ///
 /// # Errors
-/// If scales do not fit the shape, or quantization is by blocks.
+/// If scales do not fit the shape, or quantization is blockwise.
 pub fn dequantize(storage: Tensor, quantized: &UniformQuantization) -> Result<Tensor, EvalError> {
     let shape = storage.shape().to_vec();
     let wide = math::convert(storage, DType::I64)?;
@@ -47,11 +47,10 @@ pub fn dequantize(storage: Tensor, quantized: &UniformQuantization) -> Result<Te
     Ok(math::binary(BinaryOp::Multiply, expressed, scales(quantized, &shape)?)?)
 }
 
-/// The storage values that stand for floats in a quantized type: nearest, ties to even, within the
-/// storage range.
+/// The storage values that express floats: nearest, ties to even, within the storage range.
 ///
 /// # Errors
-/// If scales do not fit the shape, or quantization is by blocks.
+/// If scales do not fit the shape, or quantization is blockwise.
 pub fn quantize(float: Tensor, quantized: &UniformQuantization) -> Result<Tensor, EvalError> {
     let shape = float.shape().to_vec();
     let expressed = quantized.expressed;

@@ -18,11 +18,11 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// That of the `op`-th op that XLA compiles in a process, counted from 0, after runs that took
-    /// so many units of 32 bits.
+    /// The stream of op number `op` in XLA's compile order, after runs that took `units` units of
+    /// 32 bits.
     ///
     /// XLA draws half of a key from a generator of the module, the other from one of the process.
-    /// Each op counts on its own.
+    /// Each op has its own counter.
     pub fn new(op: usize, units: u128) -> Stream {
         const MODULE_SEED: u64 = 42;
         const PROCESS_SEED: u64 = 8;
@@ -56,7 +56,8 @@ fn computed(dtype: DType) -> DType {
     }
 }
 
-/// How many units of 32 bits numbers of that shape and type take from the state of an op.
+/// Number of units of 32 bits that numbers of the given shape and type take from the state of an
+/// op.
 pub fn random_units(shape: &[usize], dtype: DType) -> u64 {
     let count = num_elements(shape).unwrap_or(usize::MAX) as u64;
     count.saturating_mul(computed(dtype).bits() as u64 / 32)
@@ -205,7 +206,7 @@ impl Pairs<'_> {
         self.whole.iter().product()
     }
 
-    /// What becomes of all pairs, first and second elements given apart.
+    /// Maps all pairs, whose first and second elements are separate.
     fn map<T: Element>(
         &self,
         elements: &[T],

@@ -105,11 +105,11 @@ pub(super) fn paired_dimension(shape: &[usize]) -> usize {
     even.or_else(largest).unwrap_or(0)
 }
 
-/// One word for each element of a shape, and how many counters that took.
+/// One word for each element of a shape, and the number of counters that this took.
 ///
 /// One dimension is divided into pairs of indices. There is a counter for each index of the shape
 /// of the pairs, and the two words of a pair are for its two indices. The last pair of an odd size
-/// gives one word away.
+/// discards one word.
 fn threefry_words(key: u64, counter: u64, shape: &[usize], count: usize) -> (usize, Vec<u32>) {
     if count == 0 {
         return (0, Vec::new());

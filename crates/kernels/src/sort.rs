@@ -14,7 +14,7 @@ struct Order<'e> {
 }
 
 impl Order<'_> {
-    /// For each lane, whether the elements at `left` stand before those at `right`.
+    /// For each lane, true if the element at `left` is ordered before that at `right`.
     fn before(
         &mut self,
         inputs: &[Tensor],
@@ -40,7 +40,7 @@ impl Order<'_> {
     }
 }
 
-/// The places of floats in the total order, once they are canonicalized; none for other elements.
+/// The positions of floats in the total order, after canonicalization; `None` for other elements.
 pub fn places(floats: &Tensor, canonical: Canonical) -> Result<Vec<i64>, TensorError> {
     fn place<T: Float>(x: T, canonical: Canonical) -> i64 {
         let replacement = if x.is_nan() {
@@ -109,8 +109,8 @@ pub fn sort(
     Ok(rows.iter().map(result).collect::<Result<_, _>>()?)
 }
 
-/// The flat positions of elements in sorted order by one input; none if it has NaNs that compare
-/// with nothing.
+/// The flat positions of elements in the order of one input; `None` if it has NaNs that are
+/// unordered.
 fn sort_by_key(
     rows: &[Tensor],
     key: SortKey,
@@ -151,9 +151,9 @@ fn sort_by_key(
     })
 }
 
-/// The flat positions of elements in sorted order: runs of 1, 2, 4, … elements of all rows are
-/// merged at a time, where each element of a left run searches its place in the right run by
-/// bisection. The result is a permutation whatever the comparator says.
+/// The flat positions of elements in sorted order: merge sort with runs of 1, 2, 4, … elements of
+/// all rows at a time, where the position of each element of a left run in the right run is found
+/// by bisection. The result is a permutation for any comparator.
 fn sort_by_merging(
     rows: &[Tensor],
     size: usize,
@@ -192,7 +192,7 @@ fn sort_by_merging(
             }
             active.retain(|&s| searches[s].low < searches[s].high);
         }
-        // Merge: the right elements that stand before a left one, the left one, and so on.
+        // Merge: the right elements ordered before a left one, the left one, and so on.
         let mut merged = Vec::with_capacity(len);
         let mut next = searches.iter().peekable();
         for row in (0..len).step_by(size) {

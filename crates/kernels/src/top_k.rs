@@ -5,7 +5,7 @@ use numerics::{I1, Integer, Tensor, TensorError, dispatch};
 use program::EvalError;
 
 /// The `k` largest elements along the last dimension, or the smallest, in order, and their indices
-/// there as `i32`. Floats are in their total order; of equal elements the first comes first.
+/// there as `i32`. Floats are in their total order; equal elements keep their order.
 ///
 /// # Errors
 /// If the last dimension has less than `k` elements, or the elements have no order.

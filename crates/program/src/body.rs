@@ -9,22 +9,22 @@ use numerics::math::BinaryOp;
 /// scalars.
 #[derive(Clone, Debug)]
 pub struct Body {
-    /// What runs.
+    /// The code to run.
     pub callee: Callee,
     /// Element types of the arguments; `None` for one without plain storage (quantized).
     pub dtypes: Vec<Option<DType>>,
-    /// What the block does, if it is that simple.
+    /// The classification of the block, if it is simple.
     pub shape: BodyShape,
     /// True if it uses no values but its arguments.
     pub closed: bool,
 }
 
-/// What a body runs.
+/// The code that a body runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Callee {
     /// A nested block, on vectors if it is vectorizable.
     Block(BlockId),
-    /// A function, which has a frame of its own: one call for each position.
+    /// A function, which has its own frame: one call per position.
     Function(FunctionId),
 }
 
@@ -36,7 +36,7 @@ pub enum BodyShape {
     Binary {
         /// The operation.
         op: BinaryOp,
-        /// Whether the value is its left operand.
+        /// True if the value is the left operand.
         swapped: bool,
     },
     /// Returns the values and ignores the accumulators.
@@ -45,13 +45,13 @@ pub enum BodyShape {
     Block,
 }
 
-/// The comparator of a sort: `(l0, r0, l1, r1, …)`, one pair an input, returns whether `l` stands
-/// before `r`.
+/// The comparator of a sort: `(l0, r0, l1, r1, …)`, one pair per input, returns true if `l` is
+/// ordered before `r`.
 #[derive(Clone, Debug)]
 pub struct Comparator {
     /// The block.
     pub block: BlockId,
-    /// Whether the block uses each of its arguments.
+    /// For each argument of the block, true if it is used.
     pub used: Vec<bool>,
     /// The comparison of one input that the block amounts to, if it is that simple.
     pub key: Option<SortKey>,
@@ -66,7 +66,7 @@ pub struct SortKey {
     pub descending: bool,
     /// In the total order of floats.
     pub total_order: bool,
-    /// What stands for zeros and NaNs.
+    /// The replacements for zeros and NaNs.
     pub canonical: Canonical,
 }
 
@@ -74,8 +74,8 @@ pub struct SortKey {
 /// so that zeros are equal and NaNs are: the places of the replacements in the total order.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Canonical {
-    /// What stands for zeros of any sign.
+    /// The replacement for zeros of any sign.
     pub zero: Option<i64>,
-    /// What stands for all NaNs.
+    /// The replacement for all NaNs.
     pub nan: Option<i64>,
 }

@@ -45,7 +45,7 @@ pub const UNUSED: Slot = u32::MAX;
 /// A use of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand {
-    /// Where the value is.
+    /// The slot of the value.
     pub slot: Slot,
     /// True if this is the last use, so that the value may be moved out of its slot.
     pub last: bool,
@@ -84,7 +84,7 @@ pub struct Block {
     pub instructions: Range<u32>,
     /// The operands of its terminator: the results.
     pub results: SmallVec<[Operand; 4]>,
-    /// How the results are stored, where that is known: element types of tensors.
+    /// The types of the results, as far as known: element types of tensors.
     pub result_types: SmallVec<[Arc<ValueType>; 4]>,
     /// Slots of the values that die with the terminator without being its operands.
     pub dead: SmallVec<[Slot; 0]>,

@@ -7,7 +7,7 @@ use crate::{Body, EvalError, Grid, ProcessId, UniformQuantization};
 use numerics::DType;
 use std::sync::Arc;
 
-/// How lists of ids become groups of processes.
+/// The interpretation of lists of ids as groups of processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
     /// Ids of replicas; within one partition.
@@ -77,7 +77,7 @@ impl Strategy {
 /// Sources and targets of messages: pairs of ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pairs {
-    /// How ids become processes.
+    /// The interpretation of ids.
     pub strategy: Strategy,
     /// Each source with its target.
     pub ids: Vec<[usize; 2]>,
@@ -98,31 +98,31 @@ impl Pairs {
     }
 }
 
-/// How zeros of a result type are made, for processes that receive nothing.
+/// The zeros of a result type, for processes that receive nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Zeros {
     /// Zeros of an element type.
     Plain(DType),
-    /// The storage values that stand for zero.
+    /// The storage values that express zero.
     Quantized(Arc<UniformQuantization>),
 }
 
 /// A collective op of groups of processes.
 #[derive(Clone, Debug)]
 pub struct Collective {
-    /// What becomes of the contributions.
+    /// The operation on the contributions.
     pub kind: CollectiveKind,
-    /// How ids become processes.
+    /// The interpretation of ids.
     pub strategy: Strategy,
     /// The groups of ids; if all are empty, one group of all ids.
     pub groups: Vec<Vec<usize>>,
-    /// The channel; 0 for none.
+    /// The channel id; 0 for none.
     pub channel: i64,
     /// Zeros of the result types.
     pub zeros: Vec<Zeros>,
 }
 
-/// What becomes of the contributions of a group.
+/// The operation on the contributions of a group.
 #[derive(Clone, Debug)]
 pub enum CollectiveKind {
     /// All contributions one after the other along a dimension.

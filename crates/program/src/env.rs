@@ -1,4 +1,4 @@
-//! What primitives ask of the executor that runs them.
+//! The interfaces between primitives and the executor that runs them.
 
 use crate::{
     BlockId, Channel, Contributions, EvalError, EvalResult, FunctionId, Grid, Origin, ProcessId,
@@ -93,8 +93,8 @@ pub enum Work {
     },
 }
 
-/// The surroundings of a process: its grid, the feeds, and the observer of the run. `origin` is the
-/// op that asks.
+/// The environment of a process: its grid, the feeds, and the observer of the run. `origin` is the
+/// requesting op.
 pub trait World {
     /// The process that evaluates.
     fn process(&self) -> ProcessId;
@@ -102,12 +102,12 @@ pub trait World {
     /// The grid that it belongs to.
     fn grid(&self) -> Grid;
 
-    /// Rendezvous with all processes of `group`, this one among them: waits until each of them has
-    /// arrived with the same op, group and channel, and returns the contributions of all.
+    /// Rendezvous with all processes of `group`, including this one: waits until each has arrived
+    /// with the same op, group and channel, and returns the contributions of all.
     ///
     /// # Errors
-    /// A group that is not one of the grid with this process in it, processes that arrive with
-    /// another op or other types, processes that never arrive, or whatever stops another process.
+    /// If the group is not part of the grid or lacks this process, if processes arrive with another
+    /// op or other types or never arrive, or if another process fails.
     fn exchange(
         &mut self,
         origin: Origin,
@@ -122,13 +122,13 @@ pub trait World {
     /// Waits for the next values in a channel.
     ///
     /// # Errors
-    /// If no process ever sends, or whatever stops another process.
+    /// On deadlock, or if another process fails.
     fn receive(&mut self, origin: Origin, channel: Channel) -> EvalResult;
 
-    /// The next values of the infeed of the grid.
+    /// The next values of the grid's infeed.
     ///
     /// # Errors
-    /// If there are no more, or whatever stops the function that makes them.
+    /// If there are no more, or the function that produces them fails.
     fn infeed(&mut self) -> EvalResult;
 
     /// Writes values to the outfeed.
@@ -165,7 +165,7 @@ pub trait World {
     /// If it cannot be saved.
     fn probe(&mut self, origin: Origin, name: &str, tensor: &Tensor) -> Result<(), EvalError>;
 
-    /// The tensor that was saved under a name the n-th time, counted from 0, and its type as text.
+    /// The tensor saved under a name in the given iteration, counted from 0, and its type as text.
     ///
     /// # Errors
     /// If there is no such tensor.

@@ -5,7 +5,7 @@ use numerics::TensorError;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Where an error or a note belongs: an op of the program, or a place that only the executor knows.
+/// The position of an error or note: an op of the program, or unknown.
 pub type Place = Option<Origin>;
 
 /// An error at run time. The executor adds the op and the calls that led to it.
@@ -35,17 +35,17 @@ impl EvalError {
         &self.0.label
     }
 
-    /// What was found and what was required.
+    /// What was found, and what was required.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The op that failed, once the executor has said so.
+    /// The op that failed, once added by the executor.
     pub fn place(&self) -> Place {
         self.0.place
     }
 
-    /// Further facts, such as calls that led to the error, the innermost first.
+    /// Notes, such as calls that led to the error, innermost first.
     pub fn notes(&self) -> &[(String, Place)] {
         &self.0.notes
     }

@@ -4,11 +4,12 @@
 //!   to read;
 //! - [`Code`] holds functions and blocks of [`Instruction`]s, which read and write slots of a frame;
 //! - [`RuntimeValue`] is a value at run time, [`ValueType`] the type that it must have;
-//! - [`Env`] and [`World`] are what primitives ask of the executor: blocks, calls, processes, feeds;
-//! - [`EvalError`] says why execution stopped, and at which op.
+//! - [`Env`] and [`World`] are the executor's interfaces for primitives: blocks, calls, processes,
+//!   feeds;
+//! - [`EvalError`] is the reason why execution stopped, and the op.
 //!
-//! The crate of each dialect says which primitive an op is (`prepare`), `kernels` computes
-//! primitives, `interpreter` runs code.
+//! The crate of each dialect maps ops to primitives (`prepare`), `kernels` computes primitives,
+//! `interpreter` runs code.
 
 mod body;
 mod code;

@@ -1,7 +1,7 @@
 //! The closed set of tensor operations that programs are made of.
 //!
-//! An op of a dialect says by its `prepare` which primitive it is. Numbers are parsed and lists are
-//! owned; whatever depends on values at run time is computed by the kernels.
+//! The `prepare` hook of a dialect's op maps it to a primitive. Numbers are parsed and lists are
+//! owned; everything that depends on run-time values is computed by the kernels.
 
 use crate::collective::{Collective, Pairs};
 use crate::{
@@ -19,7 +19,7 @@ pub enum Primitive {
     // Values.
     /// The same tensor each time.
     Constant(Tensor),
-    /// Equal elements of a shape. Made anew each time, to be overwritten in place.
+    /// A splat. Allocated on each execution, so that it may be overwritten in place.
     Splat {
         /// The element, of rank 0.
         element: Tensor,
@@ -116,7 +116,7 @@ pub enum Primitive {
     /// The first operand with a part replaced by the second, from the start indices that are the
     /// others.
     DynamicUpdateSlice,
-    /// The first operand up to a size that the second one says.
+    /// The first operand up to the size in the second one.
     SetDimensionSize {
         /// The dimension.
         dimension: usize,
@@ -127,7 +127,7 @@ pub enum Primitive {
     DimensionSize(usize),
     /// An operation whose numbers are operands.
     Dynamic(Box<Dynamic>),
-    /// Windows of the first operand that start where index vectors in the second one say.
+    /// Windows of the first operand at index vectors in the second one.
     Gather {
         /// Dimension numbers.
         dims: Box<GatherDims>,
@@ -184,8 +184,8 @@ pub enum Primitive {
     },
     /// Inputs reduced over each position of a window, from initial values.
     ReduceWindow {
-        /// The window; `None` if operands say: sizes, strides, base dilations, window dilations
-        /// and padding, after the initial values.
+        /// The window; `None` if given by operands: sizes, strides, base dilations, window
+        /// dilations and padding, after the initial values.
         window: Option<Window>,
         /// Number of inputs.
         inputs: usize,
@@ -212,7 +212,7 @@ pub enum Primitive {
     // Numerical algorithms.
     /// The `k` largest or smallest elements along the last dimension, and their indices.
     TopK {
-        /// Number of elements; `None` if the second operand says.
+        /// Number of elements; `None` if given by the second operand.
         k: Option<usize>,
         /// The largest ones.
         largest: bool,
@@ -244,7 +244,7 @@ pub enum Primitive {
     RandomBits {
         /// The generator.
         generator: Generator,
-        /// The shape; `None` if the second operand says.
+        /// The shape; `None` if given by the second operand.
         shape: Option<Vec<usize>>,
         /// The element type.
         dtype: DType,
@@ -253,7 +253,7 @@ pub enum Primitive {
     RandomNumbers {
         /// The distribution.
         distribution: Distribution,
-        /// The number of the op among those of the program that have a generator of their own.
+        /// The number of the op among those of the program with their own generator.
         stream: usize,
         /// Sizes of the result type; `None` if it has no rank.
         declared: Option<Vec<i64>>,
@@ -266,7 +266,7 @@ pub enum Primitive {
     Permute {
         /// Sources and targets.
         pairs: Pairs,
-        /// The channel; 0 for none.
+        /// The channel id; 0 for none.
         channel: i64,
         /// Zeros of the result types.
         zeros: Vec<crate::collective::Zeros>,
@@ -325,7 +325,7 @@ pub enum Primitive {
 /// A function of a side dialect or of the user, on values. The name is for listings.
 #[derive(Clone)]
 pub struct NativeFunction {
-    /// What it is called.
+    /// Name.
     pub name: &'static str,
     /// Evaluates the op `origin` on operands.
     pub function: Arc<NativeFn>,
@@ -351,7 +351,7 @@ impl fmt::Debug for NativeFunction {
     }
 }
 
-/// How elements are compared.
+/// The relation of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Comparison {
     /// The relation.
@@ -409,7 +409,7 @@ pub struct Convolution {
     pub dims: ConvDims,
     /// The window, one entry a spatial dimension, of any size.
     pub window: Window,
-    /// Whether the kernel is reversed along each spatial dimension; empty for not at all.
+    /// For each spatial dimension, true if the kernel is reversed; empty if none is.
     pub reversal: Vec<bool>,
     /// Groups of features.
     pub feature_groups: usize,
@@ -478,7 +478,7 @@ pub enum Fourier {
     /// Of real numbers; only the first half of the last dimension and the middle, which determine
     /// the rest.
     RealForward,
-    /// Back to real numbers, from what [`Fourier::RealForward`] gives.
+    /// Inverse of [`Fourier::RealForward`], to real numbers.
     RealInverse,
 }
 
@@ -498,16 +498,15 @@ pub enum BatchNorm {
 pub enum Generator {
     /// Threefry-2x32 with 20 rounds. The state is a key and a 64-bit counter.
     ThreeFry,
-    /// Philox-4x32 with 10 rounds. The state is a key and a 64-bit counter, above which the key
-    /// stands once more, or a key and a 128-bit counter, low half first.
+    /// Philox-4x32 with 10 rounds. The state is a key and a 64-bit counter, above which the key is
+    /// repeated, or a key and a 128-bit counter, low half first.
     Philox,
 }
 
-/// How random numbers are distributed.
+/// The distribution of random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Distribution {
-    /// All in an interval are equally likely; the upper end is not in it, unless it comes in by
-    /// rounding.
+    /// Uniform in a half-open interval; its upper end can only occur by rounding.
     Uniform,
     /// Normal, with a mean and a standard deviation.
     Normal,

@@ -8,15 +8,15 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// At most this many processes live at the same time, in all grids of a run together.
+/// Maximum number of live processes, in all grids of a run together.
 pub const MAX_PROCESSES: usize = 4096;
 
 /// A process of a grid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ProcessId {
-    /// Its row.
+    /// The row in the grid.
     pub replica: usize,
-    /// Its column.
+    /// The column in the grid.
     pub partition: usize,
 }
 
@@ -26,17 +26,17 @@ impl fmt::Display for ProcessId {
     }
 }
 
-/// Numbers of replicas and partitions; both at least 1.
+/// The size of a grid: numbers of replicas and partitions, both at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grid {
-    /// Number of rows.
+    /// Number of replicas.
     pub replicas: usize,
-    /// Number of columns.
+    /// Number of partitions.
     pub partitions: usize,
 }
 
 impl Grid {
-    /// One process.
+    /// A single process.
     pub const SINGLE: Grid = Grid { replicas: 1, partitions: 1 };
 
     /// Number of processes; `None` if it overflows.
@@ -44,7 +44,7 @@ impl Grid {
         self.replicas.checked_mul(self.partitions)
     }
 
-    /// The process of that number, counted row by row: `replica * partitions + partition`.
+    /// The process with the given number in row-major order: `replica * partitions + partition`.
     pub fn process(self, number: usize) -> Option<ProcessId> {
         let id = ProcessId {
             replica: number.checked_div(self.partitions)?,
@@ -53,12 +53,12 @@ impl Grid {
         self.contains(id).then_some(id)
     }
 
-    /// The number of a process of this grid, counted row by row.
+    /// The number of a process of this grid in row-major order.
     pub fn number(self, id: ProcessId) -> Option<usize> {
         self.contains(id).then(|| id.replica * self.partitions + id.partition)
     }
 
-    /// True if the grid has such a process.
+    /// True if the process is in the grid.
     pub fn contains(self, id: ProcessId) -> bool {
         id.replica < self.replicas && id.partition < self.partitions
     }
@@ -70,10 +70,10 @@ impl fmt::Display for Grid {
     }
 }
 
-/// A queue of messages between processes.
+/// A message queue between processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Channel {
-    /// Its number.
+    /// Channel id.
     pub id: i64,
     /// Sender and receiver; `None` if messages go through the host, from any process to any.
     pub between: Option<(ProcessId, ProcessId)>,
@@ -91,12 +91,12 @@ pub struct Exchange {
 pub type Contributions = Arc<Exchange>;
 
 impl Exchange {
-    /// An exchange of those values, one list for each process.
+    /// A rendezvous with one list of values per process.
     pub fn new(contributions: Vec<Vec<RuntimeValue>>) -> Exchange {
         Exchange { contributions, shared: Mutex::default() }
     }
 
-    /// Result `index`, which is the same for all processes: computed by the first that asks.
+    /// Result `index`, which is the same for all processes: computed by the first that requests it.
     ///
     /// # Errors
     /// Those of `make`.

@@ -56,7 +56,7 @@ pub enum ValueType {
     /// A tensor of `dtype` with a size, or [`DYNAMIC`], for each dimension. `bounds` is empty, or
     /// has the largest size of each dimension, or [`DYNAMIC`].
     Tensor {
-        /// How elements are stored; those of quantized types as their storage type.
+        /// The storage type of elements, also of quantized ones.
         dtype: DType,
         /// Sizes.
         shape: Vec<i64>,
@@ -65,7 +65,7 @@ pub enum ValueType {
     },
     /// A tensor of any rank.
     Unranked(DType),
-    /// A scalar that is no tensor in the program, such as an `index`.
+    /// A scalar that is not a tensor in the program, such as an `index`.
     Scalar(DType),
     /// A token.
     Token,
@@ -96,7 +96,7 @@ impl ValueType {
         shape.iter().map(|&size| usize::try_from(size).ok()).collect()
     }
 
-    /// A lower bound of the bytes of such a value: dynamic dimensions count as 1.
+    /// A lower bound of the size of such a value in bytes: dynamic dimensions count as 1.
     pub fn min_bytes(&self) -> usize {
         let ValueType::Tensor { dtype, shape, .. } = self else { return 0 };
         let size = |&d: &i64| if d == DYNAMIC { 1 } else { usize::try_from(d).unwrap_or(0) };

@@ -2,16 +2,16 @@
 
 use crate::{DYNAMIC, EvalError};
 
-/// How a window moves along one dimension.
+/// The parameters of a window along one dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WindowDim {
     /// Number of elements of the window.
     pub size: i64,
     /// Distance between neighbouring windows.
     pub stride: i64,
-    /// Padding before the first element; negative padding cuts.
+    /// Padding before the first element; negative padding crops.
     pub pad_low: i64,
-    /// Padding after the last element; negative padding cuts.
+    /// Padding after the last element; negative padding crops.
     pub pad_high: i64,
     /// Distance between neighbouring elements of the base.
     pub base_dilation: i64,

@@ -217,8 +217,9 @@ impl<'m> Dimensions<'m> {
             let size = *self.sizes.get(&place)?;
             return Some(RuntimeValue::Tensor(scalar(size, op.result_type(0))?.to_tensor()?.ok()?));
         }
-        (op.regions().is_empty() && op.operand_types().chain(op.result_types()).all(integers))
-            .then_some(())?;
+        if !op.regions().is_empty() || !op.operand_types().chain(op.result_types()).all(integers) {
+            return None;
+        }
         let operands = op
             .operands()
             .iter()

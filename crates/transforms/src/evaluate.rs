@@ -17,11 +17,15 @@ pub fn evaluate(op: OpRef<'_>, max_elements: usize) -> Option<Vec<Attribute>> {
     let effect_free = op.has_trait(&Trait::Pure) || op.has_trait(&Trait::NoMemoryEffect);
     let simple =
         effect_free && op.regions().is_empty() && !op.operands().is_empty() && op.num_results() > 0;
-    simple.then_some(())?;
+    if !simple {
+        return None;
+    }
     let fits = |ty: &Type| {
         ty.as_tensor().and_then(|t| t.num_elements()).is_some_and(|n| n <= max_elements)
     };
-    (op.operand_types().all(fits) && op.result_types().all(fits)).then_some(())?;
+    if !op.operand_types().all(fits) || !op.result_types().all(fits) {
+        return None;
+    }
     let constant =
         |&value| constant_value(op.module(), value)?.to_tensor()?.ok().map(RuntimeValue::Tensor);
     let operands = op.operands().iter().map(constant).collect::<Option<Vec<_>>>()?;
@@ -38,9 +42,13 @@ pub fn evaluate_splats(op: OpRef<'_>) -> Option<Vec<Attribute>> {
         && op.has_trait(&Trait::Elementwise)
         && op.regions().is_empty()
         && !op.operands().is_empty();
-    simple.then_some(())?;
+    if !simple {
+        return None;
+    }
     let is_static = |ty: &Type| ty.as_tensor().is_some_and(|t| t.has_static_shape());
-    op.result_types().all(is_static).then_some(())?;
+    if !op.result_types().all(is_static) {
+        return None;
+    }
     let scalar = |&value: &Value| {
         let constant = constant_value(op.module(), value)?;
         let dense = constant.as_dense().filter(|d| d.is_splat() && d.num_elements() > 0)?;
@@ -72,7 +80,9 @@ pub fn evaluate_block(
     let mut ops = module.ops(block);
     let end = ops.next_back()?;
     for op in ops {
-        op.regions().is_empty().then_some(())?;
+        if !op.regions().is_empty() {
+            return None;
+        }
         let operands =
             op.operands().iter().map(|v| value_of(&values, v)).collect::<Option<Vec<_>>>()?;
         let results = prepare::evaluate(op, operands).ok()?;
@@ -85,7 +95,9 @@ pub fn evaluate_block(
 pub fn elements(tensor: &Tensor, ty: &Type) -> Option<Attribute> {
     let fits = ty.as_tensor()?.static_shape()? == tensor.shape()
         && ty.element_type().dtype()? == tensor.dtype();
-    fits.then_some(())?;
+    if !fits {
+        return None;
+    }
     Some(AttrKind::Dense(DenseElements::new(ty.clone(), tensor.bytes().clone())?).into())
 }
 

@@ -1,9 +1,9 @@
 //! Custom calls of LAPACK's routines, as JAX exports linear algebra for CPUs: `lapack_` and the
 //! letter of the element type, the routine, `_ffi`.
 //!
-//! Matrices are in the last two dimensions, the others are a batch. Results that the routine leaves
-//! without meaning (of an operand that it works in, or of vectors that are not wanted) are the
-//! operand or zeros. Where a routine fails, its results are NaN and its `info` is not zero.
+//! Matrices are in the last two dimensions, the others are a batch. Results without meaning (of an
+//! operand used as workspace, or of vectors that are not requested) are the operand or zeros. Where
+//! a routine fails, its results are NaN and its `info` is not zero.
 
 use crate::ops::shape_operands;
 use crate::prepare;
@@ -73,7 +73,7 @@ fn routine(target: &str) -> Option<(&'static Routine, bool)> {
     Some((ROUTINES.iter().find(named)?, complex))
 }
 
-/// Whether there is such a routine.
+/// True if there is such a routine.
 pub(super) fn is_target(target: &str) -> bool {
     routine(target).is_some()
 }
@@ -194,7 +194,7 @@ impl Call<'_> {
         Ok(Tensor::zeros(dtype, self.declared_shape(result)?)?)
     }
 
-    /// The shape of a result that its type or an operand says.
+    /// The shape of a result, from its type or an operand.
     fn declared_shape(&self, result: usize) -> Result<Vec<usize>, EvalError> {
         if let Some(Some(shape)) = self.parameters.shapes.get(result) {
             return Ok(shape.clone());
@@ -302,7 +302,7 @@ fn trsm<T: Field>(call: &Call<'_>) -> Results {
 }
 
 /// `gtsv`: the factor in three diagonals, the solution of tridiagonal systems, `info`. The first
-/// element of the lower diagonal and the last one of the upper one stand outside of the matrix.
+/// element of the lower diagonal and the last one of the upper one are outside of the matrix.
 fn gtsv<T: Field>(call: &Call<'_>) -> Results {
     let (lower, diagonal, upper) =
         (call.vectors::<T>(0)?, call.vectors::<T>(1)?, call.vectors::<T>(2)?);
@@ -355,7 +355,7 @@ fn geqrf<T: Field>(call: &Call<'_>) -> Results {
     Ok(vec![out.numbers(&core, factors)?, out.numbers(&[core[0].min(core[1])], taus)?])
 }
 
-/// `geqp3`: as `geqrf`, with exchanges of columns: which column stands at each place comes second.
+/// `geqp3`: as `geqrf`, with column pivoting: the second result is the column at each position.
 fn geqp3<T: Field>(call: &Call<'_>) -> Results {
     let Stack { batch, core, items } = call.matrices::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
@@ -560,8 +560,7 @@ fn geev<T: Field + SchurForm>(call: &Call<'_>) -> Results {
     Ok(results)
 }
 
-/// `gees`: the Schur form, Schur vectors, eigenvalues, how many of them were selected (none),
-/// `info`.
+/// `gees`: the Schur form, Schur vectors, eigenvalues, the number of selected ones (0), `info`.
 fn gees<T: Field + SchurForm>(call: &Call<'_>) -> Results {
     let Stack { batch, core, items } = call.squares::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };

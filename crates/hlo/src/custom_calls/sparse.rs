@@ -30,7 +30,7 @@ fn product(operands: Vec<Tensor>) -> Result<Tensor, EvalError> {
         .ok_or_else(|| invalid("the dense factor must be a matrix or a vector"))?;
     let rows = starts.len().checked_sub(1).ok_or_else(|| invalid("there are no starts of rows"))?;
     let shape = [&[rows], &dense.shape()[1..]].concat();
-    // The row of each element; what stands behind the last row is padding.
+    // The row of each element; elements after the last row are padding.
     let (mut row_of, mut column_of) = (Vec::new(), Vec::new());
     for (row, ends) in starts.windows(2).enumerate() {
         let stored = usize::try_from(ends[0]).ok().zip(usize::try_from(ends[1]).ok());

@@ -49,8 +49,8 @@ fn read_as(op: OpRef<'_>, dtype: DType) -> Option<DType> {
     }
 }
 
-/// The direction of a `compare`, and whether it is in the total order of floats; none for other
-/// ops, and for integers that it reads as of another type.
+/// The direction of a `compare`, and true for the total order of floats. `None` for other ops, and
+/// for integers that it reinterprets.
 pub fn relation(op: OpRef<'_>) -> Option<(Direction, bool)> {
     let dtype = CompareOp::cast(op)?.operand_type(0).element_type().dtype();
     if dtype.is_some_and(|dtype| read_as(op, dtype).is_some()) { None } else { parameters(op) }

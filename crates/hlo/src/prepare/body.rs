@@ -19,7 +19,7 @@ pub fn body(
     Ok(Box::new(of_region(op.module(), region, Callee::Block(block), closed)))
 }
 
-/// The function of that name as a body, called from `op`.
+/// The function with the given name as a body, called from `op`.
 ///
 /// # Errors
 /// If there is no such function.
@@ -41,7 +41,7 @@ fn of_region(module: &Module, region: RegionId, callee: Callee, closed: bool) ->
     Body { callee, dtypes, shape: shape_of(module, region), closed }
 }
 
-/// What a region of one block does, seen from its ops.
+/// Classifies a region of one block by its ops.
 fn shape_of(module: &Module, region: RegionId) -> BodyShape {
     let Some(block) = module.entry(region) else { return BodyShape::Block };
     let arguments = module.arguments(block);

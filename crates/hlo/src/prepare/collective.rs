@@ -13,7 +13,7 @@ use program::{EvalError, MAX_PROCESSES, Primitive};
 use side_dialects::sdy;
 use std::sync::Arc;
 
-/// The channel of an op; 0 if it names none.
+/// The channel of an op; 0 if there is none.
 pub fn channel(op: OpRef<'_>) -> i64 {
     op.attr("channel_handle").map_or(0, attrs::channel_id)
 }
@@ -48,7 +48,7 @@ pub fn collective(op: OpRef<'_>, kind: CollectiveKind) -> Prepared {
     Ok(Primitive::Collective(Box::new(Collective { kind, strategy, groups, channel, zeros })))
 }
 
-/// How zeros of a type are made.
+/// The zeros of a type.
 ///
 /// # Errors
 /// For types without storage.
@@ -59,10 +59,10 @@ pub fn zeros(ty: &Type) -> Result<Zeros, EvalError> {
     })
 }
 
-/// The pairs in `source_target_pairs`; none if the attribute is absent.
+/// The pairs in `source_target_pairs`; empty if the attribute is absent.
 ///
 /// # Errors
-/// If the attribute is no list of pairs of numbers that are not negative.
+/// If the attribute is not a list of pairs of non-negative numbers.
 pub fn pairs(op: OpRef<'_>) -> Result<Pairs, EvalError> {
     let strategy = exchange_strategy(op);
     let Some(attr) = op.attr("source_target_pairs") else {
@@ -145,7 +145,7 @@ fn field<'a>(attr: &'a Attribute, def: &'static AttrDef, name: &str) -> Option<&
     }
 }
 
-/// The mesh that a `#stablehlo.mesh` says, or a dictionary with its fields.
+/// The mesh in a `#stablehlo.mesh`, or in a dictionary with its fields.
 fn stablehlo_mesh(attr: &Attribute) -> Option<sdy::Mesh> {
     let axis = |axis: &Attribute| {
         let size = usize::try_from(field(axis, &MESH_AXIS, "size")?.as_i64()?).ok()?;

@@ -63,8 +63,8 @@ fn defining_op(module: &Module, value: Value) -> Option<OpRef<'_>> {
     }
 }
 
-/// The value that `value` is but for zeros and NaNs: `nan` where `x != x`, else `0` where `x == 0`,
-/// else `x`; either step may be absent.
+/// The value that `value` canonicalizes: `nan` where `x != x`, else `0` where `x == 0`, else `x`;
+/// either step may be absent.
 fn canonicalized(module: &Module, value: Value) -> Option<(Value, Canonical)> {
     let mut canonical = Canonical::default();
     let mut rest = value;
@@ -81,7 +81,7 @@ fn canonicalized(module: &Module, value: Value) -> Option<(Value, Canonical)> {
             (Direction::Ne, false)
                 if lhs == rhs && (lhs == kept || lhs == argument_under(module, kept)) =>
             {
-                // Only as the outermost: what stands for NaNs is then final.
+                // Only as the outermost step: the replacement for NaNs is then final.
                 canonical.zero.is_none().then_some(&mut canonical.nan)?
             }
             (Direction::Eq, false)

@@ -19,8 +19,7 @@ use program::{BatchNorm, EvalError, Primitive, Quantized, UniformQuantization, W
 use side_dialects::quant::Uniform;
 use std::sync::Arc;
 
-/// How elements of a tensor type are stored: as they are, or, for a quantized type, as its storage
-/// type.
+/// The storage type of elements of a tensor type, which may be quantized.
 ///
 /// # Errors
 /// For types without storage.
@@ -29,8 +28,8 @@ pub fn storage_dtype(ty: &Type) -> Result<DType, EvalError> {
     storage_type(element).and_then(|ty| ty.dtype()).ok_or_else(|| no_dtype(element))
 }
 
-/// How elements of a tensor type are computed with: as they are, or, for a quantized type, as its
-/// expressed type.
+/// The type in which elements of a tensor type are computed: the expressed type for quantized
+/// types.
 ///
 /// # Errors
 /// For types without storage.
@@ -146,7 +145,7 @@ pub fn quantization(ty: &Type) -> Result<Option<Arc<UniformQuantization>>, EvalE
     })))
 }
 
-/// A primitive on floats: with quantized operands or results, on the floats that they stand for.
+/// A primitive on floats: quantized operands are dequantized, and results quantized.
 ///
 /// # Errors
 /// For types without storage.

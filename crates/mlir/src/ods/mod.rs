@@ -79,8 +79,7 @@ pub struct OpDef {
     pub upstream_infers: UpstreamInfers,
     /// The meaning of the op on values: which primitive it is.
     pub prepare: Option<PrepareFn>,
-    /// What the op is when some operands are constants: values or constants in the place of its
-    /// results.
+    /// Folds the op: values or constants that replace its results, given constant operands.
     pub fold: Option<FoldFn>,
     /// Canonicalization patterns with their names, applied by `canonicalize`.
     pub canonicalize: &'static [(&'static str, Rewrite)],

@@ -33,7 +33,9 @@ pub fn evaluate(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Fo
     };
     let simple =
         op.regions().is_empty() && !constants.is_empty() && constants.iter().all(Option::is_some);
-    (simple && op.result_types().all(is_small)).then_some(())?;
+    if !simple || !op.result_types().all(is_small) {
+        return None;
+    }
     let value = |&v: &Value| {
         let constant = op.module().defining_op(v)?;
         prepare::evaluate(constant, Vec::new()).ok()?.pop()
@@ -67,7 +69,9 @@ fn attribute(value: RuntimeValue, ty: &Type) -> Option<Attribute> {
     if let Some(value) = dense.int_values() {
         return Some(Attribute::integer(i128::from(*value.first()?), element));
     }
-    element.is_float().then_some(())?;
+    if !element.is_float() {
+        return None;
+    }
     let bits = tensor.bytes().iter().rev().fold(0u128, |bits, &byte| bits << 8 | u128::from(byte));
     Some(Attribute::float_bits(bits, element))
 }

@@ -45,7 +45,7 @@ pub struct Options {
     /// and outputs
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..))]
     partitions: Option<u32>,
-    /// What runs the program
+    /// The engine that runs the program
     #[arg(long, value_name = "NAME", default_value = Engine::default().name(), value_parser = engines())]
     engine: String,
     /// Number of runs
@@ -134,7 +134,7 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let name = options.entry.strip_prefix('@').unwrap_or(&options.entry);
     let entry = stablo::entry_function(&module, name);
     let function = entry.or_else(|error| reported(vec![error], &module, io))?;
-    // The command line allows only engines that exist.
+    // The command line accepts only existing engines.
     Engine::from_name(&options.engine).ok_or_else(|| Failure::usage("unknown engine"))?;
     let limits = Limits {
         memory: options.max_memory,

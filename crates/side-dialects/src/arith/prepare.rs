@@ -1,9 +1,9 @@
 //! The meaning of the ops of the dialect, elementwise on tensors; a scalar is a tensor of rank 0,
 //! an index an `i64`.
 //!
-//! Integers have no sign: each op says how it takes theirs. All are computed in 64 bits and cut to
-//! their width. Where MLIR leaves a result open (division by zero, shifts beyond the width), it is
-//! zero here.
+//! Integers are signless: the op determines their interpretation. All are computed in 64 bits and
+//! truncated to their width. Where MLIR leaves a result undefined (division by zero, shifts beyond
+//! the width), it is zero here.
 
 use super::{CMPF_PREDICATE, CMPI_PREDICATE, CmpFOp, CmpIOp};
 use mlir::prepare::{Prepared, Preparer, native};
@@ -13,7 +13,7 @@ use numerics::{DType, I1, Tensor};
 use program::{EvalError, EvalResult, Primitive, RuntimeValue};
 use std::cmp::Ordering;
 
-/// How an integer op takes its operands.
+/// The interpretation of the operands of an integer op.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sign {
     Signed,

@@ -1,5 +1,5 @@
 //! The meaning of the ops of the dialect. Values outside of manual computations are global tensors,
-//! which ops that only say how to spread them leave alone.
+//! on which pure sharding annotations have no effect.
 
 use super::attrs::{DIMENSION_SHARDING, MANUAL_AXES, SHARDING, SHARDING_PER_VALUE, list};
 use super::mesh::{AxisPart, Mesh};
@@ -35,8 +35,8 @@ pub(super) fn named_computation(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepare
     Ok(Primitive::Block(cx.block(NamedComputationOp(op).body())?))
 }
 
-/// How a value is cut along the manual axes: for each dimension the parts of axes over which it is
-/// split, outermost first, and the parts over which it is a sum.
+/// The sharding of a value along the manual axes: for each dimension the axis parts over which it
+/// is split, outermost first, and the axis parts over which it is a partial sum.
 struct Cut {
     dims: Vec<Vec<AxisPart>>,
     unreduced: Vec<AxisPart>,
@@ -56,7 +56,7 @@ impl Cut {
         Some(Cut { dims: dims.collect::<Option<_>>()?, unreduced: parts(list(params, 3))? })
     }
 
-    /// Where the shard of a place starts in the whole tensor, whose shards have shape `shard`.
+    /// The start of the shard at `place` in the whole tensor; shards have shape `shard`.
     fn start(&self, place: &[usize], shard: &[usize]) -> Vec<usize> {
         let number = |parts: &Vec<AxisPart>| {
             parts.iter().fold(0, |n, part| n * part.size + part.index(place))

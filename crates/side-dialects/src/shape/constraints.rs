@@ -26,9 +26,9 @@ on_shapes! {
         fold::SMALLER;
     /// A witness that the shapes are equal.
     CstrEqOp, "shape.cstr_eq", WITNESS_ONLY, prepare::cstr_eq, fold::cstr_eq, &[];
-    /// Whether the shapes can be broadcast together.
+    /// True if the shapes can be broadcast together.
     IsBroadcastableOp, "shape.is_broadcastable", I1_ONLY, prepare::is_broadcastable, fold::evaluate, fold::SMALLER, Pure;
-    /// Whether the shapes are equal.
+    /// True if the shapes are equal.
     ShapeEqOp, "shape.shape_eq", I1_ONLY, prepare::shape_eq, fold::evaluate, &[], Pure;
 }
 

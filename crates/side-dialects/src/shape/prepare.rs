@@ -1,6 +1,5 @@
 //! The meaning of the ops of the dialect. A shape is the vector of its sizes as `i64`, a size or
-//! index a scalar, a witness a boolean; shapes that are not known or invalid do not come up at run
-//! time.
+//! index a scalar, a witness a boolean; unknown or invalid shapes do not occur at run time.
 
 use super::{AssumingOp, CstrRequireOp, ReduceOp};
 use mlir::prepare::{Prepared, Preparer, native, native_with_env};

@@ -195,7 +195,7 @@ of_shape! {
     /// The shape whose sizes are the elements of a value.
     ValueAsShapeOp, "shape.value_as_shape", arg: SIZES_AS_VALUE, result: SHAPE_OR_EXTENTS, prepare::same,
         "$arg attr-dict `:` type($arg) `->` type($result)";
-    /// The value of a value with its shape.
+    /// The value of a value-shape.
     ValueOfOp, "shape.value_of", arg: VALUE_SHAPE_ONLY, result: SHAPED, prepare::same, "$arg attr-dict `:` type($result)";
 }
 

@@ -27,9 +27,9 @@ binary! {
     AddOp, "shape.add", SIZE_OR_INDEX, prepare::add, Commutative, ConstantsLast;
     /// Quotient of two sizes, rounded down.
     DivOp, "shape.div", SIZE_OR_INDEX, prepare::div;
-    /// The greater size, or the greater of each pair of sizes of two shapes of one rank.
+    /// The larger size, or the larger of each pair of sizes of two shapes of one rank.
     MaxOp, "shape.max", SHAPE_OR_SIZE, prepare::max, Commutative, ConstantsLast;
-    /// The lesser size, or the lesser of each pair of sizes of two shapes of one rank.
+    /// The smaller size, or the smaller of each pair of sizes of two shapes of one rank.
     MinOp, "shape.min", SHAPE_OR_SIZE, prepare::min, Commutative, ConstantsLast;
     /// Product of two sizes.
     MulOp, "shape.mul", SIZE_OR_INDEX, prepare::mul, Commutative, ConstantsLast;

@@ -41,7 +41,7 @@ fn element_dtype(ty: &Type) -> Result<DType, EvalError> {
         .ok_or_else(|| invalid(format!("elements of type {element} cannot be evaluated")))
 }
 
-/// A list of constants, in which `DYNAMIC` stands for the next of some values.
+/// A list of constants, in which `DYNAMIC` is replaced by the next of `values`.
 fn mixed(list: &[i64], values: &[Tensor]) -> Result<Vec<usize>, EvalError> {
     let mut values = values.iter();
     let entry = |&entry: &i64| match entry {
