@@ -2,7 +2,8 @@
 //!
 //! Supported: the directives `CHECK`, `-NEXT`, `-SAME`, `-NOT`, `-DAG`, `-LABEL`, `-EMPTY`,
 //! `-COUNT-n` and the modifier `{LITERAL}`; in patterns `{{regex}}`, `[[VAR:regex]]`, `[[VAR]]`,
-//! `[[@LINE+n]]` and numeric blocks without constraints. The options are those of [`FileCheckOptions`].
+//! `[[@LINE+n]]` and numeric blocks without constraints. The options are those of
+//! [`FileCheckOptions`].
 
 mod compare;
 mod directive;

@@ -45,7 +45,7 @@ fn parse_storage(p: &mut Parser<'_>) -> Parsed<Storage> {
     else {
         return p.error_at(
             span,
-            format!("`{word}` is not a storage type, which is an integer of 1 to 32 bits, such as i8 or u8"),
+            format!("`{word}` is not a storage type: an integer of 1 to 32 bits, such as i8 or u8"),
         );
     };
     let ty = Type::integer(width, signedness);

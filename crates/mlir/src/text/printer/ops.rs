@@ -231,7 +231,7 @@ impl Printer<'_> {
         self.dedent();
     }
 
-    /// Writes `(%arg0: T {attrs}, …) -> (U {attrs})` the signature of a function; the arguments of
+    /// Writes the signature of a function, `(%arg0: T {attrs}, …) -> (U {attrs})`; the arguments of
     /// an external function have no names.
     pub fn function_signature(
         &mut self,
