@@ -85,7 +85,9 @@ impl<V> Tree<V> {
 /// Functions on as many elements as their names say, which combine neighbours and hand on half as
 /// many, and functions on less than twice as many, which combine what these give with the rest.
 macro_rules! combine_neighbours {
-    ($($exact:ident $rest:ident $len:literal, $next_exact:ident $next_rest:ident $half:literal;)*) => {$(
+    ($(
+        $exact:ident $rest:ident $len:literal, $next_exact:ident $next_rest:ident $half:literal;
+    )*) => {$(
         fn $exact<T: Element>(elements: &[T; $len], f: impl Fn(T, T) -> T + Copy) -> T {
             let mut pairs = [T::ZERO; $half];
             for (pair, x) in pairs.iter_mut().zip(elements.chunks_exact(2)) {
@@ -226,8 +228,8 @@ pub fn combine_columns<T: Element>(
     }
 }
 
-/// Combines what `few` gives for [`ROWS`] leaves from one on, or for four, two or one of those at the
-/// end.
+/// Combines what `few` gives for [`ROWS`] leaves from one on, or for four, two or one of those at
+/// the end.
 #[inline(always)]
 fn combine_subtrees<V>(
     count: usize,

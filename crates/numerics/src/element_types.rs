@@ -79,8 +79,8 @@ macro_rules! element_types {
                 })
                 (F8E8M0FNU, "f8E8M0FNU", ($crate::F8E8M0FNU), {
                     small, unsigned(8), code 32,
-                    "Powers of two from 2^-127 to 2^127, and NaN. Zero becomes the smallest number, \
-                    as in upstream's interpreter (XLA makes it NaN)."
+                    // Upstream's interpreter makes the smallest number of zero; XLA makes NaN.
+                    "Powers of two from 2^-127 to 2^127, and NaN. Zero becomes the smallest number."
                 })
                 (BF16, "bf16", ($crate::bf16), {
                     primitive, ieee(8, 7), code 3,
