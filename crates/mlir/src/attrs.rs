@@ -5,7 +5,7 @@
 
 use crate::affine::{AffineMap, IntegerSet};
 use crate::node::Node;
-use crate::ods::{AttrDef, EnumDef};
+use crate::params::{AttrDef, EnumDef};
 use crate::types::{Type, TypeKind};
 use numerics::{Bytes, Tensor, TensorError};
 use std::hash::{Hash, Hasher};

@@ -14,6 +14,8 @@ mod location;
 pub mod nearest;
 mod node;
 pub mod ods;
+mod options;
+mod params;
 pub mod pass;
 pub mod prepare;
 pub mod raw;

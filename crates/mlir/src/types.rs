@@ -4,7 +4,7 @@
 
 use crate::attrs::Attribute;
 use crate::node::Node;
-use crate::ods::TypeDef;
+use crate::params::TypeDef;
 use numerics::DType;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;

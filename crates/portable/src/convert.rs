@@ -4,7 +4,7 @@
 use crate::defaults;
 use mlir::attrs::Dictionary;
 use mlir::builtin::{ModuleOp, UnrealizedConversionCastOp};
-use mlir::ir::{Loc, OpName, OpParts, Properties, ValueDef};
+use mlir::ir::{Loc, OpName, OpParts, Properties, Template, ValueDef};
 use mlir::ods::OpDef;
 use mlir::{Attribute, Diagnostic, Module, OpId, OpRef, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -104,7 +104,8 @@ impl Replacement {
 
     /// Replaces the kind and attributes of `op`.
     pub fn apply(self, module: &mut Module, op: OpId) {
-        module.restate(op, self.def, self.properties, self.attributes);
+        let name = OpName::Registered(self.def);
+        module.set_template(op, Template::new(name, self.properties, self.attributes));
     }
 
     /// Sets absent inherent attributes to their defaults.

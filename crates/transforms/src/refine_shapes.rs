@@ -422,8 +422,7 @@ impl Refiner<'_> {
         }
         for (&value, known) in values.iter().zip(types) {
             let Some(ty) = compat::refined(self.rw.ty(value), known) else { continue };
-            if ty != *self.rw.ty(value)
-                && self.rw.users(value).iter().all(|&user| adapts(self.rw.op(user)))
+            if ty != *self.rw.ty(value) && self.rw.users(value).all(|user| adapts(self.rw.op(user)))
             {
                 self.rw.module_mut().set_type(value, ty);
             }

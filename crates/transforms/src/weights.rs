@@ -338,7 +338,7 @@ fn insert_in(
 /// since.
 fn precedes_uses(module: &Module, next: OpId, value: Value) -> bool {
     let block = module.op(next).block();
-    module.users(value).iter().all(|&user| {
+    module.users(value).all(|user| {
         let mut around = std::iter::successors(Some(module.op(user)), |op| op.parent());
         let in_block = around.find(|op| op.block() == block).map(OpRef::id);
         block.is_some()

@@ -5,6 +5,8 @@ use std::time::Instant;
 
 #[cfg(test)]
 mod floors;
+#[cfg(test)]
+mod modules;
 
 /// A command of `cargo xtask ci`.
 struct Step {

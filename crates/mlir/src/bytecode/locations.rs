@@ -8,6 +8,7 @@ use super::entries::Entries;
 use super::fields::Notes;
 use super::tables::Tables;
 use crate::attrs::Attribute;
+use crate::ir::LocationTable;
 use std::sync::OnceLock;
 
 /// Maximum nesting of locations that are decoded lazily; below the limit for reading.
@@ -133,9 +134,10 @@ impl Locations {
     pub(super) fn new(tables: Tables, checks: Vec<Check>) -> Locations {
         Locations { tables, checks, decoded: OnceLock::new() }
     }
+}
 
-    /// The location with the given number, which must have been validated.
-    pub(crate) fn get(&self, number: u32) -> Option<&Attribute> {
+impl LocationTable for Locations {
+    fn get(&self, number: u32) -> Option<&Attribute> {
         let decoded = self.decoded.get_or_init(|| {
             let mut entries = Entries::new(&self.tables, Notes::default());
             let decode = |(number, check): (usize, &Check)| match check {

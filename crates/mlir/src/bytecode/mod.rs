@@ -34,7 +34,6 @@ pub use encoding::{
     TypeEncoding, always,
 };
 pub use fields::FileField;
-pub(crate) use locations::Locations;
 pub use reader::{Convert, ReadOptions, ReadOutput, read, read_converted};
 pub use writer::{WriteOptions, write};
 

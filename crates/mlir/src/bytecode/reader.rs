@@ -13,7 +13,7 @@ use crate::attrs::Dictionary;
 use crate::diag::counted;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::ir::{
-    BlockId, Loc, Module, OpId, OpName, OpParts, OperandValues, Properties, RegionId, ResultTypes,
+    BlockId, Loc, Module, OpId, OpName, OpParts, OperandValues, RegionId, ResultTypes, Template,
     Value,
 };
 use crate::ods::{OpDef, Registry};
@@ -56,10 +56,9 @@ pub trait Convert {
     /// Converts a type. `None` rejects it.
     fn ty(&mut self, ty: &Type) -> Option<Type>;
 
-    /// Converts an op, which is in its block; its value types are converted already, its regions
-    /// not yet read. Returns true if the result may be reused as a template for all ops with the
-    /// same name and properties, and without regions, successors and other attributes. `None`
-    /// rejects the op.
+    /// Converts an op, which stands in its block, but its regions are not read yet; the types of
+    /// its values are converted. Returns true if all ops of its template that have neither regions
+    /// nor successors get the same template, and `None` if the op cannot be converted.
     fn op(&mut self, module: &mut Module, op: OpId) -> Option<bool>;
 }
 
@@ -91,7 +90,7 @@ pub fn read_converted(
 ) -> Option<Module> {
     let mut output = ReadOutput::new(registry);
     let options = ReadOptions::default();
-    let conversion = Conversion { convert, types: Vec::new(), models: FxHashMap::default() };
+    let conversion = Conversion { convert, types: Vec::new() };
     read_file(file, registry, options, &Notes::new(options), Some(conversion), &mut output).ok()?;
     Some(output.module)
 }
@@ -179,7 +178,8 @@ fn read_file(
         module: &mut output.module,
         entries: Entries::new(&tables, notes.clone()),
         op_names,
-        known_properties: vec![None; property_table.len()],
+        templates: Vec::new(),
+        template_numbers: FxHashMap::default(),
         property_table,
         property_orders: PropertyOrders::default(),
         scopes: Vec::new(),
@@ -248,8 +248,8 @@ struct IrReader<'a, 'm, 'c> {
     entries: Entries<'a>,
     op_names: Vec<(OpName, bool)>,
     property_table: Vec<FileRange>,
-    /// Cache of decoded properties by table entry, with the op declaration they were decoded for.
-    known_properties: Vec<Option<(&'static OpDef, Properties)>>,
+    templates: Vec<ReadTemplate>,
+    template_numbers: FxHashMap<TemplateKey, usize>,
     property_orders: PropertyOrders,
     scopes: Vec<Scope>,
     /// Placeholder for values that are used before their definition.
@@ -269,8 +269,22 @@ struct Conversion<'c> {
     convert: &'c mut dyn Convert,
     /// Converted types by number in the file.
     types: Vec<Option<Type>>,
-    /// Template ops by the numbers of their names and properties.
-    models: FxHashMap<(usize, Option<usize>), OpId>,
+}
+
+/// The numbers by which the file says what the template of an op is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct TemplateKey {
+    name: usize,
+    attributes: Option<u64>,
+    properties: Option<usize>,
+}
+
+/// A template that was read, for further ops of its key.
+struct ReadTemplate {
+    template: Template,
+    /// In a conversion: the template that replaced it, if it replaces it in every op without
+    /// regions and successors.
+    converted: Option<Template>,
 }
 
 /// A placeholder value, defined nowhere in the program.
@@ -519,8 +533,8 @@ impl<'a> IrReader<'a, '_, '_> {
     ) -> Read<(OpId, Option<Box<Frame<'a>>>)> {
         let at = cursor.offset();
         let name_number = cursor.index(self.op_names.len(), "op name")?;
-        let (name, declared) = self.op_names[name_number].clone();
-        if let OpName::Unregistered(name) = &name
+        let name = &self.op_names[name_number].0;
+        if let OpName::Unregistered(name) = name
             && !self.entries.tables.text_options.allow_unregistered_dialects
         {
             let message =
@@ -532,46 +546,20 @@ impl<'a> IrReader<'a, '_, '_> {
         let mask = cursor.byte()?;
         self.note(at, cursor, || format!("with {}", mask::names(mask)));
         let loc = self.location(cursor)?;
-        let is_small = mask & (mask::ATTRIBUTES | mask::SUCCESSORS | mask::REGIONS) == 0;
-        if is_small
-            && let Some(op) =
-                self.op_like_known(cursor, name_number, mask, &loc, block, next_value)?
-        {
-            return Ok((op, None));
-        }
-        let mut parts = OpParts::new(name, loc);
-        if mask & mask::ATTRIBUTES != 0 {
-            let at = cursor.offset();
-            let number = cursor.varint()?;
-            let attribute = self.entries.attribute(number, at)?;
-            let Some(dictionary) = attribute.as_dictionary() else {
-                return Err(ReadError::new(
-                    at,
-                    format!("a dictionary is required here; found {attribute}"),
-                ));
-            };
-            self.note(at, cursor, || format!("attributes {}", fields::text_of(&attribute)));
-            self.attributes(&mut parts, dictionary);
-        }
-        let at = cursor.offset();
-        let properties = match mask & mask::PROPERTIES {
-            0 => None,
-            _ => Some(cursor.index(self.property_table.len(), "properties")?),
-        };
-        if let Some(number) = properties {
-            self.properties(&mut parts, declared, number, at..cursor.offset())?;
-        }
-        parts.result_types = self.result_types(cursor, mask)?;
-        parts.operands = self.operands(cursor, mask)?;
+        let template = self.template(cursor, name_number, mask)?;
+        let result_types = self.result_types(cursor, mask)?;
+        let num_results = result_types.len();
+        let operands = self.operands(cursor, mask)?;
+        let mut successors = Vec::new();
         if mask & mask::SUCCESSORS != 0 {
             let start = cursor.offset();
             let count = cursor.count("successors")?;
             for _ in 0..count {
-                parts.successors.push(blocks[cursor.index(blocks.len(), "block")?]);
+                successors.push(blocks[cursor.index(blocks.len(), "block")?]);
             }
             self.note(start, cursor, || counted(count, "successor"));
         }
-        let orders = self.orders(cursor, mask, parts.result_types.len())?;
+        let orders = self.orders(cursor, mask, num_results)?;
         let (mut num_regions, mut isolated) = (0, false);
         if mask & mask::REGIONS != 0 {
             let at = cursor.offset();
@@ -581,17 +569,29 @@ impl<'a> IrReader<'a, '_, '_> {
             self.note(at, cursor, || {
                 format!("{}{}", counted(count, "region"), if flag { ", isolated" } else { "" })
             });
-            parts.regions = (0..num_regions).map(|_| self.module.create_region()).collect();
         }
-        let regions = parts.regions.clone();
-        let op = self.module.create_op(parts);
+        let regions: SmallVec<[RegionId; 1]> =
+            (0..num_regions).map(|_| self.module.create_region()).collect();
+        let is_leaf = regions.is_empty() && successors.is_empty();
+        let known = &self.templates[template];
+        let converted = known.converted.as_ref().filter(|_| is_leaf);
+        let is_converted = converted.is_some();
+        let op = self.module.create_from(
+            converted.unwrap_or(&known.template).clone(),
+            operands,
+            result_types,
+            loc,
+        );
+        self.module.set_regions_and_successors(op, regions.clone(), successors);
         self.place(op, block, orders);
-        if let Some(conversion) = &mut self.conversion {
+        if let Some(conversion) = &mut self.conversion
+            && !is_converted
+        {
             let Some(becomes_same) = conversion.convert.op(self.module, op) else {
                 return Err(ReadError::new(at, "nothing takes the place of this op".to_string()));
             };
-            if is_small && becomes_same {
-                conversion.models.insert((name_number, properties), op);
+            if is_leaf && becomes_same {
+                self.templates[template].converted = Some(self.module.op(op).template().clone());
             }
         }
         self.define_results(op, next_value, cursor)?;
@@ -627,34 +627,48 @@ impl<'a> IrReader<'a, '_, '_> {
         Ok((op, Some(frame)))
     }
 
-    /// Fast path: reads a small op from its properties on, as a copy of the template for its name
-    /// and properties. Returns `None` if there is no template.
-    fn op_like_known(
-        &mut self,
-        cursor: &mut Cursor<'a>,
-        name_number: usize,
-        mask: u8,
-        loc: &Loc,
-        block: Option<BlockId>,
-        next_value: &mut usize,
-    ) -> Read<Option<OpId>> {
-        let Some(conversion) = &self.conversion else { return Ok(None) };
-        let mut ahead = cursor.clone();
-        let properties = match mask & mask::PROPERTIES {
-            0 => None,
-            _ => Some(ahead.index(self.property_table.len(), "properties")?),
-        };
-        let Some(&model) = conversion.models.get(&(name_number, properties)) else {
-            return Ok(None);
-        };
-        let result_types = self.result_types(&mut ahead, mask)?;
-        let operands = self.operands(&mut ahead, mask)?;
-        let orders = self.orders(&mut ahead, mask, result_types.len())?;
-        let op = self.module.create_like(model, operands, result_types, loc.clone());
-        self.place(op, block, orders);
-        self.define_results(op, next_value, &ahead)?;
-        *cursor = ahead;
-        Ok(Some(op))
+    /// Reads the attributes and properties of an op, unless an earlier op has the same. Returns the
+    /// position in `templates`.
+    fn template(&mut self, cursor: &mut Cursor<'a>, name: usize, mask: u8) -> Read<usize> {
+        let mut key = TemplateKey { name, attributes: None, properties: None };
+        let at = cursor.offset();
+        if mask & mask::ATTRIBUTES != 0 {
+            let number = cursor.varint()?;
+            key.attributes = Some(number);
+            if self.entries.notes.are_wanted() {
+                let attribute = self.entries.attribute(number, at)?;
+                self.note(at, cursor, || format!("attributes {}", fields::text_of(&attribute)));
+            }
+        }
+        let properties_at = cursor.offset();
+        if mask & mask::PROPERTIES != 0 {
+            let number = cursor.index(self.property_table.len(), "properties")?;
+            key.properties = Some(number);
+            self.note(properties_at, cursor, || format!("properties {number}"));
+        }
+        if let Some(&known) = self.template_numbers.get(&key) {
+            return Ok(known);
+        }
+        let (name, declared) = self.op_names[name].clone();
+        let mut parts = OpParts::new(name, Loc::Unknown);
+        if let Some(number) = key.attributes {
+            let attribute = self.entries.attribute(number, at)?;
+            let Some(dictionary) = attribute.as_dictionary() else {
+                return Err(ReadError::new(
+                    at,
+                    format!("a dictionary must stand here; found {attribute}"),
+                ));
+            };
+            self.attributes(&mut parts, dictionary);
+        }
+        if let Some(number) = key.properties {
+            self.properties(&mut parts, declared, number, properties_at)?;
+        }
+        let template = self.module.template(parts.name, parts.properties, parts.attributes);
+        let number = self.templates.len();
+        self.templates.push(ReadTemplate { template, converted: None });
+        self.template_numbers.insert(key, number);
+        Ok(number)
     }
 
     fn result_types(&mut self, cursor: &mut Cursor<'a>, mask: u8) -> Read<ResultTypes> {
@@ -771,22 +785,21 @@ impl<'a> IrReader<'a, '_, '_> {
         }
     }
 
-    /// Reads the properties with the given number, referenced at `place`.
+    /// Reads the properties of that number, which an op names at `at`.
     fn properties(
         &mut self,
         parts: &mut OpParts,
         declared: bool,
         index: usize,
-        place: FileRange,
+        at: usize,
     ) -> Read<()> {
+        let range = self.property_table[index].clone();
+        let cursor = Cursor::new(self.entries.file(), range.clone());
         let notes = self.entries.notes.clone();
+        let mut entry = EntryReader { cursor, entries: &mut self.entries };
         if !declared {
-            let entry = Cursor::new(self.entries.file(), self.property_table[index].clone());
-            let attribute =
-                EntryReader { cursor: entry, entries: &mut self.entries }.attribute()?;
-            notes.add_at(self.depth, place, || {
-                format!("properties {index}: {}", fields::text_of(&attribute))
-            });
+            let attribute = entry.attribute()?;
+            notes.add(range, || format!("properties {index}: {}", fields::text_of(&attribute)));
             match (&parts.name, attribute.as_dictionary()) {
                 (OpName::Unregistered(_), _) => parts.properties.push(Some(attribute)),
                 (OpName::Registered(_), Some(dictionary)) => self.attributes(parts, dictionary),
@@ -798,26 +811,14 @@ impl<'a> IrReader<'a, '_, '_> {
             OpName::Registered(def) => def,
             OpName::Unregistered(name) => {
                 let message = format!("the properties of the unknown op `{name}` cannot be read");
-                return Err(ReadError::new(place.start, message));
+                return Err(ReadError::new(at, message));
             }
         };
-        notes.add_at(self.depth, place, || format!("properties {index}"));
-        if let Some((of, properties)) = &self.known_properties[index]
-            && std::ptr::eq(*of, def)
-        {
-            parts.properties = properties.clone();
-            return Ok(());
-        }
         let order = self.property_orders.of(def);
-        let range = self.property_table[index].clone();
-        let cursor = Cursor::new(self.entries.file(), range.clone());
-        let mut entry = EntryReader { cursor, entries: &mut self.entries };
-        let properties = properties::read(def, &order, &mut entry)?;
+        parts.properties = properties::read(def, &order, &mut entry)?;
         notes.add(range, || {
-            format!("properties {index}: {}", properties::text_of(def, &properties))
+            format!("properties {index}: {}", properties::text_of(def, &parts.properties))
         });
-        parts.properties = properties.clone();
-        self.known_properties[index] = Some((def, properties));
         Ok(())
     }
 

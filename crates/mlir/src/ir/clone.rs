@@ -1,6 +1,6 @@
 //! Cloning of ops and regions within a module.
 
-use super::{BlockId, Module, OpId, OpParts, OpRef, RegionId, Value};
+use super::{BlockId, Module, OpId, OpRef, RegionId, Value};
 use std::collections::HashMap;
 
 impl Module {
@@ -16,18 +16,12 @@ impl Module {
         let copies =
             regions.into_iter().map(|region| self.clone_region(region, values, blocks)).collect();
         let source = self.op(op);
-        let data = &self.ops[op.index()];
-        let parts = OpParts {
-            name: data.name.clone(),
-            operands: data.operands.iter().map(|v| *values.get(v).unwrap_or(v)).collect(),
-            result_types: source.result_types().cloned().collect(),
-            properties: data.properties.clone(),
-            attributes: data.attributes().clone(),
-            regions: copies,
-            successors: data.successors().iter().map(|b| *blocks.get(b).unwrap_or(b)).collect(),
-            loc: data.loc.clone(),
-        };
-        let copy = self.create_op(parts);
+        let operands = source.operands().iter().map(|v| *values.get(v).unwrap_or(v)).collect();
+        let result_types = source.result_types().cloned().collect();
+        let successors = source.successors().iter().map(|b| *blocks.get(b).unwrap_or(b)).collect();
+        let (template, loc) = (source.template().clone(), source.loc().clone());
+        let copy = self.create_from(template, operands, result_types, loc);
+        self.set_regions_and_successors(copy, copies, successors);
         let pairs: Vec<_> = self.op(op).results().zip(self.op(copy).results()).collect();
         values.extend(pairs);
         copy

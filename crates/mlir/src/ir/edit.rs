@@ -1,34 +1,15 @@
 //! Moving and erasing ops, blocks and regions.
 
-use super::{BlockId, Module, OpId, OpName, Properties, RegionId, Value};
-use crate::attrs::Dictionary;
-use crate::ods::OpDef;
+use super::{BlockId, Module, OpId, RegionId, Value};
 
 impl Module {
-    /// Changes the kind of an op in place: its declaration and attributes. Operands, results,
-    /// regions, successors and location stay. `properties` has an entry for each attribute of the
-    /// declaration.
-    pub fn restate(
-        &mut self,
-        op: OpId,
-        def: &'static OpDef,
-        properties: Properties,
-        attributes: Dictionary,
-    ) {
-        assert_eq!(properties.len(), def.attributes.len(), "{} has other attributes", def.name);
-        let data = &mut self.ops[op.index()];
-        data.name = OpName::Registered(def);
-        data.properties = properties;
-        if data.rare.is_some() || !attributes.is_empty() {
-            data.rare_mut().attributes = attributes;
-        }
-    }
-
-    /// Erases an op with its regions. Its results must be unused.
+    /// Takes an op out of the module with everything in it. Nothing may use its results afterwards.
+    /// Its memory is reclaimed by [`Module::compact`]; until then no other op gets its id.
     pub fn erase(&mut self, op: OpId) {
         self.detach(op);
         let mut stack = vec![op];
         while let Some(op) = stack.pop() {
+            self.erased += 1;
             self.set_operands(op, []);
             let rare = self.ops[op.index()].rare.as_mut();
             for region in rare.map(|rare| std::mem::take(&mut rare.regions)).unwrap_or_default() {

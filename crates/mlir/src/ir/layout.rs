@@ -21,6 +21,12 @@ pub(super) struct Place {
     label: u64,
 }
 
+impl Place {
+    pub(super) fn neighbours(&mut self) -> [&mut Option<OpId>; 2] {
+        [&mut self.previous, &mut self.next]
+    }
+}
+
 /// The ops of a block.
 #[derive(Clone, Copy, Default)]
 pub(super) struct OpList {
@@ -29,7 +35,13 @@ pub(super) struct OpList {
     len: u32,
 }
 
-/// The distance between labels of consecutively appended ops.
+impl OpList {
+    pub(super) fn ends(&mut self) -> [&mut Option<OpId>; 2] {
+        [&mut self.first, &mut self.last]
+    }
+}
+
+/// Between the labels of ops that are appended one after the other.
 const STRIDE: u64 = 1 << 32;
 
 /// Insertion and removal. An op that is already in a block is moved.

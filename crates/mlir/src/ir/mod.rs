@@ -5,19 +5,22 @@
 //! interior mutability.
 
 mod clone;
+mod compact;
 mod edit;
 mod layout;
 mod op_ref;
+mod template;
 mod uses;
 
 pub use layout::Ops;
 pub use op_ref::OpRef;
+pub use template::Template;
 
 use crate::attrs::{Attribute, Dictionary, LocationKind, Name};
-use crate::bytecode::Locations;
 use crate::diag::{Position, Source, Span};
 use crate::ods::{OpDef, Registry};
 use crate::types::Type;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::num::NonZeroU32;
@@ -62,12 +65,16 @@ pub struct Module {
     regions: Vec<Region>,
     values: Vec<ValueData>,
     top: OpId,
+    /// Number of ops that were erased since the module was compacted.
+    erased: usize,
     source: Option<Arc<Source>>,
-    locations: Option<Arc<Locations>>,
+    locations: Option<Arc<dyn LocationTable>>,
     uses: Option<uses::Uses>,
     use_orders: uses::UseOrders,
-    /// Cache of the symbols defined by ops in the body of the top op, filled on first lookup and
-    /// validated on each.
+    /// Templates without attributes, by the addresses of declarations.
+    bare_templates: FxHashMap<usize, Template>,
+    /// The ops in the body of the top one by the symbols that they defined when one was first
+    /// looked up: where to look first.
     symbols: OnceLock<HashMap<Box<str>, OpId>>,
 }
 
@@ -104,7 +111,13 @@ pub enum Loc {
     Bytecode(u32),
 }
 
-/// The operands of an op, inline for up to four.
+/// Locations that are decoded when they are asked for.
+pub(crate) trait LocationTable: Send + Sync {
+    /// The location of that number.
+    fn get(&self, number: u32) -> Option<&Attribute>;
+}
+
+/// The operands of an op; most need no allocation.
 pub type OperandValues = SmallVec<[Value; 4]>;
 
 /// The result types of an op, inline for one.
@@ -153,11 +166,10 @@ impl OpParts {
 /// An op in the arena.
 #[derive(Clone)]
 struct Operation {
-    name: OpName,
+    template: Template,
     operands: OperandValues,
     first_result: u32,
     num_results: u32,
-    properties: Properties,
     rare: Option<Box<Rare>>,
     loc: Loc,
     place: layout::Place,
@@ -166,17 +178,11 @@ struct Operation {
 /// Parts that most ops do not have, allocated separately.
 #[derive(Clone, Default)]
 struct Rare {
-    attributes: Dictionary,
     regions: SmallVec<[RegionId; 1]>,
     successors: Vec<BlockId>,
 }
 
 impl Operation {
-    fn attributes(&self) -> &Dictionary {
-        static NONE: Dictionary = Dictionary::EMPTY;
-        self.rare.as_ref().map_or(&NONE, |rare| &rare.attributes)
-    }
-
     fn regions(&self) -> &[RegionId] {
         self.rare.as_ref().map_or(&[], |rare| &rare.regions)
     }
@@ -240,10 +246,12 @@ impl Module {
             regions: Vec::new(),
             values: Vec::new(),
             top: OpId::new(0),
+            erased: 0,
             source: None,
             locations: None,
             uses: None,
             use_orders: Default::default(),
+            bare_templates: Default::default(),
             symbols: OnceLock::new(),
         };
         let body = module.create_region();
@@ -275,8 +283,8 @@ impl Module {
         self.source = Some(source);
     }
 
-    /// Sets the locations of the bytecode that this module was read from.
-    pub(crate) fn set_locations(&mut self, locations: Locations) {
+    /// Sets the table in which [`Loc::Bytecode`] is looked up.
+    pub(crate) fn set_locations(&mut self, locations: impl LocationTable + 'static) {
         self.locations = Some(Arc::new(locations));
     }
 
@@ -287,66 +295,52 @@ impl Module {
 
     /// Creates a detached op.
     pub fn create_op(&mut self, parts: OpParts) -> OpId {
-        let id = OpId::new(self.ops.len());
-        let first_result = self.values.len() as u32;
-        let num_results = parts.result_types.len() as u32;
-        for (index, ty) in parts.result_types.into_iter().enumerate() {
-            self.values
-                .push(ValueData { ty, def: ValueDef::Result { op: id, index: index as u32 } });
-        }
-        for &region in &parts.regions {
-            self.regions[region.index()].parent = Some(id);
-        }
-        let mut properties = parts.properties;
-        if let OpName::Registered(def) = &parts.name {
-            properties.resize(def.attributes.len(), None);
-        }
-        let OpParts { attributes, regions, successors, .. } = parts;
-        let has_rare = !attributes.is_empty() || !regions.is_empty() || !successors.is_empty();
-        self.ops.push(Operation {
-            name: parts.name,
-            operands: parts.operands,
-            first_result,
-            num_results,
-            properties,
-            rare: has_rare.then(|| Box::new(Rare { attributes, regions, successors })),
-            loc: parts.loc,
-            place: Default::default(),
-        });
-        if let Some(uses) = &mut self.uses {
-            uses.add(id, &self.ops[id.index()].operands);
-        }
-        id
+        let OpParts { name, operands, result_types, properties, attributes, .. } = parts;
+        let template = self.template(name, properties, attributes);
+        let op = self.create_from(template, operands, result_types, parts.loc);
+        self.set_regions_and_successors(op, parts.regions, parts.successors);
+        op
     }
 
-    /// Creates a detached op like `model`, which has neither regions nor successors, with other
-    /// operands, result types and location.
-    pub(crate) fn create_like(
+    /// Gives a new op regions, each not attached to another op, and successors.
+    pub(crate) fn set_regions_and_successors(
         &mut self,
-        model: OpId,
+        op: OpId,
+        regions: SmallVec<[RegionId; 1]>,
+        successors: Vec<BlockId>,
+    ) {
+        for &region in &regions {
+            self.regions[region.index()].parent = Some(op);
+        }
+        if !regions.is_empty() || !successors.is_empty() {
+            self.ops[op.index()].rare = Some(Box::new(Rare { regions, successors }));
+        }
+    }
+
+    /// Makes an op without regions and successors that stands in no block yet.
+    pub fn create_from(
+        &mut self,
+        template: Template,
         operands: OperandValues,
         result_types: ResultTypes,
         loc: Loc,
     ) -> OpId {
-        debug_assert!(self.uses.is_none());
         let id = OpId::new(self.ops.len());
         let first_result = self.values.len() as u32;
         let num_results = result_types.len() as u32;
         for (index, ty) in (0..).zip(result_types) {
             self.values.push(ValueData { ty, def: ValueDef::Result { op: id, index } });
         }
-        let Operation { name, properties, rare, .. } = &self.ops[model.index()];
-        let (name, properties, rare) = (name.clone(), properties.clone(), rare.clone());
         self.ops.push(Operation {
-            name,
+            template,
             operands,
             first_result,
             num_results,
-            properties,
-            rare,
+            rare: None,
             loc,
             place: Default::default(),
         });
+        self.note_operands(id);
         id
     }
 
@@ -405,52 +399,31 @@ impl Module {
         data.argument_locs.reserve_exact(arguments);
     }
 
-    /// Sets one operand.
-    pub fn set_operand(&mut self, op: OpId, index: usize, value: Value) {
-        let old = std::mem::replace(&mut self.ops[op.index()].operands[index], value);
-        if let Some(uses) = &mut self.uses {
-            uses.remove(op, &[old]);
-            uses.add(op, &[value]);
-        }
-    }
-
-    /// Sets all operands.
-    pub fn set_operands(&mut self, op: OpId, operands: impl IntoIterator<Item = Value>) {
-        let operands = operands.into_iter().collect();
-        let old = std::mem::replace(&mut self.ops[op.index()].operands, operands);
-        if let Some(uses) = &mut self.uses {
-            uses.remove(op, &old);
-            uses.add(op, &self.ops[op.index()].operands);
-        }
-    }
-
     /// Sets or removes an inherent attribute by slot.
     pub fn set_property(&mut self, op: OpId, slot: usize, value: Option<Attribute>) {
-        self.ops[op.index()].properties[slot] = value;
+        self.ops[op.index()].template.make_mut().properties[slot] = value;
     }
 
     /// Sets an attribute by name: inherent if the declaration has one of that name.
     pub fn set_attr(&mut self, op: OpId, name: &str, value: Attribute) {
-        let slot = match &self.ops[op.index()].name {
+        let slot = match self.op(op).op_name() {
             OpName::Registered(def) => def.attribute_index(name),
             OpName::Unregistered(_) => None,
         };
         match slot {
             Some(slot) => self.set_property(op, slot, Some(value)),
-            None => self.ops[op.index()].rare_mut().attributes.set(name, value),
+            None => self.ops[op.index()].template.make_mut().attributes.set(name, value),
         }
     }
 
     /// Removes an attribute by name.
     pub fn remove_attr(&mut self, op: OpId, name: &str) -> Option<Attribute> {
-        let data = &mut self.ops[op.index()];
-        let slot = match &data.name {
-            OpName::Registered(def) => def.attribute_index(name),
-            OpName::Unregistered(_) => None,
-        };
+        self.op(op).attr(name)?;
+        let slot = self.op(op).def().and_then(|def| def.attribute_index(name));
+        let contents = self.ops[op.index()].template.make_mut();
         match slot {
-            Some(slot) => data.properties[slot].take(),
-            None => data.rare.as_mut()?.attributes.remove(name),
+            Some(slot) => contents.properties[slot].take(),
+            None => contents.attributes.remove(name),
         }
     }
 

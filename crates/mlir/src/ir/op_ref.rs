@@ -1,6 +1,6 @@
 //! A read-only view of an op.
 
-use super::{BlockId, Loc, Module, OpId, OpName, Operation, RegionId, Value};
+use super::{BlockId, Loc, Module, OpId, OpName, Operation, RegionId, Template, Value};
 use crate::attrs::{Attribute, Dictionary};
 use crate::diag::{Diagnostic, Position};
 use crate::ods::{OpDef, Trait};
@@ -33,19 +33,24 @@ impl<'m> OpRef<'m> {
         self.module
     }
 
+    /// The name and the attributes, which other ops may share.
+    pub fn template(self) -> &'m Template {
+        &self.data().template
+    }
+
     /// Full name.
     pub fn name(self) -> &'m str {
-        self.data().name.as_str()
+        self.op_name().as_str()
     }
 
     /// Declaration, or name of an unregistered op.
     pub fn op_name(self) -> &'m OpName {
-        &self.data().name
+        &self.template().contents().name
     }
 
     /// The declaration, if there is one.
     pub fn def(self) -> Option<&'static OpDef> {
-        match self.data().name {
+        match *self.op_name() {
             OpName::Registered(def) => Some(def),
             OpName::Unregistered(_) => None,
         }
@@ -138,18 +143,18 @@ impl<'m> OpRef<'m> {
 
     /// Inherent attribute by slot.
     pub fn property(self, slot: usize) -> Option<&'m Attribute> {
-        self.data().properties.get(slot)?.as_ref()
+        self.properties().get(slot)?.as_ref()
     }
 
     /// Inherent attributes in the order of the declaration; without a declaration, at most one
     /// entry that holds all of them.
     pub fn properties(self) -> &'m [Option<Attribute>] {
-        &self.data().properties
+        &self.template().contents().properties
     }
 
     /// Discardable attributes.
     pub fn attributes(self) -> &'m Dictionary {
-        self.data().attributes()
+        &self.template().contents().attributes
     }
 
     /// An attribute by name, inherent or not.

@@ -10,6 +10,10 @@ mod registry;
 mod slots;
 mod type_constraints;
 
+pub use crate::params::{
+    AttrDef, EncodingCheck, EnumDef, EnumStyle, ParamAssembly, ParamDef, ParamKind, Params,
+    ParamsCheck, ParamsRelation, TypeDef,
+};
 pub use attr_constraints::AttrConstraint;
 pub use format::{Directive, FormatError, Literal, TypeSource};
 pub use registry::{Dialect, Registry};
@@ -24,7 +28,7 @@ use crate::prepare::PrepareFn;
 use crate::rewrite::{FoldFn, Rewrite};
 use crate::text::{OpState, Parsed, Parser, Printer};
 use crate::types::Type;
-use std::borrow::Cow;
+
 use std::sync::OnceLock;
 
 /// The errors that upstream finds during type inference. It reports each of those twice: the
@@ -433,170 +437,4 @@ pub enum DirectiveArg {
     OperandType(usize),
     /// `type($result)`
     ResultType(usize),
-}
-
-/// The declaration of an enumeration.
-pub struct EnumDef {
-    /// Dialect namespace.
-    pub dialect: &'static str,
-    /// Name within the dialect.
-    pub mnemonic: &'static str,
-    /// Values with their spellings.
-    pub cases: &'static [(u64, &'static str)],
-    /// The syntax of the attribute.
-    pub style: EnumStyle,
-}
-
-/// The syntax of an enumeration attribute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EnumStyle {
-    /// `#dialect<mnemonic CASE>`
-    Spaced,
-    /// `#dialect.mnemonic<CASE>`
-    Brackets,
-    /// A set of bits, `#dialect.mnemonic<CASE,CASE>`, with that separator between cases when
-    /// printed
-    Bits(&'static str),
-}
-
-impl EnumDef {
-    /// The spelling of a value or, for a set of bits, of each bit in it; `None` if the value is
-    /// invalid.
-    pub fn spelling(&self, value: u64) -> Option<Cow<'static, str>> {
-        if let Some(case) = self.case(value) {
-            return Some(Cow::Borrowed(case));
-        }
-        let EnumStyle::Bits(separator) = self.style else { return None };
-        let bits = self.cases.iter().filter(|(bit, _)| bit.is_power_of_two() && value & bit != 0);
-        let known = bits.clone().fold(0, |all, (bit, _)| all | bit);
-        (known == value).then(|| bits.map(|c| c.1).collect::<Vec<_>>().join(separator).into())
-    }
-
-    /// The spelling of a value.
-    pub fn case(&self, value: u64) -> Option<&'static str> {
-        self.cases.iter().find(|c| c.0 == value).map(|c| c.1)
-    }
-
-    /// The value of a spelling.
-    pub fn value(&self, case: &str) -> Option<u64> {
-        self.cases.iter().find(|c| c.1 == case).map(|c| c.0)
-    }
-}
-
-/// Parameters of a dialect attribute or type, one entry per parameter of the declaration.
-pub type Params = [Option<Attribute>];
-/// Verifies parameters; the error says which requirement is violated.
-pub type ParamsCheck = fn(&Params) -> Result<(), String>;
-/// Relates the parameters of two types of one declaration.
-pub type ParamsRelation = fn(&Params, &Params) -> bool;
-/// Checks the parameters of an encoding against the shape and element type of the tensor.
-pub type EncodingCheck = fn(&Params, shape: &[i64], element: &Type) -> Result<(), String>;
-
-/// The declaration of a dialect's attribute.
-pub struct AttrDef {
-    /// Dialect namespace.
-    pub dialect: &'static str,
-    /// Name within the dialect.
-    pub mnemonic: &'static str,
-    /// Documentation as Markdown.
-    pub doc: &'static str,
-    /// Parameters in order.
-    pub params: &'static [ParamDef],
-    /// The syntax of the parameters.
-    pub assembly: ParamAssembly,
-    /// Verification of the parameters.
-    pub verify: Option<ParamsCheck>,
-    /// Index of the parameter with the dimension bounds, if this encoding has them.
-    pub bounds: Option<usize>,
-    /// For tensor encodings: verification against the shape and element type.
-    pub verify_encoding: Option<EncodingCheck>,
-}
-
-/// The declaration of a dialect's type.
-pub struct TypeDef {
-    /// Dialect namespace.
-    pub dialect: &'static str,
-    /// Name within the dialect.
-    pub mnemonic: &'static str,
-    /// Documentation as Markdown.
-    pub doc: &'static str,
-    /// Parameters in order.
-    pub params: &'static [ParamDef],
-    /// The syntax of the parameters.
-    pub assembly: ParamAssembly,
-    /// Verification of the parameters.
-    pub verify: Option<ParamsCheck>,
-    /// Compatibility of two such types in type inference; by default, equality.
-    pub compatible: Option<ParamsRelation>,
-    /// The type as which elements of this type are stored; `None` if they have no storage.
-    pub storage: Option<fn(&[Option<Attribute>]) -> Option<Type>>,
-}
-
-/// One parameter of an attribute or type.
-pub struct ParamDef {
-    /// Name in the declaration.
-    pub name: &'static str,
-    /// The kind of value.
-    pub kind: ParamKind,
-    /// May be absent. In an attribute, an empty list of numbers counts as absent.
-    pub optional: bool,
-}
-
-impl ParamDef {
-    /// A required parameter.
-    pub const fn required(name: &'static str, kind: ParamKind) -> ParamDef {
-        ParamDef { name, kind, optional: false }
-    }
-
-    /// An optional parameter.
-    pub const fn optional(name: &'static str, kind: ParamKind) -> ParamDef {
-        ParamDef { name, kind, optional: true }
-    }
-}
-
-/// The kind of a parameter, and the attribute that represents it.
-#[derive(Clone, Copy)]
-pub enum ParamKind {
-    /// A 64-bit integer: `Integer` of type i64.
-    I64,
-    /// A boolean: `Integer` of type i1.
-    Bool,
-    /// A 64-bit float: `Float` of type f64.
-    F64,
-    /// A list of 64-bit integers: `DenseArray` of i64.
-    I64s,
-    /// A string: `String`.
-    String,
-    /// A type: `Type`.
-    Type,
-    /// A list of types: `Array` of `Type`.
-    Types,
-    /// Any attribute.
-    Attribute,
-    /// An inline affine map, never an alias: `AffineMap`.
-    AffineMap,
-    /// An attribute of the given declaration, written without its dialect and mnemonic.
-    Def(&'static AttrDef),
-    /// A list of those: `Array`.
-    Defs(&'static AttrDef),
-    /// A case of the given enumeration: `Enum`.
-    Enum(&'static EnumDef),
-}
-
-/// The syntax of parameters.
-#[derive(Clone, Copy)]
-pub enum ParamAssembly {
-    /// Nothing: there are no parameters.
-    None,
-    /// `<name = value, …>`; absent optional parameters are omitted.
-    Struct,
-    /// `<value, …>` in order.
-    List,
-    /// Hand-written functions, which include the brackets.
-    Custom {
-        /// Parses the parameters.
-        parse: fn(&mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>>,
-        /// Prints the parameters.
-        print: fn(&mut Printer<'_>, &[Option<Attribute>]),
-    },
 }

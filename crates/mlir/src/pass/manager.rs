@@ -42,9 +42,9 @@ impl Pipeline {
         self.steps.is_empty()
     }
 
-    /// Runs the passes on a verified module, up to the first that reports an error. With
-    /// `verify_each` the module is verified after each pass, or after a nested pipeline has run on
-    /// all its ops.
+    /// Runs the passes on a verified module, and stops at the first that reports an error. With
+    /// `verify_each` the module is verified after each, and after all passes on the ops in it.
+    /// Invalidates ids: see [`Module::compact`].
     pub fn run(
         &self,
         module: &mut Module,
@@ -52,8 +52,14 @@ impl Pipeline {
         observer: &mut dyn PassObserver,
     ) -> Diagnostics {
         let mut runner = Runner { module, verify_each, observer, diagnostics: Vec::new() };
-        let top = runner.module.top().id();
-        runner.run(self, top);
+        for step in &self.steps {
+            let top = runner.module.top().id();
+            runner.step(step, top);
+            // No ids are held here.
+            if runner.module.is_sparse() {
+                runner.module.compact();
+            }
+        }
         runner.diagnostics
     }
 }
@@ -70,30 +76,27 @@ impl Runner<'_> {
         self.diagnostics.iter().any(|d| d.severity == Severity::Error)
     }
 
-    fn run(&mut self, pipeline: &Pipeline, root: OpId) {
-        for step in &pipeline.steps {
-            if self.failed() {
-                return;
-            }
-            match step {
-                PipelineStep::Pass(invocation) => self.pass(invocation, root),
-                PipelineStep::Nested(name, nested) => {
-                    self.check_name(name);
-                    let op = self.module.op(root);
-                    let blocks = op.regions().iter().flat_map(|&region| self.module.blocks(region));
-                    let ops = blocks.flat_map(|&block| self.module.ops(block));
-                    let ops: Vec<OpId> =
-                        ops.filter(|op| op.name() == name).map(OpRef::id).collect();
-                    for op in ops {
-                        if self.module.is_attached(op) && !self.failed() {
-                            self.run(nested, op);
-                        }
+    fn step(&mut self, step: &PipelineStep, root: OpId) {
+        if self.failed() {
+            return;
+        }
+        match step {
+            PipelineStep::Pass(invocation) => self.pass(invocation, root),
+            PipelineStep::Nested(name, nested) => {
+                self.check_name(name);
+                let op = self.module.op(root);
+                let blocks = op.regions().iter().flat_map(|&region| self.module.blocks(region));
+                let ops = blocks.flat_map(|&block| self.module.ops(block));
+                let ops: Vec<OpId> = ops.filter(|op| op.name() == name).map(OpRef::id).collect();
+                for op in ops {
+                    if self.module.is_attached(op) {
+                        nested.steps.iter().for_each(|step| self.step(step, op));
                     }
-                    // Ops may refer to each other, so the module is only verified after the passes
-                    // ran on all of them.
-                    if root == self.module.top().id() && !self.failed() {
-                        self.verify();
-                    }
+                }
+                // What stands in one op may refer to others: they are well once the passes ran on
+                // all of them.
+                if root == self.module.top().id() && !self.failed() {
+                    self.verify();
                 }
             }
         }

@@ -1,11 +1,10 @@
 //! Passes: named transformations with options, textual pipelines of passes, and the pass manager.
 
 mod manager;
-mod options;
 mod pipeline;
 
-pub use manager::{NoObserver, PassObserver, Step};
-pub use options::{OptionKind, OptionValue, PassOption, PassOptions};
+pub use crate::options::{OptionKind, OptionValue, Options, PassOption};
+pub use manager::{NoObserver, Observer, Step};
 pub use pipeline::{Invocation, Passes, Pipeline, PipelineError};
 
 use crate::diag::{Diagnostic, Diagnostics, Severity};

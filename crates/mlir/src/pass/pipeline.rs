@@ -1,8 +1,8 @@
 //! Textual pipelines: `builtin.module(func.func(cse,canonicalize{max-iterations=3}),inline)`.
 
-use super::options::end_of;
-use super::{NamedPipeline, Pass, PassOptions};
+use super::{NamedPipeline, Options, Pass};
 use crate::nearest::nearest;
+use crate::options::end_of;
 use std::fmt;
 
 /// The registered passes and named pipelines.

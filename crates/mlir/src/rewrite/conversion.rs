@@ -11,7 +11,7 @@ use super::{PatternSet, Rewriter, Statistics};
 use crate::builtin::UnrealizedConversionCastOp;
 use crate::diag::{Diagnostics, Severity};
 use crate::ir::{Module, OpId, OpRef, Value};
-use crate::pass::PassOptions;
+use crate::options::Options;
 use crate::types::Type;
 use std::collections::{HashMap, HashSet};
 

@@ -6,7 +6,7 @@ use crate::attrs::Attribute;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::ir::{BlockId, Loc, Module, OpId, OpName, OpParts, OpRef, RegionId, Value};
 use crate::ods::OpDef;
-use crate::pass::PassOptions;
+use crate::options::Options;
 use crate::types::Type;
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -319,7 +319,7 @@ impl Rewriter<'_> {
 
     /// Replaces all uses of `old` by `new`.
     pub fn replace_uses(&mut self, old: Value, new: Value) {
-        self.events.extend(self.module.users(old).iter().map(|&user| Event::Changed(user)));
+        self.events.extend(self.module.users(old).map(Event::Changed));
         self.module.replace_all_uses(old, new);
     }
 
@@ -383,7 +383,7 @@ impl Rewriter<'_> {
     /// Changes the type of a value, and notifies its users.
     pub fn set_type(&mut self, value: Value, ty: Type) {
         self.module.set_type(value, ty);
-        self.events.extend(self.module.users(value).iter().map(|&user| Event::Changed(user)));
+        self.events.extend(self.module.users(value).map(Event::Changed));
         self.events.extend(self.module.defining_op(value).map(|op| Event::Changed(op.id())));
     }
 

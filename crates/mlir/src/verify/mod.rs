@@ -1,19 +1,20 @@
 //! The verifier: checks a module against the declarations of its ops and the rules of MLIR.
 //!
-//! The order is upstream's: within each op that is isolated from above, first each op in pre-order,
-//! then checks of regions, then nested isolated ops, then symbols, then dominance. `op.rs` and
-//! `traits.rs` check one op against its declaration, `blocks.rs` terminators and successors,
-//! `symbols.rs` symbols, `dominance.rs` SSA dominance, `compatible.rs` inferred types. `halves.rs`
-//! shares the work between two threads.
+//! It goes as upstream's does: within each op that is isolated from above, first each op in order
+//! before its regions, then what looks into regions, then the isolated ops within, then symbols,
+//! then dominance. `op.rs` and `traits.rs` check one op against its declaration, `blocks.rs`
+//! terminators and successors, `symbols.rs` symbols, `dominance.rs` where values are visible,
+//! `compatible.rs` inferred types. `parallel.rs` shares the work between two
+//! threads, `verified.rs` is a cache of valid ops.
 
 mod blocks;
 mod compatible;
 mod dominance;
-mod halves;
-mod known;
 mod op;
+mod parallel;
 mod symbols;
 mod traits;
+mod verified;
 
 pub use compatible::{are_compatible, have_compatible_shapes};
 pub use symbols::nearest_symbol;
@@ -47,7 +48,7 @@ pub struct VerifyOptions {
 /// Hooks may assume that their op and its ancestors satisfy their slots and traits;
 /// `verify_regions` and `verify_symbols` may assume that of nested ops, too.
 pub fn verify(module: &Module, options: &VerifyOptions) -> Diagnostics {
-    if halves::are_valid(module, options) {
+    if parallel::are_valid(module, options) {
         return Vec::new();
     }
     let mut verifier = Verifier::new(module, options, None);
@@ -86,18 +87,17 @@ struct Verifier<'m> {
     frames: Vec<Frame>,
     /// Ops with `verify_symbols` whose symbol table is still being verified.
     symbol_users: Vec<OpId>,
-    known_types: Vec<(usize, usize)>,
-    known_ops: known::KnownOps<'m>,
+    verified: verified::VerifiedOps<'m>,
     dominance: dominance::Dominance<'m>,
-    /// What another verifier checks, if there is one.
-    elsewhere: Option<halves::Elsewhere>,
+    /// The ops that another worker checks, if there is one.
+    second_share: Option<parallel::SecondShare>,
 }
 
 impl<'m> Verifier<'m> {
     fn new(
         module: &'m Module,
         options: &VerifyOptions,
-        elsewhere: Option<halves::Elsewhere>,
+        second_share: Option<parallel::SecondShare>,
     ) -> Verifier<'m> {
         Verifier {
             module,
@@ -106,10 +106,9 @@ impl<'m> Verifier<'m> {
             errors: Vec::new(),
             frames: Vec::new(),
             symbol_users: Vec::new(),
-            known_types: vec![(0, 0); op::KNOWN_TYPES],
-            known_ops: known::KnownOps::new(module),
+            verified: Default::default(),
             dominance: dominance::Dominance::new(module),
-            elsewhere,
+            second_share,
         }
     }
 
@@ -137,7 +136,7 @@ impl<'m> Verifier<'m> {
                 return false;
             }
         }
-        if self.elsewhere.is_none() && (!self.stops || !self.failed_since(before)) {
+        if self.second_share.is_none() && (!self.stops || !self.failed_since(before)) {
             self.check_dominance(root);
         }
         !self.failed_since(before)
@@ -187,7 +186,7 @@ impl<'m> Verifier<'m> {
             if !is_leaf && view.has_trait(&Trait::IsolatedFromAbove) {
                 continue;
             }
-            if self.elsewhere.as_ref().is_some_and(|elsewhere| elsewhere.has(view)) {
+            if self.second_share.as_ref().is_some_and(|share| share.contains(view)) {
                 continue;
             }
             let errors_before = self.errors.len();
@@ -218,8 +217,8 @@ impl<'m> Verifier<'m> {
     /// Verifies an op before its regions. Returns true if hooks of nested ops may run.
     fn enter(&mut self, id: OpId, hooks: bool) -> bool {
         let op = self.module.op(id);
-        let signature = known::KnownOps::signature(op);
-        if signature.is_some_and(|signature| self.known_ops.contains(signature, op)) {
+        let key = verified::VerifiedOps::key(op);
+        if key.is_some_and(|key| self.verified.contains(key, op)) {
             debug_assert!(
                 {
                     let before = self.errors.len();
@@ -232,11 +231,11 @@ impl<'m> Verifier<'m> {
         }
         let before = self.errors.len();
         let fits = self.check_op(op, hooks);
-        if let Some(signature) = signature
+        if let Some(key) = key
             && hooks
             && !self.failed_since(before)
         {
-            self.known_ops.insert(signature, op);
+            self.verified.insert(key, op);
         }
         hooks && fits
     }

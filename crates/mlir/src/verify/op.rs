@@ -4,14 +4,7 @@
 use super::Verifier;
 use crate::diag::counted;
 use crate::ir::{OpRef, Value};
-use crate::ods::{
-    Arity, BlockCount, OpDef, Presence, SegmentError, Trait, TypeConstraint, TypeRule, ValueSlot,
-    slot_sizes,
-};
-use crate::types::Type;
-
-/// Number of entries of the type constraint cache; a power of two.
-pub(super) const KNOWN_TYPES: usize = 256;
+use crate::ods::{Arity, BlockCount, OpDef, Presence, SegmentError, Trait, ValueSlot, slot_sizes};
 
 /// Operands or results.
 #[derive(Clone, Copy)]
@@ -104,7 +97,7 @@ impl<'m> Verifier<'m> {
         for (i, slot) in slots.iter().enumerate() {
             for (number, value) in numbered.by_ref().take(sizes.of(i, slot)) {
                 let ty = self.module.ty(value);
-                if self.is_in(slot.constraint, ty) {
+                if slot.constraint.holds(ty) {
                     continue;
                 }
                 let (side, name, summary) = (side.name(), slot.name, slot.constraint.summary);
@@ -116,25 +109,6 @@ impl<'m> Verifier<'m> {
             }
         }
         true
-    }
-
-    /// True if the type satisfies the constraint. Cached, as programs use few types: the key is the
-    /// addresses of both, which stay valid while the module is borrowed.
-    fn is_in(&mut self, constraint: &'static TypeConstraint, ty: &'m Type) -> bool {
-        if matches!(constraint.rule, TypeRule::Any) {
-            return true;
-        }
-        let key = (std::ptr::from_ref(constraint).addr(), std::ptr::from_ref(&**ty).addr());
-        let hash = (key.0 >> 4).wrapping_mul(31).wrapping_add(key.1 >> 4);
-        let entry = &mut self.known_types[(hash ^ (hash >> 8)) % KNOWN_TYPES];
-        if *entry == key {
-            return true;
-        }
-        let holds = constraint.holds(ty);
-        if holds {
-            *entry = key;
-        }
-        holds
     }
 
     fn check_regions(&mut self, op: OpRef<'m>, def: &'static OpDef) -> bool {

@@ -205,13 +205,13 @@ fn broadcast_to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let dims = Attribute::i64_array(array(rw.op(op), "broadcast_dimensions"));
     let broadcast = rw.make(BroadcastInDimOp::DEF, [operand]).attr("broadcast_dimensions", dims);
     let mut value = broadcast.result(known.clone());
-    // Other dialects and terminators may depend on the exact type.
-    let insists = |user: &OpId| {
-        let user = rw.op(*user);
+    // Other dialects, and ops that end blocks, may insist on the type.
+    let insists = |user: OpId| {
+        let user = rw.op(user);
         user.has_trait(&Trait::Terminator)
             || user.def().is_none_or(|def| def.dialect() != "stablehlo")
     };
-    if known != ty && rw.users(result).iter().any(insists) {
+    if known != ty && rw.users(result).any(insists) {
         value = rw.make(ConvertOp::DEF, [value]).result(ty);
     }
     rw.replace_uses(result, value);

@@ -15,8 +15,8 @@ mod pretty;
 mod regions;
 mod resources;
 mod scope;
-mod similar;
 mod strings;
+mod templates;
 mod types;
 
 pub use ops::parse_module_op;
@@ -33,8 +33,8 @@ use locations::Located;
 use names::Names;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scope::Scopes;
-use similar::Models;
 use std::sync::Arc;
+use templates::TextTemplates;
 
 /// Parsing failed; the diagnostic is already recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,9 +175,9 @@ pub struct Parser<'a> {
     distinct: FxHashMap<i64, Attribute>,
     resources: FxHashMap<(Name, Name), Resource>,
     scopes: Scopes<'a>,
-    /// Op templates, for ops with the same text except for value names.
-    models: Models,
-    /// The resolved operands of the current op, in order.
+    /// Ops that were read, for those that are written like them.
+    templates: TextTemplates,
+    /// The operands of the op that is being read, in order, as far as they were resolved.
     resolved: Vec<UnresolvedOperand>,
     /// Set if parsing the current op depended on the values it uses.
     reads_values: bool,
@@ -213,7 +213,7 @@ impl<'a> Parser<'a> {
             distinct: FxHashMap::default(),
             resources: FxHashMap::default(),
             scopes: Scopes::default(),
-            models: Models::default(),
+            templates: TextTemplates::default(),
             resolved: Vec::new(),
             reads_values: false,
             default_dialects: vec!["builtin"],

@@ -3,7 +3,7 @@
 use super::locations::Located;
 use super::regions::RegionArgument;
 use super::scope::Definition;
-use super::similar::Wording;
+use super::templates::OpText;
 use super::{Kind, Parsed, Parser};
 use crate::attrs::{Attribute, Dictionary, Name};
 use crate::builtin::ModuleOp;
@@ -98,12 +98,11 @@ impl<'a> Parser<'a> {
             read?;
             self.expect_punct(b'=')?;
         }
-        let wording = self.wording();
+        let text = self.op_text();
         self.resolved.clear();
-        let similar = wording.as_ref().and_then(|wording| self.similar_op(wording));
-        let result = match similar {
+        let result = match text.as_ref().and_then(|text| self.op_from_template(text)) {
             Some(result) => result,
-            None => self.different_op(wording),
+            None => self.parse_op_uncached(text),
         };
         let op = match result {
             Ok(op) => op,
@@ -125,15 +124,15 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads an op that is not written like an earlier one.
-    fn different_op(&mut self, wording: Option<Wording>) -> Parsed<OpId> {
+    fn parse_op_uncached(&mut self, text: Option<OpText>) -> Parsed<OpId> {
         self.reads_values = false;
         let op = match self.token.kind {
             Kind::String => self.generic_op(),
             Kind::Word => self.pretty_op(),
             _ => self.unexpected("an operation"),
         }?;
-        if let Some(wording) = wording {
-            self.note_model(&wording, op);
+        if let Some(text) = text {
+            self.record_template(&text, op);
         }
         Ok(op)
     }

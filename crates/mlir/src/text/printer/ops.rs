@@ -213,9 +213,7 @@ impl Printer<'_> {
                 }
                 several => {
                     self.number(format_args!("  // {} preds: ", several.len()));
-                    let mut several = several.to_vec();
-                    several.sort();
-                    self.separated(", ", several, |p, b| p.block_name(b));
+                    self.separated(", ", several, |p, b| p.block_name(*b));
                 }
             }
             self.write("\n");

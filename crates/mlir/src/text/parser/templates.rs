@@ -1,6 +1,6 @@
-//! Op templates: most ops of a large program have the same text as an earlier one, except for the
-//! names of operands. They are copied from that one, without parsing the text between the names
-//! again.
+//! A cache of ops by their text. Most ops of a large program are written like an earlier one but for
+//! the names of their operands. They get its [`Template`](crate::ir::Template) and types, and only
+//! the names are parsed.
 
 use super::{Kind, Parsed, Parser, Token, next_token};
 use crate::diag::Span;
@@ -13,22 +13,21 @@ use smallvec::SmallVec;
 use std::collections::hash_map::Entry;
 use std::hash::Hasher;
 
-/// Longer ops are not used as templates.
+/// Longer ops are parsed without the cache.
 const MAX_LENGTH: usize = 512;
 
-/// Templates by the hash of their text.
-pub(super) type Models = FxHashMap<u64, Model>;
+/// Ops that others may be like, by the hashes of their texts.
+pub(super) type TextTemplates = FxHashMap<u64, TextTemplate>;
 
-/// A template op.
-pub(super) struct Model {
+/// An op that others may be like.
+pub(super) struct TextTemplate {
     op: OpId,
-    /// Position of its text.
     span: Span,
-    /// The token that follows it.
+    /// The token after the op, which did not belong to it.
     next: Next,
 }
 
-/// The token after an op, as far as it determines whether the op continues.
+/// The token after an op, as far as it decides whether the op goes on with it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Next {
     /// `loc`
@@ -41,18 +40,18 @@ enum Next {
     Other(Kind),
 }
 
-/// The text of an op on its line: from its name on, without the location.
-pub(super) struct Wording {
+/// The text of an op that stands on one line: from its name on, without a location.
+pub(super) struct OpText {
     span: Span,
     /// Hash of the text without value names.
     hash: u64,
-    /// The value names.
+    /// Everything that looks like a use of a value.
     operands: SmallVec<[UnresolvedOperand; 3]>,
 }
 
-impl Wording {
-    /// The text of the op whose name starts at `start`; `None` if its line is too long.
-    fn new(text: &[u8], start: usize) -> Option<Wording> {
+impl OpText {
+    /// The text of the op whose name starts at `start`; `None` if its line is long.
+    fn new(text: &[u8], start: usize) -> Option<OpText> {
         let line = &text[start..text.len().min(start + MAX_LENGTH)];
         let line = &line[..memchr(b'\n', line)?];
         // The location that follows is usually a word in parentheses.
@@ -71,10 +70,10 @@ impl Wording {
         }
         hasher.write(&line[name_end..]);
         let span = Span { start: start as u32, end: (start + end) as u32 };
-        Some(Wording { span, hash: hasher.finish(), operands })
+        Some(OpText { span, hash: hasher.finish(), operands })
     }
 
-    /// True if the op at `other` has the same text except for value names.
+    /// True if the op at `other` is written like this one.
     fn is_like(&self, other: Span, text: &[u8]) -> bool {
         let mut other = &text[other.start as usize..other.end as usize];
         let mut from = self.span.start;
@@ -99,20 +98,20 @@ fn index(rest: &[u8]) -> u32 {
 
 impl Parser<'_> {
     /// The text of the op at the current token.
-    pub(super) fn wording(&self) -> Option<Wording> {
-        Wording::new(self.text.as_bytes(), self.token.span.start as usize)
+    pub(super) fn op_text(&self) -> Option<OpText> {
+        OpText::new(self.text.as_bytes(), self.token.span.start as usize)
     }
 
-    /// Creates an op from its template; `None` if there is none.
-    pub(super) fn similar_op(&mut self, wording: &Wording) -> Option<Parsed<OpId>> {
-        let &Model { op: model, span, next } = self.models.get(&wording.hash)?;
-        let token = next_token(self.text.as_bytes(), wording.span.end as usize);
-        if self.next(token) != next || !wording.is_like(span, self.text.as_bytes()) {
+    /// Makes an op from the template of an earlier one; `None` if none was written like it.
+    pub(super) fn op_from_template(&mut self, text: &OpText) -> Option<Parsed<OpId>> {
+        let &TextTemplate { op: like, span, next } = self.templates.get(&text.hash)?;
+        let token = next_token(self.text.as_bytes(), text.span.end as usize);
+        if self.next(token) != next || !text.is_like(span, self.text.as_bytes()) {
             return None;
         }
         let mut operands = OperandValues::new();
-        for (i, &operand) in wording.operands.iter().enumerate() {
-            let ty = self.module.ty(self.module.op(model).operand(i));
+        for (i, &operand) in text.operands.iter().enumerate() {
+            let ty = self.module.ty(self.module.op(like).operand(i));
             let value = match self.defined(operand) {
                 Some(value) if self.module.ty(value) == ty => Ok(value),
                 _ => self.resolve_undefined(operand, &ty.clone()),
@@ -122,9 +121,11 @@ impl Parser<'_> {
                 Err(failed) => return Some(Err(failed)),
             }
         }
-        let result_types = self.module.op(model).result_types().cloned().collect();
-        let op = self.module.create_like(model, operands, result_types, Loc::Source(self.here()));
-        self.last_end = wording.span.end;
+        let like = self.module.op(like);
+        let result_types = like.result_types().cloned().collect();
+        let (template, loc) = (like.template().clone(), Loc::Source(self.here()));
+        let op = self.module.create_from(template, operands, result_types, loc);
+        self.last_end = text.span.end;
         self.token = token;
         Some(Ok(op))
     }
@@ -138,27 +139,27 @@ impl Parser<'_> {
         }
     }
 
-    /// Records `op`, which was just parsed, as a template, if it is suitable.
-    pub(super) fn note_model(&mut self, wording: &Wording, op: OpId) {
+    /// Records an op that was just parsed, if ops with the same text can be made from it.
+    pub(super) fn record_template(&mut self, text: &OpText, op: OpId) {
         let data = self.module.op(op);
         let is_plain =
             data.regions().is_empty() && data.successors().is_empty() && !self.reads_values;
-        // The whole text was parsed, with the operands in this order, and no string contains a
-        // value name.
-        let is_whole = self.last_end == wording.span.end
-            && data.operands().len() == wording.operands.len()
-            && self.resolved[..] == wording.operands[..];
-        // Names without a dialect prefix depend on the enclosing region.
-        let written = self.slice(wording.span);
+        // All of the text was read, with the operands in this order, and nothing in a string
+        // looks like one.
+        let is_whole = self.last_end == text.span.end
+            && data.operands().len() == text.operands.len()
+            && self.resolved[..] == text.operands[..];
+        // Names without their dialect mean different ops in different regions.
+        let written = self.slice(text.span);
         let has_full_name = written.starts_with('"') || written.starts_with(data.name());
         let next = self.next(self.token);
         if is_plain
             && is_whole
             && has_full_name
             && next != Next::Word
-            && let Entry::Vacant(entry) = self.models.entry(wording.hash)
+            && let Entry::Vacant(entry) = self.templates.entry(text.hash)
         {
-            entry.insert(Model { op, span: wording.span, next });
+            entry.insert(TextTemplate { op, span: text.span, next });
         }
     }
 }

@@ -1,0 +1,172 @@
+//! Declarations of the attributes, types and enumerations of dialects: their parameters and how these
+//! are written.
+
+use crate::attrs::Attribute;
+use crate::text::{Parsed, Parser, Printer};
+use crate::types::Type;
+use std::borrow::Cow;
+
+/// The declaration of an enumeration.
+pub struct EnumDef {
+    /// Dialect namespace.
+    pub dialect: &'static str,
+    /// Name within the dialect.
+    pub mnemonic: &'static str,
+    /// Values with their spellings.
+    pub cases: &'static [(u64, &'static str)],
+    /// How the attribute is written.
+    pub style: EnumStyle,
+}
+
+/// How an enumeration attribute is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnumStyle {
+    /// `#dialect<mnemonic CASE>`
+    Spaced,
+    /// `#dialect.mnemonic<CASE>`
+    Brackets,
+    /// A set of bits, `#dialect.mnemonic<CASE,CASE>`, with that separator between cases when
+    /// printed
+    Bits(&'static str),
+}
+
+impl EnumDef {
+    /// The spelling of a value or, for a set of bits, of each bit in it; none if there is no such
+    /// value.
+    pub fn spelling(&self, value: u64) -> Option<Cow<'static, str>> {
+        if let Some(case) = self.case(value) {
+            return Some(Cow::Borrowed(case));
+        }
+        let EnumStyle::Bits(separator) = self.style else { return None };
+        let bits = self.cases.iter().filter(|(bit, _)| bit.is_power_of_two() && value & bit != 0);
+        let known = bits.clone().fold(0, |all, (bit, _)| all | bit);
+        (known == value).then(|| bits.map(|c| c.1).collect::<Vec<_>>().join(separator).into())
+    }
+
+    /// The spelling of a value.
+    pub fn case(&self, value: u64) -> Option<&'static str> {
+        self.cases.iter().find(|c| c.0 == value).map(|c| c.1)
+    }
+
+    /// The value of a spelling.
+    pub fn value(&self, case: &str) -> Option<u64> {
+        self.cases.iter().find(|c| c.1 == case).map(|c| c.0)
+    }
+}
+
+/// Parameters of an attribute or type of a dialect, one entry a parameter of the declaration.
+pub type Params = [Option<Attribute>];
+/// Checks parameters; the message says what does not hold.
+pub type ParamsCheck = fn(&Params) -> Result<(), String>;
+/// Relates the parameters of two types of one declaration.
+pub type ParamsRelation = fn(&Params, &Params) -> bool;
+/// Checks the parameters of an encoding against the shape and element type of the tensor.
+pub type EncodingCheck = fn(&Params, shape: &[i64], element: &Type) -> Result<(), String>;
+
+/// The declaration of a dialect's attribute.
+pub struct AttrDef {
+    /// Dialect namespace.
+    pub dialect: &'static str,
+    /// Name within the dialect.
+    pub mnemonic: &'static str,
+    /// What it means, as Markdown.
+    pub doc: &'static str,
+    /// Parameters in order.
+    pub params: &'static [ParamDef],
+    /// How the parameters are written.
+    pub assembly: ParamAssembly,
+    /// What must hold among the parameters; the message says what does not.
+    pub verify: Option<ParamsCheck>,
+    /// If it bounds the dimensions of the tensor that it encodes: the parameter that lists the
+    /// bounds.
+    pub bounds: Option<usize>,
+    /// If it may be a tensor encoding: what must hold for that shape and element type.
+    pub verify_encoding: Option<EncodingCheck>,
+}
+
+/// The declaration of a dialect's type.
+pub struct TypeDef {
+    /// Dialect namespace.
+    pub dialect: &'static str,
+    /// Name within the dialect.
+    pub mnemonic: &'static str,
+    /// What it means, as Markdown.
+    pub doc: &'static str,
+    /// Parameters in order.
+    pub params: &'static [ParamDef],
+    /// How the parameters are written.
+    pub assembly: ParamAssembly,
+    /// What must hold among the parameters; the message says what does not.
+    pub verify: Option<ParamsCheck>,
+    /// Whether type inference takes two such types for one another; by default if they are equal.
+    pub compatible: Option<ParamsRelation>,
+}
+
+/// One parameter of an attribute or type.
+pub struct ParamDef {
+    /// Name in the declaration.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: ParamKind,
+    /// Whether it may be absent. In an attribute, an empty list of numbers is an absent one.
+    pub optional: bool,
+}
+
+impl ParamDef {
+    /// A parameter that must be there.
+    pub const fn required(name: &'static str, kind: ParamKind) -> ParamDef {
+        ParamDef { name, kind, optional: false }
+    }
+
+    /// A parameter that may be absent.
+    pub const fn optional(name: &'static str, kind: ParamKind) -> ParamDef {
+        ParamDef { name, kind, optional: true }
+    }
+}
+
+/// What a parameter holds, and the attribute that represents it.
+#[derive(Clone, Copy)]
+pub enum ParamKind {
+    /// A 64-bit integer: `Integer` of type i64.
+    I64,
+    /// A boolean: `Integer` of type i1.
+    Bool,
+    /// A 64-bit float: `Float` of type f64.
+    F64,
+    /// A list of 64-bit integers: `DenseArray` of i64.
+    I64s,
+    /// A string: `String`.
+    String,
+    /// A type: `Type`.
+    Type,
+    /// A list of types: `Array` of `Type`.
+    Types,
+    /// Any attribute.
+    Attribute,
+    /// An affine map written out, never as an alias: `AffineMap`.
+    AffineMap,
+    /// An attribute of that declaration, written without its dialect and mnemonic.
+    Def(&'static AttrDef),
+    /// A list of those: `Array`.
+    Defs(&'static AttrDef),
+    /// A case of that enumeration: `Enum`.
+    Enum(&'static EnumDef),
+}
+
+/// How parameters are written.
+#[derive(Clone, Copy)]
+pub enum ParamAssembly {
+    /// Nothing: there are no parameters.
+    None,
+    /// `<name = value, …>`; parameters that are optional and absent are omitted.
+    Struct,
+    /// `<value, …>` in order.
+    List,
+    /// Written by hand, brackets included.
+    Custom {
+        /// Parses the parameters.
+        parse: fn(&mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>>,
+        /// Prints the parameters.
+        print: fn(&mut Printer<'_>, &[Option<Attribute>]),
+    },
+}
