@@ -318,3 +318,14 @@ fn a_compacted_module_is_the_same_program() {
     assert!(outcome.converged);
     assert!(body(&module).contains("test.add"));
 }
+
+#[test]
+fn ops_without_results_are_compacted() {
+    let text: String = (0..50).map(|i| format!("%{i} = test.constant 1 : i64 : i64\n")).collect();
+    let mut module = module(&(text + "test.use"));
+    let ops: Vec<OpId> = module.walk(module.top().id()).skip(1).map(OpRef::id).collect();
+    ops[..50].iter().for_each(|&op| module.erase(op));
+    module.compact();
+    assert_eq!(body(&module), "test.use");
+    assert_eq!((module.num_ops(), module.num_values()), (2, 0));
+}

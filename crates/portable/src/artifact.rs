@@ -1,7 +1,7 @@
 //! Artifacts: VHLO in bytecode, with the version in the producer string.
 
+use crate::cache::ConversionCache;
 use crate::convert::Outcome;
-use crate::known::Known;
 use crate::{Foreign, from_vhlo, ops, to_version, to_vhlo, types, versions};
 use mlir::builtin::{ModuleOp, UnrealizedConversionCastOp};
 use mlir::bytecode::{
@@ -118,12 +118,12 @@ pub fn read_program(bytes: &Bytes, registry: &'static Registry) -> Option<Module
 /// Converts VHLO of any version to a program, op by op, while reading.
 #[derive(Default)]
 struct Restoring {
-    known: Known,
+    cache: ConversionCache,
 }
 
 impl Convert for Restoring {
     fn ty(&mut self, ty: &Type) -> Option<Type> {
-        types::from_vhlo(ty, &mut self.known)
+        types::from_vhlo(ty, &mut self.cache)
     }
 
     fn op(&mut self, module: &mut Module, op: OpId) -> Option<bool> {
@@ -144,7 +144,7 @@ impl Convert for Restoring {
         }
         let view = module.op(op);
         let depends_on_place = view.def().is_some_and(ops::depends_on_place);
-        let Outcome::Replace(replacement) = ops::from_vhlo(view, &mut self.known).ok()? else {
+        let Outcome::Replace(replacement) = ops::from_vhlo(view, &mut self.cache).ok()? else {
             return None;
         };
         replacement.apply(module, op);

@@ -1,6 +1,6 @@
 //! Conversion of attributes between programs and VHLO.
 
-use crate::known::Known;
+use crate::cache::ConversionCache;
 use crate::{Foreign, types};
 use hlo::attrs as stable;
 use mlir::attrs::{AttrKind, DenseElements, Dictionary};
@@ -74,7 +74,7 @@ pub(crate) fn to_vhlo(attribute: &Attribute, foreign: Foreign) -> Option<Attribu
 
 /// Converts an attribute from VHLO. Attributes of other dialects are unchanged. Returns `None` if a
 /// part of it has no counterpart.
-pub(crate) fn from_vhlo(attribute: &Attribute, known: &mut Known) -> Option<Attribute> {
+pub(crate) fn from_vhlo(attribute: &Attribute, cache: &mut ConversionCache) -> Option<Attribute> {
     let d = match &**attribute {
         AttrKind::Enum(e) if e.def.dialect == VHLO.namespace => {
             return enumeration_from_vhlo(e.def, e.value);
@@ -83,25 +83,25 @@ pub(crate) fn from_vhlo(attribute: &Attribute, known: &mut Known) -> Option<Attr
         _ => return Some(attribute.clone()),
     };
     if let Some(elements) = portable::as_array(attribute) {
-        return known.or_convert(
-            |known| &mut known.attributes,
+        return cache.get_or_convert(
+            |cache| &mut cache.attributes,
             attribute,
-            |known| {
+            |cache| {
                 let elements = elements
                     .iter()
-                    .map(|element| from_vhlo(element, known))
+                    .map(|element| from_vhlo(element, cache))
                     .collect::<Option<_>>()?;
                 Some(Attribute::array(elements))
             },
         );
     }
     if let Some(keys_and_values) = portable::as_dictionary(attribute) {
-        return known.or_convert(
-            |known| &mut known.attributes,
+        return cache.get_or_convert(
+            |cache| &mut cache.attributes,
             attribute,
-            |known| {
+            |cache| {
                 let entry = |entry: &[Attribute]| {
-                    Some((portable::as_str(&entry[0])?.into(), from_vhlo(&entry[1], known)?))
+                    Some((portable::as_str(&entry[0])?.into(), from_vhlo(&entry[1], cache)?))
                 };
                 let entries = keys_and_values.chunks_exact(2).map(entry).collect::<Option<_>>()?;
                 Some(Dictionary::new(entries).ok()?.into())
@@ -109,7 +109,7 @@ pub(crate) fn from_vhlo(attribute: &Attribute, known: &mut Known) -> Option<Attr
         );
     }
     if let Some(ty) = portable::as_type(attribute) {
-        return Some(types::from_vhlo(ty, known)?.into());
+        return Some(types::from_vhlo(ty, cache)?.into());
     }
     let param = |index: usize| d.params.get(index)?.as_ref();
     let is = |def| std::ptr::eq(d.def, def);
@@ -127,10 +127,10 @@ pub(crate) fn from_vhlo(attribute: &Attribute, known: &mut Known) -> Option<Attr
             (ParamKind::Attribute, Some(value)) if is_mesh_axes && index == 0 => {
                 match portable::as_str(value) {
                     Some(name) => Some(Some(Attribute::symbol(name))),
-                    None => from_vhlo(value, known).map(Some),
+                    None => from_vhlo(value, cache).map(Some),
                 }
             }
-            (ParamKind::Attribute, Some(value)) => from_vhlo(value, known).map(Some),
+            (ParamKind::Attribute, Some(value)) => from_vhlo(value, cache).map(Some),
             _ => Some(value.clone()),
         }
     });

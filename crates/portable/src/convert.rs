@@ -311,8 +311,9 @@ impl Casts<'_> {
                 continue;
             }
             let mut list = uses.remove(&value).unwrap_or_default();
-            let is_cast =
-                |&(op, _): &(OpId, usize)| module.def(cast) == ValueDef::Result { op, index: 0 };
+            let is_cast = |&(op, _): &(OpId, usize)| {
+                module.definition(cast) == ValueDef::Result { op, index: 0 }
+            };
             list.reverse();
             list.sort_by_key(|usage| !is_cast(usage));
             module.set_use_order(value, list);
@@ -322,7 +323,7 @@ impl Casts<'_> {
     /// Casts a value to a type, right after its definition. As upstream, the cast has the location
     /// of `user`, the first replaced op that uses it, or else that of the value.
     fn cast(&mut self, module: &mut Module, value: Value, ty: Type, user: Option<Loc>) -> Value {
-        let definition = module.def(value);
+        let definition = module.definition(value);
         let loc = match definition {
             ValueDef::Argument { block, index } => &module.argument_locs(block)[index as usize],
             ValueDef::Result { op, .. } => module.op(op).loc(),

@@ -8,10 +8,10 @@
 
 mod artifact;
 mod attributes;
+mod cache;
 mod convert;
 mod defaults;
 mod exported;
-mod known;
 mod ops;
 pub mod passes;
 mod types;
@@ -25,8 +25,8 @@ pub use convert::{ConversionError, Foreign};
 pub use exported::Exported;
 pub use versions::oldest_version;
 
+use cache::ConversionCache;
 use convert::ModuleConversion;
-use known::Known;
 use mlir::diag::{Diagnostic, Diagnostics};
 use mlir::{Module, OpId, Type};
 use vhlo::Version;
@@ -97,9 +97,9 @@ fn explain(error: ConversionError, version: Version) -> ConversionError {
 /// converted.
 pub fn from_vhlo(module: &mut Module, root: OpId) -> Result<(), Diagnostic> {
     module.forget_use_orders();
-    let mut known = Known::default();
-    let mut op = |op: mlir::OpRef<'_>| ops::from_vhlo(op, &mut known);
-    let ty = |ty: &Type| types::from_vhlo(ty, &mut Known::default());
+    let mut cache = ConversionCache::default();
+    let mut op = |op: mlir::OpRef<'_>| ops::from_vhlo(op, &mut cache);
+    let ty = |ty: &Type| types::from_vhlo(ty, &mut ConversionCache::default());
     ModuleConversion { op: &mut op, ty: &ty, all_types: true, foreign: Foreign::Keep }
         .run(module, root)?;
     convert::remove_idle_casts(module, root);

@@ -4,8 +4,8 @@
 //! StableHLO attributes (dimension numbers, channels, algorithms): VHLO flattens them into one
 //! attribute per parameter.
 
+use crate::cache::ConversionCache;
 use crate::convert::{ConversionError, Foreign, Outcome, Replacement};
-use crate::known::Known;
 use crate::{attributes, defaults};
 use hlo::attrs::CHANNEL_HANDLE;
 use mlir::attrs::AttrKind;
@@ -112,7 +112,10 @@ fn ends_function(op: OpRef<'_>) -> bool {
 }
 
 /// Converts an op of VHLO of the current version to a program op.
-pub(crate) fn from_vhlo(op: OpRef<'_>, known: &mut Known) -> Result<Outcome, ConversionError> {
+pub(crate) fn from_vhlo(
+    op: OpRef<'_>,
+    cache: &mut ConversionCache,
+) -> Result<Outcome, ConversionError> {
     let Some(from) = op.def().filter(|def| def.dialect() == VHLO.namespace) else {
         return Ok(Outcome::Foreign);
     };
@@ -134,13 +137,13 @@ pub(crate) fn from_vhlo(op: OpRef<'_>, known: &mut Known) -> Result<Outcome, Con
     };
     for (index, slot) in to.attributes.iter().enumerate() {
         replacement.properties[index] = match spread(slot, from) {
-            Some(parts) => gather(op, slot, parts, known).map_err(|part| match op.attr(part) {
+            Some(parts) => gather(op, slot, parts, cache).map_err(|part| match op.attr(part) {
                 Some(value) => refuse(part, value),
                 None => ConversionError::new(format!("attribute {part} is missing")),
             })?,
             None => match op.attr(slot.name) {
                 Some(value) if !is_implied(op, slot, value) => Some(
-                    slot_from_vhlo(slot.constraint, value, known)
+                    slot_from_vhlo(slot.constraint, value, cache)
                         .ok_or_else(|| refuse(slot.name, value))?,
                 ),
                 _ => None,
@@ -153,7 +156,7 @@ pub(crate) fn from_vhlo(op: OpRef<'_>, known: &mut Known) -> Result<Outcome, Con
     }
     for (name, value) in op.attributes().iter() {
         replacement
-            .set(name, attributes::from_vhlo(value, known).ok_or_else(|| refuse(name, value))?);
+            .set(name, attributes::from_vhlo(value, cache).ok_or_else(|| refuse(name, value))?);
     }
     Ok(Outcome::Replace(replacement))
 }
@@ -181,12 +184,12 @@ fn is_implied(op: OpRef<'_>, slot: &AttrSlot, value: &Attribute) -> bool {
 fn slot_from_vhlo(
     constraint: &AttrConstraint,
     value: &Attribute,
-    known: &mut Known,
+    cache: &mut ConversionCache,
 ) -> Option<Attribute> {
     let ints = || portable::as_tensor(value)?.as_dense()?.int_values();
     match constraint {
-        AttrConstraint::I64Array => known.or_convert(
-            |known| &mut known.i64_arrays,
+        AttrConstraint::I64Array => cache.get_or_convert(
+            |cache| &mut cache.i64_arrays,
             value,
             |_| Some(Attribute::i64_array(ints()?)),
         ),
@@ -204,7 +207,7 @@ fn slot_from_vhlo(
             let symbols = portable::as_array(value)?.iter().map(symbol).collect::<Option<_>>()?;
             Some(Attribute::array(symbols))
         }
-        _ => attributes::from_vhlo(value, known),
+        _ => attributes::from_vhlo(value, cache),
     }
 }
 
@@ -217,7 +220,7 @@ fn gather(
     op: OpRef<'_>,
     slot: &AttrSlot,
     parts: &'static AttrDef,
-    known: &mut Known,
+    cache: &mut ConversionCache,
 ) -> Result<Option<Attribute>, &'static str> {
     let value = |param: &'static ParamDef| op.attr(part_name(parts, param));
     let is_implied =
@@ -230,12 +233,12 @@ fn gather(
         let part = match (param.kind, value(param)) {
             (_, None) if name == "channel_type" => Some(empty(param.kind)),
             (ParamKind::I64s, Some(value)) => {
-                slot_from_vhlo(&AttrConstraint::I64Array, value, known)
+                slot_from_vhlo(&AttrConstraint::I64Array, value, cache)
             }
             (ParamKind::I64, Some(value)) => portable::as_i64(value).map(Attribute::i64),
             (ParamKind::Bool, Some(value)) => portable::as_bool(value).map(Attribute::bool),
             (ParamKind::Type, Some(value)) => {
-                attributes::from_vhlo(value, known).filter(|v| v.as_type().is_some())
+                attributes::from_vhlo(value, cache).filter(|v| v.as_type().is_some())
             }
             _ => None,
         };

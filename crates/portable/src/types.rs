@@ -1,7 +1,7 @@
 //! Conversion of types between programs and VHLO.
 
 use crate::Foreign;
-use crate::known::Known;
+use crate::cache::ConversionCache;
 use mlir::types::{DialectType, TensorType};
 use mlir::{Attribute, Type, TypeKind};
 use side_dialects::quant::{Granularity, UNIFORM, Uniform, UniformParts, storage_from_held};
@@ -66,21 +66,21 @@ pub(crate) fn to_vhlo(ty: &Type, foreign: Foreign) -> Option<Type> {
 
 /// Converts a type from VHLO. Types of other dialects are unchanged. Returns `None` if a part of it
 /// has no counterpart.
-pub(crate) fn from_vhlo(ty: &Type, known: &mut Known) -> Option<Type> {
+pub(crate) fn from_vhlo(ty: &Type, cache: &mut ConversionCache) -> Option<Type> {
     let TypeKind::Dialect(t) = &**ty else { return Some(ty.clone()) };
     if t.def.dialect != VHLO.namespace {
         return Some(ty.clone());
     }
-    known.or_convert(|known| &mut known.types, ty, |known| convert(ty, t, known))
+    cache.get_or_convert(|cache| &mut cache.types, ty, |cache| convert(ty, t, cache))
 }
 
 /// Converts a VHLO type with the given declaration and parameters.
-fn convert(ty: &Type, t: &DialectType, known: &mut Known) -> Option<Type> {
+fn convert(ty: &Type, t: &DialectType, cache: &mut ConversionCache) -> Option<Type> {
     if let Some(scalar) = types::to_scalar(ty) {
         return Some(scalar);
     }
     let param = |index: usize| t.params.get(index)?.as_ref();
-    let mut element = |index: usize| from_vhlo(param(index)?.as_type()?, known);
+    let mut element = |index: usize| from_vhlo(param(index)?.as_type()?, cache);
     let is = |def| std::ptr::eq(t.def, def);
     Some(if is(&TENSOR) {
         let encoding = match param(2) {
@@ -98,16 +98,16 @@ fn convert(ty: &Type, t: &DialectType, known: &mut Known) -> Option<Type> {
     } else if is(&COMPLEX) {
         Type::complex(element(0)?)
     } else if is(&TUPLE) {
-        TypeKind::Tuple(list(param(0)?, known)?).into()
+        TypeKind::Tuple(list(param(0)?, cache)?).into()
     } else if is(&FUNCTION) {
-        Type::function(list(param(0)?, known)?, list(param(1)?, known)?)
+        Type::function(list(param(0)?, cache)?, list(param(1)?, cache)?)
     } else if is(&BUFFER) {
         let shape = param(0)?.as_int_array()?.to_vec();
         TypeKind::MemRef { shape, element: element(1)?, layout: None, memory_space: None }.into()
     } else if types::is_token(ty) {
         hlo::types::token()
     } else if is(&FUTURE) {
-        hlo::types::future(list(param(0)?, known)?)
+        hlo::types::future(list(param(0)?, cache)?)
     } else if types::is_witness(ty) {
         Type::dialect(&WITNESS, Vec::new())
     } else if is(&QUANT) || is(&QUANT_PER_AXIS) {
@@ -118,8 +118,8 @@ fn convert(ty: &Type, t: &DialectType, known: &mut Known) -> Option<Type> {
 }
 
 /// Converts an array of VHLO types.
-fn list(types: &Attribute, known: &mut Known) -> Option<Vec<Type>> {
-    types.as_array()?.iter().map(|ty| from_vhlo(ty.as_type()?, known)).collect()
+fn list(types: &Attribute, cache: &mut ConversionCache) -> Option<Vec<Type>> {
+    types.as_array()?.iter().map(|ty| from_vhlo(ty.as_type()?, cache)).collect()
 }
 
 fn encoding_to_vhlo(encoding: &Attribute) -> Option<Attribute> {

@@ -230,7 +230,7 @@ impl<'m> Dimensions<'m> {
 
     /// The argument and dimension that an op reads the size of.
     fn argument_dimension(&self, op: GetDimensionSizeOp<'_>) -> Option<(usize, usize)> {
-        let ValueDef::Argument { block, index } = self.module.def(op.operand()) else {
+        let ValueDef::Argument { block, index } = self.module.definition(op.operand()) else {
             return None;
         };
         let dimension = usize::try_from(op.dimension()?.as_i64()?).ok()?;

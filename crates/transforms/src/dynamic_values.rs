@@ -77,7 +77,7 @@ fn explain(op: OpRef<'_>, index: usize) -> Diagnostic {
     let mut seen = HashSet::from([op.id()]);
     let mut value = cause(op);
     while let Some((current, why)) = value.filter(|_| error.notes.len() < MAX_NOTES) {
-        match module.def(current) {
+        match module.definition(current) {
             ValueDef::Result { op, .. } => {
                 let op = module.op(op);
                 error = error.note(format!("{why} is computed by {}", op.name()), op.position());

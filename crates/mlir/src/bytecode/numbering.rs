@@ -193,7 +193,7 @@ impl Numbering {
         for op in module.walk(module.top().id()) {
             let Some(region) = op.block().and_then(|b| module.block_parent(b)) else { continue };
             for &operand in op.operands() {
-                let block = match module.def(operand) {
+                let block = match module.definition(operand) {
                     crate::ir::ValueDef::Argument { block, .. } => Some(block),
                     crate::ir::ValueDef::Result { op, .. } => module.op(op).block(),
                 };

@@ -64,10 +64,10 @@ impl Renumbering {
         let value = |old: &mut Value| *old = self.values[old.index()].unwrap_or(*old);
         for data in &mut module.ops {
             data.operands.iter_mut().for_each(value);
-            if data.num_results > 0 {
-                let first = Value::new(data.first_result as usize);
-                data.first_result = self.values[first.index()].unwrap_or(first).index() as u32;
-            }
+            data.first_result = match data.num_results {
+                0 => 0,
+                _ => self.values[data.first_result as usize].map_or(0, Value::index) as u32,
+            };
             if let Some(rare) = &mut data.rare {
                 rare.regions.iter_mut().for_each(region);
                 rare.successors.iter_mut().for_each(block);

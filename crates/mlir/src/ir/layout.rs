@@ -84,10 +84,15 @@ impl Module {
 
     /// Removes an op from its block. Its operands still count as uses: insert it elsewhere, or
     /// erase it.
+    #[inline]
     pub fn detach(&mut self, op: OpId) {
-        let Place { block, previous, next, .. } = self.ops[op.index()].place;
-        let Some(block) = block else { return };
-        self.ops[op.index()].place = Place::default();
+        if let Some(block) = self.ops[op.index()].place.block {
+            self.unlink(block, op);
+        }
+    }
+
+    fn unlink(&mut self, block: BlockId, op: OpId) {
+        let Place { previous, next, .. } = std::mem::take(&mut self.ops[op.index()].place);
         let list = &mut self.blocks[block.index()].ops;
         list.len -= 1;
         match previous {

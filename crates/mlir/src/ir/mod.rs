@@ -508,13 +508,13 @@ impl Module {
     }
 
     /// The definition of a value.
-    pub fn def(&self, value: Value) -> ValueDef {
+    pub fn definition(&self, value: Value) -> ValueDef {
         self.values[value.index()].def
     }
 
     /// The op that defines a value; `None` for a block argument.
     pub fn defining_op(&self, value: Value) -> Option<OpRef<'_>> {
-        match self.def(value) {
+        match self.definition(value) {
             ValueDef::Result { op, .. } => Some(self.op(op)),
             ValueDef::Argument { .. } => None,
         }

@@ -13,7 +13,7 @@ use crate::diag::{Diagnostics, Severity};
 use crate::ir::{Module, OpId, OpRef, Value};
 use crate::options::Options;
 use crate::types::Type;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The legality of an op in the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub fn convert(
         patterns,
         conversion,
         statistics: Statistics::default(),
-        gone: HashSet::new(),
+        gone: FxHashSet::default(),
         created: Vec::new(),
     };
     let ops: Vec<OpId> = rewriter.walk(root).skip(1).map(OpRef::id).collect();
@@ -86,9 +86,9 @@ struct Driver<'d> {
     patterns: &'d mut PatternSet,
     conversion: &'d ConversionTarget<'d>,
     statistics: Statistics,
-    /// Replaced ops, which stay until the uses of their results are converted.
-    gone: HashSet<OpId>,
-    /// Ops that patterns created, not yet legalized.
+    /// Ops that are replaced but stay until the uses of their results are converted.
+    gone: FxHashSet<OpId>,
+    /// Ops that patterns made and that were not looked at yet.
     created: Vec<OpId>,
 }
 
@@ -167,7 +167,7 @@ impl Driver<'_> {
     /// Replaces operands of the remaining ops by their converted values, with casts where the types
     /// differ, and erases replaced ops.
     fn finish(&mut self, rewriter: &mut Rewriter<'_>, root: OpId) {
-        let mut casts: HashMap<(Value, Value), Value> = HashMap::new();
+        let mut casts: FxHashMap<(Value, Value), Value> = FxHashMap::default();
         let ops: Vec<OpId> =
             rewriter.walk(root).map(OpRef::id).filter(|op| !self.gone.contains(op)).collect();
         for op in ops {
@@ -188,8 +188,9 @@ impl Driver<'_> {
                 rewriter.set_operand(op, index, value);
             }
         }
-        let gone: Vec<OpId> =
+        let mut gone: Vec<OpId> =
             self.gone.iter().copied().filter(|&op| rewriter.is_attached(op)).collect();
+        gone.sort();
         gone.into_iter().for_each(|op| rewriter.erase(op));
         reconcile_casts(rewriter, root);
     }

@@ -9,7 +9,7 @@ use super::{PatternSet, Rewriter, Statistics, effects};
 use crate::diag::Diagnostics;
 use crate::ir::{Module, OpId, OpRef};
 use crate::options::Options;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Driver configuration.
 #[derive(Clone, Copy, Debug)]
@@ -168,7 +168,7 @@ impl Driver<'_> {
 #[derive(Default)]
 struct Worklist {
     stack: Vec<Option<OpId>>,
-    at: HashMap<OpId, usize>,
+    at: FxHashMap<OpId, usize>,
 }
 
 impl Worklist {

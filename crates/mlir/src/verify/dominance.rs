@@ -54,7 +54,7 @@ impl<'m> Dominance<'m> {
     /// Checks that `value` is visible to `user`, which is in `block`.
     fn check(&mut self, value: Value, user: OpId, block: BlockId) -> Result<(), Fault> {
         let module = self.module;
-        let (def_block, def_op) = match module.def(value) {
+        let (def_block, def_op) = match module.definition(value) {
             ValueDef::Result { op, .. } => {
                 (module.op(op).block().ok_or(Fault::Dominance)?, Some(op))
             }
@@ -135,7 +135,7 @@ impl<'m> Verifier<'m> {
 fn describe(op: OpRef<'_>, operand: usize, value: Value, fault: Fault) -> Diagnostic {
     let module = op.module();
     let name = op.name();
-    let (what, position) = match module.def(value) {
+    let (what, position) = match module.definition(value) {
         ValueDef::Result { op: def, .. } => ("defined here", module.op(def).position()),
         ValueDef::Argument { block, index } => {
             let loc = module.argument_locs(block).get(index as usize);

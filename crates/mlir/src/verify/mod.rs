@@ -317,7 +317,8 @@ impl<'m> Verifier<'m> {
         }
     }
 
-    /// Reports that type inference failed, which upstream does in addition to the reason.
+    /// Says, as upstream does beside the reason, that the types of results do not follow from the
+    /// op.
     fn report_inference_failure(&mut self, op: OpRef<'m>, def: &OpDef) {
         if self.stops {
             self.errors.push(op.error(def.infer_label, "the types of the results do not follow"));

@@ -102,7 +102,7 @@ fn block(rw: &Rewriter<'_>, op: OpId, index: usize) -> Option<BlockId> {
 }
 
 fn is_defined_in(rw: &Rewriter<'_>, value: Value, block: BlockId) -> bool {
-    match rw.def(value) {
+    match rw.definition(value) {
         ValueDef::Argument { block: b, .. } => b == block,
         ValueDef::Result { op, .. } => rw.op(op).block() == Some(block),
     }

@@ -210,7 +210,7 @@ impl Printer<'_> {
     /// Writes `%name`, or `%name#1` for one of several results.
     pub fn value(&mut self, value: Value) {
         let Some(module) = self.module else { return self.value_name(value) };
-        match module.def(value) {
+        match module.definition(value) {
             ValueDef::Result { op, index } => {
                 let op = module.op(op);
                 let group = self.result_group(op, index as usize);

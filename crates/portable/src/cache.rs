@@ -1,12 +1,12 @@
-//! Cache of converted types and attributes, which programs repeat many times.
+//! A cache of converted types and attributes: programs hold the same ones over and over.
 
 use mlir::{Attribute, Type};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
-/// Caches of conversions from VHLO.
+/// The types and attributes that those of VHLO were converted to.
 #[derive(Default)]
-pub(crate) struct Known {
+pub(crate) struct ConversionCache {
     pub types: FxHashMap<Type, Type>,
     /// Attributes with nested attributes or types.
     pub attributes: FxHashMap<Attribute, Attribute>,
@@ -14,13 +14,13 @@ pub(crate) struct Known {
     pub i64_arrays: FxHashMap<Attribute, Attribute>,
 }
 
-impl Known {
-    /// Looks up `key` in `table`, or converts and inserts it.
-    pub fn or_convert<T: Hash + Eq + Clone>(
+impl ConversionCache {
+    /// The entry of `key` in `table`, made by `convert` at first.
+    pub fn get_or_convert<T: Hash + Eq + Clone>(
         &mut self,
-        table: fn(&mut Known) -> &mut FxHashMap<T, T>,
+        table: fn(&mut ConversionCache) -> &mut FxHashMap<T, T>,
         key: &T,
-        convert: impl FnOnce(&mut Known) -> Option<T>,
+        convert: impl FnOnce(&mut ConversionCache) -> Option<T>,
     ) -> Option<T> {
         if let Some(found) = table(self).get(key) {
             return Some(found.clone());
