@@ -140,6 +140,9 @@ pub(crate) enum Outcome {
 pub(crate) struct ModuleConversion<'a> {
     /// Converts an op.
     pub op: &'a mut dyn FnMut(OpRef<'_>) -> Result<Outcome, ConversionError>,
+    /// True if the conversion of an op depends on nothing but its template: then it is done once
+    /// for each template.
+    pub by_template: &'a dyn Fn(OpRef<'_>) -> bool,
     /// Converts the type of a result or block argument of a replaced op.
     pub ty: &'a dyn Fn(&Type) -> Option<Type>,
     /// Also convert the types of results and block arguments of foreign ops. If false, casts are
@@ -163,16 +166,24 @@ impl ModuleConversion<'_> {
             old: (!self.all_types).then(FxHashMap::default),
         };
         let (mut changed, mut kept) = (Vec::new(), FxHashSet::default());
+        let mut templates: FxHashMap<Template, Template> = FxHashMap::default();
         for id in ops {
             let op = module.op(id);
+            let refuse = |ty: Type, module: &Module| {
+                ConversionError::ty(&ty, self.foreign).at(module.op(id))
+            };
+            if let Some(template) = templates.get(op.template()) {
+                types.apply(module, id).map_err(|ty| refuse(ty, module))?;
+                changed.push(id);
+                module.set_template(id, template.clone());
+                continue;
+            }
             let outcome = (self.op)(op).map_err(|error| error.at(op))?;
+            let old = (self.by_template)(op).then(|| op.template().clone());
             match outcome {
                 Outcome::Same => continue,
                 Outcome::Foreign if !self.all_types => {}
                 _ => {
-                    let refuse = |ty: Type, module: &Module| {
-                        ConversionError::ty(&ty, self.foreign).at(module.op(id))
-                    };
                     types.apply(module, id).map_err(|ty| refuse(ty, module))?;
                 }
             }
@@ -180,6 +191,7 @@ impl ModuleConversion<'_> {
                 Outcome::Replace(replacement) => {
                     changed.push(id);
                     replacement.apply(module, id);
+                    templates.extend(old.map(|old| (old, module.op(id).template().clone())));
                 }
                 _ if module.op(id).is(ModuleOp::DEF) => {}
                 _ if self.foreign == Foreign::Keep => {

@@ -40,6 +40,7 @@ pub fn to_vhlo(module: &mut Module, root: OpId, foreign: Foreign) -> Result<(), 
     let mut op = |op: mlir::OpRef<'_>| ops::to_vhlo(op, foreign);
     ModuleConversion {
         op: &mut op,
+        by_template: &|_| true,
         ty: &|ty| types::to_vhlo(ty, foreign),
         all_types: false,
         foreign,
@@ -65,6 +66,8 @@ pub fn to_version(
     };
     let conversion = ModuleConversion {
         op: &mut op,
+        // What changed between versions may depend on operands.
+        by_template: &|_| false,
         ty: &|ty| Some(ty.clone()),
         all_types: false,
         foreign: Foreign::Keep,
@@ -100,8 +103,14 @@ pub fn from_vhlo(module: &mut Module, root: OpId) -> Result<(), Diagnostic> {
     let mut cache = ConversionCache::default();
     let mut op = |op: mlir::OpRef<'_>| ops::from_vhlo(op, &mut cache);
     let ty = |ty: &Type| types::from_vhlo(ty, &mut ConversionCache::default());
-    ModuleConversion { op: &mut op, ty: &ty, all_types: true, foreign: Foreign::Keep }
-        .run(module, root)?;
+    ModuleConversion {
+        op: &mut op,
+        by_template: &|op| op.def().is_none_or(|def| !ops::depends_on_place(def)),
+        ty: &ty,
+        all_types: true,
+        foreign: Foreign::Keep,
+    }
+    .run(module, root)?;
     convert::remove_idle_casts(module, root);
     Ok(())
 }
