@@ -100,6 +100,8 @@ pub struct TypeDef {
     pub verify: Option<ParamsCheck>,
     /// Whether type inference takes two such types for one another; by default if they are equal.
     pub compatible: Option<ParamsRelation>,
+    /// The type as which elements of this type are stored; `None` if they have no storage.
+    pub storage: Option<fn(&Params) -> Option<Type>>,
 }
 
 /// One parameter of an attribute or type.

@@ -384,7 +384,7 @@ impl<'m> Preparer<'m> {
 
     /// Ops come in the order of the text, so the last to be noted is the last to run.
     fn note_use(&mut self, value: Value, user: OpRef<'m>) {
-        let block = match self.module.def(value) {
+        let block = match self.module.definition(value) {
             ValueDef::Argument { block, .. } => Some(block),
             ValueDef::Result { op, .. } => self.module.op(op).block(),
         };
@@ -505,7 +505,7 @@ fn is_scalar_op(op: OpRef<'_>) -> bool {
 /// True if all operands of an op are defined in `block`.
 fn is_local(op: OpRef<'_>, block: BlockId) -> bool {
     let module = op.module();
-    op.operands().iter().all(|&value| match module.def(value) {
+    op.operands().iter().all(|&value| match module.definition(value) {
         ValueDef::Argument { block: of, .. } => of == block,
         ValueDef::Result { op, .. } => module.op(op).block() == Some(block),
     })

@@ -3,8 +3,8 @@
 mod common;
 
 use common::{AddOp, ConstantOp, DoubleOp, UseOp, assert_valid, body, module};
-use mlir::pass::Options;
-use mlir::rewrite::conversion::{Conversion, Legality, convert};
+use mlir::pass::PassOptions;
+use mlir::rewrite::conversion::{ConversionTarget, Legality, convert};
 use mlir::rewrite::greedy::{Config, Outcome, rewrite};
 use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 use mlir::{Module, OpId, OpRef, Type, Value};
@@ -12,7 +12,7 @@ use mlir::{Module, OpId, OpRef, Type, Value};
 fn greedy(module: &mut Module, patterns: &[Pattern], config: Config) -> Outcome {
     let root = module.top().id();
     let outcome =
-        rewrite(module, root, &mut PatternSet::new(&[patterns]), &Options::default(), config);
+        rewrite(module, root, &mut PatternSet::new(&[patterns]), &PassOptions::default(), config);
     assert_valid(module);
     outcome
 }
@@ -171,7 +171,7 @@ fn conversion_changes_types_and_casts_for_what_stays() {
             true => Legality::Legal,
             false => Legality::Illegal,
         };
-    let conversion = Conversion { legality: &legality, types: Some(&to_i32) };
+    let conversion = ConversionTarget { legality: &legality, types: Some(&to_i32) };
     let patterns: [Pattern; 2] = [
         Pattern::new("double", DoubleOp::DEF, convert_double),
         Pattern::new("constant", ConstantOp::DEF, convert_constant),
@@ -182,7 +182,7 @@ fn conversion_changes_types_and_casts_for_what_stays() {
         root,
         &mut PatternSet::new(&[&patterns]),
         &conversion,
-        &Options::default(),
+        &PassOptions::default(),
     );
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
     assert_valid(&module);
@@ -201,14 +201,14 @@ fn what_no_pattern_converts_is_an_error() {
         true => Legality::Illegal,
         false => Legality::Unknown,
     };
-    let conversion = Conversion { legality: &legality, types: None };
+    let conversion = ConversionTarget { legality: &legality, types: None };
     let root = module.top().id();
     let (diagnostics, _) = convert(
         &mut module,
         root,
         &mut PatternSet::new(&[&[EXPAND]]),
         &conversion,
-        &Options::default(),
+        &PassOptions::default(),
     );
     assert_eq!(diagnostics.len(), 1, "{diagnostics:?}");
     assert!(diagnostics[0].message.contains("test.use"), "{}", diagnostics[0].message);

@@ -57,7 +57,7 @@ fn key_of(module: &Module, region: RegionId) -> Option<SortKey> {
 }
 
 fn defining_op(module: &Module, value: Value) -> Option<OpRef<'_>> {
-    match module.def(value) {
+    match module.definition(value) {
         ValueDef::Result { op, .. } => Some(module.op(op)),
         ValueDef::Argument { .. } => None,
     }

@@ -3,8 +3,8 @@
 mod manager;
 mod pipeline;
 
-pub use crate::options::{OptionKind, OptionValue, Options, PassOption};
-pub use manager::{NoObserver, Observer, Step};
+pub use crate::options::{OptionKind, OptionValue, PassOption, PassOptions};
+pub use manager::{NoObserver, PassObserver, Step};
 pub use pipeline::{Invocation, Passes, Pipeline, PipelineError};
 
 use crate::diag::{Diagnostic, Diagnostics, Severity};

@@ -1,6 +1,6 @@
 //! Textual pipelines: `builtin.module(func.func(cse,canonicalize{max-iterations=3}),inline)`.
 
-use super::{NamedPipeline, Options, Pass};
+use super::{NamedPipeline, Pass, PassOptions};
 use crate::nearest::nearest;
 use crate::options::end_of;
 use std::fmt;

@@ -11,7 +11,7 @@ use super::{PatternSet, Rewriter, Statistics};
 use crate::builtin::UnrealizedConversionCastOp;
 use crate::diag::{Diagnostics, Severity};
 use crate::ir::{Module, OpId, OpRef, Value};
-use crate::options::Options;
+use crate::options::PassOptions;
 use crate::types::Type;
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -8,7 +8,7 @@ use super::rewriter::Event;
 use super::{PatternSet, Rewriter, Statistics, effects};
 use crate::diag::Diagnostics;
 use crate::ir::{Module, OpId, OpRef};
-use crate::options::Options;
+use crate::options::PassOptions;
 use rustc_hash::FxHashMap;
 
 /// Driver configuration.

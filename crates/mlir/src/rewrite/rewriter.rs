@@ -6,7 +6,7 @@ use crate::attrs::Attribute;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::ir::{BlockId, Loc, Module, OpId, OpName, OpParts, OpRef, RegionId, Value};
 use crate::ods::OpDef;
-use crate::options::Options;
+use crate::options::PassOptions;
 use crate::types::Type;
 use std::collections::HashMap;
 use std::ops::Deref;
