@@ -7,13 +7,12 @@ use std::path::Path;
 /// declarations name what those functions take: `ods` and `params` see the parser, the printer and
 /// the rewriter. What must not be is that data knows its formats (`ir`, `attrs` and `types` name
 /// neither `bytecode` nor `text`), or that rewriting knows passes.
-const MODULES: [(&str, &[&str]); 21] = [
+const MODULES: [(&str, &[&str]); 20] = [
     ("affine", &[]),
     ("attrs", &["affine", "node", "params", "types"]),
     ("builtin", &["bytecode", "diag", "ir", "ods", "rewrite", "text"]),
     ("bytecode", &["affine", "attrs", "builtin", "diag", "ir", "ods", "raw", "text", "types"]),
     ("diag", &["attrs"]),
-    ("eval", &["diag", "ir", "process"]),
     ("ir", &["attrs", "builtin", "diag", "ods", "types"]),
     ("location", &["attrs"]),
     ("nearest", &[]),
@@ -21,16 +20,16 @@ const MODULES: [(&str, &[&str]); 21] = [
     (
         "ods",
         &[
-            "attrs", "builtin", "bytecode", "diag", "eval", "ir", "params", "rewrite", "text",
+            "attrs", "builtin", "bytecode", "diag", "ir", "params", "prepare", "rewrite", "text",
             "types",
         ],
     ),
     ("options", &["nearest"]),
     ("params", &["attrs", "text", "types"]),
     ("pass", &["diag", "ir", "nearest", "options", "rewrite", "verify"]),
-    ("process", &["eval", "ir", "types"]),
+    ("prepare", &["attrs", "ir", "ods", "types"]),
     ("raw", &["attrs", "types"]),
-    ("rewrite", &["attrs", "builtin", "diag", "eval", "ir", "ods", "options", "types"]),
+    ("rewrite", &["attrs", "builtin", "diag", "ir", "ods", "options", "prepare", "types"]),
     ("text", &["affine", "attrs", "builtin", "diag", "ir", "nearest", "ods", "raw", "types"]),
     ("types", &["attrs", "node", "params"]),
     ("verify", &["attrs", "diag", "ir", "ods", "types"]),
