@@ -1,8 +1,19 @@
 //! `libstablo`, the C interface. `include/stablo.h` documents the functions.
+//!
+//! Every function that reads, writes or drops a program does so on a thread with a large stack:
+//! programs may nest deeper than the stack of the caller allows.
 
 #![allow(unsafe_code)] // a C interface is made of pointers; each block gives its reason
 
-use stablo::{LoadOptions, Module, PrintOptions, SerializeOptions, Version};
+mod arrays;
+mod options;
+
+pub use arrays::stablo_array;
+pub use options::{stablo_load_options, stablo_refine_options, stablo_run_options};
+
+use stablo::{
+    LoadOptions, Module, PrintOptions, Program, SerializeOptions, Version, with_large_stack,
+};
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
@@ -11,8 +22,11 @@ use std::sync::LazyLock;
 #[allow(non_camel_case_types)] // the name in C
 pub struct stablo_module(Module);
 
+/// What functions give back to C when they fail.
+type Failable<T> = Result<T, String>;
+
 /// The text of an error, as the command line shows it.
-fn text_of(error: stablo::Error) -> String {
+fn text_of(error: impl std::error::Error) -> String {
     format!("{error}\n")
 }
 
@@ -23,16 +37,16 @@ fn c_string(text: String) -> *mut c_char {
     CString::new(bytes).unwrap_or_default().into_raw()
 }
 
-/// Runs `work`. On failure, stores the error text and returns `None`. A panic is an error, too: it
-/// must not unwind into C.
+/// The result of `work`, which runs on a large stack; on failure `None`, and `error` is set. A panic
+/// is an error, too: it must not cross into C.
 ///
 /// # Safety
-/// `error` is null or valid for writes.
-unsafe fn attempt<T>(
+/// `error` is null or may be written.
+unsafe fn attempt<T: Send>(
     error: *mut *mut c_char,
-    work: impl FnOnce() -> Result<T, String>,
+    work: impl FnOnce() -> Failable<T> + Send,
 ) -> Option<T> {
-    let result = catch_unwind(AssertUnwindSafe(work));
+    let result = catch_unwind(AssertUnwindSafe(|| with_large_stack(work)));
     let (value, message) = match result {
         Ok(Ok(value)) => (Some(value), None),
         Ok(Err(message)) => (None, Some(message)),
@@ -49,13 +63,38 @@ unsafe fn attempt<T>(
 /// The string at a pointer; `default` for null.
 ///
 /// # Safety
-/// `text` is null or points to a zero-terminated string that outlives the result.
-unsafe fn text_at(text: *const c_char, default: &str) -> Result<&str, String> {
+/// `text` is null or leads to a text with a zero byte at its end, which lives as long as the
+/// result.
+unsafe fn text_at<'a>(text: *const c_char, default: &'a str) -> Failable<&'a str> {
     if text.is_null() {
         return Ok(default);
     }
     // SAFETY: the caller guarantees that there is such a string.
     unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| "a text given is not UTF-8".to_string())
+}
+
+/// The values that a pointer leads to.
+///
+/// # Safety
+/// `data` leads to `size` values, which live as long as the result, or `size` is 0.
+unsafe fn slice_at<'a, T>(data: *const T, size: usize) -> Failable<&'a [T]> {
+    match (data.is_null(), size) {
+        (_, 0) => Ok(&[]),
+        (true, _) => Err("there is nothing at NULL".to_string()),
+        // SAFETY: the caller says that there are so many values.
+        (false, _) => Ok(unsafe { std::slice::from_raw_parts(data, size) }),
+    }
+}
+
+/// The module behind a pointer.
+///
+/// # Safety
+/// `module` is null or comes from `stablo_load` and is not freed while the result lives.
+unsafe fn module_at<'a>(module: *const stablo_module) -> Failable<&'a Module> {
+    // SAFETY: the caller says that it is null or leads to a module.
+    unsafe { module.as_ref() }
+        .map(|module| &module.0)
+        .ok_or_else(|| "there is no module at NULL".to_string())
 }
 
 /// See `stablo.h`.
@@ -69,17 +108,32 @@ pub unsafe extern "C" fn stablo_load(
     name: *const c_char,
     error: *mut *mut c_char,
 ) -> *mut stablo_module {
-    let load = || {
-        // SAFETY: the caller guarantees that `name` is null or a string.
-        let name = unsafe { text_at(name, "<memory>") }?;
-        let bytes = match (data.is_null(), size) {
-            (_, 0) => Vec::new(),
-            (true, _) => return Err("there are no bytes at NULL".to_string()),
-            // SAFETY: the caller guarantees that `data` points to `size` bytes.
-            (false, _) => unsafe { std::slice::from_raw_parts(data, size) }.to_vec(),
-        };
-        let loaded = LoadOptions::default().verify(false).load(name, bytes);
-        loaded.into_result().map_err(text_of)
+    // SAFETY: as the caller says; no options are given.
+    unsafe { stablo_load_with(data, size, name, std::ptr::null(), error) }
+}
+
+/// See `stablo.h`.
+///
+/// # Safety
+/// `data` leads to `size` bytes or `size` is 0; the other pointers are as the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn stablo_load_with(
+    data: *const u8,
+    size: usize,
+    name: *const c_char,
+    options: *const stablo_load_options,
+    error: *mut *mut c_char,
+) -> *mut stablo_module {
+    // SAFETY: the caller says that `name` is null or a text, and that there are so many bytes.
+    let given = unsafe { (text_at(name, "<memory>"), slice_at(data, size)) };
+    // SAFETY: the caller says that `options` is null or as long as it says.
+    let options = unsafe { options::read(options) };
+    let load = move || {
+        let (name, bytes, options) = (given.0?, given.1?, options?);
+        let load = LoadOptions::default()
+            .verify(false)
+            .allow_unregistered_dialects(options.allow_unregistered_dialects);
+        load.load(name, bytes).into_result().map_err(text_of)
     };
     // SAFETY: the caller guarantees that `error` is null or valid for writes.
     let module = unsafe { attempt(error, load) };
@@ -93,21 +147,15 @@ pub unsafe extern "C" fn stablo_load(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stablo_module_free(module: *mut stablo_module) {
     if !module.is_null() {
-        // SAFETY: it was made by `Box::into_raw` in `stablo_load`, and the caller gives up
-        // ownership.
-        drop(unsafe { Box::from_raw(module) });
+        // SAFETY: it was made by `Box::into_raw` in `stablo_load`, and the caller gives it up.
+        let module = unsafe { Box::from_raw(module) };
+        let free = move || {
+            drop(module);
+            Ok(())
+        };
+        // SAFETY: there is no error to write.
+        unsafe { attempt(std::ptr::null_mut(), free) };
     }
-}
-
-/// The module at a pointer.
-///
-/// # Safety
-/// `module` is null or comes from `stablo_load`, and is not freed while the result lives.
-unsafe fn module_at<'a>(module: *const stablo_module) -> Result<&'a Module, String> {
-    // SAFETY: the caller guarantees that it is null or points to a module.
-    unsafe { module.as_ref() }
-        .map(|module| &module.0)
-        .ok_or_else(|| "there is no module at NULL".to_string())
 }
 
 /// See `stablo.h`.
@@ -119,13 +167,10 @@ pub unsafe extern "C" fn stablo_verify(
     module: *const stablo_module,
     error: *mut *mut c_char,
 ) -> bool {
-    let verify = || {
-        // SAFETY: the caller passes a live module.
-        let module = unsafe { module_at(module) }?;
-        stablo::verify(module).map_err(text_of)
-    };
-    // SAFETY: the caller guarantees that `error` is null or valid for writes.
-    unsafe { attempt(error, verify) }.is_some()
+    // SAFETY: the caller gives a module that lives.
+    let module = unsafe { module_at(module) };
+    // SAFETY: the caller lets `error` be written unless it is null.
+    unsafe { attempt(error, || stablo::verify(module?).map_err(text_of)) }.is_some()
 }
 
 /// See `stablo.h`.
@@ -137,13 +182,11 @@ pub unsafe extern "C" fn stablo_to_text(
     module: *const stablo_module,
     debug_info: bool,
 ) -> *mut c_char {
-    let print = || {
-        // SAFETY: the caller passes a live module.
-        let module = unsafe { module_at(module) }?;
-        stablo::print(module, &PrintOptions { debug_info, ..PrintOptions::default() })
-            .map_err(text_of)
-    };
-    // SAFETY: a null `error` is not written.
+    // SAFETY: the caller gives a module that lives.
+    let module = unsafe { module_at(module) };
+    let options = PrintOptions { debug_info, ..PrintOptions::default() };
+    let print = || stablo::print(module?, &options).map_err(text_of);
+    // SAFETY: there is no error to write.
     let text = unsafe { attempt(std::ptr::null_mut(), print) };
     text.map_or(std::ptr::null_mut(), c_string)
 }
@@ -151,8 +194,156 @@ pub unsafe extern "C" fn stablo_to_text(
 /// See `stablo.h`.
 ///
 /// # Safety
-/// `module`, `target` and `error` are as the header requires; `data` and `size` are valid for
-/// writes.
+/// `data` leads to `size` bytes or `size` is 0; `name` and `error` are as the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn stablo_inspect(
+    data: *const u8,
+    size: usize,
+    name: *const c_char,
+    error: *mut *mut c_char,
+) -> *mut c_char {
+    // SAFETY: the caller says that `name` is null or a text, and that there are so many bytes.
+    let given = unsafe { (text_at(name, "<memory>"), slice_at(data, size)) };
+    let inspect = move || {
+        let inspection = stablo::inspect(given.0?, given.1?).map_err(text_of)?;
+        Ok(inspection.to_json())
+    };
+    // SAFETY: the caller lets `error` be written unless it is null.
+    let text = unsafe { attempt(error, inspect) };
+    text.map_or(std::ptr::null_mut(), c_string)
+}
+
+/// Changes a module through a copy, so that it stays as it is if that fails.
+///
+/// # Safety
+/// `module` is null or comes from `stablo_load` and is used by no other thread; `error` is null or
+/// may be written.
+unsafe fn change(
+    module: *mut stablo_module,
+    error: *mut *mut c_char,
+    change: impl FnOnce(&mut Module) -> Failable<()> + Send,
+) -> bool {
+    // SAFETY: the caller gives a module that lives.
+    let old = unsafe { module_at(module) };
+    let work = || {
+        let mut new = old?.clone();
+        change(&mut new).map(|()| new)
+    };
+    // SAFETY: the caller lets `error` be written unless it is null.
+    let Some(new) = (unsafe { attempt(error, work) }) else { return false };
+    // SAFETY: the module is not null, or there would be no new one, and only this thread uses it.
+    let old = std::mem::replace(unsafe { &mut (*module).0 }, new);
+    let free = move || {
+        drop(old);
+        Ok(())
+    };
+    // SAFETY: there is no error to write.
+    unsafe { attempt(std::ptr::null_mut(), free) };
+    true
+}
+
+/// See `stablo.h`.
+///
+/// # Safety
+/// `module`, `options` and `error` are as the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn stablo_refine(
+    module: *mut stablo_module,
+    options: *const stablo_refine_options,
+    error: *mut *mut c_char,
+) -> bool {
+    // SAFETY: the caller says that `options` is null or as the header says.
+    let options = unsafe { options::refine(options) };
+    // SAFETY: as the caller says.
+    unsafe {
+        change(module, error, move |module| {
+            stablo::refine(module, &options?).map(drop).map_err(text_of)
+        })
+    }
+}
+
+/// See `stablo.h`.
+///
+/// # Safety
+/// `module`, `pipeline` and `error` are as the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn stablo_run_pipeline(
+    module: *mut stablo_module,
+    pipeline: *const c_char,
+    error: *mut *mut c_char,
+) -> bool {
+    // SAFETY: the caller gives a text or null.
+    let pipeline = unsafe { text_at(pipeline, "") };
+    // SAFETY: as the caller says.
+    unsafe {
+        change(module, error, move |module| {
+            stablo::run_pipeline(module, pipeline?).map(drop).map_err(text_of)
+        })
+    }
+}
+
+/// See `stablo.h`.
+///
+/// # Safety
+/// All pointers are as the header says.
+#[allow(clippy::too_many_arguments)] // a C function has no other way to return several values
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn stablo_run(
+    module: *const stablo_module,
+    entry: *const c_char,
+    inputs: *const stablo_array,
+    num_inputs: usize,
+    options: *const stablo_run_options,
+    outputs: *mut *mut stablo_array,
+    num_outputs: *mut usize,
+    error: *mut *mut c_char,
+) -> bool {
+    // SAFETY: the caller gives a module that lives, a text or null, and so many arrays.
+    let (module, entry, inputs) =
+        unsafe { (module_at(module), text_at(entry, "main"), arrays::read(inputs, num_inputs)) };
+    // SAFETY: the caller says that `options` is null or as long as it says.
+    let options = unsafe { options::read(options) };
+    let has_place = !outputs.is_null() && !num_outputs.is_null();
+    let run = move || {
+        if !has_place {
+            return Err("there is no place for the outputs at NULL".to_string());
+        }
+        let (module, entry, inputs) = (module?, entry?, inputs?);
+        let limits = options?.limits()?;
+        stablo::verify(module).map_err(text_of)?;
+        let program = Program::prepare(module.clone(), entry, limits).map_err(text_of)?;
+        let values = program.run(inputs).map_err(text_of)?;
+        values.into_iter().map(|value| value.into_tensor().map_err(text_of)).collect()
+    };
+    // SAFETY: the caller lets `error` be written unless it is null.
+    let Some(tensors): Option<Vec<stablo::Tensor>> = (unsafe { attempt(error, run) }) else {
+        return false;
+    };
+    let arrays = arrays::write(&tensors);
+    // SAFETY: neither is null, or there would be no results; the caller lets them be written.
+    unsafe {
+        *num_outputs = arrays.len();
+        *outputs = Box::into_raw(arrays).cast();
+    }
+    true
+}
+
+/// See `stablo.h`.
+///
+/// # Safety
+/// `arrays` is null or comes, with `count`, from `stablo_run` and is not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn stablo_arrays_free(arrays: *mut stablo_array, count: usize) {
+    if !arrays.is_null() {
+        // SAFETY: as the caller says.
+        unsafe { arrays::free(arrays, count) };
+    }
+}
+
+/// See `stablo.h`.
+///
+/// # Safety
+/// `module`, `target` and `error` are as the header says; `data` and `size` may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stablo_serialize(
     module: *const stablo_module,
@@ -161,15 +352,16 @@ pub unsafe extern "C" fn stablo_serialize(
     size: *mut usize,
     error: *mut *mut c_char,
 ) -> bool {
-    let serialize = || {
-        if data.is_null() || size.is_null() {
+    // SAFETY: the caller gives a module that lives and a text.
+    let given = unsafe { (module_at(module), text_at(target, "current")) };
+    let has_place = !data.is_null() && !size.is_null();
+    let serialize = move || {
+        if !has_place {
             return Err("there is no place for the artifact at NULL".to_string());
         }
-        // SAFETY: the caller passes a live module and a string.
-        let (module, target) = unsafe { (module_at(module)?, text_at(target, "")?) };
-        let target = stablo::target_version(target).map_err(text_of)?;
+        let target = stablo::target_version(given.1?).map_err(text_of)?;
         let options = SerializeOptions::from(target).allow_other_dialects(true);
-        let artifact = stablo::serialize(module, options).map_err(text_of)?;
+        let artifact = stablo::serialize(given.0?, options).map_err(text_of)?;
         Ok(artifact.into_boxed_slice())
     };
     // SAFETY: the caller guarantees that `error` is null or valid for writes.

@@ -1,41 +1,93 @@
-//! The C example compiles against the header, links with the library and works.
+//! The examples in C compile against the installed header, link with the library through
+//! pkg-config, and do what they say.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The static library that this test was built with.
-fn library() -> PathBuf {
-    std::env::current_exe().unwrap().with_file_name("libstablo_c.a")
+/// An example, compiled in a directory of its own, where the library is installed.
+struct Example {
+    directory: PathBuf,
+    program: PathBuf,
 }
 
-/// The example, compiled into a directory.
-fn example(directory: &Path) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let program = directory.join("convert");
-    let status = Command::new("cc")
-        .args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-I"])
-        .arg(root.join("crates/capi/include"))
-        .arg(root.join("examples/c/convert.c"))
-        .arg(library())
-        .args(["-lm", "-lpthread", "-ldl", "-o"])
-        .arg(&program)
-        .status()
-        .unwrap();
-    assert!(status.success());
-    program
+impl Example {
+    fn new(name: &str) -> Example {
+        // Two runs of the tests at once are not in each other's way.
+        let directory =
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        // The library that this test was built with lies beside it.
+        let built = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
+        let status = Command::new("sh")
+            .arg(root.join("install.sh"))
+            .arg(&directory)
+            .arg(built)
+            .status()
+            .unwrap();
+        assert!(status.success());
+        // A shared library beside the static one would have to be found when the example runs.
+        for shared in ["libstablo_c.so", "libstablo_c.dylib"] {
+            let _ = std::fs::remove_file(directory.join("lib").join(shared));
+        }
+        let program = directory.join(name);
+        let status = Command::new("cc")
+            .args(["-std=c11", "-Wall", "-Wextra", "-Werror"])
+            .args(["-Wno-missing-field-initializers", "-o"])
+            .arg(&program)
+            .arg(root.join("../../examples/c").join(name).with_extension("c"))
+            .args(flags(&directory))
+            .status()
+            .unwrap();
+        assert!(status.success());
+        Example { directory, program }
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.directory.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+impl Drop for Example {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
+
+/// What `pkg-config --static --cflags --libs stablo` prints; where there is no pkg-config, what the
+/// file says.
+fn flags(prefix: &Path) -> Vec<String> {
+    let file = std::fs::read_to_string(prefix.join("lib/pkgconfig/stablo.pc")).unwrap();
+    let output = Command::new("pkg-config")
+        .env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"))
+        .args(["--static", "--cflags", "--libs", "stablo"])
+        .output();
+    let flags = match output {
+        Ok(output) => {
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap()
+        }
+        Err(_) => {
+            let field = |name: &str| file.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+            let prefix = field("prefix=");
+            let flags = ["Cflags:", "Libs:", "Libs.private:"].map(field).join(" ");
+            flags
+                .replace("${includedir}", &format!("{prefix}/include"))
+                .replace("${libdir}", &format!("{prefix}/lib"))
+        }
+    };
+    flags.split_whitespace().map(str::to_string).collect()
 }
 
 #[test]
-fn the_example_converts_programs() {
-    // A directory per process, so that concurrent test runs do not interfere.
-    let directory =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("example-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    let program = example(&directory);
-    let (input, output) = (directory.join("add.mlir"), directory.join("add.mlir.bc"));
+fn convert_converts_programs() {
+    let example = Example::new("convert");
+    let output = example.directory.join("add.mlir.bc");
     let run = |text: &str, target: &str| -> Output {
-        std::fs::write(&input, text).unwrap();
-        Command::new(&program).arg(&input).arg(&output).arg(target).output().unwrap()
+        let input = example.file("add.mlir", text);
+        Command::new(&example.program).arg(&input).arg(&output).arg(target).output().unwrap()
     };
     let text = "module {\n  func.func @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {\n    \
                 %0 = stablehlo.tan %arg0 : tensor<2xf32>\n    return %0 : tensor<2xf32>\n  }\n}\n";
@@ -60,5 +112,25 @@ fn the_example_converts_programs() {
         assert_eq!(done.status.code(), Some(1));
         assert!(stderr.contains(error), "{stderr}");
     }
-    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn run_refines_and_runs() {
+    let example = Example::new("run");
+    let input = example.file(
+        "twice.mlir",
+        "func.func @main(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
+           %0 = stablehlo.add %x, %x : tensor<?x2xf32>
+           return %0 : tensor<?x2xf32>
+         }",
+    );
+    let done = Command::new(&example.program).arg(&input).arg("3").output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let stdout = String::from_utf8(done.stdout).unwrap();
+    assert!(stdout.contains("\"stablehlo.add\":1"), "{stdout}");
+    assert!(stdout.ends_with("output 0: f32 of rank 2: 2 2 2 2 2 2\n"), "{stdout}");
+
+    let done = Command::new(&example.program).arg(&input).arg("-1").output().unwrap();
+    assert_eq!(done.status.code(), Some(1));
+    assert!(String::from_utf8(done.stderr).unwrap().starts_with("refine: "));
 }

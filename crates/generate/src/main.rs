@@ -57,17 +57,12 @@ fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     }
     let program = generate(&options)?;
     std::fs::create_dir_all(&args.output_dir)?;
-    let text = format!(
-        "// generate --seed {} --ops {}\n{}",
-        args.seed,
-        args.ops,
-        program.module.to_string()
-    );
+    let text = format!("// generate --seed {} --ops {}\n{}", args.seed, args.ops, program.module);
     std::fs::write(args.output_dir.join("module.mlir"), text)?;
     for (index, input) in program.inputs.iter().enumerate() {
         let mut file =
             BufWriter::new(File::create(args.output_dir.join(format!("input_{index}.npy")))?);
-        programs::npy::write(input, &mut file)?;
+        stablo::arrays::npy::write(input, &mut file)?;
         file.flush()?;
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use crate::format::first;
 use crate::io::{Failure, Io};
-use crate::npy;
+use stablo::arrays::npy;
 use stablo::dialects::func::FuncOp;
 use stablo::numerics::{Number, dispatch_all};
 use stablo::{DType, RuntimeValue, Tensor, TensorError, Type};
@@ -89,7 +89,8 @@ fn input(spec: &str, ty: &Type, index: usize, io: &mut Io<'_>) -> Result<Tensor,
                     failure.message
                 )
             };
-            npy::read(io.read(Path::new(path)).map_err(no_file)?, dtype)
+            let file = io.read(Path::new(path)).map_err(no_file)?;
+            npy::read(file, dtype).map_err(|error| error.to_string())
         }
     }
 }

@@ -11,7 +11,6 @@ mod format;
 mod hex;
 mod inputs;
 pub mod io;
-pub mod npy;
 mod opt;
 mod probes;
 mod source;
@@ -19,7 +18,6 @@ mod timings;
 mod trace;
 mod translate;
 mod watch;
-mod weights;
 
 pub use io::Io;
 

@@ -4,7 +4,7 @@
 //! Source: StableHLO, `docs/reference.md` and `stablehlo-translate --probe-output-dir`.
 
 use crate::io::write_whole;
-use crate::npy;
+use stablo::arrays::npy;
 use stablo::{Tensor, Type};
 use std::path::{Path, PathBuf};
 
@@ -90,7 +90,8 @@ impl Probes {
             stablo::storage_dtype(&probe.ty).ok_or("elements of this type have no storage")?;
         let bytes = std::fs::read(self.cwd.join(&probe.file))
             .map_err(|e| format!("cannot read {}: {e}", probe.file.display()))?;
-        Ok((probe.ty.to_string(), npy::read(bytes, dtype)?))
+        let tensor = npy::read(bytes, dtype).map_err(|error| error.to_string())?;
+        Ok((probe.ty.to_string(), tensor))
     }
 }
 

@@ -2,9 +2,9 @@
 //! describes its origin.
 
 use crate::io::write_whole;
-use crate::npy;
 use regex_lite::Regex;
 use serde_json::json;
+use stablo::arrays::npy;
 use stablo::ir::{OpRef, Value, ValueNames};
 use stablo::{Module, Position, ProcessId, RuntimeValue, Source, resolve};
 use std::collections::HashMap;

@@ -194,7 +194,7 @@ fn interpret(
     if !module.walk(module.top().id()).any(|op| op.is(FuncOp::DEF)) {
         return Ok(Vec::new());
     }
-    let function = stablo::entry_function(module, "main").map_err(|error| vec![error])?;
+    let function = stablo::entry_function(module, "main").map_err(Error::into_diagnostics)?;
     let style = |name: &str, value: &RuntimeValue, ty: &Type| {
         format!("{name} = {}\n", printed(value, ty.clone()))
     };

@@ -1,6 +1,7 @@
 //! The examples reproduce the results recorded on export.
 
-use programs::{Io, npy, program};
+use programs::{Io, program};
+use stablo::arrays::npy;
 use stablo::numerics::math;
 use stablo::{DType, Tensor};
 use std::ffi::OsString;

@@ -5,7 +5,7 @@
 //! (`../shared`), a sample of upstream's; all of these with `STABLO_ALL_PROGRAMS=1`. The operands
 //! of their checks become the results of `main`.
 
-use programs::npy;
+use stablo::arrays::npy;
 use stablo::dialects::func::{FuncOp, ReturnOp};
 use stablo::ir::{BlockId, OpId, OpRef, Value};
 use stablo::numerics::math;

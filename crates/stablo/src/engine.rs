@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 use interpreter::{Grid, MAX_PROCESSES, Observer, RunOptions, Unobserved};
 use mlir::diag::Diagnostics;
-use mlir::{Diagnostic, Module};
+use mlir::{Diagnostic, Module, Type};
 use program::RuntimeValue;
 use std::sync::Arc;
 
@@ -46,6 +46,8 @@ pub struct Program {
     program: interpreter::Program,
     /// The grid that the program is written for.
     grid: Grid,
+    /// Types of the inputs and of the results.
+    signature: (Vec<Type>, Vec<Type>),
 }
 
 impl Program {
@@ -60,7 +62,8 @@ impl Program {
     ) -> Result<Program> {
         let mut module = module.into();
         let error = |errors: Diagnostics, module: &Module| Error::in_module(errors, module);
-        interpreter::entry_function(&module, entry).map_err(|e| error(vec![e], &module))?;
+        let (inputs, results) = crate::entry_function(&module, entry)?.signature();
+        let signature = (inputs.to_vec(), results.to_vec());
         let grid = crate::spmd::grid(&module);
         if module.walk(module.top().id()).any(transforms::needs_expansion) {
             let expanded = Arc::make_mut(&mut module);
@@ -68,7 +71,7 @@ impl Program {
         }
         let program = interpreter::Program::prepare(module.clone(), entry, options)
             .map_err(|e| error(e, &module))?;
-        Ok(Program { program, grid })
+        Ok(Program { program, grid, signature })
     }
 
     fn error(&self, errors: Diagnostics) -> Error {
@@ -79,6 +82,11 @@ impl Program {
     /// expanded.
     pub fn module(&self) -> &Arc<Module> {
         self.program.module()
+    }
+
+    /// The types of the inputs that the function takes and of the results that it gives.
+    pub fn signature(&self) -> (&[Type], &[Type]) {
+        (&self.signature.0, &self.signature.1)
     }
 
     /// Runs the function, on as many processes as the program is written for, from its global

@@ -1,6 +1,6 @@
 //! The error type of the library.
 
-use crate::{Diagnostic, Diagnostics, Module, Severity, Source, render};
+use crate::{ArrayError, Diagnostic, Diagnostics, Module, Severity, Source, render};
 use numerics::TensorError;
 use program::EvalError;
 use std::fmt;
@@ -26,7 +26,7 @@ pub struct Error(Box<Content>);
 struct Content {
     diagnostics: Diagnostics,
     text: Option<Arc<Source>>,
-    cause: Option<Arc<std::io::Error>>,
+    cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
 /// What the functions of the library return.
@@ -41,6 +41,12 @@ impl Error {
     /// An error without a position, which breaks the rule `label`.
     pub fn message(label: &'static str, message: impl Into<String>) -> Error {
         Diagnostic::error(label, message).into()
+    }
+
+    fn caused(label: &'static str, cause: impl std::error::Error + Send + Sync + 'static) -> Error {
+        let mut error = Error::message(label, cause.to_string());
+        error.0.cause = Some(Arc::new(cause));
+        error
     }
 
     /// An error of diagnostics about a module.
@@ -99,7 +105,8 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.cause.as_deref().map(|cause| cause as &(dyn std::error::Error + 'static))
+        let cause = self.0.cause.as_deref()?;
+        Some(cause)
     }
 }
 
@@ -129,8 +136,12 @@ impl From<TensorError> for Error {
 
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Error {
-        let mut with_cause = Error::message("io", error.to_string());
-        with_cause.0.cause = Some(Arc::new(error));
-        with_cause
+        Error::caused("io", error)
+    }
+}
+
+impl From<ArrayError> for Error {
+    fn from(error: ArrayError) -> Error {
+        Error::caused("arrays", error)
     }
 }

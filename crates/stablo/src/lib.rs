@@ -13,22 +13,22 @@
 //!     )?;
 //!     let x = Tensor::from_vec([2], vec![1f32, 2.5])?;
 //!     let results = stablo::run(&module, "main", vec![RuntimeValue::Tensor(x)])?;
-//!     let sum = results[0].tensor()?;
-//!     assert_eq!(sum.as_slice::<f32>()?, [2.0, 5.0]);
+//!     assert_eq!(results[0].tensor()?.as_slice::<f32>()?, [2.0, 5.0]);
 //!     Ok(())
 //! }
 //! ```
 //!
 //! - [`load`] reads and verifies a program of any format; [`inspect`] reports what is in it.
-//! - [`ir`] and [`dialects`] are for walking and editing it.
+//! - [`ir`] and [`dialects`] are for walking it, a [`Builder`] makes and changes programs.
 //! - [`run_pipeline`] transforms it, [`refine`] makes it static.
 //! - [`print`], [`write_bytecode`] and [`serialize`] write it.
-//! - [`run`] runs it.
+//! - [`run`] runs it; [`arrays`] reads inputs from files and writes results.
 //!
 //! Functions that can fail return an [`Error`], which renders its diagnostics with source lines and
 //! gives them as data. Reading, printing and dropping deeply nested programs recurse: call them on a
 //! thread with a stack of at least [`STACK_BYTES`], such as the one that [`with_large_stack`] makes.
 
+mod build;
 mod engine;
 mod error;
 mod inspect;
@@ -41,12 +41,15 @@ mod stack;
 mod weights;
 mod write;
 
+pub use arrays;
+pub use arrays::ArrayError;
+pub use build::{Builder, OpBuilder, OpKind};
 pub use engine::{Engine, Program};
 pub use error::{Error, Result, has_errors};
 pub use inspect::{Constants, FileFormat, Inspection, Requirement, inspect};
 pub use interpreter::{
     CustomCall, CustomCalls, Grid, Limits, MAX_PROCESSES, Observer, ProcessId, Progress,
-    RunOptions, Unobserved, entry_function, storage_dtype, value_fits,
+    RunOptions, Unobserved, storage_dtype, value_fits,
 };
 pub use json::diagnostic_to_json;
 pub use load::{LoadOptions, Loaded, bytecode_fields, load, load_file};
@@ -102,7 +105,12 @@ pub mod dialects {
     };
 }
 
-/// All dialects registered in stablo.
+/// The Rust code of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
+/// All dialects that stablo knows.
 pub fn registry() -> &'static Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
     REGISTRY.get_or_init(|| {
@@ -129,6 +137,11 @@ pub fn verify(module: &Module) -> Result<()> {
 /// As [`verify`], with options. Returns errors among the diagnostics.
 pub fn verify_with(module: &Module, options: &VerifyOptions) -> Diagnostics {
     mlir::verify::verify(module, options)
+}
+
+/// All ops of a module, parents before children, in order; the module itself is the first.
+pub fn walk(module: &Module) -> ir::Walk<'_> {
+    module.walk(module.top().id())
 }
 
 /// Reads a type, such as `tensor<2xf32>`.
@@ -162,8 +175,18 @@ pub fn print_attribute(attribute: &Attribute, options: &PrintOptions) -> String 
     mlir::text::print_attribute(attribute, options)
 }
 
-/// Runs the function `entry` of a verified module with the reference interpreter; `main` also finds
-/// the only function, whatever its name.
+/// The function that a run of `entry` runs: that of this name with a body; if there is none and
+/// `entry` is `main`, the only function.
+///
+/// # Errors
+/// If there is no such function.
+pub fn entry_function<'m>(module: &'m Module, entry: &str) -> Result<dialects::func::FuncOp<'m>> {
+    let function = interpreter::entry_function(module, entry);
+    function.map_err(|error| Error::in_module(vec![error], module))
+}
+
+/// Runs the function `entry` of a verified module with the reference interpreter; `main` may also
+/// stand for the only function.
 ///
 /// # Errors
 /// An unknown function, inputs of another number, shape or element type than it takes, or whatever

@@ -1,7 +1,7 @@
 //! Making programs static.
 
 use crate::error::check;
-use crate::{Diagnostics, Module, Result, Type, verify};
+use crate::{Diagnostics, Error, Module, Result, Type, verify};
 
 /// Known sizes of the arguments of a program, for making it static.
 #[derive(Clone, Debug, Default)]
@@ -70,6 +70,10 @@ impl RefineOptions {
 /// ```
 pub fn refine(module: &mut Module, options: &RefineOptions) -> Result<Diagnostics> {
     let RefineOptions { input_types, batch, dimensions, constants } = options.clone();
+    let sizes = batch.iter().chain(dimensions.iter().map(|(_, size)| size));
+    if let Some(size) = sizes.copied().find(|&size| size < 0) {
+        return Err(Error::message("argument", format!("{size} is not the size of a dimension")));
+    }
     let sizes = transforms::Sizes { constants, types: input_types, batch, names: dimensions };
     let warnings = check(transforms::make_static(module, &sizes), module)?;
     verify(module)?;

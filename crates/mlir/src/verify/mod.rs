@@ -12,11 +12,13 @@ mod compatible;
 mod dominance;
 mod op;
 mod parallel;
+mod single;
 mod symbols;
 mod traits;
 mod verified;
 
 pub use compatible::{are_compatible, have_compatible_shapes};
+pub use single::verify_inputs;
 pub use symbols::nearest_symbol;
 
 use crate::diag::counted;

@@ -45,6 +45,13 @@ impl<'m> Verifier<'m> {
         true
     }
 
+    /// As [`Verifier::check_slots`], without results and successors.
+    pub(super) fn check_inputs(&mut self, op: OpRef<'m>, def: &'static OpDef) -> bool {
+        self.check_attributes(op, def)
+            && self.check_values(op, def, Side::Operand, op.operands().iter().copied())
+            && self.check_regions(op, def)
+    }
+
     fn check_attributes(&mut self, op: OpRef<'m>, def: &'static OpDef) -> bool {
         for (slot, value) in def.attributes.iter().zip(op.properties()) {
             let message = match value {

@@ -3,8 +3,8 @@
 use crate::format::output_format;
 use crate::io::{Failure, Io};
 use crate::source::{load, report};
-use crate::weights::{self, Weights};
-use stablo::WeightForm;
+use stablo::arrays::safetensors;
+use stablo::{Tensor, Type, WeightForm};
 use std::path::PathBuf;
 
 /// The command line.
@@ -69,12 +69,22 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
         extracted = stablo::extract_weights(&mut module, options.min_constant_bytes, form)?;
     }
     if let Some(path) = &options.insert_constants {
-        let weights = Weights::open(io, path)?;
-        stablo::insert_weights(&mut module, |name, ty| weights.tensor(name, ty))?;
+        let file = safetensors::File::new(io.map(path)?).map_err(|error| {
+            Failure::input(format!("the file of weights is not valid: {error}"))
+        })?;
+        stablo::insert_weights(&mut module, |name, ty| weight(&file, name, ty))?;
     }
     let output = format.write(&module, options.allow_other_dialects)?;
     if let Some(path) = &options.extract_constants {
-        weights::write(io, path, &extracted)?;
+        let weights = extracted.iter().map(|(name, tensor)| (&**name, tensor));
+        io.write(path, &safetensors::write(weights).map_err(Failure::input)?)?;
     }
     io.write(&options.output, &output)
+}
+
+/// A weight of a file, for a constant of that type.
+fn weight(file: &safetensors::File, name: &str, ty: &Type) -> Result<Tensor, String> {
+    let dtype = ty.element_type().dtype();
+    let dtype = dtype.ok_or_else(|| format!("no file can hold elements of {ty}"))?;
+    file.tensor(name, dtype).map_err(|error| error.to_string())
 }

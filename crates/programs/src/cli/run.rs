@@ -3,16 +3,15 @@
 use crate::display::display;
 use crate::inputs::{inputs, is_given};
 use crate::io::{Deadline, Failure, Io};
-use crate::npy;
 use crate::probes::Probes;
 use crate::source::{program_name, read_program, report};
 use crate::timings::{Timings, timed};
 use crate::trace::Trace;
 use crate::watch::Watcher;
+use stablo::arrays::npy;
 use stablo::dialects::func::FuncOp;
 use stablo::{
-    Diagnostics, Engine, Grid, Limits, LoadOptions, MAX_PROCESSES, Module, ProcessId, Program,
-    RuntimeValue, Type,
+    Engine, Grid, Limits, LoadOptions, MAX_PROCESSES, ProcessId, Program, RuntimeValue, Type,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -132,9 +131,8 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     verified?;
 
     let name = options.entry.strip_prefix('@').unwrap_or(&options.entry);
-    let entry = stablo::entry_function(&module, name);
-    let function = entry.or_else(|error| reported(vec![error], &module, io))?;
-    // The command line accepts only existing engines.
+    let function = stablo::entry_function(&module, name)?;
+    // The command line allows only engines that exist.
     Engine::from_name(&options.engine).ok_or_else(|| Failure::usage("unknown engine"))?;
     let limits = Limits {
         memory: options.max_memory,
@@ -243,11 +241,6 @@ fn size(grid: Option<Grid>) -> Result<usize, Failure> {
 /// The directory of the inputs or outputs of a process.
 fn folder(process: ProcessId) -> String {
     format!("process_{}_{}", process.replica, process.partition)
-}
-
-/// Reports errors.
-fn reported<T>(errors: Diagnostics, module: &Module, io: &mut Io<'_>) -> Result<T, Failure> {
-    report(errors, module, io).and(Err(Failure::reported()))
 }
 
 fn output(

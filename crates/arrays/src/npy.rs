@@ -1,14 +1,10 @@
 //! NumPy's `.npy` files.
 //!
-//! Types that `.npy` lacks are stored as others, as in the recorded programs: integers narrower
-//! than a byte as bytes, small floats and `bf16` as unsigned integers of their bits, `tf32` as
-//! `f32`.
-//!
 //! Source: NumPy documentation, "numpy.lib.format".
 
-use stablo::numerics::math;
-use stablo::numerics::shape::{self, StridedView};
-use stablo::{Bytes, DType, Tensor, TensorError};
+use crate::ArrayError;
+use numerics::shape::{self, StridedView};
+use numerics::{Bytes, DType, Tensor, math};
 use std::io::{self, Write};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -29,8 +25,12 @@ pub struct Header {
 /// Parses the header of a file.
 ///
 /// # Errors
-/// If the header is invalid.
-pub fn read_header(file: &[u8]) -> Result<Header, String> {
+/// What is wrong with it.
+pub fn read_header(file: &[u8]) -> Result<Header, ArrayError> {
+    parse_header(file).map_err(ArrayError::new)
+}
+
+fn parse_header(file: &[u8]) -> Result<Header, String> {
     let version = file
         .strip_prefix(MAGIC)
         .ok_or("this is not an .npy file: it does not start with \\x93NUMPY")?;
@@ -98,29 +98,38 @@ fn storage(dtype: DType) -> (&'static str, DType) {
     }
 }
 
-/// Reads a file as a tensor of element type `dtype`.
+/// The type of stored elements that stand for themselves.
+fn natural(kind: &str) -> Option<DType> {
+    DType::ALL.iter().copied().find(|&dtype| storage(dtype) == (kind, dtype))
+}
+
+/// Reads a file as a tensor of elements of type `dtype`, or of the type that they are stored as.
 ///
 /// # Errors
-/// If the file is invalid, or its elements have another type.
-pub fn read(file: Vec<u8>, dtype: DType) -> Result<Tensor, String> {
+/// If the file is damaged, or holds elements that `dtype` is not stored as.
+pub fn read(file: Vec<u8>, dtype: impl Into<Option<DType>>) -> Result<Tensor, ArrayError> {
     let header = read_header(&file)?;
+    let dtype = dtype.into().or_else(|| natural(&header.kind)).ok_or_else(|| {
+        ArrayError::new(format!("there is no element type for NumPy type `{}`", header.kind))
+    })?;
     let (kind, stored) = storage(dtype);
     // NumPy writes `ml_dtypes` as raw bytes.
     let raw = format!("V{}", dtype.bytes());
     let is_raw = header.kind == raw && dtype.is_float();
     if header.kind != kind && !is_raw {
         let found = &header.kind;
-        return Err(format!(
-            "it holds elements of NumPy type `{found}`; elements of type {dtype} are stored as `{kind}`"
-        ));
+        return Err(ArrayError::new(format!(
+            "it holds elements of NumPy type `{found}`; elements of type {dtype} are stored as \
+             `{kind}`"
+        )));
     }
     let size = shape::num_elements(&header.shape).and_then(|n| n.checked_mul(stored.bytes()));
     let available = file.len() - header.data.min(file.len());
     let size = size.filter(|&size| size <= available).ok_or_else(|| {
-        format!(
+        ArrayError::new(format!(
             "the data is cut off: shape {:?} of `{kind}` does not fit into {available} bytes",
             header.shape
-        )
+        ))
     })?;
     let mut file = file;
     if header.big_endian {
@@ -129,39 +138,34 @@ pub fn read(file: Vec<u8>, dtype: DType) -> Result<Tensor, String> {
     }
     let data = Bytes::from_vec(file)
         .slice(header.data..header.data + size)
-        .ok_or("the data is cut off")?;
+        .ok_or_else(|| ArrayError::new("the data is cut off"))?;
     let storage_shape: Vec<usize> = match header.fortran_order {
         true => header.shape.iter().rev().copied().collect(),
         false => header.shape.clone(),
     };
-    let shown = |e: TensorError| e.to_string();
-    let tensor = Tensor::from_bytes(stored, &storage_shape, data).map_err(shown)?;
+    let tensor = Tensor::from_bytes(stored, &storage_shape, data)?;
     let tensor = if header.fortran_order {
         let reversed: Vec<usize> = (0..storage_shape.len()).rev().collect();
-        let view = StridedView::dense(&storage_shape)
-            .and_then(|view| view.permute(&reversed))
-            .map_err(shown)?;
-        tensor.gather(&view).map_err(shown)?
+        let view = StridedView::dense(&storage_shape).and_then(|view| view.permute(&reversed))?;
+        tensor.gather(&view)?
     } else {
         tensor
     };
     decode(tensor, dtype)
 }
 
-/// Converts stored elements to `dtype`.
-fn decode(stored: Tensor, dtype: DType) -> Result<Tensor, String> {
-    let shown = |e: TensorError| e.to_string();
+/// Stored elements as elements of `dtype`.
+fn decode(stored: Tensor, dtype: DType) -> Result<Tensor, ArrayError> {
     if stored.dtype() == dtype {
         return Ok(stored);
     }
     if dtype == DType::TF32 {
-        return math::convert(stored, dtype).map_err(shown);
+        return Ok(math::convert(stored, dtype)?);
     }
-    let same_bits =
-        Tensor::from_bytes(dtype, stored.shape(), stored.bytes().clone()).map_err(shown)?;
-    // Bits outside of the width would be dropped silently.
+    let same_bits = Tensor::from_bytes(dtype, stored.shape(), stored.bytes().clone())?;
+    // Bits outside of the width would be dropped without notice.
     if same_bits.bytes() != stored.bytes() {
-        return Err(format!("some elements are out of the range of {dtype}"));
+        return Err(ArrayError::new(format!("some elements are out of the range of {dtype}")));
     }
     Ok(same_bits)
 }
@@ -170,7 +174,7 @@ fn decode(stored: Tensor, dtype: DType) -> Result<Tensor, String> {
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn write(tensor: &Tensor, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(tensor: &Tensor, mut out: impl Write) -> io::Result<()> {
     let (kind, stored) = storage(tensor.dtype());
     let order = if stored.bytes() == 1 { '|' } else { '<' };
     let comma = if tensor.rank() == 1 { "," } else { "" };
@@ -197,7 +201,7 @@ pub fn write(tensor: &Tensor, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stablo::numerics::{F8E5M2, I4, bf16};
+    use numerics::{F8E5M2, I4, bf16};
 
     fn round_trip(tensor: &Tensor) {
         let mut file = Vec::new();
@@ -221,6 +225,14 @@ mod tests {
     }
 
     #[test]
+    fn files_have_types_of_their_own() {
+        let short = file("{'descr': '<u2', 'fortran_order': False, 'shape': (1,), }", &[2, 0]);
+        assert_eq!(read(short, None).unwrap(), Tensor::from_vec([1], vec![2u16]).unwrap());
+        let text = file("{'descr': '<U3', 'fortran_order': False, 'shape': (), }", &[]);
+        assert!(read(text, None).is_err());
+    }
+
+    #[test]
     fn foreign_layouts() {
         let column =
             file("{'descr': '|i1', 'fortran_order': True, 'shape': (2, 2), }", &[1, 2, 3, 4]);
@@ -233,7 +245,7 @@ mod tests {
 
     #[test]
     fn bad_files_are_errors() {
-        let bad = |bytes: Vec<u8>, dtype| read(bytes, dtype).unwrap_err();
+        let bad = |bytes: Vec<u8>, dtype: DType| read(bytes, dtype).unwrap_err().to_string();
         assert!(bad(b"PK".to_vec(), DType::F32).contains("not an .npy"));
         assert!(bad(MAGIC.to_vec(), DType::F32).contains("cut off"));
         let header =

@@ -1,0 +1,103 @@
+//! Tensors as C gives and takes them: element type, shape and bytes.
+
+use crate::{Failable, slice_at, text_at};
+use stablo::{Bytes, DType, RuntimeValue, Tensor};
+use std::ffi::{CString, c_char, c_void};
+use std::sync::LazyLock;
+
+/// See `stablo.h`.
+#[allow(non_camel_case_types)] // the name in C
+#[repr(C)]
+pub struct stablo_array {
+    dtype: *const c_char,
+    shape: *const i64,
+    rank: usize,
+    data: *const c_void,
+    size: usize,
+}
+
+/// What the data of arrays for C is made of, for its alignment.
+type Unit = u128;
+
+/// The tensors of arrays.
+///
+/// # Safety
+/// There are `count` arrays, whose pointers are as the header says.
+pub(crate) unsafe fn read(
+    arrays: *const stablo_array,
+    count: usize,
+) -> Failable<Vec<RuntimeValue>> {
+    // SAFETY: as the caller says.
+    let arrays = unsafe { slice_at(arrays, count)? };
+    let tensor = |(index, array): (usize, &stablo_array)| {
+        // SAFETY: as the caller says.
+        unsafe { tensor(array) }
+            .map(RuntimeValue::Tensor)
+            .map_err(|why| format!("input {index}: {why}"))
+    };
+    arrays.iter().enumerate().map(tensor).collect()
+}
+
+/// The tensor of an array.
+///
+/// # Safety
+/// The pointers of the array are as the header says.
+unsafe fn tensor(array: &stablo_array) -> Failable<Tensor> {
+    // SAFETY: as the caller says.
+    let (name, shape, data) = unsafe {
+        (
+            text_at(array.dtype, "")?,
+            slice_at(array.shape, array.rank)?,
+            slice_at(array.data.cast::<u8>(), array.size)?,
+        )
+    };
+    let dtype = DType::from_name(name).ok_or_else(|| format!("there is no dtype `{name}`"))?;
+    let size = |&size: &i64| usize::try_from(size).map_err(|_| format!("{size} is not a size"));
+    let shape = shape.iter().map(size).collect::<Failable<Vec<usize>>>()?;
+    Tensor::from_bytes(dtype, shape, Bytes::from(data)).map_err(|error| error.to_string())
+}
+
+/// The names of the element types, with the zero byte that C wants.
+static NAMES: LazyLock<Vec<CString>> = LazyLock::new(|| {
+    DType::ALL.iter().map(|dtype| CString::new(dtype.name()).unwrap_or_default()).collect()
+});
+
+/// Arrays of tensors, to be freed with [`free`].
+pub(crate) fn write(tensors: &[Tensor]) -> Box<[stablo_array]> {
+    let array = |tensor: &Tensor| {
+        let number = DType::ALL.iter().position(|&dtype| dtype == tensor.dtype());
+        let shape: Box<[i64]> = tensor.shape().iter().map(|&size| size as i64).collect();
+        let bytes = tensor.bytes();
+        let mut data = vec![0 as Unit; bytes.len().div_ceil(size_of::<Unit>())].into_boxed_slice();
+        let start = data.as_mut_ptr().cast::<u8>();
+        // SAFETY: the units are at least as many bytes, and nothing else has them yet.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes.len()) };
+        stablo_array {
+            dtype: number.map_or(std::ptr::null(), |number| NAMES[number].as_ptr()),
+            rank: shape.len(),
+            shape: Box::into_raw(shape).cast(),
+            data: Box::into_raw(data).cast(),
+            size: bytes.len(),
+        }
+    };
+    tensors.iter().map(array).collect()
+}
+
+/// Frees arrays.
+///
+/// # Safety
+/// They come from [`write`], and are not used again.
+pub(crate) unsafe fn free(arrays: *mut stablo_array, count: usize) {
+    let slice = std::ptr::slice_from_raw_parts_mut(arrays, count);
+    // SAFETY: they were made by `Box::into_raw` of that many, and the caller gives them up.
+    for array in unsafe { Box::from_raw(slice) } {
+        let shape = std::ptr::slice_from_raw_parts_mut(array.shape.cast_mut(), array.rank);
+        let units = array.size.div_ceil(size_of::<Unit>());
+        let data = std::ptr::slice_from_raw_parts_mut(array.data.cast_mut().cast::<Unit>(), units);
+        // SAFETY: `write` made both by `Box::into_raw` of boxes of these lengths.
+        unsafe {
+            drop(Box::from_raw(shape));
+            drop(Box::from_raw(data));
+        }
+    }
+}
