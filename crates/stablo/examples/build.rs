@@ -7,6 +7,7 @@ use stablo::dialects::stablehlo::{
 use stablo::{Attribute, Builder, RuntimeValue, Tensor, Type};
 use std::error::Error;
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let mut module = stablo::new_module();
     let mut builder = Builder::new(&mut module);

@@ -3,6 +3,7 @@
 use stablo::{EvalError, Program, RunOptions, RuntimeValue, Tensor};
 use std::error::Error;
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let module = stablo::load(
         "clip.mlir",

@@ -17,6 +17,7 @@ impl Model {
     }
 }
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let module = stablo::load(
         "poly.mlir",

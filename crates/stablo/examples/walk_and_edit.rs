@@ -6,6 +6,7 @@ use stablo::dialects::stablehlo::{ConstantOp, MultiplyOp, PowerOp};
 use stablo::ir::{OpId, OpRef};
 use std::error::Error;
 
+/// Runs the example.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let mut module = stablo::load(
         "square.mlir",

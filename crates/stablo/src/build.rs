@@ -209,8 +209,8 @@ impl Builder<'_> {
         if op == self.module.top().id() {
             return Err(self.error(view, "the module cannot be erased".to_string()));
         }
-        let mut users = view.results().flat_map(|result| self.module.users(result));
-        if let Some(&user) = users.next() {
+        let user = view.results().flat_map(|result| self.module.users(result)).next();
+        if let Some(user) = user {
             let message = format!("`{}` is used by `{}`", view.name(), self.module.op(user).name());
             return Err(self.error(view, message));
         }
