@@ -175,22 +175,3 @@ fn is_empty(config: &Attribute) -> bool {
 fn is_empty_list(attribute: Option<&Attribute>) -> bool {
     attribute.and_then(Attribute::as_array).is_some_and(<[Attribute]>::is_empty)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Part, parts};
-
-    #[test]
-    fn messages_split_at_values() {
-        let shown = |message| {
-            let show = |part| match part {
-                Part::Text(text) => format!("'{text}'"),
-                Part::Value(_, index) => index.to_string(),
-            };
-            parts(message).into_iter().map(show).collect::<String>()
-        };
-        assert_eq!(shown("a {0} b {1:x}"), "'a '0' b '1''");
-        assert_eq!(shown("{ x } {12"), "'{'' x } {''12'");
-        assert_eq!(shown(""), "''");
-    }
-}

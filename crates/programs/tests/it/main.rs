@@ -1,0 +1,8 @@
+//! Tests of the programs; one binary, so that they link once.
+
+mod examples;
+mod files;
+mod passes;
+mod tree;
+mod tutorial;
+mod upstream;

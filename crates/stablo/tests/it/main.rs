@@ -1,0 +1,10 @@
+//! The façade against upstream's files, arithmetic and broken input; one binary, so that tests link once.
+
+mod artifacts;
+mod generated;
+mod invalid;
+mod parallel;
+mod reference;
+mod rng;
+mod run;
+mod status;

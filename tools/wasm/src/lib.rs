@@ -1,0 +1,104 @@
+//! Runs StableHLO programs in WebAssembly, without an operating system: [`run`] takes a program and
+//! tensors as bytes and gives tensors back. `stablo.mjs` is the JavaScript around it.
+//!
+//! Buffers hold records: a length of four bytes, little-endian, and that many bytes. A tensor is
+//! two records, its type (`tensor<2xf32>`) and its elements in row-major order. A result begins
+//! with a byte: 1 and the tensors, or 0 and the rendered diagnostics.
+
+use stablo::{Bytes, Error, RuntimeValue, Tensor};
+use std::fmt::Write;
+
+/// Allocates a buffer for the host to write to.
+#[unsafe(no_mangle)]
+pub extern "C" fn stablo_alloc(len: usize) -> *mut u8 {
+    Box::into_raw(vec![0u8; len].into_boxed_slice()).cast()
+}
+
+/// Frees a buffer of [`stablo_alloc`], or a result of [`stablo_run`] with its length.
+///
+/// # Safety
+/// The buffer has that length, and nothing uses it any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn stablo_free(buffer: *mut u8, len: usize) {
+    // SAFETY: by contract this is a box that was given away.
+    drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(buffer, len)) });
+}
+
+/// Runs the function `main` of a program. The result is a record.
+///
+/// # Safety
+/// Both buffers are of [`stablo_alloc`] and have those lengths.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn stablo_run(
+    program: *const u8,
+    program_len: usize,
+    inputs: *const u8,
+    inputs_len: usize,
+) -> *mut u8 {
+    // SAFETY: by contract these are slices.
+    let program = unsafe { std::slice::from_raw_parts(program, program_len) };
+    // SAFETY: as above.
+    let inputs = unsafe { std::slice::from_raw_parts(inputs, inputs_len) };
+    let result = match run(program, inputs) {
+        Ok(tensors) => [&[1][..], &tensors].concat(),
+        Err(error) => [&[0][..], error.to_string().as_bytes()].concat(),
+    };
+    let mut buffer = Vec::new();
+    push_record(&mut buffer, &result);
+    Box::into_raw(buffer.into_boxed_slice()).cast()
+}
+
+/// Runs a program on tensors in records.
+fn run(program: &[u8], inputs: &[u8]) -> Result<Vec<u8>, Error> {
+    let module = stablo::load("program", program.to_vec())?;
+    let mut records = Records(inputs);
+    let mut values = Vec::new();
+    while let Some(ty) = records.next() {
+        let elements = records.next().unwrap_or_default();
+        values.push(RuntimeValue::Tensor(tensor(ty, elements)?));
+    }
+    let mut outputs = Vec::new();
+    for value in stablo::run(&module, "main", values)? {
+        let tensor = value.into_tensor()?;
+        let mut ty = String::from("tensor<");
+        tensor.shape().iter().for_each(|size| {
+            let _ = write!(ty, "{size}x");
+        });
+        let _ = write!(ty, "{}>", tensor.dtype());
+        push_record(&mut outputs, ty.as_bytes());
+        push_record(&mut outputs, tensor.contiguous_bytes());
+    }
+    Ok(outputs)
+}
+
+/// The tensor of a type with those elements.
+fn tensor(ty: &[u8], elements: &[u8]) -> Result<Tensor, Error> {
+    let ty = stablo::parse_type(&String::from_utf8_lossy(ty))?;
+    let invalid = || Error::from("inputs must be tensors of static shapes".to_string());
+    let dtype = stablo::storage_dtype(&ty).ok_or_else(invalid)?;
+    let size = |&size: &i64| usize::try_from(size).ok();
+    let shape: Option<Vec<usize>> =
+        ty.shape().and_then(|shape| shape.iter().map(size).collect());
+    Ok(Tensor::from_bytes(dtype, shape.ok_or_else(invalid)?, Bytes::from(elements.to_vec()))?)
+}
+
+fn push_record(buffer: &mut Vec<u8>, record: &[u8]) {
+    // A memory of 32 bits holds no longer record.
+    let len = u32::try_from(record.len()).unwrap_or(u32::MAX);
+    buffer.extend(len.to_le_bytes());
+    buffer.extend(record);
+}
+
+/// The records in a buffer, up to the first that is not whole.
+struct Records<'a>(&'a [u8]);
+
+impl<'a> Iterator for Records<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let (len, rest) = self.0.split_first_chunk::<4>()?;
+        let (record, rest) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+        self.0 = rest;
+        Some(record)
+    }
+}
