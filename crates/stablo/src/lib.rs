@@ -194,3 +194,8 @@ pub fn entry_function<'m>(module: &'m Module, entry: &str) -> Result<dialects::f
 pub fn run(module: &Module, entry: &str, inputs: Vec<RuntimeValue>) -> Result<Vec<RuntimeValue>> {
     Program::prepare(module.clone(), entry, RunOptions::default())?.run(inputs)
 }
+
+/// The examples of the guide are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+mod guide {}

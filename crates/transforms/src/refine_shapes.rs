@@ -74,7 +74,11 @@ pub fn refine_shapes(module: &mut Module, root: OpId, options: &PassOptions) -> 
         refiner.function(entry, Key { constants: Vec::new(), types, tokens: 0 });
         refiner.errors
     };
-    // The recursion over calls and regions is limited, on a stack of known size.
+    // Calls and regions nest: the depth of that is limited, and the stack is ours. WebAssembly by
+    // itself has no threads.
+    if cfg!(target_family = "wasm") {
+        return refine();
+    }
     std::thread::scope(|scope| {
         match std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, refine) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),

@@ -66,7 +66,7 @@ fn run(program: &[u8], inputs: &[u8]) -> Result<Vec<u8>, Error> {
         });
         let _ = write!(ty, "{}>", tensor.dtype());
         push_record(&mut outputs, ty.as_bytes());
-        push_record(&mut outputs, tensor.contiguous_bytes());
+        push_record(&mut outputs, tensor.bytes());
     }
     Ok(outputs)
 }
@@ -74,7 +74,7 @@ fn run(program: &[u8], inputs: &[u8]) -> Result<Vec<u8>, Error> {
 /// The tensor of a type with those elements.
 fn tensor(ty: &[u8], elements: &[u8]) -> Result<Tensor, Error> {
     let ty = stablo::parse_type(&String::from_utf8_lossy(ty))?;
-    let invalid = || Error::from("inputs must be tensors of static shapes".to_string());
+    let invalid = || Error::message("input", format!("a {ty} is no tensor of static shape"));
     let dtype = stablo::storage_dtype(&ty).ok_or_else(invalid)?;
     let size = |&size: &i64| usize::try_from(size).ok();
     let shape: Option<Vec<usize>> =

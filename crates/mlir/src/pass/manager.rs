@@ -130,7 +130,8 @@ impl Runner<'_> {
 
     fn pass(&mut self, invocation: &Invocation, root: OpId) {
         self.observer.before(invocation, self.module, root);
-        let start = Instant::now();
+        // WebAssembly by itself has no clock.
+        let start = if cfg!(target_family = "wasm") { None } else { Some(Instant::now()) };
         let mut context = Context {
             module: self.module,
             root,
@@ -139,7 +140,7 @@ impl Runner<'_> {
             statistics: Statistics::default(),
         };
         (invocation.pass.run)(&mut context);
-        let elapsed = start.elapsed();
+        let elapsed = start.map_or(Duration::ZERO, |start| start.elapsed());
         let Context { diagnostics, statistics, .. } = context;
         self.diagnostics.extend(diagnostics);
         if self.failed() {

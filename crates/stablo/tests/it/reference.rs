@@ -4,14 +4,12 @@
 //! `cargo xtask docs` writes it anew. Examples come from the test files.
 
 use crate::status::{interpretation, is_inferred};
-use mlir::Module;
 use mlir::ods::{
     Arity, Assembly, AttrSlot, BlockCount, DefaultValue, OpDef, Presence, Trait, ValueSlot,
 };
 use mlir::pass::{OptionKind, Pass};
-use mlir::text::print_op;
-use stablo::{ParseOptions, PrintOptions, Severity};
-use std::collections::BTreeMap;
+use stablo::{LoadOptions, Module};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use transforms::PASSES;
@@ -32,10 +30,45 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A use of an op in a test file, in its canonical form.
+/// A use of an op in a test file, as it is written there.
 struct Example {
     file: String,
     text: String,
+}
+
+/// True if a line goes on with the op of the line before.
+fn is_continuation(line: &str) -> bool {
+    let starts = [":", "(", "{", ",", "->", "across", "reducer", "cond "];
+    starts.iter().any(|start| line.starts_with(start))
+}
+
+/// The uses of an op in a text: the lines from its name to where all brackets are closed.
+fn uses(text: &str, name: &str) -> Vec<String> {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '@' | '<');
+    let names_op = |line: &str| {
+        let code = line.split("//").next().unwrap_or_default();
+        code.match_indices(name).any(|(at, _)| {
+            !code[..at].ends_with(is_part) && !code[at + name.len()..].starts_with(is_part)
+        })
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    let mut uses = Vec::new();
+    for (start, first) in lines.iter().enumerate().filter(|(_, line)| names_op(line)) {
+        let indent = first.len() - first.trim_start().len();
+        let (mut depth, mut end) = (0i32, start);
+        while let Some(line) = lines.get(end) {
+            if end > start && depth == 0 && !is_continuation(line.trim_start()) {
+                break;
+            }
+            let brackets = line.replace("->", "");
+            depth += brackets.matches(['(', '[', '{', '<']).count() as i32;
+            depth -= brackets.matches([')', ']', '}', '>']).count() as i32;
+            end += 1;
+        }
+        let dedented = lines[start..end].iter().map(|line| line.get(indent..).unwrap_or(line));
+        uses.push(dedented.collect::<Vec<_>>().join("\n"));
+    }
+    uses
 }
 
 /// The test files, those of ops first.
@@ -59,14 +92,12 @@ fn test_files() -> Vec<PathBuf> {
     files
 }
 
-/// The programs of a test file that are valid.
-fn programs(text: &str) -> impl Iterator<Item = Module> + '_ {
+/// The programs of a test file that are valid, with their texts.
+fn programs(text: &str) -> impl Iterator<Item = (&str, Module)> {
     text.split("// -----").filter_map(|text| {
-        let options = ParseOptions { allow_unregistered_dialects: true, ..ParseOptions::default() };
-        let parsed = stablo::parse("test.mlir", text, options);
-        let is_valid = parsed.diagnostics.iter().all(|d| d.severity != Severity::Error)
-            && stablo::verify(&parsed.module).is_empty();
-        is_valid.then_some(parsed.module)
+        let options = LoadOptions::default().allow_unregistered_dialects(true);
+        let loaded = options.load("test.mlir", text.to_string());
+        if loaded.has_errors() { None } else { Some((text, loaded.module)) }
     })
 }
 
@@ -77,15 +108,16 @@ fn examples() -> BTreeMap<&'static str, Example> {
         let text = std::fs::read_to_string(&path).expect("test files are UTF-8");
         let file = path.strip_prefix(root()).expect("below the root").display().to_string();
         let mut found: BTreeMap<&'static str, String> = BTreeMap::new();
-        for module in programs(&text) {
-            for op in module.walk(module.top().id()) {
-                let Some(def) = op.def().filter(|def| !examples.contains_key(def.name)) else {
-                    continue;
-                };
-                let text = print_op(op, &PrintOptions::default());
-                let is_shorter = found.get(def.name).is_none_or(|other| text.len() < other.len());
-                if is_shorter {
-                    found.insert(def.name, text);
+        for (text, module) in programs(&text) {
+            let ops = module.walk(module.top().id()).filter_map(|op| op.def());
+            let names: BTreeSet<&'static str> = ops.map(|def| def.name).collect();
+            for name in names.into_iter().filter(|name| !examples.contains_key(name)) {
+                for example in uses(text, name) {
+                    let is_shorter =
+                        found.get(name).is_none_or(|other| example.len() < other.len());
+                    if is_shorter {
+                        found.insert(name, example);
+                    }
                 }
             }
         }
@@ -288,7 +320,9 @@ fn versions(page: &mut String, title: &str, op: &OpDef) {
 /// The section or page of an op. `level` is that of its heading.
 fn op_page(op: &'static OpDef, level: usize, sources: &Sources) -> String {
     let title = |text: &str| format!("{} {text}", "#".repeat(level + 1));
-    let mut page = format!("{} `{}`\n\n{}\n\n", "#".repeat(level), op.name, op.doc.trim());
+    // Lines of documentation after the first keep the space before their text.
+    let doc = op.doc.trim().replace("\n ", "\n");
+    let mut page = format!("{} `{}`\n\n{doc}\n\n", "#".repeat(level), op.name);
     if let Assembly::Format(format) = op.assembly {
         let _ = write!(page, "{}\n\n```text\n{} {format}\n```\n\n", title("Syntax"), op.name);
     }
