@@ -58,7 +58,7 @@ pub fn refine_shapes(module: &mut Module, root: OpId, options: &PassOptions) -> 
         Ok(entry) => entry.id(),
         Err(error) => return vec![error],
     };
-    let refine = || {
+    let mut refine = || {
         let types = FuncOp(module.op(entry)).signature().0.to_vec();
         let effect_free = calls::effect_free_functions(module);
         let mut refiner = Refiner {

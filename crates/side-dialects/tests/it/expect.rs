@@ -11,7 +11,7 @@ fn floats(values: &[f32]) -> Tensor {
 fn equality_counts_nans_and_zeros_as_equal() {
     assert!(expect_eq(&floats(&[f32::NAN, 0.0]), &floats(&[f32::NAN, -0.0])).is_ok());
     let error = expect_eq(&floats(&[1.0, 2.0]), &floats(&[1.0, 3.0])).expect_err("2 is not 3");
-    assert!(error.diagnostic.message.contains("[1]"), "{}", error.diagnostic.message);
+    assert!(error.message().contains("[1]"), "{error}");
 }
 
 #[test]
