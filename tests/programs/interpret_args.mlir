@@ -7,8 +7,8 @@
 // CHECK: [3, 3]
 // COUNT: @main takes 2 inputs (tensor<2xi32>, tensor<2xi32>), 1 were given
 // TYPE: argument 1 of @main has type tensor<2xi32>, the input given has type tensor<3xi32>
-// ARRAY: no array attribute
-// ELEMENTS: no dense elements attribute
+// ARRAY: not an array attribute
+// ELEMENTS: not a dense elements attribute
 func.func @main(%x: tensor<2xi32>, %y: tensor<2xi32>) -> tensor<2xi32> {
   %0 = stablehlo.add %x, %y : tensor<2xi32>
   return %0 : tensor<2xi32>

@@ -14,7 +14,7 @@
 // CHECK-NEXT: symbol-dce
 // CHECK-NEXT: (100.0 %)  total
 // CHANGE-NOT: IR Dump
-// LIST: trivial-dce: Remove ops
+// LIST: trivial-dce: Remove unused ops
 // LIST: Available Dialects: {{.*}}builtin, {{.*}}stablehlo, {{.*}}vhlo
 // NONE: there is no pass `none`
 // PATTERN: there is no pattern `none`

@@ -165,7 +165,7 @@ fn deserialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
 
 /// The values of `--args`.
 fn inputs(text: &str) -> Result<Vec<RuntimeValue>, Failure> {
-    const USAGE: &str = "i.e. --args=[dense<1> : tensor<2xi32>, ...]";
+    const USAGE: &str = "e.g. --args=[dense<1> : tensor<2xi32>, ...]";
     if text.is_empty() {
         return Ok(Vec::new());
     }

@@ -33,7 +33,7 @@ pub fn constant_parts(value: &Attribute, ty: &Type) -> Option<OpParts> {
 /// The value of a quantized constant has the storage type.
 fn infer(op: OpRef<'_>) -> Inferred {
     let Some(value) = op.property(0).map(Attribute::ty) else { return Ok(Vec::new()) };
-    let result = op.result_type(0);
+    let Some(result) = op.result_types().next() else { return Ok(vec![value]) };
     let stored =
         quantized::quantized(result).map(|view| compat::with_element(result, view.storage.clone()));
     Ok(vec![if stored.as_ref() == Some(&value) { result.clone() } else { value }])

@@ -642,7 +642,14 @@ impl<'a> IrReader<'a, '_, '_> {
         }
         let properties_at = cursor.offset();
         if mask & mask::PROPERTIES != 0 {
-            let number = cursor.index(self.property_table.len(), "properties")?;
+            let number = cursor.index(self.property_table.len(), "properties");
+            if number.is_err()
+                && let Some(attribute) = key.attributes
+            {
+                // Errors come in the order of the file: the attributes are decoded below only.
+                self.entries.attribute(attribute, at)?;
+            }
+            let number = number?;
             key.properties = Some(number);
             self.note(properties_at, cursor, || format!("properties {number}"));
         }

@@ -147,6 +147,6 @@ fn orders_of_uses_are_kept() {
         let mut changed = bytes.clone();
         changed[range.end - 1] = changed[range.end - 2];
         let error = stablo::load("changed", changed).err().unwrap();
-        assert!(error.diagnostics()[0].message.contains("order of the"), "{error}");
+        assert!(error.diagnostics()[0].message.contains("permutation of the"), "{error}");
     }
 }
