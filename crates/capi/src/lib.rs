@@ -65,7 +65,7 @@ unsafe fn attempt<T: Send>(
 /// # Safety
 /// `text` is null or leads to a text with a zero byte at its end, which lives as long as the
 /// result.
-unsafe fn text_at<'a>(text: *const c_char, default: &'a str) -> Failable<&'a str> {
+unsafe fn text_at(text: *const c_char, default: &str) -> Failable<&str> {
     if text.is_null() {
         return Ok(default);
     }

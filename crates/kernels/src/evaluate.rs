@@ -55,38 +55,6 @@ pub fn evaluate(
             _ => Err(EvalError::new("async_done", "the operand is no future")),
         },
 
-        Primitive::Unary(_)
-        | Primitive::Binary(_)
-        | Primitive::Compare(_)
-        | Primitive::Select
-        | Primitive::Clamp
-        | Primitive::Convert(_)
-        | Primitive::Bitcast(_)
-        | Primitive::ReducePrecision { .. }
-        | Primitive::Reshape(_)
-        | Primitive::BroadcastInDim { .. }
-        | Primitive::Broadcast { .. }
-        | Primitive::Transpose(_)
-        | Primitive::Reverse(_)
-        | Primitive::Slice { .. }
-        | Primitive::Pad { .. }
-        | Primitive::Concatenate(_)
-        | Primitive::DynamicSlice { .. }
-        | Primitive::DynamicUpdateSlice
-        | Primitive::SetDimensionSize { .. }
-        | Primitive::DimensionSize(_)
-        | Primitive::Dynamic(_)
-        | Primitive::Gather { .. }
-        | Primitive::IndexSelect { .. }
-        | Primitive::Dot { .. }
-        | Primitive::Convolution(_)
-        | Primitive::Einsum { .. }
-        | Primitive::TopK { .. }
-        | Primitive::Fft { .. }
-        | Primitive::Cholesky { .. }
-        | Primitive::TriangularSolve(_)
-        | Primitive::BatchNorm { .. }
-        | Primitive::RandomBits { .. } => Ok(values(compute(primitive, tensor_list(operands)?)?)),
         Primitive::Quantized(quantized) => Ok(values(with_floats(quantized, operands)?)),
 
         Primitive::Map(block) => {
@@ -171,13 +139,43 @@ pub fn evaluate(
         }
         Primitive::Native(native) => (native.function)(origin, operands, env),
         Primitive::Invalid(error) => Err(error.clone()),
+        functional => Ok(values(compute(functional, tensor_list(operands)?)?)),
     }
 }
 
 /// Evaluates a primitive that is a function of tensors alone.
 fn compute(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
-    let result = match primitive {
-        Primitive::Identity => return Ok(operands),
+    match primitive {
+        Primitive::Identity => Ok(operands),
+        Primitive::Unary(_)
+        | Primitive::Binary(_)
+        | Primitive::Compare(_)
+        | Primitive::Select
+        | Primitive::Clamp
+        | Primitive::Convert(_)
+        | Primitive::Bitcast(_)
+        | Primitive::ReducePrecision { .. } => Ok(vec![elementwise(primitive, operands)?]),
+        Primitive::Dot { .. }
+        | Primitive::Convolution(_)
+        | Primitive::Einsum { .. }
+        | Primitive::Fft { .. }
+        | Primitive::Cholesky { .. }
+        | Primitive::TriangularSolve(_) => Ok(vec![numerical(primitive, operands)?]),
+        Primitive::TopK { .. } | Primitive::BatchNorm { .. } | Primitive::RandomBits { .. } => {
+            several_results(primitive, operands)
+        }
+        _ => Ok(vec![moved(primitive, operands)?]),
+    }
+}
+
+/// The error of a primitive that is not in a group.
+fn unexpected() -> EvalError {
+    EvalError::new("evaluate", "the op is not a function of tensors alone")
+}
+
+/// An elementwise primitive.
+fn elementwise(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, EvalError> {
+    Ok(match primitive {
         Primitive::Unary(function) => {
             let [operand] = expect_n(operands)?;
             math::unary(*function, operand)?
@@ -220,7 +218,13 @@ fn compute(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, 
             let [operand] = expect_n(operands)?;
             math::reduce_precision(operand, *exponent_bits, *mantissa_bits)?
         }
+        _ => return Err(unexpected()),
+    })
+}
 
+/// A primitive that moves elements or returns sizes.
+fn moved(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, EvalError> {
+    Ok(match primitive {
         Primitive::Reshape(shape) => {
             let [operand] = expect_n(operands)?;
             operand.into_shape(shape)?
@@ -291,7 +295,13 @@ fn compute(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, 
             fits_declared(declared.as_deref(), result.shape())?;
             result
         }
+        _ => return Err(unexpected()),
+    })
+}
 
+/// A contraction or another numerical algorithm.
+fn numerical(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, EvalError> {
+    Ok(match primitive {
         Primitive::Dot { dims, dtype } => {
             let [lhs, rhs] = expect_n(operands)?;
             match dims {
@@ -316,19 +326,6 @@ fn compute(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, 
             result
         }
 
-        Primitive::TopK { k, largest } => {
-            let (operand, count) = split_at(operands, 1)?;
-            let [operand] = expect_n(operand)?;
-            let k = match k {
-                Some(k) => *k,
-                None => {
-                    let [count] = expect_n(count)?;
-                    let empty = || EvalError::new("dynamic_top_k", "k is empty");
-                    sizes(&count)?.first().copied().ok_or_else(empty)?
-                }
-            };
-            return Ok(top_k(&operand, k, *largest)?.into());
-        }
         Primitive::Fft { transform, lengths } => {
             let [operand] = expect_n(operands)?;
             fourier(*transform, operand, lengths)?
@@ -341,13 +338,33 @@ fn compute(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, 
             let [a, b] = expect_n(operands)?;
             linalg::triangular_solve(a, b, *system)?
         }
+        _ => return Err(unexpected()),
+    })
+}
+
+/// A numerical algorithm with several results.
+fn several_results(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
+    match primitive {
+        Primitive::TopK { k, largest } => {
+            let (operand, count) = split_at(operands, 1)?;
+            let [operand] = expect_n(operand)?;
+            let k = match k {
+                Some(k) => *k,
+                None => {
+                    let [count] = expect_n(count)?;
+                    let empty = || EvalError::new("dynamic_top_k", "k is empty");
+                    sizes(&count)?.first().copied().ok_or_else(empty)?
+                }
+            };
+            Ok(top_k(&operand, k, *largest)?.into())
+        }
         Primitive::BatchNorm { kind, epsilon, feature_index } => {
             let normalize = match kind {
                 BatchNorm::Inference => batch_norm::batch_norm_inference,
                 BatchNorm::Training => batch_norm::batch_norm_training,
                 BatchNorm::Grad => batch_norm::batch_norm_grad,
             };
-            return normalize(&operands, *epsilon, *feature_index);
+            normalize(&operands, *epsilon, *feature_index)
         }
         Primitive::RandomBits { generator, shape, dtype } => {
             let (state, dynamic_shape) = split_at(operands, 1)?;
@@ -360,11 +377,10 @@ fn compute(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, 
                 }
             };
             let (state, output) = random_bits(*generator, &state, &shape, *dtype)?;
-            return Ok(vec![state, output]);
+            Ok(vec![state, output])
         }
-        _ => return Err(EvalError::new("quantized", "the op has no quantized form")),
-    };
-    Ok(vec![result])
+        _ => Err(unexpected()),
+    }
 }
 
 /// A primitive on floats: quantized operands are dequantized, and results quantized.

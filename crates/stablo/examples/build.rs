@@ -79,6 +79,6 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     let failed = builder.function("wrong", [matrix(2, 3), matrix(3, 4)], |b, arguments| {
         Ok(vec![b.op(AddOp::DEF).operands([arguments[0], arguments[1]]).value()?])
     });
-    println!("{}", failed.err().expect("the shapes differ"));
+    println!("{}", failed.expect_err("the shapes differ"));
     Ok(())
 }

@@ -21,7 +21,7 @@
 //! - [`load`] reads and verifies a program of any format; [`inspect`] reports what is in it.
 //! - [`ir`] and [`dialects`] are for walking it, a [`Builder`] makes and changes programs.
 //! - [`run_pipeline`] transforms it, [`refine`] makes it static.
-//! - [`print`], [`write_bytecode`] and [`serialize`] write it.
+//! - [`print()`], [`write_bytecode`] and [`serialize`] write it.
 //! - [`run`] runs it; [`arrays`] reads inputs from files and writes results.
 //!
 //! Functions that can fail return an [`Error`], which renders its diagnostics with source lines and

@@ -79,9 +79,12 @@ impl fmt::Debug for Scalar {
     }
 }
 
+/// A function of the bits of one or two elements.
+type Apply = dyn Fn(&Bits, &Bits) -> Bits + Send + Sync;
+
 /// A function of one or two elements of certain types.
 pub struct ElementKernel {
-    apply: Box<dyn Fn(&Bits, &Bits) -> Bits + Send + Sync>,
+    apply: Box<Apply>,
     result: DType,
 }
 

@@ -365,9 +365,9 @@ fn pass_page(pass: &Pass) -> String {
         Some("builtin.module") | None => format!("builtin.module({})", pass.name),
         Some(anchor) => format!("builtin.module({anchor}({}))", pass.name),
     };
-    let _ = write!(
+    let _ = writeln!(
         page,
-        "Runs on {on}: `stablehlo-opt --{} FILE`, or within `--pass-pipeline='{pipeline}'`.\n",
+        "Runs on {on}: `stablehlo-opt --{} FILE`, or within `--pass-pipeline='{pipeline}'`.",
         pass.name
     );
     if !pass.options.is_empty() {

@@ -109,7 +109,7 @@ fn a_run_can_be_watched_and_broken_off() {
     program.run_observed(input(), &mut watch).unwrap();
     assert_eq!(watch.0, [(1, 0, 3), (2, 1, 3), (3, 2, 3)]);
     watch.1 = ControlFlow::Break(());
-    let errors = program.run_observed(input(), &mut watch).err().expect("it was broken off");
+    let errors = program.run_observed(input(), &mut watch).expect_err("it was broken off");
     assert_eq!(errors.diagnostics()[0].label, "interrupted");
 }
 
@@ -120,7 +120,7 @@ fn wrong_inputs_are_named() {
     assert_eq!(run(&module, &[&matrix, &Tensor::scalar(1i32)]).len(), 0);
     let wrong =
         vec![RuntimeValue::Tensor(vector(&[1.0])), RuntimeValue::Tensor(Tensor::scalar(1i64))];
-    let error = stablo::run(&module, "main", wrong).err().expect("both inputs are wrong");
+    let error = stablo::run(&module, "main", wrong).expect_err("both inputs are wrong");
     let messages: Vec<&str> = error.diagnostics().iter().map(|e| &*e.message).collect();
     assert!(
         messages[0].contains("argument 0") && messages[0].contains("tensor<1xf32>"),
