@@ -14,7 +14,7 @@ pub(super) const SHORT_WINDOW: usize = 32;
 const SHORT_VECTOR: usize = 1024;
 
 /// The reduction of `inputs`, of one shape, along `dimensions`, from the scalars `init_values`.
-/// Elements are combined in a [`Tree`] over neighbours in the order of their indices, and then
+/// Elements are combined in a tree over neighbours in the order of their indices, and then
 /// with the initial value.
 ///
 /// # Errors
