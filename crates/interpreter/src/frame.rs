@@ -31,6 +31,7 @@ impl Slot {
     }
 
     /// The scalar, which has type `dtype`.
+    #[inline]
     pub fn scalar(&self, dtype: DType) -> Result<Scalar, EvalError> {
         let scalar = match self {
             Slot::Empty => return Err(use_before_definition()),
@@ -42,6 +43,15 @@ impl Slot {
         }
         let found = scalar.dtype();
         Err(EvalError::new("type", format!("expected a scalar {dtype}, found a {found}")))
+    }
+
+    /// Replaces the contents by a scalar.
+    #[inline]
+    pub fn set_scalar(&mut self, scalar: Scalar) {
+        match self {
+            Slot::Scalar(old) => *old = scalar,
+            other => *other = Slot::Scalar(scalar),
+        }
     }
 
     /// True if the value has a type, as far as values of the type are known.
@@ -80,8 +90,8 @@ pub(crate) enum ScalarOp {
         /// Number of operands.
         arity: usize,
     },
-    /// The second operand if the first is true, else the third.
-    Select,
+    /// The second operand if the first is true, else the third; both have that type.
+    Select(DType),
     /// A constant.
     Constant(Scalar),
 }
@@ -135,7 +145,7 @@ impl ScalarOp {
                 return Some(ScalarOp::Constant(Scalar::of_tensor(tensor).ok()?));
             }
             Primitive::Select if second == third && first == DType::I1 => {
-                return Some(ScalarOp::Select);
+                return Some(ScalarOp::Select(second));
             }
             Primitive::Unary(op) => (ElementKernel::unary(*op, first)?, 1),
             Primitive::Binary(op) if first == second => (ElementKernel::binary(*op, first)?, 2),
@@ -153,22 +163,24 @@ impl ScalarOp {
     }
 
     /// Computes the result from operands in a frame.
-    pub fn run(&self, operands: &[Operand], frame: &[Slot]) -> Result<Slot, EvalError> {
-        let slot = |i: usize| operands.get(i).and_then(|operand| frame.get(operand.slot as usize));
-        let slot = |i: usize| slot(i).ok_or_else(use_before_definition);
+    #[inline]
+    pub fn run(&self, operands: &[Operand], frame: &[Slot]) -> Result<Scalar, EvalError> {
+        let scalar = |i: usize, dtype: DType| {
+            let slot = operands.get(i).and_then(|operand| frame.get(operand.slot as usize));
+            slot.ok_or_else(use_before_definition)?.scalar(dtype)
+        };
         match self {
-            ScalarOp::Constant(scalar) => Ok(Slot::Scalar(*scalar)),
+            ScalarOp::Constant(value) => Ok(*value),
             ScalarOp::Kernel { kernel, operands: types, arity: 1 } => {
-                let x = slot(0)?.scalar(types[0])?;
-                Ok(Slot::Scalar(kernel.apply(&x, &x)))
+                let x = scalar(0, types[0])?;
+                Ok(kernel.apply(&x, &x))
             }
             ScalarOp::Kernel { kernel, operands: types, .. } => {
-                let (x, y) = (slot(0)?.scalar(types[0])?, slot(1)?.scalar(types[1])?);
-                Ok(Slot::Scalar(kernel.apply(&x, &y)))
+                Ok(kernel.apply(&scalar(0, types[0])?, &scalar(1, types[1])?))
             }
-            ScalarOp::Select => {
-                let chosen = if slot(0)?.scalar(DType::I1)?.is_true() { 1 } else { 2 };
-                Ok(slot(chosen)?.clone())
+            ScalarOp::Select(dtype) => {
+                let chosen = if scalar(0, DType::I1)?.is_true() { 1 } else { 2 };
+                scalar(chosen, *dtype)
             }
         }
     }

@@ -210,7 +210,7 @@ impl<'s, 'r> Machine<'s, 'r> {
             if let [slot] = instruction.results[..]
                 && slot != UNUSED
             {
-                frame[slot as usize] = result;
+                frame[slot as usize].set_scalar(result);
             }
             return self.clear(&instruction.dead);
         }

@@ -171,8 +171,10 @@ pub struct Preparer<'m> {
     /// The slot of each value in the frame of its function.
     slots: Vec<Slot>,
     last_uses: Vec<Option<LastUse>>,
-    /// Values that die with an op.
-    dying: FxHashMap<OpId, SmallVec<[Value; 2]>>,
+    /// The values that die with each op.
+    dying: Vec<SmallVec<[Value; 2]>>,
+    /// A lower bound of the bytes of each value.
+    min_bytes: Vec<usize>,
 }
 
 /// The last op of a value's block that uses it, directly or from a nested region.
@@ -204,6 +206,8 @@ pub fn prepare(context: Context<'_>) -> Code {
     let module = preparer.module;
     preparer.slots = vec![UNUSED; module.num_values()];
     preparer.last_uses = vec![None; module.num_values()];
+    preparer.min_bytes = vec![0; module.num_values()];
+    preparer.dying.resize_with(module.num_ops(), SmallVec::new);
     for (callable, id) in context.callables.iter().zip(0..) {
         let slots = preparer.number_values(callable.op);
         let body = single_block(module, callable.body).ok();
@@ -274,7 +278,8 @@ impl<'m> Preparer<'m> {
             types: FxHashMap::default(),
             slots: Vec::new(),
             last_uses: Vec::new(),
-            dying: FxHashMap::default(),
+            dying: Vec::new(),
+            min_bytes: Vec::new(),
         }
     }
 
@@ -379,7 +384,7 @@ impl<'m> Preparer<'m> {
         let Some(last) = self.last_uses[value.index()] else { return };
         self.slots[value.index()] = *next;
         *next += 1;
-        self.dying.entry(last.op).or_default().push(value);
+        self.dying[last.op.index()].push(value);
     }
 
     /// Ops come in the order of the text, so the last to be noted is the last to run.
@@ -416,7 +421,7 @@ impl<'m> Preparer<'m> {
         let mut operands: SmallVec<[Operand; N]> =
             values.iter().map(|&v| Operand { slot: self.slot(v), last: false }).collect();
         let mut dead = SmallVec::new();
-        for value in self.dying.remove(&op.id()).unwrap_or_default() {
+        for value in std::mem::take(&mut self.dying[op.id().index()]) {
             let nested = self.last_uses[value.index()].is_some_and(|l| l.nested);
             match values.iter().rposition(|&v| v == value) {
                 Some(position) if !nested => operands[position].last = true,
@@ -430,7 +435,10 @@ impl<'m> Preparer<'m> {
     fn prepare_block(&mut self, block: BlockId, function: FunctionId) -> program::BlockId {
         let module = self.module;
         let arguments = module.arguments(block);
-        let mut instructions = Vec::new();
+        for &argument in arguments {
+            self.min_bytes[argument.index()] = self.value_type(module.ty(argument)).min_bytes();
+        }
+        let mut instructions = Vec::with_capacity(module.ops(block).len());
         let mut prepared = Block {
             function,
             arguments: arguments.iter().map(|&v| self.slot(v)).collect(),
@@ -474,17 +482,20 @@ impl<'m> Preparer<'m> {
         let (operands, dead) = self.operands(op);
         let result_types: SmallVec<[Arc<ValueType>; 1]> =
             op.result_types().map(|ty| self.value_type(ty)).collect();
-        let bytes = |types: &[Arc<ValueType>]| {
-            types.iter().fold(0usize, |sum, ty| sum.saturating_add(ty.min_bytes()))
-        };
-        let operand_bytes = op
-            .operand_types()
-            .fold(0usize, |sum, ty| sum.saturating_add(self.value_type(ty).min_bytes()));
+        let mut growth = 0usize;
+        for (result, ty) in op.results().zip(&result_types) {
+            let bytes = ty.min_bytes();
+            self.min_bytes[result.index()] = bytes;
+            growth = growth.saturating_add(bytes);
+        }
+        for operand in op.operands() {
+            growth = growth.saturating_sub(self.min_bytes[operand.index()]);
+        }
         Instruction {
             primitive,
             operands,
             results: op.results().map(|v| self.slot(v)).collect(),
-            growth: bytes(&result_types).saturating_sub(operand_bytes),
+            growth,
             result_types,
             dead,
             origin: op.id().into(),
