@@ -1,28 +1,29 @@
 //! Reads bytecode into a module.
 
+mod templates;
+
 use super::cursor::{Cursor, Read, ReadError};
-use super::encoding::{EntryReader, FileRange};
+use super::encoding::FileRange;
 use super::entries::Entries;
 use super::fields::{self, FileField, Notes};
 use super::locations::{Checks, Locations};
-use super::properties::{self, PropertyOrders};
+use super::properties::PropertyOrders;
 use super::tables::Tables;
 use super::use_lists::{self, ReadOrder};
 use super::{MAGIC, Section, mask, resources, version};
-use crate::attrs::Dictionary;
 use crate::diag::counted;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::ir::{
-    BlockId, Loc, Module, OpId, OpName, OpParts, OperandValues, RegionId, ResultTypes, Template,
-    Value,
+    BlockId, Loc, Module, OpId, OpName, OpParts, OperandValues, RegionId, ResultTypes, Value,
 };
-use crate::ods::{OpDef, Registry};
+use crate::ods::Registry;
 use crate::text::{MAX_NESTING, ParseOptions};
 use crate::types::{Type, TypeKind};
 use numerics::Bytes;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
+use templates::{ReadTemplate, TemplateKey};
 
 /// Options of the bytecode reader.
 #[derive(Clone, Copy, Debug, Default)]
@@ -269,22 +270,6 @@ struct Conversion<'c> {
     convert: &'c mut dyn Convert,
     /// Converted types by number in the file.
     types: Vec<Option<Type>>,
-}
-
-/// The numbers by which the file says what the template of an op is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct TemplateKey {
-    name: usize,
-    attributes: Option<u64>,
-    properties: Option<usize>,
-}
-
-/// A template that was read, for further ops of its key.
-struct ReadTemplate {
-    template: Template,
-    /// In a conversion: the template that replaced it, if it replaces it in every op without
-    /// regions and successors.
-    converted: Option<Template>,
 }
 
 /// A placeholder value, defined nowhere in the program.
@@ -627,57 +612,6 @@ impl<'a> IrReader<'a, '_, '_> {
         Ok((op, Some(frame)))
     }
 
-    /// Reads the attributes and properties of an op, unless an earlier op has the same. Returns the
-    /// position in `templates`.
-    fn template(&mut self, cursor: &mut Cursor<'a>, name: usize, mask: u8) -> Read<usize> {
-        let mut key = TemplateKey { name, attributes: None, properties: None };
-        let at = cursor.offset();
-        if mask & mask::ATTRIBUTES != 0 {
-            let number = cursor.varint()?;
-            key.attributes = Some(number);
-            if self.entries.notes.are_wanted() {
-                let attribute = self.entries.attribute(number, at)?;
-                self.note(at, cursor, || format!("attributes {}", fields::text_of(&attribute)));
-            }
-        }
-        let properties_at = cursor.offset();
-        if mask & mask::PROPERTIES != 0 {
-            let number = cursor.index(self.property_table.len(), "properties");
-            if number.is_err()
-                && let Some(attribute) = key.attributes
-            {
-                // Errors come in the order of the file: the attributes are decoded below only.
-                self.entries.attribute(attribute, at)?;
-            }
-            let number = number?;
-            key.properties = Some(number);
-            self.note(properties_at, cursor, || format!("properties {number}"));
-        }
-        if let Some(&known) = self.template_numbers.get(&key) {
-            return Ok(known);
-        }
-        let (name, declared) = self.op_names[name].clone();
-        let mut parts = OpParts::new(name, Loc::Unknown);
-        if let Some(number) = key.attributes {
-            let attribute = self.entries.attribute(number, at)?;
-            let Some(dictionary) = attribute.as_dictionary() else {
-                return Err(ReadError::new(
-                    at,
-                    format!("a dictionary must stand here; found {attribute}"),
-                ));
-            };
-            self.attributes(&mut parts, dictionary);
-        }
-        if let Some(number) = key.properties {
-            self.properties(&mut parts, declared, number, properties_at)?;
-        }
-        let template = self.module.template(parts.name, parts.properties, parts.attributes);
-        let number = self.templates.len();
-        self.templates.push(ReadTemplate { template, converted: None });
-        self.template_numbers.insert(key, number);
-        Ok(number)
-    }
-
     fn result_types(&mut self, cursor: &mut Cursor<'a>, mask: u8) -> Read<ResultTypes> {
         let mut types = ResultTypes::new();
         if mask & mask::RESULTS != 0 {
@@ -771,62 +705,6 @@ impl<'a> IrReader<'a, '_, '_> {
     #[inline]
     fn note(&self, at: usize, cursor: &Cursor<'_>, meaning: impl FnOnce() -> String) {
         self.entries.notes.add_at(self.depth, at..cursor.offset(), meaning);
-    }
-
-    /// Splits a dictionary into properties and discardable attributes.
-    fn attributes(&self, parts: &mut OpParts, dictionary: &Dictionary) {
-        let OpName::Registered(def) = parts.name else {
-            parts.attributes = dictionary.clone();
-            return;
-        };
-        if self.entries.tables.version >= version::PROPERTIES && def.attributes.is_empty() {
-            parts.attributes = dictionary.clone();
-            return;
-        }
-        parts.properties.resize(def.attributes.len(), None);
-        for (name, value) in dictionary.iter() {
-            match def.attribute_index(name) {
-                Some(slot) => parts.properties[slot] = Some(value.clone()),
-                None => parts.attributes.set(name.clone(), value.clone()),
-            }
-        }
-    }
-
-    /// Reads the properties of that number, which an op names at `at`.
-    fn properties(
-        &mut self,
-        parts: &mut OpParts,
-        declared: bool,
-        index: usize,
-        at: usize,
-    ) -> Read<()> {
-        let range = self.property_table[index].clone();
-        let cursor = Cursor::new(self.entries.file(), range.clone());
-        let notes = self.entries.notes.clone();
-        let mut entry = EntryReader { cursor, entries: &mut self.entries };
-        if !declared {
-            let attribute = entry.attribute()?;
-            notes.add(range, || format!("properties {index}: {}", fields::text_of(&attribute)));
-            match (&parts.name, attribute.as_dictionary()) {
-                (OpName::Unregistered(_), _) => parts.properties.push(Some(attribute)),
-                (OpName::Registered(_), Some(dictionary)) => self.attributes(parts, dictionary),
-                (OpName::Registered(_), None) => {}
-            }
-            return Ok(());
-        }
-        let def: &'static OpDef = match &parts.name {
-            OpName::Registered(def) => def,
-            OpName::Unregistered(name) => {
-                let message = format!("the properties of the unknown op `{name}` cannot be read");
-                return Err(ReadError::new(at, message));
-            }
-        };
-        let order = self.property_orders.of(def);
-        parts.properties = properties::read(def, &order, &mut entry)?;
-        notes.add(range, || {
-            format!("properties {index}: {}", properties::text_of(def, &parts.properties))
-        });
-        Ok(())
     }
 
     /// Resolves forward uses of values of the current scope, numbered from `first` on, at the end
