@@ -4,7 +4,7 @@ use crate::errors::{message, raised};
 use pyo3::prelude::*;
 use stablo::{BytecodeOptions, LoadOptions, SerializeOptions, Version};
 
-/// What jaxlib calls a program that comes from no file: artifacts hold it in locations.
+/// The name that jaxlib gives a program without a file: artifacts hold it in locations.
 const NAME: &str = "-";
 
 /// A program in text or bytecode as a portable artifact for a version.

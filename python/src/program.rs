@@ -38,7 +38,7 @@ pub struct Program {
     /// False if it was read without verifying it.
     is_verified: bool,
     /// Ready to run, as soon as it has run once.
-    prepared: OnceLock<Arc<stablo::Program>>,
+    prepared: OnceLock<stablo::Program>,
 }
 
 /// Reads and verifies a program in any format: `name` stands for it in errors.
@@ -49,7 +49,7 @@ pub fn load(py: Python<'_>, data: Vec<u8>, name: &str, verify: bool) -> PyResult
     Ok(Program { is_verified: verify, ..Program::of(module) })
 }
 
-/// What is in a file, as a dictionary.
+/// The contents of a file, as a dictionary.
 #[pyfunction]
 pub fn inspect<'py>(py: Python<'py>, data: Vec<u8>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let inspection = detached(py, || stablo::inspect(name, data))?;
@@ -92,16 +92,15 @@ impl Program {
         .map(Program::of)
     }
 
-    fn prepared(&self) -> stablo::Result<&Arc<stablo::Program>> {
-        if self.prepared.get().is_none() {
-            let options = Limits::default();
-            let prepare =
-                || stablo::Program::prepare(Arc::clone(self.verified()?), "main", options);
-            let program = stablo::with_large_stack(prepare)?;
-            // Another thread may have been faster; both are the same.
-            let _ = self.prepared.set(Arc::new(program));
+    fn prepared(&self) -> stablo::Result<&stablo::Program> {
+        if let Some(program) = self.prepared.get() {
+            return Ok(program);
         }
-        Ok(self.prepared.get_or_init(|| unreachable!("it was just prepared")))
+        let module = Arc::clone(self.verified()?);
+        let prepare = || stablo::Program::prepare(module, "main", Limits::default());
+        let program = stablo::with_large_stack(prepare)?;
+        // Another thread may have been faster; both are the same.
+        Ok(self.prepared.get_or_init(|| program))
     }
 }
 
@@ -213,7 +212,7 @@ fn tensor(py: Python<'_>, (dtype, shape, buffer): Array) -> PyResult<RuntimeValu
     Ok(RuntimeValue::Tensor(tensor))
 }
 
-/// Breaks a run off when it is told to.
+/// Stops a run when the flag is set.
 struct Interrupter<'a>(&'a AtomicBool);
 
 impl Observer for Interrupter<'_> {
@@ -226,7 +225,7 @@ impl Observer for Interrupter<'_> {
 }
 
 /// Runs a program without the interpreter lock; a signal whose handler raises, such as Ctrl-C,
-/// breaks it off.
+/// stops it.
 fn run_until_interrupted(
     py: Python<'_>,
     program: &Program,

@@ -3,8 +3,8 @@
 //! The semantics is in the ops, which are prepared as primitives, and in the `kernels` of these;
 //! this crate only executes them. [`Program`] is a verified module turned into code, owned and
 //! shareable between threads; `machine.rs` executes code on frames of slots, scalars without
-//! tensors. The [engine](Engine) `fast` runs a plan, code rewritten by the crate `plan`, on the same
-//! machine. A run is a `session.rs`: grids of processes, each a machine in a thread, that
+//! tensors. The [engine](Engine) `fast` runs a plan, code rewritten by the crate `plan`, on the
+//! same machine. A run is a `session.rs`: grids of processes, each a machine in a thread, that
 //! `scheduler.rs` lets take turns. `world.rs` is the environment of ops with side effects.
 //!
 //! Source: StableHLO, `docs/reference.md`.
@@ -68,7 +68,7 @@ pub struct RunOptions {
     pub limits: Limits,
     /// Implementations of custom calls.
     pub custom_calls: CustomCalls,
-    /// What results are where compilers differ from the specification.
+    /// Semantics where compilers differ from the specification.
     pub conventions: Conventions,
     /// Clock, threads and memory budget of each run; by default those of the thread that runs the
     /// program.

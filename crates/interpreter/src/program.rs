@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 pub struct Program {
     /// The module that the code was prepared from: a side table for diagnostics and observers.
     module: Arc<Module>,
-    /// What runs take, as the engine has it.
+    /// The code that runs execute: a plan, if the engine has one.
     prepared: Prepared,
     /// Instructions one by one, for runs that show all values; made when it is needed.
     reference: OnceLock<Prepared>,

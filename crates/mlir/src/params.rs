@@ -204,7 +204,7 @@ impl AttrDef {
     /// Checks the kinds of parameters and the constraints between them.
     ///
     /// # Errors
-    /// What does not hold.
+    /// The constraint that is violated.
     pub fn check(&self, params: &Params) -> Result<(), String> {
         check_kinds(self.params, params)?;
         self.verify.map_or(Ok(()), |verify| verify(params))
@@ -215,7 +215,7 @@ impl TypeDef {
     /// Checks the kinds of parameters and the constraints between them.
     ///
     /// # Errors
-    /// What does not hold.
+    /// The constraint that is violated.
     pub fn check(&self, params: &Params) -> Result<(), String> {
         check_kinds(self.params, params)?;
         self.verify.map_or(Ok(()), |verify| verify(params))

@@ -339,8 +339,8 @@ impl Tensor {
         bytemuck::try_cast_slice_mut(self.bytes_mut()?).map_err(|_| TensorError::OutOfBounds)
     }
 
-    /// The bytes of all elements for writing; copied first if they are shared. What is written must
-    /// be bytes of elements of the type.
+    /// The bytes of all elements for writing; copied first if they are shared. They must
+    /// remain bytes of elements of the type.
     ///
     /// # Errors
     /// If there is no memory for the copy.

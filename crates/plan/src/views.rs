@@ -21,7 +21,7 @@ pub(crate) struct Viewed {
     pub len: usize,
 }
 
-/// What a view shows.
+/// The memory behind a view.
 #[derive(Debug)]
 pub(crate) enum Memory {
     Slot(Slot),
@@ -134,8 +134,8 @@ pub(crate) fn elements(types: &Types, slot: Slot) -> Option<usize> {
     shape::num_elements(&shape_of(types, slot)?)
 }
 
-/// True for a primitive that only makes values, without effects or errors that a run could show:
-/// nobody misses it if nothing uses its results.
+/// True for a primitive without side effects or errors at run time: it is dead if nothing uses its
+/// results.
 pub(crate) fn is_removable(primitive: &Primitive) -> bool {
     matches!(
         primitive,

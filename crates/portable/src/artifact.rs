@@ -26,7 +26,7 @@ pub struct SerializeOptions {
     pub foreign: Foreign,
 }
 
-/// The version of StableHLO in jaxlib 0.10.2. What it writes is to be written byte for byte, so that
+/// The version of StableHLO in jaxlib 0.10.2. Its artifacts are reproduced byte for byte, so that
 /// ops whose form in it is the target's are not recreated.
 const RELEASED: Version = Version::new(1, 17);
 

@@ -50,7 +50,7 @@ pub trait Env {
     }
 }
 
-/// What results are where the specification and a compiler differ.
+/// Semantics where the specification and a compiler differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Conventions {
     /// Those of the specification.

@@ -52,7 +52,7 @@ impl Program {
         self.program.module()
     }
 
-    /// A listing of the steps that runs take, those of the engine that the program was prepared for.
+    /// A listing of the steps of a run, on the engine that the program was prepared for.
     pub fn explain_plan(&self) -> String {
         self.program.explain_plan()
     }

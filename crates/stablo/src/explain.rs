@@ -1,11 +1,11 @@
-//! What the labels of diagnostics stand for.
+//! The meaning of the labels of diagnostics.
 
 use crate::ir::OpDef;
 use crate::registry;
 use mlir::ods::Rule;
 use mlir::verify::{LABELS, Label};
 
-/// What a label, or the name of an op, stands for.
+/// The meaning of a label or of the name of an op.
 #[derive(Clone)]
 pub enum Explanation {
     /// A constraint of the specification: the declaration of the op, and the constraint.

@@ -5,10 +5,11 @@ use mlir::diag::{in_text, name_of, resolve};
 use serde_json::{Value, json};
 
 /// A diagnostic as an object with `severity`, `label`, `message`, a position, `notes`, each of
-/// which has a `message` and a position, and `help`, a text or null. A position is `file`, `line` and `column` and, if it is in
-/// the text, `end_line` and `end_column`, those after the last byte. Lines and columns count from
-/// 1; without a position they are 0 and the file is `name`. An op that says what it was made from
-/// has an `origin` with a `name`, which may be null, `file`, `line` and `column`.
+/// which has a `message` and a position, and `help`, a text or null. A position is `file`, `line`
+/// and `column` and, if it is in the text, `end_line` and `end_column`, those after the last byte.
+/// Lines and columns count from 1; without a position they are 0 and the file is `name`. An op that
+/// says what it was made from has an `origin` with a `name`, which may be null, `file`, `line` and
+/// `column`.
 pub fn diagnostic_to_json(diagnostic: &Diagnostic, name: &str, text: Option<&Source>) -> String {
     diagnostic_value(diagnostic, name, text).to_string()
 }

@@ -19,8 +19,8 @@ pub struct WriteOptions {
     pub producer: String,
     /// Ops created after all others, to replace erased ones; this determines the use-list orders.
     pub latest: Vec<OpId>,
-    /// Ops were created after those of their regions, as the parser of text creates them; this, too,
-    /// determines the use-list orders.
+    /// Ops were created after those of their regions, as the parser of text creates them; this
+    /// determines the use-list orders, too.
     pub regions_first: bool,
 }
 

@@ -25,7 +25,7 @@ pub struct Dialect {
     /// Other spellings of attribute or type mnemonics: (spelling, mnemonic).
     pub aliases: &'static [(&'static str, &'static str)],
     /// Dialects whose ops, attributes, types and enumerations this one has, too, under its own
-    /// namespace: they descend from it. What is read as its own becomes theirs.
+    /// namespace: they descend from it. An entity read under this namespace becomes theirs.
     pub successors: &'static [&'static Dialect],
     /// Suggests aliases for attributes and types, defined at the top of a printed file (`#sdy.mesh`
     /// as `#mesh`).

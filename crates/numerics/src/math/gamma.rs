@@ -158,6 +158,7 @@ const ONE_MINUS_EULER: Double = Double::new(0.42278433509846713, 4.9429151524306
 const HALF_LOG_TWO_PI: Double = Double::new(0.9189385332046728, -3.8782941580672414e-17);
 /// `log(pi)`.
 const LOG_PI: Double = Double::new(1.1447298858494002, 1.0265951162707826e-17);
+
 /// The logarithm of the absolute value of the gamma function; infinite at its poles, zero and the
 /// negative integers.
 pub fn lgamma(x: f64) -> f64 {
@@ -181,13 +182,13 @@ pub fn lgamma(x: f64) -> f64 {
         return (-Double::from(x.abs()).log()).value();
     }
     let (mirrored, _) = positive_lgamma(Double::ONE + Double::from(-x));
-    (LOG_PI - sin_pi(x).abs().log() - mirrored).value()
+    (LOG_PI - sin_cos_pi(x).0.abs().log() - mirrored).value()
 }
 
-/// `sin(pi x)` and, for the cotangent, nothing else: of the distance from the nearest integer, which
-/// is exact.
-fn sin_pi(x: f64) -> Double {
-    (Double::PI * Double::from(x - x.round())).sin_cos().0
+/// The sine and the cosine of `pi` times the distance of `x` from the nearest integer, which is
+/// exact: those of `pi x`, but for the sign that both share.
+fn sin_cos_pi(x: f64) -> (Double, Double) {
+    (Double::PI * Double::from(x - x.round())).sin_cos()
 }
 
 /// The logarithm of the gamma function of a positive number, without a power of two.
@@ -237,7 +238,7 @@ pub fn digamma(x: f64) -> f64 {
             return f64::NAN;
         }
         // digamma(x) = digamma(1 - x) - pi cot(pi x).
-        let (sin, cos) = (Double::PI * Double::from(x - x.round())).sin_cos();
+        let (sin, cos) = sin_cos_pi(x);
         let mirrored = positive_digamma(Double::ONE + Double::from(-x));
         return (mirrored - Double::PI * cos / sin).value();
     }
@@ -270,8 +271,8 @@ fn positive_digamma(x: Double) -> Double {
 }
 
 /// The Hurwitz zeta function `sum (q + k)^-s` for `s > 1`; infinite at `s = 1`, NaN below, and for
-/// `q` of at most 0 unless `s` is an integer. At the poles, where `q` is zero or a negative integer,
-/// it is infinite for even `s` and NaN for odd `s`.
+/// `q` of at most 0 unless `s` is an integer. At the poles, where `q` is zero or a negative
+/// integer, it is infinite for even `s` and NaN for odd `s`.
 pub fn zeta(s: f64, q: f64) -> f64 {
     if s.is_nan() || q.is_nan() || s < 1.0 {
         return f64::NAN;

@@ -1,6 +1,6 @@
-//! Programs that tests run: those of `tests/ops` and `tests/interpret`, the smaller examples and, if
-//! available (`../shared`), a sample of upstream's; all of these with `STABLO_ALL_PROGRAMS=1`. The
-//! operands of their checks become the results of `main`.
+//! Programs that tests run: those of `tests/ops` and `tests/interpret`, the smaller examples and,
+//! if available (`../shared`), a sample of upstream's; all of these with `STABLO_ALL_PROGRAMS=1`.
+//! The operands of their checks become the results of `main`.
 
 use stablo::arrays::npy;
 use stablo::dialects::func::{FuncOp, ReturnOp};

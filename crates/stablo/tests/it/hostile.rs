@@ -152,64 +152,38 @@ fn no_attribute_that_becomes_a_list_is_a_giant_splat() {
     assert!(lists > 10);
 }
 
+/// Functions of which each calls the next one so often, the first from outside; the last computes.
+fn calls(levels: usize, times: usize) -> Module {
+    let function = |i: usize, body: &str, result: usize| {
+        let visibility = if i == 0 { "public" } else { "private" };
+        format!(
+            "func.func {visibility} @f{i}(%0: tensor<f32>) -> tensor<f32> {{
+                {body}
+                return %{result} : tensor<f32>
+            }}\n"
+        )
+    };
+    let mut text = String::new();
+    for i in 0..levels {
+        let call = |k| {
+            format!("%{} = func.call @f{}(%{k}) : (tensor<f32>) -> tensor<f32>\n", k + 1, i + 1)
+        };
+        text.push_str(&function(i, &(0..times).map(call).collect::<String>(), times));
+    }
+    text.push_str(&function(levels, "%1 = stablehlo.sine %0 : tensor<f32>", 1));
+    LoadOptions::default().load("m.mlir", text).into_result().unwrap()
+}
+
 #[test]
 fn inlining_that_grows_exponentially_is_an_error() {
-    let levels = 60;
-    let mut text = "func.func @main(%a: tensor<f32>) -> tensor<f32> {
-        %0 = func.call @f0(%a) : (tensor<f32>) -> tensor<f32>
-        return %0 : tensor<f32>
-    }\n"
-    .to_string();
-    for i in 0..levels {
-        writeln!(
-            text,
-            "func.func private @f{i}(%a: tensor<f32>) -> tensor<f32> {{
-                %0 = func.call @f{next}(%a) : (tensor<f32>) -> tensor<f32>
-                %1 = func.call @f{next}(%0) : (tensor<f32>) -> tensor<f32>
-                return %1 : tensor<f32>
-            }}",
-            next = i + 1
-        )
-        .unwrap();
-    }
-    writeln!(
-        text,
-        "func.func private @f{levels}(%a: tensor<f32>) -> tensor<f32> {{
-            %0 = stablehlo.sine %a : tensor<f32>
-            return %0 : tensor<f32>
-        }}"
-    )
-    .unwrap();
-    let mut module = LoadOptions::default().load("m.mlir", &*text).into_result().unwrap();
+    let mut module = calls(60, 2);
     let error = stablo::run_pipeline(&mut module, "inline").unwrap_err();
     assert!(error.diagnostics()[0].message.contains("more than 262144 ops"), "{error}");
 }
 
 #[test]
 fn locations_of_inlined_ops_can_be_read_back() {
-    let levels = 1000;
-    let mut text = String::new();
-    for i in 0..levels {
-        writeln!(
-            text,
-            "func.func {visibility} @f{i}(%a: tensor<f32>) -> tensor<f32> {{
-                %0 = func.call @f{next}(%a) : (tensor<f32>) -> tensor<f32>
-                return %0 : tensor<f32>
-            }}",
-            visibility = if i == 0 { "public" } else { "private" },
-            next = i + 1
-        )
-        .unwrap();
-    }
-    writeln!(
-        text,
-        "func.func private @f{levels}(%a: tensor<f32>) -> tensor<f32> {{
-            %0 = stablehlo.sine %a : tensor<f32>
-            return %0 : tensor<f32>
-        }}"
-    )
-    .unwrap();
-    let mut module = LoadOptions::default().load("m.mlir", &*text).into_result().unwrap();
+    let mut module = calls(1000, 1);
     stablo::run_pipeline(&mut module, "inline").unwrap();
     let artifact = stablo::serialize(&module, Version::CURRENT).unwrap();
     assert!(LoadOptions::default().load("m.mlir.bc", &*artifact).into_result().is_ok());

@@ -232,7 +232,7 @@ impl Parser<'_> {
         self.default_dialects.push("func");
         self.jump(at as usize);
         self.parts = Some(Box::default());
-        // What was read before an error is of use.
+        // The parts before an error are of use.
         let _ = self.parse_op_uncached(None);
         self.parts.take().map_or_else(PartSpans::default, |parts| *parts)
     }
