@@ -15,6 +15,7 @@ mod inputs;
 mod machine;
 mod observer;
 mod order;
+mod planned;
 mod program;
 mod scheduler;
 mod session;

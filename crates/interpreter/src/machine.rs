@@ -16,14 +16,14 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// At most this many calls are listed under an error.
-const LISTED_CALLS: usize = 10;
+pub(crate) const LISTED_CALLS: usize = 10;
 
 /// Bytes charged for each level of blocks and calls that a process reaches: its part of the stack,
 /// which is not returned before the thread ends.
 const LEVEL_BYTES: usize = 4 << 10;
 
 /// Values on their way between slots.
-type Slots = SmallVec<[Slot; 4]>;
+pub(crate) type Slots = SmallVec<[Slot; 4]>;
 
 pub(crate) struct Machine<'s, 'r> {
     pub session: &'s Session<'r>,
@@ -31,7 +31,7 @@ pub(crate) struct Machine<'s, 'r> {
     /// The number of the process in its grid.
     pub process: usize,
     /// The slots of the functions that run, the innermost last.
-    frames: Vec<Frame>,
+    pub frames: Vec<Frame>,
     /// Number of blocks that are running, those of the grids around this process included.
     pub depth: usize,
     /// The depth at which the process started.
@@ -43,8 +43,8 @@ pub(crate) struct Machine<'s, 'r> {
 }
 
 /// The slots of a function that runs.
-struct Frame {
-    slots: Vec<Slot>,
+pub(crate) struct Frame {
+    pub slots: Vec<Slot>,
     _reserved: Reserved,
 }
 
@@ -71,7 +71,7 @@ impl<'s, 'r> Machine<'s, 'r> {
         self.session.program
     }
 
-    fn code(&self) -> &'r Code {
+    pub fn code(&self) -> &'r Code {
         &self.session.prepared.code
     }
 
@@ -95,7 +95,7 @@ impl<'s, 'r> Machine<'s, 'r> {
         }
     }
 
-    fn push_frame(&mut self, function: FunctionId) -> Result<(), EvalError> {
+    pub fn push_frame(&mut self, function: FunctionId) -> Result<(), EvalError> {
         let slots = self.code().function(function).slots;
         let reserved = budget::reserve::<Slot>(slots)?;
         let slots = std::iter::repeat_with(Slot::default).take(slots).collect();
@@ -110,6 +110,9 @@ impl<'s, 'r> Machine<'s, 'r> {
             let message = format!("@{name} has no body of exactly one block, so it cannot be run");
             return Err(EvalError::new("call", message).at(callee.origin));
         };
+        if let Some(planned) = self.session.prepared.planned(function) {
+            return self.run_planned(planned, &self.code().block(body).argument_types, args);
+        }
         self.push_frame(function)?;
         let results = self.run_block(body, args);
         self.frames.pop();
@@ -170,6 +173,18 @@ impl<'s, 'r> Machine<'s, 'r> {
     /// Moves arguments into their slots and runs the instructions of a block; its results stay in
     /// their slots.
     fn enter(&mut self, block: &'r Block, args: &mut Slots) -> Result<(), EvalError> {
+        if self.lanes.is_none() {
+            check_slots("argument", args, &block.argument_types)?;
+        }
+        self.store(&block.arguments, args, "arguments")?;
+        self.nested(|machine| machine.instructions(block))
+    }
+
+    /// Runs a block, one level deeper.
+    pub fn nested<T>(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Result<T, EvalError>,
+    ) -> Result<T, EvalError> {
         let limit = self.program().options().limits.depth;
         if self.depth >= limit {
             let message = format!("calls and regions nest deeper than {limit} levels");
@@ -178,12 +193,8 @@ impl<'s, 'r> Machine<'s, 'r> {
         if self.depth - self.first_level == self.levels.len() {
             self.levels.push(budget::reserve::<u8>(LEVEL_BYTES)?);
         }
-        if self.lanes.is_none() {
-            check_slots("argument", args, &block.argument_types)?;
-        }
-        self.store(&block.arguments, args, "arguments")?;
         self.depth += 1;
-        let outcome = self.instructions(block);
+        let outcome = run(self);
         self.depth -= 1;
         outcome
     }
@@ -281,21 +292,31 @@ impl<'s, 'r> Machine<'s, 'r> {
             Primitive::While { cond, body } => self.run_while(*cond, *body, operands)?,
             Primitive::Block(block) => self.run_block(*block, operands)?,
             Primitive::Call(function) => self.call_function(*function, operands)?,
-            primitive => {
+            _ => {
                 let mut operands = values(operands)?;
                 if let Some(n) = self.lanes {
                     same_length(&mut operands, n)?;
                 }
-                self.session.check_memory(instruction.growth)?;
-                let results = kernels::evaluate(primitive, instruction.origin, operands, self)?;
-                if matches!(primitive, Primitive::Infeed | Primitive::Receive { .. }) {
-                    check_received(&results, &instruction.result_types)?;
-                }
-                results.into_iter().map(Slot::from).collect()
+                self.kernel(instruction, operands)?.into_iter().map(Slot::from).collect()
             }
         };
         if self.lanes.is_none() {
             check_slots("result", &results, &instruction.result_types)?;
+        }
+        Ok(results)
+    }
+
+    /// Runs the kernel of an instruction.
+    pub fn kernel(
+        &mut self,
+        instruction: &'r Instruction,
+        operands: Vec<RuntimeValue>,
+    ) -> EvalResult {
+        let primitive = &instruction.primitive;
+        self.session.check_memory(instruction.growth)?;
+        let results = kernels::evaluate(primitive, instruction.origin, operands, self)?;
+        if matches!(primitive, Primitive::Infeed | Primitive::Receive { .. }) {
+            check_received(&results, &instruction.result_types)?;
         }
         Ok(results)
     }
@@ -351,7 +372,7 @@ fn exactly<const N: usize>(slots: Slots) -> Result<[Slot; N], EvalError> {
 }
 
 /// Compares values with the types that they are declared to have.
-fn check_slots(what: &str, slots: &[Slot], types: &[Arc<ValueType>]) -> Result<(), EvalError> {
+pub(crate) fn check_slots(what: &str, slots: &[Slot], types: &[Arc<ValueType>]) -> Result<(), EvalError> {
     for (index, (slot, ty)) in slots.iter().zip(types).enumerate() {
         if !slot.fits(ty) {
             return Err(mismatch(what, index, &slot.clone().into_value()?, ty));

@@ -1,6 +1,7 @@
 //! Prepared programs.
 
 use crate::frame::ScalarOp;
+use crate::planned::Planned;
 use crate::session::{Job, Session};
 use crate::{Conventions, Engine, Observer, RunOptions, inputs, order};
 use mlir::diag::{Diagnostic, Diagnostics};
@@ -27,11 +28,25 @@ pub(crate) struct Prepared {
     pub code: Code,
     /// For each instruction that computes scalars without tensors: how.
     scalars: Vec<Option<ScalarOp>>,
+    /// The plans of functions, each made when it is needed; empty for those that run instruction by
+    /// instruction.
+    plans: Vec<OnceLock<Option<Planned>>>,
 }
 
 impl Prepared {
-    fn new(code: Code) -> Prepared {
-        Prepared { scalars: ScalarOp::of_code(&code), code }
+    fn new(code: Code, is_planned: bool) -> Prepared {
+        let plans = if is_planned { code.functions.len() } else { 0 };
+        Prepared {
+            scalars: ScalarOp::of_code(&code),
+            plans: std::iter::repeat_with(OnceLock::new).take(plans).collect(),
+            code,
+        }
+    }
+
+    /// The plan of a function, if it has one.
+    pub fn planned(&self, function: FunctionId) -> Option<&Planned> {
+        let plan = || plan::plan(&self.code, function).map(Planned::new);
+        self.plans.get(function.index())?.get_or_init(plan).as_ref()
     }
 
     /// The form of an instruction that computes scalars without tensors.
@@ -59,8 +74,8 @@ impl Program {
         // Loops have the results of the specification only.
         let is_planned =
             options.engine == Engine::Fast && options.conventions == Conventions::Specification;
-        let code = if is_planned { plan::fuse(code) } else { code };
-        let prepared = Prepared::new(code);
+        let prepared = Prepared::new(code, is_planned);
+        prepared.planned(entry);
         Ok(Program { module, prepared, reference: OnceLock::new(), entry, options })
     }
 
@@ -69,7 +84,7 @@ impl Program {
         &self.module
     }
 
-    /// The code, as the engine has it.
+    /// The code.
     pub fn code(&self) -> &Code {
         &self.prepared.code
     }
@@ -81,13 +96,19 @@ impl Program {
         }
         self.reference.get_or_init(|| {
             let entry = self.code().function(self.entry).origin;
-            Prepared::new(code_of(&self.module, entry.into(), &self.options).0)
+            Prepared::new(code_of(&self.module, entry.into(), &self.options).0, false)
         })
     }
 
-    /// A listing of the code.
+    /// A listing of the plan, or of the code if there is none.
     pub fn explain_plan(&self) -> String {
-        plan::explain(self.code(), &|origin| self.op(origin).name().to_string())
+        let name = |origin| self.op(origin).name().to_string();
+        match self.prepared.planned(self.entry) {
+            Some(planned) => {
+                plan::explain_unit(self.code(), self.entry, planned.unit(), &name)
+            }
+            None => plan::explain(self.code(), &name),
+        }
     }
 
     /// The function that runs start with.

@@ -6,7 +6,7 @@ use crate::quantize::{dequantize, quantize};
 use crate::random_numbers::{random_numbers, random_units};
 use crate::{
     Combiner, Stream, batch_norm, broadcast_scalars, concatenate, einsum::einsum, expect_n,
-    fft::fourier, fits_declared, fused, gather, index_select::index_select, iota, linalg, movement,
+    fft::fourier, fits_declared, gather, index_select::index_select, iota, linalg, movement,
     pad, reduce, reduce_window, reduce_window_inside, rng::random_bits, scatter,
     select_and_scatter, sizes, slice, sort, split_at, subnormals::without_subnormals, tensor_list,
     tensors, top_k, values,
@@ -71,8 +71,6 @@ fn evaluate_exactly(
         },
 
         Primitive::Quantized(quantized) => Ok(values(with_floats(quantized, operands)?)),
-
-        Primitive::Fused(fused) => Ok(values(fused::run(fused, &tensor_list(operands)?)?)),
 
         Primitive::Map(block) => {
             let inputs = tensor_list(operands)?;

@@ -5,55 +5,81 @@
 
 use crate::parallel::task_size;
 use numerics::math::AlignedBytes;
-use numerics::{Tensor, TensorError};
-use program::{Fused, Load, Source, TilePlace};
+use numerics::TensorError;
+use program::{Fused, Load, LoopOutput, TilePlace};
+use smallvec::SmallVec;
 
 /// Bytes of all registers together: about what the first-level cache holds besides the sources.
 const REGISTER_BYTES: usize = 24 << 10;
 /// The least and greatest number of elements of a tile.
 const TILE: [usize; 2] = [64, 1024];
 
-/// Runs a loop on its operands.
+/// Memory of the registers of a loop, kept from loop to loop.
+#[derive(Default)]
+pub struct Registers {
+    tiles: Vec<AlignedBytes>,
+}
+
+impl Registers {
+    /// Makes room for a tile of elements of each of these sizes.
+    fn reserve(&mut self, sizes: &[usize], tile: usize) {
+        if self.tiles.len() < sizes.len() {
+            self.tiles.resize_with(sizes.len(), AlignedBytes::default);
+        }
+        for (register, size) in self.tiles.iter_mut().zip(sizes) {
+            if register.len() < size * tile {
+                *register = AlignedBytes::zeros(size * tile);
+            }
+        }
+    }
+}
+
+/// Runs a loop on the bytes of its operands, and writes those of its results.
 ///
 /// # Errors
-/// If there is no memory for the results, or operands are not those that the loop was made for.
-pub fn run(fused: &Fused, operands: &[Tensor]) -> Result<Vec<Tensor>, TensorError> {
-    let sources: Vec<&[u8]> =
-        fused.loads.iter().map(|load| source(load, operands)).collect::<Result<_, _>>()?;
-    let zeros = fused.outputs.iter().map(|output| Tensor::zeros(output.dtype, &output.shape));
-    let mut results: Vec<Tensor> = zeros.collect::<Result<_, _>>()?;
-    let outputs = results.iter_mut().map(Tensor::bytes_mut).collect::<Result<_, _>>()?;
+/// If these are not as many as the loop was made for, or not aligned for their types.
+pub fn run(
+    fused: &Fused,
+    operands: &[&[u8]],
+    outputs: SmallVec<[&mut [u8]; 2]>,
+    registers: &mut Registers,
+) -> Result<(), TensorError> {
+    let source = |load: &Load| {
+        let bytes = operands.get(load.operand).copied();
+        let fits = |bytes: &&[u8]| bytes.len() == load.source_elements * load.dtype.bytes();
+        bytes.filter(fits).ok_or(TensorError::OutOfBounds)
+    };
+    let sources: SmallVec<[&[u8]; 6]> =
+        fused.loads.iter().map(source).collect::<Result<_, _>>()?;
+    let fits = |(output, bytes): (&LoopOutput, &&mut [u8])| {
+        bytes.len() == fused.elements * output.dtype.bytes()
+    };
+    if outputs.len() != fused.outputs.len() || !fused.outputs.iter().zip(&outputs).all(fits) {
+        return Err(TensorError::OutOfBounds);
+    }
     let whole = Chunk { fused, sources: &sources, start: 0, len: fused.elements, outputs };
     // A rough mean of additions and of functions such as exponentials.
     let work = 8 * fused.ops.len();
-    let chunks = whole.split(task_size(fused.elements, work, TILE[1]));
-    host::parallel(chunks, Chunk::run)?;
-    Ok(results)
-}
-
-/// The elements that a load reads.
-fn source<'a>(load: &'a Load, operands: &'a [Tensor]) -> Result<&'a [u8], TensorError> {
-    let tensor = match &load.source {
-        Source::Operand(index) => operands.get(*index),
-        Source::Constant(tensor) => Some(tensor),
-    };
-    let fits = |t: &&Tensor| t.dtype() == load.dtype && t.num_elements() == load.source_elements;
-    Ok(tensor.filter(fits).ok_or(TensorError::OutOfBounds)?.bytes())
+    let size = task_size(fused.elements, work, TILE[1]);
+    if size >= fused.elements {
+        return whole.run(registers);
+    }
+    host::parallel(whole.split(size), |chunk| chunk.run(&mut Registers::default()))
 }
 
 /// Consecutive iterations of a loop.
-struct Chunk<'a> {
+struct Chunk<'a, 'o> {
     fused: &'a Fused,
     sources: &'a [&'a [u8]],
     start: usize,
     len: usize,
     /// The bytes of these iterations of each result.
-    outputs: Vec<&'a mut [u8]>,
+    outputs: SmallVec<[&'o mut [u8]; 2]>,
 }
 
-impl<'a> Chunk<'a> {
+impl<'a, 'o> Chunk<'a, 'o> {
     /// The chunk in parts of `size` iterations, but for the last one.
-    fn split(mut self, size: usize) -> Vec<Chunk<'a>> {
+    fn split(mut self, size: usize) -> Vec<Chunk<'a, 'o>> {
         let mut parts = Vec::new();
         while self.len > size {
             let head = self.fused.outputs.iter().zip(&mut self.outputs).map(|(output, rest)| {
@@ -70,17 +96,17 @@ impl<'a> Chunk<'a> {
         parts
     }
 
-    fn run(mut self) -> Result<(), TensorError> {
+    fn run(mut self, registers: &mut Registers) -> Result<(), TensorError> {
         let sizes = &self.fused.registers;
         let [least, most] = TILE;
         let tile = (REGISTER_BYTES / sizes.iter().sum::<usize>().max(1)).clamp(least, most);
         let tile = tile.min(self.len).max(1);
-        let mut registers: Vec<AlignedBytes> =
-            sizes.iter().map(|size| AlignedBytes::zeros(size * tile)).collect();
+        registers.reserve(sizes, tile);
+        let registers = &mut registers.tiles[..];
         for start in (0..self.len).step_by(tile) {
             let len = tile.min(self.len - start);
-            self.load(&mut registers, start, len)?;
-            self.compute(&mut registers, start, len)?;
+            self.load(registers, start, len)?;
+            self.compute(registers, start, len)?;
         }
         Ok(())
     }

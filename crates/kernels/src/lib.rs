@@ -10,7 +10,7 @@ mod contract;
 mod einsum;
 mod evaluate;
 mod fft;
-mod fused;
+pub mod fused;
 mod index_select;
 mod index_vectors;
 pub mod linalg;

@@ -1,97 +1,41 @@
 //! Plans as text.
 
-use crate::loops::constant_of;
+use crate::unit::{Action, Place, Sequence, Step, Transfer, Unit, Value, Way};
 use numerics::DType;
-use program::{Block, Code, Fused, Instruction, Load, Origin, Primitive, Slot, Source, TilePlace};
-use program::{UNUSED, ValueType};
+use program::{Block, Code, Fused, FunctionId, Origin, Slot, TilePlace, UNUSED, ValueType};
 use std::fmt::{self, Write};
 
-/// A listing of the blocks of a program, one step a line. `name` gives the name of an op.
-pub fn explain(code: &Code, name: &dyn Fn(Origin) -> String) -> String {
+/// The name of the op that an instruction was prepared from.
+type Name<'a> = &'a dyn Fn(Origin) -> String;
+
+/// A listing of the instructions of a program, one a line.
+pub fn explain(code: &Code, name: Name<'_>) -> String {
     let mut text = String::new();
     for (number, block) in code.blocks.iter().enumerate().filter(|(_, b)| !b.vectorizable) {
         // Writing to a string does not fail.
-        let _ = Listing { code, name, text: &mut text }.block(number, block);
+        let _ = instructions(&mut text, code, number, block, name);
     }
     text
 }
 
-struct Listing<'a> {
-    code: &'a Code,
-    name: &'a dyn Fn(Origin) -> String,
-    text: &'a mut String,
-}
-
-impl Listing<'_> {
-    fn block(&mut self, number: usize, block: &Block) -> fmt::Result {
-        let instructions = self.code.instructions_of(block);
-        let ops: u32 = instructions.iter().map(|i| i.ops).sum();
-        let loops = instructions.iter().filter(|i| matches!(i.primitive, Primitive::Fused(_)));
-        let function = self.code.function(block.function);
-        writeln!(
-            self.text,
-            "@{} block {number}: {ops} ops in {} steps, {} of them loops; peak {} bytes",
-            function.name,
-            instructions.len(),
-            loops.count(),
-            peak(block, instructions),
-        )?;
-        for instruction in instructions {
-            self.instruction(instruction)?;
-        }
-        let results: Vec<Slot> = block.results.iter().map(|operand| operand.slot).collect();
-        writeln!(self.text, "  return{}", slots(&results))
-    }
-
-    fn instruction(&mut self, instruction: &Instruction) -> fmt::Result {
+fn instructions(
+    text: &mut String,
+    code: &Code,
+    number: usize,
+    block: &Block,
+    name: Name<'_>,
+) -> fmt::Result {
+    let instructions = code.instructions_of(block);
+    let (function, count) = (code.function(block.function), instructions.len());
+    writeln!(text, "@{} block {number}: {count} ops in {count} steps", function.name)?;
+    for instruction in instructions {
         let types: Vec<String> = instruction.result_types.iter().map(|ty| describe(ty)).collect();
-        let (results, types) = (slots(&instruction.results), types.join(", "));
         let operands: Vec<Slot> = instruction.operands.iter().map(|o| o.slot).collect();
-        let ops = instruction.ops;
-        match &instruction.primitive {
-            Primitive::Fused(fused) => {
-                writeln!(self.text, " {results} = loop of {ops} ops : {types}")?;
-                self.fused(fused, &operands)
-            }
-            _ => {
-                let name = (self.name)(instruction.origin);
-                writeln!(self.text, " {results} = {name}{} : {types}", slots(&operands))
-            }
-        }
+        let (results, operands) = (slots(&instruction.results), slots(&operands));
+        writeln!(text, " {results} = {}{operands} : {}", name(instruction.origin), types.join(", "))?;
     }
-
-    fn fused(&mut self, fused: &Fused, operands: &[Slot]) -> fmt::Result {
-        for (value, load) in fused.loads.iter().enumerate() {
-            let source = match &load.source {
-                Source::Operand(index) => format!("%{}", operands[*index]),
-                Source::Constant(_) => constant(load),
-            };
-            let how = match &load.view {
-                None => "read",
-                Some(view) if view.is_splat() => "repeat",
-                Some(_) => "view",
-            };
-            writeln!(self.text, "    v{value} = {how} {source}")?;
-        }
-        for (index, op) in fused.ops.iter().enumerate() {
-            let value = fused.loads.len() + index;
-            let used: Vec<String> = op.operands.iter().map(|v| format!("v{v}")).collect();
-            let place = match fused.places[value] {
-                TilePlace::Output(output) => format!(" -> result {output}"),
-                TilePlace::Register(_) | TilePlace::Source => String::new(),
-            };
-            writeln!(self.text, "    v{value} = {} {}{place}", op.name, used.join(", "))?;
-        }
-        Ok(())
-    }
-}
-
-/// The text of a constant that a loop reads.
-fn constant(load: &Load) -> String {
-    match constant_of(load) {
-        Some(tensor) => format!("constant {}", tensor_type(tensor.dtype(), tensor.shape())),
-        None => String::new(),
-    }
+    let results: Vec<Slot> = block.results.iter().map(|operand| operand.slot).collect();
+    writeln!(text, "  return{}", slots(&results))
 }
 
 fn slots(slots: &[Slot]) -> String {
@@ -102,40 +46,208 @@ fn slots(slots: &[Slot]) -> String {
     shown.collect::<Vec<_>>().join(",")
 }
 
-fn tensor_type(dtype: DType, shape: &[usize]) -> String {
-    let sizes: String = shape.iter().map(|size| format!("{size}x")).collect();
-    format!("{sizes}{dtype}")
+/// A listing of the plan of a function, one step a line.
+pub fn explain_unit(code: &Code, function: FunctionId, unit: &Unit, name: Name<'_>) -> String {
+    let mut text = String::new();
+    let mut listing = Listing { unit, name, text: &mut text, indent: 1 };
+    let [steps, loops, ops] = listing.counts(&unit.body);
+    let bytes: usize = unit.buffers.iter().sum();
+    let peak = listing.peak();
+    let function = &code.function(function).name;
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        listing.text,
+        "@{function}: {ops} ops in {steps} steps, {loops} of them loops; peak {} bytes",
+        bytes.saturating_add(peak),
+    );
+    let _ = listing.sequence(&unit.body);
+    text
+}
+
+struct Listing<'a> {
+    unit: &'a Unit,
+    name: Name<'a>,
+    text: &'a mut String,
+    indent: usize,
+}
+
+impl Listing<'_> {
+    /// Numbers of steps, of loops among them, and of ops.
+    fn counts(&self, sequence: &Sequence) -> [usize; 3] {
+        let mut counts = [0; 3];
+        for step in &sequence.steps {
+            let is_loop = matches!(step.action, Action::Loop { .. });
+            let own = [1, usize::from(is_loop), step.ops as usize];
+            let nested = match &step.action {
+                Action::While { cond, body, .. } => vec![self.counts(cond), self.counts(body)],
+                Action::Branch { branches, .. } => {
+                    branches.iter().map(|branch| self.counts(branch)).collect()
+                }
+                _ => Vec::new(),
+            };
+            for part in nested.into_iter().chain([own]) {
+                counts.iter_mut().zip(part).for_each(|(count, n)| *count += n);
+            }
+        }
+        counts
+    }
+
+    /// The most bytes in slots at a time between the steps, as far as shapes are static.
+    fn peak(&self) -> usize {
+        let unit = self.unit;
+        let mut sizes = vec![0; unit.slots];
+        let size = |value: Value| match unit.places[value as usize] {
+            Place::Slot(slot) => Some((slot as usize, unit.types[value as usize].min_bytes())),
+            _ => None,
+        };
+        for (slot, bytes) in unit.arguments.iter().filter_map(|&value| size(value)) {
+            sizes[slot] = bytes;
+        }
+        let total = |sizes: &[usize]| sizes.iter().fold(0, |sum: usize, &n| sum.saturating_add(n));
+        let mut peak = total(&sizes);
+        let mut live = peak;
+        for step in &unit.body.steps {
+            for (slot, bytes) in results(step).into_iter().filter_map(size) {
+                live = live.saturating_sub(sizes[slot]).saturating_add(bytes);
+                sizes[slot] = bytes;
+            }
+            peak = peak.max(live);
+            for &slot in &step.dead {
+                live = live.saturating_sub(std::mem::take(&mut sizes[slot as usize]));
+            }
+            if let Action::Kernel { operands, .. } = &step.action {
+                let moved = operands.iter().filter(|(_, is_last)| *is_last);
+                for (slot, _) in moved.filter_map(|&(value, _)| size(value)) {
+                    live = live.saturating_sub(std::mem::take(&mut sizes[slot]));
+                }
+            }
+        }
+        peak
+    }
+
+    fn line(&mut self, line: fmt::Arguments<'_>) -> fmt::Result {
+        writeln!(self.text, "{:width$}{line}", "", width = 2 * self.indent)
+    }
+
+    fn sequence(&mut self, sequence: &Sequence) -> fmt::Result {
+        for step in &sequence.steps {
+            self.step(step)?;
+        }
+        let results: Vec<String> =
+            sequence.results.iter().map(|transfer| self.transfer(transfer)).collect();
+        self.line(format_args!("return {}", results.join(", ")))
+    }
+
+    fn nested(&mut self, title: &str, sequence: &Sequence) -> fmt::Result {
+        self.line(format_args!("{title}:"))?;
+        self.indent += 1;
+        self.sequence(sequence)?;
+        self.indent -= 1;
+        Ok(())
+    }
+
+    fn transfer(&self, transfer: &Transfer) -> String {
+        let from = self.value(transfer.from);
+        match transfer.way {
+            Way::Stay => from,
+            Way::Move => format!("{from} to {}", self.value(transfer.to)),
+            Way::Copy | Way::Stage => format!("copy of {from} to {}", self.value(transfer.to)),
+        }
+    }
+
+    fn step(&mut self, step: &Step) -> fmt::Result {
+        let results = results(step);
+        let types: Vec<String> =
+            results.iter().map(|&v| describe(&self.unit.types[v as usize])).collect();
+        let types = types.join(", ");
+        let results = self.values(results);
+        match &step.action {
+            Action::Loop { fused, operands, .. } => {
+                let ops = step.ops;
+                self.line(format_args!("{results} = loop of {ops} ops : {types}"))?;
+                self.indent += 1;
+                self.fused(fused, operands)?;
+                self.indent -= 1;
+                Ok(())
+            }
+            Action::Kernel { operands, .. } => {
+                let operands = self.values(operands.iter().map(|&(value, _)| value));
+                let name = (self.name)(step.origin);
+                self.line(format_args!("{results} = {name} {operands} : {types}"))
+            }
+            Action::While { initial, cond, body, .. } => {
+                let initial = self.values(initial.iter().map(|transfer| transfer.from));
+                self.line(format_args!("{results} = while {initial} : {types}"))?;
+                self.nested("cond", cond)?;
+                self.nested("do", body)
+            }
+            Action::Branch { index, branches } => {
+                let index = self.value(*index);
+                self.line(format_args!("{results} = branch {index} : {types}"))?;
+                branches.iter().enumerate().try_for_each(|(number, branch)| {
+                    self.nested(&format!("branch {number}"), branch)
+                })
+            }
+        }
+    }
+
+    fn fused(&mut self, fused: &Fused, operands: &[Value]) -> fmt::Result {
+        for (number, load) in fused.loads.iter().enumerate() {
+            let source = self.value(operands[load.operand]);
+            let how = match &load.view {
+                None => "read",
+                Some(view) if view.is_splat() => "repeat",
+                Some(_) => "view",
+            };
+            self.line(format_args!("v{number} = {how} {source}"))?;
+        }
+        for (index, op) in fused.ops.iter().enumerate() {
+            let number = fused.loads.len() + index;
+            let used: Vec<String> = op.operands.iter().map(|v| format!("v{v}")).collect();
+            let place = match fused.places[number] {
+                TilePlace::Output(output) => format!(" -> result {output}"),
+                TilePlace::Register(_) | TilePlace::Source => String::new(),
+            };
+            self.line(format_args!("v{number} = {} {}{place}", op.name, used.join(", ")))?;
+        }
+        Ok(())
+    }
+
+    fn values(&self, values: impl IntoIterator<Item = Value>) -> String {
+        values.into_iter().map(|value| self.value(value)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn value(&self, value: Value) -> String {
+        match self.unit.places[value as usize] {
+            Place::Constant(_) => format!("constant {}", describe(&self.unit.types[value as usize])),
+            Place::Nowhere => "_".into(),
+            Place::Buffer(_) | Place::Slot(_) => format!("%{value}"),
+        }
+    }
+}
+
+/// The values that a step defines.
+fn results(step: &Step) -> Vec<Value> {
+    let targets = |transfers: &[Transfer]| transfers.iter().map(|transfer| transfer.to).collect();
+    match &step.action {
+        Action::Loop { outputs, .. } => outputs.to_vec(),
+        Action::Kernel { results, .. } => results.to_vec(),
+        Action::While { initial, .. } => targets(initial),
+        Action::Branch { branches, .. } => {
+            branches.first().map_or_else(Vec::new, |branch| targets(&branch.results))
+        }
+    }
 }
 
 fn describe(ty: &ValueType) -> String {
+    let tensor = |dtype: DType, shape: &[usize]| {
+        let sizes: String = shape.iter().map(|size| format!("{size}x")).collect();
+        format!("{sizes}{dtype}")
+    };
     match (ty, ty.static_shape()) {
-        (ValueType::Tensor { dtype, .. }, Some(shape)) => tensor_type(*dtype, &shape),
+        (ValueType::Tensor { dtype, .. }, Some(shape)) => tensor(*dtype, &shape),
         (ValueType::Tensor { dtype, .. }, None) => format!("?x{dtype}"),
         (ValueType::Token, _) => "token".into(),
         _ => "value".into(),
     }
-}
-
-/// The largest number of bytes of values of a block that live at the same time, as far as their
-/// shapes are known. Values around the block and those of nested blocks do not count.
-fn peak(block: &Block, instructions: &[Instruction]) -> usize {
-    let mut sizes = rustc_hash::FxHashMap::default();
-    let arguments = block.arguments.iter().zip(&block.argument_types);
-    sizes.extend(arguments.map(|(&slot, ty)| (slot, ty.min_bytes())));
-    let mut live: usize = sizes.values().sum();
-    let mut peak = live;
-    for instruction in instructions {
-        let results = instruction.results.iter().zip(&instruction.result_types);
-        for (&slot, ty) in results.filter(|(slot, _)| **slot != UNUSED) {
-            sizes.insert(slot, ty.min_bytes());
-            live += ty.min_bytes();
-        }
-        peak = peak.max(live);
-        let last = instruction.operands.iter().filter(|operand| operand.last);
-        let ended = last.map(|operand| operand.slot).chain(instruction.dead.iter().copied());
-        for slot in ended {
-            live -= sizes.remove(&slot).unwrap_or(0);
-        }
-    }
-    peak
 }

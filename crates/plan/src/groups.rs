@@ -1,55 +1,44 @@
-//! Which instructions of a block are fused.
+//! Which nodes of a region are fused.
 //!
-//! A group runs where its last member stood. An instruction joins the group of one of its users if
+//! A group runs where its last member stood. A node joins the group of one of its users if
 //! all its other users run after that group; so whatever the groups, each value is computed before
 //! it is used.
 
-use crate::views::elements;
+use crate::graph::{Graph, Node, Region, Value};
+use numerics::DType;
 use numerics::math::SliceKernel;
-use program::{Block, Instruction, Primitive, Slot, UNUSED, ValueType};
-use rustc_hash::{FxHashMap, FxHashSet};
+use program::Primitive;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::sync::Arc;
 
 /// More members would need more registers than the cache holds.
 const MAX_MEMBERS: usize = 48;
 
-/// The type of each slot of a function.
-pub(crate) type Types = [Option<Arc<ValueType>>];
-
-/// The groups of a block.
+/// The groups of a region.
 pub(crate) struct Groups {
-    /// For each instruction that is in a group: the position of the group's last member.
+    /// For each node that is in a group: the position of the group's last member.
     pub root: Vec<Option<usize>>,
     /// The members of each group by its last one, in order.
     pub members: FxHashMap<usize, Vec<usize>>,
 }
 
-/// Finds the groups of the instructions of a block. Values of `escaping` slots are used by other
-/// blocks, at places that are not known.
-pub(crate) fn find(
-    block: &Block,
-    instructions: &[Instruction],
-    types: &Types,
-    escaping: &FxHashSet<Slot>,
-) -> Groups {
-    let users = users(block, instructions);
-    let mut groups = Groups { root: vec![None; instructions.len()], members: FxHashMap::default() };
-    for position in (0..instructions.len()).rev() {
-        let instruction = &instructions[position];
-        let Some(count) = fusable(instruction, types) else { continue };
-        let users = users.get(&instruction.results[0]).map_or(&[][..], |users| &users[..]);
+/// Finds the groups of the nodes of a region.
+pub(crate) fn find(graph: &Graph<'_>, region: &Region) -> Groups {
+    let nodes = &region.nodes;
+    let users = users(region);
+    let mut groups = Groups { root: vec![None; nodes.len()], members: FxHashMap::default() };
+    for position in (0..nodes.len()).rev() {
+        let node = &nodes[position];
+        let Some(count) = fusable(graph, node) else { continue };
+        let users = users.get(&node.results[0]).map_or(&[][..], |users| &users[..]);
         let runs_at = |user: usize| groups.root.get(user).copied().flatten().unwrap_or(user);
         let joins = |&root: &usize| {
-            let last = &instructions[root];
-            elements(types, last.results[0]) == Some(count)
+            graph.elements(nodes[root].results[0]) == Some(count)
                 && groups.members[&root].len() < MAX_MEMBERS
                 && users.iter().all(|&user| runs_at(user) >= root)
         };
         let candidates = users.iter().filter_map(|&user| groups.root.get(user).copied().flatten());
-        let escapes = escaping.contains(&instruction.results[0]);
-        let root = if escapes { None } else { candidates.min().filter(joins) };
-        let root = root.unwrap_or(position);
+        let root = candidates.min().filter(joins).unwrap_or(position);
         groups.root[position] = Some(root);
         groups.members.entry(root).or_default().push(position);
     }
@@ -57,57 +46,47 @@ pub(crate) fn find(
     groups
 }
 
-/// The positions that use each slot; the terminator comes after all instructions.
-fn users(block: &Block, instructions: &[Instruction]) -> FxHashMap<Slot, SmallVec<[usize; 2]>> {
-    let mut users: FxHashMap<Slot, SmallVec<[usize; 2]>> = FxHashMap::default();
-    for (position, instruction) in instructions.iter().enumerate() {
-        for operand in &instruction.operands {
-            users.entry(operand.slot).or_default().push(position);
+/// The positions that use each value; the results of the region come after all nodes.
+fn users(region: &Region) -> FxHashMap<Value, SmallVec<[usize; 2]>> {
+    let mut users: FxHashMap<Value, SmallVec<[usize; 2]>> = FxHashMap::default();
+    for (position, node) in region.nodes.iter().enumerate() {
+        for &value in &node.uses {
+            users.entry(value).or_default().push(position);
         }
     }
-    for operand in &block.results {
-        users.entry(operand.slot).or_default().push(instructions.len());
+    for &value in &region.results {
+        users.entry(value).or_default().push(region.nodes.len());
     }
     users
 }
 
-/// The number of elements over which an instruction can be a part of a loop. Scalars are not worth
-/// one.
-fn fusable(instruction: &Instruction, types: &Types) -> Option<usize> {
-    let [result] = instruction.results[..] else { return None };
-    if result == UNUSED {
+/// The number of elements over which a node can be a part of a loop.
+fn fusable(graph: &Graph<'_>, node: &Node) -> Option<usize> {
+    let [result] = node.results[..] else { return None };
+    let count = graph.elements(result).filter(|&count| count > 0)?;
+    let fits = |&operand: &Value| graph.elements(operand).is_some_and(|n| n == count || n == 1);
+    if !node.operands.iter().all(fits) {
         return None;
     }
-    let count = elements(types, result).filter(|&count| count > 1)?;
-    let known = |operand: &program::Operand| elements(types, operand.slot);
-    let fits = |n: usize| n == count || n == 1;
-    if !instruction.operands.iter().all(|operand| known(operand).is_some_and(fits)) {
-        return None;
-    }
-    match instruction.primitive {
+    match graph.primitive(node) {
         Primitive::Reshape(_) => Some(count),
-        _ => kernels(instruction, types).map(|_| count),
+        _ => kernels(graph, node).map(|_| count),
     }
 }
 
-/// The loops that make up an elementwise instruction, with the numbers of their operands: those of
-/// the instruction, then the results of loops before.
+/// The loops that make up an elementwise node, with the numbers of their operands: those of the
+/// node, then the results of loops before.
 pub(crate) type Kernels = SmallVec<[(&'static str, SliceKernel, SmallVec<[usize; 3]>); 2]>;
 
-/// The loops of an elementwise instruction; `None` if it is none, or has no kernel.
-pub(crate) fn kernels(instruction: &Instruction, types: &Types) -> Option<Kernels> {
-    let dtypes = instruction.operands.iter().map(|operand| {
-        match types.get(operand.slot as usize)?.as_deref()? {
-            ValueType::Tensor { dtype, .. } => Some(*dtype),
-            _ => None,
-        }
-    });
-    let dtypes: SmallVec<[_; 3]> = dtypes.collect::<Option<_>>()?;
+/// The loops of an elementwise node; `None` if it is none, or has no kernel.
+pub(crate) fn kernels(graph: &Graph<'_>, node: &Node) -> Option<Kernels> {
+    let dtypes = node.operands.iter().map(|&operand| graph.dtype(operand));
+    let dtypes: SmallVec<[DType; 3]> = dtypes.collect::<Option<_>>()?;
     let of = |name, kernel| {
         let operands = (0..dtypes.len()).collect();
         Kernels::from_iter([(name, kernel, operands)])
     };
-    let kernels = match (&instruction.primitive, &dtypes[..]) {
+    let kernels = match (graph.primitive(node), &dtypes[..]) {
         (Primitive::Unary(op), &[x]) => of(op.name(), SliceKernel::unary(*op, x)?),
         (Primitive::Binary(op), &[x, y]) if x == y => of(op.name(), SliceKernel::binary(*op, x)?),
         (Primitive::Compare(c), &[x, y]) if x == y && c.read_as.is_none() => {
@@ -131,8 +110,6 @@ pub(crate) fn kernels(instruction: &Instruction, types: &Types) -> Option<Kernel
         }
         _ => return None,
     };
-    let ValueType::Tensor { dtype, .. } = &**instruction.result_types.first()? else {
-        return None;
-    };
-    (kernels.last()?.1.result() == *dtype).then_some(kernels)
+    let dtype = graph.dtype(*node.results.first()?)?;
+    (kernels.last()?.1.result() == dtype).then_some(kernels)
 }

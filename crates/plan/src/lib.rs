@@ -1,39 +1,42 @@
 //! Plans: how the engine runs a prepared program.
 //!
-//! A plan is code again. [`fuse`] rewrites the blocks of a program: elementwise instructions become
-//! loops over tiles ([`program::Fused`]), data movement that only loops read becomes views, and
-//! what nothing uses is gone. Everything else stays as it is, so that one machine runs reference
-//! and plan, with the same limits, errors and processes. [`explain`] lists a plan.
+//! The plan of a function is a [`Unit`]: steps over values that have places. Calls are inlined;
+//! elementwise instructions become loops over tiles ([`program::Fused`]); data movement that only
+//! loops read becomes views; what nothing uses is gone. Control flow is part of the steps. What has
+//! no step of its own runs the kernel of its instruction. [`explain`] lists a plan.
 
-mod block;
 mod explain;
+mod graph;
 mod groups;
 mod loops;
+mod lower;
+mod places;
+mod unit;
 mod views;
 
-pub use explain::explain;
+pub use explain::{explain, explain_unit};
+pub use unit::{Action, Captures, Place, Sequence, Step, Transfer, Unit, Value, Way};
 
-use program::Code;
+use program::{Code, FunctionId};
+use std::sync::Arc;
 
-/// Fuses the instructions of all blocks. Functions, blocks and slots keep their numbers, and values
-/// that remain keep their bits.
-pub fn fuse(mut code: Code) -> Code {
-    let types = code.slot_types();
-    let escaping = block::escaping(&code);
-    let mut instructions: Vec<Option<program::Instruction>> =
-        std::mem::take(&mut code.instructions).into_iter().map(Some).collect();
-    for block in &mut code.blocks {
-        let function = block.function.index();
-        let range = block.instructions.start as usize..block.instructions.end as usize;
-        let own: Vec<_> = instructions[range].iter_mut().filter_map(Option::take).collect();
-        let fused = if block.vectorizable {
-            own
-        } else {
-            block::fuse(block, own, &types[function], &escaping[function])
-        };
-        let start = code.instructions.len() as u32;
-        code.instructions.extend(fused);
-        block.instructions = start..code.instructions.len() as u32;
-    }
-    code
+/// The plan of a function; `None` if it has to run instruction by instruction.
+pub fn plan(code: &Code, function: FunctionId) -> Option<Unit> {
+    let (graph, region) = graph::Graph::of(code, function)?;
+    let definitions = views::Definitions::of(&graph, &region);
+    let mut body = lower::lower(&definitions, &region, None).sequence;
+    let fixed = [&region.arguments[..], &region.results].concat();
+    let places = places::assign(&graph, &body, &fixed);
+    places.end_lives(&mut body, &region.arguments);
+    let constants = places.constants.iter().map(|value| graph.constants[value].clone());
+    Some(Unit {
+        arguments: region.arguments.clone(),
+        body,
+        constants: constants.collect(),
+        places: places.places,
+        types: graph.types.iter().map(Arc::clone).collect(),
+        buffers: places.buffers,
+        slots: places.slots,
+        calls: graph.calls,
+    })
 }

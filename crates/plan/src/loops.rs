@@ -1,21 +1,18 @@
-//! From a group of instructions to a loop.
+//! From a group of nodes to a loop.
 
-use crate::groups::{Types, kernels};
-use crate::views::{Definitions, Memory, Viewed, elements, shape_of};
+use crate::graph::{Node, Value};
+use crate::groups::kernels;
+use crate::views::{Definitions, Viewed};
 use numerics::math::SliceKernel;
-use numerics::shape::Runs;
-use numerics::{DType, Tensor};
-use program::{
-    Fused, Load, LoopOp, LoopOutput, Primitive, Slot, Source, TilePlace, UNUSED, ValueType,
-};
+use numerics::shape::{Runs, StridedView, num_elements};
+use program::{Fused, Load, LoopOp, LoopOutput, Primitive, TilePlace};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// A loop and the slots that it uses and defines.
+/// A loop and the values that it reads.
 pub(crate) struct Built {
     pub fused: Fused,
-    pub operands: Vec<Slot>,
-    pub outputs: Vec<Slot>,
+    pub operands: Vec<Value>,
 }
 
 /// A loop while its instructions are added. Values are numbered, loads before operations, so the
@@ -24,113 +21,109 @@ struct Builder<'a> {
     definitions: &'a Definitions<'a>,
     count: usize,
     loads: Vec<Load>,
-    ops: Vec<(&'static str, SliceKernel, SmallVec<[Value; 3]>)>,
-    operands: Vec<Slot>,
-    /// The values of slots.
-    values: FxHashMap<Slot, Value>,
+    ops: Vec<(&'static str, SliceKernel, SmallVec<[Number; 3]>)>,
+    operands: Vec<Value>,
+    /// The numbers of values.
+    numbers: FxHashMap<Value, Number>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Value {
+enum Number {
     Load(usize),
     Op(usize),
 }
 
-/// The loop of the instructions `members`, which gives the values of the slots `outputs`; `None` if
-/// a value cannot be read.
+/// The loop of some nodes, which gives the values `outputs`; `None` if a value cannot be read.
 pub(crate) fn build(
     definitions: &Definitions<'_>,
-    members: &[usize],
-    outputs: &[Slot],
+    members: &[&Node],
+    outputs: &[Value],
 ) -> Option<Built> {
-    let first = definitions.instructions[*members.first()?].results[0];
+    let first = members.first()?.results[0];
     let mut builder = Builder {
         definitions,
-        count: elements(definitions.types, first)?,
+        count: definitions.graph.elements(first)?,
         loads: Vec::new(),
         ops: Vec::new(),
         operands: Vec::new(),
-        values: FxHashMap::default(),
+        numbers: FxHashMap::default(),
     };
-    for &member in members {
+    for member in members {
         builder.add(member)?;
     }
     builder.finish(outputs)
 }
 
 impl Builder<'_> {
-    fn add(&mut self, member: usize) -> Option<()> {
-        let instruction = &self.definitions.instructions[member];
-        let operands = instruction.operands.iter().map(|operand| self.value(operand.slot));
-        let mut operands: SmallVec<[Value; 4]> = operands.collect::<Option<_>>()?;
-        if !matches!(instruction.primitive, Primitive::Reshape(_)) {
-            for (name, kernel, numbers) in kernels(instruction, self.definitions.types)? {
+    fn add(&mut self, node: &Node) -> Option<()> {
+        let graph = self.definitions.graph;
+        let operands = node.operands.iter().map(|&operand| self.number(operand));
+        let mut operands: SmallVec<[Number; 4]> = operands.collect::<Option<_>>()?;
+        if !matches!(graph.primitive(node), Primitive::Reshape(_)) {
+            for (name, kernel, numbers) in kernels(graph, node)? {
                 let used = numbers.iter().map(|&number| operands.get(number).copied());
                 self.ops.push((name, kernel, used.collect::<Option<_>>()?));
-                operands.push(Value::Op(self.ops.len() - 1));
+                operands.push(Number::Op(self.ops.len() - 1));
             }
         }
-        self.values.insert(instruction.results[0], *operands.last()?);
+        self.numbers.insert(node.results[0], *operands.last()?);
         Some(())
     }
 
-    /// The value of a slot: of an instruction before, or loaded.
-    fn value(&mut self, slot: Slot) -> Option<Value> {
-        if let Some(&value) = self.values.get(&slot) {
-            return Some(value);
+    /// The number of a value: of a node before, or loaded.
+    fn number(&mut self, value: Value) -> Option<Number> {
+        if let Some(&number) = self.numbers.get(&value) {
+            return Some(number);
         }
-        let dtype = dtype_of(self.definitions.types, slot)?;
-        let Viewed { memory, view, len } = self.definitions.view(slot)?;
-        let source = match memory {
-            Memory::Constant(tensor) => Source::Constant(tensor),
-            Memory::Slot(slot) => Source::Operand(self.operand(slot)),
-        };
-        let shape = view.shape();
-        let found = numerics::shape::num_elements(shape)?;
+        let dtype = self.definitions.graph.dtype(value)?;
+        let Viewed { memory, view, len } = self.definitions.view(value)?;
+        let found = num_elements(view.shape())?;
         let view = match () {
             () if found == self.count && view.is_dense() && len == found => None,
             () if found == self.count => Some(Runs::new(&view, len).ok()?),
             // A scalar is the same in each iteration.
             () if found == 1 => {
-                let scalar = numerics::shape::StridedView::new(view.offset(), [], []).ok()?;
+                let scalar = StridedView::new(view.offset(), [], []).ok()?;
                 Some(Runs::new(&scalar, len).ok()?)
             }
             () => return None,
         };
-        self.loads.push(Load { source, dtype, view, source_elements: len });
-        let value = Value::Load(self.loads.len() - 1);
-        self.values.insert(slot, value);
-        Some(value)
+        let operand = self.operand(memory);
+        self.loads.push(Load { operand, dtype, view, source_elements: len });
+        let number = Number::Load(self.loads.len() - 1);
+        self.numbers.insert(value, number);
+        Some(number)
     }
 
-    fn operand(&mut self, slot: Slot) -> usize {
-        self.operands.iter().position(|&known| known == slot).unwrap_or_else(|| {
-            self.operands.push(slot);
+    fn operand(&mut self, value: Value) -> usize {
+        self.operands.iter().position(|&known| known == value).unwrap_or_else(|| {
+            self.operands.push(value);
             self.operands.len() - 1
         })
     }
 
-    fn finish(mut self, outputs: &[Slot]) -> Option<Built> {
+    fn finish(mut self, outputs: &[Value]) -> Option<Built> {
         // A value that is no operation's, or a result already, is copied to its result.
         let mut results: Vec<usize> = Vec::new();
         let mut described = Vec::new();
-        for &slot in outputs {
-            let dtype = dtype_of(self.definitions.types, slot)?;
-            let op = match *self.values.get(&slot)? {
-                Value::Op(op) if !results.contains(&op) => op,
-                value => {
+        let graph = self.definitions.graph;
+        for &output in outputs {
+            let dtype = graph.dtype(output)?;
+            let op = match *self.numbers.get(&output)? {
+                Number::Op(op) if !results.contains(&op) => op,
+                number => {
                     let copy = SliceKernel::convert(dtype, dtype)?;
-                    self.ops.push(("copy", copy, SmallVec::from_iter([value])));
+                    self.ops.push(("copy", copy, SmallVec::from_iter([number])));
                     self.ops.len() - 1
                 }
             };
             results.push(op);
-            described.push(LoopOutput { dtype, shape: shape_of(self.definitions.types, slot)? });
+            described.push(LoopOutput { dtype, shape: graph.shape(output)? });
         }
         let loads = self.loads.len();
-        let number = |value: Value| match value {
-            Value::Load(load) => load,
-            Value::Op(op) => loads + op,
+        let number = |number: Number| match number {
+            Number::Load(load) => load,
+            Number::Op(op) => loads + op,
         };
         let ops = self.ops.into_iter().map(|(name, kernel, operands)| LoopOp {
             name,
@@ -148,14 +141,7 @@ impl Builder<'_> {
             outputs: described,
             registers,
         };
-        Some(Built { fused, operands: self.operands, outputs: outputs.to_vec() })
-    }
-}
-
-fn dtype_of(types: &Types, slot: Slot) -> Option<DType> {
-    match types.get(slot as usize).filter(|_| slot != UNUSED)?.as_deref()? {
-        ValueType::Tensor { dtype, .. } => Some(*dtype),
-        _ => None,
+        Some(Built { fused, operands: self.operands })
     }
 }
 
@@ -214,12 +200,4 @@ fn allocate(loads: &[Load], ops: &[LoopOp], results: &[usize]) -> (Vec<TilePlace
         places.push(place);
     }
     (places, registers)
-}
-
-/// The tensor of a constant load, for listings.
-pub(crate) fn constant_of(load: &Load) -> Option<&Tensor> {
-    match &load.source {
-        Source::Constant(tensor) => Some(tensor),
-        Source::Operand(_) => None,
-    }
 }

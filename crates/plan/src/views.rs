@@ -1,91 +1,85 @@
 //! Data movement as views: which elements of which memory a value is.
 
-use crate::groups::Types;
-use numerics::Tensor;
+use crate::graph::{Graph, Node, Region, Value};
 use numerics::shape::{self, StridedView};
-use program::{Instruction, Primitive, Slot};
+use program::Primitive;
 use rustc_hash::FxHashMap;
 
 /// At most so many movements are looked through.
 const MAX_DEPTH: usize = 8;
-/// Longer iotas are not kept as constants.
-const MAX_IOTA: usize = 1 << 12;
+/// Memory of at most so many elements is read in any order; other memory line by line, or an
+/// element again and again.
+const ANY_ORDER: usize = 1 << 12;
 
-/// A value as a view of memory.
+/// A value as a view of the memory of another one, or of itself.
 #[derive(Debug)]
 pub(crate) struct Viewed {
-    pub memory: Memory,
+    pub memory: Value,
     /// The elements, in the shape of the value.
     pub view: StridedView,
     /// Number of elements of the memory.
     pub len: usize,
 }
 
-/// The memory behind a view.
-#[derive(Debug)]
-pub(crate) enum Memory {
-    Slot(Slot),
-    Constant(Tensor),
+/// The nodes of a graph by their results.
+pub(crate) struct Definitions<'g> {
+    pub graph: &'g Graph<'g>,
+    nodes: FxHashMap<Value, &'g Node>,
 }
 
-/// The instructions of a block by the slot of their first result.
-pub(crate) struct Definitions<'a> {
-    pub instructions: &'a [Instruction],
-    pub by_slot: FxHashMap<Slot, usize>,
-    pub types: &'a Types,
-}
+impl<'g> Definitions<'g> {
+    pub fn of(graph: &'g Graph<'g>, region: &'g Region) -> Definitions<'g> {
+        let mut definitions = Definitions { graph, nodes: FxHashMap::default() };
+        definitions.add(region);
+        definitions
+    }
 
-impl Definitions<'_> {
-    /// A value as a view of the memory of another one, or of itself; `None` if its shape is not
-    /// known.
-    pub fn view(&self, slot: Slot) -> Option<Viewed> {
-        let looked_through = self.look_through(slot, MAX_DEPTH).filter(|viewed| {
-            // Memory is read line by line, or an element again and again.
+    fn add(&mut self, region: &'g Region) {
+        for node in &region.nodes {
+            self.nodes.extend(node.results.first().map(|&value| (value, node)));
+            node.regions.iter().for_each(|region| self.add(region));
+        }
+    }
+
+    /// A value as a view; `None` if its shape is not known.
+    pub fn view(&self, value: Value) -> Option<Viewed> {
+        let looked_through = self.look_through(value, MAX_DEPTH).filter(|viewed| {
             let runs = shape::Runs::new(&viewed.view, viewed.len);
-            runs.is_ok_and(|runs| matches!(runs.stride(), 0 | 1))
+            runs.is_ok_and(|runs| matches!(runs.stride(), 0 | 1) || viewed.len <= ANY_ORDER)
         });
-        looked_through.or_else(|| self.whole(slot))
+        looked_through.or_else(|| self.whole(value))
     }
 
-    fn whole(&self, slot: Slot) -> Option<Viewed> {
-        let shape = self.shape(slot)?;
+    fn whole(&self, value: Value) -> Option<Viewed> {
+        let shape = self.graph.shape(value)?;
         let view = StridedView::dense(&shape).ok()?;
-        Some(Viewed { memory: Memory::Slot(slot), view, len: shape::num_elements(&shape)? })
+        Some(Viewed { memory: value, view, len: shape::num_elements(&shape)? })
     }
 
-    fn shape(&self, slot: Slot) -> Option<Vec<usize>> {
-        shape_of(self.types, slot)
-    }
-
-    fn look_through(&self, slot: Slot, depth: usize) -> Option<Viewed> {
-        let Some(&definition) = self.by_slot.get(&slot).filter(|_| depth > 0) else {
-            return self.whole(slot);
+    fn look_through(&self, value: Value, depth: usize) -> Option<Viewed> {
+        let Some(&node) = self.nodes.get(&value).filter(|_| depth > 0) else {
+            return self.whole(value);
         };
-        let instruction = &self.instructions[definition];
-        let operand = || {
-            let operand = instruction.operands.first()?;
-            self.look_through(operand.slot, depth - 1)
-        };
-        let constant = |tensor: Tensor, view: StridedView| {
-            let len = tensor.num_elements();
-            Some(Viewed { memory: Memory::Constant(tensor), view, len })
-        };
-        let scalar = || StridedView::new(0, [], []).ok();
-        match &instruction.primitive {
-            Primitive::Constant(tensor) => {
-                constant(tensor.clone(), StridedView::dense(tensor.shape()).ok()?)
+        let operand = || self.look_through(*node.operands.first()?, depth - 1);
+        let repeated = || self.whole(*self.graph.repeated.get(&value)?);
+        match self.graph.primitive(node) {
+            Primitive::Splat { shape, .. } => {
+                let viewed = repeated()?;
+                Some(Viewed { view: viewed.view.broadcast(shape, &[]).ok()?, ..viewed })
             }
-            Primitive::Splat { element, shape } => {
-                constant(element.clone(), scalar()?.broadcast(shape, &[]).ok()?)
-            }
-            Primitive::Iota { dtype, shape, dimension } => {
-                let size = *shape.get(*dimension).filter(|&&size| size <= MAX_IOTA)?;
-                let view = StridedView::dense(&[size]).ok()?.broadcast(shape, &[*dimension]);
-                constant(Tensor::iota(*dtype, [size], 0).ok()?, view.ok()?)
+            Primitive::Iota { shape, dimension, .. } => {
+                let viewed = repeated()?;
+                Some(Viewed { view: viewed.view.broadcast(shape, &[*dimension]).ok()?, ..viewed })
             }
             Primitive::BroadcastInDim { shape, dimensions } => {
                 let viewed = operand()?;
                 Some(Viewed { view: viewed.view.broadcast(shape, dimensions).ok()?, ..viewed })
+            }
+            Primitive::Broadcast { sizes } => {
+                let viewed = operand()?;
+                let shape = [sizes, viewed.view.shape()].concat();
+                let dimensions: Vec<usize> = (sizes.len()..shape.len()).collect();
+                Some(Viewed { view: viewed.view.broadcast(&shape, &dimensions).ok()?, ..viewed })
             }
             Primitive::Transpose(permutation) => {
                 let viewed = operand()?;
@@ -119,19 +113,9 @@ impl Definitions<'_> {
                 let view = StridedView::window(&shape, starts, &sizes?, &steps?).ok()?;
                 Some(Viewed { view, ..viewed })
             }
-            _ => self.whole(slot),
+            _ => self.whole(value),
         }
     }
-}
-
-/// The shape of the value of a slot.
-pub(crate) fn shape_of(types: &Types, slot: Slot) -> Option<Vec<usize>> {
-    types.get(slot as usize)?.as_ref()?.static_shape()
-}
-
-/// The number of elements of the value of a slot.
-pub(crate) fn elements(types: &Types, slot: Slot) -> Option<usize> {
-    shape::num_elements(&shape_of(types, slot)?)
 }
 
 /// True for a primitive without side effects or errors at run time: it is dead if nothing uses its
@@ -143,6 +127,7 @@ pub(crate) fn is_removable(primitive: &Primitive) -> bool {
             | Primitive::Splat { .. }
             | Primitive::Iota { .. }
             | Primitive::BroadcastInDim { .. }
+            | Primitive::Broadcast { .. }
             | Primitive::Transpose(_)
             | Primitive::Reshape(_)
             | Primitive::Slice { .. }

@@ -1,11 +1,11 @@
-//! Fused loops: several elementwise operations over one index, as one primitive.
+//! Fused loops: several elementwise operations over one index.
 //!
 //! A loop has values: first those that it loads, then one for each operation. It runs on tiles, a
 //! few thousand elements at a time, so that values which nothing else uses never leave the cache.
 
 use numerics::math::SliceKernel;
 use numerics::shape::Runs;
-use numerics::{DType, Tensor};
+use numerics::DType;
 use smallvec::SmallVec;
 
 /// A loop over elements, without dependencies between them.
@@ -28,23 +28,14 @@ pub struct Fused {
 /// A value that a loop reads from memory.
 #[derive(Debug)]
 pub struct Load {
-    /// The elements.
-    pub source: Source,
+    /// The number of the operand that has the elements.
+    pub operand: usize,
     /// Their type.
     pub dtype: DType,
     /// Which of them belongs to each iteration; `None` for all in order.
     pub view: Option<Runs>,
-    /// Number of elements of the source.
+    /// Number of elements of the operand.
     pub source_elements: usize,
-}
-
-/// The memory that a loop reads.
-#[derive(Debug)]
-pub enum Source {
-    /// An operand of the instruction.
-    Operand(usize),
-    /// A constant.
-    Constant(Tensor),
 }
 
 /// An elementwise operation in a loop.

@@ -5,7 +5,7 @@
 
 use crate::collective::{Collective, Pairs};
 use crate::{
-    BlockId, Body, Comparator, Env, EvalError, EvalResult, FunctionId, Fused, Origin, Quantized,
+    BlockId, Body, Comparator, Env, EvalError, EvalResult, FunctionId, Origin, Quantized,
     RuntimeValue, Window,
 };
 use numerics::math::{BinaryOp, Direction, UnaryOp};
@@ -68,9 +68,6 @@ pub enum Primitive {
         /// Bits of the mantissa.
         mantissa_bits: u32,
     },
-
-    /// Several elementwise primitives as one loop. No op is one: plans make them.
-    Fused(Box<Fused>),
 
     // Movement of elements.
     /// The elements in another shape.

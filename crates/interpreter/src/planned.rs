@@ -1,0 +1,425 @@
+//! Executes plans: steps over buffers and slots.
+
+use crate::frame::{Slot, use_before_definition};
+use crate::machine::{LISTED_CALLS, Machine, Slots, check_slots, internal};
+use kernels::fused::{self, Registers};
+use numerics::budget;
+use numerics::math::AlignedBytes;
+use numerics::{DType, Tensor};
+use plan::{Action, Captures, Place, Sequence, Step, Transfer, Unit, Value, Way};
+use program::{EvalError, Fused, LoopOutput, RuntimeValue, ValueType};
+use smallvec::SmallVec;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// At most so many frames are kept for later runs.
+const KEPT_FRAMES: usize = 16;
+
+/// A plan, and memory for its runs.
+pub(crate) struct Planned {
+    unit: Unit,
+    frames: Mutex<Vec<Frame>>,
+}
+
+/// The memory of a run.
+struct Frame {
+    buffers: Vec<AlignedBytes>,
+    slots: Vec<Option<RuntimeValue>>,
+    registers: Registers,
+}
+
+/// The memory of a value while it is written.
+enum Held {
+    Buffer(AlignedBytes),
+    Value(RuntimeValue),
+}
+
+impl Planned {
+    pub fn new(unit: Unit) -> Planned {
+        Planned { unit, frames: Mutex::default() }
+    }
+
+    pub fn unit(&self) -> &Unit {
+        &self.unit
+    }
+
+    fn frame(&self) -> Frame {
+        let kept = self.frames.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.unwrap_or_else(|| Frame {
+            buffers: self.unit.buffers.iter().map(|&bytes| AlignedBytes::zeros(bytes)).collect(),
+            slots: vec![None; self.unit.slots],
+            registers: Registers::default(),
+        })
+    }
+
+    /// Keeps a frame for another run, but no memory that others share.
+    fn keep(&self, mut frame: Frame) {
+        for slot in &mut frame.slots {
+            let is_own = match slot {
+                Some(RuntimeValue::Tensor(tensor)) => tensor.is_unshared(),
+                _ => false,
+            };
+            if !is_own {
+                *slot = None;
+            }
+        }
+        let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
+        if frames.len() < KEPT_FRAMES {
+            frames.push(frame);
+        }
+    }
+}
+
+impl<'r> Machine<'_, 'r> {
+    /// Runs a plan on arguments of some types, and returns its results.
+    pub fn run_planned(
+        &mut self,
+        planned: &'r Planned,
+        types: &[Arc<ValueType>],
+        args: Slots,
+    ) -> Result<Slots, EvalError> {
+        let unit = &planned.unit;
+        check_slots("argument", &args, types)?;
+        if args.len() != unit.arguments.len() {
+            let (found, expected) = (args.len(), unit.arguments.len());
+            return Err(internal(&format!("{found} arguments where {expected} were expected")));
+        }
+        let _reserved = budget::reserve::<u8>(unit.buffers.iter().sum())?;
+        let mut run = Run { unit, frame: planned.frame() };
+        for (&argument, value) in unit.arguments.iter().zip(args) {
+            run.put_value(argument, value.into_value()?)?;
+        }
+        let results = self.nested(|machine| {
+            run.sequence(machine, &unit.body)?;
+            run.take_results()
+        })?;
+        planned.keep(run.frame);
+        Ok(results)
+    }
+}
+
+/// A run of a unit.
+struct Run<'r> {
+    unit: &'r Unit,
+    frame: Frame,
+}
+
+impl<'r> Run<'r> {
+    fn sequence(
+        &mut self,
+        machine: &mut Machine<'_, 'r>,
+        sequence: &'r Sequence,
+    ) -> Result<(), EvalError> {
+        let length = sequence.steps.len() + 1;
+        let is_entry = machine.depth == 1 && machine.process == 0;
+        for (position, step) in sequence.steps.iter().enumerate() {
+            let position = is_entry.then_some((position, length));
+            machine.session.tick(step.ops, position)?;
+            self.step(machine, step).map_err(|error| self.locate(error, step))?;
+            for &slot in &step.dead {
+                self.frame.slots[slot as usize] = None;
+            }
+        }
+        machine.session.tick(1, is_entry.then_some((length - 1, length)))
+    }
+
+    /// Adds the op to an error without position, and a note for each inlined call around it.
+    fn locate(&self, error: EvalError, step: &Step) -> EvalError {
+        if error.place().is_some() {
+            return error;
+        }
+        let mut error = error.at(step.origin);
+        let mut call = step.call;
+        while let Some(&(origin, outer)) = call.and_then(|at| self.unit.calls.get(at as usize)) {
+            if error.notes().len() >= LISTED_CALLS {
+                break;
+            }
+            error = error.note("called from here", Some(origin));
+            call = outer;
+        }
+        error
+    }
+
+    fn step(&mut self, machine: &mut Machine<'_, 'r>, step: &'r Step) -> Result<(), EvalError> {
+        match &step.action {
+            Action::Loop { fused, operands, outputs } => {
+                let held = outputs.iter().zip(&fused.outputs);
+                let held = held.map(|(&value, output)| self.hold(value, output));
+                let mut held: SmallVec<[Held; 2]> = held.collect::<Result<_, _>>()?;
+                let mut registers = std::mem::take(&mut self.frame.registers);
+                self.run_loop(fused, operands, &mut held, &mut registers)?;
+                self.frame.registers = registers;
+                for (&value, held) in outputs.iter().zip(held) {
+                    self.put(value, held)?;
+                }
+                Ok(())
+            }
+            Action::Kernel { instruction, operands, results, captures } => {
+                let instruction = &machine.code().instructions[*instruction as usize];
+                let values = operands.iter().map(|&(value, is_last)| self.value(value, is_last));
+                let values = values.collect::<Result<Vec<_>, _>>()?;
+                if let Some(captures) = captures {
+                    self.push_frame(machine, captures)?;
+                }
+                let computed = machine.kernel(instruction, values);
+                if captures.is_some() {
+                    machine.frames.pop();
+                }
+                let computed: Slots = computed?.into_iter().map(Slot::from).collect();
+                check_slots("result", &computed, &instruction.result_types)?;
+                for (&value, computed) in results.iter().zip(computed) {
+                    self.put_value(value, computed.into_value()?)?;
+                }
+                Ok(())
+            }
+            Action::While { initial, cond, condition, body } => {
+                self.transfer(initial)?;
+                machine.nested(|machine| {
+                    loop {
+                        self.sequence(machine, cond)?;
+                        if !self.truth(*condition)? {
+                            return Ok(());
+                        }
+                        self.branch(machine, body)?;
+                    }
+                })
+            }
+            Action::Branch { index, branches } => {
+                let number = self.branch_number(*index)?;
+                let branch = number.and_then(|number| branches.get(number)).or(branches.last());
+                let none = || EvalError::new("case_c1", "there are no branches");
+                let branch = branch.ok_or_else(none)?;
+                machine.nested(|machine| self.branch(machine, branch))
+            }
+        }
+    }
+
+    fn run_loop(
+        &self,
+        fused: &Fused,
+        operands: &[Value],
+        held: &mut [Held],
+        registers: &mut Registers,
+    ) -> Result<(), EvalError> {
+        let bytes = operands.iter().map(|&value| self.bytes(value));
+        let bytes: SmallVec<[&[u8]; 6]> = bytes.collect::<Result<_, _>>()?;
+        let results = held.iter_mut().map(Held::bytes_mut).collect::<Result<_, _>>()?;
+        Ok(fused::run(fused, &bytes, results, registers)?)
+    }
+
+    /// Runs a sequence and transfers its results.
+    fn branch(
+        &mut self,
+        machine: &mut Machine<'_, 'r>,
+        sequence: &'r Sequence,
+    ) -> Result<(), EvalError> {
+        self.sequence(machine, sequence)?;
+        self.transfer(&sequence.results)?;
+        for &slot in &sequence.dead {
+            self.frame.slots[slot as usize] = None;
+        }
+        Ok(())
+    }
+
+    /// Makes the frame for the blocks of a kernel.
+    fn push_frame(
+        &mut self,
+        machine: &mut Machine<'_, 'r>,
+        captures: &Captures,
+    ) -> Result<(), EvalError> {
+        machine.push_frame(captures.function)?;
+        for &(slot, value) in &captures.values {
+            let value = Slot::from(self.value(value, false)?);
+            if let Some(frame) = machine.frames.last_mut() {
+                frame.slots[slot as usize] = value;
+            }
+        }
+        Ok(())
+    }
+
+    fn transfer(&mut self, transfers: &[Transfer]) -> Result<(), EvalError> {
+        let ways = |way: Way| transfers.iter().filter(move |transfer| transfer.way == way);
+        let staged = ways(Way::Stage).map(|transfer| self.copy(transfer.from));
+        let staged: SmallVec<[Held; 2]> = staged.collect::<Result<_, _>>()?;
+        for transfer in ways(Way::Copy) {
+            let copy = self.copy(transfer.from)?;
+            self.put(transfer.to, copy)?;
+        }
+        for transfer in ways(Way::Move) {
+            self.move_value(transfer.from, transfer.to)?;
+        }
+        for (transfer, held) in ways(Way::Stage).zip(staged) {
+            self.put(transfer.to, held)?;
+        }
+        Ok(())
+    }
+
+    fn place(&self, value: Value) -> Place {
+        self.unit.places[value as usize]
+    }
+
+    /// The bytes of a tensor.
+    fn bytes(&self, value: Value) -> Result<&[u8], EvalError> {
+        match self.place(value) {
+            Place::Buffer(buffer) => Ok(&self.frame.buffers[buffer as usize]),
+            Place::Constant(constant) => Ok(self.unit.constants[constant as usize].bytes()),
+            Place::Slot(slot) => match &self.frame.slots[slot as usize] {
+                Some(value) => Ok(value.tensor()?.bytes()),
+                None => Err(use_before_definition()),
+            },
+            Place::Nowhere => Err(use_before_definition()),
+        }
+    }
+
+    /// A value, taken out of its slot if it is not used again.
+    fn value(&mut self, value: Value, is_last: bool) -> Result<RuntimeValue, EvalError> {
+        match self.place(value) {
+            Place::Constant(constant) => Ok(self.unit.constants[constant as usize].clone().into()),
+            Place::Slot(slot) => {
+                let slot = &mut self.frame.slots[slot as usize];
+                let value = if is_last { slot.take() } else { slot.clone() };
+                value.ok_or_else(use_before_definition)
+            }
+            Place::Buffer(_) => {
+                let (dtype, shape) = self.tensor_type(value)?;
+                let mut tensor = Tensor::zeros(dtype, shape)?;
+                tensor.bytes_mut()?.copy_from_slice(self.bytes(value)?);
+                Ok(tensor.into())
+            }
+            Place::Nowhere => Err(use_before_definition()),
+        }
+    }
+
+    fn tensor_type(&self, value: Value) -> Result<(DType, Vec<usize>), EvalError> {
+        let ty = &self.unit.types[value as usize];
+        match (&**ty, ty.static_shape()) {
+            (ValueType::Tensor { dtype, .. }, Some(shape)) => Ok((*dtype, shape)),
+            _ => Err(internal("a buffer holds no tensor of static shape")),
+        }
+    }
+
+    /// Takes the memory of a result, to be written.
+    fn hold(&mut self, value: Value, output: &LoopOutput) -> Result<Held, EvalError> {
+        match self.place(value) {
+            Place::Buffer(buffer) => {
+                Ok(Held::Buffer(std::mem::take(&mut self.frame.buffers[buffer as usize])))
+            }
+            Place::Slot(slot) => {
+                if let Some(RuntimeValue::Tensor(mut old)) =
+                    self.frame.slots[slot as usize].take()
+                    && old.dtype() == output.dtype
+                    && old.shape() == output.shape
+                    && old.is_unshared()
+                {
+                    return Ok(Held::Value(old.into()));
+                }
+                Ok(Held::Value(Tensor::zeros(output.dtype, &output.shape)?.into()))
+            }
+            Place::Constant(_) | Place::Nowhere => Err(internal("a result has no place")),
+        }
+    }
+
+    /// Puts memory into the place of a value.
+    fn put(&mut self, value: Value, held: Held) -> Result<(), EvalError> {
+        match (self.place(value), held) {
+            (Place::Buffer(buffer), Held::Buffer(bytes)) => {
+                self.frame.buffers[buffer as usize] = bytes;
+                Ok(())
+            }
+            (Place::Slot(slot), Held::Value(value)) => {
+                self.frame.slots[slot as usize] = Some(value);
+                Ok(())
+            }
+            (Place::Buffer(_), Held::Value(held)) => self.put_value(value, held),
+            (Place::Slot(slot), Held::Buffer(bytes)) => {
+                let (dtype, shape) = self.tensor_type(value)?;
+                let mut tensor = Tensor::zeros(dtype, shape)?;
+                tensor.bytes_mut()?.copy_from_slice(&bytes);
+                self.frame.slots[slot as usize] = Some(tensor.into());
+                Ok(())
+            }
+            (Place::Constant(_) | Place::Nowhere, _) => Ok(()),
+        }
+    }
+
+    fn put_value(&mut self, value: Value, computed: RuntimeValue) -> Result<(), EvalError> {
+        match self.place(value) {
+            Place::Slot(slot) => self.frame.slots[slot as usize] = Some(computed),
+            Place::Buffer(buffer) => {
+                let buffer = &mut self.frame.buffers[buffer as usize];
+                let bytes = computed.tensor()?.bytes();
+                if bytes.len() != buffer.len() {
+                    return Err(internal("a value has not the size of its type"));
+                }
+                buffer.copy_from_slice(bytes);
+            }
+            Place::Constant(_) | Place::Nowhere => {}
+        }
+        Ok(())
+    }
+
+    /// A copy of a value, which may share the memory of a slot.
+    fn copy(&mut self, value: Value) -> Result<Held, EvalError> {
+        match self.place(value) {
+            Place::Buffer(buffer) => {
+                Ok(Held::Buffer(self.frame.buffers[buffer as usize].clone()))
+            }
+            _ => Ok(Held::Value(self.value(value, false)?)),
+        }
+    }
+
+    fn move_value(&mut self, from: Value, to: Value) -> Result<(), EvalError> {
+        match (self.place(from), self.place(to)) {
+            (Place::Buffer(from), Place::Buffer(to)) => {
+                self.frame.buffers.swap(from as usize, to as usize);
+                Ok(())
+            }
+            (Place::Slot(_), _) => {
+                let value = self.value(from, true)?;
+                self.put_value(to, value)
+            }
+            _ => {
+                let copy = self.copy(from)?;
+                self.put(to, copy)
+            }
+        }
+    }
+
+    fn truth(&self, value: Value) -> Result<bool, EvalError> {
+        match self.bytes(value)? {
+            [byte] => Ok(*byte != 0),
+            _ => Err(internal("a condition is no single boolean")),
+        }
+    }
+
+    /// The number of the branch that a boolean or a number chooses, if there is one.
+    fn branch_number(&self, index: Value) -> Result<Option<usize>, EvalError> {
+        match self.bytes(index)? {
+            [byte] => Ok(Some(usize::from(*byte == 0))),
+            bytes => {
+                let index = bytes.try_into().map(i32::from_ne_bytes);
+                let index = index.map_err(|_| internal("an index is no 32-bit number"))?;
+                Ok(usize::try_from(index).ok())
+            }
+        }
+    }
+
+    /// The results, taken out of their slots.
+    fn take_results(&mut self) -> Result<Slots, EvalError> {
+        let results = &self.unit.body.results;
+        let value = |(at, transfer): (usize, &Transfer)| {
+            let is_last = results[at + 1..].iter().all(|later| later.from != transfer.from);
+            Ok(Slot::from(self.value(transfer.from, is_last)?))
+        };
+        results.iter().enumerate().map(value).collect()
+    }
+}
+
+impl Held {
+    fn bytes_mut(&mut self) -> Result<&mut [u8], EvalError> {
+        match self {
+            Held::Buffer(bytes) => Ok(bytes),
+            Held::Value(RuntimeValue::Tensor(tensor)) => Ok(tensor.bytes_mut()?),
+            Held::Value(_) => Err(internal("a loop writes a tensor")),
+        }
+    }
+}

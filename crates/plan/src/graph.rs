@@ -1,0 +1,381 @@
+//! The values and operations of a function, calls inlined.
+
+use program::collective::CollectiveKind;
+use program::{
+    BlockId, Body, Callee, Code, FunctionId, Instruction, Origin, Primitive, Slot,
+    UNUSED, ValueType,
+};
+use numerics::shape::num_elements;
+use numerics::{DType, Tensor};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Functions that nest deeper are not planned, and calls that do are not inlined.
+const MAX_DEPTH: usize = 64;
+/// Calls are inlined as long as there are no more nodes than this, and than [`GROWTH`] times the
+/// instructions of the program.
+const MIN_NODES: usize = 1 << 12;
+const GROWTH: usize = 4;
+/// Longer iotas are not kept as constants.
+const MAX_IOTA: usize = 1 << 12;
+
+/// A value of a graph.
+pub type Value = u32;
+
+/// A function as values and nodes.
+pub(crate) struct Graph<'c> {
+    pub code: &'c Code,
+    /// The type of each value.
+    pub types: Vec<Arc<ValueType>>,
+    /// The values that are constants.
+    pub constants: FxHashMap<Value, Tensor>,
+    /// The constants that splats and iotas repeat.
+    pub repeated: FxHashMap<Value, Value>,
+    /// The calls around inlined nodes: the op of each, and the call around it.
+    pub calls: Vec<(Origin, Option<u32>)>,
+    /// For each function, whether all values are known that its blocks use from around them.
+    plannable: Vec<bool>,
+}
+
+/// A block: nodes in order.
+pub(crate) struct Region {
+    pub arguments: Vec<Value>,
+    pub nodes: Vec<Node>,
+    pub results: Vec<Value>,
+}
+
+/// An operation.
+pub(crate) struct Node {
+    /// Its instruction.
+    pub instruction: u32,
+    /// The function that the instruction belongs to.
+    pub function: FunctionId,
+    pub operands: SmallVec<[Value; 2]>,
+    pub results: SmallVec<[Value; 1]>,
+    /// The blocks of control flow.
+    pub regions: Vec<Region>,
+    /// The slots and values of what the blocks of other primitives use from around them.
+    pub captures: Vec<(Slot, Value)>,
+    /// The innermost call around it.
+    pub call: Option<u32>,
+    /// Values that it uses: operands, captures, and those of regions from around them.
+    pub uses: Vec<Value>,
+}
+
+impl<'c> Graph<'c> {
+    /// The graph of a function; `None` if it cannot be planned.
+    pub fn of(code: &'c Code, function: FunctionId) -> Option<(Graph<'c>, Region)> {
+        let mut graph = Graph {
+            code,
+            types: Vec::new(),
+            constants: FxHashMap::default(),
+            repeated: FxHashMap::default(),
+            calls: Vec::new(),
+            plannable: plannable(code),
+        };
+        let mut nodes = code.instructions.len().saturating_mul(GROWTH).max(MIN_NODES);
+        let mut builder = Builder { graph: &mut graph, room: &mut nodes, call: None, depth: 0 };
+        let body = code.function(function).body?;
+        let region = builder.function(function, body, None)?;
+        Some((graph, region))
+    }
+
+    pub fn instruction(&self, node: &Node) -> &'c Instruction {
+        &self.code.instructions[node.instruction as usize]
+    }
+
+    pub fn primitive(&self, node: &Node) -> &'c Primitive {
+        &self.instruction(node).primitive
+    }
+
+    fn value(&mut self, ty: &Arc<ValueType>) -> Value {
+        self.types.push(ty.clone());
+        // Fewer values than bytes of the program.
+        (self.types.len() - 1) as Value
+    }
+
+    /// Notes the constant that an instruction gives, or repeats.
+    fn note_constant(&mut self, primitive: &Primitive, result: Value) {
+        let repeated = match primitive {
+            Primitive::Constant(tensor) => {
+                self.constants.insert(result, tensor.clone());
+                return;
+            }
+            Primitive::Splat { element, .. } => Some(element.clone()),
+            Primitive::Iota { dtype, shape, dimension } => {
+                let size = shape.get(*dimension).filter(|&&size| size <= MAX_IOTA);
+                size.and_then(|&size| Tensor::iota(*dtype, [size], 0).ok())
+            }
+            _ => None,
+        };
+        if let Some(tensor) = repeated {
+            let ty = ValueType::tensor(tensor.dtype(), tensor.shape());
+            let value = self.value(&Arc::new(ty));
+            self.constants.insert(value, tensor);
+            self.repeated.insert(result, value);
+        }
+    }
+
+    /// The shape of a value, if it is static.
+    pub fn shape(&self, value: Value) -> Option<Vec<usize>> {
+        self.types[value as usize].static_shape()
+    }
+
+    /// The number of elements of a value, if it is static.
+    pub fn elements(&self, value: Value) -> Option<usize> {
+        num_elements(&self.shape(value)?)
+    }
+
+    /// The element type of a tensor.
+    pub fn dtype(&self, value: Value) -> Option<DType> {
+        match &*self.types[value as usize] {
+            ValueType::Tensor { dtype, .. } => Some(*dtype),
+            _ => None,
+        }
+    }
+}
+
+struct Builder<'g, 'c> {
+    graph: &'g mut Graph<'c>,
+    /// Nodes that may still be made.
+    room: &'g mut usize,
+    call: Option<u32>,
+    depth: usize,
+}
+
+impl<'c> Builder<'_, 'c> {
+    /// The region of a function, on arguments or on new values.
+    fn function(
+        &mut self,
+        function: FunctionId,
+        body: BlockId,
+        arguments: Option<&[Value]>,
+    ) -> Option<Region> {
+        if !self.graph.plannable[function.index()] {
+            return None;
+        }
+        let mut slots = vec![None; self.graph.code.function(function).slots];
+        self.region(body, arguments, &mut slots)
+    }
+
+    fn region(
+        &mut self,
+        block: BlockId,
+        arguments: Option<&[Value]>,
+        slots: &mut [Option<Value>],
+    ) -> Option<Region> {
+        if self.depth >= MAX_DEPTH {
+            return None;
+        }
+        let code = self.graph.code;
+        let block = code.block(block);
+        let arguments: Vec<Value> = match arguments {
+            Some(values) => values.to_vec(),
+            None => block.argument_types.iter().map(|ty| self.graph.value(ty)).collect(),
+        };
+        if arguments.len() != block.arguments.len() {
+            return None;
+        }
+        for (&slot, &value) in block.arguments.iter().zip(&arguments) {
+            define(slots, slot, value)?;
+        }
+        let mut nodes = Vec::new();
+        for index in block.instructions.clone() {
+            self.depth += 1;
+            let added = self.instruction(index, block.function, slots, &mut nodes);
+            self.depth -= 1;
+            added?;
+        }
+        let results = block.results.iter().map(|operand| find(slots, operand.slot));
+        Some(Region { arguments, nodes, results: results.collect::<Option<_>>()? })
+    }
+
+    fn instruction(
+        &mut self,
+        index: u32,
+        function: FunctionId,
+        slots: &mut [Option<Value>],
+        nodes: &mut Vec<Node>,
+    ) -> Option<()> {
+        let code = self.graph.code;
+        let instruction = &code.instructions[index as usize];
+        let operands = instruction.operands.iter().map(|operand| find(slots, operand.slot));
+        let operands: SmallVec<[Value; 2]> = operands.collect::<Option<_>>()?;
+        let inlined = match &instruction.primitive {
+            Primitive::Call(callee) => self.inline(*callee, &operands, instruction.origin),
+            Primitive::Block(block) => self.region(*block, Some(&operands), slots),
+            _ => None,
+        };
+        if let Some(region) = inlined {
+            nodes.extend(region.nodes);
+            for (&slot, &value) in instruction.results.iter().zip(&region.results) {
+                define(slots, slot, value)?;
+            }
+            return Some(());
+        }
+        *self.room = self.room.checked_sub(1)?;
+        let types = &instruction.result_types;
+        let results: SmallVec<[Value; 1]> = types.iter().map(|ty| self.graph.value(ty)).collect();
+        let regions: Vec<Region> = match &instruction.primitive {
+            // A loop's values have one place: in the condition, in the body, and after the loop.
+            Primitive::While { cond, body } => [*cond, *body]
+                .map(|block| self.region(block, Some(&results), slots))
+                .into_iter()
+                .collect(),
+            Primitive::If(branches) => self.branches(branches, slots),
+            Primitive::Case(branches) => self.branches(branches, slots),
+            _ => Some(Vec::new()),
+        }?;
+        let captures = blocks(&instruction.primitive).into_iter();
+        let captures = captures.flat_map(|block| free_slots(code, block));
+        let captures = captures.map(|slot| Some((slot, find(slots, slot)?)));
+        let captures: Vec<(Slot, Value)> = captures.collect::<Option<_>>()?;
+        for (&slot, &value) in instruction.results.iter().zip(&results) {
+            define(slots, slot, value)?;
+        }
+        if let &[result] = &results[..] {
+            self.graph.note_constant(&instruction.primitive, result);
+        }
+        let mut uses: Vec<Value> = operands.to_vec();
+        uses.extend(captures.iter().map(|&(_, value)| value));
+        uses.extend(regions.iter().flat_map(|region| region.nodes.iter().flat_map(|n| &n.uses)));
+        uses.extend(regions.iter().flat_map(|region| &region.results));
+        uses.sort_unstable();
+        uses.dedup();
+        let (instruction, call) = (index, self.call);
+        nodes.push(Node {
+            instruction,
+            function,
+            operands,
+            results,
+            regions,
+            captures,
+            call,
+            uses,
+        });
+        Some(())
+    }
+
+    fn branches(
+        &mut self,
+        blocks: &[BlockId],
+        slots: &mut [Option<Value>],
+    ) -> Option<Vec<Region>> {
+        blocks.iter().map(|&block| self.region(block, None, slots)).collect()
+    }
+
+    /// The region of a call; `None` if it stays a call.
+    fn inline(&mut self, callee: FunctionId, operands: &[Value], origin: Origin) -> Option<Region> {
+        let body = self.graph.code.function(callee).body?;
+        // What failed leaves values without uses behind.
+        let (room, outer) = (*self.room, self.call);
+        self.graph.calls.push((origin, outer));
+        self.call = Some((self.graph.calls.len() - 1) as u32);
+        let region = self.function(callee, body, Some(operands));
+        self.call = outer;
+        if region.is_none() {
+            *self.room = room;
+        }
+        region
+    }
+}
+
+fn define(slots: &mut [Option<Value>], slot: Slot, value: Value) -> Option<()> {
+    if slot != UNUSED {
+        *slots.get_mut(slot as usize)? = Some(value);
+    }
+    Some(())
+}
+
+fn find(slots: &[Option<Value>], slot: Slot) -> Option<Value> {
+    *slots.get(slot as usize)?
+}
+
+/// The blocks that a primitive runs, those of control flow aside.
+fn blocks(primitive: &Primitive) -> SmallVec<[BlockId; 2]> {
+    let of = |body: &Body| match body.callee {
+        Callee::Block(block) => Some(block),
+        Callee::Function(_) => None,
+    };
+    match primitive {
+        Primitive::Map(block) => SmallVec::from_slice(&[*block]),
+        Primitive::Reduce { body, .. }
+        | Primitive::ReduceWindow { body, .. }
+        | Primitive::Scatter { body, .. } => of(body).into_iter().collect(),
+        Primitive::SelectAndScatter { select, scatter, .. } => {
+            std::iter::once(*select).chain(of(scatter)).collect()
+        }
+        Primitive::Sort { comparator, .. } => SmallVec::from_slice(&[comparator.block]),
+        Primitive::Collective(collective) => match &collective.kind {
+            CollectiveKind::Reduce(body)
+            | CollectiveKind::ReduceScatter { computation: body, .. }
+            | CollectiveKind::ReduceToRoot { computation: body, .. } => {
+                of(body).into_iter().collect()
+            }
+            _ => SmallVec::new(),
+        },
+        Primitive::Quantized(quantized) => blocks(&quantized.primitive),
+        _ => SmallVec::new(),
+    }
+}
+
+/// True for primitives that may run blocks, other than control flow.
+pub(crate) fn runs_blocks(primitive: &Primitive) -> bool {
+    matches!(primitive, Primitive::Native(_)) || !blocks(primitive).is_empty()
+}
+
+/// The blocks of control flow of a primitive.
+fn branches(primitive: &Primitive) -> SmallVec<[BlockId; 2]> {
+    match primitive {
+        Primitive::While { cond, body } => SmallVec::from_slice(&[*cond, *body]),
+        Primitive::If(branches) => SmallVec::from_slice(branches),
+        Primitive::Case(branches) => branches.iter().copied().collect(),
+        Primitive::Block(block) => SmallVec::from_slice(&[*block]),
+        _ => SmallVec::new(),
+    }
+}
+
+/// All blocks nested in a block, itself included, as far as they belong to known primitives.
+fn nested(code: &Code, block: BlockId) -> Vec<BlockId> {
+    let mut all = vec![block];
+    let mut next = 0;
+    while let Some(&block) = all.get(next) {
+        next += 1;
+        for instruction in code.instructions_of(code.block(block)) {
+            all.extend(branches(&instruction.primitive));
+            all.extend(blocks(&instruction.primitive));
+        }
+    }
+    all
+}
+
+/// The slots that a block and those in it use, but do not define.
+fn free_slots(code: &Code, block: BlockId) -> Vec<Slot> {
+    let (mut own, mut used): (FxHashSet<Slot>, Vec<Slot>) = Default::default();
+    for block in nested(code, block) {
+        let block = code.block(block);
+        own.extend(&block.arguments);
+        used.extend(block.results.iter().map(|operand| operand.slot));
+        for instruction in code.instructions_of(block) {
+            own.extend(&instruction.results);
+            used.extend(instruction.operands.iter().map(|operand| operand.slot));
+        }
+    }
+    used.retain(|slot| !own.contains(slot));
+    used.sort_unstable();
+    used.dedup();
+    used
+}
+
+/// For each function, true if the blocks of its native primitives, which are not known, use only
+/// values of their own.
+fn plannable(code: &Code) -> Vec<bool> {
+    let bodies = code.functions.iter().filter_map(|function| function.body);
+    let known: FxHashSet<BlockId> = bodies.flat_map(|body| nested(code, body)).collect();
+    let mut plannable = vec![true; code.functions.len()];
+    for id in (0..code.blocks.len() as u32).map(BlockId).filter(|id| !known.contains(id)) {
+        plannable[code.block(id).function.index()] &= free_slots(code, id).is_empty();
+    }
+    plannable
+}

@@ -1,0 +1,191 @@
+//! From a graph to steps.
+
+use crate::graph::{Graph, Node, Region, Value, runs_blocks};
+use crate::groups::{self, Groups};
+use crate::loops::{Built, build};
+use crate::unit::{Action, Captures, Sequence, Step, Transfer, Way};
+use crate::views::{Definitions, is_removable};
+use program::Primitive;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Steps of a region, and the values that they use, those defined inside included.
+pub(crate) struct Lowered {
+    pub sequence: Sequence,
+    pub uses: FxHashSet<Value>,
+}
+
+/// Lowers a region. Its results are transferred to `targets`; if there are none, they stay.
+pub(crate) fn lower<'g>(
+    definitions: &Definitions<'g>,
+    region: &'g Region,
+    targets: Option<&[Value]>,
+) -> Lowered {
+    let groups = groups::find(definitions.graph, region);
+    let mut lowering = Lowering {
+        definitions,
+        nodes: &region.nodes,
+        uses: region.results.iter().copied().collect(),
+        chosen: FxHashMap::default(),
+    };
+    lowering.choose(&groups);
+    let Lowering { uses, chosen, .. } = lowering;
+    let steps = in_order(definitions.graph, &region.nodes, &groups, chosen);
+    let results = match targets {
+        Some(targets) => transfers(region, targets),
+        None => {
+            let stay = |&value: &Value| Transfer { from: value, to: value, way: Way::Stay };
+            region.results.iter().map(stay).collect()
+        }
+    };
+    Lowered { sequence: Sequence { steps, results, dead: Vec::new() }, uses }
+}
+
+/// How the results of a region become other values.
+fn transfers(region: &Region, targets: &[Value]) -> Vec<Transfer> {
+    let own: FxHashSet<Value> = region.nodes.iter().flat_map(|n| &n.results).copied().collect();
+    let overwritten: FxHashSet<Value> = targets.iter().copied().collect();
+    let mut moved = FxHashSet::default();
+    let transfer = |(&from, &to): (&Value, &Value)| {
+        let way = match () {
+            () if from == to => Way::Stay,
+            () if overwritten.contains(&from) => Way::Stage,
+            () if own.contains(&from) && moved.insert(from) => Way::Move,
+            () => Way::Copy,
+        };
+        Transfer { from, to, way }
+    };
+    region.results.iter().zip(targets).map(transfer).collect()
+}
+
+struct Lowering<'a, 'g> {
+    definitions: &'a Definitions<'g>,
+    nodes: &'g [Node],
+    /// Values that later steps, or the results, use.
+    uses: FxHashSet<Value>,
+    /// The action of each node that has one.
+    chosen: FxHashMap<usize, Action>,
+}
+
+impl<'g> Lowering<'_, 'g> {
+    /// Chooses actions, from the last node to the first, so that those without uses have none.
+    fn choose(&mut self, groups: &Groups) {
+        for position in (0..self.nodes.len()).rev() {
+            if let Some(members) = groups.members.get(&position) {
+                self.choose_group(position, members);
+            } else if groups.root[position].is_none() {
+                self.choose_node(position);
+            }
+        }
+    }
+
+    fn choose_group(&mut self, position: usize, members: &[usize]) {
+        let results = members.iter().map(|&member| self.nodes[member].results[0]);
+        let outputs: Vec<Value> = results.filter(|value| self.uses.contains(value)).collect();
+        if outputs.is_empty() {
+            return;
+        }
+        let nodes: Vec<&Node> = members.iter().map(|&member| &self.nodes[member]).collect();
+        if let Some(Built { fused, operands }) = build(self.definitions, &nodes, &outputs) {
+            self.uses.extend(&operands);
+            let (fused, outputs) = (Box::new(fused), outputs.into());
+            self.chosen.insert(position, Action::Loop { fused, operands, outputs });
+            return;
+        }
+        for &member in members {
+            self.choose_node(member);
+        }
+    }
+
+    fn choose_node(&mut self, position: usize) {
+        let node = &self.nodes[position];
+        let graph = self.definitions.graph;
+        let primitive = graph.primitive(node);
+        let is_used = node.results.iter().any(|value| self.uses.contains(value));
+        if !is_used && is_removable(primitive) {
+            return;
+        }
+        let is_constant = node.results.first().is_some_and(|v| graph.constants.contains_key(v));
+        if is_constant {
+            return;
+        }
+        self.uses.extend(&node.operands);
+        let action = match (primitive, &node.regions[..]) {
+            (Primitive::While { .. }, [cond, body]) => {
+                let condition = cond.results.first().copied();
+                let lowered = [(cond, None), (body, Some(&node.results[..]))]
+                    .map(|(region, targets)| self.nested(region, targets));
+                let [cond, body] = lowered;
+                let transfer = |(&from, &to)| Transfer { from, to, way: Way::Copy };
+                Action::While {
+                    initial: node.operands.iter().zip(&node.results).map(transfer).collect(),
+                    cond,
+                    // Verified: a condition returns a value.
+                    condition: condition.unwrap_or_default(),
+                    body,
+                }
+            }
+            (_, []) => {
+                self.uses.extend(node.captures.iter().map(|&(_, value)| value));
+                Action::Kernel {
+                    instruction: node.instruction,
+                    operands: node.operands.iter().map(|&value| (value, false)).collect(),
+                    results: node.results.clone(),
+                    captures: runs_blocks(primitive)
+                        .then(|| Captures { function: node.function, values: node.captures.clone() }),
+                }
+            }
+            (_, branches) => {
+                let targets = Some(&node.results[..]);
+                let branches =
+                    branches.iter().map(|region| self.nested(region, targets)).collect();
+                // Verified: an index or predicate.
+                Action::Branch { index: node.operands.first().copied().unwrap_or_default(), branches }
+            }
+        };
+        self.chosen.insert(position, action);
+    }
+
+    fn nested(&mut self, region: &'g Region, targets: Option<&[Value]>) -> Sequence {
+        let Lowered { sequence, uses } = lower(self.definitions, region, targets);
+        self.uses.extend(uses);
+        sequence
+    }
+}
+
+/// The steps of the actions, each where its node or group runs.
+fn in_order(
+    graph: &Graph<'_>,
+    nodes: &[Node],
+    groups: &Groups,
+    mut chosen: FxHashMap<usize, Action>,
+) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut skipped = 0;
+    // Members of groups that are no loops run with the last one of their group, too.
+    let mut waiting: FxHashMap<usize, Vec<Step>> = FxHashMap::default();
+    for (position, node) in nodes.iter().enumerate() {
+        let instruction = graph.instruction(node);
+        if groups.root[position] == Some(position) {
+            steps.extend(waiting.remove(&position).unwrap_or_default());
+        }
+        let Some(action) = chosen.remove(&position) else {
+            skipped += instruction.ops;
+            continue;
+        };
+        let mut step = Step {
+            action,
+            dead: Default::default(),
+            ops: instruction.ops,
+            origin: instruction.origin,
+            call: node.call,
+        };
+        match groups.root[position] {
+            Some(root) if root != position => waiting.entry(root).or_default().push(step),
+            _ => {
+                step.ops += std::mem::take(&mut skipped);
+                steps.push(step);
+            }
+        }
+    }
+    steps
+}

@@ -1,0 +1,144 @@
+//! What a plan is: steps over places.
+
+use numerics::Tensor;
+use program::{Fused, FunctionId, Origin, Slot, ValueType};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+pub use crate::graph::Value;
+
+/// A function as steps, calls inlined.
+#[derive(Debug)]
+pub struct Unit {
+    /// The arguments.
+    pub arguments: Vec<Value>,
+    /// The steps and results.
+    pub body: Sequence,
+    /// The place of each value.
+    pub places: Vec<Place>,
+    /// The type of each value.
+    pub types: Vec<Arc<ValueType>>,
+    /// Values that are always the same.
+    pub constants: Vec<Tensor>,
+    /// The bytes of each buffer.
+    pub buffers: Vec<usize>,
+    /// Number of slots.
+    pub slots: usize,
+    /// The calls around inlined steps: the op of each, and the call around it.
+    pub calls: Vec<(Origin, Option<u32>)>,
+}
+
+/// The memory of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The value is not stored.
+    Nowhere,
+    /// A constant.
+    Constant(u32),
+    /// A buffer: memory of a few elements, which lasts from run to run.
+    Buffer(u32),
+    /// A slot: any value, which has its own memory.
+    Slot(u32),
+}
+
+/// Steps in order, with results.
+#[derive(Debug)]
+pub struct Sequence {
+    /// The steps.
+    pub steps: Vec<Step>,
+    /// What becomes of the results; for a unit, results stay where they are.
+    pub results: Vec<Transfer>,
+    /// Slots to empty after that.
+    pub dead: Vec<u32>,
+}
+
+/// A value that becomes another one.
+#[derive(Clone, Copy, Debug)]
+pub struct Transfer {
+    /// The value.
+    pub from: Value,
+    /// What it becomes.
+    pub to: Value,
+    /// How.
+    pub way: Way,
+}
+
+/// How a value becomes another one. All that are staged or copied are so before any is moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// It is the same value.
+    Stay,
+    /// It is needed nowhere else.
+    Move,
+    /// It stays.
+    Copy,
+    /// It stays, and another transfer may overwrite it before.
+    Stage,
+}
+
+/// One step.
+#[derive(Debug)]
+pub struct Step {
+    /// What is done.
+    pub action: Action,
+    /// Slots to empty after that.
+    pub dead: SmallVec<[u32; 2]>,
+    /// Number of ops that it stands for.
+    pub ops: u32,
+    /// The op at which errors are reported.
+    pub origin: Origin,
+    /// The innermost inlined call around it.
+    pub call: Option<u32>,
+}
+
+/// What blocks use from around them.
+#[derive(Debug)]
+pub struct Captures {
+    /// The function whose frame the blocks use.
+    pub function: FunctionId,
+    /// Slots of the frame and the values in them.
+    pub values: Vec<(Slot, Value)>,
+}
+
+/// What a step does.
+#[derive(Debug)]
+pub enum Action {
+    /// A fused loop.
+    Loop {
+        /// The loop.
+        fused: Box<Fused>,
+        /// What it reads.
+        operands: Vec<Value>,
+        /// What it writes.
+        outputs: SmallVec<[Value; 1]>,
+    },
+    /// The kernel of an instruction.
+    Kernel {
+        /// The instruction.
+        instruction: u32,
+        /// Its operands; true for those that are not used again.
+        operands: SmallVec<[(Value, bool); 2]>,
+        /// Its results.
+        results: SmallVec<[Value; 1]>,
+        /// If it may run blocks: what these use from around them.
+        captures: Option<Captures>,
+    },
+    /// A loop with a condition.
+    While {
+        /// The initial values.
+        initial: Vec<Transfer>,
+        /// The steps of the condition.
+        cond: Sequence,
+        /// The condition.
+        condition: Value,
+        /// The steps of the body; its results are the next values.
+        body: Sequence,
+    },
+    /// One of several branches.
+    Branch {
+        /// A boolean, or the number of the branch; the last one if there is none.
+        index: Value,
+        /// The branches; of two for a boolean, the first is that for `true`.
+        branches: Vec<Sequence>,
+    },
+}
