@@ -372,7 +372,11 @@ fn exactly<const N: usize>(slots: Slots) -> Result<[Slot; N], EvalError> {
 }
 
 /// Compares values with the types that they are declared to have.
-pub(crate) fn check_slots(what: &str, slots: &[Slot], types: &[Arc<ValueType>]) -> Result<(), EvalError> {
+pub(crate) fn check_slots(
+    what: &str,
+    slots: &[Slot],
+    types: &[Arc<ValueType>],
+) -> Result<(), EvalError> {
     for (index, (slot, ty)) in slots.iter().zip(types).enumerate() {
         if !slot.fits(ty) {
             return Err(mismatch(what, index, &slot.clone().into_value()?, ty));

@@ -1,18 +1,22 @@
 //! Executes plans: steps over buffers and slots.
 
 use crate::frame::{Slot, use_before_definition};
-use crate::machine::{LISTED_CALLS, Machine, Slots, check_slots, internal};
+use crate::machine::{self, LISTED_CALLS, Machine, Slots, check_slots, internal};
 use kernels::fused::{self, Registers};
 use numerics::budget;
-use numerics::math::AlignedBytes;
+use numerics::math::{self, AlignedBytes};
 use numerics::{DType, Tensor};
-use plan::{Action, Captures, Place, Sequence, Step, Transfer, Unit, Value, Way};
-use program::{EvalError, Fused, LoopOutput, RuntimeValue, ValueType};
+use plan::{Action, Captures, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way};
+use program::{EvalError, FunctionId, Fused, LoopOutput, RuntimeValue, ValueType};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// At most so many frames are kept for later runs.
 const KEPT_FRAMES: usize = 16;
+/// At most so many values whose lives have ended leave their memory to others,
+const MAX_SPARE: usize = 32;
+/// and so many bytes of it are kept for later runs.
+const KEPT_BYTES: usize = 32 << 20;
 
 /// A plan, and memory for its runs.
 pub(crate) struct Planned {
@@ -25,6 +29,8 @@ struct Frame {
     buffers: Vec<AlignedBytes>,
     slots: Vec<Option<RuntimeValue>>,
     registers: Registers,
+    /// Memory of large values whose lives have ended.
+    spare: Vec<Tensor>,
 }
 
 /// The memory of a value while it is written.
@@ -48,6 +54,7 @@ impl Planned {
             buffers: self.unit.buffers.iter().map(|&bytes| AlignedBytes::zeros(bytes)).collect(),
             slots: vec![None; self.unit.slots],
             registers: Registers::default(),
+            spare: Vec::new(),
         })
     }
 
@@ -62,6 +69,11 @@ impl Planned {
                 *slot = None;
             }
         }
+        let mut bytes = 0;
+        frame.spare.retain(|tensor| {
+            bytes += tensor.bytes().len();
+            bytes <= KEPT_BYTES
+        });
         let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
         if frames.len() < KEPT_FRAMES {
             frames.push(frame);
@@ -84,7 +96,7 @@ impl<'r> Machine<'_, 'r> {
             return Err(internal(&format!("{found} arguments where {expected} were expected")));
         }
         let _reserved = budget::reserve::<u8>(unit.buffers.iter().sum())?;
-        let mut run = Run { unit, frame: planned.frame() };
+        let mut run = Run { unit, frame: planned.frame(), frames: Vec::new() };
         for (&argument, value) in unit.arguments.iter().zip(args) {
             run.put_value(argument, value.into_value()?)?;
         }
@@ -101,6 +113,8 @@ impl<'r> Machine<'_, 'r> {
 struct Run<'r> {
     unit: &'r Unit,
     frame: Frame,
+    /// Frames for the blocks of kernels, by function.
+    frames: Vec<(FunctionId, machine::Frame)>,
 }
 
 impl<'r> Run<'r> {
@@ -115,11 +129,21 @@ impl<'r> Run<'r> {
             let position = is_entry.then_some((position, length));
             machine.session.tick(step.ops, position)?;
             self.step(machine, step).map_err(|error| self.locate(error, step))?;
-            for &slot in &step.dead {
-                self.frame.slots[slot as usize] = None;
-            }
+            self.end_lives(&step.dead);
         }
         machine.session.tick(1, is_entry.then_some((length - 1, length)))
+    }
+
+    /// Empties slots. Memory that nothing shares is used again.
+    fn end_lives(&mut self, slots: &[u32]) {
+        for &slot in slots {
+            if let Some(RuntimeValue::Tensor(mut tensor)) = self.frame.slots[slot as usize].take()
+                && self.frame.spare.len() < MAX_SPARE
+                && tensor.is_unshared()
+            {
+                self.frame.spare.push(tensor);
+            }
+        }
     }
 
     /// Adds the op to an error without position, and a note for each inlined call around it.
@@ -153,18 +177,27 @@ impl<'r> Run<'r> {
                 }
                 Ok(())
             }
+            Action::Move { parts, fill, output, ty } => {
+                let mut held = self.hold(*output, ty)?;
+                let mut registers = std::mem::take(&mut self.frame.registers);
+                self.run_move(parts, *fill, ty.dtype, held.bytes_mut()?, &mut registers)?;
+                self.frame.registers = registers;
+                self.put(*output, held)
+            }
             Action::Kernel { instruction, operands, results, captures } => {
                 let instruction = &machine.code().instructions[*instruction as usize];
                 let values = operands.iter().map(|&(value, is_last)| self.value(value, is_last));
                 let values = values.collect::<Result<Vec<_>, _>>()?;
-                if let Some(captures) = captures {
-                    self.push_frame(machine, captures)?;
-                }
-                let computed = machine.kernel(instruction, values);
-                if captures.is_some() {
-                    machine.frames.pop();
-                }
-                let computed: Slots = computed?.into_iter().map(Slot::from).collect();
+                let computed = match captures {
+                    Some(captures) => {
+                        self.push_frame(machine, captures)?;
+                        let computed = machine.kernel(instruction, values);
+                        self.pop_frame(machine, captures);
+                        computed?
+                    }
+                    None => machine.kernel(instruction, values)?,
+                };
+                let computed: Slots = computed.into_iter().map(Slot::from).collect();
                 check_slots("result", &computed, &instruction.result_types)?;
                 for (&value, computed) in results.iter().zip(computed) {
                     self.put_value(value, computed.into_value()?)?;
@@ -206,6 +239,46 @@ impl<'r> Run<'r> {
         Ok(fused::run(fused, &bytes, results, registers)?)
     }
 
+    fn run_move(
+        &self,
+        parts: &[Part],
+        fill: Option<Value>,
+        dtype: DType,
+        result: &mut [u8],
+        registers: &mut Registers,
+    ) -> Result<(), EvalError> {
+        if let Some(fill) = fill {
+            math::fill(result, self.bytes(fill)?);
+        }
+        for part in parts {
+            let source = self.bytes(part.operand)?;
+            let source = &source[self.offset(&part.read_from)? * dtype.bytes()..];
+            let result = &mut result[self.offset(&part.write_to)? * dtype.bytes()..];
+            match (&part.read, &part.write) {
+                (None, None) => result.copy_from_slice(source),
+                (Some(view), None) => view.read_bytes(dtype, source, 0, result)?,
+                (None, Some(view)) => view.write_bytes(dtype, source, result)?,
+                (Some(read), Some(write)) => {
+                    let moved = registers.scratch(part.elements * dtype.bytes());
+                    read.read_bytes(dtype, source, 0, moved)?;
+                    write.write_bytes(dtype, moved, result)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The elements before a part with start indices, which are clamped so that it fits.
+    fn offset(&self, starts: &[Start]) -> Result<usize, EvalError> {
+        let mut offset = 0;
+        for start in starts {
+            let index = math::element::integer(start.dtype, self.bytes(start.index)?);
+            let index = index.ok_or_else(|| internal("a start index is no integer"))?;
+            offset += usize::try_from(index).unwrap_or(0).min(start.last) * start.stride;
+        }
+        Ok(offset)
+    }
+
     /// Runs a sequence and transfers its results.
     fn branch(
         &mut self,
@@ -214,19 +287,20 @@ impl<'r> Run<'r> {
     ) -> Result<(), EvalError> {
         self.sequence(machine, sequence)?;
         self.transfer(&sequence.results)?;
-        for &slot in &sequence.dead {
-            self.frame.slots[slot as usize] = None;
-        }
+        self.end_lives(&sequence.dead);
         Ok(())
     }
 
-    /// Makes the frame for the blocks of a kernel.
+    /// Makes the frame for the blocks of a kernel, or takes the one of an earlier kernel.
     fn push_frame(
         &mut self,
         machine: &mut Machine<'_, 'r>,
         captures: &Captures,
     ) -> Result<(), EvalError> {
-        machine.push_frame(captures.function)?;
+        match self.frames.iter().position(|(function, _)| *function == captures.function) {
+            Some(at) => machine.frames.push(self.frames.swap_remove(at).1),
+            None => machine.push_frame(captures.function)?,
+        }
         for &(slot, value) in &captures.values {
             let value = Slot::from(self.value(value, false)?);
             if let Some(frame) = machine.frames.last_mut() {
@@ -234,6 +308,16 @@ impl<'r> Run<'r> {
             }
         }
         Ok(())
+    }
+
+    /// Takes back the frame, without what was put into it.
+    fn pop_frame(&mut self, machine: &mut Machine<'_, 'r>, captures: &Captures) {
+        if let Some(mut frame) = machine.frames.pop() {
+            for &(slot, _) in &captures.values {
+                frame.slots[slot as usize] = Slot::Empty;
+            }
+            self.frames.push((captures.function, frame));
+        }
     }
 
     fn transfer(&mut self, transfers: &[Transfer]) -> Result<(), EvalError> {
@@ -304,18 +388,32 @@ impl<'r> Run<'r> {
                 Ok(Held::Buffer(std::mem::take(&mut self.frame.buffers[buffer as usize])))
             }
             Place::Slot(slot) => {
-                if let Some(RuntimeValue::Tensor(mut old)) =
-                    self.frame.slots[slot as usize].take()
+                if let Some(RuntimeValue::Tensor(mut old)) = self.frame.slots[slot as usize].take()
                     && old.dtype() == output.dtype
                     && old.shape() == output.shape
                     && old.is_unshared()
                 {
                     return Ok(Held::Value(old.into()));
                 }
-                Ok(Held::Value(Tensor::zeros(output.dtype, &output.shape)?.into()))
+                Ok(Held::Value(self.tensor(output)?.into()))
             }
             Place::Constant(_) | Place::Nowhere => Err(internal("a result has no place")),
         }
+    }
+
+    /// Memory for a result, whatever is in it.
+    fn tensor(&mut self, output: &LoopOutput) -> Result<Tensor, EvalError> {
+        let count = output.shape.iter().product::<usize>();
+        let fits = |t: &Tensor| t.dtype() == output.dtype && t.num_elements() == count;
+        if let Some(at) = self.frame.spare.iter().position(fits) {
+            return Ok(self.frame.spare.swap_remove(at).into_shape(&output.shape)?);
+        }
+        let zeros = Tensor::zeros(output.dtype, &output.shape);
+        if zeros.is_err() && !self.frame.spare.is_empty() {
+            self.frame.spare.clear();
+            return Ok(Tensor::zeros(output.dtype, &output.shape)?);
+        }
+        Ok(zeros?)
     }
 
     /// Puts memory into the place of a value.
@@ -360,9 +458,7 @@ impl<'r> Run<'r> {
     /// A copy of a value, which may share the memory of a slot.
     fn copy(&mut self, value: Value) -> Result<Held, EvalError> {
         match self.place(value) {
-            Place::Buffer(buffer) => {
-                Ok(Held::Buffer(self.frame.buffers[buffer as usize].clone()))
-            }
+            Place::Buffer(buffer) => Ok(Held::Buffer(self.frame.buffers[buffer as usize].clone())),
             _ => Ok(Held::Value(self.value(value, false)?)),
         }
     }

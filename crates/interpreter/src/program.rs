@@ -104,9 +104,7 @@ impl Program {
     pub fn explain_plan(&self) -> String {
         let name = |origin| self.op(origin).name().to_string();
         match self.prepared.planned(self.entry) {
-            Some(planned) => {
-                plan::explain_unit(self.code(), self.entry, planned.unit(), &name)
-            }
+            Some(planned) => plan::explain_unit(self.code(), self.entry, planned.unit(), &name),
             None => plan::explain(self.code(), &name),
         }
     }

@@ -201,11 +201,13 @@ impl<'r> Session<'r> {
             turn.error = results.as_ref().err().cloned();
             results
         };
-        let results = if self.host.has_threads() {
-            self.run_threads(&scheduler, jobs, &run)
-        } else if count == 1 {
+        let results = if count == 1
+            && (jobs.iter().all(|job| self.is_flat(job)) || !self.host.has_threads())
+        {
             let _entered = self.host.enter();
             jobs.into_iter().map(|job| run(0, job)).collect()
+        } else if self.host.has_threads() {
+            self.run_threads(&scheduler, jobs, &run)
         } else {
             let message = format!("a grid of {count} processes needs threads; the host has none");
             return Err(EvalError::new("run", message));
@@ -213,6 +215,16 @@ impl<'r> Session<'r> {
         match scheduler.failure() {
             Some(error) => Err(error),
             None => results.into_iter().collect(),
+        }
+    }
+
+    /// True if the job nests so little that it needs no stack of its own.
+    fn is_flat(&self, job: &Job) -> bool {
+        match job {
+            Job::Call { function, .. } => {
+                self.prepared.planned(*function).is_some_and(|planned| planned.unit().is_flat)
+            }
+            Job::Instruction { .. } => false,
         }
     }
 

@@ -32,6 +32,12 @@ impl Registers {
             }
         }
     }
+
+    /// Memory for so many bytes.
+    pub fn scratch(&mut self, bytes: usize) -> &mut [u8] {
+        self.reserve(&[1], bytes);
+        &mut self.tiles[0][..bytes]
+    }
 }
 
 /// Runs a loop on the bytes of its operands, and writes those of its results.

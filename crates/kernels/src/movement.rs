@@ -104,36 +104,10 @@ pub fn pad(
     }
     let too_large =
         || EvalError::new("pad_c4", "the padded size of a dimension is negative or too large");
-    let mut shape = Vec::with_capacity(rank);
-    // The part of the operand that stays, and where it goes.
-    let (mut from, mut to, mut sizes, mut steps) = (vec![], vec![], vec![], vec![]);
-    for d in 0..rank {
-        // No product or sum of a few of these leaves the range of `i128`.
-        let (size, low, high) =
-            (operand.shape()[d] as i128, i128::from(low[d]), i128::from(high[d]));
-        if interior[d] < 0 {
-            return Err(too_large());
-        }
-        // Between less than two elements there is nothing.
-        let step = if size > 1 { i128::from(interior[d]) + 1 } else { 1 };
-        let spread = if size == 0 { 0 } else { (size - 1) * step + 1 };
-        // Nothing is left where the edges cut more than there is.
-        let padded = (spread + low + high).max(0);
-        shape.push(usize::try_from(padded).map_err(|_| too_large())?);
-        // Element i is at low + i * step.
-        let first = if low >= 0 { 0 } else { (-low + step - 1) / step };
-        let room = padded - 1 - low;
-        let last = if room < 0 { -1 } else { (room / step).min(size - 1) };
-        let count = (last - first + 1).max(0);
-        from.push(first.min(size) as usize);
-        to.push(if count > 0 { (low + first * step) as usize } else { 0 });
-        sizes.push(count as usize);
-        steps.push(isize::try_from(step).map_err(|_| too_large())?);
-    }
+    let views = StridedView::padded(operand.shape(), low, high, interior);
+    let (source, target, shape) = views.ok_or_else(too_large)?;
     let mut result = padding.broadcast_scalar(&shape)?;
-    if !sizes.contains(&0) {
-        let source = StridedView::window(operand.shape(), &from, &sizes, &vec![1; rank])?;
-        let target = StridedView::window(&shape, &to, &sizes, &steps)?;
+    if !source.shape().contains(&0) {
         result.scatter(&target, &operand.gather(&source)?)?;
     }
     Ok(result)

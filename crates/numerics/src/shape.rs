@@ -6,6 +6,7 @@ use crate::dispatch::dispatch_storage;
 use crate::tensor::allocate;
 use crate::{DType, TensorError};
 use bytemuck::Pod;
+use smallvec::{SmallVec, smallvec};
 
 /// The number of elements of a shape, or `None` if it does not fit. A shape with an empty dimension
 /// has none, however large its other dimensions are.
@@ -313,19 +314,47 @@ impl StridedView {
             blocks.walk(self.offset, |dense, strided| target[strided] = source[dense]);
             return Ok(());
         }
-        let mut rest = source;
-        walk_runs(self.offset, &axes, |start, run| {
-            let (head, tail) = rest.split_at(run.size);
-            rest = tail;
-            if run.stride == 1 {
-                target[start..start + run.size].copy_from_slice(head);
-            } else {
-                for (i, &element) in head.iter().enumerate() {
-                    target[at(start, i, run.stride)] = element;
-                }
-            }
-        });
+        Runs { offset: self.offset, axes }.write(source, target);
         Ok(())
+    }
+
+    /// The parts of a tensor of a shape, and of the result of padding it, that are the same
+    /// elements, and the shape of this result: `low` and `high` elements around those along each
+    /// dimension, or less if negative, and `interior` ones between them. `None` if a number is out
+    /// of range.
+    pub fn padded(
+        shape: &[usize],
+        low: &[i64],
+        high: &[i64],
+        interior: &[i64],
+    ) -> Option<(StridedView, StridedView, Vec<usize>)> {
+        let rank = shape.len();
+        let mut result = Vec::with_capacity(rank);
+        let (mut from, mut to, mut sizes, mut steps) = (vec![], vec![], vec![], vec![]);
+        for (d, &size) in shape.iter().enumerate() {
+            // No product or sum of a few of these leaves the range of `i128`.
+            let size = size as i128;
+            let (low, high) = (i128::from(*low.get(d)?), i128::from(*high.get(d)?));
+            let interior = i128::from(*interior.get(d).filter(|&&between| between >= 0)?);
+            // Between less than two elements there is nothing.
+            let step = if size > 1 { interior + 1 } else { 1 };
+            let spread = if size == 0 { 0 } else { (size - 1) * step + 1 };
+            // Nothing is left where the edges cut more than there is.
+            let padded = (spread + low + high).max(0);
+            result.push(usize::try_from(padded).ok()?);
+            // Element i is at low + i * step.
+            let first = if low >= 0 { 0 } else { (-low + step - 1) / step };
+            let room = padded - 1 - low;
+            let last = if room < 0 { -1 } else { (room / step).min(size - 1) };
+            let count = (last - first + 1).max(0);
+            from.push(first.min(size) as usize);
+            to.push(if count > 0 { (low + first * step) as usize } else { 0 });
+            sizes.push(count as usize);
+            steps.push(isize::try_from(step).ok()?);
+        }
+        let source = StridedView::window(shape, &from, &sizes, &vec![1; rank]).ok()?;
+        let target = StridedView::window(&result, &to, &sizes, &steps).ok()?;
+        Some((source, target, result))
     }
 }
 
@@ -366,7 +395,7 @@ impl Runs {
         if run.size == 0 {
             return;
         }
-        let mut index = vec![0; outer.len()];
+        let mut index: SmallVec<[usize; 6]> = smallvec![0; outer.len()];
         let (mut rest, mut column) = (start / run.size, start % run.size);
         let mut position = self.offset;
         for (i, axis) in index.iter_mut().zip(outer).rev() {
@@ -400,6 +429,43 @@ impl Runs {
                 *i = 0;
             }
         }
+    }
+
+    /// Writes elements to the places of the view, in its order.
+    fn write<T: Pod>(&self, source: &[T], target: &mut [T]) {
+        let mut rest = source;
+        walk_runs(self.offset, &self.axes, |start, run| {
+            let (head, tail) = rest.split_at(run.size.min(rest.len()));
+            rest = tail;
+            if run.stride == 1 {
+                target[start..start + head.len()].copy_from_slice(head);
+            } else {
+                for (i, &element) in head.iter().enumerate() {
+                    target[at(start, i, run.stride)] = element;
+                }
+            }
+        });
+    }
+
+    /// Writes elements of a type, given as bytes, to the places of the view, in its order.
+    ///
+    /// # Errors
+    /// If the bytes are not aligned for the type.
+    pub fn write_bytes(
+        &self,
+        dtype: DType,
+        source: &[u8],
+        target: &mut [u8],
+    ) -> Result<(), TensorError> {
+        dispatch_storage!(dtype, S => {
+            let source = bytemuck::try_cast_slice::<u8, S>(source);
+            let target = bytemuck::try_cast_slice_mut::<u8, S>(target);
+            let (Ok(source), Ok(target)) = (source, target) else {
+                return Err(TensorError::OutOfBounds);
+            };
+            self.write(source, target);
+            Ok(())
+        })
     }
 
     /// As [`Runs::read`], of elements of a type, given as bytes.

@@ -2,7 +2,7 @@
 
 use crate::unit::{Action, Place, Sequence, Step, Transfer, Unit, Value, Way};
 use numerics::DType;
-use program::{Block, Code, Fused, FunctionId, Origin, Slot, TilePlace, UNUSED, ValueType};
+use program::{Block, Code, FunctionId, Fused, Origin, Slot, TilePlace, UNUSED, ValueType};
 use std::fmt::{self, Write};
 
 /// The name of the op that an instruction was prepared from.
@@ -32,7 +32,12 @@ fn instructions(
         let types: Vec<String> = instruction.result_types.iter().map(|ty| describe(ty)).collect();
         let operands: Vec<Slot> = instruction.operands.iter().map(|o| o.slot).collect();
         let (results, operands) = (slots(&instruction.results), slots(&operands));
-        writeln!(text, " {results} = {}{operands} : {}", name(instruction.origin), types.join(", "))?;
+        writeln!(
+            text,
+            " {results} = {}{operands} : {}",
+            name(instruction.origin),
+            types.join(", ")
+        )?;
     }
     let results: Vec<Slot> = block.results.iter().map(|operand| operand.slot).collect();
     writeln!(text, "  return{}", slots(&results))
@@ -170,6 +175,12 @@ impl Listing<'_> {
                 self.indent -= 1;
                 Ok(())
             }
+            Action::Move { parts, fill, .. } => {
+                let operands = parts.iter().map(|part| part.operand).chain(*fill);
+                let operands = self.values(operands);
+                let name = (self.name)(step.origin);
+                self.line(format_args!("{results} = move {name} {operands} : {types}"))
+            }
             Action::Kernel { operands, .. } => {
                 let operands = self.values(operands.iter().map(|&(value, _)| value));
                 let name = (self.name)(step.origin);
@@ -219,7 +230,9 @@ impl Listing<'_> {
 
     fn value(&self, value: Value) -> String {
         match self.unit.places[value as usize] {
-            Place::Constant(_) => format!("constant {}", describe(&self.unit.types[value as usize])),
+            Place::Constant(_) => {
+                format!("constant {}", describe(&self.unit.types[value as usize]))
+            }
             Place::Nowhere => "_".into(),
             Place::Buffer(_) | Place::Slot(_) => format!("%{value}"),
         }
@@ -231,6 +244,7 @@ fn results(step: &Step) -> Vec<Value> {
     let targets = |transfers: &[Transfer]| transfers.iter().map(|transfer| transfer.to).collect();
     match &step.action {
         Action::Loop { outputs, .. } => outputs.to_vec(),
+        Action::Move { output, .. } => vec![*output],
         Action::Kernel { results, .. } => results.to_vec(),
         Action::While { initial, .. } => targets(initial),
         Action::Branch { branches, .. } => {

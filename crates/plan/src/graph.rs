@@ -1,12 +1,12 @@
 //! The values and operations of a function, calls inlined.
 
-use program::collective::CollectiveKind;
-use program::{
-    BlockId, Body, Callee, Code, FunctionId, Instruction, Origin, Primitive, Slot,
-    UNUSED, ValueType,
-};
 use numerics::shape::num_elements;
 use numerics::{DType, Tensor};
+use program::collective::CollectiveKind;
+use program::{
+    BlockId, Body, Callee, Code, FunctionId, Instruction, Origin, Primitive, Slot, UNUSED,
+    ValueType,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -34,6 +34,8 @@ pub(crate) struct Graph<'c> {
     pub repeated: FxHashMap<Value, Value>,
     /// The calls around inlined nodes: the op of each, and the call around it.
     pub calls: Vec<(Origin, Option<u32>)>,
+    /// True if no node calls a function, waits for another process or runs code of others.
+    pub is_flat: bool,
     /// For each function, whether all values are known that its blocks use from around them.
     plannable: Vec<bool>,
 }
@@ -72,6 +74,7 @@ impl<'c> Graph<'c> {
             constants: FxHashMap::default(),
             repeated: FxHashMap::default(),
             calls: Vec::new(),
+            is_flat: true,
             plannable: plannable(code),
         };
         let mut nodes = code.instructions.len().saturating_mul(GROWTH).max(MIN_NODES);
@@ -215,6 +218,7 @@ impl<'c> Builder<'_, 'c> {
             return Some(());
         }
         *self.room = self.room.checked_sub(1)?;
+        self.graph.is_flat &= is_flat(code, &instruction.primitive, MAX_DEPTH - self.depth);
         let types = &instruction.result_types;
         let results: SmallVec<[Value; 1]> = types.iter().map(|ty| self.graph.value(ty)).collect();
         let regions: Vec<Region> = match &instruction.primitive {
@@ -257,11 +261,7 @@ impl<'c> Builder<'_, 'c> {
         Some(())
     }
 
-    fn branches(
-        &mut self,
-        blocks: &[BlockId],
-        slots: &mut [Option<Value>],
-    ) -> Option<Vec<Region>> {
+    fn branches(&mut self, blocks: &[BlockId], slots: &mut [Option<Value>]) -> Option<Vec<Region>> {
         blocks.iter().map(|&block| self.region(block, None, slots)).collect()
     }
 
@@ -318,6 +318,35 @@ fn blocks(primitive: &Primitive) -> SmallVec<[BlockId; 2]> {
         Primitive::Quantized(quantized) => blocks(&quantized.primitive),
         _ => SmallVec::new(),
     }
+}
+
+/// True if a primitive calls no function, waits for no process and runs no code of others, and its
+/// blocks nest at most `depth` levels.
+fn is_flat(code: &Code, primitive: &Primitive, depth: usize) -> bool {
+    let of = |body: &Body| matches!(body.callee, Callee::Block(_));
+    let own = match primitive {
+        Primitive::Reduce { body, .. }
+        | Primitive::ReduceWindow { body, .. }
+        | Primitive::Scatter { body, .. }
+        | Primitive::SelectAndScatter { scatter: body, .. } => of(body),
+        Primitive::Quantized(quantized) => return is_flat(code, &quantized.primitive, depth),
+        Primitive::Call(_)
+        | Primitive::Native(_)
+        | Primitive::Collective(_)
+        | Primitive::Permute { .. }
+        | Primitive::Send { .. }
+        | Primitive::Receive { .. }
+        | Primitive::Infeed
+        | Primitive::Outfeed => false,
+        _ => true,
+    };
+    own && blocks(primitive).iter().all(|&block| {
+        let instructions = code.instructions_of(code.block(block));
+        depth > 0
+            && instructions.iter().all(|i| {
+                branches(&i.primitive).is_empty() && is_flat(code, &i.primitive, depth - 1)
+            })
+    })
 }
 
 /// True for primitives that may run blocks, other than control flow.

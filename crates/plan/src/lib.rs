@@ -10,12 +10,13 @@ mod graph;
 mod groups;
 mod loops;
 mod lower;
+mod moves;
 mod places;
 mod unit;
 mod views;
 
 pub use explain::{explain, explain_unit};
-pub use unit::{Action, Captures, Place, Sequence, Step, Transfer, Unit, Value, Way};
+pub use unit::{Action, Captures, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way};
 
 use program::{Code, FunctionId};
 use std::sync::Arc;
@@ -37,6 +38,7 @@ pub fn plan(code: &Code, function: FunctionId) -> Option<Unit> {
         types: graph.types.iter().map(Arc::clone).collect(),
         buffers: places.buffers,
         slots: places.slots,
+        is_flat: graph.is_flat,
         calls: graph.calls,
     })
 }

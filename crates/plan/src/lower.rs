@@ -3,6 +3,8 @@
 use crate::graph::{Graph, Node, Region, Value, runs_blocks};
 use crate::groups::{self, Groups};
 use crate::loops::{Built, build};
+use crate::moves;
+use crate::places::for_each_use;
 use crate::unit::{Action, Captures, Sequence, Step, Transfer, Way};
 use crate::views::{Definitions, is_removable};
 use program::Primitive;
@@ -85,7 +87,10 @@ impl<'g> Lowering<'_, 'g> {
             return;
         }
         let nodes: Vec<&Node> = members.iter().map(|&member| &self.nodes[member]).collect();
-        if let Some(Built { fused, operands }) = build(self.definitions, &nodes, &outputs) {
+        let graph = self.definitions.graph;
+        let moves = nodes.iter().all(|node| matches!(graph.primitive(node), Primitive::Reshape(_)));
+        if !moves && let Some(Built { fused, operands }) = build(self.definitions, &nodes, &outputs)
+        {
             self.uses.extend(&operands);
             let (fused, outputs) = (Box::new(fused), outputs.into());
             self.chosen.insert(position, Action::Loop { fused, operands, outputs });
@@ -106,6 +111,13 @@ impl<'g> Lowering<'_, 'g> {
         }
         let is_constant = node.results.first().is_some_and(|v| graph.constants.contains_key(v));
         if is_constant {
+            return;
+        }
+        if let Some(action) = moves::movement(self.definitions, node) {
+            for_each_use(&action, &mut |value| {
+                self.uses.insert(value);
+            });
+            self.chosen.insert(position, action);
             return;
         }
         self.uses.extend(&node.operands);
@@ -130,16 +142,20 @@ impl<'g> Lowering<'_, 'g> {
                     instruction: node.instruction,
                     operands: node.operands.iter().map(|&value| (value, false)).collect(),
                     results: node.results.clone(),
-                    captures: runs_blocks(primitive)
-                        .then(|| Captures { function: node.function, values: node.captures.clone() }),
+                    captures: runs_blocks(primitive).then(|| Captures {
+                        function: node.function,
+                        values: node.captures.clone(),
+                    }),
                 }
             }
             (_, branches) => {
                 let targets = Some(&node.results[..]);
-                let branches =
-                    branches.iter().map(|region| self.nested(region, targets)).collect();
+                let branches = branches.iter().map(|region| self.nested(region, targets)).collect();
                 // Verified: an index or predicate.
-                Action::Branch { index: node.operands.first().copied().unwrap_or_default(), branches }
+                Action::Branch {
+                    index: node.operands.first().copied().unwrap_or_default(),
+                    branches,
+                }
             }
         };
         self.chosen.insert(position, action);

@@ -24,7 +24,7 @@ pub(crate) fn assign(graph: &Graph<'_>, body: &Sequence, fixed: &[Value]) -> Pla
     let mut any = FxHashSet::default();
     any.extend(fixed);
     collect_slots(body, &mut any);
-    let is_large = graph.types.iter().map(|ty| bytes(ty).is_none_or(|bytes| bytes > SMALL));
+    let is_large = graph.types.iter().map(|ty| !is_small(ty));
     let mut places = Places {
         places: vec![Place::Nowhere; graph.types.len()],
         buffers: Vec::new(),
@@ -62,6 +62,11 @@ fn bytes(ty: &ValueType) -> Option<usize> {
     numerics::shape::num_elements(&ty.static_shape()?)?.checked_mul(dtype.bytes())
 }
 
+/// True for values that keep their memory.
+pub(crate) fn is_small(ty: &ValueType) -> bool {
+    bytes(ty).is_some_and(|bytes| bytes <= SMALL)
+}
+
 /// Values that kernels take and give.
 fn collect_slots(sequence: &Sequence, any: &mut FxHashSet<Value>) {
     for step in &sequence.steps {
@@ -80,15 +85,23 @@ fn nested(action: &Action) -> impl Iterator<Item = &Sequence> {
     let (pair, branches) = match action {
         Action::While { cond, body, .. } => ([Some(cond), Some(body)], &[][..]),
         Action::Branch { branches, .. } => ([None, None], &branches[..]),
-        Action::Loop { .. } | Action::Kernel { .. } => ([None, None], &[][..]),
+        _ => ([None, None], &[][..]),
     };
     pair.into_iter().flatten().chain(branches)
 }
 
 /// Visits the values that an action uses, those within it included.
-fn for_each_use(action: &Action, visit: &mut impl FnMut(Value)) {
+pub(crate) fn for_each_use(action: &Action, visit: &mut impl FnMut(Value)) {
     match action {
         Action::Loop { operands, .. } => operands.iter().for_each(|&value| visit(value)),
+        Action::Move { parts, fill, .. } => {
+            for part in parts {
+                visit(part.operand);
+                let starts = part.read_from.iter().chain(&part.write_to);
+                starts.for_each(|start| visit(start.index));
+            }
+            fill.iter().for_each(|&value| visit(value));
+        }
         Action::Kernel { operands, captures, .. } => {
             operands.iter().for_each(|&(value, _)| visit(value));
             let captured = captures.iter().flat_map(|captures| &captures.values);
@@ -122,6 +135,7 @@ fn for_each_value(sequence: &Sequence, visit: &mut impl FnMut(Value)) {
 fn for_each_result(action: &Action, visit: &mut impl FnMut(Value)) {
     match action {
         Action::Loop { outputs, .. } => outputs.iter().for_each(|&value| visit(value)),
+        Action::Move { output, .. } => visit(*output),
         Action::Kernel { results, .. } => results.iter().for_each(|&value| visit(value)),
         Action::While { initial, .. } => initial.iter().for_each(|transfer| visit(transfer.to)),
         // All branches have the same targets.
@@ -208,7 +222,7 @@ impl Places {
             Action::Branch { branches, .. } => {
                 branches.iter_mut().for_each(|branch| self.end_lives(branch, &[]));
             }
-            Action::Loop { .. } | Action::Kernel { .. } => {}
+            _ => {}
         }
     }
 

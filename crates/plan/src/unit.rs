@@ -1,7 +1,8 @@
 //! What a plan is: steps over places.
 
-use numerics::Tensor;
-use program::{Fused, FunctionId, Origin, Slot, ValueType};
+use numerics::shape::Runs;
+use numerics::{DType, Tensor};
+use program::{FunctionId, Fused, LoopOutput, Origin, Slot, ValueType};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -24,6 +25,9 @@ pub struct Unit {
     pub buffers: Vec<usize>,
     /// Number of slots.
     pub slots: usize,
+    /// True if no step calls a function, waits for another process or runs code of others, so that
+    /// a run nests no deeper than its steps and needs no stack of its own.
+    pub is_flat: bool,
     /// The calls around inlined steps: the op of each, and the call around it.
     pub calls: Vec<(Origin, Option<u32>)>,
 }
@@ -91,6 +95,36 @@ pub struct Step {
     pub call: Option<u32>,
 }
 
+/// Elements that are moved.
+#[derive(Debug)]
+pub struct Part {
+    /// The memory that they are in.
+    pub operand: Value,
+    /// How many they are.
+    pub elements: usize,
+    /// Which they are; `None` for all in order.
+    pub read: Option<Runs>,
+    /// Where they go; `None` for all places in order.
+    pub write: Option<Runs>,
+    /// By how much the first element that is read is moved.
+    pub read_from: Vec<Start>,
+    /// By how much the first place is moved.
+    pub write_to: Vec<Start>,
+}
+
+/// A start index along a dimension, known at run time.
+#[derive(Debug)]
+pub struct Start {
+    /// The index.
+    pub index: Value,
+    /// Its type.
+    pub dtype: DType,
+    /// The last index from which the part fits.
+    pub last: usize,
+    /// Elements between neighbours along the dimension.
+    pub stride: usize,
+}
+
 /// What blocks use from around them.
 #[derive(Debug)]
 pub struct Captures {
@@ -111,6 +145,17 @@ pub enum Action {
         operands: Vec<Value>,
         /// What it writes.
         outputs: SmallVec<[Value; 1]>,
+    },
+    /// Movement of elements.
+    Move {
+        /// The operands, each with where its elements go.
+        parts: Vec<Part>,
+        /// The element around them.
+        fill: Option<Value>,
+        /// The result.
+        output: Value,
+        /// Its type.
+        ty: LoopOutput,
     },
     /// The kernel of an instruction.
     Kernel {

@@ -96,6 +96,17 @@ impl<'g> Definitions<'g> {
                 };
                 Some(Viewed { view, ..viewed })
             }
+            Primitive::Reverse(dimensions) => {
+                let viewed = operand().filter(|viewed| viewed.view.is_dense())?;
+                let shape = viewed.view.shape().to_vec();
+                let (mut starts, mut steps) = (vec![0; shape.len()], vec![1; shape.len()]);
+                for &dimension in dimensions {
+                    *starts.get_mut(dimension)? = shape[dimension].saturating_sub(1);
+                    steps[dimension] = -1;
+                }
+                let view = StridedView::window(&shape, &starts, &shape, &steps).ok()?;
+                Some(Viewed { view, ..viewed })
+            }
             Primitive::Slice { starts, limits, strides } => {
                 let viewed = operand()?;
                 if !viewed.view.is_dense() {
@@ -130,6 +141,11 @@ pub(crate) fn is_removable(primitive: &Primitive) -> bool {
             | Primitive::Broadcast { .. }
             | Primitive::Transpose(_)
             | Primitive::Reshape(_)
+            | Primitive::Reverse(_)
             | Primitive::Slice { .. }
+            | Primitive::Pad { .. }
+            | Primitive::Concatenate(_)
+            | Primitive::DynamicSlice { .. }
+            | Primitive::DynamicUpdateSlice
     )
 }

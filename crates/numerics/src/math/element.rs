@@ -7,7 +7,7 @@ use super::binary::{BinaryOp, PairSink, dispatch_binary};
 use super::compare::{Direction, relate, total_order_key};
 use super::convert::{Wide, store_wide, widen_signed, widen_unsigned};
 use super::unary::{ElementSink, UnaryOp, dispatch_unary};
-use crate::element::{ComplexElement, Element, Float};
+use crate::element::{ComplexElement, Element, Float, Integer};
 use crate::{DType, Family, I1, Tensor, TensorError, dispatch, dispatch_all};
 use std::fmt;
 
@@ -77,6 +77,20 @@ impl fmt::Debug for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         dispatch_all!(self.dtype, T => write!(f, "{:?}: {}", self.bits.get::<T>(), self.dtype))
     }
+}
+
+/// The integer in the bytes of an element, brought into the range of `i64`; `None` for other
+/// types.
+pub fn integer(dtype: DType, bytes: &[u8]) -> Option<i64> {
+    let saturated = |wide: i128| i64::try_from(wide).unwrap_or(i64::MAX);
+    dispatch!(
+        dtype,
+        [integer] T => {
+            let element = bytemuck::try_pod_read_unaligned::<T>(bytes).ok()?;
+            Some(saturated(element.to_i128()))
+        },
+        else None
+    )
 }
 
 /// A function of the bits of one or two elements.
