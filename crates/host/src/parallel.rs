@@ -112,7 +112,8 @@ mod tests {
         let _turn = alone();
         let _entered = Host::default().with_workers(2).enter();
         for culprit in 0..8 {
-            let work = |task| if task == culprit { panic!("task {task}") } else { Ok::<(), ()>(()) };
+            let work =
+                |task| if task == culprit { panic!("task {task}") } else { Ok::<(), ()>(()) };
             let result = catch_unwind(|| parallel((0..8).collect(), work));
             let payload = result.expect_err("a panic");
             assert_eq!(payload.downcast_ref(), Some(&format!("task {culprit}")));
