@@ -4,11 +4,13 @@
 //! A [`Host`] is an object that the embedding program makes and gives to runs. Where it would have
 //! to pass through every function that allocates, it is ambient instead: [`Host::enter`] makes it
 //! the host of a thread, [`Host::current`] finds it, and the threads that it starts have it, too.
-//! The library starts all its threads by [`Host::spawn`], so that their work is charged to the
-//! budget of the run that they work for, and not to any other run in the process.
+//! The library starts threads by [`Host::spawn`], or has the help of a pool by [`parallel()`], so
+//! that their work is charged to the budget of the run that they work for, and not to any other run
+//! in the process.
 
 mod budget;
 mod parallel;
+mod pool;
 
 pub use budget::{Budget, Charge, OverBudget};
 pub use parallel::parallel;

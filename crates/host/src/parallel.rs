@@ -1,10 +1,9 @@
 //! Work that several threads share.
 
-use crate::Host;
+use crate::{Host, pool, workers};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
-
-/// Bytes of stack of a thread that helps: kernels do not recurse.
-const STACK_BYTES: usize = 256 << 10;
 
 /// Does each task, on as many threads as the host of this one lets a kernel use. Tasks are taken in
 /// order by whichever thread is free, so that none waits for one that the system has stopped. The
@@ -16,8 +15,7 @@ pub fn parallel<T: Send, E: Send>(
     tasks: Vec<T>,
     work: impl Fn(T) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
-    let host = Host::current();
-    let helpers = host.workers().min(tasks.len()).saturating_sub(1);
+    let helpers = workers().min(tasks.len()).saturating_sub(1);
     if helpers == 0 {
         return tasks.into_iter().try_for_each(work);
     }
@@ -34,27 +32,47 @@ pub fn parallel<T: Send, E: Send>(
             }
         }
     };
-    std::thread::scope(|scope| {
-        for _ in 0..helpers {
-            // Without a helper, this thread does the work.
-            let _ = host.spawn(scope, STACK_BYTES, run);
-        }
-        run();
-    });
+    share(helpers, &run);
     match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some((_, error)) => Err(error),
         None => Ok(()),
     }
 }
 
+/// Calls `work` on this thread, and on up to `helpers` others that have its host. Apart from
+/// [`parallel`], so that it is compiled once.
+fn share(helpers: usize, work: &(dyn Fn() + Sync)) {
+    // The panic of a helper goes on in this thread.
+    let panic: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
+    let host = Host::current();
+    let help = || {
+        let _entered = host.enter();
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
+            *panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload);
+        }
+    };
+    pool::with_helpers(helpers, &help, work);
+    if let Some(payload) = panic.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        resume_unwind(payload);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Budget;
     use std::collections::HashSet;
-    use std::sync::Barrier;
+    use std::sync::{Barrier, MutexGuard};
+
+    /// Tests whose tasks wait for each other need the pool for themselves.
+    fn alone() -> MutexGuard<'static, ()> {
+        static TURN: Mutex<()> = Mutex::new(());
+        TURN.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 
     #[test]
     fn threads_share_tasks() {
+        let _turn = alone();
         let _entered = Host::default().with_workers(2).enter();
         let barrier = Barrier::new(2);
         let threads = Mutex::new(HashSet::new());
@@ -67,8 +85,67 @@ mod tests {
         assert_eq!((done, threads.into_inner().expect("no panic").len()), (Ok(()), 2));
     }
 
+    /// Many jobs after each other, from several threads, each of which sees all its tasks done.
+    #[test]
+    fn jobs_end_before_their_caller_goes_on() {
+        let _turn = alone();
+        let share = |threads: usize| {
+            let _entered = Host::default().with_workers(threads).enter();
+            for round in 0..300 {
+                let mut done = vec![0; 9];
+                let increment = |count: &mut usize| -> Result<(), ()> {
+                    let mut inner = [0; 4];
+                    parallel(inner.iter_mut().collect(), |x: &mut usize| -> Result<(), ()> {
+                        *x = round;
+                        Ok(())
+                    })?;
+                    *count = inner.iter().sum();
+                    Ok(())
+                };
+                assert_eq!(parallel(done.iter_mut().collect(), increment), Ok(()));
+                assert_eq!(done, [4 * round; 9]);
+            }
+        };
+        std::thread::scope(|scope| {
+            for threads in [2, 3, 4] {
+                scope.spawn(move || share(threads));
+            }
+        });
+    }
+
+    #[test]
+    fn panics_reach_the_caller() {
+        let _turn = alone();
+        let _entered = Host::default().with_workers(2).enter();
+        for culprit in 0..8 {
+            let work =
+                |task| if task == culprit { panic!("task {task}") } else { Ok::<(), ()>(()) };
+            let result = catch_unwind(|| parallel((0..8).collect(), work));
+            let payload = result.expect_err("a panic");
+            assert_eq!(payload.downcast_ref(), Some(&format!("task {culprit}")));
+        }
+    }
+
+    #[test]
+    fn helpers_charge_the_budget_of_the_caller() {
+        let _turn = alone();
+        let budget = Budget::new(100);
+        let _entered = Host::default().with_workers(2).with_budget(budget.clone()).enter();
+        let barrier = Barrier::new(2);
+        let charge = |_| -> Result<(), ()> {
+            let _charge = crate::charge(30);
+            barrier.wait();
+            assert_eq!(budget.used(), 60);
+            barrier.wait();
+            Ok(())
+        };
+        assert_eq!(parallel(vec![0, 1], charge), Ok(()));
+        assert_eq!(budget.used(), 0);
+    }
+
     #[test]
     fn the_first_failure_is_reported() {
+        let _turn = alone();
         for workers in [1, 2, 3] {
             let _entered = Host::default().with_workers(workers).enter();
             let failed = parallel((0..10).collect(), |i| if i < 4 { Ok(()) } else { Err(i) });

@@ -1,0 +1,167 @@
+//! Threads that help others: started when first needed, and kept by the process.
+//!
+//! One thread at a time has the pool's help; all others work alone meanwhile. A helper looks for
+//! work for a while after it has done some, so that the next job reaches it in less than a
+//! microsecond, and then sleeps.
+
+// A job borrows from the thread that offers it, which no lifetime can express here.
+#![allow(unsafe_code)]
+
+use std::hint::spin_loop;
+use std::mem::transmute;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
+use std::time::{Duration, Instant};
+
+/// Bytes of stack of a helper: kernels do not recurse.
+const STACK_BYTES: usize = 1 << 20;
+/// At most so many helpers are started.
+const MAX_HELPERS: usize = 255;
+/// How long threads wait for each other before they sleep.
+const PATIENCE: Duration = Duration::from_micros(40);
+
+type Job<'a> = &'a (dyn Fn() + Sync);
+
+struct Pool {
+    is_taken: AtomicBool,
+    state: Mutex<State>,
+    /// The number of jobs so far; changes with `state`.
+    jobs: AtomicUsize,
+    /// The number of helpers that work on a job; changes with `state`.
+    working: AtomicUsize,
+    /// Signalled to sleeping helpers when there is a job.
+    offered: Condvar,
+    /// Signalled to the thread whose job it was when the last helper has left.
+    finished: Condvar,
+}
+
+struct State {
+    job: Option<Job<'static>>,
+    /// How many more helpers may take the job.
+    vacancies: usize,
+    helpers: usize,
+    asleep: usize,
+    owner_sleeps: bool,
+}
+
+static POOL: Pool = Pool {
+    is_taken: AtomicBool::new(false),
+    state: Mutex::new(State {
+        job: None,
+        vacancies: 0,
+        helpers: 0,
+        asleep: 0,
+        owner_sleeps: false,
+    }),
+    jobs: AtomicUsize::new(0),
+    working: AtomicUsize::new(0),
+    offered: Condvar::new(),
+    finished: Condvar::new(),
+};
+
+/// Calls `work` while up to `helpers` other threads call `job`. They may be fewer, or none: `work`
+/// must not wait for them. `job` must not panic.
+pub fn with_helpers(helpers: usize, job: Job<'_>, work: &dyn Fn()) {
+    if POOL.is_taken.swap(true, Ordering::Acquire) {
+        return work();
+    }
+    // Dropped last: the pool is free when nobody has the job any more.
+    let _free = Defer(|| POOL.is_taken.store(false, Ordering::Release));
+    let _end = Defer(|| POOL.end());
+    // SAFETY: the reference is gone before `job`'s lifetime ends. `POOL` holds it from `offer` to
+    // `end`, which removes it and then waits for all helpers that have taken it. `end` runs before
+    // this function returns, also if `work` panics, and nobody else touches the job meanwhile,
+    // because `is_taken`.
+    let job = unsafe { transmute::<Job<'_>, Job<'static>>(job) };
+    POOL.offer(job, helpers.min(MAX_HELPERS));
+    work();
+}
+
+/// Calls a function when dropped.
+struct Defer<F: FnMut()>(F);
+
+impl<F: FnMut()> Drop for Defer<F> {
+    fn drop(&mut self) {
+        (self.0)();
+    }
+}
+
+impl Pool {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn offer(&'static self, job: Job<'static>, helpers: usize) {
+        let mut state = self.lock();
+        while state.helpers < helpers {
+            let started = Builder::new().stack_size(STACK_BYTES).spawn(|| self.help());
+            if started.is_err() {
+                break;
+            }
+            state.helpers += 1;
+        }
+        state.job = Some(job);
+        state.vacancies = helpers;
+        self.jobs.fetch_add(1, Ordering::Release);
+        let asleep = state.asleep;
+        drop(state);
+        for _ in 0..asleep.min(helpers) {
+            self.offered.notify_one();
+        }
+    }
+
+    /// Withdraws the job, and returns when no helper works on it.
+    fn end(&self) {
+        self.lock().job = None;
+        if wait_until(|| self.working.load(Ordering::Acquire) == 0) {
+            return;
+        }
+        let mut state = self.lock();
+        state.owner_sleeps = true;
+        while self.working.load(Ordering::Acquire) > 0 {
+            state = self.finished.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.owner_sleeps = false;
+    }
+
+    /// What a helper does all its life.
+    fn help(&self) {
+        let mut seen = 0;
+        loop {
+            wait_until(|| self.jobs.load(Ordering::Acquire) != seen);
+            let mut state = self.lock();
+            while self.jobs.load(Ordering::Acquire) == seen {
+                state.asleep += 1;
+                state = self.offered.wait(state).unwrap_or_else(PoisonError::into_inner);
+                state.asleep -= 1;
+            }
+            seen = self.jobs.load(Ordering::Acquire);
+            let Some(job) = state.job.filter(|_| state.vacancies > 0) else { continue };
+            state.vacancies -= 1;
+            self.working.fetch_add(1, Ordering::Relaxed);
+            drop(state);
+            job();
+            let state = self.lock();
+            if self.working.fetch_sub(1, Ordering::Release) == 1 && state.owner_sleeps {
+                self.finished.notify_one();
+            }
+        }
+    }
+}
+
+/// Waits for a condition, but not long. True if it has come.
+fn wait_until(condition: impl Fn() -> bool) -> bool {
+    let mut start = None;
+    loop {
+        for _ in 0..64 {
+            if condition() {
+                return true;
+            }
+            spin_loop();
+        }
+        if start.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
+            return false;
+        }
+    }
+}
