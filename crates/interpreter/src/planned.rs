@@ -184,6 +184,13 @@ impl<'r> Run<'r> {
                 self.frame.registers = registers;
                 self.put(*output, held)
             }
+            Action::Apply { function, operands, output, ty } => {
+                let mut held = self.hold(*output, ty)?;
+                let [first, second] = *operands;
+                let operands = [self.bytes(first)?, self.bytes(second)?];
+                function.run(operands, held.bytes_mut()?)?;
+                self.put(*output, held)
+            }
             Action::Kernel { instruction, operands, results, captures } => {
                 let instruction = &machine.code().instructions[*instruction as usize];
                 let values = operands.iter().map(|&(value, is_last)| self.value(value, is_last));

@@ -1,13 +1,18 @@
 //! `dot_general`, and what it shares with convolutions: sums of products.
 
 use super::matmul::{self, Matrix, Product};
-use numerics::budget::Scratch;
+use numerics::budget::{self, Reserved};
 use numerics::shape::{Indices, StridedView, num_elements};
 use numerics::{DType, Element, Family, Tensor, TensorError, math};
 use program::{DotDims, EvalError};
+use smallvec::SmallVec;
 
 /// Fewer columns than this make a product go the other way round.
 const FEW_COLUMNS: usize = 8;
+/// With so few products it makes no difference.
+const FEW_PRODUCTS: usize = 1 << 12;
+/// At most so many products are prepared.
+const MAX_PREPARED: usize = 1 << 16;
 
 pub(super) fn invalid(label: &'static str, message: impl Into<String>) -> EvalError {
     EvalError::new(label, message)
@@ -31,15 +36,14 @@ pub(super) fn distinct(
 /// or i64, of which they are the low bits.
 ///
 /// Source: XLA.
-pub(super) fn accumulation(lhs: &Tensor, rhs: &Tensor, result: DType) -> DType {
+pub(super) fn accumulation(lhs: DType, rhs: DType, result: DType) -> DType {
     let breadth = |dtype: &DType| match dtype.family() {
         Family::Boolean => (0, 0),
         Family::Signed | Family::Unsigned => (1, dtype.bits()),
         Family::Float => (2, dtype.bits()),
         Family::Complex => (3, dtype.bits()),
     };
-    let widest =
-        [lhs.dtype(), rhs.dtype(), result].into_iter().max_by_key(breadth).unwrap_or(result);
+    let widest = [lhs, rhs, result].into_iter().max_by_key(breadth).unwrap_or(result);
     match (widest.family(), widest.bits()) {
         (Family::Signed | Family::Unsigned, bits) if bits <= 32 => DType::I32,
         (Family::Signed | Family::Unsigned, _) => DType::I64,
@@ -83,84 +87,211 @@ pub fn dot_general(
     numbers: &DotDims,
     dtype: DType,
 ) -> Result<Tensor, EvalError> {
-    let sum_type = accumulation(&lhs, &rhs, dtype);
+    let sum_type = accumulation(lhs.dtype(), rhs.dtype(), dtype);
     let (lhs, rhs) = (math::convert(lhs, sum_type)?, math::convert(rhs, sum_type)?);
-    let lhs_batch = &numbers.lhs_batching_dimensions[..];
-    let rhs_batch = &numbers.rhs_batching_dimensions[..];
-    let lhs_taken = distinct(
-        "dot_general_c3",
-        &[lhs_batch, &numbers.lhs_contracting_dimensions].concat(),
-        lhs.rank(),
-    )?;
-    let rhs_taken = distinct(
-        "dot_general_c4",
-        &[rhs_batch, &numbers.rhs_contracting_dimensions].concat(),
-        rhs.rank(),
-    )?;
-    let (lhs_batch, lhs_contracting) = lhs_taken.split_at(lhs_batch.len());
-    let (rhs_batch, rhs_contracting) = rhs_taken.split_at(rhs_batch.len());
-    let lhs_kept: Vec<usize> = (0..lhs.rank()).filter(|d| !lhs_taken.contains(d)).collect();
-    let rhs_kept: Vec<usize> = (0..rhs.rank()).filter(|d| !rhs_taken.contains(d)).collect();
-    let sizes = |t: &Tensor, dims: &[usize]| dims.iter().map(|&d| t.shape()[d]).collect::<Vec<_>>();
-    let (batch, contracting) = (sizes(&lhs, lhs_batch), sizes(&lhs, lhs_contracting));
-    if batch != sizes(&rhs, rhs_batch) {
-        return Err(invalid("dot_general_c9", "sizes of the batching dimensions differ"));
-    }
-    if contracting != sizes(&rhs, rhs_contracting) {
-        return Err(invalid("dot_general_c10", "sizes of the contracting dimensions differ"));
-    }
-    let (lhs_sizes, rhs_sizes) = (sizes(&lhs, &lhs_kept), sizes(&rhs, &rhs_kept));
-    let product = |sizes: &[usize]| {
-        num_elements(sizes).ok_or_else(|| invalid("dot_general_c12", "too large"))
-    };
-    let (count, m, n) = (product(&batch)?, product(&lhs_sizes)?, product(&rhs_sizes)?);
-    let k = product(&contracting)?;
-
-    let shape = [&batch[..], &lhs_sizes, &rhs_sizes].concat();
-    let left = Factor::new(lhs, lhs_batch, &lhs_kept, lhs_contracting)?;
-    let right = Factor::new(rhs, rhs_batch, &rhs_kept, rhs_contracting)?;
+    let contraction = Contraction::new(lhs.shape(), rhs.shape(), numbers)?;
+    let Contraction { sizes: Sizes { count, m, n, k }, .. } = contraction;
+    let left = Factor::new(lhs, &contraction.lhs)?;
+    let right = Factor::new(rhs, &contraction.rhs)?;
     // The product of a matrix and a few columns goes the other way round: (A B)' = B' A'.
     let swap = n < FEW_COLUMNS && n < m;
     let (a, b, m, n) = if swap { (right, left, n, m) } else { (left, right, m, n) };
     let mut result = Tensor::zeros(sum_type, [count, m, n])?;
-    if result.num_elements() > 0 && k > 0 {
-        dispatch_sum!(sum_type, T, R, C => {
-            let left = a.matrices::<T>(a.strides)?;
-            let right = b.matrices::<T>([b.strides[1], b.strides[0]])?;
-            let products = left.iter().zip(right);
-            let products = products.map(|(a, b)| Product { rows: m, depth: k, columns: n, a, b });
-            matmul::multiply::<T, R, C>(&products.collect::<Vec<_>>(), result.make_mut::<T>()?)
-        })?;
-    }
+    let sizes = Sizes { count, m, n, k };
+    let (a_bytes, b_bytes) = (a.tensor.bytes(), b.tensor.bytes());
+    multiply(sum_type, sizes, (a_bytes, &a.matrices), (b_bytes, &b.matrices), result.bytes_mut()?)?;
     if swap && m > 1 {
         let view = StridedView::dense(&[count, m, n])?.permute(&[0, 2, 1])?;
         result = result.gather(&view)?;
     }
-    Ok(math::convert(result.into_shape(shape)?, dtype)?)
+    Ok(math::convert(result.into_shape(contraction.shape)?, dtype)?)
 }
 
-/// An operand of `dot_general`, as matrices whose rows are the kept dimensions and whose columns
-/// are the contracted ones.
+/// `count` products of matrices of `m` x `k` and `k` x `n` elements.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    count: usize,
+    m: usize,
+    n: usize,
+    k: usize,
+}
+
+/// The roles of the dimensions of an operand.
+#[derive(Debug)]
+struct Roles {
+    batch: Vec<usize>,
+    kept: Vec<usize>,
+    contracting: Vec<usize>,
+}
+
+/// What dimension numbers mean for shapes.
+struct Contraction {
+    lhs: Roles,
+    rhs: Roles,
+    sizes: Sizes,
+    /// The shape of the result.
+    shape: Vec<usize>,
+}
+
+impl Contraction {
+    fn new(lhs: &[usize], rhs: &[usize], numbers: &DotDims) -> Result<Contraction, EvalError> {
+        let roles = |label, shape: &[usize], batch: &[i64], contracting: &[i64]| {
+            let mut taken = distinct(label, &[batch, contracting].concat(), shape.len())?;
+            let kept = (0..shape.len()).filter(|d| !taken.contains(d)).collect();
+            let contracting = taken.split_off(batch.len());
+            Ok::<Roles, EvalError>(Roles { batch: taken, kept, contracting })
+        };
+        let (batch, contracting) =
+            (&numbers.lhs_batching_dimensions, &numbers.lhs_contracting_dimensions);
+        let left = roles("dot_general_c3", lhs, batch, contracting)?;
+        let (batch, contracting) =
+            (&numbers.rhs_batching_dimensions, &numbers.rhs_contracting_dimensions);
+        let right = roles("dot_general_c4", rhs, batch, contracting)?;
+        let sizes = |shape: &[usize], dims: &[usize]| -> Vec<usize> {
+            dims.iter().map(|&d| shape[d]).collect()
+        };
+        let (batch, contracting) = (sizes(lhs, &left.batch), sizes(lhs, &left.contracting));
+        if batch != sizes(rhs, &right.batch) {
+            return Err(invalid("dot_general_c9", "sizes of the batching dimensions differ"));
+        }
+        if contracting != sizes(rhs, &right.contracting) {
+            return Err(invalid("dot_general_c10", "sizes of the contracting dimensions differ"));
+        }
+        let (lhs_sizes, rhs_sizes) = (sizes(lhs, &left.kept), sizes(rhs, &right.kept));
+        let product = |sizes: &[usize]| {
+            num_elements(sizes).ok_or_else(|| invalid("dot_general_c12", "too large"))
+        };
+        let (m, n) = (product(&lhs_sizes)?, product(&rhs_sizes)?);
+        let sizes = Sizes { count: product(&batch)?, m, n, k: product(&contracting)? };
+        let shape = [&batch[..], &lhs_sizes, &rhs_sizes].concat();
+        Ok(Contraction { lhs: left, rhs: right, sizes, shape })
+    }
+}
+
+/// Products of matrices in the bytes of elements of a type, one after the other in `out`, which has
+/// zeros where there is nothing to add.
+fn multiply(
+    dtype: DType,
+    Sizes { m, n, k, .. }: Sizes,
+    (a, left): (&[u8], &Matrices),
+    (b, right): (&[u8], &Matrices),
+    out: &mut [u8],
+) -> Result<(), TensorError> {
+    if out.is_empty() || k == 0 {
+        return Ok(());
+    }
+    dispatch_sum!(dtype, T, R, C => {
+        let left = left.over::<T>(a, left.strides)?;
+        let right = right.over::<T>(b, [right.strides[1], right.strides[0]])?;
+        let products = left.iter().zip(right);
+        let products = products.map(|(a, b)| Product { rows: m, depth: k, columns: n, a, b });
+        let products: SmallVec<[Product<'_, T>; 1]> = products.collect();
+        let out = bytemuck::try_cast_slice_mut(out).map_err(|_| TensorError::OutOfBounds)?;
+        matmul::multiply::<T, R, C>(&products, out)
+    })
+}
+
+/// A `dot_general` of tensors of known types whose elements are multiplied where they are.
+#[derive(Debug)]
+pub struct Dot {
+    dtype: DType,
+    sizes: Sizes,
+    lhs: Matrices,
+    rhs: Matrices,
+    is_swapped: bool,
+}
+
+impl Dot {
+    /// Prepares a `dot_general` of operands of these types and shapes; `None` if they have to be
+    /// converted or copied before, or the result after.
+    pub fn new(
+        lhs: (DType, &[usize]),
+        rhs: (DType, &[usize]),
+        numbers: &DotDims,
+        dtype: DType,
+    ) -> Option<Dot> {
+        let sum_type = accumulation(lhs.0, rhs.0, dtype);
+        if [lhs.0, rhs.0, dtype] != [sum_type; 3] {
+            return None;
+        }
+        let contraction = Contraction::new(lhs.1, rhs.1, numbers).ok()?;
+        let Sizes { count, m, n, k } = contraction.sizes;
+        if count > MAX_PREPARED {
+            return None;
+        }
+        let lhs = Matrices::of(lhs.1, &contraction.lhs)?;
+        let rhs = Matrices::of(rhs.1, &contraction.rhs)?;
+        let is_swapped = n < FEW_COLUMNS && n < m;
+        if is_swapped && n == 1 {
+            let sizes = Sizes { count, m: n, n: m, k };
+            return Some(Dot { dtype, sizes, lhs: rhs, rhs: lhs, is_swapped });
+        }
+        // The sums of real numbers are the same both ways; the other way is faster for large ones.
+        let is_real = dtype.family() != Family::Complex;
+        let is_small = m.saturating_mul(n).saturating_mul(k) <= FEW_PRODUCTS;
+        let may_stay = !is_swapped || (is_real && is_small);
+        may_stay.then_some(Dot { dtype, sizes: contraction.sizes, lhs, rhs, is_swapped: false })
+    }
+
+    /// Computes it on the bytes of elements.
+    ///
+    /// # Errors
+    /// If these are not those of tensors of the types and shapes, or there is no memory for copies
+    /// of parts.
+    pub fn run(&self, lhs: &[u8], rhs: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
+        let (a, b) = if self.is_swapped { (rhs, lhs) } else { (lhs, rhs) };
+        if self.sizes.k == 0 {
+            out.fill(0);
+        }
+        multiply(self.dtype, self.sizes, (a, &self.lhs), (b, &self.rhs), out)
+    }
+}
+
+/// An operand of `dot_general`, as matrices.
 struct Factor {
     tensor: Tensor,
-    /// Where the matrix of each batch index begins.
-    starts: Scratch<usize>,
-    /// Distances between rows and between columns.
-    strides: [usize; 2],
+    matrices: Matrices,
+    _reserved: Reserved,
 }
 
 impl Factor {
     /// Copies the tensor only if no strides make rows and columns of its dimensions.
-    fn new(
-        tensor: Tensor,
-        batch: &[usize],
-        kept: &[usize],
-        contracting: &[usize],
-    ) -> Result<Factor, EvalError> {
-        let (shape, strides) = (tensor.shape(), tensor.strides());
-        let sizes: Vec<usize> = batch.iter().map(|&d| shape[d]).collect();
-        let count = if tensor.num_elements() == 0 { 0 } else { sizes.iter().product() };
-        let mut starts = Scratch::new(count)?;
+    fn new(tensor: Tensor, roles: &Roles) -> Result<Factor, EvalError> {
+        let count = roles.batch.iter().map(|&d| tensor.shape()[d]);
+        let reserved = budget::reserve::<usize>(count.fold(1, usize::saturating_mul))?;
+        if let Some(matrices) = Matrices::of(tensor.shape(), roles) {
+            return Ok(Factor { tensor, matrices, _reserved: reserved });
+        }
+        let Roles { batch, kept, contracting } = roles;
+        let order = [&batch[..], kept, contracting].concat();
+        let copy = tensor.gather(&StridedView::dense(tensor.shape())?.permute(&order)?)?;
+        let front = |from: usize, len: usize| (from..from + len).collect::<Vec<_>>();
+        let roles = Roles {
+            batch: front(0, batch.len()),
+            kept: front(batch.len(), kept.len()),
+            contracting: front(batch.len() + kept.len(), contracting.len()),
+        };
+        let matrices = Matrices::of(copy.shape(), &roles).ok_or(TensorError::OutOfBounds)?;
+        Ok(Factor { tensor: copy, matrices, _reserved: reserved })
+    }
+}
+
+/// Matrices in the memory of a tensor, whose rows are the kept dimensions and whose columns are the
+/// contracted ones.
+#[derive(Debug)]
+struct Matrices {
+    /// Where the matrix of each batch index begins.
+    starts: Vec<usize>,
+    /// Distances between rows and between columns.
+    strides: [usize; 2],
+}
+
+impl Matrices {
+    /// The matrices in a tensor of a shape; `None` if no strides make rows and columns.
+    fn of(shape: &[usize], roles: &Roles) -> Option<Matrices> {
+        let strides = numerics::shape::strides(shape);
+        let sizes: Vec<usize> = roles.batch.iter().map(|&d| shape[d]).collect();
+        let count = if shape.contains(&0) { 0 } else { sizes.iter().product() };
         // The distance between elements along several dimensions at once.
         let merged = |dims: &[usize]| {
             let mut dims = dims.iter().rev().filter(|&&d| shape[d] != 1);
@@ -173,25 +304,28 @@ impl Factor {
             };
             dims.all(fits).then_some(strides[last])
         };
-        if let (Some(row), Some(column)) = (merged(kept), merged(contracting)) {
-            let mut indices = Indices::new(&sizes);
-            while let Some(index) = indices.next_index().filter(|_| count > 0) {
-                starts.push(index.iter().zip(batch).map(|(&i, &d)| i * strides[d]).sum());
-            }
-            return Ok(Factor { strides: [row, column], starts, tensor });
+        let (row, column) = (merged(&roles.kept)?, merged(&roles.contracting)?);
+        let mut starts = Vec::with_capacity(count);
+        let mut indices = Indices::new(&sizes);
+        while let Some(index) = indices.next_index().filter(|_| count > 0) {
+            starts.push(index.iter().zip(&roles.batch).map(|(&i, &d)| i * strides[d]).sum());
         }
-        let depth = contracting.iter().map(|&d| shape[d]).product();
-        let order = [batch, kept, contracting].concat();
-        let copy = tensor.gather(&StridedView::dense(shape)?.permute(&order)?)?;
-        starts.extend((0..count).map(|i| i * (copy.num_elements() / count)));
-        Ok(Factor { strides: [depth, 1], starts, tensor: copy })
+        Some(Matrices { starts, strides: [row, column] })
     }
 
-    /// The matrix of each batch index, with these strides.
-    fn matrices<T: Element>(&self, strides: [usize; 2]) -> Result<Vec<Matrix<'_, T>>, TensorError> {
-        let elements = self.tensor.as_slice::<T>()?;
-        let matrix = |&start: &usize| Matrix { elements: &elements[start..], strides };
-        Ok(self.starts.iter().map(matrix).collect())
+    /// The matrices of a tensor's elements, with these strides.
+    fn over<'a, T: Element>(
+        &self,
+        bytes: &'a [u8],
+        strides: [usize; 2],
+    ) -> Result<SmallVec<[Matrix<'a, T>; 1]>, TensorError> {
+        let elements: &[T] =
+            bytemuck::try_cast_slice(bytes).map_err(|_| TensorError::OutOfBounds)?;
+        let matrix = |&start: &usize| {
+            let elements = elements.get(start..).ok_or(TensorError::OutOfBounds)?;
+            Ok(Matrix { elements, strides })
+        };
+        self.starts.iter().map(matrix).collect()
     }
 }
 

@@ -58,7 +58,7 @@ impl Convolution<'_> {
     /// # Errors
     /// If the attributes do not fit the shapes.
     pub fn eval(&self, lhs: Tensor, rhs: Tensor, dtype: DType) -> Result<Tensor, EvalError> {
-        let sum_type = accumulation(&lhs, &rhs, dtype);
+        let sum_type = accumulation(lhs.dtype(), rhs.dtype(), dtype);
         let (lhs, rhs) = (math::convert(lhs, sum_type)?, math::convert(rhs, sum_type)?);
         let d = self.dims;
         let order =

@@ -7,10 +7,10 @@ use crate::quantize::{dequantize, quantize};
 use crate::random_numbers::{random_numbers, random_units};
 use crate::{
     Combiner, Stream, batch_norm, broadcast_scalars, concatenate, einsum::einsum, expect_n,
-    fft::fourier, fits_declared, gather, index_select::index_select, iota, linalg, movement,
-    pad, reduce, reduce_window, reduce_window_inside, rng::random_bits, scatter,
-    select_and_scatter, sizes, slice, sort, split_at, subnormals::without_subnormals, tensor_list,
-    tensors, top_k, values,
+    fft::fourier, fits_declared, gather, index_select::index_select, iota, linalg, movement, pad,
+    reduce, reduce_window, reduce_window_inside, rng::random_bits, scatter, select_and_scatter,
+    sizes, slice, sort, split_at, subnormals::without_subnormals, tensor_list, tensors, top_k,
+    values,
 };
 use numerics::math;
 use numerics::shape::StridedView;

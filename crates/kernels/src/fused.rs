@@ -4,8 +4,8 @@
 //! elementwise kernels: so the results have their bits, whatever the size of tiles.
 
 use crate::parallel::task_size;
-use numerics::math::AlignedBytes;
 use numerics::TensorError;
+use numerics::math::AlignedBytes;
 use program::{Fused, Load, LoopOutput, TilePlace};
 use smallvec::SmallVec;
 
@@ -55,8 +55,7 @@ pub fn run(
         let fits = |bytes: &&[u8]| bytes.len() == load.source_elements * load.dtype.bytes();
         bytes.filter(fits).ok_or(TensorError::OutOfBounds)
     };
-    let sources: SmallVec<[&[u8]; 6]> =
-        fused.loads.iter().map(source).collect::<Result<_, _>>()?;
+    let sources: SmallVec<[&[u8]; 6]> = fused.loads.iter().map(source).collect::<Result<_, _>>()?;
     let fits = |(output, bytes): (&LoopOutput, &&mut [u8])| {
         bytes.len() == fused.elements * output.dtype.bytes()
     };

@@ -29,12 +29,13 @@ mod top_k;
 mod window;
 
 pub use body::Combiner;
+pub use contract::Dot;
 pub use evaluate::evaluate;
 pub use fft::fourier;
 pub use index_vectors::{apply_updates, gather, scatter};
 pub use movement::{concatenate, iota, pad, part, sizes, slice};
 pub use random_numbers::Stream;
-pub use reduce::reduce;
+pub use reduce::{Reduction, reduce};
 pub use sort::{places, sort};
 pub use top_k::top_k;
 pub use window::{reduce_window, reduce_window_inside, select_and_scatter};

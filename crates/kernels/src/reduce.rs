@@ -130,25 +130,53 @@ pub(super) fn combine(
     let narrow = dtype.is_float() && dtype.bits() < 32;
     let wide = if narrow && !layout.is_short_window() { DType::F32 } else { operation_type(dtype) };
     let (input, init) = (math::convert(input, wide)?, math::convert(init.clone(), wide)?);
-    let result = dispatch_operation!(
-        op, wide, |T, f| combine_typed::<T>(&f, &input, &init, rows, layout).map(Some),
-        else Ok(None)
+    let mut result = Tensor::zeros(wide, [rows])?;
+    let combined = combine_into(op, wide, input.bytes(), init.bytes(), layout, result.bytes_mut()?);
+    match combined? {
+        Some(()) => math::convert(result, dtype).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// As [`combine`], on the bytes of elements of one type.
+fn combine_into(
+    op: BinaryOp,
+    dtype: DType,
+    input: &[u8],
+    init: &[u8],
+    layout: &Layout<'_>,
+    out: &mut [u8],
+) -> Result<Option<()>, TensorError> {
+    fn run<T: Element>(
+        operation: &dyn Combine<T>,
+        (input, init): (&[u8], &[u8]),
+        layout: &Layout<'_>,
+        out: &mut [u8],
+    ) -> Result<Option<()>, TensorError> {
+        let misaligned = |_| TensorError::OutOfBounds;
+        let input = bytemuck::try_cast_slice::<u8, T>(input).map_err(misaligned)?;
+        let &[init] = bytemuck::try_cast_slice::<u8, T>(init).map_err(misaligned)? else {
+            return Err(TensorError::OutOfBounds);
+        };
+        let out = bytemuck::try_cast_slice_mut::<u8, T>(out).map_err(misaligned)?;
+        combine_typed(operation, input, init, layout, out).map(Some)
+    }
+    let combined = dispatch_operation!(
+        op, dtype, |T, f| run::<T>(&f, (input, init), layout, out), else return Ok(None)
     )?;
-    let Some(mut result) = result else { return Ok(None) };
-    quiet_nans(&mut result)?;
-    math::convert(result, dtype).map(Some)
+    quiet_nans(dtype, out);
+    Ok(combined)
 }
 
 fn combine_typed<T: Element>(
     operation: &dyn Combine<T>,
-    input: &Tensor,
-    init: &Tensor,
-    rows: usize,
+    elements: &[T],
+    init: T,
     layout: &Layout<'_>,
-) -> Result<Tensor, TensorError> {
-    let (elements, init) = (input.as_slice::<T>()?, init.item::<T>()?);
-    let mut results = Tensor::splat([rows], init)?;
-    let out = results.make_mut::<T>()?;
+    out: &mut [T],
+) -> Result<(), TensorError> {
+    out.fill(init);
+    let rows = out.len();
     let count = elements.len() / rows;
     // The number of results of a task, and of its elements, if they are apart from those of others.
     let [size, step] = match *layout {
@@ -164,7 +192,7 @@ fn combine_typed<T: Element>(
             [task_size(line_starts.len(), line * taps.len(), 1) * line, 0]
         }
     };
-    host::parallel(out.chunks_mut(size).enumerate().collect(), |(task, out)| {
+    let part = |task: usize, out: &mut [T]| {
         let elements = &elements[task * step..];
         combine_part(operation, elements, count, task * size, rows, layout, out);
         if !layout.is_short_window() {
@@ -172,9 +200,73 @@ fn combine_typed<T: Element>(
                 *result = operation.pair(init, *result);
             }
         }
+    };
+    if size >= rows {
+        part(0, out);
+        return Ok(());
+    }
+    host::parallel(out.chunks_mut(size).enumerate().collect(), |(task, out)| {
+        part(task, out);
         Ok::<(), TensorError>(())
-    })?;
-    Ok(results)
+    })
+}
+
+/// A reduction of tensors of a known type and shape by a common operation, whose elements are
+/// combined where they are.
+#[derive(Debug)]
+pub struct Reduction {
+    op: BinaryOp,
+    dtype: DType,
+    /// Number of results, none of them of no elements.
+    rows: usize,
+    /// Number of elements.
+    elements: usize,
+    /// Elements between those of one result.
+    inner: usize,
+}
+
+impl Reduction {
+    /// Prepares a reduction; `None` if the elements have to be converted or copied before, or the
+    /// operation is not a common one.
+    pub fn new(
+        shape: BodyShape,
+        dtype: DType,
+        operand: &[usize],
+        dimensions: &[usize],
+    ) -> Option<Reduction> {
+        let BodyShape::Binary { op, .. } = shape else { return None };
+        if operation_type(dtype) != dtype || (dtype.is_float() && dtype.bits() < 32) {
+            return None;
+        }
+        let mut reduced = dimensions.to_vec();
+        reduced.sort_unstable();
+        let end = reduced.last().map(|&axis| axis + 1).filter(|&end| end <= operand.len())?;
+        let count: usize = reduced.iter().map(|&axis| operand[axis]).product();
+        let elements = num_elements(operand).filter(|&n| n > 0)?;
+        let is_run = reduced.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        let inner = operand[end..].iter().product();
+        let reduction = Reduction { op, dtype, rows: elements / count, elements, inner };
+        Some(reduction).filter(|reduction| is_run && reduction.is_common())
+    }
+
+    /// Computes it on the bytes of elements.
+    ///
+    /// # Errors
+    /// If these are not those of tensors of the type and shape.
+    pub fn run(&self, input: &[u8], init: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
+        let size = self.dtype.bytes();
+        if input.len() != self.elements * size || out.len() != self.rows * size {
+            return Err(TensorError::OutOfBounds);
+        }
+        let layout = Layout::Columns(self.inner);
+        let combined = combine_into(self.op, self.dtype, input, init, &layout, out)?;
+        combined.ok_or(TensorError::Unsupported { op: "a reduction", dtype: self.dtype })
+    }
+
+    fn is_common(&self) -> bool {
+        let nothing = combine_into(self.op, self.dtype, &[], &[], &Layout::Columns(1), &mut []);
+        !matches!(nothing, Ok(None))
+    }
 }
 
 /// Combines `count` elements each for some of the `rows` results, from the `first` one on.
@@ -212,20 +304,19 @@ fn combine_part<T: Element>(
 }
 
 /// Replaces every NaN by one: which of several an operation gives is not defined.
-fn quiet_nans(tensor: &mut Tensor) -> Result<(), TensorError> {
-    fn quiet<T: Accumulator>(elements: &mut [T]) {
-        for x in elements {
+fn quiet_nans(dtype: DType, elements: &mut [u8]) {
+    fn quiet<T: Accumulator>(elements: &mut [u8]) {
+        for x in bytemuck::try_cast_slice_mut::<u8, T>(elements).unwrap_or_default() {
             *x = x.quiet();
         }
     }
-    match tensor.dtype() {
-        DType::F32 => quiet(tensor.make_mut::<f32>()?),
-        DType::F64 => quiet(tensor.make_mut::<f64>()?),
-        DType::C64 => quiet(tensor.make_mut::<Complex32>()?),
-        DType::C128 => quiet(tensor.make_mut::<Complex64>()?),
+    match dtype {
+        DType::F32 => quiet::<f32>(elements),
+        DType::F64 => quiet::<f64>(elements),
+        DType::C64 => quiet::<Complex32>(elements),
+        DType::C128 => quiet::<Complex64>(elements),
         _ => {}
     }
-    Ok(())
 }
 
 /// The part of flat tensors from `start` on, of `len` elements; shares their memory.

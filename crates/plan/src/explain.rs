@@ -181,10 +181,14 @@ impl Listing<'_> {
                 let name = (self.name)(step.origin);
                 self.line(format_args!("{results} = move {name} {operands} : {types}"))
             }
+            Action::Apply { operands, .. } => {
+                let (operands, name) = (self.values(*operands), (self.name)(step.origin));
+                self.line(format_args!("{results} = {name} {operands} : {types}"))
+            }
             Action::Kernel { operands, .. } => {
                 let operands = self.values(operands.iter().map(|&(value, _)| value));
                 let name = (self.name)(step.origin);
-                self.line(format_args!("{results} = {name} {operands} : {types}"))
+                self.line(format_args!("{results} = kernel {name} {operands} : {types}"))
             }
             Action::While { initial, cond, body, .. } => {
                 let initial = self.values(initial.iter().map(|transfer| transfer.from));
@@ -244,7 +248,7 @@ fn results(step: &Step) -> Vec<Value> {
     let targets = |transfers: &[Transfer]| transfers.iter().map(|transfer| transfer.to).collect();
     match &step.action {
         Action::Loop { outputs, .. } => outputs.to_vec(),
-        Action::Move { output, .. } => vec![*output],
+        Action::Move { output, .. } | Action::Apply { output, .. } => vec![*output],
         Action::Kernel { results, .. } => results.to_vec(),
         Action::While { initial, .. } => targets(initial),
         Action::Branch { branches, .. } => {

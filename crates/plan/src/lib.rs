@@ -6,6 +6,7 @@
 //! no step of its own runs the kernel of its instruction. [`explain`] lists a plan.
 
 mod explain;
+mod functions;
 mod graph;
 mod groups;
 mod loops;
@@ -16,7 +17,9 @@ mod unit;
 mod views;
 
 pub use explain::{explain, explain_unit};
-pub use unit::{Action, Captures, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way};
+pub use unit::{
+    Action, Captures, Function, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,
+};
 
 use program::{Code, FunctionId};
 use std::sync::Arc;

@@ -1,5 +1,6 @@
 //! From a graph to steps.
 
+use crate::functions::function;
 use crate::graph::{Graph, Node, Region, Value, runs_blocks};
 use crate::groups::{self, Groups};
 use crate::loops::{Built, build};
@@ -113,7 +114,8 @@ impl<'g> Lowering<'_, 'g> {
         if is_constant {
             return;
         }
-        if let Some(action) = moves::movement(self.definitions, node) {
+        let own = moves::movement(self.definitions, node).or_else(|| function(graph, node));
+        if let Some(action) = own {
             for_each_use(&action, &mut |value| {
                 self.uses.insert(value);
             });

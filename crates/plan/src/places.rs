@@ -102,6 +102,7 @@ pub(crate) fn for_each_use(action: &Action, visit: &mut impl FnMut(Value)) {
             }
             fill.iter().for_each(|&value| visit(value));
         }
+        Action::Apply { operands, .. } => operands.iter().for_each(|&value| visit(value)),
         Action::Kernel { operands, captures, .. } => {
             operands.iter().for_each(|&(value, _)| visit(value));
             let captured = captures.iter().flat_map(|captures| &captures.values);
@@ -135,7 +136,7 @@ fn for_each_value(sequence: &Sequence, visit: &mut impl FnMut(Value)) {
 fn for_each_result(action: &Action, visit: &mut impl FnMut(Value)) {
     match action {
         Action::Loop { outputs, .. } => outputs.iter().for_each(|&value| visit(value)),
-        Action::Move { output, .. } => visit(*output),
+        Action::Move { output, .. } | Action::Apply { output, .. } => visit(*output),
         Action::Kernel { results, .. } => results.iter().for_each(|&value| visit(value)),
         Action::While { initial, .. } => initial.iter().for_each(|transfer| visit(transfer.to)),
         // All branches have the same targets.

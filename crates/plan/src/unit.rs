@@ -1,7 +1,8 @@
 //! What a plan is: steps over places.
 
+use kernels::{Dot, Reduction};
 use numerics::shape::Runs;
-use numerics::{DType, Tensor};
+use numerics::{DType, Tensor, TensorError};
 use program::{FunctionId, Fused, LoopOutput, Origin, Slot, ValueType};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -95,6 +96,29 @@ pub struct Step {
     pub call: Option<u32>,
 }
 
+/// A function of the bytes of two operands, prepared for their types.
+#[derive(Debug)]
+pub enum Function {
+    /// Products of matrices.
+    Dot(Dot),
+    /// The reduction of the first operand, with the second as initial value.
+    Reduce(Reduction),
+}
+
+impl Function {
+    /// Computes the bytes of the result.
+    ///
+    /// # Errors
+    /// If operands or result do not have the size of their types, or there is no memory for copies.
+    pub fn run(&self, operands: [&[u8]; 2], result: &mut [u8]) -> Result<(), TensorError> {
+        let [first, second] = operands;
+        match self {
+            Function::Dot(dot) => dot.run(first, second, result),
+            Function::Reduce(reduction) => reduction.run(first, second, result),
+        }
+    }
+}
+
 /// Elements that are moved.
 #[derive(Debug)]
 pub struct Part {
@@ -152,6 +176,17 @@ pub enum Action {
         parts: Vec<Part>,
         /// The element around them.
         fill: Option<Value>,
+        /// The result.
+        output: Value,
+        /// Its type.
+        ty: LoopOutput,
+    },
+    /// A function of two operands.
+    Apply {
+        /// The function.
+        function: Function,
+        /// The operands.
+        operands: [Value; 2],
         /// The result.
         output: Value,
         /// Its type.

@@ -3,9 +3,9 @@
 //! A loop has values: first those that it loads, then one for each operation. It runs on tiles, a
 //! few thousand elements at a time, so that values which nothing else uses never leave the cache.
 
+use numerics::DType;
 use numerics::math::SliceKernel;
 use numerics::shape::Runs;
-use numerics::DType;
 use smallvec::SmallVec;
 
 /// A loop over elements, without dependencies between them.
