@@ -166,9 +166,10 @@ impl<'r> Run<'r> {
     fn step(&mut self, machine: &mut Machine<'_, 'r>, step: &'r Step) -> Result<(), EvalError> {
         match &step.action {
             Action::Loop { fused, operands, outputs } => {
-                let held = outputs.iter().zip(&fused.outputs);
-                let held = held.map(|(&value, output)| self.hold(value, output));
-                let mut held: SmallVec<[Held; 2]> = held.collect::<Result<_, _>>()?;
+                let mut held: SmallVec<[Held; 2]> = SmallVec::new();
+                for (&value, output) in outputs.iter().zip(&fused.outputs) {
+                    held.push(self.hold(value, output)?);
+                }
                 let mut registers = std::mem::take(&mut self.frame.registers);
                 self.run_loop(fused, operands, &mut held, &mut registers)?;
                 self.frame.registers = registers;
@@ -240,9 +241,14 @@ impl<'r> Run<'r> {
         held: &mut [Held],
         registers: &mut Registers,
     ) -> Result<(), EvalError> {
-        let bytes = operands.iter().map(|&value| self.bytes(value));
-        let bytes: SmallVec<[&[u8]; 6]> = bytes.collect::<Result<_, _>>()?;
-        let results = held.iter_mut().map(Held::bytes_mut).collect::<Result<_, _>>()?;
+        let mut bytes: SmallVec<[&[u8]; 8]> = SmallVec::new();
+        for &value in operands {
+            bytes.push(self.bytes(value)?);
+        }
+        let mut results = SmallVec::new();
+        for held in held {
+            results.push(held.bytes_mut()?);
+        }
         Ok(fused::run(fused, &bytes, results, registers)?)
     }
 

@@ -202,11 +202,11 @@ pub struct Dot {
 }
 
 impl Dot {
-    /// Prepares a `dot_general` of operands of these types and shapes; `None` if they have to be
-    /// converted or copied before, or the result after.
+    /// Prepares a `dot_general` of operands of these types, which are views of memory; `None` if
+    /// they have to be converted or copied before, or the result after.
     pub fn new(
-        lhs: (DType, &[usize]),
-        rhs: (DType, &[usize]),
+        lhs: (DType, &StridedView),
+        rhs: (DType, &StridedView),
         numbers: &DotDims,
         dtype: DType,
     ) -> Option<Dot> {
@@ -214,7 +214,7 @@ impl Dot {
         if [lhs.0, rhs.0, dtype] != [sum_type; 3] {
             return None;
         }
-        let contraction = Contraction::new(lhs.1, rhs.1, numbers).ok()?;
+        let contraction = Contraction::new(lhs.1.shape(), rhs.1.shape(), numbers).ok()?;
         let Sizes { count, m, n, k } = contraction.sizes;
         if count > MAX_PREPARED {
             return None;
@@ -259,7 +259,7 @@ impl Factor {
     fn new(tensor: Tensor, roles: &Roles) -> Result<Factor, EvalError> {
         let count = roles.batch.iter().map(|&d| tensor.shape()[d]);
         let reserved = budget::reserve::<usize>(count.fold(1, usize::saturating_mul))?;
-        if let Some(matrices) = Matrices::of(tensor.shape(), roles) {
+        if let Some(matrices) = Matrices::of(&StridedView::dense(tensor.shape())?, roles) {
             return Ok(Factor { tensor, matrices, _reserved: reserved });
         }
         let Roles { batch, kept, contracting } = roles;
@@ -271,7 +271,8 @@ impl Factor {
             kept: front(batch.len(), kept.len()),
             contracting: front(batch.len() + kept.len(), contracting.len()),
         };
-        let matrices = Matrices::of(copy.shape(), &roles).ok_or(TensorError::OutOfBounds)?;
+        let matrices = Matrices::of(&StridedView::dense(copy.shape())?, &roles);
+        let matrices = matrices.ok_or(TensorError::OutOfBounds)?;
         Ok(Factor { tensor: copy, matrices, _reserved: reserved })
     }
 }
@@ -287,9 +288,11 @@ struct Matrices {
 }
 
 impl Matrices {
-    /// The matrices in a tensor of a shape; `None` if no strides make rows and columns.
-    fn of(shape: &[usize], roles: &Roles) -> Option<Matrices> {
-        let strides = numerics::shape::strides(shape);
+    /// The matrices in a view; `None` if no strides make rows and columns.
+    fn of(view: &StridedView, roles: &Roles) -> Option<Matrices> {
+        let shape = view.shape();
+        let strides = view.strides().iter().map(|&stride| usize::try_from(stride).ok());
+        let strides = strides.collect::<Option<Vec<usize>>>()?;
         let sizes: Vec<usize> = roles.batch.iter().map(|&d| shape[d]).collect();
         let count = if shape.contains(&0) { 0 } else { sizes.iter().product() };
         // The distance between elements along several dimensions at once.
@@ -308,7 +311,8 @@ impl Matrices {
         let mut starts = Vec::with_capacity(count);
         let mut indices = Indices::new(&sizes);
         while let Some(index) = indices.next_index().filter(|_| count > 0) {
-            starts.push(index.iter().zip(&roles.batch).map(|(&i, &d)| i * strides[d]).sum());
+            let start: usize = index.iter().zip(&roles.batch).map(|(&i, &d)| i * strides[d]).sum();
+            starts.push(view.offset() + start);
         }
         Some(Matrices { starts, strides: [row, column] })
     }

@@ -127,7 +127,7 @@ impl<'a, 'o> Chunk<'a, 'o> {
         for ((load, source), place) in loads {
             let (Some(view), TilePlace::Register(register)) = (&load.view, place) else { continue };
             // A register of repetitions of one element is filled once.
-            if view.is_splat() && start > 0 {
+            if load.repeats && start > 0 {
                 continue;
             }
             let tile = &mut registers[*register][..len * load.dtype.bytes()];

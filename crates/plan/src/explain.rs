@@ -211,7 +211,7 @@ impl Listing<'_> {
             let source = self.value(operands[load.operand]);
             let how = match &load.view {
                 None => "read",
-                Some(view) if view.is_splat() => "repeat",
+                Some(_) if load.repeats => "repeat",
                 Some(_) => "view",
             };
             self.line(format_args!("v{number} = {how} {source}"))?;

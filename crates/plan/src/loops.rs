@@ -89,7 +89,8 @@ impl Builder<'_> {
             () => return None,
         };
         let operand = self.operand(memory);
-        self.loads.push(Load { operand, dtype, view, source_elements: len });
+        let repeats = view.as_ref().is_some_and(Runs::is_splat);
+        self.loads.push(Load { operand, dtype, view, repeats, source_elements: len });
         let number = Number::Load(self.loads.len() - 1);
         self.numbers.insert(value, number);
         Some(number)
@@ -171,8 +172,7 @@ fn allocate(loads: &[Load], ops: &[LoopOp], results: &[usize]) -> (Vec<TilePlace
     }
     // A repeated element is read once, so its register is never used for anything else.
     let is_free_after = |value: usize, position: usize| {
-        let is_repeated =
-            loads.get(value).is_some_and(|load| load.view.as_ref().is_some_and(Runs::is_splat));
+        let is_repeated = loads.get(value).is_some_and(|load| load.repeats);
         last_use[value] == position && !is_repeated
     };
     for (position, op) in ops.iter().enumerate() {

@@ -97,7 +97,7 @@ impl<'g> Lowering<'_, 'g> {
             self.chosen.insert(position, Action::Loop { fused, operands, outputs });
             return;
         }
-        for &member in members {
+        for &member in members.iter().rev() {
             self.choose_node(member);
         }
     }
@@ -114,7 +114,8 @@ impl<'g> Lowering<'_, 'g> {
         if is_constant {
             return;
         }
-        let own = moves::movement(self.definitions, node).or_else(|| function(graph, node));
+        let own =
+            moves::movement(self.definitions, node).or_else(|| function(self.definitions, node));
         if let Some(action) = own {
             for_each_use(&action, &mut |value| {
                 self.uses.insert(value);

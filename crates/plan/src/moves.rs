@@ -26,7 +26,8 @@ pub(crate) fn movement(definitions: &Definitions<'_>, node: &Node) -> Option<Act
         | Primitive::Reverse(_)
         | Primitive::Reshape(_)
         | Primitive::Slice { .. } => {
-            let viewed = definitions.view(output).filter(|viewed| viewed.memory != output)?;
+            let viewed = definitions.view(output).filter(|viewed| viewed.memory != output);
+            let viewed = viewed.or_else(|| definitions.movement(output))?;
             (vec![part(viewed, None)?], None)
         }
         Primitive::Concatenate(dimension) => {

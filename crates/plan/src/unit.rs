@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 pub use crate::graph::Value;
+pub use crate::take::Take;
 
 /// A function as steps, calls inlined.
 #[derive(Debug)]
@@ -103,6 +104,8 @@ pub enum Function {
     Dot(Dot),
     /// The reduction of the first operand, with the second as initial value.
     Reduce(Reduction),
+    /// Rows of the first operand at the indices in the second.
+    Take(Take),
 }
 
 impl Function {
@@ -115,6 +118,7 @@ impl Function {
         match self {
             Function::Dot(dot) => dot.run(first, second, result),
             Function::Reduce(reduction) => reduction.run(first, second, result),
+            Function::Take(take) => take.run(first, second, result),
         }
     }
 }

@@ -21,6 +21,14 @@ pub(crate) struct Viewed {
     pub len: usize,
 }
 
+impl Viewed {
+    /// True if memory is read in an order that caches like.
+    pub fn is_fast(&self) -> bool {
+        let runs = shape::Runs::new(&self.view, self.len);
+        runs.is_ok_and(|runs| matches!(runs.stride(), 0 | 1) || self.len <= ANY_ORDER)
+    }
+}
+
 /// The nodes of a graph by their results.
 pub(crate) struct Definitions<'g> {
     pub graph: &'g Graph<'g>,
@@ -43,14 +51,25 @@ impl<'g> Definitions<'g> {
 
     /// A value as a view; `None` if its shape is not known.
     pub fn view(&self, value: Value) -> Option<Viewed> {
-        let looked_through = self.look_through(value, MAX_DEPTH).filter(|viewed| {
-            let runs = shape::Runs::new(&viewed.view, viewed.len);
-            runs.is_ok_and(|runs| matches!(runs.stride(), 0 | 1) || viewed.len <= ANY_ORDER)
-        });
+        let looked_through = self.look_through(value, MAX_DEPTH).filter(Viewed::is_fast);
         looked_through.or_else(|| self.whole(value))
     }
 
-    fn whole(&self, value: Value) -> Option<Viewed> {
+    /// A movement as a view of its operand.
+    pub fn movement(&self, value: Value) -> Option<Viewed> {
+        self.look_through(value, 1).filter(|viewed| viewed.memory != value && viewed.is_fast())
+    }
+
+    /// A value as a view in any order.
+    pub fn any_view(&self, value: Value) -> Option<Viewed> {
+        let looked_through = self.look_through(value, MAX_DEPTH);
+        // Only views within the memory.
+        let is_within = |viewed: &Viewed| shape::Runs::new(&viewed.view, viewed.len).is_ok();
+        looked_through.filter(is_within).or_else(|| self.whole(value))
+    }
+
+    /// A value as its own memory.
+    pub fn whole(&self, value: Value) -> Option<Viewed> {
         let shape = self.graph.shape(value)?;
         let view = StridedView::dense(&shape).ok()?;
         Some(Viewed { memory: value, view, len: shape::num_elements(&shape)? })
@@ -87,46 +106,81 @@ impl<'g> Definitions<'g> {
             }
             Primitive::Reshape(shape) => {
                 let viewed = operand()?;
-                let view = match () {
-                    () if viewed.view.is_dense() => StridedView::dense(shape).ok()?,
-                    () if viewed.view.shape().iter().all(|&size| size == 1) => {
-                        StridedView::new(viewed.view.offset(), shape, vec![0; shape.len()]).ok()?
-                    }
-                    () => return None,
-                };
-                Some(Viewed { view, ..viewed })
+                Some(Viewed { view: reshaped(&viewed.view, shape)?, ..viewed })
             }
             Primitive::Reverse(dimensions) => {
-                let viewed = operand().filter(|viewed| viewed.view.is_dense())?;
-                let shape = viewed.view.shape().to_vec();
-                let (mut starts, mut steps) = (vec![0; shape.len()], vec![1; shape.len()]);
-                for &dimension in dimensions {
-                    *starts.get_mut(dimension)? = shape[dimension].saturating_sub(1);
-                    steps[dimension] = -1;
-                }
-                let view = StridedView::window(&shape, &starts, &shape, &steps).ok()?;
-                Some(Viewed { view, ..viewed })
+                let viewed = operand()?;
+                let view = part(&viewed.view, |d, size, stride| {
+                    if dimensions.contains(&d) {
+                        Some((size.saturating_sub(1), size, stride.checked_neg()?))
+                    } else {
+                        Some((0, size, stride))
+                    }
+                });
+                Some(Viewed { view: view?, ..viewed })
             }
             Primitive::Slice { starts, limits, strides } => {
                 let viewed = operand()?;
-                if !viewed.view.is_dense() {
-                    return None;
-                }
-                let sizes = starts.iter().zip(limits).zip(strides);
-                let sizes: Option<Vec<usize>> = sizes
-                    .map(|((start, limit), &step)| {
-                        Some(limit.checked_sub(*start)?.div_ceil(step.max(1)))
-                    })
-                    .collect();
-                let steps: Option<Vec<isize>> =
-                    strides.iter().map(|&step| isize::try_from(step).ok()).collect();
-                let shape = viewed.view.shape().to_vec();
-                let view = StridedView::window(&shape, starts, &sizes?, &steps?).ok()?;
-                Some(Viewed { view, ..viewed })
+                let view = part(&viewed.view, |d, _, stride| {
+                    let (&start, &step) = (starts.get(d)?, strides.get(d)?);
+                    let size = limits.get(d)?.checked_sub(start)?.div_ceil(step.max(1));
+                    Some((start, size, stride.checked_mul(isize::try_from(step).ok()?)?))
+                });
+                Some(Viewed { view: view?, ..viewed })
             }
             _ => self.whole(value),
         }
     }
+}
+
+/// The part of a view where each dimension has a first index, a size and a stride: `of` gives them
+/// for the number, the size and the stride of the dimension.
+fn part(
+    view: &StridedView,
+    of: impl Fn(usize, usize, isize) -> Option<(usize, usize, isize)>,
+) -> Option<StridedView> {
+    let mut offset = view.offset();
+    let (mut shape, mut strides) = (Vec::new(), Vec::new());
+    for (d, (&size, &stride)) in view.shape().iter().zip(view.strides()).enumerate() {
+        let (first, size, new_stride) = of(d, size, stride)?;
+        offset = offset.checked_add_signed(isize::try_from(first).ok()?.checked_mul(stride)?)?;
+        shape.push(size);
+        strides.push(new_stride);
+    }
+    StridedView::new(offset, shape, strides).ok()
+}
+
+/// A view in another shape; `None` if no strides give it.
+fn reshaped(view: &StridedView, shape: &[usize]) -> Option<StridedView> {
+    if shape::num_elements(shape)? == 0 {
+        return StridedView::new(0, shape, vec![0; shape.len()]).ok();
+    }
+    // Runs of elements at equal distances, the innermost first.
+    let mut runs: Vec<(usize, isize)> = Vec::new();
+    for (&size, &stride) in view.shape().iter().zip(view.strides()).rev() {
+        match runs.last_mut() {
+            _ if size == 1 => {}
+            Some((count, inner)) if inner.checked_mul(isize::try_from(*count).ok()?)? == stride => {
+                *count *= size;
+            }
+            _ => runs.push((size, stride)),
+        }
+    }
+    let mut runs = runs.into_iter();
+    let (mut left, mut next) = runs.next().unwrap_or((1, 0));
+    let mut strides = vec![0; shape.len()];
+    for (&size, stride) in shape.iter().zip(&mut strides).rev().filter(|(size, _)| **size != 1) {
+        if left == 1 {
+            (left, next) = runs.next()?;
+        }
+        if left % size != 0 {
+            return None;
+        }
+        *stride = next;
+        next = next.checked_mul(isize::try_from(size).ok()?)?;
+        left /= size;
+    }
+    StridedView::new(view.offset(), shape, strides).ok()
 }
 
 /// True for a primitive without side effects or errors at run time: it is dead if nothing uses its

@@ -34,6 +34,8 @@ pub struct Load {
     pub dtype: DType,
     /// Which of them belongs to each iteration; `None` for all in order.
     pub view: Option<Runs>,
+    /// True if it is the same one in each iteration.
+    pub repeats: bool,
     /// Number of elements of the operand.
     pub source_elements: usize,
 }
