@@ -4,8 +4,8 @@ use crate::array_files::{Arrays, Wanted};
 use crate::format::first;
 use crate::io::{Failure, Io};
 use stablo::dialects::func::FuncOp;
+use stablo::numerics::math;
 use stablo::numerics::text::format_float;
-use stablo::numerics::{Number, dispatch_all, math};
 use stablo::{DType, RuntimeValue, Tensor, TensorError, Type};
 use std::path::Path;
 
@@ -173,17 +173,9 @@ fn input(spec: &str, ty: &Type, index: usize, io: &mut Io<'_>) -> Result<Tensor,
     };
     match pattern {
         "zeros" => Tensor::zeros(dtype, shape()?).map_err(shown),
-        "ones" => generate(dtype, &shape()?, |_| 1.0),
-        "iota" => generate(dtype, &shape()?, |i| i as f64),
-        "random" => {
-            let mut state = index as u64;
-            let shape = shape()?;
-            // Both parts of complex numbers are random.
-            let parts =
-                if dtype.is_complex() { [&shape[..], &[2]].concat() } else { shape.clone() };
-            let numbers = generate(dtype.part(), &parts, |_| random(&mut state, dtype))?;
-            Tensor::from_bytes(dtype, &shape, numbers.bytes().clone()).map_err(shown)
-        }
+        "ones" => stablo::generated(dtype, &shape()?, |_| 1.0).map_err(shown),
+        "iota" => stablo::generated(dtype, &shape()?, |i| i as f64).map_err(shown),
+        "random" => stablo::random(dtype, &shape()?, index as u64, 0.0..1.0).map_err(shown),
         _ => match literal(spec, ty, dtype) {
             Some(literal) => literal_tensor(&literal),
             None => file(spec, dtype, io),
@@ -326,41 +318,4 @@ fn check(tensor: &Tensor, ty: &Type) -> Result<(), String> {
     }
     let shape: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
     Err(format!("this is a {}", Type::tensor(shape, Type::from(tensor.dtype()))))
-}
-
-fn generate(
-    dtype: DType,
-    shape: &[usize],
-    mut value: impl FnMut(usize) -> f64,
-) -> Result<Tensor, String> {
-    let shown = |e: TensorError| e.to_string();
-    let mut tensor = Tensor::zeros(dtype, shape).map_err(shown)?;
-    fn fill<T: Number>(
-        tensor: &mut Tensor,
-        value: &mut dyn FnMut(usize) -> f64,
-    ) -> Result<(), TensorError> {
-        // Converted through i64, so that integers wrap around instead of saturating.
-        let number =
-            |x: f64| if x.fract() == 0.0 { T::from_i64(x as i64) } else { T::from_float(x) };
-        tensor.make_mut::<T>()?.iter_mut().enumerate().for_each(|(i, x)| *x = number(value(i)));
-        Ok(())
-    }
-    dispatch_all!(dtype, T => fill::<T>(&mut tensor, &mut value)).map_err(shown)?;
-    Ok(tensor)
-}
-
-/// The next number of a fixed sequence (SplitMix64): from [0, 1) for floats, small integers,
-/// booleans.
-fn random(state: &mut u64, dtype: DType) -> f64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^= z >> 31;
-    let unit = (z >> 11) as f64 / (1u64 << 53) as f64;
-    match dtype {
-        DType::I1 | DType::I2 | DType::U2 => (unit * 2.0).floor(),
-        _ if dtype.is_integer() => (unit * 8.0).floor(),
-        _ => unit,
-    }
 }

@@ -22,6 +22,8 @@ mod source;
 mod timings;
 mod trace;
 mod translate;
+mod trials;
+mod units;
 mod watch;
 
 pub use io::Io;

@@ -34,7 +34,24 @@ pub struct ResultFlags {
     ulps: Option<u64>,
 }
 
-fn tolerance(text: &str) -> Result<f64, String> {
+impl ResultFlags {
+    /// How far a result may be from the expected one.
+    fn tolerance(&self, leaf: &Leaf<'_>) -> Tolerance {
+        match self {
+            ResultFlags { atol: None, rtol: None, ulps: None, .. } => {
+                Tolerance::of(leaf.tensor.dtype())
+            }
+            ResultFlags { atol, rtol, ulps, .. } => Tolerance {
+                absolute: atol.unwrap_or_default(),
+                relative: rtol.unwrap_or_default(),
+                ulps: ulps.unwrap_or_default(),
+            },
+        }
+    }
+}
+
+/// Parses a distance.
+pub fn tolerance(text: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "this is not a number".to_string())?;
     if number >= 0.0 { Ok(number) } else { Err("it must be at least 0".into()) }
 }
@@ -184,7 +201,8 @@ impl<'m> Results<'m> {
             for leaf in self.leaves(values) {
                 let wanted = Wanted { stem: "output", number: &leaf.number, name: leaf.name };
                 let expected = arrays.find(&wanted, leaf.tensor.dtype(), io);
-                let verdict = expected.and_then(|expected| verdict(leaf.tensor, &expected, flags));
+                let verdict = expected
+                    .and_then(|expected| verdict(leaf.tensor, &expected, &flags.tolerance(&leaf)));
                 total += 1;
                 different += usize::from(verdict.is_err());
                 let (Ok(text) | Err(text)) = verdict;
@@ -210,20 +228,12 @@ fn describe(process: Option<ProcessId>, number: &str, name: Option<&str>) -> Str
 }
 
 /// How a result compares with the expected one; an error if it is not close.
-fn verdict(found: &Tensor, expected: &Tensor, flags: &ResultFlags) -> Result<String, String> {
+pub fn verdict(found: &Tensor, expected: &Tensor, tolerance: &Tolerance) -> Result<String, String> {
     if found.shape() != expected.shape() {
         let (found, expected) = (found.shape(), expected.shape());
         return Err(format!("the shape is {found:?}, but {expected:?} is expected"));
     }
-    let tolerance = match flags {
-        ResultFlags { atol: None, rtol: None, ulps: None, .. } => Tolerance::of(found.dtype()),
-        ResultFlags { atol, rtol, ulps, .. } => Tolerance {
-            absolute: atol.unwrap_or_default(),
-            relative: rtol.unwrap_or_default(),
-            ulps: ulps.unwrap_or_default(),
-        },
-    };
-    let comparison = stablo::compare(found, expected, &tolerance).map_err(|e| e.to_string())?;
+    let comparison = stablo::compare(found, expected, tolerance).map_err(|e| e.to_string())?;
     let Comparison { differing, worst, max_distance, max_ulps } = comparison;
     let Some(worst) = worst else { return Ok("equal".into()) };
     let ulps = match max_ulps {

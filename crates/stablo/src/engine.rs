@@ -57,6 +57,11 @@ impl Program {
         self.program.explain_plan()
     }
 
+    /// The prepared code with its module, for analyses.
+    pub(crate) fn prepared(&self) -> &interpreter::Program {
+        &self.program
+    }
+
     /// The types of the inputs that the function takes and of the results that it gives.
     pub fn signature(&self) -> (&[Type], &[Type]) {
         (&self.signature.0, &self.signature.1)

@@ -4,9 +4,9 @@ use crate::error::check;
 use crate::load::{container, has_vhlo, read_bytecode};
 use crate::{Bytes, Error, LoadOptions, Module, Result, Version, is_bytecode};
 use hlo::ops::{CompositeOp, ConstantOp, CustomCallOp};
+use mlir::OpRef;
 use mlir::bytecode::ReadOptions;
 use mlir::verify::{VerifyOptions, verify};
-use mlir::{OpRef, attrs::AttrKind};
 use portable::{Exported, Foreign, artifact_version, oldest_version, restore, to_version, to_vhlo};
 use side_dialects::func::FuncOp;
 use std::collections::{BTreeMap, BTreeSet};
@@ -157,13 +157,7 @@ impl Inspection {
         } else if let Some(composite) = CompositeOp::cast(op) {
             *self.composites.entry(composite.name().to_string()).or_default() += 1;
         } else if let Some(constant) = ConstantOp::cast(op) {
-            let bytes = match &**constant.value() {
-                AttrKind::Dense(elements) => elements.data().len(),
-                AttrKind::DenseResource { resource, .. } => {
-                    resource.blob().map_or(0, |blob| blob.data.len())
-                }
-                _ => 0,
-            };
+            let bytes = analysis::cost::stored_bytes(constant.value());
             self.constants.count += 1;
             self.constants.bytes += bytes;
             if self.constants.largest.as_ref().is_none_or(|(_, largest)| bytes > *largest) {

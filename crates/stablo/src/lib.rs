@@ -20,6 +20,8 @@
 //!
 //! - [`load`] reads and verifies a program of any format; [`inspect`] reports what is in it.
 //! - [`ir`] and [`dialects`] are for walking it, a [`Builder`] makes and changes programs.
+//! - [`cost`] says what a run costs, [`diff`] how two programs differ, [`bisect`] where their values
+//!   part.
 //! - [`run_pipeline`] transforms it, [`refine`] makes it static.
 //! - [`print()`], [`write_bytecode`] and [`serialize`] write it.
 //! - [`run`] runs it; [`arrays`] reads inputs from files and writes results.
@@ -28,8 +30,8 @@
 //! gives them as data. Reading, printing and dropping deeply nested programs recurse: call them on
 //! a thread with a stack of at least [`STACK_BYTES`], as [`with_large_stack`] makes.
 
+mod analysis;
 mod build;
-mod compare;
 mod engine;
 mod error;
 mod explain;
@@ -45,12 +47,16 @@ mod stack;
 mod weights;
 mod write;
 
+pub use analysis::{
+    Change, Comparison, Cost, Detail, Diff, Doubt, Grouping, Location, OpCost, Parting, Row, Side,
+    Tensors, Tolerance, Work, bisect, compare, cost, diff, generated, random, random_inputs,
+    same_signature,
+};
 #[cfg(feature = "arrays")]
 pub use arrays;
 #[cfg(feature = "arrays")]
 pub use arrays::ArrayError;
 pub use build::{Builder, OpBuilder, OpKind};
-pub use compare::{Comparison, Tolerance, compare};
 pub use engine::Program;
 pub use error::{Error, Result, has_errors};
 pub use explain::{Explanation, checks, constraints, explain};

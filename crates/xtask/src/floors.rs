@@ -12,7 +12,7 @@ const FLOORS: [&[&str]; 9] = [
     &["side-dialects", "vhlo"],
     &["hlo"],
     &["chlo", "portable", "interpreter"],
-    &["transforms", "ide"],
+    &["analysis", "transforms", "ide"],
     &["stablo"],
     &["programs", "capi", "filetests", "generate", "xtask"],
     &["fuzz"],

@@ -3,6 +3,7 @@
 use crate::hex;
 use crate::io::{Failure, Io};
 use crate::source::{program_name, read_program, report};
+use crate::units::size;
 use stablo::{Exported, FileFormat, Inspection};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -58,19 +59,6 @@ fn counted(counts: &BTreeMap<String, usize>) -> String {
     let mut entries: Vec<_> = counts.iter().collect();
     entries.sort_by_key(|&(name, &count)| (std::cmp::Reverse(count), name));
     entries.iter().map(|(name, count)| format!("  {count:>6}  {name}\n")).collect()
-}
-
-/// A readable size.
-fn size(bytes: usize) -> String {
-    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
-    let (mut value, mut unit) = (bytes as f64, None);
-    for name in UNITS {
-        if value < 1000.0 {
-            break;
-        }
-        (value, unit) = (value / 1000.0, Some(name));
-    }
-    unit.map_or_else(|| format!("{bytes} B"), |unit| format!("{value:.1} {unit}"))
 }
 
 fn to_text(name: &str, inspection: &Inspection) -> String {

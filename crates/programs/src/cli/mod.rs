@@ -1,8 +1,11 @@
 //! `stablo`: checks, runs, converts and inspects programs.
 
+mod bisect;
 mod check;
 mod completions;
 mod convert;
+mod cost;
+mod diff;
 mod explain;
 mod inspect;
 mod manual;
@@ -37,6 +40,12 @@ enum Command {
     Convert(convert::Options),
     /// Report the format and contents of a file
     Inspect(inspect::Options),
+    /// Report the arithmetic, memory traffic and memory of a program
+    Cost(cost::Options),
+    /// Compare two programs, but for names, locations and the order of independent ops
+    Diff(diff::Options),
+    /// Find the first op at which the values of two programs part
+    Bisect(bisect::Options),
     /// Explain a label of a diagnostic
     Explain(explain::Options),
     /// Print a script that completes command lines in a shell
@@ -74,6 +83,9 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         Command::Check(options) => check::run(&options, io),
         Command::Convert(options) => convert::run(&options, io),
         Command::Inspect(options) => inspect::run(&options, io),
+        Command::Cost(options) => cost::run(&options, io),
+        Command::Diff(options) => diff::run(&options, io),
+        Command::Bisect(options) => bisect::run(&options, io),
         Command::Explain(options) => explain::run(&options, io),
         Command::Completions(options) => completions::run(&options, Options::command(), io),
         Command::Manual(options) => manual::run(&options, Options::command(), io),

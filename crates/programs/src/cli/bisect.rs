@@ -1,0 +1,155 @@
+//! `stablo bisect`: finds the first op at which the values of two programs part.
+
+use crate::display::display;
+use crate::files::FileSet;
+use crate::io::{Failure, Io, cannot_print};
+use crate::results::verdict;
+use crate::trials::{Trial, TrialFlags, trouble};
+use serde_json::json;
+use stablo::arrays::npy;
+use stablo::{Parting, RuntimeValue, Side, Tensor, Type};
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  stablo bisect good.mlir bad.mlir
+  stablo bisect before.mlir after.mlir --ulps 8 --inputs inputs.npz
+  stablo bisect before.mlir after.mlir --save parting && stablo run before.mlir --inputs parting
+
+The programs may differ as much as passes make them differ. Exit code: 0 if their results agree, 1
+if their values part, 2 for trouble.";
+
+/// The command line.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    /// The program whose values are taken as right, in any format; `-` is standard input
+    left: PathBuf,
+    /// The other program
+    right: PathBuf,
+    #[command(flatten)]
+    trials: TrialFlags,
+    /// Save the inputs that show the difference in this directory, as input_0.npy, …, and the
+    /// operands of the op, as operand_0.npy, …
+    #[arg(long, value_name = "DIR")]
+    save: Option<PathBuf>,
+    /// Output format
+    #[arg(long, default_value = "human")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Human,
+    Json,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the values part, or the programs cannot be compared.
+pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+    let parting = find(options, io).map_err(trouble)?;
+    if parting { Err(Failure::reported()) } else { Ok(()) }
+}
+
+fn find(options: &Options, io: &mut Io<'_>) -> Result<bool, Failure> {
+    let flags = &options.trials;
+    let [left, right] = flags.programs([&options.left, &options.right], io)?;
+    let mut trials = flags.trials(&left, io)?;
+    let mut names = Vec::new();
+    while let Some(trial) = trials.next(&left)? {
+        let tolerance = |_| flags.tolerance();
+        let found = stablo::bisect(&left, &right, trial.inputs.clone(), &tolerance)?;
+        let Some(parting) = found else {
+            names.push(trial.name);
+            continue;
+        };
+        match options.format {
+            Format::Json => {
+                let (seed, parting) = (json!(trial.seed), parting.to_json());
+                io.print(format!("{{\"parts\":true,\"seed\":{seed},\"parting\":{parting}}}\n"))?;
+            }
+            Format::Human => print(&parting, &trial, flags, io)?,
+        }
+        if let Some(directory) = &options.save {
+            save(directory, &parting, &trial, io)?;
+        }
+        return Ok(true);
+    }
+    match options.format {
+        Format::Json => io.print("{\"parts\":false}\n")?,
+        Format::Human => io.print(format!("the results agree for {}\n", names.join(", ")))?,
+    }
+    Ok(false)
+}
+
+fn place(side: &Side) -> String {
+    let place = side.location.source.as_deref().map_or(String::new(), |place| format!("{place}: "));
+    format!("{place}{}", side.text)
+}
+
+fn print(
+    parting: &Parting,
+    trial: &Trial,
+    flags: &TrialFlags,
+    io: &mut Io<'_>,
+) -> Result<(), Failure> {
+    let mut text =
+        format!("with {}, values part in @{}:\n", trial.name, parting.left.location.function);
+    for around in &parting.around {
+        text.push_str(&format!("  within {}\n", place(around)));
+    }
+    text.push_str(&format!("- {}\n", place(&parting.left)));
+    match &parting.right {
+        Some(right) => text.push_str(&format!("+ {}\n", place(right))),
+        None => text.push_str("  the second program has no op that corresponds to it\n"),
+    }
+    for detail in &parting.details {
+        text.push_str(&format!("    {detail}\n"));
+    }
+    match parting.iteration {
+        0 => {}
+        1 => text.push_str("  after 1 run that agrees\n"),
+        runs => text.push_str(&format!("  after {runs} runs that agree\n")),
+    }
+    io.print(text)?;
+    let mut show = |name: &str, tensor: &Tensor| {
+        let ty = Type::from(tensor.dtype());
+        display(io.stdout, name, &RuntimeValue::Tensor(tensor.clone()), &ty).map_err(cannot_print)
+    };
+    for (name, tensor) in &parting.operands {
+        show(&format!("operand {name}"), tensor)?;
+    }
+    let (index, value) = &parting.result;
+    show(&format!("first program: result {index}"), value)?;
+    let Some(other) = &parting.other else { return Ok(()) };
+    show(&format!("second program: result {index}"), other)?;
+    if let Err(text) = verdict(other, value, &flags.tolerance()) {
+        io.print(format!("{text}\n"))?;
+    }
+    Ok(())
+}
+
+fn save(
+    directory: &Path,
+    parting: &Parting,
+    trial: &Trial,
+    io: &mut Io<'_>,
+) -> Result<(), Failure> {
+    std::fs::create_dir_all(io.path(directory)).map_err(|e| {
+        Failure::input(format!("cannot make the directory {}: {e}", directory.display()))
+    })?;
+    let tensor = |value: &RuntimeValue| value.tensor().ok().cloned();
+    let inputs = trial.inputs.iter().enumerate();
+    let inputs =
+        inputs.filter_map(|(index, value)| Some((format!("input_{index}"), tensor(value)?)));
+    let operands = parting.operands.iter().enumerate();
+    let operands = operands.map(|(index, (_, value))| (format!("operand_{index}"), value.clone()));
+    let mut files = FileSet::default();
+    for (stem, tensor) in inputs.chain(operands) {
+        let path = directory.join(format!("{stem}.npy"));
+        io.add_file(&mut files, &path, |out| npy::write(&tensor, out))?;
+    }
+    files.commit().map_err(|e| Failure::input(format!("cannot write the inputs: {e}")))
+}

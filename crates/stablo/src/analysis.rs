@@ -1,0 +1,152 @@
+//! Analyses: what a program costs, how two differ, and where their values part.
+
+pub use analysis::bisect::Parting;
+pub use analysis::cost::{Cost, Doubt, Grouping, OpCost, Row, Tensors, Work};
+pub use analysis::diff::{Change, Detail, Diff, Side};
+pub use analysis::{Comparison, Location, Tolerance, compare, generated, random};
+
+use crate::{DType, Engine, Error, Module, Program, Result, RunOptions, RuntimeValue, Type};
+use analysis::bisect::Recorder;
+use mlir::OpId;
+
+/// The cost of running the function `entry` of a verified module once, op by op: arithmetic, bytes
+/// moved and memory, by formulas of the types. Nothing runs. `main` may also mean the only
+/// function.
+///
+/// # Errors
+/// If there is no such function.
+///
+/// ```
+/// let module = stablo::load(
+///     "dot.mlir",
+///     "func.func @main(%x: tensor<2x3xf32>, %y: tensor<3x5xf32>) -> tensor<2x5xf32> {
+///        %0 = stablehlo.dot %x, %y : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
+///        return %0 : tensor<2x5xf32>
+///      }",
+/// )?;
+/// let cost = stablo::cost(&module, "main")?;
+/// assert_eq!(cost.total.flops, 2 * 2 * 3 * 5);
+/// assert_eq!(cost.total.bytes, 4 * (2 * 3 + 3 * 5 + 2 * 5));
+/// # Ok::<(), stablo::Error>(())
+/// ```
+pub fn cost(module: &Module, entry: &str) -> Result<Cost> {
+    let options = RunOptions { engine: Engine::Reference, ..RunOptions::default() };
+    let program = Program::prepare(module.clone(), entry, options)?;
+    Ok(analysis::cost::cost(program.prepared()))
+}
+
+/// The differences between two verified programs, but for names, locations and the order of
+/// independent ops. Differences of attributes named in `ignored` do not count.
+///
+/// ```
+/// let program = |op: &str| {
+///     stablo::load("f.mlir", format!(
+///         "func.func @main(%x: tensor<f32>) -> tensor<f32> {{
+///            %0 = stablehlo.{op} %x : tensor<f32>
+///            return %0 : tensor<f32>
+///          }}"))
+/// };
+/// let diff = stablo::diff(&program("sine")?, &program("cosine")?, &[]);
+/// assert_eq!(diff.changes.len(), 1);
+/// assert!(stablo::diff(&program("sine")?, &program("sine")?, &[]).is_empty());
+/// # Ok::<(), stablo::Error>(())
+/// ```
+pub fn diff(left: &Module, right: &Module, ignored: &[String]) -> Diff {
+    analysis::diff::diff(left, right, ignored)
+}
+
+/// Random inputs of these types, which follow from the seed: small integers, booleans, and floats
+/// from `[0, 1)` for the seed 0, from `[-2, 2)` for others.
+///
+/// # Errors
+/// If a type has dynamic sizes, or its values cannot be given.
+pub fn random_inputs(types: &[Type], seed: u32) -> Result<Vec<RuntimeValue>> {
+    let input = |(index, ty): (u64, &Type)| {
+        if crate::value_fits(&RuntimeValue::Token, ty) {
+            return Ok(RuntimeValue::Token);
+        }
+        let known = crate::storage_dtype(ty)
+            .and_then(|dtype| Some((dtype, ty.as_tensor()?.static_shape()?)));
+        let Some((dtype, shape)) = known else {
+            let message = format!(
+                "argument {index} is a {ty}, for which no random values can be made: its sizes \
+                 must be known"
+            );
+            return Err(Error::message("inputs", message));
+        };
+        let floats = if seed == 0 { 0.0..1.0 } else { -2.0..2.0 };
+        Ok(random(dtype, &shape, u64::from(seed) << 32 | index, floats)?.into())
+    };
+    (0..).zip(types).map(input).collect()
+}
+
+/// The first op at which runs of two programs on the same inputs part, if results differ by more
+/// than `tolerance` allows for their element type. The programs may differ as much as passes make
+/// them differ; results that agree are not looked into.
+///
+/// ```
+/// let program = |op: &str| {
+///     let module = stablo::load("f.mlir", format!(
+///         "func.func @main(%x: tensor<f32>) -> tensor<f32> {{
+///            %0 = stablehlo.negate %x : tensor<f32>
+///            %1 = stablehlo.{op} %0 : tensor<f32>
+///            %2 = stablehlo.sine %1 : tensor<f32>
+///            return %2 : tensor<f32>
+///          }}"))?;
+///     stablo::Program::prepare(module, "main", stablo::RunOptions::default())
+/// };
+/// let inputs = vec![stablo::Tensor::scalar(2.5f32).into()];
+/// let exact = &|_| stablo::Tolerance::EXACT;
+/// let parting = stablo::bisect(&program("floor")?, &program("ceil")?, inputs, exact)?.unwrap();
+/// assert_eq!(parting.left.location.op, "stablehlo.floor");
+/// assert_eq!(parting.operands[0].1.item::<f32>()?, -2.5);
+/// # Ok::<(), stablo::Error>(())
+/// ```
+///
+/// # Errors
+/// If the programs take or give other numbers or types of values, or a run fails.
+pub fn bisect(
+    left: &Program,
+    right: &Program,
+    inputs: Vec<RuntimeValue>,
+    tolerance: &dyn Fn(DType) -> Tolerance,
+) -> Result<Option<Parting>> {
+    same_signature(left, right)?;
+    let mut recorders = [left, right].map(|program| Recorder::new(program.module().clone()));
+    let [on_left, on_right] = &mut recorders;
+    let expected = left.run_observed(inputs.clone(), on_left)?;
+    let found = right.run_observed(inputs.clone(), on_right)?;
+    let wrong = (0..).zip(expected.iter().zip(&found)).filter_map(|(index, values)| match values {
+        (RuntimeValue::Tensor(expected), RuntimeValue::Tensor(found)) => {
+            let comparison = compare(found, expected, &tolerance(expected.dtype()));
+            let is_close = comparison.is_ok_and(|comparison| comparison.differing == 0);
+            (!is_close).then(|| (index, expected.clone(), found.clone()))
+        }
+        _ => None,
+    });
+    let wrong: Vec<_> = wrong.collect();
+    if wrong.is_empty() {
+        return Ok(None);
+    }
+    let entry = left.prepared();
+    let entry = OpId::from(entry.code().function(entry.entry()).origin);
+    Ok(analysis::bisect::bisect(recorders, entry, &inputs, &wrong, tolerance))
+}
+
+/// Fails unless two programs take and give values of the same types.
+///
+/// # Errors
+/// See above.
+pub fn same_signature(left: &Program, right: &Program) -> Result<()> {
+    let ((inputs, results), (other_inputs, other_results)) = (left.signature(), right.signature());
+    let types = |types: &[Type]| types.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
+    let check = |what: &str, left: &[Type], right: &[Type]| match left == right {
+        true => Ok(()),
+        false => Err(Error::message(
+            "signature",
+            format!("the {what} differ: ({}) and ({})", types(left), types(right)),
+        )),
+    };
+    check("arguments", inputs, other_inputs)?;
+    check("results", results, other_results)
+}
