@@ -203,7 +203,7 @@ pub fn arithmetic(primitive: &Primitive, shapes: &Shapes<'_>, body: BodyWork<'_>
             _ => 0,
         },
         Primitive::Quantized(quantized) => return arithmetic(&quantized.primitive, shapes, body),
-        Primitive::Native(_) | Primitive::Invalid(_) | Primitive::Fused(_) => return None,
+        Primitive::Native(_) | Primitive::Invalid(_) => return None,
         _ => 0,
     };
     Some(Work { flops, ..Work::default() })
