@@ -9,28 +9,44 @@
 // of run time, beyond the ends too.
 
 // 20 Fibonacci numbers from 0 and 1 on: the next ones are 6765 and 10946. The counter goes to both.
-// CHECK: 6765
-// CHECK-NEXT: 10946
-// CHECK-NEXT: 20
-// CHECK-NEXT: 7
+// CHECK: output 0:
+// CHECK-NEXT: {{^  }}6765{{$}}
+// CHECK: output 1:
+// CHECK-NEXT: {{^  }}10946{{$}}
+// CHECK: output 2:
+// CHECK-NEXT: {{^  }}20{{$}}
+// CHECK: output 3:
+// CHECK-NEXT: {{^  }}7{{$}}
 // Two rotations of three values.
-// CHECK-NEXT: 3
-// CHECK-NEXT: 1
-// CHECK-NEXT: 2
+// CHECK: output 4:
+// CHECK-NEXT: {{^  }}3{{$}}
+// CHECK: output 5:
+// CHECK-NEXT: {{^  }}1{{$}}
+// CHECK: output 6:
+// CHECK-NEXT: {{^  }}2{{$}}
 // The sum of i * j for i and j below 4, inner sums starting from the outer one: 36.
-// CHECK-NEXT: 36
+// CHECK: output 7:
+// CHECK-NEXT: {{^  }}36{{$}}
 // Branch 1, and the last one for an index out of range.
-// CHECK-NEXT: 107
-// CHECK-NEXT: 14
+// CHECK: output 8:
+// CHECK-NEXT: {{^  }}107{{$}}
+// CHECK: output 9:
+// CHECK-NEXT: {{^  }}14{{$}}
 // [0, 1, 2, 3, 4, 5] with [7, 7] at 4 (5 is beyond the end), its last three, and reversed.
-// CHECK-NEXT: [0, 1, 2, 3, 7, 7]
-// CHECK-NEXT: [3, 7, 7]
-// CHECK-NEXT: [7, 7, 3]
+// CHECK: output 10:
+// CHECK-NEXT: {{^  }}{{[[]}}0, 1, 2, 3, 7, 7]{{$}}
+// CHECK: output 11:
+// CHECK-NEXT: {{^  }}{{[[]}}3, 7, 7]{{$}}
+// CHECK: output 12:
+// CHECK-NEXT: {{^  }}{{[[]}}7, 7, 3]{{$}}
 // The first index is clamped to 0.
-// CHECK-NEXT: [0, 1]
+// CHECK: output 13:
+// CHECK-NEXT: {{^  }}{{[[]}}0, 1]{{$}}
 // 9 around and between 3 and 7, and two of these after another.
-// CHECK-NEXT: [9, 3, 9, 7, 9, 9]
-// CHECK-NEXT: [3, 7, 7, 7, 7, 3]
+// CHECK: output 14:
+// CHECK-NEXT: {{^  }}{{[[]}}9, 3, 9, 7, 9, 9]{{$}}
+// CHECK: output 15:
+// CHECK-NEXT: {{^  }}{{[[]}}3, 7, 7, 7, 7, 3]{{$}}
 
 // PLAN: @main: {{.*}} steps
 // PLAN: = while

@@ -291,10 +291,13 @@ impl Matrices {
     /// The matrices in a view; `None` if no strides make rows and columns.
     fn of(view: &StridedView, roles: &Roles) -> Option<Matrices> {
         let shape = view.shape();
+        if shape.contains(&0) {
+            return Some(Matrices { starts: Vec::new(), strides: [1, 1] });
+        }
         let strides = view.strides().iter().map(|&stride| usize::try_from(stride).ok());
         let strides = strides.collect::<Option<Vec<usize>>>()?;
         let sizes: Vec<usize> = roles.batch.iter().map(|&d| shape[d]).collect();
-        let count = if shape.contains(&0) { 0 } else { sizes.iter().product() };
+        let count = sizes.iter().product();
         // The distance between elements along several dimensions at once.
         let merged = |dims: &[usize]| {
             let mut dims = dims.iter().rev().filter(|&&d| shape[d] != 1);
@@ -305,12 +308,13 @@ impl Matrices {
                 next = next.saturating_mul(shape[d]);
                 strides[d] == expected
             };
-            dims.all(fits).then_some(strides[last])
+            // Repeated elements have no distance.
+            dims.all(fits).then_some(strides[last]).filter(|&stride| stride > 0)
         };
         let (row, column) = (merged(&roles.kept)?, merged(&roles.contracting)?);
         let mut starts = Vec::with_capacity(count);
         let mut indices = Indices::new(&sizes);
-        while let Some(index) = indices.next_index().filter(|_| count > 0) {
+        while let Some(index) = indices.next_index() {
             let start: usize = index.iter().zip(&roles.batch).map(|(&i, &d)| i * strides[d]).sum();
             starts.push(view.offset() + start);
         }

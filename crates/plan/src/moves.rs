@@ -68,6 +68,7 @@ pub(crate) fn movement(definitions: &Definitions<'_>, node: &Node) -> Option<Act
         }
         _ => return None,
     };
+    let parts = parts.into_iter().filter(|part| part.elements > 0).collect();
     let ty = LoopOutput { dtype: graph.dtype(output)?, shape };
     Some(Action::Move { parts, fill, output, ty })
 }
@@ -111,8 +112,7 @@ fn concatenated(
         *starts.get_mut(dimension)? += sizes.get(dimension)?;
         part(viewed, Some(Runs::new(&window, len).ok()?))
     };
-    let parts = node.operands.iter().map(&mut place).collect::<Option<Vec<Part>>>()?;
-    Some(parts.into_iter().filter(|part| part.elements > 0).collect())
+    node.operands.iter().map(&mut place).collect()
 }
 
 fn part(viewed: Viewed, write: Option<Runs>) -> Option<Part> {
