@@ -32,22 +32,28 @@ pub fn parallel<T: Send, E: Send>(
             }
         }
     };
+    share(helpers, &run);
+    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some((_, error)) => Err(error),
+        None => Ok(()),
+    }
+}
+
+/// Calls `work` on this thread, and on up to `helpers` others that have its host. Apart from
+/// [`parallel`], so that it is compiled once.
+fn share(helpers: usize, work: &(dyn Fn() + Sync)) {
     // The panic of a helper goes on in this thread.
     let panic: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
     let host = Host::current();
     let help = || {
         let _entered = host.enter();
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(run)) {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
             *panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload);
         }
     };
-    pool::with_helpers(helpers, &help, run);
+    pool::with_helpers(helpers, &help, work);
     if let Some(payload) = panic.into_inner().unwrap_or_else(PoisonError::into_inner) {
         resume_unwind(payload);
-    }
-    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some((_, error)) => Err(error),
-        None => Ok(()),
     }
 }
 

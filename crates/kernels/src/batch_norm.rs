@@ -56,7 +56,7 @@ impl Features {
         let mut sums = vec![0.0; count];
         let rows = elements.len().checked_div(count).unwrap_or(0);
         let row = |i: usize| i / inner * count * inner + i % inner;
-        combine_columns(elements, inner, rows, row, Number::add, &mut sums);
+        combine_columns(elements, inner, rows, &row, &<f64 as Number>::add, &mut sums);
         sums
     }
 

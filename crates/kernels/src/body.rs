@@ -3,7 +3,7 @@
 
 use numerics::math;
 use numerics::shape::StridedView;
-use numerics::{Tensor, TensorError};
+use numerics::{DType, Family, Tensor, TensorError};
 use program::{Body, BodyShape, Callee, Env, EvalError};
 
 /// A body with the environment that runs it.
@@ -86,60 +86,86 @@ impl<'e> Combiner<'e> {
         Ok(results.into_iter().map(vector).collect::<Result<_, TensorError>>()?)
     }
 }
+/// The type in which a common operation combines elements, to be converted back: the low bits of
+/// narrow integers are those of wide ones.
+pub(crate) fn operation_type(dtype: DType) -> DType {
+    match (dtype.family(), dtype.bits()) {
+        (Family::Signed, bits) if bits < 32 => DType::I32,
+        (Family::Unsigned, bits) if bits < 32 => DType::U32,
+        _ => dtype,
+    }
+}
+
 /// Evaluates an expression with `T` bound to the Rust type of a `DType` and `f` to the function of
 /// that type behind a [`BinaryOp`] that reductions commonly use, or another expression for other
 /// operations and types: `dispatch_operation!(op, dtype, |T, f| kernel::<T>(f), else general())`.
 /// For the types that programs reduce most, each function is a type of its own, and the kernel with
-/// it; for the others, `f` is a pointer.
+/// it; for the others, `f` is a pointer. The types are those that [`operation_type`] gives, without
+/// floats of 8 bits.
 macro_rules! dispatch_operation {
-    ($op:expr, $dtype:expr, |$T:ident, $f:ident| $body:expr, else $other:expr) => {
-        $crate::body::dispatch_operation!(@arms ($op, $dtype, $T, $f, $body, $other)
-            (F32 f32) (F64 f64) (BF16 numerics::bf16) (I32 i32) (I64 i64))
-    };
-    (@arms ($op:expr, $dtype:expr, $T:ident, $f:ident, $body:expr, $other:expr) $(($variant:ident $ty:ty))*) => {{
+    ($op:expr, $dtype:expr, |$T:ident, $f:ident| $body:expr, else $other:expr) => {{
         use numerics::math::BinaryOp;
-        use numerics::{Bitwise, DType, Number};
+        $crate::body::dispatch_operation!(@types ($op, $dtype, $T, $f, $body, $other)
+            [(F32 f32) (F64 f64) (I32 i32)]
+            [(U32 u32) (I64 i64) (U64 u64) (BF16 numerics::bf16) (F16 numerics::f16)
+                (C64 numerics::Complex32) (C128 numerics::Complex64) (I1 numerics::I1)]
+            [(I32 i32) (U32 u32) (I64 i64) (U64 u64) (I1 numerics::I1)])
+    }};
+    (@types ($op:expr, $dtype:expr, $T:ident, $f:ident, $body:expr, $other:expr)
+        [$(($fast:ident $fast_ty:ty))*] [$(($wide:ident $wide_ty:ty))*]
+        [$(($bits:ident $bits_ty:ty))*]
+    ) => {
         match ($dtype, $op) {
-            $((DType::$variant, op @ (BinaryOp::Add | BinaryOp::Multiply | BinaryOp::Maximum | BinaryOp::Minimum)) => {
-                type $T = $ty;
-                $crate::body::dispatch_operation!(@functions (op, $T, $f, $body)
-                    (Add add) (Multiply multiply) (Maximum maximum), else minimum)
+            $((numerics::DType::$fast, BinaryOp::Add) => {
+                $crate::body::dispatch_operation!(@bind $T $fast_ty, $f numerics::Number::add, $body)
+            }
+            (numerics::DType::$fast, BinaryOp::Multiply) => {
+                $crate::body::dispatch_operation!(
+                    @bind $T $fast_ty, $f numerics::Number::multiply, $body
+                )
+            }
+            (numerics::DType::$fast, BinaryOp::Maximum) => {
+                $crate::body::dispatch_operation!(
+                    @bind $T $fast_ty, $f numerics::Number::maximum, $body
+                )
+            }
+            (numerics::DType::$fast, BinaryOp::Minimum) => {
+                $crate::body::dispatch_operation!(
+                    @bind $T $fast_ty, $f numerics::Number::minimum, $body
+                )
             })*
-            (dtype, op @ (BinaryOp::Add | BinaryOp::Multiply | BinaryOp::Maximum | BinaryOp::Minimum)) => {
-                numerics::dispatch_all!(dtype, $T => {
-                    let $f: fn($T, $T) -> $T = match op {
-                        BinaryOp::Add => Number::add,
-                        BinaryOp::Multiply => Number::multiply,
-                        BinaryOp::Maximum => Number::maximum,
-                        _ => Number::minimum,
-                    };
-                    $body
-                })
-            }
-            (dtype, op @ (BinaryOp::And | BinaryOp::Or | BinaryOp::Xor)) => {
-                numerics::dispatch!(dtype, [boolean, integer] $T => {
-                    let $f: fn($T, $T) -> $T = match op {
-                        BinaryOp::And => Bitwise::and,
-                        BinaryOp::Or => Bitwise::or,
-                        _ => Bitwise::xor,
-                    };
-                    $body
-                }, else $other)
-            }
+            $((
+                numerics::DType::$wide,
+                op @ (BinaryOp::Add | BinaryOp::Multiply | BinaryOp::Maximum | BinaryOp::Minimum),
+            ) => {
+                type $T = $wide_ty;
+                let $f: fn($T, $T) -> $T = match op {
+                    BinaryOp::Add => numerics::Number::add,
+                    BinaryOp::Multiply => numerics::Number::multiply,
+                    BinaryOp::Maximum => numerics::Number::maximum,
+                    _ => numerics::Number::minimum,
+                };
+                $body
+            })*
+            $((
+                numerics::DType::$bits,
+                op @ (BinaryOp::And | BinaryOp::Or | BinaryOp::Xor),
+            ) => {
+                type $T = $bits_ty;
+                let $f: fn($T, $T) -> $T = match op {
+                    BinaryOp::And => numerics::Bitwise::and,
+                    BinaryOp::Or => numerics::Bitwise::or,
+                    _ => numerics::Bitwise::xor,
+                };
+                $body
+            })*
             _ => $other,
         }
-    }};
-    (@functions ($op:expr, $T:ident, $f:ident, $body:expr) $(($variant:ident $function:ident))*, else $last:ident) => {
-        match $op {
-            $(BinaryOp::$variant => {
-                let $f = <$T as Number>::$function;
-                $body
-            })*
-            _ => {
-                let $f = <$T as Number>::$last;
-                $body
-            }
-        }
     };
+    (@bind $T:ident $ty:ty, $f:ident $function:path, $body:expr) => {{
+        type $T = $ty;
+        let $f = |x: $T, y: $T| $function(x, y);
+        $body
+    }};
 }
 pub(crate) use dispatch_operation;

@@ -1,7 +1,8 @@
 //! Which kernel computes each primitive.
 
 use crate::collective::{collective, permute, receive, send};
-use crate::contract::{self, dot_general};
+use crate::contract::dot_general;
+use crate::convolution;
 use crate::quantize::{dequantize, quantize};
 use crate::random_numbers::{random_numbers, random_units};
 use crate::{
@@ -523,7 +524,7 @@ fn convolution(
         let size = usize::try_from(d).ok().and_then(|d| rhs.shape().get(d));
         dim.size = size.map_or(0, |&size| size as i64);
     }
-    let kernel = contract::Convolution {
+    let kernel = convolution::Convolution {
         dims: &parameters.dims,
         window: &window,
         reversal: &parameters.reversal,

@@ -1,9 +1,10 @@
 //! `gather` and `scatter`: windows of a tensor at positions given by index vectors.
 
-use super::body::{Combiner, dispatch_operation};
+use super::body::{Combiner, dispatch_operation, operation_type};
+use super::sums::Combine;
 use numerics::budget::{self, Scratch};
 use numerics::shape::{Indices, num_elements, strides};
-use numerics::{Element, Tensor, TensorError, dispatch_all};
+use numerics::{Element, Tensor, TensorError, dispatch_all, math};
 use program::{BodyShape, EvalError, GatherDims, ScatterDims};
 
 /// Marks an element of the updates that falls outside of the result.
@@ -325,7 +326,7 @@ pub fn apply_updates(
     body: &mut Combiner<'_>,
 ) -> Result<Vec<Tensor>, EvalError> {
     fn update<T: Element>(
-        f: impl Fn(T, T) -> T,
+        operation: &dyn Combine<T>,
         result: &mut Tensor,
         targets: &[usize],
         updates: &Tensor,
@@ -333,7 +334,7 @@ pub fn apply_updates(
         let (updates, elements) = (updates.as_slice::<T>()?, result.make_mut::<T>()?);
         for (&target, &value) in targets.iter().zip(updates) {
             if let Some(element) = elements.get_mut(target) {
-                *element = f(*element, value);
+                *element = operation.pair(*element, value);
             }
         }
         Ok(true)
@@ -345,12 +346,20 @@ pub fn apply_updates(
         return Ok(results);
     }
     if let (BodyShape::Binary { op, .. }, [result], [updates]) =
-        (body.shape, &mut results[..], &updates[..])
+        (body.shape, &results[..], &updates[..])
     {
+        let dtype = result.dtype();
+        let wide = operation_type(dtype);
+        let updates = math::convert(updates.clone(), wide)?;
+        let convert = |results: Vec<Tensor>, dtype| -> Result<Vec<Tensor>, TensorError> {
+            results.into_iter().map(|t| math::convert(t, dtype)).collect()
+        };
+        results = convert(results, wide)?;
         let done = dispatch_operation!(
-            op, result.dtype(), |T, f| update::<T>(f, result, targets, updates), else Ok(false)
-        );
-        if done? {
+            op, wide, |T, f| update::<T>(&f, &mut results[0], targets, &updates), else Ok(false)
+        )?;
+        results = convert(results, dtype)?;
+        if done {
             return Ok(results);
         }
     }

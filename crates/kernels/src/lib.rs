@@ -7,6 +7,7 @@ mod batch_norm;
 mod body;
 mod collective;
 mod contract;
+mod convolution;
 mod einsum;
 mod evaluate;
 mod fft;

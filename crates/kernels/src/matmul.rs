@@ -9,16 +9,23 @@
 
 use super::parallel::task_size;
 use super::sums::Tree;
-use numerics::budget::Scratch;
+use numerics::budget::reserve;
 use numerics::simd::{Isa, Kernel};
 use numerics::{Complex32, Complex64, I1, Number, TensorError};
+use std::ops::Range;
 
 /// Products that are summed in one chain.
 pub const BLOCK: usize = 256;
 /// At most so many products are rounded before they are added.
 pub const FEW: usize = 4;
-/// Rows of a part of a product that a thread computes: a multiple of those of each tile.
-const ROWS: usize = 12;
+/// Products of at most so many multiplications are computed without copies.
+const SMALL: usize = 1 << 10;
+/// From so many rows on, a task may have all columns.
+const SHARED_ROWS: usize = 96;
+/// Elements of rows of `a` that are multiplied at a time: about half of the second-level cache.
+const ROWS_ELEMENTS: usize = 1 << 15;
+/// Elements of columns of `b` that are copied at a time.
+const PANELS_ELEMENTS: usize = 1 << 19;
 /// Results that are summed at a time where there is one row.
 const ROW_RESULTS: usize = 1024;
 
@@ -99,7 +106,74 @@ floats!(f32 0x7FC0_0000 f64 0x7FF8_0000_0000_0000);
 complex!(Complex32 Complex64);
 exact!(I1 i32 i64);
 
-/// The product of a matrix `a` of `rows` x `depth` and a matrix `b` of `depth` x `columns`.
+/// Elements in memory as a matrix: that of row `i` and column `j` is at
+/// `i * strides[0] + j * strides[1]`.
+#[derive(Clone, Copy)]
+pub struct Matrix<'a, T> {
+    /// The elements from the first one on.
+    pub elements: &'a [T],
+    /// Distances between rows and between columns.
+    pub strides: [usize; 2],
+}
+
+/// The left factor of a product, a few rows at a time.
+pub trait Rows<T>: Sync {
+    /// A range of rows, of `depth` neighbouring elements each, and the distance between them; in
+    /// memory as they are, or copied to `copy`.
+    fn rows<'s>(
+        &'s self,
+        range: Range<usize>,
+        depth: usize,
+        copy: &'s mut Vec<T>,
+    ) -> (&'s [T], usize);
+}
+
+impl<T: Accumulator> Rows<T> for Matrix<'_, T> {
+    fn rows<'s>(
+        &'s self,
+        range: Range<usize>,
+        depth: usize,
+        copy: &'s mut Vec<T>,
+    ) -> (&'s [T], usize) {
+        let [row_stride, column_stride] = self.strides;
+        let elements = &self.elements[range.start * row_stride..];
+        if column_stride == 1 || depth == 1 {
+            return (elements, row_stride);
+        }
+        copy.resize(range.len() * depth, T::ZERO);
+        // A few rows at a time, which are near each other in memory.
+        for (part, copy) in copy.chunks_mut(16 * depth).enumerate() {
+            let elements = &elements[part * 16 * row_stride..];
+            for k in 0..depth {
+                for (r, row) in copy.chunks_exact_mut(depth).enumerate() {
+                    row[k] = elements[r * row_stride + k * column_stride];
+                }
+            }
+        }
+        (copy, depth)
+    }
+}
+
+/// Where results are written.
+pub enum Results<'o, T> {
+    /// Rows with a distance between them.
+    Strided(&'o mut [T], usize),
+    /// Rows anywhere.
+    Rows(Vec<&'o mut [T]>),
+}
+
+impl<T> Results<'_, T> {
+    /// A part of a row.
+    fn part(&mut self, row: usize, columns: Range<usize>) -> &mut [T] {
+        match self {
+            Results::Strided(elements, stride) => &mut elements[row * *stride..][columns],
+            Results::Rows(rows) => &mut rows[row][columns],
+        }
+    }
+}
+
+/// The product of a matrix `a` of `rows` x `depth` and a matrix `b` of `depth` x `columns`, none of
+/// which is zero.
 #[derive(Clone, Copy)]
 pub struct Product<'a, T> {
     /// Rows of `a` and of the result.
@@ -108,92 +182,150 @@ pub struct Product<'a, T> {
     pub depth: usize,
     /// Columns of `b` and of the result.
     pub columns: usize,
-    /// Elements of `a`: that of row `i` and column `k` is at `i * a_stride + k`.
-    pub a: &'a [T],
-    /// Distance between rows of `a`.
-    pub a_stride: usize,
-    /// Elements of `b`: that of row `k` and column `j` is at `k * b_strides[0] + j * b_strides[1]`.
-    pub b: &'a [T],
-    /// Distances between rows and between columns of `b`.
-    pub b_strides: [usize; 2],
-    /// Distance between rows of the result, whose columns are neighbours.
-    pub out_stride: usize,
+    /// The left factor.
+    pub a: &'a dyn Rows<T>,
+    /// The right factor.
+    pub b: Matrix<'a, T>,
 }
 
-impl<'a, T: Accumulator> Product<'a, T> {
-    /// The product in parts that several threads can compute, with the results of each. The results
-    /// have no gaps: `out_stride` is `columns`.
-    pub fn tasks<'o>(self, out: &'o mut [T]) -> Vec<(Product<'a, T>, &'o mut [T])> {
-        if self.rows == 1 {
-            let columns = task_size(self.columns, self.depth, ROW_RESULTS);
-            let part = |(i, out): (usize, &'o mut [T])| {
-                let b = &self.b[i * columns * self.b_strides[1]..];
-                (Product { columns: out.len(), out_stride: out.len(), b, ..self }, out)
-            };
-            return out.chunks_mut(columns).enumerate().map(part).collect();
-        }
-        let rows = task_size(self.rows, self.depth * self.columns, ROWS);
-        let part = |(i, out): (usize, &'o mut [T])| {
-            let a = &self.a[i * rows * self.a_stride..];
-            (Product { rows: out.len() / self.columns, a, ..self }, out)
-        };
-        out.chunks_mut(rows * self.columns).enumerate().map(part).collect()
+/// Writes products of the same sizes to `out`, one after the other, with `R` rows and `C` columns
+/// of results at a time, on as many threads as pay.
+///
+/// # Errors
+/// If there is no memory for a copy of columns of `b`.
+pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
+    products: &[Product<'_, T>],
+    out: &mut [T],
+) -> Result<(), TensorError> {
+    let Some(&Product { rows, depth, columns, .. }) = products.first() else { return Ok(()) };
+    let isa = Isa::best();
+    let work = depth.saturating_mul(columns);
+    let task_rows = task_size(out.len() / columns, work, 1);
+    if task_rows >= rows {
+        let products_at_a_time = task_rows / rows;
+        let results = out.chunks_mut(products_at_a_time * rows * columns);
+        let tasks = products.chunks(products_at_a_time).zip(results).collect();
+        return host::parallel(tasks, |(products, out): (&[Product<'_, T>], &mut [T])| {
+            products.iter().zip(out.chunks_mut(rows * columns)).try_for_each(|(product, out)| {
+                let mut results = Results::Strided(out, columns);
+                product.compute::<R, C>(isa, 0..rows, 0..columns, &mut results)
+            })
+        });
     }
+    // Each task copies its columns of `b`, which pays for many rows.
+    let parts = rows.div_ceil(task_rows);
+    let least = if columns >= 4 * C { SHARED_ROWS } else { 2 * R };
+    let row_parts = (rows / least).clamp(1, parts);
+    let part_rows = rows.div_ceil(row_parts).next_multiple_of(R);
+    let column_parts = parts.div_ceil(row_parts).min(columns.div_ceil(C));
+    let part_columns = columns.div_ceil(column_parts).next_multiple_of(C);
+    let mut tasks = Vec::new();
+    for (product, out) in products.iter().zip(out.chunks_mut(rows * columns)) {
+        for (part, out) in out.chunks_mut(part_rows * columns).enumerate() {
+            let first = part * part_rows;
+            let range = first..first + out.len() / columns;
+            if column_parts == 1 {
+                tasks.push((product, range, 0..columns, Results::Strided(out, columns)));
+                continue;
+            }
+            let mut lines: Vec<_> =
+                out.chunks_mut(columns).map(|line| line.chunks_mut(part_columns)).collect();
+            for start in (0..columns).step_by(part_columns) {
+                let out = lines.iter_mut().filter_map(Iterator::next).collect();
+                let end = columns.min(start + part_columns);
+                tasks.push((product, range.clone(), start..end, Results::Rows(out)));
+            }
+        }
+    }
+    host::parallel(tasks, |(product, rows, columns, mut results)| {
+        product.compute::<R, C>(isa, rows, columns, &mut results)
+    })
+}
 
-    /// Writes the product to `out`, with `R` rows and `C` columns of results at a time.
+impl<T: Accumulator> Product<'_, T> {
+    /// Writes a part of the product to `out`, whose rows begin with the first of the columns.
     ///
     /// # Errors
-    /// If there is no memory for a copy of `C` columns of `b`.
+    /// If there is no memory for a copy of columns of `b`.
     pub fn compute<const R: usize, const C: usize>(
         &self,
-        out: &mut [T],
-    ) -> Result<(), TensorError> {
-        self.compute_with::<R, C>(Isa::best(), out)
-    }
-
-    fn compute_with<const R: usize, const C: usize>(
-        &self,
         isa: Isa,
-        out: &mut [T],
+        rows: Range<usize>,
+        columns: Range<usize>,
+        out: &mut Results<'_, T>,
     ) -> Result<(), TensorError> {
-        if self.depth <= FEW {
-            isa.run(ShortProduct { product: self, out });
-        } else if self.rows == 1 && self.b_strides[1] == 1 {
-            isa.run(RowProduct { product: self, out });
-        } else {
-            let mut panel = Scratch::filled(self.depth, [T::ZERO; C])?;
-            isa.run(TiledProduct::<T, R, C> { product: self, panel: &mut panel, out });
+        let depth = self.depth;
+        let is_small = rows.len().saturating_mul(columns.len()).saturating_mul(depth) <= SMALL;
+        let is_direct = depth <= FEW || (is_small && depth <= BLOCK);
+        let is_row = rows.len() == 1 && self.b.strides[1] == 1;
+        // A copy of rows of `a`, and columns of `b` as panels of `C`.
+        let tall = (ROWS_ELEMENTS / depth / R).clamp(1, 16) * R;
+        let mut copy = Vec::new();
+        let mut panels = Vec::new();
+        let wide = (PANELS_ELEMENTS / depth / C).max(1) * C;
+        let wide = if is_direct || is_row { columns.len() } else { wide.min(columns.len()) };
+        let copied = if is_direct || is_row { 0 } else { wide.next_multiple_of(C) };
+        let _reserved = reserve::<T>(depth.saturating_mul(copied + tall.min(rows.len())))?;
+        for first_column in columns.clone().step_by(wide) {
+            let width = wide.min(columns.end - first_column);
+            let at = first_column - columns.start;
+            let [row_stride, column_stride] = self.b.strides;
+            let b = Matrix { elements: &self.b.elements[first_column * column_stride..], ..self.b };
+            if !(is_direct || is_row) {
+                panels.resize(depth * width.div_ceil(C), [T::ZERO; C]);
+                for (panel, column) in panels.chunks_exact_mut(depth).zip((0..).step_by(C)) {
+                    pack(b, column, C.min(width - column), panel);
+                }
+            }
+            for first in rows.clone().step_by(tall) {
+                let range = first..rows.end.min(first + tall);
+                let count = range.len();
+                let row = first - rows.start;
+                let (a, a_stride) = self.a.rows(range, depth, &mut copy);
+                if is_direct {
+                    for i in 0..count {
+                        let a = &a[i * a_stride..][..depth];
+                        isa.run(DirectRow { a, b, out: out.part(row + i, at..at + width) });
+                    }
+                } else if is_row {
+                    let out = out.part(row, at..at + width);
+                    isa.run(RowProduct { a: &a[..depth], b: b.elements, row_stride, out });
+                } else {
+                    let block = Block { isa, a, a_stride, count, depth, panels: &panels, width };
+                    block.compute::<R>(row, at, out);
+                }
+            }
         }
         Ok(())
     }
 }
 
-/// Results that are sums of at most [`FEW`] products.
-struct ShortProduct<'a, T> {
-    product: &'a Product<'a, T>,
+/// A row of results without any copy, for sums of few products and for small matrices.
+struct DirectRow<'a, T> {
+    a: &'a [T],
+    b: Matrix<'a, T>,
     out: &'a mut [T],
 }
 
-impl<T: Accumulator> Kernel for ShortProduct<'_, T> {
+impl<T: Accumulator> Kernel for DirectRow<'_, T> {
     #[inline(always)]
     fn run(self) {
-        let ShortProduct { product, out } = self;
-        let [row_stride, column_stride] = product.b_strides;
-        for (i, out) in out.chunks_mut(product.out_stride.max(1)).take(product.rows).enumerate() {
-            let out = &mut out[..product.columns];
-            out.fill(T::ZERO);
-            for (k, &a) in product.a[i * product.a_stride..][..product.depth].iter().enumerate() {
-                let b = &product.b[k * row_stride..];
-                if column_stride == 1 {
-                    add_products(out, std::iter::repeat(a), b.iter().copied());
-                } else {
-                    let b = b.iter().step_by(column_stride);
-                    add_products(out, std::iter::repeat(a), b.copied());
-                }
+        let DirectRow { a, b: Matrix { elements, strides: [row_stride, column_stride] }, out } =
+            self;
+        let is_short = a.len() <= FEW;
+        out.fill(T::ZERO);
+        for (k, &a) in a.iter().enumerate() {
+            let b = &elements[k * row_stride..];
+            let a = std::iter::repeat(a);
+            match (column_stride, is_short) {
+                (1, true) => add_products(out, a, b.iter().copied()),
+                (1, false) => add_fused(out, a, b.iter().copied()),
+                (_, true) => add_products(out, a, b.iter().step_by(column_stride).copied()),
+                (_, false) => add_fused(out, a, b.iter().step_by(column_stride).copied()),
             }
-            for sum in out {
-                *sum = sum.finish();
-            }
+        }
+        for sum in out {
+            *sum = sum.finish();
         }
     }
 }
@@ -210,47 +342,30 @@ pub fn add_products<T: Accumulator>(
     }
 }
 
-/// Tiles of `R` x `C` results, each summed in registers.
-struct TiledProduct<'a, T, const R: usize, const C: usize> {
-    product: &'a Product<'a, T>,
-    /// Room for `C` columns of `b`, row by row.
-    panel: &'a mut [[T; C]],
-    out: &'a mut [T],
-}
-
-impl<T: Accumulator, const R: usize, const C: usize> Kernel for TiledProduct<'_, T, R, C> {
-    #[inline(always)]
-    fn run(self) {
-        let TiledProduct { product, panel, out } = self;
-        for column in (0..product.columns).step_by(C) {
-            let width = C.min(product.columns - column);
-            pack(product, column, width, panel);
-            let mut row = 0;
-            while row < product.rows {
-                let out = &mut out[row * product.out_stride + column..];
-                row += match product.rows - row {
-                    rest if rest >= R => tile::<T, R, C>(product, row, panel, width, out),
-                    2.. => tile::<T, 2, C>(product, row, panel, width, out),
-                    _ => tile::<T, 1, C>(product, row, panel, width, out),
-                };
-            }
-        }
+/// Adds a product to each sum, rounded once.
+#[inline(always)]
+pub fn add_fused<T: Accumulator>(
+    sums: &mut [T],
+    a: impl Iterator<Item = T>,
+    b: impl Iterator<Item = T>,
+) {
+    for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+        *sum = sum.multiply_add(a, b);
     }
 }
 
 /// Copies `width` columns of `b`, from `column` on.
-#[inline(always)]
 fn pack<T: Accumulator, const C: usize>(
-    product: &Product<'_, T>,
+    b: Matrix<'_, T>,
     column: usize,
     width: usize,
     panel: &mut [[T; C]],
 ) {
-    let [row_stride, column_stride] = product.b_strides;
-    let b = &product.b[column * column_stride..];
-    if column_stride == 1 {
+    let [row_stride, column_stride] = b.strides;
+    let b = &b.elements[column * column_stride..];
+    if column_stride == 1 && width == C {
         for (k, packed) in panel.iter_mut().enumerate() {
-            packed[..width].copy_from_slice(&b[k * row_stride..][..width]);
+            packed.copy_from_slice(&b[k * row_stride..][..C]);
         }
         return;
     }
@@ -266,55 +381,91 @@ fn pack<T: Accumulator, const C: usize>(
     }
 }
 
-/// Writes `R` rows of results, from `row` on, of the columns in `panel`. Returns `R`.
-#[inline(always)]
-fn tile<T: Accumulator, const R: usize, const C: usize>(
-    product: &Product<'_, T>,
-    row: usize,
-    panel: &[[T; C]],
+/// Rows of `a` to be multiplied with copied columns of `b`.
+struct Block<'a, T, const C: usize> {
+    isa: Isa,
+    a: &'a [T],
+    a_stride: usize,
+    count: usize,
+    depth: usize,
+    panels: &'a [[T; C]],
     width: usize,
-    out: &mut [T],
-) -> usize {
-    let rows: [&[T]; R] =
-        std::array::from_fn(|r| &product.a[(row + r) * product.a_stride..][..product.depth]);
-    let sums = if panel.len() <= BLOCK {
-        chains(rows, panel)
-    } else {
-        let mut tree = Tree::new();
-        for (block, panel) in panel.chunks(BLOCK).enumerate() {
-            let rows = rows.map(|row| &row[block * BLOCK..][..panel.len()]);
-            tree.push(chains(rows, panel), add_tiles);
-        }
-        tree.finish(add_tiles).unwrap_or([[T::ZERO; C]; R])
-    };
-    for (r, sums) in sums.iter().enumerate() {
-        let out = &mut out[r * product.out_stride..][..width];
-        for (out, sum) in out.iter_mut().zip(sums) {
-            *out = sum.finish();
-        }
-    }
-    R
 }
 
-/// The chains of one block.
-#[inline(always)]
-fn chains<T: Accumulator, const R: usize, const C: usize>(
-    rows: [&[T]; R],
-    panel: &[[T; C]],
-) -> [[T; C]; R] {
-    let rows = rows.map(|row| &row[..panel.len()]);
-    let mut sums = [[T::ZERO; C]; R];
-    for (k, b) in panel.iter().enumerate() {
-        for (sums, row) in sums.iter_mut().zip(rows) {
-            for (sum, &b) in sums.iter_mut().zip(b) {
-                *sum = sum.multiply_add(row[k], b);
+impl<T: Accumulator, const C: usize> Block<'_, T, C> {
+    /// Writes the results from a row and a column of `out` on.
+    fn compute<const R: usize>(&self, row: usize, column: usize, out: &mut Results<'_, T>) {
+        let mut tree = Tree::new();
+        for (panel, at) in self.panels.chunks_exact(self.depth).zip((0..).step_by(C)) {
+            let width = C.min(self.width - at);
+            for first in (0..self.count).step_by(R) {
+                let sums = self.tile::<R>(first, panel, &mut tree);
+                for (r, sums) in sums.iter().enumerate().take(self.count - first) {
+                    let at = column + at;
+                    out.part(row + first + r, at..at + width).copy_from_slice(&sums[..width]);
+                }
             }
         }
     }
-    sums
+
+    /// The results of `R` rows from one on; if there are fewer, the last one is repeated.
+    fn tile<const R: usize>(
+        &self,
+        first: usize,
+        panel: &[[T; C]],
+        tree: &mut Tree<[[T; C]; R]>,
+    ) -> [[T; C]; R] {
+        let row = |r: usize| (first + r).min(self.count - 1) * self.a_stride;
+        let rows: [&[T]; R] = std::array::from_fn(|r| &self.a[row(r)..][..self.depth]);
+        let mut sums = [[T::ZERO; C]; R];
+        if self.depth <= BLOCK {
+            self.isa.run(Chains { rows, panel, is_complete: true, sums: &mut sums });
+            return sums;
+        }
+        for (block, panel) in panel.chunks(BLOCK).enumerate() {
+            let rows = rows.map(|row| &row[block * BLOCK..][..panel.len()]);
+            self.isa.run(Chains { rows, panel, is_complete: false, sums: &mut sums });
+            tree.push(sums, add_tiles);
+        }
+        let mut sums = tree.finish(add_tiles).unwrap_or(sums);
+        for sum in sums.as_flattened_mut() {
+            *sum = sum.finish();
+        }
+        sums
+    }
 }
 
-#[inline(always)]
+/// The chains of one block for `R` x `C` results, in registers: a function of its own, so that the
+/// compiler keeps them there.
+struct Chains<'a, T, const R: usize, const C: usize> {
+    rows: [&'a [T]; R],
+    panel: &'a [[T; C]],
+    /// True if there is no other block.
+    is_complete: bool,
+    sums: &'a mut [[T; C]; R],
+}
+
+impl<T: Accumulator, const R: usize, const C: usize> Kernel for Chains<'_, T, R, C> {
+    #[inline(always)]
+    fn run(self) {
+        let rows = self.rows.map(|row| &row[..self.panel.len()]);
+        let mut sums = [[T::ZERO; C]; R];
+        for (k, b) in self.panel.iter().enumerate() {
+            for (sums, row) in sums.iter_mut().zip(rows) {
+                for (sum, &b) in sums.iter_mut().zip(b) {
+                    *sum = sum.multiply_add(row[k], b);
+                }
+            }
+        }
+        *self.sums = sums;
+        if self.is_complete {
+            for sum in self.sums.as_flattened_mut() {
+                *sum = sum.finish();
+            }
+        }
+    }
+}
+
 fn add_tiles<T: Accumulator, const R: usize, const C: usize>(
     mut left: [[T; C]; R],
     right: [[T; C]; R],
@@ -327,34 +478,45 @@ fn add_tiles<T: Accumulator, const R: usize, const C: usize>(
 
 /// One row of results, whose sums stay in the cache while the rows of `b` are read in order.
 struct RowProduct<'a, T> {
-    product: &'a Product<'a, T>,
+    a: &'a [T],
+    b: &'a [T],
+    row_stride: usize,
     out: &'a mut [T],
 }
 
 impl<T: Accumulator> Kernel for RowProduct<'_, T> {
     #[inline(always)]
     fn run(self) {
-        let RowProduct { product, out } = self;
-        let (a, row_stride) = (&product.a[..product.depth], product.b_strides[0]);
-        for (chunk, out) in out[..product.columns].chunks_mut(ROW_RESULTS).enumerate() {
-            let b = |k: usize| &product.b[k * row_stride + chunk * ROW_RESULTS..][..out.len()];
-            let mut tree = Tree::new();
-            for (block, a) in a.chunks(BLOCK).enumerate() {
-                let mut sums = vec![T::ZERO; out.len()];
+        let RowProduct { a, b, row_stride, out } = self;
+        for (chunk, out) in out.chunks_mut(ROW_RESULTS).enumerate() {
+            let len = out.len();
+            let b = |k: usize| &b[k * row_stride + chunk * ROW_RESULTS..][..len];
+            let add_block = |block: usize, a: &[T], sums: &mut [T]| {
                 let (quads, rest) = a.as_chunks::<4>();
                 for (quad, a) in quads.iter().enumerate() {
                     let k = block * BLOCK + 4 * quad;
-                    add_scaled(&mut sums, *a, [b(k), b(k + 1), b(k + 2), b(k + 3)]);
+                    add_scaled(sums, *a, [b(k), b(k + 1), b(k + 2), b(k + 3)]);
                 }
                 for (i, &a) in rest.iter().enumerate() {
-                    add_scaled(&mut sums, [a], [b(block * BLOCK + 4 * quads.len() + i)]);
+                    add_scaled(sums, [a], [b(block * BLOCK + 4 * quads.len() + i)]);
                 }
-                tree.push(sums, add_rows);
+            };
+            out.fill(T::ZERO);
+            if a.len() <= BLOCK {
+                add_block(0, a, out);
+            } else {
+                let mut tree = Tree::new();
+                for (block, a) in a.chunks(BLOCK).enumerate() {
+                    let mut sums = vec![T::ZERO; len];
+                    add_block(block, a, &mut sums);
+                    tree.push(sums, add_rows);
+                }
+                if let Some(sums) = tree.finish(add_rows) {
+                    out.copy_from_slice(&sums);
+                }
             }
-            if let Some(sums) = tree.finish(add_rows) {
-                for (out, sum) in out.iter_mut().zip(sums) {
-                    *out = sum.finish();
-                }
+            for sum in out {
+                *sum = sum.finish();
             }
         }
     }
@@ -407,6 +569,14 @@ mod tests {
         tree(&blocks).finish()
     }
 
+    fn dot(a: &[f32], b: &[f32], out: &mut [f32]) {
+        let (elements, strides) = (a, [0, 1]);
+        let a = Matrix { elements, strides };
+        let b = Matrix { elements: b, strides: [1, 1] };
+        let product = Product { rows: 1, depth: elements.len(), columns: 1, a: &a, b };
+        multiply::<f32, 6, 16>(&[product], out).unwrap();
+    }
+
     /// Numbers of all kinds, many of them special, from a few bits each.
     fn numbers<T>(len: usize, seed: u64, from_bits: impl Fn(u64) -> T) -> Vec<T> {
         let mut state = seed;
@@ -438,16 +608,9 @@ mod tests {
             let (a, b) = (numbers(m * k, seed, from_bits), numbers(k * n, seed + 1, from_bits));
             for transposed in [false, true] {
                 let b_strides = if transposed { [1, k] } else { [n, 1] };
-                let product = Product {
-                    rows: m,
-                    depth: k,
-                    columns: n,
-                    a: &a,
-                    a_stride: k,
-                    b: &b,
-                    b_strides,
-                    out_stride: n + 1,
-                };
+                let a_matrix = Matrix { elements: &a, strides: [k, 1] };
+                let b_matrix = Matrix { elements: &b, strides: b_strides };
+                let product = Product { rows: m, depth: k, columns: n, a: &a_matrix, b: b_matrix };
                 // One value stays between the rows of the result.
                 let mut expected = vec![T::ONE; m * (n + 1)];
                 for (i, row) in expected.chunks_exact_mut(n + 1).enumerate() {
@@ -460,7 +623,8 @@ mod tests {
                 let expected = Tensor::from_vec([m * (n + 1)], expected).unwrap();
                 for isa in Isa::available() {
                     let mut out = vec![T::ONE; m * (n + 1)];
-                    product.compute_with::<6, C>(isa, &mut out).unwrap();
+                    let mut results = Results::Strided(&mut out, n + 1);
+                    product.compute::<6, C>(isa, 0..m, 0..n, &mut results).unwrap();
                     let out = Tensor::from_vec([m * (n + 1)], out).unwrap();
                     let equal = out.bytes()[..] == expected.bytes()[..];
                     assert!(equal, "{isa:?} {m} x {k} x {n}: {out:?}, not {expected:?}");
@@ -493,18 +657,7 @@ mod tests {
         let (a, b) = (1.0 + f32::EPSILON, 1.0 - f32::EPSILON);
         let product = |a: &[f32], b: &[f32]| {
             let mut out = [1.0];
-            let depth = a.len();
-            let product = Product {
-                rows: 1,
-                depth,
-                columns: 1,
-                a,
-                a_stride: depth,
-                b,
-                b_strides: [1, 1],
-                out_stride: 1,
-            };
-            product.compute::<6, 16>(&mut out).unwrap();
+            dot(a, b, &mut out);
             out[0]
         };
         assert_eq!(product(&[-1.0, 0.0, 0.0, 0.0, a], &[1.0, 0.0, 0.0, 0.0, b]), -2f32.powi(-46));
@@ -524,17 +677,7 @@ mod tests {
             let number = |bits: u64| ((bits as i32) >> 8) as f32;
             let (a, b) = (numbers(k, 3, number), numbers(k, 4, number));
             let mut out = [0.0];
-            let product = Product {
-                rows: 1,
-                depth: k,
-                columns: 1,
-                a: &a,
-                a_stride: k,
-                b: &b,
-                b_strides: [1, 1],
-                out_stride: 1,
-            };
-            product.compute::<6, 16>(&mut out).unwrap();
+            dot(&a, &b, &mut out);
             let exact = |(&a, &b): (&f32, &f32)| (a as i128) * (b as i128);
             let sum: i128 = a.iter().zip(&b).map(exact).sum();
             let magnitude: i128 = a.iter().zip(&b).map(|pair| exact(pair).abs()).sum();

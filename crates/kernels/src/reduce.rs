@@ -1,8 +1,9 @@
 //! `reduce`: folding of dimensions with a region.
 
-use super::body::{Combiner, dispatch_operation};
+use super::body::{Combiner, dispatch_operation, operation_type};
 use super::matmul::Accumulator;
-use super::sums::{Tree, chain_columns, combine_columns, combine_rows};
+use super::parallel::task_size;
+use super::sums::{Combine, Tree, chain_columns, combine_columns, combine_rows};
 use numerics::math::{self, BinaryOp};
 use numerics::shape::{StridedView, num_elements};
 use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError};
@@ -59,13 +60,20 @@ pub fn reduce(
     if let (BodyShape::Binary { op, .. }, [input], [init]) =
         (body.shape, &inputs[..], &init_values[..])
     {
-        // Rows of neighbouring elements where their ends are so in memory, or few; else columns,
-        // all at a time.
-        let by_rows = rows < 8 || reduced.last().is_some_and(|&axis| axis == rank - 1);
-        let order =
-            if by_rows { [&kept[..], &reduced[..]] } else { [&reduced[..], &kept[..]] }.concat();
-        let input = input.gather(&StridedView::dense(&shape)?.permute(&order)?)?;
-        let layout = if by_rows { Layout::Rows } else { Layout::Columns };
+        // Neighbouring dimensions are reduced where they are, unless few elements follow; others
+        // are brought together, in front of the kept ones if these are many.
+        let is_run = reduced.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        let end = reduced.last().map_or(rank, |&axis| axis + 1);
+        let inner: usize = shape[end..].iter().product();
+        let (input, inner) = if is_run && (inner == 1 || inner >= 16 || inner == rows) {
+            (input.clone(), inner)
+        } else {
+            let by_rows = rows < 8 || reduced.last().is_some_and(|&axis| axis == rank - 1);
+            let order = if by_rows { [&kept[..], &reduced[..]] } else { [&reduced[..], &kept[..]] };
+            let view = StridedView::dense(&shape)?.permute(&order.concat())?;
+            (input.gather(&view)?, if by_rows { 1 } else { rows })
+        };
+        let layout = Layout::Columns(inner);
         if let Some(result) = combine(op, input, init, rows, &layout)? {
             return Ok(vec![result.into_shape(result_shape)?]);
         }
@@ -92,10 +100,9 @@ pub fn reduce(
 
 /// Memory layout of the elements that are reduced to one result.
 pub(super) enum Layout<'a> {
-    /// Neighbours.
-    Rows,
-    /// As far apart as there are results.
-    Columns,
+    /// So many elements apart, which is also the number of results before the elements of the next
+    /// ones begin.
+    Columns(usize),
     /// For each line of results, which are `stride` apart: where the elements of the first one are,
     /// from the first one of the line on. At most [`SHORT_WINDOW`] are combined one by one.
     Windows { line_starts: &'a [usize], stride: usize, taps: &'a [usize] },
@@ -119,51 +126,89 @@ pub(super) fn combine(
     rows: usize,
     layout: &Layout<'_>,
 ) -> Result<Option<Tensor>, TensorError> {
-    fn typed<T: Element>(
-        f: impl Fn(T, T) -> T + Copy,
-        input: &Tensor,
-        init: &Tensor,
-        rows: usize,
-        layout: &Layout<'_>,
-    ) -> Result<Option<Tensor>, TensorError> {
-        let (elements, init) = (input.as_slice::<T>()?, init.item::<T>()?);
-        let mut results = Tensor::splat([rows], init)?;
-        let out = results.make_mut::<T>()?;
-        match *layout {
-            Layout::Windows { line_starts, stride, taps } if layout.is_short_window() => {
-                let lines = out.chunks_exact_mut(rows / line_starts.len());
-                for (out, &start) in lines.zip(line_starts) {
-                    chain_columns(elements, stride, taps.len(), |i| start + taps[i], f, out);
-                }
-                return Ok(Some(results));
-            }
-            Layout::Rows => combine_rows(elements, elements.len() / rows, f, out),
-            Layout::Columns => {
-                combine_columns(elements, 1, elements.len() / rows, |i| i * rows, f, out);
-            }
-            Layout::Windows { line_starts, stride, taps } => {
-                let lines = out.chunks_exact_mut(rows / line_starts.len());
-                for (out, &start) in lines.zip(line_starts) {
-                    let row = |i: usize| start + taps[i];
-                    combine_columns(elements, stride, taps.len(), row, f, out);
-                }
-            }
-        }
-        for result in out {
-            *result = f(init, *result);
-        }
-        Ok(Some(results))
-    }
     let dtype = input.dtype();
     let narrow = dtype.is_float() && dtype.bits() < 32;
-    let wide = if narrow && !layout.is_short_window() { DType::F32 } else { dtype };
+    let wide = if narrow && !layout.is_short_window() { DType::F32 } else { operation_type(dtype) };
     let (input, init) = (math::convert(input, wide)?, math::convert(init.clone(), wide)?);
     let result = dispatch_operation!(
-        op, wide, |T, f| typed::<T>(f, &input, &init, rows, layout), else Ok(None)
+        op, wide, |T, f| combine_typed::<T>(&f, &input, &init, rows, layout).map(Some),
+        else Ok(None)
     )?;
     let Some(mut result) = result else { return Ok(None) };
     quiet_nans(&mut result)?;
     math::convert(result, dtype).map(Some)
+}
+
+fn combine_typed<T: Element>(
+    operation: &dyn Combine<T>,
+    input: &Tensor,
+    init: &Tensor,
+    rows: usize,
+    layout: &Layout<'_>,
+) -> Result<Tensor, TensorError> {
+    let (elements, init) = (input.as_slice::<T>()?, init.item::<T>()?);
+    let mut results = Tensor::splat([rows], init)?;
+    let out = results.make_mut::<T>()?;
+    let count = elements.len() / rows;
+    // The number of results of a task, and of its elements, if they are apart from those of others.
+    let [size, step] = match *layout {
+        Layout::Columns(inner) if inner == rows => {
+            [task_size(inner, count, if inner == 1 { 1 } else { SHORT_VECTOR / 2 }), 0]
+        }
+        Layout::Columns(inner) => {
+            let groups = task_size(rows / inner, count * inner, 1);
+            [groups * inner, groups * inner * count]
+        }
+        Layout::Windows { line_starts, taps, .. } => {
+            let line = rows / line_starts.len();
+            [task_size(line_starts.len(), line * taps.len(), 1) * line, 0]
+        }
+    };
+    host::parallel(out.chunks_mut(size).enumerate().collect(), |(task, out)| {
+        let elements = &elements[task * step..];
+        combine_part(operation, elements, count, task * size, rows, layout, out);
+        if !layout.is_short_window() {
+            for result in out {
+                *result = operation.pair(init, *result);
+            }
+        }
+        Ok::<(), TensorError>(())
+    })?;
+    Ok(results)
+}
+
+/// Combines `count` elements each for some of the `rows` results, from the `first` one on.
+/// `elements` are theirs, or those of all results if these share lines of elements.
+fn combine_part<T: Element>(
+    operation: &dyn Combine<T>,
+    elements: &[T],
+    count: usize,
+    first: usize,
+    rows: usize,
+    layout: &Layout<'_>,
+    out: &mut [T],
+) {
+    match *layout {
+        Layout::Columns(1) => combine_rows(elements, count, operation, out),
+        Layout::Columns(inner) => {
+            let elements = if inner == rows { &elements[first..] } else { elements };
+            let groups = out.chunks_mut(inner).zip(elements.chunks(count * inner));
+            for (out, elements) in groups {
+                combine_columns(elements, 1, count, &|i| i * inner, operation, out);
+            }
+        }
+        Layout::Windows { line_starts, stride, taps } => {
+            let line = rows / line_starts.len();
+            for (out, &start) in out.chunks_exact_mut(line).zip(&line_starts[first / line..]) {
+                let row = |i: usize| start + taps[i];
+                if layout.is_short_window() {
+                    chain_columns(elements, stride, taps.len(), &row, operation, out);
+                } else {
+                    combine_columns(elements, stride, taps.len(), &row, operation, out);
+                }
+            }
+        }
+    }
 }
 
 /// Replaces every NaN by one: which of several an operation gives is not defined.

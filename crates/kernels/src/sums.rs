@@ -7,15 +7,16 @@
 //! kernels here, by rows or by columns, give the bits that this definition gives;
 //! `docs/accuracy.md` states it for other implementations.
 
-use numerics::Element;
+use numerics::simd::{Isa, Kernel};
+use numerics::{DType, Element};
 use std::convert::Infallible;
 
-/// Elements of a row that are combined in registers before the tree sees them.
-const BLOCK: usize = 256;
+/// Elements of a row that are combined before the tree sees them.
+const BLOCK: usize = 512;
+/// Rows shorter than this are combined many at a time.
+const SHORT_ROW: usize = 32;
 /// Columns that are combined at a time: a few rows of them fit into the first cache.
 const COLUMNS: usize = 512;
-/// So few columns are combined in registers.
-const NARROW: usize = 16;
 /// Rows that are combined at a time, in registers.
 const ROWS: usize = 8;
 
@@ -82,91 +83,147 @@ impl<V> Tree<V> {
     }
 }
 
-/// Functions on as many elements as their names say, which combine neighbours and hand on half as
-/// many, and functions on less than twice as many, which combine what these give with the rest.
-macro_rules! combine_neighbours {
-    ($(
-        $exact:ident $rest:ident $len:literal, $next_exact:ident $next_rest:ident $half:literal;
-    )*) => {$(
-        fn $exact<T: Element>(elements: &[T; $len], f: impl Fn(T, T) -> T + Copy) -> T {
-            let mut pairs = [T::ZERO; $half];
-            for (pair, x) in pairs.iter_mut().zip(elements.chunks_exact(2)) {
-                *pair = f(x[0], x[1]);
-            }
-            $next_exact(&pairs, f)
-        }
+/// An associative operation on elements, as loops over slices that are compiled for it.
+pub trait Combine<T>: Sync {
+    /// Combines two elements.
+    fn pair(&self, left: T, right: T) -> T;
 
-        fn $rest<T: Element>(elements: &[T], f: impl Fn(T, T) -> T + Copy) -> Option<T> {
-            match elements.split_first_chunk::<$len>() {
-                None => $next_rest(elements, f),
-                Some((first, rest)) => {
-                    let first = $exact(first, f);
-                    Some($next_rest(rest, f).map_or(first, |rest| f(first, rest)))
-                }
-            }
-        }
-    )*};
+    /// Combines each element of `left` with that of `right`, in the place of the left one.
+    fn merge(&self, left: &mut [T], right: &[T]);
+
+    /// Combines the columns of [`ROWS`] rows.
+    fn merge_rows(&self, rows: [&[T]; ROWS], out: &mut [T]);
+
+    /// Combines each row of `len` neighbouring elements.
+    fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]);
 }
 
-combine_neighbours! {
-    combine_256 combine_below_512 256, combine_128 combine_below_256 128;
-    combine_128 combine_below_256 128, combine_64 combine_below_128 64;
-    combine_64 combine_below_128 64, combine_32 combine_below_64 32;
-    combine_32 combine_below_64 32, combine_16 combine_below_32 16;
-    combine_16 combine_below_32 16, combine_8 combine_below_16 8;
+impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for F {
+    fn pair(&self, left: T, right: T) -> T {
+        self(left, right)
+    }
+
+    fn merge(&self, left: &mut [T], right: &[T]) {
+        run::<T>(Merge { left, right, f: *self });
+    }
+
+    fn merge_rows(&self, rows: [&[T]; ROWS], out: &mut [T]) {
+        run::<T>(MergeRows { rows, out, f: *self });
+    }
+
+    fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]) {
+        run::<T>(Rows { elements, len, out, f: *self });
+    }
 }
 
-#[inline(always)]
-fn combine_8<T: Element>(x: &[T; 8], f: impl Fn(T, T) -> T) -> T {
-    f(f(f(x[0], x[1]), f(x[2], x[3])), f(f(x[4], x[5]), f(x[6], x[7])))
+/// Runs a loop over elements of a type, with the widest instructions where many compute with it.
+fn run<T: Element>(kernel: impl Kernel) {
+    if matches!(T::DTYPE, DType::F32 | DType::F64 | DType::I32) {
+        Isa::best().run(kernel);
+    } else {
+        kernel.run();
+    }
 }
 
-#[inline(always)]
-fn combine_below_16<T: Element>(elements: &[T], f: impl Fn(T, T) -> T + Copy) -> Option<T> {
-    match elements.split_first_chunk::<8>() {
-        None => combine_below_8(elements, f),
-        Some((first, rest)) => {
-            let first = combine_8(first, f);
-            Some(combine_below_8(rest, f).map_or(first, |rest| f(first, rest)))
+struct Merge<'a, T, F> {
+    left: &'a mut [T],
+    right: &'a [T],
+    f: F,
+}
+
+impl<T: Element, F: Fn(T, T) -> T> Kernel for Merge<'_, T, F> {
+    #[inline(always)]
+    fn run(self) {
+        for (x, &y) in self.left.iter_mut().zip(self.right) {
+            *x = (self.f)(*x, y);
         }
     }
 }
 
-#[inline(always)]
-fn combine_below_8<T: Element>(elements: &[T], f: impl Fn(T, T) -> T + Copy) -> Option<T> {
-    Some(match *elements {
-        [] => return None,
-        [a] => a,
-        [a, b] => f(a, b),
-        [a, b, c] => f(f(a, b), c),
-        [a, b, c, d] => f(f(a, b), f(c, d)),
-        [a, b, c, d, e] => f(f(f(a, b), f(c, d)), e),
-        [a, b, c, d, e, g] => f(f(f(a, b), f(c, d)), f(e, g)),
-        [a, b, c, d, e, g, h, ..] => f(f(f(a, b), f(c, d)), f(f(e, g), h)),
-    })
+struct MergeRows<'a, T, F> {
+    rows: [&'a [T]; ROWS],
+    out: &'a mut [T],
+    f: F,
 }
 
-/// Combines the elements of a row with `f`; `tree` is empty before and after. `None` for an empty
-/// row.
+impl<T: Element, F: Fn(T, T) -> T> Kernel for MergeRows<'_, T, F> {
+    #[inline(always)]
+    fn run(self) {
+        let MergeRows { rows, out, f } = self;
+        // Of the same length, so that there is one check for the loop.
+        let [a, b, c, d, e, g, h, i] = rows.map(|row| &row[..out.len()]);
+        for (j, out) in out.iter_mut().enumerate() {
+            let left = f(f(a[j], b[j]), f(c[j], d[j]));
+            *out = f(left, f(f(e[j], g[j]), f(h[j], i[j])));
+        }
+    }
+}
+
+struct Rows<'a, T, F> {
+    elements: &'a [T],
+    len: usize,
+    out: &'a mut [T],
+    f: F,
+}
+
+impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for Rows<'_, T, F> {
+    #[inline(always)]
+    fn run(self) {
+        let Rows { elements, len, out, f } = self;
+        let mut tree = Tree::new();
+        let mut levels = [[T::ZERO; BLOCK / 2]; 2];
+        for (out, row) in out.iter_mut().zip(elements.chunks_exact(len.max(1))) {
+            let (blocks, rest) = row.as_chunks::<BLOCK>();
+            if let ([], [first, ..]) = (blocks, rest) {
+                *out = if len == 1 { *first } else { combine_block(rest, f, &mut levels) };
+                continue;
+            }
+            for block in blocks {
+                tree.push(combine_block(block, f, &mut levels), f);
+            }
+            match rest {
+                [] => {}
+                // Smaller than the subtrees of the blocks.
+                [last] => tree.subtrees.push(*last),
+                _ => tree.subtrees.push(combine_block(rest, f, &mut levels)),
+            }
+            if let Some(result) = tree.finish(f) {
+                *out = result;
+            }
+        }
+    }
+}
+
+/// Combines two to [`BLOCK`] elements: neighbours, and then neighbours of the results.
 #[inline(always)]
-fn combine_row<T: Element>(
-    row: &[T],
+fn combine_block<T: Element>(
+    elements: &[T],
     f: impl Fn(T, T) -> T + Copy,
-    tree: &mut Tree<T>,
-) -> Option<T> {
-    if row.len() < 16 {
-        return combine_below_16(row, f);
+    [from, to]: &mut [[T; BLOCK / 2]; 2],
+) -> T {
+    let mut len = combine_neighbours(elements, f, from);
+    while len > 2 {
+        len = combine_neighbours(&from[..len], f, to);
+        std::mem::swap(from, to);
     }
-    if row.len() < 2 * BLOCK {
-        return combine_below_512(row, f);
+    if len == 2 { f(from[0], from[1]) } else { from[0] }
+}
+
+/// Combines neighbours; an element without one waits.
+#[inline(always)]
+fn combine_neighbours<T: Element>(
+    elements: &[T],
+    f: impl Fn(T, T) -> T,
+    out: &mut [T; BLOCK / 2],
+) -> usize {
+    let (pairs, rest) = elements.as_chunks::<2>();
+    for (out, [x, y]) in out.iter_mut().zip(pairs) {
+        *out = f(*x, *y);
     }
-    let (blocks, rest) = row.as_chunks::<BLOCK>();
-    for block in blocks {
-        tree.push(combine_256(block, f), f);
+    if let ([x], Some(out)) = (rest, out.get_mut(pairs.len())) {
+        *out = *x;
     }
-    // Less than a block is left: smaller subtrees than those of the blocks.
-    tree.subtrees.extend(combine_below_256(rest, f));
-    tree.finish(f)
+    elements.len().div_ceil(2)
 }
 
 /// Combines each row of a matrix: the rows are `row_len` neighbouring elements each, and there is a
@@ -174,14 +231,14 @@ fn combine_row<T: Element>(
 pub fn combine_rows<T: Element>(
     elements: &[T],
     row_len: usize,
-    f: impl Fn(T, T) -> T + Copy,
+    operation: &dyn Combine<T>,
     out: &mut [T],
 ) {
-    let mut tree = Tree::new();
-    for (out, row) in out.iter_mut().zip(elements.chunks_exact(row_len.max(1))) {
-        if let Some(result) = combine_row(row, f, &mut tree) {
-            *out = result;
-        }
+    if row_len < SHORT_ROW && out.len() >= ROWS {
+        // As columns, many at a time.
+        combine_columns(elements, row_len, row_len, &|i| i, operation, out);
+    } else {
+        operation.combine_rows(elements, row_len, out);
     }
 }
 
@@ -194,70 +251,64 @@ pub fn combine_columns<T: Element>(
     elements: &[T],
     stride: usize,
     count: usize,
-    row: impl Fn(usize) -> usize,
-    f: impl Fn(T, T) -> T + Copy,
+    row: &dyn Fn(usize) -> usize,
+    operation: &dyn Combine<T>,
     out: &mut [T],
 ) {
+    let mut tree = Tree::new();
+    let mut copies = Vec::new();
     for (chunk, out) in out.chunks_mut(COLUMNS).enumerate() {
         let first = chunk * COLUMNS * stride;
-        let len = (out.len() - 1) * stride + 1;
-        let row = |i: usize| &elements[row(i) + first..][..len];
-        if matches!(count, 1..=4 | ROWS) {
-            combine_few(count, row, stride, f, out);
-        } else if out.len() <= NARROW {
-            let few = |start: usize, count: usize| {
-                let mut results = [T::ZERO; NARROW];
-                combine_few(count, |i| row(start + i), stride, f, &mut results[..out.len()]);
-                results
-            };
-            if let Some(results) = combine_subtrees(count, few, |left, right| merge(left, right, f))
-            {
-                out.copy_from_slice(&results[..out.len()]);
+        let len = out.len();
+        let row = |i: usize| &elements[row(i) + first..];
+        let merge = |mut left: Vec<T>, right: Vec<T>| {
+            operation.merge(&mut left, &right);
+            left
+        };
+        let complete = count - count % ROWS;
+        for start in (0..complete).step_by(ROWS) {
+            let mut results = vec![T::ZERO; len];
+            if stride == 1 {
+                let rows = std::array::from_fn(|i| &row(start + i)[..len]);
+                operation.merge_rows(rows, &mut results);
+            } else {
+                copies.resize(ROWS * len, T::ZERO);
+                for (i, copy) in copies.chunks_exact_mut(len).enumerate() {
+                    copy_strided(row(start + i), stride, copy);
+                }
+                let rows = std::array::from_fn(|i| &copies[i * len..][..len]);
+                operation.merge_rows(rows, &mut results);
             }
-        } else {
-            let few = |start: usize, count: usize| {
-                let mut results = vec![T::ZERO; out.len()];
-                combine_few(count, |i| row(start + i), stride, f, &mut results);
-                results
-            };
-            if let Some(results) = combine_subtrees(count, few, |left, right| merge(left, right, f))
-            {
+            if count == ROWS {
                 out.copy_from_slice(&results);
+            } else {
+                tree.push(results, merge);
             }
         }
-    }
-}
-
-/// Combines what `few` gives for [`ROWS`] leaves from one on, or for four, two or one of those at
-/// the end.
-#[inline(always)]
-fn combine_subtrees<V>(
-    count: usize,
-    few: impl Fn(usize, usize) -> V,
-    combine: impl Fn(V, V) -> V + Copy,
-) -> Option<V> {
-    let mut tree = Tree::new();
-    let complete = count - count % ROWS;
-    for start in (0..complete).step_by(ROWS) {
-        tree.push(few(start, ROWS), combine);
-    }
-    let mut start = complete;
-    for leaves in [4, 2, 1] {
-        if count & leaves != 0 {
-            tree.subtrees.push(few(start, leaves));
-            start += leaves;
+        // Rows that are left: smaller subtrees.
+        let mut rest = Tree::new();
+        for i in complete..count {
+            let mut copy = vec![T::ZERO; len];
+            copy_strided(row(i), stride, &mut copy);
+            rest.push(copy, merge);
+        }
+        tree.subtrees.extend(rest.finish(merge));
+        if let Some(results) = tree.finish(merge) {
+            out.copy_from_slice(&results);
         }
     }
-    tree.finish(combine)
 }
 
-/// Combines the elements of two rows, in the place of the left one.
-#[inline(always)]
-fn merge<T: Copy, V: AsRef<[T]> + AsMut<[T]>>(mut left: V, right: V, f: impl Fn(T, T) -> T) -> V {
-    for (x, &y) in left.as_mut().iter_mut().zip(right.as_ref()) {
-        *x = f(*x, y);
+/// Copies elements that are `stride` apart, as many as `out` has room for.
+fn copy_strided<T: Element>(elements: &[T], stride: usize, out: &mut [T]) {
+    if stride == 1 {
+        out.copy_from_slice(&elements[..out.len()]);
+        return;
     }
-    left
+    let last = (out.len() - 1) * stride;
+    for (out, &x) in out.iter_mut().zip(elements[..=last].iter().step_by(stride)) {
+        *out = x;
+    }
 }
 
 /// Combines each column of a matrix with what is in its place in `out`, from left to right; the
@@ -269,65 +320,22 @@ pub fn chain_columns<T: Element>(
     elements: &[T],
     stride: usize,
     count: usize,
-    row: impl Fn(usize) -> usize,
-    f: impl Fn(T, T) -> T,
+    row: &dyn Fn(usize) -> usize,
+    operation: &dyn Combine<T>,
     out: &mut [T],
 ) {
-    let len = out.len().saturating_sub(1) * stride + 1;
-    for i in 0..count {
-        let row = &elements[row(i)..][..len];
-        if stride == 1 {
-            for (out, &x) in out.iter_mut().zip(row) {
-                *out = f(*out, x);
+    let mut copy = Vec::new();
+    for (chunk, out) in out.chunks_mut(COLUMNS).enumerate() {
+        let first = chunk * COLUMNS * stride;
+        for i in 0..count {
+            let row = &elements[row(i) + first..];
+            if stride == 1 {
+                operation.merge(out, &row[..out.len()]);
+            } else {
+                copy.resize(out.len(), T::ZERO);
+                copy_strided(row, stride, &mut copy);
+                operation.merge(out, &copy);
             }
-        } else {
-            for (out, &x) in out.iter_mut().zip(row.iter().step_by(stride)) {
-                *out = f(*out, x);
-            }
-        }
-    }
-}
-
-/// Combines the columns of one to four rows, or of [`ROWS`].
-fn combine_few<'a, T: Element>(
-    count: usize,
-    row: impl Fn(usize) -> &'a [T],
-    stride: usize,
-    f: impl Fn(T, T) -> T + Copy,
-    out: &mut [T],
-) {
-    match count {
-        1 => zip_rows([row(0)], stride, |[a]| a, out),
-        2 => zip_rows([row(0), row(1)], stride, |[a, b]| f(a, b), out),
-        3 => zip_rows([row(0), row(1), row(2)], stride, |[a, b, c]| f(f(a, b), c), out),
-        4 => {
-            let rows = [row(0), row(1), row(2), row(3)];
-            zip_rows(rows, stride, |[a, b, c, d]| f(f(a, b), f(c, d)), out);
-        }
-        _ => {
-            let rows: [&[T]; ROWS] = std::array::from_fn(row);
-            zip_rows(rows, stride, |x| combine_8(&x, f), out);
-        }
-    }
-}
-
-/// Writes what `f` gives for each column of a few rows.
-#[inline(always)]
-fn zip_rows<T: Element, const R: usize>(
-    rows: [&[T]; R],
-    stride: usize,
-    f: impl Fn([T; R]) -> T,
-    out: &mut [T],
-) {
-    if stride == 1 {
-        // Of the same length, so that there is one check for the loop.
-        let rows = rows.map(|row| &row[..out.len()]);
-        for (j, out) in out.iter_mut().enumerate() {
-            *out = f(std::array::from_fn(|r| rows[r][j]));
-        }
-    } else {
-        for (j, out) in out.iter_mut().enumerate() {
-            *out = f(std::array::from_fn(|r| rows[r][j * stride]));
         }
     }
 }
@@ -369,12 +377,12 @@ mod tests {
         for len in lengths {
             let elements: Vec<u64> = (0..2 * len as u64).collect();
             let mut out = [0; 2];
-            combine_rows(&elements, len, mix, &mut out);
+            combine_rows(&elements, len, &mix, &mut out);
             let (first, second) = elements.split_at(len);
             assert_eq!(out, [defined(first, &mix), defined(second, &mix)], "{len}");
         }
         let mut out = [3u64];
-        combine_rows(&[], 0, mix, &mut out);
+        combine_rows(&[], 0, &mix, &mut out);
         assert_eq!(out, [3]);
     }
 
@@ -388,7 +396,7 @@ mod tests {
             let len = row(count + 4) + columns * stride + 40;
             let elements: Vec<u64> = (0..len as u64).map(|x| x * x).collect();
             let mut out = vec![0; columns];
-            combine_columns(&elements, stride, count, row, mix, &mut out);
+            combine_columns(&elements, stride, count, &row, &mix, &mut out);
             for (j, out) in out.into_iter().enumerate() {
                 let column: Vec<u64> = (0..count).map(|i| elements[row(i) + j * stride]).collect();
                 assert_eq!(out, defined(&column, &mix), "{count} x {columns}");
@@ -400,10 +408,10 @@ mod tests {
     fn chains_go_from_left_to_right() {
         let elements: Vec<u64> = (0..12).collect();
         let mut out = [100, 200];
-        chain_columns(&elements, 2, 3, |i| 4 * i, mix, &mut out);
+        chain_columns(&elements, 2, 3, &|i| 4 * i, &mix, &mut out);
         let chain = |init, elements: [u64; 3]| elements.into_iter().fold(init, mix);
         assert_eq!(out, [chain(100, [0, 4, 8]), chain(200, [2, 6, 10])]);
-        chain_columns(&elements, 1, 1, |_| 5, mix, &mut out);
+        chain_columns(&elements, 1, 1, &|_| 5, &mix, &mut out);
         assert_eq!(out[1], mix(chain(200, [2, 6, 10]), 6));
     }
 
@@ -436,7 +444,7 @@ mod tests {
         for len in [1usize, 2, 10, 1000, 65_536, 1_000_000] {
             let elements = floats(len);
             let mut out = [0.0];
-            combine_rows(&elements, len, |x: f32, y| x + y, &mut out);
+            combine_rows(&elements, len, &|x: f32, y: f32| x + y, &mut out);
             let sum: i128 = elements.iter().map(|&x| exact(x)).sum();
             let magnitude: i128 = elements.iter().map(|&x| exact(x.abs())).sum();
             let depth = f64::from(len.next_power_of_two().trailing_zeros());

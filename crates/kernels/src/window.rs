@@ -197,25 +197,32 @@ pub fn select_and_scatter(
         // The windows that see here something that is no padding, and what, if they have selected
         // something before.
         let (mut contested, mut challengers) = (Vec::with_capacity(n), Vec::with_capacity(n));
-        let mut windows = Indices::new(&counts);
+        // What each window sees here, by dimensions.
+        let tables = counts.iter().zip(window).enumerate().map(|(d, (&count, dim))| {
+            let place = |i: usize| {
+                let start = i as i128 * i128::from(dim.stride) - i128::from(dim.pad_low);
+                let index = usize::try_from(start + tap[d] as i128).ok()?;
+                (index < operand.shape()[d]).then_some(index * steps[d])
+            };
+            (0..count).map(place).collect::<Vec<_>>()
+        });
+        let mut tables: Vec<Vec<Option<usize>>> = tables.collect();
+        let line = tables.pop().unwrap_or_else(|| vec![Some(0)]);
+        let mut lines = Indices::new(&counts[..counts.len().saturating_sub(1)]);
         let mut number = 0;
-        while let Some(at) = windows.next_index() {
-            let mut place = Some(0);
-            for (d, dim) in window.iter().enumerate() {
-                let index = at[d] as i128 * i128::from(dim.stride) - i128::from(dim.pad_low)
-                    + tap[d] as i128;
-                let within = index >= 0 && index < operand.shape()[d] as i128;
-                place = place.filter(|_| within).map(|p| p + index as usize * steps[d]);
-            }
-            match place {
-                Some(place) if selected[number] == NOTHING => selected[number] = place,
-                Some(place) => {
-                    contested.push(number);
-                    challengers.push(place);
+        while let Some(at) = lines.next_index() {
+            let start: Option<usize> = at.iter().zip(&tables).map(|(&i, table)| table[i]).sum();
+            for (selected, &place) in selected[number..].iter_mut().zip(&line) {
+                if let (Some(start), Some(place)) = (start, place) {
+                    if *selected == NOTHING {
+                        *selected = start + place;
+                    } else {
+                        contested.push(number);
+                        challengers.push(start + place);
+                    }
                 }
-                None => {}
+                number += 1;
             }
-            number += 1;
         }
         if contested.is_empty() {
             continue;

@@ -362,7 +362,12 @@ macro_rules! complex {
                 self - rhs
             }
             fn divide(self, rhs: Self) -> Self {
-                complex::narrow(complex::divide(complex::widen(self), complex::widen(rhs)))
+                let (lhs, rhs) = (complex::widen(self), complex::widen(rhs));
+                complex::narrow(if size_of::<$part>() == size_of::<f32>() {
+                    complex::divide_single(lhs, rhs)
+                } else {
+                    complex::divide(lhs, rhs)
+                })
             }
             #[inline]
             fn negate(self) -> Self {

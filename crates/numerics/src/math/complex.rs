@@ -324,6 +324,19 @@ pub fn divide(lhs: Complex64, rhs: Complex64) -> Complex64 {
     }
 }
 
+/// The quotient of numbers whose parts are numbers of `f32`: as [`divide`], but in `f64` itself,
+/// where their products are exact.
+pub fn divide_single(lhs: Complex64, rhs: Complex64) -> Complex64 {
+    let square = rhs.re * rhs.re + rhs.im * rhs.im;
+    let re = lhs.re * rhs.re + lhs.im * rhs.im;
+    let im = lhs.im * rhs.re - lhs.re * rhs.im;
+    if square > 0.0 && square.is_finite() && re.is_finite() && im.is_finite() {
+        Complex::new(re / square, im / square)
+    } else {
+        divide(lhs, rhs)
+    }
+}
+
 /// `base` raised to `exponent`, in the branch of [`log`].
 pub fn power<P: Precision>(base: Complex64, exponent: Complex64) -> Complex64 {
     if exponent.re == 0.0 && exponent.im == 0.0 {

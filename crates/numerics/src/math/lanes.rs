@@ -4,7 +4,7 @@
 //! about one unit in the last place of `f64`. Only additions, multiplications and divisions are
 //! used, so that results have the same bits with every instruction set.
 
-use std::f64::consts::LOG2_E;
+use std::f64::consts::{self, LOG2_E};
 
 /// Added to a number, it leaves the nearest integer in the low bits of the sum.
 const SHIFT: f64 = 1.5 * (1u64 << 52) as f64;
@@ -34,7 +34,19 @@ pub fn exp(x: f64) -> f64 {
     let shifted = x * LOG2_E + SHIFT;
     let count = shifted - SHIFT;
     let rest = (x - count * LN_2[0]) - count * LN_2[1];
-    // Taylor's series for at most log(2) / 2 in absolute value, by halves.
+    small_exp(rest) * power_of_2(shifted)
+}
+
+/// The power of two whose exponent has been added to [`SHIFT`].
+#[inline(always)]
+fn power_of_2(shifted: f64) -> f64 {
+    f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52)
+}
+
+/// The exponential function of a number of at most `log(2) / 2` in absolute value.
+#[inline(always)]
+fn small_exp(rest: f64) -> f64 {
+    // Taylor's series, by halves.
     let c = &INVERSE_FACTORIALS;
     let square = rest * rest;
     let fourth = square * square;
@@ -43,8 +55,7 @@ pub fn exp(x: f64) -> f64 {
     let middle = pair(6) + pair(8) * square;
     let high = pair(10) + pair(12) * square;
     let tail = low + (middle + high * fourth) * fourth;
-    let power = f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52);
-    (1.0 + (rest + square * tail)) * power
+    1.0 + (rest + square * tail)
 }
 
 /// `1 / (1 + exp(-x))`.
@@ -92,6 +103,91 @@ pub fn tanh(x: f64) -> f64 {
     (if x.abs() < SMALL_TANH { small } else { large }).copysign(x)
 }
 
+/// The bits of the square root of 1/2.
+const SQRT_HALF: u64 = 0x3FE6_A09E_667F_3BCD;
+/// The bits of the exponent.
+const EXPONENT: u64 = 0xFFF0_0000_0000_0000;
+/// `2 / (3 log(2))` in two parts, the first of 26 bits.
+const LOG_SCALE: [f64; 2] = [0.961_796_686_053_276_1, 7.872_699_542_894_897e-9];
+/// Beyond this, powers of two are infinite or zero in `f32`, but not yet in `f64`.
+const LIMIT_2: f64 = 1000.0;
+/// Terms of the series of the logarithm after the first two.
+const LOG_TERMS: u32 = 11;
+
+/// The number with so many of its last bits cleared.
+#[inline(always)]
+fn cut(x: f64, bits: u32) -> f64 {
+    f64::from_bits(x.to_bits() & u64::MAX << bits)
+}
+
+/// The binary logarithm of a positive number of `f32`, in two parts, the first of 29 bits: together
+/// within 2^-60 of it.
+#[inline(always)]
+fn log_2(x: f64) -> [f64; 2] {
+    // x = m * 2^e, where m is between the square roots of 1/2 and 2.
+    let offset = x.to_bits().wrapping_sub(SQRT_HALF);
+    let m = f64::from_bits(x.to_bits().wrapping_sub(offset & EXPONENT));
+    let biased = offset.wrapping_add(1023 << 52) >> 52;
+    let exponent = f64::from_bits(biased | (1075 << 52)) - ((1u64 << 52) as f64 + 1023.0);
+    // log(m) = 2 (s + s^3 / 3 + s^5 / 5 + ...), where s = (m - 1) / (m + 1). The first two terms are
+    // exact for the 17 bits of `high`, and the others small.
+    let (numerator, denominator) = (m - 1.0, m + 1.0);
+    let s = numerator / denominator;
+    let high = cut(s, 36);
+    let low = (numerator - high * denominator) / denominator;
+    let square = s * s;
+    let mut series = 0.0;
+    let mut n = LOG_TERMS;
+    while n > 0 {
+        n -= 1;
+        series = series * square + 3.0 / f64::from(2 * n + 5);
+    }
+    let (first, cube) = (3.0 * high, high * high * high);
+    let sum = first + cube;
+    let correction = 3.0 * low * (1.0 + (high * s + low * low * (1.0 / 3.0)));
+    let rest = (first - sum) + cube + (correction + square * square * (s * series));
+    // The product of the first parts is exact.
+    let short = cut(sum, 27);
+    let rest = rest + (sum - short);
+    let product = short * LOG_SCALE[0];
+    let rest = short * LOG_SCALE[1] + rest * (LOG_SCALE[0] + LOG_SCALE[1]);
+    let total = exponent + product;
+    let lost = if exponent == 0.0 { 0.0 } else { (exponent - total) + product };
+    let short = cut(total, 24);
+    [short, rest + lost + (total - short)]
+}
+
+/// `x` raised to the power of `y`, both numbers of `f32`, as IEEE 754's `pow`.
+#[inline(always)]
+pub fn pow(x: f64, y: f64) -> f64 {
+    let magnitude = x.abs();
+    let log = log_2(magnitude);
+    // Exponents beyond this give zero, one or infinity.
+    let large = (1u64 << 40) as f64;
+    let exponent = if y > large { large } else { y };
+    let exponent = if exponent < -large { -large } else { exponent };
+    // Exact: of 24 and 29 bits.
+    let product = exponent * log[0];
+    let rest = if product.abs() < LIMIT_2 { exponent * log[1] } else { 0.0 };
+    let product = if product > LIMIT_2 { LIMIT_2 } else { product };
+    let product = if product < -LIMIT_2 { -LIMIT_2 } else { product };
+    let shifted = product + SHIFT;
+    let fraction = (product - (shifted - SHIFT)) + rest;
+    let power = small_exp(fraction * consts::LN_2) * power_of_2(shifted);
+    let [of_zero, of_infinity] = if y < 0.0 { [f64::INFINITY, 0.0] } else { [0.0, f64::INFINITY] };
+    let power = if magnitude == f64::INFINITY { of_infinity } else { power };
+    let power = if x == 0.0 { of_zero } else { power };
+    // Numbers of `f32` beyond 2^24 are even.
+    let count = if y.abs() > (1u64 << 24) as f64 { 2.0 } else { y.abs() };
+    let is_integer = (count + SHIFT) - SHIFT == count;
+    let is_even = (0.5 * count + SHIFT) - SHIFT == 0.5 * count;
+    let power = if is_integer & !is_even { power.copysign(x) } else { power };
+    let is_real = is_integer | (x >= 0.0) | (x == f64::NEG_INFINITY);
+    let is_nan = !is_real | x.is_nan() | y.is_nan();
+    let power = if is_nan { f64::NAN } else { power };
+    if (x == 1.0) | (y == 0.0) { 1.0 } else { power }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +207,51 @@ mod tests {
         assert!(distance(tanh, libm::tanh, 0.6) < 2.0);
         let logistic_of = |x: f64| 1.0 / (1.0 + libm::exp(-x));
         assert!(distance(logistic, logistic_of, 30.0) < 3.0);
+    }
+
+    /// IEEE 754's special cases, and a few exact powers.
+    #[test]
+    fn powers() {
+        let (infinity, nan) = (f64::INFINITY, f64::NAN);
+        for (x, y, expected) in [
+            (nan, 0.0, 1.0),
+            (1.0, nan, 1.0),
+            (nan, 1.0, nan),
+            (2.0, nan, nan),
+            (0.0, 3.0, 0.0),
+            (-0.0, 3.0, -0.0),
+            (-0.0, 2.0, 0.0),
+            (0.0, -3.0, infinity),
+            (-0.0, -3.0, -infinity),
+            (-0.0, -2.5, infinity),
+            (-0.0, 2.5, 0.0),
+            (-1.0, infinity, 1.0),
+            (-1.0, -infinity, 1.0),
+            (0.5, infinity, 0.0),
+            (0.5, -infinity, infinity),
+            (-2.0, infinity, infinity),
+            (-2.0, -infinity, 0.0),
+            (-infinity, 3.0, -infinity),
+            (-infinity, 2.5, infinity),
+            (-infinity, -3.0, -0.0),
+            (infinity, -0.5, 0.0),
+            (infinity, 0.5, infinity),
+            (-8.0, 1.0 / 3.0f32 as f64, nan),
+            (-3.0, 3.0, -27.0),
+            (-3.0, 4.0, 81.0),
+            (2.0, -149.0, 2f64.powi(-149)),
+            (-1.0, 16_777_215.0, -1.0),
+            (-1.0, 16_777_216.0, 1.0),
+            (2.25, -0.5, 2.0 / 3.0),
+            (0.0625, 0.25, 0.5),
+        ] {
+            let found = pow(x, y);
+            let is_same = found.to_bits() == expected.to_bits();
+            assert!(
+                is_same || (found.is_nan() && expected.is_nan()),
+                "{x} ^ {y} = {found}, not {expected}"
+            );
+        }
     }
 
     #[test]
