@@ -402,7 +402,11 @@ impl<T: Accumulator, const C: usize> Block<'_, T, C> {
                 let sums = self.tile::<R>(first, panel, &mut tree);
                 for (r, sums) in sums.iter().enumerate().take(self.count - first) {
                     let at = column + at;
-                    out.part(row + first + r, at..at + width).copy_from_slice(&sums[..width]);
+                    let out = out.part(row + first + r, at..at + width);
+                    match <&mut [T; C]>::try_from(&mut *out) {
+                        Ok(out) => *out = *sums,
+                        Err(_) => out.copy_from_slice(&sums[..width]),
+                    }
                 }
             }
         }
@@ -464,6 +468,19 @@ impl<T: Accumulator, const R: usize, const C: usize> Kernel for Chains<'_, T, R,
             }
         }
     }
+
+    /// One chain at a time: each step is a call.
+    fn run_baseline(self) {
+        for (sums, row) in self.sums.iter_mut().zip(self.rows) {
+            for (j, sum) in sums.iter_mut().enumerate() {
+                let step = |sum: T, (&a, b): (&T, &[T; C])| sum.multiply_add(a, b[j]);
+                *sum = row.iter().zip(self.panel).fold(T::ZERO, step);
+                if self.is_complete {
+                    *sum = sum.finish();
+                }
+            }
+        }
+    }
 }
 
 fn add_tiles<T: Accumulator, const R: usize, const C: usize>(
@@ -489,26 +506,15 @@ impl<T: Accumulator> Kernel for RowProduct<'_, T> {
     fn run(self) {
         let RowProduct { a, b, row_stride, out } = self;
         for (chunk, out) in out.chunks_mut(ROW_RESULTS).enumerate() {
-            let len = out.len();
-            let b = |k: usize| &b[k * row_stride + chunk * ROW_RESULTS..][..len];
-            let add_block = |block: usize, a: &[T], sums: &mut [T]| {
-                let (quads, rest) = a.as_chunks::<4>();
-                for (quad, a) in quads.iter().enumerate() {
-                    let k = block * BLOCK + 4 * quad;
-                    add_scaled(sums, *a, [b(k), b(k + 1), b(k + 2), b(k + 3)]);
-                }
-                for (i, &a) in rest.iter().enumerate() {
-                    add_scaled(sums, [a], [b(block * BLOCK + 4 * quads.len() + i)]);
-                }
-            };
+            let b = &b[chunk * ROW_RESULTS..];
             out.fill(T::ZERO);
             if a.len() <= BLOCK {
-                add_block(0, a, out);
+                add_rows_scaled(out, a, b, row_stride);
             } else {
                 let mut tree = Tree::new();
                 for (block, a) in a.chunks(BLOCK).enumerate() {
-                    let mut sums = vec![T::ZERO; len];
-                    add_block(block, a, &mut sums);
+                    let mut sums = vec![T::ZERO; out.len()];
+                    add_rows_scaled(&mut sums, a, &b[block * BLOCK * row_stride..], row_stride);
                     tree.push(sums, add_rows);
                 }
                 if let Some(sums) = tree.finish(add_rows) {
@@ -519,6 +525,20 @@ impl<T: Accumulator> Kernel for RowProduct<'_, T> {
                 *sum = sum.finish();
             }
         }
+    }
+}
+
+/// Adds the products of the elements of `a` with rows of `b`, in order.
+#[inline(always)]
+fn add_rows_scaled<T: Accumulator>(sums: &mut [T], a: &[T], b: &[T], row_stride: usize) {
+    let (quads, rest) = a.as_chunks::<4>();
+    for (quad, a) in quads.iter().enumerate() {
+        let k = 4 * quad;
+        let rows = [k, k + 1, k + 2, k + 3].map(|k| &b[k * row_stride..]);
+        add_scaled(sums, *a, rows);
+    }
+    for (i, &a) in rest.iter().enumerate() {
+        add_scaled(sums, [a], [&b[(4 * quads.len() + i) * row_stride..]]);
     }
 }
 

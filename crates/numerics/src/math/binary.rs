@@ -138,6 +138,12 @@ pub(super) fn dispatch_binary<S: PairSink>(op: BinaryOp, dtype: DType, sink: S) 
     }
 }
 
+/// `x` raised to the power of `y`.
+#[inline(always)]
+fn single_power(x: f32, y: f32) -> f32 {
+    lanes::pow(f64::from(x), f64::from(y)) as f32
+}
+
 /// Gives a function of two numbers of `f64` to `sink`, with its result rounded to the type.
 fn real_function<S: PairSink>(f: fn(f64, f64) -> f64, dtype: DType, sink: S) -> S::Output {
     dispatch!(
