@@ -273,9 +273,7 @@ impl<T: Accumulator> Product<'_, T> {
             let b = Matrix { elements: &self.b.elements[first_column * column_stride..], ..self.b };
             if !(is_direct || is_row) {
                 panels.resize(depth * width.div_ceil(C), [T::ZERO; C]);
-                for (panel, column) in panels.chunks_exact_mut(depth).zip((0..).step_by(C)) {
-                    pack(b, column, C.min(width - column), panel);
-                }
+                pack(b, width, depth, &mut panels);
             }
             for first in rows.clone().step_by(tall) {
                 let range = first..rows.end.min(first + tall);
@@ -354,28 +352,36 @@ pub fn add_fused<T: Accumulator>(
     }
 }
 
-/// Copies `width` columns of `b`, from `column` on.
+/// Copies the first `width` columns of `b` to panels of `C` columns each.
 fn pack<T: Accumulator, const C: usize>(
     b: Matrix<'_, T>,
-    column: usize,
     width: usize,
-    panel: &mut [[T; C]],
+    depth: usize,
+    panels: &mut [[T; C]],
 ) {
     let [row_stride, column_stride] = b.strides;
-    let b = &b.elements[column * column_stride..];
-    if column_stride == 1 && width == C {
-        for (k, packed) in panel.iter_mut().enumerate() {
-            packed.copy_from_slice(&b[k * row_stride..][..C]);
+    if column_stride == 1 {
+        // Whole rows, in the order of memory.
+        for k in 0..depth {
+            let (full, rest) = b.elements[k * row_stride..][..width].as_chunks::<C>();
+            for (panel, columns) in full.iter().enumerate() {
+                panels[panel * depth + k] = *columns;
+            }
+            if !rest.is_empty() {
+                panels[full.len() * depth + k][..rest.len()].copy_from_slice(rest);
+            }
         }
         return;
     }
-    // A few rows at a time, which stay in the cache while the columns are read.
-    for (part, panel) in panel.chunks_mut(C).enumerate() {
-        for j in 0..width {
-            let mut at = part * C * row_stride + j * column_stride;
-            for packed in &mut *panel {
-                packed[j] = b[at];
-                at += row_stride;
+    for (panel, column) in panels.chunks_exact_mut(depth).zip((0..).step_by(C)) {
+        // A few rows at a time, which stay in the cache while the columns are read.
+        for (part, panel) in panel.chunks_mut(C).enumerate() {
+            for j in 0..C.min(width - column) {
+                let mut at = part * C * row_stride + (column + j) * column_stride;
+                for packed in &mut *panel {
+                    packed[j] = b.elements[at];
+                    at += row_stride;
+                }
             }
         }
     }
