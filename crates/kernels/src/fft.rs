@@ -2,12 +2,22 @@
 //!
 //! All are computed in double precision and rounded once.
 
+use super::parallel::task_size;
 use numerics::budget;
-use numerics::math::{self, BinaryOp, UnaryOp};
+use numerics::math::{self, UnaryOp};
 use numerics::shape::StridedView;
-use numerics::{Complex64, DType, Tensor};
+use numerics::{Complex64, DType, Tensor, TensorError};
 use program::{EvalError, Fourier};
-use rustfft::{FftDirection, FftPlanner};
+use rustfft::{Fft, FftDirection, FftPlanner};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// Elementary operations for an element of a line, roughly.
+const LINE_WORK: usize = 32;
+/// At most so many plans are kept.
+const MAX_PLANS: usize = 8;
+/// Plans for longer lines are not kept.
+const LONG_PLAN: usize = 1 << 12;
 
 /// Transforms the last `lengths.len()` dimensions. `lengths` are their sizes, on the real side of a
 /// real transform.
@@ -96,16 +106,42 @@ fn along(values: Tensor, axis: usize, direction: FftDirection) -> Result<Tensor,
     let mut lines = values.gather(&StridedView::dense(values.shape())?.permute(&order)?)?;
     drop(values);
     // The plan for a line, and its scratch memory.
-    let _reserved = budget::reserve::<[Complex64; 2]>(length)?;
-    FftPlanner::new().plan_fft(length, direction).process(lines.make_mut::<Complex64>()?);
-    if direction == FftDirection::Inverse {
-        lines = math::binary(
-            BinaryOp::Divide,
-            lines,
-            Tensor::scalar(Complex64::new(length as f64, 0.0)),
-        )?;
-    }
+    let _reserved = budget::reserve::<[Complex64; 2]>(length.saturating_mul(host::workers()))?;
+    let plan = plan(length, direction);
+    let elements = lines.make_mut::<Complex64>()?;
+    let size = task_size(elements.len() / length, length.saturating_mul(LINE_WORK), 1) * length;
+    host::parallel(elements.chunks_mut(size).collect(), |lines: &mut [Complex64]| {
+        plan.process(lines);
+        if direction == FftDirection::Inverse {
+            for x in lines {
+                *x /= length as f64;
+            }
+        }
+        Ok::<(), TensorError>(())
+    })?;
     Ok(lines.gather(&StridedView::dense(lines.shape())?.permute(&order)?)?)
+}
+
+/// A plan for transforms of a length; plans of short ones are kept.
+fn plan(length: usize, direction: FftDirection) -> Arc<dyn Fft<f64>> {
+    thread_local! {
+        static PLANS: RefCell<Vec<Arc<dyn Fft<f64>>>> = const { RefCell::new(Vec::new()) };
+    }
+    if length > LONG_PLAN {
+        return FftPlanner::new().plan_fft(length, direction);
+    }
+    PLANS.with_borrow_mut(|plans| {
+        let fits =
+            |plan: &Arc<dyn Fft<f64>>| plan.len() == length && plan.fft_direction() == direction;
+        let plan = match plans.iter().position(fits) {
+            Some(at) => plans.remove(at),
+            None => FftPlanner::new().plan_fft(length, direction),
+        };
+        plans.truncate(MAX_PLANS - 1);
+        // The last one used is the first.
+        plans.insert(0, plan.clone());
+        plan
+    })
 }
 
 /// The first `size` elements of each line of the last dimension.

@@ -273,9 +273,7 @@ impl<T: Accumulator> Product<'_, T> {
             let b = Matrix { elements: &self.b.elements[first_column * column_stride..], ..self.b };
             if !(is_direct || is_row) {
                 panels.resize(depth * width.div_ceil(C), [T::ZERO; C]);
-                for (panel, column) in panels.chunks_exact_mut(depth).zip((0..).step_by(C)) {
-                    pack(b, column, C.min(width - column), panel);
-                }
+                pack(b, width, depth, &mut panels);
             }
             for first in rows.clone().step_by(tall) {
                 let range = first..rows.end.min(first + tall);
@@ -354,28 +352,36 @@ pub fn add_fused<T: Accumulator>(
     }
 }
 
-/// Copies `width` columns of `b`, from `column` on.
+/// Copies the first `width` columns of `b` to panels of `C` columns each.
 fn pack<T: Accumulator, const C: usize>(
     b: Matrix<'_, T>,
-    column: usize,
     width: usize,
-    panel: &mut [[T; C]],
+    depth: usize,
+    panels: &mut [[T; C]],
 ) {
     let [row_stride, column_stride] = b.strides;
-    let b = &b.elements[column * column_stride..];
-    if column_stride == 1 && width == C {
-        for (k, packed) in panel.iter_mut().enumerate() {
-            packed.copy_from_slice(&b[k * row_stride..][..C]);
+    if column_stride == 1 {
+        // Whole rows, in the order of memory.
+        for k in 0..depth {
+            let (full, rest) = b.elements[k * row_stride..][..width].as_chunks::<C>();
+            for (panel, columns) in full.iter().enumerate() {
+                panels[panel * depth + k] = *columns;
+            }
+            if !rest.is_empty() {
+                panels[full.len() * depth + k][..rest.len()].copy_from_slice(rest);
+            }
         }
         return;
     }
-    // A few rows at a time, which stay in the cache while the columns are read.
-    for (part, panel) in panel.chunks_mut(C).enumerate() {
-        for j in 0..width {
-            let mut at = part * C * row_stride + j * column_stride;
-            for packed in &mut *panel {
-                packed[j] = b[at];
-                at += row_stride;
+    for (panel, column) in panels.chunks_exact_mut(depth).zip((0..).step_by(C)) {
+        // A few rows at a time, which stay in the cache while the columns are read.
+        for (part, panel) in panel.chunks_mut(C).enumerate() {
+            for j in 0..C.min(width - column) {
+                let mut at = part * C * row_stride + (column + j) * column_stride;
+                for packed in &mut *panel {
+                    packed[j] = b.elements[at];
+                    at += row_stride;
+                }
             }
         }
     }
@@ -402,7 +408,11 @@ impl<T: Accumulator, const C: usize> Block<'_, T, C> {
                 let sums = self.tile::<R>(first, panel, &mut tree);
                 for (r, sums) in sums.iter().enumerate().take(self.count - first) {
                     let at = column + at;
-                    out.part(row + first + r, at..at + width).copy_from_slice(&sums[..width]);
+                    let out = out.part(row + first + r, at..at + width);
+                    match <&mut [T; C]>::try_from(&mut *out) {
+                        Ok(out) => *out = *sums,
+                        Err(_) => out.copy_from_slice(&sums[..width]),
+                    }
                 }
             }
         }
@@ -464,6 +474,19 @@ impl<T: Accumulator, const R: usize, const C: usize> Kernel for Chains<'_, T, R,
             }
         }
     }
+
+    /// One chain at a time: each step is a call.
+    fn run_baseline(self) {
+        for (sums, row) in self.sums.iter_mut().zip(self.rows) {
+            for (j, sum) in sums.iter_mut().enumerate() {
+                let step = |sum: T, (&a, b): (&T, &[T; C])| sum.multiply_add(a, b[j]);
+                *sum = row.iter().zip(self.panel).fold(T::ZERO, step);
+                if self.is_complete {
+                    *sum = sum.finish();
+                }
+            }
+        }
+    }
 }
 
 fn add_tiles<T: Accumulator, const R: usize, const C: usize>(
@@ -489,26 +512,15 @@ impl<T: Accumulator> Kernel for RowProduct<'_, T> {
     fn run(self) {
         let RowProduct { a, b, row_stride, out } = self;
         for (chunk, out) in out.chunks_mut(ROW_RESULTS).enumerate() {
-            let len = out.len();
-            let b = |k: usize| &b[k * row_stride + chunk * ROW_RESULTS..][..len];
-            let add_block = |block: usize, a: &[T], sums: &mut [T]| {
-                let (quads, rest) = a.as_chunks::<4>();
-                for (quad, a) in quads.iter().enumerate() {
-                    let k = block * BLOCK + 4 * quad;
-                    add_scaled(sums, *a, [b(k), b(k + 1), b(k + 2), b(k + 3)]);
-                }
-                for (i, &a) in rest.iter().enumerate() {
-                    add_scaled(sums, [a], [b(block * BLOCK + 4 * quads.len() + i)]);
-                }
-            };
+            let b = &b[chunk * ROW_RESULTS..];
             out.fill(T::ZERO);
             if a.len() <= BLOCK {
-                add_block(0, a, out);
+                add_rows_scaled(out, a, b, row_stride);
             } else {
                 let mut tree = Tree::new();
                 for (block, a) in a.chunks(BLOCK).enumerate() {
-                    let mut sums = vec![T::ZERO; len];
-                    add_block(block, a, &mut sums);
+                    let mut sums = vec![T::ZERO; out.len()];
+                    add_rows_scaled(&mut sums, a, &b[block * BLOCK * row_stride..], row_stride);
                     tree.push(sums, add_rows);
                 }
                 if let Some(sums) = tree.finish(add_rows) {
@@ -519,6 +531,20 @@ impl<T: Accumulator> Kernel for RowProduct<'_, T> {
                 *sum = sum.finish();
             }
         }
+    }
+}
+
+/// Adds the products of the elements of `a` with rows of `b`, in order.
+#[inline(always)]
+fn add_rows_scaled<T: Accumulator>(sums: &mut [T], a: &[T], b: &[T], row_stride: usize) {
+    let (quads, rest) = a.as_chunks::<4>();
+    for (quad, a) in quads.iter().enumerate() {
+        let k = 4 * quad;
+        let rows = [k, k + 1, k + 2, k + 3].map(|k| &b[k * row_stride..]);
+        add_scaled(sums, *a, rows);
+    }
+    for (i, &a) in rest.iter().enumerate() {
+        add_scaled(sums, [a], [&b[(4 * quads.len() + i) * row_stride..]]);
     }
 }
 

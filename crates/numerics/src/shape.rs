@@ -7,6 +7,7 @@ use crate::tensor::allocate;
 use crate::{DType, TensorError};
 use bytemuck::Pod;
 use smallvec::{SmallVec, smallvec};
+use std::ops::Range;
 
 /// The number of elements of a shape, or `None` if it does not fit. A shape with an empty dimension
 /// has none, however large its other dimensions are.
@@ -98,6 +99,8 @@ struct Axis {
 
 /// The side of the square blocks in which transposing copies go, in elements.
 const BLOCK: usize = 32;
+/// The side of the squares that are transposed in registers.
+const TILE: usize = 8;
 
 fn too_large(shape: &[usize]) -> TensorError {
     TensorError::Invalid(format!("a tensor of shape {shape:?} does not fit into the address space"))
@@ -289,7 +292,7 @@ impl StridedView {
         let mut result = allocate(count)?;
         if let Some(blocks) = transposed {
             result.resize(count, T::zeroed());
-            blocks.walk(self.offset, |dense, strided| result[dense] = source[strided]);
+            blocks.gather(self.offset, source, &mut result);
             return Ok(result);
         }
         walk_runs(self.offset, &axes, |start, run| match run.stride {
@@ -554,10 +557,50 @@ impl Blocks {
         Some(Blocks { outer, row, column })
     }
 
+    /// Writes the elements of the view to `target`.
+    fn gather<T: Pod>(&self, offset: usize, source: &[T], target: &mut [T]) {
+        let (_, row_dense) = self.row;
+        self.each(offset, |dense, strided, rows, columns| {
+            for (i, r) in rows.clone().enumerate().step_by(TILE) {
+                for (j, c) in columns.clone().enumerate().step_by(TILE) {
+                    let (height, width) = (rows.len() - i, columns.len() - j);
+                    let target = &mut target[dense + r * row_dense + c..];
+                    let start = at(strided + r, c, self.column.stride);
+                    match usize::try_from(self.column.stride) {
+                        Ok(stride) if height.min(width) >= TILE => {
+                            transpose(&source[start..], stride, target, row_dense);
+                        }
+                        _ => {
+                            for r in 0..TILE.min(height) {
+                                for c in 0..TILE.min(width) {
+                                    target[r * row_dense + c] =
+                                        source[at(start + r, c, self.column.stride)];
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        });
+    }
+
     /// Calls `visit(dense, strided)` for every element with its positions on both sides.
     fn walk(&self, offset: usize, mut visit: impl FnMut(usize, usize)) {
+        let (_, row_dense) = self.row;
+        self.each(offset, |dense, strided, rows, columns| {
+            for r in rows {
+                for c in columns.clone() {
+                    visit(dense + r * row_dense + c, at(strided + r, c, self.column.stride));
+                }
+            }
+        });
+    }
+
+    /// Calls `visit(dense, strided, rows, columns)` for every block, with the positions of the
+    /// first row and column on both sides.
+    fn each(&self, offset: usize, mut visit: impl FnMut(usize, usize, Range<usize>, Range<usize>)) {
         let shape: Vec<usize> = self.outer.iter().map(|(axis, _)| axis.size).collect();
-        let (row, row_dense) = self.row;
+        let (row, _) = self.row;
         let mut indices = Indices::new(shape);
         while let Some(index) = indices.next_index() {
             let (mut dense, mut strided) = (0, offset);
@@ -567,15 +610,24 @@ impl Blocks {
             }
             for rows in (0..row.size).step_by(BLOCK) {
                 for columns in (0..self.column.size).step_by(BLOCK) {
-                    for r in rows..(rows + BLOCK).min(row.size) {
-                        let (dense, strided) = (dense + r * row_dense, strided + r);
-                        for c in columns..(columns + BLOCK).min(self.column.size) {
-                            visit(dense + c, at(strided, c, self.column.stride));
-                        }
-                    }
+                    let rows = rows..(rows + BLOCK).min(row.size);
+                    let columns = columns..(columns + BLOCK).min(self.column.size);
+                    visit(dense, strided, rows, columns);
                 }
             }
         }
+    }
+}
+
+/// Copies a tile, whose columns are `stride` apart in `source`, to rows that are `row_stride` apart.
+fn transpose<T: Pod>(source: &[T], stride: usize, target: &mut [T], row_stride: usize) {
+    let mut columns = [[T::zeroed(); TILE]; TILE];
+    for (c, column) in columns.iter_mut().enumerate() {
+        column.copy_from_slice(&source[c * stride..][..TILE]);
+    }
+    for r in 0..TILE {
+        let row: [T; TILE] = std::array::from_fn(|c| columns[c][r]);
+        target[r * row_stride..][..TILE].copy_from_slice(&row);
     }
 }
 

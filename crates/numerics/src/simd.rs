@@ -12,6 +12,15 @@
 pub trait Kernel {
     /// Runs the loop. Implementations are `#[inline(always)]`.
     fn run(self);
+
+    /// Runs the loop, with the same results, where fused multiply-adds are function calls: a
+    /// kernel that is made for registers may have smaller code for this.
+    fn run_baseline(self)
+    where
+        Self: Sized,
+    {
+        self.run();
+    }
 }
 
 /// A set of vector instructions that this machine has.
@@ -30,6 +39,9 @@ enum Level {
 impl Isa {
     /// The target's baseline.
     pub const BASELINE: Isa = Isa(Level::Baseline);
+
+    /// True if fused multiply-adds are function calls with the baseline.
+    const HAS_CALLS: bool = cfg!(any(target_arch = "x86_64", target_family = "wasm"));
 
     /// The widest instruction set of this machine for which kernels are compiled.
     pub fn best() -> Isa {
@@ -50,6 +62,7 @@ impl Isa {
     /// Runs a kernel with these instructions.
     pub fn run(self, kernel: impl Kernel) {
         match self.0 {
+            Level::Baseline if Isa::HAS_CALLS => kernel.run_baseline(),
             Level::Baseline => kernel.run(),
             // SAFETY: only `best` makes this level, after it has detected the features.
             #[cfg(target_arch = "x86_64")]

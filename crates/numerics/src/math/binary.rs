@@ -91,7 +91,7 @@ pub(super) fn dispatch_binary<S: PairSink>(op: BinaryOp, dtype: DType, sink: S) 
         ),
         BinaryOp::Power => match dtype {
             // Known to the compiler, so that it vectorizes the loop.
-            DType::F32 => sink.zip(|x: f32, y: f32| lanes::pow(f64::from(x), f64::from(y)) as f32),
+            DType::F32 => sink.zip(single_power),
             DType::C64 => complex_function(complex::power::<f64>, dtype, sink),
             DType::C128 => complex_function(complex::power::<Double>, dtype, sink),
             _ => dispatch!(
@@ -136,6 +136,12 @@ pub(super) fn dispatch_binary<S: PairSink>(op: BinaryOp, dtype: DType, sink: S) 
             None => sink.unsupported(),
         },
     }
+}
+
+/// `x` raised to the power of `y`.
+#[inline(always)]
+fn single_power(x: f32, y: f32) -> f32 {
+    lanes::pow(f64::from(x), f64::from(y)) as f32
 }
 
 /// Gives a function of two numbers of `f64` to `sink`, with its result rounded to the type.

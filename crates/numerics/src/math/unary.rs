@@ -179,9 +179,9 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::RoundNearestAfz, DType::F32) => sink.map(f32::round),
         (UnaryOp::RoundNearestEven, DType::F32) => sink.map(f32::round_ties_even),
         // As of the other types, but known to the compiler, so that it vectorizes the loops.
-        (UnaryOp::Exponential, DType::F32) => sink.map(|x: f32| single(lanes::exp, x)),
-        (UnaryOp::Logistic, DType::F32) => sink.map(|x: f32| single(lanes::logistic, x)),
-        (UnaryOp::Tanh, DType::F32) => sink.map(|x: f32| single(lanes::tanh, x)),
+        (UnaryOp::Exponential, DType::F32) => sink.map(single::exp),
+        (UnaryOp::Logistic, DType::F32) => sink.map(single::logistic),
+        (UnaryOp::Tanh, DType::F32) => sink.map(single::tanh),
         (UnaryOp::IsFinite, DType::F32) => sink.map_to(|x: f32| I1::new(x.is_finite())),
         _ => match op.functions() {
             Functions { double: Some(f), .. } if dtype == DType::F64 => {
@@ -213,11 +213,21 @@ fn real_function<S: ElementSink>(f: RealFunction, dtype: DType, sink: S) -> S::O
     )
 }
 
-/// A function of `f64` of a number of `f32`.
-#[inline(always)]
-fn single(f: impl Fn(f64) -> f64, x: f32) -> f32 {
-    let wide = f64::from(x);
-    one_nan(wide, f(wide)) as f32
+/// Functions of `f64` of numbers of `f32`: not closures, which the compiler does not always inline.
+mod single {
+    use super::{lanes, one_nan};
+
+    macro_rules! functions {
+        ($($name:ident)*) => {$(
+            #[inline(always)]
+            pub fn $name(x: f32) -> f32 {
+                let wide = f64::from(x);
+                one_nan(wide, lanes::$name(wide)) as f32
+            }
+        )*};
+    }
+
+    functions!(exp logistic tanh);
 }
 
 /// Gives a function of complex numbers to `sink`, with its result rounded to the type.
