@@ -24,6 +24,8 @@ const SMALL: usize = 1 << 10;
 const SHARED_ROWS: usize = 96;
 /// Elements of rows of `a` that are multiplied at a time: about half of the second-level cache.
 const ROWS_ELEMENTS: usize = 1 << 15;
+/// Rows of `b` that are transposed at a time.
+const SQUARE: usize = 8;
 /// Elements of columns of `b` that are copied at a time.
 const PANELS_ELEMENTS: usize = 1 << 19;
 /// Results that are summed at a time where there is one row.
@@ -273,7 +275,7 @@ impl<T: Accumulator> Product<'_, T> {
             let b = Matrix { elements: &self.b.elements[first_column * column_stride..], ..self.b };
             if !(is_direct || is_row) {
                 panels.resize(depth * width.div_ceil(C), [T::ZERO; C]);
-                pack(b, width, depth, &mut panels);
+                isa.run(Pack { b, width, depth, panels: &mut panels });
             }
             for first in rows.clone().step_by(tall) {
                 let range = first..rows.end.min(first + tall);
@@ -353,34 +355,53 @@ pub fn add_fused<T: Accumulator>(
 }
 
 /// Copies the first `width` columns of `b` to panels of `C` columns each.
-fn pack<T: Accumulator, const C: usize>(
-    b: Matrix<'_, T>,
+struct Pack<'a, T, const C: usize> {
+    b: Matrix<'a, T>,
     width: usize,
     depth: usize,
-    panels: &mut [[T; C]],
-) {
-    let [row_stride, column_stride] = b.strides;
-    if column_stride == 1 {
-        // Whole rows, in the order of memory.
-        for k in 0..depth {
-            let (full, rest) = b.elements[k * row_stride..][..width].as_chunks::<C>();
-            for (panel, columns) in full.iter().enumerate() {
-                panels[panel * depth + k] = *columns;
+    panels: &'a mut [[T; C]],
+}
+
+impl<T: Accumulator, const C: usize> Kernel for Pack<'_, T, C> {
+    #[inline(always)]
+    fn run(self) {
+        let Pack { b: Matrix { elements, strides }, width, depth, panels } = self;
+        let [row_stride, column_stride] = strides;
+        if column_stride == 1 {
+            // Whole rows, in the order of memory.
+            for k in 0..depth {
+                let (full, rest) = elements[k * row_stride..][..width].as_chunks::<C>();
+                for (panel, columns) in full.iter().enumerate() {
+                    panels[panel * depth + k] = *columns;
+                }
+                if !rest.is_empty() {
+                    panels[full.len() * depth + k][..rest.len()].copy_from_slice(rest);
+                }
             }
-            if !rest.is_empty() {
-                panels[full.len() * depth + k][..rest.len()].copy_from_slice(rest);
-            }
+            return;
         }
-        return;
-    }
-    for (panel, column) in panels.chunks_exact_mut(depth).zip((0..).step_by(C)) {
-        // A few rows at a time, which stay in the cache while the columns are read.
-        for (part, panel) in panel.chunks_mut(C).enumerate() {
-            for j in 0..C.min(width - column) {
-                let mut at = part * C * row_stride + (column + j) * column_stride;
-                for packed in &mut *panel {
-                    packed[j] = b.elements[at];
-                    at += row_stride;
+        for (panel, column) in panels.chunks_exact_mut(depth).zip((0..).step_by(C)) {
+            let count = C.min(width - column);
+            let columns = &elements[column * column_stride..];
+            // A few rows at a time: of whole panels of columns in registers, or in the cache.
+            for (part, panel) in panel.chunks_mut(SQUARE).enumerate() {
+                let rows = &columns[part * SQUARE * row_stride..];
+                if row_stride == 1 && count == C && panel.len() == SQUARE {
+                    let mut lines = [[T::ZERO; SQUARE]; C];
+                    for (j, line) in lines.iter_mut().enumerate() {
+                        line.copy_from_slice(&rows[j * column_stride..][..SQUARE]);
+                    }
+                    for (k, packed) in panel.iter_mut().enumerate() {
+                        for (packed, line) in packed.iter_mut().zip(&lines) {
+                            *packed = line[k];
+                        }
+                    }
+                } else {
+                    for j in 0..count {
+                        for (k, packed) in panel.iter_mut().enumerate() {
+                            packed[j] = rows[j * column_stride + k * row_stride];
+                        }
+                    }
                 }
             }
         }
