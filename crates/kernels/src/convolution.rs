@@ -13,6 +13,9 @@ use numerics::{DType, Tensor, TensorError, math};
 use program::{ConvDims, EvalError, WindowDim};
 use std::ops::Range;
 
+/// Groups of results of a depthwise convolution that are summed at a time, in registers.
+const GROUPS: usize = 4;
+
 /// The windows of a convolution.
 pub struct Convolution<'a> {
     /// Which dimensions are batch, feature and spatial ones.
@@ -510,46 +513,87 @@ struct DepthwiseLine<'a, T, const C: usize> {
 impl<T: Accumulator, const C: usize> Kernel for DepthwiseLine<'_, T, C> {
     #[inline(always)]
     fn run(mut self) {
-        let count = self.out.len() / self.features;
-        for feature in (0..self.features).step_by(C) {
-            let mut first = 0;
-            if feature + C <= self.features {
-                while first + 4 <= count {
-                    self.block::<4>(first, feature, C);
-                    first += 4;
-                }
-            }
-            for first in first..count {
-                self.block::<1>(first, feature, C.min(self.features - feature));
-            }
+        if self.is_short {
+            self.blocks(|sum, x, weight| sum.add(x.multiply(weight)));
+        } else {
+            self.blocks(T::multiply_add);
         }
     }
 }
 
 impl<T: Accumulator, const C: usize> DepthwiseLine<'_, T, C> {
-    /// Computes `width` features of `P` windows.
+    /// Computes all results, [`GROUPS`] times `C` at a time: of neighbouring windows where there
+    /// are as many, or else of neighbouring features.
     #[inline(always)]
-    fn block<const P: usize>(&mut self, first: usize, feature: usize, width: usize) {
-        let mut sums = [[T::ZERO; C]; P];
+    fn blocks(&mut self, step: impl Fn(T, T, T) -> T + Copy) {
+        let (features, count) = (self.features, self.out.len() / self.features);
+        let mut window = 0;
+        while window < count {
+            let windows = if window + GROUPS <= count { GROUPS } else { 1 };
+            let mut feature = 0;
+            while feature < features {
+                if windows > 1 && feature + C <= features {
+                    self.block::<true>(window, feature, step);
+                    feature += C;
+                } else if windows == 1 && feature + GROUPS * C <= features {
+                    self.block::<false>(window, feature, step);
+                    feature += GROUPS * C;
+                } else {
+                    let width = C.min(features - feature);
+                    for window in window..window + windows {
+                        self.part(window, feature, width, step);
+                    }
+                    feature += width;
+                }
+            }
+            window += windows;
+        }
+    }
+
+    /// Computes [`GROUPS`] groups of results: of neighbouring windows, or of one.
+    #[inline(always)]
+    fn block<const WINDOWS: bool>(
+        &mut self,
+        window: usize,
+        feature: usize,
+        step: impl Fn(T, T, T) -> T,
+    ) {
+        let (input_step, out_step) = if WINDOWS { (self.step, self.features) } else { (C, C) };
+        let mut sums = [[T::ZERO; C]; GROUPS];
         for tap in self.taps {
-            let weights = &self.kernel[tap.weight + feature..][..width];
-            for (p, sums) in sums.iter_mut().enumerate() {
-                let at = tap.input + (first + p) * self.step + feature;
-                let input = &self.input[at..][..width];
-                for ((sum, &x), &weight) in sums.iter_mut().zip(input).zip(weights) {
-                    *sum = if self.is_short {
-                        sum.add(x.multiply(weight))
-                    } else {
-                        sum.multiply_add(x, weight)
-                    };
+            let inputs = &self.input[tap.input + window * self.step + feature..];
+            let weights = &self.kernel[tap.weight + feature..];
+            let weights = &weights[..if WINDOWS { C } else { GROUPS * C }];
+            for (group, sums) in sums.iter_mut().enumerate() {
+                let inputs = &inputs[group * input_step..][..C];
+                let weights = if WINDOWS { weights } else { &weights[group * C..][..C] };
+                for ((sum, &x), &weight) in sums.iter_mut().zip(inputs).zip(weights) {
+                    *sum = step(*sum, x, weight);
                 }
             }
         }
-        for (p, sums) in sums.iter().enumerate() {
-            let out = &mut self.out[(first + p) * self.features + feature..][..width];
-            for (out, sum) in out.iter_mut().zip(sums) {
+        for (group, sums) in sums.iter().enumerate() {
+            let start = window * self.features + feature + group * out_step;
+            for (out, sum) in self.out[start..][..C].iter_mut().zip(sums) {
                 *out = sum.finish();
             }
+        }
+    }
+
+    /// Computes `width` features of a window.
+    #[inline(always)]
+    fn part(&mut self, window: usize, feature: usize, width: usize, step: impl Fn(T, T, T) -> T) {
+        let out = &mut self.out[window * self.features + feature..][..width];
+        out.fill(T::ZERO);
+        for tap in self.taps {
+            let input = &self.input[tap.input + window * self.step + feature..][..width];
+            let weights = &self.kernel[tap.weight + feature..][..width];
+            for ((sum, &x), &weight) in out.iter_mut().zip(input).zip(weights) {
+                *sum = step(*sum, x, weight);
+            }
+        }
+        for sum in out {
+            *sum = sum.finish();
         }
     }
 }

@@ -29,7 +29,8 @@ mod top_k;
 mod window;
 
 pub use body::Combiner;
-pub use contract::Dot;
+pub use contract::{Dot, dot_general};
+pub use convolution::Convolution;
 pub use evaluate::evaluate;
 pub use fft::fourier;
 pub use index_vectors::{apply_updates, gather, scatter};

@@ -24,6 +24,8 @@ const SMALL: usize = 1 << 10;
 const SHARED_ROWS: usize = 96;
 /// Elements of rows of `a` that are multiplied at a time: about half of the second-level cache.
 const ROWS_ELEMENTS: usize = 1 << 15;
+/// Rows of `b` that are transposed at a time.
+const SQUARE: usize = 8;
 /// Elements of columns of `b` that are copied at a time.
 const PANELS_ELEMENTS: usize = 1 << 19;
 /// Results that are summed at a time where there is one row.
@@ -164,6 +166,7 @@ pub enum Results<'o, T> {
 
 impl<T> Results<'_, T> {
     /// A part of a row.
+    #[inline(always)]
     fn part(&mut self, row: usize, columns: Range<usize>) -> &mut [T] {
         match self {
             Results::Strided(elements, stride) => &mut elements[row * *stride..][columns],
@@ -199,10 +202,9 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
 ) -> Result<(), TensorError> {
     let Some(&Product { rows, depth, columns, .. }) = products.first() else { return Ok(()) };
     let isa = Isa::best();
-    let work = depth.saturating_mul(columns);
-    let task_rows = task_size(out.len() / columns, work, 1);
-    if task_rows >= rows {
-        let products_at_a_time = task_rows / rows;
+    let task_results = task_size(out.len(), depth, 1);
+    if task_results >= rows * columns {
+        let products_at_a_time = task_results / (rows * columns);
         let results = out.chunks_mut(products_at_a_time * rows * columns);
         let tasks = products.chunks(products_at_a_time).zip(results).collect();
         return host::parallel(tasks, |(products, out): (&[Product<'_, T>], &mut [T])| {
@@ -213,7 +215,7 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
         });
     }
     // Each task copies its columns of `b`, which pays for many rows.
-    let parts = rows.div_ceil(task_rows);
+    let parts = (rows * columns).div_ceil(task_results);
     let least = if columns >= 4 * C { SHARED_ROWS } else { 2 * R };
     let row_parts = (rows / least).clamp(1, parts);
     let part_rows = rows.div_ceil(row_parts).next_multiple_of(R);
@@ -273,7 +275,7 @@ impl<T: Accumulator> Product<'_, T> {
             let b = Matrix { elements: &self.b.elements[first_column * column_stride..], ..self.b };
             if !(is_direct || is_row) {
                 panels.resize(depth * width.div_ceil(C), [T::ZERO; C]);
-                pack(b, width, depth, &mut panels);
+                isa.run(Pack { b, width, depth, panels: &mut panels });
             }
             for first in rows.clone().step_by(tall) {
                 let range = first..rows.end.min(first + tall);
@@ -353,34 +355,53 @@ pub fn add_fused<T: Accumulator>(
 }
 
 /// Copies the first `width` columns of `b` to panels of `C` columns each.
-fn pack<T: Accumulator, const C: usize>(
-    b: Matrix<'_, T>,
+struct Pack<'a, T, const C: usize> {
+    b: Matrix<'a, T>,
     width: usize,
     depth: usize,
-    panels: &mut [[T; C]],
-) {
-    let [row_stride, column_stride] = b.strides;
-    if column_stride == 1 {
-        // Whole rows, in the order of memory.
-        for k in 0..depth {
-            let (full, rest) = b.elements[k * row_stride..][..width].as_chunks::<C>();
-            for (panel, columns) in full.iter().enumerate() {
-                panels[panel * depth + k] = *columns;
+    panels: &'a mut [[T; C]],
+}
+
+impl<T: Accumulator, const C: usize> Kernel for Pack<'_, T, C> {
+    #[inline(always)]
+    fn run(self) {
+        let Pack { b: Matrix { elements, strides }, width, depth, panels } = self;
+        let [row_stride, column_stride] = strides;
+        if column_stride == 1 {
+            // Whole rows, in the order of memory.
+            for k in 0..depth {
+                let (full, rest) = elements[k * row_stride..][..width].as_chunks::<C>();
+                for (panel, columns) in full.iter().enumerate() {
+                    panels[panel * depth + k] = *columns;
+                }
+                if !rest.is_empty() {
+                    panels[full.len() * depth + k][..rest.len()].copy_from_slice(rest);
+                }
             }
-            if !rest.is_empty() {
-                panels[full.len() * depth + k][..rest.len()].copy_from_slice(rest);
-            }
+            return;
         }
-        return;
-    }
-    for (panel, column) in panels.chunks_exact_mut(depth).zip((0..).step_by(C)) {
-        // A few rows at a time, which stay in the cache while the columns are read.
-        for (part, panel) in panel.chunks_mut(C).enumerate() {
-            for j in 0..C.min(width - column) {
-                let mut at = part * C * row_stride + (column + j) * column_stride;
-                for packed in &mut *panel {
-                    packed[j] = b.elements[at];
-                    at += row_stride;
+        for (panel, column) in panels.chunks_exact_mut(depth).zip((0..).step_by(C)) {
+            let count = C.min(width - column);
+            let columns = &elements[column * column_stride..];
+            // A few rows at a time: of whole panels of columns in registers, or in the cache.
+            for (part, panel) in panel.chunks_mut(SQUARE).enumerate() {
+                let rows = &columns[part * SQUARE * row_stride..];
+                if row_stride == 1 && count == C && panel.len() == SQUARE {
+                    let mut lines = [[T::ZERO; SQUARE]; C];
+                    for (j, line) in lines.iter_mut().enumerate() {
+                        line.copy_from_slice(&rows[j * column_stride..][..SQUARE]);
+                    }
+                    for (k, packed) in panel.iter_mut().enumerate() {
+                        for (packed, line) in packed.iter_mut().zip(&lines) {
+                            *packed = line[k];
+                        }
+                    }
+                } else {
+                    for j in 0..count {
+                        for (k, packed) in panel.iter_mut().enumerate() {
+                            packed[j] = rows[j * column_stride + k * row_stride];
+                        }
+                    }
                 }
             }
         }
@@ -401,78 +422,90 @@ struct Block<'a, T, const C: usize> {
 impl<T: Accumulator, const C: usize> Block<'_, T, C> {
     /// Writes the results from a row and a column of `out` on.
     fn compute<const R: usize>(&self, row: usize, column: usize, out: &mut Results<'_, T>) {
+        if self.depth <= BLOCK {
+            self.isa.run(ShallowBlock::<T, R, C> { block: self, row, column, out });
+            return;
+        }
         let mut tree = Tree::new();
+        self.each_tile::<R>(row, column, out, |rows, panel| {
+            for (block, panel) in panel.chunks(BLOCK).enumerate() {
+                let rows = rows.map(|row| &row[block * BLOCK..][..panel.len()]);
+                let mut sums = [[T::ZERO; C]; R];
+                self.isa.run(Chains { rows, panel, sums: &mut sums });
+                tree.push(sums, add_tiles);
+            }
+            tree.finish(add_tiles).unwrap_or([[T::ZERO; C]; R])
+        });
+    }
+
+    /// Writes, tile by tile, the sums that `sums` gives for rows of `a` and a panel.
+    #[inline(always)]
+    fn each_tile<const R: usize>(
+        &self,
+        row: usize,
+        column: usize,
+        out: &mut Results<'_, T>,
+        mut sums: impl FnMut([&[T]; R], &[[T; C]]) -> [[T; C]; R],
+    ) {
         for (panel, at) in self.panels.chunks_exact(self.depth).zip((0..).step_by(C)) {
             let width = C.min(self.width - at);
+            let at = column + at;
             for first in (0..self.count).step_by(R) {
-                let sums = self.tile::<R>(first, panel, &mut tree);
+                // If there are fewer rows, the last one is repeated.
+                let mut rows = [&self.a[..0]; R];
+                for (r, row) in rows.iter_mut().enumerate() {
+                    let start = (first + r).min(self.count - 1) * self.a_stride;
+                    *row = &self.a[start..][..self.depth];
+                }
+                let sums = sums(rows, panel);
                 for (r, sums) in sums.iter().enumerate().take(self.count - first) {
-                    let at = column + at;
                     let out = out.part(row + first + r, at..at + width);
-                    match <&mut [T; C]>::try_from(&mut *out) {
-                        Ok(out) => *out = *sums,
-                        Err(_) => out.copy_from_slice(&sums[..width]),
+                    for (out, sum) in out.iter_mut().zip(sums) {
+                        *out = sum.finish();
                     }
                 }
             }
         }
     }
+}
 
-    /// The results of `R` rows from one on; if there are fewer, the last one is repeated.
-    fn tile<const R: usize>(
-        &self,
-        first: usize,
-        panel: &[[T; C]],
-        tree: &mut Tree<[[T; C]; R]>,
-    ) -> [[T; C]; R] {
-        let row = |r: usize| (first + r).min(self.count - 1) * self.a_stride;
-        let rows: [&[T]; R] = std::array::from_fn(|r| &self.a[row(r)..][..self.depth]);
-        let mut sums = [[T::ZERO; C]; R];
-        if self.depth <= BLOCK {
-            self.isa.run(Chains { rows, panel, is_complete: true, sums: &mut sums });
-            return sums;
-        }
-        for (block, panel) in panel.chunks(BLOCK).enumerate() {
-            let rows = rows.map(|row| &row[block * BLOCK..][..panel.len()]);
-            self.isa.run(Chains { rows, panel, is_complete: false, sums: &mut sums });
-            tree.push(sums, add_tiles);
-        }
-        let mut sums = tree.finish(add_tiles).unwrap_or(sums);
-        for sum in sums.as_flattened_mut() {
-            *sum = sum.finish();
-        }
-        sums
+/// Results whose sums are one chain each.
+struct ShallowBlock<'a, 'o, T, const R: usize, const C: usize> {
+    block: &'a Block<'a, T, C>,
+    row: usize,
+    column: usize,
+    out: &'a mut Results<'o, T>,
+}
+
+impl<T: Accumulator, const R: usize, const C: usize> Kernel for ShallowBlock<'_, '_, T, R, C> {
+    #[inline(always)]
+    fn run(self) {
+        let ShallowBlock { block, row, column, out } = self;
+        block.each_tile::<R>(row, column, out, chains);
+    }
+
+    fn run_baseline(self) {
+        let ShallowBlock { block, row, column, out } = self;
+        block.each_tile::<R>(row, column, out, |rows, panel| {
+            let mut sums = [[T::ZERO; C]; R];
+            Chains { rows, panel, sums: &mut sums }.run_baseline();
+            sums
+        });
     }
 }
 
-/// The chains of one block for `R` x `C` results, in registers: a function of its own, so that the
-/// compiler keeps them there.
+/// The chains of one block of a deep product: a function of its own, so that the compiler keeps
+/// them in registers.
 struct Chains<'a, T, const R: usize, const C: usize> {
     rows: [&'a [T]; R],
     panel: &'a [[T; C]],
-    /// True if there is no other block.
-    is_complete: bool,
     sums: &'a mut [[T; C]; R],
 }
 
 impl<T: Accumulator, const R: usize, const C: usize> Kernel for Chains<'_, T, R, C> {
     #[inline(always)]
     fn run(self) {
-        let rows = self.rows.map(|row| &row[..self.panel.len()]);
-        let mut sums = [[T::ZERO; C]; R];
-        for (k, b) in self.panel.iter().enumerate() {
-            for (sums, row) in sums.iter_mut().zip(rows) {
-                for (sum, &b) in sums.iter_mut().zip(b) {
-                    *sum = sum.multiply_add(row[k], b);
-                }
-            }
-        }
-        *self.sums = sums;
-        if self.is_complete {
-            for sum in self.sums.as_flattened_mut() {
-                *sum = sum.finish();
-            }
-        }
+        *self.sums = chains(self.rows, self.panel);
     }
 
     /// One chain at a time: each step is a call.
@@ -481,12 +514,26 @@ impl<T: Accumulator, const R: usize, const C: usize> Kernel for Chains<'_, T, R,
             for (j, sum) in sums.iter_mut().enumerate() {
                 let step = |sum: T, (&a, b): (&T, &[T; C])| sum.multiply_add(a, b[j]);
                 *sum = row.iter().zip(self.panel).fold(T::ZERO, step);
-                if self.is_complete {
-                    *sum = sum.finish();
-                }
             }
         }
     }
+}
+
+/// Chains of products for `R` x `C` results, in registers.
+#[inline(always)]
+fn chains<T: Accumulator, const R: usize, const C: usize>(
+    rows: [&[T]; R],
+    panel: &[[T; C]],
+) -> [[T; C]; R] {
+    let mut sums = [[T::ZERO; C]; R];
+    for (k, b) in panel.iter().enumerate() {
+        for (sums, row) in sums.iter_mut().zip(rows) {
+            for (sum, &b) in sums.iter_mut().zip(b) {
+                *sum = sum.multiply_add(row[k], b);
+            }
+        }
+    }
+    sums
 }
 
 fn add_tiles<T: Accumulator, const R: usize, const C: usize>(

@@ -3,7 +3,8 @@
 use crate::dispatch::dispatch_storage;
 use crate::shape::{self, StridedView};
 use crate::{Bytes, DType, Element, Number, TensorError, dispatch_all};
-use bytemuck::Pod;
+use bytemuck::allocation::try_zeroed_vec;
+use bytemuck::{Pod, Zeroable};
 use std::fmt;
 
 /// A dense tensor in row-major order. Cloning and reshaping share the elements.
@@ -26,6 +27,13 @@ pub(crate) fn allocate<T>(len: usize) -> Result<Vec<T>, TensorError> {
         Ok(()) => Ok(elements),
         Err(_) => Err(TensorError::OutOfMemory { bytes: len.saturating_mul(size_of::<T>()) }),
     }
+}
+
+/// `len` zeros, in memory that the system gives as such where it can.
+fn zeroed<T: Zeroable>(len: usize) -> Result<Vec<T>, TensorError> {
+    let bytes = len.saturating_mul(size_of::<T>());
+    host::check(bytes)?;
+    try_zeroed_vec(len).map_err(|()| TensorError::OutOfMemory { bytes })
 }
 
 /// Collects exactly `len` elements, or fails if there is no memory for them.
@@ -193,9 +201,14 @@ impl Tensor {
     /// A tensor with the same value everywhere, given as the bytes of a canonical element.
     fn filled(dtype: DType, shape: &[usize], element: &[u8]) -> Result<Tensor, TensorError> {
         let len = num_elements(dtype, shape)?;
+        let is_zero = element.iter().all(|&byte| byte == 0);
         let data = dispatch_storage!(dtype, S => {
             let element: S = bytemuck::pod_read_unaligned(element);
-            Bytes::from_vec(collect(len, std::iter::repeat_n(element, len))?)
+            Bytes::from_vec(if is_zero {
+                zeroed::<S>(len)?
+            } else {
+                collect(len, std::iter::repeat_n(element, len))?
+            })
         });
         Ok(Tensor { dtype, shape: shape.to_vec(), data })
     }

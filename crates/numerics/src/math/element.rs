@@ -6,6 +6,7 @@
 use super::binary::{BinaryOp, PairSink, dispatch_binary};
 use super::compare::{Direction, relate, total_order_key};
 use super::convert::{Wide, store_wide, widen_signed, widen_unsigned};
+use super::kernel::function_objects;
 use super::unary::{ElementSink, UnaryOp, dispatch_unary};
 use crate::element::{ComplexElement, Element, Float, Integer};
 use crate::{DType, Family, I1, Tensor, TensorError, dispatch, dispatch_all};
@@ -93,23 +94,28 @@ pub fn integer(dtype: DType, bytes: &[u8]) -> Option<i64> {
     )
 }
 
-/// A function of the bits of one or two elements.
-type Apply = dyn Fn(&Bits, &Bits) -> Bits + Send + Sync;
+function_objects! {
+    /// A function of the bits of one or two elements.
+    Apply(x: &Bits, y: &Bits) -> Bits;
+}
 
 /// A function of one or two elements of certain types.
 pub struct ElementKernel {
-    apply: Box<Apply>,
+    apply: Box<dyn Apply>,
     result: DType,
 }
 
 impl ElementKernel {
     fn one<T: Element, R: Element>(f: impl Fn(T) -> R + Send + Sync + 'static) -> ElementKernel {
-        ElementKernel { apply: Box::new(move |x, _| Bits::of(f(x.get()))), result: R::DTYPE }
+        ElementKernel {
+            apply: Box::new(move |x: &Bits, _: &Bits| Bits::of(f(x.get()))),
+            result: R::DTYPE,
+        }
     }
 
     fn two<T: Element, R: Element>(f: impl Fn(T, T) -> R + Send + Sync + 'static) -> ElementKernel {
         ElementKernel {
-            apply: Box::new(move |x, y| Bits::of(f(x.get(), y.get()))),
+            apply: Box::new(move |x: &Bits, y: &Bits| Bits::of(f(x.get(), y.get()))),
             result: R::DTYPE,
         }
     }
@@ -176,7 +182,10 @@ impl ElementKernel {
         let store: Store = dispatch!(
             to, [boolean, integer, float] T => |wide| Bits::of(store_wide::<T>(wide)), else return None
         );
-        Some(ElementKernel { apply: Box::new(move |x, _| store(load(x))), result: to })
+        Some(ElementKernel {
+            apply: Box::new(move |x: &Bits, _: &Bits| store(load(x))),
+            result: to,
+        })
     }
 
     /// The type of the result.
@@ -187,7 +196,7 @@ impl ElementKernel {
     /// The result for elements of the types that the kernel was made for; a function of one element
     /// ignores the second.
     pub fn apply(&self, x: &Scalar, y: &Scalar) -> Scalar {
-        Scalar { bits: (self.apply)(&x.bits, &y.bits), dtype: self.result }
+        Scalar { bits: self.apply.call(&x.bits, &y.bits), dtype: self.result }
     }
 }
 

@@ -17,15 +17,36 @@ use std::ops::{Deref, DerefMut};
 /// The number of elements of a block.
 pub(super) const BLOCK: usize = 1024;
 
-/// A loop over the elements of slices, given as bytes; `None` if they are not aligned for it.
-type InPlace = dyn Fn(&mut [u8]) -> Option<()> + Send + Sync;
-type Into = dyn Fn(&mut [u8], &[&[u8]]) -> Option<()> + Send + Sync;
+/// Functions behind pointers. Not `dyn Fn`, whose tables have a second copy of the code, for
+/// `FnOnce`.
+macro_rules! function_objects {
+    ($($(#[doc = $doc:literal])* $name:ident($($argument:ident: $ty:ty),*) -> $result:ty;)*) => {$(
+        $(#[doc = $doc])*
+        trait $name: Send + Sync {
+            fn call(&self, $($argument: $ty),*) -> $result;
+        }
+
+        impl<F: Fn($($ty),*) -> $result + Send + Sync> $name for F {
+            fn call(&self, $($argument: $ty),*) -> $result {
+                self($($argument),*)
+            }
+        }
+    )*};
+}
+pub(super) use function_objects;
+
+function_objects! {
+    /// A loop over elements, given as bytes; `None` if they are not aligned for it.
+    InPlace(elements: &mut [u8]) -> Option<()>;
+    /// A loop over the elements of results and operands, likewise.
+    Into(results: &mut [u8], operands: &[&[u8]]) -> Option<()>;
+}
 
 enum Code {
     /// Overwrites the elements of the only operand by their results.
-    InPlace(Box<InPlace>),
+    InPlace(Box<dyn InPlace>),
     /// Writes the results of operands.
-    Into(Box<Into>),
+    Into(Box<dyn Into>),
 }
 
 /// An elementwise function of slices of certain types: a loop over typed elements.
@@ -148,9 +169,9 @@ impl SliceKernel {
         match &self.code {
             Code::InPlace(run) => {
                 results.copy_from_slice(operands.first()?);
-                run(results)
+                run.call(results)
             }
-            Code::Into(run) => run(results, operands),
+            Code::Into(run) => run.call(results, operands),
         }
     }
 
@@ -181,7 +202,7 @@ impl SliceKernel {
     /// its type.
     pub fn overwrite(&self, elements: &mut [u8]) -> Result<(), TensorError> {
         let done = match &self.code {
-            Code::InPlace(run) => run(elements),
+            Code::InPlace(run) => run.call(elements),
             Code::Into(_) => None,
         };
         done.ok_or(TensorError::OutOfBounds)

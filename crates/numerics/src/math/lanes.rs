@@ -32,9 +32,25 @@ pub fn exp(x: f64) -> f64 {
     let x = if x > LIMIT { LIMIT } else { x };
     let x = if x < -LIMIT { -LIMIT } else { x };
     let shifted = x * LOG2_E + SHIFT;
-    let count = shifted - SHIFT;
-    let rest = (x - count * LN_2[0]) - count * LN_2[1];
-    small_exp(rest) * power_of_2(shifted)
+    (1.0 + small_exp_m1(rest(x, shifted - SHIFT))) * power_of_2(shifted)
+}
+
+/// The exponential function minus 1.
+#[inline(always)]
+pub fn exp_m1(x: f64) -> f64 {
+    let x_in = if x > LIMIT { LIMIT } else { x };
+    let x_in = if x_in < -LIMIT { -LIMIT } else { x_in };
+    let shifted = x_in * LOG2_E + SHIFT;
+    let power = power_of_2(shifted);
+    let result = power * small_exp_m1(rest(x_in, shifted - SHIFT)) + (power - 1.0);
+    // Also the sign of zero.
+    if x == 0.0 { x } else { result }
+}
+
+/// `x - count * log(2)`.
+#[inline(always)]
+fn rest(x: f64, count: f64) -> f64 {
+    (x - count * LN_2[0]) - count * LN_2[1]
 }
 
 /// The power of two whose exponent has been added to [`SHIFT`].
@@ -43,9 +59,9 @@ fn power_of_2(shifted: f64) -> f64 {
     f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52)
 }
 
-/// The exponential function of a number of at most `log(2) / 2` in absolute value.
+/// The exponential function minus 1 of a number of at most `log(2) / 2` in absolute value.
 #[inline(always)]
-fn small_exp(rest: f64) -> f64 {
+fn small_exp_m1(rest: f64) -> f64 {
     // Taylor's series, by halves.
     let c = &INVERSE_FACTORIALS;
     let square = rest * rest;
@@ -55,7 +71,7 @@ fn small_exp(rest: f64) -> f64 {
     let middle = pair(6) + pair(8) * square;
     let high = pair(10) + pair(12) * square;
     let tail = low + (middle + high * fourth) * fourth;
-    1.0 + (rest + square * tail)
+    rest + square * tail
 }
 
 /// `1 / (1 + exp(-x))`.
@@ -120,15 +136,68 @@ fn cut(x: f64, bits: u32) -> f64 {
     f64::from_bits(x.to_bits() & u64::MAX << bits)
 }
 
+/// `m` and `e` of a positive normal number `m * 2^e`, where `m` is between the square roots of 1/2
+/// and 2.
+#[inline(always)]
+fn split(x: f64) -> [f64; 2] {
+    let offset = x.to_bits().wrapping_sub(SQRT_HALF);
+    let m = f64::from_bits(x.to_bits().wrapping_sub(offset & EXPONENT));
+    let biased = offset.wrapping_add(1023 << 52) >> 52;
+    [m, f64::from_bits(biased | (1075 << 52)) - ((1u64 << 52) as f64 + 1023.0)]
+}
+
+/// `log(m * 2^exponent)`, where `s` is `(m - 1) / (m + 1)`:
+/// `log(m) = 2 (s + s^3 / 3 + s^5 / 5 + ...)`.
+#[inline(always)]
+fn log_of(s: f64, exponent: f64) -> f64 {
+    let square = s * s;
+    let mut series = 0.0;
+    let mut n = LOG_TERMS + 1;
+    while n > 0 {
+        n -= 1;
+        series = series * square + 2.0 / f64::from(2 * n + 3);
+    }
+    exponent * LN_2[0] + (exponent * LN_2[1] + (2.0 * s + s * (square * series)))
+}
+
+/// The logarithm of a number that is not subnormal.
+#[inline(always)]
+pub fn log(x: f64) -> f64 {
+    let [m, exponent] = split(x);
+    let log = log_of((m - 1.0) / (m + 1.0), exponent);
+    let log = if x == f64::INFINITY { x } else { log };
+    let log = if x == 0.0 { f64::NEG_INFINITY } else { log };
+    if x >= 0.0 { log } else { f64::NAN }
+}
+
+/// `log(1 + x)`.
+#[inline(always)]
+pub fn log_1p(x: f64) -> f64 {
+    let sum = 1.0 + x;
+    let [m, exponent] = split(sum);
+    // What the sum has lost counts where it is near 1.
+    let lost = (x - (sum - 1.0)) / sum;
+    let is_near = exponent == 0.0;
+    let s = if is_near { x / (2.0 + x) } else { (m - 1.0) / (m + 1.0) };
+    let log = log_of(s, exponent) + if is_near { 0.0 } else { lost };
+    let log = if x == f64::INFINITY { x } else { log };
+    let log = if x == -1.0 { f64::NEG_INFINITY } else { log };
+    let log = if x >= -1.0 { log } else { f64::NAN };
+    // Also the sign of zero.
+    if x == 0.0 { x } else { log }
+}
+
+/// `1 / sqrt(x)`.
+#[inline(always)]
+pub fn rsqrt(x: f64) -> f64 {
+    1.0 / x.sqrt()
+}
+
 /// The binary logarithm of a positive number of `f32`, in two parts, the first of 29 bits: together
 /// within 2^-60 of it.
 #[inline(always)]
 fn log_2(x: f64) -> [f64; 2] {
-    // x = m * 2^e, where m is between the square roots of 1/2 and 2.
-    let offset = x.to_bits().wrapping_sub(SQRT_HALF);
-    let m = f64::from_bits(x.to_bits().wrapping_sub(offset & EXPONENT));
-    let biased = offset.wrapping_add(1023 << 52) >> 52;
-    let exponent = f64::from_bits(biased | (1075 << 52)) - ((1u64 << 52) as f64 + 1023.0);
+    let [m, exponent] = split(x);
     // log(m) = 2 (s + s^3 / 3 + s^5 / 5 + ...), where s = (m - 1) / (m + 1). The first two terms are
     // exact for the 17 bits of `high`, and the others small.
     let (numerator, denominator) = (m - 1.0, m + 1.0);
@@ -173,7 +242,7 @@ pub fn pow(x: f64, y: f64) -> f64 {
     let product = if product < -LIMIT_2 { -LIMIT_2 } else { product };
     let shifted = product + SHIFT;
     let fraction = (product - (shifted - SHIFT)) + rest;
-    let power = small_exp(fraction * consts::LN_2) * power_of_2(shifted);
+    let power = (1.0 + small_exp_m1(fraction * consts::LN_2)) * power_of_2(shifted);
     let [of_zero, of_infinity] = if y < 0.0 { [f64::INFINITY, 0.0] } else { [0.0, f64::INFINITY] };
     let power = if magnitude == f64::INFINITY { of_infinity } else { power };
     let power = if x == 0.0 { of_zero } else { power };
@@ -203,6 +272,12 @@ mod tests {
     fn functions_are_precise() {
         assert!(distance(exp, libm::exp, 120.0) < 1.5);
         assert!(distance(exp, libm::exp, 1.0) < 1.5);
+        assert!(distance(exp_m1, libm::expm1, 80.0) < 2.0);
+        assert!(distance(exp_m1, libm::expm1, 0.5) < 2.0);
+        assert!(distance(|x| log(x * x), |x| libm::log(x * x), 1e6) < 2.0);
+        assert!(distance(|x| log(1.0 + x), |x| libm::log(1.0 + x), 0.5) < 2.0);
+        assert!(distance(log_1p, libm::log1p, 0.9) < 2.0);
+        assert!(distance(log_1p, libm::log1p, 1e-9) < 2.0);
         assert!(distance(tanh, libm::tanh, 20.0) < 2.0);
         assert!(distance(tanh, libm::tanh, 0.6) < 2.0);
         let logistic_of = |x: f64| 1.0 / (1.0 + libm::exp(-x));
@@ -268,6 +343,15 @@ mod tests {
             [logistic(f64::INFINITY), logistic(f64::NEG_INFINITY) as f32 as f64],
             [1.0, 0.0]
         );
-        assert!([exp, tanh, logistic].iter().all(|f| f(f64::NAN).is_nan()));
+        assert!(exp_m1(-0.0).is_sign_negative() && log_1p(-0.0).is_sign_negative());
+        assert_eq!(
+            [exp_m1(f64::NEG_INFINITY), exp_m1(f64::INFINITY) as f32 as f64],
+            [-1.0, f64::INFINITY]
+        );
+        assert_eq!([log(0.0), log(-0.0), log_1p(-1.0)], [f64::NEG_INFINITY; 3]);
+        assert_eq!([log(f64::INFINITY), log_1p(f64::INFINITY)], [f64::INFINITY; 2]);
+        assert!([log(-1.0), log_1p(-2.0), log(f64::NEG_INFINITY)].iter().all(|x| x.is_nan()));
+        let functions = [exp, tanh, logistic, exp_m1, log, log_1p, rsqrt];
+        assert!(functions.iter().all(|f| f(f64::NAN).is_nan()));
     }
 }

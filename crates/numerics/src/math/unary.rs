@@ -180,7 +180,11 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::RoundNearestEven, DType::F32) => sink.map(f32::round_ties_even),
         // As of the other types, but known to the compiler, so that it vectorizes the loops.
         (UnaryOp::Exponential, DType::F32) => sink.map(single::exp),
+        (UnaryOp::ExponentialMinusOne, DType::F32) => sink.map(single::exp_m1),
+        (UnaryOp::Log, DType::F32) => sink.map(single::log),
+        (UnaryOp::LogPlusOne, DType::F32) => sink.map(single::log_1p),
         (UnaryOp::Logistic, DType::F32) => sink.map(single::logistic),
+        (UnaryOp::Rsqrt, DType::F32) => sink.map(single::rsqrt),
         (UnaryOp::Tanh, DType::F32) => sink.map(single::tanh),
         (UnaryOp::IsFinite, DType::F32) => sink.map_to(|x: f32| I1::new(x.is_finite())),
         _ => match op.functions() {
@@ -227,7 +231,7 @@ mod single {
         )*};
     }
 
-    functions!(exp logistic tanh);
+    functions!(exp exp_m1 log log_1p logistic rsqrt tanh);
 }
 
 /// Gives a function of complex numbers to `sink`, with its result rounded to the type.
