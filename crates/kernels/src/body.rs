@@ -117,7 +117,9 @@ macro_rules! dispatch_operation {
     ) => {
         match ($dtype, $op) {
             $((numerics::DType::$fast, BinaryOp::Add) => {
-                $crate::body::dispatch_operation!(@bind $T $fast_ty, $f numerics::Number::add, $body)
+                $crate::body::dispatch_operation!(
+                    @bind $T $fast_ty, $f numerics::Number::add, $body
+                )
             }
             (numerics::DType::$fast, BinaryOp::Multiply) => {
                 $crate::body::dispatch_operation!(

@@ -267,6 +267,8 @@ impl<T: Accumulator> Product<'_, T> {
         let wide = (PANELS_ELEMENTS / depth / C).max(1) * C;
         let wide = if is_direct || is_row { columns.len() } else { wide.min(columns.len()) };
         let copied = if is_direct || is_row { 0 } else { wide.next_multiple_of(C) };
+        let depths = if copied > 0 { depth.div_ceil(BLOCK).ilog2() as usize + 1 } else { 0 };
+        let mut levels = vec![[[T::ZERO; C]; R]; depths];
         let _reserved = reserve::<T>(depth.saturating_mul(copied + tall.min(rows.len())))?;
         for first_column in columns.clone().step_by(wide) {
             let width = wide.min(columns.end - first_column);
@@ -291,8 +293,13 @@ impl<T: Accumulator> Product<'_, T> {
                     let out = out.part(row, at..at + width);
                     isa.run(RowProduct { a: &a[..depth], b: b.elements, row_stride, out });
                 } else {
-                    let block = Block { isa, a, a_stride, count, depth, panels: &panels, width };
-                    block.compute::<R>(row, at, out);
+                    let block = &Block { a, a_stride, count, depth, panels: &panels, width };
+                    let (column, levels) = (at, &mut levels[..]);
+                    if depth <= BLOCK {
+                        isa.run(Tiles::<T, R, C, false> { block, row, column, levels, out });
+                    } else {
+                        isa.run(Tiles::<T, R, C, true> { block, row, column, levels, out });
+                    }
                 }
             }
         }
@@ -410,7 +417,6 @@ impl<T: Accumulator, const C: usize> Kernel for Pack<'_, T, C> {
 
 /// Rows of `a` to be multiplied with copied columns of `b`.
 struct Block<'a, T, const C: usize> {
-    isa: Isa,
     a: &'a [T],
     a_stride: usize,
     count: usize,
@@ -419,47 +425,53 @@ struct Block<'a, T, const C: usize> {
     width: usize,
 }
 
-impl<T: Accumulator, const C: usize> Block<'_, T, C> {
-    /// Writes the results from a row and a column of `out` on.
-    fn compute<const R: usize>(&self, row: usize, column: usize, out: &mut Results<'_, T>) {
-        if self.depth <= BLOCK {
-            self.isa.run(ShallowBlock::<T, R, C> { block: self, row, column, out });
-            return;
-        }
-        let mut tree = Tree::new();
-        self.each_tile::<R>(row, column, out, |rows, panel| {
-            for (block, panel) in panel.chunks(BLOCK).enumerate() {
-                let rows = rows.map(|row| &row[block * BLOCK..][..panel.len()]);
-                let mut sums = [[T::ZERO; C]; R];
-                self.isa.run(Chains { rows, panel, sums: &mut sums });
-                tree.push(sums, add_tiles);
-            }
-            tree.finish(add_tiles).unwrap_or([[T::ZERO; C]; R])
-        });
+/// The results of a block: sums of one chain each, or of several if `DEEP`.
+struct Tiles<'a, 'o, T, const R: usize, const C: usize, const DEEP: bool> {
+    block: &'a Block<'a, T, C>,
+    row: usize,
+    column: usize,
+    /// If `DEEP`, room for sums of 1, 2, 4, … chains.
+    levels: &'a mut [[[T; C]; R]],
+    out: &'a mut Results<'o, T>,
+}
+
+impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool> Kernel
+    for Tiles<'_, '_, T, R, C, DEEP>
+{
+    #[inline(always)]
+    fn run(self) {
+        self.run_with::<false>();
     }
 
-    /// Writes, tile by tile, the sums that `sums` gives for rows of `a` and a panel.
+    fn run_baseline(self) {
+        self.run_with::<true>();
+    }
+}
+
+impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
+    Tiles<'_, '_, T, R, C, DEEP>
+{
+    /// Computes the chains one after the other if `SINGLE`.
     #[inline(always)]
-    fn each_tile<const R: usize>(
-        &self,
-        row: usize,
-        column: usize,
-        out: &mut Results<'_, T>,
-        mut sums: impl FnMut([&[T]; R], &[[T; C]]) -> [[T; C]; R],
-    ) {
-        for (panel, at) in self.panels.chunks_exact(self.depth).zip((0..).step_by(C)) {
-            let width = C.min(self.width - at);
-            let at = column + at;
-            for first in (0..self.count).step_by(R) {
+    fn run_with<const SINGLE: bool>(self) {
+        let Tiles { block: &Block { a, a_stride, count, depth, panels, width }, .. } = self;
+        for (panel, at) in panels.chunks_exact(depth).zip((0..).step_by(C)) {
+            let columns = self.column + at..self.column + width.min(at + C);
+            for first in (0..count).step_by(R) {
                 // If there are fewer rows, the last one is repeated.
-                let mut rows = [&self.a[..0]; R];
+                let mut rows = [&a[..0]; R];
                 for (r, row) in rows.iter_mut().enumerate() {
-                    let start = (first + r).min(self.count - 1) * self.a_stride;
-                    *row = &self.a[start..][..self.depth];
+                    *row = &a[(first + r).min(count - 1) * a_stride..][..depth];
                 }
-                let sums = sums(rows, panel);
-                for (r, sums) in sums.iter().enumerate().take(self.count - first) {
-                    let out = out.part(row + first + r, at..at + width);
+                let sums = if DEEP {
+                    tree::<T, R, C, SINGLE>(rows, panel, self.levels)
+                } else if SINGLE {
+                    single_chains(rows, panel)
+                } else {
+                    chains(rows, panel)
+                };
+                for (r, sums) in sums.iter().enumerate().take(count - first) {
+                    let out = self.out.part(self.row + first + r, columns.clone());
                     for (out, sum) in out.iter_mut().zip(sums) {
                         *out = sum.finish();
                     }
@@ -469,54 +481,47 @@ impl<T: Accumulator, const C: usize> Block<'_, T, C> {
     }
 }
 
-/// Results whose sums are one chain each.
-struct ShallowBlock<'a, 'o, T, const R: usize, const C: usize> {
-    block: &'a Block<'a, T, C>,
-    row: usize,
-    column: usize,
-    out: &'a mut Results<'o, T>,
+/// The sums of chains of [`BLOCK`] products, as a [`Tree`](super::sums::Tree) combines them, with a
+/// place for the subtree of each size.
+#[inline(always)]
+fn tree<T: Accumulator, const R: usize, const C: usize, const SINGLE: bool>(
+    rows: [&[T]; R],
+    panel: &[[T; C]],
+    levels: &mut [[[T; C]; R]],
+) -> [[T; C]; R] {
+    let mut count = 0usize;
+    for (block, panel) in panel.chunks(BLOCK).enumerate() {
+        let mut part = rows;
+        for row in &mut part {
+            *row = &row[block * BLOCK..][..panel.len()];
+        }
+        let mut sums = if SINGLE { single_chains(part, panel) } else { chains(part, panel) };
+        let mut level = 0;
+        while count >> level & 1 == 1 {
+            sums = add_tiles(&levels[level], sums);
+            level += 1;
+        }
+        levels[level] = sums;
+        count += 1;
+    }
+    let mut complete = levels.iter().enumerate().filter(|&(level, _)| count >> level & 1 == 1);
+    let smallest = complete.next().map_or([[T::ZERO; C]; R], |(_, sums)| *sums);
+    complete.fold(smallest, |sums, (_, left)| add_tiles(left, sums))
 }
 
-impl<T: Accumulator, const R: usize, const C: usize> Kernel for ShallowBlock<'_, '_, T, R, C> {
-    #[inline(always)]
-    fn run(self) {
-        let ShallowBlock { block, row, column, out } = self;
-        block.each_tile::<R>(row, column, out, chains);
-    }
-
-    fn run_baseline(self) {
-        let ShallowBlock { block, row, column, out } = self;
-        block.each_tile::<R>(row, column, out, |rows, panel| {
-            let mut sums = [[T::ZERO; C]; R];
-            Chains { rows, panel, sums: &mut sums }.run_baseline();
-            sums
-        });
-    }
-}
-
-/// The chains of one block of a deep product: a function of its own, so that the compiler keeps
-/// them in registers.
-struct Chains<'a, T, const R: usize, const C: usize> {
-    rows: [&'a [T]; R],
-    panel: &'a [[T; C]],
-    sums: &'a mut [[T; C]; R],
-}
-
-impl<T: Accumulator, const R: usize, const C: usize> Kernel for Chains<'_, T, R, C> {
-    #[inline(always)]
-    fn run(self) {
-        *self.sums = chains(self.rows, self.panel);
-    }
-
-    /// One chain at a time: each step is a call.
-    fn run_baseline(self) {
-        for (sums, row) in self.sums.iter_mut().zip(self.rows) {
-            for (j, sum) in sums.iter_mut().enumerate() {
-                let step = |sum: T, (&a, b): (&T, &[T; C])| sum.multiply_add(a, b[j]);
-                *sum = row.iter().zip(self.panel).fold(T::ZERO, step);
-            }
+/// As [`chains`], one after the other: each step is a call.
+fn single_chains<T: Accumulator, const R: usize, const C: usize>(
+    rows: [&[T]; R],
+    panel: &[[T; C]],
+) -> [[T; C]; R] {
+    let mut sums = [[T::ZERO; C]; R];
+    for (sums, row) in sums.iter_mut().zip(rows) {
+        for (j, sum) in sums.iter_mut().enumerate() {
+            let step = |sum: T, (&a, b): (&T, &[T; C])| sum.multiply_add(a, b[j]);
+            *sum = row.iter().zip(panel).fold(T::ZERO, step);
         }
     }
+    sums
 }
 
 /// Chains of products for `R` x `C` results, in registers.
@@ -536,14 +541,17 @@ fn chains<T: Accumulator, const R: usize, const C: usize>(
     sums
 }
 
+#[inline(always)]
 fn add_tiles<T: Accumulator, const R: usize, const C: usize>(
-    mut left: [[T; C]; R],
-    right: [[T; C]; R],
+    left: &[[T; C]; R],
+    mut right: [[T; C]; R],
 ) -> [[T; C]; R] {
-    for (left, right) in left.as_flattened_mut().iter_mut().zip(right.as_flattened()) {
-        *left = left.add(*right);
+    for (left, right) in left.iter().zip(&mut right) {
+        for (left, right) in left.iter().zip(right) {
+            *right = left.add(*right);
+        }
     }
-    left
+    right
 }
 
 /// One row of results, whose sums stay in the cache while the rows of `b` are read in order.
