@@ -338,8 +338,7 @@ impl<'r> Run<'r> {
         let staged = ways(Way::Stage).map(|transfer| self.copy(transfer.from));
         let staged: SmallVec<[Held; 2]> = staged.collect::<Result<_, _>>()?;
         for transfer in ways(Way::Copy) {
-            let copy = self.copy(transfer.from)?;
-            self.put(transfer.to, copy)?;
+            self.copy_value(transfer.from, transfer.to)?;
         }
         for transfer in ways(Way::Move) {
             self.move_value(transfer.from, transfer.to)?;
@@ -441,13 +440,7 @@ impl<'r> Run<'r> {
                 Ok(())
             }
             (Place::Buffer(_), Held::Value(held)) => self.put_value(value, held),
-            (Place::Slot(slot), Held::Buffer(bytes)) => {
-                let (dtype, shape) = self.tensor_type(value)?;
-                let mut tensor = Tensor::zeros(dtype, shape)?;
-                tensor.bytes_mut()?.copy_from_slice(&bytes);
-                self.frame.slots[slot as usize] = Some(tensor.into());
-                Ok(())
-            }
+            (Place::Slot(_), Held::Buffer(bytes)) => self.put_bytes(value, &bytes),
             (Place::Constant(_) | Place::Nowhere, _) => Ok(()),
         }
     }
@@ -455,13 +448,36 @@ impl<'r> Run<'r> {
     fn put_value(&mut self, value: Value, computed: RuntimeValue) -> Result<(), EvalError> {
         match self.place(value) {
             Place::Slot(slot) => self.frame.slots[slot as usize] = Some(computed),
+            Place::Buffer(_) => self.put_bytes(value, computed.tensor()?.bytes())?,
+            Place::Constant(_) | Place::Nowhere => {}
+        }
+        Ok(())
+    }
+
+    /// Copies the bytes of a tensor into the place of a value.
+    fn put_bytes(&mut self, value: Value, bytes: &[u8]) -> Result<(), EvalError> {
+        match self.place(value) {
             Place::Buffer(buffer) => {
                 let buffer = &mut self.frame.buffers[buffer as usize];
-                let bytes = computed.tensor()?.bytes();
                 if bytes.len() != buffer.len() {
                     return Err(internal("a value has not the size of its type"));
                 }
                 buffer.copy_from_slice(bytes);
+            }
+            Place::Slot(slot) => {
+                let slot = slot as usize;
+                // What was there before has the type of the value, too.
+                if let Some(RuntimeValue::Tensor(old)) = &mut self.frame.slots[slot]
+                    && old.is_unshared()
+                    && old.bytes().len() == bytes.len()
+                {
+                    old.bytes_mut()?.copy_from_slice(bytes);
+                    return Ok(());
+                }
+                let (dtype, shape) = self.tensor_type(value)?;
+                let mut tensor = Tensor::zeros(dtype, shape)?;
+                tensor.bytes_mut()?.copy_from_slice(bytes);
+                self.frame.slots[slot] = Some(tensor.into());
             }
             Place::Constant(_) | Place::Nowhere => {}
         }
@@ -486,9 +502,21 @@ impl<'r> Run<'r> {
                 let value = self.value(from, true)?;
                 self.put_value(to, value)
             }
+            _ => self.copy_value(from, to),
+        }
+    }
+
+    fn copy_value(&mut self, from: Value, to: Value) -> Result<(), EvalError> {
+        match self.place(from) {
+            Place::Buffer(buffer) => {
+                let bytes = std::mem::take(&mut self.frame.buffers[buffer as usize]);
+                let copied = self.put_bytes(to, &bytes);
+                self.frame.buffers[buffer as usize] = bytes;
+                copied
+            }
             _ => {
-                let copy = self.copy(from)?;
-                self.put(to, copy)
+                let value = self.value(from, false)?;
+                self.put_value(to, value)
             }
         }
     }
