@@ -64,3 +64,33 @@ impl Take {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_beyond_the_rows_take_the_first_or_last_one() {
+        let dims = GatherDims {
+            offset_dims: vec![1],
+            collapsed_slice_dims: vec![0],
+            start_index_map: vec![0],
+            index_vector_dim: 1,
+            ..GatherDims::default()
+        };
+        let operand = [[1u8, 2], [3, 4], [5, 6]];
+        let indices = [-7i8, 1, 9];
+        let take = |dims: &GatherDims, sizes: &[usize]| {
+            Take::new((&[3, 2], DType::U8), (&[3, 1], DType::I8), dims, sizes)
+        };
+        let rows = take(&dims, &[1, 2]).expect("whole rows");
+        let mut result = [0; 6];
+        let indices: &[u8] = &indices.map(|index| index as u8);
+        rows.run(operand.as_flattened(), indices, &mut result).expect("three rows");
+        assert_eq!(result, [1, 2, 3, 4, 5, 6]);
+        assert!(rows.run(operand.as_flattened(), indices, &mut result[..4]).is_err());
+        // Parts of rows, and columns, are no rows.
+        assert!(take(&dims, &[1, 1]).is_none());
+        assert!(take(&GatherDims { start_index_map: vec![1], ..dims }, &[1, 2]).is_none());
+    }
+}
