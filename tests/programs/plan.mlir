@@ -1,5 +1,5 @@
 // RUN: stablo run %s --engine fast --explain-plan | FileCheck %s
-// RUN: stablo run %s --explain-plan | FileCheck %s --check-prefix=REFERENCE
+// RUN: stablo run %s --engine reference --explain-plan | FileCheck %s --check-prefix=REFERENCE
 // RUN: stablo run %s --engine fast --input iota --input "[10, 20, 30]" --input 2 | FileCheck %s --check-prefix=VALUES
 // RUN: stablo run %s --engine fast --threads 1 --input iota --input "[10, 20, 30]" --input 2 --max-steps 13 | FileCheck %s --check-prefix=VALUES
 // RUN: not stablo run %s --engine fast --input iota --input "[10, 20, 30]" --input 2 --max-steps 9 2>&1 | FileCheck %s --check-prefix=STEPS

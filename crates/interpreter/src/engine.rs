@@ -3,16 +3,16 @@
 /// A way to run programs. Engines compute the same bits, and differ in speed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// The interpreter, op by op as the specification reads.
+    /// Plans: elementwise ops fused to loops, data movement as views, prepared functions, threads.
     #[default]
-    Reference,
-    /// Plans: elementwise ops fused to loops, data movement as views.
     Fast,
+    /// The interpreter, op by op as the specification reads.
+    Reference,
 }
 
 impl Engine {
     /// All engines, the default first.
-    pub const ALL: &'static [Engine] = &[Engine::Reference, Engine::Fast];
+    pub const ALL: &'static [Engine] = &[Engine::Fast, Engine::Reference];
 
     /// The engine of that name.
     pub fn from_name(name: &str) -> Option<Engine> {
@@ -31,7 +31,7 @@ impl Engine {
     pub fn description(self) -> &'static str {
         match self {
             Engine::Reference => "The interpreter, op by op as the specification reads",
-            Engine::Fast => "Fused loops over tiles, with the bits of the interpreter",
+            Engine::Fast => "A plan of the program, with the bits of the interpreter",
         }
     }
 }
