@@ -4,7 +4,7 @@ use crate::attributes::value_of;
 use crate::errors::{json, message, raised};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyDict};
+use pyo3::types::{PyByteArray, PyDict, PyTuple};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,8 +14,9 @@ use std::time::Duration;
 
 use stablo::ir::{DYNAMIC, OpId, OpRef};
 use stablo::{
-    BytecodeOptions, Bytes, DType, Limits, LoadOptions, Module, Observer, PrintOptions, Progress,
-    RefineOptions, RuntimeValue, SerializeOptions, Tensor, Type,
+    BytecodeOptions, Bytes, DType, Doubt, Host, LoadOptions, Module, Observer, PrintOptions,
+    ProcessId, Progress, RefineOptions, RunOptions, RuntimeValue, SerializeOptions, Tensor, Type,
+    Work,
 };
 
 /// An argument or a result: its name, its type as text, and the element type and the sizes of a
@@ -38,7 +39,40 @@ pub struct Program {
     /// False if it was read without verifying it.
     is_verified: bool,
     /// Ready to run, as soon as it has run once.
-    prepared: OnceLock<stablo::Program>,
+    prepared: OnceLock<Prepared>,
+}
+
+/// A program that is ready to run.
+struct Prepared {
+    program: stablo::Program,
+    /// True if runs are so short and shallow that the thread of the caller takes them, without
+    /// looking for signals: two threads cost more than they do.
+    is_small: bool,
+}
+
+/// Largest work of a small program, in operations and bytes.
+const SMALL_WORK: u64 = 1 << 21;
+
+/// Largest number of ops that a run of a small program executes.
+const SMALL_RUNS: u64 = 1 << 12;
+
+/// Largest nesting of blocks of a small program: each level takes a few kilobytes of the stack.
+const SMALL_DEPTH: usize = 16;
+
+/// True if runs of `main` are short and shallow, for all that its types tell.
+fn is_small(module: &Module) -> bool {
+    let Ok(cost) = stablo::cost(module, "main") else { return false };
+    let is_exact = cost.doubts.iter().all(|(doubt, _)| *doubt == Doubt::Branch);
+    let runs = cost.ops.iter().map(|op| op.runs).fold(0, u64::saturating_add);
+    let Work { flops, transcendentals, bytes } = cost.total;
+    let work = flops.saturating_add(transcendentals.saturating_mul(16)).saturating_add(bytes);
+    let depth = |op: OpRef<'_>| std::iter::successors(op.parent(), |op| op.parent()).count();
+    let nesting = stablo::walk(module).map(depth).max().unwrap_or(0);
+    let functions = stablo::walk(module).filter(|op| op.symbol_name().is_some()).count();
+    is_exact
+        && work <= SMALL_WORK
+        && runs <= SMALL_RUNS
+        && nesting.saturating_mul(functions) <= SMALL_DEPTH
 }
 
 /// Reads and verifies a program in any format: `name` stands for it in errors.
@@ -92,15 +126,30 @@ impl Program {
         .map(Program::of)
     }
 
-    fn prepared(&self) -> stablo::Result<&stablo::Program> {
-        if let Some(program) = self.prepared.get() {
-            return Ok(program);
+    fn prepared(&self) -> stablo::Result<&Prepared> {
+        if let Some(prepared) = self.prepared.get() {
+            return Ok(prepared);
         }
         let module = Arc::clone(self.verified()?);
-        let prepare = || stablo::Program::prepare(module, "main", Limits::default());
-        let program = stablo::with_large_stack(prepare)?;
+        let prepare = || {
+            let is_small = is_small(&module);
+            let host = is_small.then(|| Host::current().without_threads());
+            let options = RunOptions { host, ..RunOptions::default() };
+            let program = stablo::Program::prepare(module, "main", options)?;
+            Ok::<_, stablo::Error>(Prepared { program, is_small })
+        };
+        let prepared = stablo::with_large_stack(prepare)?;
         // Another thread may have been faster; both are the same.
-        Ok(self.prepared.get_or_init(|| program))
+        Ok(self.prepared.get_or_init(|| prepared))
+    }
+
+    fn run_on<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Vec<RuntimeValue>,
+    ) -> PyResult<Vec<ResultArray<'py>>> {
+        let results = run_until_interrupted(py, self, inputs, None)?;
+        results.iter().map(|value| result(py, value)).collect()
     }
 }
 
@@ -182,16 +231,105 @@ impl Program {
     fn run<'py>(&self, py: Python<'py>, inputs: Vec<Array>) -> PyResult<Vec<ResultArray<'py>>> {
         let inputs: PyResult<Vec<RuntimeValue>> =
             inputs.into_iter().map(|array| tensor(py, array)).collect();
-        let results = run_until_interrupted(py, self, inputs?)?;
-        let array = |value: &RuntimeValue| match value {
-            RuntimeValue::Tensor(tensor) => Ok((
-                tensor.dtype().name(),
-                tensor.shape().to_vec(),
-                PyByteArray::new(py, tensor.bytes()),
-            )),
-            _ => Err(message("a result is a token or a tuple, which arrays do not stand for")),
+        self.run_on(py, inputs?)
+    }
+
+    /// As `run`, on objects that are buffers of the element types of the arguments; none if they
+    /// are not.
+    fn call<'py>(
+        &self,
+        py: Python<'py>,
+        arrays: &Bound<'py, PyTuple>,
+    ) -> PyResult<Option<Vec<ResultArray<'py>>>> {
+        let prepared = self.prepared().map_err(|error| raised(py, &error))?;
+        let types = prepared.program.signature().0;
+        if types.len() != arrays.len() {
+            return Ok(None);
+        }
+        let inputs = arrays.iter().zip(types);
+        let inputs = inputs.map(|(array, ty)| buffer(&array, ty.element_type().dtype()?));
+        let Some(inputs) = inputs.collect::<Option<Vec<_>>>() else { return Ok(None) };
+        self.run_on(py, inputs).map(Some)
+    }
+
+    /// Runs `main` and returns the value of each op as it is computed: the op, the index of the
+    /// result, and the array.
+    fn trace<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Vec<Array>,
+    ) -> PyResult<Vec<(Op, usize, ResultArray<'py>)>> {
+        let inputs: PyResult<Vec<RuntimeValue>> =
+            inputs.into_iter().map(|array| tensor(py, array)).collect();
+        let mut values = Vec::new();
+        run_until_interrupted(py, self, inputs?, Some(&mut values))?;
+        let prepared = self.prepared().map_err(|error| raised(py, &error))?;
+        let value = |(id, index, tensor): (OpId, usize, Tensor)| {
+            let module = Arc::clone(prepared.program.module());
+            Ok((Op { module, id }, index, result(py, &RuntimeValue::Tensor(tensor))?))
         };
-        results.iter().map(array).collect()
+        values.into_iter().map(value).collect()
+    }
+
+    /// What a run costs, as a dictionary.
+    fn cost<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let cost = detached(py, || stablo::cost(self.verified()?, "main"))?;
+        json(py, &cost.to_json())
+    }
+
+    /// The differences to another program, as a dictionary.
+    fn diff<'py>(
+        &self,
+        py: Python<'py>,
+        other: &Program,
+        ignored: Vec<String>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let diff =
+            detached(py, || Ok(stablo::diff(self.verified()?, other.verified()?, &ignored)))?;
+        json(py, &diff.to_json())
+    }
+
+    /// Warnings, as a list of dictionaries.
+    fn lint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let found = detached(py, || {
+            let module = self.verified()?;
+            Ok(stablo::Error::in_module(stablo::lint(module), module).to_json())
+        })?;
+        json(py, &found)
+    }
+}
+
+/// A result as Python takes it.
+fn result<'py>(py: Python<'py>, value: &RuntimeValue) -> PyResult<ResultArray<'py>> {
+    let RuntimeValue::Tensor(tensor) = value else {
+        return Err(message("a result is a token or a tuple, which arrays do not stand for"));
+    };
+    let bytes = PyByteArray::new(py, tensor.bytes());
+    Ok((tensor.dtype().name(), tensor.shape().to_vec(), bytes))
+}
+
+/// The tensor in a buffer of this element type; none if it is of another one, or of one that
+/// buffers do not have.
+fn buffer(array: &Bound<'_, PyAny>, dtype: DType) -> Option<RuntimeValue> {
+    fn typed<T: pyo3::buffer::Element + stablo::numerics::Element>(
+        array: &Bound<'_, PyAny>,
+    ) -> Option<RuntimeValue> {
+        let buffer = PyBuffer::<T>::get(array).ok()?;
+        let elements = buffer.to_vec(array.py()).ok()?;
+        Some(Tensor::from_vec(buffer.shape(), elements).ok()?.into())
+    }
+    match dtype {
+        DType::F32 => typed::<f32>(array),
+        DType::F64 => typed::<f64>(array),
+        DType::I8 => typed::<i8>(array),
+        DType::I16 => typed::<i16>(array),
+        DType::I32 => typed::<i32>(array),
+        DType::I64 => typed::<i64>(array),
+        DType::U8 => typed::<u8>(array),
+        DType::U16 => typed::<u16>(array),
+        DType::U32 => typed::<u32>(array),
+        DType::U64 => typed::<u64>(array),
+        _ => None,
     }
 }
 
@@ -212,35 +350,64 @@ fn tensor(py: Python<'_>, (dtype, shape, buffer): Array) -> PyResult<RuntimeValu
     Ok(RuntimeValue::Tensor(tensor))
 }
 
-/// Stops a run when the flag is set.
-struct Interrupter<'a>(&'a AtomicBool);
+/// Values of a run: the op, the index of the result, and the tensor.
+type Values = Vec<(OpId, usize, Tensor)>;
 
-impl Observer for Interrupter<'_> {
+/// Stops a run when the flag is set, and keeps its values if they are wanted.
+struct Watcher<'a> {
+    is_interrupted: &'a AtomicBool,
+    values: Option<&'a mut Values>,
+}
+
+impl Observer for Watcher<'_> {
     fn progress(&mut self, _: Progress) -> ControlFlow<()> {
-        match self.0.load(Ordering::Relaxed) {
+        match self.is_interrupted.load(Ordering::Relaxed) {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
     }
+
+    fn traces(&self) -> bool {
+        self.values.is_some()
+    }
+
+    fn value(
+        &mut self,
+        _: ProcessId,
+        op: OpRef<'_>,
+        index: usize,
+        value: &RuntimeValue,
+    ) -> Result<(), String> {
+        if let (Some(values), RuntimeValue::Tensor(tensor)) = (&mut self.values, value) {
+            values.push((op.id(), index, tensor.clone()));
+        }
+        Ok(())
+    }
 }
 
 /// Runs a program without the interpreter lock; a signal whose handler raises, such as Ctrl-C,
-/// stops it.
+/// stops it, unless it is small.
 fn run_until_interrupted(
     py: Python<'_>,
     program: &Program,
     inputs: Vec<RuntimeValue>,
+    values: Option<&mut Values>,
 ) -> PyResult<Vec<RuntimeValue>> {
+    let prepared = py.detach(|| program.prepared()).map_err(|error| raised(py, &error))?;
+    if prepared.is_small && values.is_none() {
+        let run = || prepared.program.run(inputs);
+        return py.detach(run).map_err(|error| raised(py, &error));
+    }
     let is_interrupted = AtomicBool::new(false);
     let (outcome, signal) = py.detach(|| {
         std::thread::scope(|scope| {
             let (sender, receiver) = channel();
             let is_interrupted = &is_interrupted;
             scope.spawn(move || {
-                let run =
-                    || program.prepared()?.run_observed(inputs, &mut Interrupter(is_interrupted));
+                let mut watcher = Watcher { is_interrupted, values };
+                let outcome = prepared.program.run_observed(inputs, &mut watcher);
                 // The receiver waits until it has the result.
-                let _ = sender.send(run());
+                let _ = sender.send(outcome);
             });
             let mut signal = None;
             loop {

@@ -15,13 +15,13 @@ Signature(inputs=[Value(name=None, type='tensor<3xf32>', dtype='f32', shape=(3,)
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
 
 from . import _stablo, compat
 from ._arrays import from_native, to_native
 from ._stablo import Error, Op
 
-__all__ = ["Error", "Op", "Program", "Signature", "Value", "compat", "inspect", "load", "parse"]
+__all__ = ["Error", "Op", "Program", "Signature", "TracedValue", "Value", "compat", "from_exported", "from_jax", "inspect", "load", "parse"]
 
 Source = Union[str, os.PathLike, bytes, bytearray, memoryview]
 
@@ -37,6 +37,17 @@ class Value(NamedTuple):
     """Element type as MLIR spells it; none if it is no tensor."""
     shape: Optional[tuple[Optional[int], ...]]
     """Sizes, `None` for each dynamic dimension; none if it is no ranked tensor."""
+
+
+class TracedValue(NamedTuple):
+    """A value of a run."""
+
+    op: Op
+    """The op that computed it."""
+    index: int
+    """The index among its results."""
+    value: Any
+    """An array."""
 
 
 class Signature(NamedTuple):
@@ -63,6 +74,25 @@ def load(source: Source, *, verify: bool = True) -> Program:
 def parse(text: str, *, verify: bool = True) -> Program:
     """Reads a program in MLIR text."""
     return Program(_stablo.load(text.encode(), "<text>", verify))
+
+
+def from_exported(exported: Any) -> Program:
+    """The program of a `jax.export.Exported`."""
+    return load(bytes(exported.serialize()))
+
+
+def from_jax(function: Callable[..., Any], *arguments: Any) -> Program:
+    """The program of a JAX function for arguments like these, which are arrays or `jax.ShapeDtypeStruct`s. Needs jax.
+
+    >>> import jax.numpy                                                    # doctest: +SKIP
+    >>> from_jax(jax.numpy.sin, numpy.float32(0)).signature.outputs[0].type # doctest: +SKIP
+    'tensor<f32>'
+    """
+    import jax
+    from jax import export
+
+    jitted = function if hasattr(function, "lower") else jax.jit(function)
+    return from_exported(export.export(jitted)(*arguments))
 
 
 def inspect(source: Source) -> dict[str, Any]:
@@ -134,13 +164,45 @@ class Program:
         """Runs `main` with the reference interpreter and returns all results. Arguments are arrays or what NumPy makes arrays of,
         in order or by the names in `signature`. A number or list of numbers takes the element type of the argument; an array has
         it. Raises `Error` if they do not fit, or if an op fails."""
-        inputs = self.signature.inputs
-        return from_native(self._native.run(to_native(inputs, arrays, named)))
+        # Contiguous arrays of the right types need no conversion.
+        results = None if named else self._native.call(arrays)
+        if results is None:
+            results = self._native.run(to_native(self.signature.inputs, arrays, named))
+        return from_native(results)
 
     def __call__(self, *arrays: Any, **named: Any) -> Any:
         """As `run`; a single result is not in a tuple."""
         results = self.run(*arrays, **named)
         return results[0] if len(results) == 1 else results
+
+    def trace(self, *arrays: Any, **named: Any) -> list[TracedValue]:
+        """Runs `main` as `run` does, and returns the value of each result of each op as it is computed, those in loops and functions
+        each time. All are kept in memory.
+
+        >>> program = parse("func.func @main(%x: tensor<f32>) -> tensor<f32> { %0 = stablehlo.sqrt %x : tensor<f32> return %0 : tensor<f32> }")
+        >>> [(value.op.name, value.value) for value in program.trace(9.0)]
+        [('stablehlo.sqrt', array(3., dtype=float32))]
+        """
+        values = self._native.trace(to_native(self.signature.inputs, arrays, named))
+        return [TracedValue(op, index, from_native([array])[0]) for op, index, array in values]
+
+    def cost(self) -> dict[str, Any]:
+        """What a run costs, by formulas of the types: `flops`, `transcendentals`, `bytes` moved, `arguments`, `constants`, `results`,
+        `peak_memory`, `doubts`, which say what is not exact, and `ops` with the cost of each op, its source and scope.
+
+        >>> parse("func.func @main(%x: tensor<5xf32>) -> tensor<5xf32> { %0 = stablehlo.abs %x : tensor<5xf32> return %0 : tensor<5xf32> }").cost()["flops"]
+        5
+        """
+        return self._native.cost()
+
+    def diff(self, other: Program, *, ignore: Sequence[str] = ()) -> dict[str, Any]:
+        """The differences to another program but for names, locations and the order of independent ops: `equal`, `same`, the number of
+        equal ops, and `changes`, each with `left` and `right`, an op or none, and `details`. Attributes named in `ignore` do not count."""
+        return self._native.diff(other._native, list(ignore))
+
+    def lint(self) -> list[dict[str, Any]]:
+        """Warnings about what is valid, but probably not meant, or costs for nothing: dictionaries as the diagnostics of `Error`."""
+        return self._native.lint()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return load, (self.bytecode(),)

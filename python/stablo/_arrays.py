@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy
@@ -25,6 +26,7 @@ _NAMES = {
 _DTYPES = {name: dtype for dtype, name in _NAMES.items()}
 
 
+@functools.lru_cache(maxsize=None)
 def numpy_dtype(name: str) -> numpy.dtype:
     """The NumPy type of an element type; ml_dtypes has those that NumPy lacks."""
     if name == "index":

@@ -37,6 +37,53 @@ def unary(op: str, ty: str) -> str:
     return f"func.func @main(%x: {ty}) -> {ty} {{ %0 = {op} %x : {ty}  return %0 : {ty} }}"
 
 
+class Looking(unittest.TestCase):
+    PROGRAM = """
+func.func @main(%x: tensor<2x3xf32>, %y: tensor<3x5xf32>) -> tensor<2x5xf32> {
+  %0 = stablehlo.dot %x, %y : (tensor<2x3xf32>, tensor<3x5xf32>) -> tensor<2x5xf32>
+  %1 = stablehlo.negate %0 : tensor<2x5xf32>
+  return %1 : tensor<2x5xf32>
+}"""
+
+    def test_cost(self) -> None:
+        cost = stablo.parse(self.PROGRAM).cost()
+        self.assertEqual(cost["flops"], 2 * 2 * 3 * 5 + 2 * 5)
+        self.assertEqual(cost["bytes"], 4 * (2 * 3 + 3 * 5 + 2 * 5) + 4 * 2 * (2 * 5))
+        self.assertEqual([op["op"] for op in cost["ops"]], ["stablehlo.dot", "stablehlo.negate"])
+
+    def test_diff(self) -> None:
+        program = stablo.parse(self.PROGRAM)
+        self.assertTrue(program.diff(stablo.load(program.bytecode()))["equal"])
+        diff = program.diff(stablo.parse(self.PROGRAM.replace("negate", "abs")))
+        self.assertEqual(diff["changes"][0]["details"], [{"what": "op", "left": "stablehlo.negate", "right": "stablehlo.abs"}])
+
+    def test_lint(self) -> None:
+        self.assertEqual([found["label"] for found in stablo.parse(self.PROGRAM).lint()], ["deprecated-op"])
+
+    def test_trace(self) -> None:
+        x, y = np.full((2, 3), 2, np.float32), np.ones((3, 5), np.float32)
+        values = stablo.parse(self.PROGRAM).trace(x, y)
+        self.assertEqual([(value.op.name, value.index) for value in values], [("stablehlo.dot", 0), ("stablehlo.negate", 0)])
+        np.testing.assert_array_equal(values[0].value, np.full((2, 5), 6, np.float32))
+
+    def test_calls_take_arrays_of_any_layout(self) -> None:
+        program = stablo.parse(self.PROGRAM)
+        x, y = np.arange(6, dtype=np.float32).reshape(3, 2).T, np.arange(30, dtype=np.float32).reshape(3, 10)[:, ::2]
+        np.testing.assert_array_equal(program(x, y), -(x @ y))
+        with self.assertRaisesRegex(stablo.Error, "float64"):
+            program(x.astype(np.float64), y)
+        with self.assertRaises(stablo.Error):
+            program(x[:1], y)
+
+    def test_from_jax(self) -> None:
+        try:
+            import jax
+        except ImportError:
+            self.skipTest("jax is not installed")
+        program = stablo.from_jax(lambda x: jax.numpy.sin(x) * 2, np.ones(3, np.float32))
+        np.testing.assert_allclose(program(np.ones(3, np.float32)), 2 * np.sin(np.ones(3)), rtol=1e-6)
+
+
 class Reading(unittest.TestCase):
     def test_formats(self) -> None:
         program = stablo.parse(TWICE)

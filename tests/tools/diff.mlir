@@ -12,7 +12,9 @@
 // RUN: stablo diff %S/data/base.mlir %S/data/fault.mlir --run --input "[1, 1, 3]" --input "[1, 2, 1]" --atol 1 | FileCheck %s --check-prefix=CLOSE
 // RUN: not stablo diff %s %S/data/fault.mlir --run 2>&1 | FileCheck %s --check-prefix=TYPES
 // RUN: not stablo diff %s %S/data/none.mlir 2>&1 | FileCheck %s --check-prefix=TROUBLE
+// RUN: not stablo diff - - 2>&1 < %s | FileCheck %s --check-prefix=TWICE
 
+// TWICE: only one of the programs can be standard input
 // FAULT: @double_until_large
 // FAULT-NEXT: - {{.*}}base.mlir:21:14: %eight = stablehlo.constant dense<8.0> : tensor<3xf32>
 // FAULT-NEXT: + {{.*}}fault.mlir:11:14: %limit = stablehlo.constant dense<9.0> : tensor<3xf32>

@@ -5,8 +5,10 @@ pub mod bisect;
 mod compare;
 pub mod cost;
 pub mod diff;
+pub mod lint;
 mod place;
 mod random;
+pub mod reduce;
 
 pub use compare::{Comparison, Tolerance, compare};
 pub use place::Location;

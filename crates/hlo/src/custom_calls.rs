@@ -59,6 +59,13 @@ const MAX_ULP_DIFFERENCE: u64 = 3;
 /// Tolerance of `check.eq` for tensors that are not of integers: that of upstream's interpreter.
 const EQ_TOLERANCE: f64 = 1e-4;
 
+/// True if the meaning of a target is known.
+pub fn is_known(target: &str) -> bool {
+    target.strip_prefix(ELEMENTWISE).and_then(UnaryOp::from_name).is_some()
+        || targets().any(|(name, _)| name == target)
+        || lapack::is_target(target)
+}
+
 /// Prepares a `stablehlo.custom_call` by its target; those registered by the user take precedence.
 ///
 /// # Errors

@@ -129,6 +129,17 @@ impl Trials {
     }
 }
 
+/// Refuses to read standard input twice.
+///
+/// # Errors
+/// If both files are standard input.
+pub fn check_files(files: [&Path; 2]) -> Result<(), Failure> {
+    match files.iter().all(|file| *file == Path::new("-")) {
+        true => Err(Failure::usage("only one of the programs can be standard input")),
+        false => Ok(()),
+    }
+}
+
 /// The exit code of trouble, for programs whose exit code 1 says that they found a difference.
 pub fn trouble(failure: Failure) -> Failure {
     Failure { code: USAGE, ..failure }

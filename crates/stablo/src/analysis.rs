@@ -3,9 +3,12 @@
 pub use analysis::bisect::Parting;
 pub use analysis::cost::{Cost, Doubt, Grouping, OpCost, Row, Tensors, Work};
 pub use analysis::diff::{Change, Detail, Diff, Side};
+pub use analysis::reduce::Reduced;
 pub use analysis::{Comparison, Location, Tolerance, compare, generated, random};
 
-use crate::{DType, Engine, Error, Module, Program, Result, RunOptions, RuntimeValue, Type};
+use crate::{
+    DType, Diagnostics, Engine, Error, Module, Program, Result, RunOptions, RuntimeValue, Type,
+};
 use analysis::bisect::Recorder;
 use mlir::OpId;
 
@@ -149,4 +152,55 @@ pub fn same_signature(left: &Program, right: &Program) -> Result<()> {
     };
     check("arguments", inputs, other_inputs)?;
     check("results", results, other_results)
+}
+
+/// The smallest program that can be made from a verified one and still passes a test, by delta
+/// debugging with at most `max_tests` tests: ops become zeros, operands or arguments, functions,
+/// results and arguments go, regions take the place of their ops, dimensions shrink. The program
+/// itself is not tested; every program that is tested is valid. The result depends on nothing but
+/// the program and the answers of the test.
+///
+/// ```
+/// let module = stablo::load(
+///     "large.mlir",
+///     "func.func @main(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>) {
+///        %0 = stablehlo.sine %x : tensor<64xf32>
+///        %1 = stablehlo.tanh %0 : tensor<64xf32>
+///        %2 = stablehlo.add %0, %1 : tensor<64xf32>
+///        return %0, %2 : tensor<64xf32>, tensor<64xf32>
+///      }",
+/// )?;
+/// let reduced = stablo::reduce(module, 1000, &mut |candidate: &stablo::Module| {
+///     Ok::<bool, stablo::Error>(candidate.to_string().contains("tanh"))
+/// })?;
+/// let ops = stablo::walk(&reduced.module).filter(|op| op.name().starts_with("stablehlo"));
+/// let names: Vec<&str> = ops.map(|op| op.name()).collect();
+/// assert_eq!(names, ["stablehlo.constant", "stablehlo.tanh"]);
+/// # Ok::<(), stablo::Error>(())
+/// ```
+///
+/// # Errors
+/// Those of the test.
+pub fn reduce<E>(
+    module: Module,
+    max_tests: usize,
+    test: &mut dyn FnMut(&Module) -> Result<bool, E>,
+) -> Result<Reduced, E> {
+    analysis::reduce::reduce(module, max_tests, test)
+}
+
+/// Warnings about what is valid, but probably not meant, or costs for nothing: see
+/// [`lints`](crate::lints).
+pub fn lint(module: &Module) -> Diagnostics {
+    analysis::lint::lint(module)
+}
+
+/// Mends what [`lint`] finds and can be mended without changing results: dead ops and functions go,
+/// deprecated ops are replaced by their successors, expressions of constants are folded. Returns
+/// warnings.
+///
+/// # Errors
+/// If a replacement fails; the module is then not fit for use.
+pub fn fix_lints(module: &mut Module) -> Result<Diagnostics> {
+    crate::run_pipeline(module, analysis::lint::FIXES)
 }

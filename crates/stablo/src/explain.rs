@@ -2,6 +2,7 @@
 
 use crate::ir::OpDef;
 use crate::registry;
+use analysis::lint::LINTS;
 use mlir::ods::Rule;
 use mlir::verify::{LABELS, Label};
 
@@ -12,7 +13,7 @@ pub enum Explanation {
     Constraint(&'static OpDef, Rule),
     /// An op with all its constraints.
     Op(&'static OpDef, Vec<Rule>),
-    /// A check of the parser or verifier, with its rule as a sentence.
+    /// A check of the parser or verifier, or a lint, with its rule as a sentence.
     Check(&'static str, &'static str),
 }
 
@@ -30,7 +31,8 @@ pub enum Explanation {
 /// If there is no such label or op; the nearest one, if there is one near.
 pub fn explain(name: &str) -> Result<Explanation, Option<String>> {
     let name = name.to_ascii_lowercase();
-    if let Some(&(label, text)) = LABELS.iter().find(|(label, _)| *label == name) {
+    let mut checks = LABELS.iter().chain(LINTS);
+    if let Some(&(label, text)) = checks.find(|(label, _)| *label == name) {
         return Ok(Explanation::Check(label, text));
     }
     // Names of StableHLO may omit the dialect, as its labels do.
@@ -46,7 +48,7 @@ pub fn explain(name: &str) -> Result<Explanation, Option<String>> {
     }
     let labels = constraints().map(|(op, rule)| op.label(&rule));
     let ops = registry().ops().flat_map(|op| [op.name, op.mnemonic()]).map(String::from);
-    let checks = LABELS.iter().map(|(label, _)| label.to_string());
+    let checks = LABELS.iter().chain(LINTS).map(|(label, _)| label.to_string());
     let names: Vec<String> = labels.chain(ops).chain(checks).collect();
     Err(mlir::nearest::nearest(&name, names.iter().map(String::as_str)).map(String::from))
 }
@@ -59,4 +61,9 @@ pub fn constraints() -> impl Iterator<Item = (&'static OpDef, Rule)> {
 /// The checks of the parser and verifier that have labels of their own.
 pub fn checks() -> &'static [Label] {
     LABELS
+}
+
+/// The lints, which have labels of their own.
+pub fn lints() -> &'static [Label] {
+    LINTS
 }

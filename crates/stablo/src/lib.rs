@@ -21,7 +21,7 @@
 //! - [`load`] reads and verifies a program of any format; [`inspect`] reports what is in it.
 //! - [`ir`] and [`dialects`] are for walking it, a [`Builder`] makes and changes programs.
 //! - [`cost`] says what a run costs, [`diff`] how two programs differ, [`bisect`] where their values
-//!   part.
+//!   part; [`lint`] warns of likely mistakes; [`reduce`] makes a program small.
 //! - [`run_pipeline`] transforms it, [`refine`] makes it static.
 //! - [`print()`], [`write_bytecode`] and [`serialize`] write it.
 //! - [`run`] runs it; [`arrays`] reads inputs from files and writes results.
@@ -48,9 +48,9 @@ mod weights;
 mod write;
 
 pub use analysis::{
-    Change, Comparison, Cost, Detail, Diff, Doubt, Grouping, Location, OpCost, Parting, Row, Side,
-    Tensors, Tolerance, Work, bisect, compare, cost, diff, generated, random, random_inputs,
-    same_signature,
+    Change, Comparison, Cost, Detail, Diff, Doubt, Grouping, Location, OpCost, Parting, Reduced,
+    Row, Side, Tensors, Tolerance, Work, bisect, compare, cost, diff, fix_lints, generated, lint,
+    random, random_inputs, reduce, same_signature,
 };
 #[cfg(feature = "arrays")]
 pub use arrays;
@@ -59,7 +59,7 @@ pub use arrays::ArrayError;
 pub use build::{Builder, OpBuilder, OpKind};
 pub use engine::Program;
 pub use error::{Error, Result, has_errors};
-pub use explain::{Explanation, checks, constraints, explain};
+pub use explain::{Explanation, checks, constraints, explain, lints};
 pub use host::{Budget, Charge, Entered, Host, OverBudget};
 pub use inspect::{Constants, FileFormat, Inspection, Requirement, inspect};
 pub use interpreter::{

@@ -20,18 +20,21 @@ pub const PASS: Pass = Pass::on_functions(
     kind: OptionKind::Bool(true),
 }]);
 
-fn run(cx: &mut Context<'_>) {
-    let all = cx.options.bool("fail-on-unused");
-    let deprecated = [
+/// True if an op is deprecated and has a successor.
+pub fn is_deprecated(op: OpRef<'_>) -> bool {
+    op.is_any(&[
         BroadcastOp::DEF,
         CreateTokenOp::DEF,
         CrossReplicaSumOp::DEF,
         DotOp::DEF,
         UnaryEinsumOp::DEF,
-    ];
+    ])
+}
+
+fn run(cx: &mut Context<'_>) {
+    let all = cx.options.bool("fail-on-unused");
     let legality = |op: OpRef<'_>| {
-        let without_successor = op.is(MapOp::DEF) || op.is(RngOp::DEF);
-        let illegal = op.is_any(&deprecated) || all && without_successor;
+        let illegal = is_deprecated(op) || all && op.is_any(&[MapOp::DEF, RngOp::DEF]);
         if illegal { Legality::Illegal } else { Legality::Legal }
     };
     cx.convert(

@@ -46,6 +46,7 @@ pub use chlo_legalize::{expand_for_evaluation, has_expansion, needs_expansion};
 use mlir::pass::{NamedPipeline, Passes};
 use portable::passes;
 
+pub use legalize_deprecated_ops::is_deprecated;
 pub use platform::select_platform;
 pub use remove_dynamism::{Sizes, make_static};
 pub use weights::{POSITION, WEIGHT, WeightForm, extract_weights, insert_weights};

@@ -4,7 +4,7 @@ use crate::display::display;
 use crate::files::FileSet;
 use crate::io::{Failure, Io, cannot_print};
 use crate::results::verdict;
-use crate::trials::{Trial, TrialFlags, trouble};
+use crate::trials::{Trial, TrialFlags, check_files, trouble};
 use serde_json::json;
 use stablo::arrays::npy;
 use stablo::{Parting, RuntimeValue, Side, Tensor, Type};
@@ -49,6 +49,7 @@ enum Format {
 /// # Errors
 /// If the values part, or the programs cannot be compared.
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+    check_files([&options.left, &options.right])?;
     let parting = find(options, io).map_err(trouble)?;
     if parting { Err(Failure::reported()) } else { Ok(()) }
 }

@@ -3,7 +3,7 @@
 use crate::io::{Failure, Io};
 use crate::results::verdict;
 use crate::source::{load, program_name};
-use crate::trials::{TrialFlags, trouble};
+use crate::trials::{TrialFlags, check_files, trouble};
 use serde_json::json;
 use stablo::{Program, RuntimeValue};
 use std::path::PathBuf;
@@ -48,6 +48,7 @@ enum Format {
 /// # Errors
 /// If the programs differ, or cannot be compared.
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+    check_files([&options.left, &options.right])?;
     let is_same = match options.run {
         true => same_results(options, io),
         false => same_ops(options, io),

@@ -34,6 +34,7 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
         stablo::constraints().try_for_each(|(op, rule)| io.print(line(op, &rule)))?;
         return stablo::checks()
             .iter()
+            .chain(stablo::lints())
             .try_for_each(|(label, text)| io.print(format!("{label}: {text}\n")));
     };
     match stablo::explain(label) {

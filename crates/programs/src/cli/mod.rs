@@ -8,7 +8,9 @@ mod cost;
 mod diff;
 mod explain;
 mod inspect;
+mod lint;
 mod manual;
+mod reduce;
 mod refine;
 mod run;
 
@@ -46,6 +48,10 @@ enum Command {
     Diff(diff::Options),
     /// Find the first op at which the values of two programs part
     Bisect(bisect::Options),
+    /// Warn of what is valid, but probably not meant, or costs for nothing
+    Lint(lint::Options),
+    /// Make a program as small as possible while a test passes
+    Reduce(reduce::Options),
     /// Explain a label of a diagnostic
     Explain(explain::Options),
     /// Print a script that completes command lines in a shell
@@ -86,6 +92,8 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         Command::Cost(options) => cost::run(&options, io),
         Command::Diff(options) => diff::run(&options, io),
         Command::Bisect(options) => bisect::run(&options, io),
+        Command::Lint(options) => lint::run(&options, io),
+        Command::Reduce(options) => reduce::run(&options, io),
         Command::Explain(options) => explain::run(&options, io),
         Command::Completions(options) => completions::run(&options, Options::command(), io),
         Command::Manual(options) => manual::run(&options, Options::command(), io),

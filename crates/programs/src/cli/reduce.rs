@@ -1,0 +1,157 @@
+//! `stablo reduce`: makes a program as small as possible while a test passes.
+
+use crate::files::FileSet;
+use crate::format::output_format;
+use crate::io::{Failure, Io};
+use crate::source::load;
+use stablo::{Format, Module, Reduced};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+const EXAMPLES: &str = "\
+Examples:
+  stablo reduce model.mlir --test 'my-compiler {} 2>&1 | grep -q \"Assertion failed\"' -o small.mlir
+  stablo reduce model.mlir.bc --test '! stablo diff --run {} {}.optimized' -o small.mlir.bc
+
+The test is a command of the shell that succeeds for programs that still show what is searched for;
+{} is the file of a program, in the format of the output. The result depends on the program and on
+what the test says, and is valid.";
+
+/// The command line.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    /// The program, in any format; `-` is standard input
+    file: PathBuf,
+    /// The test: a command, in which {} is the file to test; without {}, the file follows
+    #[arg(long, value_name = "COMMAND")]
+    test: String,
+    /// Largest number of tests
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    max_tests: usize,
+    /// A test that takes longer than this many seconds fails
+    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
+    timeout: f64,
+    /// The output file: `.mlir` is text, `.mlirbc` bytecode, `.mlir.bc` and `.stablehlo` a portable
+    /// artifact; `-` is standard output
+    #[arg(short, default_value = "-", value_name = "OUT")]
+    o: PathBuf,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "this is not a number".to_string())?;
+    Duration::try_from_secs_f64(seconds).map(|_| seconds).map_err(|error| error.to_string())
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the program cannot be read or is not valid, does not pass the test, or the test cannot run.
+pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+    let format = output_format(&options.o, None)?;
+    let module = load(&options.file, io)?;
+    let count = |module: &Module| stablo::walk(module).count();
+    let before = count(&module);
+    let directory = Directory::new()?;
+    let cwd = io.path(Path::new("."));
+    let mut test = |module: &Module| directory.test(module, format, options, &cwd);
+    if !test(&module)? {
+        return Err(Failure::input(format!(
+            "the program itself does not pass the test `{}`: there is nothing to keep",
+            options.test
+        )));
+    }
+    let reduced = stablo::reduce(module, options.max_tests, &mut test)?;
+    let Reduced { module, tests, is_limited, .. } = reduced;
+    io.write(&options.o, &format.write(&module, true)?)?;
+    let why = if is_limited { "; --max-tests ended it" } else { "" };
+    io.report(format!("reduced from {before} to {} ops by {tests} tests{why}\n", count(&module)));
+    Ok(())
+}
+
+/// A directory for the programs to test, which is removed with all that tests put there.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new() -> Result<Directory, Failure> {
+        let base = std::env::temp_dir();
+        let failed =
+            |e| Failure::input(format!("cannot make a directory in {}: {e}", base.display()));
+        // Directories of other processes, and of those of the same number before, may exist.
+        for number in 0..1000 {
+            let path = base.join(format!("stablo-reduce-{}-{number}", std::process::id()));
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Ok(Directory(path)),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed(error)),
+            }
+        }
+        Err(failed(std::io::Error::other("too many are left there")))
+    }
+
+    /// Writes a program and runs the test on it.
+    fn test(
+        &self,
+        module: &Module,
+        format: Format,
+        options: &Options,
+        cwd: &Path,
+    ) -> Result<bool, Failure> {
+        let extension = match format {
+            Format::Text => "mlir",
+            Format::Bytecode => "mlirbc",
+            _ => "mlir.bc",
+        };
+        let path = self.0.join(format!("candidate.{extension}"));
+        // What cannot be written in the format is no candidate.
+        let Ok(bytes) = format.write(module, true) else { return Ok(false) };
+        let failed =
+            |e: std::io::Error| Failure::input(format!("cannot write {}: {e}", path.display()));
+        let mut files = FileSet::default();
+        files.add(&path, |out| out.write_all(&bytes)).map_err(failed)?;
+        files.commit().map_err(failed)?;
+        let name = format!("'{}'", path.display().to_string().replace('\'', r"'\''"));
+        let command = match options.test.contains("{}") {
+            true => options.test.replace("{}", &name),
+            false => format!("{} {name}", options.test),
+        };
+        passes(&command, cwd, Duration::from_secs_f64(options.timeout))
+            .map_err(|e| Failure::input(format!("cannot run the test: {e}")))
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        // What cannot be removed stays in the directory of temporary files.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// True if a command of the shell succeeds in time.
+fn passes(command: &str, cwd: &Path, timeout: Duration) -> std::io::Result<bool> {
+    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let mut child = Command::new(shell)
+        .args([flag, command])
+        .current_dir(cwd)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let start = Instant::now();
+    // Short tests are many: the interval grows with the time that one takes.
+    let mut interval = Duration::from_micros(200);
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status.success());
+        }
+        if start.elapsed() > timeout {
+            // It may have ended meanwhile.
+            let _ = child.kill();
+            child.wait()?;
+            return Ok(false);
+        }
+        std::thread::sleep(interval);
+        interval = (interval * 2).min(Duration::from_millis(20));
+    }
+}
