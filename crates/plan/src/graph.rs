@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Functions that nest deeper are not planned, and calls that do are not inlined.
 const MAX_DEPTH: usize = 64;
-/// Calls are inlined as long as there are no more nodes than this, and than [`GROWTH`] times the
+/// Calls are inlined as long as that makes no more nodes than this, or than [`GROWTH`] times the
 /// instructions of the program.
 const MIN_NODES: usize = 1 << 12;
 const GROWTH: usize = 4;
@@ -141,7 +141,7 @@ impl<'c> Graph<'c> {
 
 struct Builder<'g, 'c> {
     graph: &'g mut Graph<'c>,
-    /// Nodes that may still be made.
+    /// Nodes of calls that may still be made. What failed counts, and leaves values without uses.
     room: &'g mut usize,
     call: Option<u32>,
     depth: usize,
@@ -217,7 +217,9 @@ impl<'c> Builder<'_, 'c> {
             }
             return Some(());
         }
-        *self.room = self.room.checked_sub(1)?;
+        if self.call.is_some() {
+            *self.room = self.room.checked_sub(1)?;
+        }
         self.graph.is_flat &= is_flat(code, &instruction.primitive, MAX_DEPTH - self.depth);
         let types = &instruction.result_types;
         let results: SmallVec<[Value; 1]> = types.iter().map(|ty| self.graph.value(ty)).collect();
@@ -268,15 +270,14 @@ impl<'c> Builder<'_, 'c> {
     /// The region of a call; `None` if it stays a call.
     fn inline(&mut self, callee: FunctionId, operands: &[Value], origin: Origin) -> Option<Region> {
         let body = self.graph.code.function(callee).body?;
-        // What failed leaves values without uses behind.
-        let (room, outer) = (*self.room, self.call);
+        if *self.room == 0 {
+            return None;
+        }
+        let outer = self.call;
         self.graph.calls.push((origin, outer));
         self.call = Some((self.graph.calls.len() - 1) as u32);
         let region = self.function(callee, body, Some(operands));
         self.call = outer;
-        if region.is_none() {
-            *self.room = room;
-        }
         region
     }
 }
