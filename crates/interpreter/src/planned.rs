@@ -194,6 +194,9 @@ impl<'r> Run<'r> {
             }
             Action::Kernel { instruction, operands, results, captures } => {
                 let instruction = &machine.code().instructions[*instruction as usize];
+                if machine.session.is_memory_tight() {
+                    self.frame.spare.clear();
+                }
                 let values = operands.iter().map(|&(value, is_last)| self.value(value, is_last));
                 let values = values.collect::<Result<Vec<_>, _>>()?;
                 let computed = match captures {

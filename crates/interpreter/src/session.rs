@@ -166,6 +166,11 @@ impl<'r> Session<'r> {
         budget.check(growth).map_err(|e| EvalError::new("limit", e.to_string()))
     }
 
+    /// True if more than a quarter of the memory is in use, so that none should be kept for later.
+    pub fn is_memory_tight(&self) -> bool {
+        self.host.budget().is_some_and(|budget| budget.used() > budget.limit() / 4)
+    }
+
     /// Reserves the memory of the processes of a grid but the first, which is that of the run.
     fn reserve_processes(&self, count: usize) -> Result<Option<Charge>, EvalError> {
         let bytes = count.saturating_sub(1).saturating_mul(PROCESS_BYTES);

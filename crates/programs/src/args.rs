@@ -7,6 +7,13 @@ use clap::{Arg, ArgAction, ArgMatches, Command};
 use stablo::{PrintOptions, Styles};
 use std::ffi::OsString;
 
+/// How a report is printed.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    Human,
+    Json,
+}
+
 /// Parses arguments. Returns `None` if help or the version was requested and printed.
 ///
 /// # Errors

@@ -1,5 +1,6 @@
 //! `stablo bisect`: finds the first op at which the values of two programs part.
 
+use crate::args::Format;
 use crate::display::display;
 use crate::files::FileSet;
 use crate::io::{Failure, Io, cannot_print};
@@ -36,12 +37,6 @@ pub struct Options {
     /// Output format
     #[arg(long, default_value = "human")]
     format: Format,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Human,
-    Json,
 }
 
 /// Runs the command.

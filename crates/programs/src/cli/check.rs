@@ -1,5 +1,6 @@
 //! `stablo check`: reports all errors in programs.
 
+use crate::args::Format;
 use crate::io::{Cause, FAILURE, Failure, Io};
 use crate::source::{program_name, read_program};
 use stablo::{Diagnostic, Diagnostics, LoadOptions, Severity, diagnostic_to_json, has_errors};
@@ -24,12 +25,6 @@ pub struct Options {
     /// Allow ops, types and attributes of unknown dialects
     #[arg(long)]
     allow_unregistered_dialect: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Human,
-    Json,
 }
 
 /// Runs the command.

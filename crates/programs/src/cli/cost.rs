@@ -1,5 +1,6 @@
 //! `stablo cost`: reports the arithmetic, memory traffic and memory of a program.
 
+use crate::args::Format;
 use crate::io::{Failure, Io};
 use crate::source::{load_bytes, program_name, read_program, select_platform};
 use crate::units::{flops, size};
@@ -53,12 +54,6 @@ enum By {
     Scope,
     /// Each op by itself
     Each,
-}
-
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Format {
-    Human,
-    Json,
 }
 
 /// Runs the command.

@@ -1,5 +1,6 @@
 //! `stablo diff`: compares two programs.
 
+use crate::args::Format;
 use crate::io::{Failure, Io};
 use crate::results::verdict;
 use crate::source::{load, program_name};
@@ -35,12 +36,6 @@ pub struct Options {
     /// Output format
     #[arg(long, default_value = "human")]
     format: Format,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Human,
-    Json,
 }
 
 /// Runs the command.

@@ -1,5 +1,6 @@
 //! `stablo inspect`: reports the format and contents of a file.
 
+use crate::args::Format;
 use crate::hex;
 use crate::io::{Failure, Io};
 use crate::source::{program_name, read_program, report};
@@ -27,12 +28,6 @@ pub struct Options {
     /// Dump the bytes of the file, annotated with their meaning
     #[arg(long)]
     hex: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Human,
-    Json,
 }
 
 /// Runs the command.

@@ -1,5 +1,6 @@
 //! `stablo lint`: warns of what is valid, but probably not meant, or costs for nothing.
 
+use crate::args::Format;
 use crate::format::output_format;
 use crate::io::{Failure, Io};
 use crate::source::{load, program_name};
@@ -35,12 +36,6 @@ pub struct Options {
     /// Output format: readable text on standard error, or one JSON object per line
     #[arg(long, default_value = "human", conflicts_with = "fix")]
     format: Format,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    Human,
-    Json,
 }
 
 /// Accepts the labels of lints.
