@@ -1,6 +1,6 @@
 //! Guarantees of the interpreter's driver beyond the semantics of single ops.
 
-use stablo::{Module, Observer, Program, Progress, RunOptions, RuntimeValue, Tensor};
+use stablo::{Engine, Module, Observer, Program, Progress, RunOptions, RuntimeValue, Tensor};
 use std::ops::ControlFlow;
 
 fn module(text: &str) -> Module {
@@ -103,14 +103,21 @@ fn a_run_can_be_watched_and_broken_off() {
             self.1
         }
     }
-    let program = Program::prepare(module, "main", RunOptions::default()).unwrap();
-    let input = || vec![RuntimeValue::Tensor(vector(&[1.0, 2.0]))];
-    let mut watch = Watch(Vec::new(), ControlFlow::Continue(()));
-    program.run_observed(input(), &mut watch).unwrap();
-    assert_eq!(watch.0, [(1, 0, 3), (2, 1, 3), (3, 2, 3)]);
-    watch.1 = ControlFlow::Break(());
-    let errors = program.run_observed(input(), &mut watch).expect_err("it was broken off");
-    assert_eq!(errors.diagnostics()[0].label, "interrupted");
+    // Op by op; and both additions as one step. The terminator counts as an op.
+    let reference = vec![(1, 0, 3), (2, 1, 3), (3, 2, 3)];
+    for (engine, expected) in
+        [(Engine::Reference, reference), (Engine::Fast, vec![(2, 0, 2), (3, 1, 2)])]
+    {
+        let options = RunOptions { engine, ..RunOptions::default() };
+        let program = Program::prepare(module.clone(), "main", options).unwrap();
+        let input = || vec![RuntimeValue::Tensor(vector(&[1.0, 2.0]))];
+        let mut watch = Watch(Vec::new(), ControlFlow::Continue(()));
+        program.run_observed(input(), &mut watch).unwrap();
+        assert_eq!(watch.0, expected);
+        watch.1 = ControlFlow::Break(());
+        let errors = program.run_observed(input(), &mut watch).expect_err("it was broken off");
+        assert_eq!(errors.diagnostics()[0].label, "interrupted");
+    }
 }
 
 #[test]
