@@ -429,7 +429,8 @@ impl<T: Accumulator> Patches<'_, T> {
     fn lay_out(&self, start: usize, runs: &[Run], patch: &mut [T]) {
         let sizes = self.windows.sizes;
         let (features, all) = (sizes.kernel_features, sizes.input_features);
-        let line = &self.input[start + self.first_feature..];
+        // Lines without elements have no runs.
+        let line = self.input.get(start + self.first_feature..).unwrap_or_default();
         if runs.iter().map(|run| run.len).sum::<usize>() * features < patch.len() {
             patch.fill(T::ZERO);
         }
