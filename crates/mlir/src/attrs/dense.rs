@@ -70,7 +70,7 @@ impl DenseElements {
     /// The elements as a tensor, which shares the bytes unless this is a splat.
     ///
     /// # Errors
-    /// If this is a splat of more than [`MAX_SPLAT_ELEMENTS`].
+    /// If this is a splat of more than `MAX_SPLAT_ELEMENTS`.
     pub fn to_tensor(&self) -> Result<Tensor, TensorError> {
         let shape: Vec<usize> =
             self.ty.shape().unwrap_or(&[]).iter().map(|&d| d as usize).collect();

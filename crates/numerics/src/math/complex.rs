@@ -2,7 +2,7 @@
 //! textbook formulas, and with the special values of C's Annex G, but for the exponential function
 //! at an infinite imaginary part, which is NaN.
 //!
-//! Each function is one formula, which is computed in the [`Precision`] that the parts of the
+//! Each function is one formula, which is computed in the `Precision` that the parts of the
 //! result need.
 
 use super::double::{Double, sum_of_squares, two_product, two_sum};
