@@ -1,6 +1,7 @@
 //! Executes plans: steps over buffers and slots.
 
 use crate::frame::{Slot, use_before_definition};
+use crate::inputs::mismatch;
 use crate::machine::{self, LISTED_CALLS, Machine, Slots, check_slots, internal};
 use kernels::fused::{self, Registers};
 use numerics::budget;
@@ -216,14 +217,14 @@ impl<'r> Run<'r> {
                 Ok(())
             }
             Action::While { initial, cond, condition, body } => {
-                self.transfer(initial)?;
+                self.transfer("argument", initial)?;
                 machine.nested(|machine| {
                     loop {
                         self.sequence(machine, cond)?;
                         if !self.truth(*condition)? {
                             return Ok(());
                         }
-                        self.branch(machine, body)?;
+                        self.branch(machine, "argument", body)?;
                     }
                 })
             }
@@ -232,7 +233,7 @@ impl<'r> Run<'r> {
                 let branch = number.and_then(|number| branches.get(number)).or(branches.last());
                 let none = || EvalError::new("case_c1", "there are no branches");
                 let branch = branch.ok_or_else(none)?;
-                machine.nested(|machine| self.branch(machine, branch))
+                machine.nested(|machine| self.branch(machine, "result", branch))
             }
         }
     }
@@ -299,10 +300,11 @@ impl<'r> Run<'r> {
     fn branch(
         &mut self,
         machine: &mut Machine<'_, 'r>,
+        what: &str,
         sequence: &'r Sequence,
     ) -> Result<(), EvalError> {
         self.sequence(machine, sequence)?;
-        self.transfer(&sequence.results)?;
+        self.transfer(what, &sequence.results)?;
         self.end_lives(&sequence.dead);
         Ok(())
     }
@@ -336,7 +338,15 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn transfer(&mut self, transfers: &[Transfer]) -> Result<(), EvalError> {
+    /// Makes values others: arguments of a loop, or results.
+    fn transfer(&mut self, what: &str, transfers: &[Transfer]) -> Result<(), EvalError> {
+        for (index, transfer) in transfers.iter().enumerate().filter(|(_, t)| t.is_checked) {
+            let value = self.value(transfer.from, false)?;
+            let ty = &self.unit.types[transfer.to as usize];
+            if ty.contradicts(&value) {
+                return Err(mismatch(what, index, &value, ty));
+            }
+        }
         let ways = |way: Way| transfers.iter().filter(move |transfer| transfer.way == way);
         let staged = ways(Way::Stage).map(|transfer| self.copy(transfer.from));
         let staged: SmallVec<[Held; 2]> = staged.collect::<Result<_, _>>()?;

@@ -34,9 +34,9 @@ pub(crate) fn lower<'g>(
     let Lowering { uses, chosen, .. } = lowering;
     let steps = in_order(definitions.graph, &region.nodes, &groups, chosen);
     let results = match targets {
-        Some(targets) => transfers(region, targets),
+        Some(targets) => transfers(definitions.graph, region, targets),
         None => {
-            let stay = |&value: &Value| Transfer { from: value, to: value, way: Way::Stay };
+            let stay = |&value: &Value| transfer(definitions.graph, value, value, Way::Stay);
             region.results.iter().map(stay).collect()
         }
     };
@@ -44,20 +44,25 @@ pub(crate) fn lower<'g>(
 }
 
 /// How the results of a region become other values.
-fn transfers(region: &Region, targets: &[Value]) -> Vec<Transfer> {
+fn transfers(graph: &Graph<'_>, region: &Region, targets: &[Value]) -> Vec<Transfer> {
     let own: FxHashSet<Value> = region.nodes.iter().flat_map(|n| &n.results).copied().collect();
     let overwritten: FxHashSet<Value> = targets.iter().copied().collect();
     let mut moved = FxHashSet::default();
-    let transfer = |(&from, &to): (&Value, &Value)| {
+    let become_target = |(&from, &to): (&Value, &Value)| {
         let way = match () {
             () if from == to => Way::Stay,
             () if overwritten.contains(&from) => Way::Stage,
             () if own.contains(&from) && moved.insert(from) => Way::Move,
             () => Way::Copy,
         };
-        Transfer { from, to, way }
+        transfer(graph, from, to, way)
     };
-    region.results.iter().zip(targets).map(transfer).collect()
+    region.results.iter().zip(targets).map(become_target).collect()
+}
+
+fn transfer(graph: &Graph<'_>, from: Value, to: Value, way: Way) -> Transfer {
+    let is_checked = graph.types[from as usize] != graph.types[to as usize];
+    Transfer { from, to, way, is_checked }
 }
 
 struct Lowering<'a, 'g> {
@@ -130,9 +135,9 @@ impl<'g> Lowering<'_, 'g> {
                 let lowered = [(cond, None), (body, Some(&node.results[..]))]
                     .map(|(region, targets)| self.nested(region, targets));
                 let [cond, body] = lowered;
-                let transfer = |(&from, &to)| Transfer { from, to, way: Way::Copy };
+                let start = |(&from, &to)| transfer(graph, from, to, Way::Copy);
                 Action::While {
-                    initial: node.operands.iter().zip(&node.results).map(transfer).collect(),
+                    initial: node.operands.iter().zip(&node.results).map(start).collect(),
                     cond,
                     // Verified: a condition returns a value.
                     condition: condition.unwrap_or_default(),

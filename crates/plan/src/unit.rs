@@ -67,6 +67,8 @@ pub struct Transfer {
     pub to: Value,
     /// How.
     pub way: Way,
+    /// True if the types differ, so that the value has to be checked.
+    pub is_checked: bool,
 }
 
 /// How a value becomes another one. All that are staged or copied are so before any is moved.
