@@ -3,6 +3,7 @@
 //! Its functions take and give plain values (text, bytes, numbers); `stablo/__init__.py` makes the
 //! interface of the package from them.
 
+mod arrays;
 mod attributes;
 mod compat;
 mod errors;
@@ -19,6 +20,8 @@ fn main(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
 
 #[pymodule]
 mod _stablo {
+    #[pymodule_export]
+    use super::arrays::Memory;
     #[pymodule_export]
     use super::compat::{deserialize, serialize, smaller_version, target_version};
     #[pymodule_export]

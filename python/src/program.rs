@@ -1,10 +1,10 @@
 //! Programs: reading, changing, writing and running them.
 
+use crate::arrays::{Array, Inputs, result};
 use crate::attributes::value_of;
 use crate::errors::{json, message, raised};
-use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyDict, PyTuple};
+use pyo3::types::{PyDict, PyTuple};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,20 +14,13 @@ use std::time::Duration;
 
 use stablo::ir::{DYNAMIC, OpId, OpRef};
 use stablo::{
-    BytecodeOptions, Bytes, DType, Doubt, Host, LoadOptions, Module, Observer, PrintOptions,
-    ProcessId, Progress, RefineOptions, RunOptions, RuntimeValue, SerializeOptions, Tensor, Type,
-    Work,
+    BytecodeOptions, DType, Doubt, Host, LoadOptions, Module, Observer, PrintOptions, ProcessId,
+    Progress, RefineOptions, RunOptions, RuntimeValue, SerializeOptions, Tensor, Type, Work,
 };
 
 /// An argument or a result: its name, its type as text, and the element type and the sizes of a
 /// tensor, where the size of a dynamic dimension is `None`.
 type Value = (Option<String>, String, Option<&'static str>, Option<Vec<Option<i64>>>);
-
-/// An array: its element type as MLIR spells it, its shape and its bytes.
-type Array = (String, Vec<usize>, PyBuffer<u8>);
-
-/// A result: its element type as MLIR spells it, its shape and its bytes, which are the caller's.
-type ResultArray<'py> = (&'static str, Vec<usize>, Bound<'py, PyByteArray>);
 
 /// How often a run looks for signals.
 const SIGNALS: Duration = Duration::from_millis(50);
@@ -126,30 +119,26 @@ impl Program {
         .map(Program::of)
     }
 
-    fn prepared(&self) -> stablo::Result<&Prepared> {
+    fn prepared(&self, py: Python<'_>) -> PyResult<&Prepared> {
         if let Some(prepared) = self.prepared.get() {
             return Ok(prepared);
         }
-        let module = Arc::clone(self.verified()?);
-        let prepare = || {
+        let prepared = detached(py, || {
+            let module = Arc::clone(self.verified()?);
             let is_small = is_small(&module);
             let host = is_small.then(|| Host::current().without_threads());
             let options = RunOptions { host, ..RunOptions::default() };
             let program = stablo::Program::prepare(module, "main", options)?;
-            Ok::<_, stablo::Error>(Prepared { program, is_small })
-        };
-        let prepared = stablo::with_large_stack(prepare)?;
+            Ok(Prepared { program, is_small })
+        })?;
         // Another thread may have been faster; both are the same.
         Ok(self.prepared.get_or_init(|| prepared))
     }
 
-    fn run_on<'py>(
-        &self,
-        py: Python<'py>,
-        inputs: Vec<RuntimeValue>,
-    ) -> PyResult<Vec<ResultArray<'py>>> {
-        let results = run_until_interrupted(py, self, inputs, None)?;
-        results.iter().map(|value| result(py, value)).collect()
+    fn run_on<'py>(&self, py: Python<'py>, inputs: Inputs) -> PyResult<Bound<'py, PyTuple>> {
+        let results = run_until_interrupted(py, self.prepared(py)?, inputs, None)?;
+        let results: PyResult<Vec<_>> = results.into_iter().map(|v| result(py, v)).collect();
+        PyTuple::new(py, results?)
     }
 }
 
@@ -228,10 +217,8 @@ impl Program {
     }
 
     /// Runs `main` on arrays.
-    fn run<'py>(&self, py: Python<'py>, inputs: Vec<Array>) -> PyResult<Vec<ResultArray<'py>>> {
-        let inputs: PyResult<Vec<RuntimeValue>> =
-            inputs.into_iter().map(|array| tensor(py, array)).collect();
-        self.run_on(py, inputs?)
+    fn run<'py>(&self, py: Python<'py>, inputs: Vec<Array<'_>>) -> PyResult<Bound<'py, PyTuple>> {
+        self.run_on(py, Inputs::new(inputs)?)
     }
 
     /// As `run`, on objects that are buffers of the element types of the arguments; none if they
@@ -239,16 +226,19 @@ impl Program {
     fn call<'py>(
         &self,
         py: Python<'py>,
-        arrays: &Bound<'py, PyTuple>,
-    ) -> PyResult<Option<Vec<ResultArray<'py>>>> {
-        let prepared = self.prepared().map_err(|error| raised(py, &error))?;
-        let types = prepared.program.signature().0;
+        arrays: &Bound<'_, PyTuple>,
+    ) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let types = self.prepared(py)?.program.signature().0;
         if types.len() != arrays.len() {
             return Ok(None);
         }
-        let inputs = arrays.iter().zip(types);
-        let inputs = inputs.map(|(array, ty)| buffer(&array, ty.element_type().dtype()?));
-        let Some(inputs) = inputs.collect::<Option<Vec<_>>>() else { return Ok(None) };
+        let mut inputs = Inputs::with_capacity(types.len());
+        for (array, ty) in arrays.iter_borrowed().zip(types) {
+            let Some(dtype) = ty.element_type().dtype() else { return Ok(None) };
+            if !inputs.try_push(&array, dtype)? {
+                return Ok(None);
+            }
+        }
         self.run_on(py, inputs).map(Some)
     }
 
@@ -257,16 +247,13 @@ impl Program {
     fn trace<'py>(
         &self,
         py: Python<'py>,
-        inputs: Vec<Array>,
-    ) -> PyResult<Vec<(Op, usize, ResultArray<'py>)>> {
-        let inputs: PyResult<Vec<RuntimeValue>> =
-            inputs.into_iter().map(|array| tensor(py, array)).collect();
-        let mut values = Vec::new();
-        run_until_interrupted(py, self, inputs?, Some(&mut values))?;
-        let prepared = self.prepared().map_err(|error| raised(py, &error))?;
+        inputs: Vec<Array<'_>>,
+    ) -> PyResult<Vec<(Op, usize, Bound<'py, PyAny>)>> {
+        let (prepared, mut values) = (self.prepared(py)?, Vec::new());
+        run_until_interrupted(py, prepared, Inputs::new(inputs)?, Some(&mut values))?;
         let value = |(id, index, tensor): (OpId, usize, Tensor)| {
             let module = Arc::clone(prepared.program.module());
-            Ok((Op { module, id }, index, result(py, &RuntimeValue::Tensor(tensor))?))
+            Ok((Op { module, id }, index, result(py, tensor.into())?))
         };
         values.into_iter().map(value).collect()
     }
@@ -299,40 +286,6 @@ impl Program {
     }
 }
 
-/// A result as Python takes it.
-fn result<'py>(py: Python<'py>, value: &RuntimeValue) -> PyResult<ResultArray<'py>> {
-    let RuntimeValue::Tensor(tensor) = value else {
-        return Err(message("a result is a token or a tuple, which arrays do not stand for"));
-    };
-    let bytes = PyByteArray::new(py, tensor.bytes());
-    Ok((tensor.dtype().name(), tensor.shape().to_vec(), bytes))
-}
-
-/// The tensor in a buffer of this element type; none if it is of another one, or of one that
-/// buffers do not have.
-fn buffer(array: &Bound<'_, PyAny>, dtype: DType) -> Option<RuntimeValue> {
-    fn typed<T: pyo3::buffer::Element + stablo::numerics::Element>(
-        array: &Bound<'_, PyAny>,
-    ) -> Option<RuntimeValue> {
-        let buffer = PyBuffer::<T>::get(array).ok()?;
-        let elements = buffer.to_vec(array.py()).ok()?;
-        Some(Tensor::from_vec(buffer.shape(), elements).ok()?.into())
-    }
-    match dtype {
-        DType::F32 => typed::<f32>(array),
-        DType::F64 => typed::<f64>(array),
-        DType::I8 => typed::<i8>(array),
-        DType::I16 => typed::<i16>(array),
-        DType::I32 => typed::<i32>(array),
-        DType::I64 => typed::<i64>(array),
-        DType::U8 => typed::<u8>(array),
-        DType::U16 => typed::<u16>(array),
-        DType::U32 => typed::<u32>(array),
-        DType::U64 => typed::<u64>(array),
-        _ => None,
-    }
-}
-
 fn values(names: Vec<Option<String>>, types: &[Type]) -> Vec<Value> {
     let value = |(name, ty): (Option<String>, &Type)| {
         let size = |&size: &i64| (size != DYNAMIC).then_some(size);
@@ -340,14 +293,6 @@ fn values(names: Vec<Option<String>>, types: &[Type]) -> Vec<Value> {
         (name, ty.to_string(), ty.element_type().dtype().map(DType::name), shape)
     };
     names.into_iter().zip(types).map(value).collect()
-}
-
-fn tensor(py: Python<'_>, (dtype, shape, buffer): Array) -> PyResult<RuntimeValue> {
-    let dtype =
-        DType::from_name(&dtype).ok_or_else(|| message(format!("there is no dtype `{dtype}`")))?;
-    let bytes = Bytes::from(buffer.to_vec(py)?);
-    let tensor = Tensor::from_bytes(dtype, shape, bytes).map_err(|e| message(e.to_string()))?;
-    Ok(RuntimeValue::Tensor(tensor))
 }
 
 /// Values of a run: the op, the index of the result, and the tensor.
@@ -389,11 +334,11 @@ impl Observer for Watcher<'_> {
 /// stops it, unless it is small.
 fn run_until_interrupted(
     py: Python<'_>,
-    program: &Program,
-    inputs: Vec<RuntimeValue>,
+    prepared: &Prepared,
+    inputs: Inputs,
     values: Option<&mut Values>,
 ) -> PyResult<Vec<RuntimeValue>> {
-    let prepared = py.detach(|| program.prepared()).map_err(|error| raised(py, &error))?;
+    let (inputs, _buffers) = inputs.into_parts();
     if prepared.is_small && values.is_none() {
         let run = || prepared.program.run(inputs);
         return py.detach(run).map_err(|error| raised(py, &error));

@@ -18,7 +18,7 @@ import os
 from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
 
 from . import _stablo, compat
-from ._arrays import from_native, to_native
+from ._arrays import to_native
 from ._stablo import Error, Op
 
 __all__ = ["Error", "Op", "Program", "Signature", "TracedValue", "Value", "compat", "from_exported", "from_jax", "inspect", "load", "parse"]
@@ -161,18 +161,22 @@ class Program:
         return self._native.bytecode()
 
     def run(self, *arrays: Any, **named: Any) -> tuple[Any, ...]:
-        """Runs `main` with the reference interpreter and returns all results. Arguments are arrays or what NumPy makes arrays of,
+        """Runs `main` and returns all results. Arguments are arrays or what NumPy makes arrays of,
         in order or by the names in `signature`. A number or list of numbers takes the element type of the argument; an array has
-        it. Raises `Error` if they do not fit, or if an op fails."""
+        it. Arrays in row-major order are not copied, and must not change before the run ends. Results own their memory. Raises
+        `Error` if arguments do not fit, or if an op fails."""
         # Contiguous arrays of the right types need no conversion.
         results = None if named else self._native.call(arrays)
-        if results is None:
-            results = self._native.run(to_native(self.signature.inputs, arrays, named))
-        return from_native(results)
+        return self._converted(arrays, named) if results is None else results
+
+    def _converted(self, arrays: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+        return self._native.run(to_native(self.signature.inputs, arrays, named))
 
     def __call__(self, *arrays: Any, **named: Any) -> Any:
         """As `run`; a single result is not in a tuple."""
-        results = self.run(*arrays, **named)
+        results = None if named else self._native.call(arrays)
+        if results is None:
+            results = self._converted(arrays, named)
         return results[0] if len(results) == 1 else results
 
     def trace(self, *arrays: Any, **named: Any) -> list[TracedValue]:
@@ -184,7 +188,7 @@ class Program:
         [('stablehlo.sqrt', array(3., dtype=float32))]
         """
         values = self._native.trace(to_native(self.signature.inputs, arrays, named))
-        return [TracedValue(op, index, from_native([array])[0]) for op, index, array in values]
+        return [TracedValue(*value) for value in values]
 
     def cost(self) -> dict[str, Any]:
         """What a run costs, by formulas of the types: `flops`, `transcendentals`, `bytes` moved, `arguments`, `constants`, `results`,

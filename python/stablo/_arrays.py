@@ -1,4 +1,4 @@
-"""Arrays as the native part takes and gives them: element type as MLIR spells it, shape, bytes."""
+"""Arrays as the native part takes them: element type as MLIR spells it, shape, bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._stablo import Error
 if TYPE_CHECKING:
     from . import Value
 
-Arrays = Sequence[tuple[str, list[int], Any]]
+Arrays = list[tuple[str, list[int], Any]]
 
 _NAMES = {
     "bool": "i1", "int2": "i2", "int4": "i4", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
@@ -67,13 +67,10 @@ def _array(value: Value, given: Any, index: int) -> tuple[str, list[int], Any]:
         array = numpy.from_dlpack(given)
     else:
         array = numpy.asarray(given)
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype != numpy_dtype(value.dtype):
         raise Error(f"argument {index} ({value.name or 'unnamed'}) is a {value.type}; an array of {array.dtype} was given")
-    # Bytes in row-major order and in the byte order of the machine.
+    # Copied only if the order is another.
     flat = numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8)
     return value.dtype, list(array.shape), flat
-
-
-def from_native(results: Arrays) -> tuple[Any, ...]:
-    """The results as arrays that own their memory."""
-    return tuple(numpy.frombuffer(data, numpy_dtype(dtype)).reshape(shape) for dtype, shape, data in results)

@@ -1,5 +1,6 @@
 """Tests of the package: `python -m unittest discover python/tests` where it is installed."""
 
+import array
 import doctest
 import pickle
 import signal
@@ -162,6 +163,37 @@ class Running(unittest.TestCase):
             self.assertEqual((results[1].dtype, results[1].shape, int(results[1])), (np.int32, (), 5))
         np.testing.assert_array_equal(program(np.asfortranarray(x)[::-1], 5)[0], 2 * x[::-1])
         results[0][0, 0] = 7  # Results are the caller's.
+
+    def test_results_own_their_memory(self) -> None:
+        x = np.ones(3, np.float32)
+        same = "func.func @main(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) { return %x, %x : tensor<3xf32>, tensor<3xf32> }"
+        first, second = stablo.parse(same)(x)
+        x[0] = first[1] = second[2] = 5
+        np.testing.assert_array_equal([x, first, second], [[5, 1, 1], [1, 5, 1], [1, 1, 5]])
+        constant = stablo.parse("func.func @main() -> tensor<2xf32> { %0 = stablehlo.constant dense<2.0> : tensor<2xf32>  return %0 : tensor<2xf32> }")
+        constant()[0] = 7
+        np.testing.assert_array_equal(constant(), [2, 2])
+        empty = stablo.parse(unary("stablehlo.abs", "tensor<0x2xf32>"))(np.ones((0, 2), np.float32))
+        self.assertEqual(empty.shape, (0, 2))
+        shared = np.from_dlpack(first)
+        self.assertTrue(np.shares_memory(shared, first))
+
+    def test_buffers_are_arguments(self) -> None:
+        program = stablo.parse(unary("stablehlo.negate", "tensor<2xf32>"))
+        x = np.array([1, 2], np.float32)
+
+        class Exchanged:
+            def __dlpack__(self, **options: object) -> object:
+                return x.__dlpack__(**options)
+
+            def __dlpack_device__(self) -> object:
+                return x.__dlpack_device__()
+
+        unaligned = np.frombuffer(b"_" + x.tobytes(), np.float32, offset=1)
+        swapped = x.astype(x.dtype.newbyteorder())
+        readonly = np.frombuffer(x.tobytes(), np.float32)
+        for given in (x, memoryview(x), array.array("f", [1, 2]), Exchanged(), unaligned, swapped, readonly):
+            np.testing.assert_array_equal(program(given), [-1, -2])
 
     def test_wrong_arguments(self) -> None:
         program, x = stablo.parse(TWICE), np.ones((3, 2), np.float32)

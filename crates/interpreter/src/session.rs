@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
@@ -22,6 +22,13 @@ const OPS_BETWEEN_CLOCK: u64 = 64;
 
 /// Bytes charged for each process of a grid: what its thread takes before it runs.
 const PROCESS_BYTES: usize = 16 << 10;
+
+/// Number of cores that the process may use. The system is asked once: on Linux it reads files, which
+/// takes longer than a run of a small program.
+fn available_threads() -> usize {
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZeroUsize::get))
+}
 
 pub(crate) struct Session<'r> {
     pub program: &'r Program,
@@ -63,8 +70,8 @@ impl<'r> Session<'r> {
         let options = program.options();
         let mut host = options.host.clone().unwrap_or_else(Host::current);
         if options.engine == Engine::Fast {
-            let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());
-            host = host.with_workers(threads.map_or(1, NonZeroUsize::get));
+            let threads = options.threads.map_or_else(available_threads, NonZeroUsize::get);
+            host = host.with_workers(threads);
         }
         let limit = |message: String| EvalError::new("limit", message);
         let mut charge = None;

@@ -1,0 +1,166 @@
+//! Arrays: the memory of arguments is borrowed, that of results is given away, without copies.
+
+use crate::errors::message;
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyTuple;
+use std::ffi::{CStr, c_int};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use stablo::{Bytes, DType, RuntimeValue, Tensor};
+
+/// An array: its element type as MLIR spells it, its shape, and a buffer of its bytes.
+pub type Array<'py> = (String, Vec<usize>, Bound<'py, PyAny>);
+
+/// A buffer of Python in row-major order, which it keeps alive.
+struct Borrowed(PyUntypedBuffer);
+
+impl AsRef<[u8]> for Borrowed {
+    #[expect(unsafe_code)]
+    fn as_ref(&self) -> &[u8] {
+        if self.0.len_bytes() == 0 {
+            return &[];
+        }
+        let start = self.0.buf_ptr().cast::<u8>();
+        // SAFETY: the exporter keeps the memory in place until the buffer is released, and
+        // `Inputs::push` takes only buffers without gaps. As with functions of NumPy that release
+        // the interpreter lock, the caller answers for no other thread writing there meanwhile.
+        unsafe { std::slice::from_raw_parts(start, self.0.len_bytes()) }
+    }
+}
+
+/// Arguments of a run.
+pub struct Inputs {
+    values: Vec<RuntimeValue>,
+    /// The buffers that the values borrow. They are released together, while the interpreter lock
+    /// is held: a run that drops them would take it for each.
+    buffers: Vec<Arc<Borrowed>>,
+}
+
+impl Inputs {
+    /// No arguments yet, with room for `count`.
+    pub fn with_capacity(count: usize) -> Inputs {
+        Inputs { values: Vec::with_capacity(count), buffers: Vec::with_capacity(count) }
+    }
+
+    /// Arguments given as bytes.
+    pub fn new(arrays: Vec<Array<'_>>) -> PyResult<Inputs> {
+        let mut inputs = Inputs::with_capacity(arrays.len());
+        for (dtype, shape, array) in arrays {
+            let dtype = DType::from_name(&dtype)
+                .ok_or_else(|| message(format!("there is no dtype `{dtype}`")))?;
+            let buffer = PyUntypedBuffer::get(&array)?;
+            if !buffer.is_c_contiguous() {
+                return Err(PyBufferError::new_err("the bytes of an array have gaps"));
+            }
+            inputs.push(buffer, dtype, &shape)?;
+        }
+        Ok(inputs)
+    }
+
+    /// Adds an object that exports a buffer in row-major order with elements of this type. Returns
+    /// false if it does not.
+    pub fn try_push(&mut self, array: &Bound<'_, PyAny>, dtype: DType) -> PyResult<bool> {
+        let Ok(buffer) = PyUntypedBuffer::get(array) else { return Ok(false) };
+        let is_suitable = element_type(buffer.format(), buffer.item_size()) == Some(dtype)
+            && buffer.is_c_contiguous();
+        if is_suitable {
+            let shape = buffer.shape().to_vec();
+            self.push(buffer, dtype, &shape)?;
+        }
+        Ok(is_suitable)
+    }
+
+    /// Adds a buffer without gaps.
+    fn push(&mut self, buffer: PyUntypedBuffer, dtype: DType, shape: &[usize]) -> PyResult<()> {
+        let buffer = Arc::new(Borrowed(buffer));
+        let bytes = Bytes::from_owner(buffer.clone());
+        let tensor = Tensor::from_bytes(dtype, shape, bytes).map_err(|e| message(e.to_string()))?;
+        self.values.push(tensor.into());
+        self.buffers.push(buffer);
+        Ok(())
+    }
+
+    /// The values, and what to drop after their use.
+    pub fn into_parts(self) -> (Vec<RuntimeValue>, impl Sized) {
+        (self.values, self.buffers)
+    }
+}
+
+/// The element type of a format of the module `struct`, extended by NumPy, in the byte order of the
+/// machine.
+fn element_type(format: &CStr, size: usize) -> Option<DType> {
+    let bits = u32::try_from(size.checked_mul(8)?).ok()?;
+    match format.to_bytes() {
+        b"?" => Some(DType::I1),
+        b"b" | b"h" | b"i" | b"l" | b"q" | b"n" => DType::integer(bits, true),
+        b"B" | b"H" | b"I" | b"L" | b"Q" | b"N" => DType::integer(bits, false),
+        b"e" => Some(DType::F16),
+        b"f" => Some(DType::F32),
+        b"d" => Some(DType::F64),
+        b"Zf" => DType::F32.complex(),
+        b"Zd" => DType::F64.complex(),
+        _ => None,
+    }
+}
+
+/// The memory of a result: bytes that Python reads and writes through the buffer protocol.
+#[pyclass(frozen, module = "stablo")]
+pub struct Memory {
+    /// The start of the bytes, of which this is the only owner.
+    start: AtomicPtr<u8>,
+    len: usize,
+    /// Keeps them.
+    _tensor: Tensor,
+}
+
+#[pymethods]
+impl Memory {
+    #[expect(unsafe_code)]
+    unsafe fn __getbuffer__(
+        slf: &Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        let memory = slf.get();
+        let start = memory.start.load(Ordering::Relaxed).cast();
+        let len = isize::try_from(memory.len)?;
+        // SAFETY: Python gives a view to fill, which refers to the object, and the object keeps the
+        // bytes as long as it lives.
+        match unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), start, len, 0, flags) } {
+            0 => Ok(()),
+            _ => Err(PyErr::fetch(slf.py())),
+        }
+    }
+}
+
+/// A result as an array of NumPy. It is copied if something else has its memory: an argument, a
+/// constant, another result.
+pub fn result(py: Python<'_>, value: RuntimeValue) -> PyResult<Bound<'_, PyAny>> {
+    static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let RuntimeValue::Tensor(mut tensor) = value else {
+        return Err(message("a result is a token or a tuple, which arrays do not stand for"));
+    };
+    let shape = PyTuple::new(py, tensor.shape())?;
+    let dtype = numpy_dtype(py, tensor.dtype())?;
+    let bytes = tensor.bytes_mut().map_err(|error| message(error.to_string()))?;
+    let (start, len) = (AtomicPtr::new(bytes.as_mut_ptr()), bytes.len());
+    let memory = Bound::new(py, Memory { start, len, _tensor: tensor })?;
+    NDARRAY.import(py, "numpy", "ndarray")?.call1((shape, dtype, memory))
+}
+
+/// The type of NumPy that stands for an element type.
+fn numpy_dtype(py: Python<'_>, dtype: DType) -> PyResult<&Bound<'_, PyAny>> {
+    static TYPES: [PyOnceLock<Py<PyAny>>; DType::ALL.len()] =
+        [const { PyOnceLock::new() }; DType::ALL.len()];
+    let find = || {
+        let arrays = py.import("stablo._arrays")?;
+        arrays.call_method1("numpy_dtype", (dtype.name(),)).map(Bound::unbind)
+    };
+    // Element types are numbered in the order of `ALL`.
+    TYPES[dtype as usize].get_or_try_init(py, find).map(|found| found.bind(py))
+}
