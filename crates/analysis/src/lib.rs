@@ -1,5 +1,5 @@
 //! Analyses of programs, for people who look into them: what a program costs, how two programs
-//! differ, what is suspicious in one, and the smallest one that still shows a fault.
+//! differ, what is suspicious in one, the smallest one that still shows a fault, and one to look at.
 
 pub mod bisect;
 mod compare;
@@ -9,6 +9,7 @@ pub mod lint;
 mod place;
 mod random;
 pub mod reduce;
+pub mod view;
 
 pub use compare::{Comparison, Tolerance, compare};
 pub use place::Location;

@@ -54,7 +54,12 @@ const MAX_CHARACTERS: usize = 120;
 
 /// A text of at most [`MAX_CHARACTERS`].
 pub fn shortened(text: &str) -> String {
-    match text.char_indices().nth(MAX_CHARACTERS) {
+    shortened_to(text, MAX_CHARACTERS)
+}
+
+/// A text of at most this many characters, but for an ellipsis.
+pub fn shortened_to(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_string(),
     }

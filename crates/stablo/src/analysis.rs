@@ -4,6 +4,7 @@ pub use analysis::bisect::Parting;
 pub use analysis::cost::{Cost, Doubt, Grouping, OpCost, Row, Tensors, Work};
 pub use analysis::diff::{Change, Detail, Diff, Side};
 pub use analysis::reduce::Reduced;
+pub use analysis::view::View;
 pub use analysis::{Comparison, Location, Tolerance, compare, generated, random};
 
 use crate::{
@@ -36,6 +37,35 @@ pub fn cost(module: &Module, entry: &str) -> Result<Cost> {
     let options = RunOptions { engine: Engine::Reference, ..RunOptions::default() };
     let program = Program::prepare(module.clone(), entry, options)?;
     Ok(analysis::cost::cost(program.prepared()))
+}
+
+/// A verified program to look at: a page that shows it as a graph, or the model of that as JSON.
+/// `name` is that of the program. With the costs of running the function `entry`; without a name,
+/// of `main`, if there is such a function that can run.
+///
+/// ```
+/// let module = stablo::load(
+///     "sine.mlir",
+///     "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+///        %0 = stablehlo.sine %x : tensor<2x3xf32>
+///        return %0 : tensor<2x3xf32>
+///      }",
+/// )?;
+/// let view = stablo::view(&module, "sine.mlir", None)?;
+/// assert!(view.to_html().starts_with("<!doctype html>"));
+/// assert!(view.to_json().contains("%0 = stablehlo.sine %arg0 : tensor<2x3xf32>"));
+/// # Ok::<(), stablo::Error>(())
+/// ```
+///
+/// # Errors
+/// If there is no function `entry`, or it cannot run.
+pub fn view(module: &Module, name: &str, entry: Option<&str>) -> Result<View> {
+    let cost = match entry {
+        Some(entry) => Some(cost(module, entry)?),
+        None => cost(module, "main").ok(),
+    };
+    let cost = cost.as_ref().map(|cost| (entry.unwrap_or("main"), cost));
+    Ok(analysis::view::view(module, name, cost))
 }
 
 /// The differences between two verified programs, but for names, locations and the order of

@@ -21,7 +21,7 @@
 //! - [`load`] reads and verifies a program of any format; [`inspect`] reports what is in it.
 //! - [`ir`] and [`dialects`] are for walking it, a [`Builder`] makes and changes programs.
 //! - [`cost`] says what a run costs, [`diff`] how two programs differ, [`bisect`] where their values
-//!   part; [`lint`] warns of likely mistakes; [`reduce`] makes a program small.
+//!   part; [`lint`] warns of likely mistakes; [`reduce`] makes a program small; [`view`] shows it.
 //! - [`run_pipeline`] transforms it, [`refine`] makes it static.
 //! - [`print()`], [`write_bytecode`] and [`serialize`] write it.
 //! - [`run`] runs it; [`arrays`] reads inputs from files and writes results.
@@ -49,8 +49,8 @@ mod write;
 
 pub use analysis::{
     Change, Comparison, Cost, Detail, Diff, Doubt, Grouping, Location, OpCost, Parting, Reduced,
-    Row, Side, Tensors, Tolerance, Work, bisect, compare, cost, diff, fix_lints, generated, lint,
-    random, random_inputs, reduce, same_signature,
+    Row, Side, Tensors, Tolerance, View, Work, bisect, compare, cost, diff, fix_lints, generated,
+    lint, random, random_inputs, reduce, same_signature, view,
 };
 #[cfg(feature = "arrays")]
 pub use arrays;

@@ -125,7 +125,9 @@ pub struct Cost {
 /// The cost of an op.
 #[derive(Clone, Debug)]
 pub struct OpCost {
-    /// The op.
+    /// The op, in the module that was prepared.
+    pub op: OpId,
+    /// Where it stands.
     pub location: Location,
     /// Number of times that it runs.
     pub runs: u64,
@@ -437,7 +439,7 @@ impl<'c> Walk<'c> {
                 cost.total = cost.total.plus(work);
                 let location = Location::of(op);
                 let at = order.get(&op.id()).copied();
-                costs.push((at, OpCost { location, runs: count, work, doubt }));
+                costs.push((at, OpCost { op: op.id(), location, runs: count, work, doubt }));
             }
         }
         costs.sort_by_key(|&(at, _)| at);

@@ -13,6 +13,7 @@ mod manual;
 mod reduce;
 mod refine;
 mod run;
+mod view;
 
 use crate::args::{self, DiagnosticFlags};
 use crate::io::{Failure, Io};
@@ -44,6 +45,8 @@ enum Command {
     Inspect(inspect::Options),
     /// Report the arithmetic, memory traffic and memory of a program
     Cost(cost::Options),
+    /// Show a program as a graph, in a page for browsers
+    View(view::Options),
     /// Compare two programs, but for names, locations and the order of independent ops
     Diff(diff::Options),
     /// Find the first op at which the values of two programs part
@@ -90,6 +93,7 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         Command::Convert(options) => convert::run(&options, io),
         Command::Inspect(options) => inspect::run(&options, io),
         Command::Cost(options) => cost::run(&options, io),
+        Command::View(options) => view::run(&options, io),
         Command::Diff(options) => diff::run(&options, io),
         Command::Bisect(options) => bisect::run(&options, io),
         Command::Lint(options) => lint::run(&options, io),

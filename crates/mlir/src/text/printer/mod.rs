@@ -153,6 +153,21 @@ impl<'m> ValueNames<'m> {
         self.printer.value(value);
         std::mem::take(&mut self.printer.out)
     }
+
+    /// The text of an op without its regions and large elements, as it stands in that text.
+    pub fn text(&mut self, op: OpRef<'m>) -> String {
+        let options = PrintOptions {
+            elide_elements_if_larger: Some(16),
+            elide_resources_if_larger: Some(16),
+            local_scope: true,
+            skip_regions: true,
+            ..self.printer.options
+        };
+        let options = std::mem::replace(&mut self.printer.options, options);
+        self.printer.full_op(op);
+        self.printer.options = options;
+        std::mem::take(&mut self.printer.out)
+    }
 }
 
 /// Prints MLIR text; the hooks of dialects print through its methods.

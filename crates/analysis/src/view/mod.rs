@@ -1,0 +1,259 @@
+//! Programs as people look at them: a model of a program as JSON, and a page that shows it.
+
+mod page;
+mod statistics;
+
+use crate::cost::{Cost, OpCost};
+use crate::place::{Location, shortened_to};
+use mlir::diag::name_of;
+use mlir::ods::{OpDef, Trait};
+use mlir::text::ValueNames;
+use mlir::{BlockId, Module, OpId, OpRef, RegionId, Value as ModuleValue};
+use rustc_hash::FxHashMap;
+use serde_json::{Map, Value, json};
+use side_dialects::func::FuncOp;
+
+/// The most characters of the text of an op.
+const MAX_CHARACTERS: usize = 4000;
+
+/// A program to look at.
+#[derive(Clone, Debug)]
+pub struct View {
+    model: Map<String, Value>,
+}
+
+impl View {
+    /// The model of the program as a JSON object, with a line for each op:
+    ///
+    /// - `name` of the program;
+    /// - `cost` of a run: `entry`, `flops`, `transcendentals`, `bytes`, `peak_memory` and `doubts`;
+    ///   null if it is not known;
+    /// - `types`, `sources` and `scopes`: texts that others refer to by position;
+    /// - `kinds` of ops: `name`, `doc`, and `rules` of the specification, each a label and a text;
+    /// - `values`: for each, its name, its type, and for arguments the exporter's name;
+    /// - `ops` in order, parents first: `kind`, `text`, `operands` and `results` (values), and as
+    ///   far as present `source`, `scope`, `symbol`, `calls` (ops), `cost`, `constant` (statistics
+    ///   of its elements) and `regions`, each with a `name` and `blocks` of `arguments` (values)
+    ///   and `ops`.
+    pub fn to_json(&self) -> String {
+        let field = |(name, value): (&String, &Value)| match value {
+            Value::Array(items) if name == "ops" => {
+                let items: Vec<String> = items.iter().map(Value::to_string).collect();
+                format!("{}:[\n{}\n]", json!(name), items.join(",\n"))
+            }
+            _ => format!("{}:{value}", json!(name)),
+        };
+        let fields: Vec<String> = self.model.iter().map(field).collect();
+        format!("{{{}}}", fields.join(",\n"))
+    }
+
+    /// A self-contained page in HTML that shows the program as a graph.
+    pub fn to_html(&self) -> String {
+        page::html(&self.to_json())
+    }
+}
+
+/// Makes the view of a verified module. `cost` is that of running the function of that name.
+pub fn view(module: &Module, name: &str, cost: Option<(&str, &Cost)>) -> View {
+    let mut maker = Maker {
+        module,
+        names: ValueNames::of(module.top()),
+        ops: module.walk(module.top().id()).map(OpRef::id).zip(0..).collect(),
+        values: vec![None; module.num_values()],
+        costs: cost.map_or_else(FxHashMap::default, |(_, cost)| {
+            cost.ops.iter().map(|cost| (cost.op, cost)).collect()
+        }),
+        types: Texts::default(),
+        sources: Texts::default(),
+        scopes: Texts::default(),
+        kinds: Texts::default(),
+        definitions: Vec::new(),
+    };
+    let values: Vec<Value> = maker.values_in_order();
+    let ops: Vec<Value> = module.walk(module.top().id()).map(|op| maker.op(op)).collect();
+    let kinds = maker.kinds.texts.iter().zip(&maker.definitions);
+    let kinds: Vec<Value> = kinds.map(|(name, def)| kind(name, *def)).collect();
+    let fields = [
+        ("name", json!(name)),
+        ("cost", cost.map_or(Value::Null, |(entry, cost)| total(entry, cost))),
+        ("types", json!(maker.types.texts)),
+        ("sources", json!(maker.sources.texts)),
+        ("scopes", json!(maker.scopes.texts)),
+        ("kinds", json!(kinds)),
+        ("values", json!(values)),
+        ("ops", json!(ops)),
+    ];
+    View { model: fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect() }
+}
+
+/// Distinct texts, which others refer to by position.
+#[derive(Default)]
+struct Texts {
+    texts: Vec<String>,
+    positions: FxHashMap<String, usize>,
+}
+
+impl Texts {
+    fn position(&mut self, text: &str) -> usize {
+        if let Some(&position) = self.positions.get(text) {
+            return position;
+        }
+        self.texts.push(text.to_string());
+        self.positions.insert(text.to_string(), self.texts.len() - 1);
+        self.texts.len() - 1
+    }
+}
+
+struct Maker<'m, 'c> {
+    module: &'m Module,
+    names: ValueNames<'m>,
+    /// The position of each op in the program.
+    ops: FxHashMap<OpId, usize>,
+    /// The position of each value, by its index in the module.
+    values: Vec<Option<usize>>,
+    costs: FxHashMap<OpId, &'c OpCost>,
+    types: Texts,
+    sources: Texts,
+    scopes: Texts,
+    kinds: Texts,
+    /// The declaration of each kind.
+    definitions: Vec<Option<&'static OpDef>>,
+}
+
+impl<'m> Maker<'m, '_> {
+    /// All values: for each op its results, then the arguments of its blocks.
+    fn values_in_order(&mut self) -> Vec<Value> {
+        let module = self.module;
+        let mut values = Vec::new();
+        for op in module.walk(module.top().id()) {
+            for result in op.results() {
+                values.push(self.value(result, None, values.len()));
+            }
+            let blocks = op.regions().iter().flat_map(|&region| module.blocks(region));
+            for &block in blocks {
+                for (&value, loc) in module.arguments(block).iter().zip(module.argument_locs(block))
+                {
+                    // In regions, names of locations are scopes.
+                    let location = module.location(loc);
+                    let name = name_of(&location).filter(|_| FuncOp::cast(op).is_some());
+                    values.push(self.value(value, name, values.len()));
+                }
+            }
+        }
+        values
+    }
+
+    fn value(&mut self, value: ModuleValue, name: Option<&str>, position: usize) -> Value {
+        self.values[value.index()] = Some(position);
+        let ty = self.types.position(&self.module.ty(value).to_string());
+        match name.filter(|name| !name.is_empty()) {
+            Some(name) => json!([self.names.get(value), ty, name]),
+            None => json!([self.names.get(value), ty]),
+        }
+    }
+
+    /// Positions of values that are in the program.
+    fn positions(&self, values: impl IntoIterator<Item = ModuleValue>) -> Vec<usize> {
+        values.into_iter().filter_map(|value| *self.values.get(value.index())?).collect()
+    }
+
+    fn kind(&mut self, op: OpRef<'_>) -> usize {
+        let kind = self.kinds.position(op.name());
+        if kind == self.definitions.len() {
+            self.definitions.push(op.def());
+        }
+        kind
+    }
+
+    fn op(&mut self, op: OpRef<'m>) -> Value {
+        let location = Location::of(op);
+        let mut fields = json!({
+            "kind": self.kind(op),
+            "text": shortened_to(&self.names.text(op), MAX_CHARACTERS),
+            "operands": self.positions(op.operands().iter().copied()),
+            "results": self.positions(op.results()),
+        });
+        let mut add = |name: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                fields[name] = value;
+            }
+        };
+        add("source", location.source.map(|source| json!(self.sources.position(&source))));
+        add("scope", location.scope.map(|scope| json!(self.scopes.position(&scope))));
+        add("symbol", op.symbol_name().map(|name| json!(name)));
+        let calls = self.calls(op);
+        add("calls", (!calls.is_empty()).then(|| json!(calls)));
+        add("cost", self.costs.get(&op.id()).map(|cost| cost_of(cost)));
+        let constant = op.has_trait(&Trait::ConstantLike).then(|| op.property(0)).flatten();
+        add("constant", constant.and_then(statistics::of));
+        let regions = op.regions().iter().enumerate();
+        let regions: Vec<Value> = regions.map(|(i, &region)| self.region(op, i, region)).collect();
+        add("regions", (!regions.is_empty()).then(|| json!(regions)));
+        fields
+    }
+
+    /// Positions of the ops whose symbols an op refers to.
+    fn calls(&self, op: OpRef<'m>) -> Vec<usize> {
+        let symbols = op.properties().iter().flatten().filter_map(|value| value.as_flat_symbol());
+        let around = std::iter::successors(op.parent(), |op| op.parent());
+        let tables = around.filter(|op| op.has_trait(&Trait::SymbolTable));
+        let called =
+            symbols.filter_map(|symbol| tables.clone().find_map(|op| op.lookup_symbol(symbol)));
+        called.filter_map(|called| self.ops.get(&called.id()).copied()).collect()
+    }
+
+    fn region(&self, op: OpRef<'m>, index: usize, region: RegionId) -> Value {
+        let slots = op.def().map_or(&[][..], |def| def.regions);
+        // Only the last slot may hold several regions.
+        let name = match slots.get(index).or(slots.last()) {
+            Some(slot) if slot.variadic => format!("{} {}", slot.name, index + 1 - slots.len()),
+            Some(slot) => slot.name.to_string(),
+            None => format!("region {index}"),
+        };
+        let blocks = self.module.blocks(region).iter().map(|&block| self.block(block));
+        json!({"name": name, "blocks": blocks.collect::<Vec<_>>()})
+    }
+
+    fn block(&self, block: BlockId) -> Value {
+        let ops = self.module.ops(block).filter_map(|op| self.ops.get(&op.id()));
+        json!({
+            "arguments": self.positions(self.module.arguments(block).iter().copied()),
+            "ops": ops.collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn kind(name: &str, def: Option<&'static OpDef>) -> Value {
+    let Some(def) = def else { return json!({"name": name}) };
+    let rules = def.rules().into_iter().map(|rule| {
+        let remark = rule.checked.remark(def).map_or(String::new(), |text| format!(" ({text})"));
+        json!([def.label(&rule), format!("{}{remark}", rule.text)])
+    });
+    json!({
+        "name": name,
+        "doc": def.doc.trim().replace("\n ", "\n"),
+        "rules": rules.collect::<Vec<_>>(),
+    })
+}
+
+fn cost_of(cost: &OpCost) -> Value {
+    json!({
+        "runs": cost.runs,
+        "flops": cost.work.flops,
+        "transcendentals": cost.work.transcendentals,
+        "bytes": cost.work.bytes,
+        "doubt": cost.doubt.map(crate::cost::Doubt::explain),
+    })
+}
+
+fn total(entry: &str, cost: &Cost) -> Value {
+    let doubts = cost.doubts.iter().map(|(doubt, ops)| format!("{} ({ops})", doubt.explain()));
+    json!({
+        "entry": entry,
+        "flops": cost.total.flops,
+        "transcendentals": cost.total.transcendentals,
+        "bytes": cost.total.bytes,
+        "peak_memory": cost.peak_memory,
+        "doubts": doubts.collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,302 @@
+// The panel that tells about the program, a group, an op or an argument.
+
+const SPECIFICATION = "https://github.com/openxla/stablehlo/blob/main/docs/spec.md";
+/** Most rows of a list. */
+const MAX_ROWS = 30;
+
+/** Makes an element; strings become text, never markup. */
+function html(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else element.setAttribute(key, value);
+  }
+  element.append(...children.flat().filter((child) => child !== null));
+  return element;
+}
+
+class Details {
+  /** Shows in `element`; `reveal(op)` moves to an op. */
+  constructor(program, element, reveal) {
+    this.program = program;
+    this.element = element;
+    this.reveal = reveal;
+  }
+
+  /** Shows what a node is, or an op without a node. */
+  show(node, op = node ? node.op : null) {
+    const { root } = this.program;
+    let parts;
+    if (!node || node === root) parts = this.ofProgram();
+    else if (op !== null) parts = this.ofOp(op);
+    else if (node.type === "argument") parts = this.ofArguments(node);
+    else parts = this.ofGroup(node);
+    if (node && op !== null && op === node.op && node.children.length)
+      parts.push(...this.contents(node));
+    this.element.replaceChildren(...parts.filter(Boolean));
+    this.element.scrollTop = 0;
+  }
+
+  ofProgram() {
+    const { program } = this;
+    const { cost, root, ops } = program;
+    const functions = ops.filter((op) => op.symbol !== undefined).length;
+    const parts = [
+      html("h2", {}, program.name),
+      html("p", {}, `${ops.length - 1} ops in ${functions} functions`),
+      html("pre", {}, ops[0].text),
+    ];
+    if (cost) {
+      parts.push(
+        table(`Cost of a run of @${cost.entry}`, [
+          ["FLOPs", amount(cost.flops, "FLOP")],
+          ["transcendental functions", amount(cost.transcendentals, "")],
+          ["moved", amount(cost.bytes, "B")],
+          ["peak memory", amount(cost.peak_memory, "B")],
+        ]),
+      );
+      if (cost.doubts.length) {
+        const doubts = cost.doubts.map((doubt) => html("li", {}, doubt));
+        parts.push(html("p", {}, "Not exact (number of ops):"), html("ul", {}, doubts));
+      }
+    } else {
+      parts.push(html("p", {}, "Costs are not known: no function main, or it cannot run."));
+    }
+    return [...parts, ...this.contents(root)];
+  }
+
+  ofGroup(node) {
+    return [
+      html("h2", {}, node.label),
+      html("p", { class: "path" }, this.path(node)),
+      ...this.contents(node),
+    ];
+  }
+
+  ofArguments(node) {
+    return [
+      html("h2", {}, node.label),
+      html("p", { class: "path" }, this.path(node)),
+      this.values("Values", node.values),
+      ...node.values.slice(0, node.values.length === 1 ? 1 : 0).map((value) => this.users(value)),
+    ];
+  }
+
+  ofOp(index) {
+    const { program } = this;
+    const op = program.ops[index];
+    const kind = program.kinds[op.kind];
+    const source = program.sources[op.source];
+    const scope = program.scopes[op.scope];
+    const calls = (op.calls || []).map((at) => this.opLink(at, program.opLabel(program.ops[at])));
+    return [
+      html("h2", {}, op.symbol === undefined ? kind.name : `@${op.symbol}`),
+      html("p", { class: "path" }, this.path(program.nodeFor(index))),
+      html("pre", { class: "text" }, op.text),
+      source ? html("p", {}, html("b", {}, "source "), html("code", {}, source)) : null,
+      scope ? html("p", {}, html("b", {}, "scope "), html("code", {}, scope)) : null,
+      calls.length ? html("p", {}, html("b", {}, "calls "), calls) : null,
+      this.statistics(op.constant),
+      this.cost(op.cost),
+      op.operands.length ? this.values("Operands", op.operands) : null,
+      op.results.length ? this.values("Results", op.results) : null,
+      ...op.results.map((value) => this.users(value)),
+      this.specification(kind),
+    ];
+  }
+
+  /** The groups and regions around a node. */
+  path(node) {
+    const labels = [];
+    for (let at = node.parent; at?.parent; at = at.parent) labels.unshift(at.label);
+    return labels.join(" › ");
+  }
+
+  /** What is in a group: its kinds of ops, with their costs. */
+  contents(node) {
+    const { program } = this;
+    const kinds = new Map();
+    for (const index of program.opsWithin(node)) {
+      const op = program.ops[index];
+      const name = program.kindName(op);
+      const { flops = 0, transcendentals = 0, bytes = 0 } = op.cost || {};
+      const sum = kinds.get(name) || { ops: 0, flops: 0, bytes: 0 };
+      kinds.set(name, {
+        ops: sum.ops + 1,
+        flops: sum.flops + flops + transcendentals,
+        bytes: sum.bytes + bytes,
+      });
+    }
+    const rows = [...kinds].sort(([, a], [, b]) => b.flops - a.flops || b.ops - a.ops);
+    const shown = rows
+      .slice(0, MAX_ROWS)
+      .map(([name, { ops, flops, bytes }]) =>
+        html(
+          "tr",
+          {},
+          html("td", {}, name.replace(/^(stablehlo|func)\./, "")),
+          html("td", { class: "number" }, String(ops)),
+          html("td", { class: "number" }, flops ? amount(flops, "") : ""),
+          html("td", { class: "number" }, bytes ? amount(bytes, "B") : ""),
+        ),
+      );
+    const titles = ["op", "number", "FLOPs", "moved"].map((title) => html("th", {}, title));
+    return [html("h3", {}, "Contents"), html("table", {}, html("tr", {}, titles), shown)];
+  }
+
+  values(title, values) {
+    const { program } = this;
+    const rows = values.map((value) => {
+      const producer = program.producer[value];
+      const constant = producer === null ? null : program.ops[producer].constant;
+      const name = program.valueName(value);
+      return html(
+        "tr",
+        {},
+        html(
+          "td",
+          {},
+          producer === null ? this.valueLink(value, name) : this.opLink(producer, name),
+        ),
+        html("td", {}, html("code", {}, program.valueType(value))),
+        html("td", { class: "number" }, constant ? this.splat(value) : ""),
+      );
+    });
+    const more = rows.length - 200;
+    return html(
+      "section",
+      {},
+      html("h3", {}, title),
+      html("table", {}, rows.slice(0, 200)),
+      more > 0 ? html("p", {}, `and ${more} more`) : null,
+    );
+  }
+
+  /** The elements of a constant if they are equal. */
+  splat(value) {
+    const text = this.program.inlineText(value);
+    return text === this.program.valueName(value) ? "" : text;
+  }
+
+  users(value) {
+    const { program } = this;
+    const users = program.users[value];
+    if (!users.length) return html("p", {}, `${program.valueName(value)} is not used`);
+    const links = users
+      .slice(0, MAX_ROWS)
+      .map((user) => html("li", {}, this.opLink(user, program.opLabel(program.ops[user]))));
+    const more = users.length - links.length;
+    return html(
+      "section",
+      {},
+      html("h3", {}, `Uses of ${program.valueName(value)}`),
+      html("ul", {}, links, more > 0 ? html("li", {}, `and ${more} more`) : null),
+    );
+  }
+
+  opLink(op, text) {
+    return html("button", { class: "link", onclick: () => this.reveal(op) }, text);
+  }
+
+  valueLink(value, text) {
+    const node = this.program.nodeOfValue[value];
+    if (!node) return text;
+    return html("button", { class: "link", onclick: () => this.reveal(null, node) }, text);
+  }
+
+  cost(cost) {
+    if (!cost) return null;
+    const rows = [
+      ["runs", String(cost.runs)],
+      ["FLOPs", amount(cost.flops, "FLOP")],
+      ["transcendental functions", amount(cost.transcendentals, "")],
+      ["moved", amount(cost.bytes, "B")],
+    ];
+    if (cost.doubt) rows.push(["not exact", cost.doubt]);
+    return table("Cost", rows);
+  }
+
+  /** Statistics of a constant, with a histogram. */
+  statistics(constant) {
+    if (!constant) return null;
+    const isSplat = constant.splat !== undefined;
+    const rows = [["elements", `${constant.elements}${isSplat ? ", all equal" : ""}`]];
+    for (const name of ["min", "max", "mean", "deviation", "zeros", "nan", "infinite"]) {
+      const value = constant[name];
+      if (value || (value === 0 && name.startsWith("m"))) rows.push([name, number(value)]);
+    }
+    const section = table("Elements", rows);
+    if (constant.histogram) {
+      section.append(histogram(constant.histogram, constant.min, constant.max));
+    }
+    return section;
+  }
+
+  specification({ name, doc, rules }) {
+    if (!doc) return null;
+    const section = html("section", { class: "specification" }, html("h3", {}, `About ${name}`));
+    section.append(...markdown(doc));
+    if (rules.length) {
+      const items = rules.map(([label, text]) =>
+        html("li", {}, html("b", {}, `${label} `), inlineMarkdown(text)),
+      );
+      section.append(html("h3", {}, "Constraints"), html("ul", { class: "rules" }, items));
+    }
+    if (name.startsWith("stablehlo.")) {
+      const href = `${SPECIFICATION}#${name.slice("stablehlo.".length)}`;
+      const link = html("a", { href, target: "_blank", rel: "noreferrer" }, "Specification");
+      section.append(html("p", {}, link));
+    }
+    return section;
+  }
+}
+
+function table(title, rows) {
+  const cells = rows.map(([name, value]) =>
+    html("tr", {}, html("td", {}, name), html("td", { class: "number" }, value)),
+  );
+  return html("section", {}, html("h3", {}, title), html("table", {}, cells));
+}
+
+/** Bars of the numbers of elements between two bounds. */
+function histogram(bars, min, max) {
+  const [width, height] = [288, 64];
+  const highest = Math.max(...bars);
+  const step = width / bars.length;
+  const drawn = bars.map((count, index) => {
+    const tall = count ? Math.max((count / highest) * height, 1) : 0;
+    const range = [index, index + 1].map((at) => number(min + ((max - min) * at) / bars.length));
+    const title = svg("title", {}, `${range.join(" to ")}: ${count}`);
+    const place = { x: index * step, y: height - tall, width: step - 1, height: tall };
+    return svg("rect", place, title);
+  });
+  const labels = [
+    svg("text", { x: 0, y: height + 13 }, number(min)),
+    svg("text", { x: width, y: height + 13, "text-anchor": "end" }, number(max)),
+  ];
+  const viewBox = `0 0 ${width} ${height + 18}`;
+  return svg("svg", { class: "histogram", viewBox }, ...drawn, ...labels);
+}
+
+/** Paragraphs, lists and code of a text in Markdown. */
+function markdown(text) {
+  return text.split(/\n\s*\n/).map((block) => {
+    if (block.startsWith("```")) {
+      return html("pre", {}, block.replace(/^```\w*\n?/, "").replace(/\n?```\s*$/, ""));
+    }
+    if (/^\s*[-*] /.test(block)) {
+      const items = block.split(/\n(?=\s*[-*] )/).map((item) => item.replace(/^\s*[-*] /, ""));
+      return html(
+        "ul",
+        {},
+        items.map((item) => html("li", {}, inlineMarkdown(item))),
+      );
+    }
+    return html("p", {}, inlineMarkdown(block));
+  });
+}
+
+/** Text with `code`. */
+function inlineMarkdown(text) {
+  return text.split("`").map((part, index) => (index % 2 ? html("code", {}, part) : part));
+}

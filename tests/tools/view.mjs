@@ -1,0 +1,164 @@
+// Looks at the page of tests/tools/view.mlir in a browser, and measures that of a large program.
+// Run by .ci/view.
+import assert from "node:assert/strict";
+import { statSync } from "node:fs";
+import { chromium } from "playwright-core";
+
+const [small, large] = process.argv.slice(2);
+const { BROWSER, SCREENSHOTS } = process.env;
+const browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox"] });
+
+/** Opens a page without a network; what goes wrong in it fails the test. */
+async function open(file, colorScheme) {
+  const page = await browser.newPage({ colorScheme, viewport: { width: 1400, height: 900 } });
+  page.on("pageerror", (error) => assert.fail(error.stack));
+  page.on("request", (request) => assert(request.url().startsWith("file:"), request.url()));
+  page.on("dialog", (dialog) => assert.fail(dialog.message()));
+  await page.goto(`file://${file}`);
+  return page;
+}
+
+async function screenshot(page, name) {
+  if (SCREENSHOTS) await page.screenshot({ path: `${SCREENSHOTS}/${name}.png` });
+}
+
+/** The text of the panel. */
+const details = (page) => page.locator("#details").innerText();
+/** A node by the texts in it. */
+const node = (page, label) => page.locator("#graph").getByRole("button", { name: label, exact: true });
+
+async function looksAt(page) {
+  // The program and the cost of a run: 80 operations.
+  assert.match(await details(page), /32 ops in 4 functions[^]*FLOPs\s+80 FLOP/);
+
+  // An op shows its text, source, scope, cost and specification.
+  await node(page, "dot_general, with 0.5").locator("text").first().click({ force: true });
+  const dot = await details(page);
+  assert.match(dot, /^stablehlo\.dot_general\s+@main › net › layer_0/);
+  assert.match(dot, /contracting_dims = \[1\] x \[0\] : \(tensor<2x4xf32>, tensor<4x3xf32>\)/);
+  assert.match(dot, /source\s+model\.py:3:1[^]*scope\s+net\/layer_0/);
+  assert.match(dot, /runs\s+1\s+FLOPs\s+48 FLOP[^]*moved\s+104 B/);
+  assert.match(dot, /inputs\['x'\]\s+2x4xf32[^]*4x3xf32\s+0\.5/);
+  assert.match(dot, /Dot products of slices[^]*dot_general_c1/);
+  assert.equal(await page.locator("path.link").count(), 2, "to the argument and to tanh");
+  await screenshot(page, "op");
+
+  // Types are on edges, exporters' names on arguments.
+  const types = await page.locator("#graph .type").allTextContents();
+  assert(types.includes("2x4xf32") && types.includes("2x3xf32"), types.join());
+  assert.equal(await node(page, "inputs['x']").count(), 1);
+
+  // Scopes close and open.
+  const layer = node(page, "layer_1");
+  await layer.locator(".toggle").first().click();
+  assert.equal(await node(page, "sine").count(), 0);
+  await node(page, "layer_1, 2 ops").dblclick();
+  assert.equal(await node(page, "sine").count(), 1);
+
+  // A search finds what is closed, and opens it.
+  assert.equal(await node(page, "abs, 2x3xf32").count(), 0);
+  await page.keyboard.press("/");
+  await page.keyboard.type("ABS tensor<2x3xf32>");
+  assert.match(await page.locator("#matches").innerText(), /^1 match\s+%0 = stablehlo\.abs/);
+  await screenshot(page, "search");
+  await page.keyboard.press("Enter");
+  assert.match(await details(page), /^stablehlo\.abs/);
+  assert.equal(await page.locator(".selected").getAttribute("aria-label"), "abs");
+
+  // Regions and their ops.
+  await page.fill("#search", "stablehlo.compare");
+  await page.locator("#matches button").click();
+  assert.match(await details(page), /@main › while › cond[^]*runs\s+6/);
+  await page.fill("#search", "");
+
+  // A constant has a histogram, with the element 4 in the last bar.
+  await page.fill("#search", "dense<[0.000000e+00, 1.0");
+  await page.locator("#matches button").click();
+  assert.match(await details(page), /elements\s+4\s+min\s+0\s+max\s+4\s+mean\s+1\.75/);
+  const bars = await page.locator(".histogram rect title").allTextContents();
+  assert.equal(bars.length, 24);
+  assert.match(bars.at(-1), /to 4: 1$/);
+  await screenshot(page, "constant");
+
+  // Texts of the program are no markup.
+  await page.fill("#search", "onerror=alert");
+  await page.locator("#matches button").click();
+  assert.match(await details(page), /<img src=x onerror=alert\(1\)> \{\{page\.js\}\}/);
+  assert.match(await details(page), /<\/script><img src=x onerror=document\.title='owned'>/);
+  assert.equal(await page.locator("img, #graph b, #details p b b").count(), 0);
+  assert.match(await page.title(), /view\.mlir – stablo view$/);
+  assert.equal(await node(page, "call @</script><b>bold</b>").count(), 1);
+
+  // Costs by colour: the product has 48 of 92 operations, functions of elements included.
+  await page.selectOption("#colour", "flops");
+  assert.equal(await node(page, "dot_general, with 0.5, 52 %").count(), 1);
+  await page.click("#fit");
+  await screenshot(page, "cost");
+
+  // Keys: space opens and closes, escape goes back to the program.
+  await page.click("#collapse");
+  assert.equal(await page.locator(".node").count(), 3);
+  await page.keyboard.press("Tab");
+  const main = page.locator(".node").first();
+  await main.focus();
+  await page.keyboard.press("Space");
+  assert((await page.locator(".node").count()) > 3);
+  await page.keyboard.press("Escape");
+  assert.match(await details(page), /32 ops in 4 functions/);
+}
+
+/** Opens a large page, and everything in it by and by; reports times. */
+async function measure(file) {
+  const started = performance.now();
+  const page = await open(file, "light");
+  const loaded = performance.now() - started;
+  await screenshot(page, "large");
+  // Frames while the graph is dragged.
+  const frames = async () => {
+    await page.evaluate(() => {
+      window.frames_ = [];
+      const frame = (time) => window.frames_.push(time) && requestAnimationFrame(frame);
+      requestAnimationFrame(frame);
+    });
+    await page.mouse.move(500, 800);
+    await page.mouse.down();
+    for (let step = 0; step < 40; step++) await page.mouse.move(500 + 5 * step, 800 - 10 * step);
+    await page.mouse.up();
+    return page.evaluate(() => {
+      const spans = window.frames_.slice(1).map((time, at) => time - window.frames_[at]);
+      return spans.sort((a, b) => a - b)[Math.floor(spans.length * 0.95)];
+    });
+  };
+  const pan = await frames();
+  const shown = await page.locator(".node").count();
+  const all = await page.evaluate(() => {
+    const started = performance.now();
+    for (const node of program.nodes) if (node.children.length) graph.setOpen(node, true);
+    graph.draw();
+    graph.fit();
+    return performance.now() - started;
+  });
+  const everything = await page.locator(".node").count();
+  await screenshot(page, "everything");
+  const panAll = await frames();
+  const search = await page.evaluate(() => {
+    const started = performance.now();
+    program.search("dot_general f32");
+    return performance.now() - started;
+  });
+  const ms = (time) => `${time.toFixed(0)} ms`;
+  console.log(
+    `view: ${file.split("/").at(-1)}: ${statSync(file).size} bytes, ` +
+      `shown in ${ms(loaded)} (${shown} nodes), dragged at ${ms(pan)} a frame; search ${ms(search)}; ` +
+      `everything open (${everything} nodes) in ${ms(all)}, dragged at ${ms(panAll)} a frame`,
+  );
+  assert(shown < 300, "a large program is closed at first");
+}
+
+for (const colorScheme of ["light", "dark"]) {
+  const page = await open(small, colorScheme);
+  await screenshot(page, colorScheme);
+  if (colorScheme === "light") await looksAt(page);
+}
+if (large) await measure(large);
+await browser.close();
