@@ -29,7 +29,7 @@ const node = (page, label) => page.locator("#graph").getByRole("button", { name:
 
 async function looksAt(page) {
   // The program and the cost of a run: 80 operations.
-  assert.match(await details(page), /32 ops in 4 functions[^]*FLOPs\s+80 FLOP/);
+  assert.match(await details(page), /32 ops in 3 functions[^]*FLOPs\s+80 FLOP/);
 
   // An op shows its text, source, scope, cost and specification.
   await node(page, "dot_general, with 0.5").locator("text").first().click({ force: true });
@@ -104,7 +104,7 @@ async function looksAt(page) {
   await page.keyboard.press("Space");
   assert((await page.locator(".node").count()) > 3);
   await page.keyboard.press("Escape");
-  assert.match(await details(page), /32 ops in 4 functions/);
+  assert.match(await details(page), /32 ops in 3 functions/);
 }
 
 /** Opens a large page, and everything in it by and by; reports times. */

@@ -40,7 +40,7 @@ class Details {
   ofProgram() {
     const { program } = this;
     const { cost, root, ops } = program;
-    const functions = ops.filter((op) => op.symbol !== undefined).length;
+    const functions = ops.filter((op) => program.kindName(op) === "func.func").length;
     const parts = [
       html("h2", {}, program.name),
       html("p", {}, `${ops.length - 1} ops in ${functions} functions`),
@@ -134,7 +134,7 @@ class Details {
         html(
           "tr",
           {},
-          html("td", {}, name.replace(/^(stablehlo|func)\./, "")),
+          html("td", {}, name.replace(/^stablehlo\./, "")),
           html("td", { class: "number" }, String(ops)),
           html("td", { class: "number" }, flops ? amount(flops, "") : ""),
           html("td", { class: "number" }, bytes ? amount(bytes, "B") : ""),
