@@ -276,6 +276,11 @@ impl Program {
         json(py, &diff.to_json())
     }
 
+    /// The page that shows the program; `name` stands for it there.
+    fn view(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        detached(py, || Ok(stablo::view(self.verified()?, name, None)?.to_html()))
+    }
+
     /// Warnings, as a list of dictionaries.
     fn lint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let found = detached(py, || {

@@ -21,7 +21,7 @@ from . import _stablo, compat
 from ._arrays import to_native
 from ._stablo import Error, Op
 
-__all__ = ["Error", "Op", "Program", "Signature", "TracedValue", "Value", "compat", "from_exported", "from_jax", "inspect", "load", "parse"]
+__all__ = ["Error", "Op", "Program", "Signature", "TracedValue", "Value", "View", "compat", "from_exported", "from_jax", "inspect", "load", "parse"]
 
 Source = Union[str, os.PathLike, bytes, bytearray, memoryview]
 
@@ -99,6 +99,27 @@ def inspect(source: Source) -> dict[str, Any]:
     """What is in a program file: format, version, functions, ops, constants, custom calls and the oldest version that can express it."""
     data, name = _read(source)
     return _stablo.inspect(data, name)
+
+
+class View:
+    """A self-contained page in HTML that shows a program as a graph; `str` is its text."""
+
+    __slots__ = ("_page",)
+
+    def __init__(self, page: str) -> None:
+        self._page = page
+
+    def __str__(self) -> str:
+        return self._page
+
+    def save(self, path: Union[str, os.PathLike[str]]) -> None:
+        """Writes the page to a file."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self._page)
+
+    def _repr_html_(self) -> str:
+        page = self._page.replace("&", "&amp;").replace('"', "&quot;")
+        return f'<iframe srcdoc="{page}" style="width: 100%; height: 640px; border: 1px solid #8888"></iframe>'
 
 
 class Program:
@@ -203,6 +224,19 @@ class Program:
         """The differences to another program but for names, locations and the order of independent ops: `equal`, `same`, the number of
         equal ops, and `changes`, each with `left` and `right`, an op or none, and `details`. Attributes named in `ignore` do not count."""
         return self._native.diff(other._native, list(ignore))
+
+    def view(self, name: str = "program") -> View:
+        """A page that shows the program as a graph, with costs, constants and specifications, under a name of your choice. It shows
+        itself in notebooks, as a program does.
+
+        >>> page = parse("func.func @main(%x: tensor<f32>) -> tensor<f32> { %0 = stablehlo.abs %x : tensor<f32> return %0 : tensor<f32> }").view()
+        >>> str(page).startswith("<!doctype html>")
+        True
+        """
+        return View(self._native.view(name))
+
+    def _repr_html_(self) -> str:
+        return self.view()._repr_html_()
 
     def lint(self) -> list[dict[str, Any]]:
         """Warnings about what is valid, but probably not meant, or costs for nothing: dictionaries as the diagnostics of `Error`."""

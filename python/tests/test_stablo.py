@@ -2,6 +2,7 @@
 
 import array
 import doctest
+import html.parser
 import pickle
 import signal
 import subprocess
@@ -57,6 +58,22 @@ func.func @main(%x: tensor<2x3xf32>, %y: tensor<3x5xf32>) -> tensor<2x5xf32> {
         self.assertTrue(program.diff(stablo.load(program.bytecode()))["equal"])
         diff = program.diff(stablo.parse(self.PROGRAM.replace("negate", "abs")))
         self.assertEqual(diff["changes"][0]["details"], [{"what": "op", "left": "stablehlo.negate", "right": "stablehlo.abs"}])
+
+    def test_view(self) -> None:
+        program = stablo.parse(self.PROGRAM)
+        view = program.view("a <b>")
+        self.assertIn('"name":"a \\u003cb>"', str(view))
+        parser = html.parser.HTMLParser()
+        frames = []
+        parser.handle_starttag = lambda tag, attributes: frames.append((tag, dict(attributes)))
+        parser.feed(view._repr_html_())
+        self.assertEqual([tag for tag, _ in frames], ["iframe"])
+        self.assertEqual(frames[0][1]["srcdoc"], str(view))
+        self.assertEqual(program._repr_html_(), program.view()._repr_html_())
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "page.html"
+            view.save(path)
+            self.assertEqual(path.read_text(encoding="utf-8"), str(view))
 
     def test_lint(self) -> None:
         self.assertEqual([found["label"] for found in stablo.parse(self.PROGRAM).lint()], ["deprecated-op"])
