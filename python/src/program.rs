@@ -278,7 +278,7 @@ impl Program {
 
     /// The page that shows the program; `name` stands for it there.
     fn view(&self, py: Python<'_>, name: &str) -> PyResult<String> {
-        detached(py, || Ok(stablo::view(self.verified()?, name, None)?.to_html()))
+        detached(py, || Ok(stablo::view(self.verified()?, name, None, None)?.to_html()))
     }
 
     /// Warnings, as a list of dictionaries.

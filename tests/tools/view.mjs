@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { chromium } from "playwright-core";
 
-const [small, large] = process.argv.slice(2);
+const [small, run, large] = process.argv.slice(2);
 const { BROWSER, SCREENSHOTS } = process.env;
 const browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox"] });
 
@@ -107,6 +107,16 @@ async function looksAt(page) {
   assert.match(await details(page), /32 ops in 3 functions/);
 }
 
+/** Of the sum with NaN and infinity, half of the elements are neither. */
+async function looksAtRun(page) {
+  await page.fill("#search", "%cst, %cst_0");
+  await page.locator("#matches button").click();
+  assert.match(await details(page), /Elements of %5\s+elements\s+4[^]*nan\s+1\s+infinite\s+1/);
+  await page.selectOption("#colour", "bad");
+  assert.equal(await node(page, "add, with %cst, %cst_0, 50 %").count(), 1);
+  await screenshot(page, "run");
+}
+
 /** Opens a large page, and everything in it by and by; reports times. */
 async function measure(file) {
   const started = performance.now();
@@ -160,5 +170,6 @@ for (const colorScheme of ["light", "dark"]) {
   await screenshot(page, colorScheme);
   if (colorScheme === "light") await looksAt(page);
 }
+await looksAtRun(await open(run, "dark"));
 if (large) await measure(large);
 await browser.close();

@@ -5,6 +5,10 @@
 // RUN: stablo view %s | FileCheck %s --check-prefix=PAGE
 // RUN: stablo view %s -o %t.html
 // RUN: FileCheck %s --check-prefix=PAGE --input-file %t.html
+// RUN: stablo view %s --run --input "[[0, 1, 2, 3], [4, 5, 6, 7]]" --input 5 --format json | FileCheck %s --check-prefix=VALUES
+// RUN: stablo view %s --run -o %t.run.html
+// RUN: not stablo view %s --run --input 1 2>&1 | FileCheck %s --check-prefix=INPUTS
+// RUN: not stablo view %s --input 1 2>&1 | FileCheck %s --check-prefix=USAGE
 // RUN: not stablo view %s --entry none 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not stablo view %s -o %t/none/page.html 2>&1 | FileCheck %s --check-prefix=OUTPUT
 // RUN: not stablo view %S/data/none.mlir 2>&1 | FileCheck %s --check-prefix=INPUT
@@ -39,6 +43,13 @@
 // CHECK: "symbol":"</script><b>bold</b>"
 // CHECK: "scopes":["net/layer_0","net/layer_1","</script><img src=x onerror=document.title='owned'>"],
 // CHECK: "values":{{\[\[}}"%arg0",0,"inputs['x']"],["%arg1",1],
+
+// The rows of the argument have the sums 6 and 22, half of which are the elements of the product.
+// Of 5 runs of the loop, the last adds 4 to 5 + 0 + 1 + 2 + 3.
+// VALUES: "statistics":[{"deviation":4.0,"elements":6,{{.*}}"max":11.0,"mean":7.0,"min":3.0,{{.*}}"runs":1,{{.*}}stablehlo.dot_general
+// VALUES: "statistics":[{"{{.*}}"max":15.0,"mean":15.0,"min":15.0,{{.*}}"runs":5,"zeros":0}],"text":"%8 = stablehlo.add %iterArg_7, %iterArg
+// INPUTS: error
+// USAGE: --run
 
 // ENTRY: "entry":"bodies"
 // STDIN: "name":"<stdin>"

@@ -4,7 +4,7 @@ pub use analysis::bisect::Parting;
 pub use analysis::cost::{Cost, Doubt, Grouping, OpCost, Row, Tensors, Work};
 pub use analysis::diff::{Change, Detail, Diff, Side};
 pub use analysis::reduce::Reduced;
-pub use analysis::view::View;
+pub use analysis::view::{LastValues, View};
 pub use analysis::{Comparison, Location, Tolerance, compare, generated, random};
 
 use crate::{
@@ -41,7 +41,8 @@ pub fn cost(module: &Module, entry: &str) -> Result<Cost> {
 
 /// A verified program to look at: a page that shows it as a graph, or the model of that as JSON.
 /// `name` is that of the program. With the costs of running the function `entry`; without a name,
-/// of `main`, if there is such a function that can run.
+/// of `main`, if there is such a function that can run; and with statistics of the values of a run
+/// that [`LastValues`] observed.
 ///
 /// ```
 /// let module = stablo::load(
@@ -51,7 +52,7 @@ pub fn cost(module: &Module, entry: &str) -> Result<Cost> {
 ///        return %0 : tensor<2x3xf32>
 ///      }",
 /// )?;
-/// let view = stablo::view(&module, "sine.mlir", None)?;
+/// let view = stablo::view(&module, "sine.mlir", None, None)?;
 /// assert!(view.to_html().starts_with("<!doctype html>"));
 /// assert!(view.to_json().contains("%0 = stablehlo.sine %arg0 : tensor<2x3xf32>"));
 /// # Ok::<(), stablo::Error>(())
@@ -59,13 +60,18 @@ pub fn cost(module: &Module, entry: &str) -> Result<Cost> {
 ///
 /// # Errors
 /// If there is no function `entry`, or it cannot run.
-pub fn view(module: &Module, name: &str, entry: Option<&str>) -> Result<View> {
+pub fn view(
+    module: &Module,
+    name: &str,
+    entry: Option<&str>,
+    values: Option<&LastValues>,
+) -> Result<View> {
     let cost = match entry {
         Some(entry) => Some(cost(module, entry)?),
         None => cost(module, "main").ok(),
     };
     let cost = cost.as_ref().map(|cost| (entry.unwrap_or("main"), cost));
-    Ok(analysis::view::view(module, name, cost))
+    Ok(analysis::view::view(module, name, cost, values))
 }
 
 /// The differences between two verified programs, but for names, locations and the order of

@@ -48,9 +48,9 @@ mod weights;
 mod write;
 
 pub use analysis::{
-    Change, Comparison, Cost, Detail, Diff, Doubt, Grouping, Location, OpCost, Parting, Reduced,
-    Row, Side, Tensors, Tolerance, View, Work, bisect, compare, cost, diff, fix_lints, generated,
-    lint, random, random_inputs, reduce, same_signature, view,
+    Change, Comparison, Cost, Detail, Diff, Doubt, Grouping, LastValues, Location, OpCost, Parting,
+    Reduced, Row, Side, Tensors, Tolerance, View, Work, bisect, compare, cost, diff, fix_lints,
+    generated, lint, random, random_inputs, reduce, same_signature, view,
 };
 #[cfg(feature = "arrays")]
 pub use arrays;

@@ -2,6 +2,9 @@
 
 mod page;
 mod statistics;
+mod values;
+
+pub use values::LastValues;
 
 use crate::cost::{Cost, OpCost};
 use crate::place::{Location, shortened_to};
@@ -33,8 +36,8 @@ impl View {
     /// - `values`: for each, its name, its type, and for arguments the exporter's name;
     /// - `ops` in order, parents first: `kind`, `text`, `operands` and `results` (values), and as
     ///   far as present `source`, `scope`, `symbol`, `calls` (ops), `cost`, `constant` (statistics
-    ///   of its elements) and `regions`, each with a `name` and `blocks` of `arguments` (values)
-    ///   and `ops`.
+    ///   of its elements), `statistics` (of the last values of its results) and `regions`, each
+    ///   with a `name` and `blocks` of `arguments` (values) and `ops`.
     pub fn to_json(&self) -> String {
         let field = |(name, value): (&String, &Value)| match value {
             Value::Array(items) if name == "ops" => {
@@ -53,8 +56,14 @@ impl View {
     }
 }
 
-/// Makes the view of a verified module. `cost` is that of running the function of that name.
-pub fn view(module: &Module, name: &str, cost: Option<(&str, &Cost)>) -> View {
+/// Makes the view of a verified module. `cost` is that of running the function of that name,
+/// `values` are those of such a run.
+pub fn view(
+    module: &Module,
+    name: &str,
+    cost: Option<(&str, &Cost)>,
+    values: Option<&LastValues>,
+) -> View {
     let mut maker = Maker {
         module,
         names: ValueNames::of(module.top()),
@@ -63,6 +72,7 @@ pub fn view(module: &Module, name: &str, cost: Option<(&str, &Cost)>) -> View {
         costs: cost.map_or_else(FxHashMap::default, |(_, cost)| {
             cost.ops.iter().map(|cost| (cost.op, cost)).collect()
         }),
+        last_values: values,
         types: Texts::default(),
         sources: Texts::default(),
         scopes: Texts::default(),
@@ -112,6 +122,7 @@ struct Maker<'m, 'c> {
     /// The position of each value, by its index in the module.
     values: Vec<Option<usize>>,
     costs: FxHashMap<OpId, &'c OpCost>,
+    last_values: Option<&'c LastValues>,
     types: Texts,
     sources: Texts,
     scopes: Texts,
@@ -186,6 +197,11 @@ impl<'m> Maker<'m, '_> {
         add("cost", self.costs.get(&op.id()).map(|cost| cost_of(cost)));
         let constant = op.has_trait(&Trait::ConstantLike).then(|| op.property(0)).flatten();
         add("constant", constant.and_then(statistics::of));
+        let statistics = |index| self.last_values?.statistics(op.id(), index);
+        let statistics: Vec<Value> =
+            (0..op.num_results()).map(|index| json!(statistics(index))).collect();
+        let is_known = statistics.iter().any(|value| !value.is_null());
+        add("statistics", is_known.then(|| json!(statistics)));
         let regions = op.regions().iter().enumerate();
         let regions: Vec<Value> = regions.map(|(i, &region)| self.region(op, i, region)).collect();
         add("regions", (!regions.is_empty()).then(|| json!(regions)));

@@ -17,14 +17,17 @@ pub fn of(value: &Attribute) -> Option<Value> {
         let number = number.map(|x| if x.is_finite() { json!(x) } else { json!(x.to_string()) });
         return Some(json!({"elements": dense.num_elements(), "splat": number}));
     }
-    let tensor = value.to_tensor()?.ok()?;
+    Some(of_tensor(value.to_tensor()?.ok()?))
+}
+
+/// As [`of`], of a tensor, whose elements count as different.
+pub fn of_tensor(tensor: Tensor) -> Value {
     let elements = tensor.num_elements();
-    let mut statistics = match real(tensor) {
-        Some(numbers) => of_numbers(numbers.as_slice().ok()?),
-        None => json!({}),
-    };
+    let numbers = real(tensor);
+    let numbers = numbers.as_ref().and_then(|numbers| numbers.as_slice().ok());
+    let mut statistics = numbers.map_or_else(|| json!({}), of_numbers);
     statistics["elements"] = json!(elements);
-    Some(statistics)
+    statistics
 }
 
 /// Real elements as 64-bit floats.

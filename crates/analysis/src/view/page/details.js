@@ -97,6 +97,7 @@ class Details {
       scope ? html("p", {}, html("b", {}, "scope "), html("code", {}, scope)) : null,
       calls.length ? html("p", {}, html("b", {}, "calls "), calls) : null,
       this.statistics(op.constant),
+      ...(op.statistics || []).map((values, result) => this.statistics(values, op.results[result])),
       this.cost(op.cost),
       op.operands.length ? this.values("Operands", op.operands) : null,
       op.results.length ? this.values("Results", op.results) : null,
@@ -216,16 +217,19 @@ class Details {
     return table("Cost", rows);
   }
 
-  /** Statistics of a constant, with a histogram. */
-  statistics(constant) {
+  /** Statistics of a constant, or of the last values of a run, with a histogram. */
+  statistics(constant, value = null) {
     if (!constant) return null;
+    const runs = constant.runs > 1 ? `, the last of ${constant.runs} runs` : "";
+    const title =
+      value === null ? "Elements" : `Elements of ${this.program.valueName(value)}${runs}`;
     const isSplat = constant.splat !== undefined;
     const rows = [["elements", `${constant.elements}${isSplat ? ", all equal" : ""}`]];
     for (const name of ["min", "max", "mean", "deviation", "zeros", "nan", "infinite"]) {
       const value = constant[name];
       if (value || (value === 0 && name.startsWith("m"))) rows.push([name, number(value)]);
     }
-    const section = table("Elements", rows);
+    const section = table(title, rows);
     if (constant.histogram) {
       section.append(histogram(constant.histogram, constant.min, constant.max));
     }

@@ -170,9 +170,10 @@ class Graph {
     return lines.map((line) => fitted(line));
   }
 
-  /** The part of the cost that is shown by colour, of the program's; 0 if none is shown. */
+  /** The part of the program's cost, or of the elements, that is shown by colour; 0 if none is. */
   share(node) {
-    const all = this.program.root.cost[this.colour];
+    const { root } = this.program;
+    const all = this.colour === "bad" ? node.cost.elements : root.cost[this.colour];
     return all ? node.cost[this.colour] / all : 0;
   }
 

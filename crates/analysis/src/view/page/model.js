@@ -19,7 +19,8 @@ const MAX_ARGUMENTS = 12;
  * @property {number | null} op  its op
  * @property {number[]} values  the arguments that it stands for
  * @property {number} ops  number of ops in it
- * @property {{flops: number, bytes: number}} cost  of all ops in it
+ * @property {{flops: number, bytes: number, bad: number, elements: number}} cost  of all ops in
+ *   it, with the elements of their values in a run; `bad` ones are NaN or infinite
  * @property {boolean} isOpen
  */
 
@@ -58,7 +59,7 @@ class Program {
   /** @returns {Node} */
   node(type, label, children, op = null, values = []) {
     const id = this.nodes.length;
-    const cost = { flops: 0, bytes: 0 };
+    const cost = { flops: 0, bytes: 0, bad: 0, elements: 0 };
     const parent = null;
     const node = { id, type, label, parent, children, op, values, ops: 0, cost, isOpen: false };
     children.forEach((child) => (child.parent = node));
@@ -159,11 +160,14 @@ class Program {
         const { flops, transcendentals, bytes } = this.ops[node.op].cost || {};
         node.cost.flops += (flops || 0) + (transcendentals || 0);
         node.cost.bytes += bytes || 0;
+        for (const values of this.ops[node.op].statistics || []) {
+          node.cost.bad += (values?.nan || 0) + (values?.infinite || 0);
+          node.cost.elements += values?.elements || 0;
+        }
       }
       if (node.parent) {
         node.parent.ops += node.ops;
-        node.parent.cost.flops += node.cost.flops;
-        node.parent.cost.bytes += node.cost.bytes;
+        for (const name in node.cost) node.parent.cost[name] += node.cost[name];
       }
     }
   }

@@ -47,7 +47,7 @@ function legend() {
   const { colour } = graph;
   const names = { family: [...Object.keys(FAMILIES), "elementwise"] }[colour] || [];
   const items = names.map((name) => html("span", { class: `sample ${name}` }, name));
-  const isCost = colour === "flops" || colour === "bytes";
+  const isCost = ["flops", "bytes", "bad"].includes(colour);
   if (isCost) items.push(html("span", {}, "0.001 %"), html("span", { class: "scale" }), "100 %");
   byId("legend").replaceChildren(...items);
 }
@@ -115,6 +115,7 @@ function start() {
       ),
     ),
   );
+  if (!program.ops.some((op) => op.statistics)) byId("values").remove();
   byId("colour").addEventListener("change", (event) => {
     graph.redraw(event.target.value);
     legend();
