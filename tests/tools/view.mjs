@@ -25,7 +25,8 @@ async function screenshot(page, name) {
 /** The text of the panel. */
 const details = (page) => page.locator("#details").innerText();
 /** A node by the texts in it. */
-const node = (page, label) => page.locator("#graph").getByRole("button", { name: label, exact: true });
+const node = (page, label) =>
+  page.locator("#graph").getByRole("button", { name: label, exact: true });
 
 async function looksAt(page) {
   // The program and the cost of a run: 80 operations.
