@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { chromium } from "playwright-core";
 
-const [small, run, large] = process.argv.slice(2);
+const [small, run, difference, large] = process.argv.slice(2);
 const { BROWSER, SCREENSHOTS } = process.env;
 const browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox"] });
 
@@ -118,6 +118,19 @@ async function looksAtRun(page) {
   await screenshot(page, "run");
 }
 
+/** The bound of the loop is 8 on the left and 9 on the right. */
+async function looksAtDifference(page) {
+  const [left, right] = [0, 1].map((at) => page.locator(".pane").nth(at));
+  await screenshot(page, "difference");
+  assert.equal(await left.locator(".node.changed").count(), 1);
+  await page.getByRole("button", { name: /^%.* = stablehlo\.constant dense<8/ }).click();
+  assert.match(await details(page), /Differences[^]*dense<8\.0+e\+00>.* -> dense<9\.0+e\+00>/);
+  // A click on an op selects that of the other program.
+  await left.getByRole("button", { name: "add, with 1" }).locator("text").first().click();
+  assert.equal(await right.locator(".selected").count(), 1);
+  assert.match(await right.locator(".selected").getAttribute("aria-label"), /^add/);
+}
+
 /** Opens a large page, and everything in it by and by; reports times. */
 async function measure(file) {
   const started = performance.now();
@@ -144,6 +157,7 @@ async function measure(file) {
   const shown = await page.locator(".node").count();
   const all = await page.evaluate(() => {
     const started = performance.now();
+    const { program, graph } = panes[0];
     for (const node of program.nodes) if (node.children.length) graph.setOpen(node, true);
     graph.draw();
     graph.fit();
@@ -154,7 +168,7 @@ async function measure(file) {
   const panAll = await frames();
   const search = await page.evaluate(() => {
     const started = performance.now();
-    program.search("dot_general f32");
+    panes[0].program.search("dot_general f32");
     return performance.now() - started;
   });
   const ms = (time) => `${time.toFixed(0)} ms`;
@@ -172,5 +186,6 @@ for (const colorScheme of ["light", "dark"]) {
   if (colorScheme === "light") await looksAt(page);
 }
 await looksAtRun(await open(run, "dark"));
+await looksAtDifference(await open(difference, "light"));
 if (large) await measure(large);
 await browser.close();

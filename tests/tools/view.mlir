@@ -7,6 +7,11 @@
 // RUN: FileCheck %s --check-prefix=PAGE --input-file %t.html
 // RUN: stablo view %s --run --input "[[0, 1, 2, 3], [4, 5, 6, 7]]" --input 5 --format json | FileCheck %s --check-prefix=VALUES
 // RUN: stablo view %s --run -o %t.run.html
+// RUN: stablo view %S/data/base.mlir %S/data/fault.mlir --format json | FileCheck %s --check-prefix=DIFFERENCE
+// RUN: stablo view %S/data/base.mlir - --ignore value --format json < %S/data/fault.mlir | FileCheck %s --check-prefix=IGNORE
+// RUN: not stablo view - - < %s 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not stablo view %s %S/data/none.mlir 2>&1 | FileCheck %s --check-prefix=INPUT
+// RUN: not stablo view %s --ignore value 2>&1 | FileCheck %s --check-prefix=OTHER
 // RUN: not stablo view %s --run --input 1 2>&1 | FileCheck %s --check-prefix=INPUTS
 // RUN: not stablo view %s --input 1 2>&1 | FileCheck %s --check-prefix=USAGE
 // RUN: not stablo view %s --entry none 2>&1 | FileCheck %s --check-prefix=NONE
@@ -50,6 +55,17 @@
 // VALUES: "statistics":[{"{{.*}}"max":15.0,"mean":15.0,"min":15.0,{{.*}}"runs":5,"zeros":0}],"text":"%8 = stablehlo.add %iterArg_7, %iterArg
 // INPUTS: error
 // USAGE: --run
+
+// Two programs have a model each, the pairs of their ops, and what differs.
+// DIFFERENCE: {"left":{"cost"
+// DIFFERENCE: base.mlir"
+// DIFFERENCE: "right":{"cost"
+// DIFFERENCE: fault.mlir"
+// DIFFERENCE: "pairs":{{\[\[}}0,0],
+// DIFFERENCE: "changes":[{"details":["value: dense<8.000000e+00> : tensor<3xf32> -> dense<9.000000e+00> : tensor<3xf32>"],"left":{{[0-9]+}},"right":{{[0-9]+}}}]}
+// IGNORE: "changes":[]}
+// TWICE: only one of the programs can be standard input
+// OTHER: OTHER
 
 // ENTRY: "entry":"bodies"
 // STDIN: "name":"<stdin>"

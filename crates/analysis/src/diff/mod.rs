@@ -22,12 +22,16 @@ pub struct Diff {
     pub changes: Vec<Change>,
     /// Number of corresponding ops without a difference.
     pub same: usize,
+    /// All corresponding ops, left and right, in the order of the left program.
+    pub pairs: Vec<(OpId, OpId)>,
 }
 
 /// An op of one of the programs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Side {
+    /// The op, in its program.
+    pub op: OpId,
     /// Where it stands.
     pub location: Location,
     /// Its text in one line.
@@ -69,7 +73,7 @@ pub enum Detail {
 impl Side {
     /// An op; `names` are those of its module.
     pub fn of<'m>(op: OpRef<'m>, names: &mut ValueNames<'m>) -> Side {
-        Side { location: Location::of(op), text: line(op, names) }
+        Side { op: op.id(), location: Location::of(op), text: line(op, names) }
     }
 }
 
@@ -104,6 +108,7 @@ pub fn diff(left: &Module, right: &Module, ignored: &[String]) -> Diff {
             }
             continue;
         };
+        diff.pairs.push((op.id(), other));
         let other = right.op(other);
         let details = corresponding.details(op, other);
         if details.is_empty() {

@@ -21,7 +21,7 @@ impl Diff {
                 function = own;
             }
             for (sign, side) in [('-', &change.left), ('+', &change.right)] {
-                if let Some(Side { location, text }) = side {
+                if let Some(Side { location, text, .. }) = side {
                     let place =
                         location.source.as_deref().map_or(String::new(), |s| format!("{s}: "));
                     let _ = writeln!(out, "{sign} {place}{text}");

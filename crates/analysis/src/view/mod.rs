@@ -7,6 +7,7 @@ mod values;
 pub use values::LastValues;
 
 use crate::cost::{Cost, OpCost};
+use crate::diff::{Change, Detail, Diff};
 use crate::place::{Location, shortened_to};
 use mlir::diag::name_of;
 use mlir::ods::{OpDef, Trait};
@@ -23,6 +24,10 @@ const MAX_CHARACTERS: usize = 4000;
 #[derive(Clone, Debug)]
 pub struct View {
     model: Map<String, Value>,
+    /// The position of each op in the program.
+    ops: FxHashMap<OpId, usize>,
+    /// The program beside it, with the pairs of ops and the differences.
+    beside: Option<(Box<View>, Value, Value)>,
 }
 
 impl View {
@@ -38,7 +43,20 @@ impl View {
     ///   far as present `source`, `scope`, `symbol`, `calls` (ops), `cost`, `constant` (statistics
     ///   of its elements), `statistics` (of the last values of its results) and `regions`, each
     ///   with a `name` and `blocks` of `arguments` (values) and `ops`.
+    ///
+    /// Of two programs, the models `left` and `right`, `pairs` of corresponding ops, and `changes`
+    /// with the ops that differ on the `left` and `right`, or null, and `details`.
     pub fn to_json(&self) -> String {
+        if let Some((right, pairs, changes)) = &self.beside {
+            let (left, right) = (self.model_to_json(), right.model_to_json());
+            return format!(
+                "{{\"left\":{left},\n\"right\":{right},\n\"pairs\":{pairs},\n\"changes\":{changes}}}"
+            );
+        }
+        self.model_to_json()
+    }
+
+    fn model_to_json(&self) -> String {
         let field = |(name, value): (&String, &Value)| match value {
             Value::Array(items) if name == "ops" => {
                 let items: Vec<String> = items.iter().map(Value::to_string).collect();
@@ -48,6 +66,22 @@ impl View {
         };
         let fields: Vec<String> = self.model.iter().map(field).collect();
         format!("{{{}}}", fields.join(",\n"))
+    }
+
+    /// This program and another one side by side, with the differences between them.
+    pub fn beside(mut self, right: View, diff: &Diff) -> View {
+        let pair =
+            |&(left, other): &(OpId, OpId)| Some([*self.ops.get(&left)?, *right.ops.get(&other)?]);
+        let pairs: Vec<[usize; 2]> = diff.pairs.iter().filter_map(pair).collect();
+        let change = |change: &Change| {
+            let left = change.left.as_ref().and_then(|side| self.ops.get(&side.op));
+            let other = change.right.as_ref().and_then(|side| right.ops.get(&side.op));
+            let details: Vec<String> = change.details.iter().map(Detail::to_string).collect();
+            json!({"left": left, "right": other, "details": details})
+        };
+        let changes: Vec<Value> = diff.changes.iter().map(change).collect();
+        self.beside = Some((Box::new(right), json!(pairs), json!(changes)));
+        self
     }
 
     /// A self-contained page in HTML that shows the program as a graph.
@@ -93,7 +127,8 @@ pub fn view(
         ("values", json!(values)),
         ("ops", json!(ops)),
     ];
-    View { model: fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect() }
+    let model = fields.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
+    View { model, ops: maker.ops, beside: None }
 }
 
 /// Distinct texts, which others refer to by position.

@@ -1,8 +1,9 @@
-//! `stablo view`: shows a program as a graph, in a page for browsers.
+//! `stablo view`: shows a program as a graph, or two side by side, in a page for browsers.
 
 use crate::inputs::Arguments;
 use crate::io::{Failure, Io};
-use crate::source::{load_bytes, program_name, read_program, select_platform};
+use crate::source::{load, load_bytes, program_name, read_program, select_platform};
+use crate::trials::check_files;
 use stablo::{LastValues, Module, Program, RunOptions};
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ const EXAMPLES: &str = "\
 Examples:
   stablo view model.mlir -o model.html
   stablo view model.mlir --run --inputs in.npz -o model.html
+  stablo view before.mlir after.mlir -o difference.html
   stablo view model.mlir.bc --format json -o model.json
 
 The page needs no network and no other file: functions, regions and scopes open on a click, ops show
@@ -22,6 +24,12 @@ pub struct Options {
     /// The program: MLIR text, bytecode, a portable artifact or an export of `jax.export`; `-` is
     /// standard input
     file: PathBuf,
+    /// Another program to show beside it, with the differences that `stablo diff` finds
+    #[arg(conflicts_with_all = ["run", "platform"])]
+    other: Option<PathBuf>,
+    /// Leave attributes of this name out of account in differences
+    #[arg(long, value_name = "NAME", requires = "other")]
+    ignore: Vec<String>,
     /// The function whose run is what costs are of; by default `main`, if it can run
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
@@ -80,12 +88,20 @@ fn values(
 /// # Errors
 /// If the program cannot be read or is not valid, or cannot run, or the output cannot be written.
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+    if let Some(other) = &options.other {
+        check_files([&options.file, other])?;
+    }
     let bytes = read_program(io, &options.file)?;
     let mut module = load_bytes(&options.file, bytes.clone(), io)?;
     select_platform(&mut module, &bytes, options.platform.as_deref())?;
     let entry = options.entry.as_deref().map(|name| name.strip_prefix('@').unwrap_or(name));
     let values = options.run.then(|| values(&module, entry, options, io)).transpose()?;
-    let view = stablo::view(&module, &program_name(&options.file), entry, values.as_ref())?;
+    let mut view = stablo::view(&module, &program_name(&options.file), entry, values.as_ref())?;
+    if let Some(file) = &options.other {
+        let other = load(file, io)?;
+        let diff = stablo::diff(&module, &other, &options.ignore);
+        view = view.beside(stablo::view(&other, &program_name(file), entry, None)?, &diff);
+    }
     let text = match options.format {
         Format::Html => view.to_html(),
         Format::Json => format!("{}\n", view.to_json()),

@@ -21,13 +21,15 @@ class Details {
     this.program = program;
     this.element = element;
     this.reveal = reveal;
+    /** The details of the other program, if there is one. */
+    this.beside = [];
   }
 
   /** Shows what a node is, or an op without a node. */
   show(node, op = node ? node.op : null) {
     const { root } = this.program;
     let parts;
-    if (!node || node === root) parts = this.ofProgram();
+    if (!node || node === root) parts = [this, ...this.beside].flatMap((at) => at.ofProgram());
     else if (op !== null) parts = this.ofOp(op);
     else if (node.type === "argument") parts = this.ofArguments(node);
     else parts = this.ofGroup(node);
@@ -44,6 +46,7 @@ class Details {
     const parts = [
       html("h2", {}, program.name),
       html("p", {}, `${ops.length - 1} ops in ${functions} functions`),
+      this.allChanges(),
       html("pre", {}, ops[0].text),
     ];
     if (cost) {
@@ -63,6 +66,22 @@ class Details {
       parts.push(html("p", {}, "Costs are not known: no function main, or it cannot run."));
     }
     return [...parts, ...this.contents(root)];
+  }
+
+  /** The ops that differ from those of the other program. */
+  allChanges() {
+    const { changes, ops } = this.program;
+    if (!changes.size && !this.beside.length) return null;
+    if (!changes.size) return html("p", {}, "No op differs from those of the other program.");
+    const links = [...changes.keys()].map((op) => html("li", {}, this.opLink(op, ops[op].text)));
+    const more = links.length - MAX_ROWS;
+    return html(
+      "section",
+      {},
+      html("h3", {}, "Ops that differ"),
+      html("ul", { class: "changes" }, links.slice(0, MAX_ROWS)),
+      more > 0 ? html("p", {}, `and ${more} more`) : null,
+    );
   }
 
   ofGroup(node) {
@@ -93,6 +112,7 @@ class Details {
       html("h2", {}, op.symbol === undefined ? kind.name : `@${op.symbol}`),
       html("p", { class: "path" }, this.path(program.nodeFor(index))),
       html("pre", { class: "text" }, op.text),
+      this.changes(index),
       source ? html("p", {}, html("b", {}, "source "), html("code", {}, source)) : null,
       scope ? html("p", {}, html("b", {}, "scope "), html("code", {}, scope)) : null,
       calls.length ? html("p", {}, html("b", {}, "calls "), calls) : null,
@@ -104,6 +124,15 @@ class Details {
       ...op.results.map((value) => this.users(value)),
       this.specification(kind),
     ];
+  }
+
+  /** The differences of an op to that of the other program. */
+  changes(op) {
+    const change = this.program.changes.get(op);
+    if (!change) return null;
+    const texts = change.isOnly ? ["The other program has no such op."] : change.details;
+    const items = texts.map((text) => html("li", {}, html("code", {}, text)));
+    return html("section", {}, html("h3", {}, "Differences"), html("ul", {}, items));
   }
 
   /** The groups and regions around a node. */

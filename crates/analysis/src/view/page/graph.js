@@ -57,7 +57,7 @@ function svg(name, attributes = {}, ...children) {
 }
 
 class Graph {
-  /** Draws in `element`; `on` has the functions `select(node)` and `toggled()`. */
+  /** Draws in `element`; `on.select(node)` is called on a click. */
   constructor(program, element, on) {
     this.program = program;
     this.element = element;
@@ -97,7 +97,6 @@ class Graph {
     this.draw();
     const after = this.corner(node);
     this.frame.call(this.zoom.translateBy, before.x - after.x, before.y - after.y);
-    this.on.toggled();
   }
 
   setOpen(node, isOpen) {
@@ -167,12 +166,17 @@ class Graph {
     }
     const share = this.share(node);
     if (share > 0) lines.push(percent(share));
+    const { changes } = node.cost;
+    if (changes && node.children.length) {
+      lines.push(`${changes} ${changes === 1 ? "difference" : "differences"}`);
+    }
     return lines.map((line) => fitted(line));
   }
 
   /** The part of the program's cost, or of the elements, that is shown by colour; 0 if none is. */
   share(node) {
     const { root } = this.program;
+    if (this.colour === "changes") return 0;
     const all = this.colour === "bad" ? node.cost.elements : root.cost[this.colour];
     return all ? node.cost[this.colour] / all : 0;
   }
@@ -361,6 +365,11 @@ class Graph {
   }
 
   family(node) {
+    if (this.colour === "changes") {
+      const own = node.type === "op" && this.program.changes.get(node.op);
+      if (own && own.isOnly) return "only";
+      return node.cost.changes ? "changed" : "";
+    }
     if (this.colour !== "family") return this.colour === "none" ? "" : "heated";
     if (node.type === "argument") return "";
     if (node.type === "group" || this.program.ops[node.op].symbol !== undefined) return "group";

@@ -19,14 +19,17 @@ const MAX_ARGUMENTS = 12;
  * @property {number | null} op  its op
  * @property {number[]} values  the arguments that it stands for
  * @property {number} ops  number of ops in it
- * @property {{flops: number, bytes: number, bad: number, elements: number}} cost  of all ops in
- *   it, with the elements of their values in a run; `bad` ones are NaN or infinite
+ * @property {{flops: number, bytes: number, bad: number, elements: number, changes: number}} cost  of all ops in
+ *   it, with the elements of their values in a run; `bad` ones are NaN or infinite; `changes` is the
+ *   number of differences to another program
  * @property {boolean} isOpen
  */
 
 class Program {
-  constructor(model) {
+  /** `changes` are the differences to another program: for each op that differs, their texts. */
+  constructor(model, changes = new Map()) {
     Object.assign(this, model);
+    this.changes = changes;
     /** @type {Node[]} */
     this.nodes = [];
     /** The node of each op that has one, and for each value the node that makes it. */
@@ -59,7 +62,7 @@ class Program {
   /** @returns {Node} */
   node(type, label, children, op = null, values = []) {
     const id = this.nodes.length;
-    const cost = { flops: 0, bytes: 0, bad: 0, elements: 0 };
+    const cost = { flops: 0, bytes: 0, bad: 0, elements: 0, changes: 0 };
     const parent = null;
     const node = { id, type, label, parent, children, op, values, ops: 0, cost, isOpen: false };
     children.forEach((child) => (child.parent = node));
@@ -154,6 +157,11 @@ class Program {
 
   /** Sums ops and costs, children before parents: a child's id is smaller. */
   addUp() {
+    for (const op of this.changes.keys()) {
+      const users = this.ops[op].results.flatMap((value) => this.users[value]);
+      // Constants differ where they are used.
+      for (const at of this.isInline(op) ? users : [op]) this.nodeFor(at).cost.changes += 1;
+    }
     for (const node of this.nodes) {
       if (node.type === "op") {
         node.ops += 1;
