@@ -143,7 +143,8 @@ class Program {
     const parts = [];
     for (let start = 0; start < nodes.length; start += PART) {
       const part = nodes.slice(start, start + PART);
-      const [first, last] = [part[0], part.at(-1)].map((node) => node.label.split(" ")[0]);
+      const name = ({ type, label }) => (type === "op" ? label.split(" ")[0] : label);
+      const [first, last] = [part[0], part.at(-1)].map(name);
       const label = `part ${parts.length + 1}: ${first} … ${last}`;
       parts.push(this.node("group", label, part));
     }
