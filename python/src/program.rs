@@ -276,9 +276,24 @@ impl Program {
         json(py, &diff.to_json())
     }
 
-    /// The page that shows the program; `name` stands for it there.
-    fn view(&self, py: Python<'_>, name: &str) -> PyResult<String> {
-        detached(py, || Ok(stablo::view(self.verified()?, name, None, None)?.to_html()))
+    /// The page that shows the program, and another one beside it; names stand for them there.
+    fn view(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        beside: Option<(&str, PyRef<'_, Program>)>,
+    ) -> PyResult<String> {
+        let beside = beside.as_ref().map(|(name, program)| (*name, &**program));
+        detached(py, || {
+            let module = self.verified()?;
+            let mut view = stablo::view(module, name, None, None)?;
+            if let Some((name, other)) = beside {
+                let other = other.verified()?;
+                let diff = stablo::diff(module, other, &[]);
+                view = view.beside(stablo::view(other, name, None, None)?, &diff);
+            }
+            Ok(view.to_html())
+        })
     }
 
     /// Warnings, as a list of dictionaries.

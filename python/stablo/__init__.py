@@ -225,15 +225,15 @@ class Program:
         equal ops, and `changes`, each with `left` and `right`, an op or none, and `details`. Attributes named in `ignore` do not count."""
         return self._native.diff(other._native, list(ignore))
 
-    def view(self, name: str = "program") -> View:
-        """A page that shows the program as a graph, with costs, constants and specifications, under a name of your choice. It shows
-        itself in notebooks, as a program does.
+    def view(self, name: str = "program", *, beside: Optional[Program] = None) -> View:
+        """A page that shows the program as a graph, with costs, constants and specifications, under a name of your choice; `beside` is
+        another program to show next to it, with the differences. It shows itself in notebooks, as a program does.
 
         >>> page = parse("func.func @main(%x: tensor<f32>) -> tensor<f32> { %0 = stablehlo.abs %x : tensor<f32> return %0 : tensor<f32> }").view()
         >>> str(page).startswith("<!doctype html>")
         True
         """
-        return View(self._native.view(name))
+        return View(self._native.view(name, None if beside is None else ("other", beside._native)))
 
     def _repr_html_(self) -> str:
         return self.view()._repr_html_()

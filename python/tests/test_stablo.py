@@ -63,6 +63,8 @@ func.func @main(%x: tensor<2x3xf32>, %y: tensor<3x5xf32>) -> tensor<2x5xf32> {
         program = stablo.parse(self.PROGRAM)
         view = program.view("a <b>")
         self.assertIn('"name":"a \\u003cb>"', str(view))
+        both = str(program.view(beside=stablo.parse(self.PROGRAM.replace("negate", "abs"))))
+        self.assertIn("op: stablehlo.negate -> stablehlo.abs", both)
         parser = html.parser.HTMLParser()
         frames = []
         parser.handle_starttag = lambda tag, attributes: frames.append((tag, dict(attributes)))
