@@ -27,7 +27,7 @@ impl AsRef<[u8]> for Borrowed {
         }
         let start = self.0.buf_ptr().cast::<u8>();
         // SAFETY: the exporter keeps the memory in place until the buffer is released, and
-        // `Inputs::push` takes only buffers without gaps. As with functions of NumPy that release
+        // `over` takes only buffers without gaps. As with functions of NumPy that release
         // the interpreter lock, the caller answers for no other thread writing there meanwhile.
         unsafe { std::slice::from_raw_parts(start, self.0.len_bytes()) }
     }
@@ -50,14 +50,10 @@ impl Inputs {
     /// Arguments given as bytes.
     pub fn new(arrays: Vec<Array<'_>>) -> PyResult<Inputs> {
         let mut inputs = Inputs::with_capacity(arrays.len());
-        for (dtype, shape, array) in arrays {
-            let dtype = DType::from_name(&dtype)
-                .ok_or_else(|| message(format!("there is no dtype `{dtype}`")))?;
-            let buffer = PyUntypedBuffer::get(&array)?;
-            if !buffer.is_c_contiguous() {
-                return Err(PyBufferError::new_err("the bytes of an array have gaps"));
-            }
-            inputs.push(buffer, dtype, &shape)?;
+        for array in arrays {
+            let (tensor, buffer) = borrow(array)?;
+            inputs.values.push(tensor.into());
+            inputs.buffers.push(buffer);
         }
         Ok(inputs)
     }
@@ -70,25 +66,45 @@ impl Inputs {
             && buffer.is_c_contiguous();
         if is_suitable {
             let shape = buffer.shape().to_vec();
-            self.push(buffer, dtype, &shape)?;
+            let (tensor, buffer) = over(buffer, dtype, &shape)?;
+            self.values.push(tensor.into());
+            self.buffers.push(buffer);
         }
         Ok(is_suitable)
-    }
-
-    /// Adds a buffer without gaps.
-    fn push(&mut self, buffer: PyUntypedBuffer, dtype: DType, shape: &[usize]) -> PyResult<()> {
-        let buffer = Arc::new(Borrowed(buffer));
-        let bytes = Bytes::from_owner(buffer.clone());
-        let tensor = Tensor::from_bytes(dtype, shape, bytes).map_err(|e| message(e.to_string()))?;
-        self.values.push(tensor.into());
-        self.buffers.push(buffer);
-        Ok(())
     }
 
     /// The values, and what to drop after their use.
     pub fn into_parts(self) -> (Vec<RuntimeValue>, impl Sized) {
         (self.values, self.buffers)
     }
+}
+
+/// The tensor of an array that nothing will change.
+pub fn tensor(array: Array<'_>) -> PyResult<Tensor> {
+    borrow(array).map(|(tensor, _)| tensor)
+}
+
+/// The tensor of an array given as bytes, and the buffer that it borrows.
+fn borrow((dtype, shape, array): Array<'_>) -> PyResult<(Tensor, Arc<Borrowed>)> {
+    let found = DType::from_name(&dtype);
+    let dtype = found.ok_or_else(|| message(format!("there is no dtype `{dtype}`")))?;
+    let buffer = PyUntypedBuffer::get(&array)?;
+    if !buffer.is_c_contiguous() {
+        return Err(PyBufferError::new_err("the bytes of an array have gaps"));
+    }
+    over(buffer, dtype, &shape)
+}
+
+/// The tensor over a buffer without gaps.
+fn over(
+    buffer: PyUntypedBuffer,
+    dtype: DType,
+    shape: &[usize],
+) -> PyResult<(Tensor, Arc<Borrowed>)> {
+    let buffer = Arc::new(Borrowed(buffer));
+    let bytes = Bytes::from_owner(buffer.clone());
+    let tensor = Tensor::from_bytes(dtype, shape, bytes).map_err(|e| message(e.to_string()))?;
+    Ok((tensor, buffer))
 }
 
 /// The element type of a format of the module `struct`, extended by NumPy, in the byte order of the

@@ -5,6 +5,7 @@
 
 mod arrays;
 mod attributes;
+mod builder;
 mod compat;
 mod errors;
 mod program;
@@ -22,6 +23,8 @@ fn main(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
 mod _stablo {
     #[pymodule_export]
     use super::arrays::Memory;
+    #[pymodule_export]
+    use super::builder::{Builder, Region, SSAValue, op_names, tensor_type};
     #[pymodule_export]
     use super::compat::{deserialize, serialize, smaller_version, target_version};
     #[pymodule_export]

@@ -84,7 +84,7 @@ pub fn inspect<'py>(py: Python<'py>, data: Vec<u8>, name: &str) -> PyResult<Boun
 }
 
 /// Runs `work` without the interpreter lock, on a large stack.
-fn detached<T: Send>(
+pub fn detached<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> stablo::Result<T> + Send,
 ) -> PyResult<T> {
@@ -93,7 +93,7 @@ fn detached<T: Send>(
 
 impl Program {
     /// A verified program.
-    fn of(module: Module) -> Program {
+    pub fn of(module: Module) -> Program {
         Program { module: Arc::new(module), is_verified: true, prepared: OnceLock::new() }
     }
 

@@ -19,9 +19,10 @@ from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
 
 from . import _stablo, compat
 from ._arrays import to_native
-from ._stablo import Error, Op
+from ._builder import Builder
+from ._stablo import Error, Op, SSAValue
 
-__all__ = ["Error", "Op", "Program", "Signature", "TracedValue", "Value", "View", "compat", "from_exported", "from_jax", "inspect", "load", "parse"]
+__all__ = ["Builder", "Error", "Op", "Program", "SSAValue", "Signature", "TracedValue", "Value", "View", "compat", "from_exported", "from_jax", "inspect", "load", "parse"]
 
 Source = Union[str, os.PathLike, bytes, bytearray, memoryview]
 

@@ -74,3 +74,11 @@ def _array(value: Value, given: Any, index: int) -> tuple[str, list[int], Any]:
     # Copied only if the order is another.
     flat = numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8)
     return value.dtype, list(array.shape), flat
+
+
+def to_bytes(array: Any) -> tuple[str, list[int], bytes]:
+    """An array as a constant has it."""
+    array = numpy.asarray(array)
+    if array.dtype.name not in _NAMES:
+        raise Error(f"arrays of {array.dtype} are no constants")
+    return _NAMES[array.dtype.name], list(array.shape), array.astype(array.dtype.newbyteorder("="), copy=False).tobytes()

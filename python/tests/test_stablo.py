@@ -285,9 +285,83 @@ class Running(unittest.TestCase):
             signal.signal(signal.SIGALRM, before)
 
 
+class Building(unittest.TestCase):
+    def test_loops_and_branches(self) -> None:
+        builder = stablo.Builder()
+
+        @builder.function(n="tensor<i32>")
+        def main(n):  # type: ignore[no-untyped-def]
+            zero, one = builder.constant(0, "tensor<i32>"), builder.constant(1, "tensor<i32>")
+            _, total = builder.while_(
+                zero,
+                zero,
+                lambda i, total: builder.compare(i, n, comparison_direction="LT"),
+                lambda i, total: (builder.add(i, one), builder.add(total, i)),
+            )
+            return builder.if_(builder.compare(total, n, comparison_direction="GT"), lambda: total, lambda: n)
+
+        program = builder.build()
+        self.assertEqual([int(program(10)), int(program(n=2))], [sum(range(10)), 2])
+
+    def test_regions_of_scalars(self) -> None:
+        builder, x = stablo.Builder(), np.array([[3, 1, 2], [9, 7, 8]], np.float32)
+
+        @builder.function("tensor<2x3xf32>")
+        def main(x):  # type: ignore[no-untyped-def]
+            less = builder.region(
+                "stablehlo.sort", lambda a, b: builder.compare(a, b, comparison_direction="LT"), "tensor<f32>", "tensor<f32>"
+            )
+            least = builder.constant(-np.inf, "tensor<f32>")
+            largest = builder.reduce_window(
+                x, least, lambda a, b: builder.maximum(a, b), window_dimensions=[1, 2], padding=[[0, 0], [1, 0]]
+            )
+            return builder.sort(x, less, dimension=1), largest, builder.op("chlo.square", x)
+
+        ordered, largest, squares = builder.build()(x)
+        np.testing.assert_array_equal(ordered, np.sort(x))
+        np.testing.assert_array_equal(largest, [[3, 3, 2], [9, 9, 8]])
+        np.testing.assert_array_equal(squares, x * x)
+
+    def test_attributes(self) -> None:
+        builder = stablo.Builder()
+
+        @builder.function("tensor<2x3xf32>")
+        def main(x):  # type: ignore[no-untyped-def]
+            return builder.custom_call(
+                builder.transpose(x, permutation=[1, 0]), call_target_name="f", api_version=4, has_side_effect=True,
+                backend_config={"a": 1, "b": [True, 2.5], "c": "d"}, result_types=["tensor<3x2xf32>"],
+            )  # fmt: skip
+
+        call = next(op for op in builder.build().ops if op.name == "stablehlo.custom_call")
+        self.assertEqual(call.attributes["backend_config"], {"a": 1, "b": [True, 2.5], "c": "d"})
+        self.assertIn(f"{__file__}\":", call.location)
+
+    def test_what_does_not_fit(self) -> None:
+        builder, other, kept = stablo.Builder(), stablo.Builder(), []
+        builder.function("tensor<3xf32>", name="f")(lambda x: kept.append(x))
+        other.function("tensor<f32>", "tensor<2xf32>", name="g")(lambda *values: kept.extend(values))
+        attempts = [
+            (lambda: builder.op("stablehlo.nope"), "stablehlo.nope"),
+            (lambda: builder.abs(2.0), "float"),
+            (lambda: builder.abs(kept[1]), "another builder"),
+            (lambda: other.add(kept[1], kept[2]), "compatible types"),
+            (lambda: other.sort(kept[1], lambda a, b: a, dimension="x"), "x"),
+            (lambda: builder.function("tensor<3xf3>", name="g")(lambda x: x), "f3"),
+        ]
+        for attempt, message in attempts:
+            with self.assertRaisesRegex(stablo.Error, message):
+                attempt()
+        with self.assertRaises(AttributeError):
+            builder.nope
+        builder.function("tensor<3xf32>", name="h")(lambda x: kept[0])
+        with self.assertRaises(stablo.Error) as caught:
+            builder.build()
+        self.assertEqual(caught.exception.diagnostics[0]["label"], "dominance")
+
+
 class Package(unittest.TestCase):
     def test_examples(self) -> None:
-        for module in (stablo, compat):
+        for module in (stablo, compat, stablo._builder):
             self.assertEqual(doctest.testmod(module).failed, 0, module.__name__)
 
     def test_versions(self) -> None:

@@ -113,6 +113,14 @@ impl<'m> Builder<'m> {
         }
     }
 
+    /// The declaration of the op that ends the regions of an op, such as `stablehlo.return`.
+    ///
+    /// # Errors
+    /// If there is no such op, or its regions have no known terminator.
+    pub fn terminator(&self, op: impl Into<OpKind>) -> Result<&'static OpDef> {
+        op.into().terminator(self.module)
+    }
+
     /// A `stablehlo.constant`.
     ///
     /// # Errors
@@ -324,7 +332,7 @@ impl<'b, 'm> OpBuilder<'b, 'm> {
         if self.error.is_some() {
             return self;
         }
-        let terminator = self.terminator();
+        let terminator = self.kind.terminator(self.builder.module);
         let (region, block, arguments) = self.builder.region(arguments);
         let built = self.builder.within(block, |builder| {
             let results = body(&mut *builder, &arguments)?;
@@ -431,24 +439,6 @@ impl<'b, 'm> OpBuilder<'b, 'm> {
             Error::message("build", message)
         })
     }
-
-    /// The terminator of the op's regions: the implicit one, else the op `return` or `yield` of the
-    /// dialect; that of StableHLO for CHLO.
-    fn terminator(&self) -> Result<&'static OpDef> {
-        let module = &*self.builder.module;
-        let def = self.kind.def(module)?;
-        let implicit = def.traits.iter().find_map(|t| match t {
-            Trait::ImplicitTerminator(name) => Some((*name).to_string()),
-            _ => None,
-        });
-        let dialect = if def.dialect() == "chlo" { "stablehlo" } else { def.dialect() };
-        let names = ["return", "yield"].map(|mnemonic| format!("{dialect}.{mnemonic}"));
-        let mut names = implicit.into_iter().chain(names);
-        names.find_map(|name| module.registry().op(&name)).ok_or_else(|| {
-            let message = format!("regions of `{}` have no known terminator", def.name);
-            Error::message("build", message)
-        })
-    }
 }
 
 impl OpKind {
@@ -460,6 +450,23 @@ impl OpKind {
                 .op(name)
                 .ok_or_else(|| Error::message("build", format!("there is no op `{name}`"))),
         }
+    }
+
+    /// The terminator of the op's regions: the implicit one, else the op `return` or `yield` of the
+    /// dialect; that of StableHLO for CHLO.
+    fn terminator(&self, module: &Module) -> Result<&'static OpDef> {
+        let def = self.def(module)?;
+        let implicit = def.traits.iter().find_map(|t| match t {
+            Trait::ImplicitTerminator(name) => Some((*name).to_string()),
+            _ => None,
+        });
+        let dialect = if def.dialect() == "chlo" { "stablehlo" } else { def.dialect() };
+        let names = ["return", "yield"].map(|mnemonic| format!("{dialect}.{mnemonic}"));
+        let mut names = implicit.into_iter().chain(names);
+        names.find_map(|name| module.registry().op(&name)).ok_or_else(|| {
+            let message = format!("regions of `{}` have no known terminator", def.name);
+            Error::message("build", message)
+        })
     }
 }
 

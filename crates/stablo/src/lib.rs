@@ -103,11 +103,11 @@ pub mod ir {
         BlockId, Loc, Module, OpId, OpName, OpParts, OpRef, RegionId, Value, ValueDef, Walk,
     };
     pub use mlir::ods::{
-        Arity, AttrDef, AttrSlot, Checked, Dialect, EnumDef, OpDef, RegionSlot, Registry, Rule,
-        Trait, TypeDef, ValueSlot,
+        Arity, AttrConstraint, AttrDef, AttrSlot, Checked, Dialect, EnumDef, OpDef, RegionSlot,
+        Registry, Rule, Trait, TypeDef, ValueSlot,
     };
     pub use mlir::text::ValueNames;
-    pub use mlir::types::{DYNAMIC, TensorType, TypeKind};
+    pub use mlir::types::{DYNAMIC, Signedness, TensorType, TypeKind};
     pub use mlir::{Attribute, Type};
 }
 
