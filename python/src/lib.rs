@@ -9,6 +9,7 @@ mod builder;
 mod compat;
 mod errors;
 mod program;
+mod trees;
 
 use pyo3::prelude::*;
 use std::ffi::OsString;
@@ -33,6 +34,8 @@ mod _stablo {
     use super::main;
     #[pymodule_export]
     use super::program::{Op, Program, inspect, load};
+    #[pymodule_export]
+    use super::trees::calling_convention;
     use pyo3::prelude::*;
     use pyo3::types::PyTuple;
 

@@ -4,6 +4,7 @@ use crate::arrays::{Array, Inputs, result};
 use crate::attributes::value_of;
 use crate::errors::{json, message, raised};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyTuple};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -14,8 +15,9 @@ use std::time::Duration;
 
 use stablo::ir::{DYNAMIC, OpId, OpRef};
 use stablo::{
-    BytecodeOptions, DType, Doubt, Host, LoadOptions, Module, Observer, PrintOptions, ProcessId,
-    Progress, RefineOptions, RunOptions, RuntimeValue, SerializeOptions, Tensor, Type, Work,
+    BytecodeOptions, Bytes, DType, Doubt, Host, LoadOptions, Module, Observer, PrintOptions,
+    ProcessId, Progress, RefineOptions, RunOptions, RuntimeValue, SerializeOptions, Tensor, Type,
+    Work,
 };
 
 /// An argument or a result: its name, its type as text, and the element type and the sizes of a
@@ -68,10 +70,12 @@ fn is_small(module: &Module) -> bool {
         && nesting.saturating_mul(functions) <= SMALL_DEPTH
 }
 
-/// Reads and verifies a program in any format: `name` stands for it in errors.
+/// Reads and verifies a program in any format: `name` stands for it in errors. Constants stay in
+/// `data`.
 #[pyfunction]
-pub fn load(py: Python<'_>, data: Vec<u8>, name: &str, verify: bool) -> PyResult<Program> {
+pub fn load(py: Python<'_>, data: PyBackedBytes, name: &str, verify: bool) -> PyResult<Program> {
     let options = LoadOptions::default().verify(verify);
+    let data = Bytes::from_owner(Arc::new(data));
     let module = detached(py, || options.load(name, data).into_result())?;
     Ok(Program { is_verified: verify, ..Program::of(module) })
 }

@@ -21,10 +21,11 @@ from . import _stablo, compat
 from ._arrays import to_native
 from ._builder import Builder
 from ._stablo import Error, Op, SSAValue
+from ._trees import Convention
 
 __all__ = ["Builder", "Error", "Op", "Program", "SSAValue", "Signature", "TracedValue", "Value", "View", "compat", "from_exported", "from_jax", "inspect", "load", "parse"]
 
-Source = Union[str, os.PathLike, bytes, bytearray, memoryview]
+Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview]
 
 
 class Value(NamedTuple):
@@ -45,7 +46,7 @@ class TracedValue(NamedTuple):
 
     op: Op
     """The op that computed it."""
-    index: int
+    index: int  # type: ignore[assignment]
     """The index among its results."""
     value: Any
     """An array."""
@@ -69,7 +70,11 @@ def load(source: Source, *, verify: bool = True) -> Program:
     """Reads a program: a path or the bytes of MLIR text, MLIR bytecode, a portable artifact of any version, or what `jax.export`
     serializes. Raises `Error` if it is not valid; `verify=False` only requires that it can be read."""
     data, name = _read(source)
-    return Program(_stablo.load(data, name, verify))
+    program = Program(_stablo.load(data, name, verify))
+    found = _stablo.calling_convention(data)
+    if found is not None:
+        program._set_convention(Convention(*found))
+    return program
 
 
 def parse(text: str, *, verify: bool = True) -> Program:
@@ -89,10 +94,10 @@ def from_jax(function: Callable[..., Any], *arguments: Any) -> Program:
     >>> from_jax(jax.numpy.sin, numpy.float32(0)).signature.outputs[0].type # doctest: +SKIP
     'tensor<f32>'
     """
-    import jax
+    import jax  # type: ignore[import-not-found,unused-ignore]
     from jax import export
 
-    jitted = function if hasattr(function, "lower") else jax.jit(function)
+    jitted: Any = function if hasattr(function, "lower") else jax.jit(function)
     return from_exported(export.export(jitted)(*arguments))
 
 
@@ -126,11 +131,24 @@ class View:
 class Program:
     """A StableHLO program. It does not change: what transforms it returns another one."""
 
-    __slots__ = ("_native", "_signature")
+    __slots__ = ("_convention", "_native", "_signature")
 
     def __init__(self, native: _stablo.Program) -> None:
         self._native = native
         self._signature: Optional[Signature] = None
+        self._convention: Optional[Convention] = None
+
+    def _set_convention(self, convention: Convention) -> None:
+        # A program for several platforms takes an argument that its function does not.
+        if not convention.is_plain() and convention.fits(*map(len, self.signature)):
+            self._convention = convention
+
+    def _changed(self, native: _stablo.Program) -> Program:
+        """A program that is called as this one."""
+        program = Program(native)
+        if self._convention is not None:
+            program._set_convention(self._convention)
+        return program
 
     @property
     def signature(self) -> Signature:
@@ -168,11 +186,11 @@ class Program:
     ) -> Program:
         """A static program: `dims` are sizes by the names that the exporter gave dimensions, `batch` is the size of the first
         dimension of each argument where that is dynamic, and `types` are the types of all arguments, as in `tensor<2xf32>, i32`."""
-        return Program(self._native.refine(dims or {}, batch, types))
+        return self._changed(self._native.refine(dims or {}, batch, types))
 
     def run_passes(self, pipeline: str) -> Program:
         """The program after passes, as in `canonicalize,cse`, verified."""
-        return Program(self._native.run_passes(pipeline))
+        return self._changed(self._native.run_passes(pipeline))
 
     def serialize(self, target: str = "current") -> bytes:
         """The portable artifact for readers of a version: `1.16.2`, `current`, `minimum`, `WEEK_4` or `WEEK_12`."""
@@ -195,11 +213,20 @@ class Program:
         return self._native.run(to_native(self.signature.inputs, arrays, named))
 
     def __call__(self, *arrays: Any, **named: Any) -> Any:
-        """As `run`; a single result is not in a tuple."""
+        """As `run`; a single result is not in a tuple. A program that `jax.export` wrote takes and returns dictionaries, lists, tuples
+        and `None` as the exported function does, or its arrays in order."""
+        if self._convention is not None:
+            return self._call_nested(self._convention, arrays, named)
         results = None if named else self._native.call(arrays)
         if results is None:
             results = self._converted(arrays, named)
         return results[0] if len(results) == 1 else results
+
+    def _call_nested(self, convention: Convention, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        leaves = convention.flatten(arguments, named)
+        if leaves is None and len(arguments) + len(named) != len(self.signature.inputs):
+            raise Error(f"the arguments are not nested as those of the exported function, ({convention}), where * is an array")
+        return convention.unflatten(self.run(*arguments, **named) if leaves is None else self.run(*leaves))
 
     def trace(self, *arrays: Any, **named: Any) -> list[TracedValue]:
         """Runs `main` as `run` does, and returns the value of each result of each op as it is computed, those in loops and functions
@@ -244,4 +271,10 @@ class Program:
         return self._native.lint()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return load, (self.bytecode(),)
+        return _restored, (self.bytecode(), self._convention)
+
+
+def _restored(bytecode: bytes, convention: Optional[Convention]) -> Program:
+    program = load(bytecode)
+    program._convention = convention
+    return program

@@ -27,7 +27,7 @@ _DTYPES = {name: dtype for dtype, name in _NAMES.items()}
 
 
 @functools.lru_cache(maxsize=None)
-def numpy_dtype(name: str) -> numpy.dtype:
+def numpy_dtype(name: str) -> numpy.dtype[Any]:
     """The NumPy type of an element type; ml_dtypes has those that NumPy lacks."""
     if name == "index":
         return numpy.dtype("int64")
@@ -38,7 +38,8 @@ def numpy_dtype(name: str) -> numpy.dtype:
             import ml_dtypes
         except ImportError:
             raise Error(f"arrays of {name} need the package ml_dtypes: pip install ml_dtypes") from None
-        return numpy.dtype(getattr(ml_dtypes, _DTYPES[name]))
+        dtype: numpy.dtype[Any] = numpy.dtype(getattr(ml_dtypes, _DTYPES[name]))
+        return dtype
 
 
 def to_native(inputs: Sequence[Value], arrays: Sequence[Any], named: dict[str, Any]) -> Arrays:
@@ -52,7 +53,7 @@ def to_native(inputs: Sequence[Value], arrays: Sequence[Any], named: dict[str, A
         missing = [index for index, name in enumerate(names) if index >= len(given) and name not in named]
         if missing:
             raise Error(f"argument {missing[0]} ({names[missing[0]]}) is not given")
-        given += [named[name] for name in names[len(given) :]]
+        given += [named[name] for name in names[len(given) :] if name is not None]
     if len(given) != len(inputs):
         raise Error(f"@main takes {len(inputs)} arguments, {len(given)} were given")
     return [_array(value, array, index) for index, (value, array) in enumerate(zip(inputs, given))]

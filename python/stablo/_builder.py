@@ -93,7 +93,8 @@ class Builder:
         if type is not None:
             dtype, shape = _stablo.tensor_type(type)
             value = numpy.broadcast_to(numpy.asarray(value, numpy_dtype(dtype)), shape)
-        return self.op("stablehlo.constant", value=numpy.asarray(value))
+        constant: SSAValue = self.op("stablehlo.constant", value=numpy.asarray(value))
+        return constant
 
     def op(self, op: str, /, *operands: Any, result_types: Optional[Sequence[str]] = None, **attributes: Any) -> Any:
         """Adds an op by its full name. Returns its result, a tuple of several, or none."""

@@ -1,6 +1,27 @@
-from typing import Any, Optional, Sequence
+import sys
+from typing import Any, Optional, Sequence, final
 
 from ._arrays import Arrays
+
+__all__ = [
+    "Builder",
+    "Error",
+    "Memory",
+    "Op",
+    "Program",
+    "Region",
+    "SSAValue",
+    "calling_convention",
+    "deserialize",
+    "inspect",
+    "load",
+    "main",
+    "op_names",
+    "serialize",
+    "smaller_version",
+    "target_version",
+    "tensor_type",
+]
 
 _Value = tuple[Optional[str], str, Optional[str], Optional[list[Optional[int]]]]
 
@@ -11,11 +32,14 @@ class Error(Exception):
     """What was found: `severity`, `label`, `message`, `file`, `line`, `column`, `end_line`, `end_column` and `notes`. Empty for errors
     about arguments."""
 
+@final
 class Memory:
     """The memory of a result, as a buffer of bytes."""
 
-    def __buffer__(self, flags: int, /) -> memoryview: ...
+    if sys.version_info >= (3, 12):
+        def __buffer__(self, flags: int, /) -> memoryview: ...
 
+@final
 class Op:
     """An op of a program; its text is `str(op)`."""
 
@@ -32,18 +56,21 @@ class Op:
     @property
     def depth(self) -> int: ...
 
+@final
 class SSAValue:
     """A value of a program that is being built."""
 
     @property
     def type(self) -> str: ...
 
+@final
 class Region:
     """A region that is complete."""
 
     @property
     def result_types(self) -> list[str]: ...
 
+@final
 class Builder:
     def __new__(cls) -> Builder: ...
     def set_place(self, file: str, line: int) -> None: ...
@@ -62,6 +89,7 @@ class Builder:
     def function(self, name: str, body: Region) -> None: ...
     def build(self) -> Program: ...
 
+@final
 class Program:
     def text(self, debug_info: bool, generic: bool) -> str: ...
     def verify(self) -> None: ...
@@ -80,6 +108,7 @@ class Program:
     def lint(self) -> list[dict[str, Any]]: ...
 
 def load(data: bytes, name: str, verify: bool) -> Program: ...
+def calling_convention(data: bytes) -> Optional[tuple[Any, Any, list[int]]]: ...
 def inspect(data: bytes, name: str) -> dict[str, Any]: ...
 def serialize(program: bytes, target: str) -> bytes: ...
 def deserialize(artifact: bytes) -> bytes: ...

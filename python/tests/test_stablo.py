@@ -359,9 +359,61 @@ class Building(unittest.TestCase):
         self.assertEqual(caught.exception.diagnostics[0]["label"], "dominance")
 
 
+DATA = Path(__file__).parents[2] / "tests" / "portable" / "data"
+
+
+class Nested(unittest.TestCase):
+    """`dense_layer.jax` is `f({'b', 'w'}, x) = tanh(x @ w + b), (sum,)`, of the trees `(({'b': *, 'w': *}, *), {})` and `(*, (*,))`."""
+
+    b, w, x = np.arange(4, dtype=np.float32), np.full((8, 4), 0.25, np.float32), np.full((3, 8), 0.5, np.float32)
+
+    def test_exported_functions_are_called_as_they_were(self) -> None:
+        program = stablo.load(DATA / "dense_layer.jax")
+        flat = program.run(self.b, self.w, self.x)
+        for program in (program, program.refine({"b": 3}), pickle.loads(pickle.dumps(program))):
+            for arguments in (({"w": self.w, "b": self.b}, self.x), (self.b, self.w, self.x)):
+                y, (total,) = program(*arguments)
+                np.testing.assert_array_equal(y, flat[0])
+                np.testing.assert_array_equal(total, flat[1])
+        self.assertIsInstance(program({"w": self.w, "b": self.b}, self.x)[1], tuple)
+
+    def test_other_nesting(self) -> None:
+        program = stablo.load(DATA / "dense_layer.jax")
+        for arguments in (({"w": self.w}, self.x), ({"w": self.w, "b": self.b},), ([self.w, self.b], self.x), (None, self.x)):
+            with self.assertRaisesRegex(stablo.Error, r"\(\{'b': \*, 'w': \*\}, \*\)"):
+                program(*arguments)
+        with self.assertRaises(stablo.Error):
+            program.run({"w": self.w, "b": self.b}, self.x)
+
+    def test_trees(self) -> None:
+        from stablo._trees import Convention, Custom
+
+        inputs = ((..., [None, {"k": ...}]), {"s": (Custom("C", (..., ...)),)})
+        convention = Convention(inputs, {"r": [...], "n": None}, [0, 2, 3])
+        self.assertEqual(convention.flatten((1, [None, {"k": 2}]), {"s": ((3, 4),)}), [1, 3, 4])
+        for arguments, named in [((1, [None, {"k": 2}]), {}), ((1, [0, {"k": 2}]), {"s": ((3, 4),)}), ((1, (None, {"k": 2})), {"s": ((3, 4),)})]:
+            self.assertIsNone(convention.flatten(arguments, named))
+        self.assertEqual(convention.unflatten([7]), {"r": [7], "n": None})
+        self.assertEqual(str(convention), "*, [None, {'k': *}], s=(C(*, *),)")
+
+    def test_functions_of_jax(self) -> None:
+        try:
+            import jax
+        except ImportError:
+            self.skipTest("jax is not installed")
+        function = lambda params, unused, *, scale: {"y": [params["w"] * scale, None], "z": (params["b"],)}
+        x, scale = {"w": np.ones(3, np.float32), "b": np.full(2, 5, np.float32)}, np.float32(4)
+        shapes = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype), (x, scale))
+        exported = jax.export.export(jax.jit(function))(shapes[0], shapes[1], scale=shapes[1])
+        program = stablo.from_exported(exported)
+        found, expected = program(x, scale, scale=scale), function(x, scale, scale=scale)
+        self.assertEqual(jax.tree.structure(found), jax.tree.structure(expected))
+        jax.tree.map(np.testing.assert_array_equal, found, expected)
+
+
 class Package(unittest.TestCase):
     def test_examples(self) -> None:
-        for module in (stablo, compat, stablo._builder):
+        for module in (stablo, compat, stablo._builder, stablo._trees):
             self.assertEqual(doctest.testmod(module).failed, 0, module.__name__)
 
     def test_versions(self) -> None:

@@ -4,6 +4,7 @@
 //! It is a flatbuffer. Source: JAX, `jax.export` serialization, versions 2 to 11.
 
 use mlir::bytecode::is_bytecode;
+use std::fmt;
 use std::ops::Range;
 use wire::flatbuffer::{Budget, Table};
 
@@ -24,12 +25,12 @@ pub struct Exported {
     /// Types and shapes of the arguments, such as `f32[b, 8]`, in the order of the leaves of
     /// `input_tree`.
     pub inputs: Vec<String>,
-    /// Nesting of the arguments, as Python writes it; `*` is an array.
-    pub input_tree: String,
+    /// Nesting of the arguments.
+    pub input_tree: Tree,
     /// Types and shapes of the results.
     pub outputs: Vec<String>,
     /// Nesting of the results.
-    pub output_tree: String,
+    pub output_tree: Tree,
     /// Sharding of each argument, such as `P('x', None) on x=2, y=4`; `None` where unspecified.
     pub input_shardings: Vec<Option<String>>,
     /// Sharding of each result.
@@ -47,6 +48,42 @@ pub struct Exported {
     pub num_derivatives: usize,
     /// Byte range of the artifact within the container.
     pub module: Range<usize>,
+}
+
+/// Nesting of arrays in values of Python. Displays as Python writes it, with `*` for an array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tree {
+    /// An array.
+    Leaf,
+    /// `None`
+    None,
+    /// `(…)`
+    Tuple(Vec<Tree>),
+    /// `[…]`
+    List(Vec<Tree>),
+    /// `{…}`
+    Dictionary(Vec<(String, Tree)>),
+    /// An object of a class that the exporter registered under a name.
+    Custom(String, Vec<Tree>),
+}
+
+impl fmt::Display for Tree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list =
+            |trees: &[Tree]| trees.iter().map(Tree::to_string).collect::<Vec<_>>().join(", ");
+        match self {
+            Tree::Leaf => f.write_str("*"),
+            Tree::None => f.write_str("None"),
+            Tree::Tuple(children) if children.len() == 1 => write!(f, "({},)", children[0]),
+            Tree::Tuple(children) => write!(f, "({})", list(children)),
+            Tree::List(children) => write!(f, "[{}]", list(children)),
+            Tree::Dictionary(entries) => {
+                let entries = entries.iter().map(|(name, child)| format!("'{name}': {child}"));
+                write!(f, "{{{}}}", entries.collect::<Vec<_>>().join(", "))
+            }
+            Tree::Custom(name, children) => write!(f, "{name}({})", list(children)),
+        }
+    }
 }
 
 /// Field numbers of the container's table.
@@ -150,7 +187,7 @@ impl Exported {
         };
         let tree = |number: usize| match root.table(number) {
             Some(table) => tree(&table, 0),
-            None => Some(String::new()),
+            None => Some(Tree::None),
         };
         let effects = |number: usize| -> Option<Vec<String>> {
             root.tables(number)?.iter().map(|effect| Some(effect.string(0)?.to_string())).collect()
@@ -240,29 +277,23 @@ fn check(table: &Table<'_>) -> String {
     }
 }
 
-/// The tree described by a table, in Python's notation.
-fn tree(table: &Table<'_>, depth: usize) -> Option<String> {
+/// The tree described by a table.
+fn tree(table: &Table<'_>, depth: usize) -> Option<Tree> {
     if depth > MAX_DEPTH {
         return None;
     }
     let children =
         table.tables(1)?.iter().map(|child| tree(child, depth + 1)).collect::<Option<Vec<_>>>()?;
     Some(match table.u8(0).unwrap_or(0) {
-        0 => "*".to_string(),
-        1 => "None".to_string(),
-        2 if children.len() == 1 => format!("({},)", children[0]),
-        2 => format!("({})", children.join(", ")),
-        3 => format!("[{}]", children.join(", ")),
+        0 => Tree::Leaf,
+        1 => Tree::None,
+        2 => Tree::Tuple(children),
+        3 => Tree::List(children),
         4 => {
-            let names = table.strings(2)?;
-            let entries: Vec<String> = names
-                .iter()
-                .zip(children)
-                .map(|(name, child)| format!("'{name}': {child}"))
-                .collect();
-            format!("{{{}}}", entries.join(", "))
+            let names = table.strings(2)?.into_iter().map(str::to_string);
+            Tree::Dictionary(names.zip(children).collect())
         }
-        5 => format!("{}({})", table.string(3).unwrap_or("?"), children.join(", ")),
+        5 => Tree::Custom(table.string(3).unwrap_or("?").to_string(), children),
         _ => return None,
     })
 }

@@ -22,7 +22,7 @@ pub use artifact::{
     target_version,
 };
 pub use convert::{ConversionError, Foreign};
-pub use exported::Exported;
+pub use exported::{Exported, Tree};
 pub use versions::oldest_version;
 
 use cache::ConversionCache;

@@ -81,7 +81,7 @@ pub use names::{argument_names, result_names};
 pub use numerics;
 pub use numerics::{Bytes, DType, Tensor, TensorError};
 pub use passes::{Pipeline, run_pipeline};
-pub use portable::{Exported, artifact_version};
+pub use portable::{Exported, Tree, artifact_version};
 pub use program::{EvalError, EvalResult, RuntimeValue};
 pub use refine::{RefineOptions, refine, select_platform};
 pub use saved::program_in_folder;

@@ -7,6 +7,7 @@ mod convert;
 mod cost;
 mod diff;
 mod explain;
+mod fmt;
 mod inspect;
 mod lint;
 mod manual;
@@ -53,6 +54,8 @@ enum Command {
     Bisect(bisect::Options),
     /// Warn of what is valid, but probably not meant, or costs for nothing
     Lint(lint::Options),
+    /// Format programs in MLIR text
+    Fmt(fmt::Options),
     /// Make a program as small as possible while a test passes
     Reduce(reduce::Options),
     /// Explain a label of a diagnostic
@@ -97,6 +100,7 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         Command::Diff(options) => diff::run(&options, io),
         Command::Bisect(options) => bisect::run(&options, io),
         Command::Lint(options) => lint::run(&options, io),
+        Command::Fmt(options) => fmt::run(&options, io),
         Command::Reduce(options) => reduce::run(&options, io),
         Command::Explain(options) => explain::run(&options, io),
         Command::Completions(options) => completions::run(&options, Options::command(), io),

@@ -102,9 +102,9 @@ fn containers_of_jax_export_open() {
     assert_eq!((exported.function_name.as_str(), exported.num_devices), ("f", 1));
     assert_eq!(exported.platforms, ["cpu"]);
     assert_eq!(exported.inputs, ["f32[4]", "f32[8, 4]", "f32[b, 8]"]);
-    assert_eq!(exported.input_tree, "(({'b': *, 'w': *}, *), {})");
+    assert_eq!(exported.input_tree.to_string(), "(({'b': *, 'w': *}, *), {})");
     assert_eq!(exported.outputs, ["f32[b, 4]", "f32[]"]);
-    assert_eq!(exported.output_tree, "(*, (*,))");
+    assert_eq!(exported.output_tree.to_string(), "(*, (*,))");
     assert_eq!(exported.kept_inputs, [0, 1, 2]);
     let module = stablo::load("exported", &*bytes).unwrap();
 

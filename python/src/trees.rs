@@ -1,0 +1,66 @@
+//! Nested arguments and results of functions that `jax.export` wrote.
+
+use pyo3::IntoPyObjectExt;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use stablo::{Exported, Tree};
+
+/// Trees of the arguments and of the results, and the indices of the leaves of the former that the
+/// program takes.
+type Convention = (Py<PyAny>, Py<PyAny>, Vec<u16>);
+
+/// How the function in a container of `jax.export` is called; none for other files, and where the
+/// program takes more than the leaves of its arguments.
+#[pyfunction]
+pub fn calling_convention(py: Python<'_>, data: &[u8]) -> PyResult<Option<Convention>> {
+    let Some(exported) = Exported::read(data) else { return Ok(None) };
+    let is_call = matches!(
+        &exported.input_tree,
+        Tree::Tuple(parts) if matches!(parts[..], [Tree::Tuple(_), Tree::Dictionary(_)])
+    );
+    let count = exported.inputs.len();
+    let is_known = exported.kept_inputs.iter().all(|&index| usize::from(index) < count)
+        && leaves(&exported.input_tree) == count;
+    if !is_call || !is_known || !exported.ordered_effects.is_empty() {
+        return Ok(None);
+    }
+    let trees = (of_tree(py, &exported.input_tree)?, of_tree(py, &exported.output_tree)?);
+    Ok(Some((trees.0, trees.1, exported.kept_inputs)))
+}
+
+fn leaves(tree: &Tree) -> usize {
+    match tree {
+        Tree::Leaf => 1,
+        Tree::None => 0,
+        Tree::Tuple(children) | Tree::List(children) | Tree::Custom(_, children) => {
+            children.iter().map(leaves).sum()
+        }
+        Tree::Dictionary(entries) => entries.iter().map(|(_, child)| leaves(child)).sum(),
+    }
+}
+
+/// The tree as `stablo._trees` has it.
+fn of_tree(py: Python<'_>, tree: &Tree) -> PyResult<Py<PyAny>> {
+    let all = |children: &[Tree]| {
+        let children = children.iter().map(|child| of_tree(py, child));
+        children.collect::<PyResult<Vec<_>>>()
+    };
+    match tree {
+        Tree::Leaf => Ok(py.Ellipsis()),
+        Tree::None => Ok(py.None()),
+        Tree::Tuple(children) => PyTuple::new(py, all(children)?)?.into_py_any(py),
+        Tree::List(children) => PyList::new(py, all(children)?)?.into_py_any(py),
+        Tree::Dictionary(entries) => {
+            let dictionary = PyDict::new(py);
+            for (name, child) in entries {
+                dictionary.set_item(name, of_tree(py, child)?)?;
+            }
+            dictionary.into_py_any(py)
+        }
+        Tree::Custom(name, children) => {
+            let children = PyTuple::new(py, all(children)?)?;
+            let custom = py.import("stablo._trees")?.getattr("Custom")?;
+            custom.call1((name, children)).map(Bound::unbind)
+        }
+    }
+}
