@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyTuple};
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -33,6 +34,8 @@ pub struct Program {
     module: Arc<Module>,
     /// False if it was read without verifying it.
     is_verified: bool,
+    /// Number of threads of a run; by default one for each core.
+    threads: Option<NonZeroUsize>,
     /// Ready to run, as soon as it has run once.
     prepared: OnceLock<Prepared>,
 }
@@ -98,7 +101,12 @@ pub fn detached<T: Send>(
 impl Program {
     /// A verified program.
     pub fn of(module: Module) -> Program {
-        Program { module: Arc::new(module), is_verified: true, prepared: OnceLock::new() }
+        Program {
+            module: Arc::new(module),
+            is_verified: true,
+            threads: None,
+            prepared: OnceLock::new(),
+        }
     }
 
     /// The module, which is verified now if it was not before.
@@ -120,7 +128,7 @@ impl Program {
             change(&mut module)?;
             Ok(module)
         })
-        .map(Program::of)
+        .map(|module| Program { threads: self.threads, ..Program::of(module) })
     }
 
     fn prepared(&self, py: Python<'_>) -> PyResult<&Prepared> {
@@ -131,7 +139,7 @@ impl Program {
             let module = Arc::clone(self.verified()?);
             let is_small = is_small(&module);
             let host = is_small.then(|| Host::current().without_threads());
-            let options = RunOptions { host, ..RunOptions::default() };
+            let options = RunOptions { host, threads: self.threads, ..RunOptions::default() };
             let program = stablo::Program::prepare(module, "main", options)?;
             Ok(Prepared { program, is_small })
         })?;
@@ -152,6 +160,22 @@ impl Program {
     fn text(&self, py: Python<'_>, debug_info: bool, generic: bool) -> PyResult<String> {
         let options = PrintOptions { debug_info, generic, ..PrintOptions::default() };
         detached(py, || stablo::print(&self.module, &options))
+    }
+
+    /// The same program, whose runs use up to so many threads; one for each core for none.
+    fn with_threads(&self, threads: Option<NonZeroUsize>) -> Program {
+        Program {
+            module: Arc::clone(&self.module),
+            is_verified: self.is_verified,
+            threads,
+            prepared: OnceLock::new(),
+        }
+    }
+
+    /// Number of threads of a run, if it is limited.
+    #[getter]
+    fn threads(&self) -> Option<usize> {
+        self.threads.map(NonZeroUsize::get)
     }
 
     /// Checks the program against the specification.

@@ -188,6 +188,11 @@ class Program:
         dimension of each argument where that is dynamic, and `types` are the types of all arguments, as in `tensor<2xf32>, i32`."""
         return self._changed(self._native.refine(dims or {}, batch, types))
 
+    def with_threads(self, threads: Optional[int]) -> Program:
+        """The same program, whose runs use up to so many threads; `None` stands for one for each core. Results do not depend on it.
+        Where several processes run programs, as on a cluster, one each is best."""
+        return self._changed(self._native.with_threads(threads))
+
     def run_passes(self, pipeline: str) -> Program:
         """The program after passes, as in `canonicalize,cse`, verified."""
         return self._changed(self._native.run_passes(pipeline))
@@ -271,10 +276,10 @@ class Program:
         return self._native.lint()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.bytecode(), self._convention)
+        return _restored, (self.bytecode(), self._convention, self._native.threads)
 
 
-def _restored(bytecode: bytes, convention: Optional[Convention]) -> Program:
-    program = load(bytecode)
+def _restored(bytecode: bytes, convention: Optional[Convention], threads: Optional[int]) -> Program:
+    program = load(bytecode).with_threads(threads)
     program._convention = convention
     return program

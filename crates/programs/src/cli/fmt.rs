@@ -94,7 +94,7 @@ fn formatted(
     let module = loaded.module;
     report(loaded.diagnostics, &module, io)?;
     let print = PrintOptions { debug_info: options.debug_info, ..PrintOptions::default() };
-    Ok(format!("{head}{}\n", stablo::print(&module, &print)?))
+    Ok(format!("{head}{}\n", stablo::print(&module, &print)?.trim_end()))
 }
 
 /// The end of the lines that hold nothing but comments before a program, with empty lines between
