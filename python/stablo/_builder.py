@@ -15,6 +15,8 @@ from ._stablo import Error, SSAValue
 if TYPE_CHECKING:
     from . import Program
 
+_OPS = frozenset(_stablo.op_names())
+
 Body = Callable[..., Union[None, SSAValue, Sequence[SSAValue]]]
 
 
@@ -137,12 +139,12 @@ class Builder:
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         mnemonic = name.removesuffix("_")
-        if mnemonic not in _stablo.op_names():
+        if mnemonic not in _OPS:
             raise AttributeError(f"there is no op stablehlo.{mnemonic}", name=name, obj=self)
         return lambda *operands, **attributes: self.op(f"stablehlo.{mnemonic}", *operands, **attributes)
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(name + "_" * keyword.iskeyword(name) for name in _stablo.op_names())]
+        return [*super().__dir__(), *(name + "_" * keyword.iskeyword(name) for name in sorted(_OPS))]
 
 
 def _place() -> tuple[str, int]:

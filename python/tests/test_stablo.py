@@ -257,6 +257,17 @@ class Running(unittest.TestCase):
             same = stablo.parse(f"func.func @main(%x: tensor<2x{ty}>) -> tensor<2x{ty}> {{ return %x : tensor<2x{ty}> }}")(x)
             self.assertEqual((same.dtype, same.tobytes()), (x.dtype, x.tobytes()), name)
 
+    def test_results_do_not_depend_on_threads(self) -> None:
+        ty, x = "tensor<300x300xf32>", np.random.default_rng(1).standard_normal((300, 300), np.float32)
+        program = stablo.parse(f"func.func @main(%x: {ty}) -> {ty} {{ %0 = stablehlo.dot %x, %x : ({ty}, {ty}) -> {ty}  return %0 : {ty} }}")
+        single = pickle.loads(pickle.dumps(program.with_threads(1)))
+        np.testing.assert_array_equal(single(x), program(x))
+        # Half a unit in the last place for each of 300 sums, which stay below 300.
+        np.testing.assert_allclose(program(x), x @ x, rtol=0, atol=300 * 300 * 2**-24)
+        for threads in (0, -1):
+            with self.assertRaises((ValueError, OverflowError)):
+                program.with_threads(threads)
+
     def test_threads_share_a_program(self) -> None:
         program, results = stablo.parse(TWICE), {}
 
