@@ -286,7 +286,7 @@ impl Program {
         values.into_iter().map(value).collect()
     }
 
-    /// What a run costs, as a dictionary.
+    /// The cost of a run, as a dictionary.
     fn cost<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let cost = detached(py, || stablo::cost(self.verified()?, "main"))?;
         json(py, &cost.to_json())

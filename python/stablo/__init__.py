@@ -245,7 +245,7 @@ class Program:
         return [TracedValue(*value) for value in values]
 
     def cost(self) -> dict[str, Any]:
-        """What a run costs, by formulas of the types: `flops`, `transcendentals`, `bytes` moved, `arguments`, `constants`, `results`,
+        """The cost of a run, by formulas of the types: `flops`, `transcendentals`, `bytes` moved, `arguments`, `constants`, `results`,
         `peak_memory`, `doubts`, which say what is not exact, and `ops` with the cost of each op, its source and scope.
 
         >>> parse("func.func @main(%x: tensor<5xf32>) -> tensor<5xf32> { %0 = stablehlo.abs %x : tensor<5xf32> return %0 : tensor<5xf32> }").cost()["flops"]

@@ -1,4 +1,4 @@
-// What is valid, but probably not meant, or costs for nothing.
+// Valid programs with parts that are probably not meant, or cost for nothing.
 // RUN: not stablo lint %s 2>&1 | FileCheck %s
 // RUN: not stablo lint - --format json < %s | FileCheck %s --check-prefix=JSON
 // RUN: not stablo lint %s --allow custom-call --allow float64 2>&1 | FileCheck %s --check-prefix=ALLOW

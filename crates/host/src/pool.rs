@@ -66,13 +66,13 @@ pub fn with_helpers(helpers: usize, job: Job<'_>, work: &dyn Fn()) {
     if POOL.is_taken.swap(true, Ordering::Acquire) {
         return work();
     }
-    // Dropped last: the pool is free when nobody has the job any more.
+    // Dropped last: the pool is free when no thread has the job any more.
     let _free = Defer(|| POOL.is_taken.store(false, Ordering::Release));
     let _end = Defer(|| POOL.end());
     // SAFETY: the reference is gone before `job`'s lifetime ends. `POOL` holds it from `offer` to
     // `end`, which removes it and then waits for all helpers that have taken it. `end` runs before
-    // this function returns, also if `work` panics, and nobody else touches the job meanwhile,
-    // because `is_taken`.
+    // this function returns, also if `work` panics. No other thread replaces the job meanwhile,
+    // because `is_taken` is set.
     let job = unsafe { transmute::<Job<'_>, Job<'static>>(job) };
     POOL.offer(job, helpers.min(MAX_HELPERS));
     work();
@@ -125,7 +125,7 @@ impl Pool {
         state.owner_sleeps = false;
     }
 
-    /// What a helper does all its life.
+    /// The loop of a helper: waits for jobs and does them.
     fn help(&self) {
         let mut seen = 0;
         loop {

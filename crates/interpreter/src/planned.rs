@@ -479,7 +479,7 @@ impl<'r> Run<'r> {
             }
             Place::Slot(slot) => {
                 let slot = slot as usize;
-                // What was there before has the type of the value, too.
+                // An earlier tensor in the slot has the type of the value, too.
                 if let Some(RuntimeValue::Tensor(old)) = &mut self.frame.slots[slot]
                     && old.is_unshared()
                     && old.bytes().len() == bytes.len()

@@ -124,7 +124,7 @@ struct Roles {
     contracting: Vec<usize>,
 }
 
-/// What dimension numbers mean for shapes.
+/// Dimension numbers applied to shapes.
 struct Contraction {
     lhs: Roles,
     rhs: Roles,

@@ -175,7 +175,7 @@ impl Convolution<'_> {
     }
 }
 
-/// What the windows of a convolution see of an image.
+/// The positions in an image under the windows of a convolution.
 struct Windows<'a> {
     sizes: &'a ConvSizes,
     /// For each spatial dimension but the last one, output position and window position: the input
@@ -346,7 +346,7 @@ fn compute<T: Accumulator, const R: usize, const C: usize>(
         });
     }
     let rows = out.len() / features;
-    // What a part of the windows sees at a time.
+    // The input positions of a part of the windows.
     let _reserved = reserve::<Option<usize>>(sizes.taps())?;
     let are_elements = windows.are_elements();
     let groups = (0..sizes.groups).map(|group| {
@@ -356,7 +356,7 @@ fn compute<T: Accumulator, const R: usize, const C: usize>(
             [0, group * sizes.group_batch]
         };
         let image = input.len() / sizes.batch;
-        // All that windows of an empty input see is padding.
+        // Windows over an empty input have padding only.
         let elements = input.get(first_batch * image + first_feature..).unwrap_or_default();
         let plain = Matrix { elements, strides: [sizes.input_features, 1] };
         let patches = Patches { windows, input, first_batch, first_feature };
@@ -502,7 +502,7 @@ struct Tap {
 struct DepthwiseLine<'a, T, const C: usize> {
     input: &'a [T],
     kernel: &'a [T],
-    /// What the first window sees of the first feature.
+    /// The elements of the first feature under the first window.
     taps: &'a [Tap],
     /// Distance between windows in the input.
     step: usize,

@@ -197,7 +197,7 @@ pub fn select_and_scatter(
         // The windows that see here something that is no padding, and what, if they have selected
         // something before.
         let (mut contested, mut challengers) = (Vec::with_capacity(n), Vec::with_capacity(n));
-        // What each window sees here, by dimensions.
+        // The input position of this tap for each window, by dimensions.
         let tables = counts.iter().zip(window).enumerate().map(|(d, (&count, dim))| {
             let place = |i: usize| {
                 let start = i as i128 * i128::from(dim.stride) - i128::from(dim.pad_low);

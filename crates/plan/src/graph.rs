@@ -38,6 +38,8 @@ pub(crate) struct Graph<'c> {
     pub is_flat: bool,
     /// For each function, whether all values are known that its blocks use from around them.
     plannable: Vec<bool>,
+    /// The number of instructions of each function.
+    sizes: Vec<usize>,
 }
 
 /// A block: nodes in order.
@@ -76,9 +78,10 @@ impl<'c> Graph<'c> {
             calls: Vec::new(),
             is_flat: true,
             plannable: plannable(code),
+            sizes: sizes(code),
         };
-        let mut nodes = code.instructions.len().saturating_mul(GROWTH).max(MIN_NODES);
-        let mut builder = Builder { graph: &mut graph, room: &mut nodes, call: None, depth: 0 };
+        let room = code.instructions.len().saturating_mul(GROWTH).max(MIN_NODES);
+        let mut builder = Builder { graph: &mut graph, room, call: None, depth: 0 };
         let body = code.function(function).body?;
         let region = builder.function(function, body, None)?;
         Some((graph, region))
@@ -141,8 +144,8 @@ impl<'c> Graph<'c> {
 
 struct Builder<'g, 'c> {
     graph: &'g mut Graph<'c>,
-    /// Nodes of calls that may still be made. What failed counts, and leaves values without uses.
-    room: &'g mut usize,
+    /// Nodes of calls that may still be made. Failed attempts count, and leave values without uses.
+    room: usize,
     call: Option<u32>,
     depth: usize,
 }
@@ -217,9 +220,6 @@ impl<'c> Builder<'_, 'c> {
             }
             return Some(());
         }
-        if self.call.is_some() {
-            *self.room = self.room.checked_sub(1)?;
-        }
         self.graph.is_flat &= is_flat(code, &instruction.primitive, MAX_DEPTH - self.depth);
         let types = &instruction.result_types;
         let results: SmallVec<[Value; 1]> = types.iter().map(|ty| self.graph.value(ty)).collect();
@@ -270,9 +270,7 @@ impl<'c> Builder<'_, 'c> {
     /// The region of a call; `None` if it stays a call.
     fn inline(&mut self, callee: FunctionId, operands: &[Value], origin: Origin) -> Option<Region> {
         let body = self.graph.code.function(callee).body?;
-        if *self.room == 0 {
-            return None;
-        }
+        self.room = self.room.checked_sub(self.graph.sizes[callee.index()])?;
         let outer = self.call;
         self.graph.calls.push((origin, outer));
         self.call = Some((self.graph.calls.len() - 1) as u32);
@@ -408,4 +406,13 @@ fn plannable(code: &Code) -> Vec<bool> {
         plannable[code.block(id).function.index()] &= free_slots(code, id).is_empty();
     }
     plannable
+}
+
+/// The number of instructions of each function, all its blocks together.
+fn sizes(code: &Code) -> Vec<usize> {
+    let mut sizes = vec![0; code.functions.len()];
+    for block in &code.blocks {
+        sizes[block.function.index()] += block.instructions.len();
+    }
+    sizes
 }

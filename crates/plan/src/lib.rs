@@ -2,8 +2,8 @@
 //!
 //! The plan of a function is a [`Unit`]: steps over values that have places. Calls are inlined;
 //! elementwise instructions become loops over tiles ([`program::Fused`]); data movement that only
-//! loops read becomes views; what nothing uses is gone. Control flow is part of the steps. What has
-//! no step of its own runs the kernel of its instruction. [`explain`] lists a plan.
+//! loops read becomes views; dead ops are dropped. Control flow is part of the steps. Any other
+//! instruction is a step that runs its kernel. [`explain`] lists a plan.
 
 mod explain;
 mod functions;

@@ -1,4 +1,4 @@
-//! What a plan is: steps over places.
+//! The data of plans: steps, values and their places.
 
 use kernels::{Dot, Reduction};
 use numerics::shape::Runs;
@@ -52,7 +52,7 @@ pub enum Place {
 pub struct Sequence {
     /// The steps.
     pub steps: Vec<Step>,
-    /// What becomes of the results; for a unit, results stay where they are.
+    /// Transfers of the results; those of a unit stay where they are.
     pub results: Vec<Transfer>,
     /// Slots to empty after that.
     pub dead: Vec<u32>,
@@ -63,7 +63,7 @@ pub struct Sequence {
 pub struct Transfer {
     /// The value.
     pub from: Value,
-    /// What it becomes.
+    /// The value that it becomes.
     pub to: Value,
     /// How.
     pub way: Way,
@@ -87,7 +87,7 @@ pub enum Way {
 /// One step.
 #[derive(Debug)]
 pub struct Step {
-    /// What is done.
+    /// The operation.
     pub action: Action,
     /// Slots to empty after that.
     pub dead: SmallVec<[u32; 2]>,
@@ -155,7 +155,7 @@ pub struct Start {
     pub stride: usize,
 }
 
-/// What blocks use from around them.
+/// Values that blocks use from around them.
 #[derive(Debug)]
 pub struct Captures {
     /// The function whose frame the blocks use.
@@ -164,16 +164,16 @@ pub struct Captures {
     pub values: Vec<(Slot, Value)>,
 }
 
-/// What a step does.
+/// The operation of a step.
 #[derive(Debug)]
 pub enum Action {
     /// A fused loop.
     Loop {
         /// The loop.
         fused: Box<Fused>,
-        /// What it reads.
+        /// Its operands.
         operands: Vec<Value>,
-        /// What it writes.
+        /// Its results.
         outputs: SmallVec<[Value; 1]>,
     },
     /// Movement of elements.
@@ -206,7 +206,7 @@ pub enum Action {
         operands: SmallVec<[(Value, bool); 2]>,
         /// Its results.
         results: SmallVec<[Value; 1]>,
-        /// If it may run blocks: what these use from around them.
+        /// If it may run blocks: the values that these use from around them.
         captures: Option<Captures>,
     },
     /// A loop with a condition.

@@ -223,7 +223,7 @@ fn origin<'m>(instruction: &Instruction, module: &'m Module) -> OpRef<'m> {
     module.op(OpId::from(instruction.origin))
 }
 
-/// What one run of a block costs, nested blocks included.
+/// The cost of one run of a block, nested blocks included.
 #[derive(Clone, Copy, Debug, Default)]
 struct Total {
     work: Work,
@@ -343,7 +343,7 @@ impl<'c> Walk<'c> {
                 (vec![cond, Nested { block: *body, runs }], doubt)
             }
             Primitive::Call(function) => match self.code.function(*function).body {
-                // What calls itself is not complete before it.
+                // Callees are complete before their callers, unless they are recursive.
                 Some(block) if self.ranks[block.index()] < self.ranks[caller.index()] => {
                     (vec![Nested { block, runs: 1 }], None)
                 }
@@ -366,7 +366,7 @@ impl<'c> Walk<'c> {
                 Callee::Block(block) => Some(block),
                 Callee::Function(function) => self.code.function(function).body,
             };
-            // What a body reads and writes stays in registers.
+            // Operands and results of a body stay in registers.
             Work { bytes: 0, ..block.map_or(Work::default(), |block| self.total(block).work) }
         };
         let arithmetic = rules::arithmetic(&instruction.primitive, &shapes, &body);

@@ -1,9 +1,10 @@
 //! Pairs of corresponding ops of two programs.
 //!
 //! Blocks are matched from outside to inside. Within a pair of blocks, arguments correspond by
-//! position; an op corresponds to an equal one whose operands correspond, whatever its place. What
-//! is left over is matched by its uses, from terminators upwards, as the operands of corresponding
-//! ops, and then by kind and order; after each pair, ops that have become equal follow.
+//! position; an op corresponds to an equal one whose operands correspond, whatever its place.
+//! Remaining ops are matched by their uses, from terminators upwards, as the operands of
+//! corresponding ops, and then by kind and order; after each pair, ops that have become equal
+//! follow.
 
 use super::fingerprint::fingerprints;
 use mlir::{BlockId, Module, OpId, OpRef, Type, Value};

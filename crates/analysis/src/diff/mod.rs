@@ -101,7 +101,7 @@ pub fn diff(left: &Module, right: &Module, ignored: &[String]) -> Diff {
     let mut diff = Diff::default();
     for op in left.walk(left.top().id()) {
         let Some(other) = corresponding.right_of(op.id()) else {
-            // What is in a region goes with the op around it.
+            // Ops in a region go with the op around it.
             if op.parent().is_none_or(|op| corresponding.right_of(op.id()).is_some()) {
                 let left = Some(corresponding.side(0, op));
                 diff.changes.push(Change { left, right: None, details: Vec::new() });

@@ -10,7 +10,7 @@ use numerics::{Bytes, Tensor};
 use side_dialects::func::FuncOp;
 use std::collections::HashSet;
 
-/// What takes the place of the results of an op.
+/// A value in place of a result of an op.
 #[derive(Clone, Copy)]
 pub enum Replacement {
     /// Zeros.

@@ -1,4 +1,4 @@
-//! The smallest program that still satisfies a test: delta debugging that knows StableHLO.
+//! The smallest program that still satisfies a test: delta debugging with edits of StableHLO.
 //!
 //! A change is made to a copy, which is cleaned of dead code, verified, and tested; if it passes,
 //! it takes the place of the program. Changes to many ops come before those to few. Rounds of all

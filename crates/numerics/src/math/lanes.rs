@@ -175,7 +175,7 @@ pub fn log(x: f64) -> f64 {
 pub fn log_1p(x: f64) -> f64 {
     let sum = 1.0 + x;
     let [m, exponent] = split(sum);
-    // What the sum has lost counts where it is near 1.
+    // The rounding error of the sum matters where it is near 1.
     let lost = (x - (sum - 1.0)) / sum;
     let is_near = exponent == 0.0;
     let s = if is_near { x / (2.0 + x) } else { (m - 1.0) / (m + 1.0) };

@@ -28,7 +28,7 @@ pub struct Options {
     /// The function that runs
     #[arg(long, value_name = "NAME", default_value = "main")]
     entry: String,
-    /// What to add costs up by
+    /// Group by which costs are added up
     #[arg(long, value_name = "GROUP", default_value = "op")]
     by: By,
     /// Number of rows to print; 0 for all

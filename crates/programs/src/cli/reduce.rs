@@ -104,7 +104,7 @@ impl Directory {
             _ => "mlir.bc",
         };
         let path = self.0.join(format!("candidate.{extension}"));
-        // What cannot be written in the format is no candidate.
+        // A module that the format cannot express is no candidate.
         let Ok(bytes) = format.write(module, true) else { return Ok(false) };
         let failed =
             |e: std::io::Error| Failure::input(format!("cannot write {}: {e}", path.display()));
@@ -123,7 +123,7 @@ impl Directory {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        // What cannot be removed stays in the directory of temporary files.
+        // Files that cannot be removed stay in the directory of temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
