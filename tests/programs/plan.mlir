@@ -7,9 +7,12 @@
 // RUN: FileCheck %s --check-prefix=TRACE --input-file %t/index.jsonl
 
 // The sum is needed before the rest of the loop that it could be a part of, so it is the result of a
-// loop of its own. Broadcasts, the iota, the reshape and the slice are no steps but views.
+// loop of its own. Broadcasts, the iota, the reshape and the slice are no steps but views. All are
+// one block over values in places of 64 bytes: 3 arguments, 4 results of which one is where %b was
+// and one where %n or the sum was, 2 constants, and 2 at a time within a step.
 
-// CHECK: @main: 11 ops in 4 steps, 3 of them loops; peak 112 bytes
+// CHECK: @main: 11 ops in 4 steps, 3 of them loops; peak 576 bytes
+// CHECK-NEXT: block of 11 ops:
 // CHECK-NEXT: %[[SUM:.*]] = loop of 2 ops : 2x3xf32
 // CHECK-NEXT:   v0 = read %[[X:.*]]
 // CHECK-NEXT:   v1 = view %[[B:.*]]

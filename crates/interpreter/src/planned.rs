@@ -1,4 +1,4 @@
-//! Executes plans: steps over buffers and slots.
+//! Executes plans: steps over the memory of small values and slots.
 
 use crate::frame::{Slot, use_before_definition};
 use crate::inputs::mismatch;
@@ -8,7 +8,7 @@ use numerics::budget;
 use numerics::math::{self, AlignedBytes};
 use numerics::{DType, Tensor};
 use plan::{Action, Captures, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way};
-use program::{EvalError, FunctionId, Fused, LoopOutput, RuntimeValue, ValueType};
+use program::{EvalError, FunctionId, Fused, LoopOutput, Origin, RuntimeValue, ValueType};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,16 +27,20 @@ pub(crate) struct Planned {
 
 /// The memory of a run.
 struct Frame {
-    buffers: Vec<AlignedBytes>,
+    /// The memory of small values.
+    memory: AlignedBytes,
     slots: Vec<Option<RuntimeValue>>,
     registers: Registers,
     /// Memory of large values whose lives have ended.
     spare: Vec<Tensor>,
+    /// Memory for small results while they are computed.
+    unused: Vec<AlignedBytes>,
 }
 
 /// The memory of a value while it is written.
 enum Held {
-    Buffer(AlignedBytes),
+    /// The result is copied into the memory of small values.
+    Small(AlignedBytes),
     Value(RuntimeValue),
 }
 
@@ -51,11 +55,18 @@ impl Planned {
 
     fn frame(&self) -> Frame {
         let kept = self.frames.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        kept.unwrap_or_else(|| Frame {
-            buffers: self.unit.buffers.iter().map(|&bytes| AlignedBytes::zeros(bytes)).collect(),
-            slots: vec![None; self.unit.slots],
-            registers: Registers::default(),
-            spare: Vec::new(),
+        kept.unwrap_or_else(|| {
+            let mut memory = AlignedBytes::zeros(self.unit.memory);
+            for (at, bytes) in &self.unit.initial {
+                memory[*at..at + bytes.len()].copy_from_slice(bytes);
+            }
+            Frame {
+                memory,
+                slots: vec![None; self.unit.slots],
+                registers: Registers::default(),
+                spare: Vec::new(),
+                unused: Vec::new(),
+            }
         })
     }
 
@@ -96,7 +107,7 @@ impl<'r> Machine<'_, 'r> {
             let (found, expected) = (args.len(), unit.arguments.len());
             return Err(internal(&format!("{found} arguments where {expected} were expected")));
         }
-        let _reserved = budget::reserve::<u8>(unit.buffers.iter().sum())?;
+        let _reserved = budget::reserve::<u8>(unit.memory)?;
         let mut run = Run { unit, frame: planned.frame(), frames: Vec::new() };
         for (&argument, value) in unit.arguments.iter().zip(args) {
             run.put_value(argument, value.into_value()?)?;
@@ -129,7 +140,8 @@ impl<'r> Run<'r> {
         for (position, step) in sequence.steps.iter().enumerate() {
             let position = is_entry.then_some((position, length));
             machine.session.tick(step.ops, position)?;
-            self.step(machine, step).map_err(|error| self.locate(error, step))?;
+            let done = self.step(machine, step);
+            done.map_err(|error| self.locate(error, step.origin, step.call))?;
             self.end_lives(&step.dead);
         }
         machine.session.tick(1, is_entry.then_some((length - 1, length)))
@@ -148,12 +160,11 @@ impl<'r> Run<'r> {
     }
 
     /// Adds the op to an error without position, and a note for each inlined call around it.
-    fn locate(&self, error: EvalError, step: &Step) -> EvalError {
+    fn locate(&self, error: EvalError, origin: Origin, mut call: Option<u32>) -> EvalError {
         if error.place().is_some() {
             return error;
         }
-        let mut error = error.at(step.origin);
-        let mut call = step.call;
+        let mut error = error.at(origin);
         while let Some(&(origin, outer)) = call.and_then(|at| self.unit.calls.get(at as usize)) {
             if error.notes().len() >= LISTED_CALLS {
                 break;
@@ -166,6 +177,15 @@ impl<'r> Run<'r> {
 
     fn step(&mut self, machine: &mut Machine<'_, 'r>, step: &'r Step) -> Result<(), EvalError> {
         match &step.action {
+            Action::Block { block, .. } => {
+                let tick = |ops| machine.session.tick(ops, None);
+                block.run(&mut self.frame.memory, tick).map_err(|(op, error)| {
+                    match block.origin(op) {
+                        Some((origin, call)) => self.locate(error, origin, call),
+                        None => error,
+                    }
+                })
+            }
             Action::Loop { fused, operands, outputs } => {
                 let mut held: SmallVec<[Held; 2]> = SmallVec::new();
                 for (&value, output) in outputs.iter().zip(&fused.outputs) {
@@ -229,7 +249,7 @@ impl<'r> Run<'r> {
                 })
             }
             Action::Branch { index, branches } => {
-                let number = self.branch_number(*index)?;
+                let number = plan::branch(self.bytes(*index)?);
                 let branch = number.and_then(|number| branches.get(number)).or(branches.last());
                 let none = || EvalError::new("case_c1", "there are no branches");
                 let branch = branch.ok_or_else(none)?;
@@ -369,7 +389,7 @@ impl<'r> Run<'r> {
     /// The bytes of a tensor.
     fn bytes(&self, value: Value) -> Result<&[u8], EvalError> {
         match self.place(value) {
-            Place::Buffer(buffer) => Ok(&self.frame.buffers[buffer as usize]),
+            Place::Memory { at, bytes } => Ok(&self.frame.memory[range(at, bytes)]),
             Place::Constant(constant) => Ok(self.unit.constants[constant as usize].bytes()),
             Place::Slot(slot) => match &self.frame.slots[slot as usize] {
                 Some(value) => Ok(value.tensor()?.bytes()),
@@ -388,7 +408,7 @@ impl<'r> Run<'r> {
                 let value = if is_last { slot.take() } else { slot.clone() };
                 value.ok_or_else(use_before_definition)
             }
-            Place::Buffer(_) => {
+            Place::Memory { .. } => {
                 let (dtype, shape) = self.tensor_type(value)?;
                 let mut tensor = Tensor::zeros(dtype, shape)?;
                 tensor.bytes_mut()?.copy_from_slice(self.bytes(value)?);
@@ -402,15 +422,17 @@ impl<'r> Run<'r> {
         let ty = &self.unit.types[value as usize];
         match (&**ty, ty.static_shape()) {
             (ValueType::Tensor { dtype, .. }, Some(shape)) => Ok((*dtype, shape)),
-            _ => Err(internal("a buffer holds no tensor of static shape")),
+            _ => Err(internal("a small value is no tensor of static shape")),
         }
     }
 
     /// Takes the memory of a result, to be written.
     fn hold(&mut self, value: Value, output: &LoopOutput) -> Result<Held, EvalError> {
         match self.place(value) {
-            Place::Buffer(buffer) => {
-                Ok(Held::Buffer(std::mem::take(&mut self.frame.buffers[buffer as usize])))
+            Place::Memory { bytes, .. } => {
+                let mut held = self.frame.unused.pop().unwrap_or_default();
+                held.resize(bytes as usize);
+                Ok(Held::Small(held))
             }
             Place::Slot(slot) => {
                 if let Some(RuntimeValue::Tensor(mut old)) = self.frame.slots[slot as usize].take()
@@ -444,24 +466,23 @@ impl<'r> Run<'r> {
     /// Puts memory into the place of a value.
     fn put(&mut self, value: Value, held: Held) -> Result<(), EvalError> {
         match (self.place(value), held) {
-            (Place::Buffer(buffer), Held::Buffer(bytes)) => {
-                self.frame.buffers[buffer as usize] = bytes;
-                Ok(())
-            }
             (Place::Slot(slot), Held::Value(value)) => {
                 self.frame.slots[slot as usize] = Some(value);
                 Ok(())
             }
-            (Place::Buffer(_), Held::Value(held)) => self.put_value(value, held),
-            (Place::Slot(_), Held::Buffer(bytes)) => self.put_bytes(value, &bytes),
-            (Place::Constant(_) | Place::Nowhere, _) => Ok(()),
+            (_, Held::Value(held)) => self.put_value(value, held),
+            (_, Held::Small(bytes)) => {
+                self.put_bytes(value, &bytes)?;
+                self.frame.unused.push(bytes);
+                Ok(())
+            }
         }
     }
 
     fn put_value(&mut self, value: Value, computed: RuntimeValue) -> Result<(), EvalError> {
         match self.place(value) {
             Place::Slot(slot) => self.frame.slots[slot as usize] = Some(computed),
-            Place::Buffer(_) => self.put_bytes(value, computed.tensor()?.bytes())?,
+            Place::Memory { .. } => self.put_bytes(value, computed.tensor()?.bytes())?,
             Place::Constant(_) | Place::Nowhere => {}
         }
         Ok(())
@@ -470,12 +491,11 @@ impl<'r> Run<'r> {
     /// Copies the bytes of a tensor into the place of a value.
     fn put_bytes(&mut self, value: Value, bytes: &[u8]) -> Result<(), EvalError> {
         match self.place(value) {
-            Place::Buffer(buffer) => {
-                let buffer = &mut self.frame.buffers[buffer as usize];
-                if bytes.len() != buffer.len() {
+            Place::Memory { at, bytes: size } => {
+                if bytes.len() != size as usize {
                     return Err(internal("a value has not the size of its type"));
                 }
-                buffer.copy_from_slice(bytes);
+                self.frame.memory[range(at, size)].copy_from_slice(bytes);
             }
             Place::Slot(slot) => {
                 let slot = slot as usize;
@@ -500,18 +520,19 @@ impl<'r> Run<'r> {
     /// A copy of a value, which may share the memory of a slot.
     fn copy(&mut self, value: Value) -> Result<Held, EvalError> {
         match self.place(value) {
-            Place::Buffer(buffer) => Ok(Held::Buffer(self.frame.buffers[buffer as usize].clone())),
+            Place::Memory { at, bytes } => {
+                let mut held = self.frame.unused.pop().unwrap_or_default();
+                held.resize(bytes as usize);
+                held.copy_from_slice(&self.frame.memory[range(at, bytes)]);
+                Ok(Held::Small(held))
+            }
             _ => Ok(Held::Value(self.value(value, false)?)),
         }
     }
 
     fn move_value(&mut self, from: Value, to: Value) -> Result<(), EvalError> {
-        match (self.place(from), self.place(to)) {
-            (Place::Buffer(from), Place::Buffer(to)) => {
-                self.frame.buffers.swap(from as usize, to as usize);
-                Ok(())
-            }
-            (Place::Slot(_), _) => {
+        match self.place(from) {
+            Place::Slot(_) => {
                 let value = self.value(from, true)?;
                 self.put_value(to, value)
             }
@@ -520,12 +541,12 @@ impl<'r> Run<'r> {
     }
 
     fn copy_value(&mut self, from: Value, to: Value) -> Result<(), EvalError> {
-        match self.place(from) {
-            Place::Buffer(buffer) => {
-                let bytes = std::mem::take(&mut self.frame.buffers[buffer as usize]);
-                let copied = self.put_bytes(to, &bytes);
-                self.frame.buffers[buffer as usize] = bytes;
-                copied
+        match (self.place(from), self.place(to)) {
+            (Place::Memory { at, bytes }, Place::Memory { at: to, bytes: size })
+                if bytes == size =>
+            {
+                self.frame.memory.copy_within(range(at, bytes), to as usize);
+                Ok(())
             }
             _ => {
                 let value = self.value(from, false)?;
@@ -538,18 +559,6 @@ impl<'r> Run<'r> {
         match self.bytes(value)? {
             [byte] => Ok(*byte != 0),
             _ => Err(internal("a condition is no single boolean")),
-        }
-    }
-
-    /// The number of the branch that a boolean or a number chooses, if there is one.
-    fn branch_number(&self, index: Value) -> Result<Option<usize>, EvalError> {
-        match self.bytes(index)? {
-            [byte] => Ok(Some(usize::from(*byte == 0))),
-            bytes => {
-                let index = bytes.try_into().map(i32::from_ne_bytes);
-                let index = index.map_err(|_| internal("an index is no 32-bit number"))?;
-                Ok(usize::try_from(index).ok())
-            }
         }
     }
 
@@ -567,9 +576,13 @@ impl<'r> Run<'r> {
 impl Held {
     fn bytes_mut(&mut self) -> Result<&mut [u8], EvalError> {
         match self {
-            Held::Buffer(bytes) => Ok(bytes),
+            Held::Small(bytes) => Ok(bytes),
             Held::Value(RuntimeValue::Tensor(tensor)) => Ok(tensor.bytes_mut()?),
             Held::Value(_) => Err(internal("a loop writes a tensor")),
         }
     }
+}
+
+fn range(at: u32, bytes: u32) -> std::ops::Range<usize> {
+    at as usize..at as usize + bytes as usize
 }

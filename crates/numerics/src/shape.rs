@@ -435,7 +435,7 @@ impl Runs {
     }
 
     /// Writes elements to the places of the view, in its order.
-    fn write<T: Pod>(&self, source: &[T], target: &mut [T]) {
+    pub fn write<T: Pod>(&self, source: &[T], target: &mut [T]) {
         let mut rest = source;
         walk_runs(self.offset, &self.axes, |start, run| {
             let (head, tail) = rest.split_at(run.size.min(rest.len()));

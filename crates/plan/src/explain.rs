@@ -55,15 +55,14 @@ fn slots(slots: &[Slot]) -> String {
 pub fn explain_unit(code: &Code, function: FunctionId, unit: &Unit, name: Name<'_>) -> String {
     let mut text = String::new();
     let mut listing = Listing { unit, name, text: &mut text, indent: 1 };
-    let [steps, loops, ops] = listing.counts(&unit.body);
-    let bytes: usize = unit.buffers.iter().sum();
+    let [steps, loops, ops] = listing.counts(&unit.body.steps);
     let peak = listing.peak();
     let function = &code.function(function).name;
     // Writing to a string does not fail.
     let _ = writeln!(
         listing.text,
         "@{function}: {ops} ops in {steps} steps, {loops} of them loops; peak {} bytes",
-        bytes.saturating_add(peak),
+        unit.memory.saturating_add(peak),
     );
     let _ = listing.sequence(&unit.body);
     text
@@ -78,21 +77,28 @@ struct Listing<'a> {
 
 impl Listing<'_> {
     /// Numbers of steps, of loops among them, and of ops.
-    fn counts(&self, sequence: &Sequence) -> [usize; 3] {
+    fn counts(&self, steps: &[Step]) -> [usize; 3] {
         let mut counts = [0; 3];
-        for step in &sequence.steps {
+        let add = |counts: &mut [usize; 3], more: [usize; 3]| {
+            counts.iter_mut().zip(more).for_each(|(count, n)| *count += n);
+        };
+        for step in steps {
+            if let Action::Block { steps, .. } = &step.action {
+                add(&mut counts, self.counts(steps));
+                continue;
+            }
             let is_loop = matches!(step.action, Action::Loop { .. });
             let own = [1, usize::from(is_loop), step.ops as usize];
             let nested = match &step.action {
-                Action::While { cond, body, .. } => vec![self.counts(cond), self.counts(body)],
+                Action::While { cond, body, .. } => {
+                    vec![self.counts(&cond.steps), self.counts(&body.steps)]
+                }
                 Action::Branch { branches, .. } => {
-                    branches.iter().map(|branch| self.counts(branch)).collect()
+                    branches.iter().map(|branch| self.counts(&branch.steps)).collect()
                 }
                 _ => Vec::new(),
             };
-            for part in nested.into_iter().chain([own]) {
-                counts.iter_mut().zip(part).for_each(|(count, n)| *count += n);
-            }
+            nested.into_iter().chain([own]).for_each(|part| add(&mut counts, part));
         }
         counts
     }
@@ -112,6 +118,7 @@ impl Listing<'_> {
         let mut peak = total(&sizes);
         let mut live = peak;
         for step in &unit.body.steps {
+            // A block has nothing in slots.
             for (slot, bytes) in results(step).into_iter().filter_map(size) {
                 live = live.saturating_sub(sizes[slot]).saturating_add(bytes);
                 sizes[slot] = bytes;
@@ -196,6 +203,13 @@ impl Listing<'_> {
                 self.nested("cond", cond)?;
                 self.nested("do", body)
             }
+            Action::Block { steps, .. } => {
+                self.line(format_args!("block of {} ops:", step.ops))?;
+                self.indent += 1;
+                steps.iter().try_for_each(|step| self.step(step))?;
+                self.indent -= 1;
+                Ok(())
+            }
             Action::Branch { index, branches } => {
                 let index = self.value(*index);
                 self.line(format_args!("{results} = branch {index} : {types}"))?;
@@ -238,7 +252,7 @@ impl Listing<'_> {
                 format!("constant {}", describe(&self.unit.types[value as usize]))
             }
             Place::Nowhere => "_".into(),
-            Place::Buffer(_) | Place::Slot(_) => format!("%{value}"),
+            Place::Memory { .. } | Place::Slot(_) => format!("%{value}"),
         }
     }
 }
@@ -254,6 +268,7 @@ fn results(step: &Step) -> Vec<Value> {
         Action::Branch { branches, .. } => {
             branches.first().map_or_else(Vec::new, |branch| targets(&branch.results))
         }
+        Action::Block { steps, .. } => steps.iter().flat_map(results).collect(),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::unit::{Action, Function};
 use crate::views::{Definitions, Viewed};
 use kernels::{Dot, Reduction};
 use program::{DotDims, LoopOutput, Primitive};
+use std::sync::Arc;
 
 /// The prepared function of a node, if it has one.
 pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Action> {
@@ -56,5 +57,5 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
         _ => return None,
     };
     let ty = LoopOutput { dtype: graph.dtype(output)?, shape: graph.shape(output)? };
-    Some(Action::Apply { function, operands, output, ty })
+    Some(Action::Apply { function: Arc::new(function), operands, output, ty })
 }

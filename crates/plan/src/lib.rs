@@ -5,6 +5,8 @@
 //! loops read becomes views; dead ops are dropped. Control flow is part of the steps. Any other
 //! instruction is a step that runs its kernel. [`explain`] lists a plan.
 
+mod assemble;
+mod block;
 mod explain;
 mod functions;
 mod graph;
@@ -17,6 +19,7 @@ mod take;
 mod unit;
 mod views;
 
+pub use block::{Block, branch};
 pub use explain::{explain, explain_unit};
 pub use unit::{
     Action, Captures, Function, Part, Place, Sequence, Start, Step, Take, Transfer, Unit, Value,
@@ -31,17 +34,17 @@ pub fn plan(code: &Code, function: FunctionId) -> Option<Unit> {
     let (graph, region) = graph::Graph::of(code, function)?;
     let definitions = views::Definitions::of(&graph, &region);
     let mut body = lower::lower(&definitions, &region, None).sequence;
-    let fixed = [&region.arguments[..], &region.results].concat();
-    let places = places::assign(&graph, &body, &fixed);
-    places.end_lives(&mut body, &region.arguments);
-    let constants = places.constants.iter().map(|value| graph.constants[value].clone());
+    let places = places::assign(&graph, &mut body, &region.arguments);
+    let constants = places.constants.iter().map(|value| graph.constants[value].clone()).collect();
+    let assembled = assemble::assemble(&graph, &places, &mut body);
     Some(Unit {
         arguments: region.arguments.clone(),
         body,
-        constants: constants.collect(),
+        constants,
+        memory: assembled.bytes,
+        initial: assembled.initial,
         places: places.places,
         types: graph.types.iter().map(Arc::clone).collect(),
-        buffers: places.buffers,
         slots: places.slots,
         is_flat: graph.is_flat,
         calls: graph.calls,

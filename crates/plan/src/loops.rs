@@ -8,6 +8,7 @@ use numerics::shape::{Runs, StridedView, num_elements};
 use program::{Fused, Load, LoopOp, LoopOutput, Primitive, TilePlace};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// A loop and the values that it reads.
 pub(crate) struct Built {
@@ -128,7 +129,7 @@ impl Builder<'_> {
         };
         let ops = self.ops.into_iter().map(|(name, kernel, operands)| LoopOp {
             name,
-            kernel,
+            kernel: Arc::new(kernel),
             operands: operands.into_iter().map(number).collect(),
         });
         let ops: Vec<LoopOp> = ops.collect();

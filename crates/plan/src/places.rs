@@ -1,83 +1,162 @@
 //! Where the values of a unit are, and how long.
+//!
+//! Small values are in one memory, where a value takes the room of others whose lives have ended
+//! before. Other values are in slots.
 
 use crate::graph::{Graph, Value};
 use crate::unit::{Action, Place, Sequence, Step, Way};
+use numerics::math::within::room;
+use numerics::shape::num_elements;
 use program::ValueType;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Values of at most so many bytes keep their memory from run to run.
+/// Values of at most so many bytes are in the memory of small values,
 const SMALL: usize = 1 << 12;
+/// as long as this is not larger.
+const MAX_MEMORY: usize = 1 << 28;
 
 /// The places of the values of steps.
-pub(crate) struct Places {
+pub(crate) struct Places<'g> {
+    graph: &'g Graph<'g>,
     pub places: Vec<Place>,
-    pub buffers: Vec<usize>,
     pub slots: usize,
     /// The constants that are used.
     pub constants: Vec<Value>,
-    /// For each value, true if its memory ends with its life.
-    is_large: Vec<bool>,
+    pub memory: Memory,
+    /// Values that loops carry, which keep their room while their loop runs.
+    carried: FxHashSet<Value>,
 }
 
-/// Gives each value that the steps use a place. `fixed` are in slots.
-pub(crate) fn assign(graph: &Graph<'_>, body: &Sequence, fixed: &[Value]) -> Places {
-    let mut any = FxHashSet::default();
-    any.extend(fixed);
-    collect_slots(body, &mut any);
-    let is_large = graph.types.iter().map(|ty| !is_small(ty));
+/// The memory of small values while their places are chosen.
+#[derive(Default)]
+pub(crate) struct Memory {
+    pub bytes: usize,
+    /// Where values have ended, by their room.
+    free: FxHashMap<usize, Vec<usize>>,
+}
+
+impl Memory {
+    /// Memory behind what is there already.
+    pub fn after(bytes: usize) -> Memory {
+        Memory { bytes, free: FxHashMap::default() }
+    }
+
+    /// A position with so much room.
+    pub fn take(&mut self, room: usize) -> usize {
+        self.free.get_mut(&room).and_then(Vec::pop).unwrap_or_else(|| {
+            self.bytes += room;
+            self.bytes - room
+        })
+    }
+
+    /// Gives room back.
+    pub fn give(&mut self, position: usize, room: usize) {
+        self.free.entry(room).or_default().push(position);
+    }
+}
+
+/// Gives each value that the steps use a place, and ends their lives.
+pub(crate) fn assign<'g>(
+    graph: &'g Graph<'g>,
+    body: &mut Sequence,
+    arguments: &[Value],
+) -> Places<'g> {
     let mut places = Places {
+        graph,
         places: vec![Place::Nowhere; graph.types.len()],
-        buffers: Vec::new(),
         slots: 0,
         constants: Vec::new(),
-        is_large: is_large.collect(),
+        memory: Memory::default(),
+        carried: FxHashSet::default(),
     };
-    let mut place = |value: Value| {
-        let index = value as usize;
-        if places.places[index] != Place::Nowhere {
-            return;
-        }
-        places.places[index] = if graph.constants.contains_key(&value) {
-            places.constants.push(value);
-            Place::Constant((places.constants.len() - 1) as u32)
-        } else if let Some(bytes) = bytes(&graph.types[index])
-            && !places.is_large[index]
-            && !any.contains(&value)
-        {
-            places.buffers.push(bytes);
-            Place::Buffer((places.buffers.len() - 1) as u32)
-        } else {
-            places.slots += 1;
-            Place::Slot((places.slots - 1) as u32)
-        };
-    };
-    fixed.iter().for_each(|&value| place(value));
-    for_each_value(body, &mut place);
+    end_lives(body, arguments);
+    arguments.iter().for_each(|&argument| places.place(argument));
+    places.sequence(body);
     places
 }
 
-/// The bytes of a value with plain storage and a static shape.
-fn bytes(ty: &ValueType) -> Option<usize> {
-    let ValueType::Tensor { dtype, .. } = ty else { return None };
-    numerics::shape::num_elements(&ty.static_shape()?)?.checked_mul(dtype.bytes())
-}
-
-/// True for values that keep their memory.
-pub(crate) fn is_small(ty: &ValueType) -> bool {
-    bytes(ty).is_some_and(|bytes| bytes <= SMALL)
-}
-
-/// Values that kernels take and give.
-fn collect_slots(sequence: &Sequence, any: &mut FxHashSet<Value>) {
-    for step in &sequence.steps {
-        if let Action::Kernel { operands, results, captures, .. } = &step.action {
-            any.extend(operands.iter().map(|&(value, _)| value));
-            any.extend(results);
-            let captured = captures.iter().flat_map(|captures| &captures.values);
-            any.extend(captured.map(|&(_, value)| value));
+impl Places<'_> {
+    /// Gives a value its place.
+    fn place(&mut self, value: Value) {
+        let index = value as usize;
+        if self.places[index] != Place::Nowhere {
+            return;
         }
-        nested(&step.action).for_each(|sequence| collect_slots(sequence, any));
+        self.places[index] = if self.graph.constants.contains_key(&value) {
+            self.constants.push(value);
+            Place::Constant((self.constants.len() - 1) as u32)
+        } else if let Some((bytes, room)) = small(&self.graph.types[index])
+            && self.memory.bytes <= MAX_MEMORY
+        {
+            let at = self.memory.take(room) as u32;
+            Place::Memory { at, bytes: bytes as u32 }
+        } else {
+            self.slots += 1;
+            Place::Slot((self.slots - 1) as u32)
+        };
     }
+
+    /// Gives the values of a sequence places. Afterwards only those in slots end there.
+    fn sequence(&mut self, sequence: &mut Sequence) {
+        for step in &mut sequence.steps {
+            // Results have other places than what is computed for them.
+            for_each_result(&step.action, &mut |value| self.place(value));
+            for_each_own_use(&step.action, &mut |value| self.place(value));
+            match &mut step.action {
+                Action::While { initial, cond, body, .. } => {
+                    let carried = initial.iter().map(|transfer| transfer.to);
+                    self.carried.extend(carried.clone());
+                    self.sequence(cond);
+                    self.sequence(body);
+                    carried.for_each(|value| {
+                        self.carried.remove(&value);
+                    });
+                }
+                Action::Branch { branches, .. } => {
+                    branches.iter_mut().for_each(|branch| self.sequence(branch));
+                }
+                _ => {}
+            }
+            self.end(&step.dead);
+            step.dead = self.in_slots(&step.dead);
+        }
+        sequence.results.iter().for_each(|transfer| self.place(transfer.from));
+        self.end(&sequence.dead);
+        sequence.dead = self.in_slots(&sequence.dead);
+    }
+
+    /// Gives back the room of values.
+    fn end(&mut self, values: &[Value]) {
+        for &value in values.iter().filter(|value| !self.carried.contains(value)) {
+            if let Place::Memory { at, .. } = self.places[value as usize]
+                && let Some((_, room)) = small(&self.graph.types[value as usize])
+            {
+                self.memory.give(at as usize, room);
+            }
+        }
+    }
+
+    /// The slots among the places of values.
+    fn in_slots<C: FromIterator<u32>>(&self, values: &[Value]) -> C {
+        let slot = |&value: &Value| match self.places[value as usize] {
+            Place::Slot(slot) => Some(slot),
+            _ => None,
+        };
+        values.iter().filter_map(slot).collect()
+    }
+}
+
+/// The bytes of a small value, and the room that it takes in memory.
+fn small(ty: &ValueType) -> Option<(usize, usize)> {
+    let ValueType::Tensor { dtype, .. } = ty else { return None };
+    let count = num_elements(&ty.static_shape()?)?;
+    let bytes = count.checked_mul(dtype.bytes()).filter(|&bytes| bytes <= SMALL)?;
+    Some((bytes, room(dtype.bytes(), count)?))
+}
+
+/// True for values in the memory of small ones.
+pub(crate) fn is_small(ty: &ValueType) -> bool {
+    small(ty).is_some()
 }
 
 /// The sequences within an action.
@@ -92,6 +171,15 @@ fn nested(action: &Action) -> impl Iterator<Item = &Sequence> {
 
 /// Visits the values that an action uses, those within it included.
 pub(crate) fn for_each_use(action: &Action, visit: &mut impl FnMut(Value)) {
+    for_each_own_use(action, visit);
+    for sequence in nested(action) {
+        sequence.steps.iter().for_each(|step| for_each_use(&step.action, visit));
+        sequence.results.iter().for_each(|transfer| visit(transfer.from));
+    }
+}
+
+/// Visits the values that an action uses itself.
+fn for_each_own_use(action: &Action, visit: &mut impl FnMut(Value)) {
     match action {
         Action::Loop { operands, .. } => operands.iter().for_each(|&value| visit(value)),
         Action::Move { parts, fill, .. } => {
@@ -113,10 +201,8 @@ pub(crate) fn for_each_use(action: &Action, visit: &mut impl FnMut(Value)) {
             visit(*condition);
         }
         Action::Branch { index, .. } => visit(*index),
-    }
-    for sequence in nested(action) {
-        sequence.steps.iter().for_each(|step| for_each_use(&step.action, visit));
-        sequence.results.iter().for_each(|transfer| visit(transfer.from));
+        // Made of steps that have places already.
+        Action::Block { .. } => {}
     }
 }
 
@@ -144,94 +230,69 @@ fn for_each_result(action: &Action, visit: &mut impl FnMut(Value)) {
             let transfers = branches.first().into_iter().flat_map(|branch| &branch.results);
             transfers.for_each(|transfer| visit(transfer.to));
         }
+        Action::Block { .. } => {}
     }
 }
 
-impl Places {
-    /// Ends the lives of large values in slots: of those that `sequence` defines, or that are its
-    /// `arguments`, with the last step that uses them.
-    pub fn end_lives(&self, sequence: &mut Sequence, arguments: &[Value]) {
-        let mut own: FxHashSet<Value> = arguments.iter().copied().collect();
-        for step in &sequence.steps {
-            for_each_result(&step.action, &mut |value| {
-                own.insert(value);
-            });
-        }
-        // Results that become other values live until then.
-        let mut dead = Vec::new();
-        for transfer in &sequence.results {
-            if own.remove(&transfer.from)
-                && matches!(transfer.way, Way::Copy | Way::Stage)
-                && !arguments.contains(&transfer.from)
-            {
-                dead.extend(self.mortal_slot(transfer.from));
-            }
-        }
-        sequence.dead = dead;
-        for step in sequence.steps.iter_mut().rev() {
-            let mut last = Vec::new();
-            let mut end = |value: Value| {
-                if own.remove(&value) {
-                    last.push(value);
-                }
-            };
-            for_each_use(&step.action, &mut end);
-            for_each_result(&step.action, &mut end);
-            self.end_in(step, &last);
-        }
+/// Notes with which step each value ends that `sequence` defines, or that is one of its
+/// `arguments`: the last one that uses it.
+fn end_lives(sequence: &mut Sequence, arguments: &[Value]) {
+    let mut own: FxHashSet<Value> = arguments.iter().copied().collect();
+    for step in &sequence.steps {
+        for_each_result(&step.action, &mut |value| {
+            own.insert(value);
+        });
     }
-
-    /// Ends the lives of values with a step.
-    fn end_in(&self, step: &mut Step, last: &[Value]) {
-        let mut taken = FxHashSet::default();
-        match &mut step.action {
-            Action::Kernel { operands, captures: None, .. } => {
-                for (value, is_last) in operands.iter_mut().rev() {
-                    *is_last = last.contains(value)
-                        && self.mortal_slot(*value).is_some()
-                        && taken.insert(*value);
-                }
+    // Results that become other values live until then.
+    let becomes_other = |way: Way| way != Way::Stay;
+    let results = sequence.results.iter();
+    let ended = results.filter(|t| own.remove(&t.from) && becomes_other(t.way));
+    let ended = ended.map(|transfer| transfer.from);
+    sequence.dead = ended.filter(|value| !arguments.contains(value)).collect();
+    for step in sequence.steps.iter_mut().rev() {
+        let mut end = |value: Value| {
+            if own.remove(&value) {
+                step.dead.push(value);
             }
-            Action::While { initial, cond, body, .. } => {
-                let mut inside = FxHashSet::default();
-                for_each_value(cond, &mut |value| {
+        };
+        for_each_use(&step.action, &mut end);
+        for_each_result(&step.action, &mut end);
+        end_in(step);
+    }
+}
+
+/// Lets a step take the values that end with it out of their slots.
+fn end_in(step: &mut Step) {
+    let mut taken = FxHashSet::default();
+    let last = &step.dead;
+    match &mut step.action {
+        Action::Kernel { operands, captures: None, .. } => {
+            for (value, is_last) in operands.iter_mut().rev() {
+                *is_last = last.contains(value) && taken.insert(*value);
+            }
+        }
+        Action::While { initial, cond, body, .. } => {
+            let mut inside = FxHashSet::default();
+            for sequence in [&*cond, &*body] {
+                for_each_value(sequence, &mut |value| {
                     inside.insert(value);
                 });
-                for_each_value(body, &mut |value| {
-                    inside.insert(value);
-                });
-                for transfer in initial.iter_mut().rev() {
-                    let is_last = last.contains(&transfer.from)
-                        && !inside.contains(&transfer.from)
-                        && self.mortal_slot(transfer.from).is_some()
-                        && taken.insert(transfer.from);
-                    if is_last {
-                        transfer.way = Way::Move;
-                    }
+            }
+            for transfer in initial.iter_mut().rev() {
+                let is_last = last.contains(&transfer.from)
+                    && !inside.contains(&transfer.from)
+                    && taken.insert(transfer.from);
+                if is_last {
+                    transfer.way = Way::Move;
                 }
             }
-            _ => {}
+            let arguments: Vec<Value> = initial.iter().map(|transfer| transfer.to).collect();
+            end_lives(cond, &[]);
+            end_lives(body, &arguments);
         }
-        let ended = last.iter().filter(|value| !taken.contains(value));
-        step.dead = ended.filter_map(|&value| self.mortal_slot(value)).collect();
-        match &mut step.action {
-            Action::While { cond, body, initial, .. } => {
-                let arguments: Vec<Value> = initial.iter().map(|transfer| transfer.to).collect();
-                self.end_lives(cond, &[]);
-                self.end_lives(body, &arguments);
-            }
-            Action::Branch { branches, .. } => {
-                branches.iter_mut().for_each(|branch| self.end_lives(branch, &[]));
-            }
-            _ => {}
+        Action::Branch { branches, .. } => {
+            branches.iter_mut().for_each(|branch| end_lives(branch, &[]));
         }
-    }
-
-    /// The slot of a value whose memory ends with its life.
-    fn mortal_slot(&self, value: Value) -> Option<u32> {
-        match self.places[value as usize] {
-            Place::Slot(slot) if self.is_large[value as usize] => Some(slot),
-            _ => None,
-        }
+        _ => {}
     }
 }

@@ -7,6 +7,7 @@ use program::{FunctionId, Fused, LoopOutput, Origin, Slot, ValueType};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
+use crate::block::Block;
 pub use crate::graph::Value;
 pub use crate::take::Take;
 
@@ -23,8 +24,10 @@ pub struct Unit {
     pub types: Vec<Arc<ValueType>>,
     /// Values that are always the same.
     pub constants: Vec<Tensor>,
-    /// The bytes of each buffer.
-    pub buffers: Vec<usize>,
+    /// The bytes of the memory of small values,
+    pub memory: usize,
+    /// and what is in it at the start: positions and bytes of constants.
+    pub initial: Vec<(usize, Vec<u8>)>,
     /// Number of slots.
     pub slots: usize,
     /// True if no step calls a function, waits for another process or runs code of others, so that
@@ -41,8 +44,13 @@ pub enum Place {
     Nowhere,
     /// A constant.
     Constant(u32),
-    /// A buffer: memory of a few elements, which lasts from run to run.
-    Buffer(u32),
+    /// A part of the memory of small values, which lasts from run to run.
+    Memory {
+        /// Where it starts.
+        at: u32,
+        /// Its bytes.
+        bytes: u32,
+    },
     /// A slot: any value, which has its own memory.
     Slot(u32),
 }
@@ -54,7 +62,7 @@ pub struct Sequence {
     pub steps: Vec<Step>,
     /// Transfers of the results; those of a unit stay where they are.
     pub results: Vec<Transfer>,
-    /// Slots to empty after that.
+    /// Slots to empty after that; while places are chosen, the values that end there.
     pub dead: Vec<u32>,
 }
 
@@ -89,7 +97,7 @@ pub enum Way {
 pub struct Step {
     /// The operation.
     pub action: Action,
-    /// Slots to empty after that.
+    /// Slots to empty after that; while places are chosen, the values that end there.
     pub dead: SmallVec<[u32; 2]>,
     /// Number of ops that it stands for.
     pub ops: u32,
@@ -190,7 +198,7 @@ pub enum Action {
     /// A function of two operands.
     Apply {
         /// The function.
-        function: Function,
+        function: Arc<Function>,
         /// The operands.
         operands: [Value; 2],
         /// The result.
@@ -219,6 +227,13 @@ pub enum Action {
         condition: Value,
         /// The steps of the body; its results are the next values.
         body: Sequence,
+    },
+    /// Steps over small values, as one.
+    Block {
+        /// The steps.
+        steps: Vec<Step>,
+        /// What runs instead of them.
+        block: Block,
     },
     /// One of several branches.
     Branch {

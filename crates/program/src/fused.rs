@@ -7,6 +7,7 @@ use numerics::DType;
 use numerics::math::SliceKernel;
 use numerics::shape::Runs;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// A loop over elements, without dependencies between them.
 #[derive(Debug)]
@@ -46,7 +47,7 @@ pub struct LoopOp {
     /// Its name, for listings.
     pub name: &'static str,
     /// The loop over a tile.
-    pub kernel: SliceKernel,
+    pub kernel: Arc<SliceKernel>,
     /// The values that it uses, by number.
     pub operands: SmallVec<[usize; 3]>,
 }

@@ -2,6 +2,7 @@
 
 use super::binary::{BinaryOp, binary};
 use super::kernel::SliceKernel;
+use super::within::MemoryKernel;
 use crate::dispatch::dispatch_storage;
 use crate::element::{ComplexElement, Element, Float};
 use crate::{DType, I1, Tensor, TensorError, dispatch, shape};
@@ -102,7 +103,13 @@ impl SliceKernel {
     /// boolean, is true, else of the third.
     pub fn select(dtype: DType) -> SliceKernel {
         let operands = [DType::I1, dtype, dtype];
-        dispatch_storage!(dtype, S => SliceKernel::of(operands, 3, dtype, |results, operands| {
+        let within = match dtype.bytes() {
+            1 => Some(MemoryKernel::select::<u8>()),
+            4 => Some(MemoryKernel::select::<u32>()),
+            8 => Some(MemoryKernel::select::<u64>()),
+            _ => None,
+        };
+        let kernel = dispatch_storage!(dtype, S => SliceKernel::of(operands, 3, dtype, |results, operands| {
             let &[pred, on_true, on_false] = operands else { return None };
             let pred = bytemuck::try_cast_slice::<u8, I1>(pred).ok()?;
             let yes = bytemuck::try_cast_slice::<u8, S>(on_true).ok()?;
@@ -112,7 +119,8 @@ impl SliceKernel {
                 *result = if p.get() { yes } else { no };
             }
             Some(())
-        }))
+        }));
+        kernel.with(within)
     }
 }
 

@@ -144,10 +144,41 @@ fn through<W: Copy + Default + 'static>(
     }))
 }
 
+/// The kernel of conversions between the most common types, which have loops of their own.
+fn direct(from: DType, to: DType) -> Option<SliceKernel> {
+    macro_rules! to {
+        ($S:ty, $widen:expr, $store:ident) => {
+            match to {
+                DType::I1 => SliceKernel::one(|x: $S| I1::$store($widen(x))),
+                DType::I32 => SliceKernel::one(|x: $S| i32::$store($widen(x))),
+                DType::I64 => SliceKernel::one(|x: $S| i64::$store($widen(x))),
+                DType::U32 => SliceKernel::one(|x: $S| u32::$store($widen(x))),
+                DType::F32 => SliceKernel::one(|x: $S| f32::$store($widen(x))),
+                DType::F64 => SliceKernel::one(|x: $S| f64::$store($widen(x))),
+                _ => return None,
+            }
+        };
+    }
+    Some(match from {
+        DType::I1 => to!(I1, |x: I1| u64::from(x.get()), from_u64),
+        DType::I32 => to!(i32, i64::from, from_i64),
+        DType::I64 => to!(i64, |x: i64| x, from_i64),
+        DType::U32 => to!(u32, u64::from, from_u64),
+        DType::F32 => to!(f32, f64::from, from_float),
+        DType::F64 => to!(f64, |x: f64| x, from_float),
+        _ => return None,
+    })
+}
+
 impl SliceKernel {
     /// The kernel of [`convert`]; `None` for complex types.
     pub fn convert(from: DType, to: DType) -> Option<SliceKernel> {
         let types = [from, to];
+        if from != to
+            && let Some(kernel) = direct(from, to)
+        {
+            return Some(kernel);
+        }
         match from.family() {
             _ if from == to => Some(dispatch_all!(from, T => SliceKernel::in_place(|x: T| x))),
             Family::Boolean => through(types, load(|x: I1| x.get().into()), from_u64(to)),

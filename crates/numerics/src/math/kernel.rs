@@ -5,6 +5,7 @@
 
 use super::binary::{BinaryOp, PairSink, dispatch_binary};
 use super::unary::{ElementSink, UnaryOp, dispatch_unary};
+use super::within::MemoryKernel;
 use crate::dispatch::dispatch_storage;
 use crate::element::Bitwise;
 use crate::simd::{Isa, Kernel};
@@ -13,6 +14,7 @@ use crate::{DType, Element, I1, Tensor, TensorError, shape};
 use bytemuck::{Pod, Zeroable};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 /// The number of elements of a block.
 pub(super) const BLOCK: usize = 1024;
@@ -56,6 +58,8 @@ pub struct SliceKernel {
     operands: [DType; 3],
     arity: usize,
     result: DType,
+    /// The function of values in one memory, if it is compiled for them.
+    pub(super) within: Option<MemoryKernel>,
 }
 
 impl fmt::Debug for SliceKernel {
@@ -66,8 +70,10 @@ impl fmt::Debug for SliceKernel {
 
 impl SliceKernel {
     pub(super) fn in_place<T: Element>(f: impl Fn(T) -> T + Send + Sync + 'static) -> SliceKernel {
+        let f = Arc::new(f);
+        let within = MemoryKernel::one(Arc::clone(&f));
         let run = move |elements: &mut [u8]| {
-            run(T::DTYPE, InPlaceLoop { elements: cast_mut::<T>(elements)?, f: &f });
+            run(T::DTYPE, InPlaceLoop { elements: cast_mut::<T>(elements)?, f: &*f });
             Some(())
         };
         SliceKernel {
@@ -75,28 +81,40 @@ impl SliceKernel {
             operands: [T::DTYPE; 3],
             arity: 1,
             result: T::DTYPE,
+            within,
         }
     }
 
     pub(super) fn one<T: Element, R: Element>(
         f: impl Fn(T) -> R + Send + Sync + 'static,
     ) -> SliceKernel {
-        SliceKernel::of([T::DTYPE; 3], 1, R::DTYPE, move |results, operands| {
+        let f = Arc::new(f);
+        let within = MemoryKernel::one(Arc::clone(&f));
+        let kernel = SliceKernel::of([T::DTYPE; 3], 1, R::DTYPE, move |results, operands| {
             let xs = cast::<T>(operands.first()?)?;
-            run(T::DTYPE, OneLoop { results: cast_mut::<R>(results)?, xs, f: &f });
+            run(T::DTYPE, OneLoop { results: cast_mut::<R>(results)?, xs, f: &*f });
             Some(())
-        })
+        });
+        kernel.with(within)
     }
 
     pub(super) fn two<T: Element, R: Element>(
         f: impl Fn(T, T) -> R + Send + Sync + 'static,
     ) -> SliceKernel {
-        SliceKernel::of([T::DTYPE; 3], 2, R::DTYPE, move |results, operands| {
+        let f = Arc::new(f);
+        let within = MemoryKernel::two(Arc::clone(&f));
+        let kernel = SliceKernel::of([T::DTYPE; 3], 2, R::DTYPE, move |results, operands| {
             let &[xs, ys] = operands else { return None };
             let operands = [cast::<T>(xs)?, cast::<T>(ys)?];
-            run(T::DTYPE, TwoLoop { results: cast_mut::<R>(results)?, operands, f: &f });
+            run(T::DTYPE, TwoLoop { results: cast_mut::<R>(results)?, operands, f: &*f });
             Some(())
-        })
+        });
+        kernel.with(within)
+    }
+
+    /// The kernel with a function of values in one memory.
+    pub(super) fn with(self, within: Option<MemoryKernel>) -> SliceKernel {
+        SliceKernel { within, ..self }
     }
 
     /// A kernel from a loop that is already compiled.
@@ -106,28 +124,32 @@ impl SliceKernel {
         result: DType,
         run: impl Fn(&mut [u8], &[&[u8]]) -> Option<()> + Send + Sync + 'static,
     ) -> SliceKernel {
-        SliceKernel { code: Code::Into(Box::new(run)), operands, arity, result }
+        SliceKernel { code: Code::Into(Box::new(run)), operands, arity, result, within: None }
     }
 
     /// The kernel of two operands with these swapped.
     pub(super) fn swapped(self) -> SliceKernel {
         let SliceKernel { operands, arity, result, .. } = self;
-        SliceKernel::of(operands, arity, result, move |results, operands| {
+        let within = self.within.clone().map(MemoryKernel::swapped);
+        let kernel = SliceKernel::of(operands, arity, result, move |results, operands| {
             let &[lhs, rhs] = operands else { return None };
             self.run(results, &[rhs, lhs])
-        })
+        });
+        kernel.with(within)
     }
 
     /// The kernel of booleans with its results complemented.
     pub(super) fn complemented(self) -> SliceKernel {
         let SliceKernel { operands, arity, result, .. } = self;
-        SliceKernel::of(operands, arity, result, move |results, operands| {
+        let within = self.within.clone().map(MemoryKernel::complemented);
+        let kernel = SliceKernel::of(operands, arity, result, move |results, operands| {
             self.run(results, operands)?;
             for bit in cast_mut::<I1>(results)? {
                 *bit = bit.not();
             }
             Some(())
-        })
+        });
+        kernel.with(within)
     }
 
     /// The kernel of an operation on elements of a type; `None` if it is not defined for them.
@@ -395,13 +417,22 @@ pub struct AlignedBytes {
 }
 
 #[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C, align(16))]
-struct Aligned([u8; 16]);
+#[repr(C, align(64))]
+struct Aligned([u8; 64]);
 
 impl AlignedBytes {
     /// `len` zeros.
     pub fn zeros(len: usize) -> AlignedBytes {
-        AlignedBytes { units: vec![Aligned([0; 16]); len.div_ceil(size_of::<Aligned>())], len }
+        AlignedBytes { units: vec![Aligned([0; 64]); len.div_ceil(size_of::<Aligned>())], len }
+    }
+
+    /// Changes the length. What is in the memory then is arbitrary.
+    pub fn resize(&mut self, len: usize) {
+        let units = len.div_ceil(size_of::<Aligned>());
+        if units > self.units.len() {
+            self.units.resize(units, Aligned([0; 64]));
+        }
+        self.len = len;
     }
 
     /// The bytes of `element`, repeated `count` times.

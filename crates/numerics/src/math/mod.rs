@@ -28,6 +28,7 @@ mod lanes;
 mod precision;
 pub mod scalar;
 pub mod unary;
+pub mod within;
 
 pub use binary::{BinaryOp, binary};
 pub use compare::{CLAMP, Direction, clamp, compare, compare_total_order, select, total_order_key};

@@ -1,0 +1,323 @@
+//! Elementwise functions of small values that are in one memory.
+//!
+//! A value starts at a multiple of [`ALIGNMENT`] bytes and has room for a multiple of [`LANES`]
+//! elements. So functions compute whole chunks of elements, without a remainder: what is in that
+//! room beyond a value's elements is arbitrary. A call costs a few nanoseconds, where one of a
+//! [`SliceKernel`] also checks slices.
+
+use super::kernel::{SliceKernel, function_objects};
+use crate::element::Bitwise;
+use crate::simd::{Isa, Kernel};
+use crate::{DType, Element, I1};
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// The number of elements of a chunk.
+pub const LANES: usize = 8;
+/// Values start at multiples of so many bytes.
+pub const ALIGNMENT: usize = 64;
+
+/// The bytes that a value of `count` elements of a `size` takes; `None` if they cannot be counted.
+pub fn room(size: usize, count: usize) -> Option<usize> {
+    let bytes = count.checked_next_multiple_of(LANES)?.checked_mul(size)?;
+    bytes.checked_next_multiple_of(ALIGNMENT)
+}
+
+function_objects! {
+    /// Computes `count` elements at `result` from those at `operands`.
+    Within(memory: &mut [u8], result: usize, operands: [usize; 3], count: usize) -> Option<()>;
+}
+
+/// An elementwise function of values in one memory.
+#[derive(Clone)]
+pub struct MemoryKernel(Arc<dyn Within>);
+
+impl fmt::Debug for MemoryKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MemoryKernel")
+    }
+}
+
+impl MemoryKernel {
+    /// Computes `count` elements at `result`, a position in `memory`, from those of the operands,
+    /// of which unused ones are arbitrary; `None` if these overlap the result.
+    ///
+    /// # Panics
+    /// If a value reaches outside of the memory.
+    #[inline]
+    #[must_use]
+    pub fn run(
+        &self,
+        memory: &mut [u8],
+        result: usize,
+        operands: [usize; 3],
+        count: usize,
+    ) -> Option<()> {
+        self.0.call(memory, result, operands, count)
+    }
+
+    pub(super) fn one<T: Element, R: Element>(
+        f: Arc<impl Fn(T) -> R + Send + Sync + 'static>,
+    ) -> Option<MemoryKernel> {
+        if !(is_common(T::DTYPE) && is_common(R::DTYPE)) {
+            return None;
+        }
+        let isa = isa(T::DTYPE);
+        let run = move |memory: &mut [u8], result, [x, ..]: [usize; 3], count| {
+            let types = PhantomData;
+            isa.run(OneLoop { memory, result, operand: x, count, f: &*f, types });
+            Some(())
+        };
+        Some(MemoryKernel(Arc::new(run)))
+    }
+
+    pub(super) fn two<T: Element, R: Element>(
+        f: Arc<impl Fn(T, T) -> R + Send + Sync + 'static>,
+    ) -> Option<MemoryKernel> {
+        if !(is_common(T::DTYPE) && is_common(R::DTYPE)) {
+            return None;
+        }
+        let isa = isa(T::DTYPE);
+        let run = move |memory: &mut [u8], result, [x, y, _]: [usize; 3], count| {
+            let types = PhantomData;
+            isa.run(TwoLoop { memory, result, operands: [x, y], count, f: &*f, types });
+            Some(())
+        };
+        Some(MemoryKernel(Arc::new(run)))
+    }
+
+    /// The choice between elements of a type.
+    pub(super) fn select<T: Element>() -> MemoryKernel {
+        MemoryKernel(Arc::new(|memory: &mut [u8], result, [pred, yes, no]: [usize; 3], count| {
+            for start in (0..chunked(count)).step_by(LANES) {
+                let pred: [I1; LANES] = read(memory, pred, start);
+                let yes: [T; LANES] = read(memory, yes, start);
+                let mut chosen: [T; LANES] = read(memory, no, start);
+                for ((chosen, yes), pred) in chosen.iter_mut().zip(yes).zip(pred) {
+                    *chosen = if pred.get() { yes } else { *chosen };
+                }
+                write(memory, result, start, chosen);
+            }
+            Some(())
+        }))
+    }
+
+    /// The kernel of two operands with these swapped.
+    pub(super) fn swapped(self) -> MemoryKernel {
+        MemoryKernel(Arc::new(move |memory: &mut [u8], result, [x, y, z]: [usize; 3], count| {
+            self.run(memory, result, [y, x, z], count)
+        }))
+    }
+
+    /// The kernel of booleans with its results complemented.
+    pub(super) fn complemented(self) -> MemoryKernel {
+        MemoryKernel(Arc::new(move |memory: &mut [u8], result, operands, count| {
+            self.run(memory, result, operands, count)?;
+            for start in (0..chunked(count)).step_by(LANES) {
+                let bits: [I1; LANES] = read(memory, result, start);
+                write(memory, result, start, bits.map(|bit| bit.not()));
+            }
+            Some(())
+        }))
+    }
+}
+
+impl SliceKernel {
+    /// The kernel for values in one memory.
+    pub fn within(self: &Arc<SliceKernel>) -> MemoryKernel {
+        if let Some(kernel) = &self.within {
+            return kernel.clone();
+        }
+        let kernel = Arc::clone(self);
+        MemoryKernel(Arc::new(move |memory: &mut [u8], result, at: [usize; 3], count| {
+            let result = result..result + count * kernel.result().bytes();
+            if kernel.overwrites() && at[0] == result.start {
+                return kernel.overwrite(&mut memory[result]).ok();
+            }
+            let bytes = |(&start, dtype): (&usize, &DType)| start..start + count * dtype.bytes();
+            let mut ranges = [const { 0..0 }; 3];
+            for (range, operand) in ranges.iter_mut().zip(at.iter().zip(kernel.operands())) {
+                *range = bytes(operand);
+            }
+            let (result, operands) = disjoint(memory, result, ranges)?;
+            kernel.apply(result, &operands[..kernel.operands().len()]).ok()
+        }))
+    }
+}
+
+/// A part of a memory to be written, and others to be read; `None` if they overlap.
+///
+/// # Panics
+/// If a part reaches outside of the memory.
+pub fn disjoint<const N: usize>(
+    memory: &mut [u8],
+    result: std::ops::Range<usize>,
+    operands: [std::ops::Range<usize>; N],
+) -> Option<(&mut [u8], [&[u8]; N])> {
+    let (before, rest) = memory.split_at_mut(result.start);
+    let (written, after) = rest.split_at_mut(result.end - result.start);
+    let mut parts = [&[][..]; N];
+    for (part, operand) in parts.iter_mut().zip(operands) {
+        *part = if operand.end <= result.start {
+            &before[operand]
+        } else {
+            let start = operand.start.checked_sub(result.end)?;
+            &after[start..operand.end - result.end]
+        };
+    }
+    Some((written, parts))
+}
+
+/// True for types whose functions are compiled for chunks.
+const fn is_common(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::F64 | DType::I32 | DType::U32 | DType::I64 | DType::I1)
+}
+
+fn isa(dtype: DType) -> Isa {
+    if matches!(dtype, DType::I64 | DType::I1) { Isa::BASELINE } else { Isa::best() }
+}
+
+#[inline(always)]
+fn chunked(count: usize) -> usize {
+    count.div_ceil(LANES) * LANES
+}
+
+/// The elements of a chunk of the value at `start`.
+#[inline(always)]
+fn read<T: Element>(memory: &[u8], value: usize, start: usize) -> [T; LANES] {
+    let at = value + start * size_of::<T>();
+    bytemuck::pod_read_unaligned(&memory[at..at + size_of::<[T; LANES]>()])
+}
+
+#[inline(always)]
+fn write<T: Element>(memory: &mut [u8], value: usize, start: usize, elements: [T; LANES]) {
+    let at = value + start * size_of::<T>();
+    memory[at..at + size_of::<[T; LANES]>()].copy_from_slice(bytemuck::bytes_of(&elements));
+}
+
+#[inline(always)]
+fn read_one<T: Element>(memory: &[u8], value: usize) -> T {
+    bytemuck::pod_read_unaligned(&memory[value..value + size_of::<T>()])
+}
+
+#[inline(always)]
+fn write_one<T: Element>(memory: &mut [u8], value: usize, element: T) {
+    memory[value..value + size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&element));
+}
+
+struct OneLoop<'a, T, R, F> {
+    memory: &'a mut [u8],
+    result: usize,
+    operand: usize,
+    count: usize,
+    f: &'a F,
+    types: PhantomData<(T, R)>,
+}
+
+impl<T: Element, R: Element, F: Fn(T) -> R> Kernel for OneLoop<'_, T, R, F> {
+    #[inline(always)]
+    fn run(self) {
+        let OneLoop { memory, result, operand, count, f, .. } = self;
+        if count == 1 {
+            write_one(memory, result, f(read_one(memory, operand)));
+            return;
+        }
+        for start in (0..chunked(count)).step_by(LANES) {
+            let xs: [T; LANES] = read(memory, operand, start);
+            let mut results = [R::default(); LANES];
+            for (result, x) in results.iter_mut().zip(xs) {
+                *result = f(x);
+            }
+            write(memory, result, start, results);
+        }
+    }
+}
+
+struct TwoLoop<'a, T, R, F> {
+    memory: &'a mut [u8],
+    result: usize,
+    operands: [usize; 2],
+    count: usize,
+    f: &'a F,
+    types: PhantomData<(T, R)>,
+}
+
+impl<T: Element, R: Element, F: Fn(T, T) -> R> Kernel for TwoLoop<'_, T, R, F> {
+    #[inline(always)]
+    fn run(self) {
+        let TwoLoop { memory, result, operands: [lhs, rhs], count, f, .. } = self;
+        if count == 1 {
+            write_one(memory, result, f(read_one(memory, lhs), read_one(memory, rhs)));
+            return;
+        }
+        for start in (0..chunked(count)).step_by(LANES) {
+            let xs: [T; LANES] = read(memory, lhs, start);
+            let ys: [T; LANES] = read(memory, rhs, start);
+            let mut results = [R::default(); LANES];
+            for ((result, x), y) in results.iter_mut().zip(xs).zip(ys) {
+                *result = f(x, y);
+            }
+            write(memory, result, start, results);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{BinaryOp, Direction, UnaryOp};
+    use super::*;
+    use crate::math::AlignedBytes;
+
+    /// The kernel gives the bits of its loop over slices, for values of several sizes, and leaves
+    /// what is beside the room of its result.
+    fn check(kernel: SliceKernel) {
+        let kernel = Arc::new(kernel);
+        let sizes = [kernel.operands(), &[kernel.result()]].concat();
+        for count in [1, 3, 8, 13] {
+            let mut ends = Vec::new();
+            let mut end = ALIGNMENT;
+            for dtype in &sizes {
+                ends.push(end);
+                end += room(dtype.bytes(), count).unwrap();
+            }
+            let mut memory = AlignedBytes::zeros(end + ALIGNMENT);
+            for (i, byte) in memory.iter_mut().enumerate() {
+                *byte = (i * 37 + i / 7) as u8;
+            }
+            for (&at, dtype) in ends.iter().zip(&sizes).filter(|(_, dtype)| **dtype == DType::I1) {
+                memory[at..at + count * dtype.bytes()].iter_mut().for_each(|bit| *bit &= 1);
+            }
+            let before = memory.clone();
+            let operands = ends.iter().zip(kernel.operands());
+            let operands: Vec<&[u8]> =
+                operands.map(|(&at, dtype)| &before[at..at + count * dtype.bytes()]).collect();
+            let result = ends[ends.len() - 1];
+            let bytes = count * kernel.result().bytes();
+            let mut expected = AlignedBytes::zeros(bytes);
+            kernel.apply(&mut expected, &operands).unwrap();
+            let mut at = [0; 3];
+            at.iter_mut().zip(&ends).for_each(|(at, &end)| *at = end);
+            kernel.within().run(&mut memory, result, at, count).unwrap();
+            assert_eq!(memory[result..result + bytes], expected[..], "{count} of {kernel:?}");
+            assert_eq!(memory[..result], before[..result], "{kernel:?}");
+            assert_eq!(memory[end..], before[end..], "{kernel:?}");
+        }
+    }
+
+    #[test]
+    fn kernels_in_one_memory_compute_what_those_of_slices_do() {
+        for &dtype in DType::ALL {
+            let unary = UnaryOp::ALL.iter().filter_map(|&op| SliceKernel::unary(op, dtype));
+            let binary = BinaryOp::ALL.iter().filter_map(|&op| SliceKernel::binary(op, dtype));
+            unary.chain(binary).for_each(check);
+            check(SliceKernel::select(dtype));
+            if !dtype.is_complex() {
+                for direction in Direction::ALL {
+                    check(SliceKernel::compare(direction, false, dtype));
+                }
+            }
+            DType::ALL.iter().filter_map(|&to| SliceKernel::convert(dtype, to)).for_each(check);
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! From steps over small values to blocks.
+
+use crate::block::{Block, BlockStart, Elements, Op};
+use crate::graph::{Graph, Value};
+use crate::places::{Memory, Places};
+use crate::unit::{Action, Part, Place, Sequence, Start, Step, Transfer, Way};
+use numerics::math::within::room;
+use program::{Fused, Origin, TilePlace};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// Constants of at most so many bytes are copied into the memory of small values.
+const MAX_CONSTANT: usize = 1 << 14;
+/// Elements are moved in pieces of neighbours if these have as many bytes on average.
+const PIECE: usize = 32;
+
+/// What blocks need besides the memory of values.
+pub(crate) struct Assembled {
+    /// The bytes of the memory.
+    pub bytes: usize,
+    /// Positions and bytes of the constants in it.
+    pub initial: Vec<(usize, Vec<u8>)>,
+}
+
+/// Makes blocks of steps whose values are all in the memory of small ones.
+pub(crate) fn assemble(graph: &Graph<'_>, places: &Places<'_>, body: &mut Sequence) -> Assembled {
+    let memory = Memory::after(places.memory.bytes);
+    let mut assembler = Assembler {
+        graph,
+        places,
+        memory,
+        constants: FxHashMap::default(),
+        ops: Vec::new(),
+        origins: Vec::new(),
+        taken: Vec::new(),
+    };
+    assembler.blocks(body);
+    let constants = assembler.constants.into_iter();
+    let initial = constants.map(|((_, bytes), position)| (position as usize, bytes)).collect();
+    Assembled { bytes: assembler.memory.bytes, initial }
+}
+
+struct Assembler<'a> {
+    graph: &'a Graph<'a>,
+    places: &'a Places<'a>,
+    /// Beyond the values: constants, and room that steps use while they run.
+    memory: Memory,
+    /// The positions of constants, by the bytes of an element and those of all.
+    constants: FxHashMap<(usize, Vec<u8>), u32>,
+    ops: Vec<Op>,
+    origins: Vec<(u32, Origin, Option<u32>)>,
+    /// The room that the current step uses.
+    taken: Vec<(usize, usize)>,
+}
+
+impl Assembler<'_> {
+    /// Makes blocks of runs of steps, also of those in control flow that is no block as a whole.
+    fn blocks(&mut self, sequence: &mut Sequence) {
+        let mut steps = Vec::new();
+        let mut run = Vec::new();
+        for mut step in std::mem::take(&mut sequence.steps) {
+            let (ops, origins) = (self.ops.len(), self.origins.len());
+            if self.step(&step).is_some() {
+                run.push(step);
+                continue;
+            }
+            self.ops.truncate(ops);
+            self.origins.truncate(origins);
+            steps.extend(self.finish(std::mem::take(&mut run)));
+            match &mut step.action {
+                Action::While { cond, body, .. } => {
+                    self.blocks(cond);
+                    self.blocks(body);
+                }
+                Action::Branch { branches, .. } => {
+                    branches.iter_mut().for_each(|branch| self.blocks(branch));
+                }
+                _ => {}
+            }
+            steps.push(step);
+        }
+        steps.extend(self.finish(run));
+        sequence.steps = steps;
+    }
+
+    /// The block of steps whose code has been made.
+    fn finish(&mut self, steps: Vec<Step>) -> Option<Step> {
+        let ops = std::mem::take(&mut self.ops);
+        let origins = std::mem::take(&mut self.origins);
+        let &Step { origin, call, .. } = steps.first()?;
+        let count = steps.iter().fold(0, |sum: u32, step| sum.saturating_add(step.ops));
+        let action = Action::Block { steps, block: Block { ops, origins } };
+        Some(Step { action, dead: SmallVec::new(), ops: count, origin, call })
+    }
+
+    /// Adds the code of a step; `None` if it has values elsewhere, or is no code.
+    fn step(&mut self, step: &Step) -> Option<()> {
+        if !step.dead.is_empty() {
+            return None;
+        }
+        self.origins.push((self.position(), step.origin, step.call));
+        let added = self.action(&step.action);
+        for (position, room) in std::mem::take(&mut self.taken) {
+            self.memory.give(position, room);
+        }
+        added
+    }
+
+    fn action(&mut self, action: &Action) -> Option<()> {
+        match action {
+            Action::Loop { fused, operands, outputs } => self.fused(fused, operands, outputs),
+            Action::Move { parts, fill, output, ty } => {
+                self.movement(parts, *fill, *output, ty.dtype.bytes())
+            }
+            Action::Apply { function, operands, output, .. } => {
+                let operands = [self.range(operands[0])?, self.range(operands[1])?];
+                let (function, result) = (function.clone(), self.range(*output)?);
+                self.ops.push(Op::Apply { function, operands, result });
+                Some(())
+            }
+            Action::While { initial, cond, condition, body } => {
+                self.transfers(initial)?;
+                let start = self.position();
+                self.sequence(cond)?;
+                let test = self.ops.len();
+                let condition = self.range(*condition)?.start;
+                self.ops.push(Op::Unless { condition, to: 0 });
+                self.sequence(body)?;
+                self.ops.push(Op::Jump(start));
+                let end = self.position();
+                self.ops[test] = Op::Unless { condition, to: end };
+                Some(())
+            }
+            Action::Branch { index, branches } => {
+                let index = self.range(*index)?;
+                let switch = self.ops.len();
+                let targets = Box::default();
+                self.ops.push(Op::Switch { index: index.clone(), targets });
+                let (mut targets, mut ends) = (Vec::new(), Vec::new());
+                for branch in branches {
+                    targets.push(self.position());
+                    self.sequence(branch)?;
+                    ends.push(self.ops.len());
+                    self.ops.push(Op::Jump(0));
+                }
+                let end = self.position();
+                ends.into_iter().for_each(|jump| self.ops[jump] = Op::Jump(end));
+                self.ops[switch] = Op::Switch { index, targets: targets.into() };
+                Some(())
+            }
+            Action::Kernel { .. } | Action::Block { .. } => None,
+        }
+    }
+
+    /// Adds the code of steps in control flow.
+    fn sequence(&mut self, sequence: &Sequence) -> Option<()> {
+        // As many as the steps count where they are no block.
+        let ops = sequence.steps.iter().fold(1, |sum: u32, step| sum.saturating_add(step.ops));
+        self.ops.push(Op::Tick(ops));
+        sequence.steps.iter().try_for_each(|step| self.step(step))?;
+        sequence.dead.is_empty().then_some(())?;
+        self.transfers(&sequence.results)
+    }
+
+    fn transfers(&mut self, transfers: &[Transfer]) -> Option<()> {
+        let mut staged = Vec::new();
+        for transfer in transfers.iter().filter(|transfer| transfer.way != Way::Stay) {
+            let (from, to) = (self.range(transfer.from)?, self.range(transfer.to)?);
+            if transfer.is_checked || from.len() != to.len() {
+                return None;
+            }
+            if transfer.way == Way::Stage {
+                let bytes = from.len();
+                let room = self.take(1, bytes)?;
+                self.copy(from.start, room, bytes);
+                staged.push((room, to.start, bytes));
+            }
+        }
+        let direct = |transfer: &&Transfer| matches!(transfer.way, Way::Copy | Way::Move);
+        for transfer in transfers.iter().filter(direct) {
+            let (from, to) = (self.range(transfer.from)?, self.range(transfer.to)?);
+            self.copy(from.start, to.start, from.len());
+        }
+        for (from, to, bytes) in staged {
+            self.copy(from, to, bytes);
+        }
+        Some(())
+    }
+
+    fn fused(&mut self, fused: &Fused, operands: &[Value], outputs: &[Value]) -> Option<()> {
+        let mut registers: Vec<Option<u32>> = vec![None; fused.registers.len()];
+        let mut at: Vec<u32> = Vec::with_capacity(fused.places.len());
+        for (load, place) in fused.loads.iter().zip(&fused.places) {
+            let (value, size) = (operands[load.operand], load.dtype.bytes());
+            let Some(view) = &load.view else {
+                at.push(self.range(value)?.start);
+                continue;
+            };
+            if let Some(constant) = self.graph.constants.get(&value) {
+                let mut bytes = vec![0; fused.elements * size];
+                view.read_bytes(load.dtype, constant.bytes(), 0, &mut bytes).ok()?;
+                at.push(self.constant(&bytes, size)?);
+                continue;
+            }
+            let &TilePlace::Register(register) = place else { return None };
+            let mut numbers = vec![0; fused.elements];
+            view.read(&self.numbers(value, size)?, 0, &mut numbers);
+            let to = self.register(&mut registers, register, fused)?;
+            self.move_elements(numbers, size, to)?;
+            at.push(to);
+        }
+        for (op, place) in fused.ops.iter().zip(&fused.places[fused.loads.len()..]) {
+            let result = match *place {
+                TilePlace::Source => return None,
+                TilePlace::Register(register) => self.register(&mut registers, register, fused)?,
+                TilePlace::Output(output) => self.range(outputs[output])?.start,
+            };
+            let mut used = [0; 3];
+            for (used, &operand) in used.iter_mut().zip(&op.operands) {
+                *used = at[operand];
+            }
+            let (kernel, count) = (op.kernel.within(), fused.elements as u32);
+            self.ops.push(Op::Compute { kernel, result, operands: used, count });
+            at.push(result);
+        }
+        Some(())
+    }
+
+    /// The position of a register of a loop.
+    fn register(
+        &mut self,
+        registers: &mut [Option<u32>],
+        number: usize,
+        fused: &Fused,
+    ) -> Option<u32> {
+        if registers[number].is_none() {
+            registers[number] = Some(self.take(fused.registers[number], fused.elements)?);
+        }
+        registers[number]
+    }
+
+    fn movement(
+        &mut self,
+        parts: &[Part],
+        fill: Option<Value>,
+        output: Value,
+        size: usize,
+    ) -> Option<()> {
+        let result = self.range(output)?;
+        let moved: Vec<Vec<u32>> =
+            parts.iter().map(|part| self.moved(part, size)).collect::<Option<_>>()?;
+        let is_static = |part: &Part| part.read_from.is_empty() && part.write_to.is_empty();
+        match (parts, &moved[..]) {
+            _ if parts.iter().all(is_static) => {
+                let outside = match fill {
+                    Some(fill) => self.range(fill)?.start / size as u32,
+                    None => 0,
+                };
+                let mut numbers = vec![outside; result.len() / size];
+                for (part, moved) in parts.iter().zip(&moved) {
+                    match &part.write {
+                        Some(places) => places.write(moved, &mut numbers),
+                        None => numbers.copy_from_slice(moved),
+                    }
+                }
+                self.move_elements(numbers, size, result.start)
+            }
+            ([part], [moved]) if part.write.is_none() && part.write_to.is_empty() => {
+                let (starts, numbers) = (self.starts(&part.read_from)?, moved[..].into());
+                let elements = Elements { size, numbers };
+                self.ops.push(Op::Collect { elements, starts, to: result.start });
+                Some(())
+            }
+            // An update of the whole.
+            ([whole, part], [around, moved])
+                if is_static(whole) && whole.write.is_none() && part.read_from.is_empty() =>
+            {
+                self.move_elements(around.clone(), size, result.start)?;
+                let from = self.take(size, moved.len())?;
+                self.move_elements(moved.clone(), size, from)?;
+                let places = part.write.as_ref()?;
+                let first = result.start / size as u32;
+                let all: Vec<u32> = (first..).take(result.len() / size).collect();
+                let mut numbers = vec![0; moved.len()];
+                places.read(&all, 0, &mut numbers);
+                let (starts, numbers) = (self.starts(&part.write_to)?, numbers.into());
+                self.ops.push(Op::Spread { from, elements: Elements { size, numbers }, starts });
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    /// The numbers of the elements of a part.
+    fn moved(&mut self, part: &Part, size: usize) -> Option<Vec<u32>> {
+        let all = self.numbers(part.operand, size)?;
+        let Some(view) = &part.read else { return (all.len() == part.elements).then_some(all) };
+        let mut numbers = vec![0; part.elements];
+        view.read(&all, 0, &mut numbers);
+        Some(numbers)
+    }
+
+    fn starts(&mut self, starts: &[Start]) -> Option<Box<[BlockStart]>> {
+        let start = |start: &Start| {
+            let &Start { index, dtype, last, stride } = start;
+            Some(BlockStart { index: self.range(index)?, dtype, last, stride })
+        };
+        starts.iter().map(start).collect()
+    }
+
+    /// Moves elements with some numbers to a position.
+    fn move_elements(&mut self, numbers: Vec<u32>, size: usize, to: u32) -> Option<()> {
+        let bytes = u32::try_from(size).ok()?;
+        let pieces = || numbers.chunk_by(|&number, &next| number + 1 == next);
+        let &first = numbers.first()?;
+        if numbers.len() > 1 && numbers.iter().all(|&number| number == first) {
+            let to = to..to + bytes * numbers.len() as u32;
+            self.ops.push(Op::Fill { from: first * bytes, size: bytes, to });
+        } else if numbers.len() * size >= PIECE * pieces().count() || numbers.len() == 1 {
+            let mut to = to;
+            for piece in pieces() {
+                let len = piece.len() * size;
+                self.copy(piece[0] * bytes, to, len);
+                to += len as u32;
+            }
+        } else {
+            let elements = Elements { size, numbers: numbers.into() };
+            self.ops.push(Op::Collect { elements, starts: Box::default(), to });
+        }
+        Some(())
+    }
+
+    fn copy(&mut self, from: u32, to: u32, bytes: usize) {
+        if bytes > 0 {
+            // Values are small.
+            self.ops.push(Op::Copy { from, to, bytes: bytes as u32 });
+        }
+    }
+
+    /// The numbers of the elements of a value.
+    fn numbers(&mut self, value: Value, size: usize) -> Option<Vec<u32>> {
+        let range = self.range(value)?;
+        let size = u32::try_from(size).ok()?;
+        Some((range.start / size..range.end / size).collect())
+    }
+
+    /// Where a value is.
+    fn range(&mut self, value: Value) -> Option<Range<u32>> {
+        match self.places.places[value as usize] {
+            Place::Memory { at, bytes } => Some(at..at + bytes),
+            Place::Constant(_) => {
+                let tensor = self.graph.constants.get(&value)?;
+                let bytes = tensor.bytes();
+                let at = self.constant(bytes, tensor.dtype().bytes())?;
+                Some(at..at + bytes.len() as u32)
+            }
+            Place::Slot(_) | Place::Nowhere => None,
+        }
+    }
+
+    /// The position of a constant.
+    fn constant(&mut self, bytes: &[u8], size: usize) -> Option<u32> {
+        let key = (size, bytes.to_vec());
+        if let Some(&position) = self.constants.get(&key) {
+            return Some(position);
+        }
+        let room = room(size, bytes.len() / size).filter(|&room| room <= MAX_CONSTANT)?;
+        // Not where steps have had room before: they may run again.
+        let position = u32::try_from(self.memory.bytes).ok()?;
+        self.memory.bytes += room;
+        self.constants.insert(key, position);
+        Some(position)
+    }
+
+    /// Room for elements while the current step runs.
+    fn take(&mut self, size: usize, count: usize) -> Option<u32> {
+        let room = room(size, count)?;
+        let position = self.memory.take(room);
+        self.taken.push((position, room));
+        u32::try_from(position).ok()
+    }
+
+    fn position(&self) -> u32 {
+        // Fewer ops than bytes of the program.
+        self.ops.len() as u32
+    }
+}

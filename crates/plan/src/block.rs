@@ -1,0 +1,216 @@
+//! Blocks: code over small values that are in one memory.
+//!
+//! Programs of many small tensors spend their time between kernels, not in them. A block has no
+//! values, types or steps left, only positions in a memory, so that an op takes nanoseconds.
+
+use crate::unit::Function;
+use numerics::math::element::integer;
+use numerics::math::fill;
+use numerics::math::within::{MemoryKernel, disjoint};
+use numerics::{DType, TensorError};
+use program::Origin;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Code over a memory. Positions are bytes, if nothing else is said.
+#[derive(Debug)]
+pub struct Block {
+    pub(crate) ops: Vec<Op>,
+    /// The number of the first op of each step, with the step's origin and the call around it.
+    pub(crate) origins: Vec<(u32, Origin, Option<u32>)>,
+}
+
+/// An op of a block.
+#[derive(Debug)]
+pub(crate) enum Op {
+    /// Elementwise arithmetic.
+    Compute { kernel: MemoryKernel, result: u32, operands: [u32; 3], count: u32 },
+    /// Moves bytes.
+    Copy { from: u32, to: u32, bytes: u32 },
+    /// Repeats an element of `size` bytes.
+    Fill { from: u32, size: u32, to: Range<u32> },
+    /// Moves elements, which have numbers, to neighbouring places.
+    Collect { elements: Elements, starts: Box<[BlockStart]>, to: u32 },
+    /// Moves neighbouring elements to places, which have numbers.
+    Spread { from: u32, elements: Elements, starts: Box<[BlockStart]> },
+    /// A function of two operands.
+    Apply { function: Arc<Function>, operands: [Range<u32>; 2], result: Range<u32> },
+    /// Counts ops of the program.
+    Tick(u32),
+    /// Goes on at another op.
+    Jump(u32),
+    /// Goes on at another op if a boolean is false.
+    Unless { condition: u32, to: u32 },
+    /// Goes on at the op with the number at `index`, or at the last one if there is none.
+    Switch { index: Range<u32>, targets: Box<[u32]> },
+}
+
+/// Elements of the memory by number: the first one has the number 0.
+#[derive(Debug)]
+pub(crate) struct Elements {
+    /// Their bytes.
+    pub size: usize,
+    pub numbers: Box<[u32]>,
+}
+
+/// A start index along a dimension, which moves elements.
+#[derive(Debug)]
+pub(crate) struct BlockStart {
+    pub index: Range<u32>,
+    pub dtype: DType,
+    /// The last index from which the elements fit.
+    pub last: usize,
+    /// Elements between neighbours along the dimension.
+    pub stride: usize,
+}
+
+/// Evaluates an expression with a type alias bound to a plain type of some bytes.
+macro_rules! with_storage {
+    ($size:expr, $S:ident => $body:expr) => {
+        with_storage!(@arms $size, $S, $body, 1 => u8, 2 => u16, 4 => u32, 8 => u64, 16 => [u64; 2])
+    };
+    (@arms $size:expr, $S:ident, $body:expr, $($bytes:literal => $ty:ty),*) => {
+        match $size {
+            $($bytes => {
+                type $S = $ty;
+                $body
+            })*
+            _ => Err(TensorError::OutOfBounds),
+        }
+    };
+}
+
+impl Block {
+    /// Runs the code. `tick` is told how many ops of the program are run next.
+    ///
+    /// # Errors
+    /// If `tick` fails, or there is no memory for copies. The number is that of the op.
+    pub fn run<E: From<TensorError>>(
+        &self,
+        memory: &mut [u8],
+        mut tick: impl FnMut(u32) -> Result<(), E>,
+    ) -> Result<(), (usize, E)> {
+        let mut next = 0;
+        while let Some(op) = self.ops.get(next) {
+            let number = next;
+            next += 1;
+            let done = match op {
+                Op::Compute { kernel, result, operands, count } => {
+                    let operands = operands.map(|operand| operand as usize);
+                    kernel
+                        .run(memory, *result as usize, operands, *count as usize)
+                        .ok_or(TensorError::OutOfBounds)
+                }
+                Op::Copy { from, to, bytes } => {
+                    let from = *from as usize;
+                    memory.copy_within(from..from + *bytes as usize, *to as usize);
+                    Ok(())
+                }
+                Op::Fill { from, size, to } => {
+                    memory.copy_within(range(&(*from..from + size)), to.start as usize);
+                    let to = &mut memory[range(to)];
+                    let (element, rest) = to.split_at_mut(*size as usize);
+                    fill(rest, element);
+                    Ok(())
+                }
+                Op::Collect { elements, starts, to } => collect(memory, elements, starts, *to),
+                Op::Spread { from, elements, starts } => spread(memory, *from, elements, starts),
+                Op::Apply { function, operands, result } => {
+                    let operands = [range(&operands[0]), range(&operands[1])];
+                    match disjoint(memory, range(result), operands) {
+                        Some((result, operands)) => function.run(operands, result),
+                        None => Err(TensorError::OutOfBounds),
+                    }
+                }
+                Op::Tick(ops) => {
+                    tick(*ops).map_err(|error| (number, error))?;
+                    Ok(())
+                }
+                Op::Jump(to) => {
+                    next = *to as usize;
+                    Ok(())
+                }
+                Op::Unless { condition, to } => {
+                    if memory[*condition as usize] == 0 {
+                        next = *to as usize;
+                    }
+                    Ok(())
+                }
+                Op::Switch { index, targets } => {
+                    let number = branch(&memory[range(index)]);
+                    let target = number.and_then(|number| targets.get(number)).or(targets.last());
+                    next = target.map_or(next, |&target| target as usize);
+                    Ok(())
+                }
+            };
+            done.map_err(|error| (number, error.into()))?;
+        }
+        Ok(())
+    }
+
+    /// The origin of the step that an op belongs to, and the call around it.
+    pub fn origin(&self, op: usize) -> Option<(Origin, Option<u32>)> {
+        let before = self.origins.partition_point(|&(first, ..)| first as usize <= op);
+        let &(_, origin, call) = self.origins.get(before.checked_sub(1)?)?;
+        Some((origin, call))
+    }
+}
+
+/// The number of the branch that a boolean or a 32-bit number chooses.
+pub fn branch(index: &[u8]) -> Option<usize> {
+    match index {
+        [byte] => Some(usize::from(*byte == 0)),
+        _ => usize::try_from(i32::from_ne_bytes(index.try_into().ok()?)).ok(),
+    }
+}
+
+fn range(range: &Range<u32>) -> Range<usize> {
+    range.start as usize..range.end as usize
+}
+
+fn collect(
+    memory: &mut [u8],
+    elements: &Elements,
+    starts: &[BlockStart],
+    to: u32,
+) -> Result<(), TensorError> {
+    let offset = offset(memory, starts)?;
+    with_storage!(elements.size, S => {
+        let memory = cast::<S>(memory)?;
+        let to = to as usize / elements.size;
+        for (to, &from) in (to..).zip(&elements.numbers) {
+            memory[to] = memory[from as usize + offset];
+        }
+        Ok(())
+    })
+}
+
+fn spread(
+    memory: &mut [u8],
+    from: u32,
+    elements: &Elements,
+    starts: &[BlockStart],
+) -> Result<(), TensorError> {
+    let offset = offset(memory, starts)?;
+    with_storage!(elements.size, S => {
+        let memory = cast::<S>(memory)?;
+        let from = from as usize / elements.size;
+        for (from, &to) in (from..).zip(&elements.numbers) {
+            memory[to as usize + offset] = memory[from];
+        }
+        Ok(())
+    })
+}
+
+fn cast<T: bytemuck::Pod>(memory: &mut [u8]) -> Result<&mut [T], TensorError> {
+    bytemuck::try_cast_slice_mut(memory).map_err(|_| TensorError::OutOfBounds)
+}
+
+/// The elements before a part with start indices, which are clamped so that it fits.
+fn offset(memory: &[u8], starts: &[BlockStart]) -> Result<usize, TensorError> {
+    starts.iter().try_fold(0, |offset, start| {
+        let index = integer(start.dtype, &memory[range(&start.index)]);
+        let index = index.ok_or(TensorError::OutOfBounds)?;
+        Ok(offset + usize::try_from(index).unwrap_or(0).min(start.last) * start.stride)
+    })
+}
