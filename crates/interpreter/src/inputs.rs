@@ -84,11 +84,13 @@ pub(crate) fn check(function: FuncOp<'_>, inputs: &[RuntimeValue]) -> Result<(),
         return Err(vec![function.error("inputs", message)]);
     }
     let wrong = |(index, (value, ty)): (usize, (&RuntimeValue, &Type))| -> Option<Diagnostic> {
-        let message = format!(
-            "argument {index} of @{name} has type {ty}, the input given has type {}",
-            describe(value)
-        );
-        (!value_fits(value, ty)).then(|| function.error("inputs", message))
+        (!value_fits(value, ty)).then(|| {
+            let message = format!(
+                "argument {index} of @{name} has type {ty}, the input given has type {}",
+                describe(value)
+            );
+            function.error("inputs", message)
+        })
     };
     let errors: Diagnostics = inputs.iter().zip(types).enumerate().filter_map(wrong).collect();
     if errors.is_empty() { Ok(()) } else { Err(errors) }

@@ -7,7 +7,9 @@ use kernels::fused::{self, Registers};
 use numerics::budget;
 use numerics::math::{self, AlignedBytes};
 use numerics::{DType, Tensor};
-use plan::{Action, Captures, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way};
+use plan::{
+    Action, Captures, Function, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,
+};
 use program::{EvalError, FunctionId, Fused, LoopOutput, Origin, RuntimeValue, ValueType};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -208,9 +210,7 @@ impl<'r> Run<'r> {
             }
             Action::Apply { function, operands, output, ty } => {
                 let mut held = self.hold(*output, ty)?;
-                let [first, second] = *operands;
-                let operands = [self.bytes(first)?, self.bytes(second)?];
-                function.run(operands, held.bytes_mut()?)?;
+                self.run_function(function, operands, held.bytes_mut()?)?;
                 self.put(*output, held)
             }
             Action::Kernel { instruction, operands, results, captures } => {
@@ -274,6 +274,19 @@ impl<'r> Run<'r> {
             results.push(held.bytes_mut()?);
         }
         Ok(fused::run(fused, &bytes, results, registers)?)
+    }
+
+    fn run_function(
+        &self,
+        function: &Function,
+        operands: &[Value],
+        result: &mut [u8],
+    ) -> Result<(), EvalError> {
+        let mut bytes: SmallVec<[&[u8]; 3]> = SmallVec::new();
+        for &value in operands {
+            bytes.push(self.bytes(value)?);
+        }
+        Ok(function.run(&bytes, result)?)
     }
 
     fn run_move(
@@ -410,9 +423,7 @@ impl<'r> Run<'r> {
             }
             Place::Memory { .. } => {
                 let (dtype, shape) = self.tensor_type(value)?;
-                let mut tensor = Tensor::zeros(dtype, shape)?;
-                tensor.bytes_mut()?.copy_from_slice(self.bytes(value)?);
-                Ok(tensor.into())
+                Ok(Tensor::copied(dtype, shape, self.bytes(value)?)?.into())
             }
             Place::Nowhere => Err(use_before_definition()),
         }
@@ -508,9 +519,7 @@ impl<'r> Run<'r> {
                     return Ok(());
                 }
                 let (dtype, shape) = self.tensor_type(value)?;
-                let mut tensor = Tensor::zeros(dtype, shape)?;
-                tensor.bytes_mut()?.copy_from_slice(bytes);
-                self.frame.slots[slot] = Some(tensor.into());
+                self.frame.slots[slot] = Some(Tensor::copied(dtype, shape, bytes)?.into());
             }
             Place::Constant(_) | Place::Nowhere => {}
         }

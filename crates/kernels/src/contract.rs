@@ -1,6 +1,7 @@
 //! `dot_general`, and what it shares with convolutions: sums of products.
 
 use super::matmul::{self, Matrix, Product};
+use super::small_products;
 use numerics::budget::{self, Reserved};
 use numerics::shape::{Indices, StridedView, num_elements};
 use numerics::{DType, Element, Family, Tensor, TensorError, math};
@@ -172,7 +173,7 @@ impl Contraction {
 /// zeros where there is nothing to add.
 fn multiply(
     dtype: DType,
-    Sizes { m, n, k, .. }: Sizes,
+    Sizes { count, m, n, k }: Sizes,
     (a, left): (&[u8], &Matrices),
     (b, right): (&[u8], &Matrices),
     out: &mut [u8],
@@ -181,14 +182,25 @@ fn multiply(
         return Ok(());
     }
     dispatch_sum!(dtype, T, R, C => {
+        if small_products::are_small(count, m, k, n) {
+            let (a, b) = (left.small::<T>(a)?, right.small(b)?);
+            return small_products::multiply([m, k, n], a, b, cast_mut(out)?);
+        }
         let left = left.over::<T>(a, left.strides)?;
         let right = right.over::<T>(b, [right.strides[1], right.strides[0]])?;
         let products = left.iter().zip(right);
         let products = products.map(|(a, b)| Product { rows: m, depth: k, columns: n, a, b });
         let products: SmallVec<[Product<'_, T>; 1]> = products.collect();
-        let out = bytemuck::try_cast_slice_mut(out).map_err(|_| TensorError::OutOfBounds)?;
-        matmul::multiply::<T, R, C>(&products, out)
+        matmul::multiply::<T, R, C>(&products, cast_mut(out)?)
     })
+}
+
+fn cast<T: Element>(bytes: &[u8]) -> Result<&[T], TensorError> {
+    bytemuck::try_cast_slice(bytes).map_err(|_| TensorError::OutOfBounds)
+}
+
+fn cast_mut<T: Element>(bytes: &mut [u8]) -> Result<&mut [T], TensorError> {
+    bytemuck::try_cast_slice_mut(bytes).map_err(|_| TensorError::OutOfBounds)
 }
 
 /// A `dot_general` of tensors of known types whose elements are multiplied where they are.
@@ -321,14 +333,22 @@ impl Matrices {
         Some(Matrices { starts, strides: [row, column] })
     }
 
+    /// The matrices of a tensor's elements, as small ones.
+    fn small<'a, T: Element>(
+        &'a self,
+        bytes: &'a [u8],
+    ) -> Result<small_products::Matrices<'a, T>, TensorError> {
+        let (elements, starts) = (cast(bytes)?, &self.starts[..]);
+        Ok(small_products::Matrices { elements, starts, strides: self.strides })
+    }
+
     /// The matrices of a tensor's elements, with these strides.
     fn over<'a, T: Element>(
         &self,
         bytes: &'a [u8],
         strides: [usize; 2],
     ) -> Result<SmallVec<[Matrix<'a, T>; 1]>, TensorError> {
-        let elements: &[T] =
-            bytemuck::try_cast_slice(bytes).map_err(|_| TensorError::OutOfBounds)?;
+        let elements: &[T] = cast(bytes)?;
         let matrix = |&start: &usize| {
             let elements = elements.get(start..).ok_or(TensorError::OutOfBounds)?;
             Ok(Matrix { elements, strides })

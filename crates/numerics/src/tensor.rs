@@ -89,6 +89,20 @@ impl Tensor {
         Tensor::over(dtype, shape.as_ref(), data)
     }
 
+    /// A tensor of a copy of canonical elements in `bytes`.
+    ///
+    /// # Errors
+    /// If there are not as many as the shape has, or there is no memory for them.
+    pub fn copied(dtype: DType, shape: Vec<usize>, bytes: &[u8]) -> Result<Tensor, TensorError> {
+        check_length(dtype, &shape, bytes.len() / dtype.bytes())?;
+        let data = dispatch_storage!(dtype, S => {
+            let elements: &[S] =
+                bytemuck::try_cast_slice(bytes).map_err(|_| TensorError::OutOfBounds)?;
+            Bytes::from_vec(collect(elements.len(), elements.iter().copied())?)
+        });
+        Ok(Tensor { dtype, shape, data })
+    }
+
     fn over(dtype: DType, shape: &[usize], data: Bytes) -> Result<Tensor, TensorError> {
         fn canonical<T: Element>(data: &Bytes) -> Result<Option<Bytes>, TensorError> {
             let narrow = T::DTYPE.bits() as usize != 8 * T::DTYPE.bytes();

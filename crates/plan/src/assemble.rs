@@ -114,9 +114,13 @@ impl Assembler<'_> {
                 self.movement(parts, *fill, *output, ty.dtype.bytes())
             }
             Action::Apply { function, operands, output, .. } => {
-                let operands = [self.range(operands[0])?, self.range(operands[1])?];
+                let mut ranges = [const { 0..0 }; 3];
+                let arity = operands.len();
+                for (range, &operand) in ranges.get_mut(..arity)?.iter_mut().zip(operands) {
+                    *range = self.range(operand)?;
+                }
                 let (function, result) = (function.clone(), self.range(*output)?);
-                self.ops.push(Op::Apply { function, operands, result });
+                self.ops.push(Op::Apply { function, operands: ranges, arity, result });
                 Some(())
             }
             Action::While { initial, cond, condition, body } => {

@@ -9,6 +9,7 @@ use numerics::math::fill;
 use numerics::math::within::{MemoryKernel, disjoint};
 use numerics::{DType, TensorError};
 use program::Origin;
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -33,8 +34,8 @@ pub(crate) enum Op {
     Collect { elements: Elements, starts: Box<[BlockStart]>, to: u32 },
     /// Moves neighbouring elements to places, which have numbers.
     Spread { from: u32, elements: Elements, starts: Box<[BlockStart]> },
-    /// A function of two operands.
-    Apply { function: Arc<Function>, operands: [Range<u32>; 2], result: Range<u32> },
+    /// A prepared function of `arity` operands.
+    Apply { function: Arc<Function>, operands: [Range<u32>; 3], arity: usize, result: Range<u32> },
     /// Counts ops of the program.
     Tick(u32),
     /// Goes on at another op.
@@ -115,10 +116,10 @@ impl Block {
                 }
                 Op::Collect { elements, starts, to } => collect(memory, elements, starts, *to),
                 Op::Spread { from, elements, starts } => spread(memory, *from, elements, starts),
-                Op::Apply { function, operands, result } => {
-                    let operands = [range(&operands[0]), range(&operands[1])];
-                    match disjoint(memory, range(result), operands) {
-                        Some((result, operands)) => function.run(operands, result),
+                Op::Apply { function, operands, arity, result } => {
+                    let operands = operands.each_ref().map(range);
+                    match disjoint(memory, range(result), operands, *arity) {
+                        Some((result, operands)) => function.run(&operands[..*arity], result),
                         None => Err(TensorError::OutOfBounds),
                     }
                 }
@@ -176,10 +177,11 @@ fn collect(
 ) -> Result<(), TensorError> {
     let offset = offset(memory, starts)?;
     with_storage!(elements.size, S => {
-        let memory = cast::<S>(memory)?;
-        let to = to as usize / elements.size;
-        for (to, &from) in (to..).zip(&elements.numbers) {
-            memory[to] = memory[from as usize + offset];
+        let memory = Cell::from_mut(cast::<S>(memory)?).as_slice_of_cells();
+        let from = &memory[offset..];
+        let to = &memory[to as usize / elements.size..][..elements.numbers.len()];
+        for (to, &number) in to.iter().zip(&elements.numbers) {
+            to.set(from[number as usize].get());
         }
         Ok(())
     })
@@ -193,10 +195,11 @@ fn spread(
 ) -> Result<(), TensorError> {
     let offset = offset(memory, starts)?;
     with_storage!(elements.size, S => {
-        let memory = cast::<S>(memory)?;
-        let from = from as usize / elements.size;
-        for (from, &to) in (from..).zip(&elements.numbers) {
-            memory[to as usize + offset] = memory[from];
+        let memory = Cell::from_mut(cast::<S>(memory)?).as_slice_of_cells();
+        let from = &memory[from as usize / elements.size..][..elements.numbers.len()];
+        let to = &memory[offset..];
+        for (from, &number) in from.iter().zip(&elements.numbers) {
+            to[number as usize].set(from.get());
         }
         Ok(())
     })

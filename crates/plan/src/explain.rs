@@ -189,7 +189,8 @@ impl Listing<'_> {
                 self.line(format_args!("{results} = move {name} {operands} : {types}"))
             }
             Action::Apply { operands, .. } => {
-                let (operands, name) = (self.values(*operands), (self.name)(step.origin));
+                let (operands, name) =
+                    (self.values(operands.iter().copied()), (self.name)(step.origin));
                 self.line(format_args!("{results} = {name} {operands} : {types}"))
             }
             Action::Kernel { operands, .. } => {

@@ -1,20 +1,24 @@
 //! Operations that are prepared for the types of their operands.
 
 use crate::graph::Node;
-use crate::take::Take;
 use crate::unit::{Action, Function};
 use crate::views::{Definitions, Viewed};
-use kernels::{Dot, Reduction};
+use kernels::{Dot, Gather, Reduction, Scatter};
+use numerics::shape::num_elements;
 use program::{DotDims, LoopOutput, Primitive};
+use smallvec::SmallVec;
 use std::sync::Arc;
+
+/// At most so many places are kept in a list.
+const MAX_LISTED: usize = 1 << 16;
 
 /// The prepared function of a node, if it has one.
 pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Action> {
     let graph = definitions.graph;
-    let (&[first, second], &[output]) = (&node.operands[..], &node.results[..]) else {
+    let (&[first, second, ..], &[output]) = (&node.operands[..], &node.results[..]) else {
         return None;
     };
-    let (mut operands, lhs) = ([first, second], graph.shape(first)?);
+    let (mut operands, lhs) = (SmallVec::from_slice(&node.operands), graph.shape(first)?);
     let function = match graph.primitive(node) {
         Primitive::Dot { dims, dtype } => {
             let vectors = || DotDims {
@@ -39,7 +43,7 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
             ]
             .into_iter();
             let (dot, views) = choices.find_map(|views| Some((dot(views)?, views)))?;
-            operands = views.map(|viewed| viewed.memory);
+            operands = views.iter().map(|viewed| viewed.memory).collect();
             Function::Dot(dot)
         }
         Primitive::Reduce { dimensions, body } => {
@@ -52,10 +56,28 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
         Primitive::Gather { dims, sizes } => {
             let (indices, index) = (graph.shape(second)?, graph.dtype(second)?);
             let operand = (&lhs[..], graph.dtype(first)?);
-            Function::Take(Take::new(operand, (&indices, index), dims, sizes)?)
+            is_listed(&indices, sizes)?;
+            Function::Gather(Gather::new(operand, (&indices, index), dims, sizes).ok()?)
+        }
+        Primitive::Scatter { dims, body } => {
+            let &[_, _, updates] = &node.operands[..] else { return None };
+            let (indices, index) = (graph.shape(second)?, graph.dtype(second)?);
+            let dtype = graph.dtype(first).filter(|&dtype| graph.dtype(updates) == Some(dtype))?;
+            let (input, updates) = ((&lhs[..], dtype), graph.shape(updates)?);
+            is_listed(&indices, &updates)?;
+            let is_of_type = graph.dtype(output) == Some(dtype);
+            let scatter = Scatter::new(body.shape, input, (&indices, index), &updates, dims);
+            Function::Scatter(scatter.filter(|_| is_of_type)?)
         }
         _ => return None,
     };
     let ty = LoopOutput { dtype: graph.dtype(output)?, shape: graph.shape(output)? };
     Some(Action::Apply { function: Arc::new(function), operands, output, ty })
+}
+
+/// Something if there are so few indices, and elements of updates or of a window, that their places
+/// may be kept in lists.
+fn is_listed(indices: &[usize], elements: &[usize]) -> Option<()> {
+    let is_few = |shape: &[usize]| num_elements(shape).is_some_and(|count| count <= MAX_LISTED);
+    (is_few(indices) && is_few(elements)).then_some(())
 }

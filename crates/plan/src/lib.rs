@@ -15,15 +15,13 @@ mod loops;
 mod lower;
 mod moves;
 mod places;
-mod take;
 mod unit;
 mod views;
 
 pub use block::{Block, branch};
 pub use explain::{explain, explain_unit};
 pub use unit::{
-    Action, Captures, Function, Part, Place, Sequence, Start, Step, Take, Transfer, Unit, Value,
-    Way,
+    Action, Captures, Function, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,
 };
 
 use program::{Code, FunctionId};

@@ -1,6 +1,6 @@
 //! The data of plans: steps, values and their places.
 
-use kernels::{Dot, Reduction};
+use kernels::{Dot, Gather, Reduction, Scatter};
 use numerics::shape::Runs;
 use numerics::{DType, Tensor, TensorError};
 use program::{FunctionId, Fused, LoopOutput, Origin, Slot, ValueType};
@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use crate::block::Block;
 pub use crate::graph::Value;
-pub use crate::take::Take;
 
 /// A function as steps, calls inlined.
 #[derive(Debug)]
@@ -107,15 +106,17 @@ pub struct Step {
     pub call: Option<u32>,
 }
 
-/// A function of the bytes of two operands, prepared for their types.
+/// A function of the bytes of operands, prepared for their types.
 #[derive(Debug)]
 pub enum Function {
     /// Products of matrices.
     Dot(Dot),
     /// The reduction of the first operand, with the second as initial value.
     Reduce(Reduction),
-    /// Rows of the first operand at the indices in the second.
-    Take(Take),
+    /// Windows of the first operand at the indices in the second.
+    Gather(Gather),
+    /// The first operand with the third combined into it at the indices in the second.
+    Scatter(Scatter),
 }
 
 impl Function {
@@ -123,12 +124,15 @@ impl Function {
     ///
     /// # Errors
     /// If operands or result do not have the size of their types, or there is no memory for copies.
-    pub fn run(&self, operands: [&[u8]; 2], result: &mut [u8]) -> Result<(), TensorError> {
-        let [first, second] = operands;
-        match self {
-            Function::Dot(dot) => dot.run(first, second, result),
-            Function::Reduce(reduction) => reduction.run(first, second, result),
-            Function::Take(take) => take.run(first, second, result),
+    pub fn run(&self, operands: &[&[u8]], result: &mut [u8]) -> Result<(), TensorError> {
+        match (self, operands) {
+            (Function::Dot(dot), &[lhs, rhs]) => dot.run(lhs, rhs, result),
+            (Function::Reduce(reduction), &[input, init]) => reduction.run(input, init, result),
+            (Function::Gather(gather), &[operand, indices]) => gather.run(operand, indices, result),
+            (Function::Scatter(scatter), &[input, indices, updates]) => {
+                scatter.run([input, indices, updates], result)
+            }
+            _ => Err(TensorError::OutOfBounds),
         }
     }
 }
@@ -195,12 +199,12 @@ pub enum Action {
         /// Its type.
         ty: LoopOutput,
     },
-    /// A function of two operands.
+    /// A prepared function.
     Apply {
         /// The function.
         function: Arc<Function>,
         /// The operands.
-        operands: [Value; 2],
+        operands: SmallVec<[Value; 3]>,
         /// The result.
         output: Value,
         /// Its type.

@@ -3,7 +3,6 @@
 use crate::probes::Probes;
 use crate::trace::Trace;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use stablo::dialects::interpreter::PrintOp;
 use stablo::ir::{OpRef, ValueNames};
 use stablo::{Observer, ProcessId, Progress, RuntimeValue, Tensor, Type};
 use std::io::{self, Write};
@@ -21,6 +20,8 @@ pub struct Watcher<'w, 'm> {
     /// Output printed by the program.
     output: &'w mut (dyn Write + Send),
     style: Style,
+    top: OpRef<'m>,
+    /// The names of values, once one is printed.
     names: Option<ValueNames<'m>>,
     /// The output of probes, if any.
     pub probes: Option<&'w mut Probes>,
@@ -38,9 +39,16 @@ impl<'w, 'm> Watcher<'w, 'm> {
         output: &'w mut (dyn Write + Send),
         style: Style,
     ) -> Watcher<'w, 'm> {
-        let prints = top.module().walk(top.id()).any(|op| op.is(PrintOp::DEF));
-        let names = prints.then(|| ValueNames::of(top));
-        Watcher { output, style, names, probes: None, trace: None, outfeed: false, progress: None }
+        Watcher {
+            output,
+            style,
+            top,
+            names: None,
+            probes: None,
+            trace: None,
+            outfeed: false,
+            progress: None,
+        }
     }
 
     /// Shows a progress bar on standard error if the run takes long.
@@ -101,7 +109,8 @@ impl Observer for Watcher<'_, '_> {
     }
 
     fn print(&mut self, op: OpRef<'_>, tensor: &Tensor) -> Result<(), String> {
-        let name = self.names.as_mut().map_or_else(String::new, |names| names.get(op.operand(0)));
+        let names = self.names.get_or_insert_with(|| ValueNames::of(self.top));
+        let name = names.get(op.operand(0));
         let value = RuntimeValue::Tensor(tensor.clone());
         (self.style)(self.output, &name, &value, op.operand_type(0)).map_err(cannot_write)
     }

@@ -69,6 +69,15 @@ pub(super) trait PairSink: Sized {
         f: impl Fn(T, T) -> R + Send + Sync + 'static,
     ) -> Self::Output;
 
+    /// As [`PairSink::zip`], of a function of so much code that the compiler would not inline it
+    /// into more loops.
+    fn zip_large<T: Element, R: Element>(
+        self,
+        f: impl Fn(T, T) -> R + Send + Sync + 'static,
+    ) -> Self::Output {
+        self.zip(f)
+    }
+
     /// The operation is not defined for the type.
     fn unsupported(self) -> Self::Output;
 }
@@ -91,7 +100,7 @@ pub(super) fn dispatch_binary<S: PairSink>(op: BinaryOp, dtype: DType, sink: S) 
         ),
         BinaryOp::Power => match dtype {
             // Known to the compiler, so that it vectorizes the loop.
-            DType::F32 => sink.zip(single_power),
+            DType::F32 => sink.zip_large(single_power),
             DType::C64 => complex_function(complex::power::<f64>, dtype, sink),
             DType::C128 => complex_function(complex::power::<Double>, dtype, sink),
             _ => dispatch!(

@@ -71,7 +71,11 @@ impl fmt::Debug for SliceKernel {
 impl SliceKernel {
     pub(super) fn in_place<T: Element>(f: impl Fn(T) -> T + Send + Sync + 'static) -> SliceKernel {
         let f = Arc::new(f);
-        let within = MemoryKernel::one(Arc::clone(&f));
+        SliceKernel::in_place_only(Arc::clone(&f)).with(MemoryKernel::one(f))
+    }
+
+    /// The kernel without a function of values in one memory.
+    fn in_place_only<T: Element>(f: Arc<impl Fn(T) -> T + Send + Sync + 'static>) -> SliceKernel {
         let run = move |elements: &mut [u8]| {
             run(T::DTYPE, InPlaceLoop { elements: cast_mut::<T>(elements)?, f: &*f });
             Some(())
@@ -81,7 +85,7 @@ impl SliceKernel {
             operands: [T::DTYPE; 3],
             arity: 1,
             result: T::DTYPE,
-            within,
+            within: None,
         }
     }
 
@@ -102,14 +106,19 @@ impl SliceKernel {
         f: impl Fn(T, T) -> R + Send + Sync + 'static,
     ) -> SliceKernel {
         let f = Arc::new(f);
-        let within = MemoryKernel::two(Arc::clone(&f));
-        let kernel = SliceKernel::of([T::DTYPE; 3], 2, R::DTYPE, move |results, operands| {
+        SliceKernel::two_only(Arc::clone(&f)).with(MemoryKernel::two(f))
+    }
+
+    /// The kernel without a function of values in one memory.
+    fn two_only<T: Element, R: Element>(
+        f: Arc<impl Fn(T, T) -> R + Send + Sync + 'static>,
+    ) -> SliceKernel {
+        SliceKernel::of([T::DTYPE; 3], 2, R::DTYPE, move |results, operands| {
             let &[xs, ys] = operands else { return None };
             let operands = [cast::<T>(xs)?, cast::<T>(ys)?];
             run(T::DTYPE, TwoLoop { results: cast_mut::<R>(results)?, operands, f: &*f });
             Some(())
-        });
-        kernel.with(within)
+        })
     }
 
     /// The kernel with a function of values in one memory.
@@ -187,7 +196,7 @@ impl SliceKernel {
         self.run(results, operands).ok_or(TensorError::OutOfBounds)
     }
 
-    fn run(&self, results: &mut [u8], operands: &[&[u8]]) -> Option<()> {
+    pub(super) fn run(&self, results: &mut [u8], operands: &[&[u8]]) -> Option<()> {
         match &self.code {
             Code::InPlace(run) => {
                 results.copy_from_slice(operands.first()?);
@@ -370,6 +379,10 @@ impl ElementSink for Compile {
         Some(SliceKernel::in_place(f))
     }
 
+    fn map_large<T: Element>(self, f: impl Fn(T) -> T + Send + Sync + 'static) -> Self::Output {
+        Some(SliceKernel::in_place_only(Arc::new(f)))
+    }
+
     fn map_to<T: Element, R: Element>(
         self,
         f: impl Fn(T) -> R + Send + Sync + 'static,
@@ -390,6 +403,13 @@ impl PairSink for Compile {
         f: impl Fn(T, T) -> R + Send + Sync + 'static,
     ) -> Self::Output {
         Some(SliceKernel::two(f))
+    }
+
+    fn zip_large<T: Element, R: Element>(
+        self,
+        f: impl Fn(T, T) -> R + Send + Sync + 'static,
+    ) -> Self::Output {
+        Some(SliceKernel::two_only(Arc::new(f)))
     }
 
     fn unsupported(self) -> Self::Output {

@@ -126,6 +126,12 @@ pub(super) trait ElementSink: Sized {
     /// Takes a function whose result has the type of the operand.
     fn map<T: Element>(self, f: impl Fn(T) -> T + Send + Sync + 'static) -> Self::Output;
 
+    /// As [`ElementSink::map`], of a function of so much code that the compiler would not inline it
+    /// into more loops.
+    fn map_large<T: Element>(self, f: impl Fn(T) -> T + Send + Sync + 'static) -> Self::Output {
+        self.map(f)
+    }
+
     /// Takes a function with a result of another type.
     fn map_to<T: Element, R: Element>(
         self,
@@ -179,13 +185,13 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::RoundNearestAfz, DType::F32) => sink.map(f32::round),
         (UnaryOp::RoundNearestEven, DType::F32) => sink.map(f32::round_ties_even),
         // As of the other types, but known to the compiler, so that it vectorizes the loops.
-        (UnaryOp::Exponential, DType::F32) => sink.map(single::exp),
-        (UnaryOp::ExponentialMinusOne, DType::F32) => sink.map(single::exp_m1),
-        (UnaryOp::Log, DType::F32) => sink.map(single::log),
-        (UnaryOp::LogPlusOne, DType::F32) => sink.map(single::log_1p),
-        (UnaryOp::Logistic, DType::F32) => sink.map(single::logistic),
-        (UnaryOp::Rsqrt, DType::F32) => sink.map(single::rsqrt),
-        (UnaryOp::Tanh, DType::F32) => sink.map(single::tanh),
+        (UnaryOp::Exponential, DType::F32) => sink.map_large(single::exp),
+        (UnaryOp::ExponentialMinusOne, DType::F32) => sink.map_large(single::exp_m1),
+        (UnaryOp::Log, DType::F32) => sink.map_large(single::log),
+        (UnaryOp::LogPlusOne, DType::F32) => sink.map_large(single::log_1p),
+        (UnaryOp::Logistic, DType::F32) => sink.map_large(single::logistic),
+        (UnaryOp::Rsqrt, DType::F32) => sink.map_large(single::rsqrt),
+        (UnaryOp::Tanh, DType::F32) => sink.map_large(single::tanh),
         (UnaryOp::IsFinite, DType::F32) => sink.map_to(|x: f32| I1::new(x.is_finite())),
         _ => match op.functions() {
             Functions { double: Some(f), .. } if dtype == DType::F64 => {

@@ -130,23 +130,23 @@ impl SliceKernel {
             return kernel.clone();
         }
         let kernel = Arc::clone(self);
-        MemoryKernel(Arc::new(move |memory: &mut [u8], result, at: [usize; 3], count| {
-            let result = result..result + count * kernel.result().bytes();
-            if kernel.overwrites() && at[0] == result.start {
+        let mut sizes = [0; 3];
+        sizes.iter_mut().zip(kernel.operands()).for_each(|(size, dtype)| *size = dtype.bytes());
+        let (arity, size) = (kernel.operands().len(), kernel.result().bytes());
+        MemoryKernel(Arc::new(move |memory: &mut [u8], result, operands: [usize; 3], count| {
+            let result = result..result + count * size;
+            if kernel.overwrites() && operands[0] == result.start {
                 return kernel.overwrite(&mut memory[result]).ok();
             }
-            let bytes = |(&start, dtype): (&usize, &DType)| start..start + count * dtype.bytes();
-            let mut ranges = [const { 0..0 }; 3];
-            for (range, operand) in ranges.iter_mut().zip(at.iter().zip(kernel.operands())) {
-                *range = bytes(operand);
-            }
-            let (result, operands) = disjoint(memory, result, ranges)?;
-            kernel.apply(result, &operands[..kernel.operands().len()]).ok()
+            let operand = |i: usize| operands[i]..operands[i] + count * sizes[i];
+            let (result, operands) = disjoint(memory, result, [0, 1, 2].map(operand), arity)?;
+            kernel.run(result, &operands[..arity])
         }))
     }
 }
 
-/// A part of a memory to be written, and others to be read; `None` if they overlap.
+/// A part of a memory to be written, and the first `arity` of others to be read; `None` if they
+/// overlap.
 ///
 /// # Panics
 /// If a part reaches outside of the memory.
@@ -154,11 +154,12 @@ pub fn disjoint<const N: usize>(
     memory: &mut [u8],
     result: std::ops::Range<usize>,
     operands: [std::ops::Range<usize>; N],
+    arity: usize,
 ) -> Option<(&mut [u8], [&[u8]; N])> {
     let (before, rest) = memory.split_at_mut(result.start);
     let (written, after) = rest.split_at_mut(result.end - result.start);
     let mut parts = [&[][..]; N];
-    for (part, operand) in parts.iter_mut().zip(operands) {
+    for (part, operand) in parts.iter_mut().zip(operands).take(arity) {
         *part = if operand.end <= result.start {
             &before[operand]
         } else {

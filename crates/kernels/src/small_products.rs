@@ -1,0 +1,92 @@
+//! Products of small matrices, which are many: without tiles, copies or threads.
+
+use super::matmul::{Accumulator, BLOCK, FEW};
+use numerics::TensorError;
+use numerics::simd::{Isa, Kernel};
+
+/// Matrices are small if a product of two takes at most so many multiplications,
+const SMALL: usize = 1 << 8;
+/// and all products together at most so many.
+const MAX_PRODUCTS: usize = 1 << 14;
+
+/// True for `count` products of `m` x `k` and `k` x `n` elements that [`multiply`] computes best.
+pub fn are_small(count: usize, m: usize, k: usize, n: usize) -> bool {
+    let products = m.saturating_mul(n).saturating_mul(k);
+    products <= SMALL && k <= BLOCK && products.saturating_mul(count) <= MAX_PRODUCTS
+}
+
+/// Matrices of the same sizes in memory.
+pub struct Matrices<'a, T> {
+    /// The memory.
+    pub elements: &'a [T],
+    /// Where each matrix begins.
+    pub starts: &'a [usize],
+    /// Distances between rows and between columns.
+    pub strides: [usize; 2],
+}
+
+/// Writes the products of matrices of `m` x `k` elements, and `k` x `n` ones whose rows and columns
+/// are swapped, to `out`, one after the other, as [`matmul`](super::matmul) defines them.
+///
+/// # Errors
+/// If an element is outside of the memory.
+pub fn multiply<T: Accumulator>(
+    [m, k, n]: [usize; 3],
+    a: Matrices<'_, T>,
+    b: Matrices<'_, T>,
+    out: &mut [T],
+) -> Result<(), TensorError> {
+    let is_inside = |matrices: &Matrices<'_, T>, rows: usize| {
+        let [row, column] = matrices.strides;
+        let last = row.checked_mul(rows - 1)?.checked_add(column.checked_mul(k - 1)?)?;
+        let last = matrices.starts.iter().max()?.checked_add(last)?;
+        Some(last < matrices.elements.len())
+    };
+    let is_counted = out.len() == a.starts.len() * m * n && a.starts.len() == b.starts.len();
+    if m * n * k == 0
+        || !is_counted
+        || is_inside(&a, m) != Some(true)
+        || is_inside(&b, n) != Some(true)
+    {
+        return Err(TensorError::OutOfBounds);
+    }
+    if k <= FEW {
+        Isa::best().run(Products::<T, false> { m, k, n, a, b, out });
+    } else {
+        Isa::best().run(Products::<T, true> { m, k, n, a, b, out });
+    }
+    Ok(())
+}
+
+/// `FUSED` if products are added with one rounding.
+struct Products<'a, 'o, T, const FUSED: bool> {
+    m: usize,
+    k: usize,
+    n: usize,
+    a: Matrices<'a, T>,
+    b: Matrices<'a, T>,
+    out: &'o mut [T],
+}
+
+impl<T: Accumulator, const FUSED: bool> Kernel for Products<'_, '_, T, FUSED> {
+    #[inline(always)]
+    fn run(self) {
+        let Products { m, k, n, a, b, out } = self;
+        let starts = a.starts.iter().zip(b.starts);
+        for (out, (&a_start, &b_start)) in out.chunks_exact_mut(m * n).zip(starts) {
+            let (a_elements, b_elements) = (&a.elements[a_start..], &b.elements[b_start..]);
+            for (i, row) in out.chunks_exact_mut(n).enumerate() {
+                for (j, result) in row.iter_mut().enumerate() {
+                    let (first, second) = (i * a.strides[0], j * b.strides[0]);
+                    let mut sum = T::ZERO;
+                    for l in 0..k {
+                        let x = a_elements[first + l * a.strides[1]];
+                        let y = b_elements[second + l * b.strides[1]];
+                        sum = if FUSED { sum.multiply_add(x, y) } else { sum.add(x.multiply(y)) };
+                    }
+                    *result = sum.finish();
+                }
+            }
+        }
+    }
+}
