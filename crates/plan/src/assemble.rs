@@ -12,6 +12,8 @@ use std::ops::Range;
 
 /// Constants of at most so many bytes are copied into the memory of small values.
 const MAX_CONSTANT: usize = 1 << 14;
+/// Constants and lists of element numbers take at most so many bytes together.
+const MAX_TABLES: usize = 1 << 25;
 /// Elements are moved in pieces of neighbours if these have as many bytes on average.
 const PIECE: usize = 32;
 
@@ -31,6 +33,7 @@ pub(crate) fn assemble(graph: &Graph<'_>, places: &Places<'_>, body: &mut Sequen
         places,
         memory,
         constants: FxHashMap::default(),
+        left: MAX_TABLES,
         ops: Vec::new(),
         origins: Vec::new(),
         taken: Vec::new(),
@@ -48,6 +51,8 @@ struct Assembler<'a> {
     memory: Memory,
     /// The positions of constants, by the bytes of an element and those of all.
     constants: FxHashMap<(usize, Vec<u8>), u32>,
+    /// Bytes that constants and lists of element numbers may still take.
+    left: usize,
     ops: Vec<Op>,
     origins: Vec<(u32, Origin, Option<u32>)>,
     /// The room that the current step uses.
@@ -271,8 +276,8 @@ impl Assembler<'_> {
                 self.move_elements(numbers, size, result.start)
             }
             ([part], [moved]) if part.write.is_none() && part.write_to.is_empty() => {
-                let (starts, numbers) = (self.starts(&part.read_from)?, moved[..].into());
-                let elements = Elements { size, numbers };
+                let starts = self.starts(&part.read_from)?;
+                let elements = self.elements(size, moved.clone())?;
                 self.ops.push(Op::Collect { elements, starts, to: result.start });
                 Some(())
             }
@@ -288,8 +293,9 @@ impl Assembler<'_> {
                 let all: Vec<u32> = (first..).take(result.len() / size).collect();
                 let mut numbers = vec![0; moved.len()];
                 places.read(&all, 0, &mut numbers);
-                let (starts, numbers) = (self.starts(&part.write_to)?, numbers.into());
-                self.ops.push(Op::Spread { from, elements: Elements { size, numbers }, starts });
+                let starts = self.starts(&part.write_to)?;
+                let elements = self.elements(size, numbers)?;
+                self.ops.push(Op::Spread { from, elements, starts });
                 Some(())
             }
             _ => None,
@@ -329,9 +335,19 @@ impl Assembler<'_> {
                 to += len as u32;
             }
         } else {
-            let elements = Elements { size, numbers: numbers.into() };
+            let elements = self.elements(size, numbers)?;
             self.ops.push(Op::Collect { elements, starts: Box::default(), to });
         }
+        Some(())
+    }
+
+    fn elements(&mut self, size: usize, numbers: Vec<u32>) -> Option<Elements> {
+        self.spend(size_of_val(&numbers[..]))?;
+        Some(Elements { size, numbers: numbers.into() })
+    }
+
+    fn spend(&mut self, bytes: usize) -> Option<()> {
+        self.left = self.left.checked_sub(bytes)?;
         Some(())
     }
 
@@ -370,6 +386,7 @@ impl Assembler<'_> {
             return Some(position);
         }
         let room = room(size, bytes.len() / size).filter(|&room| room <= MAX_CONSTANT)?;
+        self.spend(2 * room)?;
         // Not where steps have had room before: they may run again.
         let position = u32::try_from(self.memory.bytes).ok()?;
         self.memory.bytes += room;
