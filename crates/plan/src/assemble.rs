@@ -104,16 +104,21 @@ impl Assembler<'_> {
         if !step.dead.is_empty() {
             return None;
         }
-        self.origins.push((self.position(), step.origin, step.call));
-        let added = self.action(&step.action);
+        self.note(step);
+        let added = self.action(step);
         for (position, room) in std::mem::take(&mut self.taken) {
             self.memory.give(position, room);
         }
         added
     }
 
-    fn action(&mut self, action: &Action) -> Option<()> {
-        match action {
+    /// Notes that the next ops belong to a step.
+    fn note(&mut self, step: &Step) {
+        self.origins.push((self.position(), step.origin, step.call));
+    }
+
+    fn action(&mut self, step: &Step) -> Option<()> {
+        match &step.action {
             Action::Loop { fused, operands, outputs } => self.fused(fused, operands, outputs),
             Action::Move { parts, fill, output, ty } => {
                 self.movement(parts, *fill, *output, ty.dtype.bytes())
@@ -131,11 +136,11 @@ impl Assembler<'_> {
             Action::While { initial, cond, condition, body } => {
                 self.transfers(initial)?;
                 let start = self.position();
-                self.sequence(cond)?;
+                self.sequence(step, cond)?;
                 let test = self.ops.len();
                 let condition = self.range(*condition)?.start;
                 self.ops.push(Op::Unless { condition, to: 0 });
-                self.sequence(body)?;
+                self.sequence(step, body)?;
                 self.ops.push(Op::Jump(start));
                 let end = self.position();
                 self.ops[test] = Op::Unless { condition, to: end };
@@ -149,7 +154,7 @@ impl Assembler<'_> {
                 let (mut targets, mut ends) = (Vec::new(), Vec::new());
                 for branch in branches {
                     targets.push(self.position());
-                    self.sequence(branch)?;
+                    self.sequence(step, branch)?;
                     ends.push(self.ops.len());
                     self.ops.push(Op::Jump(0));
                 }
@@ -162,12 +167,14 @@ impl Assembler<'_> {
         }
     }
 
-    /// Adds the code of steps in control flow.
-    fn sequence(&mut self, sequence: &Sequence) -> Option<()> {
+    /// Adds the code of steps within `outer`.
+    fn sequence(&mut self, outer: &Step, sequence: &Sequence) -> Option<()> {
+        self.note(outer);
         // As many as the steps count where they are no block.
         let ops = sequence.steps.iter().fold(1, |sum: u32, step| sum.saturating_add(step.ops));
         self.ops.push(Op::Tick(ops));
         sequence.steps.iter().try_for_each(|step| self.step(step))?;
+        self.note(outer);
         sequence.dead.is_empty().then_some(())?;
         self.transfers(&sequence.results)
     }
