@@ -19,7 +19,7 @@ const STACK_BYTES: usize = 1 << 20;
 /// At most so many helpers are started.
 const MAX_HELPERS: usize = 255;
 /// How long threads wait for each other before they sleep.
-const PATIENCE: Duration = Duration::from_micros(40);
+const PATIENCE: Duration = Duration::from_micros(200);
 
 type Job<'a> = &'a (dyn Fn() + Sync);
 

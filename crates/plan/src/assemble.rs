@@ -4,7 +4,7 @@ use crate::block::{Block, BlockStart, Elements, Op};
 use crate::graph::{Graph, Value};
 use crate::places::{Memory, Places};
 use crate::unit::{Action, Part, Place, Sequence, Start, Step, Transfer, Way};
-use numerics::math::within::room;
+use numerics::math::within::{ALIGNMENT, room};
 use program::{Fused, Origin, TilePlace};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -189,17 +189,17 @@ impl Assembler<'_> {
             if transfer.way == Way::Stage {
                 let bytes = from.len();
                 let room = self.take(1, bytes)?;
-                self.copy(from.start, room, bytes);
+                self.copy_value(from.start, room, bytes);
                 staged.push((room, to.start, bytes));
             }
         }
         let direct = |transfer: &&Transfer| matches!(transfer.way, Way::Copy | Way::Move);
         for transfer in transfers.iter().filter(direct) {
             let (from, to) = (self.range(transfer.from)?, self.range(transfer.to)?);
-            self.copy(from.start, to.start, from.len());
+            self.copy_value(from.start, to.start, from.len());
         }
         for (from, to, bytes) in staged {
-            self.copy(from, to, bytes);
+            self.copy_value(from, to, bytes);
         }
         Some(())
     }
@@ -358,6 +358,17 @@ impl Assembler<'_> {
         Some(())
     }
 
+    /// Moves a value.
+    fn copy_value(&mut self, from: u32, to: u32, bytes: usize) {
+        if (1..=ALIGNMENT).contains(&bytes) {
+            // Every value has room for so many.
+            self.ops.push(Op::CopyLine { from, to });
+        } else {
+            self.copy(from, to, bytes);
+        }
+    }
+
+    /// Moves a part of a value.
     fn copy(&mut self, from: u32, to: u32, bytes: usize) {
         if bytes > 0 {
             // Values are small.

@@ -6,7 +6,7 @@
 use crate::unit::Function;
 use numerics::math::element::integer;
 use numerics::math::fill;
-use numerics::math::within::{MemoryKernel, disjoint};
+use numerics::math::within::{ALIGNMENT, MemoryKernel, disjoint};
 use numerics::{DType, TensorError};
 use program::Origin;
 use std::cell::Cell;
@@ -26,6 +26,8 @@ pub struct Block {
 pub(crate) enum Op {
     /// Elementwise arithmetic.
     Compute { kernel: MemoryKernel, result: u32, operands: [u32; 3], count: u32 },
+    /// Moves [`ALIGNMENT`] bytes.
+    CopyLine { from: u32, to: u32 },
     /// Moves bytes.
     Copy { from: u32, to: u32, bytes: u32 },
     /// Repeats an element of `size` bytes.
@@ -101,6 +103,13 @@ impl Block {
                     kernel
                         .run(memory, *result as usize, operands, *count as usize)
                         .ok_or(TensorError::OutOfBounds)
+                }
+                Op::CopyLine { from, to } => {
+                    let (from, to) = (*from as usize, *to as usize);
+                    let mut line = [0; ALIGNMENT];
+                    line.copy_from_slice(&memory[from..from + ALIGNMENT]);
+                    memory[to..to + ALIGNMENT].copy_from_slice(&line);
+                    Ok(())
                 }
                 Op::Copy { from, to, bytes } => {
                     let from = *from as usize;

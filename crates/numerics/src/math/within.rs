@@ -65,6 +65,10 @@ impl MemoryKernel {
         }
         let isa = isa(T::DTYPE);
         let run = move |memory: &mut [u8], result, [x, ..]: [usize; 3], count| {
+            if count == 1 {
+                write_one(memory, result, f(read_one(memory, x)));
+                return Some(());
+            }
             let types = PhantomData;
             isa.run(OneLoop { memory, result, operand: x, count, f: &*f, types });
             Some(())
@@ -80,6 +84,10 @@ impl MemoryKernel {
         }
         let isa = isa(T::DTYPE);
         let run = move |memory: &mut [u8], result, [x, y, _]: [usize; 3], count| {
+            if count == 1 {
+                write_one(memory, result, f(read_one(memory, x), read_one(memory, y)));
+                return Some(());
+            }
             let types = PhantomData;
             isa.run(TwoLoop { memory, result, operands: [x, y], count, f: &*f, types });
             Some(())
@@ -220,10 +228,6 @@ impl<T: Element, R: Element, F: Fn(T) -> R> Kernel for OneLoop<'_, T, R, F> {
     #[inline(always)]
     fn run(self) {
         let OneLoop { memory, result, operand, count, f, .. } = self;
-        if count == 1 {
-            write_one(memory, result, f(read_one(memory, operand)));
-            return;
-        }
         for start in (0..chunked(count)).step_by(LANES) {
             let xs: [T; LANES] = read(memory, operand, start);
             let mut results = [R::default(); LANES];
@@ -248,10 +252,6 @@ impl<T: Element, R: Element, F: Fn(T, T) -> R> Kernel for TwoLoop<'_, T, R, F> {
     #[inline(always)]
     fn run(self) {
         let TwoLoop { memory, result, operands: [lhs, rhs], count, f, .. } = self;
-        if count == 1 {
-            write_one(memory, result, f(read_one(memory, lhs), read_one(memory, rhs)));
-            return;
-        }
         for start in (0..chunked(count)).step_by(LANES) {
             let xs: [T; LANES] = read(memory, lhs, start);
             let ys: [T; LANES] = read(memory, rhs, start);
