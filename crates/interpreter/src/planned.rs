@@ -318,13 +318,12 @@ impl<'r> Run<'r> {
         Ok(())
     }
 
-    /// The elements before a part with start indices, which are clamped so that it fits.
+    /// The elements before a part with start indices.
     fn offset(&self, starts: &[Start]) -> Result<usize, EvalError> {
         let mut offset = 0;
         for start in starts {
-            let index = math::element::integer(start.dtype, self.bytes(start.index)?);
-            let index = index.ok_or_else(|| internal("a start index is no integer"))?;
-            offset += usize::try_from(index).unwrap_or(0).min(start.last) * start.stride;
+            let index = plan::clamped(start.dtype, self.bytes(start.index)?, start.last);
+            offset += index.ok_or_else(|| internal("a start index is no integer"))? * start.stride;
         }
         Ok(offset)
     }

@@ -23,8 +23,8 @@ const OPS_BETWEEN_CLOCK: u64 = 64;
 /// Bytes charged for each process of a grid: what its thread takes before it runs.
 const PROCESS_BYTES: usize = 16 << 10;
 
-/// Number of cores that the process may use. The system is asked once: on Linux it reads files, which
-/// takes longer than a run of a small program.
+/// Number of cores that the process may use. The system is asked once: on Linux that reads files,
+/// which takes longer than a run of a small program.
 fn available_threads() -> usize {
     static THREADS: OnceLock<usize> = OnceLock::new();
     *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZeroUsize::get))

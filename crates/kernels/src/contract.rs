@@ -245,6 +245,11 @@ impl Dot {
         may_stay.then_some(Dot { dtype, sizes: contraction.sizes, lhs, rhs, is_swapped: false })
     }
 
+    /// How many places it keeps: where each matrix starts.
+    pub fn listed(&self) -> usize {
+        self.lhs.starts.len() + self.rhs.starts.len()
+    }
+
     /// Computes it on the bytes of elements.
     ///
     /// # Errors

@@ -32,9 +32,9 @@ fn mismatch(what: &str) -> EvalError {
 struct Windows {
     /// The type of the indices, and how many there are.
     index: (DType, usize),
-    /// For each batch index in row-major order: the position of its index vector, and of the element
-    /// that its batching dimensions select.
-    vectors: Vec<[usize; 2]>,
+    /// For each batch index in row-major order: the position of its index vector, and of the
+    /// element that its batching dimensions select.
+    vectors: Scratch<[usize; 2]>,
     /// The entries of an index vector.
     entries: Vec<Entry>,
     /// The shape of the indices without the dimension of the vectors.
@@ -108,7 +108,7 @@ impl Windows {
             Entry { dimension, size, offset, stride, last }
         };
         let entries = map.iter().enumerate().map(entry).collect();
-        let mut vectors = Vec::with_capacity(num_elements(&batch_shape).unwrap_or(0));
+        let mut vectors = Scratch::new(num_elements(&batch_shape).unwrap_or(usize::MAX))?;
         let mut batch = Indices::new(&batch_shape);
         while let Some(index) = batch.next_index() {
             let vector_at = index.iter().zip(&batch_strides).map(|(i, s)| i * s).sum();
@@ -163,7 +163,6 @@ pub fn gather(
     numbers: &GatherDims,
     slice_sizes: &[usize],
 ) -> Result<Tensor, EvalError> {
-    let _reserved = budget::reserve::<[usize; 4]>(start_indices.num_elements())?;
     let operands = (operand.shape(), operand.dtype());
     let indices = (start_indices.shape(), start_indices.dtype());
     let gather = Gather::new(operands, indices, numbers, slice_sizes)?;
@@ -183,11 +182,11 @@ pub struct Gather {
     /// The shape of the result.
     shape: Vec<usize>,
     /// Where the elements of each window go.
-    targets: Vec<usize>,
+    targets: Scratch<usize>,
     /// Within a window: runs that are contiguous on both sides, and where they start.
     run: usize,
-    from: Vec<usize>,
-    to: Vec<usize>,
+    from: Scratch<usize>,
+    to: Scratch<usize>,
 }
 
 impl Gather {
@@ -266,10 +265,10 @@ impl Gather {
             size: dtype.bytes(),
             elements: num_elements(shape).unwrap_or(0),
             shape: result_shape,
-            targets: targets.into_vec(),
+            targets,
             run,
-            from: from.into_vec(),
-            to: to.into_vec(),
+            from,
+            to,
         })
     }
 
@@ -308,13 +307,13 @@ impl Gather {
     ) -> Result<(), TensorError> {
         let Gather { windows, size, run, .. } = self;
         let bytes = if N == 0 { run * size } else { N };
-        for (&[vector, selected], target) in windows.vectors.iter().zip(&self.targets) {
+        for (&[vector, selected], target) in windows.vectors.iter().zip(self.targets.iter()) {
             let mut source = selected;
             for entry in &windows.entries {
                 let start = windows.start(indices, vector, entry)?;
                 source += start.clamp(0, entry.last) as usize * entry.stride;
             }
-            for (from, to) in self.from.iter().zip(&self.to) {
+            for (from, to) in self.from.iter().zip(self.to.iter()) {
                 let (from, to) = ((source + from) * size, (target + to) * size);
                 result[to..to + bytes].copy_from_slice(&operand[from..from + bytes]);
             }
@@ -346,7 +345,6 @@ pub fn scatter(
             "inputs must have one shape, and updates as well",
         ));
     }
-    let _reserved = budget::reserve::<[usize; 4]>(scatter_indices.num_elements())?;
     let indices = (scatter_indices.shape(), scatter_indices.dtype());
     let targets = Targets::new(input.shape(), indices, update.shape(), numbers)?;
     let targets = targets.find(scatter_indices.bytes(), whole_windows)?;
@@ -362,13 +360,13 @@ struct Targets {
     /// Number of elements of the updates.
     updates: usize,
     /// Where the updates of each window are.
-    batch_at: Vec<usize>,
+    batch_at: Scratch<usize>,
     /// The dimensions of the input that windows have, and their sizes.
     window_dims: Vec<usize>,
     window_sizes: Vec<usize>,
     /// Within a window: where each element is, and where it goes.
-    window_at: Vec<usize>,
-    window_to: Vec<usize>,
+    window_at: Scratch<usize>,
+    window_to: Scratch<usize>,
 }
 
 impl Targets {
@@ -421,11 +419,11 @@ impl Targets {
         Ok(Targets {
             windows,
             updates: num_elements(update_shape).unwrap_or(0),
-            batch_at: batch_at.into_vec(),
+            batch_at,
             window_dims,
             window_sizes,
-            window_at: window_at.into_vec(),
-            window_to: window_to.into_vec(),
+            window_at,
+            window_to,
         })
     }
 
@@ -434,7 +432,7 @@ impl Targets {
         let Targets { windows, window_at, window_to, .. } = self;
         let mut targets = Scratch::filled(self.updates, OUTSIDE)?;
         let mut starts = vec![0; windows.entries.len()];
-        for (&[vector, selected], at) in windows.vectors.iter().zip(&self.batch_at) {
+        for (&[vector, selected], at) in windows.vectors.iter().zip(self.batch_at.iter()) {
             let (mut fits, mut base) = (true, selected as i64);
             for (start, entry) in starts.iter_mut().zip(&windows.entries) {
                 *start = windows.start(indices, vector, entry)?;
@@ -442,7 +440,7 @@ impl Targets {
                 base = base.wrapping_add(start.wrapping_mul(entry.stride as i64));
             }
             if fits {
-                for (w, to) in window_at.iter().zip(window_to) {
+                for (w, to) in window_at.iter().zip(window_to.iter()) {
                     targets[at + w] = base as usize + to;
                 }
             } else if !whole_windows {
@@ -456,7 +454,7 @@ impl Targets {
     fn find_inside(&self, starts: &[i64], (at, base): (usize, i64), targets: &mut [usize]) {
         let entries = || self.windows.entries.iter().zip(starts);
         let mut window = Indices::new(&self.window_sizes);
-        let mut positions = self.window_at.iter().zip(&self.window_to);
+        let mut positions = self.window_at.iter().zip(self.window_to.iter());
         while let (Some(index), Some((w, &to))) = (window.next_index(), positions.next()) {
             let is_inside = entries().all(|(entry, start)| {
                 let dimension = self.window_dims.iter().position(|&d| d == entry.dimension);
@@ -495,8 +493,14 @@ impl Scatter {
         let targets = Targets::new(shape, indices, updates, numbers).ok()?;
         let elements = num_elements(shape)?;
         let scatter = Scatter { body, dtype, elements, targets };
-        let is_common = scatter.apply(&[], &mut [], &[]).is_ok();
-        (operation_type(dtype) == dtype && is_common).then_some(scatter)
+        let is_common = match body {
+            BodyShape::Values => true,
+            BodyShape::Binary { op, .. } if operation_type(dtype) == dtype => dispatch_operation!(
+                op, dtype, |T, f| { let _: &dyn Combine<T> = &f; true }, else false
+            ),
+            BodyShape::Binary { .. } | BodyShape::Block => false,
+        };
+        is_common.then_some(scatter)
     }
 
     /// Computes it on the bytes of elements.
@@ -518,6 +522,9 @@ impl Scatter {
             return Err(TensorError::OutOfBounds);
         }
         result.copy_from_slice(input);
+        if updates.is_empty() || input.is_empty() {
+            return Ok(());
+        }
         self.apply(&self.targets.find(indices, false)?, result, updates)
     }
 

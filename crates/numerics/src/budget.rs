@@ -10,6 +10,7 @@ use host::Charge;
 use std::ops::{Deref, DerefMut};
 
 /// Bytes reserved from a budget while this lives.
+#[derive(Debug)]
 #[must_use]
 pub struct Reserved {
     _charge: Option<Charge>,
@@ -25,6 +26,7 @@ pub fn reserve<T>(count: usize) -> Result<Reserved, TensorError> {
 }
 
 /// Scratch memory of a kernel, whose capacity is charged to the thread's budget.
+#[derive(Debug)]
 pub struct Scratch<T> {
     elements: Vec<T>,
     _reserved: Reserved,

@@ -12,8 +12,8 @@ use std::ops::Range;
 
 /// Constants of at most so many bytes are copied into the memory of small values.
 const MAX_CONSTANT: usize = 1 << 14;
-/// Constants and lists of element numbers take at most so many bytes together.
-const MAX_TABLES: usize = 1 << 25;
+/// All constants in blocks take at most so many bytes, and so do all element numbers.
+const MAX_TABLES: usize = 1 << 24;
 /// Elements are moved in pieces of neighbours if these have as many bytes on average.
 const PIECE: usize = 32;
 
@@ -33,7 +33,8 @@ pub(crate) fn assemble(graph: &Graph<'_>, places: &Places<'_>, body: &mut Sequen
         places,
         memory,
         constants: FxHashMap::default(),
-        left: MAX_TABLES,
+        constants_left: MAX_TABLES,
+        numbers_left: MAX_TABLES,
         ops: Vec::new(),
         origins: Vec::new(),
         taken: Vec::new(),
@@ -51,8 +52,9 @@ struct Assembler<'a> {
     memory: Memory,
     /// The positions of constants, by the bytes of an element and those of all.
     constants: FxHashMap<(usize, Vec<u8>), u32>,
-    /// Bytes that constants and lists of element numbers may still take.
-    left: usize,
+    /// Bytes that constants and element numbers may still take.
+    constants_left: usize,
+    numbers_left: usize,
     ops: Vec<Op>,
     origins: Vec<(u32, Origin, Option<u32>)>,
     /// The room that the current step uses.
@@ -65,13 +67,14 @@ impl Assembler<'_> {
         let mut steps = Vec::new();
         let mut run = Vec::new();
         for mut step in std::mem::take(&mut sequence.steps) {
-            let (ops, origins) = (self.ops.len(), self.origins.len());
+            let (ops, origins, left) = (self.ops.len(), self.origins.len(), self.numbers_left);
             if self.step(&step).is_some() {
                 run.push(step);
                 continue;
             }
             self.ops.truncate(ops);
             self.origins.truncate(origins);
+            self.numbers_left = left;
             steps.extend(self.finish(std::mem::take(&mut run)));
             match &mut step.action {
                 Action::While { cond, body, .. } => {
@@ -205,6 +208,10 @@ impl Assembler<'_> {
     }
 
     fn fused(&mut self, fused: &Fused, operands: &[Value], outputs: &[Value]) -> Option<()> {
+        // Then everything else is as small.
+        for &output in outputs {
+            self.range(output)?;
+        }
         let mut registers: Vec<Option<u32>> = vec![None; fused.registers.len()];
         let mut at: Vec<u32> = Vec::with_capacity(fused.places.len());
         for (load, place) in fused.loads.iter().zip(&fused.places) {
@@ -349,13 +356,8 @@ impl Assembler<'_> {
     }
 
     fn elements(&mut self, size: usize, numbers: Vec<u32>) -> Option<Elements> {
-        self.spend(size_of_val(&numbers[..]))?;
+        self.numbers_left = self.numbers_left.checked_sub(size_of_val(&numbers[..]))?;
         Some(Elements { size, numbers: numbers.into() })
-    }
-
-    fn spend(&mut self, bytes: usize) -> Option<()> {
-        self.left = self.left.checked_sub(bytes)?;
-        Some(())
     }
 
     /// Moves a value.
@@ -399,12 +401,12 @@ impl Assembler<'_> {
 
     /// The position of a constant.
     fn constant(&mut self, bytes: &[u8], size: usize) -> Option<u32> {
+        let room = room(size, bytes.len() / size).filter(|&room| room <= MAX_CONSTANT)?;
         let key = (size, bytes.to_vec());
         if let Some(&position) = self.constants.get(&key) {
             return Some(position);
         }
-        let room = room(size, bytes.len() / size).filter(|&room| room <= MAX_CONSTANT)?;
-        self.spend(2 * room)?;
+        self.constants_left = self.constants_left.checked_sub(room)?;
         // Not where steps have had room before: they may run again.
         let position = u32::try_from(self.memory.bytes).ok()?;
         self.memory.bytes += room;

@@ -218,11 +218,15 @@ fn cast<T: bytemuck::Pod>(memory: &mut [u8]) -> Result<&mut [T], TensorError> {
     bytemuck::try_cast_slice_mut(memory).map_err(|_| TensorError::OutOfBounds)
 }
 
-/// The elements before a part with start indices, which are clamped so that it fits.
+/// The elements before a part with start indices.
 fn offset(memory: &[u8], starts: &[BlockStart]) -> Result<usize, TensorError> {
     starts.iter().try_fold(0, |offset, start| {
-        let index = integer(start.dtype, &memory[range(&start.index)]);
-        let index = index.ok_or(TensorError::OutOfBounds)?;
-        Ok(offset + usize::try_from(index).unwrap_or(0).min(start.last) * start.stride)
+        let index = clamped(start.dtype, &memory[range(&start.index)], start.last);
+        Ok(offset + index.ok_or(TensorError::OutOfBounds)? * start.stride)
     })
+}
+
+/// The index in the bytes of an integer, moved into the range up to `last`.
+pub fn clamped(dtype: DType, index: &[u8], last: usize) -> Option<usize> {
+    Some(usize::try_from(integer(dtype, index)?).unwrap_or(0).min(last))
 }

@@ -9,9 +9,6 @@ use program::{DotDims, LoopOutput, Primitive};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// At most so many places are kept in a list.
-const MAX_LISTED: usize = 1 << 16;
-
 /// The prepared function of a node, if it has one.
 pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Action> {
     let graph = definitions.graph;
@@ -43,6 +40,7 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
             ]
             .into_iter();
             let (dot, views) = choices.find_map(|views| Some((dot(views)?, views)))?;
+            definitions.list(Some(dot.listed()))?;
             operands = views.iter().map(|viewed| viewed.memory).collect();
             Function::Dot(dot)
         }
@@ -56,7 +54,8 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
         Primitive::Gather { dims, sizes } => {
             let (indices, index) = (graph.shape(second)?, graph.dtype(second)?);
             let operand = (&lhs[..], graph.dtype(first)?);
-            is_listed(&indices, sizes)?;
+            let count = listed(&indices, dims.index_vector_dim, num_elements(sizes)?);
+            definitions.list(count)?;
             Function::Gather(Gather::new(operand, (&indices, index), dims, sizes).ok()?)
         }
         Primitive::Scatter { dims, body } => {
@@ -64,7 +63,8 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
             let (indices, index) = (graph.shape(second)?, graph.dtype(second)?);
             let dtype = graph.dtype(first).filter(|&dtype| graph.dtype(updates) == Some(dtype))?;
             let (input, updates) = ((&lhs[..], dtype), graph.shape(updates)?);
-            is_listed(&indices, &updates)?;
+            let count = listed(&indices, dims.index_vector_dim, num_elements(&updates)?);
+            definitions.list(count)?;
             let is_of_type = graph.dtype(output) == Some(dtype);
             let scatter = Scatter::new(body.shape, input, (&indices, index), &updates, dims);
             Function::Scatter(scatter.filter(|_| is_of_type)?)
@@ -75,9 +75,13 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
     Some(Action::Apply { function: Arc::new(function), operands, output, ty })
 }
 
-/// Something if there are so few indices, and elements of updates or of a window, that their places
-/// may be kept in lists.
-fn is_listed(indices: &[usize], elements: &[usize]) -> Option<()> {
-    let is_few = |shape: &[usize]| num_elements(shape).is_some_and(|count| count <= MAX_LISTED);
-    (is_few(indices) && is_few(elements)).then_some(())
+/// The places that a gather or scatter keeps in lists: for each index vector, and for each of so
+/// many elements of a window or of the updates.
+fn listed(indices: &[usize], vector: i64, elements: usize) -> Option<usize> {
+    let mut batch = indices.to_vec();
+    let vector = usize::try_from(vector).ok()?;
+    if vector < batch.len() {
+        batch.remove(vector);
+    }
+    num_elements(&batch)?.checked_mul(3)?.checked_add(elements.checked_mul(2)?)
 }

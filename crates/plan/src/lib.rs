@@ -18,7 +18,7 @@ mod places;
 mod unit;
 mod views;
 
-pub use block::{Block, branch};
+pub use block::{Block, branch, clamped};
 pub use explain::{explain, explain_unit};
 pub use unit::{
     Action, Captures, Function, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,

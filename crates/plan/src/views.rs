@@ -4,12 +4,15 @@ use crate::graph::{Graph, Node, Region, Value};
 use numerics::shape::{self, StridedView};
 use program::Primitive;
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 
 /// At most so many movements are looked through.
 const MAX_DEPTH: usize = 8;
 /// Memory of at most so many elements is read in any order; other memory line by line, or an
 /// element again and again.
 const ANY_ORDER: usize = 1 << 12;
+/// At most so many places are kept in lists of prepared functions.
+const MAX_PLACES: usize = 1 << 20;
 
 /// A value as a view of the memory of another one, or of itself.
 #[derive(Debug)]
@@ -33,13 +36,22 @@ impl Viewed {
 pub(crate) struct Definitions<'g> {
     pub graph: &'g Graph<'g>,
     nodes: FxHashMap<Value, &'g Node>,
+    /// How many places prepared functions may still keep in lists.
+    places: Cell<usize>,
 }
 
 impl<'g> Definitions<'g> {
     pub fn of(graph: &'g Graph<'g>, region: &'g Region) -> Definitions<'g> {
-        let mut definitions = Definitions { graph, nodes: FxHashMap::default() };
+        let mut definitions =
+            Definitions { graph, nodes: FxHashMap::default(), places: Cell::new(MAX_PLACES) };
         definitions.add(region);
         definitions
+    }
+
+    /// Something if a prepared function may keep so many places in lists.
+    pub fn list(&self, count: Option<usize>) -> Option<()> {
+        self.places.set(self.places.get().checked_sub(count?)?);
+        Some(())
     }
 
     fn add(&mut self, region: &'g Region) {

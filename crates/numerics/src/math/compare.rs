@@ -102,20 +102,22 @@ impl SliceKernel {
     /// The kernel that chooses elements of a type: of the second operand where the first, a
     /// boolean, is true, else of the third.
     pub fn select(dtype: DType) -> SliceKernel {
-        let operands = [DType::I1, dtype, dtype];
         let within = match dtype.bytes() {
             1 => Some(MemoryKernel::select::<u8>()),
             4 => Some(MemoryKernel::select::<u32>()),
             8 => Some(MemoryKernel::select::<u64>()),
             _ => None,
         };
-        let kernel = dispatch_storage!(dtype, S => SliceKernel::of(operands, 3, dtype, |results, operands| {
+        type Run = fn(&mut [u8], &[&[u8]]) -> Option<()>;
+        let of = |run: Run| SliceKernel::of([DType::I1, dtype, dtype], 3, dtype, run);
+        let kernel = dispatch_storage!(dtype, S => of(|results, operands| {
             let &[pred, on_true, on_false] = operands else { return None };
             let pred = bytemuck::try_cast_slice::<u8, I1>(pred).ok()?;
             let yes = bytemuck::try_cast_slice::<u8, S>(on_true).ok()?;
             let no = bytemuck::try_cast_slice::<u8, S>(on_false).ok()?;
             let results = bytemuck::try_cast_slice_mut::<u8, S>(results).ok()?;
-            for (result, (p, (&yes, &no))) in results.iter_mut().zip(pred.iter().zip(yes.iter().zip(no))) {
+            let choices = pred.iter().zip(yes.iter().zip(no));
+            for (result, (p, (&yes, &no))) in results.iter_mut().zip(choices) {
                 *result = if p.get() { yes } else { no };
             }
             Some(())

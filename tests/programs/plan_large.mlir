@@ -1,0 +1,23 @@
+// RUN: stablo run %s --explain-plan | FileCheck %s
+// RUN: not stablo run %s --max-memory 100M 2>&1 | FileCheck %s --check-prefix=LIMIT
+// RUN: not stablo run %s --entry vectors --max-memory 100M 2>&1 | FileCheck %s --check-prefix=VECTORS
+
+// A plan takes no memory for values that are not small, nor for as many index vectors as a type has.
+// 40 GB, and 64 bytes each for the constant and its square root.
+// CHECK: @main: 4 ops in 2 steps, 2 of them loops; peak 40000000128 bytes
+// LIMIT: error[limit]: 40000000000 bytes more than
+// VECTORS: error[limit]: {{.*}} would exceed the limit of 104857600 bytes
+func.func @main() -> tensor<100000x100000xf32> {
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %x = stablehlo.sqrt %one : tensor<f32>
+  %y = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f32>) -> tensor<100000x100000xf32>
+  %z = stablehlo.exponential %y : tensor<100000x100000xf32>
+  return %z : tensor<100000x100000xf32>
+}
+
+func.func @vectors() -> tensor<1000000000000x0xi32> {
+  %x = stablehlo.constant dense<> : tensor<0xi32>
+  %at = stablehlo.constant dense<> : tensor<1000000000000x0xi32>
+  %y = "stablehlo.gather"(%x, %at) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], index_vector_dim = 1>, slice_sizes = array<i64: 0>}> : (tensor<0xi32>, tensor<1000000000000x0xi32>) -> tensor<1000000000000x0xi32>
+  return %y : tensor<1000000000000x0xi32>
+}
