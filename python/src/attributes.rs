@@ -46,8 +46,8 @@ pub fn value_of(py: Python<'_>, attribute: &Attribute) -> PyResult<Py<PyAny>> {
 }
 
 /// The attribute that a Python value stands for, for a slot with that constraint or, without one,
-/// for a discardable attribute. What does not fit is converted all the same: the check of the op
-/// says what it requires.
+/// for a discardable attribute. A value that does not fit is converted all the same: the check of
+/// the op says which one it requires.
 pub fn attribute_of(
     value: &Bound<'_, PyAny>,
     slot: Option<&'static AttrConstraint>,

@@ -32,7 +32,7 @@
 // The mean of 0, 1, 2 and 4 is 7/4, and the mean square of the differences to it 35/16. Of the 24
 // parts of the range, those that begin at 0, 1 and 2 hold one each, and the last holds the 4.
 // CHECK-NEXT: {"constant":{"deviation":1.479019945774904,"elements":4,"histogram":[1,0,0,0,0,0,1,0,0,0,0,0,1,0,0,0,0,0,0,0,0,0,0,1],"infinite":0,"max":4.0,"mean":1.75,"min":0.0,"nan":0,"zeros":1},{{.*}}dense<[0.000000e+00, 1.000000e+00, 2.000000e+00, 4.000000e+00]>
-// What is not finite is counted apart: the others are 1 and 3.
+// Infinities and NaNs are counted apart: the others are 1 and 3.
 // CHECK-NEXT: {"constant":{"deviation":1.0,"elements":4,"histogram":[1,{{[0,]*}},1],"infinite":1,"max":3.0,"mean":2.0,"min":1.0,"nan":1,"zeros":0}
 // CHECK-NEXT: {"constant":{"elements":12,"splat":0.5}
 // CHECK-NEXT: {"constant":{"elements":1,"splat":"-inf"}

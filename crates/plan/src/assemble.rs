@@ -17,7 +17,7 @@ const MAX_TABLES: usize = 1 << 24;
 /// Elements are moved in pieces of neighbours if these have as many bytes on average.
 const PIECE: usize = 32;
 
-/// What blocks need besides the memory of values.
+/// The memory that blocks need: that of values, and constants behind it.
 pub(crate) struct Assembled {
     /// The bytes of the memory.
     pub bytes: usize,

@@ -84,7 +84,7 @@ macro_rules! with_storage {
 }
 
 impl Block {
-    /// Runs the code. `tick` is told how many ops of the program are run next.
+    /// Runs the code. `tick` is called with the number of ops of the program that run next.
     ///
     /// # Errors
     /// If `tick` fails, or there is no memory for copies. The number is that of the op.

@@ -236,7 +236,7 @@ pub enum Action {
     Block {
         /// The steps.
         steps: Vec<Step>,
-        /// What runs instead of them.
+        /// The code that runs in their place.
         block: Block,
     },
     /// One of several branches.

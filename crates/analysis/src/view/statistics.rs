@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 const BARS: usize = 24;
 
 /// Statistics of a constant: the number of its `elements`; `splat`, if all are equal, which is the
-/// number (a text if it is not finite), or null if it is none; for other real ones `min`, `max`, `mean` and `deviation` of the
-/// finite ones, the numbers of `zeros`, `nan` and `infinite` ones, and a `histogram` of the finite
-/// ones between `min` and `max`. `None` for what has no elements at hand.
+/// number (a text if it is not finite), or null if it is none; for other real ones `min`, `max`,
+/// `mean` and `deviation` of the finite ones, the numbers of `zeros`, `nan` and `infinite` ones,
+/// and a `histogram` of the finite ones between `min` and `max`. `None` for attributes without
+/// elements at hand.
 pub fn of(value: &Attribute) -> Option<Value> {
     if let Some(dense) = value.as_dense().filter(|dense| dense.is_splat()) {
         let number = dense.stored().ok().and_then(real).and_then(|x| x.item::<f64>().ok());

@@ -446,7 +446,7 @@ impl AlignedBytes {
         AlignedBytes { units: vec![Aligned([0; 64]); len.div_ceil(size_of::<Aligned>())], len }
     }
 
-    /// Changes the length. What is in the memory then is arbitrary.
+    /// Changes the length. The contents are arbitrary afterwards.
     pub fn resize(&mut self, len: usize) {
         let units = len.div_ceil(size_of::<Aligned>());
         if units > self.units.len() {
