@@ -87,3 +87,58 @@ func.func @main() {
   check.expect_eq_const %result#1, dense<[4, 1, 2, 5, 0, 3]> : tensor<6xi32>
   return
 }
+
+// -----
+
+// Several keys, as exporters write them: up by integers, then by floats whose zeros are equal, then down by others. The last input is the place
+// of each element before.
+func.func @main() {
+  %x = stablehlo.constant dense<[[2, 1], [1, 1], [2, -3], [1, 1], [2, -3], [1, 1]]> : tensor<6x2xi8>
+  %y = stablehlo.constant dense<[[0.0, 1.0], [0.5, 0.0], [-0.0, 2.0], [-0.5, 0.0], [0.0, 2.0], [0.5, -0.0]]> : tensor<6x2xf16>
+  %z = stablehlo.constant dense<[[1, 0], [5, 1], [1, 3], [0, 2], [2, 4], [6, 2]]> : tensor<6x2xui64>
+  %index = stablehlo.iota dim = 0 : tensor<6x2xi32>
+  %result:4 = "stablehlo.sort"(%x, %y, %z, %index) ({
+  ^bb0(%a: tensor<i8>, %b: tensor<i8>, %c: tensor<f16>, %d: tensor<f16>, %e: tensor<ui64>, %f: tensor<ui64>, %g: tensor<i32>, %h: tensor<i32>):
+    %zero = stablehlo.constant dense<0.0> : tensor<f16>
+    %0 = stablehlo.compare EQ, %c, %zero, FLOAT : (tensor<f16>, tensor<f16>) -> tensor<i1>
+    %1 = stablehlo.select %0, %zero, %c : tensor<i1>, tensor<f16>
+    %2 = stablehlo.compare EQ, %d, %zero, FLOAT : (tensor<f16>, tensor<f16>) -> tensor<i1>
+    %3 = stablehlo.select %2, %zero, %d : tensor<i1>, tensor<f16>
+    %4 = stablehlo.compare GT, %e, %f : (tensor<ui64>, tensor<ui64>) -> tensor<i1>
+    %5 = stablehlo.compare LT, %1, %3, TOTALORDER : (tensor<f16>, tensor<f16>) -> tensor<i1>
+    %6 = stablehlo.compare EQ, %1, %3, TOTALORDER : (tensor<f16>, tensor<f16>) -> tensor<i1>
+    %7 = stablehlo.and %6, %4 : tensor<i1>
+    %8 = stablehlo.or %5, %7 : tensor<i1>
+    %9 = stablehlo.compare LT, %a, %b : (tensor<i8>, tensor<i8>) -> tensor<i1>
+    %10 = stablehlo.compare EQ, %a, %b : (tensor<i8>, tensor<i8>) -> tensor<i1>
+    %11 = stablehlo.and %8, %10 : tensor<i1>
+    %12 = stablehlo.or %11, %9 : tensor<i1>
+    stablehlo.return %12 : tensor<i1>
+  }) {dimension = 0 : i64, is_stable = true} : (tensor<6x2xi8>, tensor<6x2xf16>, tensor<6x2xui64>, tensor<6x2xi32>) -> (tensor<6x2xi8>, tensor<6x2xf16>, tensor<6x2xui64>, tensor<6x2xi32>)
+  check.expect_eq_const %result#0, dense<[[1, -3], [1, -3], [1, 1], [2, 1], [2, 1], [2, 1]]> : tensor<6x2xi8>
+  check.expect_eq_const %result#2, dense<[[0, 4], [6, 3], [5, 2], [2, 2], [1, 1], [1, 0]]> : tensor<6x2xui64>
+  check.expect_eq_const %result#3, dense<[[3, 4], [5, 2], [1, 3], [4, 5], [0, 1], [2, 0]]> : tensor<6x2xi32>
+  return
+}
+
+// -----
+
+// Complex numbers by their real and then their imaginary parts, down and up.
+func.func @main() {
+  %x = stablehlo.constant dense<[(1.0, 2.0), (3.0, -1.0), (1.0, -2.0), (-1.0, 0.0), (3.0, -2.0)]> : tensor<5xcomplex<f64>>
+  %result = "stablehlo.sort"(%x) ({
+  ^bb0(%a: tensor<complex<f64>>, %b: tensor<complex<f64>>):
+    %0 = stablehlo.real %a : (tensor<complex<f64>>) -> tensor<f64>
+    %1 = stablehlo.imag %a : (tensor<complex<f64>>) -> tensor<f64>
+    %2 = stablehlo.real %b : (tensor<complex<f64>>) -> tensor<f64>
+    %3 = stablehlo.imag %b : (tensor<complex<f64>>) -> tensor<f64>
+    %4 = stablehlo.compare LT, %1, %3, TOTALORDER : (tensor<f64>, tensor<f64>) -> tensor<i1>
+    %5 = stablehlo.compare GT, %0, %2, TOTALORDER : (tensor<f64>, tensor<f64>) -> tensor<i1>
+    %6 = stablehlo.compare EQ, %0, %2, TOTALORDER : (tensor<f64>, tensor<f64>) -> tensor<i1>
+    %7 = stablehlo.and %6, %4 : tensor<i1>
+    %8 = stablehlo.or %5, %7 : tensor<i1>
+    stablehlo.return %8 : tensor<i1>
+  }) {dimension = 0 : i64} : (tensor<5xcomplex<f64>>) -> tensor<5xcomplex<f64>>
+  check.expect_eq_const %result, dense<[(3.0, -2.0), (3.0, -1.0), (1.0, -2.0), (1.0, 2.0), (-1.0, 0.0)]> : tensor<5xcomplex<f64>>
+  return
+}

@@ -1,11 +1,10 @@
 //! `sort`: stable, with any comparator, which runs on vectors.
 
+use crate::order::{self, Keys, Rows, permuted};
 use numerics::budget;
-use numerics::math;
 use numerics::shape::StridedView;
-use numerics::{DType, Float, I1, Tensor, TensorError, dispatch};
-use program::{Canonical, Comparator, Env, EvalError, SortKey};
-use std::cmp::Ordering;
+use numerics::{I1, Tensor};
+use program::{Comparator, Env, EvalError};
 
 /// A comparator with the environment that runs it.
 struct Order<'e> {
@@ -40,25 +39,6 @@ impl Order<'_> {
     }
 }
 
-/// The positions of floats in the total order, after canonicalization; `None` for other elements.
-pub fn places(floats: &Tensor, canonical: Canonical) -> Result<Vec<i64>, TensorError> {
-    fn place<T: Float>(x: T, canonical: Canonical) -> i64 {
-        let replacement = if x.is_nan() {
-            canonical.nan
-        } else if x == T::ZERO {
-            canonical.zero
-        } else {
-            None
-        };
-        replacement.unwrap_or_else(|| math::compare::total_order_key(x))
-    }
-    dispatch!(
-        floats.dtype(),
-        [float] T => Ok(floats.as_slice::<T>()?.iter().map(|&x| place(x, canonical)).collect()),
-        else Ok(Vec::new())
-    )
-}
-
 /// `inputs`, of one shape, sorted together along `dimension`.
 ///
 /// # Errors
@@ -84,71 +64,27 @@ pub fn sort(
     if first.num_elements() == 0 || size < 2 {
         return Ok(inputs);
     }
-    // Rows to sort become neighbours.
-    let mut order: Vec<usize> = (0..rank).filter(|&axis| axis != dimension).collect();
-    order.push(dimension);
-    let view = StridedView::dense(&shape)?.permute(&order)?;
-    let rows: Vec<Tensor> = inputs.iter().map(|t| t.gather(&view)).collect::<Result<_, _>>()?;
-    drop(inputs);
-    // The positions of elements in sorted order.
-    let _reserved = budget::reserve::<usize>(rows.first().map_or(0, Tensor::num_elements))?;
-    let sorted = match comparator.key {
-        Some(key) => sort_by_key(&rows, key, size)?,
-        None => None,
-    };
-    let sorted = match sorted {
-        Some(sorted) => sorted,
-        None => sort_by_merging(&rows, size, &mut Order { comparator, env })?,
-    };
-    let mut inverse = vec![0; rank];
-    for (from, &to) in order.iter().enumerate() {
-        inverse[to] = from;
-    }
-    let back = StridedView::dense(view.shape())?.permute(&inverse)?;
-    let result = |t: &Tensor| t.take(&sorted)?.into_shape(view.shape())?.gather(&back);
-    Ok(rows.iter().map(result).collect::<Result<_, _>>()?)
-}
-
-/// The flat positions of elements in the order of one input; `None` if it has NaNs that are
-/// unordered.
-fn sort_by_key(
-    rows: &[Tensor],
-    key: SortKey,
-    size: usize,
-) -> Result<Option<Vec<usize>>, TensorError> {
-    fn typed<K: PartialOrd>(keys: &[K], size: usize, descending: bool) -> Option<Vec<usize>> {
-        if keys.iter().any(|k| k.partial_cmp(k).is_none()) {
-            return None;
+    let rows = Rows::along(&shape, dimension);
+    let keys = comparator.keys.iter().map(|key| match inputs.get(key.input) {
+        Some(input) => Keys::of(input, key),
+        None => Ok(None),
+    });
+    let keys = keys.collect::<Result<Option<Vec<Keys>>, _>>()?.filter(|keys| !keys.is_empty());
+    let ranks = match keys {
+        Some(keys) => order::ranks(&keys, rows, size)?,
+        None => {
+            // Rows to sort become neighbours.
+            let mut axes: Vec<usize> = (0..rank).filter(|&axis| axis != dimension).collect();
+            axes.push(dimension);
+            let view = StridedView::dense(&shape)?.permute(&axes)?;
+            let lines = inputs.iter().map(|t| t.gather(&view)).collect::<Result<Vec<_>, _>>()?;
+            let mut sorted = sort_by_merging(&lines, size, &mut Order { comparator, env })?;
+            sorted.iter_mut().for_each(|at| *at %= size);
+            sorted
         }
-        let compare =
-            |&i: &usize, &j: &usize| keys[i].partial_cmp(&keys[j]).unwrap_or(Ordering::Equal);
-        let mut sorted: Vec<usize> = (0..keys.len()).collect();
-        for row in sorted.chunks_exact_mut(size) {
-            if descending { row.sort_by(|i, j| compare(j, i)) } else { row.sort_by(compare) }
-        }
-        Some(sorted)
-    }
-    let Some(tensor) = rows.get(key.input) else { return Ok(None) };
-    let dtype = tensor.dtype();
-    // Keys that are no tensor, and what sorting a row takes.
-    let _reserved = budget::reserve::<[usize; 2]>(tensor.num_elements())?;
-    if key.total_order && dtype.is_float() {
-        let keys = places(tensor, key.canonical)?;
-        return Ok(typed(&keys, size, key.descending));
-    }
-    // Wide types hold every number of the narrow ones.
-    let wide = match dtype {
-        _ if dtype.is_float() => DType::F64,
-        _ if dtype.is_signed() => DType::I64,
-        _ if dtype.is_complex() => return Ok(None),
-        _ => DType::U64,
     };
-    let keys = math::convert(tensor.clone(), wide)?;
-    Ok(match wide {
-        DType::F64 => typed(keys.as_slice::<f64>()?, size, key.descending),
-        DType::I64 => typed(keys.as_slice::<i64>()?, size, key.descending),
-        _ => typed(keys.as_slice::<u64>()?, size, key.descending),
-    })
+    let _reserved = budget::reserve::<usize>(ranks.len())?;
+    Ok(inputs.iter().map(|t| permuted(t, &shape, rows, &ranks)).collect::<Result<_, _>>()?)
 }
 
 /// The flat positions of elements in sorted order: merge sort with runs of 1, 2, 4, … elements of

@@ -1,8 +1,8 @@
 //! The largest or smallest elements along the last dimension.
 
-use numerics::math::total_order_key;
-use numerics::{I1, Integer, Tensor, TensorError, dispatch};
-use program::EvalError;
+use crate::order::{self, Keys, Rows, permuted};
+use numerics::{Tensor, TensorError};
+use program::{Canonical, EvalError, SortKey};
 
 /// The `k` largest elements along the last dimension, or the smallest, in order, and their indices
 /// there as `i32`. Floats are in their total order; equal elements keep their order.
@@ -19,52 +19,31 @@ pub fn top_k(operand: &Tensor, k: usize, largest: bool) -> Result<[Tensor; 2], E
             ));
         }
     };
-    let indices = ranks(&order_keys(operand)?, size, k, largest);
+    // All elements if their dimension is empty, as is the result then.
+    let rows = Rows { count: operand.num_elements() / size.max(1), size, stride: 1 };
+    let key = SortKey {
+        input: 0,
+        part: None,
+        descending: largest,
+        total_order: true,
+        canonical: Canonical::default(),
+    };
+    let unordered = TensorError::Unsupported { op: "top_k", dtype: operand.dtype() };
+    let keys = Keys::of(operand, &key)?.ok_or(unordered)?;
+    let indices = order::ranks(&[keys], rows, k)?;
     let mut shape = operand.shape().to_vec();
     shape.pop();
     shape.push(k);
-    let positions: Vec<usize> =
-        indices.iter().enumerate().map(|(i, &at)| i / k * size + at as usize).collect();
-    let values = operand.take(&positions)?.into_shape(&shape)?;
+    let values = permuted(operand, &shape, rows, &indices)?;
+    // The size of a row fits i32.
+    let indices = indices.into_iter().map(|i| i as i32).collect();
     Ok([values, Tensor::from_vec(shape, indices)?])
-}
-
-/// Integers that are in the order of the elements.
-fn order_keys(operand: &Tensor) -> Result<Vec<i64>, TensorError> {
-    let dtype = operand.dtype();
-    dispatch!(
-        dtype,
-        [float] T => Ok(operand.as_slice::<T>()?.iter().map(|&x| total_order_key(x)).collect()),
-        else dispatch!(
-            dtype,
-            [integer] T => {
-                let smallest = if dtype.is_signed() { 0 } else { i128::from(i64::MIN) };
-                Ok(operand.as_slice::<T>()?.iter().map(|x| (x.to_i128() + smallest) as i64).collect())
-            },
-            else match operand.as_slice::<I1>() {
-                Ok(elements) => Ok(elements.iter().map(|x| i64::from(x.get())).collect()),
-                Err(_) => Err(TensorError::Unsupported { op: "top_k", dtype }),
-            }
-        )
-    )
-}
-
-/// The indices of the first `k` elements of each row of `size` elements, in the order of their
-/// keys.
-fn ranks(keys: &[i64], size: usize, k: usize, largest: bool) -> Vec<i32> {
-    let mut result = Vec::with_capacity(keys.len() / size.max(1) * k);
-    for row in keys.chunks_exact(size.max(1)) {
-        let mut order: Vec<usize> = (0..row.len()).collect();
-        order.sort_by(|&i, &j| if largest { row[j].cmp(&row[i]) } else { row[i].cmp(&row[j]) });
-        // The size of a row fits i32.
-        result.extend(order[..k].iter().map(|&i| i as i32));
-    }
-    result
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use numerics::I1;
 
     #[test]
     fn floats_are_in_total_order() {

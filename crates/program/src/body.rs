@@ -53,21 +53,33 @@ pub struct Comparator {
     pub block: BlockId,
     /// For each argument of the block, true if it is used.
     pub used: Vec<bool>,
-    /// The comparison of one input that the block amounts to, if it is that simple.
-    pub key: Option<SortKey>,
+    /// The keys that the block compares, one after the other until two are unequal; none if it is
+    /// not that simple.
+    pub keys: Vec<SortKey>,
 }
 
-/// A comparator that compares the elements of one input.
+/// A comparison of the elements of one input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SortKey {
     /// The input.
     pub input: usize,
+    /// The part of complex elements.
+    pub part: Option<ComplexPart>,
     /// From the greatest to the least.
     pub descending: bool,
     /// In the total order of floats.
     pub total_order: bool,
     /// The replacements for zeros and NaNs.
     pub canonical: Canonical,
+}
+
+/// A part of a complex number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComplexPart {
+    /// The real part.
+    Real,
+    /// The imaginary part.
+    Imaginary,
 }
 
 /// Floats that a comparator replaces before it compares in the total order, as exporters write it

@@ -1,12 +1,12 @@
-//! Comparators of sorts, with the comparison of one input that they amount to.
+//! Comparators of sorts, with the keys that they compare.
 
 use crate::ops::relation;
 use mlir::ir::ValueDef;
 use mlir::prepare::Preparer;
-use mlir::{Module, OpRef, RegionId, Value};
+use mlir::{BlockId, Module, OpRef, RegionId, Value};
 use numerics::math::{self, Direction};
 use numerics::{DType, Tensor};
-use program::{Canonical, Comparator, EvalError, SortKey};
+use program::{Canonical, Comparator, ComplexPart, EvalError, SortKey};
 
 /// The region `region` of `op` as a comparator.
 ///
@@ -25,35 +25,75 @@ pub fn comparator(
     let nested = ops.clone().any(|op| !op.regions().is_empty());
     let uses = |v| nested || ops.clone().any(|op| op.operands().contains(&v));
     let used = arguments.iter().map(|&a| uses(a)).collect();
-    Ok(Box::new(Comparator { block, used, key: key_of(module, region) }))
+    let keys = keys_of(module, region).unwrap_or_default();
+    Ok(Box::new(Comparator { block, used, keys }))
 }
 
-fn key_of(module: &Module, region: RegionId) -> Option<SortKey> {
+/// The keys of a comparator that compares keys one after the other until two are unequal:
+/// `key0 < key0' || (key0 == key0' && (key1 < key1' || …))`.
+fn keys_of(module: &Module, region: RegionId) -> Option<Vec<SortKey>> {
     let block = module.entry(region)?;
-    let &[result] = module.terminator(block)?.operands() else { return None };
-    let op = defining_op(module, result)?;
+    let &[mut result] = module.terminator(block)?.operands() else { return None };
+    let mut keys = Vec::new();
+    loop {
+        if let Some((key, direction)) = key_of(module, block, result) {
+            keys.push(key);
+            return is_strict(direction).then_some(keys);
+        }
+        let either = |v: Value, name: &str| {
+            let &[a, b] = defining_op_named(module, v, name)?.operands() else { return None };
+            Some([[a, b], [b, a]])
+        };
+        let (key, rest) =
+            either(result, "stablehlo.or")?.into_iter().find_map(|[before, tie]| {
+                let (key, _) = key_of(module, block, before).filter(|&(_, d)| is_strict(d))?;
+                let is_same = |v: Value| {
+                    let (other, direction) = key_of(module, block, v)?;
+                    let other = SortKey { descending: key.descending, ..other };
+                    (direction == Direction::Eq && other == key).then_some(())
+                };
+                let mut ties = either(tie, "stablehlo.and")?.into_iter();
+                ties.find_map(|[equal, rest]| is_same(equal).map(|()| (key, rest)))
+            })?;
+        keys.push(key);
+        result = rest;
+    }
+}
+
+fn is_strict(direction: Direction) -> bool {
+    matches!(direction, Direction::Lt | Direction::Gt)
+}
+
+/// The key of both sides that a comparison compares, and how.
+fn key_of(module: &Module, block: BlockId, value: Value) -> Option<(SortKey, Direction)> {
+    let op = defining_op(module, value)?;
     let (direction, total_order) = relation(op)?;
-    let ascending = match direction {
-        Direction::Lt => true,
-        Direction::Gt => false,
-        _ => return None,
-    };
     let &[lhs, rhs] = op.operands() else { return None };
     let (lhs, canonical) = canonicalized(module, lhs)?;
     let (rhs, rhs_canonical) = canonicalized(module, rhs)?;
     if canonical != rhs_canonical || (canonical != Canonical::default() && !total_order) {
         return None;
     }
+    let ((lhs, part), (rhs, rhs_part)) = (complex_part(module, lhs), complex_part(module, rhs));
     let position = |v| module.arguments(block).iter().position(|&a| a == v);
     let (lhs, rhs) = (position(lhs)?, position(rhs)?);
-    let swapped = lhs > rhs;
-    let descending = ascending == swapped;
-    (lhs / 2 == rhs / 2 && lhs != rhs).then_some(SortKey {
-        input: lhs / 2,
-        descending,
-        total_order,
-        canonical,
-    })
+    let descending = (direction == Direction::Gt) != (lhs > rhs);
+    let key = SortKey { input: lhs / 2, part, descending, total_order, canonical };
+    (lhs / 2 == rhs / 2 && lhs != rhs && part == rhs_part).then_some((key, direction))
+}
+
+/// The complex number of which `value` is a part; else the value itself.
+fn complex_part(module: &Module, value: Value) -> (Value, Option<ComplexPart>) {
+    let part = |op: OpRef<'_>| match op.def()?.name {
+        "stablehlo.real" => Some(ComplexPart::Real),
+        "stablehlo.imag" => Some(ComplexPart::Imaginary),
+        _ => None,
+    };
+    let op = defining_op(module, value);
+    match op.and_then(|op| Some((part(op)?, op.operands()))) {
+        Some((part, &[whole])) => (whole, Some(part)),
+        _ => (value, None),
+    }
 }
 
 fn defining_op(module: &Module, value: Value) -> Option<OpRef<'_>> {
@@ -63,17 +103,18 @@ fn defining_op(module: &Module, value: Value) -> Option<OpRef<'_>> {
     }
 }
 
+fn defining_op_named<'m>(module: &'m Module, value: Value, name: &str) -> Option<OpRef<'m>> {
+    defining_op(module, value).filter(|op| op.def().is_some_and(|def| def.name == name))
+}
+
 /// The value that `value` canonicalizes: `nan` where `x != x`, else `0` where `x == 0`, else `x`;
 /// either step may be absent.
 fn canonicalized(module: &Module, value: Value) -> Option<(Value, Canonical)> {
     let mut canonical = Canonical::default();
     let mut rest = value;
     // Each step is a selection between a constant and what it replaces.
-    while let Some(op) = defining_op(module, rest) {
+    while let Some(op) = defining_op_named(module, rest, "stablehlo.select") {
         let &[condition, replacement, kept] = op.operands() else { return None };
-        if op.def()?.name != "stablehlo.select" {
-            return None;
-        }
         let place = place_of_constant(module, replacement)?;
         let condition = defining_op(module, condition)?;
         let &[lhs, rhs] = condition.operands() else { return None };
@@ -101,7 +142,7 @@ fn canonicalized(module: &Module, value: Value) -> Option<(Value, Canonical)> {
 
 /// The last operand of a selection, or the value itself.
 fn argument_under(module: &Module, value: Value) -> Value {
-    match defining_op(module, value).map(OpRef::operands) {
+    match defining_op_named(module, value, "stablehlo.select").map(OpRef::operands) {
         Some(&[_, _, kept]) => kept,
         _ => value,
     }
@@ -118,6 +159,5 @@ fn is_zero(module: &Module, value: Value) -> bool {
 
 /// The place of a float constant in the total order.
 fn place_of_constant(module: &Module, value: Value) -> Option<i64> {
-    let constant = constant(module, value).filter(|c| c.num_elements() == 1)?;
-    kernels::places(&constant, Canonical::default()).ok()?.first().copied()
+    kernels::place_of_scalar(&constant(module, value)?)
 }

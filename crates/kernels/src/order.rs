@@ -1,0 +1,337 @@
+//! Elements in order: integers that are ordered as elements are, and rows sorted by them.
+
+use crate::parallel::task_size;
+use numerics::budget::Scratch;
+use numerics::math;
+use numerics::{ComplexElement, Element, Float, I1, Integer, Tensor, TensorError, dispatch};
+use program::{Canonical, ComplexPart, SortKey};
+
+/// Rows of at least so many elements are sorted digit by digit if their digits are few.
+const MIN_RADIX: usize = 1 << 11;
+/// The bits of a digit.
+const DIGIT: u32 = 11;
+/// Elementary operations for an element that is sorted, roughly.
+const SORT_WORK: usize = 64;
+/// The same for one that is moved to its place.
+const MOVE_WORK: usize = 4;
+
+/// Lines of a tensor along one of its dimensions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rows {
+    /// The number of lines.
+    pub count: usize,
+    /// The elements of each.
+    pub size: usize,
+    /// The distance of neighbours.
+    pub stride: usize,
+}
+
+impl Rows {
+    /// The lines along `dimension`, one of the shape, whose sizes are the dimensions of a tensor.
+    pub fn along(shape: &[usize], dimension: usize) -> Rows {
+        let product = |sizes: &[usize]| sizes.iter().product::<usize>();
+        let stride = product(&shape[dimension + 1..]);
+        Rows { count: product(&shape[..dimension]) * stride, size: shape[dimension], stride }
+    }
+
+    /// The position of the first element of a line.
+    fn start(self, row: usize) -> usize {
+        let outer = row.checked_div(self.stride).unwrap_or(0);
+        outer * self.size * self.stride + (row - outer * self.stride)
+    }
+
+    /// The elements of a line.
+    fn line<T: Copy>(self, elements: &[T], row: usize) -> impl Iterator<Item = T> {
+        elements[self.start(row)..].iter().step_by(self.stride.max(1)).take(self.size).copied()
+    }
+}
+
+/// Integers of some bits in the order of the elements of a tensor.
+pub(crate) struct Keys {
+    values: Scratch<u64>,
+    bits: u32,
+}
+
+impl Keys {
+    /// The keys of a tensor's elements, `None` if these have no order, or NaNs have none.
+    pub fn of(tensor: &Tensor, key: &SortKey) -> Result<Option<Keys>, TensorError> {
+        let dtype = tensor.dtype();
+        dispatch!(
+            dtype,
+            [float] T => Keys::of_floats(tensor, key, |x: T| x),
+            else dispatch!(
+                dtype,
+                [integer] T => {
+                    let offset = if dtype.is_signed() { 1 << (dtype.bits() - 1) } else { 0 };
+                    let place = |x: T| (x.to_i128() as u64).wrapping_add(offset);
+                    Keys::new(tensor, dtype.bits(), key.descending, place).map(Some)
+                },
+                else dispatch!(
+                    dtype,
+                    [complex] T => match key.part {
+                        Some(ComplexPart::Real) => Keys::of_floats(tensor, key, T::re),
+                        Some(ComplexPart::Imaginary) => Keys::of_floats(tensor, key, T::im),
+                        None => Ok(None),
+                    },
+                    else Keys::new(tensor, 1, key.descending, |x: I1| x.get().into()).map(Some)
+                )
+            )
+        )
+    }
+
+    fn of_floats<T: Element, F: Float>(
+        tensor: &Tensor,
+        key: &SortKey,
+        part: impl Fn(T) -> F,
+    ) -> Result<Option<Keys>, TensorError> {
+        let canonical = if key.total_order {
+            key.canonical
+        } else if tensor.as_slice::<T>()?.iter().any(|&x| part(x).is_nan()) {
+            return Ok(None);
+        } else {
+            Canonical { zero: Some(0), nan: None }
+        };
+        // Places are negative for numbers with the bit of the sign.
+        let offset = F::FORMAT.sign_mask();
+        let place = |x: T| (place(part(x), canonical) as u64).wrapping_add(offset);
+        Keys::new(tensor, F::FORMAT.bits(), key.descending, place).map(Some)
+    }
+
+    fn new<T: Element>(
+        tensor: &Tensor,
+        bits: u32,
+        descending: bool,
+        place: impl Fn(T) -> u64,
+    ) -> Result<Keys, TensorError> {
+        let elements = tensor.as_slice::<T>()?;
+        let mask = u64::MAX >> (64 - bits);
+        let flip = if descending { mask } else { 0 };
+        let mut values = Scratch::new(elements.len())?;
+        values.extend(elements.iter().map(|&x| (place(x) & mask) ^ flip));
+        Ok(Keys { values, bits })
+    }
+}
+
+/// The position of a float in the total order, after canonicalization.
+fn place<T: Float>(x: T, canonical: Canonical) -> i64 {
+    let replacement = if x.is_nan() {
+        canonical.nan
+    } else if x == T::ZERO {
+        canonical.zero
+    } else {
+        None
+    };
+    replacement.unwrap_or_else(|| math::compare::total_order_key(x))
+}
+
+/// The position of a float scalar in the total order; `None` for other tensors.
+pub fn place_of_scalar(scalar: &Tensor) -> Option<i64> {
+    dispatch!(
+        scalar.dtype(),
+        [float] T => scalar.item::<T>().ok().map(math::compare::total_order_key),
+        else None
+    )
+}
+
+/// For each row, the indices of its first `count` elements in the order of their keys: by the
+/// first keys, then those of the second, and so on, then by index.
+pub(crate) fn ranks(keys: &[Keys], rows: Rows, count: usize) -> Result<Vec<usize>, TensorError> {
+    let index_bits = usize::BITS - rows.size.saturating_sub(1).leading_zeros();
+    let bits = keys.iter().map(|key| key.bits).sum::<u32>() + index_bits;
+    let mut ranks = Scratch::filled(rows.count * count, 0)?;
+    if ranks.is_empty() {
+        return Ok(ranks.into_vec());
+    }
+    let rank = match bits {
+        0..=64 => rank_packed::<u64>,
+        65..=128 => rank_packed::<u128>,
+        _ => rank_compared,
+    };
+    let size = task_size(rows.count, rows.size.saturating_mul(SORT_WORK), 1);
+    let tasks = ranks.chunks_mut(size * count).zip((0..).step_by(size)).collect();
+    host::parallel(tasks, |(ranks, first): (&mut [usize], usize)| {
+        rank(keys, rows, index_bits, first, ranks.chunks_exact_mut(count))
+    })?;
+    Ok(ranks.into_vec())
+}
+
+type Ranks<'a> = std::slice::ChunksExactMut<'a, usize>;
+
+/// Ranks the rows from `first` on by keys that are packed, with the index, into a word.
+fn rank_packed<W: Word>(
+    keys: &[Keys],
+    rows: Rows,
+    index_bits: u32,
+    first: usize,
+    ranks: Ranks<'_>,
+) -> Result<(), TensorError> {
+    let bits = keys.iter().map(|key| key.bits).sum::<u32>();
+    let is_radix = rows.size >= MIN_RADIX && bits <= 4 * DIGIT;
+    let mut words = Scratch::filled(rows.size, W::default())?;
+    let mut other = Scratch::filled(if is_radix { rows.size } else { 0 }, W::default())?;
+    for (row, ranks) in (first..).zip(ranks) {
+        words.fill(W::default());
+        for key in keys {
+            for (word, value) in words.iter_mut().zip(rows.line(&key.values, row)) {
+                *word = word.push(key.bits, value);
+            }
+        }
+        for (index, word) in words.iter_mut().enumerate() {
+            *word = word.push(index_bits, index as u64);
+        }
+        let count = ranks.len();
+        if count < rows.size / 4 {
+            words.select_nth_unstable(count);
+            words[..count].sort_unstable();
+        } else if is_radix {
+            for shift in (index_bits..index_bits + bits).step_by(DIGIT as usize) {
+                if sort_by_digit(&words, &mut other, shift) {
+                    std::mem::swap(&mut words, &mut other);
+                }
+            }
+        } else {
+            words.sort_unstable();
+        }
+        for (rank, word) in ranks.iter_mut().zip(words.iter()) {
+            *rank = word.last(index_bits) as usize;
+        }
+    }
+    Ok(())
+}
+
+/// Copies words in the order of the digit above `shift`; false if all have the same.
+fn sort_by_digit<W: Word>(words: &[W], sorted: &mut [W], shift: u32) -> bool {
+    let digit = |word: W| word.shifted(shift).last(DIGIT) as usize;
+    let mut places = [0usize; 1 << DIGIT];
+    for &word in words {
+        places[digit(word)] += 1;
+    }
+    if places.contains(&words.len()) {
+        return false;
+    }
+    let mut sum = 0;
+    for place in &mut places {
+        sum += std::mem::replace(place, sum);
+    }
+    for &word in words {
+        let place = &mut places[digit(word)];
+        sorted[*place] = word;
+        *place += 1;
+    }
+    true
+}
+
+/// Ranks rows by keys of more bits than a word has.
+fn rank_compared(
+    keys: &[Keys],
+    rows: Rows,
+    _: u32,
+    first: usize,
+    ranks: Ranks<'_>,
+) -> Result<(), TensorError> {
+    let mut order = Scratch::new(rows.size)?;
+    for (row, ranks) in (first..).zip(ranks) {
+        let at = |index: usize| rows.start(row) + index * rows.stride;
+        order.clear();
+        order.extend(0..rows.size);
+        order.sort_unstable_by(|&i, &j| {
+            let compare = |key: &Keys| key.values[at(i)].cmp(&key.values[at(j)]);
+            let unequal = keys.iter().map(compare).find(|order| order.is_ne());
+            unequal.unwrap_or_else(|| i.cmp(&j))
+        });
+        ranks.copy_from_slice(&order[..ranks.len()]);
+    }
+    Ok(())
+}
+
+/// An integer to which others are appended.
+trait Word: Copy + Default + Ord + Send {
+    /// The bits, then the last `bits` of `value`, of which no others are set.
+    fn push(self, bits: u32, value: u64) -> Self;
+    /// The bits above the last `bits`.
+    fn shifted(self, bits: u32) -> Self;
+    /// The last `bits`, fewer than 64.
+    fn last(self, bits: u32) -> u64;
+}
+
+macro_rules! words {
+    ($($ty:ty)*) => {$(
+        impl Word for $ty {
+            #[inline(always)]
+            fn push(self, bits: u32, value: u64) -> Self {
+                self.checked_shl(bits).unwrap_or(0) | value as $ty
+            }
+
+            #[inline(always)]
+            fn shifted(self, bits: u32) -> Self {
+                self >> bits
+            }
+
+            #[inline(always)]
+            fn last(self, bits: u32) -> u64 {
+                self as u64 & ((1 << bits) - 1)
+            }
+        }
+    )*};
+}
+words! { u64 u128 }
+
+/// The elements of each row at the indices of [`ranks`], in a tensor whose dimension along the rows
+/// has `count` elements.
+pub(crate) fn permuted(
+    tensor: &Tensor,
+    shape: &[usize],
+    rows: Rows,
+    ranks: &[usize],
+) -> Result<Tensor, TensorError> {
+    let mut result = Tensor::zeros(tensor.dtype(), shape)?;
+    if ranks.is_empty() {
+        return Ok(result);
+    }
+    let (from, to) = (tensor.bytes(), result.bytes_mut()?);
+    match tensor.dtype().bytes() {
+        1 => permute::<1>(from, to, rows, ranks),
+        2 => permute::<2>(from, to, rows, ranks),
+        4 => permute::<4>(from, to, rows, ranks),
+        8 => permute::<8>(from, to, rows, ranks),
+        _ => permute::<16>(from, to, rows, ranks),
+    }?;
+    Ok(result)
+}
+
+/// [`permuted`], on elements of `N` bytes.
+fn permute<const N: usize>(
+    from: &[u8],
+    to: &mut [u8],
+    rows: Rows,
+    ranks: &[usize],
+) -> Result<(), TensorError> {
+    let (from, to) = (from.as_chunks::<N>().0, to.as_chunks_mut::<N>().0);
+    let Rows { size, stride, .. } = rows;
+    let count = ranks.len() / rows.count;
+    if stride == 1 {
+        let batch = task_size(rows.count, count.saturating_mul(MOVE_WORK), 1);
+        let tasks = to.chunks_mut(batch * count).zip((0..).step_by(batch)).collect();
+        return host::parallel(tasks, |(to, first): (&mut [[u8; N]], usize)| {
+            for (row, to) in (first..).zip(to.chunks_exact_mut(count)) {
+                let (from, ranks) = (&from[row * size..], &ranks[row * count..]);
+                to.iter_mut().zip(ranks).for_each(|(to, &rank)| *to = from[rank]);
+            }
+            Ok(())
+        });
+    }
+    // Each line holds one element of `stride` rows.
+    let batch = task_size(to.len() / stride, stride.saturating_mul(MOVE_WORK), 1);
+    let tasks = to.chunks_mut(batch * stride).zip((0..).step_by(batch)).collect();
+    host::parallel(tasks, |(to, first): (&mut [[u8; N]], usize)| {
+        for (line, to) in (first..).zip(to.chunks_exact_mut(stride)) {
+            let (block, nth) = (line / count, line % count);
+            let ranks = ranks[block * stride * count + nth..].iter().step_by(count);
+            let from = &from[block * stride * size..];
+            for ((column, to), &rank) in to.iter_mut().enumerate().zip(ranks) {
+                *to = from[rank * stride + column];
+            }
+        }
+        Ok(())
+    })
+}
