@@ -3,12 +3,11 @@
 //! All are computed in double precision and rounded once.
 
 use super::parallel::task_size;
-use numerics::budget;
-use numerics::math::{self, UnaryOp};
-use numerics::shape::StridedView;
-use numerics::{Complex64, DType, Tensor, TensorError};
+use crate::fft_lines::{Lanes, Pairs, Plan, Transform, Way};
+use numerics::budget::{Scratch, reserve};
+use numerics::simd::Isa;
+use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError};
 use program::{EvalError, Fourier};
-use rustfft::{Fft, FftDirection, FftPlanner};
 use std::cell::RefCell;
 use std::sync::Arc;
 
@@ -16,8 +15,14 @@ use std::sync::Arc;
 const LINE_WORK: usize = 32;
 /// At most so many plans are kept.
 const MAX_PLANS: usize = 8;
-/// Plans for longer lines are not kept.
-const LONG_PLAN: usize = 1 << 12;
+/// Their lines have at most so many elements together.
+const MAX_PLANNED: usize = 1 << 20;
+/// Lines that are transformed at a time.
+const LANES: usize = 4;
+/// At most so many lines are transformed one by one.
+const FEW_LINES: usize = 2;
+/// Their plans are for lines that are alone from this length on.
+const MIN_ALONE: usize = 1 << 8;
 
 /// Transforms the last `lengths.len()` dimensions. `lengths` are their sizes, on the real side of a
 /// real transform.
@@ -61,32 +66,37 @@ pub fn fourier(
         );
         return Err(EvalError::new("fft_c4", message));
     }
-    let mut values = math::convert(operand, DType::C128)?;
+    let shape = operand.shape().to_vec();
     let (outer, last) = (rank - lengths.len()..rank - 1, rank - 1);
-    match transform {
-        Fourier::Forward | Fourier::RealForward => {
-            values = along(values, last, FftDirection::Forward)?;
-            if transform == Fourier::RealForward {
-                values = truncated(&values, half(length))?;
-            }
-            for axis in outer.rev() {
-                values = along(values, axis, FftDirection::Forward)?;
-            }
-        }
-        Fourier::Inverse | Fourier::RealInverse => {
-            for axis in outer {
-                values = along(values, axis, FftDirection::Inverse)?;
-            }
-            if transform == Fourier::RealInverse {
-                values = extended(&values, length)?;
-            }
-            values = along(values, last, FftDirection::Inverse)?;
-        }
+    // The axes in turn, with the size that each has before and after.
+    let mut passes = vec![(last, transform, length, shape[last])];
+    if matches!(transform, Fourier::RealForward) {
+        passes[0].3 = half(length);
+    } else if matches!(transform, Fourier::RealInverse) {
+        passes[0].3 = length;
     }
-    if !result.is_complex() {
-        values = math::unary(UnaryOp::Real, values)?;
+    let other = match transform {
+        Fourier::Forward | Fourier::RealForward => Fourier::Forward,
+        Fourier::Inverse | Fourier::RealInverse => Fourier::Inverse,
+    };
+    let others = outer.map(|axis| (axis, other, shape[axis], shape[axis]));
+    match other {
+        Fourier::Forward => passes.extend(others.rev()),
+        _ => drop(passes.splice(0..0, others)),
     }
-    Ok(math::convert(values, result)?)
+    let mut values = operand;
+    let count = passes.len();
+    for (nth, (axis, way, length, size)) in passes.into_iter().enumerate() {
+        let to = if nth + 1 == count { result } else { DType::C128 };
+        let mut shape = values.shape().to_vec();
+        shape[axis] = size;
+        let mut out = Tensor::zeros(to, &shape)?;
+        if out.num_elements() > 0 {
+            along(&values, axis, way, length, &mut out)?;
+        }
+        values = out;
+    }
+    Ok(values)
 }
 
 /// Number of elements of a real transform that determine the rest.
@@ -94,84 +104,255 @@ fn half(length: usize) -> usize {
     if length == 0 { 0 } else { length / 2 + 1 }
 }
 
-/// The transforms of all lines along `axis`.
-fn along(values: Tensor, axis: usize, direction: FftDirection) -> Result<Tensor, EvalError> {
-    let length = values.shape()[axis];
-    if values.num_elements() == 0 {
-        return Ok(values);
-    }
-    // The lines lie one after the other when their dimension is last.
-    let mut order: Vec<usize> = (0..values.rank()).collect();
-    order.swap(axis, values.rank() - 1);
-    let mut lines = values.gather(&StridedView::dense(values.shape())?.permute(&order)?)?;
-    drop(values);
-    // The plan for a line, and its scratch memory.
-    let _reserved = budget::reserve::<[Complex64; 2]>(length.saturating_mul(host::workers()))?;
-    let plan = plan(length, direction);
-    let elements = lines.make_mut::<Complex64>()?;
-    let size = task_size(elements.len() / length, length.saturating_mul(LINE_WORK), 1) * length;
-    host::parallel(elements.chunks_mut(size).collect(), |lines: &mut [Complex64]| {
-        plan.process(lines);
-        if direction == FftDirection::Inverse {
-            for x in lines {
-                *x /= length as f64;
-            }
+/// The transforms of all lines along an axis, which have `length` elements on the real side.
+fn along(
+    from: &Tensor,
+    axis: usize,
+    transform: Fourier,
+    length: usize,
+    to: &mut Tensor,
+) -> Result<(), TensorError> {
+    match (from.dtype(), to.dtype()) {
+        (DType::F32, DType::C64) => typed::<f32, Complex32>(from, axis, transform, length, to),
+        (DType::F32, _) => typed::<f32, Complex64>(from, axis, transform, length, to),
+        (DType::F64, _) => typed::<f64, Complex64>(from, axis, transform, length, to),
+        (DType::C64, DType::F32) => typed::<Complex32, f32>(from, axis, transform, length, to),
+        (DType::C64, DType::C64) => {
+            typed::<Complex32, Complex32>(from, axis, transform, length, to)
         }
-        Ok::<(), TensorError>(())
-    })?;
-    Ok(lines.gather(&StridedView::dense(lines.shape())?.permute(&order)?)?)
+        (DType::C64, _) => typed::<Complex32, Complex64>(from, axis, transform, length, to),
+        (_, DType::F32) => typed::<Complex64, f32>(from, axis, transform, length, to),
+        (_, DType::F64) => typed::<Complex64, f64>(from, axis, transform, length, to),
+        (_, DType::C64) => typed::<Complex64, Complex32>(from, axis, transform, length, to),
+        _ => typed::<Complex64, Complex64>(from, axis, transform, length, to),
+    }
 }
 
-/// A plan for transforms of a length; plans of short ones are kept.
-fn plan(length: usize, direction: FftDirection) -> Arc<dyn Fft<f64>> {
-    thread_local! {
-        static PLANS: RefCell<Vec<Arc<dyn Fft<f64>>>> = const { RefCell::new(Vec::new()) };
+/// Elements of lines.
+trait Sample: Element {
+    fn parts(self) -> [f64; 2];
+    fn from_parts(parts: [f64; 2]) -> Self;
+}
+
+macro_rules! samples {
+    ($($real:ident $complex:ident)*) => {$(
+        impl Sample for $real {
+            #[inline(always)]
+            fn parts(self) -> [f64; 2] {
+                [self.into(), 0.0]
+            }
+            #[inline(always)]
+            fn from_parts([re, _]: [f64; 2]) -> $real {
+                re as $real
+            }
+        }
+        impl Sample for $complex {
+            #[inline(always)]
+            fn parts(self) -> [f64; 2] {
+                [self.re.into(), self.im.into()]
+            }
+            #[inline(always)]
+            fn from_parts([re, im]: [f64; 2]) -> $complex {
+                $complex::new(re as $real, im as $real)
+            }
+        }
+    )*};
+}
+samples! { f32 Complex32 f64 Complex64 }
+
+/// Lines along an axis, to be transformed.
+struct Lines<'a, S> {
+    from: &'a [S],
+    transform: Fourier,
+    /// The number of elements of a line on the real side.
+    length: usize,
+    /// The number of elements of a line before and after.
+    sizes: [usize; 2],
+    /// The distance of the elements of a line, and that of neighbouring lines.
+    strides: [usize; 2],
+    plan: &'a Plan,
+    /// For real lines of even length.
+    pairs: Option<&'a Pairs>,
+}
+
+fn typed<S: Sample, D: Sample>(
+    from: &Tensor,
+    axis: usize,
+    transform: Fourier,
+    length: usize,
+    to: &mut Tensor,
+) -> Result<(), TensorError> {
+    let stride: usize = from.shape()[axis + 1..].iter().product();
+    let sizes = [from.shape()[axis], to.shape()[axis]];
+    let is_real = matches!(transform, Fourier::RealForward | Fourier::RealInverse);
+    let is_paired = is_real && length.is_multiple_of(2);
+    let _reserved = reserve::<[Complex64; 8]>(length)?;
+    let is_alone = length >= MIN_ALONE && from.num_elements() / sizes[0] <= FEW_LINES;
+    let (plan, pairs) = plan((if is_paired { length / 2 } else { length }, is_paired, is_alone));
+    let is_row = stride == 1;
+    let lines = Lines {
+        from: from.as_slice::<S>()?,
+        transform,
+        length,
+        sizes,
+        strides: if is_row { [1, sizes[0]] } else { [stride, 1] },
+        plan: &plan,
+        pairs: pairs.as_deref(),
+    };
+    let to = to.make_mut::<D>()?;
+    let work = length.saturating_mul(LINE_WORK);
+    if is_row {
+        let size = task_size(to.len() / sizes[1], work, LANES);
+        let tasks = to.chunks_mut(size * sizes[1]).zip((0..).step_by(size)).collect();
+        return host::parallel(tasks, |(to, first): (&mut [D], usize)| {
+            let mut rows: Vec<&mut [D]> = to.chunks_mut(sizes[1]).collect();
+            let count = rows.len();
+            lines.transform(first * sizes[0], count, |lane, k, x| rows[lane][k] = x)
+        });
     }
-    if length > LONG_PLAN {
-        return FftPlanner::new().plan_fft(length, direction);
+    // Columns of some blocks of rows.
+    let size = task_size(lines.from.len() / sizes[0], work, LANES).min(stride);
+    let mut tasks = Vec::new();
+    for (block, to) in to.chunks_mut(sizes[1] * stride).enumerate() {
+        let mut columns: Vec<Vec<&mut [D]>> = (0..stride.div_ceil(size)).map(|_| vec![]).collect();
+        for row in to.chunks_mut(stride) {
+            columns.iter_mut().zip(row.chunks_mut(size)).for_each(|(part, row)| part.push(row));
+        }
+        tasks.extend(columns.into_iter().enumerate().map(|(nth, rows)| (block, nth * size, rows)));
     }
-    PLANS.with_borrow_mut(|plans| {
-        let fits =
-            |plan: &Arc<dyn Fft<f64>>| plan.len() == length && plan.fft_direction() == direction;
-        let plan = match plans.iter().position(fits) {
-            Some(at) => plans.remove(at),
-            None => FftPlanner::new().plan_fft(length, direction),
-        };
-        plans.truncate(MAX_PLANS - 1);
-        // The last one used is the first.
-        plans.insert(0, plan.clone());
-        plan
+    host::parallel(tasks, |(block, first, mut rows): (usize, usize, Vec<&mut [D]>)| {
+        let (start, count) = (block * sizes[0] * stride + first, rows[0].len());
+        lines.transform(start, count, |lane, k, x| rows[k][lane] = x)
     })
 }
 
-/// The first `size` elements of each line of the last dimension.
-fn truncated(values: &Tensor, size: usize) -> Result<Tensor, EvalError> {
-    let (rank, mut limits) = (values.rank(), values.shape().to_vec());
-    if let Some(last) = limits.last_mut() {
-        *last = size;
+impl<S: Sample> Lines<'_, S> {
+    /// Transforms the `count` lines from that which begins at `start` on, and puts each element of
+    /// the results.
+    fn transform<D: Sample>(
+        &self,
+        start: usize,
+        count: usize,
+        put: impl FnMut(usize, usize, D),
+    ) -> Result<(), TensorError> {
+        if count > FEW_LINES {
+            self.transform_lanes::<D, LANES>(start, count, put)
+        } else {
+            self.transform_lanes::<D, 1>(start, count, put)
+        }
     }
-    super::slice(values, &vec![0; rank], &limits, &vec![1; rank])
-}
 
-/// Each line of the last dimension with the second half that the transform of real numbers has: the
-/// first one backwards, conjugated.
-fn extended(values: &Tensor, length: usize) -> Result<Tensor, EvalError> {
-    let mut shape = values.shape().to_vec();
-    if let Some(last) = shape.last_mut() {
-        *last = length;
+    /// The same, `L` lines at a time.
+    fn transform_lanes<D: Sample, const L: usize>(
+        &self,
+        start: usize,
+        count: usize,
+        mut put: impl FnMut(usize, usize, D),
+    ) -> Result<(), TensorError> {
+        let isa = Isa::best();
+        // The last element of half a transform is beyond those of pairs.
+        let size = self.plan.size() + 1;
+        let mut x = Scratch::filled(size, Lanes::<L>::ZERO)?;
+        let mut scratch = Scratch::filled(size, Lanes::<L>::ZERO)?;
+        for first in (0..count).step_by(L) {
+            let lanes = L.min(count - first);
+            self.load(start + first * self.strides[1], lanes, &mut x);
+            let way = match (self.transform, self.pairs) {
+                (Fourier::RealForward, Some(pairs)) => Way::Separate(pairs),
+                (Fourier::RealInverse, Some(pairs)) => Way::Join(pairs),
+                (Fourier::Forward | Fourier::RealForward, _) => Way::Forward,
+                (Fourier::Inverse | Fourier::RealInverse, _) => Way::Inverse,
+            };
+            isa.run(Transform { plan: self.plan, way, x: &mut x, scratch: &mut scratch });
+            self.store(first, lanes, &x, &mut put);
+        }
+        Ok(())
     }
-    let mut result = Tensor::zeros(DType::C128, &shape)?;
-    if result.num_elements() > 0 {
-        let lines = result.make_mut::<Complex64>()?.chunks_exact_mut(length);
-        for (line, given) in lines.zip(values.as_slice::<Complex64>()?.chunks_exact(half(length))) {
-            let (first, second) = line.split_at_mut(given.len());
-            first.copy_from_slice(given);
-            for (to, from) in second.iter_mut().rev().zip(&given[1..]) {
-                *to = from.conj();
+
+    /// Reads lines from `start` on, those of real numbers in pairs.
+    fn load<const L: usize>(&self, start: usize, lanes: usize, x: &mut [Lanes<L>]) {
+        let [stride, next] = self.strides;
+        let is_pairs = self.transform == Fourier::RealForward && self.pairs.is_some();
+        let count = if is_pairs { self.length / 2 } else { self.sizes[0] };
+        for (k, x) in x[..count].iter_mut().enumerate() {
+            for lane in 0..lanes {
+                let at = start + lane * next;
+                [x.re[lane], x.im[lane]] = if is_pairs {
+                    [2 * k, 2 * k + 1].map(|k| self.from[at + k * stride].parts()[0])
+                } else {
+                    self.from[at + k * stride].parts()
+                };
+            }
+        }
+        if self.transform == Fourier::RealInverse && self.pairs.is_none() {
+            // The second half is the first one backwards, conjugated.
+            x[0].im = [0.0; L];
+            for k in count..self.length {
+                x[k] = x[self.length - k].conj();
             }
         }
     }
-    Ok(result)
+
+    /// Puts the elements of transformed lines, the first of which is that at `first`.
+    fn store<D: Sample, const L: usize>(
+        &self,
+        first: usize,
+        lanes: usize,
+        x: &[Lanes<L>],
+        put: &mut impl FnMut(usize, usize, D),
+    ) {
+        let is_inverse = matches!(self.transform, Fourier::Inverse | Fourier::RealInverse);
+        let is_pairs = self.transform == Fourier::RealInverse && self.pairs.is_some();
+        let divisor = if is_inverse { self.length as f64 } else { 1.0 };
+        let count = if is_pairs { self.length / 2 } else { self.sizes[1] };
+        for (k, x) in x[..count].iter().enumerate() {
+            let (re, im) = (x.re.map(|x| x / divisor), x.im.map(|x| x / divisor));
+            for lane in 0..lanes {
+                if is_pairs {
+                    put(first + lane, 2 * k, D::from_parts([re[lane], 0.0]));
+                    put(first + lane, 2 * k + 1, D::from_parts([im[lane], 0.0]));
+                } else {
+                    put(first + lane, k, D::from_parts([re[lane], im[lane]]));
+                }
+            }
+        }
+    }
+}
+
+/// A plan for lines, and for pairs of twice as many real numbers if asked for.
+type Prepared = (Arc<Plan>, Option<Arc<Pairs>>);
+
+/// The length of lines, and whether they are pairs of real numbers, and alone.
+type Key = (usize, bool, bool);
+
+/// A plan for lines; the last ones are kept.
+fn plan(key: Key) -> Prepared {
+    thread_local! {
+        static PLANS: RefCell<Vec<(Key, Prepared)>> = const { RefCell::new(Vec::new()) };
+    }
+    let (length, is_paired, is_alone) = key;
+    let new = || {
+        let pairs = is_paired.then(|| Arc::new(Pairs::new(2 * length)));
+        (Arc::new(Plan::new(length, is_alone)), pairs)
+    };
+    if length > MAX_PLANNED {
+        return new();
+    }
+    PLANS.with_borrow_mut(|plans| {
+        let (_, prepared) = match plans.iter().position(|(other, _)| *other == key) {
+            Some(at) => plans.remove(at),
+            None => (key, new()),
+        };
+        plans.truncate(MAX_PLANS - 1);
+        // The last one used is the first.
+        plans.insert(0, (key, prepared.clone()));
+        let mut planned = 0;
+        plans.retain(|((length, ..), _)| {
+            planned += length;
+            planned <= MAX_PLANNED
+        });
+        prepared
+    })
 }
 
 #[cfg(test)]

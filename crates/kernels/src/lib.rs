@@ -11,6 +11,7 @@ mod convolution;
 mod einsum;
 mod evaluate;
 mod fft;
+mod fft_lines;
 pub mod fused;
 mod index_select;
 mod index_vectors;
