@@ -8,23 +8,36 @@ use crate::matrix::{Matrix, Precision, Scalar};
 /// # Errors
 /// The order, from 1, of the first leading part that is not positive definite.
 pub fn potrf<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Result<(), usize> {
-    // Element (i, j) of the lower factor; the upper one holds its conjugate at (j, i).
-    let at = |i: usize, j: usize| if lower { (i, j) } else { (j, i) };
-    let get = |x: T| if lower { x } else { x.conj() };
+    if !lower {
+        return factor_upper(a);
+    }
+    let mut adjoint = a.adjoint();
+    let outcome = factor_upper(&mut adjoint);
     for i in 0..a.rows() {
-        for j in 0..=i {
-            let mut rest = get(a[at(i, j)]);
-            for k in 0..j {
-                rest -= get(a[at(i, k)]) * get(a[at(j, k)]).conj();
+        for (j, x) in a.row_mut(i)[..=i].iter_mut().enumerate() {
+            *x = adjoint[(j, i)].conj();
+        }
+    }
+    outcome
+}
+
+/// [`potrf`] of the upper triangle, row by row.
+fn factor_upper<T: Scalar>(a: &mut Matrix<T>) -> Result<(), usize> {
+    let n = a.rows();
+    for k in 0..n {
+        let square = a[(k, k)].re();
+        if square.is_nan() || square <= 0.0 {
+            return Err(k + 1);
+        }
+        let diagonal = T::real(square.sqrt());
+        a[(k, k)] = diagonal;
+        a.row_mut(k)[k + 1..].iter_mut().for_each(|x| *x = x.over(diagonal));
+        for i in k + 1..n {
+            let (above, row) = a.two_rows(k, i);
+            let factor = above[i].conj();
+            for (x, &y) in row[i..].iter_mut().zip(&above[i..]) {
+                *x -= factor * y;
             }
-            let element = if i != j {
-                rest.over(get(a[at(j, j)]))
-            } else if rest.re() > 0.0 {
-                T::real(rest.re().sqrt())
-            } else {
-                return Err(i + 1);
-            };
-            a[at(i, j)] = get(element);
         }
     }
     Ok(())
@@ -58,17 +71,37 @@ pub fn trsm<T: Scalar>(a: &Matrix<T>, b: &mut Matrix<T>, system: System) {
         let x = if transposed { a[(j, i)] } else { a[(i, j)] };
         if system.conjugated { x.conj() } else { x }
     };
-    let lines = if system.left_side { b.columns() } else { b.rows() };
-    for line in 0..lines {
-        let at = |i: usize| if system.left_side { (i, line) } else { (line, i) };
-        for nth in 0..n {
-            let i = if forward { nth } else { n - 1 - nth };
-            let solved = if forward { 0..i } else { i + 1..n };
-            let mut rest = b[at(i)];
-            for j in solved {
-                rest -= element(i, j) * b[at(j)];
+    let order = |nth: usize| if forward { nth } else { n - 1 - nth };
+    let left = |i: usize| if forward { i + 1..n } else { 0..i };
+    if system.left_side {
+        for i in (0..n).map(order) {
+            if !system.unit_diagonal {
+                let diagonal = element(i, i);
+                b.row_mut(i).iter_mut().for_each(|x| *x = x.over(diagonal));
             }
-            b[at(i)] = if system.unit_diagonal { rest } else { rest.over(element(i, i)) };
+            for j in left(i) {
+                let factor = element(j, i);
+                let (solved, rest) = b.two_rows(i, j);
+                rest.iter_mut().zip(solved).for_each(|(x, y)| *x -= factor * *y);
+            }
+        }
+        return;
+    }
+    // The factors of each solved element in a row.
+    let mut factors = Matrix::zeros(n, n);
+    for i in 0..n {
+        left(i).for_each(|j| factors[(i, j)] = element(j, i));
+    }
+    for line in 0..b.rows() {
+        let row = b.row_mut(line);
+        for i in (0..n).map(order) {
+            if !system.unit_diagonal {
+                row[i] = row[i].over(element(i, i));
+            }
+            let solved = row[i];
+            for (x, &factor) in row[left(i)].iter_mut().zip(&factors.row(i)[left(i)]) {
+                *x -= factor * solved;
+            }
         }
     }
 }

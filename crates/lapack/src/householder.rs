@@ -3,7 +3,7 @@
 //! A reflection is `I - tau * v * v^H` with `v[0] = 1`; its adjoint takes a column to a multiple of
 //! the first axis.
 
-use crate::matrix::{Matrix, Scalar, norm, power_of_two_near};
+use crate::matrix::{Matrix, Scalar, hypot, norm, power_of_two_near};
 
 /// Makes `x` the rest of `v` and `alpha` the real number (`beta`) that its adjoint leaves in place
 /// of both. Returns `tau`. LAPACK: `larfg`.
@@ -21,7 +21,7 @@ pub(crate) fn reflector<T: Scalar>(alpha: &mut T, x: &mut [T]) -> T {
         *alpha = *alpha * (1.0 / scale);
         return T::ZERO;
     }
-    let beta = -libm::hypot(alpha.abs(), rest).copysign(alpha.re());
+    let beta = -hypot(alpha.abs(), rest).copysign(alpha.re());
     let tau = T::from_parts((beta - alpha.re()) / beta, -alpha.im() / beta);
     let pivot = *alpha - T::real(beta);
     for x in x {

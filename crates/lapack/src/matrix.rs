@@ -102,7 +102,7 @@ impl Scalar for Complex64 {
         Complex64::new(re, im)
     }
     fn abs(self) -> f64 {
-        libm::hypot(self.re, self.im)
+        hypot(self.re, self.im)
     }
     fn over(self, divisor: Complex64) -> Complex64 {
         // The square of the divisor's size is a divisor in turn, and may vanish where the divisor
@@ -139,6 +139,13 @@ impl Precision {
     pub(crate) fn tiny(self, size: usize) -> f64 {
         self.smallest * (size as f64 / self.spacing())
     }
+}
+
+/// The root of the sum of squares, without needless overflow.
+pub(crate) fn hypot(x: f64, y: f64) -> f64 {
+    let squares = x * x + y * y;
+    // Within these, a square that underflows does not count.
+    if (1e-280..1e280).contains(&squares) { squares.sqrt() } else { libm::hypot(x, y) }
 }
 
 /// The Euclidean norm, without needless overflow.

@@ -1,6 +1,6 @@
 //! Plane rotations, and the closed forms for matrices of two rows.
 
-use crate::matrix::{Matrix, Scalar};
+use crate::matrix::{Matrix, Scalar, hypot};
 
 /// A rotation `[c s; -s c]`.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ impl Rotation {
         } else if f == 0.0 {
             (Rotation { c: 0.0, s: 1f64.copysign(g) }, g.abs())
         } else {
-            let r = libm::hypot(f, g).copysign(f);
+            let r = hypot(f, g).copysign(f);
             (Rotation { c: f.abs() / r.abs(), s: g / r }, r)
         }
     }
@@ -59,7 +59,7 @@ pub(crate) fn sign(x: f64) -> f64 {
 pub(crate) fn symmetric_pair(a: f64, b: f64, c: f64) -> (f64, f64, Rotation) {
     let (sum, difference, twice) = (a + c, a - c, b + b);
     let (more, less) = if a.abs() > c.abs() { (a, c) } else { (c, a) };
-    let root = libm::hypot(difference, twice);
+    let root = hypot(difference, twice);
     let second = if sum < 0.0 { -1.0 } else { 1.0 };
     let (first, other) = if sum == 0.0 {
         (0.5 * root, -0.5 * root)
@@ -90,7 +90,7 @@ pub(crate) fn singular_pair_values(f: f64, g: f64, h: f64) -> (f64, f64) {
     let (f, g, h) = (f.abs(), g.abs(), h.abs());
     let (low, high) = (f.min(h), f.max(h));
     if low == 0.0 {
-        return (0.0, libm::hypot(high, g));
+        return (0.0, hypot(high, g));
     }
     let (sum, difference) = (1.0 + low / high, (high - low) / high);
     if g < high {
@@ -181,12 +181,12 @@ pub(crate) fn standard_pair([a, b, c, d]: [f64; 4]) -> ([f64; 4], Rotation) {
     if z >= 4.0 * f64::EPSILON {
         // Two real eigenvalues.
         let z = p + (scale.sqrt() * z.sqrt()).copysign(p);
-        let tau = libm::hypot(c, z);
+        let tau = hypot(c, z);
         return ([d + z, b - c, 0.0, d - (most / z) * least], Rotation { c: z / tau, s: c / tau });
     }
     // Complex ones, or two real ones that are nearly equal: make the diagonal equal.
     let sigma = b + c;
-    let tau = libm::hypot(sigma, difference);
+    let tau = hypot(sigma, difference);
     let cs = (0.5 * (1.0 + sigma.abs() / tau)).sqrt();
     let sn = -(p / (tau * cs)) * sign(sigma);
     let (aa, bb, cc, dd) = (a * cs + b * sn, b * cs - a * sn, c * cs + d * sn, d * cs - c * sn);

@@ -2,9 +2,8 @@
 
 use crate::NoConvergence;
 use crate::householder::{reflect_left, reflect_right, reflector};
-use crate::matrix::{Matrix, Precision, Scalar};
+use crate::matrix::{Matrix, Precision, Scalar, hypot};
 use crate::rotation::{Rotation, symmetric_pair};
-use libm::hypot;
 
 /// Steps for each eigenvalue after which the iteration gives up, as in LAPACK.
 const MAX_STEPS: usize = 30;
