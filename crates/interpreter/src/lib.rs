@@ -65,6 +65,9 @@ pub struct RunOptions {
     /// Number of threads that the engine `fast` uses, by default one for each core. Results do not
     /// depend on it.
     pub threads: Option<NonZeroUsize>,
+    /// True if the engine `fast` makes no machine code, which is slower and has the same results.
+    /// The environment variable `STABLO_JIT=0` says so for the whole process.
+    pub without_machine_code: bool,
     /// Limits of each run.
     pub limits: Limits,
     /// Implementations of custom calls.

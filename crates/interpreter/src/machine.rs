@@ -232,7 +232,7 @@ impl<'s, 'r> Machine<'s, 'r> {
         let length = instructions.len() + 1;
         let is_entry = self.depth == 1 && self.process == 0;
         for (position, (index, instruction)) in range.zip(instructions).enumerate() {
-            self.session.tick(instruction.ops, is_entry.then_some((position, length)))?;
+            self.session.tick(instruction.ops.into(), is_entry.then_some((position, length)))?;
             self.step(index as usize, instruction).map_err(|e| locate(e, instruction))?;
         }
         self.session.tick(1, is_entry.then_some((length - 1, length)))

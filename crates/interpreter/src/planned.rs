@@ -141,7 +141,7 @@ impl<'r> Run<'r> {
         let is_entry = machine.depth == 1 && machine.process == 0;
         for (position, step) in sequence.steps.iter().enumerate() {
             let position = is_entry.then_some((position, length));
-            machine.session.tick(step.ops, position)?;
+            machine.session.tick(step.ops.into(), position)?;
             let done = self.step(machine, step);
             done.map_err(|error| self.locate(error, step.origin, step.call))?;
             self.end_lives(&step.dead);
@@ -179,15 +179,12 @@ impl<'r> Run<'r> {
 
     fn step(&mut self, machine: &mut Machine<'_, 'r>, step: &'r Step) -> Result<(), EvalError> {
         match &step.action {
-            Action::Block { block, .. } => {
-                let tick = |ops| machine.session.tick(ops, None);
-                block.run(&mut self.frame.memory, tick).map_err(|(op, error)| {
-                    match block.origin(op) {
-                        Some((origin, call)) => self.locate(error, origin, call),
-                        None => error,
-                    }
-                })
-            }
+            Action::Block { block, .. } => block
+                .run(&mut self.frame.memory, &mut { machine.session })
+                .map_err(|(op, error)| match block.origin(op) {
+                    Some((origin, call)) => self.locate(error, origin, call),
+                    None => error,
+                }),
             Action::Loop { fused, operands, outputs } => {
                 let mut held: SmallVec<[Held; 2]> = SmallVec::new();
                 for (&value, output) in outputs.iter().zip(&fused.outputs) {

@@ -31,21 +31,23 @@ pub(crate) struct Prepared {
     /// The plans of functions, each made when it is needed; empty for those that run instruction by
     /// instruction.
     plans: Vec<OnceLock<Option<Planned>>>,
+    makes_code: bool,
 }
 
 impl Prepared {
-    fn new(code: Code, is_planned: bool) -> Prepared {
+    fn new(code: Code, is_planned: bool, makes_code: bool) -> Prepared {
         let plans = if is_planned { code.functions.len() } else { 0 };
         Prepared {
             scalars: ScalarOp::of_code(&code),
             plans: std::iter::repeat_with(OnceLock::new).take(plans).collect(),
+            makes_code,
             code,
         }
     }
 
     /// The plan of a function, if it has one.
     pub fn planned(&self, function: FunctionId) -> Option<&Planned> {
-        let plan = || plan::plan(&self.code, function).map(Planned::new);
+        let plan = || plan::plan(&self.code, function, self.makes_code).map(Planned::new);
         self.plans.get(function.index())?.get_or_init(plan).as_ref()
     }
 
@@ -74,7 +76,7 @@ impl Program {
         // Loops have the results of the specification only.
         let is_planned =
             options.engine == Engine::Fast && options.conventions == Conventions::Specification;
-        let prepared = Prepared::new(code, is_planned);
+        let prepared = Prepared::new(code, is_planned, !options.without_machine_code);
         prepared.planned(entry);
         Ok(Program { module, prepared, reference: OnceLock::new(), entry, options })
     }
@@ -96,7 +98,7 @@ impl Program {
         }
         self.reference.get_or_init(|| {
             let entry = self.code().function(self.entry).origin;
-            Prepared::new(code_of(&self.module, entry.into(), &self.options).0, false)
+            Prepared::new(code_of(&self.module, entry.into(), &self.options).0, false, false)
         })
     }
 

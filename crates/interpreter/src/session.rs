@@ -20,6 +20,9 @@ const OPS_BETWEEN_PROGRESS: u64 = 1024;
 /// Number of ops between checks of the clock.
 const OPS_BETWEEN_CLOCK: u64 = 64;
 
+/// Machine code executes up to so many ops between both.
+const OPS_BETWEEN_COUNTS: u64 = 1 << 14;
+
 /// Bytes charged for each process of a grid: what its thread takes before it runs.
 const PROCESS_BYTES: usize = 16 << 10;
 
@@ -48,6 +51,20 @@ pub(crate) struct Session<'r> {
     processes: AtomicUsize,
     /// RNG counters: units of random numbers taken by each op with its own generator.
     random: Mutex<HashMap<Origin, u128>>,
+}
+
+impl plan::Ticks for &Session<'_> {
+    type Error = EvalError;
+
+    fn tick(&mut self, ops: u64) -> Result<(), EvalError> {
+        Session::tick(self, ops, None)
+    }
+
+    fn allowance(&self) -> u64 {
+        let steps = self.program.options().limits.steps;
+        let left = steps.map(|steps| steps.saturating_sub(self.ops.load(Ordering::Relaxed)));
+        left.unwrap_or(u64::MAX).min(OPS_BETWEEN_COUNTS)
+    }
 }
 
 /// The work of a process.
@@ -128,10 +145,10 @@ impl<'r> Session<'r> {
     ///
     /// # Errors
     /// If a limit is reached, or the observer aborts the run.
-    pub fn tick(&self, count: u32, position: Option<(usize, usize)>) -> Result<(), EvalError> {
+    pub fn tick(&self, count: u64, position: Option<(usize, usize)>) -> Result<(), EvalError> {
         // Only one process runs at a time, so that no count is lost.
         let before = self.ops.load(Ordering::Relaxed);
-        let ops = before + u64::from(count);
+        let ops = before + count;
         self.ops.store(ops, Ordering::Relaxed);
         let passes = |interval: u64| before / interval != ops / interval;
         let limits = &self.program.options().limits;

@@ -264,6 +264,54 @@ impl Dot {
     }
 }
 
+/// The products that [`Dot`] adds where these are few: one after the other, from zero on.
+pub struct Products<'a> {
+    dot: &'a Dot,
+}
+
+impl Dot {
+    /// The products, if they are few and of `f32` or `f64`.
+    pub fn products(&self) -> Option<Products<'_>> {
+        let Sizes { count, m, n, k } = self.sizes;
+        let is_float = matches!(self.dtype, DType::F32 | DType::F64);
+        let is_small = small_products::are_small(count, m, k, n) && count * m * n * k > 0;
+        (is_float && is_small).then_some(Products { dot: self })
+    }
+}
+
+impl Products<'_> {
+    /// The type of elements.
+    pub fn dtype(&self) -> DType {
+        self.dot.dtype
+    }
+
+    /// Number of results.
+    pub fn results(&self) -> usize {
+        self.dot.sizes.count * self.dot.sizes.m * self.dot.sizes.n
+    }
+
+    /// Number of products of each result.
+    pub fn depth(&self) -> usize {
+        self.dot.sizes.k
+    }
+
+    /// True if a product is added with one rounding, else it is rounded before.
+    pub fn is_fused(&self) -> bool {
+        small_products::is_fused(self.depth())
+    }
+
+    /// The numbers of the elements of both operands whose product is added to a result.
+    pub fn factors(&self, result: usize, product: usize) -> [usize; 2] {
+        let Sizes { m, n, .. } = self.dot.sizes;
+        let (batch, row, column) = (result / (m * n), result / n % m, result % n);
+        let at = |matrices: &Matrices, row: usize| {
+            matrices.starts[batch] + row * matrices.strides[0] + product * matrices.strides[1]
+        };
+        let (a, b) = (at(&self.dot.lhs, row), at(&self.dot.rhs, column));
+        if self.dot.is_swapped { [b, a] } else { [a, b] }
+    }
+}
+
 /// An operand of `dot_general`, as matrices.
 struct Factor {
     tensor: Tensor,

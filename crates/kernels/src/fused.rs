@@ -1,12 +1,14 @@
 //! Fused loops, tile by tile.
 //!
 //! Each operation of a loop runs over a tile before the next one does, with the loops of the
-//! elementwise kernels: so the results have their bits, whatever the size of tiles.
+//! elementwise kernels: so the results have their bits, whatever the size of tiles. Machine code of
+//! several operations has the same bits.
 
 use crate::parallel::task_size;
+use codegen::LoopCode;
 use numerics::TensorError;
 use numerics::math::AlignedBytes;
-use program::{Fused, Load, LoopOutput, TilePlace};
+use program::{Fused, Layout, Load, LoopOutput, Stage, TilePlace};
 use smallvec::SmallVec;
 
 /// Bytes of all registers together: about what the first-level cache holds besides the sources.
@@ -62,7 +64,8 @@ pub fn run(
     if outputs.len() != fused.outputs.len() || !fused.outputs.iter().zip(&outputs).all(fits) {
         return Err(TensorError::OutOfBounds);
     }
-    let whole = Chunk { fused, sources: &sources, start: 0, len: fused.elements, outputs };
+    let (layout, len) = (fused.layout(), fused.elements);
+    let whole = Chunk { fused, layout, sources: &sources, start: 0, len, outputs };
     // A rough mean of additions and of functions such as exponentials.
     let work = 8 * fused.ops.len();
     let size = task_size(fused.elements, work, TILE[1]);
@@ -75,6 +78,7 @@ pub fn run(
 /// Consecutive iterations of a loop.
 struct Chunk<'a, 'o> {
     fused: &'a Fused,
+    layout: &'a Layout,
     sources: &'a [&'a [u8]],
     start: usize,
     len: usize,
@@ -102,9 +106,13 @@ impl<'a, 'o> Chunk<'a, 'o> {
     }
 
     fn run(mut self, registers: &mut Registers) -> Result<(), TensorError> {
-        let sizes = &self.fused.registers;
+        let sizes = &self.layout.registers;
         let [least, most] = TILE;
-        let tile = (REGISTER_BYTES / sizes.iter().sum::<usize>().max(1)).clamp(least, most);
+        // Without registers, one tile is enough.
+        let tile = match sizes.iter().sum::<usize>() {
+            0 => self.len,
+            bytes => (REGISTER_BYTES / bytes).clamp(least, most),
+        };
         let tile = tile.min(self.len).max(1);
         registers.reserve(sizes, tile);
         let registers = &mut registers.tiles[..];
@@ -123,7 +131,7 @@ impl<'a, 'o> Chunk<'a, 'o> {
         start: usize,
         len: usize,
     ) -> Result<(), TensorError> {
-        let loads = self.fused.loads.iter().zip(self.sources).zip(&self.fused.places);
+        let loads = self.fused.loads.iter().zip(self.sources).zip(&self.layout.places);
         for ((load, source), place) in loads {
             let (Some(view), TilePlace::Register(register)) = (&load.view, place) else { continue };
             // A register of repetitions of one element is filled once.
@@ -142,57 +150,145 @@ impl<'a, 'o> Chunk<'a, 'o> {
         start: usize,
         len: usize,
     ) -> Result<(), TensorError> {
-        let loads = self.fused.loads.len();
-        for (op, &place) in self.fused.ops.iter().zip(&self.fused.places[loads..]) {
-            let bytes = op.kernel.result().bytes();
-            let overwrites =
-                |&value: &usize| op.kernel.overwrites() && self.fused.places[value] == place;
-            if let (TilePlace::Register(register), [operand]) = (place, &op.operands[..])
-                && overwrites(operand)
-            {
-                op.kernel.overwrite(&mut registers[register][..len * bytes])?;
-                continue;
-            }
-            // The result is taken out of its place while operands are read.
-            match place {
-                TilePlace::Source => return Err(TensorError::OutOfBounds),
-                TilePlace::Register(register) => {
-                    let mut tile = std::mem::take(&mut registers[register]);
-                    self.apply(op, registers, start, &mut tile[..len * bytes])?;
-                    registers[register] = tile;
-                }
-                TilePlace::Output(output) => {
-                    let result = std::mem::take(&mut self.outputs[output]);
-                    let tile = &mut result[start * bytes..][..len * bytes];
-                    self.apply(op, registers, start, tile)?;
-                    self.outputs[output] = result;
+        for stage in &self.layout.stages {
+            match stage {
+                &Stage::Op(number) => self.op(number, registers, start, len)?,
+                Stage::Code { code, inputs, results } => {
+                    self.code(code, inputs, results, registers, start, len)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Writes a tile of results of an operation.
-    fn apply(
-        &self,
-        op: &program::LoopOp,
-        registers: &[AlignedBytes],
+    /// Runs an operation.
+    fn op(
+        &mut self,
+        number: usize,
+        registers: &mut [AlignedBytes],
         start: usize,
-        results: &mut [u8],
+        len: usize,
     ) -> Result<(), TensorError> {
-        let len = results.len() / op.kernel.result().bytes();
-        let mut operands: [&[u8]; 3] = [&[]; 3];
-        let slots = operands.iter_mut().zip(&op.operands).zip(op.kernel.operands());
-        for ((operand, &value), dtype) in slots {
-            let size = dtype.bytes();
-            *operand = match self.fused.places[value] {
-                TilePlace::Source => {
-                    &self.sources[value][(self.start + start) * size..][..len * size]
-                }
-                TilePlace::Register(register) => &registers[register][..len * size],
-                TilePlace::Output(output) => &self.outputs[output][start * size..][..len * size],
-            };
+        let op = &self.fused.ops[number];
+        let places = &self.layout.places;
+        let place = places[self.fused.loads.len() + number];
+        let bytes = op.kernel.result().bytes();
+        if let (TilePlace::Register(register), &[operand]) = (place, &op.operands[..])
+            && op.kernel.overwrites()
+            && places[operand] == place
+        {
+            return op.kernel.overwrite(&mut registers[register][..len * bytes]);
         }
-        op.kernel.apply(results, &operands[..op.operands.len()])
+        // The result is taken out of its place while operands are read.
+        let mut taken = self.take(place, registers)?;
+        let results = taken.tile(start, len, bytes);
+        let mut operands: [&[u8]; 3] = [&[]; 3];
+        for (operand, &value) in operands.iter_mut().zip(&op.operands) {
+            *operand = self.tile(value, registers, start, len)?;
+        }
+        op.kernel.apply(results, &operands[..op.operands.len()])?;
+        self.put(place, taken, registers);
+        Ok(())
+    }
+
+    /// Runs machine code.
+    fn code(
+        &mut self,
+        code: &LoopCode,
+        inputs: &[usize],
+        results: &[usize],
+        registers: &mut [AlignedBytes],
+        start: usize,
+        len: usize,
+    ) -> Result<(), TensorError> {
+        let places = &self.layout.places;
+        let mut taken: SmallVec<[Taken<'o>; 4]> = SmallVec::new();
+        for &value in results {
+            taken.push(self.take(places[value], registers)?);
+        }
+        let mut tiles: SmallVec<[&mut [u8]; 4]> = SmallVec::new();
+        for (&value, taken) in results.iter().zip(&mut taken) {
+            tiles.push(taken.tile(start, len, self.element_bytes(value)));
+        }
+        let mut read: SmallVec<[&[u8]; 8]> = SmallVec::new();
+        for (number, &value) in inputs.iter().enumerate() {
+            let count = if code.repeats(number) { 1 } else { len };
+            read.push(
+                &self.tile(value, registers, start, len)?[..count * self.element_bytes(value)],
+            );
+        }
+        let done = code.run(&read, &mut tiles);
+        drop((read, tiles));
+        done.ok_or(TensorError::OutOfBounds)?;
+        for (&value, taken) in results.iter().zip(taken) {
+            self.put(places[value], taken, registers);
+        }
+        Ok(())
+    }
+
+    fn element_bytes(&self, value: usize) -> usize {
+        let loads = &self.fused.loads;
+        match value.checked_sub(loads.len()) {
+            Some(op) => self.fused.ops[op].kernel.result().bytes(),
+            None => loads[value].dtype.bytes(),
+        }
+    }
+
+    /// The memory of a place, which has none until it is put back.
+    fn take(
+        &mut self,
+        place: TilePlace,
+        registers: &mut [AlignedBytes],
+    ) -> Result<Taken<'o>, TensorError> {
+        match place {
+            TilePlace::Source | TilePlace::Inner => Err(TensorError::OutOfBounds),
+            TilePlace::Register(register) => {
+                Ok(Taken::Register(std::mem::take(&mut registers[register])))
+            }
+            TilePlace::Output(output) => {
+                Ok(Taken::Output(std::mem::take(&mut self.outputs[output])))
+            }
+        }
+    }
+
+    fn put(&mut self, place: TilePlace, taken: Taken<'o>, registers: &mut [AlignedBytes]) {
+        match (place, taken) {
+            (TilePlace::Register(register), Taken::Register(tile)) => registers[register] = tile,
+            (TilePlace::Output(output), Taken::Output(result)) => self.outputs[output] = result,
+            _ => {}
+        }
+    }
+
+    /// A tile of a value.
+    fn tile<'r>(
+        &'r self,
+        value: usize,
+        registers: &'r [AlignedBytes],
+        start: usize,
+        len: usize,
+    ) -> Result<&'r [u8], TensorError> {
+        let size = self.element_bytes(value);
+        Ok(match self.layout.places[value] {
+            TilePlace::Source => &self.sources[value][(self.start + start) * size..][..len * size],
+            TilePlace::Register(register) => &registers[register][..len * size],
+            TilePlace::Output(output) => &self.outputs[output][start * size..][..len * size],
+            TilePlace::Inner => return Err(TensorError::OutOfBounds),
+        })
+    }
+}
+
+/// The memory of a result while it is written.
+enum Taken<'o> {
+    Register(AlignedBytes),
+    Output(&'o mut [u8]),
+}
+
+impl Taken<'_> {
+    /// A tile of elements of some bytes.
+    fn tile(&mut self, start: usize, len: usize, bytes: usize) -> &mut [u8] {
+        match self {
+            Taken::Register(tile) => &mut tile[..len * bytes],
+            Taken::Output(result) => &mut result[start * bytes..][..len * bytes],
+        }
     }
 }

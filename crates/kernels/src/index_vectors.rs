@@ -121,14 +121,34 @@ impl Windows {
         let indices = num_elements(indices).unwrap_or(0);
         Ok(Windows { index: (index, indices), vectors, entries, batch_shape })
     }
+}
 
-    /// The start along the dimension of an entry of the index vector at a position.
-    #[inline]
-    fn start(&self, indices: &[u8], vector: usize, entry: &Entry) -> Result<i64, TensorError> {
-        let (dtype, size) = (self.index.0, self.index.0.bytes());
-        let bytes = &indices[(vector + entry.offset) * size..][..size];
-        integer(dtype, bytes).ok_or(TensorError::OutOfBounds)
-    }
+/// Evaluates an expression with `$read` bound to a function from the number of an index to the
+/// index, which is compiled for the common types of indices.
+macro_rules! with_indices {
+    ($dtype:expr, $indices:expr, $read:ident => $body:expr) => {{
+        let (dtype, indices): (DType, &[u8]) = ($dtype, $indices);
+        let size = dtype.bytes();
+        let misaligned = |_| TensorError::OutOfBounds;
+        match dtype {
+            DType::I32 => {
+                let indices = bytemuck::try_cast_slice::<u8, i32>(indices).map_err(misaligned)?;
+                let $read = |at: usize| Ok::<i64, TensorError>(i64::from(indices[at]));
+                $body
+            }
+            DType::I64 => {
+                let indices = bytemuck::try_cast_slice::<u8, i64>(indices).map_err(misaligned)?;
+                let $read = |at: usize| Ok::<i64, TensorError>(indices[at]);
+                $body
+            }
+            _ => {
+                let $read = |at: usize| {
+                    integer(dtype, &indices[at * size..][..size]).ok_or(TensorError::OutOfBounds)
+                };
+                $body
+            }
+        }
+    }};
 }
 
 /// Row-major positions of all indices of `sizes` in memory with the strides `strides`.
@@ -289,20 +309,20 @@ impl Gather {
         {
             return Err(TensorError::OutOfBounds);
         }
-        match self.run * size {
-            1 => self.copy::<1>(operand, indices, result),
-            2 => self.copy::<2>(operand, indices, result),
-            4 => self.copy::<4>(operand, indices, result),
-            8 => self.copy::<8>(operand, indices, result),
-            _ => self.copy::<0>(operand, indices, result),
-        }
+        with_indices!(self.windows.index.0, indices, read => match self.run * size {
+            1 => self.copy::<1>(operand, read, result),
+            2 => self.copy::<2>(operand, read, result),
+            4 => self.copy::<4>(operand, read, result),
+            8 => self.copy::<8>(operand, read, result),
+            _ => self.copy::<0>(operand, read, result),
+        })
     }
 
     /// Copies runs of `N` bytes each, or of any number for 0.
     fn copy<const N: usize>(
         &self,
         operand: &[u8],
-        indices: &[u8],
+        read: impl Fn(usize) -> Result<i64, TensorError>,
         result: &mut [u8],
     ) -> Result<(), TensorError> {
         let Gather { windows, size, run, .. } = self;
@@ -310,7 +330,7 @@ impl Gather {
         for (&[vector, selected], target) in windows.vectors.iter().zip(self.targets.iter()) {
             let mut source = selected;
             for entry in &windows.entries {
-                let start = windows.start(indices, vector, entry)?;
+                let start = read(vector + entry.offset)?;
                 source += start.clamp(0, entry.last) as usize * entry.stride;
             }
             for (from, to) in self.from.iter().zip(self.to.iter()) {
@@ -429,13 +449,25 @@ impl Targets {
 
     /// The target of each element of the updates, or [`OUTSIDE`].
     fn find(&self, indices: &[u8], whole_windows: bool) -> Result<Scratch<usize>, TensorError> {
-        let Targets { windows, window_at, window_to, .. } = self;
         let mut targets = Scratch::filled(self.updates, OUTSIDE)?;
+        with_indices!(self.windows.index.0, indices, read => {
+            self.find_with(read, whole_windows, &mut targets)
+        })?;
+        Ok(targets)
+    }
+
+    fn find_with(
+        &self,
+        read: impl Fn(usize) -> Result<i64, TensorError>,
+        whole_windows: bool,
+        targets: &mut [usize],
+    ) -> Result<(), TensorError> {
+        let Targets { windows, window_at, window_to, .. } = self;
         let mut starts = vec![0; windows.entries.len()];
         for (&[vector, selected], at) in windows.vectors.iter().zip(self.batch_at.iter()) {
             let (mut fits, mut base) = (true, selected as i64);
             for (start, entry) in starts.iter_mut().zip(&windows.entries) {
-                *start = windows.start(indices, vector, entry)?;
+                *start = read(vector + entry.offset)?;
                 fits &= (0..=entry.last).contains(start);
                 base = base.wrapping_add(start.wrapping_mul(entry.stride as i64));
             }
@@ -444,10 +476,10 @@ impl Targets {
                     targets[at + w] = base as usize + to;
                 }
             } else if !whole_windows {
-                self.find_inside(&starts, (*at, base), &mut targets);
+                self.find_inside(&starts, (*at, base), targets);
             }
         }
-        Ok(targets)
+        Ok(())
     }
 
     /// The targets of those elements of a window that are inside of the input.
@@ -543,7 +575,7 @@ impl Scatter {
             let misaligned = |_| TensorError::OutOfBounds;
             let elements = bytemuck::try_cast_slice_mut(result).map_err(misaligned)?;
             let updates = bytemuck::try_cast_slice(updates).map_err(misaligned)?;
-            combine_at(operation, elements, targets, updates);
+            operation.merge_at(elements, targets, updates);
             Ok(())
         }
         let size = self.dtype.bytes();
@@ -567,20 +599,6 @@ impl Scatter {
     }
 }
 
-/// Combines values into the elements at their targets, in order.
-fn combine_at<T: Element>(
-    operation: &dyn Combine<T>,
-    elements: &mut [T],
-    targets: &[usize],
-    values: &[T],
-) {
-    for (&target, &value) in targets.iter().zip(values) {
-        if let Some(element) = elements.get_mut(target) {
-            *element = operation.pair(*element, value);
-        }
-    }
-}
-
 /// Combines each element of `updates` into the element of `results` at its target, in order. A
 /// target outside of the results skips the update.
 ///
@@ -598,7 +616,7 @@ pub fn apply_updates(
         targets: &[usize],
         updates: &Tensor,
     ) -> Result<bool, TensorError> {
-        combine_at(operation, result.make_mut::<T>()?, targets, updates.as_slice::<T>()?);
+        operation.merge_at(result.make_mut::<T>()?, targets, updates.as_slice::<T>()?);
         Ok(true)
     }
     if body.shape == BodyShape::Values {

@@ -32,7 +32,7 @@ mod top_k;
 mod window;
 
 pub use body::Combiner;
-pub use contract::{Dot, dot_general};
+pub use contract::{Dot, Products, dot_general};
 pub use convolution::Convolution;
 pub use evaluate::evaluate;
 pub use fft::fourier;
@@ -42,6 +42,7 @@ pub use order::place_of_scalar;
 pub use random_numbers::Stream;
 pub use reduce::{Reduction, reduce};
 pub use sort::sort;
+pub use sums::Tree;
 pub use top_k::top_k;
 pub use window::{reduce_window, reduce_window_inside, select_and_scatter};
 

@@ -3,7 +3,8 @@
 use super::body::{Combiner, dispatch_operation, operation_type};
 use super::matmul::Accumulator;
 use super::parallel::task_size;
-use super::sums::{Combine, Tree, chain_columns, combine_columns, combine_rows};
+use super::sums::{Combine, Tree, chain_columns, combine_columns, combine_rows, copy_strided};
+use numerics::budget::Scratch;
 use numerics::math::{self, BinaryOp};
 use numerics::shape::{StridedView, num_elements};
 use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError};
@@ -177,6 +178,13 @@ fn combine_typed<T: Element>(
 ) -> Result<(), TensorError> {
     out.fill(init);
     let rows = out.len();
+    if let Layout::Windows { line_starts, stride, taps } = *layout
+        && let Some(step) = doubling_step(elements.len(), rows, taps)
+    {
+        combine_windows(operation, elements, line_starts, stride, (step, taps.len()), out)?;
+        out.iter_mut().for_each(|result| *result = operation.pair(init, *result));
+        return Ok(());
+    }
     let count = elements.len() / rows;
     // The number of results of a task, and of its elements, if they are apart from those of others.
     let [size, step] = match *layout {
@@ -209,6 +217,60 @@ fn combine_typed<T: Element>(
         part(task, out);
         Ok::<(), TensorError>(())
     })
+}
+
+/// The distance between the elements of windows, if it takes less to combine neighbours, then
+/// neighbours of these, and so on, for all windows at once.
+fn doubling_step(elements: usize, rows: usize, taps: &[usize]) -> Option<usize> {
+    let &[first, second, ..] = taps else { return None };
+    let step = second.checked_sub(first)?;
+    let is_progression = taps.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(step));
+    let levels = taps.len().ilog2() as usize + 1;
+    let takes_less = 4 * elements * levels < rows.saturating_mul(taps.len());
+    (is_progression && first == 0 && takes_less && taps.len() > SHORT_WINDOW).then_some(step)
+}
+
+/// Combines the `count` elements of each window, which are `step` apart, in a tree over neighbours:
+/// the windows share their subtrees.
+fn combine_windows<T: Element>(
+    operation: &dyn Combine<T>,
+    elements: &[T],
+    line_starts: &[usize],
+    stride: usize,
+    (step, count): (usize, usize),
+    out: &mut [T],
+) -> Result<(), TensorError> {
+    let line = out.len() / line_starts.len();
+    // The subtrees of a power of two of elements that begin at each element.
+    let mut subtrees: Scratch<T> = Scratch::new(elements.len())?;
+    elements.iter().for_each(|&element| subtrees.push(element));
+    let mut len = elements.len();
+    let mut rights: Scratch<T> = Scratch::filled(elements.len().max(out.len()), T::ZERO)?;
+    // The subtrees of a window from the last and smallest one on.
+    let mut end = count;
+    for level in 0..=count.ilog2() {
+        let leaves = 1 << level;
+        if level > 0 {
+            let distance = leaves / 2 * step;
+            len -= distance;
+            rights[..len].copy_from_slice(&subtrees[distance..distance + len]);
+            operation.merge(&mut subtrees[..len], &rights[..len]);
+        }
+        if count & leaves == 0 {
+            continue;
+        }
+        let is_last = end == count;
+        end -= leaves;
+        for (out, &start) in out.chunks_exact_mut(line).zip(line_starts) {
+            let left = &mut rights[..line];
+            copy_strided(&subtrees[start + end * step..], stride, left);
+            if !is_last {
+                operation.merge(left, out);
+            }
+            out.copy_from_slice(left);
+        }
+    }
+    Ok(())
 }
 
 /// A reduction of tensors of a known type and shape by a common operation, whose elements are
@@ -261,6 +323,32 @@ impl Reduction {
         let layout = Layout::Columns(self.inner);
         let combined = combine_into(self.op, self.dtype, input, init, &layout, out)?;
         combined.ok_or(TensorError::Unsupported { op: "a reduction", dtype: self.dtype })
+    }
+
+    /// The operation.
+    pub fn op(&self) -> BinaryOp {
+        self.op
+    }
+
+    /// The type of elements.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Number of results.
+    pub fn results(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of elements that are combined to a result.
+    pub fn count(&self) -> usize {
+        self.elements / self.rows
+    }
+
+    /// The number of one of the elements that are combined to a result.
+    pub fn element(&self, result: usize, number: usize) -> usize {
+        let (group, column) = (result / self.inner, result % self.inner);
+        (group * self.count() + number) * self.inner + column
     }
 
     fn is_common(&self) -> bool {
@@ -359,5 +447,30 @@ fn fold_levels(
     match rest {
         Some(rest) => body.combine(rows, columns, rest),
         None => Ok(columns),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_that_share_subtrees_have_the_sums_of_their_trees() {
+        let elements: Vec<f32> = (0..700).map(|i| 1.0 / (3.0 + (i * 37 % 101) as f32)).collect();
+        let add = |x: f32, y: f32| x + y;
+        for (count, step, stride) in [(33, 1, 1), (64, 1, 2), (100, 3, 1), (127, 2, 5), (200, 1, 1)]
+        {
+            let line = (elements.len() / 2 - (count - 1) * step) / stride;
+            let starts = [0, elements.len() / 2];
+            let mut found = vec![0.0; 2 * line];
+            combine_windows(&add, &elements, &starts, stride, (step, count), &mut found)
+                .expect("there is memory");
+            for (number, found) in found.iter().enumerate() {
+                let first = starts[number / line] + number % line * stride;
+                let mut tree = Tree::new();
+                (0..count).for_each(|tap| tree.push(elements[first + tap * step], add));
+                assert_eq!(Some(*found), tree.finish(add), "window {number} of {count}");
+            }
+        }
     }
 }

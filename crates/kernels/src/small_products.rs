@@ -15,6 +15,11 @@ pub fn are_small(count: usize, m: usize, k: usize, n: usize) -> bool {
     products <= SMALL && k <= BLOCK && products.saturating_mul(count) <= MAX_PRODUCTS
 }
 
+/// True if a product of a sum of `k` is added with one rounding.
+pub fn is_fused(k: usize) -> bool {
+    k > FEW
+}
+
 /// Matrices of the same sizes in memory.
 pub struct Matrices<'a, T> {
     /// The memory.
@@ -50,10 +55,10 @@ pub fn multiply<T: Accumulator>(
     {
         return Err(TensorError::OutOfBounds);
     }
-    if k <= FEW {
-        Isa::best().run(Products::<T, false> { m, k, n, a, b, out });
-    } else {
+    if is_fused(k) {
         Isa::best().run(Products::<T, true> { m, k, n, a, b, out });
+    } else {
+        Isa::best().run(Products::<T, false> { m, k, n, a, b, out });
     }
     Ok(())
 }

@@ -91,6 +91,10 @@ pub trait Combine<T>: Sync {
     /// Combines each element of `left` with that of `right`, in the place of the left one.
     fn merge(&self, left: &mut [T], right: &[T]);
 
+    /// Combines each value into the element at its target, in order; those with targets outside are
+    /// skipped.
+    fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]);
+
     /// Combines the columns of [`ROWS`] rows.
     fn merge_rows(&self, rows: [&[T]; ROWS], out: &mut [T]);
 
@@ -105,6 +109,14 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for F {
 
     fn merge(&self, left: &mut [T], right: &[T]) {
         run::<T>(Merge { left, right, f: *self });
+    }
+
+    fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]) {
+        for (&target, &value) in targets.iter().zip(values) {
+            if let Some(element) = elements.get_mut(target) {
+                *element = self(*element, value);
+            }
+        }
     }
 
     fn merge_rows(&self, rows: [&[T]; ROWS], out: &mut [T]) {
@@ -300,7 +312,7 @@ pub fn combine_columns<T: Element>(
 }
 
 /// Copies elements that are `stride` apart, as many as `out` has room for.
-fn copy_strided<T: Element>(elements: &[T], stride: usize, out: &mut [T]) {
+pub fn copy_strided<T: Element>(elements: &[T], stride: usize, out: &mut [T]) {
     if stride == 1 {
         out.copy_from_slice(&elements[..out.len()]);
         return;

@@ -2,6 +2,7 @@
 
 use crate::block::{Block, BlockStart, Elements, Op};
 use crate::graph::{Graph, Value};
+use crate::native;
 use crate::places::{Memory, Places};
 use crate::unit::{Action, Part, Place, Sequence, Start, Step, Transfer, Way};
 use numerics::math::within::{ALIGNMENT, room};
@@ -9,6 +10,7 @@ use program::{Fused, Origin, TilePlace};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Constants of at most so many bytes are copied into the memory of small values.
 const MAX_CONSTANT: usize = 1 << 14;
@@ -26,12 +28,18 @@ pub(crate) struct Assembled {
 }
 
 /// Makes blocks of steps whose values are all in the memory of small ones.
-pub(crate) fn assemble(graph: &Graph<'_>, places: &Places<'_>, body: &mut Sequence) -> Assembled {
+pub(crate) fn assemble(
+    graph: &Graph<'_>,
+    places: &Places<'_>,
+    body: &mut Sequence,
+    makes_code: bool,
+) -> Assembled {
     let memory = Memory::after(places.memory.bytes);
     let mut assembler = Assembler {
         graph,
         places,
         memory,
+        makes_code,
         constants: FxHashMap::default(),
         constants_left: MAX_TABLES,
         numbers_left: MAX_TABLES,
@@ -42,7 +50,11 @@ pub(crate) fn assemble(graph: &Graph<'_>, places: &Places<'_>, body: &mut Sequen
     assembler.blocks(body);
     let constants = assembler.constants.into_iter();
     let initial = constants.map(|((_, bytes), position)| (position as usize, bytes)).collect();
-    Assembled { bytes: assembler.memory.bytes, initial }
+    let bytes = assembler.memory.bytes;
+    if makes_code {
+        native::add_code(body, places, bytes);
+    }
+    Assembled { bytes, initial }
 }
 
 struct Assembler<'a> {
@@ -50,6 +62,8 @@ struct Assembler<'a> {
     places: &'a Places<'a>,
     /// Beyond the values: constants, and room that steps use while they run.
     memory: Memory,
+    /// True if machine code is made of the ops.
+    makes_code: bool,
     /// The positions of constants, by the bytes of an element and those of all.
     constants: FxHashMap<(usize, Vec<u8>), u32>,
     /// Bytes that constants and element numbers may still take.
@@ -98,7 +112,8 @@ impl Assembler<'_> {
         let origins = std::mem::take(&mut self.origins);
         let &Step { origin, call, .. } = steps.first()?;
         let count = steps.iter().fold(0, |sum: u32, step| sum.saturating_add(step.ops));
-        let action = Action::Block { steps, block: Block { ops, origins } };
+        let block = Block { ops, origins, native: None };
+        let action = Action::Block { steps, block };
         Some(Step { action, dead: SmallVec::new(), ops: count, origin, call })
     }
 
@@ -212,9 +227,9 @@ impl Assembler<'_> {
         for &output in outputs {
             self.range(output)?;
         }
-        let mut registers: Vec<Option<u32>> = vec![None; fused.registers.len()];
-        let mut at: Vec<u32> = Vec::with_capacity(fused.places.len());
-        for (load, place) in fused.loads.iter().zip(&fused.places) {
+        let mut registers: Vec<Option<u32>> = vec![None; fused.layout.registers.len()];
+        let mut at: Vec<u32> = Vec::with_capacity(fused.layout.places.len());
+        for (load, place) in fused.loads.iter().zip(&fused.layout.places) {
             let (value, size) = (operands[load.operand], load.dtype.bytes());
             let Some(view) = &load.view else {
                 at.push(self.range(value)?.start);
@@ -233,9 +248,9 @@ impl Assembler<'_> {
             self.move_elements(numbers, size, to)?;
             at.push(to);
         }
-        for (op, place) in fused.ops.iter().zip(&fused.places[fused.loads.len()..]) {
+        for (op, place) in fused.ops.iter().zip(&fused.layout.places[fused.loads.len()..]) {
             let result = match *place {
-                TilePlace::Source => return None,
+                TilePlace::Source | TilePlace::Inner => return None,
                 TilePlace::Register(register) => self.register(&mut registers, register, fused)?,
                 TilePlace::Output(output) => self.range(outputs[output])?.start,
             };
@@ -244,7 +259,8 @@ impl Assembler<'_> {
                 *used = at[operand];
             }
             let (kernel, count) = (op.kernel.within(), fused.elements as u32);
-            self.ops.push(Op::Compute { kernel, result, operands: used, count });
+            let source = Arc::clone(&op.kernel);
+            self.ops.push(Op::Compute { kernel, source, result, operands: used, count });
             at.push(result);
         }
         Some(())
@@ -258,7 +274,7 @@ impl Assembler<'_> {
         fused: &Fused,
     ) -> Option<u32> {
         if registers[number].is_none() {
-            registers[number] = Some(self.take(fused.registers[number], fused.elements)?);
+            registers[number] = Some(self.take(fused.layout.registers[number], fused.elements)?);
         }
         registers[number]
     }
@@ -341,7 +357,10 @@ impl Assembler<'_> {
         if numbers.len() > 1 && numbers.iter().all(|&number| number == first) {
             let to = to..to + bytes * numbers.len() as u32;
             self.ops.push(Op::Fill { from: first * bytes, size: bytes, to });
-        } else if numbers.len() * size >= PIECE * pieces().count() || numbers.len() == 1 {
+        } else if numbers.len() == 1
+            || (numbers.len() * size >= PIECE * pieces().count()
+                && !(self.makes_code && native::moves(&numbers, size)))
+        {
             let mut to = to;
             for piece in pieces() {
                 let len = piece.len() * size;
@@ -364,7 +383,7 @@ impl Assembler<'_> {
     fn copy_value(&mut self, from: u32, to: u32, bytes: usize) {
         if (1..=ALIGNMENT).contains(&bytes) {
             // Every value has room for so many.
-            self.ops.push(Op::CopyLine { from, to });
+            self.ops.push(Op::CopyLine { from, to, bytes: bytes as u32 });
         } else {
             self.copy(from, to, bytes);
         }

@@ -3,10 +3,11 @@
 //! Programs of many small tensors spend their time between kernels, not in them. A block has no
 //! values, types or steps left, only positions in a memory, so that an op takes nanoseconds.
 
+use crate::native::Native;
 use crate::unit::Function;
 use numerics::math::element::integer;
-use numerics::math::fill;
 use numerics::math::within::{ALIGNMENT, MemoryKernel, disjoint};
+use numerics::math::{SliceKernel, fill};
 use numerics::{DType, TensorError};
 use program::Origin;
 use std::cell::Cell;
@@ -19,15 +20,23 @@ pub struct Block {
     pub(crate) ops: Vec<Op>,
     /// The number of the first op of each step, with the step's origin and the call around it.
     pub(crate) origins: Vec<(u32, Origin, Option<u32>)>,
+    /// The ops as machine code.
+    pub(crate) native: Option<Native>,
 }
 
 /// An op of a block.
 #[derive(Debug)]
 pub(crate) enum Op {
     /// Elementwise arithmetic.
-    Compute { kernel: MemoryKernel, result: u32, operands: [u32; 3], count: u32 },
-    /// Moves [`ALIGNMENT`] bytes.
-    CopyLine { from: u32, to: u32 },
+    Compute {
+        kernel: MemoryKernel,
+        source: Arc<SliceKernel>,
+        result: u32,
+        operands: [u32; 3],
+        count: u32,
+    },
+    /// Moves a value that has room for [`ALIGNMENT`] bytes, all of them.
+    CopyLine { from: u32, to: u32, bytes: u32 },
     /// Moves bytes.
     Copy { from: u32, to: u32, bytes: u32 },
     /// Repeats an element of `size` bytes.
@@ -83,77 +92,51 @@ macro_rules! with_storage {
     };
 }
 
-impl Block {
-    /// Runs the code. `tick` is called with the number of ops of the program that run next.
+/// Counts the ops of the program, and may end a run.
+pub trait Ticks {
+    /// The reason for the end of a run.
+    type Error: From<TensorError>;
+
+    /// Counts ops of the program that run next.
     ///
     /// # Errors
-    /// If `tick` fails, or there is no memory for copies. The number is that of the op.
-    pub fn run<E: From<TensorError>>(
-        &self,
-        memory: &mut [u8],
-        mut tick: impl FnMut(u32) -> Result<(), E>,
-    ) -> Result<(), (usize, E)> {
+    /// If the run has to end.
+    fn tick(&mut self, ops: u64) -> Result<(), Self::Error>;
+
+    /// The number of ops that may run before [`Ticks::tick`] has to be called again.
+    fn allowance(&self) -> u64;
+}
+
+impl Block {
+    /// Runs the code.
+    ///
+    /// # Errors
+    /// If `ticks` fails, or there is no memory for copies. The number is that of the op.
+    pub fn run<T: Ticks>(&self, memory: &mut [u8], ticks: &mut T) -> Result<(), (usize, T::Error)> {
+        if let Some(native) = &self.native
+            && let Some(done) = native.run(self, memory, ticks)
+        {
+            return done;
+        }
         let mut next = 0;
         while let Some(op) = self.ops.get(next) {
             let number = next;
             next += 1;
-            let done = match op {
-                Op::Compute { kernel, result, operands, count } => {
-                    let operands = operands.map(|operand| operand as usize);
-                    kernel
-                        .run(memory, *result as usize, operands, *count as usize)
-                        .ok_or(TensorError::OutOfBounds)
-                }
-                Op::CopyLine { from, to } => {
-                    let (from, to) = (*from as usize, *to as usize);
-                    let mut line = [0; ALIGNMENT];
-                    line.copy_from_slice(&memory[from..from + ALIGNMENT]);
-                    memory[to..to + ALIGNMENT].copy_from_slice(&line);
-                    Ok(())
-                }
-                Op::Copy { from, to, bytes } => {
-                    let from = *from as usize;
-                    memory.copy_within(from..from + *bytes as usize, *to as usize);
-                    Ok(())
-                }
-                Op::Fill { from, size, to } => {
-                    memory.copy_within(range(&(*from..from + size)), to.start as usize);
-                    let to = &mut memory[range(to)];
-                    let (element, rest) = to.split_at_mut(*size as usize);
-                    fill(rest, element);
-                    Ok(())
-                }
-                Op::Collect { elements, starts, to } => collect(memory, elements, starts, *to),
-                Op::Spread { from, elements, starts } => spread(memory, *from, elements, starts),
-                Op::Apply { function, operands, arity, result } => {
-                    let operands = operands.each_ref().map(range);
-                    match disjoint(memory, range(result), operands, *arity) {
-                        Some((result, operands)) => function.run(&operands[..*arity], result),
-                        None => Err(TensorError::OutOfBounds),
-                    }
-                }
-                Op::Tick(ops) => {
-                    tick(*ops).map_err(|error| (number, error))?;
-                    Ok(())
-                }
-                Op::Jump(to) => {
-                    next = *to as usize;
-                    Ok(())
-                }
+            match op {
+                Op::Tick(ops) => ticks.tick(u64::from(*ops)).map_err(|error| (number, error))?,
+                Op::Jump(to) => next = *to as usize,
                 Op::Unless { condition, to } => {
                     if memory[*condition as usize] == 0 {
                         next = *to as usize;
                     }
-                    Ok(())
                 }
                 Op::Switch { index, targets } => {
                     let number = branch(&memory[range(index)]);
                     let target = number.and_then(|number| targets.get(number)).or(targets.last());
                     next = target.map_or(next, |&target| target as usize);
-                    Ok(())
                 }
-            };
-            done.map_err(|error| (number, error.into()))?;
+                _ => op.apply(memory).map_err(|error| (number, error.into()))?,
+            }
         }
         Ok(())
     }
@@ -163,6 +146,63 @@ impl Block {
         let before = self.origins.partition_point(|&(first, ..)| first as usize <= op);
         let &(_, origin, call) = self.origins.get(before.checked_sub(1)?)?;
         Some((origin, call))
+    }
+}
+
+impl Op {
+    /// Changes the memory; ops that choose what runs next do not.
+    ///
+    /// # Errors
+    /// If there is no memory for copies.
+    pub fn apply(&self, memory: &mut [u8]) -> Result<(), TensorError> {
+        match self {
+            Op::Compute { kernel, result, operands, count, .. } => {
+                let operands = operands.map(|operand| operand as usize);
+                kernel
+                    .run(memory, *result as usize, operands, *count as usize)
+                    .ok_or(TensorError::OutOfBounds)
+            }
+            Op::CopyLine { from, to, .. } => {
+                let (from, to) = (*from as usize, *to as usize);
+                let mut line = [0; ALIGNMENT];
+                line.copy_from_slice(&memory[from..from + ALIGNMENT]);
+                memory[to..to + ALIGNMENT].copy_from_slice(&line);
+                Ok(())
+            }
+            Op::Copy { from, to, bytes } => {
+                let from = *from as usize;
+                memory.copy_within(from..from + *bytes as usize, *to as usize);
+                Ok(())
+            }
+            Op::Fill { from, size, to } => {
+                memory.copy_within(range(&(*from..from + size)), to.start as usize);
+                let to = &mut memory[range(to)];
+                let (element, rest) = to.split_at_mut(*size as usize);
+                fill(rest, element);
+                Ok(())
+            }
+            Op::Collect { elements, starts, to } => collect(memory, elements, starts, *to),
+            Op::Spread { from, elements, starts } => spread(memory, *from, elements, starts),
+            Op::Apply { function, operands, arity, result } => {
+                let operands = operands.each_ref().map(range);
+                match disjoint(memory, range(result), operands, *arity) {
+                    Some((result, operands)) => function.run(&operands[..*arity], result),
+                    None => Err(TensorError::OutOfBounds),
+                }
+            }
+            Op::Tick(_) | Op::Jump(_) | Op::Unless { .. } | Op::Switch { .. } => Ok(()),
+        }
+    }
+}
+
+impl Elements {
+    /// The bytes that elements may be at, if they follow start indices.
+    pub fn range(&self, starts: &[BlockStart]) -> Range<u32> {
+        let (first, last) = (self.numbers.iter().min(), self.numbers.iter().max());
+        let (first, last) = (first.map_or(0, |&n| n as usize), last.map_or(0, |&n| n as usize + 1));
+        let moved: usize = starts.iter().map(|start| start.last * start.stride).sum();
+        // Within the memory.
+        (first * self.size) as u32..((last + moved) * self.size) as u32
     }
 }
 

@@ -234,9 +234,9 @@ impl Listing<'_> {
         for (index, op) in fused.ops.iter().enumerate() {
             let number = fused.loads.len() + index;
             let used: Vec<String> = op.operands.iter().map(|v| format!("v{v}")).collect();
-            let place = match fused.places[number] {
+            let place = match fused.layout.places[number] {
                 TilePlace::Output(output) => format!(" -> result {output}"),
-                TilePlace::Register(_) | TilePlace::Source => String::new(),
+                _ => String::new(),
             };
             self.line(format_args!("v{number} = {} {}{place}", op.name, used.join(", ")))?;
         }

@@ -7,6 +7,8 @@
 
 mod assemble;
 mod block;
+#[cfg(target_arch = "x86_64")]
+mod call;
 mod explain;
 mod functions;
 mod graph;
@@ -14,11 +16,12 @@ mod groups;
 mod loops;
 mod lower;
 mod moves;
+mod native;
 mod places;
 mod unit;
 mod views;
 
-pub use block::{Block, branch, clamped};
+pub use block::{Block, Ticks, branch, clamped};
 pub use explain::{explain, explain_unit};
 pub use unit::{
     Action, Captures, Function, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,
@@ -27,14 +30,16 @@ pub use unit::{
 use program::{Code, FunctionId};
 use std::sync::Arc;
 
-/// The plan of a function; `None` if it has to run instruction by instruction.
-pub fn plan(code: &Code, function: FunctionId) -> Option<Unit> {
+/// The plan of a function; `None` if it has to run instruction by instruction. `makes_code` asks
+/// for machine code, where there is some for this machine.
+pub fn plan(code: &Code, function: FunctionId, makes_code: bool) -> Option<Unit> {
     let (graph, region) = graph::Graph::of(code, function)?;
     let definitions = views::Definitions::of(&graph, &region);
     let mut body = lower::lower(&definitions, &region, None).sequence;
     let places = places::assign(&graph, &mut body, &region.arguments);
     let constants = places.constants.iter().map(|value| graph.constants[value].clone()).collect();
-    let assembled = assemble::assemble(&graph, &places, &mut body);
+    let makes_code = makes_code && codegen::is_available();
+    let assembled = assemble::assemble(&graph, &places, &mut body, makes_code);
     Some(Unit {
         arguments: region.arguments.clone(),
         body,

@@ -3,12 +3,13 @@
 use crate::graph::{Node, Value};
 use crate::groups::kernels;
 use crate::views::{Definitions, Viewed};
+use codegen::{Assembler, Executable, Loop, LoopCode};
 use numerics::math::SliceKernel;
 use numerics::shape::{Runs, StridedView, num_elements};
-use program::{Fused, Load, LoopOp, LoopOutput, Primitive, TilePlace};
+use program::{Fused, Layout, Load, LoopOp, LoopOutput, Primitive, Stage, TilePlace};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A loop and the values that it reads.
 pub(crate) struct Built {
@@ -134,71 +135,218 @@ impl Builder<'_> {
         });
         let ops: Vec<LoopOp> = ops.collect();
         let results: Vec<usize> = results.into_iter().map(|op| loads + op).collect();
-        let (places, registers) = allocate(&self.loads, &ops, &results);
+        let stages = (0..ops.len()).map(Stage::Op).collect();
+        let layout = layout(&self.loads, &ops, &results, stages);
         let fused = Fused {
             elements: self.count,
             loads: self.loads,
             ops,
-            places,
             outputs: described,
-            registers,
+            layout,
+            code: None,
         };
         Some(Built { fused, operands: self.operands })
     }
 }
 
-/// Gives each value a place, and returns the bytes of an element of each register.
-fn allocate(loads: &[Load], ops: &[LoopOp], results: &[usize]) -> (Vec<TilePlace>, Vec<usize>) {
-    let mut last_use = vec![0; loads.len() + ops.len()];
-    for (position, op) in ops.iter().enumerate() {
-        for &operand in &op.operands {
-            last_use[operand] = position;
+/// Adds machine code for the operations that have some, where it replaces several.
+pub(crate) fn add_code(
+    fused: &mut Fused,
+    assembler: &mut Assembler,
+    executable: &Arc<OnceLock<Executable>>,
+) {
+    if let Some(stages) = stages(fused, assembler, executable) {
+        let results = results(fused);
+        fused.code = Some(layout(&fused.loads, &fused.ops, &results, stages));
+    }
+}
+
+/// The values that are results.
+fn results(fused: &Fused) -> Vec<usize> {
+    let places = &fused.layout.places;
+    let value = |number| places.iter().position(|&place| place == TilePlace::Output(number));
+    (0..fused.outputs.len()).filter_map(value).collect()
+}
+
+/// The operations in an order in which those with machine code are beside each other; `None` if
+/// there is no code for several of them.
+fn stages(
+    fused: &Fused,
+    assembler: &mut Assembler,
+    executable: &Arc<OnceLock<Executable>>,
+) -> Option<Vec<Stage>> {
+    let loads = fused.loads.len();
+    let has_code: Vec<bool> = fused.ops.iter().map(|op| codegen::has_code(&op.kernel)).collect();
+    let is_result = |value: usize| matches!(fused.layout.places[value], TilePlace::Output(_));
+    let mut is_known: Vec<bool> = (0..loads + fused.ops.len()).map(|value| value < loads).collect();
+    let mut waiting: Vec<usize> = (0..fused.ops.len()).collect();
+    let mut stages = Vec::new();
+    let mut has_any = false;
+    while !waiting.is_empty() {
+        let mut members = Vec::new();
+        for with_code in [true, false] {
+            let mut taken = Vec::new();
+            waiting.retain(|&op| {
+                let operands = &fused.ops[op].operands;
+                let runs = has_code[op] == with_code && operands.iter().all(|&o| is_known[o]);
+                if runs {
+                    taken.push(op);
+                    is_known[loads + op] = true;
+                }
+                !runs
+            });
+            if with_code {
+                members = taken;
+                if let [_, _, ..] = members[..] {
+                    has_any = true;
+                    let is_member = |value: usize| {
+                        value.checked_sub(loads).is_some_and(|op| members.contains(&op))
+                    };
+                    let used = |value: usize| {
+                        let others = fused.ops.iter().enumerate();
+                        is_result(value)
+                            || others
+                                .filter(|(op, _)| !members.contains(op))
+                                .any(|(_, op)| op.operands.contains(&value))
+                    };
+                    let mut inputs: Vec<usize> = Vec::new();
+                    for &operand in members.iter().flat_map(|&op| &fused.ops[op].operands) {
+                        if !is_member(operand) && !inputs.contains(&operand) {
+                            inputs.push(operand);
+                        }
+                    }
+                    let values = members.iter().map(|&op| loads + op);
+                    let results: Vec<usize> = values.filter(|&value| used(value)).collect();
+                    let code = code(fused, &members, &inputs, &results, assembler, executable)?;
+                    stages.push(Stage::Code { code, inputs, results });
+                } else {
+                    stages.extend(members.iter().copied().map(Stage::Op));
+                }
+            } else {
+                if members.is_empty() && taken.is_empty() {
+                    return None;
+                }
+                stages.extend(taken.into_iter().map(Stage::Op));
+            }
         }
     }
-    let mut registers: Vec<usize> = Vec::new();
-    let mut free: Vec<usize> = Vec::new();
-    let mut take = |free: &mut Vec<usize>, bytes: usize| {
-        let found = free.iter().position(|&register: &usize| registers[register] == bytes);
-        found.map(|at| free.swap_remove(at)).unwrap_or_else(|| {
-            registers.push(bytes);
-            registers.len() - 1
-        })
+    has_any.then_some(stages)
+}
+
+/// The machine code of some operations.
+fn code(
+    fused: &Fused,
+    members: &[usize],
+    inputs: &[usize],
+    results: &[usize],
+    assembler: &mut Assembler,
+    executable: &Arc<OnceLock<Executable>>,
+) -> Option<LoopCode> {
+    let loads = fused.loads.len();
+    let described = inputs.iter().map(|&value| match fused.loads.get(value) {
+        Some(load) => (load.dtype, load.repeats),
+        None => (fused.ops[value - loads].kernel.result(), false),
+    });
+    let described: Vec<_> = described.collect();
+    // Values are numbered anew: inputs, then members.
+    let number = |value: usize| match inputs.iter().position(|&input| input == value) {
+        Some(input) => Some(input),
+        None => {
+            let op = value.checked_sub(loads)?;
+            Some(inputs.len() + members.iter().position(|&member| member == op)?)
+        }
     };
-    let mut places = Vec::with_capacity(last_use.len());
-    for load in loads {
-        places.push(match load.view {
+    let operands = members.iter().map(|&op| fused.ops[op].operands.iter().map(|&o| number(o)));
+    let operands: Vec<SmallVec<[usize; 3]>> =
+        operands.map(|operands| operands.collect()).collect::<Option<_>>()?;
+    let functions: Vec<(&SliceKernel, &[usize])> = members
+        .iter()
+        .zip(&operands)
+        .map(|(&op, operands)| (&*fused.ops[op].kernel, &operands[..]))
+        .collect();
+    let outputs: Vec<usize> = results.iter().map(|&value| number(value)).collect::<Option<_>>()?;
+    let source = Loop { inputs: &described, functions: &functions, outputs: &outputs };
+    LoopCode::new(&source, assembler, executable)
+}
+
+/// Gives each value that a stage reads or writes a place.
+fn layout(loads: &[Load], ops: &[LoopOp], results: &[usize], stages: Vec<Stage>) -> Layout {
+    let mut last_use = vec![None; loads.len() + ops.len()];
+    for (position, stage) in stages.iter().enumerate() {
+        let read = match stage {
+            Stage::Op(op) => &ops[*op].operands[..],
+            Stage::Code { inputs, .. } => inputs,
+        };
+        read.iter().for_each(|&value| last_use[value] = Some(position));
+    }
+    let bytes = |value: usize| match loads.get(value) {
+        Some(load) => load.dtype.bytes(),
+        None => ops[value - loads.len()].kernel.result().bytes(),
+    };
+    let mut registers = FreeRegisters::default();
+    let mut places: Vec<TilePlace> = vec![TilePlace::Inner; last_use.len()];
+    for (place, load) in places.iter_mut().zip(loads) {
+        *place = match load.view {
             None => TilePlace::Source,
-            Some(_) => TilePlace::Register(take(&mut free, load.dtype.bytes())),
-        });
+            Some(_) => TilePlace::Register(registers.take(load.dtype.bytes())),
+        };
     }
     // A repeated element is read once, so its register is never used for anything else.
-    let is_free_after = |value: usize, position: usize| {
+    let ends = |value: usize, position: usize| {
         let is_repeated = loads.get(value).is_some_and(|load| load.repeats);
-        last_use[value] == position && !is_repeated
+        last_use[value] == Some(position) && !is_repeated
     };
-    for (position, op) in ops.iter().enumerate() {
-        let value = loads.len() + position;
-        let bytes = op.kernel.result().bytes();
-        let ending = |places: &[TilePlace], operand: usize| match places[operand] {
-            TilePlace::Register(register) if is_free_after(operand, position) => Some(register),
+    for (position, stage) in stages.iter().enumerate() {
+        let one;
+        let (read, written) = match stage {
+            Stage::Op(op) => {
+                one = [loads.len() + op];
+                (&ops[*op].operands[..], &one[..])
+            }
+            Stage::Code { inputs, results, .. } => (&inputs[..], &results[..]),
+        };
+        let ending = |places: &[TilePlace], value: usize| match places[value] {
+            TilePlace::Register(register) if ends(value, position) => Some(register),
             _ => None,
         };
-        let output = results.iter().position(|&result| result == value);
-        let overwritten = match op.operands[..] {
-            [operand] if op.kernel.overwrites() && output.is_none() => ending(&places, operand),
-            _ => None,
-        };
-        let place = match (output, overwritten) {
-            (Some(output), _) => TilePlace::Output(output),
-            (None, Some(register)) => TilePlace::Register(register),
-            (None, None) => TilePlace::Register(take(&mut free, bytes)),
-        };
+        let mut overwritten = None;
+        for &value in written {
+            let output = results.iter().position(|&result| result == value);
+            overwritten = match (stage, read) {
+                (Stage::Op(op), &[operand]) if ops[*op].kernel.overwrites() && output.is_none() => {
+                    ending(&places, operand)
+                }
+                _ => None,
+            };
+            places[value] = match (output, overwritten) {
+                (Some(output), _) => TilePlace::Output(output),
+                (None, Some(register)) => TilePlace::Register(register),
+                (None, None) => TilePlace::Register(registers.take(bytes(value))),
+            };
+        }
         let mut freed: SmallVec<[usize; 3]> =
-            op.operands.iter().filter_map(|&operand| ending(&places, operand)).collect();
+            read.iter().filter_map(|&value| ending(&places, value)).collect();
         freed.sort_unstable();
         freed.dedup();
-        free.extend(freed.into_iter().filter(|&register| place != TilePlace::Register(register)));
-        places.push(place);
+        registers.free.extend(freed.into_iter().filter(|&freed| overwritten != Some(freed)));
     }
-    (places, registers)
+    Layout { stages, places, registers: registers.sizes }
+}
+
+/// Registers while they are given to values.
+#[derive(Default)]
+struct FreeRegisters {
+    /// The bytes of an element of each register.
+    sizes: Vec<usize>,
+    free: Vec<usize>,
+}
+
+impl FreeRegisters {
+    fn take(&mut self, bytes: usize) -> usize {
+        let found = self.free.iter().position(|&register| self.sizes[register] == bytes);
+        found.map(|at| self.free.swap_remove(at)).unwrap_or_else(|| {
+            self.sizes.push(bytes);
+            self.sizes.len() - 1
+        })
+    }
 }

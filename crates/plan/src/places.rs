@@ -206,15 +206,26 @@ fn for_each_own_use(action: &Action, visit: &mut impl FnMut(Value)) {
     }
 }
 
-fn for_each_value(sequence: &Sequence, visit: &mut impl FnMut(Value)) {
-    for step in &sequence.steps {
-        for_each_use(&step.action, visit);
-        for_each_result(&step.action, visit);
-        nested(&step.action).for_each(|sequence| for_each_value(sequence, visit));
-    }
+/// Visits the values that occur in a sequence.
+pub(crate) fn for_each_value_of(sequence: &Sequence, visit: &mut impl FnMut(Value)) {
+    for_each_value(&sequence.steps, visit);
     for transfer in &sequence.results {
         visit(transfer.from);
         visit(transfer.to);
+    }
+}
+
+/// Visits the values that occur in steps.
+pub(crate) fn for_each_value(steps: &[Step], visit: &mut impl FnMut(Value)) {
+    for step in steps {
+        match &step.action {
+            Action::Block { steps, .. } => for_each_value(steps, visit),
+            action => {
+                for_each_own_use(action, visit);
+                for_each_result(action, visit);
+                nested(action).for_each(|sequence| for_each_value_of(sequence, visit));
+            }
+        }
     }
 }
 
@@ -274,7 +285,7 @@ fn end_in(step: &mut Step) {
         Action::While { initial, cond, body, .. } => {
             let mut inside = FxHashSet::default();
             for sequence in [&*cond, &*body] {
-                for_each_value(sequence, &mut |value| {
+                for_each_value_of(sequence, &mut |value| {
                     inside.insert(value);
                 });
             }

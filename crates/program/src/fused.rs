@@ -3,6 +3,7 @@
 //! A loop has values: first those that it loads, then one for each operation. It runs on tiles, a
 //! few thousand elements at a time, so that values which nothing else uses never leave the cache.
 
+use codegen::LoopCode;
 use numerics::DType;
 use numerics::math::SliceKernel;
 use numerics::shape::Runs;
@@ -18,12 +19,52 @@ pub struct Fused {
     pub loads: Vec<Load>,
     /// Operations, each after those whose values it uses.
     pub ops: Vec<LoopOp>,
-    /// The place of a tile of each value.
-    pub places: Vec<TilePlace>,
     /// The results.
     pub outputs: Vec<LoopOutput>,
+    /// The operations one after the other,
+    pub layout: Layout,
+    /// and with machine code in place of some of them, if there is some.
+    pub code: Option<Layout>,
+}
+
+/// The stages of a loop, which run on a tile one after the other.
+#[derive(Debug, Default)]
+pub struct Layout {
+    /// The stages in order.
+    pub stages: Vec<Stage>,
+    /// The place of a tile of each value.
+    pub places: Vec<TilePlace>,
     /// The bytes of an element of each register.
     pub registers: Vec<usize>,
+}
+
+/// One or more operations that run together.
+#[derive(Debug)]
+pub enum Stage {
+    /// The operation with this number.
+    Op(usize),
+    /// Machine code.
+    Code {
+        /// The code of some operations.
+        code: LoopCode,
+        /// The values that it reads,
+        inputs: Vec<usize>,
+        /// and those that it writes.
+        results: Vec<usize>,
+    },
+}
+
+impl Fused {
+    /// The layout with which the loop runs: that with machine code, if this is ready.
+    pub fn layout(&self) -> &Layout {
+        let is_ready = |layout: &&Layout| {
+            layout.stages.iter().all(|stage| match stage {
+                Stage::Op(_) => true,
+                Stage::Code { code, .. } => code.is_ready(),
+            })
+        };
+        self.code.as_ref().filter(is_ready).unwrap_or(&self.layout)
+    }
 }
 
 /// A value that a loop reads from memory.
@@ -55,6 +96,8 @@ pub struct LoopOp {
 /// The memory of a tile of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TilePlace {
+    /// None: the value is within machine code.
+    Inner,
     /// A part of what is loaded, which is never copied.
     Source,
     /// A register: memory for one tile, which several values use in turn. An operation whose only

@@ -30,7 +30,7 @@ pub use code::{
 };
 pub use env::{Conventions, Env, NoEnv, Work, World};
 pub use error::{EvalError, EvalResult, Place};
-pub use fused::{Fused, Load, LoopOp, LoopOutput, TilePlace};
+pub use fused::{Fused, Layout, Load, LoopOp, LoopOutput, Stage, TilePlace};
 pub use primitive::{
     BatchNorm, Comparison, ConvDims, Convolution, Distribution, DotDims, Dynamic, Fourier,
     GatherDims, Generator, NativeFunction, Primitive, ScatterDims,

@@ -1,7 +1,7 @@
 //! Comparison, and choices between elements.
 
 use super::binary::{BinaryOp, binary};
-use super::kernel::SliceKernel;
+use super::kernel::{Elementwise, SliceKernel};
 use super::within::MemoryKernel;
 use crate::dispatch::dispatch_storage;
 use crate::element::{ComplexElement, Element, Float};
@@ -72,7 +72,7 @@ pub fn compare_total_order(
 impl SliceKernel {
     /// The kernel of [`compare`], or of [`compare_total_order`], for elements of a type.
     pub fn compare(direction: Direction, total_order: bool, dtype: DType) -> SliceKernel {
-        dispatch!(
+        let kernel = dispatch!(
             dtype,
             [complex] T => if total_order {
                 compare_by(direction, |z: T| (total_order_key(z.re()), total_order_key(z.im())))
@@ -96,7 +96,8 @@ impl SliceKernel {
                     ),
                 }
             )
-        )
+        );
+        kernel.named(Elementwise::Compare(direction, total_order))
     }
 
     /// The kernel that chooses elements of a type: of the second operand where the first, a
@@ -122,7 +123,7 @@ impl SliceKernel {
             }
             Some(())
         }));
-        kernel.with(within)
+        kernel.with(within).named(Elementwise::Select)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Conversion between element types, by value and by bits, and reduction of precision.
 
 use super::binary::{BinaryOp, binary};
-use super::kernel::{SliceKernel, cast, cast_mut};
+use super::kernel::{Elementwise, SliceKernel, cast, cast_mut};
 use super::unary::{UnaryOp, unary};
 use crate::element::{ComplexElement, Element, Float, Integer, Number};
 use crate::tensor::allocate;
@@ -173,6 +173,10 @@ fn direct(from: DType, to: DType) -> Option<SliceKernel> {
 impl SliceKernel {
     /// The kernel of [`convert`]; `None` for complex types.
     pub fn convert(from: DType, to: DType) -> Option<SliceKernel> {
+        Some(SliceKernel::conversion(from, to)?.named(Elementwise::Convert(to)))
+    }
+
+    fn conversion(from: DType, to: DType) -> Option<SliceKernel> {
         let types = [from, to];
         if from != to
             && let Some(kernel) = direct(from, to)
@@ -211,10 +215,11 @@ impl SliceKernel {
     pub fn bitcast(from: DType, to: DType) -> Option<SliceKernel> {
         let is_whole = |dtype: DType| dtype.bits() as usize == 8 * dtype.bytes();
         (is_whole(from) && is_whole(to) && from.bytes() == to.bytes()).then(|| {
-            SliceKernel::of([from; 3], 1, to, |results, operands| {
+            let kernel = SliceKernel::of([from; 3], 1, to, |results, operands| {
                 results.copy_from_slice(operands.first()?);
                 Some(())
-            })
+            });
+            kernel.named(Elementwise::Bitcast(to))
         })
     }
 

@@ -4,6 +4,7 @@
 //! compiled for every operation and element type; the walks over blocks know nothing but sizes.
 
 use super::binary::{BinaryOp, PairSink, dispatch_binary};
+use super::compare::Direction;
 use super::unary::{ElementSink, UnaryOp, dispatch_unary};
 use super::within::MemoryKernel;
 use crate::dispatch::dispatch_storage;
@@ -51,6 +52,23 @@ enum Code {
     Into(Box<dyn Into>),
 }
 
+/// An elementwise function by name, for users that have loops of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Elementwise {
+    /// An operation on elements.
+    Unary(UnaryOp),
+    /// An operation on pairs of elements.
+    Binary(BinaryOp),
+    /// A comparison, in the total order of floats if the boolean is true.
+    Compare(Direction, bool),
+    /// The choice between two elements.
+    Select,
+    /// The number as an element of another type.
+    Convert(DType),
+    /// The bits as an element of another type.
+    Bitcast(DType),
+}
+
 /// An elementwise function of slices of certain types: a loop over typed elements.
 pub struct SliceKernel {
     code: Code,
@@ -58,6 +76,7 @@ pub struct SliceKernel {
     operands: [DType; 3],
     arity: usize,
     result: DType,
+    function: Option<Elementwise>,
     /// The function of values in one memory, if it is compiled for them.
     pub(super) within: Option<MemoryKernel>,
 }
@@ -85,6 +104,7 @@ impl SliceKernel {
             operands: [T::DTYPE; 3],
             arity: 1,
             result: T::DTYPE,
+            function: None,
             within: None,
         }
     }
@@ -126,6 +146,11 @@ impl SliceKernel {
         SliceKernel { within, ..self }
     }
 
+    /// The kernel, known to compute a function.
+    pub(super) fn named(self, function: Elementwise) -> SliceKernel {
+        SliceKernel { function: Some(function), ..self }
+    }
+
     /// A kernel from a loop that is already compiled.
     pub(super) fn of(
         operands: [DType; 3],
@@ -133,7 +158,8 @@ impl SliceKernel {
         result: DType,
         run: impl Fn(&mut [u8], &[&[u8]]) -> Option<()> + Send + Sync + 'static,
     ) -> SliceKernel {
-        SliceKernel { code: Code::Into(Box::new(run)), operands, arity, result, within: None }
+        let code = Code::Into(Box::new(run));
+        SliceKernel { code, operands, arity, result, function: None, within: None }
     }
 
     /// The kernel of two operands with these swapped.
@@ -163,13 +189,18 @@ impl SliceKernel {
 
     /// The kernel of an operation on elements of a type; `None` if it is not defined for them.
     pub fn unary(op: UnaryOp, dtype: DType) -> Option<SliceKernel> {
-        dispatch_unary(op, dtype, Compile)
+        Some(dispatch_unary(op, dtype, Compile)?.named(Elementwise::Unary(op)))
     }
 
     /// The kernel of an operation on pairs of elements of a type; `None` if it is not defined for
     /// them.
     pub fn binary(op: BinaryOp, dtype: DType) -> Option<SliceKernel> {
-        dispatch_binary(op, dtype, Compile)
+        Some(dispatch_binary(op, dtype, Compile)?.named(Elementwise::Binary(op)))
+    }
+
+    /// The function that it computes, if it is one of [`Elementwise`].
+    pub fn function(&self) -> Option<Elementwise> {
+        self.function
     }
 
     /// The types of the operands.

@@ -1,10 +1,163 @@
-//! Functions without branches and tables, whose loops compilers turn into vector instructions.
+//! Functions without branches and tables, whose loops become vector instructions.
 //!
 //! They are computed in `f64`, for results that are rounded to `f32` or a narrower type: errors are
-//! about one unit in the last place of `f64`. Only additions, multiplications and divisions are
-//! used, so that results have the same bits with every instruction set.
+//! about one unit in the last place of `f64`. Only additions, multiplications, divisions and square
+//! roots are used, so that results have the same bits with every instruction set. They are generic
+//! over [`Lane`]: numbers, or the code of a generator of machine code.
 
 use std::f64::consts::{self, LOG2_E};
+use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
+
+/// An `f64`, or what stands for one.
+pub trait Lane:
+    Copy
+    + Add<Output = Self>
+    + Add<f64, Output = Self>
+    + Sub<Output = Self>
+    + Sub<f64, Output = Self>
+    + Mul<Output = Self>
+    + Mul<f64, Output = Self>
+    + Div<Output = Self>
+    + Neg<Output = Self>
+{
+    /// A boolean.
+    type Mask: Copy
+        + BitAnd<Output = Self::Mask>
+        + BitOr<Output = Self::Mask>
+        + Not<Output = Self::Mask>;
+
+    /// The number `x`, for the same lanes as `self`.
+    fn splat(self, x: f64) -> Self;
+    /// The square root.
+    fn sqrt(self) -> Self;
+    /// True if this is less than `rhs`.
+    fn less(self, rhs: Self) -> Self::Mask;
+    /// True if this is greater than or equal to `rhs`.
+    fn at_least(self, rhs: Self) -> Self::Mask;
+    /// True if the numbers are equal.
+    fn equals(self, rhs: Self) -> Self::Mask;
+    /// True for NaN.
+    fn is_nan(self) -> Self::Mask;
+    /// `yes` where `mask` is true, else `no`.
+    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
+    /// Some of the bits.
+    fn and_bits(self, bits: u64) -> Self;
+    /// More bits.
+    fn or_bits(self, bits: u64) -> Self;
+    /// The bits of both.
+    fn or(self, rhs: Self) -> Self;
+    /// The bits plus an integer.
+    fn add_bits(self, bits: u64) -> Self;
+    /// The difference of the bits.
+    fn subtract_bits(self, rhs: Self) -> Self;
+    /// The bits moved up.
+    fn shift_left(self, by: u8) -> Self;
+    /// The bits moved down.
+    fn shift_right(self, by: u8) -> Self;
+
+    /// The absolute value.
+    #[inline(always)]
+    fn abs(self) -> Self {
+        self.and_bits(!SIGN)
+    }
+
+    /// The absolute value with the sign of another number.
+    #[inline(always)]
+    fn copysign(self, sign: Self) -> Self {
+        self.abs().or(sign.and_bits(SIGN))
+    }
+}
+
+/// The bit of the sign.
+const SIGN: u64 = 1 << 63;
+
+impl Lane for f64 {
+    type Mask = bool;
+
+    #[inline(always)]
+    fn splat(self, x: f64) -> f64 {
+        x
+    }
+
+    #[inline(always)]
+    fn sqrt(self) -> f64 {
+        f64::sqrt(self)
+    }
+
+    #[inline(always)]
+    fn less(self, rhs: f64) -> bool {
+        self < rhs
+    }
+
+    #[inline(always)]
+    fn at_least(self, rhs: f64) -> bool {
+        self >= rhs
+    }
+
+    #[inline(always)]
+    fn equals(self, rhs: f64) -> bool {
+        self == rhs
+    }
+
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        f64::is_nan(self)
+    }
+
+    #[inline(always)]
+    fn select(mask: bool, yes: f64, no: f64) -> f64 {
+        if mask { yes } else { no }
+    }
+
+    #[inline(always)]
+    fn and_bits(self, bits: u64) -> f64 {
+        f64::from_bits(self.to_bits() & bits)
+    }
+
+    #[inline(always)]
+    fn or_bits(self, bits: u64) -> f64 {
+        f64::from_bits(self.to_bits() | bits)
+    }
+
+    #[inline(always)]
+    fn or(self, rhs: f64) -> f64 {
+        f64::from_bits(self.to_bits() | rhs.to_bits())
+    }
+
+    #[inline(always)]
+    fn add_bits(self, bits: u64) -> f64 {
+        f64::from_bits(self.to_bits().wrapping_add(bits))
+    }
+
+    #[inline(always)]
+    fn subtract_bits(self, rhs: f64) -> f64 {
+        f64::from_bits(self.to_bits().wrapping_sub(rhs.to_bits()))
+    }
+
+    #[inline(always)]
+    fn shift_left(self, by: u8) -> f64 {
+        f64::from_bits(self.to_bits() << by)
+    }
+
+    #[inline(always)]
+    fn shift_right(self, by: u8) -> f64 {
+        f64::from_bits(self.to_bits() >> by)
+    }
+}
+
+/// Replaces a NaN that is not an operand's by the positive NaN, as the sign of new NaNs differs
+/// between processors.
+#[inline(always)]
+pub fn one_nan<L: Lane>(operand: L, result: L) -> L {
+    L::select(result.is_nan() & !operand.is_nan(), operand.splat(f64::NAN), result)
+}
+
+/// `x` brought into the range from `-limit` to `limit`; NaN stays.
+#[inline(always)]
+fn limited<L: Lane>(x: L, limit: f64) -> L {
+    let x = L::select(x.splat(limit).less(x), x.splat(limit), x);
+    L::select(x.less(x.splat(-limit)), x.splat(-limit), x)
+}
 
 /// Added to a number, it leaves the nearest integer in the low bits of the sum.
 const SHIFT: f64 = 1.5 * (1u64 << 52) as f64;
@@ -28,45 +181,43 @@ const INVERSE_FACTORIALS: [f64; 14] = {
 
 /// The exponential function; numbers beyond [`LIMIT`] give that of the limit.
 #[inline(always)]
-pub fn exp(x: f64) -> f64 {
-    let x = if x > LIMIT { LIMIT } else { x };
-    let x = if x < -LIMIT { -LIMIT } else { x };
+pub fn exp<L: Lane>(x: L) -> L {
+    let x = limited(x, LIMIT);
     let shifted = x * LOG2_E + SHIFT;
-    (1.0 + small_exp_m1(rest(x, shifted - SHIFT))) * power_of_2(shifted)
+    (small_exp_m1(rest(x, shifted - SHIFT)) + 1.0) * power_of_2(shifted)
 }
 
 /// The exponential function minus 1.
 #[inline(always)]
-pub fn exp_m1(x: f64) -> f64 {
-    let x_in = if x > LIMIT { LIMIT } else { x };
-    let x_in = if x_in < -LIMIT { -LIMIT } else { x_in };
-    let shifted = x_in * LOG2_E + SHIFT;
+pub fn exp_m1<L: Lane>(x: L) -> L {
+    let near = limited(x, LIMIT);
+    let shifted = near * LOG2_E + SHIFT;
     let power = power_of_2(shifted);
-    let result = power * small_exp_m1(rest(x_in, shifted - SHIFT)) + (power - 1.0);
+    let result = power * small_exp_m1(rest(near, shifted - SHIFT)) + (power - 1.0);
     // Also the sign of zero.
-    if x == 0.0 { x } else { result }
+    L::select(x.equals(x.splat(0.0)), x, result)
 }
 
 /// `x - count * log(2)`.
 #[inline(always)]
-fn rest(x: f64, count: f64) -> f64 {
+fn rest<L: Lane>(x: L, count: L) -> L {
     (x - count * LN_2[0]) - count * LN_2[1]
 }
 
 /// The power of two whose exponent has been added to [`SHIFT`].
 #[inline(always)]
-fn power_of_2(shifted: f64) -> f64 {
-    f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52)
+fn power_of_2<L: Lane>(shifted: L) -> L {
+    shifted.add_bits(1023).shift_left(52)
 }
 
 /// The exponential function minus 1 of a number of at most `log(2) / 2` in absolute value.
 #[inline(always)]
-fn small_exp_m1(rest: f64) -> f64 {
+fn small_exp_m1<L: Lane>(rest: L) -> L {
     // Taylor's series, by halves.
     let c = &INVERSE_FACTORIALS;
     let square = rest * rest;
     let fourth = square * square;
-    let pair = |n: usize| c[n] + c[n + 1] * rest;
+    let pair = |n: usize| rest * c[n + 1] + c[n];
     let low = pair(2) + pair(4) * square;
     let middle = pair(6) + pair(8) * square;
     let high = pair(10) + pair(12) * square;
@@ -76,11 +227,11 @@ fn small_exp_m1(rest: f64) -> f64 {
 
 /// `1 / (1 + exp(-x))`.
 #[inline(always)]
-pub fn logistic(x: f64) -> f64 {
+pub fn logistic<L: Lane>(x: L) -> L {
     // Of the sign that keeps its precision where the result is small.
     let power = exp(-x.abs());
-    let numerator = if x < 0.0 { power } else { 1.0 };
-    numerator / (1.0 + power)
+    let numerator = L::select(x.less(x.splat(0.0)), power, x.splat(1.0));
+    numerator / (power + 1.0)
 }
 
 /// Coefficients of Taylor's series of `tanh(x) / x - 1` in powers of `x * x`, from the first.
@@ -104,19 +255,19 @@ const SMALL_TANH: f64 = 0.3;
 
 /// The hyperbolic tangent.
 #[inline(always)]
-pub fn tanh(x: f64) -> f64 {
+pub fn tanh<L: Lane>(x: L) -> L {
     let square = x * x;
-    let mut series = TANH[12];
+    let mut series = x.splat(TANH[12]);
     let mut n = 12;
     while n > 0 {
         n -= 1;
         series = series * square + TANH[n];
     }
     let small = x + x * square * series;
-    let power = exp(-2.0 * x.abs());
-    let large = (1.0 - power) / (1.0 + power);
+    let power = exp(x.abs() * -2.0);
+    let large = (x.splat(1.0) - power) / (power + 1.0);
     // Also the sign of zero.
-    (if x.abs() < SMALL_TANH { small } else { large }).copysign(x)
+    L::select(x.abs().less(x.splat(SMALL_TANH)), small, large).copysign(x)
 }
 
 /// The bits of the square root of 1/2.
@@ -132,71 +283,71 @@ const LOG_TERMS: u32 = 11;
 
 /// The number with so many of its last bits cleared.
 #[inline(always)]
-fn cut(x: f64, bits: u32) -> f64 {
-    f64::from_bits(x.to_bits() & u64::MAX << bits)
+fn cut<L: Lane>(x: L, bits: u32) -> L {
+    x.and_bits(u64::MAX << bits)
 }
 
 /// `m` and `e` of a positive normal number `m * 2^e`, where `m` is between the square roots of 1/2
 /// and 2.
 #[inline(always)]
-fn split(x: f64) -> [f64; 2] {
-    let offset = x.to_bits().wrapping_sub(SQRT_HALF);
-    let m = f64::from_bits(x.to_bits().wrapping_sub(offset & EXPONENT));
-    let biased = offset.wrapping_add(1023 << 52) >> 52;
-    [m, f64::from_bits(biased | (1075 << 52)) - ((1u64 << 52) as f64 + 1023.0)]
+fn split<L: Lane>(x: L) -> [L; 2] {
+    let offset = x.subtract_bits(x.splat(f64::from_bits(SQRT_HALF)));
+    let m = x.subtract_bits(offset.and_bits(EXPONENT));
+    let biased = offset.add_bits(1023 << 52).shift_right(52);
+    [m, biased.or_bits(1075 << 52) - ((1u64 << 52) as f64 + 1023.0)]
 }
 
 /// `log(m * 2^exponent)`, where `s` is `(m - 1) / (m + 1)`:
 /// `log(m) = 2 (s + s^3 / 3 + s^5 / 5 + ...)`.
 #[inline(always)]
-fn log_of(s: f64, exponent: f64) -> f64 {
+fn log_of<L: Lane>(s: L, exponent: L) -> L {
     let square = s * s;
-    let mut series = 0.0;
+    let mut series = s.splat(0.0);
     let mut n = LOG_TERMS + 1;
     while n > 0 {
         n -= 1;
         series = series * square + 2.0 / f64::from(2 * n + 3);
     }
-    exponent * LN_2[0] + (exponent * LN_2[1] + (2.0 * s + s * (square * series)))
+    exponent * LN_2[0] + (exponent * LN_2[1] + (s * 2.0 + s * (square * series)))
 }
 
 /// The logarithm of a number that is not subnormal.
 #[inline(always)]
-pub fn log(x: f64) -> f64 {
+pub fn log<L: Lane>(x: L) -> L {
     let [m, exponent] = split(x);
     let log = log_of((m - 1.0) / (m + 1.0), exponent);
-    let log = if x == f64::INFINITY { x } else { log };
-    let log = if x == 0.0 { f64::NEG_INFINITY } else { log };
-    if x >= 0.0 { log } else { f64::NAN }
+    let log = L::select(x.equals(x.splat(f64::INFINITY)), x, log);
+    let log = L::select(x.equals(x.splat(0.0)), x.splat(f64::NEG_INFINITY), log);
+    L::select(x.at_least(x.splat(0.0)), log, x.splat(f64::NAN))
 }
 
 /// `log(1 + x)`.
 #[inline(always)]
-pub fn log_1p(x: f64) -> f64 {
-    let sum = 1.0 + x;
+pub fn log_1p<L: Lane>(x: L) -> L {
+    let sum = x + 1.0;
     let [m, exponent] = split(sum);
     // The rounding error of the sum matters where it is near 1.
     let lost = (x - (sum - 1.0)) / sum;
-    let is_near = exponent == 0.0;
-    let s = if is_near { x / (2.0 + x) } else { (m - 1.0) / (m + 1.0) };
-    let log = log_of(s, exponent) + if is_near { 0.0 } else { lost };
-    let log = if x == f64::INFINITY { x } else { log };
-    let log = if x == -1.0 { f64::NEG_INFINITY } else { log };
-    let log = if x >= -1.0 { log } else { f64::NAN };
+    let is_near = exponent.equals(x.splat(0.0));
+    let s = L::select(is_near, x / (x + 2.0), (m - 1.0) / (m + 1.0));
+    let log = log_of(s, exponent) + L::select(is_near, x.splat(0.0), lost);
+    let log = L::select(x.equals(x.splat(f64::INFINITY)), x, log);
+    let log = L::select(x.equals(x.splat(-1.0)), x.splat(f64::NEG_INFINITY), log);
+    let log = L::select(x.at_least(x.splat(-1.0)), log, x.splat(f64::NAN));
     // Also the sign of zero.
-    if x == 0.0 { x } else { log }
+    L::select(x.equals(x.splat(0.0)), x, log)
 }
 
 /// `1 / sqrt(x)`.
 #[inline(always)]
-pub fn rsqrt(x: f64) -> f64 {
-    1.0 / x.sqrt()
+pub fn rsqrt<L: Lane>(x: L) -> L {
+    x.splat(1.0) / x.sqrt()
 }
 
 /// The binary logarithm of a positive number of `f32`, in two parts, the first of 29 bits: together
 /// within 2^-60 of it.
 #[inline(always)]
-fn log_2(x: f64) -> [f64; 2] {
+fn log_2<L: Lane>(x: L) -> [L; 2] {
     let [m, exponent] = split(x);
     // log(m) = 2 (s + s^3 / 3 + s^5 / 5 + ...), where s = (m - 1) / (m + 1). The first two terms are
     // exact for the 17 bits of `high`, and the others small.
@@ -205,15 +356,15 @@ fn log_2(x: f64) -> [f64; 2] {
     let high = cut(s, 36);
     let low = (numerator - high * denominator) / denominator;
     let square = s * s;
-    let mut series = 0.0;
+    let mut series = x.splat(0.0);
     let mut n = LOG_TERMS;
     while n > 0 {
         n -= 1;
         series = series * square + 3.0 / f64::from(2 * n + 5);
     }
-    let (first, cube) = (3.0 * high, high * high * high);
+    let (first, cube) = (high * 3.0, high * high * high);
     let sum = first + cube;
-    let correction = 3.0 * low * (1.0 + (high * s + low * low * (1.0 / 3.0)));
+    let correction = low * 3.0 * ((high * s + low * low * (1.0 / 3.0)) + 1.0);
     let rest = (first - sum) + cube + (correction + square * square * (s * series));
     // The product of the first parts is exact.
     let short = cut(sum, 27);
@@ -221,40 +372,44 @@ fn log_2(x: f64) -> [f64; 2] {
     let product = short * LOG_SCALE[0];
     let rest = short * LOG_SCALE[1] + rest * (LOG_SCALE[0] + LOG_SCALE[1]);
     let total = exponent + product;
-    let lost = if exponent == 0.0 { 0.0 } else { (exponent - total) + product };
+    let zero = x.splat(0.0);
+    let lost = L::select(exponent.equals(zero), zero, (exponent - total) + product);
     let short = cut(total, 24);
     [short, rest + lost + (total - short)]
 }
 
 /// `x` raised to the power of `y`, both numbers of `f32`, as IEEE 754's `pow`.
 #[inline(always)]
-pub fn pow(x: f64, y: f64) -> f64 {
+pub fn pow<L: Lane>(x: L, y: L) -> L {
+    let (zero, infinity) = (x.splat(0.0), x.splat(f64::INFINITY));
     let magnitude = x.abs();
     let log = log_2(magnitude);
     // Exponents beyond this give zero, one or infinity.
-    let large = (1u64 << 40) as f64;
-    let exponent = if y > large { large } else { y };
-    let exponent = if exponent < -large { -large } else { exponent };
+    let exponent = limited(y, (1u64 << 40) as f64);
     // Exact: of 24 and 29 bits.
     let product = exponent * log[0];
-    let rest = if product.abs() < LIMIT_2 { exponent * log[1] } else { 0.0 };
-    let product = if product > LIMIT_2 { LIMIT_2 } else { product };
-    let product = if product < -LIMIT_2 { -LIMIT_2 } else { product };
+    let is_near = product.abs().less(x.splat(LIMIT_2));
+    let rest = L::select(is_near, exponent * log[1], zero);
+    let product = limited(product, LIMIT_2);
     let shifted = product + SHIFT;
     let fraction = (product - (shifted - SHIFT)) + rest;
-    let power = (1.0 + small_exp_m1(fraction * consts::LN_2)) * power_of_2(shifted);
-    let [of_zero, of_infinity] = if y < 0.0 { [f64::INFINITY, 0.0] } else { [0.0, f64::INFINITY] };
-    let power = if magnitude == f64::INFINITY { of_infinity } else { power };
-    let power = if x == 0.0 { of_zero } else { power };
+    let power = (small_exp_m1(fraction * consts::LN_2) + 1.0) * power_of_2(shifted);
+    let is_inverse = y.less(zero);
+    let of_zero = L::select(is_inverse, infinity, zero);
+    let of_infinity = L::select(is_inverse, zero, infinity);
+    let power = L::select(magnitude.equals(infinity), of_infinity, power);
+    let power = L::select(x.equals(zero), of_zero, power);
     // Numbers of `f32` beyond 2^24 are even.
-    let count = if y.abs() > (1u64 << 24) as f64 { 2.0 } else { y.abs() };
-    let is_integer = (count + SHIFT) - SHIFT == count;
-    let is_even = (0.5 * count + SHIFT) - SHIFT == 0.5 * count;
-    let power = if is_integer & !is_even { power.copysign(x) } else { power };
-    let is_real = is_integer | (x >= 0.0) | (x == f64::NEG_INFINITY);
+    let is_large = x.splat((1u64 << 24) as f64).less(y.abs());
+    let count = L::select(is_large, x.splat(2.0), y.abs());
+    let is_integer = ((count + SHIFT) - SHIFT).equals(count);
+    let half = count * 0.5;
+    let is_even = ((half + SHIFT) - SHIFT).equals(half);
+    let power = L::select(is_integer & !is_even, power.copysign(x), power);
+    let is_real = is_integer | x.at_least(zero) | x.equals(x.splat(f64::NEG_INFINITY));
     let is_nan = !is_real | x.is_nan() | y.is_nan();
-    let power = if is_nan { f64::NAN } else { power };
-    if (x == 1.0) | (y == 0.0) { 1.0 } else { power }
+    let power = L::select(is_nan, x.splat(f64::NAN), power);
+    L::select(x.equals(x.splat(1.0)) | y.equals(zero), x.splat(1.0), power)
 }
 
 #[cfg(test)]

@@ -195,7 +195,7 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::IsFinite, DType::F32) => sink.map_to(|x: f32| I1::new(x.is_finite())),
         _ => match op.functions() {
             Functions { double: Some(f), .. } if dtype == DType::F64 => {
-                sink.map(move |x: f64| one_nan(x, f(x)))
+                sink.map(move |x: f64| lanes::one_nan(x, f(x)))
             }
             Functions { real: Some(f), .. } if dtype.is_float() => real_function(f, dtype, sink),
             Functions { complex: Some([single, double]), .. } if dtype.is_complex() => {
@@ -217,7 +217,7 @@ fn real_function<S: ElementSink>(f: RealFunction, dtype: DType, sink: S) -> S::O
         dtype,
         [float] T => sink.map(move |x: T| {
             let wide = x.to_f64();
-            T::from_float(one_nan(wide, f(wide)))
+            T::from_float(lanes::one_nan(wide, f(wide)))
         }),
         else sink.unsupported()
     )
@@ -225,14 +225,14 @@ fn real_function<S: ElementSink>(f: RealFunction, dtype: DType, sink: S) -> S::O
 
 /// Functions of `f64` of numbers of `f32`: not closures, which the compiler does not always inline.
 mod single {
-    use super::{lanes, one_nan};
+    use super::lanes;
 
     macro_rules! functions {
         ($($name:ident)*) => {$(
             #[inline(always)]
             pub fn $name(x: f32) -> f32 {
                 let wide = f64::from(x);
-                one_nan(wide, lanes::$name(wide)) as f32
+                lanes::one_nan(wide, lanes::$name(wide)) as f32
             }
         )*};
     }
@@ -276,13 +276,6 @@ pub fn unary(op: UnaryOp, operand: Tensor) -> Result<Tensor, TensorError> {
             None => Err(TensorError::Unsupported { op: op.name(), dtype }),
         },
     }
-}
-
-/// Replaces a NaN that is not an operand's by the positive NaN, as the sign of new NaNs differs
-/// between processors.
-#[inline(always)]
-fn one_nan(operand: f64, result: f64) -> f64 {
-    if result.is_nan() && !operand.is_nan() { f64::NAN } else { result }
 }
 
 #[cfg(test)]

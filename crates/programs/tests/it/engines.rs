@@ -1,5 +1,5 @@
 //! Engines compute the same bits: programs of the test-suite and generated ones run by the
-//! interpreter and by plans, with one thread and with two.
+//! interpreter and by plans, with and without machine code, with one thread and with two.
 
 use crate::corpus::{programs, tensors};
 use generate::{GenerateOptions, generate, runtime_values};
@@ -10,10 +10,9 @@ use std::num::NonZeroUsize;
 /// Results, or the error as text.
 type Outcome = Result<Vec<Tensor>, String>;
 
-fn run(module: &Module, inputs: &[RuntimeValue], engine: Engine, threads: usize) -> Outcome {
+fn run(module: &Module, inputs: &[RuntimeValue], options: &RunOptions) -> Outcome {
     let limits = Limits { steps: Some(1 << 22), ..Limits::default() };
-    let threads = NonZeroUsize::new(threads);
-    let options = RunOptions { engine, threads, limits, ..RunOptions::default() };
+    let options = RunOptions { limits, ..options.clone() };
     let program = Program::prepare(module.clone(), "main", options);
     let program = program.map_err(|error| error.to_string())?;
     tensors(program.run(inputs.to_vec()).map_err(|error| error.to_string())?)
@@ -49,18 +48,21 @@ fn difference(expected: &Outcome, found: &Outcome) -> Option<String> {
     }
 }
 
-/// The threads with which plans run.
-const THREADS: [usize; 2] = [1, 2];
+/// The threads with which plans run, and true if they make no machine code.
+const WAYS: [(usize, bool); 3] = [(1, false), (2, false), (1, true)];
 
 /// How plans differ from the interpreter, a line each.
 fn differences(name: &str, module: &Module, inputs: &[RuntimeValue]) -> Vec<String> {
-    let expected = run(module, inputs, Engine::Reference, 1);
-    let differs = |threads: usize| {
-        let found = run(module, inputs, Engine::Fast, threads);
-        let what = difference(&expected, &found)?;
-        Some(format!("{name} with {threads} threads: {what}"))
+    let reference = RunOptions { engine: Engine::Reference, ..RunOptions::default() };
+    let expected = run(module, inputs, &reference);
+    let differs = |(threads, without_machine_code)| {
+        let number = NonZeroUsize::new(threads);
+        let options = RunOptions { threads: number, without_machine_code, ..RunOptions::default() };
+        let what = difference(&expected, &run(module, inputs, &options))?;
+        let code = if without_machine_code { "no machine code" } else { "machine code" };
+        Some(format!("{name} with {threads} threads and {code}: {what}"))
     };
-    THREADS.into_iter().filter_map(differs).collect()
+    WAYS.into_iter().filter_map(differs).collect()
 }
 
 /// Numbers for each argument of `main`, if all have static shapes.

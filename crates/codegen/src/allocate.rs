@@ -1,0 +1,321 @@
+//! Registers for the values of straight-line code.
+//!
+//! A value that is needed latest makes room for others (Belady's rule): it goes to the stack, or
+//! nowhere if it is in memory already. Values whose last use has passed have no register.
+
+use crate::vector::{Form, Inst, Kind, NONE, Scalar, Value, Vectors};
+use crate::x64::{Assembler, Condition, Gpr, Length, Mem, Rm, Vex, Ymm};
+
+/// The register with an index that was computed by [`Scalar::Index`].
+pub const INDEX: Gpr = Gpr::Rax;
+/// A register for the time of an operation.
+const SCRATCH: Gpr = Scalar::LOADED;
+const LIMIT: Gpr = Scalar::NUMBER;
+
+/// The number of vector registers.
+const REGISTERS: usize = 16;
+/// A position after all.
+const NEVER: u32 = u32::MAX;
+
+/// Where a value is, besides registers.
+#[derive(Clone, Copy, PartialEq)]
+enum Home {
+    Nowhere,
+    Place(Mem),
+}
+
+/// Gives the values registers, and adds the code to `assembler`. Values that need one are on the
+/// stack, of which `slots` is the greatest number of vectors so far.
+pub fn emit(vectors: &Vectors, assembler: &mut Assembler, slots: &mut u32) {
+    let insts = &vectors.insts;
+    let uses = next_uses(insts);
+    let mut allocation = Allocation {
+        insts,
+        uses: &uses,
+        assembler,
+        registers: [None; REGISTERS],
+        next: [NEVER; REGISTERS],
+        register_of: vec![u8::MAX; insts.len()],
+        homes: vec![Home::Nowhere; insts.len()],
+        free_slots: Vec::new(),
+        ending_slots: Vec::new(),
+        slots: 0,
+    };
+    for position in 0..insts.len() {
+        allocation.inst(position);
+    }
+    *slots = (*slots).max(allocation.slots);
+}
+
+/// Where the operands of an instruction are used next, and its result first.
+#[derive(Clone, Copy)]
+struct Uses {
+    operands: [u32; 3],
+    result: u32,
+}
+
+fn next_uses(insts: &[Inst]) -> Vec<Uses> {
+    let mut next = vec![NEVER; insts.len()];
+    let mut uses = vec![Uses { operands: [NEVER; 3], result: NEVER }; insts.len()];
+    for (position, inst) in insts.iter().enumerate().rev() {
+        let of = |operand: Value| next.get(operand.0 as usize).copied().unwrap_or(NEVER);
+        uses[position] = Uses { operands: inst.operands.map(of), result: next[position] };
+        if has_no_effect(inst, next[position]) {
+            continue;
+        }
+        for operand in inst.operands.iter().filter(|&&operand| operand != NONE) {
+            next[operand.0 as usize] = position as u32;
+        }
+    }
+    uses
+}
+
+/// True for an instruction whose result is used first at `next`, if it is in vain.
+fn has_no_effect(inst: &Inst, next: u32) -> bool {
+    next == NEVER && matches!(inst.kind, Kind::Vector { .. } | Kind::Constant(_))
+}
+
+struct Allocation<'a> {
+    insts: &'a [Inst],
+    uses: &'a [Uses],
+    assembler: &'a mut Assembler,
+    /// The value in each register.
+    registers: [Option<Value>; REGISTERS],
+    /// Where that is used next.
+    next: [u32; REGISTERS],
+    register_of: Vec<u8>,
+    homes: Vec<Home>,
+    free_slots: Vec<i32>,
+    /// Slots that are free after the current instruction.
+    ending_slots: Vec<i32>,
+    slots: u32,
+}
+
+impl Allocation<'_> {
+    fn inst(&mut self, position: usize) {
+        let inst = &self.insts[position];
+        let uses = self.uses[position];
+        if has_no_effect(inst, uses.result) {
+            return;
+        }
+        self.free_slots.append(&mut self.ending_slots);
+        let result = Value(position as u32);
+        match &inst.kind {
+            Kind::Constant(bytes) => {
+                let constant = self.assembler.constant(*bytes);
+                self.homes[position] = Home::Place(Mem::constant(constant));
+            }
+            Kind::Scalar(scalar) => self.scalar(scalar),
+            &Kind::Unless(to) => {
+                let mask = self.operand(inst.operands[0], &[]);
+                self.end(inst.operands, uses);
+                self.assembler.move_mask(SCRATCH, mask);
+                self.assembler.test_bit(SCRATCH);
+                self.assembler.jump_if(Condition::Equal, to);
+            }
+            &Kind::Store { op, length, immediate } => {
+                let x = self.operand(inst.operands[0], &[]);
+                self.end(inst.operands, uses);
+                if let Some(place) = inst.place {
+                    self.assembler.vex(op, length, x.0, 0, place, immediate);
+                }
+            }
+            &Kind::Vector { op, length, form, immediate } => {
+                let [x, y, z] = inst.operands;
+                match form {
+                    Form::Unary => {
+                        let rm = match inst.place {
+                            Some(place) => Rm::Memory(place),
+                            None => self.last(x, uses.operands[0], &[]),
+                        };
+                        self.end(inst.operands, uses);
+                        let to = self.define(result, uses.result, &[]);
+                        self.assembler.vex(op, length, to.0, 0, rm, immediate);
+                    }
+                    Form::Binary => {
+                        let first = self.operand(x, &[y]);
+                        let rm = match inst.place {
+                            Some(place) => Rm::Memory(place),
+                            None => self.last(y, uses.operands[1], &[x]),
+                        };
+                        self.end(inst.operands, uses);
+                        let to = self.define(result, uses.result, &[]);
+                        self.assembler.vex(op, length, to.0, first.0, rm, immediate);
+                    }
+                    Form::Blend => {
+                        let no = self.operand(x, &[y, z]);
+                        let mask = self.operand(z, &[x, y]);
+                        let yes = self.last(y, uses.operands[1], &[x, z]);
+                        self.end(inst.operands, uses);
+                        let to = self.define(result, uses.result, &[]);
+                        self.assembler.vex(op, length, to.0, no.0, yes, Some(mask.0 << 4));
+                    }
+                    Form::Sum => {
+                        let sum = self.operand(x, &[y, z]);
+                        let factor = self.operand(y, &[x, z]);
+                        let last = self.last(z, uses.operands[2], &[x, y]);
+                        // The sum is overwritten, so it needs another register if it stays.
+                        if uses.operands[0] == NEVER && x != y && x != z {
+                            self.end(inst.operands, uses);
+                            self.hold(sum, result);
+                            self.next[sum.0 as usize] = uses.result;
+                            self.assembler.vex(op, length, sum.0, factor.0, last, None);
+                        } else {
+                            let to = self.define(result, uses.result, &[x, y, z]);
+                            self.assembler.vex(Vex::MOVUPS_LOAD, length, to.0, 0, sum, None);
+                            self.assembler.vex(op, length, to.0, factor.0, last, None);
+                            self.end(inst.operands, uses);
+                        }
+                    }
+                    Form::Reversed => {
+                        let x = self.operand(x, &[]);
+                        self.end(inst.operands, uses);
+                        let to = self.define(result, uses.result, &[]);
+                        self.assembler.vex(op, length, x.0, 0, to, immediate);
+                    }
+                    Form::Shift(digit) => {
+                        let x = self.operand(x, &[]);
+                        self.end(inst.operands, uses);
+                        let to = self.define(result, uses.result, &[]);
+                        self.assembler.vex(op, length, digit, to.0, x, immediate);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The register of an operand, which `others` keep theirs beside.
+    fn operand(&mut self, value: Value, others: &[Value]) -> Ymm {
+        let register = self.register_of[value.0 as usize];
+        if register != u8::MAX {
+            return Ymm(register);
+        }
+        let register = self.free(others);
+        if let Home::Place(home) = self.homes[value.0 as usize] {
+            self.assembler.vex(Vex::MOVUPS_LOAD, Length::Whole, register.0, 0, home, None);
+        }
+        self.hold(register, value);
+        register
+    }
+
+    /// The last operand of an instruction: in memory if it is there and not needed again.
+    fn last(&mut self, value: Value, next: u32, others: &[Value]) -> Rm {
+        let is_held = self.register_of[value.0 as usize] != u8::MAX;
+        let is_constant =
+            matches!(self.insts[value.0 as usize].kind, Kind::Constant(_)) || next == NEVER;
+        match self.homes[value.0 as usize] {
+            Home::Place(home) if !is_held && is_constant => Rm::Memory(home),
+            _ => self.operand(value, others).into(),
+        }
+    }
+
+    fn hold(&mut self, register: Ymm, value: Value) {
+        self.registers[register.0 as usize] = Some(value);
+        self.register_of[value.0 as usize] = register.0;
+        // Until the instruction has ended, it is needed at once.
+        self.next[register.0 as usize] = 0;
+    }
+
+    /// Notes where operands are used next; those that are not used again lose their registers.
+    fn end(&mut self, operands: [Value; 3], uses: Uses) {
+        for (value, next) in operands.into_iter().zip(uses.operands) {
+            if value == NONE {
+                continue;
+            }
+            let register = self.register_of[value.0 as usize];
+            if next == NEVER {
+                if register != u8::MAX {
+                    self.registers[register as usize] = None;
+                    self.register_of[value.0 as usize] = u8::MAX;
+                }
+                if let Home::Place(Mem {
+                    base: crate::x64::Base::Register(Gpr::Rsp), offset, ..
+                }) = self.homes[value.0 as usize]
+                {
+                    self.ending_slots.push(offset);
+                    self.homes[value.0 as usize] = Home::Nowhere;
+                }
+            } else if register != u8::MAX {
+                self.next[register as usize] = next;
+            }
+        }
+    }
+
+    /// A register for the result.
+    fn define(&mut self, value: Value, next: u32, others: &[Value]) -> Ymm {
+        let register = self.free(others);
+        self.hold(register, value);
+        self.next[register.0 as usize] = next;
+        register
+    }
+
+    /// A register without a value, which may be one that is needed late.
+    fn free(&mut self, others: &[Value]) -> Ymm {
+        if let Some(register) = self.registers.iter().position(Option::is_none) {
+            return Ymm(register as u8);
+        }
+        let is_other =
+            |register: usize| self.registers[register].is_some_and(|value| others.contains(&value));
+        let latest = (0..REGISTERS)
+            .filter(|&register| !is_other(register))
+            .max_by_key(|&register| self.next[register])
+            .unwrap_or(0);
+        let register = Ymm(latest as u8);
+        if let Some(value) = self.registers[latest].take() {
+            self.register_of[value.0 as usize] = u8::MAX;
+            if self.homes[value.0 as usize] == Home::Nowhere {
+                let offset = self.free_slots.pop().unwrap_or_else(|| {
+                    self.slots += 1;
+                    (self.slots as i32 - 1) * 32
+                });
+                let slot = Mem::at(Gpr::Rsp, offset);
+                self.assembler.vex(Vex::MOVUPS_STORE, Length::Whole, register.0, 0, slot, None);
+                self.homes[value.0 as usize] = Home::Place(slot);
+            }
+        }
+        register
+    }
+
+    fn scalar(&mut self, scalar: &Scalar) {
+        let assembler = &mut *self.assembler;
+        match *scalar {
+            Scalar::Index { from, bytes, is_signed, last, stride, is_first } => {
+                assembler.load(SCRATCH, from, bytes, is_signed);
+                // Negative ones become 0, greater ones the last.
+                assembler.set(LIMIT, last);
+                assembler.compare(SCRATCH, LIMIT);
+                let greater = if is_signed { Condition::Greater } else { Condition::Above };
+                assembler.move_if(greater, SCRATCH, LIMIT);
+                if is_signed {
+                    assembler.set(LIMIT, 0);
+                    assembler.compare(SCRATCH, LIMIT);
+                    assembler.move_if(Condition::Less, SCRATCH, LIMIT);
+                }
+                if is_first {
+                    assembler.multiply(INDEX, SCRATCH, stride as i32);
+                } else {
+                    assembler.multiply(SCRATCH, SCRATCH, stride as i32);
+                    assembler.add(INDEX, SCRATCH);
+                }
+            }
+            Scalar::Load { from } => assembler.load(Scalar::LOADED, from, 8, false),
+            Scalar::Move { from, to, bytes } => {
+                assembler.load(SCRATCH, from, bytes, false);
+                assembler.store(to, SCRATCH, bytes);
+            }
+            Scalar::Unless { at, to } => {
+                assembler.test_byte(at);
+                assembler.jump_if(Condition::Equal, to);
+            }
+            Scalar::Count { counter, by, number, exhausted } => {
+                assembler.subtract_number(counter, by as i32);
+                let after = assembler.label();
+                assembler.jump_if(Condition::AboveOrEqual, after);
+                assembler.set(Scalar::LOADED, by);
+                assembler.set(Scalar::NUMBER, number);
+                assembler.call_label(exhausted);
+                assembler.bind(after);
+            }
+        }
+    }
+}

@@ -1,0 +1,543 @@
+//! Elementwise functions as code over vectors, with the bits of the functions of `numerics`.
+
+use crate::lanes;
+use crate::vector::{Value, Vectors};
+use crate::x64::{Length, Vex};
+use numerics::DType;
+use numerics::math::{BinaryOp, Direction, Elementwise, UnaryOp};
+
+/// The number of elements that are computed together.
+pub const LANES: usize = 8;
+
+/// Eight elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chunk {
+    /// Of four bytes each.
+    Four(Value),
+    /// Of eight bytes each. If there are no more than four, the second is the first again.
+    Eight([Value; 2]),
+    /// Booleans: all bits of a lane of four bytes.
+    Mask(Value),
+}
+
+/// The predicates of comparisons of floats: equal, unordered, and so on, without signals.
+mod predicate {
+    pub const EQUAL: u8 = 0x00;
+    pub const UNORDERED: u8 = 0x03;
+    pub const NOT_EQUAL: u8 = 0x04;
+    pub const ORDERED: u8 = 0x07;
+    pub const LESS: u8 = 0x11;
+    pub const LESS_OR_EQUAL: u8 = 0x12;
+    pub const GREATER_OR_EQUAL: u8 = 0x1D;
+    pub const GREATER: u8 = 0x1E;
+}
+pub(crate) use predicate::*;
+
+/// The ways of rounding to an integer, without signals.
+const TO_EVEN: u8 = 8;
+const DOWN: u8 = 9;
+const UP: u8 = 10;
+
+/// True if there is code for elements of a type.
+pub fn has_lanes(dtype: DType) -> bool {
+    use DType::*;
+    matches!(dtype, I1 | I32 | U32 | F32 | I64 | U64 | F64)
+}
+
+/// Adds code for a function of operands of some types, of which eight elements are given; if there
+/// are fewer than five, `is_half`. `None` if there is no code for it.
+pub fn compute(
+    code: &mut Vectors,
+    function: Elementwise,
+    dtypes: &[DType],
+    operands: &[Chunk],
+    is_half: bool,
+) -> Option<Chunk> {
+    let mut lowering = Lowering { code, is_half };
+    match (function, dtypes, operands) {
+        (Elementwise::Unary(op), &[dtype], &[x]) => lowering.unary(op, dtype, x),
+        (Elementwise::Binary(op), &[dtype, _], &[x, y]) => lowering.binary(op, dtype, x, y),
+        (Elementwise::Compare(direction, total_order), &[dtype, _], &[x, y]) => {
+            if total_order && dtype.is_float() {
+                return None;
+            }
+            lowering.compare(direction, dtype, x, y)
+        }
+        (Elementwise::Select, _, &[mask, yes, no]) => lowering.select(mask, yes, no),
+        (Elementwise::Convert(to), &[from], &[x]) => lowering.convert(from, to, x),
+        (Elementwise::Bitcast(to), &[from], &[x]) => {
+            (from != DType::I1 && has_lanes(from) && has_lanes(to)).then_some(x)
+        }
+        _ => None,
+    }
+}
+
+struct Lowering<'a> {
+    code: &'a mut Vectors,
+    is_half: bool,
+}
+
+impl Lowering<'_> {
+    /// A function of each vector.
+    fn map(&mut self, x: Chunk, mut f: impl FnMut(&mut Vectors, Value) -> Value) -> Chunk {
+        match x {
+            Chunk::Four(x) => Chunk::Four(f(self.code, x)),
+            Chunk::Mask(x) => Chunk::Mask(f(self.code, x)),
+            Chunk::Eight([low, high]) => {
+                let low = f(self.code, low);
+                Chunk::Eight([low, if self.is_half { low } else { f(self.code, high) }])
+            }
+        }
+    }
+
+    /// A function of each pair of vectors.
+    fn zip(
+        &mut self,
+        x: Chunk,
+        y: Chunk,
+        mut f: impl FnMut(&mut Vectors, Value, Value) -> Value,
+    ) -> Option<Chunk> {
+        Some(match (x, y) {
+            (Chunk::Four(x), Chunk::Four(y)) => Chunk::Four(f(self.code, x, y)),
+            (Chunk::Mask(x), Chunk::Mask(y)) => Chunk::Mask(f(self.code, x, y)),
+            (Chunk::Eight(x), Chunk::Eight(y)) => {
+                let low = f(self.code, x[0], y[0]);
+                let high = if self.is_half { low } else { f(self.code, x[1], y[1]) };
+                Chunk::Eight([low, high])
+            }
+            _ => return None,
+        })
+    }
+
+    fn pairs(&mut self, op: Vex, x: Chunk, y: Chunk) -> Option<Chunk> {
+        self.zip(x, y, |code, x, y| code.pair(op, x, y))
+    }
+
+    /// A function of `f64` of floats of four bytes.
+    fn widened(
+        &mut self,
+        operands: &[Chunk],
+        mut f: impl FnMut(&mut Vectors, &[Value]) -> Value,
+    ) -> Option<Chunk> {
+        let mut halves = [None; 2];
+        for (high, half) in halves.iter_mut().enumerate().take(if self.is_half { 1 } else { 2 }) {
+            let mut wide = smallvec::SmallVec::<[Value; 2]>::new();
+            for &operand in operands {
+                let Chunk::Four(x) = operand else { return None };
+                wide.push(self.widen(x, high == 1));
+            }
+            let result = f(self.code, &wide);
+            *half = Some(self.code.whole(Vex::CVTPD2PS, result));
+        }
+        let [low, high] = halves;
+        Some(Chunk::Four(self.join(low?, high)))
+    }
+
+    /// Four floats of four bytes as `f64`.
+    fn widen(&mut self, x: Value, is_high: bool) -> Value {
+        let part = self.part(x, is_high);
+        self.code.whole(Vex::CVTPS2PD, part)
+    }
+
+    /// Four lanes of four bytes, as the low ones.
+    fn part(&mut self, x: Value, is_high: bool) -> Value {
+        if is_high { self.code.extract_high(x) } else { x }
+    }
+
+    /// Two halves of a vector.
+    fn join(&mut self, low: Value, high: Option<Value>) -> Value {
+        match high {
+            Some(high) => self.code.binary(Vex::INSERTI128, Length::Whole, Some(1), low, high),
+            None => low,
+        }
+    }
+
+    /// The mask of lanes of eight bytes.
+    fn wide_mask(&mut self, mask: Value) -> [Value; 2] {
+        let low = self.code.whole(Vex::PMOVSXDQ, mask);
+        if self.is_half {
+            return [low; 2];
+        }
+        let high = self.part(mask, true);
+        [low, self.code.whole(Vex::PMOVSXDQ, high)]
+    }
+
+    /// The low four bytes of lanes of eight.
+    fn narrow(&mut self, [low, high]: [Value; 2]) -> Value {
+        let mixed = self.code.binary(Vex::SHUFPS, Length::Whole, Some(0x88), low, high);
+        self.code.unary(Vex::PERMPD, Length::Whole, Some(0xD8), mixed)
+    }
+
+    fn unary(&mut self, op: UnaryOp, dtype: DType, x: Chunk) -> Option<Chunk> {
+        let ones = |code: &mut Vectors| code.splat4(u32::MAX);
+        Some(match (op, dtype) {
+            (UnaryOp::Not, DType::I1 | DType::I32 | DType::U32 | DType::I64 | DType::U64) => self
+                .map(x, |code, x| {
+                    let ones = ones(code);
+                    code.pair(Vex::XORPS, x, ones)
+                }),
+            (UnaryOp::Real, DType::F32 | DType::F64) => x,
+            (_, DType::F32) => return self.unary_f32(op, x),
+            (_, DType::F64) => return self.unary_f64(op, x),
+            (UnaryOp::Negate, DType::I32 | DType::U32) => self.map(x, |code, x| {
+                let zero = code.splat4(0);
+                code.pair(Vex::PSUBD, zero, x)
+            }),
+            (UnaryOp::Negate, DType::I64 | DType::U64) => self.map(x, |code, x| {
+                let zero = code.splat4(0);
+                code.pair(Vex::PSUBQ, zero, x)
+            }),
+            (UnaryOp::Abs, DType::I32) => self.map(x, |code, x| code.whole(Vex::PABSD, x)),
+            (UnaryOp::Abs, DType::U32 | DType::U64) => x,
+            (UnaryOp::Sign, DType::I32) => self.map(x, |code, x| {
+                let zero = code.splat4(0);
+                let negative = code.pair(Vex::PCMPGTD, zero, x);
+                let positive = code.pair(Vex::PCMPGTD, x, zero);
+                code.pair(Vex::PSUBD, negative, positive)
+            }),
+            _ => return None,
+        })
+    }
+
+    fn unary_f32(&mut self, op: UnaryOp, x: Chunk) -> Option<Chunk> {
+        let round =
+            |code: &mut Vectors, x, way| code.unary(Vex::ROUNDPS, Length::Whole, Some(way), x);
+        Some(match op {
+            UnaryOp::Negate => self.map(x, |code, x| {
+                let sign = code.splat4(1 << 31);
+                code.pair(Vex::XORPS, x, sign)
+            }),
+            UnaryOp::Abs => self.map(x, |code, x| {
+                let rest = code.splat4(u32::MAX >> 1);
+                code.pair(Vex::ANDPS, x, rest)
+            }),
+            UnaryOp::Sqrt => self.map(x, |code, x| code.whole(Vex::SQRTPS, x)),
+            UnaryOp::Square => self.map(x, |code, x| code.pair(Vex::MULPS, x, x)),
+            UnaryOp::Floor => self.map(x, |code, x| round(code, x, DOWN)),
+            UnaryOp::Ceil => self.map(x, |code, x| round(code, x, UP)),
+            UnaryOp::RoundNearestEven => self.map(x, |code, x| round(code, x, TO_EVEN)),
+            UnaryOp::Sign => self.map(x, |code, x| {
+                let (sign, one) = (code.splat4(1 << 31), code.splat4(1f32.to_bits()));
+                let zero = code.splat4(0);
+                let sign = code.pair(Vex::ANDPS, x, sign);
+                let result = code.pair(Vex::ORPS, sign, one);
+                // Zero and NaN are what they are.
+                let other = code.binary(Vex::CMPPS, Length::Whole, Some(NOT_EQUAL), x, zero);
+                let ordered = code.binary(Vex::CMPPS, Length::Whole, Some(ORDERED), x, x);
+                let other = code.pair(Vex::ANDPS, other, ordered);
+                code.blend(other, result, x)
+            }),
+            UnaryOp::IsFinite => {
+                let Chunk::Four(x) = x else { return None };
+                let rest = self.code.splat4(u32::MAX >> 1);
+                let infinity = self.code.splat4(f32::INFINITY.to_bits());
+                let x = self.code.pair(Vex::ANDPS, x, rest);
+                let less = Some(LESS);
+                Chunk::Mask(self.code.binary(Vex::CMPPS, Length::Whole, less, x, infinity))
+            }
+            _ => {
+                let f = lanes::function(op)?;
+                return self.widened(&[x], |code, x| f(code, x[0]));
+            }
+        })
+    }
+
+    fn unary_f64(&mut self, op: UnaryOp, x: Chunk) -> Option<Chunk> {
+        let round =
+            |code: &mut Vectors, x, way| code.unary(Vex::ROUNDPD, Length::Whole, Some(way), x);
+        Some(match op {
+            UnaryOp::Negate => self.map(x, |code, x| {
+                let sign = code.splat8(1 << 63);
+                code.pair(Vex::XORPS, x, sign)
+            }),
+            UnaryOp::Abs => self.map(x, |code, x| {
+                let rest = code.splat8(u64::MAX >> 1);
+                code.pair(Vex::ANDPS, x, rest)
+            }),
+            UnaryOp::Sqrt => self.map(x, lanes::sqrt),
+            UnaryOp::Square => self.map(x, |code, x| code.pair(Vex::MULPD, x, x)),
+            UnaryOp::Floor => self.map(x, |code, x| round(code, x, DOWN)),
+            UnaryOp::Ceil => self.map(x, |code, x| round(code, x, UP)),
+            UnaryOp::RoundNearestEven => self.map(x, |code, x| round(code, x, TO_EVEN)),
+            _ => return None,
+        })
+    }
+
+    fn binary(&mut self, op: BinaryOp, dtype: DType, x: Chunk, y: Chunk) -> Option<Chunk> {
+        use BinaryOp::*;
+        use DType::*;
+        let op = match (op, dtype) {
+            (And, I1 | I32 | U32 | I64 | U64) | (Multiply | Minimum, I1) => Vex::ANDPS,
+            (Or, I1 | I32 | U32 | I64 | U64) | (Add | Maximum, I1) => Vex::ORPS,
+            (Xor, I1 | I32 | U32 | I64 | U64) => Vex::XORPS,
+            (Add, F32) => Vex::ADDPS,
+            (Add, F64) => Vex::ADDPD,
+            (Add, I32 | U32) => Vex::PADDD,
+            (Add, I64 | U64) => Vex::PADDQ,
+            (Subtract, F32) => Vex::SUBPS,
+            (Subtract, F64) => Vex::SUBPD,
+            (Subtract, I32 | U32) => Vex::PSUBD,
+            (Subtract, I64 | U64) => Vex::PSUBQ,
+            (Multiply, F32) => Vex::MULPS,
+            (Multiply, F64) => Vex::MULPD,
+            (Multiply, I32 | U32) => Vex::PMULLD,
+            (Divide, F32) => Vex::DIVPS,
+            (Divide, F64) => Vex::DIVPD,
+            (Maximum, I32) => Vex::PMAXSD,
+            (Maximum, U32) => Vex::PMAXUD,
+            (Minimum, I32) => Vex::PMINSD,
+            (Minimum, U32) => Vex::PMINUD,
+            (ShiftLeft, I32 | U32) => Vex::PSLLVD,
+            (ShiftLeft, I64 | U64) => Vex::PSLLVQ,
+            (ShiftRightLogical, I32 | U32) => Vex::PSRLVD,
+            (ShiftRightLogical, I64 | U64) => Vex::PSRLVQ,
+            (ShiftRightArithmetic, I32 | U32) => Vex::PSRAVD,
+            (Multiply, I64 | U64) => return self.zip(x, y, multiply8),
+            (Maximum | Minimum, F32 | F64) => {
+                let is_maximum = op == Maximum;
+                return self.zip(x, y, |code, x, y| extreme(code, is_maximum, dtype, x, y));
+            }
+            (Maximum | Minimum, I64 | U64) => {
+                let [greater, less] = if op == Maximum { [x, y] } else { [y, x] };
+                return self.zip(greater, less, |code, greater, less| {
+                    let mask = greater8(code, dtype, greater, less);
+                    if op == Maximum {
+                        code.blend(mask, greater, less)
+                    } else {
+                        code.blend(mask, less, greater)
+                    }
+                });
+            }
+            (Power, F32) => {
+                return self.widened(&[x, y], |code, operands| {
+                    lanes::power(code, operands[0], operands[1])
+                });
+            }
+            _ => return None,
+        };
+        self.pairs(op, x, y)
+    }
+
+    fn compare(&mut self, direction: Direction, dtype: DType, x: Chunk, y: Chunk) -> Option<Chunk> {
+        let masks = match dtype {
+            DType::F32 | DType::F64 => {
+                let predicate = match direction {
+                    Direction::Eq => EQUAL,
+                    Direction::Ne => NOT_EQUAL,
+                    Direction::Ge => GREATER_OR_EQUAL,
+                    Direction::Gt => GREATER,
+                    Direction::Le => LESS_OR_EQUAL,
+                    Direction::Lt => LESS,
+                };
+                let op = if dtype == DType::F32 { Vex::CMPPS } else { Vex::CMPPD };
+                self.zip(x, y, |code, x, y| code.binary(op, Length::Whole, Some(predicate), x, y))?
+            }
+            DType::I1 | DType::I32 | DType::U32 | DType::I64 | DType::U64 => {
+                // A greater number is one of fewer bits, as the mask of `true` is -1.
+                let [x, y] = if dtype == DType::I1 { [y, x] } else { [x, y] };
+                let (x, y, is_equality, is_complement) = match direction {
+                    Direction::Eq => (x, y, true, false),
+                    Direction::Ne => (x, y, true, true),
+                    Direction::Gt => (x, y, false, false),
+                    Direction::Le => (x, y, false, true),
+                    Direction::Lt => (y, x, false, false),
+                    Direction::Ge => (y, x, false, true),
+                };
+                let wide = dtype.bytes() == 8;
+                self.zip(x, y, |code, x, y| {
+                    let mask = match (is_equality, wide) {
+                        (true, false) => code.pair(Vex::PCMPEQD, x, y),
+                        (true, true) => code.pair(Vex::PCMPEQQ, x, y),
+                        (false, false) => greater4(code, dtype, x, y),
+                        (false, true) => greater8(code, dtype, x, y),
+                    };
+                    if !is_complement {
+                        return mask;
+                    }
+                    let ones = code.splat4(u32::MAX);
+                    code.pair(Vex::XORPS, mask, ones)
+                })?
+            }
+            _ => return None,
+        };
+        Some(Chunk::Mask(match masks {
+            Chunk::Four(mask) | Chunk::Mask(mask) => mask,
+            Chunk::Eight(masks) => self.narrow(masks),
+        }))
+    }
+
+    fn select(&mut self, mask: Chunk, yes: Chunk, no: Chunk) -> Option<Chunk> {
+        let Chunk::Mask(mask) = mask else { return None };
+        match (yes, no) {
+            (Chunk::Eight(yes), Chunk::Eight(no)) => {
+                let masks = self.wide_mask(mask);
+                let low = self.code.blend(masks[0], yes[0], no[0]);
+                if self.is_half {
+                    return Some(Chunk::Eight([low; 2]));
+                }
+                Some(Chunk::Eight([low, self.code.blend(masks[1], yes[1], no[1])]))
+            }
+            _ => self.zip(yes, no, |code, yes, no| code.blend(mask, yes, no)),
+        }
+    }
+
+    fn convert(&mut self, from: DType, to: DType, x: Chunk) -> Option<Chunk> {
+        use DType::*;
+        if !has_lanes(from) || !has_lanes(to) {
+            return None;
+        }
+        if from == to || matches!((from, to), (I32, U32) | (U32, I32) | (I64, U64) | (U64, I64)) {
+            return Some(x);
+        }
+        if from == I1 {
+            return self.convert_mask(to, x);
+        }
+        if to == I1 {
+            let zero = self.code.splat4(0);
+            let zero = match x {
+                Chunk::Eight(_) => Chunk::Eight([zero; 2]),
+                _ => Chunk::Four(zero),
+            };
+            return self.compare(Direction::Ne, from, x, zero);
+        }
+        let code = &mut *self.code;
+        Some(match (from, to, x) {
+            (I32, F32, Chunk::Four(x)) => Chunk::Four(code.whole(Vex::CVTDQ2PS, x)),
+            (F32, I32, Chunk::Four(x)) => {
+                let truncated = code.whole(Vex::CVTTPS2DQ, x);
+                let limit = code.splat4((2f32.powi(31)).to_bits());
+                let too_large =
+                    code.binary(Vex::CMPPS, Length::Whole, Some(GREATER_OR_EQUAL), x, limit);
+                // What has no integer becomes the smallest one, whose complement is the largest.
+                let saturated = code.pair(Vex::XORPS, truncated, too_large);
+                let ordered = code.binary(Vex::CMPPS, Length::Whole, Some(ORDERED), x, x);
+                Chunk::Four(code.pair(Vex::ANDPS, saturated, ordered))
+            }
+            (F32, F64, Chunk::Four(x)) => self.halves(x, Vex::CVTPS2PD),
+            (I32, F64, Chunk::Four(x)) => self.halves(x, Vex::CVTDQ2PD),
+            (I32, I64 | U64, Chunk::Four(x)) => self.halves(x, Vex::PMOVSXDQ),
+            (U32, I64 | U64, Chunk::Four(x)) => self.halves(x, Vex::PMOVZXDQ),
+            (U32, F64, Chunk::Four(x)) => {
+                let wide = self.halves(x, Vex::PMOVZXDQ);
+                self.map(wide, exact_f64)
+            }
+            (U32, F32, Chunk::Four(x)) => {
+                let wide = self.halves(x, Vex::PMOVZXDQ);
+                let wide = self.map(wide, exact_f64);
+                return self.convert(F64, F32, wide);
+            }
+            (F64, F32, Chunk::Eight(halves)) => {
+                let [low, high] = halves.map(|half| code.whole(Vex::CVTPD2PS, half));
+                let high = (!self.is_half).then_some(high);
+                Chunk::Four(self.join(low, high))
+            }
+            (I64 | U64, I32 | U32, Chunk::Eight(halves)) => Chunk::Four(self.narrow(halves)),
+            _ => return None,
+        })
+    }
+
+    /// A function of four lanes of four bytes to four of eight, of both halves.
+    fn halves(&mut self, x: Value, op: Vex) -> Chunk {
+        let low = self.code.whole(op, x);
+        if self.is_half {
+            return Chunk::Eight([low; 2]);
+        }
+        let high = self.part(x, true);
+        Chunk::Eight([low, self.code.whole(op, high)])
+    }
+
+    /// One where a mask is set, else zero.
+    fn convert_mask(&mut self, to: DType, x: Chunk) -> Option<Chunk> {
+        let Chunk::Mask(mask) = x else { return None };
+        let code = &mut *self.code;
+        let one = match to {
+            DType::F32 => code.splat4(1f32.to_bits()),
+            DType::I32 | DType::U32 => code.splat4(1),
+            DType::F64 => code.splat8(1f64.to_bits()),
+            DType::I64 | DType::U64 => code.splat8(1),
+            _ => return None,
+        };
+        if to.bytes() == 4 {
+            return Some(Chunk::Four(code.pair(Vex::ANDPS, mask, one)));
+        }
+        let masks = Chunk::Eight(self.wide_mask(mask));
+        Some(self.map(masks, |code, mask| code.pair(Vex::ANDPS, mask, one)))
+    }
+}
+
+/// The `f64` of an integer below 2^32 in a lane of eight bytes.
+fn exact_f64(code: &mut Vectors, x: Value) -> Value {
+    // The exponent of 2^52, whose last bit is 1.
+    let offset = code.splat8(((1u64 << 52) as f64).to_bits());
+    let x = code.pair(Vex::ORPS, x, offset);
+    code.pair(Vex::SUBPD, x, offset)
+}
+
+/// The larger or the smaller one of two floats: NaN wins, and zeros have an order.
+fn extreme(code: &mut Vectors, is_maximum: bool, dtype: DType, x: Value, y: Value) -> Value {
+    let is_single = dtype == DType::F32;
+    let (op, both) = match (is_maximum, is_single) {
+        (true, true) => (Vex::MAXPS, Vex::ANDPS),
+        (true, false) => (Vex::MAXPD, Vex::ANDPS),
+        (false, true) => (Vex::MINPS, Vex::ORPS),
+        (false, false) => (Vex::MINPD, Vex::ORPS),
+    };
+    let (compare, add) =
+        if is_single { (Vex::CMPPS, Vex::ADDPS) } else { (Vex::CMPPD, Vex::ADDPD) };
+    // Where numbers are equal, the instruction gives the last one.
+    let (first, second) = (code.pair(op, x, y), code.pair(op, y, x));
+    let ordered = code.pair(both, first, second);
+    let unordered = code.binary(compare, Length::Whole, Some(UNORDERED), x, y);
+    let nan = code.pair(add, x, y);
+    code.blend(unordered, nan, ordered)
+}
+
+fn flipped(code: &mut Vectors, x: Value, sign: Value) -> Value {
+    code.pair(Vex::XORPS, x, sign)
+}
+
+/// A mask of where `x` is greater than `y`, in lanes of four bytes.
+fn greater4(code: &mut Vectors, dtype: DType, x: Value, y: Value) -> Value {
+    if dtype != DType::U32 {
+        return code.pair(Vex::PCMPGTD, x, y);
+    }
+    let sign = code.splat4(1 << 31);
+    let [x, y] = [x, y].map(|x| flipped(code, x, sign));
+    code.pair(Vex::PCMPGTD, x, y)
+}
+
+/// A mask of where `x` is greater than `y`, in lanes of eight bytes.
+fn greater8(code: &mut Vectors, dtype: DType, x: Value, y: Value) -> Value {
+    if dtype != DType::U64 {
+        return code.pair(Vex::PCMPGTQ, x, y);
+    }
+    let sign = code.splat8(1 << 63);
+    let [x, y] = [x, y].map(|x| flipped(code, x, sign));
+    code.pair(Vex::PCMPGTQ, x, y)
+}
+
+/// The products in lanes of eight bytes, modulo 2^64.
+fn multiply8(code: &mut Vectors, x: Value, y: Value) -> Value {
+    let [x_high, y_high] = [x, y].map(|x| code.shift_right8(x, 32));
+    let low = code.pair(Vex::PMULUDQ, x, y);
+    let first = code.pair(Vex::PMULUDQ, x_high, y);
+    let second = code.pair(Vex::PMULUDQ, x, y_high);
+    let middle = code.pair(Vex::PADDQ, first, second);
+    let high = code.shift_left8(middle, 32);
+    code.pair(Vex::PADDQ, low, high)
+}
+
+/// Adds code that makes a mask of eight bytes, each 0 or 1.
+pub fn mask_of_bytes(code: &mut Vectors, bytes: Value) -> Value {
+    let zero = code.splat4(0);
+    code.pair(Vex::PSUBD, zero, bytes)
+}
+
+/// Adds code that makes eight bytes of a mask, each 0 or 1.
+pub fn bytes_of_mask(code: &mut Vectors, mask: Value) -> Value {
+    let high = code.extract_high(mask);
+    let words = code.binary(Vex::PACKSSDW, Length::Half, None, mask, high);
+    let bytes = code.binary(Vex::PACKSSWB, Length::Half, None, words, words);
+    let ones = code.splat4(0x0101_0101);
+    code.binary(Vex::ANDPS, Length::Half, None, bytes, ones)
+}

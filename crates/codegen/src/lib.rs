@@ -1,0 +1,44 @@
+//! Machine code for elementwise functions, made at run time.
+//!
+//! [`Vectors`] is straight-line code over vectors; [`compute`] adds that of a function of
+//! `numerics`, with the same bits; [`emit`] gives its values registers and encodes it. The code
+//! runs on x86-64 with AVX2 and FMA; elsewhere, or with `STABLO_JIT=0`, there is none
+//! ([`is_available`]), and users of this crate run the functions of `numerics` instead.
+
+mod allocate;
+mod elementwise;
+mod executable;
+mod lanes;
+mod loops;
+mod vector;
+mod x64;
+
+pub use allocate::{INDEX, emit};
+pub use elementwise::{Chunk, LANES, bytes_of_mask, compute, has_lanes, mask_of_bytes};
+pub use executable::Executable;
+pub use loops::{Loop, LoopCode, has_code};
+pub use vector::{NOWHERE, Parts, Scalar, Value, Vectors};
+pub use x64::{
+    Assembler, Base, Condition, Constant, ConstantBytes, Gpr, Label, Length, Mem, Rm, Vex, Ymm,
+};
+
+use std::sync::OnceLock;
+
+/// True if code can be made for this machine, and may be.
+pub fn is_available() -> bool {
+    static AVAILABLE: OnceLock<bool> = OnceLock::new();
+    *AVAILABLE.get_or_init(|| {
+        let is_refused = std::env::var_os("STABLO_JIT").is_some_and(|value| value == "0");
+        !is_refused && has_instructions() && Executable::new(&[0xC3]).is_some()
+    })
+}
+
+#[cfg(target_arch = "x86_64")]
+fn has_instructions() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn has_instructions() -> bool {
+    false
+}

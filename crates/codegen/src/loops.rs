@@ -1,0 +1,385 @@
+//! Loops over elements in machine code.
+
+use crate::allocate::emit;
+use crate::elementwise::{Chunk, LANES, bytes_of_mask, compute, has_lanes, mask_of_bytes};
+use crate::executable::Executable;
+use crate::vector::{NOWHERE, Scalar, Vectors};
+use crate::x64::{Assembler, Condition, Gpr, Length, Mem, Vex};
+use numerics::DType;
+use numerics::math::SliceKernel;
+use smallvec::SmallVec;
+use std::sync::{Arc, OnceLock};
+
+/// A loop: what it reads, computes and writes.
+pub struct Loop<'a> {
+    /// The types of the inputs; true for one element that all iterations share.
+    pub inputs: &'a [(DType, bool)],
+    /// The functions. Their operands are values by number: first the inputs, then the results of
+    /// functions.
+    pub functions: &'a [(&'a SliceKernel, &'a [usize])],
+    /// The values that are written.
+    pub outputs: &'a [usize],
+}
+
+/// True if there is code for a function.
+pub fn has_code(kernel: &SliceKernel) -> bool {
+    let mut code = Vectors::new();
+    let operands: Option<SmallVec<[Chunk; 3]>> =
+        kernel.operands().iter().map(|&dtype| placeholder(&mut code, dtype)).collect();
+    let Some((function, operands)) = kernel.function().zip(operands) else { return false };
+    has_lanes(kernel.result())
+        && compute(&mut code, function, kernel.operands(), &operands, true).is_some()
+}
+
+fn placeholder(code: &mut Vectors, dtype: DType) -> Option<Chunk> {
+    let zero = code.splat4(0);
+    Some(match dtype {
+        DType::I1 => Chunk::Mask(zero),
+        _ if !has_lanes(dtype) => return None,
+        _ if dtype.bytes() == 4 => Chunk::Four(zero),
+        _ => Chunk::Eight([zero; 2]),
+    })
+}
+
+/// Code that becomes callable when all code that is made together is ready.
+#[derive(Clone, Debug)]
+pub struct LoopCode {
+    executable: Arc<OnceLock<Executable>>,
+    entry: usize,
+    inputs: Vec<(DType, bool)>,
+    outputs: Vec<DType>,
+}
+
+/// The register with the addresses of inputs and outputs, one after the other,
+const ADDRESSES: Gpr = Gpr::Rdi;
+/// that with the number of elements,
+const COUNT: Gpr = Gpr::Rsi;
+/// and that with the number of the current one.
+const ELEMENT: Gpr = Gpr::R8;
+/// Registers for addresses. Further ones are read when they are needed.
+const BASES: [Gpr; 11] = [
+    Gpr::Rax,
+    Gpr::Rdx,
+    Gpr::R9,
+    Gpr::R10,
+    Gpr::R11,
+    Gpr::Rbx,
+    Gpr::Rbp,
+    Gpr::R12,
+    Gpr::R13,
+    Gpr::R14,
+    Gpr::R15,
+];
+const SAVED: [Gpr; 6] = [Gpr::Rbx, Gpr::Rbp, Gpr::R12, Gpr::R13, Gpr::R14, Gpr::R15];
+
+impl LoopCode {
+    /// Adds the code of a loop; `None` if there is none for one of its functions.
+    pub fn new(
+        source: &Loop<'_>,
+        assembler: &mut Assembler,
+        executable: &Arc<OnceLock<Executable>>,
+    ) -> Option<LoopCode> {
+        let mut body = Vectors::new();
+        let mut values: Vec<Chunk> = Vec::new();
+        for (number, &(dtype, repeats)) in source.inputs.iter().enumerate() {
+            let base = base(&mut body, number);
+            values.push(load(&mut body, base, dtype, repeats)?);
+        }
+        for &(kernel, operands) in source.functions {
+            let chunks: SmallVec<[Chunk; 3]> = operands
+                .iter()
+                .map(|&operand| values.get(operand).copied())
+                .collect::<Option<_>>()?;
+            let function = kernel.function()?;
+            values.push(compute(&mut body, function, kernel.operands(), &chunks, false)?);
+        }
+        let mut outputs = Vec::new();
+        for (number, &value) in source.outputs.iter().enumerate() {
+            let dtype = match value.checked_sub(source.inputs.len()) {
+                Some(function) => source.functions.get(function)?.0.result(),
+                None => source.inputs[value].0,
+            };
+            let base = base(&mut body, source.inputs.len() + number);
+            store(&mut body, base, *values.get(value)?, dtype.bytes());
+            outputs.push(dtype);
+        }
+        let entry = assembler.position();
+        SAVED.iter().for_each(|&register| assembler.push(register));
+        assembler.add_number(Gpr::Rsp, 0);
+        let room = assembler.position();
+        let addresses = source.inputs.len() + outputs.len();
+        for (number, &register) in BASES.iter().enumerate().take(addresses) {
+            assembler.load(register, Mem::at(ADDRESSES, 8 * number as i32), 8, false);
+        }
+        assembler.set(ELEMENT, 0);
+        let start = assembler.label();
+        assembler.bind(start);
+        let mut slots = 0;
+        emit(&body, assembler, &mut slots);
+        assembler.add_number(ELEMENT, LANES as i32);
+        assembler.compare(ELEMENT, COUNT);
+        assembler.jump_if(Condition::Below, start);
+        assembler.patch(room, -32 * slots as i32);
+        assembler.add_number(Gpr::Rsp, 32 * slots as i32);
+        SAVED.iter().rev().for_each(|&register| assembler.pop(register));
+        assembler.vzeroupper();
+        assembler.ret();
+        let inputs = source.inputs.to_vec();
+        Some(LoopCode { executable: Arc::clone(executable), entry, inputs, outputs })
+    }
+
+    /// True if the code is callable.
+    pub fn is_ready(&self) -> bool {
+        self.executable.get().is_some()
+    }
+
+    /// True for inputs of which all iterations share one element.
+    pub fn repeats(&self, input: usize) -> bool {
+        self.inputs.get(input).is_some_and(|&(_, repeats)| repeats)
+    }
+
+    /// Runs the loop on the elements of its inputs and outputs.
+    ///
+    /// `None` if there are not as many as the loop was made for, all with the same number of
+    /// elements but for inputs that all iterations share, or the code is not ready.
+    pub fn run(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Option<()> {
+        let count = outputs.first()?.len() / self.outputs.first()?.bytes();
+        let fits_output =
+            |(bytes, dtype): (&&mut [u8], &DType)| bytes.len() == count * dtype.bytes();
+        let fits_input = |(bytes, &(dtype, repeats)): (&&[u8], &(DType, bool))| {
+            bytes.len() == dtype.bytes() * if repeats { 1 } else { count }
+        };
+        let fits = inputs.len() == self.inputs.len()
+            && outputs.len() == self.outputs.len()
+            && inputs.iter().zip(&self.inputs).all(fits_input)
+            && outputs.iter().zip(&self.outputs).all(fits_output);
+        if !fits {
+            return None;
+        }
+        let whole = count - count % LANES;
+        if whole > 0 {
+            let reads = inputs.iter().map(|bytes| bytes.as_ptr().cast_mut());
+            let writes = outputs.iter_mut().map(|bytes| bytes.as_mut_ptr());
+            let addresses: SmallVec<[*mut u8; 12]> = reads.chain(writes).collect();
+            self.call(addresses, whole)?;
+        }
+        if whole < count {
+            self.run_rest(inputs, outputs, whole)?;
+        }
+        Some(())
+    }
+
+    /// Runs the loop on copies of the last elements, fewer than [`LANES`].
+    fn run_rest(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]], start: usize) -> Option<()> {
+        const ROOM: usize = 8 * LANES;
+        let mut copies: SmallVec<[[u8; ROOM]; 12]> = SmallVec::new();
+        for (bytes, &(dtype, repeats)) in inputs.iter().zip(&self.inputs) {
+            let rest = &bytes[if repeats { 0 } else { start * dtype.bytes() }..];
+            let mut copy = [0; ROOM];
+            copy[..rest.len()].copy_from_slice(rest);
+            copies.push(copy);
+        }
+        copies.resize(inputs.len() + outputs.len(), [0; ROOM]);
+        self.call(copies.iter_mut().map(|copy| copy.as_mut_ptr()).collect(), LANES)?;
+        let results = outputs.iter_mut().zip(&self.outputs).zip(&copies[inputs.len()..]);
+        for ((bytes, dtype), copy) in results {
+            let rest = &mut bytes[start * dtype.bytes()..];
+            rest.copy_from_slice(&copy[..rest.len()]);
+        }
+        Some(())
+    }
+
+    /// Runs the loop on `count` elements, a multiple of [`LANES`], at each address.
+    fn call(&self, mut addresses: SmallVec<[*mut u8; 12]>, count: usize) -> Option<()> {
+        let executable = self.executable.get()?;
+        let count = std::ptr::without_provenance_mut(count);
+        // SAFETY: a function made by `new` starts at `entry`. It reads and writes `count` elements
+        // at the addresses, which `run` has checked, or one where iterations share it.
+        #[allow(unsafe_code)]
+        unsafe {
+            executable.call(self.entry, addresses.as_mut_ptr().cast(), count);
+        }
+        Some(())
+    }
+}
+
+/// The register with an address.
+fn base(body: &mut Vectors, number: usize) -> Gpr {
+    BASES.get(number).copied().unwrap_or_else(|| {
+        let from = Mem::at(ADDRESSES, 8 * number as i32);
+        body.scalar(Scalar::Load { from }, NOWHERE, NOWHERE);
+        Scalar::LOADED
+    })
+}
+
+fn load(body: &mut Vectors, base: Gpr, dtype: DType, repeats: bool) -> Option<Chunk> {
+    let place = Mem::at(base, 0);
+    let at = |scale, offset| Mem::at(base, offset).indexed(ELEMENT, scale);
+    let mut read = |op, place| body.load(op, Length::Whole, None, place, NOWHERE);
+    Some(match (dtype, repeats) {
+        (DType::I1, false) => {
+            let bytes = read(Vex::PMOVZXBD, at(0, 0));
+            Chunk::Mask(mask_of_bytes(body, bytes))
+        }
+        (DType::I1, true) => {
+            let bytes = read(Vex::PBROADCASTB, place);
+            let bytes = body.whole(Vex::PMOVZXBD, bytes);
+            Chunk::Mask(mask_of_bytes(body, bytes))
+        }
+        _ if !has_lanes(dtype) => return None,
+        (_, false) if dtype.bytes() == 4 => Chunk::Four(read(Vex::MOVUPS_LOAD, at(2, 0))),
+        (_, true) if dtype.bytes() == 4 => Chunk::Four(read(Vex::BROADCASTSS, place)),
+        (_, false) => {
+            Chunk::Eight([read(Vex::MOVUPS_LOAD, at(3, 0)), read(Vex::MOVUPS_LOAD, at(3, 32))])
+        }
+        (_, true) => Chunk::Eight([read(Vex::BROADCASTSD, place); 2]),
+    })
+}
+
+fn store(body: &mut Vectors, base: Gpr, chunk: Chunk, size: usize) {
+    let at = |offset| Mem::at(base, offset).indexed(ELEMENT, size.trailing_zeros() as u8);
+    match chunk {
+        Chunk::Four(x) => body.store(Vex::MOVUPS_STORE, Length::Whole, x, at(0), NOWHERE),
+        Chunk::Eight([low, high]) => {
+            body.store(Vex::MOVUPS_STORE, Length::Whole, low, at(0), NOWHERE);
+            body.store(Vex::MOVUPS_STORE, Length::Whole, high, at(32), NOWHERE);
+        }
+        Chunk::Mask(mask) => {
+            let bytes = bytes_of_mask(body, mask);
+            body.store(Vex::MOVQ_STORE, Length::Half, bytes, at(0), NOWHERE);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use numerics::math::{BinaryOp, Direction, UnaryOp};
+
+    /// Elements of a type: every pair of some special numbers, and of pseudo-random bits.
+    fn samples(dtype: DType, salt: u64) -> Vec<u8> {
+        let special = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            0.5,
+            2.0,
+            -2.5,
+            3.0,
+            1e-40,
+            -1e-40,
+            1e30,
+            -1e30,
+            3e9,
+            -3e9,
+            5e9,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+            2147483647.0,
+            16777217.0,
+            80.0,
+            -80.0,
+        ];
+        let mut bytes = Vec::new();
+        let mut state = 1 + salt;
+        for i in 0..special.len() * special.len() + 300 {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let bits = state >> 20 ^ state << 33;
+            let number = if salt == 0 { i % special.len() } else { i / special.len() };
+            let x = special.get(number).filter(|_| i < special.len() * special.len());
+            let small = (bits % 2000) as f64 / 37.0 - 27.0;
+            let x = x.copied().or((i % 3 == 0).then_some(small));
+            match dtype {
+                DType::I1 => bytes.push((bits >> 7 & 1) as u8),
+                DType::F32 => {
+                    bytes.extend(x.map_or(bits as u32, |x| (x as f32).to_bits()).to_ne_bytes())
+                }
+                DType::F64 => bytes.extend(x.map_or(bits, f64::to_bits).to_ne_bytes()),
+                _ if dtype.bytes() == 4 => {
+                    bytes.extend((x.map_or(bits as i32, |x| x as i32)).to_ne_bytes());
+                }
+                _ => bytes.extend((x.map_or(bits as i64, |x| x as i64)).to_ne_bytes()),
+            }
+        }
+        bytes
+    }
+
+    fn check(kernel: SliceKernel) -> bool {
+        if !has_code(&kernel) || !crate::is_available() {
+            return false;
+        }
+        let types: Vec<(DType, bool)> =
+            kernel.operands().iter().map(|&dtype| (dtype, false)).collect();
+        let numbers: Vec<usize> = (0..types.len()).collect();
+        let source =
+            Loop { inputs: &types, functions: &[(&kernel, &numbers)], outputs: &[types.len()] };
+        let executable = Arc::new(OnceLock::new());
+        let mut assembler = Assembler::new();
+        let code = LoopCode::new(&source, &mut assembler, &executable).unwrap();
+        executable.set(Executable::new(&assembler.finish().unwrap()).unwrap()).unwrap();
+        let operands: Vec<Vec<u8>> =
+            types.iter().enumerate().map(|(i, &(dtype, _))| samples(dtype, i as u64)).collect();
+        let operands: Vec<&[u8]> = operands.iter().map(|bytes| &bytes[..]).collect();
+        let count = operands[0].len() / types[0].0.bytes();
+        for count in [count, 3, 8, 13] {
+            let parts = operands.iter().zip(&types).map(|(b, t)| &b[..count * t.0.bytes()]);
+            let parts: Vec<&[u8]> = parts.collect();
+            let size = kernel.result().bytes();
+            let aligned = |bytes: &[u8]| {
+                let mut copy = numerics::math::AlignedBytes::zeros(bytes.len());
+                copy.copy_from_slice(bytes);
+                copy
+            };
+            let copies: Vec<_> = parts.iter().map(|part| aligned(part)).collect();
+            let copies: Vec<&[u8]> = copies.iter().map(|copy| &copy[..]).collect();
+            let mut expected = aligned(&vec![0; count * size]);
+            kernel.apply(&mut expected, &copies).unwrap();
+            let mut found = vec![0; count * size];
+            code.run(&parts, &mut [&mut found[..]]).unwrap();
+            for at in 0..count {
+                let [found, expected] =
+                    [&found[..], &expected[..]].map(|bytes| &bytes[at * size..(at + 1) * size]);
+                let is_nan = |bytes: &[u8]| match kernel.operands()[0] {
+                    DType::F32 => f32::from_ne_bytes(bytes.try_into().unwrap()).is_nan(),
+                    DType::F64 => f64::from_ne_bytes(bytes.try_into().unwrap()).is_nan(),
+                    _ => false,
+                };
+                let operands: Vec<_> = parts
+                    .iter()
+                    .zip(&types)
+                    .map(|(part, (dtype, _))| &part[at * dtype.bytes()..][..dtype.bytes()])
+                    .collect();
+                // Of two NaNs, either may be the result.
+                let nans = operands.iter().filter(|bytes| is_nan(bytes)).count();
+                assert!(
+                    found == expected || nans > 1 && is_nan(found) && is_nan(expected),
+                    "{:?} of {kernel:?}: {found:?}, not {expected:?}, of {operands:?}",
+                    kernel.function(),
+                );
+            }
+        }
+        true
+    }
+
+    #[test]
+    fn code_computes_what_kernels_do() {
+        let mut checked = 0;
+        for &dtype in DType::ALL {
+            let unary = UnaryOp::ALL.iter().filter_map(|&op| SliceKernel::unary(op, dtype));
+            let binary = BinaryOp::ALL.iter().filter_map(|&op| SliceKernel::binary(op, dtype));
+            checked += unary.chain(binary).filter_map(|kernel| check(kernel).then_some(())).count();
+            let select = SliceKernel::select(dtype);
+            checked += usize::from(check(select));
+            for direction in Direction::ALL {
+                checked += usize::from(check(SliceKernel::compare(direction, false, dtype)));
+            }
+            let converted = DType::ALL.iter().filter_map(|&to| SliceKernel::convert(dtype, to));
+            let cast = DType::ALL.iter().filter_map(|&to| SliceKernel::bitcast(dtype, to));
+            checked += converted.chain(cast).filter_map(|k| check(k).then_some(())).count();
+        }
+        // Where there is code at all.
+        assert!(checked > 150 || !crate::is_available(), "{checked}");
+    }
+}

@@ -1,0 +1,439 @@
+//! Straight-line code over vectors, before its values have registers.
+
+use crate::x64::{ConstantBytes, Gpr, Label, Length, Mem, Vex};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// A value: the result of the instruction with this number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Value(pub(crate) u32);
+
+/// Where an instruction has its operands and its result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The result is a function of the last operand, which may be in memory.
+    Unary,
+    /// The result is a function of an operand and of the last one, which may be in memory.
+    Binary,
+    /// The result is taken from the second operand where the third has the sign, else from the
+    /// first.
+    Blend,
+    /// The product of the second and the last operand is added to the first, in its register.
+    Sum,
+    /// The result is a function of the operand, whose places in the instruction are swapped.
+    Reversed,
+    /// The operand shifted; the number chooses how.
+    Shift(u8),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    Vector {
+        op: Vex,
+        length: Length,
+        form: Form,
+        immediate: Option<u8>,
+    },
+    Constant(ConstantBytes),
+    /// Goes on at a label if the first lane of a mask is not set.
+    Unless(Label),
+    /// Writes the operand to memory.
+    Store {
+        op: Vex,
+        length: Length,
+        immediate: Option<u8>,
+    },
+    Scalar(Scalar),
+}
+
+/// An operation of general-purpose registers, which code over vectors does not use itself.
+#[derive(Clone, Debug)]
+pub enum Scalar {
+    /// Sets [`INDEX`](crate::INDEX) to an integer from memory, brought into the range up to `last`,
+    /// times `stride`, or adds that to it.
+    Index {
+        /// The integer,
+        from: Mem,
+        /// its bytes,
+        bytes: usize,
+        /// and if it has a sign.
+        is_signed: bool,
+        /// The greatest index.
+        last: u32,
+        /// The factor.
+        stride: u32,
+        /// True if nothing has been added before.
+        is_first: bool,
+    },
+    /// Loads an address to [`Scalar::LOADED`].
+    Load {
+        /// From where.
+        from: Mem,
+    },
+    /// Copies 1, 2, 4 or 8 bytes.
+    Move {
+        /// From where,
+        from: Mem,
+        /// to where,
+        to: Mem,
+        /// how many.
+        bytes: usize,
+    },
+    /// Goes on at a label if a byte is zero.
+    Unless {
+        /// The byte.
+        at: Mem,
+        /// The label.
+        to: Label,
+    },
+    /// Subtracts from a counter; if it becomes negative, calls code that leaves all registers as
+    /// they are.
+    Count {
+        /// The counter, of eight bytes.
+        counter: Mem,
+        /// The amount.
+        by: u32,
+        /// A number for the code to call, in [`Scalar::NUMBER`].
+        number: u32,
+        /// The code to call.
+        exhausted: Label,
+    },
+}
+
+impl Scalar {
+    /// The register that [`Scalar::Load`] sets, and the one with the amount of [`Scalar::Count`].
+    pub const LOADED: Gpr = Gpr::Rcx;
+    /// The register with the number of [`Scalar::Count`].
+    pub const NUMBER: Gpr = Gpr::Rdx;
+}
+
+/// No operand.
+pub(crate) const NONE: Value = Value(u32::MAX);
+
+/// An instruction.
+#[derive(Clone, Debug)]
+pub(crate) struct Inst {
+    pub kind: Kind,
+    pub operands: [Value; 3],
+    /// The last operand, if it is in memory, or where a value is stored.
+    pub place: Option<Mem>,
+    /// Parts of the memory that the code works on, if it matters when they are read and written.
+    pub reads: Range<u32>,
+    pub writes: Range<u32>,
+    /// True for a store that is needed if the next one is.
+    pub is_part: bool,
+}
+
+/// Instructions in order.
+#[derive(Clone, Debug, Default)]
+pub struct Vectors {
+    pub(crate) insts: Vec<Inst>,
+    constants: FxHashMap<ConstantBytes, Value>,
+}
+
+/// No part of the memory.
+pub const NOWHERE: Range<u32> = 0..0;
+
+impl Vectors {
+    /// No instructions.
+    pub fn new() -> Vectors {
+        Vectors::default()
+    }
+
+    /// Number of instructions.
+    pub fn len(&self) -> usize {
+        self.insts.len()
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.insts.is_empty()
+    }
+
+    fn push(&mut self, kind: Kind, operands: [Value; 3], place: Option<Mem>) -> Value {
+        let (reads, writes) = (NOWHERE, NOWHERE);
+        let inst = Inst { kind, operands, place, reads, writes, is_part: false };
+        self.insts.push(inst);
+        Value(self.insts.len() as u32 - 1)
+    }
+
+    /// A constant.
+    pub fn constant(&mut self, bytes: ConstantBytes) -> Value {
+        if let Some(&value) = self.constants.get(&bytes) {
+            return value;
+        }
+        let value = self.push(Kind::Constant(bytes), [NONE; 3], None);
+        self.constants.insert(bytes, value);
+        value
+    }
+
+    /// The same four bytes in each lane.
+    pub fn splat4(&mut self, bits: u32) -> Value {
+        let mut bytes = [0; 32];
+        bytes.chunks_mut(4).for_each(|lane| lane.copy_from_slice(&bits.to_le_bytes()));
+        self.constant(bytes)
+    }
+
+    /// The same eight bytes in each lane.
+    pub fn splat8(&mut self, bits: u64) -> Value {
+        let mut bytes = [0; 32];
+        bytes.chunks_mut(8).for_each(|lane| lane.copy_from_slice(&bits.to_le_bytes()));
+        self.constant(bytes)
+    }
+
+    fn is_constant(&self, value: Value) -> bool {
+        matches!(self.insts[value.0 as usize].kind, Kind::Constant(_))
+    }
+
+    /// Adds an instruction with its only operand in memory. `reads` is the part of the memory, if it
+    /// matters.
+    pub fn load(
+        &mut self,
+        op: Vex,
+        length: Length,
+        immediate: Option<u8>,
+        from: Mem,
+        reads: Range<u32>,
+    ) -> Value {
+        let kind = Kind::Vector { op, length, form: Form::Unary, immediate };
+        let value = self.push(kind, [NONE; 3], Some(from));
+        self.insts[value.0 as usize].reads = reads;
+        value
+    }
+
+    /// Adds an instruction with its last operand in memory.
+    pub fn load_into(
+        &mut self,
+        op: Vex,
+        length: Length,
+        immediate: Option<u8>,
+        x: Value,
+        from: Mem,
+        reads: Range<u32>,
+    ) -> Value {
+        let kind = Kind::Vector { op, length, form: Form::Binary, immediate };
+        let value = self.push(kind, [x, NONE, NONE], Some(from));
+        self.insts[value.0 as usize].reads = reads;
+        value
+    }
+
+    /// A function of a value.
+    pub fn unary(&mut self, op: Vex, length: Length, immediate: Option<u8>, x: Value) -> Value {
+        let kind = Kind::Vector { op, length, form: Form::Unary, immediate };
+        self.push(kind, [x, NONE, NONE], None)
+    }
+
+    /// A function of whole vectors.
+    pub fn whole(&mut self, op: Vex, x: Value) -> Value {
+        self.unary(op, Length::Whole, None, x)
+    }
+
+    /// A function of two values.
+    pub fn binary(
+        &mut self,
+        op: Vex,
+        length: Length,
+        immediate: Option<u8>,
+        x: Value,
+        y: Value,
+    ) -> Value {
+        // A constant as the last operand needs no register.
+        let swaps = self.is_constant(x) && !self.is_constant(y) && is_commutative(op);
+        let [x, y] = if swaps { [y, x] } else { [x, y] };
+        let kind = Kind::Vector { op, length, form: Form::Binary, immediate };
+        self.push(kind, [x, y, NONE], None)
+    }
+
+    /// A function of two whole vectors.
+    pub fn pair(&mut self, op: Vex, x: Value, y: Value) -> Value {
+        self.binary(op, Length::Whole, None, x, y)
+    }
+
+    /// The bytes of `yes` in lanes of four bytes where `mask` has the sign, else those of `no`.
+    pub fn blend(&mut self, mask: Value, yes: Value, no: Value) -> Value {
+        let kind = Kind::Vector {
+            op: Vex::BLENDVPS,
+            length: Length::Whole,
+            form: Form::Blend,
+            immediate: None,
+        };
+        self.push(kind, [no, yes, mask], None)
+    }
+
+    /// A sum and a product, with one rounding.
+    pub fn multiply_add(&mut self, op: Vex, sum: Value, x: Value, y: Value) -> Value {
+        let (length, form) = (Length::Whole, Form::Sum);
+        let kind = Kind::Vector { op, length, form, immediate: None };
+        self.push(kind, [sum, x, y], None)
+    }
+
+    /// The high half of a vector, as the low one.
+    pub fn extract_high(&mut self, x: Value) -> Value {
+        let kind = Kind::Vector {
+            op: Vex::EXTRACTI128,
+            length: Length::Whole,
+            form: Form::Reversed,
+            immediate: Some(1),
+        };
+        self.push(kind, [x, NONE, NONE], None)
+    }
+
+    fn shift(&mut self, op: Vex, digit: u8, x: Value, by: u8) -> Value {
+        let form = Form::Shift(digit);
+        let kind = Kind::Vector { op, length: Length::Whole, form, immediate: Some(by) };
+        self.push(kind, [x, NONE, NONE], None)
+    }
+
+    /// Lanes of four bytes moved up.
+    pub fn shift_left4(&mut self, x: Value, by: u8) -> Value {
+        self.shift(Vex::PSHIFTD_IMMEDIATE, 6, x, by)
+    }
+
+    /// Lanes of four bytes moved down.
+    pub fn shift_right4(&mut self, x: Value, by: u8) -> Value {
+        self.shift(Vex::PSHIFTD_IMMEDIATE, 2, x, by)
+    }
+
+    /// Lanes of eight bytes moved up.
+    pub fn shift_left8(&mut self, x: Value, by: u8) -> Value {
+        self.shift(Vex::PSHIFTQ_IMMEDIATE, 6, x, by)
+    }
+
+    /// Lanes of eight bytes moved down.
+    pub fn shift_right8(&mut self, x: Value, by: u8) -> Value {
+        self.shift(Vex::PSHIFTQ_IMMEDIATE, 2, x, by)
+    }
+
+    /// Stores a value. `writes` is the part of the memory, if it matters.
+    pub fn store(&mut self, op: Vex, length: Length, x: Value, to: Mem, writes: Range<u32>) {
+        let kind = Kind::Store { op, length, immediate: None };
+        let at = self.push(kind, [x, NONE, NONE], Some(to));
+        self.insts[at.0 as usize].writes = writes;
+    }
+
+    /// As [`Vectors::store`], of the rest of what the store before it has not written.
+    pub fn store_beside(&mut self, op: Vex, length: Length, x: Value, to: Mem, writes: Range<u32>) {
+        self.store(op, length, x, to, writes);
+        let at = self.insts.len() - 2;
+        // Going backwards, the last store decides what both write.
+        self.insts[at].is_part = true;
+    }
+
+    /// Goes on at a label if the first lane of a mask is not set.
+    pub fn unless(&mut self, mask: Value, to: Label) {
+        self.push(Kind::Unless(to), [mask, NONE, NONE], None);
+    }
+
+    /// Adds an operation of general-purpose registers.
+    pub fn scalar(&mut self, scalar: Scalar, reads: Range<u32>, writes: Range<u32>) {
+        let at = self.push(Kind::Scalar(scalar), [NONE; 3], None);
+        let inst = &mut self.insts[at.0 as usize];
+        (inst.reads, inst.writes) = (reads, writes);
+    }
+}
+
+fn is_commutative(op: Vex) -> bool {
+    [
+        Vex::ADDPD,
+        Vex::ADDPS,
+        Vex::ANDPS,
+        Vex::MULPD,
+        Vex::MULPS,
+        Vex::ORPS,
+        Vex::PADDD,
+        Vex::PADDQ,
+        Vex::PCMPEQD,
+        Vex::PCMPEQQ,
+        Vex::PMAXSD,
+        Vex::PMAXUD,
+        Vex::PMINSD,
+        Vex::PMINUD,
+        Vex::PMULLD,
+        Vex::PMULUDQ,
+        Vex::XORPS,
+    ]
+    .contains(&op)
+}
+
+/// A set of parts of the memory, in units of [`GRANULE`] bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    words: Vec<u64>,
+}
+
+/// The bytes of a unit of [`Parts`].
+const GRANULE: u32 = 8;
+
+impl Parts {
+    /// No part of a memory of so many bytes.
+    pub fn none(bytes: usize) -> Parts {
+        Parts { words: vec![0; bytes.div_ceil(64 * GRANULE as usize)] }
+    }
+
+    fn units(range: &Range<u32>) -> Range<u32> {
+        if range.is_empty() { 0..0 } else { range.start / GRANULE..range.end.div_ceil(GRANULE) }
+    }
+
+    /// Adds all units that a range touches.
+    pub fn add(&mut self, range: &Range<u32>) {
+        Parts::units(range).for_each(|unit| self.words[unit as usize / 64] |= 1 << (unit % 64));
+    }
+
+    /// Removes the units that are in a range as a whole.
+    pub fn remove(&mut self, range: &Range<u32>) {
+        let units = range.start.div_ceil(GRANULE)..range.end / GRANULE;
+        units.for_each(|unit| self.words[unit as usize / 64] &= !(1 << (unit % 64)));
+    }
+
+    /// True if a unit is touched by a range.
+    fn touches(&self, range: &Range<u32>) -> bool {
+        Parts::units(range).any(|unit| self.words[unit as usize / 64] >> (unit % 64) & 1 != 0)
+    }
+
+    /// Adds another set; true if this one has grown.
+    pub fn extend(&mut self, other: &Parts) -> bool {
+        let mut grown = false;
+        for (word, other) in self.words.iter_mut().zip(&other.words) {
+            grown |= *other & !*word != 0;
+            *word |= other;
+        }
+        grown
+    }
+}
+
+impl Vectors {
+    /// Changes the parts of the memory that are needed after the code into those that are needed
+    /// before it. `exits` has those that are needed at labels to which it branches. If `removes`,
+    /// stores to what is not needed are removed.
+    pub fn needed(
+        &mut self,
+        parts: &mut Parts,
+        exits: impl Fn(Label) -> Option<Parts>,
+        removes: bool,
+    ) {
+        let mut is_needed = false;
+        for inst in self.insts.iter_mut().rev() {
+            if let Kind::Store { .. } = &inst.kind
+                && !inst.is_part
+            {
+                is_needed = parts.touches(&inst.writes);
+            }
+            match &inst.kind {
+                Kind::Store { .. } if removes && !is_needed => {
+                    // Without a result that is used it has no effect.
+                    inst.kind = Kind::Constant([0; 32]);
+                    inst.operands = [NONE; 3];
+                    inst.writes = NOWHERE;
+                }
+                Kind::Store { .. } => parts.remove(&inst.writes),
+                Kind::Unless(to) | Kind::Scalar(Scalar::Unless { to, .. }) => {
+                    exits(*to).iter().for_each(|needed| {
+                        parts.extend(needed);
+                    });
+                }
+                _ => {}
+            }
+            parts.add(&inst.reads);
+        }
+    }
+}

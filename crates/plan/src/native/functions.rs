@@ -1,0 +1,136 @@
+//! Small products and reductions.
+
+use super::LINE;
+use super::lowering::Lowering;
+use codegen::{Chunk, LANES, Length, Value, Vex};
+use kernels::{Dot, Reduction, Tree};
+use numerics::DType;
+use numerics::math::Elementwise;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// The predicate of comparisons that is true where one operand is NaN.
+const UNORDERED: u8 = 3;
+
+/// At most so many lines are combined by an op's own code.
+const MAX_COMBINED: usize = 64;
+
+impl Lowering<'_> {
+    /// Adds products one after the other, as [`kernels::Products`] says.
+    pub(super) fn dot(&mut self, dot: &Dot, operands: &[Range<u32>; 3], result: u32) -> Option<()> {
+        let products = dot.products()?;
+        let size = products.dtype().bytes() as u32;
+        let (results, depth) = (products.results(), products.depth());
+        let lanes = (LINE / size) as usize;
+        if results.div_ceil(lanes) * depth > MAX_COMBINED || size > 8 {
+            return None;
+        }
+        let [multiply, add, fused] = match size {
+            4 => [Vex::MULPS, Vex::ADDPS, Vex::FMADD231PS],
+            _ => [Vex::MULPD, Vex::ADDPD, Vex::FMADD231PD],
+        };
+        let mut sums = SmallVec::<[Value; 8]>::new();
+        for first in (0..results).step_by(lanes) {
+            let line = first..results.min(first + lanes);
+            let zero = self.region.code.splat4(0);
+            let mut sum = zero;
+            for product in 0..depth {
+                let mut factors = [zero; 2];
+                for (side, factor) in factors.iter_mut().enumerate() {
+                    let start = operands[side].start / size;
+                    let number = |r: usize| start + products.factors(r, product)[side] as u32;
+                    let numbers: SmallVec<[u32; 8]> = line.clone().map(number).collect();
+                    *factor = self.gathered(size, &numbers)?;
+                }
+                let (code, [x, y]) = (&mut self.region.code, factors);
+                sum = if products.is_fused() {
+                    code.multiply_add(fused, sum, x, y)
+                } else {
+                    let product = code.pair(multiply, x, y);
+                    code.pair(add, sum, product)
+                };
+            }
+            let sum = self.quiet(products.dtype(), sum);
+            // Zero is positive.
+            sums.push(self.region.code.pair(add, sum, zero));
+        }
+        for (at, sum) in (result..).step_by(LINE as usize).zip(sums) {
+            self.store_line(at, sum)?;
+        }
+        Some(())
+    }
+
+    /// One NaN in place of any.
+    fn quiet(&mut self, dtype: DType, x: Value) -> Value {
+        let code = &mut self.region.code;
+        let (compare, nan) = match dtype {
+            DType::F32 => (Vex::CMPPS, code.splat4(0x7FC0_0000)),
+            DType::F64 => (Vex::CMPPD, code.splat8(0x7FF8 << 48)),
+            _ => return x,
+        };
+        let is_nan = code.binary(compare, Length::Whole, Some(UNORDERED), x, x);
+        code.blend(is_nan, nan, x)
+    }
+
+    /// Combines elements in a tree over neighbours, and then with the initial value.
+    pub(super) fn reduce(
+        &mut self,
+        reduction: &Reduction,
+        operands: &[Range<u32>; 3],
+        result: u32,
+    ) -> Option<()> {
+        let (dtype, count) = (reduction.dtype(), reduction.count());
+        let size = dtype.bytes() as u32;
+        let lanes = if dtype == DType::I1 { LANES } else { (LINE / size) as usize };
+        if reduction.results().div_ceil(lanes) * count > MAX_COMBINED || count == 0 {
+            return None;
+        }
+        let [start, init] = [operands[0].start / size, operands[1].start / size];
+        let mut lines = SmallVec::<[Value; 8]>::new();
+        for first in (0..reduction.results()).step_by(lanes) {
+            let line = first..reduction.results().min(first + lanes);
+            let mut tree = Tree::new();
+            for element in 0..count {
+                let number = |r: usize| start + reduction.element(r, element) as u32;
+                let numbers: SmallVec<[u32; 8]> = line.clone().map(number).collect();
+                let leaf = self.lanes(dtype, &numbers)?;
+                tree.try_push(leaf, |x, y| self.pair(reduction, x, y).ok_or(())).ok()?;
+            }
+            let combined = tree.try_finish(|x, y| self.pair(reduction, x, y).ok_or(())).ok()??;
+            let init = self.lanes(dtype, &SmallVec::<[u32; 8]>::from_elem(init, line.len()))?;
+            let combined = self.pair(reduction, init, combined)?;
+            lines.push(self.quiet(dtype, combined));
+        }
+        let step = if dtype == DType::I1 { LANES } else { LINE as usize };
+        for (at, line) in (result..).step_by(step).zip(lines) {
+            match dtype {
+                DType::I1 => self.store_mask(at, line)?,
+                _ => self.store_line(at, line)?,
+            }
+        }
+        Some(())
+    }
+
+    /// Elements with some numbers, as lanes.
+    fn lanes(&mut self, dtype: DType, numbers: &[u32]) -> Option<Value> {
+        match (dtype, dtype.bytes()) {
+            (DType::I1, _) => self.gathered_booleans(numbers, true),
+            (_, size @ (4 | 8)) => self.gathered(size as u32, numbers),
+            _ => None,
+        }
+    }
+
+    fn pair(&mut self, reduction: &Reduction, x: Value, y: Value) -> Option<Value> {
+        let dtype = reduction.dtype();
+        let chunk = |x| match (dtype, dtype.bytes()) {
+            (DType::I1, _) => Chunk::Mask(x),
+            (_, 4) => Chunk::Four(x),
+            _ => Chunk::Eight([x; 2]),
+        };
+        let function = Elementwise::Binary(reduction.op());
+        let operands = [chunk(x), chunk(y)];
+        match codegen::compute(&mut self.region.code, function, &[dtype; 2], &operands, true)? {
+            Chunk::Four(x) | Chunk::Mask(x) | Chunk::Eight([x, _]) => Some(x),
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Code of the ops of a block.
+
+use super::region::{End, Known, Region};
+use super::{CONTEXT, CONTEXT_COUNTER, ELEMENT, LINE, Labels, MAX_UNROLLED, MEMORY};
+use crate::block::Op;
+use crate::unit::Function;
+use codegen::{Chunk, LANES, Length, Mem, NOWHERE, Scalar, Value, Vex};
+use numerics::DType;
+use numerics::math::SliceKernel;
+use smallvec::SmallVec;
+use std::ops::Range;
+
+/// Adds the code of ops to a region.
+pub(super) struct Lowering<'a> {
+    pub region: &'a mut Region,
+    pub labels: &'a Labels,
+    pub memory: usize,
+}
+
+impl Lowering<'_> {
+    /// Adds the code of an op, and what follows if the region ends with it; `None` if it has none.
+    pub(super) fn op(&mut self, number: u32, op: &Op) -> Option<Option<End>> {
+        match op {
+            Op::Compute { source, result, operands, count, .. } => {
+                self.compute(source, *result, operands, *count)?;
+            }
+            Op::CopyLine { from, to, bytes } | Op::Copy { from, to, bytes } => {
+                self.copy(*from, *to, *bytes)?;
+            }
+            Op::Fill { from, size, to } => {
+                let count = to.len() / *size as usize;
+                let numbers = vec![from / size; count];
+                self.collect(*size, &numbers, to.start)?;
+            }
+            Op::Collect { elements, starts, to } if starts.is_empty() => {
+                self.collect(elements.size as u32, &elements.numbers, *to)?;
+            }
+            Op::Collect { elements, starts, to } => self.collect_from(elements, starts, *to)?,
+            Op::Spread { from, elements, starts } => self.spread(*from, elements, starts)?,
+            Op::Apply { function, operands, result, .. } => match &**function {
+                Function::Dot(dot) => self.dot(dot, operands, result.start)?,
+                Function::Reduce(reduction) => self.reduce(reduction, operands, result.start)?,
+                Function::Gather(_) | Function::Scatter(_) => return None,
+            },
+            Op::Tick(ops) => {
+                let counter = Mem::at(CONTEXT, CONTEXT_COUNTER);
+                let by = *ops;
+                i32::try_from(by).ok()?;
+                let count = Scalar::Count { counter, by, number, exhausted: self.labels.exhausted };
+                self.region.code.scalar(count, NOWHERE, NOWHERE);
+            }
+            Op::Jump(to) => return Some(Some(End::Jump(*to))),
+            Op::Unless { condition, to } => {
+                let to = *self.labels.ops.get(to)?;
+                match self.region.known.get(condition) {
+                    Some(&Known::Mask(mask)) => self.region.code.unless(mask, to),
+                    _ => {
+                        let at = self.place(*condition, 1)?;
+                        let unless = Scalar::Unless { at, to };
+                        self.region.code.scalar(unless, *condition..condition + 1, NOWHERE);
+                    }
+                }
+            }
+            Op::Switch { index, targets } => {
+                let (index, targets) = (index.clone(), targets.clone());
+                return Some(Some(End::Switch { index, targets }));
+            }
+        }
+        Some(None)
+    }
+
+    /// A place in the memory with room for some bytes.
+    pub(super) fn place(&self, at: u32, bytes: u32) -> Option<Mem> {
+        let end = at.checked_add(bytes)?;
+        (end as usize <= self.memory).then(|| Mem::at(MEMORY, at as i32))
+    }
+
+    /// Forgets what was in a part of the memory.
+    pub(super) fn overwrite(&mut self, range: Range<u32>) {
+        let from = range.start.saturating_sub(LINE - 1);
+        let overlapping: SmallVec<[u32; 4]> = self
+            .region
+            .known
+            .range(from..range.end)
+            .filter(|&(&at, known)| at + known.bytes() > range.start)
+            .map(|(&at, _)| at)
+            .collect();
+        for at in overlapping {
+            self.region.known.remove(&at);
+        }
+    }
+
+    /// The line at a position, of which so many bytes are a value's.
+    pub(super) fn line(&mut self, at: u32, bytes: u32) -> Option<Value> {
+        if let Some(&Known::Line(line)) = self.region.known.get(&at) {
+            return Some(line);
+        }
+        let place = self.place(at, LINE)?;
+        let reads = at..at + bytes.min(LINE);
+        let load = Vex::MOVUPS_LOAD;
+        let line = self.region.code.load(load, Length::Whole, None, place, reads);
+        // Booleans that are known as such stay so.
+        self.region.known.entry(at).or_insert(Known::Line(line));
+        Some(line)
+    }
+
+    /// Booleans at a position, of which so many are a value's.
+    pub(super) fn mask(&mut self, at: u32, count: u32) -> Option<Value> {
+        if let Some(&Known::Mask(mask)) = self.region.known.get(&at) {
+            return Some(mask);
+        }
+        let place = self.place(at, LANES as u32)?;
+        let reads = at..at + count.min(LANES as u32);
+        let code = &mut self.region.code;
+        let bytes = code.load(Vex::PMOVZXBD, Length::Whole, None, place, reads);
+        let mask = codegen::mask_of_bytes(code, bytes);
+        self.region.known.insert(at, Known::Mask(mask));
+        Some(mask)
+    }
+
+    pub(super) fn store_line(&mut self, at: u32, line: Value) -> Option<()> {
+        let place = self.place(at, LINE)?;
+        self.overwrite(at..at + LINE);
+        let code = &mut self.region.code;
+        code.store(Vex::MOVUPS_STORE, Length::Whole, line, place, at..at + LINE);
+        self.region.known.insert(at, Known::Line(line));
+        Some(())
+    }
+
+    pub(super) fn store_mask(&mut self, at: u32, mask: Value) -> Option<()> {
+        let place = self.place(at, LANES as u32)?;
+        self.overwrite(at..at + LANES as u32);
+        let code = &mut self.region.code;
+        let bytes = codegen::bytes_of_mask(code, mask);
+        code.store(Vex::MOVQ_STORE, Length::Half, bytes, place, at..at + LANES as u32);
+        self.region.known.insert(at, Known::Mask(mask));
+        Some(())
+    }
+
+    pub(super) fn compute(
+        &mut self,
+        source: &SliceKernel,
+        result: u32,
+        operands: &[u32; 3],
+        count: u32,
+    ) -> Option<()> {
+        let function = source.function()?;
+        let dtypes = source.operands();
+        let all_have_lanes =
+            dtypes.iter().chain([&source.result()]).all(|&t| codegen::has_lanes(t));
+        if !all_have_lanes || count > MAX_UNROLLED {
+            return None;
+        }
+        let lanes = LANES as u32;
+        for start in (0..count).step_by(LANES) {
+            let count = (count - start).min(lanes);
+            let is_half = count <= lanes / 2;
+            let mut chunks = SmallVec::<[Chunk; 3]>::new();
+            for (&at, dtype) in operands.iter().zip(dtypes) {
+                let size = dtype.bytes() as u32;
+                let at = at + start * size;
+                chunks.push(match (dtype, size) {
+                    (DType::I1, _) => Chunk::Mask(self.mask(at, count)?),
+                    (_, 4) => Chunk::Four(self.line(at, count * size)?),
+                    _ => {
+                        let low = self.line(at, count * size)?;
+                        let high = match is_half {
+                            true => low,
+                            false => self.line(at + LINE, count * size - LINE)?,
+                        };
+                        Chunk::Eight([low, high])
+                    }
+                });
+            }
+            let code = &mut self.region.code;
+            let chunk = codegen::compute(code, function, dtypes, &chunks, is_half)?;
+            let at = result + start * source.result().bytes() as u32;
+            match chunk {
+                Chunk::Four(line) => self.store_line(at, line)?,
+                Chunk::Mask(mask) => self.store_mask(at, mask)?,
+                Chunk::Eight([low, high]) => {
+                    self.store_line(at, low)?;
+                    if !is_half {
+                        self.store_line(at + LINE, high)?;
+                    }
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Adds the code of an elementwise op for the eight elements from [`ELEMENT`] on.
+    pub(super) fn repeat(&mut self, op: &Op) -> Option<()> {
+        let Op::Compute { source, result, operands, count, .. } = op else { return None };
+        let dtypes = source.operands();
+        let mut chunks = SmallVec::<[Chunk; 3]>::new();
+        for (&at, &dtype) in operands.iter().zip(dtypes) {
+            chunks.push(self.element(at, dtype, *count)?);
+        }
+        let size = source.result().bytes() as u32;
+        self.place(*result, count.next_multiple_of(LANES as u32) * size)?;
+        let code = &mut self.region.code;
+        let chunk = codegen::compute(code, source.function()?, dtypes, &chunks, false)?;
+        let writes = *result..*result + count * size;
+        let place = |offset| {
+            Mem::at(MEMORY, *result as i32 + offset).indexed(ELEMENT, size.trailing_zeros() as u8)
+        };
+        let (store, whole) = (Vex::MOVUPS_STORE, Length::Whole);
+        match chunk {
+            Chunk::Four(line) => code.store(store, whole, line, place(0), writes),
+            Chunk::Eight([low, high]) => {
+                // Both are stored, or none.
+                code.store(store, whole, low, place(0), writes.clone());
+                code.store_beside(store, whole, high, place(LINE as i32), writes);
+            }
+            Chunk::Mask(mask) => {
+                let bytes = codegen::bytes_of_mask(code, mask);
+                code.store(Vex::MOVQ_STORE, Length::Half, bytes, place(0), writes);
+            }
+        }
+        self.region.chunks.insert(*result, chunk);
+        Some(())
+    }
+
+    /// The eight elements from [`ELEMENT`] on of the value at a position.
+    pub(super) fn element(&mut self, at: u32, dtype: DType, count: u32) -> Option<Chunk> {
+        if let Some(&chunk) = self.region.chunks.get(&at) {
+            return Some(chunk);
+        }
+        let size = dtype.bytes() as u32;
+        self.place(at, count.next_multiple_of(LANES as u32) * size)?;
+        let reads = at..at + count * size;
+        let place = |offset| {
+            Mem::at(MEMORY, at as i32 + offset).indexed(ELEMENT, size.trailing_zeros() as u8)
+        };
+        let code = &mut self.region.code;
+        let mut load =
+            |op, offset| code.load(op, Length::Whole, None, place(offset), reads.clone());
+        let chunk = match (dtype, size) {
+            (DType::I1, _) => {
+                let bytes = load(Vex::PMOVZXBD, 0);
+                Chunk::Mask(codegen::mask_of_bytes(code, bytes))
+            }
+            (_, 4) => Chunk::Four(load(Vex::MOVUPS_LOAD, 0)),
+            _ => {
+                let low = load(Vex::MOVUPS_LOAD, 0);
+                Chunk::Eight([low, load(Vex::MOVUPS_LOAD, LINE as i32)])
+            }
+        };
+        self.region.chunks.insert(at, chunk);
+        Some(chunk)
+    }
+}

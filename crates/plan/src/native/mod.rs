@@ -1,0 +1,382 @@
+//! Machine code of blocks.
+//!
+//! A block becomes regions: straight-line code, with branches out of it, between places that others
+//! jump to. Within a region, values stay in vector registers; what other regions need is stored.
+//! Ops without code of their own are run as [`Block::run`] does.
+
+mod functions;
+mod lowering;
+mod movement;
+mod region;
+
+use crate::block::{Block, Op};
+use crate::graph::Value as Name;
+use crate::loops;
+use crate::places::{Places, for_each_value, for_each_value_of};
+use crate::unit::{Action, Place, Sequence, Step};
+use codegen::{
+    Assembler, Condition, Executable, Gpr, INDEX, LANES, Label, Length, Mem, Scalar, Vex,
+};
+use lowering::Lowering;
+use region::{End, Region, effects, remove_stores};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// Code of a block that becomes callable when all code that is made together is ready.
+#[derive(Clone, Debug)]
+pub(crate) struct Native {
+    pub executable: Arc<OnceLock<Executable>>,
+    pub entry: usize,
+    /// The bytes of the memory that it works on.
+    pub memory: usize,
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Native {
+    /// There is no code for this machine.
+    pub fn run<T: crate::block::Ticks>(
+        &self,
+        _: &Block,
+        _: &mut [u8],
+        _: &mut T,
+    ) -> Option<Result<(), (usize, T::Error)>> {
+        None
+    }
+}
+
+/// The register with the address of the memory,
+const MEMORY: Gpr = Gpr::Rbx;
+/// and that with the address of the [context](CONTEXT_COUNTER).
+const CONTEXT: Gpr = Gpr::R12;
+/// The context starts with the ops that may run before the program is asked again, followed by
+pub(crate) const CONTEXT_COUNTER: i32 = 0;
+/// the function that runs an op,
+pub(crate) const CONTEXT_APPLY: i32 = 8;
+/// and the function that is called when the counter is exhausted.
+pub(crate) const CONTEXT_TICK: i32 = 16;
+
+/// The bytes of a line, which is in a vector register.
+const LINE: u32 = 32;
+/// Ops on more elements are loops.
+const MAX_UNROLLED: u32 = 32;
+/// At most so many values are in a loop.
+const MAX_RANGES: usize = 64;
+/// At most so many lines are moved by an op's own code.
+const MAX_LINES: usize = 32;
+/// The register with the number of an element in loops.
+const ELEMENT: Gpr = Gpr::R8;
+
+/// True if elements of some bytes, with some numbers, are moved fastest as lines in registers.
+pub(crate) fn moves(numbers: &[u32], size: usize) -> bool {
+    let bytes = numbers.len() * size;
+    matches!(size, 4 | 8) && bytes <= MAX_LINES * LINE as usize
+}
+
+/// Makes code of the blocks among steps, which work on a memory of so many bytes.
+pub(crate) fn add_code(body: &mut Sequence, places: &Places<'_>, memory: usize) {
+    let mut uses = FxHashMap::default();
+    for_each_value_of(body, &mut |value| *uses.entry(value).or_insert(0) += 1);
+    let mut making =
+        Making { places, uses, memory, assembler: Assembler::new(), executable: Arc::default() };
+    making.sequence(body);
+    let code = making.assembler.finish();
+    if let Some(executable) = code.and_then(|code| Executable::new(&code)) {
+        // It is set only here.
+        let _ = making.executable.set(executable);
+    }
+}
+
+struct Making<'a> {
+    places: &'a Places<'a>,
+    /// How often each value occurs.
+    uses: FxHashMap<Name, u32>,
+    memory: usize,
+    assembler: Assembler,
+    executable: Arc<OnceLock<Executable>>,
+}
+
+impl Making<'_> {
+    fn sequence(&mut self, sequence: &mut Sequence) {
+        for step in &mut sequence.steps {
+            match &mut step.action {
+                Action::Block { steps, block } => {
+                    let needed = self.needed(steps);
+                    let (assembler, executable) = (&mut self.assembler, &self.executable);
+                    block.native = compile(block, self.memory, &needed, assembler, executable);
+                }
+                Action::Loop { fused, .. } => {
+                    loops::add_code(fused, &mut self.assembler, &self.executable);
+                }
+                Action::While { cond, body, .. } => {
+                    self.sequence(cond);
+                    self.sequence(body);
+                }
+                Action::Branch { branches, .. } => {
+                    branches.iter_mut().for_each(|branch| self.sequence(branch));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The parts of the memory with values of some steps that occur elsewhere, too.
+    fn needed(&self, steps: &[Step]) -> Vec<Range<u32>> {
+        let mut own: FxHashMap<Name, u32> = FxHashMap::default();
+        for_each_value(steps, &mut |value| *own.entry(value).or_insert(0) += 1);
+        let elsewhere = own.iter().filter(|(value, uses)| self.uses.get(value) != Some(uses));
+        let range = |(&value, _)| match self.places.places[value as usize] {
+            Place::Memory { at, bytes } => Some(at..at + bytes),
+            _ => None,
+        };
+        elsewhere.filter_map(range).collect()
+    }
+}
+
+/// Adds the code of a block. `memory` is the number of bytes that it works on, and `needed` are the
+/// parts of it that are read after the block. `None` if there is no code for it.
+fn compile(
+    block: &Block,
+    memory: usize,
+    needed: &[Range<u32>],
+    assembler: &mut Assembler,
+    executable: &Arc<OnceLock<Executable>>,
+) -> Option<Native> {
+    i32::try_from(memory).ok()?;
+    let targets = targets(&block.ops);
+    let labels = targets.iter().map(|&target| (target, assembler.label())).collect();
+    let [exhausted, failed, finish] = [(); 3].map(|()| assembler.label());
+    let places = Labels { ops: labels, exhausted, failed, finish };
+    let mut regions = regions(block, memory, &places)?;
+    remove_stores(&mut regions, &block.ops, &places.ops, memory, needed);
+    let entry = assembler.position();
+    encode(&regions, block.ops.len() as u32, &places, assembler)?;
+    Some(Native { executable: Arc::clone(executable), entry, memory })
+}
+
+/// Places in the code of a block.
+pub(crate) struct Labels {
+    /// The ops to which others jump.
+    pub ops: FxHashMap<u32, Label>,
+    /// The code that is called when the counter is exhausted.
+    pub exhausted: Label,
+    /// The end of a run that has failed,
+    pub failed: Label,
+    /// and of one that has not.
+    pub finish: Label,
+}
+
+/// The regions of a block.
+fn regions(block: &Block, memory: usize, labels: &Labels) -> Option<Vec<Region>> {
+    let mut regions = Vec::new();
+    let mut region = Region::new(0);
+    let mut next = 0;
+    while let Some(op) = block.ops.get(next as usize) {
+        let number = next;
+        next += 1;
+        if region.first < number && labels.ops.contains_key(&number) {
+            regions.push(std::mem::replace(&mut region, Region::new(number)));
+        }
+        if let Op::Compute { count, .. } = op
+            && *count > MAX_UNROLLED
+        {
+            let members = members(&block.ops, number, *count, labels);
+            if !members.is_empty() {
+                next = members.end;
+                if region.first < number {
+                    regions.push(std::mem::replace(&mut region, Region::new(number)));
+                }
+                region.repeated = Some(*count);
+                for op in &block.ops[number as usize..next as usize] {
+                    Lowering { region: &mut region, labels, memory }.repeat(op)?;
+                }
+                regions.push(std::mem::replace(&mut region, Region::new(next)));
+                continue;
+            }
+        }
+        region.end = match (Lowering { region: &mut region, labels, memory }).op(number, op) {
+            Some(None) => continue,
+            Some(Some(end)) => end,
+            // Code that has been added has loaded and moved elements that the op moves again.
+            None => End::Apply(number),
+        };
+        regions.push(std::mem::replace(&mut region, Region::new(next)));
+    }
+    region.end = End::Finish;
+    regions.push(region);
+    Some(regions)
+}
+
+/// Adds the code of regions, as a function of the memory and the context. The ops end before `end`.
+fn encode(regions: &[Region], end: u32, labels: &Labels, assembler: &mut Assembler) -> Option<()> {
+    assembler.push(Gpr::Rbp);
+    assembler.mov(Gpr::Rbp, Gpr::Rsp);
+    assembler.push(MEMORY);
+    assembler.push(CONTEXT);
+    assembler.add_number(Gpr::Rsp, 0);
+    let room = assembler.position();
+    assembler.mov(MEMORY, Gpr::Rdi);
+    assembler.mov(CONTEXT, Gpr::Rsi);
+    let mut slots = 0;
+    for region in regions {
+        if let Some(&label) = labels.ops.get(&region.first) {
+            assembler.bind(label);
+        }
+        encode_region(region, labels, assembler, &mut slots)?;
+    }
+    // A jump to the end.
+    if let Some(&label) = labels.ops.get(&end)
+        && regions.iter().all(|region| region.first != end)
+    {
+        assembler.bind(label);
+    }
+    assembler.bind(labels.finish);
+    assembler.set(Gpr::Rax, 0);
+    let leave = assembler.label();
+    assembler.bind(leave);
+    assembler.vzeroupper();
+    assembler.address(Gpr::Rsp, Mem::at(Gpr::Rbp, -16));
+    assembler.pop(CONTEXT);
+    assembler.pop(MEMORY);
+    assembler.pop(Gpr::Rbp);
+    assembler.ret();
+    assembler.bind(labels.failed);
+    assembler.set(Gpr::Rax, 1);
+    assembler.jump(leave);
+    tick(assembler, labels);
+    assembler.patch(room, -(LINE as i32) * slots as i32);
+    Some(())
+}
+
+fn encode_region(
+    region: &Region,
+    labels: &Labels,
+    assembler: &mut Assembler,
+    slots: &mut u32,
+) -> Option<()> {
+    match region.repeated {
+        None => codegen::emit(&region.code, assembler, slots),
+        Some(count) => {
+            assembler.set(ELEMENT, 0);
+            let start = assembler.label();
+            assembler.bind(start);
+            codegen::emit(&region.code, assembler, slots);
+            assembler.add_number(ELEMENT, LANES as i32);
+            assembler.compare_number(ELEMENT, i32::try_from(count).ok()?);
+            assembler.jump_if(Condition::Less, start);
+        }
+    }
+    match &region.end {
+        End::Next => {}
+        End::Jump(to) => assembler.jump(*labels.ops.get(to)?),
+        End::Finish => assembler.jump(labels.finish),
+        End::Apply(op) => {
+            assembler.vzeroupper();
+            assembler.mov(Gpr::Rdi, CONTEXT);
+            assembler.set(Gpr::Rsi, *op);
+            assembler.call(Mem::at(CONTEXT, CONTEXT_APPLY));
+            assembler.test(Gpr::Rax);
+            assembler.jump_if(Condition::NotEqual, labels.failed);
+        }
+        End::Switch { index, targets } => switch(assembler, index, targets, &labels.ops)?,
+    }
+    Some(())
+}
+
+/// The elementwise ops from a number on that have code and can run together for one element after
+/// the other.
+fn members(ops: &[Op], first: u32, count: u32, labels: &Labels) -> Range<u32> {
+    let mut ranges: Vec<Range<u32>> = Vec::new();
+    let mut end = first;
+    for op in &ops[first as usize..] {
+        let Op::Compute { source, count: own, .. } = op else { break };
+        if *own != count
+            || (end > first && labels.ops.contains_key(&end))
+            || !codegen::has_code(source)
+        {
+            break;
+        }
+        let (reads, written) = effects(op);
+        // Elements of other sizes would be at other places at a time.
+        let differs = |range: &Range<u32>, other: &Range<u32>| {
+            range != other && range.start < other.end && other.start < range.end
+        };
+        let own: SmallVec<[Range<u32>; 4]> = reads.into_iter().chain(written).collect();
+        if own.iter().any(|range| ranges.iter().chain(&own).any(|other| differs(range, other))) {
+            break;
+        }
+        ranges.extend(own);
+        if ranges.len() > MAX_RANGES {
+            break;
+        }
+        end += 1;
+    }
+    first..end
+}
+
+/// The code that is called when the counter is exhausted: it leaves all vectors as they are.
+fn tick(assembler: &mut Assembler, labels: &Labels) {
+    let registers = 0..16u8;
+    let slot = |register: u8| Mem::at(Gpr::Rsp, i32::from(register) * LINE as i32);
+    assembler.bind(labels.exhausted);
+    assembler.push(INDEX);
+    assembler.add_number(Gpr::Rsp, -16 * LINE as i32);
+    for register in registers.clone() {
+        assembler.vex(Vex::MOVUPS_STORE, Length::Whole, register, 0, slot(register), None);
+    }
+    assembler.vzeroupper();
+    assembler.mov(Gpr::Rdi, CONTEXT);
+    assembler.mov(Gpr::Rsi, Scalar::LOADED);
+    assembler.call(Mem::at(CONTEXT, CONTEXT_TICK));
+    assembler.test(Gpr::Rax);
+    assembler.jump_if(Condition::NotEqual, labels.failed);
+    for register in registers {
+        assembler.vex(Vex::MOVUPS_LOAD, Length::Whole, register, 0, slot(register), None);
+    }
+    assembler.add_number(Gpr::Rsp, 16 * LINE as i32);
+    assembler.pop(INDEX);
+    assembler.ret();
+}
+
+fn switch(
+    assembler: &mut Assembler,
+    index: &Range<u32>,
+    targets: &[u32],
+    labels: &FxHashMap<u32, Label>,
+) -> Option<()> {
+    let place = Mem::at(MEMORY, index.start as i32);
+    let (last, others) = targets.split_last()?;
+    match (index.len(), others) {
+        (1, [yes]) => {
+            assembler.test_byte(place);
+            assembler.jump_if(Condition::NotEqual, *labels.get(yes)?);
+        }
+        (4, others) => {
+            assembler.load(Gpr::Rcx, place, 4, true);
+            for (number, target) in others.iter().enumerate() {
+                assembler.compare_number(Gpr::Rcx, i32::try_from(number).ok()?);
+                assembler.jump_if(Condition::Equal, *labels.get(target)?);
+            }
+        }
+        _ => return None,
+    }
+    assembler.jump(*labels.get(last)?);
+    Some(())
+}
+
+/// The numbers of ops to which others jump.
+fn targets(ops: &[Op]) -> BTreeSet<u32> {
+    let mut targets = BTreeSet::new();
+    for op in ops {
+        match op {
+            Op::Jump(to) | Op::Unless { to, .. } => {
+                targets.insert(*to);
+            }
+            Op::Switch { targets: all, .. } => targets.extend(all.iter().copied()),
+            _ => {}
+        }
+    }
+    targets
+}

@@ -1,0 +1,160 @@
+//! Straight-line code of a block, and which of its stores are needed.
+
+use crate::block::{BlockStart, Op};
+use codegen::{Chunk, LANES, Label, Parts, Value, Vectors};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::LINE;
+
+/// Regions times bytes of memory, up to which is found out which stores nothing needs.
+const MAX_ANALYSIS: usize = 1 << 28;
+
+/// Straight-line code.
+pub(super) struct Region {
+    /// The number of its first op.
+    pub first: u32,
+    /// The number of elements, if it is the code for eight of them.
+    pub repeated: Option<u32>,
+    pub code: Vectors,
+    pub end: End,
+    /// The parts of the memory that are in registers, by position.
+    pub known: BTreeMap<u32, Known>,
+    /// The values that are in registers in a loop, by position.
+    pub chunks: FxHashMap<u32, Chunk>,
+}
+
+/// The end of a region.
+pub(super) enum End {
+    Next,
+    Jump(u32),
+    Apply(u32),
+    Switch { index: Range<u32>, targets: Box<[u32]> },
+    Finish,
+}
+
+/// Bytes of the memory that are in a register.
+#[derive(Clone, Copy)]
+pub(super) enum Known {
+    /// [`LINE`] bytes.
+    Line(Value),
+    /// Eight booleans.
+    Mask(Value),
+}
+
+impl Region {
+    pub fn new(first: u32) -> Region {
+        Region {
+            first,
+            repeated: None,
+            code: Vectors::new(),
+            end: End::Next,
+            known: BTreeMap::new(),
+            chunks: FxHashMap::default(),
+        }
+    }
+}
+
+/// Removes stores to parts of the memory that are not read afterwards.
+pub(super) fn remove_stores(
+    regions: &mut [Region],
+    ops: &[Op],
+    labels: &FxHashMap<u32, Label>,
+    memory: usize,
+    needed: &[Range<u32>],
+) {
+    if regions.len().saturating_mul(memory) > MAX_ANALYSIS {
+        return;
+    }
+    let mut after = Parts::none(memory);
+    needed.iter().for_each(|range| after.add(range));
+    let none = Parts::none(memory);
+    let mut before: Vec<Parts> = vec![none.clone(); regions.len()];
+    let starts: FxHashMap<u32, usize> =
+        regions.iter().enumerate().rev().map(|(at, region)| (region.first, at)).collect();
+    let numbers: FxHashMap<Label, u32> = labels.iter().map(|(&op, &label)| (label, op)).collect();
+    // Backwards until nothing changes, then once more.
+    let mut removes = false;
+    loop {
+        let mut changes = false;
+        for at in (0..regions.len()).rev() {
+            let at_op = |op: u32| starts.get(&op).map_or(&after, |&region| &before[region]);
+            let mut parts = none.clone();
+            let next = before.get(at + 1).unwrap_or(&after);
+            match &regions[at].end {
+                End::Next => parts.clone_from(next),
+                End::Jump(to) => parts.clone_from(at_op(*to)),
+                End::Finish => parts.clone_from(&after),
+                End::Switch { index, targets } => {
+                    for &target in targets {
+                        parts.extend(at_op(target));
+                    }
+                    parts.add(index);
+                }
+                End::Apply(op) => {
+                    parts.clone_from(next);
+                    let (reads, written) = effects(&ops[*op as usize]);
+                    written.iter().for_each(|range| parts.remove(range));
+                    reads.iter().for_each(|range| parts.add(range));
+                }
+            }
+            let exit = |label: Label| Some(at_op(*numbers.get(&label)?).clone());
+            let mut code = std::mem::take(&mut regions[at].code);
+            code.needed(&mut parts, exit, removes);
+            regions[at].code = code;
+            changes |= before[at].extend(&parts);
+        }
+        if removes {
+            return;
+        }
+        removes = !changes;
+    }
+}
+
+/// The parts of the memory that an op reads, and the one that it writes as a whole.
+pub(super) fn effects(op: &Op) -> (SmallVec<[Range<u32>; 4]>, Option<Range<u32>>) {
+    let mut reads = SmallVec::new();
+    let start = |start: &BlockStart| start.index.clone();
+    let written = match op {
+        Op::Compute { source, result, operands, count, .. } => {
+            let sizes = source.operands().iter().map(|dtype| dtype.bytes() as u32);
+            reads.extend(operands.iter().zip(sizes).map(|(&at, size)| at..at + count * size));
+            Some(*result..result + count * source.result().bytes() as u32)
+        }
+        Op::CopyLine { from, to, bytes } | Op::Copy { from, to, bytes } => {
+            reads.push(*from..from + bytes);
+            Some(*to..to + bytes)
+        }
+        Op::Fill { from, size, to } => {
+            reads.push(*from..from + size);
+            Some(to.clone())
+        }
+        Op::Collect { elements, starts, to } => {
+            reads.extend(starts.iter().map(start));
+            reads.push(elements.range(starts));
+            Some(*to..to + (elements.numbers.len() * elements.size) as u32)
+        }
+        Op::Spread { from, elements, starts } => {
+            reads.extend(starts.iter().map(start));
+            reads.push(*from..from + (elements.numbers.len() * elements.size) as u32);
+            None
+        }
+        Op::Apply { operands, arity, result, .. } => {
+            reads.extend(operands[..*arity].iter().cloned());
+            Some(result.clone())
+        }
+        Op::Tick(_) | Op::Jump(_) | Op::Unless { .. } | Op::Switch { .. } => None,
+    };
+    (reads, written)
+}
+
+impl Known {
+    pub fn bytes(&self) -> u32 {
+        match self {
+            Known::Line(_) => LINE,
+            Known::Mask(_) => LANES as u32,
+        }
+    }
+}
