@@ -5,7 +5,7 @@
 
 use super::binary::{BinaryOp, PairSink, dispatch_binary};
 use super::compare::Direction;
-use super::unary::{ElementSink, UnaryOp, dispatch_unary};
+use super::unary::{ElementSink, RealFunction, UnaryOp, dispatch_unary, of_single};
 use super::within::MemoryKernel;
 use crate::dispatch::dispatch_storage;
 use crate::element::Bitwise;
@@ -376,6 +376,27 @@ impl<T: Element, R: Element, F: Fn(T) -> R> Kernel for OneLoop<'_, T, R, F> {
     }
 }
 
+/// [`OneLoop`] by a function for elements that are all easy, or by another one.
+struct EasyLoop<'a, F, E, G> {
+    results: &'a mut [f32],
+    xs: &'a [f32],
+    f: &'a F,
+    easy: &'a E,
+    other: &'a G,
+}
+
+impl<F: Fn(f32) -> f32, E: Fn(f32) -> bool, G: Fn(f32) -> f32> Kernel for EasyLoop<'_, F, E, G> {
+    #[inline(always)]
+    fn run(self) {
+        let EasyLoop { results, xs, f, easy, other } = self;
+        if xs.iter().fold(true, |all, &x| all & easy(x)) {
+            OneLoop { results, xs, f }.run();
+        } else {
+            OneLoop { results, xs, f: other }.run();
+        }
+    }
+}
+
 struct TwoLoop<'a, T, R, F> {
     results: &'a mut [R],
     operands: [&'a [T]; 2],
@@ -412,6 +433,22 @@ impl ElementSink for Compile {
 
     fn map_large<T: Element>(self, f: impl Fn(T) -> T + Send + Sync + 'static) -> Self::Output {
         Some(SliceKernel::in_place_only(Arc::new(f)))
+    }
+
+    fn map_lanes(
+        self,
+        f: impl Fn(f32) -> f32 + Send + Sync + 'static,
+        easy: impl Fn(f32) -> bool + Send + Sync + 'static,
+        scalar: RealFunction,
+    ) -> Self::Output {
+        let other = Arc::new(of_single(scalar));
+        let within = MemoryKernel::one(Arc::clone(&other));
+        let kernel = SliceKernel::of([DType::F32; 3], 1, DType::F32, move |results, operands| {
+            let (results, xs) = (cast_mut(results)?, cast(operands.first()?)?);
+            run(DType::F32, EasyLoop { results, xs, f: &f, easy: &easy, other: &*other });
+            Some(())
+        });
+        Some(kernel.with(within))
     }
 
     fn map_to<T: Element, R: Element>(

@@ -25,8 +25,11 @@ mod gamma;
 mod hyperbolic;
 mod kernel;
 pub mod lanes;
+mod lanes_erf;
+mod lanes_trigonometric;
 mod precision;
 pub mod scalar;
+mod single;
 pub mod unary;
 pub mod within;
 

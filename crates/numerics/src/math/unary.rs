@@ -3,12 +3,14 @@
 use super::complex::{self, Complex64};
 use super::double::Double;
 use super::kernel::SliceKernel;
-use super::{bessel, erf, gamma, hyperbolic, lanes, scalar};
+use super::lanes_trigonometric::unlimited;
+use super::single as single_lanes;
+use super::{bessel, erf, gamma, hyperbolic, lanes, lanes_erf, lanes_trigonometric, scalar};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, I1, Tensor, TensorError, dispatch};
 
 /// A function of real numbers.
-type RealFunction = fn(f64) -> f64;
+pub(super) type RealFunction = fn(f64) -> f64;
 /// A function of complex numbers.
 type ComplexFunction = fn(Complex64) -> Complex64;
 /// A property of real numbers.
@@ -74,22 +76,22 @@ struct Functions {
 
 unary_ops! {
     Abs "abs";
-    Acos "acos" real(libm::acos), complex acos;
+    Acos "acos" real(lanes_trigonometric::acos) double(libm::acos), complex acos;
     Acosh "acosh" real(scalar::acosh) double(hyperbolic::acosh), complex acosh;
-    Asin "asin" real(libm::asin), complex asin;
+    Asin "asin" real(lanes_trigonometric::asin) double(libm::asin), complex asin;
     Asinh "asinh" real(libm::asinh) double(hyperbolic::asinh), complex asinh;
-    Atan "atan" real(libm::atan), complex atan;
+    Atan "atan" real(lanes_trigonometric::atan) double(libm::atan), complex atan;
     Atanh "atanh" real(libm::atanh) double(hyperbolic::atanh), complex atanh;
     BesselI1e "bessel_i1e" real(bessel::i1e);
     Cbrt "cbrt" real(libm::cbrt), complex cbrt;
     Ceil "ceil" real(f64::ceil);
     Cosh "cosh" real(libm::cosh) double(hyperbolic::cosh), complex cosh;
-    Cosine "cosine" real(libm::cos), complex cos;
+    Cosine "cosine" real(unlimited::cos) double(libm::cos), complex cos;
     CountLeadingZeros "count_leading_zeros";
     Digamma "digamma" real(scalar::digamma) double(gamma::digamma);
-    Erf "erf" real(libm::erf);
-    ErfInv "erf_inv" real(erf::approximate_erf_inv) double(erf::erf_inv);
-    Erfc "erfc" real(libm::erfc) double(erf::erfc);
+    Erf "erf" real(lanes_erf::erf) double(libm::erf);
+    ErfInv "erf_inv" real(lanes_erf::erf_inv) double(erf::erf_inv);
+    Erfc "erfc" real(lanes_erf::erfc) double(erf::erfc);
     Exponential "exponential" real(lanes::exp) double(libm::exp), complex exp;
     ExponentialMinusOne "exponential_minus_one" real(libm::expm1), complex exp_m1;
     Floor "floor" real(f64::floor);
@@ -110,11 +112,11 @@ unary_ops! {
     RoundNearestEven "round_nearest_even" real(f64::round_ties_even);
     Rsqrt "rsqrt" real(|x| 1.0 / x.sqrt()) double(hyperbolic::rsqrt), complex rsqrt;
     Sign "sign", complex sign;
-    Sine "sine" real(libm::sin), complex sin;
+    Sine "sine" real(unlimited::sin) double(libm::sin), complex sin;
     Sinh "sinh" real(libm::sinh) double(hyperbolic::sinh), complex sinh;
     Sqrt "sqrt" real(f64::sqrt), complex sqrt;
     Square "square";
-    Tan "tan" real(libm::tan), complex tan;
+    Tan "tan" real(unlimited::tan) double(libm::tan), complex tan;
     Tanh "tanh" real(lanes::tanh) double(hyperbolic::tanh), complex tanh;
 }
 
@@ -130,6 +132,17 @@ pub(super) trait ElementSink: Sized {
     /// into more loops.
     fn map_large<T: Element>(self, f: impl Fn(T) -> T + Send + Sync + 'static) -> Self::Output {
         self.map(f)
+    }
+
+    /// As [`ElementSink::map`], of a function that the compiler makes vector instructions of, for
+    /// numbers that are `easy`; `scalar` is the same for these, and is defined for others, too.
+    fn map_lanes(
+        self,
+        _f: impl Fn(f32) -> f32 + Send + Sync + 'static,
+        _easy: impl Fn(f32) -> bool + Send + Sync + 'static,
+        scalar: RealFunction,
+    ) -> Self::Output {
+        self.map(of_single(scalar))
     }
 
     /// Takes a function with a result of another type.
@@ -192,6 +205,31 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::Logistic, DType::F32) => sink.map_large(single::logistic),
         (UnaryOp::Rsqrt, DType::F32) => sink.map_large(single::rsqrt),
         (UnaryOp::Tanh, DType::F32) => sink.map_large(single::tanh),
+        (UnaryOp::Acos, DType::F32) => {
+            sink.map_lanes(single_lanes::acos, |_| true, lanes_trigonometric::acos)
+        }
+        (UnaryOp::Asin, DType::F32) => {
+            sink.map_lanes(single_lanes::asin, |_| true, lanes_trigonometric::asin)
+        }
+        (UnaryOp::Atan, DType::F32) => {
+            sink.map_lanes(single_lanes::atan, |_| true, lanes_trigonometric::atan)
+        }
+        (UnaryOp::Cosine, DType::F32) => {
+            sink.map_lanes(single_lanes::cos, single_lanes::is_angle, unlimited::cos)
+        }
+        (UnaryOp::Erf, DType::F32) => sink.map_lanes(single_lanes::erf, |_| true, lanes_erf::erf),
+        (UnaryOp::Erfc, DType::F32) => {
+            sink.map_lanes(single_lanes::erfc, |_| true, lanes_erf::erfc)
+        }
+        (UnaryOp::ErfInv, DType::F32) => {
+            sink.map_lanes(single_lanes::erf_inv, |_| true, lanes_erf::erf_inv)
+        }
+        (UnaryOp::Sine, DType::F32) => {
+            sink.map_lanes(single_lanes::sin, single_lanes::is_angle, unlimited::sin)
+        }
+        (UnaryOp::Tan, DType::F32) => {
+            sink.map_lanes(single_lanes::tan, single_lanes::is_angle, unlimited::tan)
+        }
         (UnaryOp::IsFinite, DType::F32) => sink.map_to(|x: f32| I1::new(x.is_finite())),
         _ => match op.functions() {
             Functions { double: Some(f), .. } if dtype == DType::F64 => {
@@ -208,6 +246,14 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
             ),
             _ => sink.unsupported(),
         },
+    }
+}
+
+/// A function of `f64` as one of `f32`.
+pub(super) fn of_single(f: RealFunction) -> impl Fn(f32) -> f32 {
+    move |x| {
+        let wide = f64::from(x);
+        lanes::one_nan(wide, f(wide)) as f32
     }
 }
 

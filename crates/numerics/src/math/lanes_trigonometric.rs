@@ -1,0 +1,248 @@
+//! Trigonometric functions and their inverses in the style of [`super::lanes`].
+
+use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, FRAC_PI_4, PI, SQRT_2};
+
+/// Added to a number, it leaves the nearest integer in the low bits of the sum.
+const SHIFT: f64 = 1.5 * (1u64 << 52) as f64;
+/// Angles up to this are reduced here, larger ones by `libm`.
+const LARGEST_ANGLE: f64 = (1u64 << 20) as f64;
+/// A right angle in three parts, the first two of 33 bits: so many right angles as there are in
+/// [`LARGEST_ANGLE`] have exact products with these.
+const RIGHT_ANGLE: [f64; 3] = [
+    f64::from_bits(0x3FF9_21FB_5440_0000),
+    f64::from_bits(0x3DD0_B461_1A60_0000),
+    f64::from_bits(0x3BA3_198A_2E03_7073),
+];
+/// A right angle less the nearest number.
+const FRAC_PI_2_LOW: f64 = 6.123_233_995_736_766e-17;
+
+/// Taylor's series of `sin(x) / x - 1` in powers of `x^2`, from the first.
+const SIN: [f64; 8] = [
+    -1.0 / 6.0,
+    1.0 / 120.0,
+    -1.0 / 5_040.0,
+    1.0 / 362_880.0,
+    -1.0 / 39_916_800.0,
+    1.0 / 6_227_020_800.0,
+    -1.0 / 1_307_674_368_000.0,
+    1.0 / 355_687_428_096_000.0,
+];
+/// Taylor's series of `cos(x)` in powers of `x^2`, from the second.
+const COS: [f64; 7] = [
+    1.0 / 24.0,
+    -1.0 / 720.0,
+    1.0 / 40_320.0,
+    -1.0 / 3_628_800.0,
+    1.0 / 479_001_600.0,
+    -1.0 / 87_178_291_200.0,
+    1.0 / 20_922_789_888_000.0,
+];
+/// `atan(x) / x - 1` in powers of `x^2`, from the first, for `x` up to [`TAN_PI_8`]: interpolated at
+/// Chebyshev's points.
+const ATAN: [f64; 12] = [
+    -0.333_333_333_333_333_3,
+    0.199_999_999_999_998_04,
+    -0.142_857_142_856_597_79,
+    0.111_111_111_051_505_88,
+    -0.090_909_087_532_591_12,
+    0.076_922_963_680_422_96,
+    -0.066_664_247_602_005_2,
+    0.058_789_275_544_738_07,
+    -0.052_304_436_406_869_48,
+    0.045_515_447_340_221_615,
+    -0.034_569_315_063_326_09,
+    0.016_284_375_050_043_393,
+];
+/// The tangent of a quarter of a right angle.
+const TAN_PI_8: f64 = SQRT_2 - 1.0;
+
+/// The polynomial with these coefficients, the constant one first.
+#[inline(always)]
+pub fn polynomial<const N: usize>(coefficients: &[f64; N], x: f64) -> f64 {
+    let mut sum = coefficients[N - 1];
+    let mut n = N - 1;
+    while n > 0 {
+        n -= 1;
+        sum = sum * x + coefficients[n];
+    }
+    sum
+}
+
+/// True for angles that [`sin`], [`cos`] and [`tan`] take.
+#[inline(always)]
+pub fn is_angle(x: f64) -> bool {
+    x.abs() <= LARGEST_ANGLE
+}
+
+/// The sine and the cosine of what is left of an angle without the nearest multiple of a right
+/// one, and that multiple in the low bits.
+#[inline(always)]
+fn sin_cos(x: f64) -> ([f64; 2], u64) {
+    let shifted = x * FRAC_2_PI + SHIFT;
+    let turns = shifted - SHIFT;
+    let [high, middle, low] = RIGHT_ANGLE;
+    let x = ((x - turns * high) - turns * middle) - turns * low;
+    let square = x * x;
+    let sin = x + x * (square * polynomial(&SIN, square));
+    let half = 0.5 * square;
+    let cos = 1.0 - half;
+    let cos = cos + (((1.0 - cos) - half) + square * square * polynomial(&COS, square));
+    ([sin, cos], shifted.to_bits())
+}
+
+/// The number, negated if the last bit is set.
+#[inline(always)]
+fn negated_if(x: f64, bit: u64) -> f64 {
+    f64::from_bits(x.to_bits() ^ bit << 63)
+}
+
+/// The sine of an angle up to [`LARGEST_ANGLE`].
+#[inline(always)]
+pub fn sin(x: f64) -> f64 {
+    let ([sin, cos], turns) = sin_cos(x);
+    let result = negated_if(if turns & 1 == 0 { sin } else { cos }, turns >> 1);
+    // Also the sign of zero.
+    if x == 0.0 { x } else { result }
+}
+
+/// The cosine of an angle up to [`LARGEST_ANGLE`].
+#[inline(always)]
+pub fn cos(x: f64) -> f64 {
+    let ([sin, cos], turns) = sin_cos(x);
+    negated_if(if turns & 1 == 0 { cos } else { sin }, (turns >> 1) ^ turns)
+}
+
+/// The tangent of an angle up to [`LARGEST_ANGLE`].
+#[inline(always)]
+pub fn tan(x: f64) -> f64 {
+    let ([sin, cos], turns) = sin_cos(x);
+    let is_even = turns & 1 == 0;
+    let result = (if is_even { sin } else { -cos }) / (if is_even { cos } else { sin });
+    // Also the sign of zero.
+    if x == 0.0 { x } else { result }
+}
+
+/// The angle of the point with ordinate `y` and abscissa `x`, as IEEE 754's `atan2`. The numbers
+/// are of `f32`, or one is a square root.
+#[inline(always)]
+pub fn atan2(y: f64, x: f64) -> f64 {
+    let (height, width) = (y.abs(), x.abs());
+    let are_infinite = (height == f64::INFINITY) & (width == f64::INFINITY);
+    let height = if are_infinite { 1.0 } else { height };
+    let width = if are_infinite { 1.0 } else { width };
+    // Less 0, a half or a whole right angle, whichever leaves least.
+    let is_middle = height > width * TAN_PI_8;
+    let is_steep = height * TAN_PI_8 > width;
+    let numerator = if is_middle { height - width } else { height };
+    let denominator = if is_middle { height + width } else { width };
+    let less = if is_middle { FRAC_PI_4 } else { 0.0 };
+    let low = if is_middle { 0.5 * FRAC_PI_2_LOW } else { 0.0 };
+    let numerator = if is_steep { -width } else { numerator };
+    let denominator = if is_steep { height } else { denominator };
+    let less = if is_steep { FRAC_PI_2 } else { less };
+    let low = if is_steep { FRAC_PI_2_LOW } else { low };
+    let tangent = if y == 0.0 { 0.0 } else { numerator / denominator };
+    // Two right angles less the angle if the point is to the left.
+    let is_left = x.is_sign_negative();
+    let tangent = if is_left { -tangent } else { tangent };
+    let less = if is_left { PI - less } else { less };
+    let low = if is_left { 2.0 * FRAC_PI_2_LOW - low } else { low };
+    let square = tangent * tangent;
+    let rest = tangent * (square * polynomial(&ATAN, square));
+    let angle = less + (tangent + (rest + low));
+    let angle = angle.copysign(y);
+    if x.is_nan() | y.is_nan() { f64::NAN } else { angle }
+}
+
+/// The inverse tangent.
+#[inline(always)]
+pub fn atan(x: f64) -> f64 {
+    atan2(x, 1.0)
+}
+
+/// The inverse sine; NaN beyond 1.
+#[inline(always)]
+pub fn asin(x: f64) -> f64 {
+    // The square is exact.
+    atan2(x, (1.0 - x * x).sqrt())
+}
+
+/// The inverse cosine; NaN beyond 1.
+#[inline(always)]
+pub fn acos(x: f64) -> f64 {
+    atan2((1.0 - x * x).sqrt(), x)
+}
+
+/// The functions of angles of any size.
+pub mod unlimited {
+    use super::is_angle;
+
+    macro_rules! functions {
+        ($($name:ident)*) => {$(
+            #[doc = concat!("`", stringify!($name), "` of any angle.")]
+            pub fn $name(x: f64) -> f64 {
+                if is_angle(x) { super::$name(x) } else { libm::$name(x) }
+            }
+        )*};
+    }
+    functions!(sin cos tan);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Largest relative difference from `libm` at numbers of `f32` up to a limit, in units of
+    /// 2^-52.
+    fn distance(f: fn(f64) -> f64, expected: fn(f64) -> f64, limit: f64) -> f64 {
+        let points = (-20_000..=20_000).map(|i| (limit * f64::from(i) / 20_000.0) as f32);
+        let units = |x: f64| ((f(x) - expected(x)) / expected(x)).abs() / f64::EPSILON;
+        points.filter(|&x| x != 0.0).map(|x| units(x.into())).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn functions_are_precise() {
+        for limit in [1.0, 10.0, 1e3, LARGEST_ANGLE] {
+            assert!(distance(sin, libm::sin, limit) < 2.0);
+            assert!(distance(cos, libm::cos, limit) < 2.0);
+            assert!(distance(tan, libm::tan, limit) < 3.0);
+            assert!(distance(atan, libm::atan, limit) < 2.0);
+        }
+        assert!(distance(asin, libm::asin, 1.0) < 2.0);
+        assert!(distance(acos, libm::acos, 1.0) < 2.0);
+        for i in 0..360 {
+            let (y, x) = libm::sincos(f64::from(i) * PI / 180.0);
+            let (y, x) = (f64::from(y as f32), f64::from(x as f32));
+            assert!((atan2(y, x) - libm::atan2(y, x)).abs() <= 2.0 * f64::EPSILON, "{i}");
+        }
+    }
+
+    #[test]
+    fn limits() {
+        let infinity = f64::INFINITY;
+        for (y, x, expected) in [
+            (0.0, 0.0, 0.0),
+            (-0.0, 0.0, -0.0),
+            (0.0, -0.0, PI),
+            (-0.0, -0.0, -PI),
+            (-0.0, 3.0, -0.0),
+            (0.0, -3.0, PI),
+            (2.0, 0.0, FRAC_PI_2),
+            (-2.0, -0.0, -FRAC_PI_2),
+            (infinity, 1.0, FRAC_PI_2),
+            (1.0, infinity, 0.0),
+            (-1.0, infinity, -0.0),
+            (1.0, -infinity, PI),
+            (infinity, infinity, FRAC_PI_4),
+            (-infinity, -infinity, -3.0 * FRAC_PI_4),
+        ] {
+            assert_eq!(atan2(y, x).to_bits(), f64::to_bits(expected), "{y} {x}");
+        }
+        assert!(atan2(f64::NAN, 0.0).is_nan() && atan2(0.0, f64::NAN).is_nan());
+        assert!(asin(1.5).is_nan() && acos(-1.5).is_nan() && acos(f64::NAN).is_nan());
+        assert_eq!([acos(1.0), asin(-1.0), acos(-1.0)], [0.0, -FRAC_PI_2, PI]);
+        assert!([sin(-0.0), tan(-0.0), atan(-0.0)].iter().all(|x| x.to_bits() == 1 << 63));
+        assert_eq!(cos(0.0), 1.0);
+        assert!(!is_angle(f64::NAN) && !is_angle(infinity));
+    }
+}
