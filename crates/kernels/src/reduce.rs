@@ -3,7 +3,9 @@
 use super::body::{Combiner, dispatch_operation, operation_type};
 use super::matmul::Accumulator;
 use super::parallel::task_size;
-use super::sums::{Combine, Tree, chain_columns, combine_columns, combine_rows, copy_strided};
+use super::sums::{
+    Combine, Commutative, Tree, chain_columns, combine_columns, combine_rows, copy_strided,
+};
 use numerics::budget::Scratch;
 use numerics::math::{self, BinaryOp};
 use numerics::shape::{StridedView, num_elements};
@@ -162,11 +164,30 @@ fn combine_into(
         let out = bytemuck::try_cast_slice_mut::<u8, T>(out).map_err(misaligned)?;
         combine_typed(operation, input, init, layout, out).map(Some)
     }
+    let is_commutative = is_commutative(op, dtype);
     let combined = dispatch_operation!(
-        op, dtype, |T, f| run::<T>(&f, (input, init), layout, out), else return Ok(None)
+        op,
+        dtype,
+        |T, f| if is_commutative {
+            run::<T>(&Commutative(f), (input, init), layout, out)
+        } else {
+            run::<T>(&f, (input, init), layout, out)
+        },
+        else return Ok(None)
     )?;
     quiet_nans(dtype, out);
     Ok(combined)
+}
+
+/// True if the order of elements makes no difference: for what is exact, but for the payloads of
+/// NaNs, which results do not have.
+fn is_commutative(op: BinaryOp, dtype: DType) -> bool {
+    match op {
+        BinaryOp::Maximum | BinaryOp::Minimum => !dtype.is_complex(),
+        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => true,
+        BinaryOp::Add | BinaryOp::Multiply => dtype.is_integer() || dtype.is_boolean(),
+        _ => false,
+    }
 }
 
 fn combine_typed<T: Element>(

@@ -17,6 +17,8 @@ const BLOCK: usize = 512;
 const SHORT_ROW: usize = 32;
 /// Columns that are combined at a time: a few rows of them fit into the first cache.
 const COLUMNS: usize = 512;
+/// Elements of a row that are combined with others at a time where any order does.
+const LANES: usize = 32;
 /// Rows that are combined at a time, in registers.
 const ROWS: usize = 8;
 
@@ -128,6 +130,32 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for F {
     }
 }
 
+/// An operation whose results do not depend on the order of elements: their rows are combined in
+/// lanes, without shuffles.
+pub struct Commutative<F>(pub F);
+
+impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for Commutative<F> {
+    fn pair(&self, left: T, right: T) -> T {
+        self.0(left, right)
+    }
+
+    fn merge(&self, left: &mut [T], right: &[T]) {
+        self.0.merge(left, right);
+    }
+
+    fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]) {
+        self.0.merge_at(elements, targets, values);
+    }
+
+    fn merge_rows(&self, rows: [&[T]; ROWS], out: &mut [T]) {
+        self.0.merge_rows(rows, out);
+    }
+
+    fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]) {
+        run::<T>(RowsInLanes { elements, len, out, f: self.0 });
+    }
+}
+
 /// Runs a loop over elements of a type, with the widest instructions where many compute with it.
 fn run<T: Element>(kernel: impl Kernel) {
     if matches!(T::DTYPE, DType::F32 | DType::F64 | DType::I32) {
@@ -202,6 +230,48 @@ impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for Rows<'_, T, F> {
             if let Some(result) = tree.finish(f) {
                 *out = result;
             }
+        }
+    }
+}
+
+struct RowsInLanes<'a, T, F> {
+    elements: &'a [T],
+    len: usize,
+    out: &'a mut [T],
+    f: F,
+}
+
+impl<T: Element, F: Fn(T, T) -> T> Kernel for RowsInLanes<'_, T, F> {
+    #[inline(always)]
+    fn run(self) {
+        let RowsInLanes { elements, len, out, f } = self;
+        for (out, row) in out.iter_mut().zip(elements.chunks_exact(len.max(1))) {
+            let (blocks, rest) = row.as_chunks::<LANES>();
+            let mut rest = rest.iter();
+            let mut result = match blocks {
+                [first, blocks @ ..] => {
+                    let mut lanes = *first;
+                    for block in blocks {
+                        for (lane, &x) in lanes.iter_mut().zip(block) {
+                            *lane = f(*lane, x);
+                        }
+                    }
+                    let mut count = LANES / 2;
+                    while count > 0 {
+                        for i in 0..count {
+                            lanes[i] = f(lanes[i], lanes[i + count]);
+                        }
+                        count /= 2;
+                    }
+                    lanes[0]
+                }
+                // Rows are not empty.
+                [] => rest.next().copied().unwrap_or(T::ZERO),
+            };
+            for &x in rest {
+                result = f(result, x);
+            }
+            *out = result;
         }
     }
 }
