@@ -27,8 +27,41 @@ enum Home {
 /// Gives the values registers, and adds the code to `assembler`. Values that need one are on the
 /// stack, of which `slots` is the greatest number of vectors so far.
 pub fn emit(vectors: &Vectors, assembler: &mut Assembler, slots: &mut u32) {
+    emit_round(vectors, &[], assembler, slots);
+}
+
+/// At most so many values are carried by a loop: with as many others, they do not need all
+/// registers.
+pub const MAX_CARRIED: usize = 7;
+
+/// Adds a loop without end. Each of `carried` is a value that has been made so by
+/// [`Vectors::carry`], and the value that it has in the next round. At most [`MAX_CARRIED`] are
+/// given.
+pub fn emit_loop(
+    vectors: &Vectors,
+    carried: &[(Value, Value)],
+    assembler: &mut Assembler,
+    slots: &mut u32,
+) {
+    for (register, (value, _)) in (0..).zip(carried) {
+        if let Some(place) = vectors.insts[value.0 as usize].place {
+            assembler.vex(Vex::MOVUPS_LOAD, Length::Whole, register, 0, place, None);
+        }
+    }
+    let start = assembler.label();
+    assembler.bind(start);
+    emit_round(vectors, carried, assembler, slots);
+    assembler.jump(start);
+}
+
+fn emit_round(
+    vectors: &Vectors,
+    carried: &[(Value, Value)],
+    assembler: &mut Assembler,
+    slots: &mut u32,
+) {
     let insts = &vectors.insts;
-    let uses = next_uses(insts);
+    let (uses, first_uses) = next_uses(insts, carried);
     let mut allocation = Allocation {
         insts,
         uses: &uses,
@@ -41,9 +74,21 @@ pub fn emit(vectors: &Vectors, assembler: &mut Assembler, slots: &mut u32) {
         ending_slots: Vec::new(),
         slots: 0,
     };
+    for (register, &(value, _)) in carried.iter().enumerate() {
+        let index = value.0 as usize;
+        if first_uses[index] != NEVER {
+            allocation.registers[register] = Some(value);
+            allocation.next[register] = first_uses[index];
+            allocation.register_of[index] = register as u8;
+        }
+        if let (Kind::Carried(true), Some(place)) = (&insts[index].kind, insts[index].place) {
+            allocation.homes[index] = Home::Place(place);
+        }
+    }
     for position in 0..insts.len() {
         allocation.inst(position);
     }
+    allocation.carry(carried);
     *slots = (*slots).max(allocation.slots);
 }
 
@@ -54,8 +99,11 @@ struct Uses {
     result: u32,
 }
 
-fn next_uses(insts: &[Inst]) -> Vec<Uses> {
+/// The uses of operands and results, and the first use of each value. Values that a loop carries to
+/// the next round are used after all.
+fn next_uses(insts: &[Inst], carried: &[(Value, Value)]) -> (Vec<Uses>, Vec<u32>) {
     let mut next = vec![NEVER; insts.len()];
+    carried.iter().for_each(|(_, value)| next[value.0 as usize] = insts.len() as u32);
     let mut uses = vec![Uses { operands: [NEVER; 3], result: NEVER }; insts.len()];
     for (position, inst) in insts.iter().enumerate().rev() {
         let of = |operand: Value| next.get(operand.0 as usize).copied().unwrap_or(NEVER);
@@ -67,7 +115,7 @@ fn next_uses(insts: &[Inst]) -> Vec<Uses> {
             next[operand.0 as usize] = position as u32;
         }
     }
-    uses
+    (uses, next)
 }
 
 /// True for an instruction whose result is used first at `next`, if it is in vain.
@@ -105,6 +153,7 @@ impl Allocation<'_> {
                 let constant = self.assembler.constant(*bytes);
                 self.homes[position] = Home::Place(Mem::constant(constant));
             }
+            Kind::Carried(_) => {}
             Kind::Scalar(scalar) => self.scalar(scalar),
             &Kind::Unless(to) => {
                 let mask = self.operand(inst.operands[0], &[]);
@@ -206,6 +255,39 @@ impl Allocation<'_> {
         match self.homes[value.0 as usize] {
             Home::Place(home) if !is_held && is_constant => Rm::Memory(home),
             _ => self.operand(value, others).into(),
+        }
+    }
+
+    /// Moves values to the registers in which the next round expects them.
+    fn carry(&mut self, carried: &[(Value, Value)]) {
+        let mut moves: Vec<(u8, Rm)> = Vec::new();
+        for (register, &(_, value)) in (0..).zip(carried) {
+            let index = value.0 as usize;
+            match (self.register_of[index], self.homes[index]) {
+                (from, _) if from == register => {}
+                (u8::MAX, Home::Place(home)) => moves.push((register, Rm::Memory(home))),
+                (from, _) => moves.push((register, Rm::Register(from))),
+            }
+        }
+        let is_source = |moves: &[(u8, Rm)], register: u8| {
+            moves.iter().any(|(_, from)| matches!(from, Rm::Register(r) if *r == register))
+        };
+        // A register is overwritten when it is no source any more.
+        while !moves.is_empty() {
+            let ready = moves.iter().position(|&(to, _)| !is_source(&moves, to));
+            let (to, from) = match ready {
+                Some(at) => moves.swap_remove(at),
+                None => {
+                    // A cycle: one of its values goes elsewhere first.
+                    let is_used = |register: u8| {
+                        is_source(&moves, register) || usize::from(register) < carried.len()
+                    };
+                    let free = (0..REGISTERS as u8).find(|&register| !is_used(register));
+                    let free = free.unwrap_or_default();
+                    (free, std::mem::replace(&mut moves[0].1, Rm::Register(free)))
+                }
+            };
+            self.assembler.vex(Vex::MOVUPS_LOAD, Length::Whole, to, 0, from, None);
         }
     }
 

@@ -35,6 +35,9 @@ pub(crate) enum Kind {
         immediate: Option<u8>,
     },
     Constant(ConstantBytes),
+    /// In a register from the start of each round of a loop on. True if its place in memory never
+    /// changes.
+    Carried(bool),
     /// Goes on at a label if the first lane of a mask is not set.
     Unless(Label),
     /// Writes the operand to memory.
@@ -317,6 +320,13 @@ impl Vectors {
         let at = self.insts.len() - 2;
         // Going backwards, the last store decides what both write.
         self.insts[at].is_part = true;
+    }
+
+    /// Makes a whole vector that is loaded, and whose place nothing has changed before, the first
+    /// vector of each round of a loop: what is loaded before the first one. `is_constant` if
+    /// nothing changes its place later, either.
+    pub fn carry(&mut self, loaded: Value, is_constant: bool) {
+        self.insts[loaded.0 as usize].kind = Kind::Carried(is_constant);
     }
 
     /// Goes on at a label if the first lane of a mask is not set.

@@ -8,7 +8,6 @@ use codegen::{Chunk, LANES, Length, Mem, NOWHERE, Scalar, Value, Vex};
 use numerics::DType;
 use numerics::math::SliceKernel;
 use smallvec::SmallVec;
-use std::ops::Range;
 
 /// Adds the code of ops to a region.
 pub(super) struct Lowering<'a> {
@@ -49,7 +48,7 @@ impl Lowering<'_> {
                 let count = Scalar::Count { counter, by, number, exhausted: self.labels.exhausted };
                 self.region.code.scalar(count, NOWHERE, NOWHERE);
             }
-            Op::Jump(to) => return Some(Some(End::Jump(*to))),
+            Op::Jump(to) => return Some(Some(self.region.jump(*to))),
             Op::Unless { condition, to } => {
                 let to = *self.labels.ops.get(to)?;
                 match self.region.known.get(condition) {
@@ -75,21 +74,6 @@ impl Lowering<'_> {
         (end as usize <= self.memory).then(|| Mem::at(MEMORY, at as i32))
     }
 
-    /// Forgets what was in a part of the memory.
-    pub(super) fn overwrite(&mut self, range: Range<u32>) {
-        let from = range.start.saturating_sub(LINE - 1);
-        let overlapping: SmallVec<[u32; 4]> = self
-            .region
-            .known
-            .range(from..range.end)
-            .filter(|&(&at, known)| at + known.bytes() > range.start)
-            .map(|(&at, _)| at)
-            .collect();
-        for at in overlapping {
-            self.region.known.remove(&at);
-        }
-    }
-
     /// The line at a position, of which so many bytes are a value's.
     pub(super) fn line(&mut self, at: u32, bytes: u32) -> Option<Value> {
         if let Some(&Known::Line(line)) = self.region.known.get(&at) {
@@ -99,6 +83,7 @@ impl Lowering<'_> {
         let reads = at..at + bytes.min(LINE);
         let load = Vex::MOVUPS_LOAD;
         let line = self.region.code.load(load, Length::Whole, None, place, reads);
+        self.region.note_load(at, line);
         // Booleans that are known as such stay so.
         self.region.known.entry(at).or_insert(Known::Line(line));
         Some(line)
@@ -120,7 +105,7 @@ impl Lowering<'_> {
 
     pub(super) fn store_line(&mut self, at: u32, line: Value) -> Option<()> {
         let place = self.place(at, LINE)?;
-        self.overwrite(at..at + LINE);
+        self.region.overwrite(at..at + LINE);
         let code = &mut self.region.code;
         code.store(Vex::MOVUPS_STORE, Length::Whole, line, place, at..at + LINE);
         self.region.known.insert(at, Known::Line(line));
@@ -129,7 +114,7 @@ impl Lowering<'_> {
 
     pub(super) fn store_mask(&mut self, at: u32, mask: Value) -> Option<()> {
         let place = self.place(at, LANES as u32)?;
-        self.overwrite(at..at + LANES as u32);
+        self.region.overwrite(at..at + LANES as u32);
         let code = &mut self.region.code;
         let bytes = codegen::bytes_of_mask(code, mask);
         code.store(Vex::MOVQ_STORE, Length::Half, bytes, place, at..at + LANES as u32);

@@ -257,6 +257,10 @@ fn encode_region(
     slots: &mut u32,
 ) -> Option<()> {
     match region.repeated {
+        None if !region.carried.is_empty() => {
+            codegen::emit_loop(&region.code, &region.carried, assembler, slots);
+            return Some(());
+        }
         None => codegen::emit(&region.code, assembler, slots),
         Some(count) => {
             assembler.set(ELEMENT, 0);

@@ -191,7 +191,7 @@ impl Lowering<'_> {
                 Scalar::Move { from: self.place(from, 1)?, to: self.place(to, 1)?, bytes: 1 };
             self.region.code.scalar(scalar, from..from + 1, to..to + 1);
         }
-        self.overwrite(range);
+        self.region.overwrite(range);
         Some(())
     }
 
@@ -279,7 +279,7 @@ impl Lowering<'_> {
             let moved = Scalar::Move { from: self.place(from, size)?, to, bytes: elements.size };
             self.region.code.scalar(moved, from..from + size, NOWHERE);
         }
-        self.overwrite(writes);
+        self.region.overwrite(writes);
         Some(())
     }
 }

@@ -1,7 +1,7 @@
 //! Straight-line code of a block, and which of its stores are needed.
 
 use crate::block::{BlockStart, Op};
-use codegen::{Chunk, LANES, Label, Parts, Value, Vectors};
+use codegen::{Chunk, LANES, Label, MAX_CARRIED, Parts, Value, Vectors};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -9,6 +9,8 @@ use std::ops::Range;
 
 use super::LINE;
 
+/// Regions that load more lines are no loops whose lines stay in registers.
+const MAX_LOADED: usize = 64;
 /// Regions times bytes of memory, up to which is found out which stores nothing needs.
 const MAX_ANALYSIS: usize = 1 << 28;
 
@@ -24,6 +26,12 @@ pub(super) struct Region {
     pub known: BTreeMap<u32, Known>,
     /// The values that are in registers in a loop, by position.
     pub chunks: FxHashMap<u32, Chunk>,
+    /// The lines that are loaded before they are written, by position.
+    pub loaded: Vec<(u32, Value)>,
+    /// The parts of the memory that are written.
+    written: Vec<Range<u32>>,
+    /// If the region is a loop: lines that stay in registers from round to round.
+    pub carried: Vec<(Value, Value)>,
 }
 
 /// The end of a region.
@@ -53,7 +61,64 @@ impl Region {
             end: End::Next,
             known: BTreeMap::new(),
             chunks: FxHashMap::default(),
+            loaded: Vec::new(),
+            written: Vec::new(),
+            carried: Vec::new(),
         }
+    }
+
+    /// Notes a load of the line at a position.
+    pub fn note_load(&mut self, at: u32, line: Value) {
+        if self.loaded.len() < MAX_LOADED && !self.writes(at) {
+            self.loaded.push((at, line));
+        }
+    }
+
+    /// Notes that a part of the memory is written, and forgets what was there.
+    pub fn overwrite(&mut self, range: Range<u32>) {
+        let from = range.start.saturating_sub(LINE - 1);
+        let overlapping: SmallVec<[u32; 4]> = self
+            .known
+            .range(from..range.end)
+            .filter(|&(&at, known)| at + known.bytes() > range.start)
+            .map(|(&at, _)| at)
+            .collect();
+        for at in overlapping {
+            self.known.remove(&at);
+        }
+        if self.loaded.len() < MAX_LOADED {
+            self.written.push(range);
+        }
+    }
+
+    /// True if a part of the line at a position has been written.
+    fn writes(&self, at: u32) -> bool {
+        self.written.iter().any(|range| range.start < at + LINE && at < range.end)
+    }
+
+    /// Ends the region with a jump. If this is a jump to its start, what it loads first stays in
+    /// registers.
+    pub fn jump(&mut self, to: u32) -> End {
+        if to != self.first || self.loaded.len() >= MAX_LOADED {
+            return End::Jump(to);
+        }
+        // Those that change are first: they are what rounds wait for.
+        let (mut changing, mut constant) = (Vec::new(), Vec::new());
+        for &(at, line) in &self.loaded {
+            match self.known.get(&at) {
+                _ if !self.writes(at) => constant.push((line, line)),
+                Some(&Known::Line(next)) => changing.push((line, next)),
+                _ => {}
+            }
+        }
+        let is_changing = changing.len();
+        changing.append(&mut constant);
+        changing.truncate(MAX_CARRIED);
+        for (number, &(line, _)) in changing.iter().enumerate() {
+            self.code.carry(line, number >= is_changing);
+        }
+        self.carried = changing;
+        End::Jump(to)
     }
 }
 
