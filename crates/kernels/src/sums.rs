@@ -31,6 +31,12 @@ pub struct Tree<V> {
     leaves: usize,
 }
 
+impl<V> Default for Tree<V> {
+    fn default() -> Tree<V> {
+        Tree::new()
+    }
+}
+
 impl<V> Tree<V> {
     /// A tree without leaves.
     pub const fn new() -> Tree<V> {

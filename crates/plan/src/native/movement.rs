@@ -18,7 +18,7 @@ impl Lowering<'_> {
             return None;
         }
         if let Some(&Known::Mask(_)) = self.region.known.get(&from)
-            && to % LINE == 0
+            && to.is_multiple_of(LINE)
         {
             for at in (0..bytes).step_by(LANES) {
                 let mask = self.mask(from + at, bytes - at)?;
@@ -26,11 +26,12 @@ impl Lowering<'_> {
             }
             return Some(());
         }
-        if to % LINE != 0 {
+        if !to.is_multiple_of(LINE) {
             return None;
         }
-        if from % LINE != 0 {
-            let size = [8, 4].into_iter().find(|size| from % size == 0 && bytes % size == 0)?;
+        if !from.is_multiple_of(LINE) {
+            let fits = |&size: &u32| from.is_multiple_of(size) && bytes.is_multiple_of(size);
+            let size = [8, 4].into_iter().find(fits)?;
             let numbers: SmallVec<[u32; 8]> = (from / size..(from + bytes) / size).collect();
             return self.collect(size, &numbers, to);
         }
@@ -43,7 +44,7 @@ impl Lowering<'_> {
 
     /// Moves elements with some numbers to a position, which is that of a value.
     pub(super) fn collect(&mut self, size: u32, numbers: &[u32], to: u32) -> Option<()> {
-        if to % LINE != 0 {
+        if !to.is_multiple_of(LINE) {
             return None;
         }
         if numbers.len() * size as usize > MAX_LINES * LINE as usize {
@@ -234,7 +235,7 @@ impl Lowering<'_> {
         let reads = elements.range(starts);
         self.place(reads.start, reads.end.checked_sub(reads.start)?)?;
         let bytes = elements.numbers.len() * elements.size;
-        if to % LINE != 0 || bytes == 0 || bytes > MAX_LINES * LINE as usize {
+        if !to.is_multiple_of(LINE) || bytes == 0 || bytes > MAX_LINES * LINE as usize {
             return None;
         }
         self.index(elements.size, starts)?;
