@@ -147,7 +147,6 @@ impl Allocation<'_> {
             return;
         }
         self.free_slots.append(&mut self.ending_slots);
-        let result = Value(position as u32);
         match &inst.kind {
             Kind::Constant(bytes) => {
                 let constant = self.assembler.constant(*bytes);
@@ -170,65 +169,77 @@ impl Allocation<'_> {
                 }
             }
             &Kind::Vector { op, length, form, immediate } => {
-                let [x, y, z] = inst.operands;
-                match form {
-                    Form::Unary => {
-                        let rm = match inst.place {
-                            Some(place) => Rm::Memory(place),
-                            None => self.last(x, uses.operands[0], &[]),
-                        };
-                        self.end(inst.operands, uses);
-                        let to = self.define(result, uses.result, &[]);
-                        self.assembler.vex(op, length, to.0, 0, rm, immediate);
-                    }
-                    Form::Binary => {
-                        let first = self.operand(x, &[y]);
-                        let rm = match inst.place {
-                            Some(place) => Rm::Memory(place),
-                            None => self.last(y, uses.operands[1], &[x]),
-                        };
-                        self.end(inst.operands, uses);
-                        let to = self.define(result, uses.result, &[]);
-                        self.assembler.vex(op, length, to.0, first.0, rm, immediate);
-                    }
-                    Form::Blend => {
-                        let no = self.operand(x, &[y, z]);
-                        let mask = self.operand(z, &[x, y]);
-                        let yes = self.last(y, uses.operands[1], &[x, z]);
-                        self.end(inst.operands, uses);
-                        let to = self.define(result, uses.result, &[]);
-                        self.assembler.vex(op, length, to.0, no.0, yes, Some(mask.0 << 4));
-                    }
-                    Form::Sum => {
-                        let sum = self.operand(x, &[y, z]);
-                        let factor = self.operand(y, &[x, z]);
-                        let last = self.last(z, uses.operands[2], &[x, y]);
-                        // The sum is overwritten, so it needs another register if it stays.
-                        if uses.operands[0] == NEVER && x != y && x != z {
-                            self.end(inst.operands, uses);
-                            self.hold(sum, result);
-                            self.next[sum.0 as usize] = uses.result;
-                            self.assembler.vex(op, length, sum.0, factor.0, last, None);
-                        } else {
-                            let to = self.define(result, uses.result, &[x, y, z]);
-                            self.assembler.vex(Vex::MOVUPS_LOAD, length, to.0, 0, sum, None);
-                            self.assembler.vex(op, length, to.0, factor.0, last, None);
-                            self.end(inst.operands, uses);
-                        }
-                    }
-                    Form::Reversed => {
-                        let x = self.operand(x, &[]);
-                        self.end(inst.operands, uses);
-                        let to = self.define(result, uses.result, &[]);
-                        self.assembler.vex(op, length, x.0, 0, to, immediate);
-                    }
-                    Form::Shift(digit) => {
-                        let x = self.operand(x, &[]);
-                        self.end(inst.operands, uses);
-                        let to = self.define(result, uses.result, &[]);
-                        self.assembler.vex(op, length, digit, to.0, x, immediate);
-                    }
+                self.vector(position, (op, length, form), immediate);
+            }
+        }
+    }
+
+    /// Adds an instruction on vectors, and gives its result a register.
+    fn vector(
+        &mut self,
+        position: usize,
+        (op, length, form): (Vex, Length, Form),
+        immediate: Option<u8>,
+    ) {
+        let (inst, uses) = (&self.insts[position], self.uses[position]);
+        let result = Value(position as u32);
+        let [x, y, z] = inst.operands;
+        match form {
+            Form::Unary => {
+                let rm = match inst.place {
+                    Some(place) => Rm::Memory(place),
+                    None => self.last(x, uses.operands[0], &[]),
+                };
+                self.end(inst.operands, uses);
+                let to = self.define(result, uses.result, &[]);
+                self.assembler.vex(op, length, to.0, 0, rm, immediate);
+            }
+            Form::Binary => {
+                let first = self.operand(x, &[y]);
+                let rm = match inst.place {
+                    Some(place) => Rm::Memory(place),
+                    None => self.last(y, uses.operands[1], &[x]),
+                };
+                self.end(inst.operands, uses);
+                let to = self.define(result, uses.result, &[]);
+                self.assembler.vex(op, length, to.0, first.0, rm, immediate);
+            }
+            Form::Blend => {
+                let no = self.operand(x, &[y, z]);
+                let mask = self.operand(z, &[x, y]);
+                let yes = self.last(y, uses.operands[1], &[x, z]);
+                self.end(inst.operands, uses);
+                let to = self.define(result, uses.result, &[]);
+                self.assembler.vex(op, length, to.0, no.0, yes, Some(mask.0 << 4));
+            }
+            Form::Sum => {
+                let sum = self.operand(x, &[y, z]);
+                let factor = self.operand(y, &[x, z]);
+                let last = self.last(z, uses.operands[2], &[x, y]);
+                // The sum is overwritten, so it needs another register if it stays.
+                if uses.operands[0] == NEVER && x != y && x != z {
+                    self.end(inst.operands, uses);
+                    self.hold(sum, result);
+                    self.next[sum.0 as usize] = uses.result;
+                    self.assembler.vex(op, length, sum.0, factor.0, last, None);
+                } else {
+                    let to = self.define(result, uses.result, &[x, y, z]);
+                    self.assembler.vex(Vex::MOVUPS_LOAD, length, to.0, 0, sum, None);
+                    self.assembler.vex(op, length, to.0, factor.0, last, None);
+                    self.end(inst.operands, uses);
                 }
+            }
+            Form::Reversed => {
+                let x = self.operand(x, &[]);
+                self.end(inst.operands, uses);
+                let to = self.define(result, uses.result, &[]);
+                self.assembler.vex(op, length, x.0, 0, to, immediate);
+            }
+            Form::Shift(digit) => {
+                let x = self.operand(x, &[]);
+                self.end(inst.operands, uses);
+                let to = self.define(result, uses.result, &[]);
+                self.assembler.vex(op, length, digit, to.0, x, immediate);
             }
         }
     }

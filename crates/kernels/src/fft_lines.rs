@@ -440,7 +440,7 @@ impl Pairs {
     }
 }
 
-/// What to do with lines in lanes.
+/// The direction and the places of a transform of lines in lanes.
 #[derive(Clone, Copy, Debug)]
 pub enum Way<'a> {
     /// The transform.
@@ -457,7 +457,7 @@ pub enum Way<'a> {
 pub struct Transform<'a, const L: usize> {
     /// The plan for their length, or for half of it if they are real.
     pub plan: &'a Plan,
-    /// What to do.
+    /// The direction.
     pub way: Way<'a>,
     /// The lines: [`Plan::size`] elements and one more.
     pub x: &'a mut Vec<Lanes<L>>,
