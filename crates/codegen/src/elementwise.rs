@@ -44,6 +44,15 @@ pub fn has_lanes(dtype: DType) -> bool {
     matches!(dtype, I1 | I32 | U32 | F32 | I64 | U64 | F64)
 }
 
+/// True for functions whose code is long: those that are computed in `f64` by series.
+pub fn is_long(function: Elementwise) -> bool {
+    match function {
+        Elementwise::Unary(op) => lanes::function(op).is_some(),
+        Elementwise::Binary(op) => op == BinaryOp::Power,
+        _ => false,
+    }
+}
+
 /// Adds code for a function of operands of some types, of which eight elements are given; if there
 /// are fewer than five, `is_half`. `None` if there is no code for it.
 pub fn compute(

@@ -50,6 +50,8 @@ pub struct LoopCode {
     outputs: Vec<DType>,
 }
 
+/// At most so many vectors are on the stack: less than a page.
+const MAX_SLOTS: u32 = 120;
 /// The register with the addresses of inputs and outputs, one after the other,
 const ADDRESSES: Gpr = Gpr::Rdi;
 /// that with the number of elements,
@@ -119,6 +121,9 @@ impl LoopCode {
         assembler.add_number(ELEMENT, LANES as i32);
         assembler.compare(ELEMENT, COUNT);
         assembler.jump_if(Condition::Below, start);
+        if slots > MAX_SLOTS {
+            return None;
+        }
         assembler.patch(room, -32 * slots as i32);
         assembler.add_number(Gpr::Rsp, 32 * slots as i32);
         SAVED.iter().rev().for_each(|&register| assembler.pop(register));

@@ -188,8 +188,8 @@ impl Vectors {
         matches!(self.insts[value.0 as usize].kind, Kind::Constant(_))
     }
 
-    /// Adds an instruction with its only operand in memory. `reads` is the part of the memory, if it
-    /// matters.
+    /// Adds an instruction with its only operand in memory. `reads` is the part of the memory, if
+    /// it matters.
     pub fn load(
         &mut self,
         op: Vex,
@@ -314,7 +314,7 @@ impl Vectors {
         self.insts[at.0 as usize].writes = writes;
     }
 
-    /// As [`Vectors::store`], of the rest of what the store before it has not written.
+    /// As [`Vectors::store`]: the second half of what the store before it writes the first half of.
     pub fn store_beside(&mut self, op: Vex, length: Length, x: Value, to: Mem, writes: Range<u32>) {
         self.store(op, length, x, to, writes);
         let at = self.insts.len() - 2;

@@ -62,7 +62,8 @@ impl Native {
             return Some(Err(error));
         }
         let done = context.allowance.wrapping_sub(context.counter);
-        Some(context.ticks.tick(done).map_err(|error| (0, error)))
+        let last = block.ops.len().saturating_sub(1);
+        Some(context.ticks.tick(done).map_err(|error| (last, error)))
     }
 }
 

@@ -179,7 +179,13 @@ fn stages(
     let has_code: Vec<bool> = fused.ops.iter().map(|op| codegen::has_code(&op.kernel)).collect();
     let is_result = |value: usize| matches!(fused.layout.places[value], TilePlace::Output(_));
     let mut is_known: Vec<bool> = (0..loads + fused.ops.len()).map(|value| value < loads).collect();
-    let mut waiting: Vec<usize> = (0..fused.ops.len()).collect();
+    let mut is_used: Vec<bool> = (0..is_known.len()).map(is_result).collect();
+    for (number, op) in fused.ops.iter().enumerate().rev() {
+        if is_used[loads + number] {
+            op.operands.iter().for_each(|&operand| is_used[operand] = true);
+        }
+    }
+    let mut waiting: Vec<usize> = (0..fused.ops.len()).filter(|&op| is_used[loads + op]).collect();
     let mut stages = Vec::new();
     let mut has_any = false;
     while !waiting.is_empty() {

@@ -79,6 +79,9 @@ impl Lowering<'_> {
         operands: &[Range<u32>; 3],
         result: u32,
     ) -> Option<()> {
+        if reduction.results() == 0 {
+            return None;
+        }
         let (dtype, count) = (reduction.dtype(), reduction.count());
         let size = dtype.bytes() as u32;
         let lanes = if dtype == DType::I1 { LANES } else { (LINE / size) as usize };

@@ -1,7 +1,7 @@
 //! Code of the ops of a block.
 
 use super::region::{End, Known, Region};
-use super::{CONTEXT, CONTEXT_COUNTER, ELEMENT, LINE, Labels, MAX_UNROLLED, MEMORY};
+use super::{CONTEXT, CONTEXT_COUNTER, ELEMENT, LINE, Labels, MEMORY, max_unrolled};
 use crate::block::Op;
 use crate::unit::Function;
 use codegen::{Chunk, LANES, Length, Mem, NOWHERE, Scalar, Value, Vex};
@@ -74,14 +74,14 @@ impl Lowering<'_> {
         (end as usize <= self.memory).then(|| Mem::at(MEMORY, at as i32))
     }
 
-    /// The line at a position, of which so many bytes are a value's.
-    pub(super) fn line(&mut self, at: u32, bytes: u32) -> Option<Value> {
+    /// The line at a position.
+    pub(super) fn line(&mut self, at: u32) -> Option<Value> {
         if let Some(&Known::Line(line)) = self.region.known.get(&at) {
             return Some(line);
         }
         let place = self.place(at, LINE)?;
-        let reads = at..at + bytes.min(LINE);
-        let load = Vex::MOVUPS_LOAD;
+        // Also for later uses of other parts of it.
+        let (load, reads) = (Vex::MOVUPS_LOAD, at..at + LINE);
         let line = self.region.code.load(load, Length::Whole, None, place, reads);
         self.region.note_load(at, line);
         // Booleans that are known as such stay so.
@@ -133,7 +133,7 @@ impl Lowering<'_> {
         let dtypes = source.operands();
         let all_have_lanes =
             dtypes.iter().chain([&source.result()]).all(|&t| codegen::has_lanes(t));
-        if !all_have_lanes || count > MAX_UNROLLED {
+        if !all_have_lanes || count > max_unrolled(source) {
             return None;
         }
         let lanes = LANES as u32;
@@ -146,12 +146,12 @@ impl Lowering<'_> {
                 let at = at + start * size;
                 chunks.push(match (dtype, size) {
                     (DType::I1, _) => Chunk::Mask(self.mask(at, count)?),
-                    (_, 4) => Chunk::Four(self.line(at, count * size)?),
+                    (_, 4) => Chunk::Four(self.line(at)?),
                     _ => {
-                        let low = self.line(at, count * size)?;
+                        let low = self.line(at)?;
                         let high = match is_half {
                             true => low,
-                            false => self.line(at + LINE, count * size - LINE)?,
+                            false => self.line(at + LINE)?,
                         };
                         Chunk::Eight([low, high])
                     }

@@ -18,6 +18,7 @@ use codegen::{
     Assembler, Condition, Executable, Gpr, INDEX, LANES, Label, Length, Mem, Scalar, Vex,
 };
 use lowering::Lowering;
+use numerics::math::SliceKernel;
 use region::{End, Region, effects, remove_stores};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -60,8 +61,14 @@ pub(crate) const CONTEXT_TICK: i32 = 16;
 
 /// The bytes of a line, which is in a vector register.
 const LINE: u32 = 32;
-/// Ops on more elements are loops.
+/// Ops on more elements are loops, and so are those of long code if a vector does not hold all.
 const MAX_UNROLLED: u32 = 32;
+/// Regions of more instructions are divided, so that few values are on the stack at a time.
+const MAX_REGION: usize = 1 << 11;
+/// The code of a plan has about so many instructions at most: further ops are called.
+const MAX_INSTRUCTIONS: usize = 1 << 18;
+/// The bytes of the stack that are used before others are, so that its guard is not skipped.
+const PAGE: i32 = 4096;
 /// At most so many values are in a loop.
 const MAX_RANGES: usize = 64;
 /// At most so many lines are moved by an op's own code.
@@ -79,8 +86,14 @@ pub(crate) fn moves(numbers: &[u32], size: usize) -> bool {
 pub(crate) fn add_code(body: &mut Sequence, places: &Places<'_>, memory: usize) {
     let mut uses = FxHashMap::default();
     for_each_value_of(body, &mut |value| *uses.entry(value).or_insert(0) += 1);
-    let mut making =
-        Making { places, uses, memory, assembler: Assembler::new(), executable: Arc::default() };
+    let mut making = Making {
+        places,
+        uses,
+        memory,
+        left: MAX_INSTRUCTIONS,
+        assembler: Assembler::new(),
+        executable: Arc::default(),
+    };
     making.sequence(body);
     let code = making.assembler.finish();
     if let Some(executable) = code.and_then(|code| Executable::new(&code)) {
@@ -94,6 +107,8 @@ struct Making<'a> {
     /// How often each value occurs.
     uses: FxHashMap<Name, u32>,
     memory: usize,
+    /// The instructions that may still be made.
+    left: usize,
     assembler: Assembler,
     executable: Arc<OnceLock<Executable>>,
 }
@@ -104,8 +119,7 @@ impl Making<'_> {
             match &mut step.action {
                 Action::Block { steps, block } => {
                     let needed = self.needed(steps);
-                    let (assembler, executable) = (&mut self.assembler, &self.executable);
-                    block.native = compile(block, self.memory, &needed, assembler, executable);
+                    block.native = self.compile(block, &needed);
                 }
                 Action::Loop { fused, .. } => {
                     loops::add_code(fused, &mut self.assembler, &self.executable);
@@ -133,27 +147,47 @@ impl Making<'_> {
         };
         elsewhere.filter_map(range).collect()
     }
+
+    /// Adds the code of a block. `needed` are the parts of the memory that are read after the
+    /// block. `None` if there is no code for it.
+    fn compile(&mut self, block: &Block, needed: &[Range<u32>]) -> Option<Native> {
+        i32::try_from(self.memory).ok()?;
+        if !block.ops.iter().all(has_code) {
+            return None;
+        }
+        let assembler = &mut self.assembler;
+        let ops = targets(&block.ops).into_iter().map(|target| (target, assembler.label()));
+        let ops = ops.collect();
+        let [exhausted, failed, finish] = [(); 3].map(|()| assembler.label());
+        let labels = Labels { ops, exhausted, failed, finish };
+        let mut regions = regions(block, self.memory, &labels, &mut self.left)?;
+        remove_stores(&mut regions, &block.ops, &labels.ops, self.memory, needed);
+        let entry = assembler.position();
+        encode(&regions, block.ops.len() as u32, &labels, assembler)?;
+        let executable = Arc::clone(&self.executable);
+        Some(Native { executable, entry, memory: self.memory })
+    }
 }
 
-/// Adds the code of a block. `memory` is the number of bytes that it works on, and `needed` are the
-/// parts of it that are read after the block. `None` if there is no code for it.
-fn compile(
-    block: &Block,
-    memory: usize,
-    needed: &[Range<u32>],
-    assembler: &mut Assembler,
-    executable: &Arc<OnceLock<Executable>>,
-) -> Option<Native> {
-    i32::try_from(memory).ok()?;
-    let targets = targets(&block.ops);
-    let labels = targets.iter().map(|&target| (target, assembler.label())).collect();
-    let [exhausted, failed, finish] = [(); 3].map(|()| assembler.label());
-    let places = Labels { ops: labels, exhausted, failed, finish };
-    let mut regions = regions(block, memory, &places)?;
-    remove_stores(&mut regions, &block.ops, &places.ops, memory, needed);
-    let entry = assembler.position();
-    encode(&regions, block.ops.len() as u32, &places, assembler)?;
-    Some(Native { executable: Arc::clone(executable), entry, memory })
+/// False for ops that choose what runs next in a way for which there is no code.
+fn has_code(op: &Op) -> bool {
+    match op {
+        Op::Tick(ops) => i32::try_from(*ops).is_ok(),
+        Op::Switch { index, targets } => match targets.len() {
+            0 => false,
+            2 if index.len() == 1 => true,
+            _ => index.len() == 4,
+        },
+        _ => true,
+    }
+}
+
+/// The number of elements up to which the code of a function is repeated.
+fn max_unrolled(source: &SliceKernel) -> u32 {
+    match source.function() {
+        Some(function) if codegen::is_long(function) => LANES as u32,
+        _ => MAX_UNROLLED,
+    }
 }
 
 /// Places in the code of a block.
@@ -168,31 +202,40 @@ pub(crate) struct Labels {
     pub finish: Label,
 }
 
-/// The regions of a block.
-fn regions(block: &Block, memory: usize, labels: &Labels) -> Option<Vec<Region>> {
+/// The regions of a block. Their instructions are taken from those that are `left`.
+fn regions(block: &Block, memory: usize, labels: &Labels, left: &mut usize) -> Option<Vec<Region>> {
     let mut regions = Vec::new();
     let mut region = Region::new(0);
     let mut next = 0;
+
     while let Some(op) = block.ops.get(next as usize) {
         let number = next;
         next += 1;
-        if region.first < number && labels.ops.contains_key(&number) {
-            regions.push(std::mem::replace(&mut region, Region::new(number)));
+        let is_large = region.code.len() > MAX_REGION;
+        if region.first < number && (labels.ops.contains_key(&number) || is_large) {
+            finish(&mut regions, &mut region, number, left);
         }
-        if let Op::Compute { count, .. } = op
-            && *count > MAX_UNROLLED
+        let may_be_called =
+            !matches!(op, Op::Tick(_) | Op::Jump(_) | Op::Unless { .. } | Op::Switch { .. });
+        if may_be_called && region.code.len() >= *left {
+            region.end = End::Apply(number);
+            finish(&mut regions, &mut region, next, left);
+            continue;
+        }
+        if let Op::Compute { source, count, .. } = op
+            && *count > max_unrolled(source)
         {
             let members = members(&block.ops, number, *count, labels);
             if !members.is_empty() {
                 next = members.end;
                 if region.first < number {
-                    regions.push(std::mem::replace(&mut region, Region::new(number)));
+                    finish(&mut regions, &mut region, number, left);
                 }
                 region.repeated = Some(*count);
                 for op in &block.ops[number as usize..next as usize] {
                     Lowering { region: &mut region, labels, memory }.repeat(op)?;
                 }
-                regions.push(std::mem::replace(&mut region, Region::new(next)));
+                finish(&mut regions, &mut region, next, left);
                 continue;
             }
         }
@@ -202,23 +245,25 @@ fn regions(block: &Block, memory: usize, labels: &Labels) -> Option<Vec<Region>>
             // Code that has been added has loaded and moved elements that the op moves again.
             None => End::Apply(number),
         };
-        regions.push(std::mem::replace(&mut region, Region::new(next)));
+        finish(&mut regions, &mut region, next, left);
     }
     region.end = End::Finish;
     regions.push(region);
     Some(regions)
 }
 
+/// Ends a region; the next one begins with an op.
+fn finish(regions: &mut Vec<Region>, region: &mut Region, first: u32, left: &mut usize) {
+    *left = left.saturating_sub(region.code.len());
+    regions.push(std::mem::replace(region, Region::new(first)));
+}
+
 /// Adds the code of regions, as a function of the memory and the context. The ops end before `end`.
 fn encode(regions: &[Region], end: u32, labels: &Labels, assembler: &mut Assembler) -> Option<()> {
-    assembler.push(Gpr::Rbp);
-    assembler.mov(Gpr::Rbp, Gpr::Rsp);
-    assembler.push(MEMORY);
-    assembler.push(CONTEXT);
-    assembler.add_number(Gpr::Rsp, 0);
-    let room = assembler.position();
-    assembler.mov(MEMORY, Gpr::Rdi);
-    assembler.mov(CONTEXT, Gpr::Rsi);
+    // How much of the stack is needed is known at the end.
+    let [enter, start] = [(); 2].map(|()| assembler.label());
+    assembler.jump(enter);
+    assembler.bind(start);
     let mut slots = 0;
     for region in regions {
         if let Some(&label) = labels.ops.get(&region.first) {
@@ -246,7 +291,21 @@ fn encode(regions: &[Region], end: u32, labels: &Labels, assembler: &mut Assembl
     assembler.set(Gpr::Rax, 1);
     assembler.jump(leave);
     tick(assembler, labels);
-    assembler.patch(room, -(LINE as i32) * slots as i32);
+    assembler.bind(enter);
+    assembler.push(Gpr::Rbp);
+    assembler.mov(Gpr::Rbp, Gpr::Rsp);
+    assembler.push(MEMORY);
+    assembler.push(CONTEXT);
+    let mut bytes = i32::try_from(slots.checked_mul(LINE)?).ok()?;
+    while bytes > PAGE {
+        assembler.add_number(Gpr::Rsp, -PAGE);
+        assembler.store(Mem::at(Gpr::Rsp, 0), Gpr::Rdi, 8);
+        bytes -= PAGE;
+    }
+    assembler.add_number(Gpr::Rsp, -bytes);
+    assembler.mov(MEMORY, Gpr::Rdi);
+    assembler.mov(CONTEXT, Gpr::Rsi);
+    assembler.jump(start);
     Some(())
 }
 

@@ -36,7 +36,7 @@ impl Lowering<'_> {
             return self.collect(size, &numbers, to);
         }
         for at in (0..bytes).step_by(LINE as usize) {
-            let line = self.line(from + at, bytes - at)?;
+            let line = self.line(from + at)?;
             self.store_line(to + at, line)?;
         }
         Some(())
@@ -89,9 +89,7 @@ impl Lowering<'_> {
         }
         let mut result = None;
         for &source in &sources {
-            let used = numbers.iter().filter(|&&number| number / lanes == source);
-            let last = used.max()? % lanes;
-            let line = self.line(source * LINE, (last + 1) * size)?;
+            let line = self.line(source * LINE)?;
             result = Some(self.placed(size, numbers, source, line, result));
         }
         result
