@@ -7,10 +7,14 @@ pub mod cost;
 pub mod diff;
 pub mod lint;
 mod place;
+mod profile;
 mod random;
 pub mod reduce;
+mod roofline;
 pub mod view;
 
 pub use compare::{Comparison, Tolerance, compare};
 pub use place::Location;
+pub use profile::{Profile, StepProfile, profile};
 pub use random::{generated, random};
+pub use roofline::Roofline;

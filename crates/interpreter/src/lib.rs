@@ -5,7 +5,8 @@
 //! shareable between threads; `machine.rs` executes code on frames of slots, scalars without
 //! tensors. The [engine](Engine) `fast` runs a plan, code rewritten by the crate `plan`, on the
 //! same machine. A run is a `session.rs`: grids of processes, each a machine in a thread, that
-//! `scheduler.rs` lets take turns. `world.rs` is the environment of ops with side effects.
+//! `scheduler.rs` lets take turns. `world.rs` is the environment of ops with side effects,
+//! `profile.rs` records how long steps take.
 //!
 //! Source: StableHLO, `docs/reference.md`.
 
@@ -16,6 +17,7 @@ mod machine;
 mod observer;
 mod order;
 mod planned;
+mod profile;
 mod program;
 mod scheduler;
 mod session;
@@ -26,6 +28,7 @@ pub use engine::Engine;
 pub use inputs::{storage_dtype, value_fits};
 pub use mlir::prepare::{CustomCall, CustomCalls};
 pub use observer::{Observer, Progress, Unobserved};
+pub use profile::{Execution, Profiling, Recorded, Share, StepKind, StepRecord};
 pub use program::{Program, entry_function};
 
 use host::Host;
@@ -68,6 +71,8 @@ pub struct RunOptions {
     /// True if the engine `fast` makes no machine code, which is slower and has the same results.
     /// The environment variable `STABLO_JIT=0` says so for the whole process.
     pub without_machine_code: bool,
+    /// What runs record of their steps.
+    pub profiling: Profiling,
     /// Limits of each run.
     pub limits: Limits,
     /// Implementations of custom calls.

@@ -2,6 +2,7 @@
 
 use crate::frame::{Slot, truth};
 use crate::inputs::{check_types, mismatch};
+use crate::profile::{Recorder, Running};
 use crate::program::Program;
 use crate::scheduler::Scheduler;
 use crate::session::{Job, Session};
@@ -40,6 +41,8 @@ pub(crate) struct Machine<'s, 'r> {
     levels: Vec<Reserved>,
     /// While a block of scalars runs on vectors: their length.
     lanes: Option<usize>,
+    /// If the run is profiled, and no kernel runs.
+    recorder: Option<Box<Recorder<'s, 'r>>>,
 }
 
 /// The slots of a function that runs.
@@ -64,6 +67,22 @@ impl<'s, 'r> Machine<'s, 'r> {
             first_level: depth,
             levels: Vec::new(),
             lanes: None,
+            // Grids that a kernel runs are part of it.
+            recorder: if depth == 0 { Recorder::new(session, process).map(Box::new) } else { None },
+        }
+    }
+
+    /// Notes that a step begins.
+    pub fn begin(&mut self, step: Running<'r>) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begin(step);
+        }
+    }
+
+    /// Notes that the step ends that began last.
+    pub fn end(&mut self) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.end();
         }
     }
 
@@ -80,7 +99,10 @@ impl<'s, 'r> Machine<'s, 'r> {
         match job {
             Job::Call { function, arguments } => {
                 let arguments = arguments.into_iter().map(Slot::from).collect();
-                values(self.call_function(function, arguments)?)
+                self.begin(Running::Function(self.code().function(function)));
+                let results = self.call_function(function, arguments);
+                self.end();
+                values(results?)
             }
             Job::Instruction { origin, operands } => {
                 let code = self.code();
@@ -233,7 +255,10 @@ impl<'s, 'r> Machine<'s, 'r> {
         let is_entry = self.depth == 1 && self.process == 0;
         for (position, (index, instruction)) in range.zip(instructions).enumerate() {
             self.session.tick(instruction.ops.into(), is_entry.then_some((position, length)))?;
-            self.step(index as usize, instruction).map_err(|e| locate(e, instruction))?;
+            self.begin(Running::Instruction(index as usize, instruction));
+            let done = self.step(index as usize, instruction);
+            self.end();
+            done.map_err(|e| locate(e, instruction))?;
         }
         self.session.tick(1, is_entry.then_some((length - 1, length)))
     }
@@ -314,7 +339,13 @@ impl<'s, 'r> Machine<'s, 'r> {
     ) -> EvalResult {
         let primitive = &instruction.primitive;
         self.session.check_memory(instruction.growth)?;
-        let results = kernels::evaluate(primitive, instruction.origin, operands, self)?;
+        let is_call = matches!(primitive, Primitive::Call(_));
+        let recorder = if is_call { None } else { self.recorder.take() };
+        let results = kernels::evaluate(primitive, instruction.origin, operands, self);
+        if recorder.is_some() {
+            self.recorder = recorder;
+        }
+        let results = results?;
         if matches!(primitive, Primitive::Infeed | Primitive::Receive { .. }) {
             check_received(&results, &instruction.result_types)?;
         }

@@ -3,6 +3,7 @@
 use crate::frame::{Slot, use_before_definition};
 use crate::inputs::mismatch;
 use crate::machine::{self, LISTED_CALLS, Machine, Slots, check_slots, internal};
+use crate::profile::Running;
 use kernels::fused::{self, Registers};
 use numerics::budget;
 use numerics::math::{self, AlignedBytes};
@@ -142,7 +143,9 @@ impl<'r> Run<'r> {
         for (position, step) in sequence.steps.iter().enumerate() {
             let position = is_entry.then_some((position, length));
             machine.session.tick(step.ops.into(), position)?;
+            machine.begin(Running::Step(step));
             let done = self.step(machine, step);
+            machine.end();
             done.map_err(|error| self.locate(error, step.origin, step.call))?;
             self.end_lives(&step.dead);
         }

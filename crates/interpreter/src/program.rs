@@ -2,13 +2,16 @@
 
 use crate::frame::ScalarOp;
 use crate::planned::Planned;
+use crate::profile::{Record, Recorded};
 use crate::session::{Job, Session};
 use crate::{Conventions, Engine, Observer, RunOptions, inputs, order};
+use host::Host;
 use mlir::diag::{Diagnostic, Diagnostics};
 use mlir::prepare::{Callable, Callables, Context, prepare};
 use mlir::{Module, OpId, OpRef};
 use program::{Code, EvalError, FunctionId, Grid, Origin, Place, RuntimeValue};
 use side_dialects::func::FuncOp;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
 
 /// A prepared program: owned, immutable, and usable from many threads at once.
@@ -21,6 +24,8 @@ pub struct Program {
     reference: OnceLock<Prepared>,
     entry: FunctionId,
     options: RunOptions,
+    /// What runs record, if they do.
+    record: Record,
 }
 
 /// Code, with what the machine knows of it.
@@ -78,7 +83,8 @@ impl Program {
             options.engine == Engine::Fast && options.conventions == Conventions::Specification;
         let prepared = Prepared::new(code, is_planned, !options.without_machine_code);
         prepared.planned(entry);
-        Ok(Program { module, prepared, reference: OnceLock::new(), entry, options })
+        let (reference, record) = (OnceLock::new(), Record::default());
+        Ok(Program { module, prepared, reference, entry, options, record })
     }
 
     /// The module that the program was prepared from; observers see its ops.
@@ -116,8 +122,29 @@ impl Program {
         self.entry
     }
 
+    /// What runs have recorded, those that failed included.
+    pub fn recorded(&self) -> Recorded {
+        self.record.recorded()
+    }
+
+    pub(crate) fn record(&self) -> &Record {
+        &self.record
+    }
+
     pub(crate) fn options(&self) -> &RunOptions {
         &self.options
+    }
+
+    /// The host of runs that start on this thread, with as many threads as they use.
+    pub fn host(&self) -> Host {
+        let host = self.options.host.clone().unwrap_or_else(Host::current);
+        match self.options.engine {
+            Engine::Reference => host,
+            Engine::Fast => {
+                let threads = self.options.threads;
+                host.with_workers(threads.map_or_else(available_threads, NonZeroUsize::get))
+            }
+        }
     }
 
     /// The op that an instruction was prepared from.
@@ -175,6 +202,13 @@ impl Program {
         let jobs = inputs.into_iter().map(job).collect();
         session.run_grid(grid, jobs, Vec::new(), 0).map_err(failed)
     }
+}
+
+/// Number of cores that the process may use. The system is asked once: on Linux that reads files,
+/// which takes longer than a run of a small program.
+fn available_threads() -> usize {
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZeroUsize::get))
 }
 
 /// Prepares the functions of a module: instructions one by one, and the function of the op `entry`.

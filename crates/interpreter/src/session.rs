@@ -3,14 +3,13 @@
 use crate::machine::{Machine, internal};
 use crate::program::{Prepared, Program};
 use crate::scheduler::Scheduler;
-use crate::{Engine, Observer, Progress};
+use crate::{Observer, Profiling, Progress};
 use host::{Budget, Charge, Host};
 use program::{EvalError, EvalResult, FunctionId, Grid, MAX_PROCESSES, Origin, RuntimeValue};
 use std::collections::{HashMap, HashSet};
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
@@ -26,13 +25,6 @@ const OPS_BETWEEN_COUNTS: u64 = 1 << 14;
 /// Bytes charged for each process of a grid: what its thread takes before it runs.
 const PROCESS_BYTES: usize = 16 << 10;
 
-/// Number of cores that the process may use. The system is asked once: on Linux that reads files,
-/// which takes longer than a run of a small program.
-fn available_threads() -> usize {
-    static THREADS: OnceLock<usize> = OnceLock::new();
-    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZeroUsize::get))
-}
-
 pub(crate) struct Session<'r> {
     pub program: &'r Program,
     /// The code that this run takes.
@@ -41,8 +33,8 @@ pub(crate) struct Session<'r> {
     /// True if the observer receives all values.
     pub traces: bool,
     host: Host,
-    /// Time of the host's clock at the start; zero if the run may take any time.
-    start: Duration,
+    /// Time of the host's clock at the start; zero if the run needs no clock.
+    pub start: Duration,
     /// The charge for the inputs.
     _inputs: Option<Charge>,
     ops: AtomicU64,
@@ -85,11 +77,7 @@ impl<'r> Session<'r> {
         observer: &'r mut dyn Observer,
     ) -> Result<Session<'r>, EvalError> {
         let options = program.options();
-        let mut host = options.host.clone().unwrap_or_else(Host::current);
-        if options.engine == Engine::Fast {
-            let threads = options.threads.map_or_else(available_threads, NonZeroUsize::get);
-            host = host.with_workers(threads);
-        }
+        let mut host = program.host();
         let limit = |message: String| EvalError::new("limit", message);
         let mut charge = None;
         if let Some(memory) = options.limits.memory {
@@ -99,11 +87,18 @@ impl<'r> Session<'r> {
             })?);
             host = host.with_budget(budget);
         }
-        let mut start = Duration::ZERO;
-        if options.limits.time.is_some() {
-            let message = "the time of the run is limited, but its host has no clock";
-            start = host.now().ok_or_else(|| limit(message.into()))?;
-        }
+        let needs_clock = match (options.limits.time, options.profiling) {
+            (Some(_), _) => Some("the time of the run is limited"),
+            (None, Profiling::Off) => None,
+            (None, _) => Some("the run is profiled"),
+        };
+        let start = match needs_clock {
+            None => Duration::ZERO,
+            Some(why) => {
+                let missing = || limit(format!("{why}, but its host has no clock"));
+                host.now().ok_or_else(missing)?
+            }
+        };
         Ok(Session {
             prepared: program.prepared(observer.traces()),
             traces: observer.traces(),
@@ -117,6 +112,11 @@ impl<'r> Session<'r> {
             program,
             random: Mutex::default(),
         })
+    }
+
+    /// The time of the host's clock, if the run needs it.
+    pub fn now(&self) -> Duration {
+        self.host.now().unwrap_or_default()
     }
 
     /// As [`program::World::advance_random`].

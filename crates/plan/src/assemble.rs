@@ -113,8 +113,14 @@ impl Assembler<'_> {
         let &Step { origin, call, .. } = steps.first()?;
         let count = steps.iter().fold(0, |sum: u32, step| sum.saturating_add(step.ops));
         let block = Block { ops, origins, native: None };
-        let action = Action::Block { steps, block };
-        Some(Step { action, dead: SmallVec::new(), ops: count, origin, call })
+        Some(Step {
+            action: Action::Block { steps, block },
+            dead: SmallVec::new(),
+            ops: count,
+            instructions: SmallVec::new(),
+            origin,
+            call,
+        })
     }
 
     /// Adds the code of a step; `None` if it has values elsewhere, or is no code.

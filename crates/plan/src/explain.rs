@@ -68,6 +68,20 @@ pub fn explain_unit(code: &Code, function: FunctionId, unit: &Unit, name: Name<'
     text
 }
 
+/// The name of a step in listings, without values and types.
+pub fn title(step: &Step, name: Name<'_>) -> String {
+    let ops = step.ops;
+    match &step.action {
+        Action::Loop { .. } => format!("loop of {ops} ops"),
+        Action::Block { .. } => format!("block of {ops} ops"),
+        Action::Move { .. } => format!("move {}", name(step.origin)),
+        Action::Apply { .. } => name(step.origin),
+        Action::Kernel { .. } => format!("kernel {}", name(step.origin)),
+        Action::While { .. } => "while".into(),
+        Action::Branch { .. } => "branch".into(),
+    }
+}
+
 struct Listing<'a> {
     unit: &'a Unit,
     name: Name<'a>,
@@ -173,10 +187,10 @@ impl Listing<'_> {
             results.iter().map(|&v| describe(&self.unit.types[v as usize])).collect();
         let types = types.join(", ");
         let results = self.values(results);
+        let title = title(step, self.name);
         match &step.action {
             Action::Loop { fused, operands, .. } => {
-                let ops = step.ops;
-                self.line(format_args!("{results} = loop of {ops} ops : {types}"))?;
+                self.line(format_args!("{results} = {title} : {types}"))?;
                 self.indent += 1;
                 self.fused(fused, operands)?;
                 self.indent -= 1;
@@ -185,27 +199,24 @@ impl Listing<'_> {
             Action::Move { parts, fill, .. } => {
                 let operands = parts.iter().map(|part| part.operand).chain(*fill);
                 let operands = self.values(operands);
-                let name = (self.name)(step.origin);
-                self.line(format_args!("{results} = move {name} {operands} : {types}"))
+                self.line(format_args!("{results} = {title} {operands} : {types}"))
             }
             Action::Apply { operands, .. } => {
-                let (operands, name) =
-                    (self.values(operands.iter().copied()), (self.name)(step.origin));
-                self.line(format_args!("{results} = {name} {operands} : {types}"))
+                let operands = self.values(operands.iter().copied());
+                self.line(format_args!("{results} = {title} {operands} : {types}"))
             }
             Action::Kernel { operands, .. } => {
                 let operands = self.values(operands.iter().map(|&(value, _)| value));
-                let name = (self.name)(step.origin);
-                self.line(format_args!("{results} = kernel {name} {operands} : {types}"))
+                self.line(format_args!("{results} = {title} {operands} : {types}"))
             }
             Action::While { initial, cond, body, .. } => {
                 let initial = self.values(initial.iter().map(|transfer| transfer.from));
-                self.line(format_args!("{results} = while {initial} : {types}"))?;
+                self.line(format_args!("{results} = {title} {initial} : {types}"))?;
                 self.nested("cond", cond)?;
                 self.nested("do", body)
             }
             Action::Block { steps, .. } => {
-                self.line(format_args!("block of {} ops:", step.ops))?;
+                self.line(format_args!("{title}:"))?;
                 self.indent += 1;
                 steps.iter().try_for_each(|step| self.step(step))?;
                 self.indent -= 1;
@@ -213,7 +224,7 @@ impl Listing<'_> {
             }
             Action::Branch { index, branches } => {
                 let index = self.value(*index);
-                self.line(format_args!("{results} = branch {index} : {types}"))?;
+                self.line(format_args!("{results} = {title} {index} : {types}"))?;
                 branches.iter().enumerate().try_for_each(|(number, branch)| {
                     self.nested(&format!("branch {number}"), branch)
                 })

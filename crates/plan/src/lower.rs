@@ -10,6 +10,7 @@ use crate::unit::{Action, Captures, Sequence, Step, Transfer, Way};
 use crate::views::{Definitions, is_removable};
 use program::Primitive;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::smallvec;
 
 /// Steps of a region, and the values that they use, those defined inside included.
 pub(crate) struct Lowered {
@@ -196,10 +197,17 @@ fn in_order(
             skipped += instruction.ops;
             continue;
         };
+        let instructions = match (&action, groups.members.get(&position)) {
+            (Action::Loop { .. }, Some(members)) => {
+                members.iter().map(|&member| nodes[member].instruction).collect()
+            }
+            _ => smallvec![node.instruction],
+        };
         let mut step = Step {
             action,
             dead: Default::default(),
             ops: instruction.ops,
+            instructions,
             origin: instruction.origin,
             call: node.call,
         };

@@ -100,6 +100,8 @@ pub struct Step {
     pub dead: SmallVec<[u32; 2]>,
     /// Number of ops that it stands for.
     pub ops: u32,
+    /// The instructions that it computes; those of a block are in its steps.
+    pub instructions: SmallVec<[u32; 1]>,
     /// The op at which errors are reported.
     pub origin: Origin,
     /// The innermost inlined call around it.

@@ -5,7 +5,9 @@ pub use analysis::cost::{Cost, Doubt, Grouping, OpCost, Row, Tensors, Work};
 pub use analysis::diff::{Change, Detail, Diff, Side};
 pub use analysis::reduce::Reduced;
 pub use analysis::view::{LastValues, View};
-pub use analysis::{Comparison, Location, Tolerance, compare, generated, random};
+pub use analysis::{
+    Comparison, Location, Profile, Roofline, StepProfile, Tolerance, compare, generated, random,
+};
 
 use crate::{
     DType, Diagnostics, Engine, Error, Module, Program, Result, RunOptions, RuntimeValue, Type,

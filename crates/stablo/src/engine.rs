@@ -1,6 +1,6 @@
 //! Programs that are ready to run.
 
-use crate::{Error, Result};
+use crate::{Error, Profile, Result, Roofline};
 use interpreter::{Grid, MAX_PROCESSES, Observer, RunOptions, Unobserved};
 use mlir::diag::Diagnostics;
 use mlir::{Diagnostic, Module, Type};
@@ -55,6 +55,17 @@ impl Program {
     /// A listing of the steps of a run, on the engine that the program was prepared for.
     pub fn explain_plan(&self) -> String {
         self.program.explain_plan()
+    }
+
+    /// The profile of the runs so far, those that failed included, if the program was prepared with
+    /// [`RunOptions::profiling`].
+    pub fn profile(&self) -> Profile {
+        analysis::profile(&self.program)
+    }
+
+    /// Measures the limits of the machine with as many threads as runs use.
+    pub fn roofline(&self) -> Option<Roofline> {
+        Roofline::measure(&self.program.host())
     }
 
     /// The prepared code with its module, for analyses.

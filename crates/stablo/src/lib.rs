@@ -49,8 +49,9 @@ mod write;
 
 pub use analysis::{
     Change, Comparison, Cost, Detail, Diff, Doubt, Grouping, LastValues, Location, OpCost, Parting,
-    Reduced, Row, Side, Tensors, Tolerance, View, Work, bisect, compare, cost, diff, fix_lints,
-    generated, lint, random, random_inputs, reduce, same_signature, view,
+    Profile, Reduced, Roofline, Row, Side, StepProfile, Tensors, Tolerance, View, Work, bisect,
+    compare, cost, diff, fix_lints, generated, lint, random, random_inputs, reduce, same_signature,
+    view,
 };
 #[cfg(feature = "arrays")]
 pub use arrays;
@@ -63,8 +64,8 @@ pub use explain::{Explanation, checks, constraints, explain, lints};
 pub use host::{Budget, Charge, Entered, Host, OverBudget};
 pub use inspect::{Constants, FileFormat, Inspection, Requirement, inspect};
 pub use interpreter::{
-    Conventions, CustomCall, CustomCalls, Engine, Grid, Limits, MAX_PROCESSES, Observer, ProcessId,
-    Progress, RunOptions, Unobserved, storage_dtype, value_fits,
+    Conventions, CustomCall, CustomCalls, Engine, Execution, Grid, Limits, MAX_PROCESSES, Observer,
+    ProcessId, Profiling, Progress, RunOptions, StepKind, Unobserved, storage_dtype, value_fits,
 };
 pub use json::diagnostic_to_json;
 pub use load::{LoadOptions, Loaded, bytecode_fields, load, load_file};

@@ -6,7 +6,10 @@
 
 mod report;
 mod rules;
+mod steps;
 mod trips;
+
+pub(crate) use steps::Works;
 
 pub use report::{Grouping, Row};
 
@@ -32,11 +35,16 @@ pub struct Work {
 }
 
 impl Work {
+    /// Number of operations of both kinds.
+    pub fn arithmetic(self) -> u64 {
+        self.flops.saturating_add(self.transcendentals)
+    }
+
     fn functions(transcendentals: u64) -> Work {
         Work { transcendentals, ..Work::default() }
     }
 
-    fn plus(self, other: Work) -> Work {
+    pub(crate) fn plus(self, other: Work) -> Work {
         Work {
             flops: self.flops.saturating_add(other.flops),
             transcendentals: self.transcendentals.saturating_add(other.transcendentals),
@@ -54,7 +62,7 @@ impl Work {
 
     /// Orders branches by their cost.
     fn key(self) -> (u64, u64) {
-        (self.flops.saturating_add(self.transcendentals), self.bytes)
+        (self.arithmetic(), self.bytes)
     }
 }
 
@@ -176,19 +184,11 @@ impl Doubt {
     }
 }
 
-/// The cost of a prepared program, which must have been prepared for the engine
-/// [`Reference`](interpreter::Engine::Reference): plans have no ops.
+/// The cost of a prepared program, whatever its engine.
 pub fn cost(program: &interpreter::Program) -> Cost {
     let code = program.code();
     let entry = code.function(program.entry());
-    let mut walk = Walk {
-        code,
-        types: code.slot_types(),
-        definitions: Definitions::of(code),
-        totals: vec![None; code.blocks.len()],
-        ranks: vec![usize::MAX; code.blocks.len()],
-        order: Vec::new(),
-    };
+    let mut walk = Walk::new(code);
     let mut cost = Cost {
         total: Work::default(),
         arguments: Tensors::default(),
@@ -252,6 +252,17 @@ struct Nested {
 }
 
 impl<'c> Walk<'c> {
+    fn new(code: &'c Code) -> Walk<'c> {
+        Walk {
+            code,
+            types: code.slot_types(),
+            definitions: Definitions::of(code),
+            totals: vec![None; code.blocks.len()],
+            ranks: vec![usize::MAX; code.blocks.len()],
+            order: Vec::new(),
+        }
+    }
+
     fn total(&self, block: BlockId) -> Total {
         self.totals[block.index()].unwrap_or_default()
     }

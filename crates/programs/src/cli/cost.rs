@@ -131,15 +131,14 @@ fn table(out: &mut String, cost: &Cost, options: &Options) -> std::fmt::Result {
         return Ok(());
     }
     let shown = if options.top == 0 { rows.len() } else { options.top };
-    let arithmetic = |work: Work| work.flops.saturating_add(work.transcendentals);
-    let all = arithmetic(cost.total).max(1);
+    let all = cost.total.arithmetic().max(1);
     writeln!(
         out,
         "\n{:>12} {:<13}{:>10} {:>10} {:>6} {:>8}  {title}",
         "FLOPs", "share", "functions", "moved", "ops", "runs"
     )?;
     for row in rows.iter().take(shown) {
-        let share = arithmetic(row.work) as f64 / all as f64;
+        let share = row.work.arithmetic() as f64 / all as f64;
         let bar = "#".repeat((share * BAR as f64).round() as usize);
         writeln!(
             out,

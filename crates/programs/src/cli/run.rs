@@ -6,6 +6,7 @@ use crate::inputs::Arguments;
 use crate::io::{Cause, Failure, Io};
 use crate::limits::{self, Deadline};
 use crate::probes::Probes;
+use crate::profile;
 use crate::results::{ResultFlags, Results, folder};
 use crate::source::{program_name, read_program, report, select_platform};
 use crate::timings::{Timings, timed};
@@ -13,8 +14,8 @@ use crate::trace::Trace;
 use crate::watch::Watcher;
 use stablo::dialects::func::FuncOp;
 use stablo::{
-    Conventions, Engine, Grid, Host, Limits, LoadOptions, MAX_PROCESSES, Program, RunOptions,
-    RuntimeValue,
+    Conventions, Engine, Grid, Host, Limits, LoadOptions, MAX_PROCESSES, Profiling, Program,
+    RunOptions, RuntimeValue,
 };
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -98,6 +99,11 @@ pub struct Options {
     /// Save the values of `interpreter.probe` ops in this directory, with an index.csv
     #[arg(long, value_name = "DIR")]
     probe_output_dir: Option<PathBuf>,
+    /// Print a table of the steps of all runs to standard error: their time, bytes and arithmetic;
+    /// or write each execution of a step to this file, whose name ends in .json, for
+    /// ui.perfetto.dev and chrome://tracing
+    #[arg(long, value_name = "FILE", value_parser = profile::trace_file)]
+    profile: Option<Option<PathBuf>>,
     /// Write the duration of each step to this file, as JSON in milliseconds; `-` is standard
     /// output
     #[arg(long, value_name = "FILE")]
@@ -164,16 +170,18 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
 
 fn run_within_limits(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let deadline = Deadline::new(io, options.max_time);
-    if let Some(file) = options.timings.as_deref().filter(|file| *file != Path::new("-"))
-        && io
+    let outputs = options.timings.iter().chain(options.profile.iter().flatten());
+    for file in outputs.filter(|file| *file != Path::new("-")) {
+        if io
             .path(file)
             .parent()
             .is_some_and(|directory| !directory.as_os_str().is_empty() && !directory.is_dir())
-    {
-        return Err(Failure::input(format!(
-            "cannot write {}: there is no such directory",
-            file.display()
-        )));
+        {
+            return Err(Failure::input(format!(
+                "cannot write {}: there is no such directory",
+                file.display()
+            )));
+        }
     }
     let mut timings = Timings::default();
     let bytes = read_program(io, &options.file)?;
@@ -200,7 +208,13 @@ fn run_within_limits(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> 
         None => Conventions::Specification,
     };
     let threads = options.threads;
-    let run = RunOptions { engine, threads, limits, conventions, ..RunOptions::default() };
+    let profiling = match &options.profile {
+        None => Profiling::Off,
+        Some(None) => Profiling::Steps,
+        Some(Some(_)) => Profiling::Executions(profile::MAX_EXECUTIONS),
+    };
+    let run =
+        RunOptions { engine, threads, profiling, limits, conventions, ..RunOptions::default() };
     let (prepared, prepare) = timed(|| Program::prepare(module.clone(), name, run));
     timings.compile = prepare;
     let program = prepared?;
@@ -210,14 +224,21 @@ fn run_within_limits(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> 
 
     let grid = options.grid();
     let inputs = options.inputs(function, grid, io)?;
-    let mut results = Vec::new();
+    let mut outcome = Ok(Vec::new());
     for _ in 0..options.repeat {
         deadline.restart();
-        let (outcome, execute) = timed(|| options.execute(&program, grid, inputs.clone(), io));
+        let execute;
+        (outcome, execute) = timed(|| options.execute(&program, grid, inputs.clone(), io));
         timings.execute.push(execute);
-        results = outcome?;
+        if outcome.is_err() {
+            break;
+        }
     }
     deadline.restart();
+    // That of a run that fails, too; its error comes first.
+    let profiled = options.write_profile(&program, io);
+    let results = outcome?;
+    profiled?;
     Results::new(function, grid, results).output(&options.results, io)?;
     match &options.timings {
         Some(file) => io.write(file, timings.to_json().as_bytes()),
@@ -231,6 +252,28 @@ impl Options {
         let count = |n: Option<u32>| n.map_or(1, |n| n as usize);
         let asked = self.replicas.is_some() || self.partitions.is_some();
         asked.then(|| Grid { replicas: count(self.replicas), partitions: count(self.partitions) })
+    }
+
+    /// Prints or writes the profile of the runs, if it is asked for.
+    fn write_profile(&self, program: &Program, io: &mut Io<'_>) -> Result<(), Failure> {
+        match &self.profile {
+            None => {}
+            Some(None) => io.report(profile::table(&program.profile(), program.roofline())),
+            Some(Some(file)) => {
+                let profile = program.profile();
+                io.write_file(file, |out| profile.write_trace(out))?;
+                if profile.lost > 0 {
+                    io.report(format_args!(
+                        "note: {} has the first {} executions of steps, but not the {} after them; \
+                         `--profile` prints a table of all\n",
+                        file.display(),
+                        profile::MAX_EXECUTIONS,
+                        profile.lost,
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The inputs of each process; of the single one, if there is no grid.

@@ -9,6 +9,7 @@ mod host;
 mod hostile;
 mod invalid;
 mod parallel;
+mod profile;
 mod reference;
 mod rng;
 mod run;

@@ -1,0 +1,88 @@
+//! The profile of a program: what its runs recorded, with the work and the places of steps.
+
+mod trace;
+
+use crate::cost::{Doubt, Work, Works};
+use crate::place::Location;
+use interpreter::{Execution, Program, StepKind, StepRecord};
+use mlir::OpId;
+use std::time::Duration;
+
+/// What the runs of a program took.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Profile {
+    /// Number of runs.
+    pub runs: u64,
+    /// The steps, in the order of their first execution.
+    pub steps: Vec<StepProfile>,
+    /// Executions of steps, as far as they were to be kept: those in others before these.
+    pub executions: Vec<Execution>,
+    /// Number of executions that were not kept.
+    pub lost: usize,
+}
+
+/// A step of the runs of a program.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct StepProfile {
+    /// The name of the step, as in listings of plans; of the entry function, its own.
+    pub title: String,
+    /// Its kind.
+    pub kind: StepKind,
+    /// The op to which it is attributed, the last one of a loop.
+    pub location: Location,
+    /// The ops that it computes.
+    pub ops: Vec<Location>,
+    /// Number of executions.
+    pub calls: u64,
+    /// Their time.
+    pub total: Duration,
+    /// That time without the one of steps in it.
+    pub own: Duration,
+    /// The work of one execution, without that of steps in it.
+    pub work: Work,
+    /// The reason why that is not the whole truth.
+    pub doubt: Option<Doubt>,
+}
+
+impl StepProfile {
+    /// Number of operations of an execution, if it is known.
+    pub fn arithmetic(&self) -> Option<u64> {
+        self.doubt.is_none().then(|| self.work.arithmetic())
+    }
+
+    /// Bytes that an execution reads and writes, if they are known.
+    pub fn bytes(&self) -> Option<u64> {
+        matches!(self.doubt, None | Some(Doubt::Formula)).then_some(self.work.bytes)
+    }
+}
+
+/// The profile of what a program has run so far.
+pub fn profile(program: &Program) -> Profile {
+    let recorded = program.recorded();
+    let works = Works::of(program);
+    let location = |op: OpId| Location::of(program.module().op(op));
+    let instructions = &program.code().instructions;
+    let step = |step: StepRecord| {
+        let (work, doubt) = works.step(&step);
+        let origins = step.parts.iter().filter_map(|&(i, _)| instructions.get(i as usize));
+        StepProfile {
+            location: location(step.op),
+            ops: origins.map(|instruction| location(instruction.origin.into())).collect(),
+            title: step.title,
+            kind: step.kind,
+            calls: step.calls,
+            total: step.total,
+            own: step.own,
+            work,
+            doubt,
+        }
+    };
+    Profile {
+        runs: recorded.runs,
+        steps: recorded.steps.into_iter().map(step).collect(),
+        executions: recorded.executions,
+        lost: recorded.lost,
+    }
+}

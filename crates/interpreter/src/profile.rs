@@ -1,0 +1,414 @@
+//! The profile of a program: how often its steps run and how long they take.
+//!
+//! Each process of a run has a [`Recorder`], which adds what it saw to the [`Record`] of the
+//! program when the process ends, also if it fails. A step is an instruction or one of a plan.
+//! Those that run within the kernel of another one are part of it.
+
+use crate::program::Program;
+use crate::session::Session;
+use mlir::OpId;
+use plan::{Action, Step};
+use program::{Function, Fused, Instruction, Primitive};
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What runs record of their steps. The host must have a clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profiling {
+    /// Nothing.
+    #[default]
+    Off,
+    /// How often each step runs, and how long that takes.
+    Steps,
+    /// Also each execution of a step, up to this number of them.
+    Executions(usize),
+}
+
+/// A kind of step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StepKind {
+    /// A fused loop.
+    Loop,
+    /// A block over small values.
+    Block,
+    /// `dot_general` and other products.
+    Product,
+    /// A convolution.
+    Convolution,
+    /// A reduction, of windows, too.
+    Reduction,
+    /// Movement of elements, such as `gather` and `transpose`.
+    Movement,
+    /// Any other kernel of the interpreter.
+    Kernel,
+    /// A loop with a condition, a branch or a call, without the steps in it.
+    Control,
+    /// The entry function in a process, without its steps.
+    Run,
+}
+
+/// A step with its executions.
+#[derive(Clone, Debug)]
+pub struct StepRecord {
+    /// The name of the step, as in listings of plans.
+    pub title: String,
+    /// Its kind.
+    pub kind: StepKind,
+    /// The op to which it is attributed.
+    pub op: OpId,
+    /// The instructions that it computes.
+    pub parts: Vec<(u32, Share)>,
+    /// Bytes that its loops read and write.
+    pub loop_bytes: u64,
+    /// Number of executions.
+    pub calls: u64,
+    /// Their time.
+    pub total: Duration,
+    /// That time without the one of the steps in it.
+    pub own: Duration,
+}
+
+/// The share of the work of an instruction that a step does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// All of it.
+    Own,
+    /// That, and what its blocks do.
+    Nested,
+    /// The arithmetic: it is part of a loop, which reads and writes less.
+    Arithmetic,
+}
+
+/// An execution of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct Execution {
+    /// The number of the step.
+    pub step: u32,
+    /// The number of the process in its grid.
+    pub process: u32,
+    /// Tells runs apart that go on at the same time.
+    pub lane: u32,
+    /// The time of the host's clock at its start.
+    pub start: Duration,
+    /// Its duration.
+    pub duration: Duration,
+}
+
+/// What the runs of a program recorded.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    /// Number of runs.
+    pub runs: u64,
+    /// The steps, in the order of their first execution.
+    pub steps: Vec<StepRecord>,
+    /// Executions, as far as they are kept.
+    pub executions: Vec<Execution>,
+    /// Number of executions that are not kept.
+    pub lost: usize,
+}
+
+/// The memory of a program for what its runs record.
+#[derive(Default)]
+pub(crate) struct Record {
+    all: Mutex<All>,
+    /// Number of executions that began and were to be kept.
+    executions: AtomicUsize,
+}
+
+#[derive(Default)]
+struct All {
+    recorded: Recorded,
+    numbers: FxHashMap<usize, u32>,
+    /// The processes that run, with their lanes.
+    running: Vec<(usize, u32)>,
+}
+
+impl Record {
+    fn lock(&self) -> MutexGuard<'_, All> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A copy of what was recorded so far.
+    pub fn recorded(&self) -> Recorded {
+        let recorded = self.lock().recorded.clone();
+        let asked = self.executions.load(Ordering::Relaxed);
+        Recorded { lost: asked.saturating_sub(recorded.executions.len()), ..recorded }
+    }
+}
+
+/// A step that runs.
+#[derive(Clone, Copy)]
+pub(crate) enum Running<'r> {
+    Function(&'r Function),
+    Step(&'r Step),
+    Instruction(usize, &'r Instruction),
+}
+
+impl<'r> Running<'r> {
+    /// Steps live as long as their program, at the same place.
+    fn address(self) -> usize {
+        match self {
+            Running::Function(function) => std::ptr::from_ref(function).addr(),
+            Running::Step(step) => std::ptr::from_ref(step).addr(),
+            Running::Instruction(_, instruction) => std::ptr::from_ref(instruction).addr(),
+        }
+    }
+
+    fn record(self, program: &Program) -> StepRecord {
+        let name = |origin| program.op(origin).name().to_string();
+        let mut parts = Vec::new();
+        let mut loop_bytes = 0;
+        let (title, kind, origin) = match self {
+            Running::Function(function) => {
+                (format!("@{}", function.name), StepKind::Run, function.origin)
+            }
+            Running::Instruction(index, instruction) => {
+                // Fewer instructions than bytes of the program.
+                parts.push((index as u32, Share::Own));
+                let kind = StepKind::of(&instruction.primitive);
+                (name(instruction.origin), kind, instruction.origin)
+            }
+            Running::Step(step) => {
+                add_parts(step, Share::Own, &mut parts, &mut loop_bytes);
+                let kind = StepKind::of_step(step, program);
+                (plan::title(step, &name), kind, step.origin)
+            }
+        };
+        StepRecord {
+            title,
+            kind,
+            op: OpId::from(origin),
+            parts,
+            loop_bytes,
+            calls: 0,
+            total: Duration::ZERO,
+            own: Duration::ZERO,
+        }
+    }
+}
+
+/// Adds the instructions that a step computes. `control` is its share in control flow.
+fn add_parts(step: &Step, control: Share, parts: &mut Vec<(u32, Share)>, loop_bytes: &mut u64) {
+    let share = match &step.action {
+        Action::Block { steps, .. } => {
+            steps.iter().for_each(|step| add_parts(step, Share::Nested, parts, loop_bytes));
+            return;
+        }
+        Action::Loop { fused, .. } => {
+            *loop_bytes = loop_bytes.saturating_add(bytes(fused));
+            Share::Arithmetic
+        }
+        Action::While { .. } | Action::Branch { .. } => control,
+        Action::Move { .. } | Action::Apply { .. } | Action::Kernel { .. } => Share::Own,
+    };
+    parts.extend(step.instructions.iter().map(|&instruction| (instruction, share)));
+}
+
+/// The bytes that a loop reads and writes.
+fn bytes(fused: &Fused) -> u64 {
+    let loads = fused.loads.iter().map(|load| {
+        let elements = if load.repeats { 1 } else { fused.elements.min(load.source_elements) };
+        elements.saturating_mul(load.dtype.bytes())
+    });
+    let outputs = fused.outputs.iter().map(|out| fused.elements.saturating_mul(out.dtype.bytes()));
+    loads.chain(outputs).fold(0, |sum: u64, bytes| sum.saturating_add(bytes as u64))
+}
+
+impl StepKind {
+    /// All kinds.
+    pub const ALL: [StepKind; 9] = [
+        StepKind::Loop,
+        StepKind::Block,
+        StepKind::Product,
+        StepKind::Convolution,
+        StepKind::Reduction,
+        StepKind::Movement,
+        StepKind::Kernel,
+        StepKind::Control,
+        StepKind::Run,
+    ];
+
+    /// A few words.
+    pub fn name(self) -> &'static str {
+        match self {
+            StepKind::Loop => "loops",
+            StepKind::Block => "blocks",
+            StepKind::Product => "products",
+            StepKind::Convolution => "convolutions",
+            StepKind::Reduction => "reductions",
+            StepKind::Movement => "movement",
+            StepKind::Kernel => "kernels of the interpreter",
+            StepKind::Control => "control flow",
+            StepKind::Run => "outside of steps",
+        }
+    }
+
+    fn of(primitive: &Primitive) -> StepKind {
+        match primitive {
+            Primitive::Dot { .. } | Primitive::Einsum { .. } => StepKind::Product,
+            Primitive::Convolution(_) => StepKind::Convolution,
+            Primitive::Reduce { .. }
+            | Primitive::ReduceWindow { .. }
+            | Primitive::SelectAndScatter { .. } => StepKind::Reduction,
+            Primitive::If(_)
+            | Primitive::Case(_)
+            | Primitive::While { .. }
+            | Primitive::Block(_)
+            | Primitive::Call(_) => StepKind::Control,
+            Primitive::Reshape(_)
+            | Primitive::BroadcastInDim { .. }
+            | Primitive::Broadcast { .. }
+            | Primitive::Transpose(_)
+            | Primitive::Reverse(_)
+            | Primitive::Slice { .. }
+            | Primitive::Pad { .. }
+            | Primitive::Concatenate(_)
+            | Primitive::DynamicSlice { .. }
+            | Primitive::DynamicUpdateSlice
+            | Primitive::Gather { .. }
+            | Primitive::Scatter { .. }
+            | Primitive::IndexSelect { .. } => StepKind::Movement,
+            Primitive::Quantized(quantized) => StepKind::of(&quantized.primitive),
+            _ => StepKind::Kernel,
+        }
+    }
+
+    fn of_step(step: &Step, program: &Program) -> StepKind {
+        let instructions = &program.code().instructions;
+        let primitive = step.instructions.first().and_then(|&i| instructions.get(i as usize));
+        let kind = primitive.map_or(StepKind::Kernel, |i| StepKind::of(&i.primitive));
+        match &step.action {
+            Action::Loop { .. } => StepKind::Loop,
+            Action::Block { .. } => StepKind::Block,
+            Action::While { .. } | Action::Branch { .. } => StepKind::Control,
+            Action::Move { .. } | Action::Apply { .. } => kind,
+            // Convolutions and calls have no other step.
+            Action::Kernel { .. } => match kind {
+                StepKind::Convolution | StepKind::Control => kind,
+                _ => StepKind::Kernel,
+            },
+        }
+    }
+}
+
+/// Records the steps of a process.
+pub(crate) struct Recorder<'s, 'r> {
+    session: &'s Session<'r>,
+    record: &'r Record,
+    /// Number of executions that may be kept, of all runs.
+    limit: usize,
+    process: usize,
+    lane: u32,
+    numbers: FxHashMap<usize, u32>,
+    steps: Vec<Times<'r>>,
+    open: Vec<Open>,
+    executions: Vec<Execution>,
+}
+
+struct Times<'r> {
+    step: Running<'r>,
+    calls: u64,
+    total: Duration,
+    own: Duration,
+}
+
+/// An execution that goes on.
+struct Open {
+    step: u32,
+    start: Duration,
+    /// The time of the steps in it.
+    nested: Duration,
+    is_kept: bool,
+}
+
+impl<'s, 'r> Recorder<'s, 'r> {
+    /// The recorder of a process, if its run is profiled.
+    pub fn new(session: &'s Session<'r>, process: usize) -> Option<Recorder<'s, 'r>> {
+        let limit = match session.program.options().profiling {
+            Profiling::Off => return None,
+            Profiling::Steps => 0,
+            Profiling::Executions(limit) => limit,
+        };
+        let record = session.program.record();
+        let mut all = record.lock();
+        let is_taken = |lane: &u32| all.running.contains(&(process, *lane));
+        let lane = (0..).find(|lane| !is_taken(lane)).unwrap_or_default();
+        all.running.push((process, lane));
+        Some(Recorder {
+            session,
+            record,
+            limit,
+            process,
+            lane,
+            numbers: FxHashMap::default(),
+            steps: Vec::new(),
+            open: Vec::new(),
+            executions: Vec::new(),
+        })
+    }
+
+    /// Notes that a step begins; the first one of a process began with the run.
+    pub fn begin(&mut self, step: Running<'r>) {
+        let times = Times { step, calls: 0, total: Duration::ZERO, own: Duration::ZERO };
+        // Fewer steps than bytes of the program.
+        let number = *self.numbers.entry(step.address()).or_insert_with(|| {
+            self.steps.push(times);
+            self.steps.len() as u32 - 1
+        });
+        let before = match self.limit {
+            0 => 0,
+            _ => self.record.executions.fetch_add(1, Ordering::Relaxed),
+        };
+        let is_kept = before < self.limit;
+        let start = if self.open.is_empty() { self.session.start } else { self.session.now() };
+        self.open.push(Open { step: number, start, nested: Duration::ZERO, is_kept });
+    }
+
+    /// Notes that the step ends that began last.
+    pub fn end(&mut self) {
+        let now = self.session.now();
+        let Some(Open { step, start, nested, is_kept }) = self.open.pop() else { return };
+        let duration = now.saturating_sub(start);
+        if let Some(around) = self.open.last_mut() {
+            around.nested += duration;
+        }
+        let times = &mut self.steps[step as usize];
+        times.calls += 1;
+        times.total += duration;
+        times.own += duration.saturating_sub(nested);
+        if is_kept {
+            // At most `MAX_PROCESSES`.
+            let (process, lane) = (self.process as u32, self.lane);
+            self.executions.push(Execution { step, process, lane, start, duration });
+        }
+    }
+}
+
+impl Drop for Recorder<'_, '_> {
+    fn drop(&mut self) {
+        while !self.open.is_empty() {
+            self.end();
+        }
+        let mut all = self.record.lock();
+        let All { recorded, numbers, running } = &mut *all;
+        running.retain(|other| *other != (self.process, self.lane));
+        recorded.runs += u64::from(self.process == 0);
+        let mut global = Vec::with_capacity(self.steps.len());
+        for times in &self.steps {
+            let number = *numbers.entry(times.step.address()).or_insert_with(|| {
+                recorded.steps.push(times.step.record(self.session.program));
+                recorded.steps.len() as u32 - 1
+            });
+            let step = &mut recorded.steps[number as usize];
+            step.calls += times.calls;
+            step.total += times.total;
+            step.own += times.own;
+            global.push(number);
+        }
+        let executions = self.executions.drain(..);
+        let global = |e: Execution| Execution { step: global[e.step as usize], ..e };
+        recorded.executions.extend(executions.map(global));
+    }
+}

@@ -1,0 +1,186 @@
+//! Profiles of runs, on a clock that goes on by a microsecond each time that it is read.
+
+use serde_json::Value;
+use stablo::{
+    Engine, Grid, Host, Limits, Profile, Profiling, Program, RunOptions, RuntimeValue, StepKind,
+    StepProfile, Tensor, Unobserved,
+};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+const LOOP: &str = "func.func @main(%x: tensor<64x96xf32>, %n: tensor<i32>) -> tensor<64x32xf32> {
+  %y = stablehlo.constant dense<0.0> : tensor<96x32xf32>
+  %r = func.call @power(%x, %y, %n) : (tensor<64x96xf32>, tensor<96x32xf32>, tensor<i32>) -> tensor<64x32xf32>
+  return %r : tensor<64x32xf32>
+}
+func.func @power(%x: tensor<64x96xf32>, %y: tensor<96x32xf32>, %n: tensor<i32>) -> tensor<64x32xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %z = stablehlo.constant dense<0.0> : tensor<64x32xf32>
+  %r:2 = stablehlo.while(%i = %zero, %a = %z) : tensor<i32>, tensor<64x32xf32>
+    cond {
+      %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %c : tensor<i1>
+    } do {
+      %j = stablehlo.add %i, %one : tensor<i32>
+      %p = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<64x96xf32>, tensor<96x32xf32>) -> tensor<64x32xf32>
+      %b = stablehlo.add %p, %a : tensor<64x32xf32>
+      %d = stablehlo.tanh %b : tensor<64x32xf32>
+      stablehlo.return %j, %d : tensor<i32>, tensor<64x32xf32>
+    }
+  return %r#1 : tensor<64x32xf32>
+}";
+
+fn prepare(text: &str, options: RunOptions) -> Program {
+    let ticks = AtomicU64::new(0);
+    let clock = move || Duration::from_micros(ticks.fetch_add(1, Ordering::Relaxed));
+    let host = Some(Host::default().with_clock(clock));
+    let module = stablo::load("test.mlir", text).unwrap();
+    Program::prepare(module, "main", RunOptions { host, ..options }).unwrap()
+}
+
+fn inputs(count: i32) -> Vec<RuntimeValue> {
+    let x = Tensor::scalar(0.5f32).broadcast_scalar([64, 96]).unwrap();
+    vec![x.into(), Tensor::scalar(count).into()]
+}
+
+fn find<'p>(profile: &'p Profile, title: &str) -> &'p StepProfile {
+    let found: Vec<_> = profile.steps.iter().filter(|step| step.title == title).collect();
+    assert_eq!(found.len(), 1, "{title}: {:?}", profile.steps);
+    found[0]
+}
+
+#[test]
+fn steps_have_their_calls_work_and_ops() {
+    for engine in Engine::ALL.iter().copied() {
+        let options = RunOptions { engine, profiling: Profiling::Steps, ..RunOptions::default() };
+        let program = prepare(LOOP, options);
+        program.run(inputs(3)).unwrap();
+        program.run(inputs(4)).unwrap();
+        let profile = program.profile();
+        assert_eq!((profile.runs, profile.executions.len(), profile.lost), (2, 0, 0));
+
+        let product = find(&profile, "stablehlo.dot_general");
+        assert_eq!((product.calls, product.kind), (7, StepKind::Product));
+        assert_eq!(product.arithmetic(), Some(2 * 64 * 96 * 32));
+        assert_eq!(product.bytes(), Some(4 * (64 * 96 + 96 * 32 + 64 * 32)));
+        assert_eq!(product.location.function, "power");
+        assert!(product.location.source.as_deref().unwrap().starts_with("test.mlir:16:"));
+        // Nothing but its own two readings of the clock.
+        assert_eq!((product.total, product.own), (Duration::from_micros(7), product.total));
+        let main = find(&profile, "@main");
+        assert_eq!((main.calls, main.kind), (2, StepKind::Run));
+        let own: Duration = profile.steps.iter().map(|step| step.own).sum();
+        assert_eq!(own, main.total);
+    }
+}
+
+#[test]
+fn loops_read_and_write_less_than_their_ops() {
+    let options = RunOptions { profiling: Profiling::Steps, ..RunOptions::default() };
+    let program = prepare(LOOP, options);
+    program.run(inputs(1)).unwrap();
+    let profile = program.profile();
+    let fused = find(&profile, "loop of 2 ops");
+    let ops: Vec<&str> = fused.ops.iter().map(|location| &*location.op).collect();
+    assert_eq!(ops, ["stablehlo.add", "stablehlo.tanh"]);
+    // Two tensors are read and one is written; of each element, a sum and a tanh are computed.
+    assert_eq!(fused.bytes(), Some(3 * 4 * 64 * 32));
+    let work = fused.work;
+    assert_eq!((work.flops, work.transcendentals), (64 * 32, 64 * 32));
+}
+
+/// The complete events of a trace, each with its start, end and depth.
+fn events(profile: &Profile) -> Vec<(Value, f64, f64)> {
+    let mut bytes = Vec::new();
+    profile.write_trace(&mut bytes).unwrap();
+    let trace: Value = serde_json::from_slice(&bytes).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap().iter();
+    let complete = events.filter(|event| event["ph"] == "X").cloned();
+    let timed = complete.map(|event| {
+        let (start, duration) = (event["ts"].as_f64().unwrap(), event["dur"].as_f64().unwrap());
+        (event, start, start + duration)
+    });
+    timed.collect()
+}
+
+#[test]
+fn events_of_a_trace_nest() {
+    for engine in Engine::ALL.iter().copied() {
+        let profiling = Profiling::Executions(1000);
+        let program = prepare(LOOP, RunOptions { engine, profiling, ..RunOptions::default() });
+        program.run(inputs(3)).unwrap();
+        let events = events(&program.profile());
+        let mut open: Vec<&(Value, f64, f64)> = Vec::new();
+        let mut products = 0;
+        for event in &events {
+            while open.last().is_some_and(|around| around.2 <= event.1) {
+                open.pop();
+            }
+            assert!(open.last().is_none_or(|around| event.2 <= around.2), "{event:?} in {open:?}");
+            if event.0["name"] == "stablehlo.dot_general" {
+                products += 1;
+                assert_eq!(event.0["args"]["flops"], 2 * 64 * 96 * 32);
+                let around: Vec<&str> =
+                    open.iter().map(|event| event.0["name"].as_str().unwrap()).collect();
+                match engine {
+                    Engine::Fast => assert_eq!(around, ["@main", "while"]),
+                    Engine::Reference => {
+                        assert_eq!(around, ["@main", "func.call", "stablehlo.while"]);
+                    }
+                }
+            }
+            open.push(event);
+        }
+        assert_eq!(products, 3);
+    }
+}
+
+#[test]
+fn executions_are_bounded() {
+    let profiling = Profiling::Executions(5);
+    let program = prepare(LOOP, RunOptions { profiling, ..RunOptions::default() });
+    program.run(inputs(100)).unwrap();
+    let profile = program.profile();
+    let calls: u64 = profile.steps.iter().map(|step| step.calls).sum();
+    assert_eq!((profile.executions.len(), profile.lost as u64), (5, calls - 5));
+    // Those that began first, the ones around others among them.
+    assert_eq!(events(&profile)[0].0["name"], "@main");
+}
+
+#[test]
+fn processes_are_apart() {
+    let text = "func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+      %0 = \"stablehlo.all_reduce\"(%x) ({
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+          %s = stablehlo.add %a, %b : tensor<f32>
+          stablehlo.return %s : tensor<f32>
+      }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<64x64xf32>) -> tensor<64x64xf32>
+      return %0 : tensor<64x64xf32>
+    }";
+    let profiling = Profiling::Executions(1000);
+    let program = prepare(text, RunOptions { profiling, ..RunOptions::default() });
+    let x: RuntimeValue = Tensor::scalar(0.5f32).broadcast_scalar([64, 64]).unwrap().into();
+    let inputs = vec![vec![x.clone()], vec![x]];
+    program.run_grid(Grid { replicas: 2, partitions: 1 }, inputs, &mut Unobserved).unwrap();
+    let profile = program.profile();
+    assert_eq!(profile.runs, 1);
+    let sum = profile.steps.iter().find(|step| step.title.ends_with("stablehlo.all_reduce"));
+    assert_eq!(sum.unwrap().calls, 2);
+    let processes: Vec<Value> = events(&profile).iter().map(|e| e.0["pid"].clone()).collect();
+    assert_eq!(processes, [0, 0, 1, 1]);
+}
+
+#[test]
+fn failed_runs_are_recorded_up_to_the_failure() {
+    for engine in Engine::ALL.iter().copied() {
+        let limits = Limits { steps: Some(30), ..Limits::default() };
+        let profiling = Profiling::Steps;
+        let options = RunOptions { engine, profiling, limits, ..RunOptions::default() };
+        let program = prepare(LOOP, options);
+        program.run(inputs(1000)).unwrap_err();
+        let profile = program.profile();
+        assert!(find(&profile, "stablehlo.dot_general").calls > 1);
+        assert_eq!(find(&profile, "@main").calls, 1);
+    }
+}
