@@ -39,10 +39,9 @@ impl Roofline {
         Some(Roofline { flops, bytes, threads })
     }
 
-    /// The least time for some operations and bytes, as a share of the time that they took.
-    pub fn share(&self, arithmetic: u64, bytes: u64, took: Duration) -> f64 {
-        let least = (arithmetic as f64 / self.flops).max(bytes as f64 / self.bytes);
-        least / took.as_secs_f64()
+    /// The least time in seconds for some operations and bytes.
+    pub fn seconds(&self, arithmetic: u64, bytes: u64) -> f64 {
+        (arithmetic as f64 / self.flops).max(bytes as f64 / self.bytes)
     }
 }
 

@@ -22,8 +22,8 @@ pub fn trace_file(name: &str) -> Result<PathBuf, String> {
         return Ok(path.into());
     }
     Err(format!(
-        "a trace is written to a file whose name ends in .json; for a table, give `--profile` after \
-         the program, as in `stablo run {name} --profile`"
+        "a trace is written to a file whose name ends in .json; for a table, give `--profile` \
+         after the program, as in `stablo run {name} --profile`"
     ))
 }
 
@@ -108,14 +108,7 @@ impl<'p> Table<'p> {
 
     /// The share of the roofline that a step reaches.
     fn limit(&self, step: &StepProfile) -> String {
-        let share = match (self.roofline, step.arithmetic(), step.bytes()) {
-            (Some(roofline), Some(arithmetic), Some(bytes)) if step.calls > 0 => {
-                let mean = step.own.div_f64(step.calls as f64);
-                Some(roofline.share(arithmetic, bytes, mean))
-            }
-            _ => None,
-        };
-        let share = share.filter(|share| share.is_finite() && *share > 0.0);
+        let share = self.roofline.as_ref().and_then(|roofline| step.share(roofline));
         share.map_or("-".into(), |share| format!("{:.1}%", 100.0 * share))
     }
 

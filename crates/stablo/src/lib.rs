@@ -24,7 +24,8 @@
 //!   part; [`lint`] warns of likely mistakes; [`reduce`] makes a program small; [`view`] shows it.
 //! - [`run_pipeline`] transforms it, [`refine`] makes it static.
 //! - [`print()`], [`write_bytecode`] and [`serialize`] write it.
-//! - [`run`] runs it; [`arrays`] reads inputs from files and writes results.
+//! - [`Program`] runs it any number of times, and has a [`Profile`] of its steps;
+//!   [`run`] runs it once; [`arrays`] reads inputs from files and writes results.
 //!
 //! Functions that can fail return an [`Error`], which renders its diagnostics with source lines and
 //! gives them as data. Reading, printing and dropping deeply nested programs recurse: call them on

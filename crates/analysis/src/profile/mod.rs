@@ -4,6 +4,7 @@ mod trace;
 
 use crate::cost::{Doubt, Work, Works};
 use crate::place::Location;
+use crate::roofline::Roofline;
 use interpreter::{Execution, Program, StepKind, StepRecord};
 use mlir::OpId;
 use std::time::Duration;
@@ -55,6 +56,17 @@ impl StepProfile {
     /// Bytes that an execution reads and writes, if they are known.
     pub fn bytes(&self) -> Option<u64> {
         matches!(self.doubt, None | Some(Doubt::Formula)).then_some(self.work.bytes)
+    }
+
+    /// The least time that a machine needs for the work, as a share of the time that it took; `None`
+    /// if there is no work, or it is not known. The values of blocks are in the cache, so that
+    /// their bytes do not count.
+    pub fn share(&self, roofline: &Roofline) -> Option<f64> {
+        let arithmetic = self.arithmetic()?;
+        let bytes = if self.kind == StepKind::Block { 0 } else { self.work.bytes };
+        let mean = self.own.as_secs_f64() / self.calls as f64;
+        let share = roofline.seconds(arithmetic, bytes) / mean;
+        (share.is_finite() && share > 0.0).then_some(share)
     }
 }
 

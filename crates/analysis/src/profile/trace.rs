@@ -7,7 +7,7 @@ use crate::place::{Location, shortened};
 use interpreter::Execution;
 use serde_json::json;
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -56,7 +56,9 @@ fn described(step: &StepProfile) -> String {
         all.retain(|place| seen.insert(*place));
         (!all.is_empty()).then(|| shortened(&all.join(", ")))
     };
-    let ops: Vec<&str> = step.ops.iter().map(|location| &*location.op).collect();
+    let mut ops: BTreeMap<&str, usize> = BTreeMap::new();
+    step.ops.iter().for_each(|location| *ops.entry(&location.op).or_default() += 1);
+    let ops: Vec<String> = ops.into_iter().map(|(name, count)| format!("{count} {name}")).collect();
     let arithmetic = step.arithmetic().map(|_| step.work);
     let arguments = json!({
         "ops": shortened(&ops.join(", ")),

@@ -170,19 +170,7 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
 
 fn run_within_limits(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let deadline = Deadline::new(io, options.max_time);
-    let outputs = options.timings.iter().chain(options.profile.iter().flatten());
-    for file in outputs.filter(|file| *file != Path::new("-")) {
-        if io
-            .path(file)
-            .parent()
-            .is_some_and(|directory| !directory.as_os_str().is_empty() && !directory.is_dir())
-        {
-            return Err(Failure::input(format!(
-                "cannot write {}: there is no such directory",
-                file.display()
-            )));
-        }
-    }
+    options.check_outputs(io)?;
     let mut timings = Timings::default();
     let bytes = read_program(io, &options.file)?;
     let name = program_name(&options.file);
@@ -199,22 +187,7 @@ fn run_within_limits(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> 
 
     let name = options.entry.strip_prefix('@').unwrap_or(&options.entry);
     let function = stablo::entry_function(&module, name)?;
-    // The command line allows only engines that exist.
-    let engine =
-        Engine::from_name(&options.engine).ok_or_else(|| Failure::usage("unknown engine"))?;
-    let limits = Limits { time: options.max_time, steps: options.max_steps, ..Limits::default() };
-    let conventions = match options.like {
-        Some(Compiler::Xla) => Conventions::Xla,
-        None => Conventions::Specification,
-    };
-    let threads = options.threads;
-    let profiling = match &options.profile {
-        None => Profiling::Off,
-        Some(None) => Profiling::Steps,
-        Some(Some(_)) => Profiling::Executions(profile::MAX_EXECUTIONS),
-    };
-    let run =
-        RunOptions { engine, threads, profiling, limits, conventions, ..RunOptions::default() };
+    let run = options.run_options()?;
     let (prepared, prepare) = timed(|| Program::prepare(module.clone(), name, run));
     timings.compile = prepare;
     let program = prepared?;
@@ -252,6 +225,43 @@ impl Options {
         let count = |n: Option<u32>| n.map_or(1, |n| n as usize);
         let asked = self.replicas.is_some() || self.partitions.is_some();
         asked.then(|| Grid { replicas: count(self.replicas), partitions: count(self.partitions) })
+    }
+
+    /// Fails if the directory of a file that is written after the runs does not exist.
+    fn check_outputs(&self, io: &Io<'_>) -> Result<(), Failure> {
+        let outputs = self.timings.iter().chain(self.profile.iter().flatten());
+        for file in outputs.filter(|file| *file != Path::new("-")) {
+            let path = io.path(file);
+            let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
+            if directory.is_some_and(|directory| !directory.is_dir()) {
+                return Err(Failure::input(format!(
+                    "cannot write {}: there is no such directory",
+                    file.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// How the program is run.
+    fn run_options(&self) -> Result<RunOptions, Failure> {
+        // The command line allows only engines that exist.
+        let engine =
+            Engine::from_name(&self.engine).ok_or_else(|| Failure::usage("unknown engine"))?;
+        let limits = Limits { time: self.max_time, steps: self.max_steps, ..Limits::default() };
+        let conventions = match self.like {
+            Some(Compiler::Xla) => Conventions::Xla,
+            None => Conventions::Specification,
+        };
+        let profiling = match &self.profile {
+            None => Profiling::Off,
+            Some(None) => Profiling::Steps,
+            Some(Some(_)) => Profiling::Executions(profile::MAX_EXECUTIONS),
+        };
+        let threads = self.threads;
+        let options =
+            RunOptions { engine, threads, profiling, limits, conventions, ..Default::default() };
+        Ok(options)
     }
 
     /// Prints or writes the profile of the runs, if it is asked for.
