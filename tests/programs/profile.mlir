@@ -25,25 +25,25 @@
 // A product of n x n matrices takes n * n * n multiplications and additions.
 // TRACE: {"displayTimeUnit": "ns", "traceEvents": [
 // TRACE-DAG: "ph": "X", "pid": 0, "tid": 0, "ts": 0.000, "dur": {{[0-9.]+}}, "name": "@main"
-// TRACE-DAG: "name": "stablehlo.dot_general", "cat": "products", "args": {"bytes":49152,"flops":524288,"ops":"1 stablehlo.dot_general","scope":null,"source":"{{.*}}profile.mlir:[[# @LINE + 17]]:12","transcendentals":0}
+// TRACE-DAG: "name": "stablehlo.dot_general", "cat": "products", "args": {"bytes":49152,"flops":524288,"ops":"1 stablehlo.dot_general","scope":null,"source":"{{.*}}profile.mlir:[[# @LINE + 17]]:12","transcendentals":0,"types":"64x64xf32"}
 // TRACE: ]}
 func.func @main(%x: tensor<64x64xf32>, %n: tensor<i32>) -> tensor<64x64xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %one = stablehlo.constant dense<1> : tensor<i32>
-  // CHECK-DAG: {{ 2 +[0-9.]+ +- +- +- +- +}}while  profile.mlir:[[# @LINE + 2]]:10
-  // REFERENCE-DAG: {{ 1 +[0-9.]+ +- +- +- +- +}}stablehlo.while  profile.mlir:[[# @LINE + 1]]:10
+  // CHECK-DAG: {{ 2 +[0-9.]+ +- +- +- +- +}}while : i32, 64x64xf32  profile.mlir:[[# @LINE + 2]]:10
+  // REFERENCE-DAG: {{ 1 +[0-9.]+ +- +- +- +- +}}stablehlo.while : i32, 64x64xf32  profile.mlir:[[# @LINE + 1]]:10
   %r:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<64x64xf32>
     cond {
       // CHECK-DAG: {{ 12 +[0-9.]+ +9 B .*%?  }}block of 1 ops  profile.mlir:[[# @LINE + 2]]:12
-      // REFERENCE-DAG: {{ 6 +[0-9.]+ +9 B .*%  }}stablehlo.compare  profile.mlir:[[# @LINE + 1]]:12
+      // REFERENCE-DAG: {{ 6 +[0-9.]+ +9 B .*%  }}stablehlo.compare : i1  profile.mlir:[[# @LINE + 1]]:12
       %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
       stablehlo.return %c : tensor<i1>
     } do {
       %j = stablehlo.add %i, %one : tensor<i32>
-      // CHECK-DAG: {{ 10 +[0-9.]+ +49.2 kB +[0-9.]+ +[0-9.]+ +[0-9.]+%  }}stablehlo.dot_general  profile.mlir:[[# @LINE + 2]]:12
-      // REFERENCE-DAG: {{ 5 +[0-9.]+ +49.2 kB +[0-9.]+ +[0-9.]+ +[0-9.]+%  }}stablehlo.dot_general  profile.mlir:[[# @LINE + 1]]:12
+      // CHECK-DAG: {{ 10 +[0-9.]+ +49.2 kB +[0-9.]+ +[0-9.]+ +[0-9.]+%  }}stablehlo.dot_general : 64x64xf32  profile.mlir:[[# @LINE + 2]]:12
+      // REFERENCE-DAG: {{ 5 +[0-9.]+ +49.2 kB +[0-9.]+ +[0-9.]+ +[0-9.]+%  }}stablehlo.dot_general : 64x64xf32  profile.mlir:[[# @LINE + 1]]:12
       %p = stablehlo.dot_general %y, %y, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
-      // CHECK-DAG: {{ 10 +[0-9.]+ +32.8 kB .*%  }}loop of 1 ops  profile.mlir:[[# @LINE + 1]]:12
+      // CHECK-DAG: {{ 10 +[0-9.]+ +32.8 kB .*%  }}loop of 1 ops : 64x64xf32  profile.mlir:[[# @LINE + 1]]:12
       %z = stablehlo.tanh %p : tensor<64x64xf32>
       stablehlo.return %j, %z : tensor<i32>, tensor<64x64xf32>
     }

@@ -1,7 +1,7 @@
 // RUN: stablo run %s --input zeros:64x64 --profile 2>&1 | FileCheck %s
 
 // The 30 steps that take longest have lines, the others one together.
-// CHECK-COUNT-30: {{ 1 .* stablehlo.dot_general  profile_long.mlir:}}
+// CHECK-COUNT-30: {{ 1 .* stablehlo.dot_general : 64x64xf32  profile_long.mlir:}}
 // CHECK-NEXT: {{ 3  +3 steps more$}}
 // CHECK: {{ 33 +33  products}}
 func.func @main(%0: tensor<64x64xf32>) -> tensor<64x64xf32> {

@@ -9,12 +9,12 @@ use std::time::Duration;
 /// no longer than [`MEASURED`].
 const SMALL: usize = 192;
 const LARGE: usize = 512;
-/// Bytes that are copied: more than processors keep in caches. Parts have the size of a page of
-/// memory or more.
-const COPIED: usize = 32 << 20;
+/// Bytes that are copied: with the copy, more than most processors keep in caches. More would take
+/// longer, mostly to get the memory. A thread copies one part at a time.
+const COPIED: usize = 20 << 20;
 const PART: usize = 1 << 20;
 /// Repetitions end after about this time.
-const MEASURED: Duration = Duration::from_millis(10);
+const MEASURED: Duration = Duration::from_millis(5);
 
 /// The limits of a machine for a number of threads.
 #[derive(Clone, Copy, Debug)]

@@ -15,6 +15,7 @@ use program::{
 };
 use smallvec::SmallVec;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// At most this many calls are listed under an error.
 pub(crate) const LISTED_CALLS: usize = 10;
@@ -41,7 +42,7 @@ pub(crate) struct Machine<'s, 'r> {
     levels: Vec<Reserved>,
     /// While a block of scalars runs on vectors: their length.
     lanes: Option<usize>,
-    /// If the run is profiled, and no kernel runs.
+    /// If the run is profiled.
     recorder: Option<Box<Recorder<'s, 'r>>>,
 }
 
@@ -67,8 +68,7 @@ impl<'s, 'r> Machine<'s, 'r> {
             first_level: depth,
             levels: Vec::new(),
             lanes: None,
-            // Grids that a kernel runs are part of it.
-            recorder: if depth == 0 { Recorder::new(session, process).map(Box::new) } else { None },
+            recorder: Recorder::new(session, process, depth == 0).map(Box::new),
         }
     }
 
@@ -76,6 +76,21 @@ impl<'s, 'r> Machine<'s, 'r> {
     pub fn begin(&mut self, step: Running<'r>) {
         if let Some(recorder) = &mut self.recorder {
             recorder.begin(step);
+        }
+    }
+
+    /// Stops recording, or goes on; returns if it was stopped.
+    fn pause(&mut self, pauses: bool) -> bool {
+        match &mut self.recorder {
+            Some(recorder) => std::mem::replace(&mut recorder.is_paused, pauses),
+            None => false,
+        }
+    }
+
+    /// Leaves the time from `start` on out of the time of the step that runs.
+    pub fn exclude(&mut self, start: Duration) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.exclude(start);
         }
     }
 
@@ -111,8 +126,12 @@ impl<'s, 'r> Machine<'s, 'r> {
                 let block = code.blocks.iter().find(|b| b.instructions.contains(&(index as u32)));
                 let block = block.ok_or_else(|| internal("an op outside of blocks runs"))?;
                 self.push_frame(block.function)?;
-                let primitive = &code.instructions[index].primitive;
-                kernels::evaluate(primitive, origin, operands, &mut self)
+                let instruction = &code.instructions[index];
+                self.begin(Running::Process(instruction));
+                let results =
+                    kernels::evaluate(&instruction.primitive, origin, operands, &mut self);
+                self.end();
+                results
             }
         }
     }
@@ -339,11 +358,12 @@ impl<'s, 'r> Machine<'s, 'r> {
     ) -> EvalResult {
         let primitive = &instruction.primitive;
         self.session.check_memory(instruction.growth)?;
+        // Whatever a kernel runs is part of it, but for calls.
         let is_call = matches!(primitive, Primitive::Call(_));
-        let recorder = if is_call { None } else { self.recorder.take() };
+        let was_paused = !is_call && self.pause(true);
         let results = kernels::evaluate(primitive, instruction.origin, operands, self);
-        if recorder.is_some() {
-            self.recorder = recorder;
+        if !is_call {
+            self.pause(was_paused);
         }
         let results = results?;
         if matches!(primitive, Primitive::Infeed | Primitive::Receive { .. }) {

@@ -2,7 +2,7 @@
 //!
 //! Each process of a run has a [`Recorder`], which adds what it saw to the [`Record`] of the
 //! program when the process ends, also if it fails. A step is an instruction or one of a plan.
-//! Those that run within the kernel of another one are part of it.
+//! Those that run within the kernel of another one are part of it, but for processes of a grid.
 
 use crate::program::Program;
 use crate::session::Session;
@@ -13,6 +13,9 @@ use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+/// At most so many types of results are listed.
+const LISTED_TYPES: usize = 3;
 
 /// What runs record of their steps. The host must have a clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,7 +48,7 @@ pub enum StepKind {
     Kernel,
     /// A loop with a condition, a branch or a call, without the steps in it.
     Control,
-    /// The entry function in a process, without its steps.
+    /// A function or op that a process runs, without its steps.
     Run,
 }
 
@@ -54,6 +57,8 @@ pub enum StepKind {
 pub struct StepRecord {
     /// The name of the step, as in listings of plans.
     pub title: String,
+    /// The types of the results of the op that it ends with; empty for blocks and functions.
+    pub types: String,
     /// Its kind.
     pub kind: StepKind,
     /// The op to which it is attributed.
@@ -144,6 +149,8 @@ pub(crate) enum Running<'r> {
     Function(&'r Function),
     Step(&'r Step),
     Instruction(usize, &'r Instruction),
+    /// A process that an instruction runs, one of a grid.
+    Process(&'r Instruction),
 }
 
 impl<'r> Running<'r> {
@@ -153,6 +160,8 @@ impl<'r> Running<'r> {
             Running::Function(function) => std::ptr::from_ref(function).addr(),
             Running::Step(step) => std::ptr::from_ref(step).addr(),
             Running::Instruction(_, instruction) => std::ptr::from_ref(instruction).addr(),
+            // Not that of the instruction, but within it.
+            Running::Process(instruction) => std::ptr::from_ref(instruction).addr() + 1,
         }
     }
 
@@ -170,14 +179,23 @@ impl<'r> Running<'r> {
                 let kind = StepKind::of(&instruction.primitive);
                 (name(instruction.origin), kind, instruction.origin)
             }
+            Running::Process(instruction) => {
+                let origin = instruction.origin;
+                (format!("process of {}", name(origin)), StepKind::Run, origin)
+            }
             Running::Step(step) => {
                 add_parts(step, Share::Own, &mut parts, &mut loop_bytes);
                 let kind = StepKind::of_step(step, program);
                 (plan::title(step, &name), kind, step.origin)
             }
         };
+        let last = match (kind, parts.last()) {
+            (StepKind::Block, _) | (_, None) => None,
+            (_, Some(&(last, _))) => program.code().instructions.get(last as usize),
+        };
         StepRecord {
             title,
+            types: last.map_or_else(String::new, types),
             kind,
             op: OpId::from(origin),
             parts,
@@ -187,6 +205,14 @@ impl<'r> Running<'r> {
             own: Duration::ZERO,
         }
     }
+}
+
+/// The types of the results of an instruction, if they are many only some.
+fn types(instruction: &Instruction) -> String {
+    let types = &instruction.result_types;
+    let listed = types.iter().take(LISTED_TYPES).map(|ty| plan::describe(ty));
+    let more = (types.len() > LISTED_TYPES).then(|| "…".to_string());
+    listed.chain(more).collect::<Vec<_>>().join(", ")
 }
 
 /// Adds the instructions that a step computes. `control` is its share in control flow.
@@ -301,6 +327,12 @@ pub(crate) struct Recorder<'s, 'r> {
     limit: usize,
     process: usize,
     lane: u32,
+    /// True for the processes of the run, not of a grid in it.
+    is_outer: bool,
+    /// The time at which the process was made.
+    start: Duration,
+    /// True while a kernel runs.
+    pub is_paused: bool,
     numbers: FxHashMap<usize, u32>,
     steps: Vec<Times<'r>>,
     open: Vec<Open>,
@@ -325,7 +357,11 @@ struct Open {
 
 impl<'s, 'r> Recorder<'s, 'r> {
     /// The recorder of a process, if its run is profiled.
-    pub fn new(session: &'s Session<'r>, process: usize) -> Option<Recorder<'s, 'r>> {
+    pub fn new(
+        session: &'s Session<'r>,
+        process: usize,
+        is_outer: bool,
+    ) -> Option<Recorder<'s, 'r>> {
         let limit = match session.program.options().profiling {
             Profiling::Off => return None,
             Profiling::Steps => 0,
@@ -342,6 +378,9 @@ impl<'s, 'r> Recorder<'s, 'r> {
             limit,
             process,
             lane,
+            is_outer,
+            start: if is_outer { session.start } else { session.now() },
+            is_paused: false,
             numbers: FxHashMap::default(),
             steps: Vec::new(),
             open: Vec::new(),
@@ -349,8 +388,11 @@ impl<'s, 'r> Recorder<'s, 'r> {
         })
     }
 
-    /// Notes that a step begins; the first one of a process began with the run.
+    /// Notes that a step begins; the first one of a process began with it.
     pub fn begin(&mut self, step: Running<'r>) {
+        if self.is_paused {
+            return;
+        }
         let times = Times { step, calls: 0, total: Duration::ZERO, own: Duration::ZERO };
         // Fewer steps than bytes of the program.
         let number = *self.numbers.entry(step.address()).or_insert_with(|| {
@@ -362,12 +404,15 @@ impl<'s, 'r> Recorder<'s, 'r> {
             _ => self.record.executions.fetch_add(1, Ordering::Relaxed),
         };
         let is_kept = before < self.limit;
-        let start = if self.open.is_empty() { self.session.start } else { self.session.now() };
+        let start = if self.open.is_empty() { self.start } else { self.session.now() };
         self.open.push(Open { step: number, start, nested: Duration::ZERO, is_kept });
     }
 
     /// Notes that the step ends that began last.
     pub fn end(&mut self) {
+        if self.is_paused {
+            return;
+        }
         let now = self.session.now();
         let Some(Open { step, start, nested, is_kept }) = self.open.pop() else { return };
         let duration = now.saturating_sub(start);
@@ -384,17 +429,26 @@ impl<'s, 'r> Recorder<'s, 'r> {
             self.executions.push(Execution { step, process, lane, start, duration });
         }
     }
+
+    /// Leaves the time from `start` on out of the time of the step that runs.
+    pub fn exclude(&mut self, start: Duration) {
+        let duration = self.session.now().saturating_sub(start);
+        if let Some(running) = self.open.last_mut() {
+            running.nested += duration;
+        }
+    }
 }
 
 impl Drop for Recorder<'_, '_> {
     fn drop(&mut self) {
+        self.is_paused = false;
         while !self.open.is_empty() {
             self.end();
         }
         let mut all = self.record.lock();
         let All { recorded, numbers, running } = &mut *all;
         running.retain(|other| *other != (self.process, self.lane));
-        recorded.runs += u64::from(self.process == 0);
+        recorded.runs += u64::from(self.is_outer && self.process == 0);
         let mut global = Vec::with_capacity(self.steps.len());
         for times in &self.steps {
             let number = *numbers.entry(times.step.address()).or_insert_with(|| {

@@ -114,7 +114,7 @@ impl<'r> Session<'r> {
         })
     }
 
-    /// The time of the host's clock, if the run needs it.
+    /// The time of the host's clock; zero if the host has none.
     pub fn now(&self) -> Duration {
         self.host.now().unwrap_or_default()
     }

@@ -59,7 +59,11 @@ impl World for Machine<'_, '_> {
             Work::Instruction { origin, operands } => Job::Instruction { origin, operands },
         };
         let jobs = work.into_iter().map(job).collect();
-        self.session.run_grid(grid, jobs, infeed, self.depth)
+        let start = self.session.now();
+        let results = self.session.run_grid(grid, jobs, infeed, self.depth);
+        // Its processes record their steps.
+        self.exclude(start);
+        results
     }
 
     fn advance_random(&mut self, origin: Origin, units: u64) -> u128 {

@@ -284,7 +284,8 @@ fn results(step: &Step) -> Vec<Value> {
     }
 }
 
-fn describe(ty: &ValueType) -> String {
+/// A type in listings.
+pub fn describe(ty: &ValueType) -> String {
     let tensor = |dtype: DType, shape: &[usize]| {
         let sizes: String = shape.iter().map(|size| format!("{size}x")).collect();
         format!("{sizes}{dtype}")

@@ -22,7 +22,7 @@ mod unit;
 mod views;
 
 pub use block::{Block, Ticks, branch, clamped};
-pub use explain::{explain, explain_unit, title};
+pub use explain::{describe, explain, explain_unit, title};
 pub use unit::{
     Action, Captures, Function, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,
 };

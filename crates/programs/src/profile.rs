@@ -103,7 +103,8 @@ impl<'p> Table<'p> {
         let (speed, arithmetic) = (rate(bytes), rate(step.arithmetic()));
         write!(out, " {mean:>11.2} {moved:>10} {speed:>8} {arithmetic:>8}")?;
         write!(out, " {:>8}  {}", self.limit(step), step.title)?;
-        writeln!(out, "{}", place(step))
+        let types = if step.types.is_empty() { "" } else { " : " };
+        writeln!(out, "{types}{}{}", step.types, place(step))
     }
 
     /// The share of the roofline that a step reaches.

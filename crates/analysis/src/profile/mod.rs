@@ -29,6 +29,8 @@ pub struct Profile {
 pub struct StepProfile {
     /// The name of the step, as in listings of plans; of the entry function, its own.
     pub title: String,
+    /// The types of the results of the op that it ends with; empty for blocks and functions.
+    pub types: String,
     /// Its kind.
     pub kind: StepKind,
     /// The op to which it is attributed, the last one of a loop.
@@ -83,6 +85,7 @@ pub fn profile(program: &Program) -> Profile {
             location: location(step.op),
             ops: origins.map(|instruction| location(instruction.origin.into())).collect(),
             title: step.title,
+            types: step.types,
             kind: step.kind,
             calls: step.calls,
             total: step.total,

@@ -61,6 +61,7 @@ fn described(step: &StepProfile) -> String {
     let ops: Vec<String> = ops.into_iter().map(|(name, count)| format!("{count} {name}")).collect();
     let arithmetic = step.arithmetic().map(|_| step.work);
     let arguments = json!({
+        "types": step.types,
         "ops": shortened(&ops.join(", ")),
         "source": places(|location| location.source.as_deref()),
         "scope": places(|location| location.scope.as_deref()),

@@ -10,10 +10,12 @@ use std::time::Duration;
 
 const LOOP: &str = "func.func @main(%x: tensor<64x96xf32>, %n: tensor<i32>) -> tensor<64x32xf32> {
   %y = stablehlo.constant dense<0.0> : tensor<96x32xf32>
-  %r = func.call @power(%x, %y, %n) : (tensor<64x96xf32>, tensor<96x32xf32>, tensor<i32>) -> tensor<64x32xf32>
+  %r = func.call @power(%x, %y, %n)
+      : (tensor<64x96xf32>, tensor<96x32xf32>, tensor<i32>) -> tensor<64x32xf32>
   return %r : tensor<64x32xf32>
 }
-func.func @power(%x: tensor<64x96xf32>, %y: tensor<96x32xf32>, %n: tensor<i32>) -> tensor<64x32xf32> {
+func.func @power(%x: tensor<64x96xf32>, %y: tensor<96x32xf32>, %n: tensor<i32>)
+    -> tensor<64x32xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %one = stablehlo.constant dense<1> : tensor<i32>
   %z = stablehlo.constant dense<0.0> : tensor<64x32xf32>
@@ -23,7 +25,8 @@ func.func @power(%x: tensor<64x96xf32>, %y: tensor<96x32xf32>, %n: tensor<i32>) 
       stablehlo.return %c : tensor<i1>
     } do {
       %j = stablehlo.add %i, %one : tensor<i32>
-      %p = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<64x96xf32>, tensor<96x32xf32>) -> tensor<64x32xf32>
+      %p = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0]
+          : (tensor<64x96xf32>, tensor<96x32xf32>) -> tensor<64x32xf32>
       %b = stablehlo.add %p, %a : tensor<64x32xf32>
       %d = stablehlo.tanh %b : tensor<64x32xf32>
       stablehlo.return %j, %d : tensor<i32>, tensor<64x32xf32>
@@ -65,7 +68,7 @@ fn steps_have_their_calls_work_and_ops() {
         assert_eq!(product.arithmetic(), Some(2 * 64 * 96 * 32));
         assert_eq!(product.bytes(), Some(4 * (64 * 96 + 96 * 32 + 64 * 32)));
         assert_eq!(product.location.function, "power");
-        assert!(product.location.source.as_deref().unwrap().starts_with("test.mlir:16:"));
+        assert!(product.location.source.as_deref().unwrap().starts_with("test.mlir:18:"));
         // Nothing but its own two readings of the clock.
         assert_eq!((product.total, product.own), (Duration::from_micros(7), product.total));
         let main = find(&profile, "@main");
@@ -155,7 +158,8 @@ fn processes_are_apart() {
         ^bb0(%a: tensor<f32>, %b: tensor<f32>):
           %s = stablehlo.add %a, %b : tensor<f32>
           stablehlo.return %s : tensor<f32>
-      }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<64x64xf32>) -> tensor<64x64xf32>
+      }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}
+          : (tensor<64x64xf32>) -> tensor<64x64xf32>
       return %0 : tensor<64x64xf32>
     }";
     let profiling = Profiling::Executions(1000);
@@ -182,5 +186,37 @@ fn failed_runs_are_recorded_up_to_the_failure() {
         let profile = program.profile();
         assert!(find(&profile, "stablehlo.dot_general").calls > 1);
         assert_eq!(find(&profile, "@main").calls, 1);
+    }
+}
+
+#[test]
+fn processes_that_an_op_runs_record_their_steps() {
+    let text = "sdy.mesh @mesh = <[\"x\"=4]>
+    func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{\"x\"}]>]
+          out_shardings=[<@mesh, [{\"x\"}]>] manual_axes={\"x\"} (%a: tensor<2xf32>) {
+        %1 = stablehlo.tanh %a : tensor<2xf32>
+        sdy.return %1 : tensor<2xf32>
+      } : (tensor<8xf32>) -> tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }";
+    for engine in Engine::ALL.iter().copied() {
+        let profiling = Profiling::Executions(100);
+        let program = prepare(text, RunOptions { engine, profiling, ..RunOptions::default() });
+        program.run(vec![Tensor::scalar(0.5f32).broadcast_scalar([8]).unwrap().into()]).unwrap();
+        let profile = program.profile();
+        let tanh = find(&profile, "stablehlo.tanh");
+        assert_eq!((tanh.calls, profile.runs), (4, 1));
+        assert_eq!(tanh.work.transcendentals, 2);
+        let process = find(&profile, "process of sdy.manual_computation");
+        assert_eq!((process.calls, process.kind), (4, StepKind::Run));
+        let events = events(&profile);
+        let tanh = events.iter().filter(|event| event.0["name"] == "stablehlo.tanh");
+        let processes: Vec<&Value> = tanh.map(|event| &event.0["pid"]).collect();
+        assert_eq!(processes, [0, 1, 2, 3]);
+        // The op waits for its processes, which takes none of its own time.
+        let mut others = profile.steps.iter().filter(|step| step.kind != StepKind::Run);
+        let op = others.find(|step| step.title.ends_with("sdy.manual_computation"));
+        assert!(op.is_some_and(|op| op.own + process.total / 4 <= op.total));
     }
 }
