@@ -25,7 +25,7 @@
 // A product of n x n matrices takes n * n * n multiplications and additions.
 // TRACE: {"displayTimeUnit": "ns", "traceEvents": [
 // TRACE-DAG: "ph": "X", "pid": 0, "tid": 0, "ts": 0.000, "dur": {{[0-9.]+}}, "name": "@main"
-// TRACE-DAG: "name": "stablehlo.dot_general", "cat": "products", "args": {"bytes":49152,"flops":524288,"ops":"1 stablehlo.dot_general","scope":null,"source":"{{.*}}profile.mlir:[[# @LINE + 17]]:12","transcendentals":0,"types":"64x64xf32"}
+// TRACE-DAG: "name": "stablehlo.dot_general", "cat": "products", "args": {"bytes":49152,"call":null,"flops":524288,"ops":"1 stablehlo.dot_general","scope":null,"source":"{{.*}}profile.mlir:[[# @LINE + 17]]:12","transcendentals":0,"types":"64x64xf32"}
 // TRACE: ]}
 func.func @main(%x: tensor<64x64xf32>, %n: tensor<i32>) -> tensor<64x64xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i32>

@@ -143,7 +143,7 @@ impl<'r> Run<'r> {
         for (position, step) in sequence.steps.iter().enumerate() {
             let position = is_entry.then_some((position, length));
             machine.session.tick(step.ops.into(), position)?;
-            machine.begin(Running::Step(step));
+            machine.begin(Running::Step(self.unit, step));
             let done = self.step(machine, step);
             machine.end();
             done.map_err(|error| self.locate(error, step.origin, step.call))?;

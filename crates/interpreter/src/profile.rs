@@ -7,7 +7,7 @@
 use crate::program::Program;
 use crate::session::Session;
 use mlir::OpId;
-use plan::{Action, Step};
+use plan::{Action, Step, Unit};
 use program::{Function, Fused, Instruction, Primitive};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -63,6 +63,8 @@ pub struct StepRecord {
     pub kind: StepKind,
     /// The op to which it is attributed.
     pub op: OpId,
+    /// The innermost call around it that the plan inlines.
+    pub call: Option<OpId>,
     /// The instructions that it computes.
     pub parts: Vec<(u32, Share)>,
     /// Bytes that its loops read and write.
@@ -147,7 +149,7 @@ impl Record {
 #[derive(Clone, Copy)]
 pub(crate) enum Running<'r> {
     Function(&'r Function),
-    Step(&'r Step),
+    Step(&'r Unit, &'r Step),
     Instruction(usize, &'r Instruction),
     /// A process that an instruction runs, one of a grid.
     Process(&'r Instruction),
@@ -158,7 +160,7 @@ impl<'r> Running<'r> {
     fn address(self) -> usize {
         match self {
             Running::Function(function) => std::ptr::from_ref(function).addr(),
-            Running::Step(step) => std::ptr::from_ref(step).addr(),
+            Running::Step(_, step) => std::ptr::from_ref(step).addr(),
             Running::Instruction(_, instruction) => std::ptr::from_ref(instruction).addr(),
             // Not that of the instruction, but within it.
             Running::Process(instruction) => std::ptr::from_ref(instruction).addr() + 1,
@@ -169,6 +171,7 @@ impl<'r> Running<'r> {
         let name = |origin| program.op(origin).name().to_string();
         let mut parts = Vec::new();
         let mut loop_bytes = 0;
+        let mut call = None;
         let (title, kind, origin) = match self {
             Running::Function(function) => {
                 (format!("@{}", function.name), StepKind::Run, function.origin)
@@ -183,7 +186,9 @@ impl<'r> Running<'r> {
                 let origin = instruction.origin;
                 (format!("process of {}", name(origin)), StepKind::Run, origin)
             }
-            Running::Step(step) => {
+            Running::Step(unit, step) => {
+                let around = step.call.and_then(|call| unit.calls.get(call as usize));
+                call = around.map(|&(origin, _)| OpId::from(origin));
                 add_parts(step, Share::Own, &mut parts, &mut loop_bytes);
                 let kind = StepKind::of_step(step, program);
                 (plan::title(step, &name), kind, step.origin)
@@ -198,6 +203,7 @@ impl<'r> Running<'r> {
             types: last.map_or_else(String::new, types),
             kind,
             op: OpId::from(origin),
+            call,
             parts,
             loop_bytes,
             calls: 0,

@@ -1,7 +1,7 @@
 //! `stablo run --profile`: the steps of runs as a table.
 
 use crate::units::size;
-use stablo::{Profile, Roofline, StepKind, StepProfile};
+use stablo::{Location, Profile, Roofline, StepKind, StepProfile};
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -134,10 +134,14 @@ fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
-/// The line that a step was made from, without directories, and the scope.
+/// The line that a step was made from, and that of the call around it, without directories; and the
+/// scope.
 fn place(step: &StepProfile) -> String {
-    let source = step.location.source.as_deref();
-    let source = source.map(|source| source.rsplit('/').next().unwrap_or(source));
-    let parts = source.into_iter().chain(step.location.scope.as_deref());
+    let line = |location: &Location| {
+        let source = location.source.as_deref()?;
+        Some(source.rsplit('/').next().unwrap_or(source).to_string())
+    };
+    let call = step.call.as_ref().and_then(line).map(|line| format!("called at {line}"));
+    let parts = line(&step.location).into_iter().chain(call).chain(step.location.scope.clone());
     parts.map(|part| format!("  {part}")).collect()
 }

@@ -59,6 +59,27 @@ impl Program {
 
     /// The profile of the runs so far, those that failed included, if the program was prepared with
     /// [`RunOptions::profiling`].
+    ///
+    /// ```
+    /// use stablo::{Profiling, Program, RunOptions, Tensor};
+    ///
+    /// let module = stablo::load(
+    ///     "product.mlir",
+    ///     "func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+    ///        %0 = stablehlo.dot %x, %x : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    ///        return %0 : tensor<64x64xf32>
+    ///      }",
+    /// )?;
+    /// let options = RunOptions { profiling: Profiling::Steps, ..RunOptions::default() };
+    /// let program = Program::prepare(module, "main", options)?;
+    /// let x = Tensor::scalar(1f32).broadcast_scalar([64, 64])?;
+    /// program.run(vec![x.clone().into()])?;
+    /// program.run(vec![x.into()])?;
+    /// let profile = program.profile();
+    /// let product = profile.steps.iter().find(|step| step.title == "stablehlo.dot").unwrap();
+    /// assert_eq!((product.calls, product.work.flops), (2, 2 * 64 * 64 * 64));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn profile(&self) -> Profile {
         analysis::profile(&self.program)
     }

@@ -35,6 +35,8 @@ pub struct StepProfile {
     pub kind: StepKind,
     /// The op to which it is attributed, the last one of a loop.
     pub location: Location,
+    /// The innermost call around it that the plan inlines.
+    pub call: Option<Location>,
     /// The ops that it computes.
     pub ops: Vec<Location>,
     /// Number of executions.
@@ -83,6 +85,7 @@ pub fn profile(program: &Program) -> Profile {
         let origins = step.parts.iter().filter_map(|&(i, _)| instructions.get(i as usize));
         StepProfile {
             location: location(step.op),
+            call: step.call.map(location),
             ops: origins.map(|instruction| location(instruction.origin.into())).collect(),
             title: step.title,
             types: step.types,

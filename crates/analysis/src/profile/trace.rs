@@ -65,6 +65,7 @@ fn described(step: &StepProfile) -> String {
         "ops": shortened(&ops.join(", ")),
         "source": places(|location| location.source.as_deref()),
         "scope": places(|location| location.scope.as_deref()),
+        "call": step.call.as_ref().and_then(|location| location.source.as_deref()),
         "bytes": step.bytes(),
         "flops": arithmetic.map(|work| work.flops),
         "transcendentals": arithmetic.map(|work| work.transcendentals),

@@ -91,6 +91,9 @@ fn loops_read_and_write_less_than_their_ops() {
     assert_eq!(fused.bytes(), Some(3 * 4 * 64 * 32));
     let work = fused.work;
     assert_eq!((work.flops, work.transcendentals), (64 * 32, 64 * 32));
+    // The call is inlined.
+    let call = fused.call.as_ref().unwrap();
+    assert_eq!((&*call.op, &*call.function), ("func.call", "main"));
 }
 
 /// The complete events of a trace, each with its start, end and depth.
