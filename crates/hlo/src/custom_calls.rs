@@ -13,7 +13,7 @@ use crate::prepare;
 use crate::spmd;
 use dynamic::{CONFIG, DYNAMIC_CALLS};
 use mlir::OpRef;
-use mlir::prepare::{CustomCall, PrepareFn, Prepared, Preparer, native};
+use mlir::prepare::{CustomCall, PrepareFn, Prepared, Preparer, native, native_with_env};
 use numerics::math::{self, UnaryOp};
 use numerics::shape::StridedView;
 use numerics::{DType, I1, Tensor};
@@ -74,7 +74,7 @@ pub fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let target = CustomCallOp(op).call_target_name();
     if let Some(registered) = cx.custom_call(target) {
         let call = CustomCall::of(op, target);
-        return native(op, move |operands| registered(&call, operands));
+        return native_with_env(op, move |_, operands, _| registered(&call, operands));
     }
     if let Some(function) = target.strip_prefix(ELEMENTWISE).and_then(UnaryOp::from_name) {
         return Ok(Primitive::Unary(function));

@@ -29,6 +29,7 @@ mod sort;
 mod subnormals;
 mod sums;
 mod top_k;
+mod vector_products;
 mod window;
 
 pub use body::Combiner;

@@ -2,13 +2,13 @@
 //!
 //! A sum of products is a chain of fused multiply-adds in the order of the contracted index, from
 //! zero. Where there are more than [`BLOCK`] products, each block of so many has a chain of its
-//! own, and the sums of the blocks are the leaves of a [`Tree`]. A sum of at most [`FEW`] products
-//! rounds each of them, so that perpendicular vectors have a product of zero. The same bits follow
-//! for every shape of tile, width of vectors and number of threads; `docs/accuracy.md` states the
-//! definition.
+//! own, and the sums of the blocks are the leaves of a [`Tree`](super::sums::Tree). A sum of at
+//! most [`FEW`] products rounds each of them, so that perpendicular vectors have a product of zero.
+//! The same bits follow for every shape of tile, width of vectors and number of threads;
+//! `docs/accuracy.md` states the definition.
 
 use super::parallel::task_size;
-use super::sums::Tree;
+use super::vector_products::VectorProduct;
 use numerics::budget::reserve;
 use numerics::simd::{Isa, Kernel};
 use numerics::{Complex32, Complex64, I1, Number, TensorError};
@@ -28,8 +28,6 @@ const ROWS_ELEMENTS: usize = 1 << 15;
 const SQUARE: usize = 8;
 /// Elements of columns of `b` that are copied at a time.
 const PANELS_ELEMENTS: usize = 1 << 19;
-/// Results that are summed at a time where there is one row.
-const ROW_RESULTS: usize = 1024;
 
 /// The types in which products are summed.
 pub trait Accumulator: Number {
@@ -258,24 +256,25 @@ impl<T: Accumulator> Product<'_, T> {
     ) -> Result<(), TensorError> {
         let depth = self.depth;
         let is_small = rows.len().saturating_mul(columns.len()).saturating_mul(depth) <= SMALL;
-        let is_direct = depth <= FEW || (is_small && depth <= BLOCK);
-        let is_row = rows.len() == 1 && self.b.strides[1] == 1;
+        let is_vector = rows.len() == 1 && depth > FEW && self.b.strides.contains(&1);
+        let is_direct = depth <= FEW || (is_small && depth <= BLOCK && !is_vector);
         // A copy of rows of `a`, and columns of `b` as panels of `C`.
         let tall = (ROWS_ELEMENTS / depth / R).clamp(1, 16) * R;
         let mut copy = Vec::new();
         let mut panels = Vec::new();
         let wide = (PANELS_ELEMENTS / depth / C).max(1) * C;
-        let wide = if is_direct || is_row { columns.len() } else { wide.min(columns.len()) };
-        let copied = if is_direct || is_row { 0 } else { wide.next_multiple_of(C) };
+        let is_copied = !(is_direct || is_vector);
+        let wide = if is_copied { wide.min(columns.len()) } else { columns.len() };
+        let copied = if is_copied { wide.next_multiple_of(C) } else { 0 };
         let depths = if copied > 0 { depth.div_ceil(BLOCK).ilog2() as usize + 1 } else { 0 };
         let mut levels = vec![[[T::ZERO; C]; R]; depths];
         let _reserved = reserve::<T>(depth.saturating_mul(copied + tall.min(rows.len())))?;
         for first_column in columns.clone().step_by(wide) {
             let width = wide.min(columns.end - first_column);
             let at = first_column - columns.start;
-            let [row_stride, column_stride] = self.b.strides;
-            let b = Matrix { elements: &self.b.elements[first_column * column_stride..], ..self.b };
-            if !(is_direct || is_row) {
+            let elements = &self.b.elements[first_column * self.b.strides[1]..];
+            let b = Matrix { elements, ..self.b };
+            if is_copied {
                 panels.resize(depth * width.div_ceil(C), [T::ZERO; C]);
                 isa.run(Pack { b, width, depth, panels: &mut panels });
             }
@@ -289,9 +288,9 @@ impl<T: Accumulator> Product<'_, T> {
                         let a = &a[i * a_stride..][..depth];
                         isa.run(DirectRow { a, b, out: out.part(row + i, at..at + width) });
                     }
-                } else if is_row {
+                } else if is_vector {
                     let out = out.part(row, at..at + width);
-                    isa.run(RowProduct { a: &a[..depth], b: b.elements, row_stride, out });
+                    isa.run(VectorProduct { a: &a[..depth], b, out });
                 } else {
                     let block = &Block { a, a_stride, count, depth, panels: &panels, width };
                     let (column, levels) = (at, &mut levels[..]);
@@ -552,74 +551,6 @@ fn add_tiles<T: Accumulator, const R: usize, const C: usize>(
         }
     }
     right
-}
-
-/// One row of results, whose sums stay in the cache while the rows of `b` are read in order.
-struct RowProduct<'a, T> {
-    a: &'a [T],
-    b: &'a [T],
-    row_stride: usize,
-    out: &'a mut [T],
-}
-
-impl<T: Accumulator> Kernel for RowProduct<'_, T> {
-    #[inline(always)]
-    fn run(self) {
-        let RowProduct { a, b, row_stride, out } = self;
-        for (chunk, out) in out.chunks_mut(ROW_RESULTS).enumerate() {
-            let b = &b[chunk * ROW_RESULTS..];
-            out.fill(T::ZERO);
-            if a.len() <= BLOCK {
-                add_rows_scaled(out, a, b, row_stride);
-            } else {
-                let mut tree = Tree::new();
-                for (block, a) in a.chunks(BLOCK).enumerate() {
-                    let mut sums = vec![T::ZERO; out.len()];
-                    add_rows_scaled(&mut sums, a, &b[block * BLOCK * row_stride..], row_stride);
-                    tree.push(sums, add_rows);
-                }
-                if let Some(sums) = tree.finish(add_rows) {
-                    out.copy_from_slice(&sums);
-                }
-            }
-            for sum in out {
-                *sum = sum.finish();
-            }
-        }
-    }
-}
-
-/// Adds the products of the elements of `a` with rows of `b`, in order.
-#[inline(always)]
-fn add_rows_scaled<T: Accumulator>(sums: &mut [T], a: &[T], b: &[T], row_stride: usize) {
-    let (quads, rest) = a.as_chunks::<4>();
-    for (quad, a) in quads.iter().enumerate() {
-        let k = 4 * quad;
-        let rows = [k, k + 1, k + 2, k + 3].map(|k| &b[k * row_stride..]);
-        add_scaled(sums, *a, rows);
-    }
-    for (i, &a) in rest.iter().enumerate() {
-        add_scaled(sums, [a], [&b[(4 * quads.len() + i) * row_stride..]]);
-    }
-}
-
-/// Adds the products of a few elements of `a` with rows of `b`, in order.
-#[inline(always)]
-fn add_scaled<T: Accumulator, const N: usize>(sums: &mut [T], a: [T; N], b: [&[T]; N]) {
-    let b = b.map(|b| &b[..sums.len()]);
-    for (j, sum) in sums.iter_mut().enumerate() {
-        for (a, b) in a.iter().zip(b) {
-            *sum = sum.multiply_add(*a, b[j]);
-        }
-    }
-}
-
-/// The sums of two rows, in the place of the left one.
-pub fn add_rows<T: Number>(mut left: Vec<T>, right: Vec<T>) -> Vec<T> {
-    for (x, &y) in left.iter_mut().zip(&right) {
-        *x = x.add(y);
-    }
-    left
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use numerics::simd::{Isa, Kernel};
 use numerics::{DType, Element};
 use std::convert::Infallible;
 
-/// Elements of a row that are combined before the tree sees them.
-const BLOCK: usize = 512;
+/// Elements, of one row or several, that are combined level by level in the first cache.
+const BLOCK: usize = 1024;
 /// Rows shorter than this are combined many at a time.
 const SHORT_ROW: usize = 32;
 /// Columns that are combined at a time: a few rows of them fit into the first cache.
@@ -216,22 +216,26 @@ impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for Rows<'_, T, F> {
     #[inline(always)]
     fn run(self) {
         let Rows { elements, len, out, f } = self;
-        let mut tree = Tree::new();
         let mut levels = [[T::ZERO; BLOCK / 2]; 2];
-        for (out, row) in out.iter_mut().zip(elements.chunks_exact(len.max(1))) {
+        if len == 0 {
+            return;
+        }
+        if len <= BLOCK {
+            let rows = BLOCK / len;
+            for (out, rows) in out.chunks_mut(rows).zip(elements.chunks(rows * len)) {
+                out.copy_from_slice(combine_parts(rows, len, f, &mut levels));
+            }
+            return;
+        }
+        let mut tree = Tree::new();
+        for (out, row) in out.iter_mut().zip(elements.chunks_exact(len)) {
             let (blocks, rest) = row.as_chunks::<BLOCK>();
-            if let ([], [first, ..]) = (blocks, rest) {
-                *out = if len == 1 { *first } else { combine_block(rest, f, &mut levels) };
-                continue;
-            }
             for block in blocks {
-                tree.push(combine_block(block, f, &mut levels), f);
+                tree.push(combine_parts(block, BLOCK, f, &mut levels)[0], f);
             }
-            match rest {
-                [] => {}
+            if !rest.is_empty() {
                 // Smaller than the subtrees of the blocks.
-                [last] => tree.subtrees.push(*last),
-                _ => tree.subtrees.push(combine_block(rest, f, &mut levels)),
+                tree.subtrees.push(combine_parts(rest, rest.len(), f, &mut levels)[0]);
             }
             if let Some(result) = tree.finish(f) {
                 *out = result;
@@ -282,28 +286,40 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for RowsInLanes<'_, T, F> {
     }
 }
 
-/// Combines two to [`BLOCK`] elements: neighbours, and then neighbours of the results.
+/// Combines each part of `len` neighbouring elements, level by level of the trees of all parts:
+/// neighbours, and then neighbours of the results. There are at most [`BLOCK`] elements.
 #[inline(always)]
-fn combine_block<T: Element>(
-    elements: &[T],
+fn combine_parts<'a, T: Element>(
+    elements: &'a [T],
+    mut len: usize,
     f: impl Fn(T, T) -> T + Copy,
-    [from, to]: &mut [[T; BLOCK / 2]; 2],
-) -> T {
-    let mut len = combine_neighbours(elements, f, from);
-    while len > 2 {
-        len = combine_neighbours(&from[..len], f, to);
-        std::mem::swap(from, to);
+    levels: &'a mut [[T; BLOCK / 2]; 2],
+) -> &'a [T] {
+    if len <= 1 {
+        return elements;
     }
-    if len == 2 { f(from[0], from[1]) } else { from[0] }
+    let parts = elements.len() / len;
+    let [mut from, mut to] = levels.each_mut();
+    let mut is_first = true;
+    while len > 1 {
+        let next = len.div_ceil(2);
+        let level = if is_first { elements } else { &from[..parts * len] };
+        if len.is_multiple_of(2) {
+            combine_neighbours(level, f, &mut to[..parts * next]);
+        } else {
+            for (part, out) in level.chunks_exact(len).zip(to.chunks_exact_mut(next)) {
+                combine_neighbours(part, f, out);
+            }
+        }
+        std::mem::swap(&mut from, &mut to);
+        (len, is_first) = (next, false);
+    }
+    &from[..parts]
 }
 
 /// Combines neighbours; an element without one waits.
 #[inline(always)]
-fn combine_neighbours<T: Element>(
-    elements: &[T],
-    f: impl Fn(T, T) -> T,
-    out: &mut [T; BLOCK / 2],
-) -> usize {
+fn combine_neighbours<T: Element>(elements: &[T], f: impl Fn(T, T) -> T, out: &mut [T]) {
     let (pairs, rest) = elements.as_chunks::<2>();
     for (out, [x, y]) in out.iter_mut().zip(pairs) {
         *out = f(*x, *y);
@@ -311,7 +327,6 @@ fn combine_neighbours<T: Element>(
     if let ([x], Some(out)) = (rest, out.get_mut(pairs.len())) {
         *out = *x;
     }
-    elements.len().div_ceil(2)
 }
 
 /// Combines each row of a matrix: the rows are `row_len` neighbouring elements each, and there is a

@@ -586,7 +586,7 @@ fn bounds(encoding: &Attribute) -> &[i64] {
     list.unwrap_or(&[])
 }
 
-/// The primitive of an op that is a function of its operands alone, of its dialect's own.
+/// The primitive of an op that is a plain function of its operands, of its dialect's own.
 ///
 /// # Errors
 /// None; the type is that of [`PrepareFn`].
@@ -594,10 +594,11 @@ pub fn native<F>(op: OpRef<'_>, function: F) -> Prepared
 where
     F: Fn(Vec<RuntimeValue>) -> EvalResult + Send + Sync + 'static,
 {
-    native_with_env(op, move |_, operands, _| function(operands))
+    Ok(Primitive::Native(NativeFunction::plain(listed_name(op), function)))
 }
 
-/// The primitive of an op that asks something of the executor, of its dialect's own.
+/// The primitive of an op that asks something of the executor or runs code of users, of its
+/// dialect's own.
 ///
 /// # Errors
 /// None; the type is that of [`PrepareFn`].
@@ -605,5 +606,10 @@ pub fn native_with_env<F>(op: OpRef<'_>, function: F) -> Prepared
 where
     F: Fn(Origin, Vec<RuntimeValue>, &mut dyn Env) -> EvalResult + Send + Sync + 'static,
 {
-    Ok(Primitive::Native(NativeFunction::new(op.def().map_or("", |def| def.name), function)))
+    Ok(Primitive::Native(NativeFunction::new(listed_name(op), function)))
+}
+
+/// The name of an op for listings.
+fn listed_name(op: OpRef<'_>) -> &'static str {
+    op.def().map_or("", |def| def.name)
 }

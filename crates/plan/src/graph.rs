@@ -329,8 +329,8 @@ fn is_flat(code: &Code, primitive: &Primitive, depth: usize) -> bool {
         | Primitive::Scatter { body, .. }
         | Primitive::SelectAndScatter { scatter: body, .. } => of(body),
         Primitive::Quantized(quantized) => return is_flat(code, &quantized.primitive, depth),
+        Primitive::Native(native) => native.is_plain,
         Primitive::Call(_)
-        | Primitive::Native(_)
         | Primitive::Collective(_)
         | Primitive::Permute { .. }
         | Primitive::Send { .. }

@@ -348,6 +348,8 @@ impl Primitive {
 pub struct NativeFunction {
     /// Name.
     pub name: &'static str,
+    /// True if it asks nothing of the executor, runs no code of users, and needs little stack.
+    pub is_plain: bool,
     /// Evaluates the op `origin` on operands.
     pub function: Arc<NativeFn>,
 }
@@ -362,7 +364,16 @@ impl NativeFunction {
     where
         F: Fn(Origin, Vec<RuntimeValue>, &mut dyn Env) -> EvalResult + Send + Sync + 'static,
     {
-        NativeFunction { name, function: Arc::new(function) }
+        NativeFunction { name, is_plain: false, function: Arc::new(function) }
+    }
+
+    /// A plain native function of its operands.
+    pub fn plain<F>(name: &'static str, function: F) -> NativeFunction
+    where
+        F: Fn(Vec<RuntimeValue>) -> EvalResult + Send + Sync + 'static,
+    {
+        let function = Arc::new(move |_, operands, _: &mut dyn Env| function(operands));
+        NativeFunction { name, is_plain: true, function }
     }
 }
 
