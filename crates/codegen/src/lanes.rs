@@ -5,6 +5,7 @@ use crate::vector::{Value, Vectors};
 use crate::x64::{Length, Vex};
 use numerics::math::UnaryOp;
 use numerics::math::lanes::{self, Lane};
+use numerics::math::lanes_erf;
 use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
@@ -32,6 +33,9 @@ pub(crate) fn function(op: UnaryOp) -> Option<fn(&mut Vectors, Value) -> Value> 
         };
     }
     Some(match op {
+        UnaryOp::Erf => code!(lanes_erf::erf),
+        UnaryOp::ErfInv => code!(lanes_erf::erf_inv),
+        UnaryOp::Erfc => code!(lanes_erf::erfc),
         UnaryOp::Exponential => code!(lanes::exp),
         UnaryOp::ExponentialMinusOne => code!(lanes::exp_m1),
         UnaryOp::Log => code!(lanes::log),

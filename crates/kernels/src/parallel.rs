@@ -1,8 +1,8 @@
 //! How work is divided among threads.
 
-/// Less work, in elementary operations, stays on one thread: it takes about 5 microseconds, and
-/// another thread begins half a microsecond late.
-const MIN_WORK: usize = 1 << 17;
+/// Less work, in elementary operations, stays on one thread: it takes about 20 microseconds, and
+/// another thread begins half a microsecond late, or 10 to 50 if it sleeps.
+const MIN_WORK: usize = 1 << 19;
 /// Tasks for each thread: what one that starts late, or is interrupted, leaves to the others.
 const TASKS_PER_THREAD: usize = 4;
 
@@ -13,6 +13,6 @@ pub fn task_size(count: usize, work: usize, unit: usize) -> usize {
     if workers == 1 || count.saturating_mul(work) < MIN_WORK {
         return count.max(1);
     }
-    let least = (MIN_WORK / 4).div_ceil(work.max(1));
+    let least = (MIN_WORK / 16).div_ceil(work.max(1));
     count.div_ceil(workers * TASKS_PER_THREAD).max(least).next_multiple_of(unit).max(1)
 }

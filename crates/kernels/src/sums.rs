@@ -13,12 +13,16 @@ use std::convert::Infallible;
 
 /// Elements, of one row or several, that are combined level by level in the first cache.
 const BLOCK: usize = 1024;
-/// Rows shorter than this are combined many at a time.
+/// Rows of at most so many elements are combined each at once.
+const TINY: usize = 4;
+/// Rows longer than that and shorter than this are combined as columns, many at a time.
 const SHORT_ROW: usize = 32;
 /// Columns that are combined at a time: a few rows of them fit into the first cache.
 const COLUMNS: usize = 512;
-/// Elements of a row that are combined with others at a time where any order does.
+/// Elements of a row that are combined with others at a time where any order does,
 const LANES: usize = 32;
+/// and the length of rows for which this is faster.
+const LONG_ROW: usize = 8 * LANES;
 /// Rows that are combined at a time, in registers.
 const ROWS: usize = 8;
 
@@ -158,7 +162,11 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for Commutative<F> {
     }
 
     fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]) {
-        run::<T>(RowsInLanes { elements, len, out, f: self.0 });
+        if len < LONG_ROW {
+            self.0.combine_rows(elements, len, out);
+        } else {
+            run::<T>(RowsInLanes { elements, len, out, f: self.0 });
+        }
     }
 }
 
@@ -221,7 +229,8 @@ impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for Rows<'_, T, F> {
             return;
         }
         if len <= BLOCK {
-            let rows = BLOCK / len;
+            // As many as leave room for elements that wait.
+            let rows = BLOCK / len.next_multiple_of(2);
             for (out, rows) in out.chunks_mut(rows).zip(elements.chunks(rows * len)) {
                 out.copy_from_slice(combine_parts(rows, len, f, &mut levels));
             }
@@ -295,26 +304,49 @@ fn combine_parts<'a, T: Element>(
     f: impl Fn(T, T) -> T + Copy,
     levels: &'a mut [[T; BLOCK / 2]; 2],
 ) -> &'a [T] {
-    if len <= 1 {
+    if len == 1 {
         return elements;
     }
     let parts = elements.len() / len;
     let [mut from, mut to] = levels.each_mut();
     let mut is_first = true;
     while len > 1 {
-        let next = len.div_ceil(2);
         let level = if is_first { elements } else { &from[..parts * len] };
-        if len.is_multiple_of(2) {
-            combine_neighbours(level, f, &mut to[..parts * next]);
-        } else {
-            for (part, out) in level.chunks_exact(len).zip(to.chunks_exact_mut(next)) {
-                combine_neighbours(part, f, out);
+        let next = if len <= TINY { 1 } else { len.div_ceil(2) };
+        let out = &mut to[..parts * next];
+        match len {
+            2 => combine_tiny::<T, 2>(level, f, out),
+            3 => combine_tiny::<T, 3>(level, f, out),
+            4 => combine_tiny::<T, 4>(level, f, out),
+            _ if len.is_multiple_of(2) => combine_neighbours(level, f, out),
+            _ => {
+                for (part, out) in level.chunks_exact(len).zip(out.chunks_exact_mut(next)) {
+                    combine_neighbours(part, f, out);
+                }
             }
         }
         std::mem::swap(&mut from, &mut to);
         (len, is_first) = (next, false);
     }
     &from[..parts]
+}
+
+/// Combines each part of `N` elements, many of them side by side.
+#[inline(always)]
+fn combine_tiny<T: Element, const N: usize>(elements: &[T], f: impl Fn(T, T) -> T, out: &mut [T]) {
+    for (out, &part) in out.iter_mut().zip(elements.as_chunks::<N>().0) {
+        let (mut level, mut len) = (part, N);
+        while len > 1 {
+            for i in 0..len / 2 {
+                level[i] = f(level[2 * i], level[2 * i + 1]);
+            }
+            if len % 2 == 1 {
+                level[len / 2] = level[len - 1];
+            }
+            len = len.div_ceil(2);
+        }
+        *out = level[0];
+    }
 }
 
 /// Combines neighbours; an element without one waits.
@@ -337,7 +369,7 @@ pub fn combine_rows<T: Element>(
     operation: &dyn Combine<T>,
     out: &mut [T],
 ) {
-    if row_len < SHORT_ROW && out.len() >= ROWS {
+    if row_len > TINY && row_len < SHORT_ROW && out.len() >= ROWS {
         // As columns, many at a time.
         combine_columns(elements, row_len, row_len, &|i| i, operation, out);
     } else {
@@ -476,13 +508,19 @@ mod tests {
 
     #[test]
     fn rows_are_trees() {
-        let lengths = (1..=520).chain([767, 768, 1000, 4096, 4097, 70_001]);
+        let lengths = (1..=520).chain([767, 768, 1000, 1023, 1024, 1025, 4096, 4097, 70_001]);
         for len in lengths {
-            let elements: Vec<u64> = (0..2 * len as u64).collect();
-            let mut out = [0; 2];
+            let rows = 2 + 3000 / len;
+            let elements: Vec<u64> = (0..(rows * len) as u64).collect();
+            let mut out = vec![0; rows];
             combine_rows(&elements, len, &mix, &mut out);
-            let (first, second) = elements.split_at(len);
-            assert_eq!(out, [defined(first, &mix), defined(second, &mix)], "{len}");
+            let expected: Vec<u64> = elements.chunks(len).map(|row| defined(row, &mix)).collect();
+            assert_eq!(out, expected, "{len}");
+            // Where any order does.
+            let sum = |x: u64, y: u64| x.wrapping_add(y);
+            combine_rows(&elements, len, &Commutative(sum), &mut out);
+            let expected: Vec<u64> = elements.chunks(len).map(|row| row.iter().sum()).collect();
+            assert_eq!(out, expected, "{len}");
         }
         let mut out = [3u64];
         combine_rows(&[], 0, &mix, &mut out);

@@ -166,6 +166,25 @@ const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
 /// Beyond this, the exponential is infinite or zero in `f32`, but not yet in `f64`.
 const LIMIT: f64 = 700.0;
 
+/// The polynomial with these coefficients, the constant one first: that of every fourth one on its
+/// own, so that no addition waits for many others.
+#[inline(always)]
+pub fn polynomial<L: Lane, const N: usize>(coefficients: &[f64; N], x: L) -> L {
+    let square = x * x;
+    let fourth = square * square;
+    let part = |first: usize| {
+        let count = N.saturating_sub(first).div_ceil(4);
+        let mut n = count.saturating_sub(1);
+        let mut sum = x.splat(if count > 0 { coefficients[first + 4 * n] } else { 0.0 });
+        while n > 0 {
+            n -= 1;
+            sum = sum * fourth + coefficients[first + 4 * n];
+        }
+        sum
+    };
+    (part(0) + part(1) * x) + (part(2) + part(3) * x) * square
+}
+
 /// `1 / n!`.
 const INVERSE_FACTORIALS: [f64; 14] = {
     let mut table = [1.0; 14];
@@ -257,13 +276,7 @@ const SMALL_TANH: f64 = 0.3;
 #[inline(always)]
 pub fn tanh<L: Lane>(x: L) -> L {
     let square = x * x;
-    let mut series = x.splat(TANH[12]);
-    let mut n = 12;
-    while n > 0 {
-        n -= 1;
-        series = series * square + TANH[n];
-    }
-    let small = x + x * square * series;
+    let small = x + x * square * polynomial(&TANH, square);
     let power = exp(x.abs() * -2.0);
     let large = (x.splat(1.0) - power) / (power + 1.0);
     // Also the sign of zero.
@@ -278,8 +291,21 @@ const EXPONENT: u64 = 0xFFF0_0000_0000_0000;
 const LOG_SCALE: [f64; 2] = [0.961_796_686_053_276_1, 7.872_699_542_894_897e-9];
 /// Beyond this, powers of two are infinite or zero in `f32`, but not yet in `f64`.
 const LIMIT_2: f64 = 1000.0;
-/// Terms of the series of the logarithm after the first two.
-const LOG_TERMS: u32 = 11;
+/// The series of the logarithm: `2 / 3`, `2 / 5`, …
+const LOG: [f64; 12] = odd_fractions(2.0, 3);
+/// Three times the half of it, after the first term.
+const LOG_REST: [f64; 11] = odd_fractions(3.0, 5);
+
+/// A number divided by odd integers, from the first one on.
+const fn odd_fractions<const N: usize>(numerator: f64, first: u32) -> [f64; N] {
+    let mut fractions = [0.0; N];
+    let mut n = 0;
+    while n < N {
+        fractions[n] = numerator / (first + 2 * n as u32) as f64;
+        n += 1;
+    }
+    fractions
+}
 
 /// The number with so many of its last bits cleared.
 #[inline(always)]
@@ -302,12 +328,7 @@ fn split<L: Lane>(x: L) -> [L; 2] {
 #[inline(always)]
 fn log_of<L: Lane>(s: L, exponent: L) -> L {
     let square = s * s;
-    let mut series = s.splat(0.0);
-    let mut n = LOG_TERMS + 1;
-    while n > 0 {
-        n -= 1;
-        series = series * square + 2.0 / f64::from(2 * n + 3);
-    }
+    let series = polynomial(&LOG, square);
     exponent * LN_2[0] + (exponent * LN_2[1] + (s * 2.0 + s * (square * series)))
 }
 
@@ -356,12 +377,7 @@ fn log_2<L: Lane>(x: L) -> [L; 2] {
     let high = cut(s, 36);
     let low = (numerator - high * denominator) / denominator;
     let square = s * s;
-    let mut series = x.splat(0.0);
-    let mut n = LOG_TERMS;
-    while n > 0 {
-        n -= 1;
-        series = series * square + 3.0 / f64::from(2 * n + 5);
-    }
+    let series = polynomial(&LOG_REST, square);
     let (first, cube) = (high * 3.0, high * high * high);
     let sum = first + cube;
     let correction = low * 3.0 * ((high * s + low * low * (1.0 / 3.0)) + 1.0);

@@ -1,7 +1,6 @@
 //! The error functions in the style of [`super::lanes`].
 
-use super::lanes::{exp, log};
-use super::lanes_trigonometric::polynomial;
+use super::lanes::{Lane, exp, log, polynomial};
 use std::f64::consts::FRAC_2_SQRT_PI;
 
 /// Beyond this, the complementary error function vanishes in `f32`.
@@ -51,33 +50,36 @@ const ERF: [f64; 13] = [
 
 /// The complementary error function of a number that is not negative.
 #[inline(always)]
-fn erfc_of_positive(x: f64) -> f64 {
-    let x = if x > LIMIT { LIMIT } else { x };
+fn erfc_of_positive<L: Lane>(x: L) -> L {
+    let x = L::select(x.splat(LIMIT).less(x), x.splat(LIMIT), x);
     let t = (x - 4.0) / (x + 4.0);
-    exp(-(x * x)) * (polynomial(&SCALED_ERFC, t) / (1.0 + 2.0 * x))
+    exp(-(x * x)) * (polynomial(&SCALED_ERFC, t) / (x * 2.0 + 1.0))
 }
 
 /// The error function of a number of at most 1 in absolute value.
 #[inline(always)]
-fn erf_of_small(x: f64) -> f64 {
+fn erf_of_small<L: Lane>(x: L) -> L {
     let square = x * x;
     x * FRAC_2_SQRT_PI + x * (square * polynomial(&ERF, square))
 }
 
 /// The error function.
 #[inline(always)]
-pub fn erf(x: f64) -> f64 {
-    let large = 1.0 - erfc_of_positive(x.abs());
-    let small = erf_of_small(x.abs());
-    (if x.abs() <= 1.0 { small } else { large }).copysign(x)
+pub fn erf<L: Lane>(x: L) -> L {
+    let size = x.abs();
+    let large = x.splat(1.0) - erfc_of_positive(size);
+    L::select(x.splat(1.0).at_least(size), erf_of_small(size), large).copysign(x)
 }
 
 /// One minus the error function.
 #[inline(always)]
-pub fn erfc(x: f64) -> f64 {
+pub fn erfc<L: Lane>(x: L) -> L {
     let tail = erfc_of_positive(x.abs());
-    let large = if x < 0.0 { 2.0 - tail } else { tail };
-    if (x > -1.0) & (x < 0.5) { 1.0 - erf_of_small(x) } else { large }
+    let large = L::select(x.less(x.splat(0.0)), x.splat(2.0) - tail, tail);
+    let is_small = x.splat(-1.0).less(x) & x.less(x.splat(0.5));
+    let result = L::select(is_small, x.splat(1.0) - erf_of_small(x), large);
+    // Also the sign of NaN.
+    L::select(x.is_nan(), x, result)
 }
 
 /// M. Giles' approximation, "Approximating the erfinv function", 2010, for the larger part of the
@@ -107,20 +109,21 @@ const TAIL: [f64; 9] = [
 
 /// The number whose error function is `y`, a number of `f32`: infinite at ±1, NaN beyond.
 #[inline(always)]
-pub fn erf_inv(y: f64) -> f64 {
-    let size = y.abs();
-    let distance = 1.0 - size;
-    let w = -log(distance * (1.0 + size));
-    let factor =
-        if w < 5.0 { polynomial(&CENTRAL, w - 2.5) } else { polynomial(&TAIL, w.sqrt() - 3.0) };
-    let x = size * factor;
+pub fn erf_inv<L: Lane>(y: L) -> L {
+    let (one, size) = (y.splat(1.0), y.abs());
+    let distance = one - size;
+    let w = -log(distance * (size + 1.0));
+    let central = polynomial(&CENTRAL, w - 2.5);
+    let tail = polynomial(&TAIL, w.sqrt() - 3.0);
+    let x = size * L::select(w.less(y.splat(5.0)), central, tail);
     // Halley's step, which triples the number of right digits.
-    let error = if distance < 0.5 { distance - erfc(x) } else { erf(x) - size };
-    let newton = error / (FRAC_2_SQRT_PI * exp(-(x * x)));
-    let x = x - newton / (1.0 + x * newton);
-    let x = if distance == 0.0 { f64::INFINITY } else { x };
-    let x = if distance >= 0.0 { x } else { f64::NAN };
-    x.copysign(y)
+    let is_far = distance.less(y.splat(0.5));
+    let error = L::select(is_far, distance - erfc(x), erf(x) - size);
+    let newton = error / (exp(-(x * x)) * FRAC_2_SQRT_PI);
+    let x = x - newton / (x * newton + 1.0);
+    let zero = y.splat(0.0);
+    let x = L::select(distance.equals(zero), y.splat(f64::INFINITY), x);
+    L::select(distance.at_least(zero), x, y.splat(f64::NAN)).copysign(y)
 }
 
 #[cfg(test)]

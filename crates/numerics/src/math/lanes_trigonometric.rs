@@ -1,5 +1,6 @@
 //! Trigonometric functions and their inverses in the style of [`super::lanes`].
 
+use super::lanes::polynomial;
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, FRAC_PI_4, PI, SQRT_2};
 
 /// Added to a number, it leaves the nearest integer in the low bits of the sum.
@@ -55,18 +56,6 @@ const ATAN: [f64; 12] = [
 ];
 /// The tangent of a quarter of a right angle.
 const TAN_PI_8: f64 = SQRT_2 - 1.0;
-
-/// The polynomial with these coefficients, the constant one first.
-#[inline(always)]
-pub fn polynomial<const N: usize>(coefficients: &[f64; N], x: f64) -> f64 {
-    let mut sum = coefficients[N - 1];
-    let mut n = N - 1;
-    while n > 0 {
-        n -= 1;
-        sum = sum * x + coefficients[n];
-    }
-    sum
-}
 
 /// True for angles that [`sin`], [`cos`] and [`tan`] take.
 #[inline(always)]

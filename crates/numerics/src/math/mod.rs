@@ -25,7 +25,7 @@ mod gamma;
 mod hyperbolic;
 mod kernel;
 pub mod lanes;
-mod lanes_erf;
+pub mod lanes_erf;
 mod lanes_trigonometric;
 mod precision;
 pub mod scalar;
