@@ -204,6 +204,25 @@ impl TensorType {
 /// rank; real programs have less than 64 dimensions.
 pub const MAX_RANK: usize = 1024;
 
+/// Checks that a tensor may have elements of a type, as MLIR's verifier of tensor types.
+///
+/// # Errors
+/// If it may not.
+pub fn check_element(ty: &Type) -> Result<(), String> {
+    match **ty {
+        TypeKind::RankedTensor(_)
+        | TypeKind::UnrankedTensor(_)
+        | TypeKind::Function { .. }
+        | TypeKind::Tuple(_)
+        | TypeKind::None
+        | TypeKind::MemRef { .. }
+        | TypeKind::UnrankedMemRef { .. } => {
+            Err(format!("a tensor cannot hold elements of type {ty}"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Checks that sizes are those of a type: not too many, and none negative but [`DYNAMIC`].
 ///
 /// # Errors

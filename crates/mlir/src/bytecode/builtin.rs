@@ -4,7 +4,9 @@ use super::cursor::{Cursor, Read};
 use super::encoding::{CustomEncodings, DialectBytecode, EntryReader, EntryWriter};
 use crate::affine::{AffineExpr, AffineMap};
 use crate::attrs::{AttrKind, Attribute, DenseElements, Dictionary, LocationKind};
-use crate::types::{FloatKind, Signedness, TensorType, Type, TypeKind, check_shape, num_elements};
+use crate::types::{
+    FloatKind, Signedness, TensorType, Type, TypeKind, check_element, check_shape, num_elements,
+};
 use numerics::{Bytes, DType};
 
 /// The encodings of the builtin dialect.
@@ -498,7 +500,7 @@ fn read_type(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Type>> {
         code::TENSOR | code::ENCODED_TENSOR => {
             let encoding = if code == code::TENSOR { None } else { Some(entry.attribute()?) };
             let shape = shape(entry)?;
-            let element = entry.ty()?;
+            let element = element(entry)?;
             if let Some(AttrKind::Dialect(a)) = encoding.as_deref()
                 && let Some(verify) = a.def.verify_encoding
                 && let Err(message) = verify(&a.params, &shape, &element)
@@ -508,7 +510,7 @@ fn read_type(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Type>> {
             Type::encoded_tensor(shape, element, encoding)
         }
         code::TUPLE => Type::tuple(entry.types()?),
-        code::UNRANKED_TENSOR => Type::unranked_tensor(entry.ty()?),
+        code::UNRANKED_TENSOR => Type::unranked_tensor(element(entry)?),
         code::VECTOR => {
             let shape = shape(entry)?;
             TypeKind::Vector { scalable: vec![false; shape.len()], shape, element: entry.ty()? }
@@ -529,6 +531,15 @@ fn read_type(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Type>> {
         }
         _ => return Ok(None),
     }))
+}
+
+/// The type of the elements of a tensor.
+fn element(entry: &mut EntryReader<'_, '_>) -> Read<Type> {
+    let element = entry.ty()?;
+    match check_element(&element) {
+        Err(message) => entry.error(message),
+        Ok(()) => Ok(element),
+    }
 }
 
 fn shape(entry: &mut EntryReader<'_, '_>) -> Read<Vec<i64>> {

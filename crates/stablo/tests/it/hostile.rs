@@ -117,6 +117,19 @@ fn symbols_in_bytecode_are_text() {
 }
 
 #[test]
+fn tensors_in_bytecode_hold_what_they_may() {
+    let inner = Type::tensor(&[8], Type::f32());
+    for element in [inner, Type::none(), Type::tuple(Vec::new())] {
+        for ty in [Type::tensor(&[2], element.clone()), Type::unranked_tensor(element)] {
+            let (mut module, function) = empty_function();
+            module.set_attr(function, "a", AttrKind::Type(ty).into());
+            let message = read_back(&module).unwrap();
+            assert!(message.contains("a tensor cannot hold elements of type"), "{message}");
+        }
+    }
+}
+
+#[test]
 fn ranks_are_bounded() {
     let text =
         |rank: usize| format!("func.func @f(%a: tensor<{}f32>) {{ return }}", "1x".repeat(rank));

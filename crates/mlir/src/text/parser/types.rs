@@ -5,7 +5,9 @@ use crate::attrs::{AttrKind, Attribute};
 use crate::nearest::suggestion;
 use crate::text::TypeList;
 use crate::text::lexer::word_length;
-use crate::types::{DYNAMIC, FloatKind, Signedness, TensorType, Type, TypeKind, check_shape};
+use crate::types::{
+    DYNAMIC, FloatKind, Signedness, TensorType, Type, TypeKind, check_element, check_shape,
+};
 use smallvec::smallvec;
 
 /// Maximum width of integer types, as in MLIR.
@@ -208,11 +210,8 @@ impl<'a> Parser<'a> {
         let shape = if unranked { Vec::new() } else { self.dimensions(true)? };
         let element_span = self.here();
         let element = self.ty()?;
-        if !is_tensor_element(&element) {
-            return self.error_at(
-                element_span,
-                format!("a tensor cannot hold elements of type {element}"),
-            );
+        if let Err(message) = check_element(&element) {
+            return self.error_at(element_span, message);
         }
         let encoding_span = self.here();
         let encoding = if self.eat_punct(b',') { Some(self.attribute(None)?) } else { None };
@@ -387,20 +386,6 @@ impl<'a> Parser<'a> {
         }
         Ok(Type::dialect(def, params))
     }
-}
-
-/// True if a tensor may have elements of this type, as MLIR's verifier of tensor types.
-fn is_tensor_element(ty: &Type) -> bool {
-    !matches!(
-        **ty,
-        TypeKind::RankedTensor(_)
-            | TypeKind::UnrankedTensor(_)
-            | TypeKind::Function { .. }
-            | TypeKind::Tuple(_)
-            | TypeKind::None
-            | TypeKind::MemRef { .. }
-            | TypeKind::UnrankedMemRef { .. }
-    )
 }
 
 /// The type that an unknown word may stand for: one of another system, or a misspelled one.
