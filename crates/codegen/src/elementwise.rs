@@ -144,6 +144,9 @@ impl Lowering<'_> {
 
     /// Four floats of four bytes as `f64`.
     fn widen(&mut self, x: Value, is_high: bool) -> Value {
+        if let Some(bits) = self.code.known4(x) {
+            return self.code.splat8(f64::from(f32::from_bits(bits)).to_bits());
+        }
         let part = self.part(x, is_high);
         self.code.whole(Vex::CVTPS2PD, part)
     }

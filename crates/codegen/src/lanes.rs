@@ -1,4 +1,5 @@
-//! The functions of `f64` lanes of `numerics` as code: what they compute is recorded.
+//! The functions of `f64` lanes of `numerics` as code: what they compute is recorded, but for what
+//! is known already, such as what a constant exponent decides.
 
 use crate::elementwise::{EQUAL, GREATER_OR_EQUAL, LESS, UNORDERED};
 use crate::vector::{Value, Vectors};
@@ -72,8 +73,20 @@ impl<'a> Recorded<'a> {
         Recorded { value: f(&mut self.code.borrow_mut()), ..self }
     }
 
-    fn pair(self, op: Vex, rhs: Recorded<'_>) -> Recorded<'a> {
-        self.with(|code| code.pair(op, self.value, rhs.value))
+    fn known(self) -> Option<u64> {
+        self.code.borrow().known8(self.value)
+    }
+
+    /// An instruction, or the bits that `f` gives for known ones.
+    fn pair(self, op: Vex, rhs: Recorded<'_>, f: impl Fn(u64, u64) -> u64) -> Recorded<'a> {
+        match (self.known(), rhs.known()) {
+            (Some(x), Some(y)) => self.bits(f(x, y)),
+            _ => self.with(|code| code.pair(op, self.value, rhs.value)),
+        }
+    }
+
+    fn arithmetic(self, op: Vex, rhs: Recorded<'_>, f: impl Fn(f64, f64) -> f64) -> Recorded<'a> {
+        self.pair(op, rhs, |x, y| f(f64::from_bits(x), f64::from_bits(y)).to_bits())
     }
 
     fn number(self, x: f64) -> Recorded<'a> {
@@ -84,10 +97,15 @@ impl<'a> Recorded<'a> {
         self.with(|code| code.splat8(bits))
     }
 
-    fn compare(self, predicate: u8, rhs: Recorded<'_>) -> Mask<'a> {
-        Mask(self.with(|code| {
-            code.binary(Vex::CMPPD, Length::Whole, Some(predicate), self.value, rhs.value)
-        }))
+    fn compare(self, predicate: u8, rhs: Recorded<'_>, f: impl Fn(f64, f64) -> bool) -> Mask<'a> {
+        Mask(match (self.known(), rhs.known()) {
+            (Some(x), Some(y)) => {
+                self.bits(if f(f64::from_bits(x), f64::from_bits(y)) { u64::MAX } else { 0 })
+            }
+            _ => self.with(|code| {
+                code.binary(Vex::CMPPD, Length::Whole, Some(predicate), self.value, rhs.value)
+            }),
+        })
     }
 }
 
@@ -97,7 +115,7 @@ macro_rules! operators {
             type Output = Recorded<'a>;
 
             fn $name(self, rhs: Recorded<'a>) -> Recorded<'a> {
-                self.pair(Vex::$op, rhs)
+                self.arithmetic(Vex::$op, rhs, $trait::$name)
             }
         }
 
@@ -105,7 +123,7 @@ macro_rules! operators {
             type Output = Recorded<'a>;
 
             fn $name(self, rhs: f64) -> Recorded<'a> {
-                self.pair(Vex::$op, self.number(rhs))
+                $trait::$name(self, self.number(rhs))
             }
         }
     )*};
@@ -122,7 +140,7 @@ impl<'a> Neg for Recorded<'a> {
     type Output = Recorded<'a>;
 
     fn neg(self) -> Recorded<'a> {
-        self.pair(Vex::XORPS, self.bits(1 << 63))
+        self.pair(Vex::XORPS, self.bits(1 << 63), |x, y| x ^ y)
     }
 }
 
@@ -130,7 +148,11 @@ impl<'a> BitAnd for Mask<'a> {
     type Output = Mask<'a>;
 
     fn bitand(self, rhs: Mask<'a>) -> Mask<'a> {
-        Mask(self.0.pair(Vex::ANDPS, rhs.0))
+        match (self.0.known(), rhs.0.known()) {
+            (Some(0), _) | (_, Some(u64::MAX)) => self,
+            (Some(u64::MAX), _) | (_, Some(0)) => rhs,
+            _ => Mask(self.0.pair(Vex::ANDPS, rhs.0, |x, y| x & y)),
+        }
     }
 }
 
@@ -138,7 +160,11 @@ impl<'a> BitOr for Mask<'a> {
     type Output = Mask<'a>;
 
     fn bitor(self, rhs: Mask<'a>) -> Mask<'a> {
-        Mask(self.0.pair(Vex::ORPS, rhs.0))
+        match (self.0.known(), rhs.0.known()) {
+            (Some(u64::MAX), _) | (_, Some(0)) => self,
+            (Some(0), _) | (_, Some(u64::MAX)) => rhs,
+            _ => Mask(self.0.pair(Vex::ORPS, rhs.0, |x, y| x | y)),
+        }
     }
 }
 
@@ -146,7 +172,7 @@ impl<'a> Not for Mask<'a> {
     type Output = Mask<'a>;
 
     fn not(self) -> Mask<'a> {
-        Mask(self.0.pair(Vex::XORPS, self.0.bits(u64::MAX)))
+        Mask(self.0.pair(Vex::XORPS, self.0.bits(u64::MAX), |x, y| x ^ y))
     }
 }
 
@@ -162,43 +188,47 @@ impl<'a> Lane for Recorded<'a> {
     }
 
     fn less(self, rhs: Recorded<'a>) -> Mask<'a> {
-        self.compare(LESS, rhs)
+        self.compare(LESS, rhs, |x, y| x < y)
     }
 
     fn at_least(self, rhs: Recorded<'a>) -> Mask<'a> {
-        self.compare(GREATER_OR_EQUAL, rhs)
+        self.compare(GREATER_OR_EQUAL, rhs, |x, y| x >= y)
     }
 
     fn equals(self, rhs: Recorded<'a>) -> Mask<'a> {
-        self.compare(EQUAL, rhs)
+        self.compare(EQUAL, rhs, |x, y| x == y)
     }
 
     fn is_nan(self) -> Mask<'a> {
-        self.compare(UNORDERED, self)
+        self.compare(UNORDERED, self, |x, _| x.is_nan())
     }
 
     fn select(mask: Mask<'a>, yes: Recorded<'a>, no: Recorded<'a>) -> Recorded<'a> {
-        yes.with(|code| code.blend(mask.0.value, yes.value, no.value))
+        match mask.0.known() {
+            Some(0) => no,
+            Some(u64::MAX) => yes,
+            _ => yes.with(|code| code.blend(mask.0.value, yes.value, no.value)),
+        }
     }
 
     fn and_bits(self, bits: u64) -> Recorded<'a> {
-        self.pair(Vex::ANDPS, self.bits(bits))
+        self.pair(Vex::ANDPS, self.bits(bits), |x, y| x & y)
     }
 
     fn or_bits(self, bits: u64) -> Recorded<'a> {
-        self.pair(Vex::ORPS, self.bits(bits))
+        self.pair(Vex::ORPS, self.bits(bits), |x, y| x | y)
     }
 
     fn or(self, rhs: Recorded<'a>) -> Recorded<'a> {
-        self.pair(Vex::ORPS, rhs)
+        self.pair(Vex::ORPS, rhs, |x, y| x | y)
     }
 
     fn add_bits(self, bits: u64) -> Recorded<'a> {
-        self.pair(Vex::PADDQ, self.bits(bits))
+        self.pair(Vex::PADDQ, self.bits(bits), u64::wrapping_add)
     }
 
     fn subtract_bits(self, rhs: Recorded<'a>) -> Recorded<'a> {
-        self.pair(Vex::PSUBQ, rhs)
+        self.pair(Vex::PSUBQ, rhs, u64::wrapping_sub)
     }
 
     fn shift_left(self, by: u8) -> Recorded<'a> {

@@ -12,13 +12,24 @@ use std::sync::{Arc, OnceLock};
 
 /// A loop: what it reads, computes and writes.
 pub struct Loop<'a> {
-    /// The types of the inputs; true for one element that all iterations share.
-    pub inputs: &'a [(DType, bool)],
+    /// The inputs.
+    pub inputs: &'a [Input],
     /// The functions. Their operands are values by number: first the inputs, then the results of
     /// functions.
     pub functions: &'a [(&'a SliceKernel, &'a [usize])],
     /// The values that are written.
     pub outputs: &'a [usize],
+}
+
+/// An input of a loop.
+#[derive(Clone, Copy, Debug)]
+pub struct Input {
+    /// Its type.
+    pub dtype: DType,
+    /// True for one element that all iterations share.
+    pub repeats: bool,
+    /// The bits of that element, if they are known.
+    pub constant: Option<u64>,
 }
 
 /// True if there is code for a function.
@@ -46,7 +57,7 @@ fn placeholder(code: &mut Vectors, dtype: DType) -> Option<Chunk> {
 pub struct LoopCode {
     executable: Arc<OnceLock<Executable>>,
     entry: usize,
-    inputs: Vec<(DType, bool)>,
+    inputs: Vec<Input>,
     outputs: Vec<DType>,
 }
 
@@ -83,9 +94,14 @@ impl LoopCode {
     ) -> Option<LoopCode> {
         let mut body = Vectors::new();
         let mut values: Vec<Chunk> = Vec::new();
-        for (number, &(dtype, repeats)) in source.inputs.iter().enumerate() {
-            let base = base(&mut body, number);
-            values.push(load(&mut body, base, dtype, repeats)?);
+        for (number, &Input { dtype, repeats, constant }) in source.inputs.iter().enumerate() {
+            values.push(match constant {
+                Some(bits) if dtype.bytes() == 4 => Chunk::Four(body.splat4(bits as u32)),
+                _ => {
+                    let base = base(&mut body, number);
+                    load(&mut body, base, dtype, repeats)?
+                }
+            });
         }
         for &(kernel, operands) in source.functions {
             let chunks: SmallVec<[Chunk; 3]> = operands
@@ -99,7 +115,7 @@ impl LoopCode {
         for (number, &value) in source.outputs.iter().enumerate() {
             let dtype = match value.checked_sub(source.inputs.len()) {
                 Some(function) => source.functions.get(function)?.0.result(),
-                None => source.inputs[value].0,
+                None => source.inputs[value].dtype,
             };
             let base = base(&mut body, source.inputs.len() + number);
             store(&mut body, base, *values.get(value)?, dtype.bytes());
@@ -140,7 +156,7 @@ impl LoopCode {
 
     /// True for inputs of which all iterations share one element.
     pub fn repeats(&self, input: usize) -> bool {
-        self.inputs.get(input).is_some_and(|&(_, repeats)| repeats)
+        self.inputs.get(input).is_some_and(|input| input.repeats)
     }
 
     /// Runs the loop on the elements of its inputs and outputs.
@@ -151,7 +167,7 @@ impl LoopCode {
         let count = outputs.first()?.len() / self.outputs.first()?.bytes();
         let fits_output =
             |(bytes, dtype): (&&mut [u8], &DType)| bytes.len() == count * dtype.bytes();
-        let fits_input = |(bytes, &(dtype, repeats)): (&&[u8], &(DType, bool))| {
+        let fits_input = |(bytes, &Input { dtype, repeats, .. }): (&&[u8], &Input)| {
             bytes.len() == dtype.bytes() * if repeats { 1 } else { count }
         };
         let fits = inputs.len() == self.inputs.len()
@@ -178,7 +194,7 @@ impl LoopCode {
     fn run_rest(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]], start: usize) -> Option<()> {
         const ROOM: usize = 8 * LANES;
         let mut copies: SmallVec<[[u8; ROOM]; 12]> = SmallVec::new();
-        for (bytes, &(dtype, repeats)) in inputs.iter().zip(&self.inputs) {
+        for (bytes, &Input { dtype, repeats, .. }) in inputs.iter().zip(&self.inputs) {
             let rest = &bytes[if repeats { 0 } else { start * dtype.bytes() }..];
             let mut copy = [0; ROOM];
             copy[..rest.len()].copy_from_slice(rest);
@@ -312,11 +328,19 @@ mod tests {
     }
 
     fn check(kernel: SliceKernel) -> bool {
+        check_with(kernel, None)
+    }
+
+    /// Compares code with a kernel, whose last operand may be the same number in each iteration.
+    fn check_with(kernel: SliceKernel, constant: Option<f32>) -> bool {
         if !has_code(&kernel) || !crate::is_available() {
             return false;
         }
-        let types: Vec<(DType, bool)> =
-            kernel.operands().iter().map(|&dtype| (dtype, false)).collect();
+        let input = |&dtype| Input { dtype, repeats: false, constant: None };
+        let mut types: Vec<Input> = kernel.operands().iter().map(input).collect();
+        if let (Some(x), Some(input)) = (constant, types.last_mut()) {
+            (input.repeats, input.constant) = (true, Some(x.to_bits().into()));
+        }
         let numbers: Vec<usize> = (0..types.len()).collect();
         let source =
             Loop { inputs: &types, functions: &[(&kernel, &numbers)], outputs: &[types.len()] };
@@ -324,12 +348,15 @@ mod tests {
         let mut assembler = Assembler::new();
         let code = LoopCode::new(&source, &mut assembler, &executable).unwrap();
         executable.set(Executable::new(&assembler.finish().unwrap()).unwrap()).unwrap();
-        let operands: Vec<Vec<u8>> =
-            types.iter().enumerate().map(|(i, &(dtype, _))| samples(dtype, i as u64)).collect();
+        let samples = |(i, input): (usize, &Input)| samples(input.dtype, i as u64);
+        let mut operands: Vec<Vec<u8>> = types.iter().enumerate().map(samples).collect();
+        if let (Some(x), Some(operand)) = (constant, operands.last_mut()) {
+            operand.chunks_mut(4).for_each(|bytes| bytes.copy_from_slice(&x.to_ne_bytes()));
+        }
         let operands: Vec<&[u8]> = operands.iter().map(|bytes| &bytes[..]).collect();
-        let count = operands[0].len() / types[0].0.bytes();
+        let count = operands[0].len() / types[0].dtype.bytes();
         for count in [count, 3, 8, 13] {
-            let parts = operands.iter().zip(&types).map(|(b, t)| &b[..count * t.0.bytes()]);
+            let parts = operands.iter().zip(&types).map(|(b, t)| &b[..count * t.dtype.bytes()]);
             let parts: Vec<&[u8]> = parts.collect();
             let size = kernel.result().bytes();
             let aligned = |bytes: &[u8]| {
@@ -342,7 +369,10 @@ mod tests {
             let mut expected = aligned(&vec![0; count * size]);
             kernel.apply(&mut expected, &copies).unwrap();
             let mut found = vec![0; count * size];
-            code.run(&parts, &mut [&mut found[..]]).unwrap();
+            let read = parts.iter().zip(&types);
+            let read = read.map(|(&part, t)| if t.repeats { &part[..4] } else { part });
+            let read: Vec<&[u8]> = read.collect();
+            code.run(&read, &mut [&mut found[..]]).unwrap();
             for at in 0..count {
                 let [found, expected] =
                     [&found[..], &expected[..]].map(|bytes| &bytes[at * size..(at + 1) * size]);
@@ -354,10 +384,10 @@ mod tests {
                 let operands: Vec<_> = parts
                     .iter()
                     .zip(&types)
-                    .map(|(part, (dtype, _))| &part[at * dtype.bytes()..][..dtype.bytes()])
+                    .map(|(part, t)| &part[at * t.dtype.bytes()..][..t.dtype.bytes()])
                     .collect();
                 // Payloads of NaNs may differ, and of two NaNs either may be the result.
-                let nans = operands.iter().zip(&types).filter(|(x, (dtype, _))| is_nan(*dtype, x));
+                let nans = operands.iter().zip(&types).filter(|(x, t)| is_nan(t.dtype, x));
                 let (nans, result) = (nans.count(), kernel.result());
                 let sign = |bytes: &[u8]| bytes[bytes.len() - 1] >> 7;
                 let same_nan = |nans: usize| {
@@ -390,6 +420,10 @@ mod tests {
             let converted = DType::ALL.iter().filter_map(|&to| SliceKernel::convert(dtype, to));
             let cast = DType::ALL.iter().filter_map(|&to| SliceKernel::bitcast(dtype, to));
             checked += converted.chain(cast).filter_map(|k| check(k).then_some(())).count();
+        }
+        for exponent in [0.0, 0.5, 1.5, -1.5, 2.0, 3.0, -1.0, 1e10, f32::INFINITY, f32::NAN] {
+            let power = SliceKernel::binary(BinaryOp::Power, DType::F32).unwrap();
+            checked += usize::from(check_with(power, Some(exponent)));
         }
         // Where there is code at all.
         assert!(checked > 150 || !crate::is_available(), "{checked}");

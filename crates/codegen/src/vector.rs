@@ -184,6 +184,26 @@ impl Vectors {
         self.constant(bytes)
     }
 
+    /// The bytes of a value, if they are known.
+    fn known(&self, value: Value) -> Option<&ConstantBytes> {
+        match &self.insts.get(value.0 as usize)?.kind {
+            Kind::Constant(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// The four bytes in each lane, if they are known and the same.
+    pub fn known4(&self, value: Value) -> Option<u32> {
+        let (lanes, _) = self.known(value)?.as_chunks();
+        lanes.iter().all(|lane| *lane == lanes[0]).then(|| u32::from_le_bytes(lanes[0]))
+    }
+
+    /// The eight bytes in each lane, if they are known and the same.
+    pub fn known8(&self, value: Value) -> Option<u64> {
+        let (lanes, _) = self.known(value)?.as_chunks();
+        lanes.iter().all(|lane| *lane == lanes[0]).then(|| u64::from_le_bytes(lanes[0]))
+    }
+
     fn is_constant(&self, value: Value) -> bool {
         matches!(self.insts[value.0 as usize].kind, Kind::Constant(_))
     }

@@ -3,7 +3,7 @@
 use crate::graph::{Node, Value};
 use crate::groups::kernels;
 use crate::views::{Definitions, Viewed};
-use codegen::{Assembler, Executable, Loop, LoopCode};
+use codegen::{Assembler, Executable, Input, Loop, LoopCode};
 use numerics::math::SliceKernel;
 use numerics::shape::{Runs, StridedView, num_elements};
 use program::{Fused, Layout, Load, LoopOp, LoopOutput, Primitive, Stage, TilePlace};
@@ -92,7 +92,10 @@ impl Builder<'_> {
         };
         let operand = self.operand(memory);
         let repeats = view.as_ref().is_some_and(Runs::is_splat);
-        self.loads.push(Load { operand, dtype, view, repeats, source_elements: len });
+        let constant = self.definitions.graph.constants.get(&memory);
+        let constant =
+            constant.filter(|_| repeats && len == 1).and_then(|tensor| bits(tensor.bytes()));
+        self.loads.push(Load { operand, dtype, view, repeats, constant, source_elements: len });
         let number = Number::Load(self.loads.len() - 1);
         self.numbers.insert(value, number);
         Some(number)
@@ -147,6 +150,13 @@ impl Builder<'_> {
         };
         Some(Built { fused, operands: self.operands })
     }
+}
+
+/// The bits of an element of at most eight bytes.
+fn bits(bytes: &[u8]) -> Option<u64> {
+    let mut bits = [0; 8];
+    bits.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(u64::from_le_bytes(bits))
 }
 
 /// Adds machine code for the operations that have some, where it replaces several.
@@ -250,8 +260,11 @@ fn code(
 ) -> Option<LoopCode> {
     let loads = fused.loads.len();
     let described = inputs.iter().map(|&value| match fused.loads.get(value) {
-        Some(load) => (load.dtype, load.repeats),
-        None => (fused.ops[value - loads].kernel.result(), false),
+        Some(load) => Input { dtype: load.dtype, repeats: load.repeats, constant: load.constant },
+        None => {
+            let dtype = fused.ops[value - loads].kernel.result();
+            Input { dtype, repeats: false, constant: None }
+        }
     });
     let described: Vec<_> = described.collect();
     // Values are numbered anew: inputs, then members.

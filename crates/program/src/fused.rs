@@ -78,6 +78,8 @@ pub struct Load {
     pub view: Option<Runs>,
     /// True if it is the same one in each iteration.
     pub repeats: bool,
+    /// The bits of the element, if it is that of a constant.
+    pub constant: Option<u64>,
     /// Number of elements of the operand.
     pub source_elements: usize,
 }
