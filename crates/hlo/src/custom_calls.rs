@@ -74,6 +74,7 @@ pub fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let target = CustomCallOp(op).call_target_name();
     if let Some(registered) = cx.custom_call(target) {
         let call = CustomCall::of(op, target);
+        // Code of users may need any stack.
         return native_with_env(op, move |_, operands, _| registered(&call, operands));
     }
     if let Some(function) = target.strip_prefix(ELEMENTWISE).and_then(UnaryOp::from_name) {

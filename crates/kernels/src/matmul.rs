@@ -640,6 +640,20 @@ mod tests {
                     let out = Tensor::from_vec([m * (n + 1)], out).unwrap();
                     let equal = out.bytes()[..] == expected.bytes()[..];
                     assert!(equal, "{isa:?} {m} x {k} x {n}: {out:?}, not {expected:?}");
+                    // Some of the columns.
+                    let (mut part, first) = (vec![T::ONE; m * (n + 1)], n / 3);
+                    let mut results = Results::Strided(&mut part, n + 1);
+                    product.compute::<6, C>(isa, 0..m, first..n, &mut results).unwrap();
+                    let part = Tensor::from_vec([m * (n + 1)], part).unwrap();
+                    let size = size_of::<T>();
+                    for row in 0..m {
+                        let (at, count) = (row * (n + 1) * size, (n - first) * size);
+                        let expected = &expected.bytes()[at + first * size..][..count];
+                        assert!(
+                            part.bytes()[at..][..count] == *expected,
+                            "{isa:?} {m} x {k} x {n}"
+                        );
+                    }
                 }
             }
         }

@@ -19,9 +19,9 @@ const TINY: usize = 4;
 const SHORT_ROW: usize = 32;
 /// Columns that are combined at a time: a few rows of them fit into the first cache.
 const COLUMNS: usize = 512;
-/// Elements of a row that are combined with others at a time where any order does,
+/// Elements of a row that are combined with others at a time where any order does.
 const LANES: usize = 32;
-/// and the length of rows for which this is faster.
+/// From so many elements on, rows are combined in lanes where any order does.
 const LONG_ROW: usize = 8 * LANES;
 /// Rows that are combined at a time, in registers.
 const ROWS: usize = 8;
@@ -224,10 +224,10 @@ impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for Rows<'_, T, F> {
     #[inline(always)]
     fn run(self) {
         let Rows { elements, len, out, f } = self;
-        let mut levels = [[T::ZERO; BLOCK / 2]; 2];
         if len == 0 {
             return;
         }
+        let mut levels = [[T::ZERO; BLOCK / 2]; 2];
         if len <= BLOCK {
             // As many as leave room for elements that wait.
             let rows = BLOCK / len.next_multiple_of(2);
@@ -296,7 +296,8 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for RowsInLanes<'_, T, F> {
 }
 
 /// Combines each part of `len` neighbouring elements, level by level of the trees of all parts:
-/// neighbours, and then neighbours of the results. There are at most [`BLOCK`] elements.
+/// neighbours, and then neighbours of the results. There are at most [`BLOCK`] elements, each part
+/// of an odd number of them counted as one longer.
 #[inline(always)]
 fn combine_parts<'a, T: Element>(
     elements: &'a [T],
@@ -369,6 +370,8 @@ pub fn combine_rows<T: Element>(
     operation: &dyn Combine<T>,
     out: &mut [T],
 ) {
+    // A part of the rows may come with those after it.
+    let elements = &elements[..out.len() * row_len];
     if row_len > TINY && row_len < SHORT_ROW && out.len() >= ROWS {
         // As columns, many at a time.
         combine_columns(elements, row_len, row_len, &|i| i, operation, out);
@@ -511,14 +514,15 @@ mod tests {
         let lengths = (1..=520).chain([767, 768, 1000, 1023, 1024, 1025, 4096, 4097, 70_001]);
         for len in lengths {
             let rows = 2 + 3000 / len;
-            let elements: Vec<u64> = (0..(rows * len) as u64).collect();
+            let all: Vec<u64> = (0..(rows * len + 5) as u64).collect();
+            let elements = &all[..rows * len];
             let mut out = vec![0; rows];
-            combine_rows(&elements, len, &mix, &mut out);
+            combine_rows(&all, len, &mix, &mut out);
             let expected: Vec<u64> = elements.chunks(len).map(|row| defined(row, &mix)).collect();
             assert_eq!(out, expected, "{len}");
             // Where any order does.
             let sum = |x: u64, y: u64| x.wrapping_add(y);
-            combine_rows(&elements, len, &Commutative(sum), &mut out);
+            combine_rows(&all, len, &Commutative(sum), &mut out);
             let expected: Vec<u64> = elements.chunks(len).map(|row| row.iter().sum()).collect();
             assert_eq!(out, expected, "{len}");
         }

@@ -56,6 +56,7 @@ fn with_rows<T: Accumulator>(a: &[T], b: &[T], row_stride: usize, out: &mut [T])
         }
     }
 }
+
 /// Adds the products of the elements of `a` with rows of `b`, in order.
 #[inline(always)]
 fn add_rows_scaled<T: Accumulator>(sums: &mut [T], a: &[T], b: &[T], row_stride: usize) {

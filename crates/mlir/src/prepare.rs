@@ -586,7 +586,8 @@ fn bounds(encoding: &Attribute) -> &[i64] {
     list.unwrap_or(&[])
 }
 
-/// The primitive of an op that is a plain function of its operands, of its dialect's own.
+/// The primitive of an op that is a function of its operands, of its dialect's own: it asks nothing
+/// of the executor, runs no code of users and needs little stack.
 ///
 /// # Errors
 /// None; the type is that of [`PrepareFn`].

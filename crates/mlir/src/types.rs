@@ -204,6 +204,17 @@ impl TensorType {
 /// rank; real programs have less than 64 dimensions.
 pub const MAX_RANK: usize = 1024;
 
+/// Checks that a complex type may have parts of a type.
+///
+/// # Errors
+/// If it may not.
+pub fn check_complex_part(ty: &Type) -> Result<(), String> {
+    if ty.is_float() || ty.is_integer(None) {
+        return Ok(());
+    }
+    Err(format!("the parts of a complex type are floats or integers, not {ty}"))
+}
+
 /// Checks that a tensor may have elements of a type, as MLIR's verifier of tensor types.
 ///
 /// # Errors

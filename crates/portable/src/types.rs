@@ -2,7 +2,7 @@
 
 use crate::Foreign;
 use crate::cache::ConversionCache;
-use mlir::types::{DialectType, TensorType};
+use mlir::types::{DialectType, TensorType, check_complex_part, check_element};
 use mlir::{Attribute, Type, TypeKind};
 use side_dialects::quant::{Granularity, UNIFORM, Uniform, UniformParts, storage_from_held};
 use side_dialects::shape::WITNESS;
@@ -95,6 +95,7 @@ fn convert(ty: &Type, t: &DialectType, cache: &mut ConversionCache) -> Option<Ty
     let param = |index: usize| t.params.get(index)?.as_ref();
     let mut element = |index: usize| from_vhlo(param(index)?.as_type()?, cache);
     let is = |def| std::ptr::eq(t.def, def);
+    let holdable = |ty: Type| check_element(&ty).is_ok().then_some(ty);
     Some(if is(&TENSOR) {
         let encoding = match param(2) {
             Some(encoding) => Some(encoding_from_vhlo(encoding)?),
@@ -102,14 +103,14 @@ fn convert(ty: &Type, t: &DialectType, cache: &mut ConversionCache) -> Option<Ty
         };
         TypeKind::RankedTensor(TensorType {
             shape: param(0)?.as_int_array()?.to_vec(),
-            element: element(1)?,
+            element: holdable(element(1)?)?,
             encoding,
         })
         .into()
     } else if is(&UNRANKED_TENSOR) {
-        TypeKind::UnrankedTensor(element(0)?).into()
+        TypeKind::UnrankedTensor(holdable(element(0)?)?).into()
     } else if is(&COMPLEX) {
-        Type::complex(element(0)?)
+        Type::complex(element(0).filter(|part| check_complex_part(part).is_ok())?)
     } else if is(&TUPLE) {
         TypeKind::Tuple(list(param(0)?, cache)?).into()
     } else if is(&FUNCTION) {

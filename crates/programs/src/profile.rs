@@ -75,7 +75,7 @@ impl<'p> Table<'p> {
         shown.iter().try_for_each(|step| self.step(out, step))?;
         if !rest.is_empty() {
             self.time(out, rest)?;
-            writeln!(out, "{:51}{} steps more", "", rest.len())?;
+            writeln!(out, "{:52}{} more", "", counted(rest.len() as u64, "step"))?;
         }
         writeln!(out, "\n{:>7} {:>11} {:>9} {:>11}  kind", "share", "total ms", "calls", "steps")?;
         for kind in StepKind::ALL {
@@ -134,6 +134,11 @@ fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
 }
 
+/// Text of a program for a terminal: without characters that move the cursor or change colours.
+fn printable(text: &str) -> String {
+    text.replace(char::is_control, "\u{fffd}")
+}
+
 /// The line that a step was made from, and that of the call around it, without directories; and the
 /// scope.
 fn place(step: &StepProfile) -> String {
@@ -143,5 +148,5 @@ fn place(step: &StepProfile) -> String {
     };
     let call = step.call.as_ref().and_then(line).map(|line| format!("called at {line}"));
     let parts = line(&step.location).into_iter().chain(call).chain(step.location.scope.clone());
-    parts.map(|part| format!("  {part}")).collect()
+    parts.map(|part| format!("  {}", printable(&part))).collect()
 }

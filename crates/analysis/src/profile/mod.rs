@@ -62,9 +62,9 @@ impl StepProfile {
         matches!(self.doubt, None | Some(Doubt::Formula)).then_some(self.work.bytes)
     }
 
-    /// The least time that a machine needs for the work, as a share of the time that it took; `None`
-    /// if there is no work, or it is not known. The values of blocks are in the cache, so that
-    /// their bytes do not count.
+    /// The least time that a machine needs for the work, as a share of the time that it took;
+    /// `None` if there is no work, or it is not known. The values of blocks are in the cache, so
+    /// that their bytes do not count.
     pub fn share(&self, roofline: &Roofline) -> Option<f64> {
         let arithmetic = self.arithmetic()?;
         let bytes = if self.kind == StepKind::Block { 0 } else { self.work.bytes };

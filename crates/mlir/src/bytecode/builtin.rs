@@ -5,7 +5,8 @@ use super::encoding::{CustomEncodings, DialectBytecode, EntryReader, EntryWriter
 use crate::affine::{AffineExpr, AffineMap};
 use crate::attrs::{AttrKind, Attribute, DenseElements, Dictionary, LocationKind};
 use crate::types::{
-    FloatKind, Signedness, TensorType, Type, TypeKind, check_element, check_shape, num_elements,
+    FloatKind, Signedness, TensorType, Type, TypeKind, check_complex_part, check_element,
+    check_shape, num_elements,
 };
 use numerics::{Bytes, DType};
 
@@ -495,7 +496,13 @@ fn read_type(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Type>> {
             let inputs = entry.types()?;
             Type::function(inputs, entry.types()?)
         }
-        code::COMPLEX => Type::complex(entry.ty()?),
+        code::COMPLEX => {
+            let part = entry.ty()?;
+            match check_complex_part(&part) {
+                Err(message) => return entry.error(message),
+                Ok(()) => Type::complex(part),
+            }
+        }
         code::NONE => Type::none(),
         code::TENSOR | code::ENCODED_TENSOR => {
             let encoding = if code == code::TENSOR { None } else { Some(entry.attribute()?) };

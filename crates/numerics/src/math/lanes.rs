@@ -166,8 +166,8 @@ const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
 /// Beyond this, the exponential is infinite or zero in `f32`, but not yet in `f64`.
 const LIMIT: f64 = 700.0;
 
-/// The polynomial with these coefficients, the constant one first: that of every fourth one on its
-/// own, so that no addition waits for many others.
+/// The polynomial with these coefficients, the constant one first, of a finite number: by four
+/// polynomials in its fourth power, so that no addition waits for many others.
 #[inline(always)]
 pub fn polynomial<L: Lane, const N: usize>(coefficients: &[f64; N], x: L) -> L {
     let square = x * x;

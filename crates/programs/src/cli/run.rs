@@ -102,9 +102,14 @@ pub struct Options {
     /// Print a table of the steps of all runs to standard error: their time, bytes and arithmetic;
     /// or write each execution of a step to this file, whose name ends in .json, for
     /// ui.perfetto.dev and chrome://tracing
-    #[arg(long, value_name = "FILE", value_parser = profile::trace_file)]
+    #[arg(
+        long,
+        value_name = "FILE",
+        value_parser = profile::trace_file,
+        conflicts_with_all = ["trace", "explain_plan"]
+    )]
     profile: Option<Option<PathBuf>>,
-    /// Write the duration of each step to this file, as JSON in milliseconds; `-` is standard
+    /// Write the duration of each phase to this file, as JSON in milliseconds; `-` is standard
     /// output
     #[arg(long, value_name = "FILE")]
     timings: Option<PathBuf>,
@@ -229,9 +234,21 @@ impl Options {
 
     /// Fails if the directory of a file that is written after the runs does not exist.
     fn check_outputs(&self, io: &Io<'_>) -> Result<(), Failure> {
-        let outputs = self.timings.iter().chain(self.profile.iter().flatten());
+        let trace = self.profile.iter().flatten();
+        if let (Some(timings), Some(trace)) = (&self.timings, trace.clone().next())
+            && timings == trace
+        {
+            return Err(Failure::usage("--timings and --profile name the same file"));
+        }
+        let outputs = self.timings.iter().chain(trace);
         for file in outputs.filter(|file| *file != Path::new("-")) {
             let path = io.path(file);
+            if path.is_dir() {
+                return Err(Failure::input(format!(
+                    "cannot write {}: it is a directory",
+                    file.display()
+                )));
+            }
             let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
             if directory.is_some_and(|directory| !directory.is_dir()) {
                 return Err(Failure::input(format!(

@@ -6,7 +6,8 @@ use crate::nearest::suggestion;
 use crate::text::TypeList;
 use crate::text::lexer::word_length;
 use crate::types::{
-    DYNAMIC, FloatKind, Signedness, TensorType, Type, TypeKind, check_element, check_shape,
+    DYNAMIC, FloatKind, Signedness, TensorType, Type, TypeKind, check_complex_part, check_element,
+    check_shape,
 };
 use smallvec::smallvec;
 
@@ -183,11 +184,8 @@ impl<'a> Parser<'a> {
         self.expect_punct(b'<')?;
         let span = self.here();
         let part = self.ty()?;
-        if !part.is_float() && !part.is_integer(None) {
-            return self.error_at(
-                span,
-                format!("the parts of a complex type are floats or integers, not {part}"),
-            );
+        if let Err(message) = check_complex_part(&part) {
+            return self.error_at(span, message);
         }
         self.expect_punct(b'>')?;
         Ok(Type::complex(part))
