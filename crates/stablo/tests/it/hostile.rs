@@ -117,16 +117,21 @@ fn symbols_in_bytecode_are_text() {
 }
 
 #[test]
-fn tensors_in_bytecode_hold_what_they_may() {
-    let inner = Type::tensor(&[8], Type::f32());
-    for element in [inner, Type::none(), Type::tuple(Vec::new())] {
-        for ty in [Type::tensor(&[2], element.clone()), Type::unranked_tensor(element)] {
-            let (mut module, function) = empty_function();
-            module.set_attr(function, "a", AttrKind::Type(ty).into());
-            let message = read_back(&module).unwrap();
+fn types_in_bytecode_hold_what_they_may() {
+    let inner = Type::tensor([8], Type::f32());
+    let message = |ty: Type| {
+        let (mut module, function) = empty_function();
+        module.set_attr(function, "a", AttrKind::Type(ty).into());
+        read_back(&module).unwrap()
+    };
+    for element in [inner.clone(), Type::none(), Type::tuple(Vec::new())] {
+        for ty in [Type::tensor([2], element.clone()), Type::unranked_tensor(element)] {
+            let message = message(ty);
             assert!(message.contains("a tensor cannot hold elements of type"), "{message}");
         }
     }
+    let message = message(Type::complex(inner));
+    assert!(message.contains("the parts of a complex type are"), "{message}");
 }
 
 #[test]
