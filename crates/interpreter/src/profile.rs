@@ -139,9 +139,7 @@ impl Record {
 
     /// A copy of what was recorded so far.
     pub fn recorded(&self) -> Recorded {
-        let recorded = self.lock().recorded.clone();
-        let asked = self.executions.load(Ordering::Relaxed);
-        Recorded { lost: asked.saturating_sub(recorded.executions.len()), ..recorded }
+        self.lock().recorded.clone()
     }
 }
 
@@ -343,6 +341,8 @@ pub(crate) struct Recorder<'s, 'r> {
     steps: Vec<Times<'r>>,
     open: Vec<Open>,
     executions: Vec<Execution>,
+    /// Number of executions that are not kept.
+    lost: usize,
 }
 
 struct Times<'r> {
@@ -391,6 +391,7 @@ impl<'s, 'r> Recorder<'s, 'r> {
             steps: Vec::new(),
             open: Vec::new(),
             executions: Vec::new(),
+            lost: 0,
         })
     }
 
@@ -433,6 +434,8 @@ impl<'s, 'r> Recorder<'s, 'r> {
             // At most `MAX_PROCESSES`.
             let (process, lane) = (self.process as u32, self.lane);
             self.executions.push(Execution { step, process, lane, start, duration });
+        } else if self.limit > 0 {
+            self.lost += 1;
         }
     }
 
@@ -455,6 +458,7 @@ impl Drop for Recorder<'_, '_> {
         let All { recorded, numbers, running } = &mut *all;
         running.retain(|other| *other != (self.process, self.lane));
         recorded.runs += u64::from(self.is_outer && self.process == 0);
+        recorded.lost += self.lost;
         let mut global = Vec::with_capacity(self.steps.len());
         for times in &self.steps {
             let number = *numbers.entry(times.step.address()).or_insert_with(|| {

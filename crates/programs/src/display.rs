@@ -13,6 +13,12 @@ const SHOWN_AT_ENDS: usize = 3;
 /// At most this many entries are shown: an abbreviated tensor of many dimensions has more.
 const SHOWN_AT_MOST: usize = 10_000;
 
+/// A name in a program for a line of a table: without characters that end it, move the cursor or
+/// change colours.
+pub fn printable(name: &str) -> String {
+    name.replace(char::is_control, "\u{fffd}")
+}
+
 /// Writes a value with its type and name, as lines of text.
 ///
 /// # Errors

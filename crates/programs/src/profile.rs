@@ -1,5 +1,6 @@
 //! `stablo run --profile`: the steps of runs as a table.
 
+use crate::display::printable;
 use crate::units::size;
 use stablo::{Location, Profile, Roofline, StepKind, StepProfile};
 use std::fmt::{self, Write as _};
@@ -63,6 +64,8 @@ impl<'p> Table<'p> {
                 flops / 1e9,
                 bytes / 1e9
             )?;
+        } else {
+            writeln!(out, "roofline: not measured: there is no memory for it")?;
         }
         writeln!(
             out,
@@ -132,11 +135,6 @@ fn counted(count: u64, what: &str) -> String {
 
 fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1e3
-}
-
-/// Text of a program for a terminal: without characters that move the cursor or change colours.
-fn printable(text: &str) -> String {
-    text.replace(char::is_control, "\u{fffd}")
 }
 
 /// The line that a step was made from, and that of the call around it, without directories; and the

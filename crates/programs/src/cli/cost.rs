@@ -1,6 +1,7 @@
 //! `stablo cost`: reports the arithmetic, memory traffic and memory of a program.
 
 use crate::args::Format;
+use crate::display::printable;
 use crate::io::{Failure, Io};
 use crate::source::{load_bytes, program_name, read_program, select_platform};
 use crate::units::{flops, size};
@@ -148,7 +149,7 @@ fn table(out: &mut String, cost: &Cost, options: &Options) -> std::fmt::Result {
             bytes_of(row.work.bytes),
             row.ops,
             row.runs,
-            row.name,
+            printable(&row.name),
         )?;
     }
     match rows.len().saturating_sub(shown) {
