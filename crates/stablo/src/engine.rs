@@ -65,9 +65,9 @@ impl Program {
     ///
     /// let module = stablo::load(
     ///     "product.mlir",
-    ///     "func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
-    ///        %0 = stablehlo.dot %x, %x : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
-    ///        return %0 : tensor<8x8xf32>
+    ///     "func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+    ///      %0 = stablehlo.dot %x, %x : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    ///      return %0 : tensor<64x64xf32>
     ///      }",
     /// )?;
     /// let options = RunOptions { profiling: Profiling::Steps, ..RunOptions::default() };
