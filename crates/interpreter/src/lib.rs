@@ -71,7 +71,7 @@ pub struct RunOptions {
     /// True if the engine `fast` makes no machine code, which is slower and has the same results.
     /// The environment variable `STABLO_JIT=0` says so for the whole process.
     pub without_machine_code: bool,
-    /// What runs record of their steps.
+    /// The records that runs make of their steps.
     pub profiling: Profiling,
     /// Limits of each run.
     pub limits: Limits,

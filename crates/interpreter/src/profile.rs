@@ -17,7 +17,7 @@ use std::time::Duration;
 /// At most so many types of results are listed.
 const LISTED_TYPES: usize = 3;
 
-/// What runs record of their steps. The host must have a clock.
+/// The records that runs make of their steps. The host must have a clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profiling {
     /// Nothing.
@@ -103,7 +103,7 @@ pub struct Execution {
     pub duration: Duration,
 }
 
-/// What the runs of a program recorded.
+/// The records of the runs of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
     /// Number of runs.

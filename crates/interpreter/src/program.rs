@@ -24,7 +24,7 @@ pub struct Program {
     reference: OnceLock<Prepared>,
     entry: FunctionId,
     options: RunOptions,
-    /// What runs record, if they do.
+    /// The records of runs, if they make some.
     record: Record,
 }
 
@@ -122,7 +122,7 @@ impl Program {
         self.entry
     }
 
-    /// What runs have recorded, those that failed included.
+    /// The records of runs so far, those that failed included.
     pub fn recorded(&self) -> Recorded {
         self.record.recorded()
     }

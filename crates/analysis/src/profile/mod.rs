@@ -9,7 +9,7 @@ use interpreter::{Execution, Program, StepKind, StepRecord};
 use mlir::OpId;
 use std::time::Duration;
 
-/// What the runs of a program took.
+/// The cost of the runs of a program.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Profile {

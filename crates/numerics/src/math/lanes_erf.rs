@@ -129,14 +129,8 @@ pub fn erf_inv<L: Lane>(y: L) -> L {
 #[cfg(test)]
 mod tests {
     use super::super::erf::approximate_erf_inv;
+    use super::super::lanes_trigonometric::tests::distance;
     use super::*;
-
-    /// Largest relative difference at numbers of `f32` up to a limit, in units of 2^-52.
-    fn distance(f: fn(f64) -> f64, expected: fn(f64) -> f64, limit: f64) -> f64 {
-        let points = (-20_000..=20_000).map(|i| (limit * f64::from(i) / 20_000.0) as f32);
-        let units = |x: f64| ((f(x) - expected(x)) / expected(x)).abs() / f64::EPSILON;
-        points.filter(|&x| x != 0.0).map(|x| units(x.into())).fold(0.0, f64::max)
-    }
 
     #[test]
     fn functions_are_precise() {

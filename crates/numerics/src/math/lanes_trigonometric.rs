@@ -178,12 +178,12 @@ pub mod unlimited {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    /// Largest relative difference from `libm` at numbers of `f32` up to a limit, in units of
+    /// Largest relative difference between functions at numbers of `f32` up to a limit, in units of
     /// 2^-52.
-    fn distance(f: fn(f64) -> f64, expected: fn(f64) -> f64, limit: f64) -> f64 {
+    pub fn distance(f: fn(f64) -> f64, expected: fn(f64) -> f64, limit: f64) -> f64 {
         let points = (-20_000..=20_000).map(|i| (limit * f64::from(i) / 20_000.0) as f32);
         let units = |x: f64| ((f(x) - expected(x)) / expected(x)).abs() / f64::EPSILON;
         points.filter(|&x| x != 0.0).map(|x| units(x.into())).fold(0.0, f64::max)

@@ -236,7 +236,7 @@ impl Options {
     fn check_outputs(&self, io: &Io<'_>) -> Result<(), Failure> {
         let trace = self.profile.iter().flatten();
         if let (Some(timings), Some(trace)) = (&self.timings, trace.clone().next())
-            && timings == trace
+            && io.path(timings) == io.path(trace)
         {
             return Err(Failure::usage("--timings and --profile name the same file"));
         }
