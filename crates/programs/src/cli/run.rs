@@ -236,7 +236,9 @@ impl Options {
     fn check_outputs(&self, io: &Io<'_>) -> Result<(), Failure> {
         let trace = self.profile.iter().flatten();
         if let (Some(timings), Some(trace)) = (&self.timings, trace.clone().next())
-            && io.path(timings) == io.path(trace)
+            && let [Ok(timings), Ok(trace)] =
+                [timings, trace].map(|file| std::path::absolute(io.path(file)))
+            && timings == trace
         {
             return Err(Failure::usage("--timings and --profile name the same file"));
         }
