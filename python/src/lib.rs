@@ -8,6 +8,7 @@ mod attributes;
 mod builder;
 mod compat;
 mod errors;
+mod profile;
 mod program;
 mod trees;
 
@@ -32,6 +33,8 @@ mod _stablo {
     use super::errors::Error;
     #[pymodule_export]
     use super::main;
+    #[pymodule_export]
+    use super::profile::Profile;
     #[pymodule_export]
     use super::program::{Op, Program, inspect, load};
     #[pymodule_export]

@@ -1,8 +1,10 @@
 //! Programs: reading, changing, writing and running them.
 
-use crate::arrays::{Array, Inputs, result};
+use crate::arrays::{Array, Inputs, result, tensor};
 use crate::attributes::value_of;
 use crate::errors::{json, message, raised};
+use crate::profile::Profile;
+use programs::profile::MAX_EXECUTIONS;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyTuple};
@@ -16,9 +18,9 @@ use std::time::Duration;
 
 use stablo::ir::{DYNAMIC, OpId, OpRef};
 use stablo::{
-    BytecodeOptions, Bytes, DType, Doubt, Host, LoadOptions, Module, Observer, PrintOptions,
-    ProcessId, Progress, RefineOptions, RunOptions, RuntimeValue, SerializeOptions, Tensor, Type,
-    Work,
+    BytecodeOptions, Bytes, DType, Doubt, Host, LastValues, LoadOptions, Module, Observer,
+    PrintOptions, ProcessId, Profiling, Progress, RefineOptions, RunOptions, RuntimeValue,
+    SerializeOptions, Tensor, Type, ViewOptions, Work,
 };
 
 /// An argument or a result: its name, its type as text, and the element type and the sizes of a
@@ -131,20 +133,38 @@ impl Program {
         .map(|module| Program { threads: self.threads, ..Program::of(module) })
     }
 
+    fn prepare(&self, profiling: Profiling) -> stablo::Result<Prepared> {
+        let module = Arc::clone(self.verified()?);
+        let is_small = is_small(&module);
+        let host = is_small.then(|| Host::current().without_threads());
+        let options =
+            RunOptions { host, threads: self.threads, profiling, ..RunOptions::default() };
+        let program = stablo::Program::prepare(module, "main", options)?;
+        Ok(Prepared { program, is_small })
+    }
+
     fn prepared(&self, py: Python<'_>) -> PyResult<&Prepared> {
         if let Some(prepared) = self.prepared.get() {
             return Ok(prepared);
         }
-        let prepared = detached(py, || {
-            let module = Arc::clone(self.verified()?);
-            let is_small = is_small(&module);
-            let host = is_small.then(|| Host::current().without_threads());
-            let options = RunOptions { host, threads: self.threads, ..RunOptions::default() };
-            let program = stablo::Program::prepare(module, "main", options)?;
-            Ok(Prepared { program, is_small })
-        })?;
+        let prepared = detached(py, || self.prepare(Profiling::Off))?;
         // Another thread may have been faster; both are the same.
         Ok(self.prepared.get_or_init(|| prepared))
+    }
+
+    /// The values of a trace.
+    fn last_values(&self, trace: Vec<(PyRef<'_, Op>, usize, Array<'_>)>) -> PyResult<LastValues> {
+        // A run that expands ops has a module of its own.
+        let prepared = self.prepared.get().map(|prepared| prepared.program.module());
+        let modules: Vec<_> = prepared.into_iter().chain([&self.module]).collect();
+        let mut values = LastValues::default();
+        for (op, index, array) in trace {
+            if !modules.iter().any(|module| Arc::ptr_eq(module, &op.module)) {
+                return Err(message("the trace is one of another program"));
+            }
+            values.add(op.op(), index, &tensor(array)?);
+        }
+        Ok(values)
     }
 
     fn run_on<'py>(&self, py: Python<'py>, inputs: Inputs) -> PyResult<Bound<'py, PyTuple>> {
@@ -286,6 +306,24 @@ impl Program {
         values.into_iter().map(value).collect()
     }
 
+    /// Runs `main` several times and returns the profile of the runs.
+    fn profile(
+        &self,
+        py: Python<'_>,
+        inputs: Vec<Array<'_>>,
+        runs: NonZeroUsize,
+    ) -> PyResult<Profile> {
+        let kept = Profiling::Executions(MAX_EXECUTIONS);
+        let prepared = detached(py, || self.prepare(kept))?;
+        for _ in 1..runs.get() {
+            run_until_interrupted(py, &prepared, Inputs::new(inputs.clone())?, None)?;
+        }
+        run_until_interrupted(py, &prepared, Inputs::new(inputs)?, None)?;
+        let program = &prepared.program;
+        let (profile, roofline) = py.detach(|| (program.profile(), program.roofline()));
+        Ok(Profile { module: Arc::clone(&self.module), profile, roofline })
+    }
+
     /// The cost of a run, as a dictionary.
     fn cost<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let cost = detached(py, || stablo::cost(self.verified()?, "main"))?;
@@ -304,21 +342,32 @@ impl Program {
         json(py, &diff.to_json())
     }
 
-    /// The page that shows the program, and another one beside it; names stand for them there.
+    /// The page that shows the program, and another one beside it; names stand for them there. With
+    /// the times of a profile, and statistics of the values of a trace.
     fn view(
         &self,
         py: Python<'_>,
         name: &str,
         beside: Option<(&str, PyRef<'_, Program>)>,
+        profile: Option<PyRef<'_, Profile>>,
+        trace: Option<Vec<(PyRef<'_, Op>, usize, Array<'_>)>>,
     ) -> PyResult<String> {
+        let values = trace.map(|trace| self.last_values(trace)).transpose()?;
+        let profile = profile.as_deref();
+        if profile.is_some_and(|profile| !Arc::ptr_eq(&profile.module, &self.module)) {
+            return Err(message("the profile is one of another program"));
+        }
         let beside = beside.as_ref().map(|(name, program)| (*name, &**program));
         detached(py, || {
             let module = self.verified()?;
-            let mut view = stablo::view(module, name, None, None)?;
+            let profile = profile.map(|profile| &profile.profile);
+            let options =
+                ViewOptions { values: values.as_ref(), profile, ..ViewOptions::default() };
+            let mut view = stablo::view(module, name, options)?;
             if let Some((name, other)) = beside {
                 let other = other.verified()?;
                 let diff = stablo::diff(module, other, &[]);
-                view = view.beside(stablo::view(other, name, None, None)?, &diff);
+                view = view.beside(stablo::view(other, name, ViewOptions::default())?, &diff);
             }
             Ok(view.to_html())
         })

@@ -18,12 +18,12 @@ import os
 from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
 
 from . import _stablo, compat
-from ._arrays import to_native
+from ._arrays import to_bytes, to_native
 from ._builder import Builder
 from ._stablo import Error, Op, SSAValue
 from ._trees import Convention
 
-__all__ = ["Builder", "Error", "Op", "Program", "SSAValue", "Signature", "TracedValue", "Value", "View", "compat", "from_exported", "from_jax", "inspect", "load", "parse"]
+__all__ = ["Builder", "Error", "Op", "Profile", "Program", "SSAValue", "Signature", "TracedValue", "Value", "View", "compat", "from_exported", "from_jax", "inspect", "load", "parse"]
 
 Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview]
 
@@ -126,6 +126,60 @@ class View:
     def _repr_html_(self) -> str:
         page = self._page.replace("&", "&amp;").replace('"', "&quot;")
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 640px; border: 1px solid #8888"></iframe>'
+
+
+class Profile:
+    """How long each step of the runs of a program took. It prints as the table of `stablo run --profile`."""
+
+    __slots__ = ("_data", "_native")
+
+    def __init__(self, native: _stablo.Profile) -> None:
+        self._native = native
+        self._data: Optional[dict[str, Any]] = None
+
+    def _get(self, name: str) -> Any:
+        if self._data is None:
+            self._data = self._native.data()
+        return self._data[name]
+
+    @property
+    def runs(self) -> int:
+        """Number of runs."""
+        return self._get("runs")  # type: ignore[no-any-return]
+
+    @property
+    def seconds(self) -> float:
+        """The time of all runs."""
+        return self._get("seconds")  # type: ignore[no-any-return]
+
+    @property
+    def steps(self) -> list[dict[str, Any]]:
+        """The steps, the longest first: `title`, `types` of results, `kind`, `calls`, `seconds` without those of steps in it and
+        `total_seconds` with them; `flops`, `transcendentals` and `bytes` of an execution, `None` if they are not known; the share of the
+        `roofline` that it reaches, or `None`; the `op` to which it is attributed, with its `function`, `source` and `scope`, and the
+        place of the `call` around it; and all `ops` that it computes, likewise."""
+        return self._get("steps")  # type: ignore[no-any-return]
+
+    @property
+    def kinds(self) -> list[dict[str, Any]]:
+        """The kinds of steps: `kind`, `seconds`, `calls` and the number of `steps`."""
+        return self._get("kinds")  # type: ignore[no-any-return]
+
+    @property
+    def roofline(self) -> Optional[dict[str, Any]]:
+        """The limits of the machine, as measured with so many `threads`: `flops` and `bytes` a second."""
+        return self._get("roofline")  # type: ignore[no-any-return]
+
+    def save(self, path: Union[str, os.PathLike[str]]) -> int:
+        """Writes each execution of a step for ui.perfetto.dev and chrome://tracing: the first million. Returns the number of those that
+        were left out."""
+        return self._native.write_trace(path)
+
+    def __str__(self) -> str:
+        return self._native.table()
+
+    def __repr__(self) -> str:
+        return f"<stablo.Profile of {self.runs} run{'' if self.runs == 1 else 's'}: {self.seconds:.3g} s>"
 
 
 class Program:
@@ -244,6 +298,16 @@ class Program:
         values = self._native.trace(to_native(self.signature.inputs, arrays, named))
         return [TracedValue(*value) for value in values]
 
+    def profile(self, *arrays: Any, runs: int = 1, **named: Any) -> Profile:
+        """Runs `main` as `run` does, `runs` times, and returns how long each step of the runs took: a step computes one op, or several
+        in one loop. Arguments of the name `runs` are given in order.
+
+        >>> program = parse("func.func @main(%x: tensor<f32>) -> tensor<f32> { %0 = stablehlo.sqrt %x : tensor<f32> return %0 : tensor<f32> }")
+        >>> [(op["op"], step["calls"]) for step in program.profile(9.0, runs=3).steps for op in step["ops"]]
+        [('stablehlo.sqrt', 3)]
+        """
+        return Profile(self._native.profile(to_native(self.signature.inputs, arrays, named), runs))
+
     def cost(self) -> dict[str, Any]:
         """The cost of a run, by formulas of the types: `flops`, `transcendentals`, `bytes` moved, `arguments`, `constants`, `results`,
         `peak_memory`, `doubts`, which say what is not exact, and `ops` with the cost of each op, its source and scope.
@@ -258,15 +322,25 @@ class Program:
         equal ops, and `changes`, each with `left` and `right`, an op or none, and `details`. Attributes named in `ignore` do not count."""
         return self._native.diff(other._native, list(ignore))
 
-    def view(self, name: str = "program", *, beside: Optional[Program] = None) -> View:
-        """A page that shows the program as a graph, with costs, constants and specifications, under a name of your choice; `beside` is
-        another program to show next to it, with the differences. It shows itself in notebooks, as a program does.
+    def view(
+        self,
+        name: str = "program",
+        *,
+        beside: Optional[Program] = None,
+        profile: Optional[Profile] = None,
+        trace: Optional[Sequence[TracedValue]] = None,
+    ) -> View:
+        """A page that shows the program as a graph, with costs, constants and specifications, under a name of your choice. `beside` is
+        another program to show next to it, with the differences. `profile` and `trace` are results of these methods: the page shows the
+        times of ops and statistics of their last values. It shows itself in notebooks, as a program does.
 
         >>> page = parse("func.func @main(%x: tensor<f32>) -> tensor<f32> { %0 = stablehlo.abs %x : tensor<f32> return %0 : tensor<f32> }").view()
         >>> str(page).startswith("<!doctype html>")
         True
         """
-        return View(self._native.view(name, None if beside is None else ("other", beside._native)))
+        other = None if beside is None else ("other", beside._native)
+        values = None if trace is None else [(value.op, value.index, to_bytes(value.value)) for value in trace]
+        return View(self._native.view(name, other, None if profile is None else profile._native, values))
 
     def _repr_html_(self) -> str:
         return self.view()._repr_html_()

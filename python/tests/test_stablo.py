@@ -3,6 +3,7 @@
 import array
 import doctest
 import html.parser
+import json
 import pickle
 import signal
 import subprocess
@@ -85,6 +86,39 @@ func.func @main(%x: tensor<2x3xf32>, %y: tensor<3x5xf32>) -> tensor<2x5xf32> {
         values = stablo.parse(self.PROGRAM).trace(x, y)
         self.assertEqual([(value.op.name, value.index) for value in values], [("stablehlo.dot", 0), ("stablehlo.negate", 0)])
         np.testing.assert_array_equal(values[0].value, np.full((2, 5), 6, np.float32))
+
+    def test_profile(self) -> None:
+        x, y = np.full((2, 3), 2, np.float32), np.ones((3, 5), np.float32)
+        program = stablo.parse(self.PROGRAM)
+        profile = program.profile(x, y, runs=2)
+        self.assertEqual(profile.runs, 2)
+        ops = [op["op"] for step in profile.steps for op in step["ops"]]
+        self.assertEqual(sorted(ops), ["stablehlo.dot", "stablehlo.negate"])
+        main = next(step for step in profile.steps if step["title"] == "@main")
+        self.assertEqual((main["calls"], main["total_seconds"]), (2, profile.seconds))
+        self.assertAlmostEqual(sum(step["seconds"] for step in profile.steps), profile.seconds)
+        self.assertAlmostEqual(sum(kind["seconds"] for kind in profile.kinds), profile.seconds)
+        self.assertIn("profile of 2 runs: ", str(profile))
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(profile.save(Path(folder) / "trace.json"), 0)
+            events = json.loads((Path(folder) / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
+        self.assertEqual([event["name"] for event in events].count("@main"), 2)
+        with self.assertRaises(ValueError):
+            program.profile(x, y, runs=0)
+
+    def test_view_of_times_and_values(self) -> None:
+        x, y = np.full((2, 3), 2, np.float32), np.ones((3, 5), np.float32)
+        program = stablo.parse(self.PROGRAM)
+        profile, trace = program.profile(x, y), program.trace(x, y)
+        page = str(program.view(profile=profile, trace=trace))
+        self.assertIn('"profile":{"runs":1,', page)
+        # All elements of the product are 6, and then -6.
+        self.assertIn('"max":6.0,"mean":6.0,"min":6.0', page)
+        self.assertIn('"max":-6.0,"mean":-6.0,"min":-6.0', page)
+        other = stablo.parse(self.PROGRAM)
+        for given in ({"profile": profile}, {"trace": trace}):
+            with self.assertRaisesRegex(stablo.Error, "of another program"):
+                other.view(**given)
 
     def test_calls_take_arrays_of_any_layout(self) -> None:
         program = stablo.parse(self.PROGRAM)

@@ -113,6 +113,19 @@ async function looksAtRun(page) {
   await page.fill("#search", "%cst, %cst_0");
   await page.locator("#matches button").click();
   assert.match(await details(page), /Elements of %5\s+elements\s+4[^]*nan\s+1\s+infinite\s+1/);
+
+  // The profile: times of the program, of a group and of an op.
+  await page.keyboard.press("Escape");
+  await page.locator("#search").blur();
+  await page.keyboard.press("Escape");
+  assert.match(await details(page), /Time of a run\s+all\s+[\d.]+ (ns|µs|ms)[^]*Contents[^]*time/);
+  await screenshot(page, "times");
+  assert.equal(await page.locator("#colour").inputValue(), "seconds");
+  await page.fill("#search", "dot_general");
+  await page.locator("#matches button").first().click();
+  const time = /Time\s+(own|share of its steps)\s+[\d.]+ (ns|µs|ms) \([^]* in 1 execution/;
+  assert.match(await details(page), time);
+  await screenshot(page, "time");
   await page.selectOption("#colour", "bad");
   assert.equal(await node(page, "add, with %cst, %cst_0, 50 %").count(), 1);
   await screenshot(page, "run");

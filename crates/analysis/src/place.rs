@@ -2,7 +2,7 @@
 
 use mlir::diag::{name_of, resolve};
 use mlir::text::{PrintOptions, ValueNames, print_attribute};
-use mlir::{Attribute, OpRef};
+use mlir::{Attribute, OpId, OpRef};
 use serde_json::{Value, json};
 use side_dialects::func::FuncOp;
 
@@ -10,6 +10,8 @@ use side_dialects::func::FuncOp;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Location {
+    /// The op in its module.
+    pub id: OpId,
     /// Name of the op.
     pub op: String,
     /// The function that contains it; empty outside of functions.
@@ -30,6 +32,7 @@ impl Location {
         let place = resolve(&op.position(), source.map(|source| &**source));
         let name = name_of(&op.location()).map(String::from);
         Location {
+            id: op.id(),
             op: op.name().to_string(),
             function: function.and_then(OpRef::symbol_name).unwrap_or_default().to_string(),
             source: place.map(|(file, line, column)| format!("{file}:{line}:{column}")),

@@ -17,7 +17,7 @@ pub mod io;
 mod limits;
 mod opt;
 mod probes;
-mod profile;
+pub mod profile;
 mod results;
 mod source;
 mod timings;

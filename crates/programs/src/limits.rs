@@ -1,10 +1,80 @@
 //! Limits of a program on its memory and time.
 
-use crate::io::{FAILURE, Io};
-use stablo::{Budget, Entered, Host};
+use crate::io::{Cause, FAILURE, Failure, Io};
+use stablo::{Budget, Entered, Host, Limits};
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender};
 use std::time::Duration;
+
+/// Flags on limits of a run.
+#[derive(clap::Args)]
+pub struct LimitFlags {
+    /// Fail if files that are read, inputs, live values and processes take more bytes than this; K,
+    /// M and G are powers of 1024; by default three quarters of the machine's memory
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    max_memory: Option<usize>,
+    /// Fail if reading program and inputs, a run, or writing the results takes longer than this
+    /// many seconds; checked between ops, and a second later everywhere
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    max_time: Option<Duration>,
+    /// Fail if a run executes more ops than this, counting repetitions in loops and functions
+    #[arg(long, value_name = "N")]
+    max_steps: Option<u64>,
+}
+
+/// Parses a number of bytes, such as `4096`, `64K` or `2G`.
+fn bytes(text: &str) -> Result<usize, String> {
+    let unit = text.trim_end_matches(['i', 'B']);
+    let (digits, shift) = match unit.chars().last() {
+        Some('K' | 'k') => (&unit[..unit.len() - 1], 10),
+        Some('M') => (&unit[..unit.len() - 1], 20),
+        Some('G') => (&unit[..unit.len() - 1], 30),
+        _ => (unit, 0),
+    };
+    let number = digits.parse::<usize>().map_err(|e| e.to_string())?;
+    number.checked_mul(1 << shift).ok_or_else(|| "this is more than can be counted".to_string())
+}
+
+/// Parses a number of seconds, such as `2` or `0.5`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.trim_end_matches('s').parse::<f64>().map_err(|e| e.to_string())?;
+    Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
+}
+
+impl LimitFlags {
+    /// The limits of a run.
+    pub fn of_run(&self) -> Limits {
+        Limits { time: self.max_time, steps: self.max_steps, ..Limits::default() }
+    }
+
+    /// Does `work` within the limits of memory and time.
+    ///
+    /// # Errors
+    /// Its own.
+    pub fn enforce<T>(
+        &self,
+        io: &mut Io<'_>,
+        work: impl FnOnce(&mut Io<'_>, &Deadline) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let _entered = enter(self.max_memory);
+        let deadline = Deadline::new(io, self.max_time);
+        work(io, &deadline).map_err(|mut failure| {
+            let limit = Host::current().budget().map(|budget| budget.limit());
+            let is_over = |limit| failure.to_string().contains(&format!("limit of {limit} bytes"));
+            let is_over = limit.is_some_and(is_over);
+            if self.max_memory.is_none()
+                && let Cause::Message(after) | Cause::Diagnostics(_, after) = &mut failure.cause
+                && is_over
+            {
+                after.push_str(
+                    "\nnote: this is three quarters of the memory of this machine; --max-memory \
+                     sets another limit",
+                );
+            }
+            failure
+        })
+    }
+}
 
 /// Makes `bytes` the limit of what this thread reads, computes and prints, while the guard lives.
 pub fn enter(bytes: Option<usize>) -> Option<Entered> {

@@ -47,9 +47,8 @@ struct Table<'p> {
 
 impl<'p> Table<'p> {
     fn of(profile: &'p Profile, roofline: Option<Roofline>) -> Table<'p> {
-        let mut steps: Vec<_> = profile.steps.iter().collect();
-        steps.sort_by_key(|step| std::cmp::Reverse(step.own));
-        Table { runs: profile.runs, total: time(&steps), steps, roofline }
+        let (steps, total) = (profile.longest(), profile.time());
+        Table { runs: profile.runs, steps, total, roofline }
     }
 
     fn write(&self, out: &mut String) -> fmt::Result {

@@ -41,10 +41,20 @@ pub fn cost(module: &Module, entry: &str) -> Result<Cost> {
     Ok(analysis::cost::cost(program.prepared()))
 }
 
+/// What a view shows beside the program.
+#[derive(Clone, Copy, Default)]
+pub struct ViewOptions<'a> {
+    /// The function of whose run costs are shown; by default `main`, if there is such a function
+    /// that can run.
+    pub entry: Option<&'a str>,
+    /// The values of a run, of which statistics are shown.
+    pub values: Option<&'a LastValues>,
+    /// A profile of the program, from which times of ops are shown.
+    pub profile: Option<&'a Profile>,
+}
+
 /// A verified program to look at: a page that shows it as a graph, or the model of that as JSON.
-/// `name` is that of the program. With the costs of running the function `entry`; without a name,
-/// of `main`, if there is such a function that can run; and with statistics of the values of a run
-/// that [`LastValues`] observed.
+/// `name` is that of the program.
 ///
 /// ```
 /// let module = stablo::load(
@@ -54,26 +64,22 @@ pub fn cost(module: &Module, entry: &str) -> Result<Cost> {
 ///        return %0 : tensor<2x3xf32>
 ///      }",
 /// )?;
-/// let view = stablo::view(&module, "sine.mlir", None, None)?;
+/// let view = stablo::view(&module, "sine.mlir", stablo::ViewOptions::default())?;
 /// assert!(view.to_html().starts_with("<!doctype html>"));
 /// assert!(view.to_json().contains("%0 = stablehlo.sine %arg0 : tensor<2x3xf32>"));
 /// # Ok::<(), stablo::Error>(())
 /// ```
 ///
 /// # Errors
-/// If there is no function `entry`, or it cannot run.
-pub fn view(
-    module: &Module,
-    name: &str,
-    entry: Option<&str>,
-    values: Option<&LastValues>,
-) -> Result<View> {
+/// If there is no function of the name in the options, or it cannot run.
+pub fn view(module: &Module, name: &str, options: ViewOptions<'_>) -> Result<View> {
+    let ViewOptions { entry, values, profile } = options;
     let cost = match entry {
         Some(entry) => Some(cost(module, entry)?),
         None => cost(module, "main").ok(),
     };
     let cost = cost.as_ref().map(|cost| (entry.unwrap_or("main"), cost));
-    Ok(analysis::view::view(module, name, cost, values))
+    Ok(analysis::view::view(module, name, cost, values, profile))
 }
 
 /// The differences between two verified programs, but for names, locations and the order of

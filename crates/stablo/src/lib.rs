@@ -50,9 +50,9 @@ mod write;
 
 pub use analysis::{
     Change, Comparison, Cost, Detail, Diff, Doubt, Grouping, LastValues, Location, OpCost, Parting,
-    Profile, Reduced, Roofline, Row, Side, StepProfile, Tensors, Tolerance, View, Work, bisect,
-    compare, cost, diff, fix_lints, generated, lint, random, random_inputs, reduce, same_signature,
-    view,
+    Profile, Reduced, Roofline, Row, Side, StepProfile, Tensors, Tolerance, View, ViewOptions,
+    Work, bisect, compare, cost, diff, fix_lints, generated, lint, random, random_inputs, reduce,
+    same_signature, view,
 };
 #[cfg(feature = "arrays")]
 pub use arrays;

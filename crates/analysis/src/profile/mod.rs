@@ -1,5 +1,6 @@
 //! The profile of a program: what its runs recorded, with the work and the places of steps.
 
+mod report;
 mod trace;
 
 use crate::cost::{Doubt, Work, Works};
@@ -7,6 +8,7 @@ use crate::place::Location;
 use crate::roofline::Roofline;
 use interpreter::{Execution, Program, StepKind, StepRecord};
 use mlir::OpId;
+use std::cmp::Reverse;
 use std::time::Duration;
 
 /// The cost of the runs of a program.
@@ -49,6 +51,20 @@ pub struct StepProfile {
     pub work: Work,
     /// The reason why that is not the whole truth.
     pub doubt: Option<Doubt>,
+}
+
+impl Profile {
+    /// The time of all steps.
+    pub fn time(&self) -> Duration {
+        self.steps.iter().map(|step| step.own).sum()
+    }
+
+    /// The steps, the longest first.
+    pub fn longest(&self) -> Vec<&StepProfile> {
+        let mut steps: Vec<&StepProfile> = self.steps.iter().collect();
+        steps.sort_by_key(|step| Reverse(step.own));
+        steps
+    }
 }
 
 impl StepProfile {

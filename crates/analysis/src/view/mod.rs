@@ -2,6 +2,7 @@
 
 mod page;
 mod statistics;
+mod times;
 mod values;
 
 pub use values::LastValues;
@@ -9,6 +10,7 @@ pub use values::LastValues;
 use crate::cost::{Cost, OpCost};
 use crate::diff::{Change, Detail, Diff};
 use crate::place::{Location, shortened_to};
+use crate::profile::Profile;
 use mlir::diag::name_of;
 use mlir::ods::{OpDef, Trait};
 use mlir::text::ValueNames;
@@ -16,6 +18,7 @@ use mlir::{BlockId, Module, OpId, OpRef, RegionId, Value as ModuleValue};
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value, json};
 use side_dialects::func::FuncOp;
+use times::Times;
 
 /// The most characters of the text of an op.
 const MAX_CHARACTERS: usize = 4000;
@@ -36,13 +39,16 @@ impl View {
     /// - `name` of the program;
     /// - `cost` of a run: `entry`, `flops`, `transcendentals`, `bytes`, `peak_memory` and `doubts`;
     ///   null if it is not known;
+    /// - `profile`: the number of `runs`, the `seconds` that they took, and `steps` with `title`,
+    ///   `kind`, `calls`, `seconds` and the number of `ops`; null without one;
     /// - `types`, `sources` and `scopes`: texts that others refer to by position;
     /// - `kinds` of ops: `name`, `doc`, and `rules` of the specification, each a label and a text;
     /// - `values`: for each, its name, its type, and for arguments the exporter's name;
     /// - `ops` in order, parents first: `kind`, `text`, `operands` and `results` (values), and as
     ///   far as present `source`, `scope`, `symbol`, `calls` (ops), `cost`, `constant` (statistics
-    ///   of its elements), `statistics` (of the last values of its results) and `regions`, each
-    ///   with a `name` and `blocks` of `arguments` (values) and `ops`.
+    ///   of its elements), `statistics` (of the last values of its results), `time` (its share
+    ///   in `seconds` of the time of `steps`) and `regions`, each with a `name` and `blocks` of
+    ///   `arguments` (values) and `ops`.
     ///
     /// Of two programs, the models `left` and `right`, `pairs` of corresponding ops, and `changes`
     /// with the ops that differ on the `left` and `right`, or null, and `details`.
@@ -91,12 +97,13 @@ impl View {
 }
 
 /// Makes the view of a verified module. `cost` is that of running the function of that name,
-/// `values` are those of such a run.
+/// `values` are those of such a run, and `profile` is of such runs.
 pub fn view(
     module: &Module,
     name: &str,
     cost: Option<(&str, &Cost)>,
     values: Option<&LastValues>,
+    profile: Option<&Profile>,
 ) -> View {
     let mut maker = Maker {
         module,
@@ -107,6 +114,7 @@ pub fn view(
             cost.ops.iter().map(|cost| (cost.op, cost)).collect()
         }),
         last_values: values,
+        times: profile.map(Times::of),
         types: Texts::default(),
         sources: Texts::default(),
         scopes: Texts::default(),
@@ -120,6 +128,7 @@ pub fn view(
     let fields = [
         ("name", json!(name)),
         ("cost", cost.map_or(Value::Null, |(entry, cost)| total(entry, cost))),
+        ("profile", maker.times.as_ref().map_or(Value::Null, Times::to_value)),
         ("types", json!(maker.types.texts)),
         ("sources", json!(maker.sources.texts)),
         ("scopes", json!(maker.scopes.texts)),
@@ -158,6 +167,7 @@ struct Maker<'m, 'c> {
     values: Vec<Option<usize>>,
     costs: FxHashMap<OpId, &'c OpCost>,
     last_values: Option<&'c LastValues>,
+    times: Option<Times<'c>>,
     types: Texts,
     sources: Texts,
     scopes: Texts,
@@ -237,6 +247,7 @@ impl<'m> Maker<'m, '_> {
             (0..op.num_results()).map(|index| json!(statistics(index))).collect();
         let is_known = statistics.iter().any(|value| !value.is_null());
         add("statistics", is_known.then(|| json!(statistics)));
+        add("time", self.times.as_ref().and_then(|times| times.op(op)));
         let regions = op.regions().iter().enumerate();
         let regions: Vec<Value> = regions.map(|(i, &region)| self.region(op, i, region)).collect();
         add("regions", (!regions.is_empty()).then(|| json!(regions)));

@@ -30,16 +30,21 @@ impl Observer for LastValues {
         if process == (ProcessId { replica: 0, partition: 0 })
             && let RuntimeValue::Tensor(tensor) = value
         {
-            let (last, count) =
-                self.values.entry((op.id(), index)).or_insert_with(|| (tensor.clone(), 0));
-            *last = tensor.clone();
-            *count += 1;
+            self.add(op, index, tensor);
         }
         Ok(())
     }
 }
 
 impl LastValues {
+    /// Adds the value of the result `index` of an op: the last one so far.
+    pub fn add(&mut self, op: OpRef<'_>, index: usize, tensor: &Tensor) {
+        let (last, count) =
+            self.values.entry((op.id(), index)).or_insert_with(|| (tensor.clone(), 0));
+        *last = tensor.clone();
+        *count += 1;
+    }
+
     /// Statistics of the result `index` of an op, with the number of its `runs`.
     pub(super) fn statistics(&self, op: OpId, index: usize) -> Option<Value> {
         let (last, runs) = self.values.get(&(op, index))?;

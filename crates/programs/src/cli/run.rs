@@ -3,8 +3,8 @@
 use crate::display::display;
 use crate::folders::with_weights;
 use crate::inputs::Arguments;
-use crate::io::{Cause, Failure, Io};
-use crate::limits::{self, Deadline};
+use crate::io::{Failure, Io};
+use crate::limits::{Deadline, LimitFlags};
 use crate::probes::Probes;
 use crate::profile;
 use crate::results::{ResultFlags, Results, folder};
@@ -14,13 +14,12 @@ use crate::trace::Trace;
 use crate::watch::Watcher;
 use stablo::dialects::func::FuncOp;
 use stablo::{
-    Conventions, Engine, Grid, Host, Limits, LoadOptions, MAX_PROCESSES, Profiling, Program,
-    RunOptions, RuntimeValue,
+    Conventions, Engine, Grid, LoadOptions, MAX_PROCESSES, Profiling, Program, RunOptions,
+    RuntimeValue,
 };
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -79,17 +78,8 @@ pub struct Options {
     /// Number of runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
-    /// Fail if files that are read, inputs, live values and processes take more bytes than this; K,
-    /// M and G are powers of 1024; by default three quarters of the machine's memory
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
-    max_memory: Option<usize>,
-    /// Fail if reading program and inputs, a run, or writing the results takes longer than this
-    /// many seconds; checked between ops, and a second later everywhere
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    max_time: Option<Duration>,
-    /// Fail if a run executes more ops than this, counting repetitions in loops and functions
-    #[arg(long, value_name = "N")]
-    max_steps: Option<u64>,
+    #[command(flatten)]
+    limits: LimitFlags,
     /// Save every value in this directory, with an index.jsonl of their ops and locations
     #[arg(long, value_name = "DIR")]
     trace: Option<PathBuf>,
@@ -122,25 +112,6 @@ enum Compiler {
     Xla,
 }
 
-/// Parses a number of bytes, such as `4096`, `64K` or `2G`.
-fn bytes(text: &str) -> Result<usize, String> {
-    let unit = text.trim_end_matches(['i', 'B']);
-    let (digits, shift) = match unit.chars().last() {
-        Some('K' | 'k') => (&unit[..unit.len() - 1], 10),
-        Some('M') => (&unit[..unit.len() - 1], 20),
-        Some('G') => (&unit[..unit.len() - 1], 30),
-        _ => (unit, 0),
-    };
-    let number = digits.parse::<usize>().map_err(|e| e.to_string())?;
-    number.checked_mul(1 << shift).ok_or_else(|| "this is more than can be counted".to_string())
-}
-
-/// Parses a number of seconds, such as `2` or `0.5`.
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.trim_end_matches('s').parse::<f64>().map_err(|e| e.to_string())?;
-    Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
-}
-
 fn engines() -> clap::builder::PossibleValuesParser {
     Engine::ALL
         .iter()
@@ -155,76 +126,61 @@ fn engines() -> clap::builder::PossibleValuesParser {
 /// If the program or an input cannot be read or is not valid, the run fails, or the results cannot
 /// be written.
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
-    let _entered = limits::enter(options.max_memory);
-    run_within_limits(options, io).map_err(|mut failure| {
-        let limit = Host::current().budget().map(|budget| budget.limit());
-        let is_over = |limit| failure.to_string().contains(&format!("limit of {limit} bytes"));
-        let is_over = limit.is_some_and(is_over);
-        if options.max_memory.is_none()
-            && let Cause::Message(after) | Cause::Diagnostics(_, after) = &mut failure.cause
-            && is_over
-        {
-            after.push_str(
-                "\nnote: this is three quarters of the memory of this machine; --max-memory sets \
-                 another limit",
-            );
-        }
-        failure
-    })
-}
-
-fn run_within_limits(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
-    let deadline = Deadline::new(io, options.max_time);
-    options.check_outputs(io)?;
-    let mut timings = Timings::default();
-    let bytes = read_program(io, &options.file)?;
-    let name = program_name(&options.file);
-    let load = LoadOptions::default().verify(false);
-    let (loaded, parse) = timed(|| load.load(&name, bytes.clone()));
-    timings.parse = parse;
-    let mut module = loaded.module;
-    report(loaded.diagnostics, &module, io)?;
-    let (verified, verify) = timed(|| stablo::verify(&module));
-    timings.verify = verify;
-    verified?;
-    select_platform(&mut module, &bytes, options.platform.as_deref())?;
-    let module = Arc::new(module);
-
-    let name = options.entry.strip_prefix('@').unwrap_or(&options.entry);
-    let function = stablo::entry_function(&module, name)?;
-    let run = options.run_options()?;
-    let (prepared, prepare) = timed(|| Program::prepare(module.clone(), name, run));
-    timings.compile = prepare;
-    let program = prepared?;
-    if options.explain_plan {
-        return io.write(Path::new("-"), program.explain_plan().as_bytes());
-    }
-
-    let grid = options.grid();
-    let inputs = options.inputs(function, grid, io)?;
-    let mut outcome = Ok(Vec::new());
-    for _ in 0..options.repeat {
-        deadline.restart();
-        let execute;
-        (outcome, execute) = timed(|| options.execute(&program, grid, inputs.clone(), io));
-        timings.execute.push(execute);
-        if outcome.is_err() {
-            break;
-        }
-    }
-    deadline.restart();
-    // That of a run that fails, too; its error comes first.
-    let profiled = options.write_profile(&program, io);
-    let results = outcome?;
-    profiled?;
-    Results::new(function, grid, results).output(&options.results, io)?;
-    match &options.timings {
-        Some(file) => io.write(file, timings.to_json().as_bytes()),
-        None => Ok(()),
-    }
+    options.limits.enforce(io, |io, deadline| options.run(io, deadline))
 }
 
 impl Options {
+    /// Runs the command within its limits.
+    fn run(&self, io: &mut Io<'_>, deadline: &Deadline) -> Result<(), Failure> {
+        self.check_outputs(io)?;
+        let mut timings = Timings::default();
+        let bytes = read_program(io, &self.file)?;
+        let name = program_name(&self.file);
+        let load = LoadOptions::default().verify(false);
+        let (loaded, parse) = timed(|| load.load(&name, bytes.clone()));
+        timings.parse = parse;
+        let mut module = loaded.module;
+        report(loaded.diagnostics, &module, io)?;
+        let (verified, verify) = timed(|| stablo::verify(&module));
+        timings.verify = verify;
+        verified?;
+        select_platform(&mut module, &bytes, self.platform.as_deref())?;
+        let module = Arc::new(module);
+
+        let name = self.entry.strip_prefix('@').unwrap_or(&self.entry);
+        let function = stablo::entry_function(&module, name)?;
+        let run = self.run_options()?;
+        let (prepared, prepare) = timed(|| Program::prepare(module.clone(), name, run));
+        timings.compile = prepare;
+        let program = prepared?;
+        if self.explain_plan {
+            return io.write(Path::new("-"), program.explain_plan().as_bytes());
+        }
+
+        let grid = self.grid();
+        let inputs = self.inputs(function, grid, io)?;
+        let mut outcome = Ok(Vec::new());
+        for _ in 0..self.repeat {
+            deadline.restart();
+            let execute;
+            (outcome, execute) = timed(|| self.execute(&program, grid, inputs.clone(), io));
+            timings.execute.push(execute);
+            if outcome.is_err() {
+                break;
+            }
+        }
+        deadline.restart();
+        // That of a run that fails, too; its error comes first.
+        let profiled = self.write_profile(&program, io);
+        let results = outcome?;
+        profiled?;
+        Results::new(function, grid, results).output(&self.results, io)?;
+        match &self.timings {
+            Some(file) => io.write(file, timings.to_json().as_bytes()),
+            None => Ok(()),
+        }
+    }
+
     /// The grid of separate processes, if requested.
     fn grid(&self) -> Option<Grid> {
         let count = |n: Option<u32>| n.map_or(1, |n| n as usize);
@@ -267,7 +223,7 @@ impl Options {
         // The command line allows only engines that exist.
         let engine =
             Engine::from_name(&self.engine).ok_or_else(|| Failure::usage("unknown engine"))?;
-        let limits = Limits { time: self.max_time, steps: self.max_steps, ..Limits::default() };
+        let limits = self.limits.of_run();
         let conventions = match self.like {
             Some(Compiler::Xla) => Conventions::Xla,
             None => Conventions::Specification,

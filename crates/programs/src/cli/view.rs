@@ -2,30 +2,35 @@
 
 use crate::inputs::Arguments;
 use crate::io::{Failure, Io};
+use crate::limits::{Deadline, LimitFlags};
 use crate::source::{load, load_bytes, program_name, read_program, select_platform};
 use crate::trials::check_files;
-use stablo::{LastValues, Module, Program, RunOptions};
+use stablo::{
+    LastValues, Module, Profile, Profiling, Program, RunOptions, RuntimeValue, ViewOptions,
+};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
   stablo view model.mlir -o model.html
   stablo view model.mlir --run --inputs in.npz -o model.html
+  stablo view model.mlir --profile -o times.html
   stablo view before.mlir after.mlir -o difference.html
   stablo view model.mlir.bc --format json -o model.json
 
 The page needs no network and no other file: functions, regions and scopes open on a click, ops show
-their text, source, cost, constants and specification; after a run, statistics of their values.";
+their text, source, cost, constants and specification; after a run, statistics of their values and
+their times.";
 
 /// The command line.
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, group = clap::ArgGroup::new("runs").multiple(true))]
 pub struct Options {
     /// The program: MLIR text, bytecode, a portable artifact or an export of `jax.export`; `-` is
     /// standard input
     file: PathBuf,
     /// Another program to show beside it, with the differences that `stablo diff` finds
-    #[arg(conflicts_with_all = ["run", "platform"])]
+    #[arg(conflicts_with_all = ["run", "profile", "platform"])]
     other: Option<PathBuf>,
     /// Leave attributes of this name out of account in differences
     #[arg(long, value_name = "NAME", requires = "other")]
@@ -37,16 +42,21 @@ pub struct Options {
     #[arg(long, value_name = "NAME")]
     platform: Option<String>,
     /// Run the program, and show statistics of all values: of the last where there are several
-    #[arg(long)]
+    #[arg(long, group = "runs")]
     run: bool,
+    /// Run the program, and show how long each op takes; those that a step computes share its time
+    #[arg(long, group = "runs")]
+    profile: bool,
     /// An argument of the run, in order or as NAME=VALUE, as for `stablo run`; by default all are
     /// random
-    #[arg(long, value_name = "INPUT", allow_hyphen_values = true, requires = "run")]
+    #[arg(long, value_name = "INPUT", allow_hyphen_values = true, requires = "runs")]
     input: Vec<String>,
     /// Read the arguments that --input does not name from this .npz or safetensors file, or from
     /// input_0.npy, input_1.npy, … in this directory
-    #[arg(long, value_name = "PATH", requires = "run")]
+    #[arg(long, value_name = "PATH", requires = "runs")]
     inputs: Option<PathBuf>,
+    #[command(flatten)]
+    limits: LimitFlags,
     /// Output format
     #[arg(long, default_value = "html")]
     format: Format,
@@ -63,24 +73,82 @@ enum Format {
     Json,
 }
 
-/// The values of a run.
-fn values(
-    module: &Module,
-    entry: Option<&str>,
-    options: &Options,
-    io: &mut Io<'_>,
-) -> Result<LastValues, Failure> {
-    let entry = entry.unwrap_or("main");
-    let program = Program::prepare(module.clone(), entry, RunOptions::default())?;
-    let inputs = if options.input.is_empty() && options.inputs.is_none() {
-        stablo::random_inputs(program.signature().0, 0)?
-    } else {
-        let arguments = Arguments::of(stablo::entry_function(module, entry)?);
-        arguments.inputs(&options.input, options.inputs.as_deref(), io)?
-    };
-    let mut values = LastValues::default();
-    program.run_observed(inputs, &mut values)?;
-    Ok(values)
+/// The values and times of runs, as far as they are asked for.
+type Observed = (Option<LastValues>, Option<Profile>);
+
+impl Options {
+    /// The function to run.
+    fn entry(&self) -> Option<&str> {
+        self.entry.as_deref().map(|name| name.strip_prefix('@').unwrap_or(name))
+    }
+
+    fn prepare(&self, module: &Module, profiling: Profiling) -> Result<Program, Failure> {
+        let limits = self.limits.of_run();
+        let options = RunOptions { limits, profiling, ..RunOptions::default() };
+        Ok(Program::prepare(module.clone(), self.entry().unwrap_or("main"), options)?)
+    }
+
+    fn inputs(&self, program: &Program, io: &mut Io<'_>) -> Result<Vec<RuntimeValue>, Failure> {
+        if self.input.is_empty() && self.inputs.is_none() {
+            return Ok(stablo::random_inputs(program.signature().0, 0)?);
+        }
+        let function = stablo::entry_function(program.module(), self.entry().unwrap_or("main"))?;
+        Arguments::of(function).inputs(&self.input, self.inputs.as_deref(), io)
+    }
+
+    /// Runs the program. Values and times are of different runs: the engine computes less if only
+    /// times are of interest.
+    fn observe(
+        &self,
+        module: &Module,
+        io: &mut Io<'_>,
+        deadline: &Deadline,
+    ) -> Result<Observed, Failure> {
+        let values = |io: &mut Io<'_>| -> Result<LastValues, Failure> {
+            let program = self.prepare(module, Profiling::Off)?;
+            let inputs = self.inputs(&program, io)?;
+            let mut values = LastValues::default();
+            deadline.restart();
+            program.run_observed(inputs, &mut values)?;
+            Ok(values)
+        };
+        let values = self.run.then(|| values(io)).transpose()?;
+        let profile = |io: &mut Io<'_>| -> Result<Profile, Failure> {
+            let program = self.prepare(module, Profiling::Steps)?;
+            let inputs = self.inputs(&program, io)?;
+            deadline.restart();
+            program.run(inputs)?;
+            Ok(program.profile())
+        };
+        let profile = self.profile.then(|| profile(io)).transpose()?;
+        deadline.restart();
+        Ok((values, profile))
+    }
+
+    /// Runs the command within its limits.
+    fn run(&self, io: &mut Io<'_>, deadline: &Deadline) -> Result<(), Failure> {
+        if let Some(other) = &self.other {
+            check_files([&self.file, other])?;
+        }
+        let bytes = read_program(io, &self.file)?;
+        let mut module = load_bytes(&self.file, bytes.clone(), io)?;
+        select_platform(&mut module, &bytes, self.platform.as_deref())?;
+        let (values, profile) = self.observe(&module, io, deadline)?;
+        let entry = self.entry();
+        let shown = ViewOptions { entry, values: values.as_ref(), profile: profile.as_ref() };
+        let mut view = stablo::view(&module, &program_name(&self.file), shown)?;
+        if let Some(file) = &self.other {
+            let other = load(file, io)?;
+            let diff = stablo::diff(&module, &other, &self.ignore);
+            let shown = ViewOptions { entry, ..ViewOptions::default() };
+            view = view.beside(stablo::view(&other, &program_name(file), shown)?, &diff);
+        }
+        let text = match self.format {
+            Format::Html => view.to_html(),
+            Format::Json => format!("{}\n", view.to_json()),
+        };
+        io.write(&self.o, text.as_bytes())
+    }
 }
 
 /// Runs the command.
@@ -88,23 +156,5 @@ fn values(
 /// # Errors
 /// If the program cannot be read or is not valid, or cannot run, or the output cannot be written.
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
-    if let Some(other) = &options.other {
-        check_files([&options.file, other])?;
-    }
-    let bytes = read_program(io, &options.file)?;
-    let mut module = load_bytes(&options.file, bytes.clone(), io)?;
-    select_platform(&mut module, &bytes, options.platform.as_deref())?;
-    let entry = options.entry.as_deref().map(|name| name.strip_prefix('@').unwrap_or(name));
-    let values = options.run.then(|| values(&module, entry, options, io)).transpose()?;
-    let mut view = stablo::view(&module, &program_name(&options.file), entry, values.as_ref())?;
-    if let Some(file) = &options.other {
-        let other = load(file, io)?;
-        let diff = stablo::diff(&module, &other, &options.ignore);
-        view = view.beside(stablo::view(&other, &program_name(file), entry, None)?, &diff);
-    }
-    let text = match options.format {
-        Format::Html => view.to_html(),
-        Format::Json => format!("{}\n", view.to_json()),
-    };
-    io.write(&options.o, text.as_bytes())
+    options.limits.enforce(io, |io, deadline| options.run(io, deadline))
 }

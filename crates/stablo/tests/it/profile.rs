@@ -3,7 +3,7 @@
 use serde_json::Value;
 use stablo::{
     Engine, Grid, Host, Limits, Profile, Profiling, Program, RunOptions, RuntimeValue, StepKind,
-    StepProfile, Tensor, Unobserved,
+    StepProfile, Tensor, Unobserved, ViewOptions,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -97,6 +97,58 @@ fn loops_read_and_write_less_than_their_ops() {
 }
 
 /// The complete events of a trace, each with its start, end and depth.
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn profiles_are_json() {
+    for engine in Engine::ALL.iter().copied() {
+        let options = RunOptions { engine, profiling: Profiling::Steps, ..RunOptions::default() };
+        let program = prepare(LOOP, options);
+        program.run(inputs(3)).unwrap();
+        let profile = program.profile();
+        let value = json(&profile.to_json(None));
+        assert_eq!((&value["runs"], &value["roofline"]), (&1.into(), &Value::Null));
+        let steps = value["steps"].as_array().unwrap();
+        let sum = |rows: &[Value]| rows.iter().map(|row| row["seconds"].as_f64().unwrap()).sum();
+        let (all, kinds): (f64, f64) = (sum(steps), sum(value["kinds"].as_array().unwrap()));
+        let total = value["seconds"].as_f64().unwrap();
+        assert!((all - total).abs() < 1e-9 && (kinds - total).abs() < 1e-9);
+        let product = steps.iter().find(|step| step["title"] == "stablehlo.dot_general").unwrap();
+        assert_eq!((&product["calls"], &product["flops"]), (&3.into(), &(2 * 64 * 96 * 32).into()));
+        assert_eq!(product["ops"][0]["op"], "stablehlo.dot_general");
+    }
+}
+
+#[test]
+fn views_have_the_times_of_ops() {
+    let options = RunOptions { profiling: Profiling::Steps, ..RunOptions::default() };
+    let program = prepare(LOOP, options);
+    program.run(inputs(3)).unwrap();
+    let profile = program.profile();
+    let shown = ViewOptions { profile: Some(&profile), ..ViewOptions::default() };
+    let view = json(&stablo::view(program.module(), "loop", shown).unwrap().to_json());
+    let ops = view["ops"].as_array().unwrap();
+    let times = ops.iter().filter_map(|op| op["time"]["seconds"].as_f64());
+    // All time is that of an op.
+    assert!((times.sum::<f64>() - profile.time().as_secs_f64()).abs() < 1e-9);
+    let op = |name: &str| {
+        let kinds = view["kinds"].as_array().unwrap();
+        let kind = kinds.iter().position(|kind| kind["name"] == name).unwrap();
+        let is_it = |op: &&Value| op["kind"] == kind && !op["time"].is_null();
+        ops.iter().find(is_it).map(|op| &op["time"]).unwrap()
+    };
+    let step =
+        |time: &Value| &view["profile"]["steps"][time["steps"][0].as_u64().unwrap() as usize];
+    // The sum and its function are one loop, whose time they share.
+    let tanh = op("stablehlo.tanh");
+    let fused = step(tanh);
+    assert_eq!((&fused["ops"], &fused["calls"]), (&2.into(), &3.into()));
+    assert_eq!(tanh["seconds"].as_f64().unwrap() * 2.0, fused["seconds"].as_f64().unwrap());
+    assert_eq!(step(op("stablehlo.dot_general"))["title"], "stablehlo.dot_general");
+}
+
 fn events(profile: &Profile) -> Vec<(Value, f64, f64)> {
     let mut bytes = Vec::new();
     profile.write_trace(&mut bytes).unwrap();

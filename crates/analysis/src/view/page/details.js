@@ -65,7 +65,23 @@ class Details {
     } else {
       parts.push(html("p", {}, "Costs are not known: no function main, or it cannot run."));
     }
-    return [...parts, ...this.contents(root)];
+    return [...parts, this.profile(), ...this.contents(root)];
+  }
+
+  /** The time of the runs, by kinds of steps. */
+  profile() {
+    const { profile } = this.program;
+    if (!profile) return null;
+    const kinds = new Map();
+    for (const { kind, seconds } of profile.steps) {
+      kinds.set(kind, (kinds.get(kind) || 0) + seconds);
+    }
+    const rows = [...kinds].sort(([, a], [, b]) => b - a);
+    const runs = profile.runs === 1 ? "a run" : `${profile.runs} runs`;
+    return table(`Time of ${runs}`, [
+      ["all", duration(profile.seconds)],
+      ...rows.map(([kind, seconds]) => [kind, duration(seconds)]),
+    ]);
   }
 
   /** The ops that differ from those of the other program. */
@@ -119,6 +135,7 @@ class Details {
       this.statistics(op.constant),
       ...(op.statistics || []).map((values, result) => this.statistics(values, op.results[result])),
       this.cost(op.cost),
+      this.time(op.time),
       op.operands.length ? this.values("Operands", op.operands) : null,
       op.results.length ? this.values("Results", op.results) : null,
       ...op.results.map((value) => this.users(value)),
@@ -142,7 +159,7 @@ class Details {
     return labels.join(" › ");
   }
 
-  /** What is in a group: its kinds of ops, with their costs. */
+  /** What is in a group: its kinds of ops, with their costs and times. */
   contents(node) {
     const { program } = this;
     const kinds = new Map();
@@ -150,28 +167,35 @@ class Details {
       const op = program.ops[index];
       const name = program.kindName(op);
       const { flops = 0, transcendentals = 0, bytes = 0 } = op.cost || {};
-      const sum = kinds.get(name) || { ops: 0, flops: 0, bytes: 0 };
+      const sum = kinds.get(name) || { ops: 0, flops: 0, bytes: 0, seconds: 0 };
       kinds.set(name, {
         ops: sum.ops + 1,
         flops: sum.flops + flops + transcendentals,
         bytes: sum.bytes + bytes,
+        seconds: sum.seconds + (op.time?.seconds || 0),
       });
     }
-    const rows = [...kinds].sort(([, a], [, b]) => b.flops - a.flops || b.ops - a.ops);
-    const shown = rows
-      .slice(0, MAX_ROWS)
-      .map(([name, { ops, flops, bytes }]) =>
-        html(
-          "tr",
-          {},
-          html("td", {}, name.replace(/^stablehlo\./, "")),
-          html("td", { class: "number" }, String(ops)),
-          html("td", { class: "number" }, flops ? amount(flops, "") : ""),
-          html("td", { class: "number" }, bytes ? amount(bytes, "B") : ""),
-        ),
-      );
-    const titles = ["op", "number", "FLOPs", "moved"].map((title) => html("th", {}, title));
-    return [html("h3", {}, "Contents"), html("table", {}, html("tr", {}, titles), shown)];
+    const order = (a, b) => b.seconds - a.seconds || b.flops - a.flops || b.ops - a.ops;
+    const rows = [...kinds].sort(([, a], [, b]) => order(a, b)).slice(0, MAX_ROWS);
+    const columns = [
+      ["number", ({ ops }) => String(ops)],
+      ["FLOPs", ({ flops }) => (flops ? amount(flops, "") : "")],
+      ["moved", ({ bytes }) => (bytes ? amount(bytes, "B") : "")],
+    ];
+    if (program.profile) {
+      columns.push(["time", ({ seconds }) => (seconds ? duration(seconds) : "")]);
+    }
+    const shown = rows.map(([name, sum]) =>
+      html(
+        "tr",
+        {},
+        html("td", {}, name.replace(/^stablehlo\./, "")),
+        columns.map(([, text]) => html("td", { class: "number" }, text(sum))),
+      ),
+    );
+    const titles = ["op", ...columns.map(([title]) => title)].map((title) => html("th", {}, title));
+    const kindsTable = html("table", { class: "contents" }, html("tr", {}, titles), shown);
+    return [html("h3", {}, "Contents"), kindsTable];
   }
 
   values(title, values) {
@@ -244,6 +268,24 @@ class Details {
     ];
     if (cost.doubt) rows.push(["not exact", cost.doubt]);
     return table("Cost", rows);
+  }
+
+  /** The time of an op in a profile, and the longest steps that compute it. */
+  time(time) {
+    if (!time) return null;
+    const { profile } = this.program;
+    const share = profile.seconds ? ` (${percent(time.seconds / profile.seconds)})` : "";
+    const steps = time.steps.map((at) => profile.steps[at]);
+    const rows = steps
+      .sort((a, b) => b.seconds - a.seconds)
+      .slice(0, MAX_ROWS)
+      .map(({ title, seconds, calls }) => [
+        title,
+        `${duration(seconds)} in ${calls} ${calls === 1 ? "execution" : "executions"}`,
+      ]);
+    const isShared = steps.some(({ ops }) => ops > 1);
+    const title = isShared ? "share of its steps" : "own";
+    return table("Time", [[title, duration(time.seconds) + share], ...rows]);
   }
 
   /** Statistics of a constant, or of the last values of a run, with a histogram. */

@@ -19,8 +19,8 @@ const MAX_ARGUMENTS = 12;
  * @property {number | null} op  its op
  * @property {number[]} values  the arguments that it stands for
  * @property {number} ops  number of ops in it
- * @property {{flops: number, bytes: number, bad: number, elements: number, changes: number}} cost  of all ops in
- *   it, with the elements of their values in a run; `bad` ones are NaN or infinite; `changes` is the
+ * @property {{flops: number, bytes: number, seconds: number, bad: number, elements: number, changes: number}} cost
+ *   of all ops in it, with their time in a profile, and the elements of their values in a run; `bad` ones are NaN or infinite; `changes` is the
  *   number of differences to another program
  * @property {boolean} isOpen
  */
@@ -62,7 +62,7 @@ class Program {
   /** @returns {Node} */
   node(type, label, children, op = null, values = []) {
     const id = this.nodes.length;
-    const cost = { flops: 0, bytes: 0, bad: 0, elements: 0, changes: 0 };
+    const cost = { flops: 0, bytes: 0, seconds: 0, bad: 0, elements: 0, changes: 0 };
     const parent = null;
     const node = { id, type, label, parent, children, op, values, ops: 0, cost, isOpen: false };
     children.forEach((child) => (child.parent = node));
@@ -169,6 +169,7 @@ class Program {
         const { flops, transcendentals, bytes } = this.ops[node.op].cost || {};
         node.cost.flops += (flops || 0) + (transcendentals || 0);
         node.cost.bytes += bytes || 0;
+        node.cost.seconds += this.ops[node.op].time?.seconds || 0;
         for (const values of this.ops[node.op].statistics || []) {
           node.cost.bad += (values?.nan || 0) + (values?.infinite || 0);
           node.cost.elements += values?.elements || 0;
@@ -298,4 +299,11 @@ function amount(x, unit) {
   let at = 0;
   for (; x >= 1000 && at < prefixes.length - 1; at++) x /= 1000;
   return `${at === 0 ? x : x.toPrecision(3)} ${prefixes[at]}${unit}`;
+}
+
+/** A time in a few characters. */
+function duration(seconds) {
+  const units = { s: 1, ms: 1e-3, "µs": 1e-6 };
+  const [unit, scale] = Object.entries(units).find(([, scale]) => seconds >= scale) || ["ns", 1e-9];
+  return `${Number((seconds / scale).toPrecision(3))} ${unit}`;
 }

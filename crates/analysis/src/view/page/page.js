@@ -103,7 +103,7 @@ function legend() {
   const items = (samples[colour] || []).map(([name, text]) =>
     html("span", { class: `sample ${name}` }, text),
   );
-  const isCost = ["flops", "bytes", "bad"].includes(colour);
+  const isCost = ["flops", "bytes", "seconds", "bad"].includes(colour);
   if (isCost) items.push(html("span", {}, "0.001 %"), html("span", { class: "scale" }), "100 %");
   byId("legend").replaceChildren(...items);
 }
@@ -185,6 +185,7 @@ function start() {
   panes[0].element.prepend(arrow());
   const hasValues = panes.some(({ program }) => program.ops.some((op) => op.statistics));
   if (!hasValues) byId("values").remove();
+  if (!panes.some(({ program }) => program.profile)) byId("times").remove();
   if (!model.left) byId("changes").remove();
   byId("colour").addEventListener("change", (event) => setColour(event.target.value));
   byId("search").addEventListener("input", showMatches);
@@ -197,7 +198,7 @@ function start() {
     if (!event.target.closest("#searching")) byId("matches").hidden = true;
   });
   panes.forEach((pane) => pane.openFirst());
-  setColour(model.left ? "changes" : "family");
+  setColour(model.left ? "changes" : model.profile ? "seconds" : "family");
   panes.forEach(({ graph }) => graph.fit(0.8));
   panes[0].select(null);
 }
