@@ -21,7 +21,7 @@ fn main(py: Python<'_>, arguments: Vec<OsString>) -> i32 {
     py.detach(|| programs::io::run_as_process("stablo", arguments))
 }
 
-#[pymodule]
+#[pymodule(gil_used = false)]
 mod _stablo {
     #[pymodule_export]
     use super::arrays::Memory;
@@ -36,7 +36,7 @@ mod _stablo {
     #[pymodule_export]
     use super::profile::Profile;
     #[pymodule_export]
-    use super::program::{Op, Program, inspect, load};
+    use super::program::{Op, Program, inspect, load, program_in_folder};
     #[pymodule_export]
     use super::trees::calling_convention;
     use pyo3::prelude::*;

@@ -11,6 +11,7 @@ use pyo3::types::{PyDict, PyTuple};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, OnceLock};
@@ -90,6 +91,17 @@ pub fn load(py: Python<'_>, data: PyBackedBytes, name: &str, verify: bool) -> Py
 pub fn inspect<'py>(py: Python<'py>, data: Vec<u8>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let inspection = detached(py, || stablo::inspect(name, data))?;
     json(py, &inspection.to_json())
+}
+
+/// The file with the program of a folder that another framework saved.
+#[pyfunction]
+pub fn program_in_folder(folder: PathBuf) -> PyResult<PathBuf> {
+    stablo::program_in_folder(&folder).ok_or_else(|| {
+        message(format!(
+            "{} is a directory without saved_model.pb of TensorFlow or functions/*.meta of torch_xla",
+            folder.display()
+        ))
+    })
 }
 
 /// Runs `work` without the interpreter lock, on a large stack.
@@ -241,6 +253,13 @@ impl Program {
             options = options.dimension(name, size);
         }
         self.changed(py, |module| stablo::refine(module, &options))
+    }
+
+    /// The program with constants in the place of arguments, by number.
+    fn bind(&self, py: Python<'_>, values: Vec<(usize, Array<'_>)>) -> PyResult<Program> {
+        let value = |(index, array)| Ok((index, tensor(array)?));
+        let values = values.into_iter().map(value).collect::<PyResult<Vec<_>>>()?;
+        self.changed(py, |module| stablo::bind_arguments(module, &values))
     }
 
     /// The program after passes.

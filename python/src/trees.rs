@@ -2,7 +2,7 @@
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use stablo::{Exported, Tree};
 
 /// Trees of the arguments and of the results, and the indices of the leaves of the former that the
@@ -32,7 +32,7 @@ fn leaves(tree: &Tree) -> usize {
     match tree {
         Tree::Leaf => 1,
         Tree::None => 0,
-        Tree::Tuple(children) | Tree::List(children) | Tree::Custom(_, children) => {
+        Tree::Tuple(children) | Tree::List(children) | Tree::Custom { children, .. } => {
             children.iter().map(leaves).sum()
         }
         Tree::Dictionary(entries) => entries.iter().map(|(_, child)| leaves(child)).sum(),
@@ -57,10 +57,10 @@ fn of_tree(py: Python<'_>, tree: &Tree) -> PyResult<Py<PyAny>> {
             }
             dictionary.into_py_any(py)
         }
-        Tree::Custom(name, children) => {
+        Tree::Custom { name, data, children } => {
             let children = PyTuple::new(py, all(children)?)?;
             let custom = py.import("stablo._trees")?.getattr("Custom")?;
-            custom.call1((name, children)).map(Bound::unbind)
+            custom.call1((name, PyBytes::new(py, data), children)).map(Bound::unbind)
         }
     }
 }

@@ -15,15 +15,15 @@ Signature(inputs=[Value(name=None, type='tensor<3xf32>', dtype='f32', shape=(3,)
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Union
 
-from . import _stablo, compat
-from ._arrays import to_bytes, to_native
+from . import _stablo, _torch, compat
+from ._arrays import to_array, to_bytes, to_native
 from ._builder import Builder
 from ._stablo import Error, Op, SSAValue
-from ._trees import Convention
+from ._trees import Convention, convention
 
-__all__ = ["Builder", "Error", "Op", "Profile", "Program", "SSAValue", "Signature", "TracedValue", "Value", "View", "compat", "from_exported", "from_jax", "inspect", "load", "parse"]
+__all__ = ["Builder", "Error", "Op", "Profile", "Program", "SSAValue", "Signature", "TracedValue", "Value", "View", "compat", "from_exported", "from_jax", "from_torch", "inspect", "load", "parse"]
 
 Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview]
 
@@ -68,12 +68,16 @@ def _read(source: Source) -> tuple[bytes, str]:
 
 def load(source: Source, *, verify: bool = True) -> Program:
     """Reads a program: a path or the bytes of MLIR text, MLIR bytecode, a portable artifact of any version, or what `jax.export`
-    serializes. Raises `Error` if it is not valid; `verify=False` only requires that it can be read."""
+    serializes; or the path of a folder that torch_xla (with its weights, which become constants) or TensorFlow saved. Raises `Error` if it
+    is not valid; `verify=False` only requires that it can be read."""
+    if not isinstance(source, (bytes, bytearray, memoryview)) and os.path.isdir(source):
+        file = _stablo.program_in_folder(source)
+        return _torch.bound(load(file, verify=verify), file, os.fspath(source))
     data, name = _read(source)
     program = Program(_stablo.load(data, name, verify))
     found = _stablo.calling_convention(data)
     if found is not None:
-        program._set_convention(Convention(*found))
+        program._set_convention(convention(*found, data))
     return program
 
 
@@ -99,6 +103,17 @@ def from_jax(function: Callable[..., Any], *arguments: Any) -> Program:
 
     jitted: Any = function if hasattr(function, "lower") else jax.jit(function)
     return from_exported(export.export(jitted)(*arguments))
+
+
+def from_torch(module: Any, *arguments: Any, **named: Any) -> Program:
+    """The program of a `torch.nn.Module` for arguments like these, or of what `torch.export.export` made; weights are constants. It takes and
+    returns lists, tuples and dictionaries of arrays as the module does. Needs torch, and torch_xla or torchax.
+
+    >>> import torch                                                                       # doctest: +SKIP
+    >>> from_torch(torch.nn.Linear(3, 4), torch.zeros(2, 3)).signature.outputs[0].type     # doctest: +SKIP
+    'tensor<2x4xf32>'
+    """
+    return _torch.from_torch(load, module, arguments, named)
 
 
 def inspect(source: Source) -> dict[str, Any]:
@@ -246,6 +261,23 @@ class Program:
         """The same program, whose runs use up to so many threads; `None` stands for one for each core. Results do not depend on it.
         Where several processes run programs, as on a cluster, one each is best."""
         return self._changed(self._native.with_threads(threads))
+
+    def bind(self, values: Mapping[Union[int, str], Any]) -> Program:
+        """The program with constants in the place of these arguments, by number or name; the others are left.
+
+        >>> program = parse("func.func @main(%w: tensor<f32>, %x: tensor<f32>) -> tensor<f32> { %0 = stablehlo.multiply %w, %x : tensor<f32> return %0 : tensor<f32> }")
+        >>> program.bind({0: 2})(3.0)
+        array(6., dtype=float32)
+        """
+        inputs = self.signature.inputs
+        names = {value.name: index for index, value in enumerate(inputs) if value.name is not None}
+        numbers = [names.get(key) if isinstance(key, str) else key for key in values]
+        for key, number in zip(values, numbers):
+            if number is None or not 0 <= number < len(inputs):
+                raise Error(f"there is no argument {key!r}; there are {len(inputs)}, of the names {list(names)}")
+        given = [(number, *to_array(inputs[number], value, number)) for number, value in zip(numbers, values.values())]
+        # Copies: programs do not change.
+        return self._changed(self._native.bind([(number, (dtype, shape, bytes(flat))) for number, dtype, shape, flat in given]))
 
     def run_passes(self, pipeline: str) -> Program:
         """The program after passes, as in `canonicalize,cse`, verified."""

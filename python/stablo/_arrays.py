@@ -56,10 +56,11 @@ def to_native(inputs: Sequence[Value], arrays: Sequence[Any], named: dict[str, A
         given += [named[name] for name in names[len(given) :] if name is not None]
     if len(given) != len(inputs):
         raise Error(f"@main takes {len(inputs)} arguments, {len(given)} were given")
-    return [_array(value, array, index) for index, (value, array) in enumerate(zip(inputs, given))]
+    return [to_array(value, array, index) for index, (value, array) in enumerate(zip(inputs, given))]
 
 
-def _array(value: Value, given: Any, index: int) -> tuple[str, list[int], Any]:
+def to_array(value: Value, given: Any, index: int) -> tuple[str, list[int], Any]:
+    """An argument."""
     if value.dtype is None:
         raise Error(f"argument {index} is a {value.type}, which no array stands for")
     if isinstance(given, (bool, int, float, complex, list, tuple)):
@@ -68,6 +69,9 @@ def _array(value: Value, given: Any, index: int) -> tuple[str, list[int], Any]:
         array = numpy.from_dlpack(given)
     else:
         array = numpy.asarray(given)
+    if array.dtype.kind == "V" and array.dtype.itemsize == numpy_dtype(value.dtype).itemsize:
+        # What `numpy.save` makes of the types of ml_dtypes.
+        array = array.view(numpy_dtype(value.dtype))
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype != numpy_dtype(value.dtype):

@@ -6,16 +6,61 @@ its own.
 
 from __future__ import annotations
 
+import collections
+import dataclasses
+import json
+import sys
 from typing import Any, Iterator, NamedTuple, Optional, Sequence
 
 Tree = Any
 
 
 class Custom(NamedTuple):
-    """An object of a class that the exporter registered. Tuples of its children stand for it."""
+    """An object of a class that the exporter registered. Without jax, it is made by the names of its children if the class is known;
+    otherwise, a tuple of them stands for it."""
 
     name: str
+    data: bytes
+    """What the exporter wrote beside the children; for named tuples and `OrderedDict`, their names in JSON."""
     children: tuple[Tree, ...]
+
+    def type(self) -> Optional[type]:
+        """The class of this name in a module that is imported: nothing is imported because a file says so."""
+        module, _, name = self.name.rpartition(".")
+        found = getattr(sys.modules.get(module), name, None)
+        return found if isinstance(found, type) else None
+
+    def names(self) -> Optional[list[str]]:
+        """The names of the children, if they are known."""
+        kind = self.type()
+        try:
+            names = json.loads(self.data)
+        except ValueError:
+            names = None
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            fields = dataclasses.fields(kind) if kind is not None and dataclasses.is_dataclass(kind) else ()
+            names = [field.name for field in fields if field.init]
+        return names if kind is not None and len(names) == len(self.children) else None
+
+    def parts(self, value: Any) -> Optional[Sequence[Any]]:
+        """The children of an object; none if it is not of this kind."""
+        if isinstance(value, (tuple, list)):
+            return value if len(value) == len(self.children) else None
+        names, kind = self.names(), self.type()
+        if names is None or kind is None or not isinstance(value, kind):
+            return None
+        if isinstance(value, dict):
+            return [value[name] for name in names] if list(value) == names else None
+        return [getattr(value, name) for name in names]
+
+    def made(self, children: list[Any]) -> Any:
+        """An object with these children."""
+        names, kind = self.names(), self.type()
+        if names is None or kind is None:
+            return tuple(children)
+        if issubclass(kind, collections.OrderedDict):
+            return kind(zip(names, children))
+        return kind(**dict(zip(names, children)))
 
 
 class Convention:
@@ -57,6 +102,51 @@ class Convention:
         return Convention, (self._inputs, self._outputs, self._kept)
 
 
+class RegisteredConvention(Convention):
+    """As a `Convention`, for trees with classes that are registered with the jax that is imported: it takes them apart and makes them."""
+
+    __slots__ = ("_registered",)
+
+    def __init__(self, inputs: Tree, outputs: Tree, kept: Sequence[int], registered: tuple[Any, Any]) -> None:
+        super().__init__(inputs, outputs, kept)
+        self._registered = registered
+
+    def flatten(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Optional[list[Any]]:
+        from jax import tree_util  # type: ignore[import-not-found,unused-ignore]
+
+        leaves, tree = tree_util.tree_flatten((arguments, keywords))
+        return [leaves[i] for i in self._kept] if tree == self._registered[0] else super().flatten(arguments, keywords)
+
+    def unflatten(self, results: Sequence[Any]) -> Any:
+        from jax import tree_util
+
+        return tree_util.tree_unflatten(self._registered[1], results)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RegisteredConvention, (self._inputs, self._outputs, self._kept, self._registered)
+
+
+def convention(inputs: Tree, outputs: Tree, kept: Sequence[int], data: bytes) -> Convention:
+    """The convention of a container with these trees."""
+    if "jax" in sys.modules and (_has_custom(inputs) or _has_custom(outputs)):
+        from jax import export
+
+        try:
+            exported = export.deserialize(bytearray(data))
+        except Exception:  # jax has many reasons; classes that are not registered are a common one.
+            pass
+        else:
+            return RegisteredConvention(inputs, outputs, kept, (exported.in_tree, exported.out_tree))
+    return Convention(inputs, outputs, kept)
+
+
+def _has_custom(tree: Tree) -> bool:
+    if isinstance(tree, Custom):
+        return True
+    children = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, (tuple, list)) else ()
+    return any(map(_has_custom, children))
+
+
 def _flatten(tree: Tree, value: Any, leaves: list[Any]) -> bool:
     if tree is ...:
         leaves.append(value)
@@ -66,8 +156,10 @@ def _flatten(tree: Tree, value: Any, leaves: list[Any]) -> bool:
     if isinstance(tree, dict):
         # Leaves are in the order of the tree.
         return isinstance(value, dict) and value.keys() == tree.keys() and all(_flatten(tree[key], value[key], leaves) for key in tree)
-    kind, children = ((tuple, list), tree.children) if isinstance(tree, Custom) else (type(tree), tree)
-    return isinstance(value, kind) and len(value) == len(children) and all(map(_flatten, children, value, [leaves] * len(children)))
+    if isinstance(tree, Custom):
+        parts = tree.parts(value)
+        return parts is not None and all(map(_flatten, tree.children, parts, [leaves] * len(parts)))
+    return isinstance(value, type(tree)) and len(value) == len(tree) and all(map(_flatten, tree, value, [leaves] * len(tree)))
 
 
 def _unflatten(tree: Tree, leaves: Iterator[Any]) -> Any:
@@ -79,7 +171,9 @@ def _unflatten(tree: Tree, leaves: Iterator[Any]) -> Any:
         return {key: _unflatten(child, leaves) for key, child in tree.items()}
     if isinstance(tree, list):
         return [_unflatten(child, leaves) for child in tree]
-    return tuple([_unflatten(child, leaves) for child in (tree.children if isinstance(tree, Custom) else tree)])
+    if isinstance(tree, Custom):
+        return tree.made([_unflatten(child, leaves) for child in tree.children])
+    return tuple([_unflatten(child, leaves) for child in tree])
 
 
 def _count(tree: Tree) -> int:

@@ -1,6 +1,8 @@
 """Tests of the package: `python -m unittest discover python/tests` where it is installed."""
 
 import array
+import collections
+import dataclasses
 import doctest
 import html.parser
 import json
@@ -34,6 +36,15 @@ func.func @main(%x: tensor<i64>) -> tensor<i64> {
   return %0 : tensor<i64>
 }
 """
+
+
+Point = collections.namedtuple("Point", ["x", "y"])
+
+
+@dataclasses.dataclass
+class Pair:
+    first: object
+    second: object
 
 
 def unary(op: str, ty: str) -> str:
@@ -148,6 +159,65 @@ class Reading(unittest.TestCase):
             path.write_text(TWICE)
             self.assertEqual(stablo.load(path).text(), stablo.load(str(path)).text())
             self.assertEqual(stablo.inspect(path)["format"]["kind"], "text")
+
+    def test_folder_of_torch(self) -> None:
+        text = """module { func.func @main(%w: tensor<3xf32>, %x: tensor<3xf32>, %c: tensor<f32>, %y: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+          %0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<3xf32>
+          %1 = stablehlo.multiply %w, %x : tensor<3xf32>  %2 = stablehlo.add %0, %y : tensor<3xf32>
+          return %1, %2 : tensor<3xf32>, tensor<3xf32> } }"""
+        leaf = {"type": None, "context": None, "children_spec": []}
+
+        def nested(kind: str, *children: object, names: object = None) -> dict:
+            return {"type": f"builtins.{kind}", "context": json.dumps(names), "children_spec": list(children)}
+
+        inputs = nested("tuple", nested("tuple", nested("dict", leaf, leaf, names=["y", "unused"])), nested("dict", leaf, names=["x"]))
+        locations = [("parameter", -1, "layer.w"), ("input_arg", 2, ""), ("constant", 0, ""), ("input_arg", 0, "")]
+        meta = {
+            "input_locations": [dict(zip(("type_", "position", "name"), location)) for location in locations],
+            "input_pytree_spec": json.dumps([1, inputs]),
+            "output_pytree_spec": json.dumps([1, nested("list", leaf, nested("tuple", leaf))]),
+        }
+        with tempfile.TemporaryDirectory() as directory:
+            folder = Path(directory)
+            with self.assertRaisesRegex(stablo.Error, "is a directory without"):
+                stablo.load(folder)
+            for name in ("functions", "data", "constants"):
+                (folder / name).mkdir()
+            (folder / "functions" / "forward.mlir").write_text(text)
+            (folder / "functions" / "forward.meta").write_text(json.dumps(meta))
+            for name, value in (("data/layer.w", [1, 2, 3]), ("constants/0", 10)):
+                with open(folder / name, "wb") as file:
+                    np.save(file, np.array(value, np.float32))
+            program = stablo.load(folder)
+        x, y = np.full(3, 2, np.float32), np.ones(3, np.float32)
+        first, (second,) = program({"y": y, "unused": 0}, x=x)
+        np.testing.assert_array_equal([first, second], [[2, 4, 6], [11, 11, 11]])
+        np.testing.assert_array_equal(program.run(x, y)[0], [2, 4, 6])
+
+    def test_bound_arguments(self) -> None:
+        program, w = stablo.parse(Looking.PROGRAM), np.full((3, 5), 2, np.float32)
+        bound = program.bind({1: w})
+        w[:] = 0
+        x = np.ones((2, 3), np.float32)
+        for called in (bound, pickle.loads(pickle.dumps(bound))):
+            np.testing.assert_array_equal(called(x), np.full((2, 5), -6, np.float32))
+        self.assertEqual(len(program.signature.inputs), 2)
+        self.assertEqual(len(stablo.parse(TWICE).bind({"n": 3}).signature.inputs), 1)
+        self.assertEqual(program.bind({}).text(), program.text())
+        for values, message in (({2: w}, "no argument 2"), ({"w": w}, "no argument 'w'"), ({-1: w}, "no argument -1"), ({0: w}, "tensor<3x5xf32>"), ({0: w.astype(int)}, "int64")):
+            with self.assertRaisesRegex(stablo.Error, message):
+                program.bind(values)
+
+    def test_from_torch(self) -> None:
+        try:
+            import torch
+            import torchax.export
+        except (ImportError, AttributeError):
+            self.skipTest("torch and torchax are not installed")
+        module, x = torch.nn.Linear(3, 4), torch.ones(2, 3)
+        expected = module(x).detach().numpy()
+        for program in (stablo.from_torch(module, x), stablo.from_torch(torch.export.export(module, (x,)))):
+            np.testing.assert_allclose(program(x.numpy()), expected, rtol=1e-6)
 
     def test_errors_are_data(self) -> None:
         with self.assertRaises(stablo.Error) as caught:
@@ -302,6 +372,33 @@ class Running(unittest.TestCase):
             with self.assertRaises((ValueError, OverflowError)):
                 program.with_threads(threads)
 
+    def test_threads_share_everything(self) -> None:
+        """Programs that are made, read, changed and run by several threads at a time."""
+        x, y = np.full((2, 3), 2, np.float32), np.ones((3, 5), np.float32)
+        shared, barrier, failures = stablo.parse(Looking.PROGRAM), threading.Barrier(8), []
+
+        def work(number: int) -> None:
+            try:
+                barrier.wait()
+                for _ in range(3):
+                    np.testing.assert_array_equal(shared(x, y), np.full((2, 5), -6, np.float32))
+                    program = shared.run_passes("stablehlo-legalize-deprecated-ops{fail-on-unused=false}") if number % 2 else stablo.load(shared.bytecode())
+                    np.testing.assert_array_equal(program(x, y), np.full((2, 5), -6, np.float32))
+                    self.assertEqual(shared.trace(x, y)[1].op.name, "stablehlo.negate")
+                    self.assertEqual(len(shared.signature.inputs), 2)
+                    self.assertGreater(shared.profile(x, y).seconds, 0)
+                    with self.assertRaises(stablo.Error):
+                        stablo.parse("func.func @main() { what }")
+            except BaseException as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(failures, [])
+
     def test_threads_share_a_program(self) -> None:
         program, results = stablo.parse(TWICE), {}
 
@@ -433,13 +530,45 @@ class Nested(unittest.TestCase):
     def test_trees(self) -> None:
         from stablo._trees import Convention, Custom
 
-        inputs = ((..., [None, {"k": ...}]), {"s": (Custom("C", (..., ...)),)})
+        inputs = ((..., [None, {"k": ...}]), {"s": (Custom("C", b"", (..., ...)),)})
         convention = Convention(inputs, {"r": [...], "n": None}, [0, 2, 3])
         self.assertEqual(convention.flatten((1, [None, {"k": 2}]), {"s": ((3, 4),)}), [1, 3, 4])
         for arguments, named in [((1, [None, {"k": 2}]), {}), ((1, [0, {"k": 2}]), {"s": ((3, 4),)}), ((1, (None, {"k": 2})), {"s": ((3, 4),)})]:
             self.assertIsNone(convention.flatten(arguments, named))
         self.assertEqual(convention.unflatten([7]), {"r": [7], "n": None})
         self.assertEqual(str(convention), "*, [None, {'k': *}], s=(C(*, *),)")
+
+    def test_classes(self) -> None:
+        from stablo._trees import Convention, Custom
+
+        module = __name__
+        ordered = Custom("collections.OrderedDict", b'["b", "a"]', (..., ...))
+        made = [(Custom(f"{module}.Point", b'["x", "y"]', (..., ...)), Point(1, 2)), (Custom(f"{module}.Pair", b"?", (..., ...)), Pair(1, 2))]
+        made.append((ordered, collections.OrderedDict(b=1, a=2)))
+        made += [(Custom(name, b'["x", "y"]', (..., ...)), (1, 2)) for name in ("nowhere.Point", "Point", f"{module}.Other", f"{module}.unary")]
+        for tree, value in made:
+            convention = pickle.loads(pickle.dumps(Convention(((tree,), {}), tree, [0, 1])))
+            found = convention.unflatten([1, 2])
+            self.assertEqual((type(found), found), (type(value), value))
+            for given in (value, (1, 2), [1, 2]):
+                self.assertEqual(convention.flatten((given,), {}), [1, 2])
+            for given in ((1, 2, 3), {"x": 1, "y": 2}, collections.OrderedDict(a=1, b=2), 1):
+                self.assertIsNone(convention.flatten((given,), {}), (tree, given))
+
+    def test_classes_of_jax(self) -> None:
+        try:
+            import jax
+        except ImportError:
+            self.skipTest("jax is not installed")
+        jax.tree_util.register_dataclass(Pair, data_fields=["first", "second"], meta_fields=[])
+        # Under a name that says nothing about the class.
+        jax.export.register_pytree_node_serialization(Pair, serialized_name="pair", serialize_auxdata=lambda _: b"", deserialize_auxdata=lambda _: ())
+        exported = jax.export.export(jax.jit(lambda pair: Pair(pair.second, pair.first)))(Pair(np.float32(1), np.float32(2)))
+        program = stablo.from_exported(exported)
+        for callee in (program, pickle.loads(pickle.dumps(program))):
+            found = callee(Pair(np.float32(1), np.float32(2)))
+            self.assertIsInstance(found, Pair)
+            self.assertEqual((found.first, found.second), (2, 1))
 
     def test_functions_of_jax(self) -> None:
         try:

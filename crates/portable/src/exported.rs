@@ -63,8 +63,15 @@ pub enum Tree {
     List(Vec<Tree>),
     /// `{…}`
     Dictionary(Vec<(String, Tree)>),
-    /// An object of a class that the exporter registered under a name.
-    Custom(String, Vec<Tree>),
+    /// An object of a class that the exporter registered.
+    Custom {
+        /// The name of the class.
+        name: String,
+        /// What the exporter wrote about the object beside its children.
+        data: Vec<u8>,
+        /// Its parts.
+        children: Vec<Tree>,
+    },
 }
 
 impl fmt::Display for Tree {
@@ -81,7 +88,7 @@ impl fmt::Display for Tree {
                 let entries = entries.iter().map(|(name, child)| format!("'{name}': {child}"));
                 write!(f, "{{{}}}", entries.collect::<Vec<_>>().join(", "))
             }
-            Tree::Custom(name, children) => write!(f, "{name}({})", list(children)),
+            Tree::Custom { name, children, .. } => write!(f, "{name}({})", list(children)),
         }
     }
 }
@@ -293,7 +300,11 @@ fn tree(table: &Table<'_>, depth: usize) -> Option<Tree> {
             let names = table.strings(2)?.into_iter().map(str::to_string);
             Tree::Dictionary(names.zip(children).collect())
         }
-        5 => Tree::Custom(table.string(3).unwrap_or("?").to_string(), children),
+        5 => Tree::Custom {
+            name: table.string(3).unwrap_or("?").to_string(),
+            data: table.bytes(4)?.to_vec(),
+            children,
+        },
         _ => return None,
     })
 }

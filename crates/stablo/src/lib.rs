@@ -89,7 +89,7 @@ pub use refine::{RefineOptions, refine, select_platform};
 pub use saved::program_in_folder;
 pub use stack::{STACK_BYTES, with_large_stack};
 pub use vhlo::{CompatibilityRequirement, Version};
-pub use weights::{WeightForm, extract_weights, insert_weights};
+pub use weights::{WeightForm, bind_arguments, extract_weights, insert_weights};
 pub use write::{
     BytecodeOptions, Format, SerializeOptions, print, print_op, serialize, target_version,
     write_bytecode,

@@ -20,6 +20,32 @@ pub fn extract_weights(
     weights.into_iter().map(|(name, elements)| Ok((name, elements.to_tensor()?))).collect()
 }
 
+/// Replaces arguments of the entry function of a verified program, given by their numbers, by
+/// constants.
+///
+/// ```
+/// let mut module = stablo::load(
+///     "scale.mlir",
+///     "func.func @main(%w: tensor<f32>, %x: tensor<f32>) -> tensor<f32> {
+///        %0 = stablehlo.multiply %w, %x : tensor<f32>
+///        return %0 : tensor<f32>
+///      }",
+/// )?;
+/// stablo::bind_arguments(&mut module, &[(0, stablo::Tensor::scalar(2f32))])?;
+/// let results = stablo::run(&module, "main", vec![stablo::Tensor::scalar(3f32).into()])?;
+/// assert_eq!(results[0].tensor()?.item::<f32>()?, 6.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// If there is no entry function, the program refers to it, or an argument does not exist, is given
+/// twice, or has another type than its value.
+pub fn bind_arguments(module: &mut Module, values: &[(usize, Tensor)]) -> Result<()> {
+    let values = values.iter().map(|(index, value)| (*index, Attribute::from_tensor(value)));
+    let bound = transforms::bind_arguments(module, values.collect());
+    bound.map_err(|error| Error::in_module(vec![error], module))
+}
+
 /// Puts back the constants that [`extract_weights`] moved, as `find` gives them for a name and a
 /// type.
 ///

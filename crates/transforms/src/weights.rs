@@ -275,6 +275,49 @@ pub fn insert_weights(
     Ok(())
 }
 
+/// Replaces arguments of the entry function, given by their numbers, by constants.
+///
+/// # Errors
+/// If there is no entry function, the program refers to it, or an argument does not exist, is given
+/// twice, or has another type than its value.
+pub fn bind_arguments(
+    module: &mut Module,
+    values: Vec<(usize, Attribute)>,
+) -> Result<(), Diagnostic> {
+    let entry = extendable(module)?[0];
+    let function = module.op(entry);
+    let inputs = FuncOp(function).signature().0;
+    let mut attributes = argument_attributes(FuncOp(function));
+    let mut by_name: HashMap<String, Attribute> = HashMap::new();
+    for (index, value) in values {
+        let Some(ty) = inputs.get(index) else {
+            let count = inputs.len();
+            let why = format!("there is no argument {index}; the function has {count}");
+            return Err(function.error("bind", why));
+        };
+        if value.ty() != *ty {
+            let why = format!("argument {index} is a {ty}; the value is a {}", value.ty());
+            return Err(function.error("bind", why));
+        }
+        let name = format!("argument {index}");
+        let mut dictionary = attributes[index].as_dictionary().cloned().unwrap_or_default();
+        dictionary.set(WEIGHT, Attribute::string(&name));
+        // Before the first op in the function; the function comes before it.
+        dictionary.set(POSITION, Attribute::i64(1));
+        attributes[index] = dictionary.into();
+        if by_name.insert(name, value).is_some() {
+            return Err(function.error("bind", format!("argument {index} is given twice")));
+        }
+    }
+    if by_name.is_empty() {
+        return Ok(());
+    }
+    set_argument_attributes(module, entry, attributes);
+    insert_weights(module, &mut |name, _| {
+        by_name.remove(name).ok_or_else(|| "the program has extracted constants".to_string())
+    })
+}
+
 /// The name and type of the constant that a resource without contents replaces.
 fn empty_resource(op: OpRef<'_>) -> Option<(OpId, String, Type)> {
     match &**ConstantOp::cast(op)?.value() {

@@ -118,6 +118,11 @@ impl<'a> Table<'a> {
         (range.end <= self.bytes.len()).then_some(range)
     }
 
+    /// A vector of bytes.
+    pub fn bytes(&self, number: usize) -> Option<&'a [u8]> {
+        self.bytes.get(self.vector(number, 1)?)
+    }
+
     /// A vector of unsigned integers.
     pub fn u16s(&self, number: usize) -> Option<Vec<u16>> {
         self.vector(number, 2)?.step_by(2).map(|at| u16_at(self.bytes, at)).collect()
