@@ -271,13 +271,15 @@ class Program:
         """
         inputs = self.signature.inputs
         names = {value.name: index for index, value in enumerate(inputs) if value.name is not None}
-        numbers = [names.get(key) if isinstance(key, str) else key for key in values]
-        for key, number in zip(values, numbers):
+        given = []
+        for key, value in values.items():
+            number = names.get(key) if isinstance(key, str) else key
             if number is None or not 0 <= number < len(inputs):
                 raise Error(f"there is no argument {key!r}; there are {len(inputs)}, of the names {list(names)}")
-        given = [(number, *to_array(inputs[number], value, number)) for number, value in zip(numbers, values.values())]
-        # Copies: programs do not change.
-        return self._changed(self._native.bind([(number, (dtype, shape, bytes(flat))) for number, dtype, shape, flat in given]))
+            dtype, shape, flat = to_array(inputs[number], value, number)
+            # A copy: programs do not change.
+            given.append((number, (dtype, shape, bytes(flat))))
+        return self._changed(self._native.bind(given))
 
     def run_passes(self, pipeline: str) -> Program:
         """The program after passes, as in `canonicalize,cse`, verified."""
