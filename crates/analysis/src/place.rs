@@ -79,7 +79,7 @@ pub fn shown(attribute: &Attribute) -> String {
 }
 
 /// An op in a line: that of the text in which it stands, if there is one.
-pub fn line(op: OpRef<'_>, names: &mut ValueNames<'_>) -> String {
+pub fn line<'m>(op: OpRef<'m>, names: &mut ValueNames<'m>) -> String {
     let source = op.module().source();
     if let (Some(source), Some(span)) = (source, op.position().span()) {
         let (number, _) = source.line_column(span.start);
@@ -87,18 +87,7 @@ pub fn line(op: OpRef<'_>, names: &mut ValueNames<'_>) -> String {
             return shortened(line.trim());
         }
     }
-    let list = |values: Vec<String>| values.join(", ");
-    let results = list(op.results().map(|value| names.get(value)).collect());
-    let equals = if results.is_empty() { "" } else { " = " };
-    let operands = list(op.operands().iter().map(|&value| names.get(value)).collect());
-    let declared = op.def().map_or(&[][..], |def| def.attributes);
-    let properties = declared.iter().zip(op.properties());
-    let properties = properties.filter_map(|(slot, value)| Some((slot.name, value.as_ref()?)));
-    let others = op.attributes().iter().map(|(name, value)| (&**name, value));
-    let attributes = properties.chain(others);
-    let attributes = list(attributes.map(|(name, v)| format!("{name} = {}", shown(v))).collect());
-    let types = list(op.result_types().map(ToString::to_string).collect());
-    let braces = if attributes.is_empty() { String::new() } else { format!(" {{{attributes}}}") };
-    let colon = if types.is_empty() { "" } else { " : " };
-    shortened(&format!("{results}{equals}{}({operands}){braces}{colon}{types}", op.name()))
+    let text = names.text(op);
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    shortened(&lines.join(" "))
 }

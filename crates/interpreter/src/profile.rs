@@ -19,6 +19,7 @@ const LISTED_TYPES: usize = 3;
 
 /// The records that runs make of their steps. The host must have a clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Profiling {
     /// Nothing.
     #[default]
@@ -31,6 +32,7 @@ pub enum Profiling {
 
 /// A kind of step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum StepKind {
     /// A fused loop.
     Loop,
@@ -90,6 +92,7 @@ pub enum Share {
 
 /// An execution of a step.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Execution {
     /// The number of the step.
     pub step: u32,

@@ -6,6 +6,7 @@ use crate::profile::{Record, Recorded};
 use crate::session::{Job, Session};
 use crate::{Conventions, Engine, Observer, RunOptions, inputs, order};
 use host::Host;
+use mlir::diag::counted;
 use mlir::diag::{Diagnostic, Diagnostics};
 use mlir::prepare::{Callable, Callables, Context, prepare};
 use mlir::{Module, OpId, OpRef};
@@ -188,8 +189,8 @@ impl Program {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Vec<RuntimeValue>>, Diagnostics> {
         if grid.size() != Some(inputs.len()) {
-            let message =
-                format!("there are inputs for {} processes, but the grid is {grid}", inputs.len());
+            let found = counted(inputs.len() as u64, "process");
+            let message = format!("there are inputs for {found}, but the grid is {grid}");
             return Err(vec![Diagnostic::error("inputs", message)]);
         }
         let function = FuncOp::cast(self.op(self.code().function(self.entry).origin));

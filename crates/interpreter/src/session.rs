@@ -5,6 +5,7 @@ use crate::program::{Prepared, Program};
 use crate::scheduler::Scheduler;
 use crate::{Observer, Profiling, Progress};
 use host::{Budget, Charge, Host};
+use mlir::diag::counted;
 use program::{EvalError, EvalResult, FunctionId, Grid, MAX_PROCESSES, Origin, RuntimeValue};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -155,7 +156,7 @@ impl<'r> Session<'r> {
         if let Some(steps) = limits.steps.filter(|&steps| ops > steps) {
             return Err(EvalError::new(
                 "limit",
-                format!("the run takes more than {steps} steps, which is its limit"),
+                format!("the run takes more than {}, which is its limit", counted(steps, "step")),
             ));
         }
         if let Some(time) = limits.time.filter(|_| passes(OPS_BETWEEN_CLOCK) || position.is_some())

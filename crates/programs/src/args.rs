@@ -14,6 +14,18 @@ pub enum Format {
     Json,
 }
 
+/// Parses a number that is not 0.
+///
+/// # Errors
+/// If it is something else.
+pub fn at_least_one<N: TryFrom<u64>>(text: &str) -> Result<N, String> {
+    match text.parse::<u64>() {
+        Ok(0) => Err("this must be at least 1".to_string()),
+        Ok(number) => N::try_from(number).map_err(|_| "this is too large".to_string()),
+        Err(_) => Err("this is not a number from 1 on".to_string()),
+    }
+}
+
 /// Parses arguments. Returns `None` if help or the version was requested and printed.
 ///
 /// # Errors

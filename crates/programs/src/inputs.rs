@@ -6,7 +6,7 @@ use crate::io::{Failure, Io};
 use stablo::dialects::func::FuncOp;
 use stablo::numerics::math;
 use stablo::numerics::text::format_float;
-use stablo::{DType, RuntimeValue, Tensor, TensorError, Type};
+use stablo::{DType, RuntimeValue, Tensor, TensorError, Type, counted};
 use std::path::Path;
 
 /// True if an argument of this type needs an input; tokens do not.
@@ -139,9 +139,9 @@ impl<'m> Arguments<'m> {
             1 => "1 was given".into(),
             found => format!("{found} were given"),
         };
-        let s = if count == 1 { "" } else { "s" };
+        let inputs = counted(count as u64, "input");
         let mut message = format!(
-            "@{function} takes {count} input{s}, {found}; give --input once for each argument, or \
+            "@{function} takes {inputs}, {found}; give --input once for each argument, or \
              --inputs with a file of them:"
         );
         for &index in given {

@@ -15,7 +15,7 @@ pub struct LimitFlags {
     max_memory: Option<usize>,
     /// Fail if reading program and inputs, a run, or writing the results takes longer than this
     /// many seconds; checked between ops, and a second later everywhere
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     max_time: Option<Duration>,
     /// Fail if a run executes more ops than this, counting repetitions in loops and functions
     #[arg(long, value_name = "N")]
@@ -31,14 +31,19 @@ fn bytes(text: &str) -> Result<usize, String> {
         Some('G') => (&unit[..unit.len() - 1], 30),
         _ => (unit, 0),
     };
-    let number = digits.parse::<usize>().map_err(|e| e.to_string())?;
+    let invalid = |_| "this is not a number of bytes, such as 4096, 64K or 2G".to_string();
+    let number = digits.parse::<usize>().map_err(invalid)?;
     number.checked_mul(1 << shift).ok_or_else(|| "this is more than can be counted".to_string())
 }
 
 /// Parses a number of seconds, such as `2` or `0.5`.
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.trim_end_matches('s').parse::<f64>().map_err(|e| e.to_string())?;
-    Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
+///
+/// # Errors
+/// If it is something else.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.trim_end_matches('s').parse::<f64>().ok();
+    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration.ok_or_else(|| "this is not a number of seconds, such as 2 or 0.5".to_string())
 }
 
 impl LimitFlags {

@@ -2,7 +2,7 @@
 
 use crate::display::printable;
 use crate::units::size;
-use stablo::{Location, Profile, Roofline, StepKind, StepProfile};
+use stablo::{Location, Profile, Roofline, StepKind, StepProfile, counted};
 use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -126,10 +126,6 @@ impl<'p> Table<'p> {
 
 fn time(steps: &[&StepProfile]) -> Duration {
     steps.iter().map(|step| step.own).sum()
-}
-
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 fn ms(duration: Duration) -> f64 {

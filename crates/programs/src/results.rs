@@ -6,7 +6,9 @@ use crate::files::FileSet;
 use crate::io::{Failure, Io, cannot_print};
 use stablo::arrays::{npy, npz, safetensors};
 use stablo::dialects::func::FuncOp;
-use stablo::{ArrayError, Comparison, Grid, ProcessId, RuntimeValue, Tensor, Tolerance, Type};
+use stablo::{
+    ArrayError, Comparison, Grid, ProcessId, RuntimeValue, Tensor, Tolerance, Type, counted,
+};
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
@@ -213,7 +215,8 @@ impl<'m> Results<'m> {
         match different {
             0 => Ok(()),
             _ => Err(Failure::input(format!(
-                "{different} of {total} outputs are not as expected in {}",
+                "{different} of {} not as expected in {}",
+                counted(total, "output"),
                 path.display()
             ))),
         }
@@ -251,8 +254,8 @@ pub fn verdict(found: &Tensor, expected: &Tensor, tolerance: &Tolerance) -> Resu
         rest %= stride.max(1);
     }
     Err(format!(
-        "{differing} of {} elements off by {distance}; at {at:?}, {} is expected, found {}",
-        found.num_elements(),
+        "{differing} of {} off by {distance}; at {at:?}, {} is expected, found {}",
+        counted(found.num_elements() as u64, "element"),
         element(expected, worst),
         element(found, worst)
     ))

@@ -1,5 +1,6 @@
 //! Runs of two programs on the same inputs.
 
+use crate::args::at_least_one;
 use crate::inputs::Arguments;
 use crate::io::{Failure, Io, USAGE};
 use crate::results::tolerance;
@@ -26,7 +27,7 @@ pub struct TrialFlags {
     seed: u32,
     /// Number of seeds to try
     #[arg(long, value_name = "N", default_value_t = 3, conflicts_with_all = ["input", "inputs"],
-        value_parser = clap::value_parser!(u32).range(1..))]
+        value_parser = at_least_one::<u32>)]
     tries: u32,
     /// Allowed distance in units in the last place
     #[arg(long, value_name = "N", default_value_t = 0)]

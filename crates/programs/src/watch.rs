@@ -4,7 +4,7 @@ use crate::probes::Probes;
 use crate::trace::Trace;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use stablo::ir::{OpRef, ValueNames};
-use stablo::{Observer, ProcessId, Progress, RuntimeValue, Tensor, Type};
+use stablo::{Observer, ProcessId, Progress, RuntimeValue, Tensor, Type, counted};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -86,7 +86,7 @@ impl Observer for Watcher<'_, '_> {
             let bar = bar.get_or_insert_with(|| progress_bar(*start));
             bar.set_length(progress.length as u64);
             bar.set_position(progress.position as u64);
-            bar.set_message(format!("{} ops run", progress.ops));
+            bar.set_message(format!("{} run", counted(progress.ops, "op")));
         }
         ControlFlow::Continue(())
     }

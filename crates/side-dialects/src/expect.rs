@@ -4,6 +4,7 @@
 //! Each reports the first element that differs.
 
 use mlir::Type;
+use mlir::diag::counted;
 use numerics::math::{self, Direction};
 use numerics::text::format_element;
 use numerics::{DType, Tensor, dispatch_all};
@@ -67,8 +68,8 @@ pub fn expect_close(
         Some(i) => {
             let far = distances.iter().filter(|d| !(min..=max).contains(d)).count();
             let what = format!(
-                "{far} of {} values are not {min} to {max} units in the last place apart; the first is {}",
-                distances.len(),
+                "{far} of {} not {min} to {max} units in the last place apart; the first is {}",
+                counted(distances.len() as u64, "value"),
                 distances[i]
             );
             Err(mismatch("check.expect_close", &what, actual, expected, i))

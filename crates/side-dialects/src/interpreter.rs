@@ -79,10 +79,9 @@ fn verify_run_parallel(op: OpRef<'_>) -> Verdict {
     let (mut inputs, mut results) = (0, 0);
     for (index, row) in rows.iter().map(|r| r.as_array().unwrap_or(&[])).enumerate() {
         if row.len() != columns {
-            let found = row.len();
-            let message = format!(
-                "row {index} of `programs` has {found} functions, the first row has {columns}"
-            );
+            let found = counted(row.len() as u64, "function");
+            let message =
+                format!("row {index} of `programs` has {found}, the first row has {columns}");
             return Err(op.error("run_parallel", message));
         }
         for symbol in row {

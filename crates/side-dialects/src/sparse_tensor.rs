@@ -3,6 +3,7 @@
 //! Source: MLIR, "'sparse_tensor' Dialect".
 
 use mlir::attrs::AttrKind;
+use mlir::diag::counted;
 use mlir::ods::{AttrDef, Dialect, ParamAssembly, ParamDef, ParamKind};
 use mlir::text::{Parsed, Parser, Printer};
 use mlir::{Attribute, Type};
@@ -124,8 +125,8 @@ fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
 fn verify_rank(params: &[Option<Attribute>], shape: &[i64], _element: &Type) -> Result<(), String> {
     match params[0].as_deref() {
         Some(AttrKind::AffineMap(map)) if map.dims as usize != shape.len() => Err(format!(
-            "the encoding maps {} dimensions; the tensor has {}",
-            map.dims,
+            "the encoding maps {}; the tensor has {}",
+            counted(map.dims, "dimension"),
             shape.len()
         )),
         _ => Ok(()),

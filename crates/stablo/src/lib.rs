@@ -72,8 +72,8 @@ pub use json::diagnostic_to_json;
 pub use load::{LoadOptions, Loaded, bytecode_fields, load, load_file};
 pub use mlir::bytecode::{FileField, is_bytecode};
 pub use mlir::diag::{
-    Diagnostic, Diagnostics, Position, Severity, Source, Span, Styles, render, render_styled,
-    resolve,
+    Diagnostic, Diagnostics, Position, Severity, Source, Span, Styles, counted, render,
+    render_styled, resolve,
 };
 pub use mlir::ods::Registry;
 pub use mlir::text::PrintOptions;

@@ -37,7 +37,7 @@ impl Profile {
             separator = ",\n";
         }
         for at in order {
-            let Execution { step, process, lane, start, duration } = self.executions[at];
+            let Execution { step, process, lane, start, duration, .. } = self.executions[at];
             let (start, duration) = (micros(start.saturating_sub(first)), micros(duration));
             write!(out, "{separator}{{\"ph\": \"X\", \"pid\": {process}, \"tid\": {lane}, ")?;
             write!(out, "\"ts\": {start}, \"dur\": {duration}, {}}}", steps[step as usize])?;

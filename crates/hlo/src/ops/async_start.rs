@@ -1,6 +1,7 @@
 //! `stablehlo.async_start`.
 
 use super::prelude::*;
+use mlir::diag::counted;
 use mlir::ods::Trait;
 
 op! {
@@ -29,7 +30,10 @@ fn verify(op: OpRef<'_>) -> Verdict {
     let [inner, _] = ops[..] else {
         return Err(op.error(
             "async_start_c1",
-            format!("body must hold one op and a return; found {} ops", ops.len()),
+            format!(
+                "body must hold one op and a return; found {}",
+                counted(ops.len() as u64, "op")
+            ),
         ));
     };
     require(op, "async_start_c2", inner.has_trait(&ASYNC), || {

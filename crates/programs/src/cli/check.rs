@@ -3,7 +3,9 @@
 use crate::args::Format;
 use crate::io::{Cause, FAILURE, Failure, Io};
 use crate::source::{program_name, read_program};
-use stablo::{Diagnostic, Diagnostics, LoadOptions, Severity, diagnostic_to_json, has_errors};
+use stablo::{
+    Diagnostic, Diagnostics, LoadOptions, Severity, counted, diagnostic_to_json, has_errors,
+};
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -112,8 +114,7 @@ fn is_program(path: &Path) -> bool {
 }
 
 fn summary(diagnostics: &Diagnostics) -> String {
-    let count = |severity| diagnostics.iter().filter(|d| d.severity == severity).count();
-    let counted = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let count = |severity| diagnostics.iter().filter(|d| d.severity == severity).count() as u64;
     match (count(Severity::Error), count(Severity::Warning)) {
         (0, 0) => "ok".to_string(),
         (errors, 0) => counted(errors, "error"),

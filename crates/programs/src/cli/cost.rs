@@ -5,7 +5,7 @@ use crate::display::printable;
 use crate::io::{Failure, Io};
 use crate::source::{load_bytes, program_name, read_program, select_platform};
 use crate::units::{flops, size};
-use stablo::{Cost, Grouping, Tensors, Work};
+use stablo::{Cost, Grouping, Tensors, Work, counted};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -89,7 +89,7 @@ fn summary(out: &mut String, name: &str, cost: &Cost) -> std::fmt::Result {
     for (what, Tensors { count, elements, bytes }) in
         [("arguments", cost.arguments), ("constants", cost.constants), ("results", cost.results)]
     {
-        writeln!(out, "{what}: {count}, {elements} elements, {}", bytes_of(bytes))?;
+        writeln!(out, "{what}: {count}, {}, {}", counted(elements, "element"), bytes_of(bytes))?;
     }
     write!(out, "peak memory: {}", bytes_of(cost.peak_memory))?;
     match &cost.peak_op {

@@ -6,7 +6,7 @@ use crate::results::verdict;
 use crate::source::{load, program_name};
 use crate::trials::{TrialFlags, check_files, trouble};
 use serde_json::json;
-use stablo::{Program, RuntimeValue};
+use stablo::{Program, RuntimeValue, counted};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -61,9 +61,9 @@ fn same_ops(options: &Options, io: &mut Io<'_>) -> Result<bool, Failure> {
         Format::Human => {
             let names = [&options.left, &options.right].map(|file| program_name(file));
             io.print(format!("--- {}\n+++ {}\n{}", names[0], names[1], diff.to_text()))?;
-            let (changes, same) = (diff.changes.len(), diff.same);
-            let noun = if changes == 1 { "difference" } else { "differences" };
-            io.print(format!("{changes} {noun}, {same} ops are the same\n"))?;
+            let changes = counted(diff.changes.len() as u64, "difference");
+            let are = if diff.same == 1 { "is" } else { "are" };
+            io.print(format!("{changes}, {} {are} the same\n", counted(diff.same as u64, "op")))?;
         }
     }
     Ok(diff.is_empty())

@@ -79,6 +79,10 @@ fn formatted(
     io: &mut Io<'_>,
 ) -> Result<String, Failure> {
     let (head, program) = text.split_at(end_of_comments(text));
+    // A file without a program stays as it is, although it stands for an empty module.
+    if program.trim().is_empty() {
+        return Ok(text.to_string());
+    }
     if !options.drop_comments
         && let Some(at) = comment(program)
     {

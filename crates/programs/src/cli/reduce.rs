@@ -3,8 +3,9 @@
 use crate::files::FileSet;
 use crate::format::output_format;
 use crate::io::{Failure, Io};
+use crate::limits::seconds;
 use crate::source::load;
-use stablo::{Format, Module, Reduced};
+use stablo::{Format, Module, Reduced, counted};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -31,17 +32,12 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     max_tests: usize,
     /// A test that takes longer than this many seconds fails
-    #[arg(long, value_name = "SECONDS", default_value_t = 60.0, value_parser = seconds)]
-    timeout: f64,
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
+    timeout: Duration,
     /// The output file: `.mlir` is text, `.mlirbc` bytecode, `.mlir.bc` and `.stablehlo` a portable
     /// artifact; `-` is standard output
     #[arg(short, default_value = "-", value_name = "OUT")]
     o: PathBuf,
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    let seconds: f64 = text.parse().map_err(|_| "this is not a number".to_string())?;
-    Duration::try_from_secs_f64(seconds).map(|_| seconds).map_err(|error| error.to_string())
 }
 
 /// Runs the command.
@@ -66,7 +62,8 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let Reduced { module, tests, is_limited, .. } = reduced;
     io.write(&options.o, &format.write(&module, true)?)?;
     let why = if is_limited { "; --max-tests ended it" } else { "" };
-    io.report(format!("reduced from {before} to {} ops by {tests} tests{why}\n", count(&module)));
+    let (after, tests) = (counted(count(&module) as u64, "op"), counted(tests as u64, "test"));
+    io.report(format!("reduced from {before} to {after} by {tests}{why}\n"));
     Ok(())
 }
 
@@ -116,7 +113,7 @@ impl Directory {
             true => options.test.replace("{}", &name),
             false => format!("{} {name}", options.test),
         };
-        passes(&command, cwd, Duration::from_secs_f64(options.timeout))
+        passes(&command, cwd, options.timeout)
             .map_err(|e| Failure::input(format!("cannot run the test: {e}")))
     }
 }

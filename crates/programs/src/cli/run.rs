@@ -1,5 +1,6 @@
 //! `stablo run`: runs a function of a program and prints or saves its results.
 
+use crate::args::at_least_one;
 use crate::display::display;
 use crate::folders::with_weights;
 use crate::inputs::Arguments;
@@ -52,11 +53,11 @@ pub struct Options {
     #[command(flatten)]
     results: ResultFlags,
     /// Number of replicas to run as separate processes, each with its own inputs and outputs
-    #[arg(long, value_name = "R", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "R", value_parser = at_least_one::<u32>)]
     replicas: Option<u32>,
     /// Number of partitions of each replica to run as separate processes, each with its own inputs
     /// and outputs
-    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "P", value_parser = at_least_one::<u32>)]
     partitions: Option<u32>,
     /// The platform, for a program that was exported for several; otherwise `cpu`
     #[arg(long, value_name = "NAME")]
@@ -70,13 +71,13 @@ pub struct Options {
     #[arg(long, value_name = "COMPILER")]
     like: Option<Compiler>,
     /// Number of threads that the engine `fast` uses; by default one for each core
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
+    threads: Option<usize>,
     /// Print the steps that runs take, fused loops and views included, in place of running
     #[arg(long)]
     explain_plan: bool,
     /// Number of runs
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one::<u32>)]
     repeat: u32,
     #[command(flatten)]
     limits: LimitFlags,
@@ -233,7 +234,7 @@ impl Options {
             Some(None) => Profiling::Steps,
             Some(Some(_)) => Profiling::Executions(profile::MAX_EXECUTIONS),
         };
-        let threads = self.threads;
+        let threads = self.threads.and_then(NonZeroUsize::new);
         let options =
             RunOptions { engine, threads, profiling, limits, conventions, ..Default::default() };
         Ok(options)

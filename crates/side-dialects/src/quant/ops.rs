@@ -1,6 +1,7 @@
 //! Casts between quantized values, expressed values and storage values.
 
 use super::{ANY, CALIBRATED, Granularity, UNIFORM, Uniform};
+use mlir::diag::counted;
 use mlir::ods::{TypeConstraint, TypeRule};
 use mlir::{OpRef, Type, TypeKind, Verdict, op};
 
@@ -102,7 +103,10 @@ fn verify_axis(op: OpRef<'_>, quantized: &Type) -> Verdict {
     if size >= 0 && size as usize != scales {
         return Err(op.error(
             "quant",
-            format!("{scales} scales for the {size} indices of dimension {axis} of {quantized}"),
+            format!(
+                "{} for dimension {axis} of {quantized}, which has size {size}",
+                counted(scales as u64, "scale")
+            ),
         ));
     }
     Ok(())

@@ -5,6 +5,7 @@
 
 use super::Call;
 use mlir::attrs::{Attribute, Dictionary};
+use mlir::diag::counted;
 use numerics::{Complex64, DType, Tensor, math};
 use program::EvalError;
 
@@ -147,7 +148,8 @@ impl Older {
     ) -> Result<(Vec<Tensor>, Dictionary), EvalError> {
         if given.len() < self.operands.len() {
             let (found, expected) = (given.len(), self.operands.len());
-            let message = format!("the call has {found} operands, but {expected} are required");
+            let found = counted(found as u64, "operand");
+            let message = format!("the call has {found}, but {expected} are required");
             return Err(EvalError::new("custom_call", message));
         }
         let mut matrices = Vec::new();
