@@ -51,6 +51,23 @@ func.func @main() {
 
 // -----
 
+// The same as TensorFlow exports it, and of complex numbers.
+func.func @main() {
+  %a = stablehlo.constant dense<[[3.0], [4.0]]> : tensor<2x1xf32>
+  %qr:2 = stablehlo.custom_call @Qr(%a) : (tensor<2x1xf32>) -> (tensor<2x1xf32>, tensor<1xf32>)
+  check.expect_eq_const %qr#0, dense<[[-5.0], [0.5]]> : tensor<2x1xf32>
+  %q = stablehlo.custom_call @ProductOfElementaryHouseholderReflectors(%qr#0, %qr#1)
+    : (tensor<2x1xf32>, tensor<1xf32>) -> tensor<2x1xf32>
+  check.expect_almost_eq_const %q, dense<[[-0.6], [-0.8]]> : tensor<2x1xf32>
+  %c = stablehlo.constant dense<[[(3.0, 0.0)], [(0.0, 4.0)]]> : tensor<2x1xcomplex<f64>>
+  %z:2 = stablehlo.custom_call @Qr(%c)
+    : (tensor<2x1xcomplex<f64>>) -> (tensor<2x1xcomplex<f64>>, tensor<1xcomplex<f64>>)
+  check.expect_eq_const %z#0, dense<[[(-5.0, 0.0)], [(0.0, 0.5)]]> : tensor<2x1xcomplex<f64>>
+  return
+}
+
+// -----
+
 // The larger column comes first.
 func.func @main() {
   %a = stablehlo.constant dense<[[1.0, 3.0], [0.0, 4.0]]> : tensor<2x2xf32>

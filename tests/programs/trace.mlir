@@ -7,6 +7,9 @@
 // RUN: not stablo run %s --input iota --max-steps 2 2>&1 | FileCheck %s --check-prefix=STEPS
 // RUN: not stablo run %s --input iota --max-memory 4K 2>&1 | FileCheck %s --check-prefix=MEMORY
 // RUN: not stablo run %s --entry forever --input iota --max-time 0.01 2>&1 | FileCheck %s --check-prefix=TIME
+// RUN: not stablo run %s --input iota --threads 0 2>&1 | FileCheck %s --check-prefix=ZERO
+// RUN: not stablo run %s --input iota --repeat 0 2>&1 | FileCheck %s --check-prefix=ZERO
+// RUN: not stablo run %s --input iota --max-time -1 2>&1 | FileCheck %s --check-prefix=SECONDS
 // RUN: not stablo run %s --input iota --max-memory many 2>&1 | FileCheck %s --check-prefix=BYTES
 
 // PRINT: %0: tensor<2xf32>
@@ -18,6 +21,8 @@
 // STEPS: error[limit]: the run takes more than 2 steps
 // MEMORY: error[limit]: 
 // TIME: error[limit]: the run takes longer than 10ms
+// ZERO: invalid value '0' for '--{{threads|repeat}} <N>': this must be at least 1
+// SECONDS: invalid value '-1' for '--max-time <SECONDS>': this is not a number of seconds
 // BYTES: many
 func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   %0 = stablehlo.add %x, %x : tensor<2xf32>

@@ -9,6 +9,7 @@
 // RUN: diff %t.mlir %S/data/unformatted.mlir
 // RUN: stablo fmt %t.mlir --drop-comments
 // RUN: stablo fmt %t.mlir --check
+// RUN: stablo fmt - --check < /dev/null
 // RUN: not stablo fmt - < %s 2>&1 | FileCheck %s --check-prefix=USAGE
 
 // FOUND: unformatted.mlir

@@ -18,7 +18,7 @@
 // CHECK-NEXT: }
 // CHECK-NEXT: }
 // SIZE: stablehlo.tanh %{{.*}} : tensor<1x2xf32>
-// LIMIT: by 1 tests; --max-tests ended it
+// LIMIT: by 1 test; --max-tests ended it
 // NOTHING: error: the program itself does not pass the test `false`
 // USAGE: --test <COMMAND>
 func.func @main(%x: tensor<8x6xf32>, %y: tensor<8x6xf32>) -> (tensor<8x6xf32>, tensor<8x6xf32>) {

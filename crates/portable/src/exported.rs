@@ -158,13 +158,22 @@ const DTYPES: [&str; 30] = [
 impl Exported {
     /// Parses a container; `None` if the bytes are not one.
     pub fn read(bytes: &[u8]) -> Option<Exported> {
+        Exported::read_fields(bytes).ok()
+    }
+
+    /// The first field that cannot be read, of bytes that are no container.
+    pub fn unreadable_field(bytes: &[u8]) -> Option<&'static str> {
+        Exported::read_fields(bytes).err()
+    }
+
+    fn read_fields(bytes: &[u8]) -> Result<Exported, &'static str> {
         let budget = Budget::of(bytes);
-        let root = Table::root(bytes, &budget)?;
-        let module = root.vector(field::MODULE, 1)?;
-        if !is_bytecode(bytes.get(module.clone())?) {
-            return None;
+        let root = Table::root(bytes, &budget).ok_or("the table of fields")?;
+        let module = root.vector(field::MODULE, 1).ok_or("the program")?;
+        if !bytes.get(module.clone()).is_some_and(is_bytecode) {
+            return Err("the program");
         }
-        let unique = root.tables(field::UNIQUE_AVALS)?;
+        let unique = root.tables(field::UNIQUE_AVALS).ok_or("the types")?;
         // Newer containers store each type once, older ones inline those of the arguments.
         let avals = |indices: usize, inline: usize| -> Option<Vec<String>> {
             match root.u32s(indices)? {
@@ -203,21 +212,24 @@ impl Exported {
             Some(n) if n > 0 => n,
             _ => root.u16(field::NUM_DEVICES_SHORT).unwrap_or(0).into(),
         };
-        Some(Exported {
-            function_name: root.string(field::FUNCTION_NAME)?.to_string(),
-            platforms: root.strings(field::PLATFORMS)?.into_iter().map(str::to_string).collect(),
+        let texts = |list: Vec<&str>| list.into_iter().map(str::to_string).collect();
+        let disabled = root.tables(field::DISABLED_CHECKS).ok_or("the disabled checks")?;
+        Ok(Exported {
+            function_name: root.string(field::FUNCTION_NAME).ok_or("the function's name")?.into(),
+            platforms: root.strings(field::PLATFORMS).map(texts).ok_or("the platforms")?,
             num_devices,
             calling_convention_version: root.u16(field::CALLING_CONVENTION_VERSION).unwrap_or(0),
-            inputs: avals(field::IN_AVAL_INDICES, field::IN_AVALS)?,
-            input_tree: tree(field::IN_TREE)?,
-            outputs: avals(field::OUT_AVAL_INDICES, field::OUT_AVALS)?,
-            output_tree: tree(field::OUT_TREE)?,
+            inputs: avals(field::IN_AVAL_INDICES, field::IN_AVALS).ok_or("the types of inputs")?,
+            input_tree: tree(field::IN_TREE).ok_or("the tree of inputs")?,
+            outputs: avals(field::OUT_AVAL_INDICES, field::OUT_AVALS)
+                .ok_or("the types of outputs")?,
+            output_tree: tree(field::OUT_TREE).ok_or("the tree of outputs")?,
             input_shardings: shardings(field::IN_SHARDING_INDICES, field::IN_SHARDINGS),
             output_shardings: shardings(field::OUT_SHARDING_INDICES, field::OUT_SHARDINGS),
-            kept_inputs: root.u16s(field::KEPT_INPUTS)?,
-            ordered_effects: effects(field::ORDERED_EFFECTS)?,
-            unordered_effects: effects(field::UNORDERED_EFFECTS)?,
-            disabled_checks: root.tables(field::DISABLED_CHECKS)?.iter().map(check).collect(),
+            kept_inputs: root.u16s(field::KEPT_INPUTS).ok_or("the kept inputs")?,
+            ordered_effects: effects(field::ORDERED_EFFECTS).ok_or("the ordered effects")?,
+            unordered_effects: effects(field::UNORDERED_EFFECTS).ok_or("the unordered effects")?,
+            disabled_checks: disabled.iter().map(check).collect(),
             num_derivatives: root.depth(field::DERIVATIVE),
             module,
         })

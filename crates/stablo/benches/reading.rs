@@ -1,8 +1,8 @@
-//! Reading, verifying and transforming the programs in `examples/`, and those in
-//! `../shared/programs` if available.
+//! Reading, verifying and writing the programs in `examples/`, and those in `../shared/programs` if
+//! available.
 
 use divan::Bencher;
-use stablo::{Bytes, LoadOptions, Module};
+use stablo::{BytecodeOptions, Bytes, LoadOptions, Module, Version};
 use std::path::{Path, PathBuf};
 
 fn main() {
@@ -65,4 +65,23 @@ fn verify(bencher: Bencher<'_, '_>, program: &str) {
 fn print(bencher: Bencher<'_, '_>, program: &str) {
     let module = read(program, &file(program, "module.mlir").unwrap_or_default());
     bencher.bench(|| module.to_string());
+}
+
+/// A module to a portable artifact.
+#[divan::bench(args = programs())]
+fn serialize(bencher: Bencher<'_, '_>, program: &str) {
+    let module = read(program, &file(program, "module.mlir").unwrap_or_default());
+    bencher.bench(|| stablo::serialize(&module, Version::CURRENT));
+}
+
+/// Bytecode to a portable artifact, as `stablo.compat` in Python does.
+#[divan::bench(args = programs())]
+fn bytecode_to_artifact(bencher: Bencher<'_, '_>, program: &str) {
+    let module = read(program, &file(program, "module.mlir").unwrap_or_default());
+    let Ok(bytecode) = stablo::write_bytecode(&module, &BytecodeOptions::default()) else { return };
+    let bytecode = Bytes::from(bytecode);
+    bencher.bench(|| {
+        let module = LoadOptions::default().load(program, bytecode.clone()).module;
+        stablo::serialize(&module, Version::CURRENT)
+    });
 }

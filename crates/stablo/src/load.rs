@@ -8,7 +8,7 @@ use crate::{
 };
 use memchr::memmem;
 use mlir::OpRef;
-use mlir::bytecode::{FileField, ReadOptions, ReadOutput};
+use mlir::bytecode::{FileField, MAGIC, ReadOptions, ReadOutput};
 use mlir::text::ParseOptions;
 use mlir::verify::{VerifyOptions, verify};
 use std::path::Path;
@@ -114,7 +114,14 @@ impl LoadOptions {
         }
         let program = container(&bytes).unwrap_or(bytes);
         if is_bytecode(&program) {
-            return self.complete(self.read_bytecode(&program), true);
+            let mut loaded = self.read_bytecode(&program);
+            for diagnostic in loaded.diagnostics.iter_mut().filter(|d| d.label == "bytecode") {
+                diagnostic.message = format!("{name}: {}", diagnostic.message);
+            }
+            return self.complete(loaded, true);
+        }
+        if let Some(diagnostic) = damaged_container(name, &program) {
+            return Loaded { module: Module::new(registry()), diagnostics: vec![diagnostic] };
         }
         match String::from_utf8(program.into_vec()) {
             Ok(text) => self.load_source(Source::new(name, text)),
@@ -285,6 +292,17 @@ pub(crate) fn container(bytes: &Bytes) -> Option<Bytes> {
         return Some(Bytes::from(artifact.to_vec()));
     }
     bytes.slice(Exported::read(bytes)?.module)
+}
+
+/// The error for a file that is no text and holds bytecode, but not as a container does.
+fn damaged_container(name: &str, bytes: &Bytes) -> Option<Diagnostic> {
+    let start = memmem::find(bytes, &MAGIC)?;
+    let field = Exported::unreadable_field(bytes)?;
+    let message = format!(
+        "{name}: there is bytecode from byte {start} on, as in a container of jax.export, but {field} of \
+         such a container cannot be read"
+    );
+    std::str::from_utf8(bytes).is_err().then(|| Diagnostic::error("container", message))
 }
 
 /// Reads bytecode. An error in an artifact of a newer version mentions the version.

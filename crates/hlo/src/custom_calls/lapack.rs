@@ -1,6 +1,9 @@
 //! Custom calls of LAPACK's routines, as JAX exports linear algebra for CPUs: `lapack_` and the
 //! letter of the element type, the routine, `_ffi`. Those without `_ffi` are older (`older.rs`).
 //!
+//! `Qr` and `ProductOfElementaryHouseholderReflectors` are what TensorFlow's `qr` becomes on XLA: the
+//! same for any element type.
+//!
 //! Matrices are in the last two dimensions, the others are a batch. Results without meaning (of an
 //! operand used as workspace, or of vectors that are not requested) are the operand or zeros. Where
 //! a routine fails, its results are NaN and its `info` is not zero.
@@ -64,24 +67,35 @@ static ROUTINES: &[Routine] = routines![
     "trsm" "trsm" trsm,
 ];
 
+/// Targets of XLA that other frameworks use, and the routines that do the same.
+const OF_XLA: [(&str, &str); 2] =
+    [("Qr", "geqrf"), ("ProductOfElementaryHouseholderReflectors", "orgqr")];
+
 /// The names of all targets, in short.
 pub(super) fn targets() -> String {
     let names: Vec<&str> = ROUTINES.iter().map(|r| r.real_name).collect();
     format!(
-        "lapack_sX_ffi (or d, c, z in place of s) with X one of {}, or without _ffi as in older JAX",
-        names.join(" ")
+        "lapack_sX_ffi (or d, c, z in place of s) with X one of {}, or without _ffi as in older JAX; \
+         {}",
+        names.join(" "),
+        OF_XLA.map(|(target, _)| target).join(", ")
     )
 }
 
 /// A call of a routine as a target names it.
 struct Target {
     routine: &'static Routine,
-    complex: bool,
+    /// True for complex elements, if the name tells.
+    complex: Option<bool>,
     /// The calling convention, unless it is that of `_ffi`.
     older: Option<&'static Older>,
 }
 
 fn routine(target: &str) -> Option<Target> {
+    if let Some((_, name)) = OF_XLA.iter().find(|(own, _)| *own == target) {
+        let routine = ROUTINES.iter().find(|routine| routine.real_name == *name)?;
+        return Some(Target { routine, complex: None, older: None });
+    }
     let name = target.strip_prefix("lapack_").or_else(|| target.strip_prefix("blas_"))?;
     let is_ffi = name.ends_with("_ffi");
     let name = name.strip_suffix("_ffi").unwrap_or(name);
@@ -90,7 +104,7 @@ fn routine(target: &str) -> Option<Target> {
     let named = |r: &&Routine| name == if complex { r.complex_name } else { r.real_name };
     let routine = ROUTINES.iter().find(named)?;
     let older = if is_ffi { None } else { Some(older::of(name)?) };
-    Some(Target { routine, complex, older })
+    Some(Target { routine, complex: Some(complex), older })
 }
 
 /// True if there is such a routine.
@@ -103,6 +117,8 @@ pub(super) fn prepare(op: OpRef<'_>, target: &str) -> Prepared {
     let Some(Target { routine, complex, older }) = routine(target) else {
         return Err(EvalError::new("custom_call", format!("there is no routine `{target}`")));
     };
+    let first = op.operand_types().next().and_then(|ty| ty.element_type().dtype());
+    let complex = complex.unwrap_or_else(|| first.is_some_and(DType::is_complex));
     let config = ["backend_config", "mhlo.backend_config"]
         .into_iter()
         .find_map(|a| op.attr(a)?.as_dictionary().cloned());

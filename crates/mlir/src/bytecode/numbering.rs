@@ -8,7 +8,7 @@ use super::encoding::{EntryWriter, Pass};
 use super::properties::{self, PropertyOrders};
 use super::{DialectBytecode, version};
 use crate::attrs::{AttrKind, Attribute, Dictionary, Name, Resource};
-use crate::ir::{BlockId, Module, OpId, OpName, OpRef, RegionId};
+use crate::ir::{BlockId, Loc, Module, OpId, OpName, OpRef, RegionId, Template};
 use crate::ods::{Registry, Trait};
 use crate::types::{Type, TypeKind};
 use rustc_hash::FxHashMap;
@@ -126,6 +126,15 @@ struct OpEntries {
     isolated: bool,
 }
 
+/// The entities that ops of one template refer to, as indices of entries.
+struct TemplateEntries {
+    name: usize,
+    /// Its dictionary.
+    attributes: Option<usize>,
+    /// Its properties.
+    properties: Vec<usize>,
+}
+
 /// The numbers of all entities of a module.
 pub(super) struct Numbering {
     registry: &'static Registry,
@@ -137,6 +146,13 @@ pub(super) struct Numbering {
     names: FxHashMap<Name, Attribute>,
     pub(super) resources: Vec<Resource>,
     ops: Vec<OpEntries>,
+    templates: FxHashMap<Template, TemplateEntries>,
+    /// Entries of locations of the bytecode that the module was read from.
+    locations: FxHashMap<u32, usize>,
+    /// Entries of attributes that are added, but for those within others.
+    added: Vec<usize>,
+    /// Number of attributes and types around the one that is added.
+    depth: usize,
     values: Vec<u32>,
     argument_locations: FxHashMap<(BlockId, usize), usize>,
     region_values: FxHashMap<RegionId, u32>,
@@ -157,6 +173,10 @@ impl Numbering {
             names: FxHashMap::default(),
             resources: Vec::new(),
             ops: vec![OpEntries::default(); module.num_ops()],
+            templates: FxHashMap::default(),
+            locations: FxHashMap::default(),
+            added: Vec::new(),
+            depth: 0,
             values: vec![0; module.num_values()],
             argument_locations: FxHashMap::default(),
             region_values: FxHashMap::default(),
@@ -234,17 +254,51 @@ impl Numbering {
     }
 
     fn op(&mut self, op: OpRef<'_>) {
-        let (name, is_new) = self.op_names.add(&op.name().to_string());
-        if is_new {
-            let namespace = op.name().split_once('.').map_or(op.name(), |(n, _)| n);
-            self.op_names.entries[name].dialect = self.dialect(namespace);
-        }
+        // Results come between its name and its attributes.
+        let name = match self.templates.get(op.template()) {
+            Some(known) => {
+                self.op_names.entries[known.name].uses += 1;
+                known.name
+            }
+            None => self.op_name(op.name()),
+        };
         for result in op.results() {
             self.values[result.index()] = self.next_value;
             self.next_value += 1;
             self.ty(op.module().ty(result));
         }
+        let attributes = match self.templates.get(op.template()) {
+            Some(known) => {
+                for &entry in known.attributes.iter().chain(&known.properties) {
+                    self.attributes.entries[entry].uses += 1;
+                }
+                known.attributes
+            }
+            None => {
+                let entries = self.template(op, name);
+                let attributes = entries.attributes;
+                self.templates.insert(op.template().clone(), entries);
+                attributes
+            }
+        };
+        let location = self.location(op);
+        let isolated = self.is_isolated(op.id());
+        self.ops[op.id().index()] = OpEntries { name, location, attributes, isolated };
+    }
+
+    fn op_name(&mut self, name: &str) -> usize {
+        let (entry, is_new) = self.op_names.add(&name.to_string());
+        if is_new {
+            let namespace = name.split_once('.').map_or(name, |(n, _)| n);
+            self.op_names.entries[entry].dialect = self.dialect(namespace);
+        }
+        entry
+    }
+
+    /// Adds the attributes of an op whose template is new.
+    fn template(&mut self, op: OpRef<'_>, name: usize) -> TemplateEntries {
         let attributes = dictionary(op, self.version).map(|d| self.add_attribute(&d));
+        self.added.clear();
         if self.version >= version::PROPERTIES {
             match op.op_name() {
                 OpName::Registered(def) => {
@@ -260,13 +314,25 @@ impl Numbering {
                 }
             }
         }
-        let location = self.add_attribute(&op.location());
-        let isolated = self.is_isolated(op.id());
-        self.ops[op.id().index()] = OpEntries { name, location, attributes, isolated };
+        TemplateEntries { name, attributes, properties: std::mem::take(&mut self.added) }
+    }
+
+    fn location(&mut self, op: OpRef<'_>) -> usize {
+        let Loc::Bytecode(number) = *op.loc() else { return self.add_attribute(&op.location()) };
+        if let Some(&entry) = self.locations.get(&number) {
+            self.attributes.entries[entry].uses += 1;
+            return entry;
+        }
+        let entry = self.add_attribute(&op.location());
+        self.locations.insert(number, entry);
+        entry
     }
 
     pub(super) fn attribute(&mut self, attribute: &Attribute) {
-        self.add_attribute(attribute);
+        let entry = self.add_attribute(attribute);
+        if self.depth == 0 {
+            self.added.push(entry);
+        }
     }
 
     fn add_attribute(&mut self, attribute: &Attribute) -> usize {
@@ -281,10 +347,12 @@ impl Numbering {
             let dialect = self.dialect(namespace);
             self.attributes.entries[i].dialect = dialect;
             if let Some(bytecode) = self.dialects[dialect].bytecode {
+                self.depth += 1;
                 bytecode.write_attribute(
                     attribute,
                     &mut EntryWriter { version: self.version, pass: Pass::Number(self) },
                 );
+                self.depth -= 1;
             }
         }
         i
@@ -301,10 +369,12 @@ impl Numbering {
             let dialect = self.dialect(namespace);
             self.types.entries[i].dialect = dialect;
             if let Some(bytecode) = self.dialects[dialect].bytecode {
+                self.depth += 1;
                 bytecode.write_type(
                     ty,
                     &mut EntryWriter { version: self.version, pass: Pass::Number(self) },
                 );
+                self.depth -= 1;
             }
         }
     }

@@ -7,7 +7,7 @@ use super::use_lists::UseLists;
 use super::{MAGIC, Section, mask, properties, resources, version};
 use crate::attrs::{AttrKind, Attribute, LocationKind};
 use crate::diag::Diagnostic;
-use crate::ir::{BlockId, Module, OpId, OpName, RegionId};
+use crate::ir::{BlockId, Module, OpId, OpName, RegionId, Template};
 use rustc_hash::FxHashMap;
 
 /// Options of the bytecode writer.
@@ -61,7 +61,12 @@ pub fn write(module: &Module, options: &WriteOptions) -> Result<Encoded, Diagnos
         } else {
             UseLists::new(module, &options.latest, options.regions_first)
         },
-        properties: Properties { orders, numbers: FxHashMap::default(), order: Vec::new() },
+        properties: Properties {
+            orders,
+            templates: FxHashMap::default(),
+            numbers: FxHashMap::default(),
+            order: Vec::new(),
+        },
     };
     let mut out = Emitter::default();
     out.bytes(&MAGIC);
@@ -84,6 +89,8 @@ pub fn write(module: &Module, options: &WriteOptions) -> Result<Encoded, Diagnos
 /// Interned properties of ops.
 struct Properties {
     orders: properties::PropertyOrders,
+    /// Numbers of the properties of ops of a template.
+    templates: FxHashMap<Template, u64>,
     numbers: FxHashMap<Vec<u8>, u64>,
     order: Vec<Vec<u8>>,
 }
@@ -232,8 +239,11 @@ impl Writer<'_> {
     }
 
     fn property_number(&mut self, id: OpId) -> u64 {
-        let mut out = Emitter::default();
         let op = self.module.op(id);
+        if let Some(&number) = self.properties.templates.get(op.template()) {
+            return number;
+        }
+        let mut out = Emitter::default();
         match op.def() {
             Some(def) => {
                 let order = self.properties.orders.of(def);
@@ -249,6 +259,7 @@ impl Writer<'_> {
         if number == next {
             self.properties.order.push(bytes);
         }
+        self.properties.templates.insert(op.template().clone(), number);
         number
     }
 

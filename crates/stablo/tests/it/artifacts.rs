@@ -117,6 +117,15 @@ fn containers_of_jax_export_open() {
     assert_eq!(results[0].tensor().unwrap().shape(), [3, 4]);
     assert_eq!(results[1].tensor().unwrap().as_slice::<f32>().unwrap(), [12.0]);
 
+    // Errors name the file, and the field at fault.
+    let error = stablo::load("half.jax", bytes[..bytes.len() / 2].to_vec()).err().unwrap();
+    let text = error.to_string();
+    assert!(text.contains("half.jax: there is bytecode from byte "), "{text}");
+    assert!(text.contains("the program of such a container cannot be read"), "{text}");
+    let artifact = stablo::serialize(&module, stablo::Version::CURRENT).unwrap();
+    let error = stablo::load("half.bc", artifact[..artifact.len() / 2].to_vec()).err().unwrap();
+    assert!(error.to_string().contains("half.bc: "), "{error}");
+
     for length in 0..bytes.len() {
         let _ = Exported::read(&bytes[..length]);
         let mut changed = bytes.clone();
