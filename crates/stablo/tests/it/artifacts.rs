@@ -122,7 +122,7 @@ fn containers_of_jax_export_open() {
     let text = error.to_string();
     assert!(text.contains("half.jax: there is bytecode from byte "), "{text}");
     assert!(text.contains("the program of such a container cannot be read"), "{text}");
-    let artifact = stablo::serialize(&module, stablo::Version::CURRENT).unwrap();
+    let artifact = stablo::serialize(&module, Version::CURRENT).unwrap();
     let error = stablo::load("half.bc", artifact[..artifact.len() / 2].to_vec()).err().unwrap();
     assert!(error.to_string().contains("half.bc: "), "{error}");
 
