@@ -15,7 +15,7 @@
 // PRINT: %0: tensor<2xf32>
 // PRINT-NEXT: [0.0, 2.0]
 // PRINT: output 0
-// INDEX: "file":"value_000000.npy"{{.*}}"location":"{{.*}}trace.mlir:[[# @LINE + 10]]:12"{{.*}}"op":"stablehlo.negate"{{.*}}"value":"%minus"
+// INDEX: "file":"value_000000.npy"{{.*}}"location":"{{.*}}trace.mlir:[[# @LINE + 12]]:12"{{.*}}"op":"stablehlo.negate"{{.*}}"value":"%minus"
 // VALUE: [-0.0, -2.0]
 // PROBES: twice/2,tensor<2xf32>,{{.*}}probe1_twice_2.npy
 // STEPS: error[limit]: the run takes more than 2 steps
