@@ -23,7 +23,7 @@
 // OFF-DAG: output 1: 1 of 1 element off by up to 1.000e0; at [], 5 is expected, found 6
 // OFF-DAG: 2 of 2 outputs not as expected
 // NAN-DAG: output 0: 1 of 4 elements off by up to inf; at [0], 1.0 is expected, found NaN
-// NAN-DAG: 1 of 2 outputs are not as expected
+// NAN-DAG: 1 of 2 outputs not as expected
 // SHAPE: output 0: the shape is [2], but [4] is expected
 // LACKS: output 0: there is no array `output_0`, `arr_0`, `0`; it has no arrays
 // USAGE: --expect
