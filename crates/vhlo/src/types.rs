@@ -6,6 +6,8 @@ use mlir::ods::{ParamAssembly, ParamDef, ParamKind, TypeDef};
 use mlir::text::{Parsed, Parser, Printer};
 use mlir::types::{FloatKind, Signedness, TensorType, TypeKind, check_shape};
 use mlir::{Attribute, Type};
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
 
 /// Default fields of a declaration, for struct update syntax.
 const EMPTY: TypeDef = TypeDef {
@@ -256,14 +258,24 @@ pub fn element(ty: &Type) -> &Type {
 
 /// The VHLO type of a builtin type without parameters.
 pub fn from_scalar(ty: &Type) -> Option<Type> {
-    let scalar = SCALARS.iter().find(|s| s.builtin.is_some_and(|builtin| builtin() == *ty))?;
-    Some(Type::dialect(scalar.def, Vec::new()))
+    // Made once: programs convert types all the time.
+    static KNOWN: LazyLock<FxHashMap<Type, Type>> = LazyLock::new(|| {
+        let made = |s: &Scalar| Some((s.builtin?(), Type::dialect(s.def, Vec::new())));
+        SCALARS.iter().filter_map(made).collect()
+    });
+    match &**ty {
+        TypeKind::RankedTensor(_) | TypeKind::Function { .. } | TypeKind::Dialect(_) => None,
+        _ => KNOWN.get(ty).cloned(),
+    }
 }
 
 /// The builtin type of a VHLO type without parameters.
 pub fn to_scalar(ty: &Type) -> Option<Type> {
+    static KNOWN: LazyLock<Vec<Option<Type>>> =
+        LazyLock::new(|| SCALARS.iter().map(|s| s.builtin.map(|builtin| builtin())).collect());
     let TypeKind::Dialect(t) = &**ty else { return None };
-    SCALARS.iter().find(|s| std::ptr::eq(s.def, t.def))?.builtin.map(|builtin| builtin())
+    let index = SCALARS.iter().position(|s| std::ptr::eq(s.def, t.def))?;
+    KNOWN[index].clone()
 }
 
 /// A tensor type.
