@@ -10,6 +10,7 @@ mod elementwise;
 mod executable;
 mod lanes;
 mod loops;
+mod schedule;
 mod vector;
 mod x64;
 

@@ -7,7 +7,7 @@ use crate::vector::{NOWHERE, Scalar, Vectors};
 use crate::x64::{Assembler, Condition, Gpr, Length, Mem, Vex};
 use numerics::DType;
 use numerics::math::SliceKernel;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::sync::{Arc, OnceLock};
 
 /// A loop: what it reads, computes and writes.
@@ -59,8 +59,12 @@ pub struct LoopCode {
     entry: usize,
     inputs: Vec<Input>,
     outputs: Vec<DType>,
+    /// Elements of an iteration.
+    step: usize,
 }
 
+/// At most so many chunks of [`LANES`] elements are computed in an iteration.
+const MAX_CHUNKS: usize = 4;
 /// At most so many vectors are on the stack: less than a page.
 const MAX_SLOTS: u32 = 120;
 /// The register with the addresses of inputs and outputs, one after the other,
@@ -92,35 +96,18 @@ impl LoopCode {
         assembler: &mut Assembler,
         executable: &Arc<OnceLock<Executable>>,
     ) -> Option<LoopCode> {
-        let mut body = Vectors::new();
-        let mut values: Vec<Chunk> = Vec::new();
-        for (number, &Input { dtype, repeats, constant }) in source.inputs.iter().enumerate() {
-            values.push(match constant {
-                Some(bits) if dtype.bytes() == 4 => Chunk::Four(body.splat4(bits as u32)),
-                _ => {
-                    let base = base(&mut body, number);
-                    load(&mut body, base, dtype, repeats)?
-                }
-            });
+        let count = std::env::var("STABLO_U").ok().and_then(|u| u.parse().ok()).unwrap_or(1);
+        let mut body = body(source, count)?;
+        if std::env::var_os("STABLO_S").is_none() {
+            body.schedule();
         }
-        for &(kernel, operands) in source.functions {
-            let chunks: SmallVec<[Chunk; 3]> = operands
-                .iter()
-                .map(|&operand| values.get(operand).copied())
-                .collect::<Option<_>>()?;
-            let function = kernel.function()?;
-            values.push(compute(&mut body, function, kernel.operands(), &chunks, false)?);
-        }
-        let mut outputs = Vec::new();
-        for (number, &value) in source.outputs.iter().enumerate() {
-            let dtype = match value.checked_sub(source.inputs.len()) {
-                Some(function) => source.functions.get(function)?.0.result(),
-                None => source.inputs[value].dtype,
-            };
-            let base = base(&mut body, source.inputs.len() + number);
-            store(&mut body, base, *values.get(value)?, dtype.bytes());
-            outputs.push(dtype);
-        }
+        let step = count * LANES;
+        let function = |value: usize| value.checked_sub(source.inputs.len());
+        let dtype = |value: usize| match function(value) {
+            Some(function) => source.functions[function].0.result(),
+            None => source.inputs[value].dtype,
+        };
+        let outputs: Vec<DType> = source.outputs.iter().map(|&value| dtype(value)).collect();
         let entry = assembler.position();
         SAVED.iter().for_each(|&register| assembler.push(register));
         assembler.add_number(Gpr::Rsp, 0);
@@ -134,7 +121,7 @@ impl LoopCode {
         assembler.bind(start);
         let mut slots = 0;
         emit(&body, assembler, &mut slots);
-        assembler.add_number(ELEMENT, LANES as i32);
+        assembler.add_number(ELEMENT, step as i32);
         assembler.compare(ELEMENT, COUNT);
         assembler.jump_if(Condition::Below, start);
         if slots > MAX_SLOTS {
@@ -146,7 +133,7 @@ impl LoopCode {
         assembler.vzeroupper();
         assembler.ret();
         let inputs = source.inputs.to_vec();
-        Some(LoopCode { executable: Arc::clone(executable), entry, inputs, outputs })
+        Some(LoopCode { executable: Arc::clone(executable), entry, inputs, outputs, step })
     }
 
     /// True if the code is callable.
@@ -177,7 +164,7 @@ impl LoopCode {
         if !fits {
             return None;
         }
-        let whole = count - count % LANES;
+        let whole = count - count % self.step;
         if whole > 0 {
             let reads = inputs.iter().map(|bytes| bytes.as_ptr().cast_mut());
             let writes = outputs.iter_mut().map(|bytes| bytes.as_mut_ptr());
@@ -190,9 +177,9 @@ impl LoopCode {
         Some(())
     }
 
-    /// Runs the loop on copies of the last elements, fewer than [`LANES`].
+    /// Runs the loop on copies of the last elements, fewer than those of an iteration.
     fn run_rest(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]], start: usize) -> Option<()> {
-        const ROOM: usize = 8 * LANES;
+        const ROOM: usize = 8 * MAX_CHUNKS * LANES;
         let mut copies: SmallVec<[[u8; ROOM]; 12]> = SmallVec::new();
         for (bytes, &Input { dtype, repeats, .. }) in inputs.iter().zip(&self.inputs) {
             let rest = &bytes[if repeats { 0 } else { start * dtype.bytes() }..];
@@ -201,7 +188,7 @@ impl LoopCode {
             copies.push(copy);
         }
         copies.resize(inputs.len() + outputs.len(), [0; ROOM]);
-        self.call(copies.iter_mut().map(|copy| copy.as_mut_ptr()).collect(), LANES)?;
+        self.call(copies.iter_mut().map(|copy| copy.as_mut_ptr()).collect(), self.step)?;
         let results = outputs.iter_mut().zip(&self.outputs).zip(&copies[inputs.len()..]);
         for ((bytes, dtype), copy) in results {
             let rest = &mut bytes[start * dtype.bytes()..];
@@ -210,7 +197,7 @@ impl LoopCode {
         Some(())
     }
 
-    /// Runs the loop on `count` elements, a multiple of [`LANES`], at each address.
+    /// Runs the loop on `count` elements, of whole iterations, at each address.
     fn call(&self, mut addresses: SmallVec<[*mut u8; 12]>, count: usize) -> Option<()> {
         let executable = self.executable.get()?;
         let count = std::ptr::without_provenance_mut(count);
@@ -224,6 +211,52 @@ impl LoopCode {
     }
 }
 
+/// The code of an iteration, over some chunks of [`LANES`] elements side by side.
+fn body(source: &Loop<'_>, chunks: usize) -> Option<Vectors> {
+    let mut body = Vectors::new();
+    // The chunks of each value.
+    let mut values: Vec<SmallVec<[Chunk; MAX_CHUNKS]>> = Vec::new();
+    for (number, &Input { dtype, repeats, constant }) in source.inputs.iter().enumerate() {
+        values.push(match constant {
+            Some(bits) if dtype.bytes() == 4 => {
+                smallvec![Chunk::Four(body.splat4(bits as u32)); chunks]
+            }
+            _ if repeats => {
+                let base = base(&mut body, number);
+                smallvec![load(&mut body, base, dtype, None)?; chunks]
+            }
+            _ => {
+                let load = |chunk| {
+                    let base = base(&mut body, number);
+                    load(&mut body, base, dtype, Some(chunk))
+                };
+                (0..chunks).map(load).collect::<Option<_>>()?
+            }
+        });
+    }
+    for &(kernel, operands) in source.functions {
+        let function = kernel.function()?;
+        let result = |chunk: usize| {
+            let operands = operands.iter().map(|&operand| Some(values.get(operand)?[chunk]));
+            let operands: SmallVec<[Chunk; 3]> = operands.collect::<Option<_>>()?;
+            compute(&mut body, function, kernel.operands(), &operands, false)
+        };
+        let results = (0..chunks).map(result).collect::<Option<_>>()?;
+        values.push(results);
+    }
+    for (number, &value) in source.outputs.iter().enumerate() {
+        let size = match value.checked_sub(source.inputs.len()) {
+            Some(function) => source.functions.get(function)?.0.result().bytes(),
+            None => source.inputs[value].dtype.bytes(),
+        };
+        for (chunk, &value) in values.get(value)?.iter().enumerate() {
+            let base = base(&mut body, source.inputs.len() + number);
+            store(&mut body, base, chunk, value, size);
+        }
+    }
+    Some(body)
+}
+
 /// The register with an address.
 fn base(body: &mut Vectors, number: usize) -> Gpr {
     BASES.get(number).copied().unwrap_or_else(|| {
@@ -233,32 +266,37 @@ fn base(body: &mut Vectors, number: usize) -> Gpr {
     })
 }
 
-fn load(body: &mut Vectors, base: Gpr, dtype: DType, repeats: bool) -> Option<Chunk> {
+/// Reads a chunk of an input, or the element that all share.
+fn load(body: &mut Vectors, base: Gpr, dtype: DType, chunk: Option<usize>) -> Option<Chunk> {
     let place = Mem::at(base, 0);
-    let at = |scale, offset| Mem::at(base, offset).indexed(ELEMENT, scale);
+    let first = (chunk.unwrap_or(0) * LANES * dtype.bytes()) as i32;
+    let at = |scale, offset| Mem::at(base, first + offset).indexed(ELEMENT, scale);
     let mut read = |op, place| body.load(op, Length::Whole, None, place, NOWHERE);
-    Some(match (dtype, repeats) {
-        (DType::I1, false) => {
+    Some(match (dtype, chunk) {
+        (DType::I1, Some(_)) => {
             let bytes = read(Vex::PMOVZXBD, at(0, 0));
             Chunk::Mask(mask_of_bytes(body, bytes))
         }
-        (DType::I1, true) => {
+        (DType::I1, None) => {
             let bytes = read(Vex::PBROADCASTB, place);
             let bytes = body.whole(Vex::PMOVZXBD, bytes);
             Chunk::Mask(mask_of_bytes(body, bytes))
         }
         _ if !has_lanes(dtype) => return None,
-        (_, false) if dtype.bytes() == 4 => Chunk::Four(read(Vex::MOVUPS_LOAD, at(2, 0))),
-        (_, true) if dtype.bytes() == 4 => Chunk::Four(read(Vex::BROADCASTSS, place)),
-        (_, false) => {
+        (_, Some(_)) if dtype.bytes() == 4 => Chunk::Four(read(Vex::MOVUPS_LOAD, at(2, 0))),
+        (_, None) if dtype.bytes() == 4 => Chunk::Four(read(Vex::BROADCASTSS, place)),
+        (_, Some(_)) => {
             Chunk::Eight([read(Vex::MOVUPS_LOAD, at(3, 0)), read(Vex::MOVUPS_LOAD, at(3, 32))])
         }
-        (_, true) => Chunk::Eight([read(Vex::BROADCASTSD, place); 2]),
+        (_, None) => Chunk::Eight([read(Vex::BROADCASTSD, place); 2]),
     })
 }
 
-fn store(body: &mut Vectors, base: Gpr, chunk: Chunk, size: usize) {
-    let at = |offset| Mem::at(base, offset).indexed(ELEMENT, size.trailing_zeros() as u8);
+/// Writes a chunk of an output.
+fn store(body: &mut Vectors, base: Gpr, number: usize, chunk: Chunk, size: usize) {
+    let first = (number * LANES * size) as i32;
+    let scale = size.trailing_zeros() as u8;
+    let at = |offset| Mem::at(base, first + offset).indexed(ELEMENT, scale);
     match chunk {
         Chunk::Four(x) => body.store(Vex::MOVUPS_STORE, Length::Whole, x, at(0), NOWHERE),
         Chunk::Eight([low, high]) => {

@@ -131,7 +131,7 @@ pub(crate) struct Inst {
 #[derive(Clone, Debug, Default)]
 pub struct Vectors {
     pub(crate) insts: Vec<Inst>,
-    constants: FxHashMap<ConstantBytes, Value>,
+    pub(crate) constants: FxHashMap<ConstantBytes, Value>,
 }
 
 /// No part of the memory.

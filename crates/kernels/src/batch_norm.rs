@@ -2,7 +2,7 @@
 //!
 //! All is computed in double precision and rounded once.
 
-use super::sums::combine_columns;
+use super::sums::{combine_columns, combine_rows};
 use numerics::{DType, Number, Tensor, TensorError, math};
 use program::EvalError;
 
@@ -55,8 +55,18 @@ impl Features {
         let Features { count, inner, .. } = self;
         let mut sums = vec![0.0; count];
         let rows = elements.len().checked_div(count).unwrap_or(0);
-        let row = |i: usize| i / inner * count * inner + i % inner;
-        combine_columns(elements, inner, rows, &row, &<f64 as Number>::add, &mut sums);
+        let add = &<f64 as Number>::add;
+        if inner == 1 {
+            combine_columns(elements, 1, rows, &|i| i * count, add, &mut sums);
+            return sums;
+        }
+        let mut own = Vec::with_capacity(rows);
+        for (feature, sum) in sums.iter_mut().enumerate() {
+            own.clear();
+            let runs = elements.chunks_exact(inner.max(1)).skip(feature).step_by(count);
+            runs.for_each(|run| own.extend_from_slice(run));
+            combine_rows(&own, rows, add, std::slice::from_mut(sum));
+        }
         sums
     }
 
@@ -157,7 +167,13 @@ fn normalized(
     variance: &[f64],
     epsilon: f64,
 ) -> Vec<f64> {
-    features.map(x, |x, i| scale[i] * ((x - mean[i]) / (variance[i] + epsilon).sqrt()) + offset[i])
+    let deviation = deviations(variance, epsilon);
+    features.map(x, |x, i| scale[i] * ((x - mean[i]) / deviation[i]) + offset[i])
+}
+
+/// The square roots of variances, each increased a little.
+fn deviations(variances: &[f64], epsilon: f64) -> Vec<f64> {
+    variances.iter().map(|variance| (variance + epsilon).sqrt()).collect()
 }
 
 /// The output, the means and the variances, for operand, scale and offset.
@@ -193,7 +209,7 @@ pub fn batch_norm_grad(
     let grad_offset = features.sums(grad);
     let products: Vec<f64> = grad.iter().zip(&centered).map(|(g, c)| g * c).collect();
     let projected = features.sums(&products);
-    let deviation: Vec<f64> = variance.iter().map(|v| (v + epsilon).sqrt()).collect();
+    let deviation = deviations(variance, epsilon);
     let grad_scale = projected.iter().zip(&deviation).map(|(p, d)| p / d).collect();
     // The contributions of means and variances to the gradient.
     let corrections =

@@ -58,12 +58,13 @@ pub(super) fn accumulation(lhs: DType, rhs: DType, result: DType) -> DType {
 macro_rules! dispatch_sum {
     ($dtype:expr, $T:ident, $R:ident, $C:ident => $body:expr) => {
         $crate::contract::dispatch_sum!(@arms $dtype, $T, $R, $C, $body,
-            (F32 f32, 4, 16) (F64 f64, 4, 8) (I32 i32, 4, 16) (I64 i64, 2, 8)
+            (F32 f32, numerics::simd::TILE_ROWS, 16) (F64 f64, numerics::simd::TILE_ROWS, 8)
+            (I32 i32, 4, 16) (I64 i64, 2, 8)
             (I1 numerics::I1, 2, 16) (C64 numerics::Complex32, 2, 8)
             (C128 numerics::Complex64, 2, 4))
     };
     (@arms $dtype:expr, $T:ident, $R:ident, $C:ident, $body:expr,
-        $(($variant:ident $ty:path, $rows:literal, $columns:literal))*) => {
+        $(($variant:ident $ty:path, $rows:expr, $columns:literal))*) => {
         match $dtype {
             $(numerics::DType::$variant => {
                 type $T = $ty;

@@ -10,7 +10,7 @@
 use super::parallel::task_size;
 use super::vector_products::VectorProduct;
 use numerics::budget::reserve;
-use numerics::simd::{Isa, Kernel};
+use numerics::simd::{Isa, Kernel, Tile, transpose};
 use numerics::{Complex32, Complex64, I1, Number, TensorError};
 use std::ops::Range;
 
@@ -24,13 +24,15 @@ const SMALL: usize = 1 << 10;
 const SHARED_ROWS: usize = 96;
 /// Elements of rows of `a` that are multiplied at a time: about half of the second-level cache.
 const ROWS_ELEMENTS: usize = 1 << 15;
-/// Rows of `b` that are transposed at a time.
-const SQUARE: usize = 8;
+/// Tiles of rows that are multiplied at a time, at most.
+const MAX_TILES: usize = 16;
+/// Rows of `b` that are copied at a time, if its columns are not beside each other.
+const PACKED_ROWS: usize = 8;
 /// Elements of columns of `b` that are copied at a time.
 const PANELS_ELEMENTS: usize = 1 << 19;
 
 /// The types in which products are summed.
-pub trait Accumulator: Number {
+pub trait Accumulator: Number + Tile {
     /// `self + a * b`. Rounded once for floating-point numbers; for complex ones, each part adds
     /// its two real products in turn, that of `a`'s real part first.
     fn multiply_add(self, a: Self, b: Self) -> Self;
@@ -258,31 +260,40 @@ impl<T: Accumulator> Product<'_, T> {
         let is_small = rows.len().saturating_mul(columns.len()).saturating_mul(depth) <= SMALL;
         let is_vector = rows.len() == 1 && depth > FEW && self.b.strides.contains(&1);
         let is_direct = depth <= FEW || (is_small && depth <= BLOCK && !is_vector);
-        // A copy of rows of `a`, and columns of `b` as panels of `C`.
-        let tall = (ROWS_ELEMENTS / depth / R).clamp(1, 16) * R;
-        let mut copy = Vec::new();
-        let mut panels = Vec::new();
-        let wide = (PANELS_ELEMENTS / depth / C).max(1) * C;
         let is_copied = !(is_direct || is_vector);
-        let wide = if is_copied { wide.min(columns.len()) } else { columns.len() };
+        // Rows of `a` and columns of `b` at a time, the columns copied to panels of `C`: a panel at
+        // a time, which stays in the first-level cache, or many that are used by many rows.
+        let tall = (ROWS_ELEMENTS / depth / R).clamp(1, MAX_TILES) * R;
+        let wide = match rows.len() <= tall {
+            _ if !is_copied => columns.len(),
+            true => C,
+            false => ((PANELS_ELEMENTS / depth / C).max(1) * C).min(columns.len()),
+        };
         let copied = if is_copied { wide.next_multiple_of(C) } else { 0 };
         let depths = if copied > 0 { depth.div_ceil(BLOCK).ilog2() as usize + 1 } else { 0 };
         let mut levels = vec![[[T::ZERO; C]; R]; depths];
         let _reserved = reserve::<T>(depth.saturating_mul(copied + tall.min(rows.len())))?;
-        for first_column in columns.clone().step_by(wide) {
+        let mut panels = vec![[T::ZERO; C]; copied / C * depth];
+        let (mut copy, mut part) = (Vec::new(), Vec::new());
+        // All rows, if they are copied at once.
+        let all = (rows.len() <= tall).then(|| self.a.rows(rows.clone(), depth, &mut copy));
+        for first_column in columns.clone().step_by(wide.max(1)) {
             let width = wide.min(columns.end - first_column);
             let at = first_column - columns.start;
             let elements = &self.b.elements[first_column * self.b.strides[1]..];
             let b = Matrix { elements, ..self.b };
+            let panels = &mut panels[..if is_copied { width.div_ceil(C) * depth } else { 0 }];
             if is_copied {
-                panels.resize(depth * width.div_ceil(C), [T::ZERO; C]);
-                isa.run(Pack { b, width, depth, panels: &mut panels });
+                isa.run(Pack { b, width, depth, panels });
             }
             for first in rows.clone().step_by(tall) {
                 let range = first..rows.end.min(first + tall);
                 let count = range.len();
                 let row = first - rows.start;
-                let (a, a_stride) = self.a.rows(range, depth, &mut copy);
+                let (a, a_stride) = match all {
+                    Some(all) => all,
+                    None => self.a.rows(range, depth, &mut part),
+                };
                 if is_direct {
                     for i in 0..count {
                         let a = &a[i * a_stride..][..depth];
@@ -292,7 +303,7 @@ impl<T: Accumulator> Product<'_, T> {
                     let out = out.part(row, at..at + width);
                     isa.run(VectorProduct { a: &a[..depth], b, out });
                 } else {
-                    let block = &Block { a, a_stride, count, depth, panels: &panels, width };
+                    let block = &Block { a, a_stride, count, depth, panels, width };
                     let (column, levels) = (at, &mut levels[..]);
                     if depth <= BLOCK {
                         isa.run(Tiles::<T, R, C, false> { block, row, column, levels, out });
@@ -389,24 +400,17 @@ impl<T: Accumulator, const C: usize> Kernel for Pack<'_, T, C> {
         for (panel, column) in panels.chunks_exact_mut(depth).zip((0..).step_by(C)) {
             let count = C.min(width - column);
             let columns = &elements[column * column_stride..];
-            // A few rows at a time: of whole panels of columns in registers, or in the cache.
-            for (part, panel) in panel.chunks_mut(SQUARE).enumerate() {
-                let rows = &columns[part * SQUARE * row_stride..];
-                if row_stride == 1 && count == C && panel.len() == SQUARE {
-                    let mut lines = [[T::ZERO; SQUARE]; C];
-                    for (j, line) in lines.iter_mut().enumerate() {
-                        line.copy_from_slice(&rows[j * column_stride..][..SQUARE]);
-                    }
+            if row_stride == 1 {
+                let panel = (panel.as_flattened_mut(), C);
+                transpose((columns, column_stride), panel, [count, depth]);
+                continue;
+            }
+            // A few rows at a time, which stay in the cache.
+            for (part, panel) in panel.chunks_mut(PACKED_ROWS).enumerate() {
+                let rows = &columns[part * PACKED_ROWS * row_stride..];
+                for j in 0..count {
                     for (k, packed) in panel.iter_mut().enumerate() {
-                        for (packed, line) in packed.iter_mut().zip(&lines) {
-                            *packed = line[k];
-                        }
-                    }
-                } else {
-                    for j in 0..count {
-                        for (k, packed) in panel.iter_mut().enumerate() {
-                            packed[j] = rows[j * column_stride + k * row_stride];
-                        }
+                        packed[j] = rows[j * column_stride + k * row_stride];
                     }
                 }
             }
@@ -462,14 +466,15 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
                 for (r, row) in rows.iter_mut().enumerate() {
                     *row = &a[(first + r).min(count - 1) * a_stride..][..depth];
                 }
+                let used = count - first;
                 let sums = if DEEP {
-                    tree::<T, R, C, SINGLE>(rows, panel, self.levels)
+                    tree::<T, R, C, SINGLE>(rows, used, panel, self.levels)
                 } else if SINGLE {
                     single_chains(rows, panel)
                 } else {
-                    chains(rows, panel)
+                    chains(rows, used, panel)
                 };
-                for (r, sums) in sums.iter().enumerate().take(count - first) {
+                for (r, sums) in sums.iter().enumerate().take(used) {
                     let out = self.out.part(self.row + first + r, columns.clone());
                     for (out, sum) in out.iter_mut().zip(sums) {
                         *out = sum.finish();
@@ -485,6 +490,7 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
 #[inline(always)]
 fn tree<T: Accumulator, const R: usize, const C: usize, const SINGLE: bool>(
     rows: [&[T]; R],
+    used: usize,
     panel: &[[T; C]],
     levels: &mut [[[T; C]; R]],
 ) -> [[T; C]; R] {
@@ -494,7 +500,7 @@ fn tree<T: Accumulator, const R: usize, const C: usize, const SINGLE: bool>(
         for row in &mut part {
             *row = &row[block * BLOCK..][..panel.len()];
         }
-        let mut sums = if SINGLE { single_chains(part, panel) } else { chains(part, panel) };
+        let mut sums = if SINGLE { single_chains(part, panel) } else { chains(part, used, panel) };
         let mut level = 0;
         while count >> level & 1 == 1 {
             sums = add_tiles(&levels[level], sums);
@@ -523,13 +529,17 @@ fn single_chains<T: Accumulator, const R: usize, const C: usize>(
     sums
 }
 
-/// Chains of products for `R` x `C` results, in registers.
+/// Chains of products for `R` x `C` results, of which the first rows are used, in registers.
 #[inline(always)]
 fn chains<T: Accumulator, const R: usize, const C: usize>(
     rows: [&[T]; R],
+    used: usize,
     panel: &[[T; C]],
 ) -> [[T; C]; R] {
     let mut sums = [[T::ZERO; C]; R];
+    if T::chains(&rows, used, panel.as_flattened(), sums.as_flattened_mut()) {
+        return sums;
+    }
     for (k, b) in panel.iter().enumerate() {
         for (sums, row) in sums.iter_mut().zip(rows) {
             for (sum, &b) in sums.iter_mut().zip(b) {

@@ -19,10 +19,10 @@ const TINY: usize = 4;
 const SHORT_ROW: usize = 32;
 /// Columns that are combined at a time: a few rows of them fit into the first cache.
 const COLUMNS: usize = 512;
-/// Elements of a row that are combined with others at a time where any order does.
-const LANES: usize = 32;
-/// From so many elements on, rows are combined in lanes where any order does.
-const LONG_ROW: usize = 8 * LANES;
+/// Elements of a row that are combined with others at a time where any order does: of short rows,
+const LANES: usize = 8;
+/// and of long ones.
+const MANY_LANES: usize = 32;
 /// Rows that are combined at a time, in registers.
 const ROWS: usize = 8;
 
@@ -162,10 +162,12 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for Commutative<F> {
     }
 
     fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]) {
-        if len < LONG_ROW {
+        if len < 2 * LANES {
             self.0.combine_rows(elements, len, out);
+        } else if len < 8 * MANY_LANES {
+            run::<T>(RowsInLanes::<T, F, LANES> { elements, len, out, f: self.0 });
         } else {
-            run::<T>(RowsInLanes { elements, len, out, f: self.0 });
+            run::<T>(RowsInLanes::<T, F, MANY_LANES> { elements, len, out, f: self.0 });
         }
     }
 }
@@ -253,14 +255,16 @@ impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for Rows<'_, T, F> {
     }
 }
 
-struct RowsInLanes<'a, T, F> {
+struct RowsInLanes<'a, T, F, const LANES: usize> {
     elements: &'a [T],
     len: usize,
     out: &'a mut [T],
     f: F,
 }
 
-impl<T: Element, F: Fn(T, T) -> T> Kernel for RowsInLanes<'_, T, F> {
+impl<T: Element, F: Fn(T, T) -> T, const LANES: usize> Kernel
+    for RowsInLanes<'_, T, F, LANES>
+{
     #[inline(always)]
     fn run(self) {
         let RowsInLanes { elements, len, out, f } = self;

@@ -90,24 +90,18 @@ macro_rules! native_arithmetic {
             }
             #[inline]
             fn maximum(self, rhs: Self) -> Self {
-                if self > rhs || self.is_nan() {
-                    self
-                } else if self == rhs {
-                    // Zeros of both signs are equal, too.
-                    $ty::from_bits(self.to_bits() & rhs.to_bits())
-                } else {
-                    rhs
-                }
+                // Zeros of both signs are equal, too. Choices without branches become vectors.
+                let both = $ty::from_bits(self.to_bits() & rhs.to_bits());
+                let larger = if self > rhs { self } else { rhs };
+                let larger = if self == rhs { both } else { larger };
+                if self.is_nan() { self } else { larger }
             }
             #[inline]
             fn minimum(self, rhs: Self) -> Self {
-                if self < rhs || self.is_nan() {
-                    self
-                } else if self == rhs {
-                    $ty::from_bits(self.to_bits() | rhs.to_bits())
-                } else {
-                    rhs
-                }
+                let both = $ty::from_bits(self.to_bits() | rhs.to_bits());
+                let smaller = if self < rhs { self } else { rhs };
+                let smaller = if self == rhs { both } else { smaller };
+                if self.is_nan() { self } else { smaller }
             }
             #[inline]
             fn from_float(value: f64) -> Self {

@@ -3,6 +3,7 @@
 //! pad).
 
 use crate::dispatch::dispatch_storage;
+use crate::simd::transpose;
 use crate::tensor::allocate;
 use crate::{DType, TensorError};
 use bytemuck::Pod;
@@ -99,8 +100,8 @@ struct Axis {
 
 /// The side of the square blocks in which transposing copies go, in elements.
 const BLOCK: usize = 32;
-/// The side of the squares that are transposed in registers.
-const TILE: usize = 8;
+/// Shorter runs are read many at a time.
+const SHORT_RUN: usize = 32;
 
 fn too_large(shape: &[usize]) -> TensorError {
     TensorError::Invalid(format!("a tensor of shape {shape:?} does not fit into the address space"))
@@ -295,6 +296,11 @@ impl StridedView {
             blocks.gather(self.offset, source, &mut result);
             return Ok(result);
         }
+        if axes.last().is_some_and(|run| run.size < SHORT_RUN) {
+            result.resize(count, T::zeroed());
+            Runs { offset: self.offset, axes }.read(source, 0, &mut result);
+            return Ok(result);
+        }
         walk_runs(self.offset, &axes, |start, run| match run.stride {
             1 => result.extend_from_slice(&source[start..start + run.size]),
             0 => result.extend(std::iter::repeat_n(source[start], run.size)),
@@ -398,8 +404,11 @@ impl Runs {
         if run.size == 0 {
             return;
         }
+        let (&lines, outer) = outer.split_last().unwrap_or((&Axis { size: 1, stride: 0 }, &[]));
         let mut index: SmallVec<[usize; 6]> = smallvec![0; outer.len()];
         let (mut rest, mut column) = (start / run.size, start % run.size);
+        let mut line = rest % lines.size;
+        rest /= lines.size;
         let mut position = self.offset;
         for (i, axis) in index.iter_mut().zip(outer).rev() {
             *i = rest % axis.size;
@@ -408,20 +417,24 @@ impl Runs {
         }
         let mut out = out;
         while !out.is_empty() {
-            let len = out.len().min(run.size - column);
+            let first = at(position, line, lines.stride);
+            // The rest of a line, or all whole lines.
+            let count = (out.len() / run.size).min(lines.size - line);
+            let is_part = column > 0 || count == 0;
+            let len = if is_part { out.len().min(run.size - column) } else { count * run.size };
             let (piece, tail) = out.split_at_mut(len);
             out = tail;
-            let first = at(position, column, run.stride);
-            match run.stride {
-                1 => piece.copy_from_slice(&source[first..first + len]),
-                0 => piece.fill(source[first]),
-                stride => {
-                    for (i, element) in piece.iter_mut().enumerate() {
-                        *element = source[at(first, i, stride)];
-                    }
-                }
+            if is_part {
+                read_run(source, at(first, column, run.stride), run.stride, piece);
+            } else {
+                read_lines(source, first, lines.stride, run, piece);
             }
             column = 0;
+            line += if is_part { 1 } else { count };
+            if line < lines.size {
+                continue;
+            }
+            line = 0;
             for (i, axis) in index.iter_mut().zip(outer).rev() {
                 *i += 1;
                 position = position.wrapping_add_signed(axis.stride);
@@ -498,6 +511,59 @@ fn at(start: usize, i: usize, stride: isize) -> usize {
     start.wrapping_add_signed((i as isize).wrapping_mul(stride))
 }
 
+/// Reads elements that are `stride` apart.
+#[inline]
+fn read_run<T: Pod>(source: &[T], first: usize, stride: isize, out: &mut [T]) {
+    match stride {
+        1 => out.copy_from_slice(&source[first..first + out.len()]),
+        0 => out.fill(source[first]),
+        stride => {
+            for (i, element) in out.iter_mut().enumerate() {
+                *element = source[at(first, i, stride)];
+            }
+        }
+    }
+}
+
+/// Reads runs that are `distance` apart.
+fn read_lines<T: Pod>(source: &[T], first: usize, distance: isize, run: Axis, out: &mut [T]) {
+    if distance == 0 {
+        // The same line, and then as much again as there is.
+        let mut done = run.size;
+        read_run(source, first, run.stride, &mut out[..done]);
+        while done < out.len() {
+            let len = done.min(out.len() - done);
+            out.copy_within(..len, done);
+            done += len;
+        }
+        return;
+    }
+    match run.size {
+        2 => read_short_lines::<T, 2>(source, first, distance, run.stride, out),
+        3 => read_short_lines::<T, 3>(source, first, distance, run.stride, out),
+        4 => read_short_lines::<T, 4>(source, first, distance, run.stride, out),
+        _ => {
+            for (i, line) in out.chunks_exact_mut(run.size).enumerate() {
+                read_run(source, at(first, i, distance), run.stride, line);
+            }
+        }
+    }
+}
+
+/// As [`read_lines`], for runs of `N` elements.
+fn read_short_lines<T: Pod, const N: usize>(
+    source: &[T],
+    first: usize,
+    distance: isize,
+    stride: isize,
+    out: &mut [T],
+) {
+    for (i, line) in out.as_chunks_mut::<N>().0.iter_mut().enumerate() {
+        let start = at(first, i, distance);
+        *line = std::array::from_fn(|j| source[at(start, j, stride)]);
+    }
+}
+
 /// Calls `visit` with the start of each innermost run of the view, in order.
 fn walk_runs(offset: usize, axes: &[Axis], mut visit: impl FnMut(usize, Axis)) {
     let Some((&run, outer)) = axes.split_last() else {
@@ -561,24 +627,16 @@ impl Blocks {
     fn gather<T: Pod>(&self, offset: usize, source: &[T], target: &mut [T]) {
         let (_, row_dense) = self.row;
         self.each(offset, |dense, strided, rows, columns| {
-            for (i, r) in rows.clone().enumerate().step_by(TILE) {
-                for (j, c) in columns.clone().enumerate().step_by(TILE) {
-                    let (height, width) = (rows.len() - i, columns.len() - j);
-                    let target = &mut target[dense + r * row_dense + c..];
-                    let start = at(strided + r, c, self.column.stride);
-                    match usize::try_from(self.column.stride) {
-                        Ok(stride) if height.min(width) >= TILE => {
-                            transpose(&source[start..], stride, target, row_dense);
-                        }
-                        _ => {
-                            for r in 0..TILE.min(height) {
-                                for c in 0..TILE.min(width) {
-                                    target[r * row_dense + c] =
-                                        source[at(start + r, c, self.column.stride)];
-                                }
-                            }
-                        }
-                    }
+            let start = at(strided + rows.start, columns.start, self.column.stride);
+            let target = &mut target[dense + rows.start * row_dense + columns.start..];
+            if let Ok(stride) = usize::try_from(self.column.stride) {
+                let size = [columns.len(), rows.len()];
+                transpose((&source[start..], stride), (target, row_dense), size);
+                return;
+            }
+            for r in 0..rows.len() {
+                for c in 0..columns.len() {
+                    target[r * row_dense + c] = source[at(start + r, c, self.column.stride)];
                 }
             }
         });
@@ -616,18 +674,6 @@ impl Blocks {
                 }
             }
         }
-    }
-}
-
-/// Copies a tile, whose columns are `stride` apart in `source`, to rows that are `row_stride` apart.
-fn transpose<T: Pod>(source: &[T], stride: usize, target: &mut [T], row_stride: usize) {
-    let mut columns = [[T::zeroed(); TILE]; TILE];
-    for (c, column) in columns.iter_mut().enumerate() {
-        column.copy_from_slice(&source[c * stride..][..TILE]);
-    }
-    for r in 0..TILE {
-        let row: [T; TILE] = std::array::from_fn(|c| columns[c][r]);
-        target[r * row_stride..][..TILE].copy_from_slice(&row);
     }
 }
 

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// More members would need more registers than the cache holds.
-const MAX_MEMBERS: usize = 48;
+const MAX_MEMBERS: usize = 128;
 
 /// The groups of a region.
 pub(crate) struct Groups {

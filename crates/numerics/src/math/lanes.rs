@@ -253,34 +253,12 @@ pub fn logistic<L: Lane>(x: L) -> L {
     numerator / (power + 1.0)
 }
 
-/// Coefficients of Taylor's series of `tanh(x) / x - 1` in powers of `x * x`, from the first.
-const TANH: [f64; 13] = [
-    -1.0 / 3.0,
-    2.0 / 15.0,
-    -0.053_968_253_968_253_97,
-    0.021_869_488_536_155_203,
-    -0.008_863_235_529_902_197,
-    0.003_592_128_036_572_481,
-    -0.001_455_834_387_051_318_3,
-    0.000_590_027_440_945_586,
-    -0.000_239_129_114_243_552_48,
-    9.691_537_956_929_451e-5,
-    -3.927_832_388_331_683e-5,
-    1.591_890_506_932_896_4e-5,
-    -6.451_689_215_655_431e-6,
-];
-/// Below this, the series has enough terms; above, the formula has enough digits.
-const SMALL_TANH: f64 = 0.3;
-
 /// The hyperbolic tangent.
 #[inline(always)]
 pub fn tanh<L: Lane>(x: L) -> L {
-    let square = x * x;
-    let small = x + x * square * polynomial(&TANH, square);
-    let power = exp(x.abs() * -2.0);
-    let large = (x.splat(1.0) - power) / (power + 1.0);
-    // Also the sign of zero.
-    L::select(x.abs().less(x.splat(SMALL_TANH)), small, large).copysign(x)
+    // Not the exponential itself, which is near 1 where the result is small.
+    let power = exp_m1(x.abs() * -2.0);
+    (-power / (power + 2.0)).copysign(x)
 }
 
 /// The bits of the square root of 1/2.
@@ -394,6 +372,19 @@ fn log_2<L: Lane>(x: L) -> [L; 2] {
     [short, rest + lost + (total - short)]
 }
 
+/// `x` raised to a power of 1/2, 1, 3/2, 2 or 3, none of them negative, and whether it is one of
+/// these, which programs have as constants.
+#[inline(always)]
+fn pow_of_halves<L: Lane>(x: L, y: L) -> (L, L::Mask) {
+    let (root, square) = (x.sqrt(), x * x);
+    let powers = [(0.5, root), (1.5, x * root), (2.0, square), (3.0, square * x)];
+    let start = (x, y.equals(x.splat(1.0)));
+    powers.into_iter().fold(start, |(result, is_any), (exponent, power)| {
+        let is_this = y.equals(x.splat(exponent));
+        (L::select(is_this, power, result), is_any | is_this)
+    })
+}
+
 /// `x` raised to the power of `y`, both numbers of `f32`, as IEEE 754's `pow`.
 #[inline(always)]
 pub fn pow<L: Lane>(x: L, y: L) -> L {
@@ -415,6 +406,9 @@ pub fn pow<L: Lane>(x: L, y: L) -> L {
     let of_infinity = L::select(is_inverse, zero, infinity);
     let power = L::select(magnitude.equals(infinity), of_infinity, power);
     let power = L::select(x.equals(zero), of_zero, power);
+    let (of_halves, is_halves) = pow_of_halves(magnitude, y.abs());
+    let of_halves = L::select(is_inverse, x.splat(1.0) / of_halves, of_halves);
+    let power = L::select(is_halves, of_halves, power);
     // Numbers of `f32` beyond 2^24 are even.
     let is_large = x.splat((1u64 << 24) as f64).less(y.abs());
     let count = L::select(is_large, x.splat(2.0), y.abs());

@@ -7,6 +7,12 @@
 // `target_feature` functions may only be called where the features are known to exist.
 #![allow(unsafe_code)]
 
+mod tile;
+mod transpose;
+
+pub use tile::{TILE_ROWS, Tile};
+pub use transpose::transpose;
+
 /// A loop to be compiled for several instruction sets. Everything that `run` calls in its inner
 /// loops must be inlined: mark it `#[inline(always)]`.
 pub trait Kernel {

@@ -1,0 +1,146 @@
+//! Transposition, in registers where the machine has instructions for it.
+
+use super::{Isa, Level};
+use bytemuck::Pod;
+
+/// Elements along both sides of a tile.
+const TILE: usize = 8;
+
+/// Copies a matrix of `rows` x `columns` elements, transposed: element `c` of row `r` of `source`
+/// becomes element `r` of row `c` of `target`. Both have a distance between their rows.
+///
+/// # Panics
+/// If a slice is shorter than its rows.
+pub fn transpose<T: Pod>(
+    (source, source_stride): (&[T], usize),
+    (target, target_stride): (&mut [T], usize),
+    [rows, columns]: [usize; 2],
+) {
+    if rows == 0 || columns == 0 {
+        return;
+    }
+    let whole = [rows, columns].map(|size| size - size % TILE);
+    tiles((source, source_stride), (&mut *target, target_stride), whole);
+    for r in 0..rows {
+        let row = &source[r * source_stride..][..columns];
+        let first = if r < whole[0] { whole[1] } else { 0 };
+        for (c, &element) in row.iter().enumerate().skip(first) {
+            target[c * target_stride + r] = element;
+        }
+    }
+}
+
+/// Transposes whole tiles.
+fn tiles<T: Pod>(
+    (source, source_stride): (&[T], usize),
+    (target, target_stride): (&mut [T], usize),
+    [rows, columns]: [usize; 2],
+) {
+    #[cfg(target_arch = "x86_64")]
+    if Isa::best().0 == Level::Avx2
+        && let Ok(source) = bytemuck::try_cast_slice::<T, [u8; 4]>(source)
+        && let Ok(target) = bytemuck::try_cast_slice_mut::<T, [u8; 4]>(target)
+        && size_of::<T>() == 4
+    {
+        // SAFETY: the instructions were detected.
+        return unsafe {
+            words::tiles((source, source_stride), (target, target_stride), [rows, columns])
+        };
+    }
+    for c in (0..columns).step_by(TILE) {
+        for r in (0..rows).step_by(TILE) {
+            let mut tile = [[T::zeroed(); TILE]; TILE];
+            for (i, row) in tile.iter_mut().enumerate() {
+                row.copy_from_slice(&source[(r + i) * source_stride + c..][..TILE]);
+            }
+            for i in 0..TILE {
+                let column: [T; TILE] = std::array::from_fn(|j| tile[j][i]);
+                target[(c + i) * target_stride + r..][..TILE].copy_from_slice(&column);
+            }
+        }
+    }
+}
+
+/// Elements of four bytes, with AVX2.
+#[cfg(target_arch = "x86_64")]
+mod words {
+    use super::TILE;
+    use std::arch::x86_64::{
+        __m256, _mm256_permute2f128_ps, _mm256_shuffle_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
+    };
+
+    /// Transposes whole tiles.
+    #[target_feature(enable = "avx2")]
+    pub fn tiles(
+        (source, source_stride): (&[[u8; 4]], usize),
+        (target, target_stride): (&mut [[u8; 4]], usize),
+        [rows, columns]: [usize; 2],
+    ) {
+        for c in (0..columns).step_by(TILE) {
+            for r in (0..rows).step_by(TILE) {
+                let row = |i: usize| {
+                    let mut row = [[0; 4]; TILE];
+                    row.copy_from_slice(&source[(r + i) * source_stride + c..][..TILE]);
+                    bytemuck::cast::<[[u8; 4]; TILE], __m256>(row)
+                };
+                let columns = tile(std::array::from_fn(row));
+                for (i, column) in columns.into_iter().enumerate() {
+                    let column: [[u8; 4]; TILE] = bytemuck::cast(column);
+                    target[(c + i) * target_stride + r..][..TILE].copy_from_slice(&column);
+                }
+            }
+        }
+    }
+
+    /// Transposes a tile: elements of two rows side by side, pairs of these, and halves.
+    #[target_feature(enable = "avx2")]
+    fn tile(rows: [__m256; TILE]) -> [__m256; TILE] {
+        let [a, b, c, d, e, f, g, h] = rows;
+        let half = |[a, b, c, d]: [__m256; 4]| {
+            let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
+            let (upper_ab, upper_cd) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
+            [
+                _mm256_shuffle_ps::<0b01_00_01_00>(ab, cd),
+                _mm256_shuffle_ps::<0b11_10_11_10>(ab, cd),
+                _mm256_shuffle_ps::<0b01_00_01_00>(upper_ab, upper_cd),
+                _mm256_shuffle_ps::<0b11_10_11_10>(upper_ab, upper_cd),
+            ]
+        };
+        let (upper, lower) = (half([a, b, c, d]), half([e, f, g, h]));
+        std::array::from_fn(|i| match i {
+            0..4 => _mm256_permute2f128_ps::<0x20>(upper[i], lower[i]),
+            _ => _mm256_permute2f128_ps::<0x31>(upper[i - 4], lower[i - 4]),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<T: Pod + PartialEq + std::fmt::Debug>(element: impl Fn(usize) -> T) {
+        for [rows, columns] in [[1, 1], [8, 8], [7, 9], [16, 40], [17, 8], [33, 31], [0, 4]] {
+            let (from, to) = (columns + 3, rows + 5);
+            let source: Vec<T> = (0..rows * from).map(&element).collect();
+            let mut target: Vec<T> = (0..columns * to).map(|_| element(0)).collect();
+            let mut expected = target.clone();
+            for r in 0..rows {
+                for c in 0..columns {
+                    expected[c * to + r] = source[r * from + c];
+                }
+            }
+            transpose((&source, from), (&mut target, to), [rows, columns]);
+            assert_eq!(target, expected, "{rows} x {columns}");
+        }
+    }
+
+    #[test]
+    fn elements_of_all_sizes() {
+        check(|i| i as u8);
+        check(|i| i as u16);
+        check(|i| i as u32);
+        check(|i| i as u64);
+        check(|i| [i as u64, 7 * i as u64]);
+        check(|i| [i as u8, 2, 3, 4]);
+    }
+}
