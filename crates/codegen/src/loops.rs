@@ -63,7 +63,9 @@ pub struct LoopCode {
     step: usize,
 }
 
-/// At most so many chunks of [`LANES`] elements are computed in an iteration.
+/// Iterations of fewer instructions are computed
+const SHORT: usize = 64;
+/// for so many chunks of [`LANES`] elements at a time, so that none waits for another.
 const MAX_CHUNKS: usize = 4;
 /// At most so many vectors are on the stack: less than a page.
 const MAX_SLOTS: u32 = 120;
@@ -96,12 +98,13 @@ impl LoopCode {
         assembler: &mut Assembler,
         executable: &Arc<OnceLock<Executable>>,
     ) -> Option<LoopCode> {
-        let count = std::env::var("STABLO_U").ok().and_then(|u| u.parse().ok()).unwrap_or(1);
-        let mut body = body(source, count)?;
-        if std::env::var_os("STABLO_S").is_none() {
-            body.schedule();
-        }
-        let step = count * LANES;
+        let one = body(source, 1)?;
+        let (chunks, mut body) = match one.len() {
+            ..SHORT => (MAX_CHUNKS, body(source, MAX_CHUNKS)?),
+            _ => (1, one),
+        };
+        body.schedule();
+        let step = chunks * LANES;
         let function = |value: usize| value.checked_sub(source.inputs.len());
         let dtype = |value: usize| match function(value) {
             Some(function) => source.functions[function].0.result(),

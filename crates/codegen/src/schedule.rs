@@ -5,10 +5,15 @@
 
 use crate::vector::{Kind, NONE, Value, Vectors};
 use crate::x64::Vex;
+use smallvec::SmallVec;
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Instructions that start in a cycle.
 const WIDTH: usize = 2;
+/// No instruction starts before one that is so many places before it: values that wait for long
+/// would leave no registers.
+const WINDOW: usize = 128;
 
 /// The number of cycles after which the result of an instruction is there, about.
 fn latency(kind: &Kind, is_load: bool) -> u32 {
@@ -38,9 +43,9 @@ fn is_arithmetic(op: Vex) -> bool {
 
 impl Vectors {
     /// Puts the instructions of straight-line code, whose stores and loads are of different
-    /// memory, into the order in which a processor would start them that sees all of them and
-    /// prefers those for which most others wait. Those without an effect are left out. Code with
-    /// branches or general-purpose registers stays as it is.
+    /// memory, into the order in which a processor would start them that sees [`WINDOW`] of them
+    /// and prefers those for which most others wait. Those without an effect are left out. Code
+    /// with branches or general-purpose registers stays as it is.
     pub(crate) fn schedule(&mut self) {
         let is_plain = |kind: &Kind| {
             matches!(kind, Kind::Vector { .. } | Kind::Constant(_) | Kind::Store { .. })
@@ -48,67 +53,84 @@ impl Vectors {
         if !self.insts.iter().all(|inst| is_plain(&inst.kind)) {
             return;
         }
-        // The cycles from the start of each instruction to the end of all that wait for it.
+        self.drop_unused();
         let count = self.insts.len();
-        let mut paths: Vec<Option<u32>> = vec![None; count];
-        let mut users: Vec<Vec<u32>> = vec![Vec::new(); count];
-        let mut waits = vec![0u32; count];
+        let latencies: Vec<u32> =
+            self.insts.iter().map(|inst| latency(&inst.kind, inst.place.is_some())).collect();
+        let mut users: Vec<SmallVec<[usize; 4]>> = vec![SmallVec::new(); count];
+        // The number of operands that are not there yet, and the cycles from the start of an
+        // instruction to the end of all that wait for it.
+        let mut waits = vec![0usize; count];
+        let mut paths = vec![0u32; count];
         for at in (0..count).rev() {
-            let inst = &self.insts[at];
-            let after = users[at].iter().filter_map(|&user| paths[user as usize]).max();
-            if after.is_none() && !matches!(inst.kind, Kind::Store { .. }) {
-                continue;
-            }
-            let is_load = inst.place.is_some();
-            paths[at] = Some(after.unwrap_or(0) + latency(&inst.kind, is_load));
-            for operand in inst.operands.into_iter().filter(|&operand| operand != NONE) {
-                users[operand.0 as usize].push(at as u32);
+            let after = users[at].iter().map(|&user| paths[user]).max();
+            paths[at] = after.unwrap_or(0) + latencies[at];
+            for operand in self.insts[at].operands.iter().filter(|&&operand| operand != NONE) {
+                users[operand.0 as usize].push(at);
                 waits[at] += 1;
             }
         }
         let mut order: Vec<usize> = Vec::with_capacity(count);
-        // Instructions by the cycle in which their operands are there, and those that may start.
-        let mut later: BinaryHeap<(std::cmp::Reverse<u32>, std::cmp::Reverse<usize>)> =
-            BinaryHeap::new();
-        let mut ready: BinaryHeap<(u32, std::cmp::Reverse<usize>)> = BinaryHeap::new();
+        // Those that may start, and the others by the cycle in which they may.
+        let mut ready: BinaryHeap<(u32, Reverse<usize>)> =
+            (0..count).filter(|&at| waits[at] == 0).map(|at| (paths[at], Reverse(at))).collect();
+        let mut later: BinaryHeap<(Reverse<u32>, usize)> = BinaryHeap::new();
+        let mut too_early = Vec::new();
         let mut times = vec![0u32; count];
-        for at in (0..count).filter(|&at| waits[at] == 0) {
-            if let Some(path) = paths[at] {
-                ready.push((path, std::cmp::Reverse(at)));
-            }
-        }
-        let mut cycle = 0;
-        while !(ready.is_empty() && later.is_empty()) {
+        let mut is_started = vec![false; count];
+        let (mut cycle, mut first) = (0, 0);
+        while first < count {
             let mut started = 0;
-            while started < WIDTH {
-                let Some((_, std::cmp::Reverse(at))) = ready.pop() else { break };
+            while started < WIDTH
+                && let Some((path, Reverse(at))) = ready.pop()
+            {
+                if at >= first + WINDOW {
+                    too_early.push((path, Reverse(at)));
+                    continue;
+                }
                 order.push(at);
-                let inst = &self.insts[at];
-                started += usize::from(!matches!(inst.kind, Kind::Constant(_)));
-                let end = cycle + latency(&inst.kind, inst.place.is_some());
+                is_started[at] = true;
+                while is_started.get(first) == Some(&true) {
+                    first += 1;
+                }
+                started += usize::from(!matches!(self.insts[at].kind, Kind::Constant(_)));
                 for &user in &users[at] {
-                    let user = user as usize;
-                    times[user] = times[user].max(end);
+                    times[user] = times[user].max(cycle + latencies[at]);
                     waits[user] -= 1;
                     if waits[user] == 0 {
-                        later.push((std::cmp::Reverse(times[user]), std::cmp::Reverse(user)));
+                        later.push((Reverse(times[user]), user));
                     }
                 }
             }
+            ready.extend(too_early.drain(..));
             cycle += 1;
             if ready.is_empty()
-                && let Some((std::cmp::Reverse(time), _)) = later.peek()
+                && let Some((Reverse(time), _)) = later.peek()
             {
                 cycle = cycle.max(*time);
             }
-            while let Some(&(std::cmp::Reverse(time), std::cmp::Reverse(at))) = later.peek()
+            while let Some(&(Reverse(time), at)) = later.peek()
                 && time <= cycle
             {
                 later.pop();
-                ready.push((paths[at].unwrap_or(0), std::cmp::Reverse(at)));
+                ready.push((paths[at], Reverse(at)));
             }
         }
         self.reorder(&order);
+    }
+
+    /// Removes instructions whose results nothing uses.
+    fn drop_unused(&mut self) {
+        let mut is_used = vec![false; self.insts.len()];
+        for (at, inst) in self.insts.iter().enumerate().rev() {
+            is_used[at] |= matches!(inst.kind, Kind::Store { .. });
+            if is_used[at] {
+                let operands = inst.operands.iter().filter(|&&operand| operand != NONE);
+                operands.for_each(|operand| is_used[operand.0 as usize] = true);
+            }
+        }
+        let used: Vec<usize> = (0..self.insts.len()).filter(|&at| is_used[at]).collect();
+        self.reorder(&used);
     }
 
     /// Keeps these instructions, in this order.
@@ -126,5 +148,41 @@ impl Vectors {
         });
         self.insts = renumbered.collect();
         self.constants.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vector::NOWHERE;
+    use crate::x64::{Gpr, Length, Mem};
+
+    /// Two chains, one after the other: their instructions alternate, each after its operands, and
+    /// what nothing uses is gone.
+    #[test]
+    fn chains_run_side_by_side() {
+        let mut code = Vectors::new();
+        let load = |code: &mut Vectors, at| {
+            code.load(Vex::MOVUPS_LOAD, Length::Whole, None, Mem::at(Gpr::Rax, at), NOWHERE)
+        };
+        for chain in 0..2 {
+            let first = load(&mut code, 32 * chain);
+            let last = (0..10).fold(first, |x, _| code.pair(Vex::MULPS, x, first));
+            load(&mut code, 64);
+            let to = Mem::at(Gpr::Rdx, 32 * chain);
+            code.store(Vex::MOVUPS_STORE, Length::Whole, last, to, NOWHERE);
+        }
+        code.schedule();
+        assert_eq!(code.len(), 2 * 12);
+        // The chain of each instruction.
+        let mut chains: Vec<usize> = Vec::new();
+        for (at, inst) in code.insts.iter().enumerate() {
+            let operands = inst.operands.iter().filter(|&&operand| operand != NONE);
+            assert!(operands.clone().all(|operand| (operand.0 as usize) < at));
+            let known = inst.operands[0].0 as usize;
+            chains.push(if inst.operands[0] == NONE { at } else { chains[known] });
+        }
+        let changes = chains.windows(2).filter(|pair| pair[0] != pair[1]).count();
+        assert!(changes >= 20, "{chains:?}");
     }
 }
