@@ -5,7 +5,7 @@
 //! primitives into [`Code`]: values get slots, uses know whether they are the last, types become
 //! plain data. [`evaluate`] prepares and runs a single op, for folding.
 
-use crate::attrs::{AttrKind, Attribute};
+use crate::attrs::{AttrKind, Attribute, Dictionary};
 use crate::ir::{BlockId, Module, OpId, OpRef, RegionId, Value, ValueDef};
 use crate::ods::Trait;
 use crate::types::{DYNAMIC, Type, TypeKind};
@@ -176,6 +176,30 @@ pub struct Preparer<'m> {
     dying: FxHashMap<OpId, SmallVec<[Value; 4]>>,
     /// A lower bound of the bytes of each value.
     min_bytes: Vec<usize>,
+    /// The numbers of plain native functions.
+    classes: FxHashMap<OpClass<'m>, u32>,
+}
+
+/// What decides which function of its operands an op is.
+#[derive(PartialEq, Eq, Hash)]
+struct OpClass<'m> {
+    name: &'m str,
+    properties: &'m [Option<Attribute>],
+    attributes: &'m Dictionary,
+    operands: SmallVec<[&'m Type; 2]>,
+    results: SmallVec<[&'m Type; 2]>,
+}
+
+impl<'m> OpClass<'m> {
+    fn of(op: OpRef<'m>) -> OpClass<'m> {
+        OpClass {
+            name: op.name(),
+            properties: op.properties(),
+            attributes: op.attributes(),
+            operands: op.operand_types().collect(),
+            results: op.result_types().collect(),
+        }
+    }
 }
 
 /// A type as plain data.
@@ -310,6 +334,7 @@ impl<'m> Preparer<'m> {
             last_uses: Vec::new(),
             dying: FxHashMap::default(),
             min_bytes: Vec::new(),
+            classes: FxHashMap::default(),
         }
     }
 
@@ -505,10 +530,16 @@ impl<'m> Preparer<'m> {
     }
 
     fn instruction(&mut self, op: OpRef<'m>) -> Instruction {
-        let primitive = match op.def().and_then(|def| def.prepare) {
+        let mut primitive = match op.def().and_then(|def| def.prepare) {
             Some(prepare) => prepare(op, self).unwrap_or_else(Primitive::Invalid),
             None => Primitive::Invalid(no_meaning(op)),
         };
+        if let Primitive::Native(native) = &mut primitive
+            && native.is_plain
+        {
+            let next = self.classes.len() as u32;
+            native.class = Some(*self.classes.entry(OpClass::of(op)).or_insert(next));
+        }
         let (operands, dead) = self.operands(op);
         let mut growth = 0usize;
         let result_types = op.result_types().map(|ty| {

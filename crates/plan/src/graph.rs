@@ -65,6 +65,8 @@ pub(crate) struct Node {
     pub call: Option<u32>,
     /// Values that it uses: operands, captures, and those of regions from around them.
     pub uses: Vec<Value>,
+    /// True if a node before it, whose results are used in place of its own, does the same.
+    pub is_repeated: bool,
 }
 
 impl<'c> Graph<'c> {
@@ -81,7 +83,14 @@ impl<'c> Graph<'c> {
             sizes: sizes(code),
         };
         let room = code.instructions.len().saturating_mul(GROWTH).max(MIN_NODES);
-        let mut builder = Builder { graph: &mut graph, room, call: None, depth: 0 };
+        let mut builder = Builder {
+            graph: &mut graph,
+            room,
+            call: None,
+            depth: 0,
+            known: FxHashMap::default(),
+            order: Vec::new(),
+        };
         let body = code.function(function).body?;
         let region = builder.function(function, body, None)?;
         Some((graph, region))
@@ -148,7 +157,14 @@ struct Builder<'g, 'c> {
     room: usize,
     call: Option<u32>,
     depth: usize,
+    /// The results of plain native functions, by class and operands, that nodes before have,
+    known: FxHashMap<Applied, SmallVec<[Value; 1]>>,
+    /// in order.
+    order: Vec<Applied>,
 }
+
+/// A plain native function and its operands.
+type Applied = (u32, SmallVec<[Value; 2]>);
 
 impl<'c> Builder<'_, 'c> {
     /// The region of a function, on arguments or on new values.
@@ -208,6 +224,7 @@ impl<'c> Builder<'_, 'c> {
         let instruction = &code.instructions[index as usize];
         let operands = instruction.operands.iter().map(|operand| find(slots, operand.slot));
         let operands: SmallVec<[Value; 2]> = operands.collect::<Option<_>>()?;
+        let before = self.order.len();
         let inlined = match &instruction.primitive {
             Primitive::Call(callee) => self.inline(*callee, &operands, instruction.origin),
             Primitive::Block(block) => self.region(*block, Some(&operands), slots),
@@ -220,13 +237,14 @@ impl<'c> Builder<'_, 'c> {
             }
             return Some(());
         }
+        self.forget(before);
         self.graph.is_flat &= is_flat(code, &instruction.primitive, MAX_DEPTH - self.depth);
         let types = &instruction.result_types;
         let results: SmallVec<[Value; 1]> = types.iter().map(|ty| self.graph.value(ty)).collect();
         let regions: Vec<Region> = match &instruction.primitive {
             // A loop's values have one place: in the condition, in the body, and after the loop.
             Primitive::While { cond, body } => [*cond, *body]
-                .map(|block| self.region(block, Some(&results), slots))
+                .map(|block| self.inner_region(block, Some(&results), slots))
                 .into_iter()
                 .collect(),
             Primitive::If(branches) => self.branches(branches, slots),
@@ -237,7 +255,10 @@ impl<'c> Builder<'_, 'c> {
         let captures = captures.flat_map(|block| free_slots(code, block));
         let captures = captures.map(|slot| Some((slot, find(slots, slot)?)));
         let captures: Vec<(Slot, Value)> = captures.collect::<Option<_>>()?;
-        for (&slot, &value) in instruction.results.iter().zip(&results) {
+        let same = self.known_results(&instruction.primitive, &operands, &results);
+        let is_repeated = same.is_some();
+        for (&slot, value) in instruction.results.iter().zip(same.unwrap_or_else(|| results.clone()))
+        {
             define(slots, slot, value)?;
         }
         if let &[result] = &results[..] {
@@ -259,12 +280,51 @@ impl<'c> Builder<'_, 'c> {
             captures,
             call,
             uses,
+            is_repeated,
         });
         Some(())
     }
 
+    /// The results of a node before that is the same plain native function of the same operands;
+    /// if there is none, this one is it for those that follow.
+    fn known_results(
+        &mut self,
+        primitive: &Primitive,
+        operands: &[Value],
+        results: &[Value],
+    ) -> Option<SmallVec<[Value; 1]>> {
+        let Primitive::Native(native) = primitive else { return None };
+        let applied = (native.class?, SmallVec::from_slice(operands));
+        if let Some(results) = self.known.get(&applied) {
+            return Some(results.clone());
+        }
+        self.order.push(applied.clone());
+        self.known.insert(applied, SmallVec::from_slice(results));
+        None
+    }
+
+    /// Forgets the results of nodes after the first ones.
+    fn forget(&mut self, count: usize) {
+        for applied in self.order.drain(count..) {
+            self.known.remove(&applied);
+        }
+    }
+
     fn branches(&mut self, blocks: &[BlockId], slots: &mut [Option<Value>]) -> Option<Vec<Region>> {
-        blocks.iter().map(|&block| self.region(block, None, slots)).collect()
+        blocks.iter().map(|&block| self.inner_region(block, None, slots)).collect()
+    }
+
+    /// A region of control flow, whose nodes those after it do not know.
+    fn inner_region(
+        &mut self,
+        block: BlockId,
+        arguments: Option<&[Value]>,
+        slots: &mut [Option<Value>],
+    ) -> Option<Region> {
+        let before = self.order.len();
+        let region = self.region(block, arguments, slots);
+        self.forget(before);
+        region
     }
 
     /// The region of a call; `None` if it stays a call.

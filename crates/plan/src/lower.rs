@@ -113,7 +113,7 @@ impl<'g> Lowering<'_, 'g> {
         let graph = self.definitions.graph;
         let primitive = graph.primitive(node);
         let is_used = node.results.iter().any(|value| self.uses.contains(value));
-        if !is_used && is_removable(primitive) {
+        if !is_used && (is_removable(primitive) || node.is_repeated) {
             return;
         }
         let is_constant = node.results.first().is_some_and(|v| graph.constants.contains_key(v));

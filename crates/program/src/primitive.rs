@@ -350,6 +350,8 @@ pub struct NativeFunction {
     pub name: &'static str,
     /// True if it asks nothing of the executor, runs no code of users, and needs little stack.
     pub is_plain: bool,
+    /// Those of a program with the same number are one function.
+    pub class: Option<u32>,
     /// Evaluates the op `origin` on operands.
     pub function: Arc<NativeFn>,
 }
@@ -364,7 +366,7 @@ impl NativeFunction {
     where
         F: Fn(Origin, Vec<RuntimeValue>, &mut dyn Env) -> EvalResult + Send + Sync + 'static,
     {
-        NativeFunction { name, is_plain: false, function: Arc::new(function) }
+        NativeFunction { name, is_plain: false, class: None, function: Arc::new(function) }
     }
 
     /// A plain native function of its operands.
@@ -373,7 +375,7 @@ impl NativeFunction {
         F: Fn(Vec<RuntimeValue>) -> EvalResult + Send + Sync + 'static,
     {
         let function = Arc::new(move |_, operands, _: &mut dyn Env| function(operands));
-        NativeFunction { name, is_plain: true, function }
+        NativeFunction { name, is_plain: true, class: None, function }
     }
 }
 
