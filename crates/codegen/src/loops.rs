@@ -32,6 +32,19 @@ pub struct Input {
     pub constant: Option<u64>,
 }
 
+impl Input {
+    /// The lanes of a vector with the element, if the code has it as a constant: then it is not
+    /// among the inputs of [`LoopCode::run`].
+    fn lanes(&self) -> Option<u32> {
+        self.constant.filter(|_| self.dtype.bytes() == 4).map(|bits| bits as u32)
+    }
+
+    /// True if code for this input has the element as a constant, and is not given it.
+    pub fn is_known(&self) -> bool {
+        self.lanes().is_some()
+    }
+}
+
 /// True if there is code for a function.
 pub fn has_code(kernel: &SliceKernel) -> bool {
     let mut code = Vectors::new();
@@ -111,11 +124,13 @@ impl LoopCode {
             None => source.inputs[value].dtype,
         };
         let outputs: Vec<DType> = source.outputs.iter().map(|&value| dtype(value)).collect();
+        let inputs: Vec<Input> =
+            source.inputs.iter().filter(|input| !input.is_known()).copied().collect();
         let entry = assembler.position();
         SAVED.iter().for_each(|&register| assembler.push(register));
         assembler.add_number(Gpr::Rsp, 0);
         let room = assembler.position();
-        let addresses = source.inputs.len() + outputs.len();
+        let addresses = inputs.len() + outputs.len();
         for (number, &register) in BASES.iter().enumerate().take(addresses) {
             assembler.load(register, Mem::at(ADDRESSES, 8 * number as i32), 8, false);
         }
@@ -135,7 +150,6 @@ impl LoopCode {
         SAVED.iter().rev().for_each(|&register| assembler.pop(register));
         assembler.vzeroupper();
         assembler.ret();
-        let inputs = source.inputs.to_vec();
         Some(LoopCode { executable: Arc::clone(executable), entry, inputs, outputs, step })
     }
 
@@ -149,7 +163,7 @@ impl LoopCode {
         self.inputs.get(input).is_some_and(|input| input.repeats)
     }
 
-    /// Runs the loop on the elements of its inputs and outputs.
+    /// Runs the loop on the elements of its inputs, but for known ones, and outputs.
     ///
     /// `None` if there are not as many as the loop was made for, all with the same number of
     /// elements but for inputs that all iterations share, or the code is not ready.
@@ -219,23 +233,21 @@ fn body(source: &Loop<'_>, chunks: usize) -> Option<Vectors> {
     let mut body = Vectors::new();
     // The chunks of each value.
     let mut values: Vec<SmallVec<[Chunk; MAX_CHUNKS]>> = Vec::new();
-    for (number, &Input { dtype, repeats, constant }) in source.inputs.iter().enumerate() {
-        values.push(match constant {
-            Some(bits) if dtype.bytes() == 4 => {
-                smallvec![Chunk::Four(body.splat4(bits as u32)); chunks]
-            }
-            _ if repeats => {
-                let base = base(&mut body, number);
-                smallvec![load(&mut body, base, dtype, None)?; chunks]
-            }
-            _ => {
-                let load = |chunk| {
-                    let base = base(&mut body, number);
-                    load(&mut body, base, dtype, Some(chunk))
-                };
-                (0..chunks).map(load).collect::<Option<_>>()?
-            }
+    let mut addresses = 0;
+    for input @ &Input { dtype, repeats, .. } in source.inputs {
+        if let Some(bits) = input.lanes() {
+            values.push(smallvec![Chunk::Four(body.splat4(bits)); chunks]);
+            continue;
+        }
+        let mut read = |chunk| {
+            let base = base(&mut body, addresses);
+            load(&mut body, base, dtype, chunk)
+        };
+        values.push(match repeats {
+            true => smallvec![read(None)?; chunks],
+            false => (0..chunks).map(|chunk| read(Some(chunk))).collect::<Option<_>>()?,
         });
+        addresses += 1;
     }
     for &(kernel, operands) in source.functions {
         let function = kernel.function()?;
@@ -247,15 +259,16 @@ fn body(source: &Loop<'_>, chunks: usize) -> Option<Vectors> {
         let results = (0..chunks).map(result).collect::<Option<_>>()?;
         values.push(results);
     }
-    for (number, &value) in source.outputs.iter().enumerate() {
+    for &value in source.outputs {
         let size = match value.checked_sub(source.inputs.len()) {
             Some(function) => source.functions.get(function)?.0.result().bytes(),
             None => source.inputs[value].dtype.bytes(),
         };
         for (chunk, &value) in values.get(value)?.iter().enumerate() {
-            let base = base(&mut body, source.inputs.len() + number);
+            let base = base(&mut body, addresses);
             store(&mut body, base, chunk, value, size);
         }
+        addresses += 1;
     }
     Some(body)
 }
@@ -411,8 +424,8 @@ mod tests {
             kernel.apply(&mut expected, &copies).unwrap();
             let mut found = vec![0; count * size];
             let read = parts.iter().zip(&types);
-            let read = read.map(|(&part, t)| if t.repeats { &part[..4] } else { part });
-            let read: Vec<&[u8]> = read.collect();
+            let read: Vec<&[u8]> =
+                read.filter(|(_, t)| !t.is_known()).map(|(&part, _)| part).collect();
             code.run(&read, &mut [&mut found[..]]).unwrap();
             for at in 0..count {
                 let [found, expected] =

@@ -8,6 +8,7 @@ use crate::parallel::task_size;
 use codegen::LoopCode;
 use numerics::TensorError;
 use numerics::math::AlignedBytes;
+use numerics::shape::Runs;
 use program::{Fused, Layout, Load, LoopOutput, Stage, TilePlace};
 use smallvec::SmallVec;
 
@@ -241,7 +242,9 @@ impl<'a, 'o> Chunk<'a, 'o> {
         registers: &mut [AlignedBytes],
     ) -> Result<Taken<'o>, TensorError> {
         match place {
-            TilePlace::Source | TilePlace::Inner => Err(TensorError::OutOfBounds),
+            TilePlace::Source | TilePlace::Element | TilePlace::Inner => {
+                Err(TensorError::OutOfBounds)
+            }
             TilePlace::Register(register) => {
                 Ok(Taken::Register(std::mem::take(&mut registers[register])))
             }
@@ -259,7 +262,7 @@ impl<'a, 'o> Chunk<'a, 'o> {
         }
     }
 
-    /// A tile of a value.
+    /// A tile of a value, or the element that all iterations share.
     fn tile<'r>(
         &'r self,
         value: usize,
@@ -270,6 +273,10 @@ impl<'a, 'o> Chunk<'a, 'o> {
         let size = self.element_bytes(value);
         Ok(match self.layout.places[value] {
             TilePlace::Source => &self.sources[value][(self.start + start) * size..][..len * size],
+            TilePlace::Element => {
+                let first = self.fused.loads[value].view.as_ref().map_or(0, Runs::first);
+                &self.sources[value][first * size..][..size]
+            }
             TilePlace::Register(register) => &registers[register][..len * size],
             TilePlace::Output(output) => &self.outputs[output][start * size..][..len * size],
             TilePlace::Inner => return Err(TensorError::OutOfBounds),

@@ -389,6 +389,11 @@ impl Runs {
         self.axes.last().map_or(0, |axis| axis.stride)
     }
 
+    /// The position of the first element.
+    pub fn first(&self) -> usize {
+        self.offset
+    }
+
     /// True if the view repeats one element.
     pub fn is_splat(&self) -> bool {
         self.axes.iter().all(|axis| axis.stride == 0)

@@ -256,7 +256,7 @@ impl Assembler<'_> {
         }
         for (op, place) in fused.ops.iter().zip(&fused.layout.places[fused.loads.len()..]) {
             let result = match *place {
-                TilePlace::Source | TilePlace::Inner => return None,
+                TilePlace::Source | TilePlace::Element | TilePlace::Inner => return None,
                 TilePlace::Register(register) => self.register(&mut registers, register, fused)?,
                 TilePlace::Output(output) => self.range(outputs[output])?.start,
             };

@@ -234,6 +234,7 @@ fn stages(
                     let values = members.iter().map(|&op| loads + op);
                     let results: Vec<usize> = values.filter(|&value| used(value)).collect();
                     let code = code(fused, &members, &inputs, &results, assembler, executable)?;
+                    inputs.retain(|&value| value >= loads || !input(&fused.loads[value]).is_known());
                     stages.push(Stage::Code { code, inputs, results });
                 } else {
                     stages.extend(members.iter().copied().map(Stage::Op));
@@ -260,7 +261,7 @@ fn code(
 ) -> Option<LoopCode> {
     let loads = fused.loads.len();
     let described = inputs.iter().map(|&value| match fused.loads.get(value) {
-        Some(load) => Input { dtype: load.dtype, repeats: load.repeats, constant: load.constant },
+        Some(load) => input(load),
         None => {
             let dtype = fused.ops[value - loads].kernel.result();
             Input { dtype, repeats: false, constant: None }
@@ -288,6 +289,10 @@ fn code(
     LoopCode::new(&source, assembler, executable)
 }
 
+fn input(load: &Load) -> Input {
+    Input { dtype: load.dtype, repeats: load.repeats, constant: load.constant }
+}
+
 /// Gives each value that a stage reads or writes a place.
 fn layout(loads: &[Load], ops: &[LoopOp], results: &[usize], stages: Vec<Stage>) -> Layout {
     let mut last_use = vec![None; loads.len() + ops.len()];
@@ -302,11 +307,22 @@ fn layout(loads: &[Load], ops: &[LoopOp], results: &[usize], stages: Vec<Stage>)
         Some(load) => load.dtype.bytes(),
         None => ops[value - loads.len()].kernel.result().bytes(),
     };
+    // Operations read a tile of what all iterations share, code one element.
+    let is_tile = |value: usize| {
+        let reads = |stage: &Stage| match stage {
+            Stage::Op(op) => ops[*op].operands.contains(&value),
+            Stage::Code { .. } => false,
+        };
+        stages.iter().any(reads)
+    };
     let mut registers = FreeRegisters::default();
     let mut places: Vec<TilePlace> = vec![TilePlace::Inner; last_use.len()];
-    for (place, load) in places.iter_mut().zip(loads) {
-        *place = match load.view {
+    for (value, load) in loads.iter().enumerate() {
+        places[value] = match load.view {
             None => TilePlace::Source,
+            // In code as a constant.
+            Some(_) if last_use[value].is_none() && load.constant.is_some() => TilePlace::Inner,
+            Some(_) if load.repeats && !is_tile(value) => TilePlace::Element,
             Some(_) => TilePlace::Register(registers.take(load.dtype.bytes())),
         };
     }

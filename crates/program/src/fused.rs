@@ -102,6 +102,8 @@ pub enum TilePlace {
     Inner,
     /// A part of what is loaded, which is never copied.
     Source,
+    /// The element of what is loaded that all iterations share, for machine code.
+    Element,
     /// A register: memory for one tile, which several values use in turn. An operation whose only
     /// operand is in the register of its result overwrites it.
     Register(usize),

@@ -65,11 +65,15 @@ macro_rules! tiles {
                 panel: &[[$ty; $columns]],
                 sums: &mut [[$ty; $columns]; R],
             ) {
-                let rows = rows.map(|row| &row[..panel.len()]);
+                // Loops, as closures of other functions are not compiled for these instructions.
+                let mut whole = [&[][..]; R];
+                for (whole, row) in whole.iter_mut().zip(rows) {
+                    *whole = &row[..panel.len()];
+                }
                 let mut chains = [[$zero(); 2]; R];
                 for (k, &columns) in panel.iter().enumerate() {
                     let [low, high]: [$vector; 2] = bytemuck::cast(columns);
-                    for (chain, row) in chains.iter_mut().zip(rows) {
+                    for (chain, row) in chains.iter_mut().zip(whole) {
                         let a = $set(row[k]);
                         chain[0] = $fma(a, low, chain[0]);
                         chain[1] = $fma(a, high, chain[1]);

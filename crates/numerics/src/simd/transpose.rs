@@ -66,7 +66,8 @@ fn tiles<T: Pod>(
 mod words {
     use super::TILE;
     use std::arch::x86_64::{
-        __m256, _mm256_permute2f128_ps, _mm256_shuffle_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
+        __m256, _mm256_permute2f128_ps, _mm256_setzero_ps, _mm256_shuffle_ps, _mm256_unpackhi_ps,
+        _mm256_unpacklo_ps,
     };
 
     /// Transposes whole tiles.
@@ -78,13 +79,14 @@ mod words {
     ) {
         for c in (0..columns).step_by(TILE) {
             for r in (0..rows).step_by(TILE) {
-                let row = |i: usize| {
-                    let mut row = [[0; 4]; TILE];
-                    row.copy_from_slice(&source[(r + i) * source_stride + c..][..TILE]);
-                    bytemuck::cast::<[[u8; 4]; TILE], __m256>(row)
-                };
-                let columns = tile(std::array::from_fn(row));
-                for (i, column) in columns.into_iter().enumerate() {
+                // Loops, as closures of other functions are not compiled for these instructions.
+                let mut tile = [_mm256_setzero_ps(); TILE];
+                for (i, row) in tile.iter_mut().enumerate() {
+                    let mut elements = [[0; 4]; TILE];
+                    elements.copy_from_slice(&source[(r + i) * source_stride + c..][..TILE]);
+                    *row = bytemuck::cast(elements);
+                }
+                for (i, column) in transposed(tile).into_iter().enumerate() {
                     let column: [[u8; 4]; TILE] = bytemuck::cast(column);
                     target[(c + i) * target_stride + r..][..TILE].copy_from_slice(&column);
                 }
@@ -92,25 +94,36 @@ mod words {
         }
     }
 
-    /// Transposes a tile: elements of two rows side by side, pairs of these, and halves.
+    /// A tile, transposed.
+    #[inline]
     #[target_feature(enable = "avx2")]
-    fn tile(rows: [__m256; TILE]) -> [__m256; TILE] {
-        let [a, b, c, d, e, f, g, h] = rows;
-        let half = |[a, b, c, d]: [__m256; 4]| {
-            let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
-            let (upper_ab, upper_cd) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
-            [
-                _mm256_shuffle_ps::<0b01_00_01_00>(ab, cd),
-                _mm256_shuffle_ps::<0b11_10_11_10>(ab, cd),
-                _mm256_shuffle_ps::<0b01_00_01_00>(upper_ab, upper_cd),
-                _mm256_shuffle_ps::<0b11_10_11_10>(upper_ab, upper_cd),
-            ]
-        };
-        let (upper, lower) = (half([a, b, c, d]), half([e, f, g, h]));
-        std::array::from_fn(|i| match i {
-            0..4 => _mm256_permute2f128_ps::<0x20>(upper[i], lower[i]),
-            _ => _mm256_permute2f128_ps::<0x31>(upper[i - 4], lower[i - 4]),
-        })
+    fn transposed([a, b, c, d, e, f, g, h]: [__m256; TILE]) -> [__m256; TILE] {
+        let (upper, lower) = (quarters([a, b, c, d]), quarters([e, f, g, h]));
+        [
+            _mm256_permute2f128_ps::<0x20>(upper[0], lower[0]),
+            _mm256_permute2f128_ps::<0x20>(upper[1], lower[1]),
+            _mm256_permute2f128_ps::<0x20>(upper[2], lower[2]),
+            _mm256_permute2f128_ps::<0x20>(upper[3], lower[3]),
+            _mm256_permute2f128_ps::<0x31>(upper[0], lower[0]),
+            _mm256_permute2f128_ps::<0x31>(upper[1], lower[1]),
+            _mm256_permute2f128_ps::<0x31>(upper[2], lower[2]),
+            _mm256_permute2f128_ps::<0x31>(upper[3], lower[3]),
+        ]
+    }
+
+    /// The columns of four rows: of their first four elements in the low half of each vector, and
+    /// of the others in the high one.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn quarters([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
+        let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
+        let (upper_ab, upper_cd) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
+        [
+            _mm256_shuffle_ps::<0b01_00_01_00>(ab, cd),
+            _mm256_shuffle_ps::<0b11_10_11_10>(ab, cd),
+            _mm256_shuffle_ps::<0b01_00_01_00>(upper_ab, upper_cd),
+            _mm256_shuffle_ps::<0b11_10_11_10>(upper_ab, upper_cd),
+        ]
     }
 }
 
