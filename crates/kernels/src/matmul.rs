@@ -24,6 +24,8 @@ const SMALL: usize = 1 << 10;
 const SHARED_ROWS: usize = 96;
 /// Elements of rows of `a` that are multiplied at a time: about half of the second-level cache.
 const ROWS_ELEMENTS: usize = 1 << 15;
+/// Panels that are copied at a time for few rows.
+const PANELS: usize = 2;
 /// Tiles of rows that are multiplied at a time, at most.
 const MAX_TILES: usize = 16;
 /// Rows of `b` that are copied at a time, if its columns are not beside each other.
@@ -261,12 +263,12 @@ impl<T: Accumulator> Product<'_, T> {
         let is_vector = rows.len() == 1 && depth > FEW && self.b.strides.contains(&1);
         let is_direct = depth <= FEW || (is_small && depth <= BLOCK && !is_vector);
         let is_copied = !(is_direct || is_vector);
-        // Rows of `a` and columns of `b` at a time, the columns copied to panels of `C`: a panel at
-        // a time, which stays in the first-level cache, or many that are used by many rows.
+        // Rows of `a` and columns of `b` at a time, the columns copied to panels of `C`: a few
+        // panels, which stay in the first-level cache, or many that are used by many rows.
         let tall = (ROWS_ELEMENTS / depth / R).clamp(1, MAX_TILES) * R;
         let wide = match rows.len() <= tall {
             _ if !is_copied => columns.len(),
-            true => C,
+            true => (PANELS * C).min(columns.len()),
             false => ((PANELS_ELEMENTS / depth / C).max(1) * C).min(columns.len()),
         };
         let copied = if is_copied { wide.next_multiple_of(C) } else { 0 };

@@ -262,9 +262,7 @@ struct RowsInLanes<'a, T, F, const LANES: usize> {
     f: F,
 }
 
-impl<T: Element, F: Fn(T, T) -> T, const LANES: usize> Kernel
-    for RowsInLanes<'_, T, F, LANES>
-{
+impl<T: Element, F: Fn(T, T) -> T, const LANES: usize> Kernel for RowsInLanes<'_, T, F, LANES> {
     #[inline(always)]
     fn run(self) {
         let RowsInLanes { elements, len, out, f } = self;

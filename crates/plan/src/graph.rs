@@ -257,7 +257,8 @@ impl<'c> Builder<'_, 'c> {
         let captures: Vec<(Slot, Value)> = captures.collect::<Option<_>>()?;
         let same = self.known_results(&instruction.primitive, &operands, &results);
         let is_repeated = same.is_some();
-        for (&slot, value) in instruction.results.iter().zip(same.unwrap_or_else(|| results.clone()))
+        for (&slot, value) in
+            instruction.results.iter().zip(same.unwrap_or_else(|| results.clone()))
         {
             define(slots, slot, value)?;
         }

@@ -234,7 +234,8 @@ fn stages(
                     let values = members.iter().map(|&op| loads + op);
                     let results: Vec<usize> = values.filter(|&value| used(value)).collect();
                     let code = code(fused, &members, &inputs, &results, assembler, executable)?;
-                    inputs.retain(|&value| value >= loads || !input(&fused.loads[value]).is_known());
+                    inputs
+                        .retain(|&value| value >= loads || !input(&fused.loads[value]).is_known());
                     stages.push(Stage::Code { code, inputs, results });
                 } else {
                     stages.extend(members.iter().copied().map(Stage::Op));

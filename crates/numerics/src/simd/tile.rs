@@ -4,94 +4,108 @@
 //! a factor of twenty; so there are loops with vectors of their own for the types that programs
 //! multiply most.
 
-use super::{Isa, Level};
 use crate::{Complex32, Complex64, I1};
 
 /// Rows of a tile in vector registers.
 pub const TILE_ROWS: usize = 6;
-/// Rows of a tile of which only the first ones are used.
-const FEW_ROWS: usize = 3;
 
 /// A type with a tile of sums in vector registers.
 pub trait Tile: Sized {
-    /// Writes the sums of products of each of the first `used` of [`TILE_ROWS`] rows with each column of
-    /// a panel to `sums`: chains of fused multiply-adds from zero on, in the order of the rows.
-    /// There is a row of the panel, of so many columns as a tile has, for each element of a row.
+    /// Writes the sums of products of each of the first `used` of [`TILE_ROWS`] rows with each
+    /// column of a panel to `sums`: chains of fused multiply-adds from zero on, in the order of the
+    /// elements. The panel has a row, of so many columns as a tile has, for each element of a row.
     ///
     /// False, and nothing is written, if the machine has no instructions for the type, or the
     /// sizes are not those of a tile.
+    ///
+    /// # Panics
+    /// If a row has fewer elements than the panel has rows.
     #[inline(always)]
     fn chains(_rows: &[&[Self]], _used: usize, _panel: &[Self], _sums: &mut [Self]) -> bool {
         false
     }
 }
 
-macro_rules! tiles {
-    ($($ty:ident $columns:literal $vector:ident $module:ident $zero:ident $set:ident $fma:ident)*) => {$(
-        impl Tile for $ty {
-            #[inline(always)]
-            fn chains(rows: &[&[$ty]], used: usize, panel: &[$ty], sums: &mut [$ty]) -> bool {
-                #[cfg(target_arch = "x86_64")]
-                if Isa::best().0 == Level::Avx2
-                    && let (panel, []) = panel.as_chunks::<$columns>()
-                    && let (sums, []) = sums.as_chunks_mut::<$columns>()
-                {
-                    if used <= FEW_ROWS
-                        && let Some(rows) = rows.first_chunk::<FEW_ROWS>()
-                        && let Some(sums) = sums.first_chunk_mut()
+/// Tiles of AVX2.
+#[cfg(target_arch = "x86_64")]
+mod vectors {
+    use super::{TILE_ROWS, Tile};
+    use crate::simd::{Isa, Level};
+
+    /// Rows of a tile of which only the first ones are used.
+    const FEW_ROWS: usize = 3;
+
+    macro_rules! tiles {
+        ($(
+            $ty:ident $columns:literal $vector:ident $module:ident $zero:ident $set:ident $fma:ident;
+        )*) => {$(
+            impl Tile for $ty {
+                #[inline(always)]
+                fn chains(rows: &[&[$ty]], used: usize, panel: &[$ty], sums: &mut [$ty]) -> bool {
+                    if Isa::best().0 == Level::Avx2
+                        && let (panel, []) = panel.as_chunks::<$columns>()
+                        && let (sums, []) = sums.as_chunks_mut::<$columns>()
                     {
-                        // SAFETY: the instructions were detected.
-                        unsafe { $module::chains(rows, panel, sums) };
-                        return true;
+                        if used <= FEW_ROWS
+                            && let Some(rows) = rows.first_chunk::<FEW_ROWS>()
+                            && let Some(sums) = sums.first_chunk_mut()
+                        {
+                            // SAFETY: the instructions were detected.
+                            unsafe { $module::chains(rows, panel, sums) };
+                            return true;
+                        }
+                        if let (Ok(rows), Ok(sums)) = (rows.try_into(), sums.try_into()) {
+                            // SAFETY: the instructions were detected.
+                            unsafe { $module::chains::<TILE_ROWS>(rows, panel, sums) };
+                            return true;
+                        }
                     }
-                    if let (Ok(rows), Ok(sums)) = (rows.try_into(), sums.try_into()) {
-                        // SAFETY: the instructions were detected.
-                        unsafe { $module::chains::<TILE_ROWS>(rows, panel, sums) };
-                        return true;
-                    }
-                }
-                false
-            }
-        }
-
-        #[cfg(target_arch = "x86_64")]
-        mod $module {
-            use std::arch::x86_64::{$vector, $zero, $set, $fma};
-
-            /// Chains of `R` rows, in two vectors each.
-            #[target_feature(enable = "avx2,fma")]
-            pub fn chains<const R: usize>(
-                rows: &[&[$ty]; R],
-                panel: &[[$ty; $columns]],
-                sums: &mut [[$ty; $columns]; R],
-            ) {
-                // Loops, as closures of other functions are not compiled for these instructions.
-                let mut whole = [&[][..]; R];
-                for (whole, row) in whole.iter_mut().zip(rows) {
-                    *whole = &row[..panel.len()];
-                }
-                let mut chains = [[$zero(); 2]; R];
-                for (k, &columns) in panel.iter().enumerate() {
-                    let [low, high]: [$vector; 2] = bytemuck::cast(columns);
-                    for (chain, row) in chains.iter_mut().zip(whole) {
-                        let a = $set(row[k]);
-                        chain[0] = $fma(a, low, chain[0]);
-                        chain[1] = $fma(a, high, chain[1]);
-                    }
-                }
-                for (sums, chain) in sums.iter_mut().zip(chains) {
-                    *sums = bytemuck::cast(chain);
+                    false
                 }
             }
-        }
-    )*};
+
+            mod $module {
+                use std::arch::x86_64::{$vector, $zero, $set, $fma};
+
+                /// Chains of `R` rows, in two vectors each.
+                #[target_feature(enable = "avx2,fma")]
+                pub fn chains<const R: usize>(
+                    rows: &[&[$ty]; R],
+                    panel: &[[$ty; $columns]],
+                    sums: &mut [[$ty; $columns]; R],
+                ) {
+                    // Closures of other functions are not compiled for these instructions.
+                    let mut whole = [&[][..]; R];
+                    for (whole, row) in whole.iter_mut().zip(rows) {
+                        *whole = &row[..panel.len()];
+                    }
+                    let mut chains = [[$zero(); 2]; R];
+                    for (k, &columns) in panel.iter().enumerate() {
+                        let [low, high]: [$vector; 2] = bytemuck::cast(columns);
+                        for (chain, row) in chains.iter_mut().zip(whole) {
+                            let a = $set(row[k]);
+                            chain[0] = $fma(a, low, chain[0]);
+                            chain[1] = $fma(a, high, chain[1]);
+                        }
+                    }
+                    for (sums, chain) in sums.iter_mut().zip(chains) {
+                        *sums = bytemuck::cast(chain);
+                    }
+                }
+            }
+        )*};
+    }
+
+    tiles! {
+        f32 16 __m256 single _mm256_setzero_ps _mm256_set1_ps _mm256_fmadd_ps;
+        f64 8 __m256d double _mm256_setzero_pd _mm256_set1_pd _mm256_fmadd_pd;
+    }
 }
 
-tiles! {
-    f32 16 __m256 single _mm256_setzero_ps _mm256_set1_ps _mm256_fmadd_ps
-    f64 8 __m256d double _mm256_setzero_pd _mm256_set1_pd _mm256_fmadd_pd
-}
-
+#[cfg(not(target_arch = "x86_64"))]
+impl Tile for f32 {}
+#[cfg(not(target_arch = "x86_64"))]
+impl Tile for f64 {}
 impl Tile for I1 {}
 impl Tile for i32 {}
 impl Tile for i64 {}
@@ -116,7 +130,8 @@ mod tests {
             }
             for r in 0..used {
                 for c in 0..16 {
-                    let chain = (0..depth).fold(0.0, |sum: f32, k| a[r][k].mul_add(panel[k * 16 + c], sum));
+                    let chain =
+                        (0..depth).fold(0.0, |sum: f32, k| a[r][k].mul_add(panel[k * 16 + c], sum));
                     assert_eq!(sums[r * 16 + c].to_bits(), chain.to_bits(), "{r} {c} of {depth}");
                 }
             }

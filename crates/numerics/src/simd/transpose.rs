@@ -1,5 +1,6 @@
 //! Transposition, in registers where the machine has instructions for it.
 
+#[cfg(target_arch = "x86_64")]
 use super::{Isa, Level};
 use bytemuck::Pod;
 
@@ -79,7 +80,7 @@ mod words {
     ) {
         for c in (0..columns).step_by(TILE) {
             for r in (0..rows).step_by(TILE) {
-                // Loops, as closures of other functions are not compiled for these instructions.
+                // Closures of other functions are not compiled for these instructions.
                 let mut tile = [_mm256_setzero_ps(); TILE];
                 for (i, row) in tile.iter_mut().enumerate() {
                     let mut elements = [[0; 4]; TILE];
