@@ -7,11 +7,13 @@
 // is another one.
 
 // The factor of [[4, 2], [2, 5]] is [[2, 0], [1, 2]], that of four times the matrix twice as large.
-// CHECK: {{\[\[}}6.0, 1.0], [4.0, 6.0]]
-// CHECK: {{\[\[}}4.0, 0.0], [2.0, 4.0]]
+// CHECK: {{\[\[}}6.0, 1.0],
+// CHECK-NEXT: [4.0, 6.0]]
+// CHECK: {{\[\[}}4.0, 0.0],
+// CHECK-NEXT: [2.0, 4.0]]
 // PLAN: kernel stablehlo.custom_call
 // PLAN: kernel stablehlo.custom_call
-// PLAN: case
+// PLAN: branch
 // PLAN: kernel stablehlo.custom_call
 // PLAN: kernel stablehlo.custom_call
 // PLAN-NOT: kernel stablehlo.custom_call
