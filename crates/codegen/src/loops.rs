@@ -76,10 +76,12 @@ pub struct LoopCode {
     step: usize,
 }
 
-/// Iterations of fewer instructions are computed
+/// An iteration of fewer instructions is for [`MAX_CHUNKS`] chunks of [`LANES`] elements.
 const SHORT: usize = 64;
-/// for so many chunks of [`LANES`] elements at a time, so that none waits for another.
+/// Chunks that are computed side by side, so that none waits for another.
 const MAX_CHUNKS: usize = 4;
+/// Of a multiple of so many elements, none are left after the last whole iteration.
+pub const MAX_STEP: usize = MAX_CHUNKS * LANES;
 /// At most so many vectors are on the stack: less than a page.
 const MAX_SLOTS: u32 = 120;
 /// The register with the addresses of inputs and outputs, one after the other,
@@ -158,7 +160,7 @@ impl LoopCode {
         self.executable.get().is_some()
     }
 
-    /// True for inputs of which all iterations share one element.
+    /// True for inputs, counted without known ones, of which all iterations share one element.
     pub fn repeats(&self, input: usize) -> bool {
         self.inputs.get(input).is_some_and(|input| input.repeats)
     }
@@ -196,7 +198,7 @@ impl LoopCode {
 
     /// Runs the loop on copies of the last elements, fewer than those of an iteration.
     fn run_rest(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]], start: usize) -> Option<()> {
-        const ROOM: usize = 8 * MAX_CHUNKS * LANES;
+        const ROOM: usize = 8 * MAX_STEP;
         let mut copies: SmallVec<[[u8; ROOM]; 12]> = SmallVec::new();
         for (bytes, &Input { dtype, repeats, .. }) in inputs.iter().zip(&self.inputs) {
             let rest = &bytes[if repeats { 0 } else { start * dtype.bytes() }..];

@@ -5,7 +5,7 @@
 //! several operations has the same bits.
 
 use crate::parallel::task_size;
-use codegen::LoopCode;
+use codegen::{LoopCode, MAX_STEP};
 use numerics::TensorError;
 use numerics::math::AlignedBytes;
 use numerics::shape::Runs;
@@ -112,7 +112,7 @@ impl<'a, 'o> Chunk<'a, 'o> {
         // Without registers, one tile is enough.
         let tile = match sizes.iter().sum::<usize>() {
             0 => self.len,
-            bytes => (REGISTER_BYTES / bytes).clamp(least, most),
+            bytes => (REGISTER_BYTES / bytes).clamp(least, most) / MAX_STEP * MAX_STEP,
         };
         let tile = tile.min(self.len).max(1);
         registers.reserve(sizes, tile);

@@ -28,7 +28,7 @@ const ROWS_ELEMENTS: usize = 1 << 15;
 const PANELS: usize = 2;
 /// Tiles of rows that are multiplied at a time, at most.
 const MAX_TILES: usize = 16;
-/// Rows of `b` that are copied at a time, if its columns are not beside each other.
+/// Rows of `b` that are copied at a time, if neither rows nor columns are beside each other.
 const PACKED_ROWS: usize = 8;
 /// Elements of columns of `b` that are copied at a time.
 const PANELS_ELEMENTS: usize = 1 << 19;

@@ -19,9 +19,9 @@ const TINY: usize = 4;
 const SHORT_ROW: usize = 32;
 /// Columns that are combined at a time: a few rows of them fit into the first cache.
 const COLUMNS: usize = 512;
-/// Elements of a row that are combined with others at a time where any order does: of short rows,
+/// Elements of a short row that are combined with others at a time where any order does.
 const LANES: usize = 8;
-/// and of long ones.
+/// Elements of a long row, so.
 const MANY_LANES: usize = 32;
 /// Rows that are combined at a time, in registers.
 const ROWS: usize = 8;

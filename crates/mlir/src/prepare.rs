@@ -180,7 +180,7 @@ pub struct Preparer<'m> {
     classes: FxHashMap<OpClass<'m>, u32>,
 }
 
-/// What decides which function of its operands an op is.
+/// An op as a function of its operands: ops of equal classes compute the same results.
 #[derive(PartialEq, Eq, Hash)]
 struct OpClass<'m> {
     name: &'m str,
@@ -618,7 +618,8 @@ fn bounds(encoding: &Attribute) -> &[i64] {
 }
 
 /// The primitive of an op that is a function of its operands, of its dialect's own: it asks nothing
-/// of the executor, runs no code of users and needs little stack.
+/// of the executor, runs no code of users and needs little stack. It depends on nothing but the
+/// op's attributes and types: plans run it once for ops that have these in common.
 ///
 /// # Errors
 /// None; the type is that of [`PrepareFn`].

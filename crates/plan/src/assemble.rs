@@ -247,7 +247,15 @@ impl Assembler<'_> {
                 at.push(self.constant(&bytes, size)?);
                 continue;
             }
-            let &TilePlace::Register(register) = place else { return None };
+            let register = match *place {
+                TilePlace::Register(register) => register,
+                // Nothing reads it.
+                TilePlace::Inner => {
+                    at.push(0);
+                    continue;
+                }
+                _ => return None,
+            };
             let mut numbers = vec![0; fused.elements];
             view.read(&self.numbers(value, size)?, 0, &mut numbers);
             let to = self.register(&mut registers, register, fused)?;

@@ -157,13 +157,13 @@ struct Builder<'g, 'c> {
     room: usize,
     call: Option<u32>,
     depth: usize,
-    /// The results of plain native functions, by class and operands, that nodes before have,
+    /// The results of nodes before that apply plain native functions.
     known: FxHashMap<Applied, SmallVec<[Value; 1]>>,
-    /// in order.
+    /// The keys of `known` in the order of their nodes.
     order: Vec<Applied>,
 }
 
-/// A plain native function and its operands.
+/// The class of a plain native function, and operands.
 type Applied = (u32, SmallVec<[Value; 2]>);
 
 impl<'c> Builder<'_, 'c> {

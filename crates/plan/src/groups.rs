@@ -11,7 +11,7 @@ use program::Primitive;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// More members would need more registers than the cache holds.
+/// With more members, tiles of values that wait for machine code or have none would be too short.
 const MAX_MEMBERS: usize = 128;
 
 /// The groups of a region.

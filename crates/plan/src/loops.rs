@@ -322,7 +322,7 @@ fn layout(loads: &[Load], ops: &[LoopOp], results: &[usize], stages: Vec<Stage>)
         places[value] = match load.view {
             None => TilePlace::Source,
             // In code as a constant.
-            Some(_) if last_use[value].is_none() && load.constant.is_some() => TilePlace::Inner,
+            Some(_) if last_use[value].is_none() => TilePlace::Inner,
             Some(_) if load.repeats && !is_tile(value) => TilePlace::Element,
             Some(_) => TilePlace::Register(registers.take(load.dtype.bytes())),
         };

@@ -47,7 +47,7 @@ pub enum Stage {
     Code {
         /// The code of some operations.
         code: LoopCode,
-        /// The values that it reads,
+        /// The values that it reads, those aside that it knows,
         inputs: Vec<usize>,
         /// and those that it writes.
         results: Vec<usize>,

@@ -372,17 +372,21 @@ fn log_2<L: Lane>(x: L) -> [L; 2] {
     [short, rest + lost + (total - short)]
 }
 
-/// `x` raised to a power of 1/2, 1, 3/2, 2 or 3, none of them negative, and whether it is one of
-/// these, which programs have as constants.
+/// A positive finite `x` raised to a power of 1/2, 1, 3/2, 2 or 3, or its inverse, with at most two
+/// roundings, and a mask for `y`, not negative, that is one of these, which programs have as
+/// constants.
 #[inline(always)]
-fn pow_of_halves<L: Lane>(x: L, y: L) -> (L, L::Mask) {
-    let (root, square) = (x.sqrt(), x * x);
+fn pow_of_halves<L: Lane>(x: L, y: L, is_inverse: L::Mask) -> (L, L::Mask) {
+    let (one, root, square) = (x.splat(1.0), x.sqrt(), x * x);
     let powers = [(0.5, root), (1.5, x * root), (2.0, square), (3.0, square * x)];
-    let start = (x, y.equals(x.splat(1.0)));
-    powers.into_iter().fold(start, |(result, is_any), (exponent, power)| {
+    let start = (x, y.equals(one));
+    let (power, is_any) = powers.into_iter().fold(start, |(result, is_any), (exponent, power)| {
         let is_this = y.equals(x.splat(exponent));
         (L::select(is_this, power, result), is_any | is_this)
-    })
+    });
+    let is_odd = y.equals(x.splat(1.5));
+    let inverse = L::select(is_odd, root, one) / L::select(is_odd, square, power);
+    (L::select(is_inverse, inverse, power), is_any)
 }
 
 /// `x` raised to the power of `y`, both numbers of `f32`, as IEEE 754's `pow`.
@@ -402,13 +406,12 @@ pub fn pow<L: Lane>(x: L, y: L) -> L {
     let fraction = (product - (shifted - SHIFT)) + rest;
     let power = (small_exp_m1(fraction * consts::LN_2) + 1.0) * power_of_2(shifted);
     let is_inverse = y.less(zero);
+    let (of_halves, is_halves) = pow_of_halves(magnitude, y.abs(), is_inverse);
+    let power = L::select(is_halves, of_halves, power);
     let of_zero = L::select(is_inverse, infinity, zero);
     let of_infinity = L::select(is_inverse, zero, infinity);
     let power = L::select(magnitude.equals(infinity), of_infinity, power);
     let power = L::select(x.equals(zero), of_zero, power);
-    let (of_halves, is_halves) = pow_of_halves(magnitude, y.abs());
-    let of_halves = L::select(is_inverse, x.splat(1.0) / of_halves, of_halves);
-    let power = L::select(is_halves, of_halves, power);
     // Numbers of `f32` beyond 2^24 are even.
     let is_large = x.splat((1u64 << 24) as f64).less(y.abs());
     let count = L::select(is_large, x.splat(2.0), y.abs());

@@ -19,7 +19,7 @@ pub trait Tile: Sized {
     /// sizes are not those of a tile.
     ///
     /// # Panics
-    /// If a row has fewer elements than the panel has rows.
+    /// If a row has fewer elements than the first one.
     #[inline(always)]
     fn chains(_rows: &[&[Self]], _used: usize, _panel: &[Self], _sums: &mut [Self]) -> bool {
         false
@@ -42,25 +42,27 @@ mod vectors {
             impl Tile for $ty {
                 #[inline(always)]
                 fn chains(rows: &[&[$ty]], used: usize, panel: &[$ty], sums: &mut [$ty]) -> bool {
-                    if Isa::best().0 == Level::Avx2
-                        && let (panel, []) = panel.as_chunks::<$columns>()
-                        && let (sums, []) = sums.as_chunks_mut::<$columns>()
-                    {
-                        if used <= FEW_ROWS
-                            && let Some(rows) = rows.first_chunk::<FEW_ROWS>()
-                            && let Some(sums) = sums.first_chunk_mut()
-                        {
-                            // SAFETY: the instructions were detected.
-                            unsafe { $module::chains(rows, panel, sums) };
-                            return true;
-                        }
-                        if let (Ok(rows), Ok(sums)) = (rows.try_into(), sums.try_into()) {
-                            // SAFETY: the instructions were detected.
-                            unsafe { $module::chains::<TILE_ROWS>(rows, panel, sums) };
-                            return true;
-                        }
+                    let (panel, rest) = panel.as_chunks::<$columns>();
+                    let (sums, _) = sums.as_chunks_mut::<$columns>();
+                    let (Ok(rows), Ok(sums)) = (
+                        <&[&[$ty]; TILE_ROWS]>::try_from(rows),
+                        <&mut [[$ty; $columns]; TILE_ROWS]>::try_from(sums),
+                    ) else {
+                        return false;
+                    };
+                    let is_tile = rest.is_empty() && panel.len() == rows[0].len();
+                    if Isa::best().0 != Level::Avx2 || !is_tile {
+                        return false;
                     }
-                    false
+                    match (rows.first_chunk::<FEW_ROWS>(), sums.first_chunk_mut()) {
+                        // SAFETY: the instructions were detected.
+                        (Some(rows), Some(sums)) if used <= FEW_ROWS => unsafe {
+                            $module::chains(rows, panel, sums);
+                        },
+                        // SAFETY: the instructions were detected.
+                        _ => unsafe { $module::chains(rows, panel, sums) },
+                    }
+                    true
                 }
             }
 
@@ -139,5 +141,6 @@ mod tests {
         // Not the sizes of a tile.
         assert!(!f64::chains(&[&[1.0][..]; 5], 5, &[1.0; 8], &mut [0.0; 40]));
         assert!(!f64::chains(&[&[1.0][..]; 6], 6, &[1.0; 7], &mut [0.0; 48]));
+        assert!(!f64::chains(&[&[1.0][..]; 6], 3, &[1.0; 16], &mut [0.0; 48]));
     }
 }
