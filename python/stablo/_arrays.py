@@ -69,9 +69,11 @@ def to_array(value: Value, given: Any, index: int) -> tuple[str, list[int], Any]
         array = numpy.from_dlpack(given)
     else:
         array = numpy.asarray(given)
-    if array.dtype.kind == "V" and array.dtype.itemsize == numpy_dtype(value.dtype).itemsize:
-        # What `numpy.save` makes of the types of ml_dtypes.
-        array = array.view(numpy_dtype(value.dtype))
+    expected = numpy_dtype(value.dtype)
+    is_raw = array.dtype.type is numpy.void and array.dtype.names is None and array.dtype.itemsize == expected.itemsize
+    if is_raw and expected.type.__module__ == "ml_dtypes":
+        # `numpy.save` writes the types of ml_dtypes as raw bytes.
+        array = array.view(expected)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype != numpy_dtype(value.dtype):

@@ -23,25 +23,42 @@ def bound(program: Program, file: str, folder: str) -> Program:
     meta = os.path.splitext(file)[0] + ".meta"
     if not os.path.isfile(meta):
         return program
-    with open(meta, encoding="utf-8") as text:
-        function = json.load(text)
+    try:
+        with open(meta, encoding="utf-8") as text:
+            function = json.load(text)
+        files, kept = _locations(function["input_locations"], folder)
+        program = program.bind({index: numpy.load(path) for index, path in files.items()})
+        return called_as(program, function.get("input_pytree_spec"), function.get("output_pytree_spec"), kept)
+    except (OSError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise Error(f"{meta}: {type(error).__name__}: {error}") from error
+
+
+def _locations(locations: list[dict[str, Any]], folder: str) -> tuple[dict[int, str], list[int]]:
+    """The files of arguments by their numbers, and the positions of the others. No file outside of the folder is named."""
     files: dict[int, str] = {}
     kept: list[int] = []
-    for index, location in enumerate(function["input_locations"]):
-        if location["type_"] == "input_arg":
-            kept.append(location["position"])
-        elif location["type_"] == "parameter":
-            files[index] = os.path.join(folder, "data", location["name"])
+    for index, location in enumerate(locations):
+        kind = location["type_"]
+        if kind == "parameter":
+            name = location["name"]
+            if name != os.path.basename(name) or name in ("", ".", ".."):
+                raise ValueError(f"{name!r} is no name of a file in the folder")
+            files[index] = os.path.join(folder, "data", name)
+            continue
+        position = location["position"]
+        if type(position) is not int or position < 0:
+            raise ValueError(f"{position!r} is no position")
+        if kind == "input_arg":
+            kept.append(position)
         else:
-            files[index] = os.path.join(folder, "constants", str(location["position"]))
-    program = program.bind({index: numpy.load(path) for index, path in files.items()})
-    return called_as(program, function.get("input_pytree_spec"), function.get("output_pytree_spec"), kept)
+            files[index] = os.path.join(folder, "constants", str(position))
+    return files, kept
 
 
 def called_as(program: Program, inputs: Optional[str], outputs: Optional[str], kept: Sequence[int]) -> Program:
     """A program that takes and returns what PyTorch describes by texts, as far as they are of its own types."""
     trees = [None if text is None else _tree(json.loads(text)[1]) for text in (inputs, outputs)]
-    if all(trees):
+    if all(tree is not None for tree in trees):
         program._set_convention(Convention(trees[0], trees[1], kept))
     return program
 
@@ -96,4 +113,9 @@ def _by_torchax(load: Load, exported: Any, weights: Sequence[Any], made: Any) ->
     program = program.bind({index: numpy.asarray(weights[leaf]) for index, leaf in enumerate(leaves) if leaf < len(weights)})
     kept = [leaf - len(weights) for leaf in leaves if leaf >= len(weights)]
     specs = exported.call_spec
-    return called_as(program, _pytree.treespec_dumps(specs.in_spec), _pytree.treespec_dumps(specs.out_spec), kept)
+    try:
+        inputs, outputs = _pytree.treespec_dumps(specs.in_spec), _pytree.treespec_dumps(specs.out_spec)
+    except NotImplementedError:
+        # Classes without a name for texts: the program takes and returns arrays.
+        return program
+    return called_as(program, inputs, outputs, kept)

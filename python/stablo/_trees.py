@@ -7,17 +7,18 @@ its own.
 from __future__ import annotations
 
 import collections
-import dataclasses
 import json
+import pickle
 import sys
+import types
 from typing import Any, Iterator, NamedTuple, Optional, Sequence
 
 Tree = Any
 
 
 class Custom(NamedTuple):
-    """An object of a class that the exporter registered. Without jax, it is made by the names of its children if the class is known;
-    otherwise, a tuple of them stands for it."""
+    """An object of a class that the exporter registered. Without jax, named tuples and `OrderedDict` are made as such if their class is
+    known; for others, a tuple of the children stands."""
 
     name: str
     data: bytes
@@ -25,42 +26,41 @@ class Custom(NamedTuple):
     children: tuple[Tree, ...]
 
     def type(self) -> Optional[type]:
-        """The class of this name in a module that is imported: nothing is imported because a file says so."""
+        """The class of this name in a module that is imported: nothing is imported, and no code runs, because a file says so."""
         module, _, name = self.name.rpartition(".")
-        found = getattr(sys.modules.get(module), name, None)
+        known = sys.modules.get(module)
+        found = vars(known).get(name) if isinstance(known, types.ModuleType) else None
         return found if isinstance(found, type) else None
 
     def names(self) -> Optional[list[str]]:
-        """The names of the children, if they are known."""
+        """The names of the children of a named tuple or an `OrderedDict`, whose classes need no code of theirs to be made."""
         kind = self.type()
         try:
             names = json.loads(self.data)
-        except ValueError:
-            names = None
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            fields = dataclasses.fields(kind) if kind is not None and dataclasses.is_dataclass(kind) else ()
-            names = [field.name for field in fields if field.init]
-        return names if kind is not None and len(names) == len(self.children) else None
+        except (ValueError, RecursionError):
+            return None
+        if kind is None or not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            return None
+        fields = names if kind is collections.OrderedDict else getattr(kind, "_fields", ()) if issubclass(kind, tuple) else ()
+        return names if list(fields) == names and len(set(names)) == len(self.children) == len(names) else None
 
     def parts(self, value: Any) -> Optional[Sequence[Any]]:
         """The children of an object; none if it is not of this kind."""
         if isinstance(value, (tuple, list)):
             return value if len(value) == len(self.children) else None
-        names, kind = self.names(), self.type()
-        if names is None or kind is None or not isinstance(value, kind):
+        names = self.names()
+        if names is None or not isinstance(value, collections.OrderedDict) or list(value) != names:
             return None
-        if isinstance(value, dict):
-            return [value[name] for name in names] if list(value) == names else None
-        return [getattr(value, name) for name in names]
+        return list(value.values())
 
     def made(self, children: list[Any]) -> Any:
         """An object with these children."""
         names, kind = self.names(), self.type()
         if names is None or kind is None:
             return tuple(children)
-        if issubclass(kind, collections.OrderedDict):
-            return kind(zip(names, children))
-        return kind(**dict(zip(names, children)))
+        if kind is collections.OrderedDict:
+            return collections.OrderedDict(zip(names, children))
+        return tuple.__new__(kind, children)
 
 
 class Convention:
@@ -123,15 +123,23 @@ class RegisteredConvention(Convention):
         return tree_util.tree_unflatten(self._registered[1], results)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RegisteredConvention, (self._inputs, self._outputs, self._kept, self._registered)
+        return _restored, (self._inputs, self._outputs, self._kept, pickle.dumps(self._registered))
+
+
+def _restored(inputs: Tree, outputs: Tree, kept: Sequence[int], registered: bytes) -> Convention:
+    """A pickled convention, in a process that may have no jax."""
+    try:
+        return RegisteredConvention(inputs, outputs, kept, pickle.loads(registered))
+    except ImportError:
+        return Convention(inputs, outputs, kept)
 
 
 def convention(inputs: Tree, outputs: Tree, kept: Sequence[int], data: bytes) -> Convention:
     """The convention of a container with these trees."""
     if "jax" in sys.modules and (_has_custom(inputs) or _has_custom(outputs)):
-        from jax import export
-
         try:
+            from jax import export
+
             exported = export.deserialize(bytearray(data))
         except Exception:  # jax has many reasons; classes that are not registered are a common one.
             pass

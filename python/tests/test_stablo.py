@@ -189,6 +189,13 @@ class Reading(unittest.TestCase):
                 with open(folder / name, "wb") as file:
                     np.save(file, np.array(value, np.float32))
             program = stablo.load(folder)
+            wrong = [("parameter", -1, name) for name in ("../data/layer.w", str(folder / "data" / "layer.w"), "..", "", "none", 3)]
+            wrong += [("constant", position, "") for position in ("../data/layer.w", -1, None, 7)]
+            for location in wrong:
+                meta["input_locations"][0] = dict(zip(("type_", "position", "name"), location))
+                (folder / "functions" / "forward.meta").write_text(json.dumps(meta))
+                with self.assertRaisesRegex(stablo.Error, "forward.meta"):
+                    stablo.load(folder)
         x, y = np.full(3, 2, np.float32), np.ones(3, np.float32)
         first, (second,) = program({"y": y, "unused": 0}, x=x)
         np.testing.assert_array_equal([first, second], [[2, 4, 6], [11, 11, 11]])
@@ -543,9 +550,12 @@ class Nested(unittest.TestCase):
 
         module = __name__
         ordered = Custom("collections.OrderedDict", b'["b", "a"]', (..., ...))
-        made = [(Custom(f"{module}.Point", b'["x", "y"]', (..., ...)), Point(1, 2)), (Custom(f"{module}.Pair", b"?", (..., ...)), Pair(1, 2))]
-        made.append((ordered, collections.OrderedDict(b=1, a=2)))
-        made += [(Custom(name, b'["x", "y"]', (..., ...)), (1, 2)) for name in ("nowhere.Point", "Point", f"{module}.Other", f"{module}.unary")]
+        made = [(Custom(f"{module}.Point", b'["x", "y"]', (..., ...)), Point(1, 2)), (ordered, collections.OrderedDict(b=1, a=2))]
+        # Others stay tuples: what is no class, is not imported, has other fields, or runs code when it is made.
+        names = ["nowhere.Point", "Point", *(f"{module}.{name}" for name in ("Other", "unary", "Pair")), "subprocess.Popen", "numpy.f2py"]
+        made += [(Custom(name, b'["x", "y"]', (..., ...)), (1, 2)) for name in names]
+        made += [(Custom(f"{module}.Point", data, (..., ...)), (1, 2)) for data in (b'["y", "x"]', b"?", b"[" * 100000, b'["x"]')]
+        made.append((Custom("subprocess.Popen", b'["args", "bufsize"]', (..., ...)), (1, 2)))
         for tree, value in made:
             convention = pickle.loads(pickle.dumps(Convention(((tree,), {}), tree, [0, 1])))
             found = convention.unflatten([1, 2])
@@ -554,6 +564,16 @@ class Nested(unittest.TestCase):
                 self.assertEqual(convention.flatten((given,), {}), [1, 2])
             for given in ((1, 2, 3), {"x": 1, "y": 2}, collections.OrderedDict(a=1, b=2), 1):
                 self.assertIsNone(convention.flatten((given,), {}), (tree, given))
+
+    def test_raw_types(self) -> None:
+        program = stablo.parse(unary("stablehlo.abs", "tensor<2xf16>"))
+        try:
+            import ml_dtypes
+        except ImportError:
+            self.skipTest("ml_dtypes is not installed")
+        for other in (np.zeros(2, ml_dtypes.bfloat16), np.zeros(2, "V2"), np.zeros(2, [("x", "i2")])):
+            with self.assertRaisesRegex(stablo.Error, "was given"):
+                program.run(other)
 
     def test_classes_of_jax(self) -> None:
         try:

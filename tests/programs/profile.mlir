@@ -34,7 +34,7 @@ func.func @main(%x: tensor<64x64xf32>, %n: tensor<i32>) -> tensor<64x64xf32> {
   // REFERENCE-DAG: {{ 1 +[0-9.]+ +- +- +- +- +}}stablehlo.while : i32, 64x64xf32  profile.mlir:[[# @LINE + 1]]:10
   %r:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<64x64xf32>
     cond {
-      // CHECK-DAG: {{ 12 +[0-9.]+ +9 B .*%?  }}block of 1 ops  profile.mlir:[[# @LINE + 2]]:12
+      // CHECK-DAG: {{ 12 +[0-9.]+ +9 B .*%?  }}block of 1 op  profile.mlir:[[# @LINE + 2]]:12
       // REFERENCE-DAG: {{ 6 +[0-9.]+ +9 B .*%  }}stablehlo.compare : i1  profile.mlir:[[# @LINE + 1]]:12
       %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
       stablehlo.return %c : tensor<i1>
@@ -43,7 +43,7 @@ func.func @main(%x: tensor<64x64xf32>, %n: tensor<i32>) -> tensor<64x64xf32> {
       // CHECK-DAG: {{ 10 +[0-9.]+ +49.2 kB +[0-9.]+ +[0-9.]+ +[0-9.]+%  }}stablehlo.dot_general : 64x64xf32  profile.mlir:[[# @LINE + 2]]:12
       // REFERENCE-DAG: {{ 5 +[0-9.]+ +49.2 kB +[0-9.]+ +[0-9.]+ +[0-9.]+%  }}stablehlo.dot_general : 64x64xf32  profile.mlir:[[# @LINE + 1]]:12
       %p = stablehlo.dot_general %y, %y, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
-      // CHECK-DAG: {{ 10 +[0-9.]+ +32.8 kB .*%  }}loop of 1 ops : 64x64xf32  profile.mlir:[[# @LINE + 1]]:12
+      // CHECK-DAG: {{ 10 +[0-9.]+ +32.8 kB .*%  }}loop of 1 op : 64x64xf32  profile.mlir:[[# @LINE + 1]]:12
       %z = stablehlo.tanh %p : tensor<64x64xf32>
       stablehlo.return %j, %z : tensor<i32>, tensor<64x64xf32>
     }

@@ -70,10 +70,13 @@ pub fn explain_unit(code: &Code, function: FunctionId, unit: &Unit, name: Name<'
 
 /// The name of a step in listings, without values and types.
 pub fn title(step: &Step, name: Name<'_>) -> String {
-    let ops = step.ops;
+    let ops = match step.ops {
+        1 => "1 op".to_owned(),
+        ops => format!("{ops} ops"),
+    };
     match &step.action {
-        Action::Loop { .. } => format!("loop of {ops} ops"),
-        Action::Block { .. } => format!("block of {ops} ops"),
+        Action::Loop { .. } => format!("loop of {ops}"),
+        Action::Block { .. } => format!("block of {ops}"),
         Action::Move { .. } => format!("move {}", name(step.origin)),
         Action::Apply { .. } => name(step.origin),
         Action::Kernel { .. } => format!("kernel {}", name(step.origin)),

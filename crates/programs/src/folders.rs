@@ -49,7 +49,9 @@ pub fn with_weights(
     for (index, location) in locations.iter().enumerate() {
         let position = location["position"].as_u64().and_then(|n| usize::try_from(n).ok());
         let file = match (location["type_"].as_str(), position, location["name"].as_str()) {
-            (Some("parameter"), _, Some(name)) => path.join("data").join(name),
+            (Some("parameter"), _, Some(name)) if is_file_name(name) => {
+                path.join("data").join(name)
+            }
             (Some("constant"), Some(position), _) => {
                 path.join("constants").join(position.to_string())
             }
@@ -65,10 +67,26 @@ pub fn with_weights(
     Ok(Some(values))
 }
 
+/// True for the name of a file in a folder, which leads to no other folder.
+fn is_file_name(name: &str) -> bool {
+    Path::new(name).file_name() == Some(name.as_ref())
+}
+
 /// `INDEX=VALUE`, unless the value already names its argument.
 fn named(index: usize, value: &str) -> String {
     match value.split_once('=') {
         Some(_) if !value.starts_with("dense") => value.to_string(),
         _ => format!("{index}={value}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_in_their_folder() {
+        assert!(["w", "layer.w", "..w"].into_iter().all(is_file_name));
+        assert!(!["", ".", "..", "/w", "../w", "a/w", "w/"].into_iter().any(is_file_name));
     }
 }
