@@ -14,7 +14,7 @@ use stablo::{Module, Roofline};
 pub struct Profile {
     /// The module of the program.
     pub module: Arc<Module>,
-    /// What the runs recorded.
+    /// The records of the runs.
     pub profile: stablo::Profile,
     /// The limits of the machine, if they could be measured.
     pub roofline: Option<Roofline>,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Load = Callable[..., "Program"]
 
 
-def bound(program: Program, file: str, folder: str) -> Program:
+def bound(program: Program, file: os.PathLike[str], folder: str) -> Program:
     """The program of a file in a folder of torch_xla, with the weights beside it as constants; others are as they are."""
     meta = os.path.splitext(file)[0] + ".meta"
     if not os.path.isfile(meta):

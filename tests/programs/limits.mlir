@@ -11,6 +11,7 @@
 // RUN: not stablo run %s --entry prints --max-steps 20000 --max-memory 1M 2>&1 | FileCheck %s --check-prefix=PRINTS
 // RUN: not stablo view %s --run --max-memory 1M 2>&1 | FileCheck %s --check-prefix=VALUES
 // RUN: not stablo view %s --profile --max-memory 1K 2>&1 | FileCheck %s --check-prefix=PROGRAM
+// RUN: not stablo view %s --profile --max-memory 1M 2>&1 | FileCheck %s --check-prefix=VALUES
 // RUN: stablo run %s --entry takes --input iota --max-memory 16M | FileCheck %s --check-prefix=ENOUGH
 
 // PROGRAM: cannot read {{.*}} would exceed the limit of 1024 bytes

@@ -67,7 +67,7 @@ pub enum Tree {
     Custom {
         /// The name of the class.
         name: String,
-        /// What the exporter wrote about the object beside its children.
+        /// Data beside the children, as the exporter wrote it.
         data: Vec<u8>,
         /// Its parts.
         children: Vec<Tree>,

@@ -41,7 +41,7 @@ pub fn cost(module: &Module, entry: &str) -> Result<Cost> {
     Ok(analysis::cost::cost(program.prepared()))
 }
 
-/// What a view shows beside the program.
+/// Options of a view.
 #[derive(Clone, Copy, Default)]
 pub struct ViewOptions<'a> {
     /// The function of whose run costs are shown; by default `main`, if there is such a function

@@ -96,7 +96,6 @@ fn loops_read_and_write_less_than_their_ops() {
     assert_eq!((&*call.op, &*call.function), ("func.call", "main"));
 }
 
-/// The complete events of a trace, each with its start, end and depth.
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
@@ -149,6 +148,7 @@ fn views_have_the_times_of_ops() {
     assert_eq!(step(op("stablehlo.dot_general"))["title"], "stablehlo.dot_general");
 }
 
+/// The complete events of a trace, each with its start, end and depth.
 fn events(profile: &Profile) -> Vec<(Value, f64, f64)> {
     let mut bytes = Vec::new();
     profile.write_trace(&mut bytes).unwrap();

@@ -159,7 +159,7 @@ class Details {
     return labels.join(" › ");
   }
 
-  /** What is in a group: its kinds of ops, with their costs and times. */
+  /** The contents of a group: its kinds of ops, with their costs and times. */
   contents(node) {
     const { program } = this;
     const kinds = new Map();
