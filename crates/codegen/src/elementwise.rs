@@ -420,7 +420,8 @@ impl Lowering<'_> {
                 let limit = code.splat4((2f32.powi(31)).to_bits());
                 let too_large =
                     code.binary(Vex::CMPPS, Length::Whole, Some(GREATER_OR_EQUAL), x, limit);
-                // Numbers without an integer become the smallest one, whose complement is the largest.
+                // Numbers without an integer become the smallest one, whose complement is the
+                // largest.
                 let saturated = code.pair(Vex::XORPS, truncated, too_large);
                 let ordered = code.binary(Vex::CMPPS, Length::Whole, Some(ORDERED), x, x);
                 Chunk::Four(code.pair(Vex::ANDPS, saturated, ordered))
