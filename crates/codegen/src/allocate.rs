@@ -3,8 +3,8 @@
 //! A value that is needed latest makes room for others (Belady's rule): it goes to the stack, or
 //! nowhere if it is in memory already. Values whose last use has passed have no register.
 
-use crate::vector::{Form, Inst, Kind, NONE, Scalar, Value, Vectors};
-use crate::x64::{Assembler, Condition, Gpr, Length, Mem, Rm, Vex, Ymm};
+use crate::vector::{Form, Inst, Kind, MAX_REGISTERS, NONE, Scalar, Value, Vectors, Width};
+use crate::x64::{Assembler, Avx, Condition, Gpr, Length, Mem, Rm, Ymm};
 
 /// The register with an index that was computed by [`Scalar::Index`].
 pub const INDEX: Gpr = Gpr::Rax;
@@ -12,8 +12,9 @@ pub const INDEX: Gpr = Gpr::Rax;
 const SCRATCH: Gpr = Scalar::LOADED;
 const LIMIT: Gpr = Scalar::NUMBER;
 
-/// The number of vector registers.
-const REGISTERS: usize = 16;
+/// For [`Avx::PTERNLOGD`]: bits of the second operand where those of the first are set, else of
+/// the third.
+const SELECT: u8 = 0b1100_1010;
 /// A position after all.
 const NEVER: u32 = u32::MAX;
 
@@ -45,7 +46,7 @@ pub fn emit_loop(
 ) {
     for (register, (value, _)) in (0..).zip(carried) {
         if let Some(place) = vectors.insts[value.0 as usize].place {
-            assembler.vex(Vex::MOVUPS_LOAD, Length::Whole, register, 0, place, None);
+            assembler.vex(Avx::MOVUPS_LOAD, Length::Whole, register, 0, place, None);
         }
     }
     let start = assembler.label();
@@ -66,8 +67,9 @@ fn emit_round(
         insts,
         uses: &uses,
         assembler,
-        registers: [None; REGISTERS],
-        next: [NEVER; REGISTERS],
+        width: vectors.width,
+        registers: [None; MAX_REGISTERS],
+        next: [NEVER; MAX_REGISTERS],
         register_of: vec![u8::MAX; insts.len()],
         homes: vec![Home::Nowhere; insts.len()],
         free_slots: Vec::new(),
@@ -127,10 +129,11 @@ struct Allocation<'a> {
     insts: &'a [Inst],
     uses: &'a [Uses],
     assembler: &'a mut Assembler,
+    width: Width,
     /// The value in each register.
-    registers: [Option<Value>; REGISTERS],
+    registers: [Option<Value>; MAX_REGISTERS],
     /// Where that is used next.
-    next: [u32; REGISTERS],
+    next: [u32; MAX_REGISTERS],
     register_of: Vec<u8>,
     homes: Vec<Home>,
     free_slots: Vec<i32>,
@@ -165,7 +168,7 @@ impl Allocation<'_> {
                 let x = self.operand(inst.operands[0], &[]);
                 self.end(inst.operands, uses);
                 if let Some(place) = inst.place {
-                    self.assembler.vex(op, length, x.0, 0, place, immediate);
+                    self.encode(op, length, x.0, 0, place, immediate);
                 }
             }
             &Kind::Vector { op, length, form, immediate } => {
@@ -178,7 +181,7 @@ impl Allocation<'_> {
     fn vector(
         &mut self,
         position: usize,
-        (op, length, form): (Vex, Length, Form),
+        (op, length, form): (Avx, Length, Form),
         immediate: Option<u8>,
     ) {
         let (inst, uses) = (&self.insts[position], self.uses[position]);
@@ -192,7 +195,7 @@ impl Allocation<'_> {
                 };
                 self.end(inst.operands, uses);
                 let to = self.define(result, uses.result, &[]);
-                self.assembler.vex(op, length, to.0, 0, rm, immediate);
+                self.encode(op, length, to.0, 0, rm, immediate);
             }
             Form::Binary => {
                 let first = self.operand(x, &[y]);
@@ -202,7 +205,11 @@ impl Allocation<'_> {
                 };
                 self.end(inst.operands, uses);
                 let to = self.define(result, uses.result, &[]);
-                self.assembler.vex(op, length, to.0, first.0, rm, immediate);
+                self.encode(op, length, to.0, first.0, rm, immediate);
+            }
+            // The instruction has the mask in the place of the result.
+            Form::Blend if self.width == Width::Avx512 => {
+                self.overwriting(Avx::PTERNLOGD, position, [2, 1, 0], Some(SELECT));
             }
             Form::Blend => {
                 let no = self.operand(x, &[y, z]);
@@ -210,37 +217,62 @@ impl Allocation<'_> {
                 let yes = self.last(y, uses.operands[1], &[x, z]);
                 self.end(inst.operands, uses);
                 let to = self.define(result, uses.result, &[]);
-                self.assembler.vex(op, length, to.0, no.0, yes, Some(mask.0 << 4));
+                self.encode(op, length, to.0, no.0, yes, Some(mask.0 << 4));
             }
-            Form::Sum => {
-                let sum = self.operand(x, &[y, z]);
-                let factor = self.operand(y, &[x, z]);
-                let last = self.last(z, uses.operands[2], &[x, y]);
-                // The sum is overwritten, so it needs another register if it stays.
-                if uses.operands[0] == NEVER && x != y && x != z {
-                    self.end(inst.operands, uses);
-                    self.hold(sum, result);
-                    self.next[sum.0 as usize] = uses.result;
-                    self.assembler.vex(op, length, sum.0, factor.0, last, None);
-                } else {
-                    let to = self.define(result, uses.result, &[x, y, z]);
-                    self.assembler.vex(Vex::MOVUPS_LOAD, length, to.0, 0, sum, None);
-                    self.assembler.vex(op, length, to.0, factor.0, last, None);
-                    self.end(inst.operands, uses);
-                }
-            }
+            Form::Sum => self.overwriting(op, position, [0, 1, 2], None),
             Form::Reversed => {
                 let x = self.operand(x, &[]);
                 self.end(inst.operands, uses);
                 let to = self.define(result, uses.result, &[]);
-                self.assembler.vex(op, length, x.0, 0, to, immediate);
+                self.encode(op, length, x.0, 0, to, immediate);
             }
             Form::Shift(digit) => {
                 let x = self.operand(x, &[]);
                 self.end(inst.operands, uses);
                 let to = self.define(result, uses.result, &[]);
-                self.assembler.vex(op, length, digit, to.0, x, immediate);
+                self.encode(op, length, digit, to.0, x, immediate);
             }
+        }
+    }
+
+    /// Adds an instruction that has its result in the register of its first operand. `order` has
+    /// the operands by number.
+    fn overwriting(&mut self, op: Avx, position: usize, order: [usize; 3], immediate: Option<u8>) {
+        let (operands, uses) = (self.insts[position].operands, self.uses[position]);
+        let result = Value(position as u32);
+        let [x, y, z] = order.map(|number| operands[number]);
+        let [next, _, next_of_last] = order.map(|number| uses.operands[number]);
+        let first = self.operand(x, &[y, z]);
+        let second = self.operand(y, &[x, z]);
+        let last = self.last(z, next_of_last, &[x, y]);
+        let whole = Length::Whole;
+        // If the operand stays, its copy is overwritten.
+        if next == NEVER && x != y && x != z {
+            self.end(operands, uses);
+            self.hold(first, result);
+            self.next[first.0 as usize] = uses.result;
+            self.encode(op, whole, first.0, second.0, last, immediate);
+        } else {
+            let to = self.define(result, uses.result, &[x, y, z]);
+            self.encode(Avx::MOVUPS_LOAD, whole, to.0, 0, first, None);
+            self.encode(op, whole, to.0, second.0, last, immediate);
+            self.end(operands, uses);
+        }
+    }
+
+    /// Adds an instruction to the code.
+    fn encode(
+        &mut self,
+        op: Avx,
+        length: Length,
+        reg: u8,
+        other: u8,
+        rm: impl Into<Rm>,
+        immediate: Option<u8>,
+    ) {
+        match self.width {
+            Width::Avx2 => self.assembler.vex(op, length, reg, other, rm, immediate),
+            Width::Avx512 => self.assembler.evex(op, reg, other, rm, immediate),
         }
     }
 
@@ -252,7 +284,7 @@ impl Allocation<'_> {
         }
         let register = self.free(others);
         if let Home::Place(home) = self.homes[value.0 as usize] {
-            self.assembler.vex(Vex::MOVUPS_LOAD, Length::Whole, register.0, 0, home, None);
+            self.encode(Avx::MOVUPS_LOAD, Length::Whole, register.0, 0, home, None);
         }
         self.hold(register, value);
         register
@@ -293,12 +325,13 @@ impl Allocation<'_> {
                     let is_used = |register: u8| {
                         is_source(&moves, register) || usize::from(register) < carried.len()
                     };
-                    let free = (0..REGISTERS as u8).find(|&register| !is_used(register));
+                    let free =
+                        (0..self.width.registers() as u8).find(|&register| !is_used(register));
                     let free = free.unwrap_or_default();
                     (free, std::mem::replace(&mut moves[0].1, Rm::Register(free)))
                 }
             };
-            self.assembler.vex(Vex::MOVUPS_LOAD, Length::Whole, to, 0, from, None);
+            self.encode(Avx::MOVUPS_LOAD, Length::Whole, to, 0, from, None);
         }
     }
 
@@ -344,12 +377,13 @@ impl Allocation<'_> {
 
     /// A register without a value, which may be one that is needed late.
     fn free(&mut self, others: &[Value]) -> Ymm {
-        if let Some(register) = self.registers.iter().position(Option::is_none) {
+        let count = self.width.registers();
+        if let Some(register) = self.registers[..count].iter().position(Option::is_none) {
             return Ymm(register as u8);
         }
         let is_other =
             |register: usize| self.registers[register].is_some_and(|value| others.contains(&value));
-        let latest = (0..REGISTERS)
+        let latest = (0..count)
             .filter(|&register| !is_other(register))
             .max_by_key(|&register| self.next[register])
             .unwrap_or(0);
@@ -359,10 +393,10 @@ impl Allocation<'_> {
             if self.homes[value.0 as usize] == Home::Nowhere {
                 let offset = self.free_slots.pop().unwrap_or_else(|| {
                     self.slots += 1;
-                    (self.slots as i32 - 1) * 32
+                    (self.slots as i32 - 1) * self.width.bytes() as i32
                 });
                 let slot = Mem::at(Gpr::Rsp, offset);
-                self.assembler.vex(Vex::MOVUPS_STORE, Length::Whole, register.0, 0, slot, None);
+                self.encode(Avx::MOVUPS_STORE, Length::Whole, register.0, 0, slot, None);
                 self.homes[value.0 as usize] = Home::Place(slot);
             }
         }

@@ -1,8 +1,8 @@
 //! Elementwise functions as code over vectors, with the bits of the functions of `numerics`.
 
 use crate::lanes;
-use crate::vector::{Value, Vectors};
-use crate::x64::{Length, Vex};
+use crate::vector::{Value, Vectors, Width};
+use crate::x64::{Avx, Length};
 use numerics::DType;
 use numerics::math::{BinaryOp, Direction, Elementwise, UnaryOp};
 
@@ -118,7 +118,7 @@ impl Lowering<'_> {
         })
     }
 
-    fn pairs(&mut self, op: Vex, x: Chunk, y: Chunk) -> Option<Chunk> {
+    fn pairs(&mut self, op: Avx, x: Chunk, y: Chunk) -> Option<Chunk> {
         self.zip(x, y, |code, x, y| code.pair(op, x, y))
     }
 
@@ -136,7 +136,7 @@ impl Lowering<'_> {
                 wide.push(self.widen(x, high == 1));
             }
             let result = f(self.code, &wide);
-            *half = Some(self.code.whole(Vex::CVTPD2PS, result));
+            *half = Some(self.code.whole(Avx::CVTPD2PS, result));
         }
         let [low, high] = halves;
         Some(Chunk::Four(self.join(low?, high)))
@@ -148,7 +148,7 @@ impl Lowering<'_> {
             return self.code.splat8(f64::from(f32::from_bits(bits)).to_bits());
         }
         let part = self.part(x, is_high);
-        self.code.whole(Vex::CVTPS2PD, part)
+        self.code.whole(Avx::CVTPS2PD, part)
     }
 
     /// Four lanes of four bytes, as the low ones.
@@ -159,25 +159,29 @@ impl Lowering<'_> {
     /// Two halves of a vector.
     fn join(&mut self, low: Value, high: Option<Value>) -> Value {
         match high {
-            Some(high) => self.code.binary(Vex::INSERTI128, Length::Whole, Some(1), low, high),
+            Some(high) => self.code.join(low, high),
             None => low,
         }
     }
 
     /// The mask of lanes of eight bytes.
     fn wide_mask(&mut self, mask: Value) -> [Value; 2] {
-        let low = self.code.whole(Vex::PMOVSXDQ, mask);
+        let low = self.code.whole(Avx::PMOVSXDQ, mask);
         if self.is_half {
             return [low; 2];
         }
         let high = self.part(mask, true);
-        [low, self.code.whole(Vex::PMOVSXDQ, high)]
+        [low, self.code.whole(Avx::PMOVSXDQ, high)]
     }
 
     /// The low four bytes of lanes of eight.
     fn narrow(&mut self, [low, high]: [Value; 2]) -> Value {
-        let mixed = self.code.binary(Vex::SHUFPS, Length::Whole, Some(0x88), low, high);
-        self.code.unary(Vex::PERMPD, Length::Whole, Some(0xD8), mixed)
+        if self.code.width == Width::Avx512 {
+            let [low, high] = [low, high].map(|x| self.code.reversed(Avx::PMOVQD, None, x));
+            return self.code.join(low, high);
+        }
+        let mixed = self.code.binary(Avx::SHUFPS, Length::Whole, Some(0x88), low, high);
+        self.code.unary(Avx::PERMPD, Length::Whole, Some(0xD8), mixed)
     }
 
     fn unary(&mut self, op: UnaryOp, dtype: DType, x: Chunk) -> Option<Chunk> {
@@ -186,26 +190,26 @@ impl Lowering<'_> {
             (UnaryOp::Not, DType::I1 | DType::I32 | DType::U32 | DType::I64 | DType::U64) => self
                 .map(x, |code, x| {
                     let ones = ones(code);
-                    code.pair(Vex::XORPS, x, ones)
+                    code.pair(Avx::XORPS, x, ones)
                 }),
             (UnaryOp::Real, DType::F32 | DType::F64) => x,
             (_, DType::F32) => return self.unary_f32(op, x),
             (_, DType::F64) => return self.unary_f64(op, x),
             (UnaryOp::Negate, DType::I32 | DType::U32) => self.map(x, |code, x| {
                 let zero = code.splat4(0);
-                code.pair(Vex::PSUBD, zero, x)
+                code.pair(Avx::PSUBD, zero, x)
             }),
             (UnaryOp::Negate, DType::I64 | DType::U64) => self.map(x, |code, x| {
                 let zero = code.splat4(0);
-                code.pair(Vex::PSUBQ, zero, x)
+                code.pair(Avx::PSUBQ, zero, x)
             }),
-            (UnaryOp::Abs, DType::I32) => self.map(x, |code, x| code.whole(Vex::PABSD, x)),
+            (UnaryOp::Abs, DType::I32) => self.map(x, |code, x| code.whole(Avx::PABSD, x)),
             (UnaryOp::Abs, DType::U32 | DType::U64) => x,
             (UnaryOp::Sign, DType::I32) => self.map(x, |code, x| {
                 let zero = code.splat4(0);
-                let negative = code.pair(Vex::PCMPGTD, zero, x);
-                let positive = code.pair(Vex::PCMPGTD, x, zero);
-                code.pair(Vex::PSUBD, negative, positive)
+                let negative = code.pair(Avx::PCMPGTD, zero, x);
+                let positive = code.pair(Avx::PCMPGTD, x, zero);
+                code.pair(Avx::PSUBD, negative, positive)
             }),
             _ => return None,
         })
@@ -213,39 +217,39 @@ impl Lowering<'_> {
 
     fn unary_f32(&mut self, op: UnaryOp, x: Chunk) -> Option<Chunk> {
         let round =
-            |code: &mut Vectors, x, way| code.unary(Vex::ROUNDPS, Length::Whole, Some(way), x);
+            |code: &mut Vectors, x, way| code.unary(Avx::ROUNDPS, Length::Whole, Some(way), x);
         Some(match op {
             UnaryOp::Negate => self.map(x, |code, x| {
                 let sign = code.splat4(1 << 31);
-                code.pair(Vex::XORPS, x, sign)
+                code.pair(Avx::XORPS, x, sign)
             }),
             UnaryOp::Abs => self.map(x, |code, x| {
                 let rest = code.splat4(u32::MAX >> 1);
-                code.pair(Vex::ANDPS, x, rest)
+                code.pair(Avx::ANDPS, x, rest)
             }),
-            UnaryOp::Sqrt => self.map(x, |code, x| code.whole(Vex::SQRTPS, x)),
-            UnaryOp::Square => self.map(x, |code, x| code.pair(Vex::MULPS, x, x)),
+            UnaryOp::Sqrt => self.map(x, |code, x| code.whole(Avx::SQRTPS, x)),
+            UnaryOp::Square => self.map(x, |code, x| code.pair(Avx::MULPS, x, x)),
             UnaryOp::Floor => self.map(x, |code, x| round(code, x, DOWN)),
             UnaryOp::Ceil => self.map(x, |code, x| round(code, x, UP)),
             UnaryOp::RoundNearestEven => self.map(x, |code, x| round(code, x, TO_EVEN)),
             UnaryOp::Sign => self.map(x, |code, x| {
                 let (sign, one) = (code.splat4(1 << 31), code.splat4(1f32.to_bits()));
                 let zero = code.splat4(0);
-                let sign = code.pair(Vex::ANDPS, x, sign);
-                let result = code.pair(Vex::ORPS, sign, one);
+                let sign = code.pair(Avx::ANDPS, x, sign);
+                let result = code.pair(Avx::ORPS, sign, one);
                 // Zero and NaN are what they are.
-                let other = code.binary(Vex::CMPPS, Length::Whole, Some(NOT_EQUAL), x, zero);
-                let ordered = code.binary(Vex::CMPPS, Length::Whole, Some(ORDERED), x, x);
-                let other = code.pair(Vex::ANDPS, other, ordered);
+                let other = code.binary(Avx::CMPPS, Length::Whole, Some(NOT_EQUAL), x, zero);
+                let ordered = code.binary(Avx::CMPPS, Length::Whole, Some(ORDERED), x, x);
+                let other = code.pair(Avx::ANDPS, other, ordered);
                 code.blend(other, result, x)
             }),
             UnaryOp::IsFinite => {
                 let Chunk::Four(x) = x else { return None };
                 let rest = self.code.splat4(u32::MAX >> 1);
                 let infinity = self.code.splat4(f32::INFINITY.to_bits());
-                let x = self.code.pair(Vex::ANDPS, x, rest);
+                let x = self.code.pair(Avx::ANDPS, x, rest);
                 let less = Some(LESS);
-                Chunk::Mask(self.code.binary(Vex::CMPPS, Length::Whole, less, x, infinity))
+                Chunk::Mask(self.code.binary(Avx::CMPPS, Length::Whole, less, x, infinity))
             }
             _ => {
                 let f = lanes::function(op)?;
@@ -256,18 +260,18 @@ impl Lowering<'_> {
 
     fn unary_f64(&mut self, op: UnaryOp, x: Chunk) -> Option<Chunk> {
         let round =
-            |code: &mut Vectors, x, way| code.unary(Vex::ROUNDPD, Length::Whole, Some(way), x);
+            |code: &mut Vectors, x, way| code.unary(Avx::ROUNDPD, Length::Whole, Some(way), x);
         Some(match op {
             UnaryOp::Negate => self.map(x, |code, x| {
                 let sign = code.splat8(1 << 63);
-                code.pair(Vex::XORPS, x, sign)
+                code.pair(Avx::XORPS, x, sign)
             }),
             UnaryOp::Abs => self.map(x, |code, x| {
                 let rest = code.splat8(u64::MAX >> 1);
-                code.pair(Vex::ANDPS, x, rest)
+                code.pair(Avx::ANDPS, x, rest)
             }),
             UnaryOp::Sqrt => self.map(x, lanes::sqrt),
-            UnaryOp::Square => self.map(x, |code, x| code.pair(Vex::MULPD, x, x)),
+            UnaryOp::Square => self.map(x, |code, x| code.pair(Avx::MULPD, x, x)),
             UnaryOp::Floor => self.map(x, |code, x| round(code, x, DOWN)),
             UnaryOp::Ceil => self.map(x, |code, x| round(code, x, UP)),
             UnaryOp::RoundNearestEven => self.map(x, |code, x| round(code, x, TO_EVEN)),
@@ -279,31 +283,31 @@ impl Lowering<'_> {
         use BinaryOp::*;
         use DType::*;
         let op = match (op, dtype) {
-            (And, I1 | I32 | U32 | I64 | U64) | (Multiply | Minimum, I1) => Vex::ANDPS,
-            (Or, I1 | I32 | U32 | I64 | U64) | (Add | Maximum, I1) => Vex::ORPS,
-            (Xor, I1 | I32 | U32 | I64 | U64) => Vex::XORPS,
-            (Add, F32) => Vex::ADDPS,
-            (Add, F64) => Vex::ADDPD,
-            (Add, I32 | U32) => Vex::PADDD,
-            (Add, I64 | U64) => Vex::PADDQ,
-            (Subtract, F32) => Vex::SUBPS,
-            (Subtract, F64) => Vex::SUBPD,
-            (Subtract, I32 | U32) => Vex::PSUBD,
-            (Subtract, I64 | U64) => Vex::PSUBQ,
-            (Multiply, F32) => Vex::MULPS,
-            (Multiply, F64) => Vex::MULPD,
-            (Multiply, I32 | U32) => Vex::PMULLD,
-            (Divide, F32) => Vex::DIVPS,
-            (Divide, F64) => Vex::DIVPD,
-            (Maximum, I32) => Vex::PMAXSD,
-            (Maximum, U32) => Vex::PMAXUD,
-            (Minimum, I32) => Vex::PMINSD,
-            (Minimum, U32) => Vex::PMINUD,
-            (ShiftLeft, I32 | U32) => Vex::PSLLVD,
-            (ShiftLeft, I64 | U64) => Vex::PSLLVQ,
-            (ShiftRightLogical, I32 | U32) => Vex::PSRLVD,
-            (ShiftRightLogical, I64 | U64) => Vex::PSRLVQ,
-            (ShiftRightArithmetic, I32 | U32) => Vex::PSRAVD,
+            (And, I1 | I32 | U32 | I64 | U64) | (Multiply | Minimum, I1) => Avx::ANDPS,
+            (Or, I1 | I32 | U32 | I64 | U64) | (Add | Maximum, I1) => Avx::ORPS,
+            (Xor, I1 | I32 | U32 | I64 | U64) => Avx::XORPS,
+            (Add, F32) => Avx::ADDPS,
+            (Add, F64) => Avx::ADDPD,
+            (Add, I32 | U32) => Avx::PADDD,
+            (Add, I64 | U64) => Avx::PADDQ,
+            (Subtract, F32) => Avx::SUBPS,
+            (Subtract, F64) => Avx::SUBPD,
+            (Subtract, I32 | U32) => Avx::PSUBD,
+            (Subtract, I64 | U64) => Avx::PSUBQ,
+            (Multiply, F32) => Avx::MULPS,
+            (Multiply, F64) => Avx::MULPD,
+            (Multiply, I32 | U32) => Avx::PMULLD,
+            (Divide, F32) => Avx::DIVPS,
+            (Divide, F64) => Avx::DIVPD,
+            (Maximum, I32) => Avx::PMAXSD,
+            (Maximum, U32) => Avx::PMAXUD,
+            (Minimum, I32) => Avx::PMINSD,
+            (Minimum, U32) => Avx::PMINUD,
+            (ShiftLeft, I32 | U32) => Avx::PSLLVD,
+            (ShiftLeft, I64 | U64) => Avx::PSLLVQ,
+            (ShiftRightLogical, I32 | U32) => Avx::PSRLVD,
+            (ShiftRightLogical, I64 | U64) => Avx::PSRLVQ,
+            (ShiftRightArithmetic, I32 | U32) => Avx::PSRAVD,
             (Multiply, I64 | U64) => return self.zip(x, y, multiply8),
             (Maximum | Minimum, F32 | F64) => {
                 let is_maximum = op == Maximum;
@@ -341,7 +345,7 @@ impl Lowering<'_> {
                     Direction::Le => LESS_OR_EQUAL,
                     Direction::Lt => LESS,
                 };
-                let op = if dtype == DType::F32 { Vex::CMPPS } else { Vex::CMPPD };
+                let op = if dtype == DType::F32 { Avx::CMPPS } else { Avx::CMPPD };
                 self.zip(x, y, |code, x, y| code.binary(op, Length::Whole, Some(predicate), x, y))?
             }
             DType::I1 | DType::I32 | DType::U32 | DType::I64 | DType::U64 => {
@@ -358,8 +362,8 @@ impl Lowering<'_> {
                 let wide = dtype.bytes() == 8;
                 self.zip(x, y, |code, x, y| {
                     let mask = match (is_equality, wide) {
-                        (true, false) => code.pair(Vex::PCMPEQD, x, y),
-                        (true, true) => code.pair(Vex::PCMPEQQ, x, y),
+                        (true, false) => code.pair(Avx::PCMPEQD, x, y),
+                        (true, true) => code.pair(Avx::PCMPEQQ, x, y),
                         (false, false) => greater4(code, dtype, x, y),
                         (false, true) => greater8(code, dtype, x, y),
                     };
@@ -367,7 +371,7 @@ impl Lowering<'_> {
                         return mask;
                     }
                     let ones = code.splat4(u32::MAX);
-                    code.pair(Vex::XORPS, mask, ones)
+                    code.pair(Avx::XORPS, mask, ones)
                 })?
             }
             _ => return None,
@@ -414,33 +418,33 @@ impl Lowering<'_> {
         }
         let code = &mut *self.code;
         Some(match (from, to, x) {
-            (I32, F32, Chunk::Four(x)) => Chunk::Four(code.whole(Vex::CVTDQ2PS, x)),
+            (I32, F32, Chunk::Four(x)) => Chunk::Four(code.whole(Avx::CVTDQ2PS, x)),
             (F32, I32, Chunk::Four(x)) => {
-                let truncated = code.whole(Vex::CVTTPS2DQ, x);
+                let truncated = code.whole(Avx::CVTTPS2DQ, x);
                 let limit = code.splat4((2f32.powi(31)).to_bits());
                 let too_large =
-                    code.binary(Vex::CMPPS, Length::Whole, Some(GREATER_OR_EQUAL), x, limit);
+                    code.binary(Avx::CMPPS, Length::Whole, Some(GREATER_OR_EQUAL), x, limit);
                 // Numbers without an integer become the smallest one, whose complement is the
                 // largest.
-                let saturated = code.pair(Vex::XORPS, truncated, too_large);
-                let ordered = code.binary(Vex::CMPPS, Length::Whole, Some(ORDERED), x, x);
-                Chunk::Four(code.pair(Vex::ANDPS, saturated, ordered))
+                let saturated = code.pair(Avx::XORPS, truncated, too_large);
+                let ordered = code.binary(Avx::CMPPS, Length::Whole, Some(ORDERED), x, x);
+                Chunk::Four(code.pair(Avx::ANDPS, saturated, ordered))
             }
-            (F32, F64, Chunk::Four(x)) => self.halves(x, Vex::CVTPS2PD),
-            (I32, F64, Chunk::Four(x)) => self.halves(x, Vex::CVTDQ2PD),
-            (I32, I64 | U64, Chunk::Four(x)) => self.halves(x, Vex::PMOVSXDQ),
-            (U32, I64 | U64, Chunk::Four(x)) => self.halves(x, Vex::PMOVZXDQ),
+            (F32, F64, Chunk::Four(x)) => self.halves(x, Avx::CVTPS2PD),
+            (I32, F64, Chunk::Four(x)) => self.halves(x, Avx::CVTDQ2PD),
+            (I32, I64 | U64, Chunk::Four(x)) => self.halves(x, Avx::PMOVSXDQ),
+            (U32, I64 | U64, Chunk::Four(x)) => self.halves(x, Avx::PMOVZXDQ),
             (U32, F64, Chunk::Four(x)) => {
-                let wide = self.halves(x, Vex::PMOVZXDQ);
+                let wide = self.halves(x, Avx::PMOVZXDQ);
                 self.map(wide, exact_f64)
             }
             (U32, F32, Chunk::Four(x)) => {
-                let wide = self.halves(x, Vex::PMOVZXDQ);
+                let wide = self.halves(x, Avx::PMOVZXDQ);
                 let wide = self.map(wide, exact_f64);
                 return self.convert(F64, F32, wide);
             }
             (F64, F32, Chunk::Eight(halves)) => {
-                let [low, high] = halves.map(|half| code.whole(Vex::CVTPD2PS, half));
+                let [low, high] = halves.map(|half| code.whole(Avx::CVTPD2PS, half));
                 let high = (!self.is_half).then_some(high);
                 Chunk::Four(self.join(low, high))
             }
@@ -450,7 +454,7 @@ impl Lowering<'_> {
     }
 
     /// A function of four lanes of four bytes to four of eight, of both halves.
-    fn halves(&mut self, x: Value, op: Vex) -> Chunk {
+    fn halves(&mut self, x: Value, op: Avx) -> Chunk {
         let low = self.code.whole(op, x);
         if self.is_half {
             return Chunk::Eight([low; 2]);
@@ -471,10 +475,10 @@ impl Lowering<'_> {
             _ => return None,
         };
         if to.bytes() == 4 {
-            return Some(Chunk::Four(code.pair(Vex::ANDPS, mask, one)));
+            return Some(Chunk::Four(code.pair(Avx::ANDPS, mask, one)));
         }
         let masks = Chunk::Eight(self.wide_mask(mask));
-        Some(self.map(masks, |code, mask| code.pair(Vex::ANDPS, mask, one)))
+        Some(self.map(masks, |code, mask| code.pair(Avx::ANDPS, mask, one)))
     }
 }
 
@@ -482,21 +486,21 @@ impl Lowering<'_> {
 fn exact_f64(code: &mut Vectors, x: Value) -> Value {
     // The exponent of 2^52, whose last bit is 1.
     let offset = code.splat8(((1u64 << 52) as f64).to_bits());
-    let x = code.pair(Vex::ORPS, x, offset);
-    code.pair(Vex::SUBPD, x, offset)
+    let x = code.pair(Avx::ORPS, x, offset);
+    code.pair(Avx::SUBPD, x, offset)
 }
 
 /// The larger or the smaller one of two floats: NaN wins, and zeros have an order.
 fn extreme(code: &mut Vectors, is_maximum: bool, dtype: DType, x: Value, y: Value) -> Value {
     let is_single = dtype == DType::F32;
     let (op, both) = match (is_maximum, is_single) {
-        (true, true) => (Vex::MAXPS, Vex::ANDPS),
-        (true, false) => (Vex::MAXPD, Vex::ANDPS),
-        (false, true) => (Vex::MINPS, Vex::ORPS),
-        (false, false) => (Vex::MINPD, Vex::ORPS),
+        (true, true) => (Avx::MAXPS, Avx::ANDPS),
+        (true, false) => (Avx::MAXPD, Avx::ANDPS),
+        (false, true) => (Avx::MINPS, Avx::ORPS),
+        (false, false) => (Avx::MINPD, Avx::ORPS),
     };
     let (compare, add) =
-        if is_single { (Vex::CMPPS, Vex::ADDPS) } else { (Vex::CMPPD, Vex::ADDPD) };
+        if is_single { (Avx::CMPPS, Avx::ADDPS) } else { (Avx::CMPPD, Avx::ADDPD) };
     // Where numbers are equal, the instruction gives the last one.
     let (first, second) = (code.pair(op, x, y), code.pair(op, y, x));
     let ordered = code.pair(both, first, second);
@@ -506,51 +510,51 @@ fn extreme(code: &mut Vectors, is_maximum: bool, dtype: DType, x: Value, y: Valu
 }
 
 fn flipped(code: &mut Vectors, x: Value, sign: Value) -> Value {
-    code.pair(Vex::XORPS, x, sign)
+    code.pair(Avx::XORPS, x, sign)
 }
 
 /// A mask of where `x` is greater than `y`, in lanes of four bytes.
 fn greater4(code: &mut Vectors, dtype: DType, x: Value, y: Value) -> Value {
     if dtype != DType::U32 {
-        return code.pair(Vex::PCMPGTD, x, y);
+        return code.pair(Avx::PCMPGTD, x, y);
     }
     let sign = code.splat4(1 << 31);
     let [x, y] = [x, y].map(|x| flipped(code, x, sign));
-    code.pair(Vex::PCMPGTD, x, y)
+    code.pair(Avx::PCMPGTD, x, y)
 }
 
 /// A mask of where `x` is greater than `y`, in lanes of eight bytes.
 fn greater8(code: &mut Vectors, dtype: DType, x: Value, y: Value) -> Value {
     if dtype != DType::U64 {
-        return code.pair(Vex::PCMPGTQ, x, y);
+        return code.pair(Avx::PCMPGTQ, x, y);
     }
     let sign = code.splat8(1 << 63);
     let [x, y] = [x, y].map(|x| flipped(code, x, sign));
-    code.pair(Vex::PCMPGTQ, x, y)
+    code.pair(Avx::PCMPGTQ, x, y)
 }
 
 /// The products in lanes of eight bytes, modulo 2^64.
 fn multiply8(code: &mut Vectors, x: Value, y: Value) -> Value {
     let [x_high, y_high] = [x, y].map(|x| code.shift_right8(x, 32));
-    let low = code.pair(Vex::PMULUDQ, x, y);
-    let first = code.pair(Vex::PMULUDQ, x_high, y);
-    let second = code.pair(Vex::PMULUDQ, x, y_high);
-    let middle = code.pair(Vex::PADDQ, first, second);
+    let low = code.pair(Avx::PMULUDQ, x, y);
+    let first = code.pair(Avx::PMULUDQ, x_high, y);
+    let second = code.pair(Avx::PMULUDQ, x, y_high);
+    let middle = code.pair(Avx::PADDQ, first, second);
     let high = code.shift_left8(middle, 32);
-    code.pair(Vex::PADDQ, low, high)
+    code.pair(Avx::PADDQ, low, high)
 }
 
 /// Adds code that makes a mask of eight bytes, each 0 or 1.
 pub fn mask_of_bytes(code: &mut Vectors, bytes: Value) -> Value {
     let zero = code.splat4(0);
-    code.pair(Vex::PSUBD, zero, bytes)
+    code.pair(Avx::PSUBD, zero, bytes)
 }
 
 /// Adds code that makes eight bytes of a mask, each 0 or 1.
 pub fn bytes_of_mask(code: &mut Vectors, mask: Value) -> Value {
     let high = code.extract_high(mask);
-    let words = code.binary(Vex::PACKSSDW, Length::Half, None, mask, high);
-    let bytes = code.binary(Vex::PACKSSWB, Length::Half, None, words, words);
+    let words = code.binary(Avx::PACKSSDW, Length::Half, None, mask, high);
+    let bytes = code.binary(Avx::PACKSSWB, Length::Half, None, words, words);
     let ones = code.splat4(0x0101_0101);
-    code.binary(Vex::ANDPS, Length::Half, None, bytes, ones)
+    code.binary(Avx::ANDPS, Length::Half, None, bytes, ones)
 }

@@ -3,7 +3,7 @@
 
 use crate::elementwise::{EQUAL, GREATER_OR_EQUAL, LESS, UNORDERED};
 use crate::vector::{Value, Vectors};
-use crate::x64::{Length, Vex};
+use crate::x64::{Avx, Length};
 use numerics::math::UnaryOp;
 use numerics::math::lanes::{self, Lane};
 use numerics::math::lanes_erf;
@@ -25,27 +25,31 @@ struct Mask<'a>(Recorded<'a>);
 pub(crate) fn function(op: UnaryOp) -> Option<fn(&mut Vectors, Value) -> Value> {
     macro_rules! code {
         ($f:path) => {
-            |code, x| {
-                record(code, |code| {
-                    let x = Recorded { code, value: x };
-                    lanes::one_nan(x, $f(x)).value
-                })
-            }
+            |code, x| record(code, |code| $f(Recorded { code, value: x }).value)
         };
     }
     Some(match op {
         UnaryOp::Erf => code!(lanes_erf::erf),
-        UnaryOp::ErfInv => code!(lanes_erf::erf_inv),
         UnaryOp::Erfc => code!(lanes_erf::erfc),
         UnaryOp::Exponential => code!(lanes::exp),
         UnaryOp::ExponentialMinusOne => code!(lanes::exp_m1),
         UnaryOp::Log => code!(lanes::log),
         UnaryOp::LogPlusOne => code!(lanes::log_1p),
         UnaryOp::Logistic => code!(lanes::logistic),
-        UnaryOp::Rsqrt => code!(lanes::rsqrt),
         UnaryOp::Tanh => code!(lanes::tanh),
+        // The others give only the NaNs of operands, or the one of `one_nan`.
+        UnaryOp::ErfInv => code!(erf_inv),
+        UnaryOp::Rsqrt => code!(rsqrt),
         _ => return None,
     })
+}
+
+fn erf_inv<L: Lane>(x: L) -> L {
+    lanes::one_nan(x, lanes_erf::erf_inv(x))
+}
+
+fn rsqrt<L: Lane>(x: L) -> L {
+    lanes::one_nan(x, lanes::rsqrt(x))
 }
 
 /// The code of square roots, with one NaN.
@@ -78,14 +82,14 @@ impl<'a> Recorded<'a> {
     }
 
     /// An instruction, or the bits that `f` gives for known ones.
-    fn pair(self, op: Vex, rhs: Recorded<'_>, f: impl Fn(u64, u64) -> u64) -> Recorded<'a> {
+    fn pair(self, op: Avx, rhs: Recorded<'_>, f: impl Fn(u64, u64) -> u64) -> Recorded<'a> {
         match (self.known(), rhs.known()) {
             (Some(x), Some(y)) => self.bits(f(x, y)),
             _ => self.with(|code| code.pair(op, self.value, rhs.value)),
         }
     }
 
-    fn arithmetic(self, op: Vex, rhs: Recorded<'_>, f: impl Fn(f64, f64) -> f64) -> Recorded<'a> {
+    fn arithmetic(self, op: Avx, rhs: Recorded<'_>, f: impl Fn(f64, f64) -> f64) -> Recorded<'a> {
         self.pair(op, rhs, |x, y| f(f64::from_bits(x), f64::from_bits(y)).to_bits())
     }
 
@@ -103,7 +107,7 @@ impl<'a> Recorded<'a> {
                 self.bits(if f(f64::from_bits(x), f64::from_bits(y)) { u64::MAX } else { 0 })
             }
             _ => self.with(|code| {
-                code.binary(Vex::CMPPD, Length::Whole, Some(predicate), self.value, rhs.value)
+                code.binary(Avx::CMPPD, Length::Whole, Some(predicate), self.value, rhs.value)
             }),
         })
     }
@@ -115,7 +119,7 @@ macro_rules! operators {
             type Output = Recorded<'a>;
 
             fn $name(self, rhs: Recorded<'a>) -> Recorded<'a> {
-                self.arithmetic(Vex::$op, rhs, $trait::$name)
+                self.arithmetic(Avx::$op, rhs, $trait::$name)
             }
         }
 
@@ -140,7 +144,7 @@ impl<'a> Neg for Recorded<'a> {
     type Output = Recorded<'a>;
 
     fn neg(self) -> Recorded<'a> {
-        self.pair(Vex::XORPS, self.bits(1 << 63), |x, y| x ^ y)
+        self.pair(Avx::XORPS, self.bits(1 << 63), |x, y| x ^ y)
     }
 }
 
@@ -151,7 +155,7 @@ impl<'a> BitAnd for Mask<'a> {
         match (self.0.known(), rhs.0.known()) {
             (Some(0), _) | (_, Some(u64::MAX)) => self,
             (Some(u64::MAX), _) | (_, Some(0)) => rhs,
-            _ => Mask(self.0.pair(Vex::ANDPS, rhs.0, |x, y| x & y)),
+            _ => Mask(self.0.pair(Avx::ANDPS, rhs.0, |x, y| x & y)),
         }
     }
 }
@@ -163,7 +167,7 @@ impl<'a> BitOr for Mask<'a> {
         match (self.0.known(), rhs.0.known()) {
             (Some(u64::MAX), _) | (_, Some(0)) => self,
             (Some(0), _) | (_, Some(u64::MAX)) => rhs,
-            _ => Mask(self.0.pair(Vex::ORPS, rhs.0, |x, y| x | y)),
+            _ => Mask(self.0.pair(Avx::ORPS, rhs.0, |x, y| x | y)),
         }
     }
 }
@@ -172,7 +176,7 @@ impl<'a> Not for Mask<'a> {
     type Output = Mask<'a>;
 
     fn not(self) -> Mask<'a> {
-        Mask(self.0.pair(Vex::XORPS, self.0.bits(u64::MAX), |x, y| x ^ y))
+        Mask(self.0.pair(Avx::XORPS, self.0.bits(u64::MAX), |x, y| x ^ y))
     }
 }
 
@@ -184,7 +188,15 @@ impl<'a> Lane for Recorded<'a> {
     }
 
     fn sqrt(self) -> Recorded<'a> {
-        self.with(|code| code.whole(Vex::SQRTPD, self.value))
+        self.with(|code| code.whole(Avx::SQRTPD, self.value))
+    }
+
+    fn least(self, rhs: Recorded<'a>) -> Recorded<'a> {
+        self.arithmetic(Avx::MINPD, rhs, Lane::least)
+    }
+
+    fn greatest(self, rhs: Recorded<'a>) -> Recorded<'a> {
+        self.arithmetic(Avx::MAXPD, rhs, Lane::greatest)
     }
 
     fn less(self, rhs: Recorded<'a>) -> Mask<'a> {
@@ -212,23 +224,23 @@ impl<'a> Lane for Recorded<'a> {
     }
 
     fn and_bits(self, bits: u64) -> Recorded<'a> {
-        self.pair(Vex::ANDPS, self.bits(bits), |x, y| x & y)
+        self.pair(Avx::ANDPS, self.bits(bits), |x, y| x & y)
     }
 
     fn or_bits(self, bits: u64) -> Recorded<'a> {
-        self.pair(Vex::ORPS, self.bits(bits), |x, y| x | y)
+        self.pair(Avx::ORPS, self.bits(bits), |x, y| x | y)
     }
 
     fn or(self, rhs: Recorded<'a>) -> Recorded<'a> {
-        self.pair(Vex::ORPS, rhs, |x, y| x | y)
+        self.pair(Avx::ORPS, rhs, |x, y| x | y)
     }
 
     fn add_bits(self, bits: u64) -> Recorded<'a> {
-        self.pair(Vex::PADDQ, self.bits(bits), u64::wrapping_add)
+        self.pair(Avx::PADDQ, self.bits(bits), u64::wrapping_add)
     }
 
     fn subtract_bits(self, rhs: Recorded<'a>) -> Recorded<'a> {
-        self.pair(Vex::PSUBQ, rhs, u64::wrapping_sub)
+        self.pair(Avx::PSUBQ, rhs, u64::wrapping_sub)
     }
 
     fn shift_left(self, by: u8) -> Recorded<'a> {

@@ -18,11 +18,12 @@ pub use allocate::{INDEX, MAX_CARRIED, emit, emit_loop};
 pub use elementwise::{Chunk, LANES, bytes_of_mask, compute, has_lanes, is_long, mask_of_bytes};
 pub use executable::Executable;
 pub use loops::{Input, Loop, LoopCode, MAX_STEP, has_code};
-pub use vector::{NOWHERE, Parts, Scalar, Value, Vectors};
+pub use vector::{NOWHERE, Parts, Scalar, Value, Vectors, Width};
 pub use x64::{
-    Assembler, Base, Condition, Constant, ConstantBytes, Gpr, Label, Length, Mem, Rm, Vex, Ymm,
+    Assembler, Avx, Base, Condition, Constant, ConstantBytes, Gpr, Label, Length, Mem, Rm, Ymm,
 };
 
+use numerics::simd::Isa;
 use std::sync::OnceLock;
 
 /// True if code can be made for this machine, and may be.
@@ -30,16 +31,6 @@ pub fn is_available() -> bool {
     static AVAILABLE: OnceLock<bool> = OnceLock::new();
     *AVAILABLE.get_or_init(|| {
         let is_refused = std::env::var_os("STABLO_JIT").is_some_and(|value| value == "0");
-        !is_refused && has_instructions() && Executable::new(&[0xC3]).is_some()
+        !is_refused && Isa::best().has_avx2() && Executable::new(&[0xC3]).is_some()
     })
-}
-
-#[cfg(target_arch = "x86_64")]
-fn has_instructions() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-fn has_instructions() -> bool {
-    false
 }

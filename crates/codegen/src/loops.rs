@@ -3,8 +3,8 @@
 use crate::allocate::emit;
 use crate::elementwise::{Chunk, LANES, bytes_of_mask, compute, has_lanes, mask_of_bytes};
 use crate::executable::Executable;
-use crate::vector::{NOWHERE, Scalar, Vectors};
-use crate::x64::{Assembler, Condition, Gpr, Length, Mem, Vex};
+use crate::vector::{NOWHERE, Scalar, Vectors, Width};
+use crate::x64::{Assembler, Avx, Condition, Gpr, Length, Mem};
 use numerics::DType;
 use numerics::math::SliceKernel;
 use smallvec::{SmallVec, smallvec};
@@ -76,14 +76,15 @@ pub struct LoopCode {
     step: usize,
 }
 
-/// An iteration of fewer instructions is for [`MAX_CHUNKS`] chunks of [`LANES`] elements.
-const SHORT: usize = 64;
-/// Chunks that are computed side by side, so that none waits for another.
-const MAX_CHUNKS: usize = 4;
-/// Of a multiple of so many elements, none are left after the last whole iteration.
-pub const MAX_STEP: usize = MAX_CHUNKS * LANES;
-/// At most so many vectors are on the stack: less than a page.
-const MAX_SLOTS: u32 = 120;
+/// An iteration of fewer instructions is for [`MAX_STEP`] elements.
+const SHORT: usize = 256;
+/// Of a multiple of so many elements, none are left after the last whole iteration. So many are
+/// computed side by side at most, in chunks of a vector, so that none waits for another.
+pub const MAX_STEP: usize = 32;
+/// The chunks of the narrowest vectors.
+const MAX_CHUNKS: usize = MAX_STEP / LANES;
+/// At most so many bytes of vectors are on the stack: less than a page.
+const MAX_STACK: usize = 3840;
 /// The register with the addresses of inputs and outputs, one after the other,
 const ADDRESSES: Gpr = Gpr::Rdi;
 /// that with the number of elements,
@@ -110,16 +111,16 @@ impl LoopCode {
     /// Adds the code of a loop; `None` if there is none for one of its functions.
     pub fn new(
         source: &Loop<'_>,
+        width: Width,
         assembler: &mut Assembler,
         executable: &Arc<OnceLock<Executable>>,
     ) -> Option<LoopCode> {
-        let one = body(source, 1)?;
-        let (chunks, mut body) = match one.len() {
-            ..SHORT => (MAX_CHUNKS, body(source, MAX_CHUNKS)?),
-            _ => (1, one),
+        let one = body(source, width, 1)?;
+        let (step, mut body) = match one.len() {
+            ..SHORT => (MAX_STEP, body(source, width, MAX_STEP / width.lanes())?),
+            _ => (width.lanes(), one),
         };
         body.schedule();
-        let step = chunks * LANES;
         let function = |value: usize| value.checked_sub(source.inputs.len());
         let dtype = |value: usize| match function(value) {
             Some(function) => source.functions[function].0.result(),
@@ -144,11 +145,12 @@ impl LoopCode {
         assembler.add_number(ELEMENT, step as i32);
         assembler.compare(ELEMENT, COUNT);
         assembler.jump_if(Condition::Below, start);
-        if slots > MAX_SLOTS {
+        if slots as usize * width.bytes() > MAX_STACK {
             return None;
         }
-        assembler.patch(room, -32 * slots as i32);
-        assembler.add_number(Gpr::Rsp, 32 * slots as i32);
+        let room_bytes = slots as i32 * width.bytes() as i32;
+        assembler.patch(room, -room_bytes);
+        assembler.add_number(Gpr::Rsp, room_bytes);
         SAVED.iter().rev().for_each(|&register| assembler.pop(register));
         assembler.vzeroupper();
         assembler.ret();
@@ -230,9 +232,9 @@ impl LoopCode {
     }
 }
 
-/// The code of an iteration, over some chunks of [`LANES`] elements side by side.
-fn body(source: &Loop<'_>, chunks: usize) -> Option<Vectors> {
-    let mut body = Vectors::new();
+/// The code of an iteration, over some chunks side by side.
+fn body(source: &Loop<'_>, width: Width, chunks: usize) -> Option<Vectors> {
+    let mut body = Vectors::of_width(width);
     // The chunks of each value.
     let mut values: Vec<SmallVec<[Chunk; MAX_CHUNKS]>> = Vec::new();
     let mut addresses = 0;
@@ -287,43 +289,51 @@ fn base(body: &mut Vectors, number: usize) -> Gpr {
 /// Reads a chunk of an input, or the element that all share.
 fn load(body: &mut Vectors, base: Gpr, dtype: DType, chunk: Option<usize>) -> Option<Chunk> {
     let place = Mem::at(base, 0);
-    let first = (chunk.unwrap_or(0) * LANES * dtype.bytes()) as i32;
+    let first = (chunk.unwrap_or(0) * body.width.lanes() * dtype.bytes()) as i32;
+    let vector = body.width.bytes() as i32;
     let at = |scale, offset| Mem::at(base, first + offset).indexed(ELEMENT, scale);
     let mut read = |op, place| body.load(op, Length::Whole, None, place, NOWHERE);
     Some(match (dtype, chunk) {
         (DType::I1, Some(_)) => {
-            let bytes = read(Vex::PMOVZXBD, at(0, 0));
+            let bytes = read(Avx::PMOVZXBD, at(0, 0));
             Chunk::Mask(mask_of_bytes(body, bytes))
         }
         (DType::I1, None) => {
-            let bytes = read(Vex::PBROADCASTB, place);
-            let bytes = body.whole(Vex::PMOVZXBD, bytes);
+            let bytes = read(Avx::PBROADCASTB, place);
+            let bytes = body.whole(Avx::PMOVZXBD, bytes);
             Chunk::Mask(mask_of_bytes(body, bytes))
         }
         _ if !has_lanes(dtype) => return None,
-        (_, Some(_)) if dtype.bytes() == 4 => Chunk::Four(read(Vex::MOVUPS_LOAD, at(2, 0))),
-        (_, None) if dtype.bytes() == 4 => Chunk::Four(read(Vex::BROADCASTSS, place)),
+        (_, Some(_)) if dtype.bytes() == 4 => Chunk::Four(read(Avx::MOVUPS_LOAD, at(2, 0))),
+        (_, None) if dtype.bytes() == 4 => Chunk::Four(read(Avx::BROADCASTSS, place)),
         (_, Some(_)) => {
-            Chunk::Eight([read(Vex::MOVUPS_LOAD, at(3, 0)), read(Vex::MOVUPS_LOAD, at(3, 32))])
+            let halves = [at(3, 0), at(3, vector)];
+            Chunk::Eight(halves.map(|half| read(Avx::MOVUPS_LOAD, half)))
         }
-        (_, None) => Chunk::Eight([read(Vex::BROADCASTSD, place); 2]),
+        (_, None) => Chunk::Eight([read(Avx::BROADCASTSD, place); 2]),
     })
 }
 
 /// Writes a chunk of an output.
 fn store(body: &mut Vectors, base: Gpr, number: usize, chunk: Chunk, size: usize) {
-    let first = (number * LANES * size) as i32;
+    let first = (number * body.width.lanes() * size) as i32;
+    let vector = body.width.bytes() as i32;
     let scale = size.trailing_zeros() as u8;
     let at = |offset| Mem::at(base, first + offset).indexed(ELEMENT, scale);
     match chunk {
-        Chunk::Four(x) => body.store(Vex::MOVUPS_STORE, Length::Whole, x, at(0), NOWHERE),
+        Chunk::Four(x) => body.store(Avx::MOVUPS_STORE, Length::Whole, x, at(0), NOWHERE),
         Chunk::Eight([low, high]) => {
-            body.store(Vex::MOVUPS_STORE, Length::Whole, low, at(0), NOWHERE);
-            body.store(Vex::MOVUPS_STORE, Length::Whole, high, at(32), NOWHERE);
+            body.store(Avx::MOVUPS_STORE, Length::Whole, low, at(0), NOWHERE);
+            body.store(Avx::MOVUPS_STORE, Length::Whole, high, at(vector), NOWHERE);
+        }
+        Chunk::Mask(mask) if body.width == Width::Avx512 => {
+            let one = body.splat4(1);
+            let numbers = body.pair(Avx::ANDPS, mask, one);
+            body.store(Avx::PMOVDB, Length::Whole, numbers, at(0), NOWHERE);
         }
         Chunk::Mask(mask) => {
             let bytes = bytes_of_mask(body, mask);
-            body.store(Vex::MOVQ_STORE, Length::Half, bytes, at(0), NOWHERE);
+            body.store(Avx::MOVQ_STORE, Length::Half, bytes, at(0), NOWHERE);
         }
     }
 }
@@ -383,6 +393,16 @@ mod tests {
         bytes
     }
 
+    /// The widths of vectors that this machine has.
+    fn widths() -> impl Iterator<Item = Width> {
+        let isas = numerics::simd::Isa::available().into_iter();
+        isas.filter_map(|isa| match (isa.has_avx2(), isa.has_avx512()) {
+            (false, _) => None,
+            (true, false) => Some(Width::Avx2),
+            (true, true) => Some(Width::Avx512),
+        })
+    }
+
     fn check(kernel: SliceKernel) -> bool {
         check_with(kernel, None)
     }
@@ -392,6 +412,11 @@ mod tests {
         if !has_code(&kernel) || !crate::is_available() {
             return false;
         }
+        widths().for_each(|width| check_width(&kernel, constant, width));
+        true
+    }
+
+    fn check_width(kernel: &SliceKernel, constant: Option<f32>, width: Width) {
         let input = |&dtype| Input { dtype, repeats: false, constant: None };
         let mut types: Vec<Input> = kernel.operands().iter().map(input).collect();
         if let (Some(x), Some(input)) = (constant, types.last_mut()) {
@@ -399,10 +424,10 @@ mod tests {
         }
         let numbers: Vec<usize> = (0..types.len()).collect();
         let source =
-            Loop { inputs: &types, functions: &[(&kernel, &numbers)], outputs: &[types.len()] };
+            Loop { inputs: &types, functions: &[(kernel, &numbers)], outputs: &[types.len()] };
         let executable = Arc::new(OnceLock::new());
         let mut assembler = Assembler::new();
-        let code = LoopCode::new(&source, &mut assembler, &executable).unwrap();
+        let code = LoopCode::new(&source, width, &mut assembler, &executable).unwrap();
         executable.set(Executable::new(&assembler.finish().unwrap()).unwrap()).unwrap();
         let samples = |(i, input): (usize, &Input)| samples(input.dtype, i as u64);
         let mut operands: Vec<Vec<u8>> = types.iter().enumerate().map(samples).collect();
@@ -411,7 +436,7 @@ mod tests {
         }
         let operands: Vec<&[u8]> = operands.iter().map(|bytes| &bytes[..]).collect();
         let count = operands[0].len() / types[0].dtype.bytes();
-        for count in [count, 3, 8, 13] {
+        for count in [count, 3, 8, 13, 16, 31] {
             let parts = operands.iter().zip(&types).map(|(b, t)| &b[..count * t.dtype.bytes()]);
             let parts: Vec<&[u8]> = parts.collect();
             let size = kernel.result().bytes();
@@ -453,12 +478,11 @@ mod tests {
                 };
                 assert!(
                     found == expected || same_nan(nans),
-                    "{:?} of {kernel:?}: {found:?}, not {expected:?}, of {operands:?}",
+                    "{width:?} {:?} of {kernel:?}: {found:?}, not {expected:?}, of {operands:?}",
                     kernel.function(),
                 );
             }
         }
-        true
     }
 
     #[test]

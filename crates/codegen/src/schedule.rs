@@ -4,7 +4,7 @@
 //! numbers has; so those that could run meanwhile are put where it sees them.
 
 use crate::vector::{Kind, NONE, Value, Vectors};
-use crate::x64::Vex;
+use crate::x64::Avx;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,24 +19,24 @@ const WINDOW: usize = 128;
 fn latency(kind: &Kind, is_load: bool) -> u32 {
     let own = match kind {
         Kind::Constant(_) | Kind::Carried(_) => return 0,
-        Kind::Vector { op, .. } if [Vex::SQRTPD, Vex::SQRTPS].contains(op) => 20,
-        Kind::Vector { op, .. } if [Vex::DIVPD, Vex::DIVPS].contains(op) => 12,
+        Kind::Vector { op, .. } if [Avx::SQRTPD, Avx::SQRTPS].contains(op) => 20,
+        Kind::Vector { op, .. } if [Avx::DIVPD, Avx::DIVPS].contains(op) => 12,
         Kind::Vector { op, .. } if is_arithmetic(*op) => 4,
         _ => 1,
     };
     own + if is_load { 4 } else { 0 }
 }
 
-fn is_arithmetic(op: Vex) -> bool {
+fn is_arithmetic(op: Avx) -> bool {
     [
-        Vex::ADDPD,
-        Vex::ADDPS,
-        Vex::MULPD,
-        Vex::MULPS,
-        Vex::SUBPD,
-        Vex::SUBPS,
-        Vex::PMULLD,
-        Vex::PMULUDQ,
+        Avx::ADDPD,
+        Avx::ADDPS,
+        Avx::MULPD,
+        Avx::MULPS,
+        Avx::SUBPD,
+        Avx::SUBPS,
+        Avx::PMULLD,
+        Avx::PMULUDQ,
     ]
     .contains(&op)
 }
@@ -163,14 +163,14 @@ mod tests {
     fn chains_run_side_by_side() {
         let mut code = Vectors::new();
         let load = |code: &mut Vectors, at| {
-            code.load(Vex::MOVUPS_LOAD, Length::Whole, None, Mem::at(Gpr::Rax, at), NOWHERE)
+            code.load(Avx::MOVUPS_LOAD, Length::Whole, None, Mem::at(Gpr::Rax, at), NOWHERE)
         };
         for chain in 0..2 {
             let first = load(&mut code, 32 * chain);
-            let last = (0..10).fold(first, |x, _| code.pair(Vex::MULPS, x, first));
+            let last = (0..10).fold(first, |x, _| code.pair(Avx::MULPS, x, first));
             load(&mut code, 64);
             let to = Mem::at(Gpr::Rdx, 32 * chain);
-            code.store(Vex::MOVUPS_STORE, Length::Whole, last, to, NOWHERE);
+            code.store(Avx::MOVUPS_STORE, Length::Whole, last, to, NOWHERE);
         }
         code.schedule();
         assert_eq!(code.len(), 2 * 12);

@@ -1,6 +1,7 @@
 //! Straight-line code over vectors, before its values have registers.
 
-use crate::x64::{ConstantBytes, Gpr, Label, Length, Mem, Vex};
+use crate::x64::{Avx, ConstantBytes, Gpr, Label, Length, Mem};
+use numerics::simd::Isa;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -15,8 +16,8 @@ pub(crate) enum Form {
     Unary,
     /// The result is a function of an operand and of the last one, which may be in memory.
     Binary,
-    /// The result is taken from the second operand where the third has the sign, else from the
-    /// first.
+    /// The result is taken from the second operand where the bits of the third are set, else from
+    /// the first.
     Blend,
     /// The product of the second and the last operand is added to the first, in its register.
     Sum,
@@ -29,7 +30,7 @@ pub(crate) enum Form {
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     Vector {
-        op: Vex,
+        op: Avx,
         length: Length,
         form: Form,
         immediate: Option<u8>,
@@ -42,7 +43,7 @@ pub(crate) enum Kind {
     Unless(Label),
     /// Writes the operand to memory.
     Store {
-        op: Vex,
+        op: Avx,
         length: Length,
         immediate: Option<u8>,
     },
@@ -127,9 +128,51 @@ pub(crate) struct Inst {
     pub is_part: bool,
 }
 
+/// The vectors of some code: the instructions that work on them decide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Width {
+    /// 32 bytes, of AVX2.
+    #[default]
+    Avx2,
+    /// 64 bytes, of AVX-512.
+    Avx512,
+}
+
+impl Width {
+    /// The widest one of this machine.
+    pub fn best() -> Width {
+        if Isa::best().has_avx512() { Width::Avx512 } else { Width::Avx2 }
+    }
+
+    /// The bytes of a vector.
+    pub fn bytes(self) -> usize {
+        match self {
+            Width::Avx2 => 32,
+            Width::Avx512 => 64,
+        }
+    }
+
+    /// The elements of four bytes in a vector, and those that are computed together.
+    pub fn lanes(self) -> usize {
+        self.bytes() / 4
+    }
+
+    /// The number of registers.
+    pub(crate) fn registers(self) -> usize {
+        match self {
+            Width::Avx2 => 16,
+            Width::Avx512 => MAX_REGISTERS,
+        }
+    }
+}
+
+/// The registers of the widest vectors.
+pub(crate) const MAX_REGISTERS: usize = 32;
+
 /// Instructions in order.
 #[derive(Clone, Debug, Default)]
 pub struct Vectors {
+    pub(crate) width: Width,
     pub(crate) insts: Vec<Inst>,
     pub(crate) constants: FxHashMap<ConstantBytes, Value>,
 }
@@ -138,9 +181,14 @@ pub struct Vectors {
 pub const NOWHERE: Range<u32> = 0..0;
 
 impl Vectors {
-    /// No instructions.
+    /// No instructions, on vectors of AVX2.
     pub fn new() -> Vectors {
         Vectors::default()
+    }
+
+    /// No instructions, on vectors of some width.
+    pub fn of_width(width: Width) -> Vectors {
+        Vectors { width, ..Vectors::default() }
     }
 
     /// Number of instructions.
@@ -212,7 +260,7 @@ impl Vectors {
     /// it matters.
     pub fn load(
         &mut self,
-        op: Vex,
+        op: Avx,
         length: Length,
         immediate: Option<u8>,
         from: Mem,
@@ -227,7 +275,7 @@ impl Vectors {
     /// Adds an instruction with its last operand in memory.
     pub fn load_into(
         &mut self,
-        op: Vex,
+        op: Avx,
         length: Length,
         immediate: Option<u8>,
         x: Value,
@@ -241,20 +289,20 @@ impl Vectors {
     }
 
     /// A function of a value.
-    pub fn unary(&mut self, op: Vex, length: Length, immediate: Option<u8>, x: Value) -> Value {
+    pub fn unary(&mut self, op: Avx, length: Length, immediate: Option<u8>, x: Value) -> Value {
         let kind = Kind::Vector { op, length, form: Form::Unary, immediate };
         self.push(kind, [x, NONE, NONE], None)
     }
 
     /// A function of whole vectors.
-    pub fn whole(&mut self, op: Vex, x: Value) -> Value {
+    pub fn whole(&mut self, op: Avx, x: Value) -> Value {
         self.unary(op, Length::Whole, None, x)
     }
 
     /// A function of two values.
     pub fn binary(
         &mut self,
-        op: Vex,
+        op: Avx,
         length: Length,
         immediate: Option<u8>,
         x: Value,
@@ -268,14 +316,14 @@ impl Vectors {
     }
 
     /// A function of two whole vectors.
-    pub fn pair(&mut self, op: Vex, x: Value, y: Value) -> Value {
+    pub fn pair(&mut self, op: Avx, x: Value, y: Value) -> Value {
         self.binary(op, Length::Whole, None, x, y)
     }
 
-    /// The bytes of `yes` in lanes of four bytes where `mask` has the sign, else those of `no`.
+    /// The bytes of `yes` in the lanes of `mask` whose bits are set, else those of `no`.
     pub fn blend(&mut self, mask: Value, yes: Value, no: Value) -> Value {
         let kind = Kind::Vector {
-            op: Vex::BLENDVPS,
+            op: Avx::BLENDVPS,
             length: Length::Whole,
             form: Form::Blend,
             immediate: None,
@@ -284,7 +332,7 @@ impl Vectors {
     }
 
     /// A sum and a product, with one rounding.
-    pub fn multiply_add(&mut self, op: Vex, sum: Value, x: Value, y: Value) -> Value {
+    pub fn multiply_add(&mut self, op: Avx, sum: Value, x: Value, y: Value) -> Value {
         let (length, form) = (Length::Whole, Form::Sum);
         let kind = Kind::Vector { op, length, form, immediate: None };
         self.push(kind, [sum, x, y], None)
@@ -292,16 +340,29 @@ impl Vectors {
 
     /// The high half of a vector, as the low one.
     pub fn extract_high(&mut self, x: Value) -> Value {
-        let kind = Kind::Vector {
-            op: Vex::EXTRACTI128,
-            length: Length::Whole,
-            form: Form::Reversed,
-            immediate: Some(1),
+        let op = match self.width {
+            Width::Avx2 => Avx::EXTRACTI128,
+            Width::Avx512 => Avx::EXTRACTI64X4,
         };
+        self.reversed(op, Some(1), x)
+    }
+
+    /// The low halves of two vectors, the second as the high half.
+    pub fn join(&mut self, low: Value, high: Value) -> Value {
+        let op = match self.width {
+            Width::Avx2 => Avx::INSERTI128,
+            Width::Avx512 => Avx::INSERTI64X4,
+        };
+        self.binary(op, Length::Whole, Some(1), low, high)
+    }
+
+    /// A function of a vector whose instruction has the result in the place of an operand.
+    pub(crate) fn reversed(&mut self, op: Avx, immediate: Option<u8>, x: Value) -> Value {
+        let kind = Kind::Vector { op, length: Length::Whole, form: Form::Reversed, immediate };
         self.push(kind, [x, NONE, NONE], None)
     }
 
-    fn shift(&mut self, op: Vex, digit: u8, x: Value, by: u8) -> Value {
+    fn shift(&mut self, op: Avx, digit: u8, x: Value, by: u8) -> Value {
         let form = Form::Shift(digit);
         let kind = Kind::Vector { op, length: Length::Whole, form, immediate: Some(by) };
         self.push(kind, [x, NONE, NONE], None)
@@ -309,33 +370,33 @@ impl Vectors {
 
     /// Lanes of four bytes moved up.
     pub fn shift_left4(&mut self, x: Value, by: u8) -> Value {
-        self.shift(Vex::PSHIFTD_IMMEDIATE, 6, x, by)
+        self.shift(Avx::PSHIFTD_IMMEDIATE, 6, x, by)
     }
 
     /// Lanes of four bytes moved down.
     pub fn shift_right4(&mut self, x: Value, by: u8) -> Value {
-        self.shift(Vex::PSHIFTD_IMMEDIATE, 2, x, by)
+        self.shift(Avx::PSHIFTD_IMMEDIATE, 2, x, by)
     }
 
     /// Lanes of eight bytes moved up.
     pub fn shift_left8(&mut self, x: Value, by: u8) -> Value {
-        self.shift(Vex::PSHIFTQ_IMMEDIATE, 6, x, by)
+        self.shift(Avx::PSHIFTQ_IMMEDIATE, 6, x, by)
     }
 
     /// Lanes of eight bytes moved down.
     pub fn shift_right8(&mut self, x: Value, by: u8) -> Value {
-        self.shift(Vex::PSHIFTQ_IMMEDIATE, 2, x, by)
+        self.shift(Avx::PSHIFTQ_IMMEDIATE, 2, x, by)
     }
 
     /// Stores a value. `writes` is the part of the memory, if it matters.
-    pub fn store(&mut self, op: Vex, length: Length, x: Value, to: Mem, writes: Range<u32>) {
+    pub fn store(&mut self, op: Avx, length: Length, x: Value, to: Mem, writes: Range<u32>) {
         let kind = Kind::Store { op, length, immediate: None };
         let at = self.push(kind, [x, NONE, NONE], Some(to));
         self.insts[at.0 as usize].writes = writes;
     }
 
     /// As [`Vectors::store`]: the second half of what the store before it writes the first half of.
-    pub fn store_beside(&mut self, op: Vex, length: Length, x: Value, to: Mem, writes: Range<u32>) {
+    pub fn store_beside(&mut self, op: Avx, length: Length, x: Value, to: Mem, writes: Range<u32>) {
         self.store(op, length, x, to, writes);
         let at = self.insts.len() - 2;
         // Going backwards, the last store decides what both write.
@@ -362,25 +423,25 @@ impl Vectors {
     }
 }
 
-fn is_commutative(op: Vex) -> bool {
+fn is_commutative(op: Avx) -> bool {
     [
-        Vex::ADDPD,
-        Vex::ADDPS,
-        Vex::ANDPS,
-        Vex::MULPD,
-        Vex::MULPS,
-        Vex::ORPS,
-        Vex::PADDD,
-        Vex::PADDQ,
-        Vex::PCMPEQD,
-        Vex::PCMPEQQ,
-        Vex::PMAXSD,
-        Vex::PMAXUD,
-        Vex::PMINSD,
-        Vex::PMINUD,
-        Vex::PMULLD,
-        Vex::PMULUDQ,
-        Vex::XORPS,
+        Avx::ADDPD,
+        Avx::ADDPS,
+        Avx::ANDPS,
+        Avx::MULPD,
+        Avx::MULPS,
+        Avx::ORPS,
+        Avx::PADDD,
+        Avx::PADDQ,
+        Avx::PCMPEQD,
+        Avx::PCMPEQQ,
+        Avx::PMAXSD,
+        Avx::PMAXUD,
+        Avx::PMINSD,
+        Avx::PMINUD,
+        Avx::PMULLD,
+        Avx::PMULUDQ,
+        Avx::XORPS,
     ]
     .contains(&op)
 }

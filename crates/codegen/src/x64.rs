@@ -23,7 +23,7 @@ pub enum Gpr {
     R15,
 }
 
-/// A vector register of 256 bits, or its low half.
+/// A vector register, of which AVX2 has 16 and AVX-512 32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ymm(pub u8);
 
@@ -92,15 +92,39 @@ impl From<Mem> for Rm {
     }
 }
 
-/// A vector instruction with the VEX prefix.
+/// A vector instruction of AVX2 or AVX-512.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Vex {
+pub struct Avx {
     /// The opcode map: 1 for `0F`, 2 for `0F 38`, 3 for `0F 3A`.
     map: u8,
     /// The implied prefix: 0, or 1 for `66`, 2 for `F3`, 3 for `F2`.
     prefix: u8,
-    wide: bool,
     opcode: u8,
+    /// The bit W of the VEX prefix, if the instruction is encoded with one.
+    vex_w: Option<bool>,
+    /// That of the EVEX prefix.
+    evex_w: Option<bool>,
+}
+
+impl Avx {
+    /// True if there is an encoding with the VEX prefix: in AVX2.
+    pub fn has_vex(self) -> bool {
+        self.vex_w.is_some()
+    }
+
+    /// True if there is an encoding with the EVEX prefix: in AVX-512.
+    pub fn has_evex(self) -> bool {
+        self.evex_w.is_some()
+    }
+
+    /// The instruction that makes lanes of the mask register that this one writes in AVX-512.
+    fn lanes_of_mask(self) -> Option<Avx> {
+        match self {
+            Avx::CMPPS | Avx::PCMPEQD | Avx::PCMPGTD => Some(Avx::PMOVM2D),
+            Avx::CMPPD | Avx::PCMPEQQ | Avx::PCMPGTQ => Some(Avx::PMOVM2Q),
+            _ => None,
+        }
+    }
 }
 
 /// The lengths of vectors.
@@ -112,101 +136,116 @@ pub enum Length {
     Whole,
 }
 
-macro_rules! vex {
-    ($($name:ident $map:literal $prefix:literal $wide:literal $opcode:literal;)*) => {
-        impl Vex {
+macro_rules! avx {
+    ($($name:ident $map:literal $prefix:literal $opcode:literal $vex:tt $evex:tt;)*) => {
+        impl Avx {
             $(
                 #[doc = concat!("`v", stringify!($name), "`, in lower case.")]
-                pub const $name: Vex =
-                    Vex { map: $map, prefix: $prefix, wide: $wide != 0, opcode: $opcode };
+                pub const $name: Avx = Avx {
+                    map: $map,
+                    prefix: $prefix,
+                    opcode: $opcode,
+                    vex_w: avx!(@w $vex),
+                    evex_w: avx!(@w $evex),
+                };
             )*
             /// Every instruction by name.
-            pub const ALL: &'static [(&'static str, Vex)] =
-                &[$((stringify!($name), Vex::$name)),*];
+            pub const ALL: &'static [(&'static str, Avx)] =
+                &[$((stringify!($name), Avx::$name)),*];
         }
     };
+    (@w -) => { None };
+    (@w $bit:literal) => { Some($bit != 0) };
 }
 
-// Name, map, prefix, W, opcode.
-vex! {
-    ADDPD 1 1 0 0x58;
-    ADDPS 1 0 0 0x58;
-    ANDNPS 1 0 0 0x55;
-    ANDPS 1 0 0 0x54;
-    BLENDPS 3 1 0 0x0C;
-    BLENDVPS 3 1 0 0x4A;
-    BROADCASTSD 2 1 0 0x19;
-    BROADCASTSS 2 1 0 0x18;
-    CMPPD 1 1 0 0xC2;
-    CMPPS 1 0 0 0xC2;
-    CVTDQ2PD 1 2 0 0xE6;
-    CVTDQ2PS 1 0 0 0x5B;
-    CVTPD2PS 1 1 0 0x5A;
-    CVTPS2PD 1 0 0 0x5A;
-    CVTTPD2DQ 1 1 0 0xE6;
-    CVTTPS2DQ 1 2 0 0x5B;
-    DIVPD 1 1 0 0x5E;
-    DIVPS 1 0 0 0x5E;
-    EXTRACTI128 3 1 0 0x39;
-    FMADD231PD 2 1 1 0xB8;
-    FMADD231PS 2 1 0 0xB8;
-    INSERTI128 3 1 0 0x38;
-    INSERTPS 3 1 0 0x21;
-    MAXPD 1 1 0 0x5F;
-    MAXPS 1 0 0 0x5F;
-    MINPD 1 1 0 0x5D;
-    MINPS 1 0 0 0x5D;
-    MOVD_LOAD 1 1 0 0x6E;
-    MOVD_STORE 1 1 0 0x7E;
-    MOVHPS_LOAD 1 0 0 0x16;
-    MOVQ_LOAD 1 2 0 0x7E;
-    MOVQ_STORE 1 1 0 0xD6;
-    MOVUPS_LOAD 1 0 0 0x10;
-    MOVUPS_STORE 1 0 0 0x11;
-    MULPD 1 1 0 0x59;
-    MULPS 1 0 0 0x59;
-    ORPS 1 0 0 0x56;
-    PABSD 2 1 0 0x1E;
-    PACKSSDW 1 1 0 0x6B;
-    PACKSSWB 1 1 0 0x63;
-    PACKUSDW 2 1 0 0x2B;
-    PADDD 1 1 0 0xFE;
-    PADDQ 1 1 0 0xD4;
-    PBROADCASTB 2 1 0 0x78;
-    PCMPEQD 1 1 0 0x76;
-    PCMPEQQ 2 1 0 0x29;
-    PCMPGTD 1 1 0 0x66;
-    PCMPGTQ 2 1 0 0x37;
-    PERMPD 3 1 1 0x01;
-    PERMPS 2 1 0 0x16;
-    PMAXSD 2 1 0 0x3D;
-    PMAXUD 2 1 0 0x3F;
-    PMINSD 2 1 0 0x39;
-    PMINUD 2 1 0 0x3B;
-    PMOVSXBD 2 1 0 0x21;
-    PMOVSXDQ 2 1 0 0x25;
-    PMOVZXBD 2 1 0 0x31;
-    PMOVZXDQ 2 1 0 0x35;
-    PMOVZXWD 2 1 0 0x33;
-    PMULLD 2 1 0 0x40;
-    PMULUDQ 1 1 0 0xF4;
-    PSHIFTD_IMMEDIATE 1 1 0 0x72;
-    PSHIFTQ_IMMEDIATE 1 1 0 0x73;
-    PSLLVD 2 1 0 0x47;
-    PSLLVQ 2 1 1 0x47;
-    PSRAVD 2 1 0 0x46;
-    PSRLVD 2 1 0 0x45;
-    PSRLVQ 2 1 1 0x45;
-    PSUBD 1 1 0 0xFA;
-    PSUBQ 1 1 0 0xFB;
-    ROUNDPD 3 1 0 0x09;
-    ROUNDPS 3 1 0 0x08;
-    SHUFPS 1 0 0 0xC6;
-    SQRTPD 1 1 0 0x51;
-    SQRTPS 1 0 0 0x51;
-    SUBPD 1 1 0 0x5C;
-    SUBPS 1 0 0 0x5C;
-    XORPS 1 0 0 0x57;
+// Name, map, prefix, opcode, W with the prefix VEX and with EVEX.
+avx! {
+    ADDPD 1 1 0x58 0 1;
+    ADDPS 1 0 0x58 0 0;
+    ANDNPS 1 0 0x55 0 0;
+    ANDPS 1 0 0x54 0 0;
+    BLENDPS 3 1 0x0C 0 -;
+    BLENDVPS 3 1 0x4A 0 -;
+    BROADCASTSD 2 1 0x19 0 1;
+    BROADCASTSS 2 1 0x18 0 0;
+    CMPPD 1 1 0xC2 0 1;
+    CMPPS 1 0 0xC2 0 0;
+    CVTDQ2PD 1 2 0xE6 0 0;
+    CVTDQ2PS 1 0 0x5B 0 0;
+    CVTPD2PS 1 1 0x5A 0 1;
+    CVTPS2PD 1 0 0x5A 0 0;
+    CVTTPD2DQ 1 1 0xE6 0 1;
+    CVTTPS2DQ 1 2 0x5B 0 0;
+    DIVPD 1 1 0x5E 0 1;
+    DIVPS 1 0 0x5E 0 0;
+    EXTRACTI128 3 1 0x39 0 -;
+    EXTRACTI64X4 3 1 0x3B - 1;
+    FMADD231PD 2 1 0xB8 1 1;
+    FMADD231PS 2 1 0xB8 0 0;
+    INSERTI128 3 1 0x38 0 -;
+    INSERTI64X4 3 1 0x3A - 1;
+    INSERTPS 3 1 0x21 0 -;
+    MAXPD 1 1 0x5F 0 1;
+    MAXPS 1 0 0x5F 0 0;
+    MINPD 1 1 0x5D 0 1;
+    MINPS 1 0 0x5D 0 0;
+    MOVD_LOAD 1 1 0x6E 0 -;
+    MOVD_STORE 1 1 0x7E 0 -;
+    MOVHPS_LOAD 1 0 0x16 0 -;
+    MOVMSKPS 1 0 0x50 0 -;
+    MOVQ_LOAD 1 2 0x7E 0 -;
+    MOVQ_STORE 1 1 0xD6 0 -;
+    MOVUPS_LOAD 1 0 0x10 0 0;
+    MOVUPS_STORE 1 0 0x11 0 0;
+    MULPD 1 1 0x59 0 1;
+    MULPS 1 0 0x59 0 0;
+    ORPS 1 0 0x56 0 0;
+    PABSD 2 1 0x1E 0 0;
+    PACKSSDW 1 1 0x6B 0 -;
+    PACKSSWB 1 1 0x63 0 -;
+    PACKUSDW 2 1 0x2B 0 -;
+    PADDD 1 1 0xFE 0 0;
+    PADDQ 1 1 0xD4 0 1;
+    PBROADCASTB 2 1 0x78 0 0;
+    PCMPEQD 1 1 0x76 0 0;
+    PCMPEQQ 2 1 0x29 0 1;
+    PCMPGTD 1 1 0x66 0 0;
+    PCMPGTQ 2 1 0x37 0 1;
+    PERMPD 3 1 0x01 1 -;
+    PERMPS 2 1 0x16 0 -;
+    PMAXSD 2 1 0x3D 0 0;
+    PMAXUD 2 1 0x3F 0 0;
+    PMINSD 2 1 0x39 0 0;
+    PMINUD 2 1 0x3B 0 0;
+    PMOVDB 2 2 0x31 - 0;
+    PMOVM2D 2 2 0x38 - 0;
+    PMOVM2Q 2 2 0x38 - 1;
+    PMOVQD 2 2 0x35 - 0;
+    PMOVSXBD 2 1 0x21 0 0;
+    PMOVSXDQ 2 1 0x25 0 0;
+    PMOVZXBD 2 1 0x31 0 0;
+    PMOVZXDQ 2 1 0x35 0 0;
+    PMOVZXWD 2 1 0x33 0 0;
+    PMULLD 2 1 0x40 0 0;
+    PMULUDQ 1 1 0xF4 0 1;
+    PSHIFTD_IMMEDIATE 1 1 0x72 0 0;
+    PSHIFTQ_IMMEDIATE 1 1 0x73 0 1;
+    PSLLVD 2 1 0x47 0 0;
+    PSLLVQ 2 1 0x47 1 1;
+    PSRAVD 2 1 0x46 0 0;
+    PSRLVD 2 1 0x45 0 0;
+    PSRLVQ 2 1 0x45 1 1;
+    PSUBD 1 1 0xFA 0 0;
+    PSUBQ 1 1 0xFB 0 1;
+    PTERNLOGD 3 1 0x25 - 0;
+    ROUNDPD 3 1 0x09 0 1;
+    ROUNDPS 3 1 0x08 0 0;
+    SHUFPS 1 0 0xC6 0 -;
+    SQRTPD 1 1 0x51 0 1;
+    SQRTPS 1 0 0x51 0 0;
+    SUBPD 1 1 0x5C 0 1;
+    SUBPS 1 0 0x5C 0 0;
+    XORPS 1 0 0x57 0 0;
 }
 
 /// A condition of jumps and moves, after a comparison.
@@ -235,12 +274,17 @@ pub enum Condition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Label(u32);
 
-/// 32 bytes behind the code.
+/// Bytes behind the code, which fill the widest registers: those of [`ConstantBytes`] twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Constant(u32);
 
-/// The bytes of a constant.
+/// The bytes of a constant, again and again.
 pub type ConstantBytes = [u8; 32];
+/// The bytes that a constant has behind the code.
+const CONSTANT_ROOM: usize = 2 * size_of::<ConstantBytes>();
+
+/// The mask register of comparisons, for the time of an instruction.
+const MASK: u8 = 1;
 
 /// Code while it is made.
 #[derive(Default)]
@@ -294,14 +338,14 @@ impl Assembler {
             let distance = i32::try_from(target - (at as i64 + 4)).ok()?;
             self.code[at..at + 4].copy_from_slice(&distance.to_le_bytes());
         }
-        self.code.resize(self.code.len().next_multiple_of(size_of::<ConstantBytes>()), 0xCC);
+        self.code.resize(self.code.len().next_multiple_of(CONSTANT_ROOM), 0xCC);
         let first = self.code.len();
         for (at, end, constant) in self.uses {
-            let target = first + constant.0 as usize * size_of::<ConstantBytes>();
+            let target = first + constant.0 as usize * CONSTANT_ROOM;
             let distance = i32::try_from(target as i64 - end as i64).ok()?;
             self.code[at..at + 4].copy_from_slice(&distance.to_le_bytes());
         }
-        self.constants.iter().for_each(|bytes| self.code.extend(bytes));
+        self.constants.iter().for_each(|bytes| self.code.extend([*bytes; 2].as_flattened()));
         Some(self.code)
     }
 
@@ -309,8 +353,9 @@ impl Assembler {
         self.code.push(byte);
     }
 
-    /// Writes ModRM, SIB and the distance. `trailing` bytes of the instruction follow.
-    fn modrm(&mut self, reg: u8, rm: Rm, trailing: usize) {
+    /// Writes ModRM, SIB and the distance, in one byte if it fits and `has_bytes`. `trailing` bytes
+    /// of the instruction follow.
+    fn modrm(&mut self, reg: u8, rm: Rm, has_bytes: bool, trailing: usize) {
         let reg = (reg & 7) << 3;
         let place = match rm {
             Rm::Register(register) => return self.byte(0xC0 | reg | register & 7),
@@ -328,7 +373,7 @@ impl Assembler {
         // No distance at all is not encodable from rbp and r13.
         let mode = match place.offset {
             0 if base & 7 != 5 => 0x00,
-            -128..=127 => 0x40,
+            -128..=127 if has_bytes => 0x40,
             _ => 0x80,
         };
         match place.index {
@@ -363,11 +408,11 @@ impl Assembler {
         }
     }
 
-    /// A vector instruction: its register, the register that VEX holds (zero if it is unused), the
-    /// last operand and the immediate operand.
+    /// A vector instruction of AVX2: its register, the register that the prefix holds (zero if it
+    /// is unused), the last operand and the immediate operand.
     pub fn vex(
         &mut self,
-        op: Vex,
+        op: Avx,
         length: Length,
         reg: u8,
         other: u8,
@@ -377,16 +422,54 @@ impl Assembler {
         let rm = rm.into();
         let [index, base] = Assembler::high_bits(rm);
         let low = (!other & 15) << 3 | u8::from(length == Length::Whole) << 2 | op.prefix;
-        if op.map == 1 && !op.wide && index == 0 && base == 0 {
+        let w = op.vex_w == Some(true);
+        if op.map == 1 && !w && index == 0 && base == 0 {
             self.byte(0xC5);
             self.byte((reg >> 3 ^ 1) << 7 | low);
         } else {
             self.byte(0xC4);
             self.byte((reg >> 3 ^ 1) << 7 | (index ^ 1) << 6 | (base ^ 1) << 5 | op.map);
-            self.byte(u8::from(op.wide) << 7 | low);
+            self.byte(u8::from(w) << 7 | low);
         }
         self.byte(op.opcode);
-        self.modrm(reg, rm, usize::from(immediate.is_some()));
+        self.modrm(reg, rm, true, usize::from(immediate.is_some()));
+        immediate.into_iter().for_each(|byte| self.byte(byte));
+    }
+
+    /// As [`Assembler::vex`], an instruction of AVX-512 on whole registers. Where it would write a
+    /// mask register, its result is a mask of lanes, as that of AVX2.
+    pub fn evex(&mut self, op: Avx, reg: u8, other: u8, rm: impl Into<Rm>, immediate: Option<u8>) {
+        match op.lanes_of_mask() {
+            Some(expand) => {
+                self.evex_plain(op, MASK, other, rm.into(), immediate);
+                self.evex_plain(expand, reg, 0, Rm::Register(MASK), None);
+            }
+            None => self.evex_plain(op, reg, other, rm.into(), immediate),
+        }
+    }
+
+    fn evex_plain(&mut self, op: Avx, reg: u8, other: u8, rm: Rm, immediate: Option<u8>) {
+        // The prefix has bits 3 and 4 of each register, but of a base or an index bit 3 only.
+        let [index, base] = match rm {
+            Rm::Register(register) => [register >> 4, register >> 3 & 1],
+            Rm::Memory(_) => Assembler::high_bits(rm),
+        };
+        let inverted = |bits: u8| bits & 1 ^ 1;
+        self.byte(0x62);
+        self.byte(
+            inverted(reg >> 3) << 7
+                | inverted(index) << 6
+                | inverted(base) << 5
+                | inverted(reg >> 4) << 4
+                | op.map,
+        );
+        let w = u8::from(op.evex_w == Some(true));
+        self.byte(w << 7 | (!other & 15) << 3 | 1 << 2 | op.prefix);
+        // Of 512 bits, and without a mask.
+        self.byte(2 << 5 | inverted(other >> 4) << 3);
+        self.byte(op.opcode);
+        // A distance of one byte would be in units of the operand.
+        self.modrm(reg, rm, false, usize::from(immediate.is_some()));
         immediate.into_iter().for_each(|byte| self.byte(byte));
     }
 
@@ -406,7 +489,7 @@ impl Assembler {
             self.byte(rex);
         }
         self.code.extend(opcode);
-        self.modrm(reg, rm, trailing);
+        self.modrm(reg, rm, true, trailing);
     }
 
     /// Copies a register of eight bytes.
@@ -521,14 +604,7 @@ impl Assembler {
 
     /// Copies the sign bits of eight lanes of four bytes.
     pub fn move_mask(&mut self, to: Gpr, from: Ymm) {
-        self.vex(
-            Vex { map: 1, prefix: 0, wide: false, opcode: 0x50 },
-            Length::Whole,
-            to as u8,
-            0,
-            from,
-            None,
-        );
+        self.vex(Avx::MOVMSKPS, Length::Whole, to as u8, 0, from, None);
     }
 
     /// Goes on at a label.

@@ -1,6 +1,6 @@
 //! Every instruction that the encoder writes, as an independent decoder reads it.
 
-use codegen::{Assembler, Condition, Gpr, Length, Mem, Vex, Ymm};
+use codegen::{Assembler, Avx, Condition, Gpr, Length, Mem, Ymm};
 use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
 
 /// The instructions of some code, as text.
@@ -27,7 +27,9 @@ const SHIFTS: [&str; 2] = ["PSHIFTD_IMMEDIATE", "PSHIFTQ_IMMEDIATE"];
 
 #[test]
 fn vector_instructions_of_all_registers() {
-    for &(name, op) in Vex::ALL {
+    // That of masks writes a general-purpose register.
+    let vectors = |op: &Avx| op.has_vex() && *op != Avx::MOVMSKPS;
+    for &(name, op) in Avx::ALL.iter().filter(|(_, op)| vectors(op)) {
         let mnemonic = match name {
             "PSHIFTD_IMMEDIATE" => "vpslld".to_owned(),
             "PSHIFTQ_IMMEDIATE" => "vpsllq".to_owned(),
@@ -90,6 +92,75 @@ fn vector_instructions_of_all_registers() {
     }
 }
 
+/// The instructions of AVX-512 by the names that they have there.
+#[test]
+fn vector_instructions_of_512_bits() {
+    for &(name, op) in Avx::ALL.iter().filter(|(_, op)| op.has_evex()) {
+        let mnemonic = match name {
+            "PSHIFTD_IMMEDIATE" => "vpslld".to_owned(),
+            "PSHIFTQ_IMMEDIATE" => "vpsllq".to_owned(),
+            "ROUNDPD" => "vrndscalepd".to_owned(),
+            "ROUNDPS" => "vrndscaleps".to_owned(),
+            _ => format!("v{}", name.split('_').next().unwrap_or(name).to_lowercase()),
+        };
+        let has_immediate =
+            ["CMPPD", "CMPPS", "EXTRACTI64X4", "INSERTI64X4", "PTERNLOGD", "ROUNDPD", "ROUNDPS"]
+                .contains(&name)
+                || SHIFTS.contains(&name);
+        let is_comparison = name.starts_with("CMPP") || name.starts_with("PCMP");
+        let is_mask = ["PMOVM2D", "PMOVM2Q"].contains(&name);
+        for register in [0, 7, 8, 15, 16, 31u8] {
+            for other in [1, 9, 18, 30u8] {
+                let is_shift = SHIFTS.contains(&name);
+                let (reg, prefix) = if is_shift { (6, register) } else { (register, 0) };
+                let other = if is_mask { 3 } else { other };
+                let text = decoded(|assembler| {
+                    let immediate = has_immediate.then_some(0x10);
+                    assembler.evex(op, reg, prefix, Ymm(other), immediate);
+                });
+                // The mask register of a comparison becomes lanes.
+                let written = &text[text.len() - 1];
+                assert_eq!(text.len(), if is_comparison { 2 } else { 1 }, "{name}: {text:?}");
+                let found = text[0].split(' ').next().unwrap_or_default();
+                let fits = match is_comparison {
+                    true if name.starts_with("CMPP") => found.starts_with("vcmp"),
+                    _ => found == mnemonic,
+                };
+                assert!(fits, "{name}: {text:?}");
+                let names = |text: &str, number: u8| {
+                    text.split([' ', ',', '[', ']']).any(|part| {
+                        ["zmm", "ymm", "xmm", "k"]
+                            .iter()
+                            .any(|kind| part == format!("{kind}{number}"))
+                    })
+                };
+                assert!(names(written, register), "{name} {register}: {text:?}");
+                assert!(names(&text[0], other), "{name} {register} {other}: {text:?}");
+                assert!(text[0].contains("zmm") || is_mask, "{name}: {text:?}");
+            }
+        }
+    }
+    let text = decoded(|assembler| {
+        assembler.evex(Avx::ADDPD, 17, 25, Mem::at(Gpr::R13, 64).indexed(Gpr::R9, 3), None);
+        assembler.evex(Avx::MULPS, 1, 2, Mem::at(Gpr::Rax, 0), None);
+        assembler.evex(Avx::PMOVDB, 30, 0, Mem::at(Gpr::Rsp, 16), None);
+        assembler.evex(Avx::CMPPD, 20, 21, Mem::at(Gpr::Rbx, 0), Some(0));
+        assembler.evex(Avx::PCMPGTD, 2, 3, Ymm(4), None);
+        assembler.evex(Avx::PTERNLOGD, 16, 17, Ymm(31), Some(0xCA));
+    });
+    let expected = [
+        "vaddpd zmm17,zmm25,[r13+r9*8+40h]",
+        "vmulps zmm1,zmm2,[rax]",
+        "vpmovdb [rsp+10h],zmm30",
+        "vcmpeqpd k1,zmm21,[rbx]",
+        "vpmovm2q zmm20,k1",
+        "vpcmpgtd k1,zmm3,zmm4",
+        "vpmovm2d zmm2,k1",
+        "vpternlogd zmm16,zmm17,zmm31,0CAh",
+    ];
+    assert_eq!(text, expected);
+}
+
 #[test]
 fn places_in_memory() {
     let bases = [Gpr::Rax, Gpr::Rbx, Gpr::Rsp, Gpr::Rbp, Gpr::R12, Gpr::R13, Gpr::R15];
@@ -101,7 +172,7 @@ fn places_in_memory() {
                     place = place.indexed(register, scale);
                 }
                 let text = decoded(|assembler| {
-                    assembler.vex(Vex::ADDPS, Length::Whole, 9, 2, place, None);
+                    assembler.vex(Avx::ADDPS, Length::Whole, 9, 2, place, None);
                 });
                 let mut expected = format!("{base:?}").to_lowercase();
                 if let Some((register, scale)) = index {
@@ -140,11 +211,11 @@ fn constants_are_behind_the_code() {
         let first = assembler.constant([1; 32]);
         let second = assembler.constant([2; 32]);
         assert_eq!(assembler.constant([1; 32]), first);
-        assembler.vex(Vex::CMPPS, Length::Whole, 0, 1, Mem::constant(second), Some(0));
-        assembler.vex(Vex::ADDPS, Length::Whole, 0, 1, Mem::constant(first), None);
+        assembler.vex(Avx::CMPPS, Length::Whole, 0, 1, Mem::constant(second), Some(0));
+        assembler.vex(Avx::ADDPS, Length::Whole, 0, 1, Mem::constant(first), None);
     });
-    // 9 and 8 bytes of code, filled up to 32.
-    assert_eq!(text, ["vcmpeqps ymm0,ymm1,[rel 40h]", "vaddps ymm0,ymm1,[rel 20h]"]);
+    // 9 and 8 bytes of code, filled up to 64, and 64 bytes for each constant.
+    assert_eq!(text, ["vcmpeqps ymm0,ymm1,[rel 80h]", "vaddps ymm0,ymm1,[rel 40h]"]);
 }
 
 #[test]

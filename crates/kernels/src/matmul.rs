@@ -569,6 +569,7 @@ fn add_tiles<T: Accumulator, const R: usize, const C: usize>(
 mod tests {
     use super::*;
     use numerics::Tensor;
+    use numerics::simd::TILE_ROWS;
 
     /// The definition, for one result.
     fn defined<T: Accumulator>(a: &[T], b: &[T]) -> T {
@@ -598,7 +599,7 @@ mod tests {
         let a = Matrix { elements, strides };
         let b = Matrix { elements: b, strides: [1, 1] };
         let product = Product { rows: 1, depth: elements.len(), columns: 1, a: &a, b };
-        multiply::<f32, 6, 16>(&[product], out).unwrap();
+        multiply::<f32, TILE_ROWS, 16>(&[product], out).unwrap();
     }
 
     /// Numbers of all kinds, many of them special, from a few bits each.
@@ -627,8 +628,16 @@ mod tests {
     }
 
     fn check<T: Accumulator, const C: usize>(seed: u64, from_bits: impl Fn(u64) -> T + Copy) {
-        let shapes = [(1, 1, 1), (1, 5, 40), (1, 600, 1030), (2, 3, 17), (3, 256, 16), (4, 257, 9)];
-        for (m, k, n) in shapes.into_iter().chain([(5, 700, 33), (9, 1, 5), (6, 2000, 3)]) {
+        let shapes = [
+            (1, 1, 1),
+            (1, 5, 40),
+            (1, 600, 1030),
+            (2, 3, 17),
+            (3, 256, 16),
+            (4, 257, 9),
+            (13, 70, 33),
+        ];
+        for (m, k, n) in shapes.into_iter().chain([(5, 700, 33), (9, 1, 5), (25, 600, 3)]) {
             let (a, b) = (numbers(m * k, seed, from_bits), numbers(k * n, seed + 1, from_bits));
             for transposed in [false, true] {
                 let b_strides = if transposed { [1, k] } else { [n, 1] };
@@ -648,14 +657,14 @@ mod tests {
                 for isa in Isa::available() {
                     let mut out = vec![T::ONE; m * (n + 1)];
                     let mut results = Results::Strided(&mut out, n + 1);
-                    product.compute::<6, C>(isa, 0..m, 0..n, &mut results).unwrap();
+                    product.compute::<TILE_ROWS, C>(isa, 0..m, 0..n, &mut results).unwrap();
                     let out = Tensor::from_vec([m * (n + 1)], out).unwrap();
                     let equal = out.bytes()[..] == expected.bytes()[..];
                     assert!(equal, "{isa:?} {m} x {k} x {n}: {out:?}, not {expected:?}");
                     // Some of the columns.
                     let (mut part, first) = (vec![T::ONE; m * (n + 1)], n / 3);
                     let mut results = Results::Strided(&mut part, n + 1);
-                    product.compute::<6, C>(isa, 0..m, first..n, &mut results).unwrap();
+                    product.compute::<TILE_ROWS, C>(isa, 0..m, first..n, &mut results).unwrap();
                     let part = Tensor::from_vec([m * (n + 1)], part).unwrap();
                     let size = size_of::<T>();
                     for row in 0..m {

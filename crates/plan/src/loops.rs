@@ -3,7 +3,7 @@
 use crate::graph::{Node, Value};
 use crate::groups::kernels;
 use crate::views::{Definitions, Viewed};
-use codegen::{Assembler, Executable, Input, Loop, LoopCode};
+use codegen::{Assembler, Executable, Input, Loop, LoopCode, Width};
 use numerics::math::SliceKernel;
 use numerics::shape::{Runs, StridedView, num_elements};
 use program::{Fused, Layout, Load, LoopOp, LoopOutput, Primitive, Stage, TilePlace};
@@ -287,7 +287,7 @@ fn code(
         .collect();
     let outputs: Vec<usize> = results.iter().map(|&value| number(value)).collect::<Option<_>>()?;
     let source = Loop { inputs: &described, functions: &functions, outputs: &outputs };
-    LoopCode::new(&source, assembler, executable)
+    LoopCode::new(&source, Width::best(), assembler, executable)
 }
 
 fn input(load: &Load) -> Input {

@@ -30,6 +30,10 @@ pub trait Lane:
     fn splat(self, x: f64) -> Self;
     /// The square root.
     fn sqrt(self) -> Self;
+    /// This number if it is less than `rhs`, else `rhs`.
+    fn least(self, rhs: Self) -> Self;
+    /// This number if it is greater than `rhs`, else `rhs`.
+    fn greatest(self, rhs: Self) -> Self;
     /// True if this is less than `rhs`.
     fn less(self, rhs: Self) -> Self::Mask;
     /// True if this is greater than or equal to `rhs`.
@@ -82,6 +86,16 @@ impl Lane for f64 {
     #[inline(always)]
     fn sqrt(self) -> f64 {
         f64::sqrt(self)
+    }
+
+    #[inline(always)]
+    fn least(self, rhs: f64) -> f64 {
+        if self < rhs { self } else { rhs }
+    }
+
+    #[inline(always)]
+    fn greatest(self, rhs: f64) -> f64 {
+        if self > rhs { self } else { rhs }
     }
 
     #[inline(always)]
@@ -155,8 +169,7 @@ pub fn one_nan<L: Lane>(operand: L, result: L) -> L {
 /// `x` brought into the range from `-limit` to `limit`; NaN stays.
 #[inline(always)]
 fn limited<L: Lane>(x: L, limit: f64) -> L {
-    let x = L::select(x.splat(limit).less(x), x.splat(limit), x);
-    L::select(x.less(x.splat(-limit)), x.splat(-limit), x)
+    x.splat(-limit).greatest(x.splat(limit).least(x))
 }
 
 /// Added to a number, it leaves the nearest integer in the low bits of the sum.

@@ -51,7 +51,7 @@ const ERF: [f64; 13] = [
 /// The complementary error function of a number that is not negative.
 #[inline(always)]
 fn erfc_of_positive<L: Lane>(x: L) -> L {
-    let x = L::select(x.splat(LIMIT).less(x), x.splat(LIMIT), x);
+    let x = x.splat(LIMIT).least(x);
     let t = (x - 4.0) / (x + 4.0);
     exp(-(x * x)) * (polynomial(&SCALED_ERFC, t) / (x * 2.0 + 1.0))
 }

@@ -1,7 +1,7 @@
 //! Loops compiled for the vector instructions that the machine has.
 //!
 //! A [`Kernel`] is plain Rust whose results do not depend on how it is compiled. [`Isa::run`]
-//! instantiates it once for each instruction set, so that the compiler vectorizes its loops and
+//! instantiates it for the baseline and for AVX2, so that the compiler vectorizes its loops and
 //! turns `mul_add` into one instruction where there is one.
 
 // `target_feature` functions may only be called where the features are known to exist.
@@ -12,6 +12,8 @@ mod transpose;
 
 pub use tile::{TILE_ROWS, Tile};
 pub use transpose::transpose;
+
+use std::sync::OnceLock;
 
 /// A loop to be compiled for several instruction sets. Everything that `run` calls in its inner
 /// loops must be inlined: mark it `#[inline(always)]`.
@@ -33,36 +35,72 @@ pub trait Kernel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Isa(Level);
 
-/// Private, so that no [`Isa`] stands for instructions that were not detected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Private, so that no [`Isa`] stands for instructions that were not detected. A level has the
+/// instructions of those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     /// The baseline instructions of the target architecture.
     Baseline,
+    /// AVX2 and FMA.
     #[cfg(target_arch = "x86_64")]
     Avx2,
+    /// AVX-512 F, BW and DQ, for matrix products and code that is made at run time.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
 }
 
 impl Isa {
     /// The target's baseline.
     pub const BASELINE: Isa = Isa(Level::Baseline);
 
+    /// The names of instruction sets, as [`Isa::available`] orders them.
+    const NAMES: [&str; 3] = ["baseline", "avx2", "avx512"];
+
     /// True if fused multiply-adds are function calls with the baseline.
     const HAS_CALLS: bool = cfg!(any(target_arch = "x86_64", target_family = "wasm"));
 
-    /// The widest instruction set of this machine for which kernels are compiled.
+    /// The widest instruction set of this machine, or of those up to the one that the environment
+    /// variable `STABLO_ISA` names: `baseline`, `avx2` or `avx512`.
     pub fn best() -> Isa {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            return Isa(Level::Avx2);
-        }
-        Isa::BASELINE
+        static BEST: OnceLock<Isa> = OnceLock::new();
+        *BEST.get_or_init(|| {
+            let named = std::env::var("STABLO_ISA").ok();
+            let last = named.and_then(|name| Isa::NAMES.iter().position(|known| *known == name));
+            let available = Isa::available();
+            available[last.unwrap_or(usize::MAX).min(available.len() - 1)]
+        })
     }
 
-    /// Every instruction set of this machine for which kernels are compiled.
+    /// Every instruction set of this machine, from the baseline to the widest.
     pub fn available() -> Vec<Isa> {
-        let mut all = vec![Isa::BASELINE, Isa::best()];
-        all.dedup();
+        let mut all = vec![Isa::BASELINE];
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            all.push(Isa(Level::Avx2));
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512dq")
+            {
+                all.push(Isa(Level::Avx512));
+            }
+        }
         all
+    }
+
+    /// True if it has AVX2 and FMA.
+    pub fn has_avx2(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return self.0 >= Level::Avx2;
+        #[cfg(not(target_arch = "x86_64"))]
+        false
+    }
+
+    /// True if it has AVX-512 F, BW and DQ.
+    pub fn has_avx512(self) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return self.0 >= Level::Avx512;
+        #[cfg(not(target_arch = "x86_64"))]
+        false
     }
 
     /// Runs a kernel with these instructions.
@@ -70,9 +108,9 @@ impl Isa {
         match self.0 {
             Level::Baseline if Isa::HAS_CALLS => kernel.run_baseline(),
             Level::Baseline => kernel.run(),
-            // SAFETY: only `best` makes this level, after it has detected the features.
+            // SAFETY: only `available` makes these levels, after it has detected the features.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => unsafe { avx2(kernel) },
+            Level::Avx2 | Level::Avx512 => unsafe { avx2(kernel) },
         }
     }
 }

@@ -7,7 +7,7 @@
 use crate::{Complex32, Complex64, I1};
 
 /// Rows of a tile in vector registers.
-pub const TILE_ROWS: usize = 6;
+pub const TILE_ROWS: usize = 12;
 
 /// A type with a tile of sums in vector registers.
 pub trait Tile: Sized {
@@ -26,18 +26,59 @@ pub trait Tile: Sized {
     }
 }
 
-/// Tiles of AVX2.
+/// Tiles of AVX2, as two halves one after the other, and of AVX-512.
 #[cfg(target_arch = "x86_64")]
 mod vectors {
     use super::{TILE_ROWS, Tile};
-    use crate::simd::{Isa, Level};
+    use crate::simd::Isa;
 
-    /// Rows of a tile of which only the first ones are used.
-    const FEW_ROWS: usize = 3;
+    const HALF: usize = TILE_ROWS / 2;
+    /// Rows of a half of which only the first ones are used.
+    const QUARTER: usize = HALF / 2;
+
+    /// A module with chains of `R` rows, in so many vectors each.
+    macro_rules! chains {
+        (
+            $module:ident $features:literal $vectors:literal
+            $ty:ident $columns:literal $vector:ident $zero:ident $set:ident $fma:ident
+        ) => {
+            mod $module {
+                use std::arch::x86_64::{$fma, $set, $vector, $zero};
+
+                #[target_feature(enable = $features)]
+                pub fn chains<const R: usize>(
+                    rows: &[&[$ty]; R],
+                    panel: &[[$ty; $columns]],
+                    sums: &mut [[$ty; $columns]; R],
+                ) {
+                    // Closures of other functions are not compiled for these instructions.
+                    let mut whole = [&[][..]; R];
+                    for (whole, row) in whole.iter_mut().zip(rows) {
+                        *whole = &row[..panel.len()];
+                    }
+                    let mut chains = [[$zero(); $vectors]; R];
+                    for (k, &columns) in panel.iter().enumerate() {
+                        let columns: [$vector; $vectors] = bytemuck::cast(columns);
+                        for (chain, row) in chains.iter_mut().zip(whole) {
+                            let a = $set(row[k]);
+                            for (sum, columns) in chain.iter_mut().zip(columns) {
+                                *sum = $fma(a, columns, *sum);
+                            }
+                        }
+                    }
+                    for (sums, chain) in sums.iter_mut().zip(chains) {
+                        *sums = bytemuck::cast(chain);
+                    }
+                }
+            }
+        };
+    }
 
     macro_rules! tiles {
         ($(
-            $ty:ident $columns:literal $vector:ident $module:ident $zero:ident $set:ident $fma:ident;
+            $ty:ident $columns:literal
+            $narrow:ident $vector:ident $zero:ident $set:ident $fma:ident
+            $wide:ident $wide_vector:ident $wide_zero:ident $wide_set:ident $wide_fma:ident;
         )*) => {$(
             impl Tile for $ty {
                 #[inline(always)]
@@ -50,57 +91,42 @@ mod vectors {
                     ) else {
                         return false;
                     };
-                    let is_tile = rest.is_empty() && panel.len() == rows[0].len();
-                    if Isa::best().0 != Level::Avx2 || !is_tile {
+                    let (isa, used) = (Isa::best(), used.min(TILE_ROWS));
+                    if !rest.is_empty() || panel.len() != rows[0].len() || !isa.has_avx2() {
                         return false;
                     }
-                    match (rows.first_chunk::<FEW_ROWS>(), sums.first_chunk_mut()) {
+                    if isa.has_avx512() && used > HALF {
                         // SAFETY: the instructions were detected.
-                        (Some(rows), Some(sums)) if used <= FEW_ROWS => unsafe {
-                            $module::chains(rows, panel, sums);
-                        },
-                        // SAFETY: the instructions were detected.
-                        _ => unsafe { $module::chains(rows, panel, sums) },
+                        unsafe { $wide::chains(rows, panel, sums) };
+                        return true;
+                    }
+                    let halves = rows.as_chunks().0.iter().zip(sums.as_chunks_mut().0);
+                    for (half, (rows, sums)) in halves.take(used.div_ceil(HALF)).enumerate() {
+                        match (rows.first_chunk::<QUARTER>(), sums.first_chunk_mut()) {
+                            // SAFETY: the instructions were detected.
+                            (Some(rows), Some(sums)) if used - half * HALF <= QUARTER => unsafe {
+                                $narrow::chains(rows, panel, sums);
+                            },
+                            // SAFETY: the instructions were detected.
+                            _ => unsafe { $narrow::chains::<HALF>(rows, panel, sums) },
+                        }
                     }
                     true
                 }
             }
 
-            mod $module {
-                use std::arch::x86_64::{$vector, $zero, $set, $fma};
-
-                /// Chains of `R` rows, in two vectors each.
-                #[target_feature(enable = "avx2,fma")]
-                pub fn chains<const R: usize>(
-                    rows: &[&[$ty]; R],
-                    panel: &[[$ty; $columns]],
-                    sums: &mut [[$ty; $columns]; R],
-                ) {
-                    // Closures of other functions are not compiled for these instructions.
-                    let mut whole = [&[][..]; R];
-                    for (whole, row) in whole.iter_mut().zip(rows) {
-                        *whole = &row[..panel.len()];
-                    }
-                    let mut chains = [[$zero(); 2]; R];
-                    for (k, &columns) in panel.iter().enumerate() {
-                        let [low, high]: [$vector; 2] = bytemuck::cast(columns);
-                        for (chain, row) in chains.iter_mut().zip(whole) {
-                            let a = $set(row[k]);
-                            chain[0] = $fma(a, low, chain[0]);
-                            chain[1] = $fma(a, high, chain[1]);
-                        }
-                    }
-                    for (sums, chain) in sums.iter_mut().zip(chains) {
-                        *sums = bytemuck::cast(chain);
-                    }
-                }
-            }
+            chains!($wide "avx512f" 1 $ty $columns $wide_vector $wide_zero $wide_set $wide_fma);
+            chains!($narrow "avx2,fma" 2 $ty $columns $vector $zero $set $fma);
         )*};
     }
 
     tiles! {
-        f32 16 __m256 single _mm256_setzero_ps _mm256_set1_ps _mm256_fmadd_ps;
-        f64 8 __m256d double _mm256_setzero_pd _mm256_set1_pd _mm256_fmadd_pd;
+        f32 16
+        single __m256 _mm256_setzero_ps _mm256_set1_ps _mm256_fmadd_ps
+        wide_single __m512 _mm512_setzero_ps _mm512_set1_ps _mm512_fmadd_ps;
+        f64 8
+        double __m256d _mm256_setzero_pd _mm256_set1_pd _mm256_fmadd_pd
+        wide_double __m512d _mm512_setzero_pd _mm512_set1_pd _mm512_fmadd_pd;
     }
 }
 
@@ -121,7 +147,7 @@ mod tests {
     #[test]
     fn chains_are_fused_multiply_adds() {
         let number = |i: usize| 1.0 / (1 + i * 37 % 101) as f32 - 0.3;
-        for (depth, used) in [(1, 6), (7, 6), (100, 4), (5, 3), (9, 1), (0, 6)] {
+        for (depth, used) in [(1, 12), (7, 11), (100, 7), (9, 6), (5, 4), (5, 3), (9, 1), (0, 12)] {
             let a: Vec<Vec<f32>> =
                 (0..TILE_ROWS).map(|r| (0..depth).map(|k| number(r * 31 + k)).collect()).collect();
             let rows: Vec<&[f32]> = a.iter().map(|row| &row[..]).collect();
@@ -139,8 +165,9 @@ mod tests {
             }
         }
         // Not the sizes of a tile.
-        assert!(!f64::chains(&[&[1.0][..]; 5], 5, &[1.0; 8], &mut [0.0; 40]));
-        assert!(!f64::chains(&[&[1.0][..]; 6], 6, &[1.0; 7], &mut [0.0; 48]));
-        assert!(!f64::chains(&[&[1.0][..]; 6], 3, &[1.0; 16], &mut [0.0; 48]));
+        let mut sums = [0.0; 8 * TILE_ROWS];
+        assert!(!f64::chains(&[&[1.0][..]; 11], 11, &[1.0; 8], &mut sums[..88]));
+        assert!(!f64::chains(&[&[1.0][..]; TILE_ROWS], 12, &[1.0; 7], &mut sums));
+        assert!(!f64::chains(&[&[1.0][..]; TILE_ROWS], 3, &[1.0; 16], &mut sums));
     }
 }

@@ -1,7 +1,7 @@
 //! Transposition, in registers where the machine has instructions for it.
 
 #[cfg(target_arch = "x86_64")]
-use super::{Isa, Level};
+use super::Isa;
 use bytemuck::Pod;
 
 /// Elements along both sides of a tile.
@@ -38,7 +38,7 @@ fn tiles<T: Pod>(
     [rows, columns]: [usize; 2],
 ) {
     #[cfg(target_arch = "x86_64")]
-    if Isa::best().0 == Level::Avx2
+    if Isa::best().has_avx2()
         && let Ok(source) = bytemuck::try_cast_slice::<T, [u8; 4]>(source)
         && let Ok(target) = bytemuck::try_cast_slice_mut::<T, [u8; 4]>(target)
         && size_of::<T>() == 4

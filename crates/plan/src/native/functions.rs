@@ -2,7 +2,7 @@
 
 use super::LINE;
 use super::lowering::Lowering;
-use codegen::{Chunk, LANES, Length, Value, Vex};
+use codegen::{Avx, Chunk, LANES, Length, Value};
 use kernels::{Dot, Reduction, Tree};
 use numerics::DType;
 use numerics::math::Elementwise;
@@ -26,8 +26,8 @@ impl Lowering<'_> {
             return None;
         }
         let [multiply, add, fused] = match size {
-            4 => [Vex::MULPS, Vex::ADDPS, Vex::FMADD231PS],
-            _ => [Vex::MULPD, Vex::ADDPD, Vex::FMADD231PD],
+            4 => [Avx::MULPS, Avx::ADDPS, Avx::FMADD231PS],
+            _ => [Avx::MULPD, Avx::ADDPD, Avx::FMADD231PD],
         };
         let mut sums = SmallVec::<[Value; 8]>::new();
         for first in (0..results).step_by(lanes) {
@@ -64,8 +64,8 @@ impl Lowering<'_> {
     fn quiet(&mut self, dtype: DType, x: Value) -> Value {
         let code = &mut self.region.code;
         let (compare, nan) = match dtype {
-            DType::F32 => (Vex::CMPPS, code.splat4(0x7FC0_0000)),
-            DType::F64 => (Vex::CMPPD, code.splat8(0x7FF8 << 48)),
+            DType::F32 => (Avx::CMPPS, code.splat4(0x7FC0_0000)),
+            DType::F64 => (Avx::CMPPD, code.splat8(0x7FF8 << 48)),
             _ => return x,
         };
         let is_nan = code.binary(compare, Length::Whole, Some(UNORDERED), x, x);

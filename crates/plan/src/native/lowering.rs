@@ -4,7 +4,7 @@ use super::region::{End, Known, Region};
 use super::{CONTEXT, CONTEXT_COUNTER, ELEMENT, LINE, Labels, MEMORY, max_unrolled};
 use crate::block::Op;
 use crate::unit::Function;
-use codegen::{Chunk, LANES, Length, Mem, NOWHERE, Scalar, Value, Vex};
+use codegen::{Avx, Chunk, LANES, Length, Mem, NOWHERE, Scalar, Value};
 use numerics::DType;
 use numerics::math::SliceKernel;
 use smallvec::SmallVec;
@@ -81,7 +81,7 @@ impl Lowering<'_> {
         }
         let place = self.place(at, LINE)?;
         // Also for later uses of other parts of it.
-        let (load, reads) = (Vex::MOVUPS_LOAD, at..at + LINE);
+        let (load, reads) = (Avx::MOVUPS_LOAD, at..at + LINE);
         let line = self.region.code.load(load, Length::Whole, None, place, reads);
         self.region.note_load(at, line);
         // Booleans that are known as such stay so.
@@ -97,7 +97,7 @@ impl Lowering<'_> {
         let place = self.place(at, LANES as u32)?;
         let reads = at..at + count.min(LANES as u32);
         let code = &mut self.region.code;
-        let bytes = code.load(Vex::PMOVZXBD, Length::Whole, None, place, reads);
+        let bytes = code.load(Avx::PMOVZXBD, Length::Whole, None, place, reads);
         let mask = codegen::mask_of_bytes(code, bytes);
         self.region.known.insert(at, Known::Mask(mask));
         Some(mask)
@@ -107,7 +107,7 @@ impl Lowering<'_> {
         let place = self.place(at, LINE)?;
         self.region.overwrite(at..at + LINE);
         let code = &mut self.region.code;
-        code.store(Vex::MOVUPS_STORE, Length::Whole, line, place, at..at + LINE);
+        code.store(Avx::MOVUPS_STORE, Length::Whole, line, place, at..at + LINE);
         self.region.known.insert(at, Known::Line(line));
         Some(())
     }
@@ -117,7 +117,7 @@ impl Lowering<'_> {
         self.region.overwrite(at..at + LANES as u32);
         let code = &mut self.region.code;
         let bytes = codegen::bytes_of_mask(code, mask);
-        code.store(Vex::MOVQ_STORE, Length::Half, bytes, place, at..at + LANES as u32);
+        code.store(Avx::MOVQ_STORE, Length::Half, bytes, place, at..at + LANES as u32);
         self.region.known.insert(at, Known::Mask(mask));
         Some(())
     }
@@ -190,7 +190,7 @@ impl Lowering<'_> {
         let place = |offset| {
             Mem::at(MEMORY, *result as i32 + offset).indexed(ELEMENT, size.trailing_zeros() as u8)
         };
-        let (store, whole) = (Vex::MOVUPS_STORE, Length::Whole);
+        let (store, whole) = (Avx::MOVUPS_STORE, Length::Whole);
         match chunk {
             Chunk::Four(line) => code.store(store, whole, line, place(0), writes),
             Chunk::Eight([low, high]) => {
@@ -200,7 +200,7 @@ impl Lowering<'_> {
             }
             Chunk::Mask(mask) => {
                 let bytes = codegen::bytes_of_mask(code, mask);
-                code.store(Vex::MOVQ_STORE, Length::Half, bytes, place(0), writes);
+                code.store(Avx::MOVQ_STORE, Length::Half, bytes, place(0), writes);
             }
         }
         self.region.chunks.insert(*result, chunk);
@@ -223,13 +223,13 @@ impl Lowering<'_> {
             |op, offset| code.load(op, Length::Whole, None, place(offset), reads.clone());
         let chunk = match (dtype, size) {
             (DType::I1, _) => {
-                let bytes = load(Vex::PMOVZXBD, 0);
+                let bytes = load(Avx::PMOVZXBD, 0);
                 Chunk::Mask(codegen::mask_of_bytes(code, bytes))
             }
-            (_, 4) => Chunk::Four(load(Vex::MOVUPS_LOAD, 0)),
+            (_, 4) => Chunk::Four(load(Avx::MOVUPS_LOAD, 0)),
             _ => {
-                let low = load(Vex::MOVUPS_LOAD, 0);
-                Chunk::Eight([low, load(Vex::MOVUPS_LOAD, LINE as i32)])
+                let low = load(Avx::MOVUPS_LOAD, 0);
+                Chunk::Eight([low, load(Avx::MOVUPS_LOAD, LINE as i32)])
             }
         };
         self.region.chunks.insert(at, chunk);

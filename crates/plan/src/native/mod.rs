@@ -15,7 +15,7 @@ use crate::loops;
 use crate::places::{Places, for_each_value, for_each_value_of};
 use crate::unit::{Action, Place, Sequence, Step};
 use codegen::{
-    Assembler, Condition, Executable, Gpr, INDEX, LANES, Label, Length, Mem, Scalar, Vex,
+    Assembler, Avx, Condition, Executable, Gpr, INDEX, LANES, Label, Length, Mem, Scalar,
 };
 use lowering::Lowering;
 use numerics::math::SliceKernel;
@@ -387,7 +387,7 @@ fn tick(assembler: &mut Assembler, labels: &Labels) {
     assembler.push(INDEX);
     assembler.add_number(Gpr::Rsp, -16 * LINE as i32);
     for register in registers.clone() {
-        assembler.vex(Vex::MOVUPS_STORE, Length::Whole, register, 0, slot(register), None);
+        assembler.vex(Avx::MOVUPS_STORE, Length::Whole, register, 0, slot(register), None);
     }
     assembler.vzeroupper();
     assembler.mov(Gpr::Rdi, CONTEXT);
@@ -396,7 +396,7 @@ fn tick(assembler: &mut Assembler, labels: &Labels) {
     assembler.test(Gpr::Rax);
     assembler.jump_if(Condition::NotEqual, labels.failed);
     for register in registers {
-        assembler.vex(Vex::MOVUPS_LOAD, Length::Whole, register, 0, slot(register), None);
+        assembler.vex(Avx::MOVUPS_LOAD, Length::Whole, register, 0, slot(register), None);
     }
     assembler.add_number(Gpr::Rsp, 16 * LINE as i32);
     assembler.pop(INDEX);

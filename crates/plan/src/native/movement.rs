@@ -4,7 +4,7 @@ use super::lowering::Lowering;
 use super::region::Known;
 use super::{LINE, MAX_LINES, MEMORY};
 use crate::block::{BlockStart, Elements};
-use codegen::{INDEX, LANES, Length, Mem, NOWHERE, Scalar, Value, Vectors, Vex};
+use codegen::{Avx, INDEX, LANES, Length, Mem, NOWHERE, Scalar, Value, Vectors};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -79,7 +79,7 @@ impl Lowering<'_> {
             let at = numbers[0] * size;
             let place = self.place(at, LINE)?;
             let code = &mut self.region.code;
-            return Some(code.load(Vex::MOVUPS_LOAD, Length::Whole, None, place, at..at + LINE));
+            return Some(code.load(Avx::MOVUPS_LOAD, Length::Whole, None, place, at..at + LINE));
         }
         if sources.len() > 3 {
             return self.inserted(size, numbers, |lowering, number| {
@@ -108,16 +108,16 @@ impl Lowering<'_> {
             let mut elements = numbers.iter().enumerate();
             let (_, &first) = elements.next()?;
             let (from, reads) = place(self, first)?;
-            let load = if size == 4 { Vex::MOVD_LOAD } else { Vex::MOVQ_LOAD };
+            let load = if size == 4 { Avx::MOVD_LOAD } else { Avx::MOVQ_LOAD };
             let mut line = self.region.code.load(load, Length::Half, None, from, reads);
             for (lane, &number) in elements {
                 let (from, reads) = place(self, number)?;
                 let code = &mut self.region.code;
                 line = if size == 4 {
                     let immediate = Some((lane as u8) << 4);
-                    code.load_into(Vex::INSERTPS, Length::Half, immediate, line, from, reads)
+                    code.load_into(Avx::INSERTPS, Length::Half, immediate, line, from, reads)
                 } else {
-                    code.load_into(Vex::MOVHPS_LOAD, Length::Half, None, line, from, reads)
+                    code.load_into(Avx::MOVHPS_LOAD, Length::Half, None, line, from, reads)
                 };
             }
             *result = Some(line);
@@ -125,7 +125,7 @@ impl Lowering<'_> {
         let [low, high] = halves;
         let Some(high) = high else { return low };
         let code = &mut self.region.code;
-        Some(code.binary(Vex::INSERTI128, Length::Whole, Some(1), low?, high))
+        Some(code.binary(Avx::INSERTI128, Length::Whole, Some(1), low?, high))
     }
 
     /// Booleans with some numbers, if all are in registers or may be loaded, as what they are is
@@ -165,7 +165,7 @@ impl Lowering<'_> {
         let own = moved.iter().enumerate().filter(|(_, from)| from.is_some());
         let mask = own
             .fold(0, |mask, (lane, _)| mask | if size == 4 { 1 << lane } else { 3 << (2 * lane) });
-        code.binary(Vex::BLENDPS, Length::Whole, Some(mask), others, placed)
+        code.binary(Avx::BLENDPS, Length::Whole, Some(mask), others, placed)
     }
 
     /// Moves bytes: booleans in registers, or one by one.
@@ -245,7 +245,7 @@ impl Lowering<'_> {
             lines.push(if in_order && numbers.len() == lanes {
                 let from = at(numbers[0]);
                 let code = &mut self.region.code;
-                code.load(Vex::MOVUPS_LOAD, Length::Whole, None, from, reads.clone())
+                code.load(Avx::MOVUPS_LOAD, Length::Whole, None, from, reads.clone())
             } else {
                 self.inserted(size, numbers, |_, number| Some((at(number), reads.clone())))?
             });
@@ -291,18 +291,18 @@ fn permuted(code: &mut Vectors, size: u32, line: Value, moved: &[Option<u32>]) -
     }
     if size == 4 {
         if moved.iter().flatten().all(|&from| from == 0) {
-            return code.unary(Vex::BROADCASTSS, Length::Whole, None, line);
+            return code.unary(Avx::BROADCASTSS, Length::Whole, None, line);
         }
         let mut lanes = [0; 32];
         for (bytes, from) in lanes.chunks_mut(4).zip(moved) {
             bytes.copy_from_slice(&from.unwrap_or(0).to_le_bytes());
         }
         let lanes = code.constant(lanes);
-        code.binary(Vex::PERMPS, Length::Whole, None, lanes, line)
+        code.binary(Avx::PERMPS, Length::Whole, None, lanes, line)
     } else {
         let lanes = moved.iter().enumerate();
         let immediate = lanes
             .fold(0, |immediate, (lane, from)| immediate | (from.unwrap_or(0) as u8) << (2 * lane));
-        code.unary(Vex::PERMPD, Length::Whole, Some(immediate), line)
+        code.unary(Avx::PERMPD, Length::Whole, Some(immediate), line)
     }
 }
