@@ -1,20 +1,22 @@
 //! `convolution`: products of windows and kernels.
 //!
-//! Windows are rows of a matrix, which is multiplied with the kernel. A few rows at a time are
-//! copied from the input, unless they are there as they are.
+//! Windows are rows of a matrix, which is multiplied with the kernel: where they are in the input,
+//! or in a [copy with zeros](super::padded), if they are there in runs that pay; else a few rows at
+//! a time are copied.
 
 use super::contract::{accumulation, dispatch_sum, distinct, invalid};
-use super::matmul::{Accumulator, BLOCK, FEW, Matrix, Product, Results, Rows, multiply};
+use super::depthwise::depthwise;
+use super::matmul::{
+    Accumulator, BLOCK, Matrix, Product, Results, RowScratch, Rows, SomeRows, multiply,
+};
+use super::padded::Padded;
 use super::parallel::task_size;
 use numerics::budget::{Scratch, reserve};
 use numerics::shape::StridedView;
-use numerics::simd::{Isa, Kernel};
-use numerics::{DType, Tensor, TensorError, math};
+use numerics::simd::Isa;
+use numerics::{DType, Tensor, math};
 use program::{ConvDims, EvalError, WindowDim};
 use std::ops::Range;
-
-/// Groups of results of a depthwise convolution that are summed at a time, in registers.
-const GROUPS: usize = 4;
 
 /// The windows of a convolution.
 pub struct Convolution<'a> {
@@ -32,25 +34,25 @@ pub struct Convolution<'a> {
 
 /// The sizes of a convolution on operands in the order batch, spatial dimensions, features (for the
 /// kernel: spatial dimensions, input features, output features).
-struct ConvSizes {
-    input_spatial: Vec<usize>,
-    kernel_spatial: Vec<usize>,
-    output_spatial: Vec<usize>,
+pub(super) struct ConvSizes {
+    pub(super) input_spatial: Vec<usize>,
+    pub(super) kernel_spatial: Vec<usize>,
+    pub(super) output_spatial: Vec<usize>,
     /// Batches of the input, and of a group of batches.
-    batch: usize,
-    group_batch: usize,
+    pub(super) batch: usize,
+    pub(super) group_batch: usize,
     /// Features of the input, and of one kernel.
-    input_features: usize,
-    kernel_features: usize,
+    pub(super) input_features: usize,
+    pub(super) kernel_features: usize,
     /// Features of the output, and of one group.
-    output_features: usize,
-    group_features: usize,
-    groups: usize,
+    pub(super) output_features: usize,
+    pub(super) group_features: usize,
+    pub(super) groups: usize,
 }
 
 impl ConvSizes {
     /// The number of positions of a window.
-    fn taps(&self) -> usize {
+    pub(super) fn taps(&self) -> usize {
         self.kernel_spatial.iter().product()
     }
 }
@@ -87,15 +89,14 @@ impl Convolution<'_> {
         let kernel = rhs.gather(&StridedView::dense(rhs.shape())?.permute(&kernel_order)?)?;
         drop((lhs, rhs));
         let sizes = self.sizes(input.shape(), kernel.shape())?;
-        let windows = Windows::new(self, &sizes)?;
         let shape =
             [&[sizes.group_batch], &sizes.output_spatial[..], &[sizes.output_features]].concat();
         let mut result = Tensor::zeros(sum_type, &shape)?;
         if result.num_elements() > 0 && kernel.num_elements() > 0 {
             dispatch_sum!(sum_type, T, R, C => {
                 let operands = [input.as_slice::<T>()?, kernel.as_slice::<T>()?];
-                compute::<T, R, C>(self, &windows, operands, result.make_mut::<T>()?)
-            })?;
+                Ok(compute::<T, R, C>(self, &sizes, operands, result.make_mut::<T>()?))
+            })??;
         }
         let output_order = order(
             &[&[d.output_batch_dimension], &d.output_spatial_dimensions[..]].concat(),
@@ -176,8 +177,8 @@ impl Convolution<'_> {
 }
 
 /// The positions in an image under the windows of a convolution.
-struct Windows<'a> {
-    sizes: &'a ConvSizes,
+pub(super) struct Windows<'a> {
+    pub(super) sizes: &'a ConvSizes,
     /// For each spatial dimension but the last one, output position and window position: the input
     /// position, or `None` for padding. Window positions vary fastest.
     outer: Vec<Scratch<Option<usize>>>,
@@ -189,12 +190,12 @@ struct Windows<'a> {
 
 /// Neighbouring positions of a window that see neighbouring positions of the input.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Run {
+pub(super) struct Run {
     /// The first position in the window.
-    to: usize,
+    pub(super) to: usize,
     /// The first position in the input.
-    from: usize,
-    len: usize,
+    pub(super) from: usize,
+    pub(super) len: usize,
 }
 
 impl<'a> Windows<'a> {
@@ -227,19 +228,19 @@ impl<'a> Windows<'a> {
     }
 
     /// The number of results along the last spatial dimension.
-    fn line_len(&self) -> usize {
+    pub(super) fn line_len(&self) -> usize {
         self.ends.len()
     }
 
     /// The runs of the window at `x` along the last spatial dimension.
-    fn runs(&self, x: usize) -> &[Run] {
+    pub(super) fn runs(&self, x: usize) -> &[Run] {
         let start = if x == 0 { 0 } else { self.ends[x - 1] };
         &self.runs[start..self.ends[x]]
     }
 
     /// Where the lines of the input begin that the windows of a line of results see, for each
     /// position of the window along all spatial dimensions but the last one; `None` for padding.
-    fn lines(&self, line: usize, first_batch: usize, starts: &mut Vec<Option<usize>>) {
+    pub(super) fn lines(&self, line: usize, first_batch: usize, starts: &mut Vec<Option<usize>>) {
         let sizes = self.sizes;
         let mut rest = line;
         let mut output = vec![0; self.outer.len()];
@@ -265,7 +266,7 @@ impl<'a> Windows<'a> {
 
     /// The number of windows from `x` on along the last spatial dimension that see a run each, of
     /// the same positions of the window, and the distance between those runs.
-    fn alike(&self, x: usize) -> (usize, usize) {
+    pub(super) fn alike(&self, x: usize) -> (usize, usize) {
         let [first] = self.runs(x) else { return (1, 0) };
         let mut step = None;
         let mut count = 1;
@@ -280,15 +281,6 @@ impl<'a> Windows<'a> {
             count += 1;
         }
         (count, step.unwrap_or(0))
-    }
-
-    /// True if each window sees the input element at its own position, and nothing else.
-    fn are_elements(&self) -> bool {
-        let is_own = |(x, &at): (usize, &Option<usize>)| at == Some(x);
-        self.sizes.taps() == 1
-            && self.sizes.input_spatial == self.sizes.output_spatial
-            && self.outer.iter().all(|table| table.iter().enumerate().all(is_own))
-            && (0..self.line_len()).all(|x| self.runs(x) == [Run { to: 0, from: x, len: 1 }])
     }
 }
 
@@ -323,11 +315,10 @@ fn positions(
 /// output features last.
 fn compute<T: Accumulator, const R: usize, const C: usize>(
     convolution: &Convolution<'_>,
-    windows: &Windows<'_>,
+    sizes: &ConvSizes,
     [input, kernel]: [&[T]; 2],
     out: &mut [T],
-) -> Result<(), TensorError> {
-    let sizes = windows.sizes;
+) -> Result<(), EvalError> {
     let features = sizes.output_features;
     let depth = sizes.taps() * sizes.kernel_features;
     let is_depthwise = sizes.kernel_features == 1
@@ -337,6 +328,7 @@ fn compute<T: Accumulator, const R: usize, const C: usize>(
         // Otherwise padding counts: zero times infinity is not zero.
         && kernel.iter().all(|&weight| weight.multiply(T::ZERO) == T::ZERO);
     if is_depthwise {
+        let windows = &Windows::new(convolution, sizes)?;
         let line = windows.line_len() * features;
         let lines = task_size(out.len() / line, windows.line_len() * depth * features / 4, 1);
         let tasks = out.chunks_mut(lines * line).enumerate();
@@ -345,33 +337,57 @@ fn compute<T: Accumulator, const R: usize, const C: usize>(
             Ok(())
         });
     }
-    let rows = out.len() / features;
-    // The input positions of a part of the windows.
-    let _reserved = reserve::<Option<usize>>(sizes.taps())?;
-    let are_elements = windows.are_elements();
-    let groups = (0..sizes.groups).map(|group| {
-        let [first_feature, first_batch] = if convolution.feature_groups > 1 {
-            [group * sizes.kernel_features, 0]
-        } else {
-            [0, group * sizes.group_batch]
-        };
-        let image = input.len() / sizes.batch;
-        // Windows over an empty input have padding only.
-        let elements = input.get(first_batch * image + first_feature..).unwrap_or_default();
-        let plain = Matrix { elements, strides: [sizes.input_features, 1] };
-        let patches = Patches { windows, input, first_batch, first_feature };
-        (plain, patches)
+    let groups = (0..sizes.groups).map(|group| match convolution.feature_groups {
+        1 => [group * sizes.group_batch, 0],
+        _ => [0, group * sizes.kernel_features],
     });
-    let groups: Vec<_> = groups.collect();
+    let image = input.len() / sizes.batch;
+    // Windows over an empty input have padding only.
+    let elements =
+        |[batch, feature]: [usize; 2]| input.get(batch * image + feature..).unwrap_or_default();
+    match Padded::new(convolution, sizes, input)? {
+        Some(padded) if padded.are_elements() => {
+            let strides = [sizes.input_features, 1];
+            let matrices = groups.map(|first| Matrix { elements: elements(first), strides });
+            multiply_groups::<T, R, C, _>(sizes, &matrices.collect::<Vec<_>>(), kernel, out)
+        }
+        Some(padded) => {
+            let groups = groups.map(|[batch, feature]| padded.group(batch, feature));
+            multiply_groups::<T, R, C, _>(sizes, &groups.collect::<Vec<_>>(), kernel, out)
+        }
+        None => {
+            let windows = &Windows::new(convolution, sizes)?;
+            // The input positions of a part of the windows.
+            let _reserved = reserve::<Option<usize>>(sizes.taps())?;
+            let patches = groups.map(|[first_batch, first_feature]| Patches {
+                windows,
+                input,
+                first_batch,
+                first_feature,
+            });
+            multiply_groups::<T, R, C, _>(sizes, &patches.collect::<Vec<_>>(), kernel, out)
+        }
+    }
+}
+
+/// Writes the products of the windows of each group with its part of the kernel.
+fn multiply_groups<T: Accumulator, const R: usize, const C: usize, W: Rows<T>>(
+    sizes: &ConvSizes,
+    groups: &[W],
+    kernel: &[T],
+    out: &mut [T],
+) -> Result<(), EvalError> {
+    let features = sizes.output_features;
+    let (rows, depth) = (out.len() / features, sizes.taps() * sizes.kernel_features);
     let product = |group: usize| Product {
         rows,
         depth,
         columns: sizes.group_features,
-        a: if are_elements { &groups[group].0 } else { &groups[group].1 },
+        a: &groups[group],
         b: Matrix { elements: &kernel[group * sizes.group_features..], strides: [features, 1] },
     };
     if sizes.groups == 1 {
-        return multiply::<T, R, C>(&[product(0)], out);
+        return Ok(multiply::<T, R, C>(&[product(0)], out)?);
     }
     let task_rows = task_size(rows, depth * features, R);
     let tasks = out.chunks_mut(task_rows * features).enumerate();
@@ -401,9 +417,10 @@ impl<T: Accumulator> Rows<T> for Patches<'_, T> {
         &'s self,
         range: Range<usize>,
         depth: usize,
-        copy: &'s mut Vec<T>,
-    ) -> (&'s [T], usize) {
+        scratch: &'s mut RowScratch<T>,
+    ) -> SomeRows<'s, T> {
         let width = self.windows.line_len();
+        let copy = &mut scratch.elements;
         copy.resize(range.len() * depth, T::ZERO);
         let mut starts = Vec::new();
         let mut line = None;
@@ -420,7 +437,7 @@ impl<T: Accumulator> Rows<T> for Patches<'_, T> {
                 }
             }
         }
-        (copy, depth)
+        SomeRows::Neighbours(copy, depth)
     }
 }
 
@@ -445,157 +462,6 @@ impl<T: Accumulator> Patches<'_, T> {
                     patch.copy_from_slice(&line[..features]);
                 }
             }
-        }
-    }
-}
-
-/// Each feature convolved with a finite kernel of its own. `out` has the lines of results from
-/// `first_line` on.
-fn depthwise<T: Accumulator, const C: usize>(
-    windows: &Windows<'_>,
-    [input, kernel]: [&[T]; 2],
-    first_line: usize,
-    out: &mut [T],
-) {
-    let features = windows.sizes.output_features;
-    let width = windows.line_len();
-    let (mut starts, mut taps) = (Vec::new(), Vec::new());
-    for (line, out) in out.chunks_exact_mut(width * features).enumerate() {
-        windows.lines(first_line + line, 0, &mut starts);
-        let positions = windows.sizes.taps() / starts.len();
-        let mut x = 0;
-        while x < width {
-            let (count, step) = windows.alike(x);
-            taps.clear();
-            for (outer, start) in starts.iter().enumerate() {
-                let Some(start) = start else { continue };
-                for run in windows.runs(x) {
-                    taps.extend((0..run.len).map(|i| Tap {
-                        input: start + (run.from + i) * features,
-                        weight: (outer * positions + run.to + i) * features,
-                    }));
-                }
-            }
-            let out = &mut out[x * features..][..count * features];
-            let is_short = windows.sizes.taps() <= FEW;
-            Isa::best().run(DepthwiseLine::<T, C> {
-                input,
-                kernel,
-                taps: &taps,
-                step: step * features,
-                features,
-                is_short,
-                out,
-            });
-            x += count;
-        }
-    }
-}
-
-/// Where the factors of a product are.
-struct Tap {
-    input: usize,
-    weight: usize,
-}
-
-/// Results that neighbouring windows of the same shape give.
-struct DepthwiseLine<'a, T, const C: usize> {
-    input: &'a [T],
-    kernel: &'a [T],
-    /// The elements of the first feature under the first window.
-    taps: &'a [Tap],
-    /// Distance between windows in the input.
-    step: usize,
-    features: usize,
-    /// True if products are rounded.
-    is_short: bool,
-    out: &'a mut [T],
-}
-
-impl<T: Accumulator, const C: usize> Kernel for DepthwiseLine<'_, T, C> {
-    #[inline(always)]
-    fn run(mut self) {
-        if self.is_short {
-            self.blocks(|sum, x, weight| sum.add(x.multiply(weight)));
-        } else {
-            self.blocks(T::multiply_add);
-        }
-    }
-}
-
-impl<T: Accumulator, const C: usize> DepthwiseLine<'_, T, C> {
-    /// Computes all results, [`GROUPS`] times `C` at a time: of neighbouring windows where there
-    /// are as many, or else of neighbouring features.
-    #[inline(always)]
-    fn blocks(&mut self, step: impl Fn(T, T, T) -> T + Copy) {
-        let (features, count) = (self.features, self.out.len() / self.features);
-        let mut window = 0;
-        while window < count {
-            let windows = if window + GROUPS <= count { GROUPS } else { 1 };
-            let mut feature = 0;
-            while feature < features {
-                if windows > 1 && feature + C <= features {
-                    self.block::<true>(window, feature, step);
-                    feature += C;
-                } else if windows == 1 && feature + GROUPS * C <= features {
-                    self.block::<false>(window, feature, step);
-                    feature += GROUPS * C;
-                } else {
-                    let width = C.min(features - feature);
-                    for window in window..window + windows {
-                        self.part(window, feature, width, step);
-                    }
-                    feature += width;
-                }
-            }
-            window += windows;
-        }
-    }
-
-    /// Computes [`GROUPS`] groups of results: of neighbouring windows, or of one.
-    #[inline(always)]
-    fn block<const WINDOWS: bool>(
-        &mut self,
-        window: usize,
-        feature: usize,
-        step: impl Fn(T, T, T) -> T,
-    ) {
-        let (input_step, out_step) = if WINDOWS { (self.step, self.features) } else { (C, C) };
-        let mut sums = [[T::ZERO; C]; GROUPS];
-        for tap in self.taps {
-            let inputs = &self.input[tap.input + window * self.step + feature..];
-            let weights = &self.kernel[tap.weight + feature..];
-            let weights = &weights[..if WINDOWS { C } else { GROUPS * C }];
-            for (group, sums) in sums.iter_mut().enumerate() {
-                let inputs = &inputs[group * input_step..][..C];
-                let weights = if WINDOWS { weights } else { &weights[group * C..][..C] };
-                for ((sum, &x), &weight) in sums.iter_mut().zip(inputs).zip(weights) {
-                    *sum = step(*sum, x, weight);
-                }
-            }
-        }
-        for (group, sums) in sums.iter().enumerate() {
-            let start = window * self.features + feature + group * out_step;
-            for (out, sum) in self.out[start..][..C].iter_mut().zip(sums) {
-                *out = sum.finish();
-            }
-        }
-    }
-
-    /// Computes `width` features of a window.
-    #[inline(always)]
-    fn part(&mut self, window: usize, feature: usize, width: usize, step: impl Fn(T, T, T) -> T) {
-        let out = &mut self.out[window * self.features + feature..][..width];
-        out.fill(T::ZERO);
-        for tap in self.taps {
-            let input = &self.input[tap.input + window * self.step + feature..][..width];
-            let weights = &self.kernel[tap.weight + feature..][..width];
-            for ((sum, &x), &weight) in out.iter_mut().zip(input).zip(weights) {
-                *sum = step(*sum, x, weight);
-            }
-        }
-        for sum in out {
-            *sum = sum.finish();
         }
     }
 }

@@ -122,14 +122,100 @@ pub struct Matrix<'a, T> {
 
 /// The left factor of a product, a few rows at a time.
 pub trait Rows<T>: Sync {
-    /// A range of rows, of `depth` neighbouring elements each, and the distance between them; in
-    /// memory as they are, or copied to `copy`.
+    /// A range of rows, of `depth` elements each; in memory as they are, or copied to `scratch`.
     fn rows<'s>(
         &'s self,
         range: Range<usize>,
         depth: usize,
-        copy: &'s mut Vec<T>,
-    ) -> (&'s [T], usize);
+        scratch: &'s mut RowScratch<T>,
+    ) -> SomeRows<'s, T>;
+
+    /// True if [`Rows::rows`] gives rows in segments.
+    fn has_segments(&self) -> bool {
+        false
+    }
+}
+
+/// Memory for [`Rows::rows`].
+pub struct RowScratch<T> {
+    /// For elements.
+    pub elements: Vec<T>,
+    /// For [`SomeRows::Segments`].
+    pub starts: Vec<usize>,
+}
+
+impl<T> Default for RowScratch<T> {
+    fn default() -> RowScratch<T> {
+        RowScratch { elements: Vec::new(), starts: Vec::new() }
+    }
+}
+
+/// Rows of a left factor.
+#[derive(Clone, Copy)]
+pub enum SomeRows<'s, T> {
+    /// Rows of neighbouring elements, and the distance between rows.
+    Neighbours(&'s [T], usize),
+    /// Rows of several runs of neighbouring elements.
+    Segments {
+        /// All elements.
+        elements: &'s [T],
+        /// Where each row starts.
+        starts: &'s [usize],
+        /// Where its elements are, from there on.
+        segments: &'s Segments,
+    },
+}
+
+impl<'s, T> SomeRows<'s, T> {
+    /// The elements from the start of a row on.
+    #[inline(always)]
+    fn from(&self, row: usize) -> &'s [T] {
+        match *self {
+            SomeRows::Neighbours(elements, stride) => &elements[row * stride..],
+            SomeRows::Segments { elements, starts, .. } => &elements[starts[row]..],
+        }
+    }
+}
+
+/// Runs of neighbouring elements of a row, for each block of [`BLOCK`] products.
+#[derive(Default)]
+pub struct Segments {
+    runs: Vec<Range<usize>>,
+    /// Where the runs of each block end.
+    ends: Vec<usize>,
+    depth: usize,
+}
+
+impl Segments {
+    /// Adds elements after the others.
+    pub fn push(&mut self, mut run: Range<usize>) {
+        while !run.is_empty() {
+            let room = BLOCK - self.depth % BLOCK;
+            let part = run.start..run.end.min(run.start + room);
+            run.start = part.end;
+            let is_new_block = room == BLOCK;
+            self.depth += part.len();
+            match self.runs.last_mut().filter(|last| !is_new_block && last.end == part.start) {
+                Some(last) => last.end = part.end,
+                None => self.runs.push(part),
+            }
+            if is_new_block {
+                self.ends.push(0);
+            }
+            self.ends.last_mut().into_iter().for_each(|end| *end = self.runs.len());
+        }
+    }
+
+    /// The number of runs.
+    pub fn count(&self) -> usize {
+        self.runs.len()
+    }
+
+    #[inline(always)]
+    fn block(&self, block: usize) -> &[Range<usize>] {
+        let start = if block == 0 { 0 } else { self.ends[block - 1] };
+        &self.runs[start..self.ends[block]]
+    }
 }
 
 impl<T: Accumulator> Rows<T> for Matrix<'_, T> {
@@ -137,13 +223,14 @@ impl<T: Accumulator> Rows<T> for Matrix<'_, T> {
         &'s self,
         range: Range<usize>,
         depth: usize,
-        copy: &'s mut Vec<T>,
-    ) -> (&'s [T], usize) {
+        scratch: &'s mut RowScratch<T>,
+    ) -> SomeRows<'s, T> {
         let [row_stride, column_stride] = self.strides;
         let elements = &self.elements[range.start * row_stride..];
         if column_stride == 1 || depth == 1 {
-            return (elements, row_stride);
+            return SomeRows::Neighbours(elements, row_stride);
         }
+        let copy = &mut scratch.elements;
         copy.resize(range.len() * depth, T::ZERO);
         // A few rows at a time, which are near each other in memory.
         for (part, copy) in copy.chunks_mut(16 * depth).enumerate() {
@@ -154,7 +241,7 @@ impl<T: Accumulator> Rows<T> for Matrix<'_, T> {
                 }
             }
         }
-        (copy, depth)
+        SomeRows::Neighbours(copy, depth)
     }
 }
 
@@ -260,8 +347,10 @@ impl<T: Accumulator> Product<'_, T> {
     ) -> Result<(), TensorError> {
         let depth = self.depth;
         let is_small = rows.len().saturating_mul(columns.len()).saturating_mul(depth) <= SMALL;
-        let is_vector = rows.len() == 1 && depth > FEW && self.b.strides.contains(&1);
-        let is_direct = depth <= FEW || (is_small && depth <= BLOCK && !is_vector);
+        let has_segments = self.a.has_segments();
+        let is_vector =
+            rows.len() == 1 && depth > FEW && self.b.strides.contains(&1) && !has_segments;
+        let is_direct = depth <= FEW || (is_small && depth <= BLOCK && !is_vector && !has_segments);
         let is_copied = !(is_direct || is_vector);
         // Rows of `a` and columns of `b` at a time, the columns copied to panels of `C`: a few
         // panels, which stay in the first-level cache, or many that are used by many rows.
@@ -276,7 +365,7 @@ impl<T: Accumulator> Product<'_, T> {
         let mut levels = vec![[[T::ZERO; C]; R]; depths];
         let _reserved = reserve::<T>(depth.saturating_mul(copied + tall.min(rows.len())))?;
         let mut panels = vec![[T::ZERO; C]; copied / C * depth];
-        let (mut copy, mut part) = (Vec::new(), Vec::new());
+        let (mut copy, mut part) = (RowScratch::default(), RowScratch::default());
         // All rows, if they are copied at once.
         let all = (rows.len() <= tall).then(|| self.a.rows(rows.clone(), depth, &mut copy));
         for first_column in columns.clone().step_by(wide.max(1)) {
@@ -292,20 +381,20 @@ impl<T: Accumulator> Product<'_, T> {
                 let range = first..rows.end.min(first + tall);
                 let count = range.len();
                 let row = first - rows.start;
-                let (a, a_stride) = match all {
+                let a = match all {
                     Some(all) => all,
                     None => self.a.rows(range, depth, &mut part),
                 };
                 if is_direct {
                     for i in 0..count {
-                        let a = &a[i * a_stride..][..depth];
+                        let a = &a.from(i)[..depth];
                         isa.run(DirectRow { a, b, out: out.part(row + i, at..at + width) });
                     }
                 } else if is_vector {
                     let out = out.part(row, at..at + width);
-                    isa.run(VectorProduct { a: &a[..depth], b, out });
+                    isa.run(VectorProduct { a: &a.from(0)[..depth], b, out });
                 } else {
-                    let block = &Block { a, a_stride, count, depth, panels, width };
+                    let block = &Block { a, count, depth, panels, width };
                     let (column, levels) = (at, &mut levels[..]);
                     if depth <= BLOCK {
                         isa.run(Tiles::<T, R, C, false> { block, row, column, levels, out });
@@ -422,8 +511,7 @@ impl<T: Accumulator, const C: usize> Kernel for Pack<'_, T, C> {
 
 /// Rows of `a` to be multiplied with copied columns of `b`.
 struct Block<'a, T, const C: usize> {
-    a: &'a [T],
-    a_stride: usize,
+    a: SomeRows<'a, T>,
     count: usize,
     depth: usize,
     panels: &'a [[T; C]],
@@ -459,22 +547,21 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
     /// Computes the chains one after the other if `SINGLE`.
     #[inline(always)]
     fn run_with<const SINGLE: bool>(self) {
-        let Tiles { block: &Block { a, a_stride, count, depth, panels, width }, .. } = self;
+        let Tiles { block: &Block { a, count, depth, panels, width }, .. } = self;
         for (panel, at) in panels.chunks_exact(depth).zip((0..).step_by(C)) {
             let columns = self.column + at..self.column + width.min(at + C);
             for first in (0..count).step_by(R) {
                 // If there are fewer rows, the last one is repeated.
-                let mut rows = [&a[..0]; R];
+                let mut rows = [&[][..]; R];
                 for (r, row) in rows.iter_mut().enumerate() {
-                    *row = &a[(first + r).min(count - 1) * a_stride..][..depth];
+                    *row = a.from((first + r).min(count - 1));
                 }
                 let used = count - first;
+                let tile = RowTile { a, rows, used };
                 let sums = if DEEP {
-                    tree::<T, R, C, SINGLE>(rows, used, panel, self.levels)
-                } else if SINGLE {
-                    single_chains(rows, panel)
+                    tile.tree::<C, SINGLE>(panel, self.levels)
                 } else {
-                    chains(rows, used, panel)
+                    tile.block::<C, SINGLE>(0, panel)
                 };
                 for (r, sums) in sums.iter().enumerate().take(used) {
                     let out = self.out.part(self.row + first + r, columns.clone());
@@ -487,45 +574,71 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
     }
 }
 
-/// The sums of chains of [`BLOCK`] products, as a [`Tree`](super::sums::Tree) combines them, with a
-/// place for the subtree of each size.
-#[inline(always)]
-fn tree<T: Accumulator, const R: usize, const C: usize, const SINGLE: bool>(
-    rows: [&[T]; R],
+/// Rows of a tile of results, of which the first ones are used.
+struct RowTile<'a, T, const R: usize> {
+    a: SomeRows<'a, T>,
+    rows: [&'a [T]; R],
     used: usize,
-    panel: &[[T; C]],
-    levels: &mut [[[T; C]; R]],
-) -> [[T; C]; R] {
-    let mut count = 0usize;
-    for (block, panel) in panel.chunks(BLOCK).enumerate() {
-        let mut part = rows;
-        for row in &mut part {
-            *row = &row[block * BLOCK..][..panel.len()];
+}
+
+impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
+    /// The sums of chains of [`BLOCK`] products, as a [`Tree`](super::sums::Tree) combines them,
+    /// with a place for the subtree of each size.
+    #[inline(always)]
+    fn tree<const C: usize, const SINGLE: bool>(
+        &self,
+        panel: &[[T; C]],
+        levels: &mut [[[T; C]; R]],
+    ) -> [[T; C]; R] {
+        let mut count = 0usize;
+        for (block, panel) in panel.chunks(BLOCK).enumerate() {
+            let mut sums = self.block::<C, SINGLE>(block, panel);
+            let mut level = 0;
+            while count >> level & 1 == 1 {
+                sums = add_tiles(&levels[level], sums);
+                level += 1;
+            }
+            levels[level] = sums;
+            count += 1;
         }
-        let mut sums = if SINGLE { single_chains(part, panel) } else { chains(part, used, panel) };
-        let mut level = 0;
-        while count >> level & 1 == 1 {
-            sums = add_tiles(&levels[level], sums);
-            level += 1;
-        }
-        levels[level] = sums;
-        count += 1;
+        let mut complete = levels.iter().enumerate().filter(|&(level, _)| count >> level & 1 == 1);
+        let smallest = complete.next().map_or([[T::ZERO; C]; R], |(_, sums)| *sums);
+        complete.fold(smallest, |sums, (_, left)| add_tiles(left, sums))
     }
-    let mut complete = levels.iter().enumerate().filter(|&(level, _)| count >> level & 1 == 1);
-    let smallest = complete.next().map_or([[T::ZERO; C]; R], |(_, sums)| *sums);
-    complete.fold(smallest, |sums, (_, left)| add_tiles(left, sums))
+
+    /// The chains of a block of products, one after the other if `SINGLE`.
+    #[inline(always)]
+    fn block<const C: usize, const SINGLE: bool>(
+        &self,
+        block: usize,
+        panel: &[[T; C]],
+    ) -> [[T; C]; R] {
+        let start = block * BLOCK;
+        let neighbours = start..start + panel.len();
+        let segments = match self.a {
+            SomeRows::Neighbours(..) => std::slice::from_ref(&neighbours),
+            SomeRows::Segments { segments, .. } => segments.block(block),
+        };
+        if SINGLE {
+            single_chains(self.rows, segments, panel)
+        } else {
+            chains(self.rows, segments, self.used, panel)
+        }
+    }
 }
 
 /// As [`chains`], one after the other: each step is a call.
 fn single_chains<T: Accumulator, const R: usize, const C: usize>(
     rows: [&[T]; R],
+    segments: &[Range<usize>],
     panel: &[[T; C]],
 ) -> [[T; C]; R] {
     let mut sums = [[T::ZERO; C]; R];
     for (sums, row) in sums.iter_mut().zip(rows) {
         for (j, sum) in sums.iter_mut().enumerate() {
             let step = |sum: T, (&a, b): (&T, &[T; C])| sum.multiply_add(a, b[j]);
-            *sum = row.iter().zip(panel).fold(T::ZERO, step);
+            let elements = segments.iter().flat_map(|segment| &row[segment.clone()]);
+            *sum = elements.zip(panel).fold(T::ZERO, step);
         }
     }
     sums
@@ -535,17 +648,23 @@ fn single_chains<T: Accumulator, const R: usize, const C: usize>(
 #[inline(always)]
 fn chains<T: Accumulator, const R: usize, const C: usize>(
     rows: [&[T]; R],
+    segments: &[Range<usize>],
     used: usize,
     panel: &[[T; C]],
 ) -> [[T; C]; R] {
     let mut sums = [[T::ZERO; C]; R];
-    if T::chains(&rows, used, panel.as_flattened(), sums.as_flattened_mut()) {
+    if T::chains(&rows, segments, used, panel.as_flattened(), sums.as_flattened_mut()) {
         return sums;
     }
-    for (k, b) in panel.iter().enumerate() {
-        for (sums, row) in sums.iter_mut().zip(rows) {
-            for (sum, &b) in sums.iter_mut().zip(b) {
-                *sum = sum.multiply_add(row[k], b);
+    let mut rest = panel;
+    for segment in segments {
+        let panel;
+        (panel, rest) = rest.split_at(segment.len());
+        for (k, b) in segment.clone().zip(panel) {
+            for (sums, row) in sums.iter_mut().zip(rows) {
+                for (sum, &b) in sums.iter_mut().zip(b) {
+                    *sum = sum.multiply_add(row[k], b);
+                }
             }
         }
     }

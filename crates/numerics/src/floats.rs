@@ -209,7 +209,8 @@ float!(
 );
 float!(
     f16, F16, f16::ZERO, f16::ONE, canonical std::convert::identity,
-    to_raw |x: f16| u64::from(x.to_bits()), from_raw |raw| f16::from_bits(raw as u16), to_f64 f64::from
+    to_raw |x: f16| u64::from(x.to_bits()), from_raw |raw| f16::from_bits(raw as u16),
+    to_f64 |x: f16| f64::from(f16_to_f32(x))
 );
 float!(
     bf16, BF16, bf16::ZERO, bf16::ONE, canonical std::convert::identity,
@@ -218,15 +219,52 @@ float!(
 );
 native_arithmetic!(f32 f64);
 widened_arithmetic!(Tf32, from_float | value | Float::from_raw(FloatFormat::TF32.encode(value)));
-widened_arithmetic!(f16, from_float | value | Float::from_raw(FloatFormat::F16.encode(value)));
+// Without branches, so that loops become vector instructions.
+widened_arithmetic!(f16, from_float #[inline] |value| {
+    let bits = to_f32_sticky(value).to_bits();
+    let (sign, magnitude) = ((bits >> 16) as u16 & 0x8000, bits & 0x7FFF_FFFF);
+    let is_odd = magnitude >> F16_SPARE_BITS & 1;
+    let half = (1 << (F16_SPARE_BITS - 1)) - 1;
+    // All that is too large becomes infinity.
+    let rebiased = (magnitude.min(F16_OVERFLOW) + half + is_odd).wrapping_sub(F16_REBIAS);
+    let normal = rebiased >> F16_SPARE_BITS;
+    // The sum has the spacing of subnormal numbers.
+    let offset = f32::from_bits(F16_SPACING);
+    let subnormal = (f32::from_bits(magnitude) + offset).to_bits().wrapping_sub(F16_SPACING);
+    let rounded = if magnitude < F16_MIN_NORMAL { subnormal } else { normal } as u16;
+    let nan = FloatFormat::F16.nan() as u16;
+    f16::from_bits(sign | if value.is_nan() { nan } else { rounded })
+});
 widened_arithmetic!(bf16, from_float #[inline] |value| {
-    // Without branches, so that loops become vector instructions.
     let bits = to_f32_sticky(value).to_bits();
     let is_odd = bits >> 16 & 1;
     let rounded = (bits.wrapping_add(0x7FFF + is_odd) >> 16) as u16;
     let nan = (bits >> 16) as u16 & 0x8000 | FloatFormat::BF16.nan() as u16;
     bf16::from_bits(if value.is_nan() { nan } else { rounded })
 });
+
+/// The bits of the mantissa that an `f32` has and an `f16` has not.
+const F16_SPARE_BITS: u32 = 13;
+/// The difference of the biases, in the place of the exponent of an `f32`.
+const F16_REBIAS: u32 = (127 - 15) << 23;
+/// The bits of the smallest normal number of `f16` as an `f32`, 2^-14; and those of 2^16, which is
+/// beyond all numbers of `f16`.
+const F16_MIN_NORMAL: u32 = (127 - 14) << 23;
+const F16_OVERFLOW: u32 = (127 + 16) << 23;
+/// The bits of 2^-1, whose last one counts 2^-24, as that of subnormal numbers of `f16`.
+const F16_SPACING: u32 = (127 - 1) << 23;
+
+/// The same number, without branches and calls.
+#[inline]
+fn f16_to_f32(x: f16) -> f32 {
+    let bits = u32::from(x.to_bits());
+    let magnitude = (bits & 0x7FFF) << F16_SPARE_BITS;
+    // The product also normalizes subnormal numbers; 2^112 is the difference of the biases.
+    let scaled = f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23);
+    let special = magnitude | 0x7F80_0000;
+    let magnitude = if bits & 0x7C00 == 0x7C00 { special } else { scaled.to_bits() };
+    f32::from_bits(magnitude | (bits & 0x8000) << 16)
+}
 
 /// A wider number as an `f32` that leaves the rounding to a narrower format open: truncated, with
 /// the last bit set where anything was cut off (rounding to odd).
@@ -403,6 +441,33 @@ mod tests {
             let middle = f64::from(f32::from_bits((state >> 32) as u32 & 0xFFFF_8000));
             for x in [middle, middle.next_up(), middle.next_down(), f64::from_bits(state)] {
                 let (fast, slow) = (<bf16 as Number>::from_float(x), FloatFormat::BF16.encode(x));
+                assert_eq!(fast.to_raw(), slow, "{x:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn f16_converts_as_its_format() {
+        for bits in 0..=u16::MAX {
+            let x = f16::from_bits(bits);
+            let (fast, slow) = (Float::to_f64(x), FloatFormat::F16.decode(u64::from(bits)));
+            let is_same = fast.to_bits() == slow.to_bits();
+            assert!(is_same || (fast.is_nan() && slow.is_nan()), "{bits:#x}");
+            if !fast.is_finite() {
+                continue;
+            }
+            // The number itself, the midpoint to the next one, and those beside.
+            let next = FloatFormat::F16.decode(u64::from(bits) + 1);
+            let middle =
+                if next.is_finite() { (fast + next) / 2.0 } else { fast.signum() * 65520.0 };
+            for x in [fast, middle, middle.next_up(), middle.next_down()] {
+                let (fast, slow) = (<f16 as Number>::from_float(x), FloatFormat::F16.encode(x));
+                assert_eq!(fast.to_raw(), slow, "{x:e}");
+            }
+        }
+        for x in [f64::INFINITY, f64::NAN, -f64::NAN, 1e300, 1e-300, 65519.99, 2f64.powi(-25)] {
+            for x in [x, -x] {
+                let (fast, slow) = (<f16 as Number>::from_float(x), FloatFormat::F16.encode(x));
                 assert_eq!(fast.to_raw(), slow, "{x:e}");
             }
         }

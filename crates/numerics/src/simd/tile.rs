@@ -5,6 +5,7 @@
 //! multiply most.
 
 use crate::{Complex32, Complex64, I1};
+use std::ops::Range;
 
 /// Rows of a tile in vector registers.
 pub const TILE_ROWS: usize = 12;
@@ -13,15 +14,22 @@ pub const TILE_ROWS: usize = 12;
 pub trait Tile: Sized {
     /// Writes the sums of products of each of the first `used` of [`TILE_ROWS`] rows with each
     /// column of a panel to `sums`: chains of fused multiply-adds from zero on, in the order of the
-    /// elements. The panel has a row, of so many columns as a tile has, for each element of a row.
+    /// elements. These are in `segments` of each row, one after the other. The panel has a row, of
+    /// so many columns as a tile has, for each element.
     ///
     /// False, and nothing is written, if the machine has no instructions for the type, or the
     /// sizes are not those of a tile.
     ///
     /// # Panics
-    /// If a row has fewer elements than the first one.
+    /// If a row ends before a segment.
     #[inline(always)]
-    fn chains(_rows: &[&[Self]], _used: usize, _panel: &[Self], _sums: &mut [Self]) -> bool {
+    fn chains(
+        _rows: &[&[Self]],
+        _segments: &[Range<usize>],
+        _used: usize,
+        _panel: &[Self],
+        _sums: &mut [Self],
+    ) -> bool {
         false
     }
 }
@@ -31,6 +39,7 @@ pub trait Tile: Sized {
 mod vectors {
     use super::{TILE_ROWS, Tile};
     use crate::simd::Isa;
+    use std::ops::Range;
 
     const HALF: usize = TILE_ROWS / 2;
     /// Rows of a half of which only the first ones are used.
@@ -44,25 +53,32 @@ mod vectors {
         ) => {
             mod $module {
                 use std::arch::x86_64::{$fma, $set, $vector, $zero};
+                use std::ops::Range;
 
                 #[target_feature(enable = $features)]
                 pub fn chains<const R: usize>(
                     rows: &[&[$ty]; R],
+                    segments: &[Range<usize>],
                     panel: &[[$ty; $columns]],
                     sums: &mut [[$ty; $columns]; R],
                 ) {
-                    // Closures of other functions are not compiled for these instructions.
-                    let mut whole = [&[][..]; R];
-                    for (whole, row) in whole.iter_mut().zip(rows) {
-                        *whole = &row[..panel.len()];
-                    }
                     let mut chains = [[$zero(); $vectors]; R];
-                    for (k, &columns) in panel.iter().enumerate() {
-                        let columns: [$vector; $vectors] = bytemuck::cast(columns);
-                        for (chain, row) in chains.iter_mut().zip(whole) {
-                            let a = $set(row[k]);
-                            for (sum, columns) in chain.iter_mut().zip(columns) {
-                                *sum = $fma(a, columns, *sum);
+                    let mut rest = panel;
+                    for segment in segments {
+                        let panel;
+                        (panel, rest) = rest.split_at(segment.len());
+                        // Closures of other functions are not compiled for these instructions.
+                        let mut parts = [&[][..]; R];
+                        for (part, row) in parts.iter_mut().zip(rows) {
+                            *part = &row[segment.start..segment.end][..panel.len()];
+                        }
+                        for (k, &columns) in panel.iter().enumerate() {
+                            let columns: [$vector; $vectors] = bytemuck::cast(columns);
+                            for (chain, part) in chains.iter_mut().zip(parts) {
+                                let a = $set(part[k]);
+                                for (sum, columns) in chain.iter_mut().zip(columns) {
+                                    *sum = $fma(a, columns, *sum);
+                                }
                             }
                         }
                     }
@@ -82,7 +98,13 @@ mod vectors {
         )*) => {$(
             impl Tile for $ty {
                 #[inline(always)]
-                fn chains(rows: &[&[$ty]], used: usize, panel: &[$ty], sums: &mut [$ty]) -> bool {
+                fn chains(
+                    rows: &[&[$ty]],
+                    segments: &[Range<usize>],
+                    used: usize,
+                    panel: &[$ty],
+                    sums: &mut [$ty],
+                ) -> bool {
                     let (panel, rest) = panel.as_chunks::<$columns>();
                     let (sums, _) = sums.as_chunks_mut::<$columns>();
                     let (Ok(rows), Ok(sums)) = (
@@ -92,12 +114,13 @@ mod vectors {
                         return false;
                     };
                     let (isa, used) = (Isa::best(), used.min(TILE_ROWS));
-                    if !rest.is_empty() || panel.len() != rows[0].len() || !isa.has_avx2() {
+                    let depth = segments.iter().map(|segment| segment.len()).sum::<usize>();
+                    if !rest.is_empty() || panel.len() != depth || !isa.has_avx2() {
                         return false;
                     }
                     if isa.has_avx512() && used > HALF {
                         // SAFETY: the instructions were detected.
-                        unsafe { $wide::chains(rows, panel, sums) };
+                        unsafe { $wide::chains(rows, segments, panel, sums) };
                         return true;
                     }
                     let halves = rows.as_chunks().0.iter().zip(sums.as_chunks_mut().0);
@@ -105,10 +128,10 @@ mod vectors {
                         match (rows.first_chunk::<QUARTER>(), sums.first_chunk_mut()) {
                             // SAFETY: the instructions were detected.
                             (Some(rows), Some(sums)) if used - half * HALF <= QUARTER => unsafe {
-                                $narrow::chains(rows, panel, sums);
+                                $narrow::chains(rows, segments, panel, sums);
                             },
                             // SAFETY: the instructions were detected.
-                            _ => unsafe { $narrow::chains::<HALF>(rows, panel, sums) },
+                            _ => unsafe { $narrow::chains::<HALF>(rows, segments, panel, sums) },
                         }
                     }
                     true
@@ -148,26 +171,31 @@ mod tests {
     fn chains_are_fused_multiply_adds() {
         let number = |i: usize| 1.0 / (1 + i * 37 % 101) as f32 - 0.3;
         for (depth, used) in [(1, 12), (7, 11), (100, 7), (9, 6), (5, 4), (5, 3), (9, 1), (0, 12)] {
-            let a: Vec<Vec<f32>> =
-                (0..TILE_ROWS).map(|r| (0..depth).map(|k| number(r * 31 + k)).collect()).collect();
-            let rows: Vec<&[f32]> = a.iter().map(|row| &row[..]).collect();
-            let panel: Vec<f32> = (0..depth * 16).map(|i| number(7 * i)).collect();
-            let mut sums = [f32::NAN; TILE_ROWS * 16];
-            if !f32::chains(&rows, used, &panel, &mut sums) {
-                return;
-            }
-            for r in 0..used {
-                for c in 0..16 {
-                    let chain =
-                        (0..depth).fold(0.0, |sum: f32, k| a[r][k].mul_add(panel[k * 16 + c], sum));
-                    assert_eq!(sums[r * 16 + c].to_bits(), chain.to_bits(), "{r} {c} of {depth}");
+            // The elements as they are, and in two segments in the other order.
+            for segments in [vec![0..depth], vec![depth / 3..depth, 0..depth / 3]] {
+                let row = |r: usize| (0..depth).map(|k| number(r * 31 + k)).collect();
+                let a: Vec<Vec<f32>> = (0..TILE_ROWS).map(row).collect();
+                let rows: Vec<&[f32]> = a.iter().map(|row| &row[..]).collect();
+                let panel: Vec<f32> = (0..depth * 16).map(|i| number(7 * i)).collect();
+                let mut sums = [f32::NAN; TILE_ROWS * 16];
+                if !f32::chains(&rows, &segments, used, &panel, &mut sums) {
+                    return;
+                }
+                for r in 0..used {
+                    for c in 0..16 {
+                        let elements = segments.iter().cloned().flatten().zip(0..);
+                        let chain = elements
+                            .fold(0.0, |sum: f32, (k, n)| a[r][k].mul_add(panel[n * 16 + c], sum));
+                        let found = sums[r * 16 + c];
+                        assert_eq!(found.to_bits(), chain.to_bits(), "{r} {c} of {depth}");
+                    }
                 }
             }
         }
         // Not the sizes of a tile.
-        let mut sums = [0.0; 8 * TILE_ROWS];
-        assert!(!f64::chains(&[&[1.0][..]; 11], 11, &[1.0; 8], &mut sums[..88]));
-        assert!(!f64::chains(&[&[1.0][..]; TILE_ROWS], 12, &[1.0; 7], &mut sums));
-        assert!(!f64::chains(&[&[1.0][..]; TILE_ROWS], 3, &[1.0; 16], &mut sums));
+        let (mut sums, one) = ([0.0; 8 * TILE_ROWS], &[0..1]);
+        assert!(!f64::chains(&[&[1.0][..]; 11], one, 11, &[1.0; 8], &mut sums[..88]));
+        assert!(!f64::chains(&[&[1.0][..]; TILE_ROWS], one, 12, &[1.0; 7], &mut sums));
+        assert!(!f64::chains(&[&[1.0][..]; TILE_ROWS], one, 3, &[1.0; 16], &mut sums));
     }
 }

@@ -1,0 +1,238 @@
+//! Windows of a convolution where they are in the input.
+//!
+//! A window is a row of a matrix product whose elements are in a few runs, at the same distances
+//! for all windows: in the input, or in a copy with zeros around it and between its elements.
+
+use super::convolution::{ConvSizes, Convolution};
+use super::matmul::{Accumulator, FEW, RowScratch, Rows, Segments, SomeRows};
+use super::parallel::task_size;
+use numerics::TensorError;
+use numerics::budget::Scratch;
+use program::WindowDim;
+use std::ops::Range;
+
+/// Runs of fewer elements are copied side by side instead.
+const MIN_RUN: usize = 8;
+
+/// Windows as rows in segments.
+pub struct Padded<'a, T> {
+    input: &'a [T],
+    /// The input with zeros, if windows see any.
+    copy: Option<Scratch<T>>,
+    segments: Segments,
+    /// The number of batches of a group and of windows along each spatial dimension, and how far
+    /// each step moves a window.
+    steps: Vec<[usize; 2]>,
+    /// True if each window is the element at its own position.
+    are_elements: bool,
+}
+
+impl<'a, T: Accumulator> Padded<'a, T> {
+    /// The windows over an input with the features last; `None` if a copy would be larger than all
+    /// windows, or the runs are short.
+    ///
+    /// # Errors
+    /// If there is no memory for the copy.
+    pub fn new(
+        convolution: &Convolution<'_>,
+        sizes: &ConvSizes,
+        input: &'a [T],
+    ) -> Result<Option<Padded<'a, T>>, TensorError> {
+        let Some(layout) = Layout::new(convolution, sizes) else { return Ok(None) };
+        let mut segments = Segments::default();
+        let depth = sizes.taps() * sizes.kernel_features;
+        if depth > FEW {
+            layout.push_taps(convolution, 0, 0, sizes.kernel_features, &mut segments);
+        }
+        if depth <= FEW || segments.count() * MIN_RUN > depth {
+            return Ok(None);
+        }
+        let windows: usize = sizes.output_spatial.iter().product();
+        let elements = layout.image.checked_mul(sizes.batch);
+        let all = windows.saturating_mul(depth).saturating_mul(sizes.batch * sizes.groups);
+        let copy = match elements {
+            _ if layout.is_input => None,
+            Some(elements) if elements <= all.max(input.len()) => {
+                let mut copy = Scratch::filled(elements, T::ZERO)?;
+                layout.fill(convolution.window, sizes, input, &mut copy)?;
+                Some(copy)
+            }
+            _ => return Ok(None),
+        };
+        let outputs = sizes.output_spatial.iter().zip(convolution.window).zip(&layout.strides);
+        let moves = outputs.map(|((&count, dim), &stride)| {
+            [count, if count > 1 { dim.stride as usize * stride } else { 0 }]
+        });
+        let steps: Vec<[usize; 2]> =
+            std::iter::once([sizes.group_batch, layout.image]).chain(moves).collect();
+        let are_elements = layout.is_input
+            && sizes.taps() == 1
+            && sizes.input_spatial == sizes.output_spatial
+            && convolution.window.iter().all(|dim| dim.stride == 1);
+        Ok(Some(Padded { input, copy, segments, steps, are_elements }))
+    }
+
+    /// True if each window is the element at its own position in the input.
+    pub fn are_elements(&self) -> bool {
+        self.are_elements
+    }
+
+    /// The windows of a group, from a batch and a feature on.
+    pub fn group(&self, first_batch: usize, first_feature: usize) -> PaddedGroup<'_, T> {
+        let elements = self.copy.as_ref().map_or(self.input, |copy| &copy[..]);
+        let first = first_batch * self.steps[0][1] + first_feature;
+        PaddedGroup { padded: self, elements: elements.get(first..).unwrap_or_default() }
+    }
+}
+
+/// The places of elements of an input with zeros.
+struct Layout {
+    /// Sizes of the spatial dimensions.
+    spatial: Vec<usize>,
+    /// Their strides.
+    strides: Vec<usize>,
+    /// The elements of a batch.
+    image: usize,
+    /// True if it is the input as it is.
+    is_input: bool,
+}
+
+impl Layout {
+    /// `None` if its size overflows.
+    fn new(convolution: &Convolution<'_>, sizes: &ConvSizes) -> Option<Layout> {
+        let dims = convolution.window.iter().zip(&sizes.output_spatial);
+        let seen: Vec<usize> = dims
+            .map(|(dim, &outputs)| {
+                let last_window = i64::try_from(outputs).ok()?.checked_sub(1)?;
+                let last_tap = (dim.size - 1).checked_mul(dim.window_dilation)?;
+                let end = last_window.checked_mul(dim.stride)?.checked_add(last_tap)?;
+                usize::try_from(end.checked_add(1)?).ok()
+            })
+            .collect::<Option<_>>()?;
+        let is_input = convolution.window.iter().all(|d| d.pad_low == 0 && d.base_dilation == 1)
+            && seen.iter().zip(&sizes.input_spatial).all(|(seen, size)| seen <= size);
+        let spatial = if is_input { sizes.input_spatial.clone() } else { seen };
+        let mut strides = vec![0; spatial.len()];
+        let mut image = sizes.input_features;
+        for (stride, &size) in strides.iter_mut().zip(&spatial).rev() {
+            *stride = image;
+            image = image.checked_mul(size)?;
+        }
+        Some(Layout { spatial, strides, image, is_input })
+    }
+
+    /// Adds the features under the taps of a window from an axis on, of which the first is `at`.
+    fn push_taps(
+        &self,
+        convolution: &Convolution<'_>,
+        axis: usize,
+        at: usize,
+        features: usize,
+        segments: &mut Segments,
+    ) {
+        let Some(dim) = convolution.window.get(axis) else {
+            return segments.push(at..at + features);
+        };
+        let is_reversed = convolution.reversal.get(axis).copied().unwrap_or(false);
+        for tap in 0..dim.size {
+            let tap = if is_reversed { dim.size - 1 - tap } else { tap };
+            let at = at + (tap * dim.window_dilation) as usize * self.strides[axis];
+            self.push_taps(convolution, axis + 1, at, features, segments);
+        }
+    }
+
+    /// Copies the elements of the input to their places.
+    fn fill<T: Accumulator>(
+        &self,
+        window: &[WindowDim],
+        sizes: &ConvSizes,
+        input: &[T],
+        copy: &mut [T],
+    ) -> Result<(), TensorError> {
+        let features = sizes.input_features;
+        let (width, input_width, last) =
+            match (self.spatial.last(), sizes.input_spatial.last(), window.last()) {
+                (Some(&width), Some(&input), Some(last)) => (width, input, *last),
+                _ => return Ok(()),
+            };
+        let line = width * features;
+        // The elements of a line of the input that have a place, and the first of these.
+        let dilation = last.base_dilation;
+        let steps = |distance: u64| distance.div_ceil(dilation.unsigned_abs()) as usize;
+        let first = steps(last.pad_low.min(0).unsigned_abs());
+        let after = (width as i64).saturating_sub(last.pad_low).max(0).unsigned_abs();
+        let end = input_width.min(steps(after));
+        if first >= end || line == 0 {
+            return Ok(());
+        }
+        let place = first as i64 * dilation + last.pad_low;
+        let lines = task_size(copy.len() / line, line, 1);
+        let tasks = copy.chunks_mut(lines * line).enumerate().collect();
+        host::parallel(tasks, |(task, copy): (usize, &mut [T])| {
+            for (number, copy) in copy.chunks_exact_mut(line).enumerate() {
+                let Some(from) = self.input_line(window, sizes, task * lines + number) else {
+                    continue;
+                };
+                let elements = &input[from * input_width * features..][..input_width * features];
+                let elements = &elements[first * features..end * features];
+                let copy = &mut copy[place as usize * features..];
+                if dilation == 1 {
+                    copy[..elements.len()].copy_from_slice(elements);
+                    continue;
+                }
+                let step = features * dilation as usize;
+                for (copy, element) in copy.chunks_mut(step).zip(elements.chunks_exact(features)) {
+                    copy[..features].copy_from_slice(element);
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// The line of the input that a line along the last spatial dimension has the elements of.
+    fn input_line(&self, window: &[WindowDim], sizes: &ConvSizes, line: usize) -> Option<usize> {
+        let outer = self.spatial.len() - 1;
+        let (mut rest, mut from, mut lines) = (line, 0, 1);
+        for axis in (0..outer).rev() {
+            let (dim, size) = (&window[axis], self.spatial[axis]);
+            let at = ((rest % size) as i64).saturating_sub(dim.pad_low);
+            rest /= size;
+            let position = usize::try_from(at / dim.base_dilation).ok();
+            let position = position.filter(|&x| x < sizes.input_spatial[axis]);
+            from += position.filter(|_| at >= 0 && at % dim.base_dilation == 0)? * lines;
+            lines *= sizes.input_spatial[axis];
+        }
+        Some(rest * lines + from)
+    }
+}
+
+/// The windows of a group.
+pub struct PaddedGroup<'a, T> {
+    padded: &'a Padded<'a, T>,
+    elements: &'a [T],
+}
+
+impl<T: Accumulator> Rows<T> for PaddedGroup<'_, T> {
+    fn rows<'s>(
+        &'s self,
+        range: Range<usize>,
+        _depth: usize,
+        scratch: &'s mut RowScratch<T>,
+    ) -> SomeRows<'s, T> {
+        let starts = &mut scratch.starts;
+        starts.clear();
+        starts.extend(range.map(|row| {
+            let (mut rest, mut start) = (row, 0);
+            for &[count, distance] in self.padded.steps.iter().rev() {
+                start += rest % count * distance;
+                rest /= count;
+            }
+            start
+        }));
+        SomeRows::Segments { elements: self.elements, starts, segments: &self.padded.segments }
+    }
+
+    fn has_segments(&self) -> bool {
+        true
+    }
+}
