@@ -2,8 +2,9 @@
 //!
 //! [`Vectors`] is straight-line code over vectors; [`compute`] adds that of a function of
 //! `numerics`, with the same bits; [`emit`] gives its values registers and encodes it. The code
-//! runs on x86-64 with AVX2 and FMA; elsewhere, or with `STABLO_JIT=0`, there is none
-//! ([`is_available`]), and users of this crate run the functions of `numerics` instead.
+//! runs on x86-64 with AVX2 and FMA, loops also with AVX-512; elsewhere, or with `STABLO_JIT=0`,
+//! there is none ([`is_available`]), and users of this crate run the functions of `numerics`
+//! instead.
 
 mod allocate;
 mod elementwise;

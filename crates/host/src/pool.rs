@@ -30,6 +30,8 @@ struct Pool {
     jobs: AtomicUsize,
     /// The number of helpers that work on a job; changes with `state`.
     working: AtomicUsize,
+    /// The number of helpers that do not sleep; changes with `state`.
+    awake: AtomicUsize,
     /// Signalled to sleeping helpers when there is a job.
     offered: Condvar,
     /// Signalled to the thread whose job it was when the last helper has left.
@@ -56,9 +58,15 @@ static POOL: Pool = Pool {
     }),
     jobs: AtomicUsize::new(0),
     working: AtomicUsize::new(0),
+    awake: AtomicUsize::new(0),
     offered: Condvar::new(),
     finished: Condvar::new(),
 };
+
+/// True if a helper looks for work, so that a job reaches it at once.
+pub fn has_awake_helpers() -> bool {
+    POOL.awake.load(Ordering::Relaxed) > 0
+}
 
 /// Calls `work` while up to `helpers` other threads call `job`. They may be fewer, or none: `work`
 /// must not wait for them. `job` must not panic.
@@ -128,12 +136,15 @@ impl Pool {
     /// The loop of a helper: waits for jobs and does them.
     fn help(&self) {
         let mut seen = 0;
+        self.awake.fetch_add(1, Ordering::Relaxed);
         loop {
             wait_until(|| self.jobs.load(Ordering::Acquire) != seen);
             let mut state = self.lock();
             while self.jobs.load(Ordering::Acquire) == seen {
                 state.asleep += 1;
+                self.awake.fetch_sub(1, Ordering::Relaxed);
                 state = self.offered.wait(state).unwrap_or_else(PoisonError::into_inner);
+                self.awake.fetch_add(1, Ordering::Relaxed);
                 state.asleep -= 1;
             }
             seen = self.jobs.load(Ordering::Acquire);

@@ -5,7 +5,7 @@
 use super::parallel::task_size;
 use crate::fft_lines::{Lanes, Pairs, Plan, Transform, Way};
 use numerics::budget::{Scratch, reserve};
-use numerics::simd::Isa;
+use numerics::simd::{Isa, Kernel};
 use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError};
 use program::{EvalError, Fourier};
 use std::cell::RefCell;
@@ -205,9 +205,9 @@ fn typed<S: Sample, D: Sample>(
         let size = task_size(to.len() / sizes[1], work, LANES);
         let tasks = to.chunks_mut(size * sizes[1]).zip((0..).step_by(size)).collect();
         return host::parallel(tasks, |(to, first): (&mut [D], usize)| {
-            let mut rows: Vec<&mut [D]> = to.chunks_mut(sizes[1]).collect();
+            let rows: Vec<&mut [D]> = to.chunks_mut(sizes[1]).collect();
             let count = rows.len();
-            lines.transform(first * sizes[0], count, |lane, k, x| rows[lane][k] = x)
+            lines.transform(first * sizes[0], count, Results::Rows(rows))
         });
     }
     // Columns of some blocks of rows.
@@ -220,25 +220,32 @@ fn typed<S: Sample, D: Sample>(
         }
         tasks.extend(columns.into_iter().enumerate().map(|(nth, rows)| (block, nth * size, rows)));
     }
-    host::parallel(tasks, |(block, first, mut rows): (usize, usize, Vec<&mut [D]>)| {
+    host::parallel(tasks, |(block, first, rows): (usize, usize, Vec<&mut [D]>)| {
         let (start, count) = (block * sizes[0] * stride + first, rows[0].len());
-        lines.transform(start, count, |lane, k, x| rows[k][lane] = x)
+        lines.transform(start, count, Results::Columns(rows))
     })
 }
 
+/// Where transformed lines go.
+enum Results<'o, D> {
+    /// A slice for each line.
+    Rows(Vec<&'o mut [D]>),
+    /// A slice for each element of a line, with those of all lines.
+    Columns(Vec<&'o mut [D]>),
+}
+
 impl<S: Sample> Lines<'_, S> {
-    /// Transforms the `count` lines from that which begins at `start` on, and puts each element of
-    /// the results.
+    /// Transforms the `count` lines from that which begins at `start` on.
     fn transform<D: Sample>(
         &self,
         start: usize,
         count: usize,
-        put: impl FnMut(usize, usize, D),
+        results: Results<'_, D>,
     ) -> Result<(), TensorError> {
         if count > FEW_LINES {
-            self.transform_lanes::<D, LANES>(start, count, put)
+            self.transform_lanes::<D, LANES>(start, count, results)
         } else {
-            self.transform_lanes::<D, 1>(start, count, put)
+            self.transform_lanes::<D, 1>(start, count, results)
         }
     }
 
@@ -247,72 +254,143 @@ impl<S: Sample> Lines<'_, S> {
         &self,
         start: usize,
         count: usize,
-        mut put: impl FnMut(usize, usize, D),
+        mut results: Results<'_, D>,
     ) -> Result<(), TensorError> {
         let isa = Isa::best();
         // The last element of half a transform is beyond those of pairs.
         let size = self.plan.size() + 1;
         let mut x = Scratch::filled(size, Lanes::<L>::ZERO)?;
         let mut scratch = Scratch::filled(size, Lanes::<L>::ZERO)?;
+        let (way, is_inverse) = match (self.transform, self.pairs) {
+            (Fourier::RealForward, Some(pairs)) => (Way::Separate(pairs), false),
+            (Fourier::RealInverse, Some(pairs)) => (Way::Join(pairs), true),
+            (Fourier::Forward | Fourier::RealForward, _) => (Way::Forward, false),
+            (Fourier::Inverse | Fourier::RealInverse, _) => (Way::Inverse, true),
+        };
         for first in (0..count).step_by(L) {
             let lanes = L.min(count - first);
-            self.load(start + first * self.strides[1], lanes, &mut x);
-            let way = match (self.transform, self.pairs) {
-                (Fourier::RealForward, Some(pairs)) => Way::Separate(pairs),
-                (Fourier::RealInverse, Some(pairs)) => Way::Join(pairs),
-                (Fourier::Forward | Fourier::RealForward, _) => Way::Forward,
-                (Fourier::Inverse | Fourier::RealInverse, _) => Way::Inverse,
-            };
+            let start = start + first * self.strides[1];
+            isa.run(Load { lines: self, start, lanes, x: &mut x });
             isa.run(Transform { plan: self.plan, way, x: &mut x, scratch: &mut scratch });
-            self.store(first, lanes, &x, &mut put);
+            let divisor = if is_inverse { self.length } else { 1 };
+            let is_pairs = self.transform == Fourier::RealInverse && self.pairs.is_some();
+            let count = if is_pairs { self.length / 2 } else { self.sizes[1] };
+            let x = &mut x[..count];
+            isa.run(Store { x, divisor, is_pairs, first, lanes, results: &mut results });
         }
         Ok(())
     }
+}
 
-    /// Reads lines from `start` on, those of real numbers in pairs.
-    fn load<const L: usize>(&self, start: usize, lanes: usize, x: &mut [Lanes<L>]) {
-        let [stride, next] = self.strides;
-        let is_pairs = self.transform == Fourier::RealForward && self.pairs.is_some();
-        let count = if is_pairs { self.length / 2 } else { self.sizes[0] };
-        for (k, x) in x[..count].iter_mut().enumerate() {
-            for lane in 0..lanes {
-                let at = start + lane * next;
-                [x.re[lane], x.im[lane]] = if is_pairs {
-                    [2 * k, 2 * k + 1].map(|k| self.from[at + k * stride].parts()[0])
+/// Reads some lines from `start` on, those of real numbers in pairs.
+struct Load<'a, S, const L: usize> {
+    lines: &'a Lines<'a, S>,
+    start: usize,
+    lanes: usize,
+    x: &'a mut [Lanes<L>],
+}
+
+impl<S: Sample, const L: usize> Kernel for Load<'_, S, L> {
+    #[inline(always)]
+    fn run(self) {
+        let Load { lines, start, lanes, x } = self;
+        let [stride, next] = lines.strides;
+        let is_real = lines.transform == Fourier::RealForward;
+        let is_pairs = is_real && lines.pairs.is_some();
+        let count = if is_pairs { lines.length / 2 } else { lines.sizes[0] };
+        let from = &lines.from[start..];
+        if next == 1 {
+            for (k, x) in x[..count].iter_mut().enumerate() {
+                let at = |k: usize| &from[k * stride..][..lanes];
+                if is_pairs {
+                    for (lane, (re, im)) in at(2 * k).iter().zip(at(2 * k + 1)).enumerate() {
+                        (x.re[lane], x.im[lane]) = (re.parts()[0], im.parts()[0]);
+                    }
                 } else {
-                    self.from[at + k * stride].parts()
-                };
+                    for (lane, element) in at(k).iter().enumerate() {
+                        [x.re[lane], x.im[lane]] = element.parts();
+                    }
+                }
+            }
+        } else {
+            for lane in 0..lanes {
+                let line = &from[lane * next..][..lines.sizes[0]];
+                if is_pairs {
+                    for (x, [re, im]) in x[..count].iter_mut().zip(line.as_chunks().0) {
+                        (x.re[lane], x.im[lane]) = (re.parts()[0], im.parts()[0]);
+                    }
+                } else {
+                    for (x, element) in x[..count].iter_mut().zip(line) {
+                        [x.re[lane], x.im[lane]] = element.parts();
+                    }
+                }
             }
         }
-        if self.transform == Fourier::RealInverse && self.pairs.is_none() {
+        if lines.transform == Fourier::RealInverse && lines.pairs.is_none() {
             // The second half is the first one backwards, conjugated.
             x[0].im = [0.0; L];
-            for k in count..self.length {
-                x[k] = x[self.length - k].conj();
+            for k in count..lines.length {
+                x[k] = x[lines.length - k].conj();
             }
         }
     }
+}
 
-    /// Puts the elements of transformed lines, the first of which is that at `first`.
-    fn store<D: Sample, const L: usize>(
-        &self,
-        first: usize,
-        lanes: usize,
-        x: &[Lanes<L>],
-        put: &mut impl FnMut(usize, usize, D),
-    ) {
-        let is_inverse = matches!(self.transform, Fourier::Inverse | Fourier::RealInverse);
-        let is_pairs = self.transform == Fourier::RealInverse && self.pairs.is_some();
-        let divisor = if is_inverse { self.length as f64 } else { 1.0 };
-        let count = if is_pairs { self.length / 2 } else { self.sizes[1] };
-        for (k, x) in x[..count].iter().enumerate() {
-            let (re, im) = (x.re.map(|x| x / divisor), x.im.map(|x| x / divisor));
-            for lane in 0..lanes {
-                if is_pairs {
-                    put(first + lane, 2 * k, D::from_parts([re[lane], 0.0]));
-                    put(first + lane, 2 * k + 1, D::from_parts([im[lane], 0.0]));
-                } else {
-                    put(first + lane, k, D::from_parts([re[lane], im[lane]]));
+/// Writes transformed lines, the first of which is that at `first`, divided by a number.
+struct Store<'a, 'o, D, const L: usize> {
+    x: &'a mut [Lanes<L>],
+    divisor: usize,
+    is_pairs: bool,
+    first: usize,
+    lanes: usize,
+    results: &'a mut Results<'o, D>,
+}
+
+impl<D: Sample, const L: usize> Kernel for Store<'_, '_, D, L> {
+    #[inline(always)]
+    fn run(self) {
+        let Store { x, divisor, is_pairs, first, lanes, results } = self;
+        if divisor.is_power_of_two() {
+            // The inverse is exact.
+            let factor = 1.0 / divisor as f64;
+            if divisor > 1 {
+                x.iter_mut().for_each(|x| *x = x.scaled(factor));
+            }
+        } else {
+            let divisor = divisor as f64;
+            for x in &mut *x {
+                x.re.iter_mut().chain(&mut x.im).for_each(|part| *part /= divisor);
+            }
+        }
+        let part = |part: f64| D::from_parts([part, 0.0]);
+        match results {
+            Results::Rows(rows) => {
+                for (lane, row) in rows[first..first + lanes].iter_mut().enumerate() {
+                    if is_pairs {
+                        for (pair, x) in row.as_chunks_mut().0.iter_mut().zip(&*x) {
+                            *pair = [part(x.re[lane]), part(x.im[lane])];
+                        }
+                    } else {
+                        for (to, x) in row.iter_mut().zip(&*x) {
+                            *to = D::from_parts([x.re[lane], x.im[lane]]);
+                        }
+                    }
+                }
+            }
+            Results::Columns(columns) if is_pairs => {
+                let (pairs, _) = columns.as_chunks_mut();
+                for ([even, odd], x) in pairs.iter_mut().zip(&*x) {
+                    let both = even[first..][..lanes].iter_mut().zip(&mut odd[first..][..lanes]);
+                    for (lane, (even, odd)) in both.enumerate() {
+                        (*even, *odd) = (part(x.re[lane]), part(x.im[lane]));
+                    }
+                }
+            }
+            Results::Columns(columns) => {
+                for (column, x) in columns.iter_mut().zip(&*x) {
+                    for (lane, to) in column[first..][..lanes].iter_mut().enumerate() {
+                        *to = D::from_parts([x.re[lane], x.im[lane]]);
+                    }
                 }
             }
         }

@@ -45,7 +45,7 @@ impl<const L: usize> Lanes<L> {
 
     /// The product with a real number.
     #[inline(always)]
-    fn scaled(self, factor: f64) -> Lanes<L> {
+    pub fn scaled(self, factor: f64) -> Lanes<L> {
         Lanes { re: self.re.map(|x| x * factor), im: self.im.map(|x| x * factor) }
     }
 }
@@ -421,7 +421,9 @@ impl Pairs {
     fn separate<const L: usize>(&self, pairs: &[Lanes<L>], x: &mut [Lanes<L>]) {
         let n = self.0.len() - 1;
         for ((k, x), &root) in x.iter_mut().enumerate().zip(&self.0) {
-            let (a, b) = (pairs[k % n], pairs[(n - k) % n].conj());
+            // The first element follows the last one.
+            let around = |k: usize| pairs[if k == n { 0 } else { k }];
+            let (a, b) = (around(k), around(n - k).conj());
             *x = ((a + b) + (a - b).turned() * root).scaled(0.5);
         }
     }

@@ -10,7 +10,7 @@
 use super::parallel::task_size;
 use super::vector_products::VectorProduct;
 use numerics::budget::reserve;
-use numerics::simd::{Isa, Kernel, Tile, transpose};
+use numerics::simd::{Isa, Kernel, Tile, prefetch, transpose};
 use numerics::{Complex32, Complex64, I1, Number, TensorError};
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ const SHARED_ROWS: usize = 96;
 /// Elements of rows of `a` that are multiplied at a time: about half of the second-level cache.
 const ROWS_ELEMENTS: usize = 1 << 15;
 /// Panels that are copied at a time for few rows.
-const PANELS: usize = 2;
+const PANELS: usize = 4;
 /// Tiles of rows that are multiplied at a time, at most.
 const MAX_TILES: usize = 16;
 /// Rows of `b` that are copied at a time, if neither rows nor columns are beside each other.
@@ -394,7 +394,18 @@ impl<T: Accumulator> Product<'_, T> {
                     let out = out.part(row, at..at + width);
                     isa.run(VectorProduct { a: &a.from(0)[..depth], b, out });
                 } else {
-                    let block = &Block { a, count, depth, panels, width };
+                    // Beyond the columns that are copied now, if all their rows are multiplied.
+                    let next = columns.end.min(first_column + 2 * wide) - first_column - width;
+                    let is_ahead = all.is_some() && self.b.strides[1] == 1;
+                    let ahead = Ahead {
+                        elements: b.elements.get(width..).unwrap_or_default(),
+                        stride: self.b.strides[0],
+                        depth,
+                        panels: if is_ahead { next.div_ceil(C) } else { 0 },
+                        panel: 0,
+                        row: 0,
+                    };
+                    let block = &Block { a, count, depth, panels, width, ahead };
                     let (column, levels) = (at, &mut levels[..]);
                     if depth <= BLOCK {
                         isa.run(Tiles::<T, R, C, false> { block, row, column, levels, out });
@@ -516,6 +527,36 @@ struct Block<'a, T, const C: usize> {
     depth: usize,
     panels: &'a [[T; C]],
     width: usize,
+    ahead: Ahead<'a, T>,
+}
+
+/// The rows of the next panels, each a line of the cache, before they are copied.
+#[derive(Clone, Copy)]
+struct Ahead<'a, T> {
+    elements: &'a [T],
+    stride: usize,
+    depth: usize,
+    panels: usize,
+    /// The next one.
+    panel: usize,
+    row: usize,
+}
+
+impl<T> Ahead<'_, T> {
+    /// Asks for some more of them.
+    #[inline(always)]
+    fn prefetch<const C: usize>(&mut self, count: usize) {
+        for _ in 0..count {
+            match self.elements.get(self.row * self.stride + self.panel * C) {
+                Some(element) if self.panel < self.panels => prefetch(element),
+                _ => return,
+            }
+            self.row += 1;
+            if self.row == self.depth {
+                (self.panel, self.row) = (self.panel + 1, 0);
+            }
+        }
+    }
 }
 
 /// The results of a block: sums of one chain each, or of several if `DEEP`.
@@ -547,7 +588,9 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
     /// Computes the chains one after the other if `SINGLE`.
     #[inline(always)]
     fn run_with<const SINGLE: bool>(self) {
-        let Tiles { block: &Block { a, count, depth, panels, width }, .. } = self;
+        let Tiles { block: &Block { a, count, depth, panels, width, mut ahead }, .. } = self;
+        let tiles = width.div_ceil(C) * count.div_ceil(R);
+        let lines = (ahead.panels * depth).div_ceil(tiles);
         for (panel, at) in panels.chunks_exact(depth).zip((0..).step_by(C)) {
             let columns = self.column + at..self.column + width.min(at + C);
             for first in (0..count).step_by(R) {
@@ -557,6 +600,7 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
                     *row = a.from((first + r).min(count - 1));
                 }
                 let used = count - first;
+                ahead.prefetch::<C>(lines);
                 let tile = RowTile { a, rows, used };
                 let sums = if DEEP {
                     tile.tree::<C, SINGLE>(panel, self.levels)

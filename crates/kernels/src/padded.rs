@@ -11,9 +11,6 @@ use numerics::budget::Scratch;
 use program::WindowDim;
 use std::ops::Range;
 
-/// Runs of fewer elements are copied side by side instead.
-const MIN_RUN: usize = 8;
-
 /// Windows as rows in segments.
 pub struct Padded<'a, T> {
     input: &'a [T],
@@ -29,7 +26,7 @@ pub struct Padded<'a, T> {
 
 impl<'a, T: Accumulator> Padded<'a, T> {
     /// The windows over an input with the features last; `None` if a copy would be larger than all
-    /// windows, or the runs are short.
+    /// windows, or these have few elements.
     ///
     /// # Errors
     /// If there is no memory for the copy.
@@ -38,15 +35,12 @@ impl<'a, T: Accumulator> Padded<'a, T> {
         sizes: &ConvSizes,
         input: &'a [T],
     ) -> Result<Option<Padded<'a, T>>, TensorError> {
-        let Some(layout) = Layout::new(convolution, sizes) else { return Ok(None) };
-        let mut segments = Segments::default();
         let depth = sizes.taps() * sizes.kernel_features;
-        if depth > FEW {
-            layout.push_taps(convolution, 0, 0, sizes.kernel_features, &mut segments);
-        }
-        if depth <= FEW || segments.count() * MIN_RUN > depth {
-            return Ok(None);
-        }
+        // Products of few elements are of neighbours.
+        let layout = Layout::new(convolution, sizes).filter(|_| depth > FEW || sizes.taps() == 1);
+        let Some(layout) = layout else { return Ok(None) };
+        let mut segments = Segments::default();
+        layout.push_taps(convolution, 0, 0, sizes.kernel_features, &mut segments);
         let windows: usize = sizes.output_spatial.iter().product();
         let elements = layout.image.checked_mul(sizes.batch);
         let all = windows.saturating_mul(depth).saturating_mul(sizes.batch * sizes.groups);

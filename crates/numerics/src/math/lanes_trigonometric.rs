@@ -1,6 +1,6 @@
 //! Trigonometric functions and their inverses in the style of [`super::lanes`].
 
-use super::lanes::polynomial;
+use super::lanes::{Lane, polynomial};
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, FRAC_PI_4, PI, SQRT_2};
 
 /// Added to a number, it leaves the nearest integer in the low bits of the sum.
@@ -59,94 +59,104 @@ const TAN_PI_8: f64 = SQRT_2 - 1.0;
 
 /// True for angles that [`sin`], [`cos`] and [`tan`] take.
 #[inline(always)]
-pub fn is_angle(x: f64) -> bool {
-    x.abs() <= LARGEST_ANGLE
+pub fn is_angle<L: Lane>(x: L) -> L::Mask {
+    x.splat(LARGEST_ANGLE).at_least(x.abs())
 }
 
 /// The sine and the cosine of what is left of an angle without the nearest multiple of a right
 /// one, and that multiple in the low bits.
 #[inline(always)]
-fn sin_cos(x: f64) -> ([f64; 2], u64) {
+fn sin_cos<L: Lane>(x: L) -> ([L; 2], L) {
     let shifted = x * FRAC_2_PI + SHIFT;
     let turns = shifted - SHIFT;
     let [high, middle, low] = RIGHT_ANGLE;
     let x = ((x - turns * high) - turns * middle) - turns * low;
     let square = x * x;
     let sin = x + x * (square * polynomial(&SIN, square));
-    let half = 0.5 * square;
-    let cos = 1.0 - half;
-    let cos = cos + (((1.0 - cos) - half) + square * square * polynomial(&COS, square));
-    ([sin, cos], shifted.to_bits())
+    let half = square * 0.5;
+    let one = x.splat(1.0);
+    let cos = one - half;
+    let cos = cos + (((one - cos) - half) + square * square * polynomial(&COS, square));
+    ([sin, cos], shifted)
 }
 
-/// The number, negated if the last bit is set.
+/// True if the last bit is not set.
 #[inline(always)]
-fn negated_if(x: f64, bit: u64) -> f64 {
-    f64::from_bits(x.to_bits() ^ bit << 63)
+fn is_even<L: Lane>(bits: L) -> L::Mask {
+    bits.and_bits(1).equals(bits.splat(0.0))
+}
+
+/// The number, negated if the last bit but one is set.
+#[inline(always)]
+fn negated_if<L: Lane>(x: L, bits: L) -> L {
+    // The difference has another sign, and is the same else.
+    x.subtract_bits(bits.shift_right(1).shift_left(63))
 }
 
 /// The sine of an angle up to [`LARGEST_ANGLE`].
 #[inline(always)]
-pub fn sin(x: f64) -> f64 {
+pub fn sin<L: Lane>(x: L) -> L {
     let ([sin, cos], turns) = sin_cos(x);
-    let result = negated_if(if turns & 1 == 0 { sin } else { cos }, turns >> 1);
+    let result = negated_if(L::select(is_even(turns), sin, cos), turns);
     // Also the sign of zero.
-    if x == 0.0 { x } else { result }
+    L::select(x.equals(x.splat(0.0)), x, result)
 }
 
 /// The cosine of an angle up to [`LARGEST_ANGLE`].
 #[inline(always)]
-pub fn cos(x: f64) -> f64 {
+pub fn cos<L: Lane>(x: L) -> L {
     let ([sin, cos], turns) = sin_cos(x);
-    negated_if(if turns & 1 == 0 { cos } else { sin }, (turns >> 1) ^ turns)
+    // A turn ahead of the sine.
+    negated_if(L::select(is_even(turns), cos, sin), turns.add_bits(1))
 }
 
 /// The tangent of an angle up to [`LARGEST_ANGLE`].
 #[inline(always)]
-pub fn tan(x: f64) -> f64 {
+pub fn tan<L: Lane>(x: L) -> L {
     let ([sin, cos], turns) = sin_cos(x);
-    let is_even = turns & 1 == 0;
-    let result = (if is_even { sin } else { -cos }) / (if is_even { cos } else { sin });
+    let is_even = is_even(turns);
+    let result = L::select(is_even, sin, -cos) / L::select(is_even, cos, sin);
     // Also the sign of zero.
-    if x == 0.0 { x } else { result }
+    L::select(x.equals(x.splat(0.0)), x, result)
 }
 
 /// The angle of the point with ordinate `y` and abscissa `x`, as IEEE 754's `atan2`. The numbers
 /// are of `f32`, or one is a square root.
 #[inline(always)]
-pub fn atan2(y: f64, x: f64) -> f64 {
-    let (height, width) = (y.abs(), x.abs());
-    let are_infinite = (height == f64::INFINITY) & (width == f64::INFINITY);
-    let height = if are_infinite { 1.0 } else { height };
-    let width = if are_infinite { 1.0 } else { width };
+pub fn atan2<L: Lane>(y: L, x: L) -> L {
+    let number = |number: f64| x.splat(number);
+    let (height, width, infinity) = (y.abs(), x.abs(), number(f64::INFINITY));
+    let are_infinite = height.equals(infinity) & width.equals(infinity);
+    let height = L::select(are_infinite, number(1.0), height);
+    let width = L::select(are_infinite, number(1.0), width);
     // Less 0, a half or a whole right angle, whichever leaves least.
-    let is_middle = height > width * TAN_PI_8;
-    let is_steep = height * TAN_PI_8 > width;
-    let numerator = if is_middle { height - width } else { height };
-    let denominator = if is_middle { height + width } else { width };
-    let less = if is_middle { FRAC_PI_4 } else { 0.0 };
-    let low = if is_middle { 0.5 * FRAC_PI_2_LOW } else { 0.0 };
-    let numerator = if is_steep { -width } else { numerator };
-    let denominator = if is_steep { height } else { denominator };
-    let less = if is_steep { FRAC_PI_2 } else { less };
-    let low = if is_steep { FRAC_PI_2_LOW } else { low };
-    let tangent = if y == 0.0 { 0.0 } else { numerator / denominator };
+    let is_middle = (width * TAN_PI_8).less(height);
+    let is_steep = width.less(height * TAN_PI_8);
+    let numerator = L::select(is_middle, height - width, height);
+    let denominator = L::select(is_middle, height + width, width);
+    let less = L::select(is_middle, number(FRAC_PI_4), number(0.0));
+    let low = L::select(is_middle, number(0.5 * FRAC_PI_2_LOW), number(0.0));
+    let numerator = L::select(is_steep, -width, numerator);
+    let denominator = L::select(is_steep, height, denominator);
+    let less = L::select(is_steep, number(FRAC_PI_2), less);
+    let low = L::select(is_steep, number(FRAC_PI_2_LOW), low);
+    let tangent = L::select(y.equals(number(0.0)), number(0.0), numerator / denominator);
     // Two right angles less the angle if the point is to the left.
-    let is_left = x.is_sign_negative();
-    let tangent = if is_left { -tangent } else { tangent };
-    let less = if is_left { PI - less } else { less };
-    let low = if is_left { 2.0 * FRAC_PI_2_LOW - low } else { low };
+    let is_left = number(1.0).copysign(x).less(number(0.0));
+    let tangent = L::select(is_left, -tangent, tangent);
+    let less = L::select(is_left, number(PI) - less, less);
+    let low = L::select(is_left, number(2.0 * FRAC_PI_2_LOW) - low, low);
     let square = tangent * tangent;
     let rest = tangent * (square * polynomial(&ATAN, square));
     let angle = less + (tangent + (rest + low));
     let angle = angle.copysign(y);
-    if x.is_nan() | y.is_nan() { f64::NAN } else { angle }
+    L::select(x.is_nan() | y.is_nan(), number(f64::NAN), angle)
 }
 
 /// The inverse tangent.
 #[inline(always)]
-pub fn atan(x: f64) -> f64 {
-    atan2(x, 1.0)
+pub fn atan<L: Lane>(x: L) -> L {
+    atan2(x, x.splat(1.0))
 }
 
 /// The inverse sine; NaN beyond 1.

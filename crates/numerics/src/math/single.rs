@@ -22,11 +22,11 @@ functions! {
 /// The inverse tangent of a quotient.
 #[inline(always)]
 pub fn atan2(y: f32, x: f32) -> f32 {
-    lanes_trigonometric::atan2(y.into(), x.into()) as f32
+    lanes_trigonometric::atan2(f64::from(y), f64::from(x)) as f32
 }
 
 /// True for angles that functions of angles take.
 #[inline(always)]
 pub fn is_angle(x: f32) -> bool {
-    lanes_trigonometric::is_angle(x.into())
+    lanes_trigonometric::is_angle(f64::from(x))
 }

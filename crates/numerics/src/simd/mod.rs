@@ -120,3 +120,16 @@ impl Isa {
 fn avx2(kernel: impl Kernel) {
     kernel.run();
 }
+
+/// Asks the processor for the memory of an element, which will be read soon.
+#[inline(always)]
+pub fn prefetch<T>(element: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch has no effect that a program could see, whatever the address is.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = element;
+}

@@ -7,6 +7,7 @@ use stablo::{DType, Tensor};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
@@ -84,4 +85,32 @@ fn cnn_train() {
 #[test]
 fn int_bits() {
     reproduces("int_bits", 1e-5, 1e-4);
+}
+
+/// Each process has one set of vector instructions: results are those of all others, to the bit.
+#[test]
+fn instruction_sets_give_the_same_bits() {
+    for name in ["cnn_train", "nbody"] {
+        let saved = |set: &str| {
+            let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sets").join(name).join(set);
+            let output = Command::new(env!("CARGO_BIN_EXE_stablo"))
+                .arg("run")
+                .arg(example(name).join("module.mlir"))
+                .arg("--inputs")
+                .arg(example(name))
+                .arg("--outputs")
+                .arg(&folder)
+                .env("STABLO_ISA", set)
+                .output()
+                .expect("the program starts");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let results = (0..).map(|k| fs::read(folder.join(format!("output_{k}.npy"))));
+            results.map_while(Result::ok).collect::<Vec<_>>()
+        };
+        let baseline = saved("baseline");
+        assert!(!baseline.is_empty());
+        for set in ["avx2", "avx512"] {
+            assert!(saved(set) == baseline, "{name} with {set}");
+        }
+    }
 }
