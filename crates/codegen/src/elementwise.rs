@@ -6,15 +6,15 @@ use crate::x64::{Avx, Length};
 use numerics::DType;
 use numerics::math::{BinaryOp, Direction, Elementwise, UnaryOp};
 
-/// The number of elements that are computed together.
+/// The number of elements that AVX2 computes together.
 pub const LANES: usize = 8;
 
-/// Eight elements.
+/// The elements that are computed together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chunk {
     /// Of four bytes each.
     Four(Value),
-    /// Of eight bytes each. If there are no more than four, the second is the first again.
+    /// Of eight bytes each. If half of them is enough, the second is the first again.
     Eight([Value; 2]),
     /// Booleans: all bits of a lane of four bytes.
     Mask(Value),
@@ -47,14 +47,16 @@ pub fn has_lanes(dtype: DType) -> bool {
 /// True for functions whose code is long: those that are computed in `f64` by series.
 pub fn is_long(function: Elementwise) -> bool {
     match function {
-        Elementwise::Unary(op) => lanes::function(op).is_some(),
-        Elementwise::Binary(op) => op == BinaryOp::Power,
+        Elementwise::Unary(op) => {
+            lanes::function(op).or_else(|| lanes::function_of_angle(op)).is_some()
+        }
+        Elementwise::Binary(op) => [BinaryOp::Atan2, BinaryOp::Power].contains(&op),
         _ => false,
     }
 }
 
-/// Adds code for a function of operands of some types, of which eight elements are given; if there
-/// are fewer than five, `is_half`. `None` if there is no code for it.
+/// Adds code for a function of operands of some types, of which a chunk each is given; if there are
+/// no more elements than half of one, `is_half`. `None` if there is no code for it.
 pub fn compute(
     code: &mut Vectors,
     function: Elementwise,
@@ -252,8 +254,15 @@ impl Lowering<'_> {
                 Chunk::Mask(self.code.binary(Avx::CMPPS, Length::Whole, less, x, infinity))
             }
             _ => {
-                let f = lanes::function(op)?;
-                return self.widened(&[x], |code, x| f(code, x[0]));
+                if let Some(f) = lanes::function(op) {
+                    return self.widened(&[x], |code, x| f(code, x[0]));
+                }
+                let f = lanes::function_of_angle(op).filter(|_| self.code.exceptions.is_some())?;
+                return self.widened(&[x], |code, x| {
+                    let exception = lanes::is_no_angle(code, x[0]);
+                    code.exceptions.get_or_insert_default().push(exception);
+                    f(code, x[0])
+                });
             }
         })
     }
@@ -322,6 +331,11 @@ impl Lowering<'_> {
                     } else {
                         code.blend(mask, less, greater)
                     }
+                });
+            }
+            (Atan2, F32) => {
+                return self.widened(&[x, y], |code, operands| {
+                    lanes::atan2(code, operands[0], operands[1])
                 });
             }
             (Power, F32) => {

@@ -6,7 +6,7 @@ use crate::vector::{Value, Vectors};
 use crate::x64::{Avx, Length};
 use numerics::math::UnaryOp;
 use numerics::math::lanes::{self, Lane};
-use numerics::math::lanes_erf;
+use numerics::math::{lanes_erf, lanes_trigonometric};
 use std::cell::RefCell;
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
@@ -21,13 +21,17 @@ struct Recorded<'a> {
 #[derive(Clone, Copy)]
 struct Mask<'a>(Recorded<'a>);
 
+/// Code for lanes of `f64`.
+pub(crate) type Function = fn(&mut Vectors, Value) -> Value;
+
+macro_rules! code {
+    ($f:path) => {
+        |code, x| record(code, |code| $f(Recorded { code, value: x }).value)
+    };
+}
+
 /// The code of a function of `f64` that results of narrower types are rounded from.
-pub(crate) fn function(op: UnaryOp) -> Option<fn(&mut Vectors, Value) -> Value> {
-    macro_rules! code {
-        ($f:path) => {
-            |code, x| record(code, |code| $f(Recorded { code, value: x }).value)
-        };
-    }
+pub(crate) fn function(op: UnaryOp) -> Option<Function> {
     Some(match op {
         UnaryOp::Erf => code!(lanes_erf::erf),
         UnaryOp::Erfc => code!(lanes_erf::erfc),
@@ -43,6 +47,42 @@ pub(crate) fn function(op: UnaryOp) -> Option<fn(&mut Vectors, Value) -> Value> 
         _ => return None,
     })
 }
+
+/// As [`function`], of angles that [`is_no_angle`] does not exclude.
+pub(crate) fn function_of_angle(op: UnaryOp) -> Option<Function> {
+    Some(match op {
+        UnaryOp::Cosine => code!(cos),
+        UnaryOp::Sine => code!(sin),
+        UnaryOp::Tan => code!(tan),
+        _ => return None,
+    })
+}
+
+/// A mask of numbers that are too large for functions of angles.
+pub(crate) fn is_no_angle(code: &mut Vectors, x: Value) -> Value {
+    record(code, |code| {
+        let x = Recorded { code, value: x };
+        let is_angle = lanes_trigonometric::is_angle(x) | x.is_nan();
+        (!is_angle).0.value
+    })
+}
+
+/// The code of the angle of a point.
+pub(crate) fn atan2(code: &mut Vectors, y: Value, x: Value) -> Value {
+    record(code, |code| {
+        let [y, x] = [y, x].map(|value| Recorded { code, value });
+        lanes_trigonometric::atan2(y, x).value
+    })
+}
+
+macro_rules! of_angle {
+    ($($name:ident)*) => {$(
+        fn $name<L: Lane>(x: L) -> L {
+            L::select(x.is_nan(), x, lanes_trigonometric::$name(x))
+        }
+    )*};
+}
+of_angle!(cos sin tan);
 
 fn erf_inv<L: Lane>(x: L) -> L {
     lanes::one_nan(x, lanes_erf::erf_inv(x))

@@ -18,7 +18,7 @@ mod x64;
 pub use allocate::{INDEX, MAX_CARRIED, emit, emit_loop};
 pub use elementwise::{Chunk, LANES, bytes_of_mask, compute, has_lanes, is_long, mask_of_bytes};
 pub use executable::Executable;
-pub use loops::{Input, Loop, LoopCode, MAX_STEP, has_code};
+pub use loops::{Input, Loop, LoopCode, MAX_STEP, NotRun, has_code, has_loop_code};
 pub use vector::{NOWHERE, Parts, Scalar, Value, Vectors, Width};
 pub use x64::{
     Assembler, Avx, Base, Condition, Constant, ConstantBytes, Gpr, Label, Length, Mem, Rm, Ymm,

@@ -45,9 +45,17 @@ impl Input {
     }
 }
 
-/// True if there is code for a function.
+/// True if there is code for a function in loops.
+pub fn has_loop_code(kernel: &SliceKernel) -> bool {
+    has_code_in(kernel, Vectors::of_width(Width::Avx2))
+}
+
+/// True if there is code for a function, of all operands.
 pub fn has_code(kernel: &SliceKernel) -> bool {
-    let mut code = Vectors::new();
+    has_code_in(kernel, Vectors::new())
+}
+
+fn has_code_in(kernel: &SliceKernel, mut code: Vectors) -> bool {
     let operands: Option<SmallVec<[Chunk; 3]>> =
         kernel.operands().iter().map(|&dtype| placeholder(&mut code, dtype)).collect();
     let Some((function, operands)) = kernel.function().zip(operands) else { return false };
@@ -76,6 +84,16 @@ pub struct LoopCode {
     step: usize,
 }
 
+/// The reason why a loop did not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotRun {
+    /// The code is not ready, or was made for other inputs and outputs.
+    Misfit,
+    /// For one of the elements there is no code, such as for the sine of a very large angle. The
+    /// outputs have any elements.
+    Exception,
+}
+
 /// An iteration of fewer instructions is for [`MAX_STEP`] elements.
 const SHORT: usize = 256;
 /// Of a multiple of so many elements, none are left after the last whole iteration. So many are
@@ -83,6 +101,8 @@ const SHORT: usize = 256;
 pub const MAX_STEP: usize = 32;
 /// The chunks of the narrowest vectors.
 const MAX_CHUNKS: usize = MAX_STEP / LANES;
+/// The bytes of the widest vector.
+const MAX_VECTOR: usize = 64;
 /// At most so many bytes of vectors are on the stack: less than a page.
 const MAX_STACK: usize = 3840;
 /// The register with the addresses of inputs and outputs, one after the other,
@@ -126,6 +146,7 @@ impl LoopCode {
             Some(function) => source.functions[function].0.result(),
             None => source.inputs[value].dtype,
         };
+        let has_exceptions = body.exceptions.as_ref().is_some_and(|masks| !masks.is_empty());
         let outputs: Vec<DType> = source.outputs.iter().map(|&value| dtype(value)).collect();
         let inputs: Vec<Input> =
             source.inputs.iter().filter(|input| !input.is_known()).copied().collect();
@@ -133,7 +154,7 @@ impl LoopCode {
         SAVED.iter().for_each(|&register| assembler.push(register));
         assembler.add_number(Gpr::Rsp, 0);
         let room = assembler.position();
-        let addresses = inputs.len() + outputs.len();
+        let addresses = inputs.len() + outputs.len() + usize::from(has_exceptions);
         for (number, &register) in BASES.iter().enumerate().take(addresses) {
             assembler.load(register, Mem::at(ADDRESSES, 8 * number as i32), 8, false);
         }
@@ -154,7 +175,8 @@ impl LoopCode {
         SAVED.iter().rev().for_each(|&register| assembler.pop(register));
         assembler.vzeroupper();
         assembler.ret();
-        Some(LoopCode { executable: Arc::clone(executable), entry, inputs, outputs, step })
+        let executable = Arc::clone(executable);
+        Some(LoopCode { executable, entry, inputs, outputs, step })
     }
 
     /// True if the code is callable.
@@ -169,10 +191,14 @@ impl LoopCode {
 
     /// Runs the loop on the elements of its inputs, but for known ones, and outputs.
     ///
-    /// `None` if there are not as many as the loop was made for, all with the same number of
-    /// elements but for inputs that all iterations share, or the code is not ready.
-    pub fn run(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Option<()> {
-        let count = outputs.first()?.len() / self.outputs.first()?.bytes();
+    /// # Errors
+    /// If there are not as many as the loop was made for, all with the same number of elements but
+    /// for inputs that all iterations share, the code is not ready, or has an exception.
+    pub fn run(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), NotRun> {
+        let (Some(first), Some(dtype)) = (outputs.first(), self.outputs.first()) else {
+            return Err(NotRun::Misfit);
+        };
+        let count = first.len() / dtype.bytes();
         let fits_output =
             |(bytes, dtype): (&&mut [u8], &DType)| bytes.len() == count * dtype.bytes();
         let fits_input = |(bytes, &Input { dtype, repeats, .. }): (&&[u8], &Input)| {
@@ -183,23 +209,27 @@ impl LoopCode {
             && inputs.iter().zip(&self.inputs).all(fits_input)
             && outputs.iter().zip(&self.outputs).all(fits_output);
         if !fits {
-            return None;
+            return Err(NotRun::Misfit);
         }
         let whole = count - count % self.step;
         if whole > 0 {
             let reads = inputs.iter().map(|bytes| bytes.as_ptr().cast_mut());
             let writes = outputs.iter_mut().map(|bytes| bytes.as_mut_ptr());
-            let addresses: SmallVec<[*mut u8; 12]> = reads.chain(writes).collect();
-            self.call(addresses, whole)?;
+            self.call(reads.chain(writes).collect(), whole)?;
         }
         if whole < count {
             self.run_rest(inputs, outputs, whole)?;
         }
-        Some(())
+        Ok(())
     }
 
     /// Runs the loop on copies of the last elements, fewer than those of an iteration.
-    fn run_rest(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]], start: usize) -> Option<()> {
+    fn run_rest(
+        &self,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+        start: usize,
+    ) -> Result<(), NotRun> {
         const ROOM: usize = 8 * MAX_STEP;
         let mut copies: SmallVec<[[u8; ROOM]; 12]> = SmallVec::new();
         for (bytes, &Input { dtype, repeats, .. }) in inputs.iter().zip(&self.inputs) {
@@ -215,20 +245,23 @@ impl LoopCode {
             let rest = &mut bytes[start * dtype.bytes()..];
             rest.copy_from_slice(&copy[..rest.len()]);
         }
-        Some(())
+        Ok(())
     }
 
     /// Runs the loop on `count` elements, of whole iterations, at each address.
-    fn call(&self, mut addresses: SmallVec<[*mut u8; 12]>, count: usize) -> Option<()> {
-        let executable = self.executable.get()?;
+    fn call(&self, mut addresses: SmallVec<[*mut u8; 12]>, count: usize) -> Result<(), NotRun> {
+        let executable = self.executable.get().ok_or(NotRun::Misfit)?;
+        let mut exceptions = [0u8; MAX_VECTOR];
+        addresses.push(exceptions.as_mut_ptr());
         let count = std::ptr::without_provenance_mut(count);
         // SAFETY: a function made by `new` starts at `entry`. It reads and writes `count` elements
-        // at the addresses, which `run` has checked, or one where iterations share it.
+        // at the addresses, which `run` has checked, or one where iterations share it, and a vector
+        // of exceptions at the last one if it has any.
         #[allow(unsafe_code)]
         unsafe {
             executable.call(self.entry, addresses.as_mut_ptr().cast(), count);
         }
-        Some(())
+        if exceptions == [0; MAX_VECTOR] { Ok(()) } else { Err(NotRun::Exception) }
     }
 }
 
@@ -273,6 +306,13 @@ fn body(source: &Loop<'_>, width: Width, chunks: usize) -> Option<Vectors> {
             store(&mut body, base, chunk, value, size);
         }
         addresses += 1;
+    }
+    let masks = body.exceptions.clone().unwrap_or_default();
+    if let Some(mask) = masks.into_iter().reduce(|x, y| body.pair(Avx::ORPS, x, y)) {
+        let place = Mem::at(base(&mut body, addresses), 0);
+        let whole = Length::Whole;
+        let all = body.load_into(Avx::ORPS, whole, None, mask, place, NOWHERE);
+        body.store(Avx::MOVUPS_STORE, whole, all, place, NOWHERE);
     }
     Some(body)
 }
@@ -409,7 +449,7 @@ mod tests {
 
     /// Compares code with a kernel, whose last operand may be the same number in each iteration.
     fn check_with(kernel: SliceKernel, constant: Option<f32>) -> bool {
-        if !has_code(&kernel) || !crate::is_available() {
+        if !has_loop_code(&kernel) || !crate::is_available() {
             return false;
         }
         widths().for_each(|width| check_width(&kernel, constant, width));
@@ -434,9 +474,20 @@ mod tests {
         if let (Some(x), Some(operand)) = (constant, operands.last_mut()) {
             operand.chunks_mut(4).for_each(|bytes| bytes.copy_from_slice(&x.to_ne_bytes()));
         }
-        let operands: Vec<&[u8]> = operands.iter().map(|bytes| &bytes[..]).collect();
+        // Once more without very large numbers, for which there may be no code.
+        let mut smaller = operands.clone();
+        let is_float = |(_, t): &(_, &Input)| t.dtype == DType::F32 && !t.is_known();
+        for (bytes, _) in smaller.iter_mut().zip(&types).filter(is_float) {
+            for bytes in bytes.as_chunks_mut::<4>().0 {
+                let x = f32::from_ne_bytes(*bytes);
+                let x = if x.abs() > 1e6 { x.signum() * (x.to_bits() % 999_983) as f32 } else { x };
+                *bytes = x.to_ne_bytes();
+            }
+        }
         let count = operands[0].len() / types[0].dtype.bytes();
-        for count in [count, 3, 8, 13, 16, 31] {
+        let counts = [count, 3, 8, 13, 16, 31];
+        let all = [&operands, &smaller].map(|operands| counts.map(|count| (operands, count)));
+        for (operands, count) in all.into_iter().flatten() {
             let parts = operands.iter().zip(&types).map(|(b, t)| &b[..count * t.dtype.bytes()]);
             let parts: Vec<&[u8]> = parts.collect();
             let size = kernel.result().bytes();
@@ -453,7 +504,15 @@ mod tests {
             let read = parts.iter().zip(&types);
             let read: Vec<&[u8]> =
                 read.filter(|(_, t)| !t.is_known()).map(|(&part, _)| part).collect();
-            code.run(&read, &mut [&mut found[..]]).unwrap();
+            if code.run(&read, &mut [&mut found[..]]) == Err(NotRun::Exception) {
+                let is_large = |bytes: &&[u8]| {
+                    let numbers =
+                        bytes.chunks(4).map(|x| f32::from_ne_bytes(x.try_into().unwrap()));
+                    numbers.into_iter().any(|x| x.abs() > 1e6)
+                };
+                assert!(read.iter().any(is_large), "{kernel:?}");
+                continue;
+            }
             for at in 0..count {
                 let [found, expected] =
                     [&found[..], &expected[..]].map(|bytes| &bytes[at * size..(at + 1) * size]);

@@ -173,6 +173,8 @@ pub(crate) const MAX_REGISTERS: usize = 32;
 #[derive(Clone, Debug, Default)]
 pub struct Vectors {
     pub(crate) width: Width,
+    /// Masks of lanes whose operands have no code, if the user of the code looks for these.
+    pub(crate) exceptions: Option<Vec<Value>>,
     pub(crate) insts: Vec<Inst>,
     pub(crate) constants: FxHashMap<ConstantBytes, Value>,
 }
@@ -186,9 +188,9 @@ impl Vectors {
         Vectors::default()
     }
 
-    /// No instructions, on vectors of some width.
-    pub fn of_width(width: Width) -> Vectors {
-        Vectors { width, ..Vectors::default() }
+    /// No instructions, on vectors of some width, and no exceptions yet.
+    pub(crate) fn of_width(width: Width) -> Vectors {
+        Vectors { width, exceptions: Some(Vec::new()), ..Vectors::default() }
     }
 
     /// Number of instructions.

@@ -5,12 +5,13 @@
 //! several operations has the same bits.
 
 use crate::parallel::task_size;
-use codegen::{LoopCode, MAX_STEP};
+use codegen::{LoopCode, MAX_STEP, NotRun};
 use numerics::TensorError;
 use numerics::math::AlignedBytes;
 use numerics::shape::Runs;
 use program::{Fused, Layout, Load, LoopOutput, Stage, TilePlace};
 use smallvec::SmallVec;
+use std::ops::ControlFlow;
 
 /// Bytes of all registers together: about what the first-level cache holds besides the sources.
 const REGISTER_BYTES: usize = 24 << 10;
@@ -66,14 +67,14 @@ pub fn run(
         return Err(TensorError::OutOfBounds);
     }
     let (layout, len) = (fused.layout(), fused.elements);
-    let whole = Chunk { fused, layout, sources: &sources, start: 0, len, outputs };
+    let mut whole = Chunk { fused, layout, sources: &sources, start: 0, len, outputs };
     // A rough mean of additions and of functions such as exponentials.
     let work = 8 * fused.ops.len();
     let size = task_size(fused.elements, work, TILE[1]);
     if size >= fused.elements {
         return whole.run(registers);
     }
-    host::parallel(whole.split(size), |chunk| chunk.run(&mut Registers::default()))
+    host::parallel(whole.split(size), |mut chunk| chunk.run(&mut Registers::default()))
 }
 
 /// Consecutive iterations of a loop.
@@ -106,7 +107,17 @@ impl<'a, 'o> Chunk<'a, 'o> {
         parts
     }
 
-    fn run(mut self, registers: &mut Registers) -> Result<(), TensorError> {
+    fn run(&mut self, registers: &mut Registers) -> Result<(), TensorError> {
+        if self.run_tiles(registers)?.is_break() {
+            // There are elements for which there is no code.
+            self.layout = &self.fused.layout;
+            let _ = self.run_tiles(registers)?;
+        }
+        Ok(())
+    }
+
+    /// Runs the loop tile by tile. Breaks off where machine code has an exception.
+    fn run_tiles(&mut self, registers: &mut Registers) -> Result<ControlFlow<()>, TensorError> {
         let sizes = &self.layout.registers;
         let [least, most] = TILE;
         // Without registers, one tile is enough.
@@ -120,9 +131,11 @@ impl<'a, 'o> Chunk<'a, 'o> {
         for start in (0..self.len).step_by(tile) {
             let len = tile.min(self.len - start);
             self.load(registers, start, len)?;
-            self.compute(registers, start, len)?;
+            if self.compute(registers, start, len)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Reads what is not in the memory of a source as it is needed.
@@ -150,16 +163,18 @@ impl<'a, 'o> Chunk<'a, 'o> {
         registers: &mut [AlignedBytes],
         start: usize,
         len: usize,
-    ) -> Result<(), TensorError> {
+    ) -> Result<ControlFlow<()>, TensorError> {
         for stage in &self.layout.stages {
             match stage {
                 &Stage::Op(number) => self.op(number, registers, start, len)?,
                 Stage::Code { code, inputs, results } => {
-                    self.code(code, inputs, results, registers, start, len)?;
+                    if self.code(code, inputs, results, registers, start, len)?.is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
                 }
             }
         }
-        Ok(())
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Runs an operation.
@@ -201,7 +216,7 @@ impl<'a, 'o> Chunk<'a, 'o> {
         registers: &mut [AlignedBytes],
         start: usize,
         len: usize,
-    ) -> Result<(), TensorError> {
+    ) -> Result<ControlFlow<()>, TensorError> {
         let places = &self.layout.places;
         let mut taken: SmallVec<[Taken<'o>; 4]> = SmallVec::new();
         for &value in results {
@@ -220,11 +235,14 @@ impl<'a, 'o> Chunk<'a, 'o> {
         }
         let done = code.run(&read, &mut tiles);
         drop((read, tiles));
-        done.ok_or(TensorError::OutOfBounds)?;
         for (&value, taken) in results.iter().zip(taken) {
             self.put(places[value], taken, registers);
         }
-        Ok(())
+        match done {
+            Ok(()) => Ok(ControlFlow::Continue(())),
+            Err(NotRun::Exception) => Ok(ControlFlow::Break(())),
+            Err(NotRun::Misfit) => Err(TensorError::OutOfBounds),
+        }
     }
 
     fn element_bytes(&self, value: usize) -> usize {

@@ -186,7 +186,8 @@ fn stages(
     executable: &Arc<OnceLock<Executable>>,
 ) -> Option<Vec<Stage>> {
     let loads = fused.loads.len();
-    let has_code: Vec<bool> = fused.ops.iter().map(|op| codegen::has_code(&op.kernel)).collect();
+    let has_code: Vec<bool> =
+        fused.ops.iter().map(|op| codegen::has_loop_code(&op.kernel)).collect();
     let is_result = |value: usize| matches!(fused.layout.places[value], TilePlace::Output(_));
     let mut is_known: Vec<bool> = (0..loads + fused.ops.len()).map(|value| value < loads).collect();
     let mut is_used: Vec<bool> = (0..is_known.len()).map(is_result).collect();

@@ -26,7 +26,7 @@ mod hyperbolic;
 mod kernel;
 pub mod lanes;
 pub mod lanes_erf;
-mod lanes_trigonometric;
+pub mod lanes_trigonometric;
 mod precision;
 pub mod scalar;
 mod single;
