@@ -2,6 +2,7 @@
 //! formats.
 
 use crate::element::{Arithmetic, ComplexElement, Element, Float, Number, Real, u64_to_f64_sticky};
+use crate::float_format::Specials;
 use crate::math::{complex, scalar};
 use crate::{DType, FloatFormat};
 use bytemuck::{Pod, Zeroable};
@@ -209,7 +210,8 @@ float!(
 );
 float!(
     f16, F16, f16::ZERO, f16::ONE, canonical std::convert::identity,
-    to_raw |x: f16| u64::from(x.to_bits()), from_raw |raw| f16::from_bits(raw as u16), to_f64 f64::from
+    to_raw |x: f16| u64::from(x.to_bits()), from_raw |raw| f16::from_bits(raw as u16),
+    to_f64 |x: f16| f64::from(f16_to_f32(x))
 );
 float!(
     bf16, BF16, bf16::ZERO, bf16::ONE, canonical std::convert::identity,
@@ -218,7 +220,9 @@ float!(
 );
 native_arithmetic!(f32 f64);
 widened_arithmetic!(Tf32, from_float | value | Float::from_raw(FloatFormat::TF32.encode(value)));
-widened_arithmetic!(f16, from_float | value | Float::from_raw(FloatFormat::F16.encode(value)));
+widened_arithmetic!(f16, from_float #[inline] |value| {
+    f16::from_bits(encode_small(FloatFormat::F16, value) as u16)
+});
 widened_arithmetic!(bf16, from_float #[inline] |value| {
     // Without branches, so that loops become vector instructions.
     let bits = to_f32_sticky(value).to_bits();
@@ -227,6 +231,51 @@ widened_arithmetic!(bf16, from_float #[inline] |value| {
     let nan = (bits >> 16) as u16 & 0x8000 | FloatFormat::BF16.nan() as u16;
     bf16::from_bits(if value.is_nan() { nan } else { rounded })
 });
+
+/// The number, exactly; without branches and calls. A NaN keeps its payload, and becomes quiet.
+#[inline(always)]
+fn f16_to_f32(x: f16) -> f32 {
+    let bits = u32::from(x.to_bits());
+    let (sign, magnitude) = ((bits & 0x8000) << 16, bits & 0x7FFF);
+    let subnormal = (magnitude as i32 as f32 * (1.0 / (1 << 24) as f32)).to_bits();
+    let normal = (magnitude << 13) + (112 << 23);
+    let quiet = if magnitude > 0x7C00 { 0x40_0000 } else { 0 };
+    let finite = if magnitude < 0x400 { subnormal } else { normal };
+    let special = 0x7F80_0000 | magnitude << 13 | quiet;
+    f32::from_bits(sign | if magnitude < 0x7C00 { finite } else { special })
+}
+
+/// [`FloatFormat::encode`] for formats with a sign whose numbers are normal ones of `f32`; without
+/// branches, so that loops become vector instructions.
+#[inline(always)]
+fn encode_small(format: FloatFormat, value: f64) -> u32 {
+    let bits = to_f32_sticky(value).to_bits();
+    let (is_negative, magnitude) = (bits >> 31 != 0, bits & 0x7FFF_FFFF);
+    let sign = if is_negative { format.sign_mask() as u32 } else { 0 };
+    let cut = 23 - format.mantissa_bits;
+    let is_odd = magnitude >> cut & 1;
+    let rounded = magnitude.wrapping_add((1 << (cut - 1)) - 1 + is_odd) >> cut;
+    let normal = rounded.wrapping_sub(((127 - format.bias) as u32) << format.mantissa_bits);
+    // The last place of this number is that of the subnormal ones, so a sum with it is rounded to
+    // these.
+    let exponent = format.min_exponent() - format.mantissa_bits as i32 + 23;
+    let unit = ((exponent + 127) as u32) << 23;
+    let sum = f32::from_bits(magnitude) + f32::from_bits(unit);
+    let subnormal = sum.to_bits().wrapping_sub(unit);
+    let smallest_normal = ((format.min_exponent() + 127) as u32) << 23;
+    let encoded = if magnitude < smallest_normal { subnormal } else { normal };
+    let (largest, nan) = (format.max_finite() as u32, format.nan() as u32);
+    let (overflow, nan) = match format.specials {
+        Specials::Ieee => (sign | (largest + 1), sign | nan),
+        Specials::NanAllOnes => (sign | nan, sign | nan),
+        Specials::NanNegativeZero => (nan, nan),
+        Specials::None => (sign | largest, nan),
+    };
+    let is_unsigned = matches!(format.specials, Specials::NanNegativeZero) && encoded == 0;
+    let finite = if is_unsigned { 0 } else { sign | encoded };
+    let rounded = if encoded > largest { overflow } else { finite };
+    if value.is_nan() { nan } else { rounded }
+}
 
 /// A wider number as an `f32` that leaves the rounding to a narrower format open: truncated, with
 /// the last bit set where anything was cut off (rounding to odd).
@@ -307,7 +356,14 @@ macro_rules! small {
             to_raw |x: $name| u64::from(x.0), from_raw |raw| $name::from_bits(raw as u8),
             to_f64 |x: $name| f64::from(x.to_f32())
         );
-        widened_arithmetic!($name, from_float |value| Float::from_raw(FloatFormat::$name.encode(value)));
+        widened_arithmetic!($name, from_float #[inline] |value| {
+            const FORMAT: FloatFormat = FloatFormat::$name;
+            if FORMAT.signed {
+                $name(encode_small(FORMAT, value) as u8)
+            } else {
+                Float::from_raw(FORMAT.encode(value))
+            }
+        });
     };
 }
 
@@ -405,6 +461,50 @@ mod tests {
                 let (fast, slow) = (<bf16 as Number>::from_float(x), FloatFormat::BF16.encode(x));
                 assert_eq!(fast.to_raw(), slow, "{x:e}");
             }
+        }
+    }
+
+    #[test]
+    fn small_formats_round_as_their_formats() {
+        fn check<T: Float>() {
+            let expect = |x: f64| {
+                for x in [x, -x] {
+                    assert_eq!(T::from_float(x).to_raw(), T::FORMAT.encode(x), "{x:e}");
+                }
+            };
+            let numbers = (0..1u64 << (T::FORMAT.bits() - 1)).map(|raw| T::FORMAT.decode(raw));
+            let numbers: Vec<f64> = numbers.filter(|x| x.is_finite()).collect();
+            for pair in numbers.windows(2) {
+                let middle = (pair[0] + pair[1]) / 2.0;
+                let near = [middle, middle.next_up(), middle.next_down(), middle * 1e-30];
+                near.into_iter().chain([pair[0], pair[1]]).for_each(expect);
+            }
+            let last = numbers.into_iter().fold(0.0, f64::max);
+            let step = last / f64::from(1 << T::FORMAT.mantissa_bits);
+            (0..64).map(|i| last + step * f64::from(i) / 16.0).for_each(expect);
+            let extreme = [1e38, 1e39, f64::MAX, 1e-45, 1e-300, f64::INFINITY, f64::NAN];
+            extreme.into_iter().for_each(expect);
+        }
+        check::<f16>();
+        check::<F8E3M4>();
+        check::<F8E4M3>();
+        check::<F8E4M3FN>();
+        check::<F8E4M3FNUZ>();
+        check::<F8E4M3B11FNUZ>();
+        check::<F8E5M2>();
+        check::<F8E5M2FNUZ>();
+        check::<F8E8M0FNU>();
+        check::<F6E2M3FN>();
+        check::<F6E3M2FN>();
+        check::<F4E2M1FN>();
+    }
+
+    #[test]
+    fn f16_is_read_exactly() {
+        for bits in 0..=u16::MAX {
+            let (found, expected) =
+                (f16::from_bits(bits).to_f64(), f64::from(f16::from_bits(bits)));
+            assert_eq!(found.to_bits(), expected.to_bits(), "{bits:#x}");
         }
     }
 
