@@ -202,7 +202,10 @@ impl<'r> Run<'r> {
                 Ok(())
             }
             Action::Move { parts, fill, output, ty } => {
-                let mut held = self.hold(*output, ty)?;
+                let (mut held, parts) = match self.overwritten(step, parts, *output, ty)? {
+                    Some((held, rest)) => (held, rest),
+                    None => (self.hold(*output, ty)?, &parts[..]),
+                };
                 let mut registers = std::mem::take(&mut self.frame.registers);
                 self.run_move(parts, *fill, ty.dtype, held.bytes_mut()?, &mut registers)?;
                 self.frame.registers = registers;
@@ -455,6 +458,46 @@ impl<'r> Run<'r> {
                 Ok(Held::Value(self.tensor(output)?.into()))
             }
             Place::Constant(_) | Place::Nowhere => Err(internal("a result has no place")),
+        }
+    }
+
+    /// The memory of the first part that is moved, if that is all of a value that ends with the
+    /// step, and the other parts, which overwrite some of it.
+    fn overwritten<'p>(
+        &mut self,
+        step: &Step,
+        parts: &'p [Part],
+        output: Value,
+        ty: &LoopOutput,
+    ) -> Result<Option<(Held, &'p [Part])>, EvalError> {
+        let Some((first, rest)) = parts.split_first().filter(|(_, rest)| !rest.is_empty()) else {
+            return Ok(None);
+        };
+        let (Place::Slot(slot), Place::Slot(_)) = (self.place(first.operand), self.place(output))
+        else {
+            return Ok(None);
+        };
+        let is_whole = first.read.is_none() && first.write.is_none() && first.read_from.is_empty();
+        let uses = |part: &Part| {
+            let starts = part.read_from.iter().chain(&part.write_to);
+            part.operand == first.operand
+                || starts.into_iter().any(|start| start.index == first.operand)
+        };
+        if !is_whole || !step.dead.contains(&slot) || rest.iter().any(uses) {
+            return Ok(None);
+        }
+        let held = &mut self.frame.slots[slot as usize];
+        let is_own = match held {
+            Some(RuntimeValue::Tensor(tensor)) => {
+                tensor.is_unshared() && tensor.num_elements() == ty.shape.iter().product::<usize>()
+            }
+            _ => false,
+        };
+        match held.take_if(|_| is_own) {
+            Some(RuntimeValue::Tensor(tensor)) => {
+                Ok(Some((Held::Value(tensor.into_shape(&ty.shape)?.into()), rest)))
+            }
+            _ => Ok(None),
         }
     }
 

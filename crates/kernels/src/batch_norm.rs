@@ -3,6 +3,7 @@
 //! All is computed in double precision and rounded once.
 
 use super::sums::{combine_columns, combine_rows};
+use numerics::simd::{Isa, Kernel};
 use numerics::{DType, Number, Tensor, TensorError, math};
 use program::EvalError;
 
@@ -32,21 +33,10 @@ impl Features {
         Ok(Features { count, inner, elements: others.product() })
     }
 
-    /// Runs of elements of one feature, each with the feature.
-    fn runs<T>(self, elements: &[T]) -> impl Iterator<Item = (usize, &[T])> {
-        let Features { count, inner, .. } = self;
-        elements
-            .chunks_exact(inner.max(1))
-            .enumerate()
-            .map(move |(run, elements)| (run % count, elements))
-    }
-
-    /// Applies `f` to each element and its feature.
-    fn map(self, elements: &[f64], f: impl Fn(f64, usize) -> f64) -> Vec<f64> {
-        let mut results = Vec::with_capacity(elements.len());
-        for (feature, run) in self.runs(elements) {
-            results.extend(run.iter().map(|&x| f(x, feature)));
-        }
+    /// Applies the function of each feature to its elements.
+    fn map<G: Fn(f64) -> f64>(self, elements: &[f64], of: impl Fn(usize) -> G) -> Vec<f64> {
+        let mut results = vec![0.0; elements.len()];
+        Isa::best().run(Map { features: self, elements, of, results: &mut results });
         results
     }
 
@@ -58,6 +48,10 @@ impl Features {
         let add = &<f64 as Number>::add;
         if inner == 1 {
             combine_columns(elements, 1, rows, &|i| i * count, add, &mut sums);
+            return sums;
+        }
+        if rows == inner {
+            combine_rows(elements, rows, add, &mut sums);
             return sums;
         }
         let mut own = Vec::with_capacity(rows);
@@ -73,6 +67,30 @@ impl Features {
     /// The mean of each feature.
     fn means(self, elements: &[f64]) -> Vec<f64> {
         self.sums(elements).into_iter().map(|sum| sum / self.elements).collect()
+    }
+}
+
+/// A function of the elements of each feature.
+struct Map<'a, F> {
+    features: Features,
+    elements: &'a [f64],
+    of: F,
+    results: &'a mut [f64],
+}
+
+impl<F: Fn(usize) -> G, G: Fn(f64) -> f64> Kernel for Map<'_, F> {
+    #[inline(always)]
+    fn run(self) {
+        let Map { features: Features { count, inner, .. }, elements, of, results } = self;
+        let runs = results.chunks_exact_mut(inner.max(1)).zip(elements.chunks_exact(inner.max(1)));
+        let mut feature = 0;
+        for (results, elements) in runs {
+            let f = of(feature);
+            for (result, &x) in results.iter_mut().zip(elements) {
+                *result = f(x);
+            }
+            feature = if feature + 1 == count { 0 } else { feature + 1 };
+        }
     }
 }
 
@@ -168,7 +186,10 @@ fn normalized(
     epsilon: f64,
 ) -> Vec<f64> {
     let deviation = deviations(variance, epsilon);
-    features.map(x, |x, i| scale[i] * ((x - mean[i]) / deviation[i]) + offset[i])
+    features.map(x, |i| {
+        let (scale, mean, deviation, offset) = (scale[i], mean[i], deviation[i], offset[i]);
+        move |x| scale * ((x - mean) / deviation) + offset
+    })
 }
 
 /// The square roots of variances, each increased a little.
@@ -188,7 +209,11 @@ pub fn batch_norm_training(
     let operands = Operands::new(operands, feature_index, [true, false, false])?;
     let (features, [x, scale, offset]) = (operands.features, operands.slices()?);
     let mean = features.means(x);
-    let variance = features.means(&features.map(x, |x, i| (x - mean[i]) * (x - mean[i])));
+    let squares = features.map(x, |i| {
+        let mean = mean[i];
+        move |x| (x - mean) * (x - mean)
+    });
+    let variance = features.means(&squares);
     let output = normalized(features, x, scale, offset, &mean, &variance, epsilon);
     Ok(vec![operands.whole(output)?, operands.per_feature(mean)?, operands.per_feature(variance)?])
 }
@@ -205,19 +230,26 @@ pub fn batch_norm_grad(
 ) -> Result<Vec<Tensor>, EvalError> {
     let operands = Operands::new(operands, feature_index, [true, false, false, false, true])?;
     let (features, [x, scale, mean, variance, grad]) = (operands.features, operands.slices()?);
-    let centered = features.map(x, |x, i| x - mean[i]);
+    let centered = features.map(x, |i| {
+        let mean = mean[i];
+        move |x| x - mean
+    });
     let grad_offset = features.sums(grad);
     let products: Vec<f64> = grad.iter().zip(&centered).map(|(g, c)| g * c).collect();
     let projected = features.sums(&products);
     let deviation = deviations(variance, epsilon);
     let grad_scale = projected.iter().zip(&deviation).map(|(p, d)| p / d).collect();
     // The contributions of means and variances to the gradient.
-    let corrections =
-        features.map(&centered, |c, i| grad_offset[i] + projected[i] * c / (variance[i] + epsilon));
+    let corrections = features.map(&centered, |i| {
+        let (offset, projected, variance) = (grad_offset[i], projected[i], variance[i] + epsilon);
+        move |c| offset + projected * c / variance
+    });
     let differences: Vec<f64> =
         grad.iter().zip(&corrections).map(|(g, c)| g * features.elements - c).collect();
-    let grad_operand =
-        features.map(&differences, |d, i| scale[i] / deviation[i] / features.elements * d);
+    let grad_operand = features.map(&differences, |i| {
+        let factor = scale[i] / deviation[i] / features.elements;
+        move |d| factor * d
+    });
     Ok(vec![
         operands.whole(grad_operand)?,
         operands.per_feature(grad_scale)?,

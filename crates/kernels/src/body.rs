@@ -4,7 +4,7 @@
 use numerics::math;
 use numerics::shape::StridedView;
 use numerics::{DType, Family, Tensor, TensorError};
-use program::{Body, BodyShape, Callee, Env, EvalError};
+use program::{Body, BodyShape, Callee, Env, EvalError, Extremum};
 
 /// A body with the environment that runs it.
 pub struct Combiner<'e> {
@@ -12,12 +12,14 @@ pub struct Combiner<'e> {
     env: &'e mut dyn Env,
     /// The classification of the body, if it is simple.
     pub shape: BodyShape,
+    /// The extremum that it finds.
+    pub extremum: Option<Extremum>,
 }
 
 impl<'e> Combiner<'e> {
     /// The body, to be run by `env`.
     pub fn new(body: &'e Body, env: &'e mut dyn Env) -> Combiner<'e> {
-        Combiner { body, env, shape: body.shape }
+        Combiner { body, env, shape: body.shape, extremum: body.extremum }
     }
 
     /// Runs the body on vectors (or scalars, the same at each of the `n` positions).
@@ -99,20 +101,21 @@ pub(crate) fn operation_type(dtype: DType) -> DType {
 /// Evaluates an expression with `T` bound to the Rust type of a `DType` and `f` to the function of
 /// that type behind a [`BinaryOp`] that reductions commonly use, or another expression for other
 /// operations and types: `dispatch_operation!(op, dtype, |T, f| kernel::<T>(f), else general())`.
-/// For the types that programs reduce most, each function is a type of its own, and the kernel with
-/// it; for the others, `f` is a pointer. The types are those that [`operation_type`] gives, without
-/// floats of 8 bits.
+/// For the types that programs reduce most, and for sums of narrow floats, each function is a type
+/// of its own, and the kernel with it; for the others, `f` is a pointer. The types are those that
+/// [`operation_type`] gives, without floats of 8 bits.
 macro_rules! dispatch_operation {
     ($op:expr, $dtype:expr, |$T:ident, $f:ident| $body:expr, else $other:expr) => {{
         use numerics::math::BinaryOp;
         $crate::body::dispatch_operation!(@types ($op, $dtype, $T, $f, $body, $other)
-            [(F32 f32) (F64 f64) (I32 i32)]
-            [(U32 u32) (I64 i64) (U64 u64) (BF16 numerics::bf16) (F16 numerics::f16)
-                (C64 numerics::Complex32) (C128 numerics::Complex64) (I1 numerics::I1)]
+            [(F32 f32) (F64 f64) (I32 i32)] [(BF16 numerics::bf16) (F16 numerics::f16)]
+            [(U32 u32) (I64 i64) (U64 u64) (C64 numerics::Complex32) (C128 numerics::Complex64)
+                (I1 numerics::I1)]
             [(I32 i32) (U32 u32) (I64 i64) (U64 u64) (I1 numerics::I1)])
     }};
     (@types ($op:expr, $dtype:expr, $T:ident, $f:ident, $body:expr, $other:expr)
-        [$(($fast:ident $fast_ty:ty))*] [$(($wide:ident $wide_ty:ty))*]
+        [$(($fast:ident $fast_ty:ty))*] [$(($narrow:ident $narrow_ty:ty))*]
+        [$(($wide:ident $wide_ty:ty))*]
         [$(($bits:ident $bits_ty:ty))*]
     ) => {
         match ($dtype, $op) {
@@ -136,18 +139,22 @@ macro_rules! dispatch_operation {
                     @bind $T $fast_ty, $f numerics::Number::minimum, $body
                 )
             })*
+            $((numerics::DType::$narrow, BinaryOp::Add) => {
+                $crate::body::dispatch_operation!(
+                    @bind $T $narrow_ty, $f numerics::Number::add, $body
+                )
+            }
+            (
+                numerics::DType::$narrow,
+                op @ (BinaryOp::Multiply | BinaryOp::Maximum | BinaryOp::Minimum),
+            ) => {
+                $crate::body::dispatch_operation!(@pointer $T $narrow_ty, $f op, $body)
+            })*
             $((
                 numerics::DType::$wide,
                 op @ (BinaryOp::Add | BinaryOp::Multiply | BinaryOp::Maximum | BinaryOp::Minimum),
             ) => {
-                type $T = $wide_ty;
-                let $f: fn($T, $T) -> $T = match op {
-                    BinaryOp::Add => numerics::Number::add,
-                    BinaryOp::Multiply => numerics::Number::multiply,
-                    BinaryOp::Maximum => numerics::Number::maximum,
-                    _ => numerics::Number::minimum,
-                };
-                $body
+                $crate::body::dispatch_operation!(@pointer $T $wide_ty, $f op, $body)
             })*
             $((
                 numerics::DType::$bits,
@@ -164,6 +171,16 @@ macro_rules! dispatch_operation {
             _ => $other,
         }
     };
+    (@pointer $T:ident $ty:ty, $f:ident $op:expr, $body:expr) => {{
+        type $T = $ty;
+        let $f: fn($T, $T) -> $T = match $op {
+            BinaryOp::Add => numerics::Number::add,
+            BinaryOp::Multiply => numerics::Number::multiply,
+            BinaryOp::Maximum => numerics::Number::maximum,
+            _ => numerics::Number::minimum,
+        };
+        $body
+    }};
     (@bind $T:ident $ty:ty, $f:ident $function:path, $body:expr) => {{
         type $T = $ty;
         let $f = |x: $T, y: $T| $function(x, y);

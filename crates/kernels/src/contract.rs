@@ -1,8 +1,10 @@
 //! `dot_general`, and what it shares with convolutions: sums of products.
 
+use super::converted::{MAX_CONVERTED, convert_into, converted, is_convertible};
 use super::matmul::{self, Matrix, Product};
 use super::small_products;
 use numerics::budget::{self, Reserved};
+use numerics::math::AlignedBytes;
 use numerics::shape::{Indices, StridedView, num_elements};
 use numerics::{DType, Element, Family, Tensor, TensorError, math};
 use program::{DotDims, EvalError};
@@ -204,9 +206,13 @@ fn cast_mut<T: Element>(bytes: &mut [u8]) -> Result<&mut [T], TensorError> {
     bytemuck::try_cast_slice_mut(bytes).map_err(|_| TensorError::OutOfBounds)
 }
 
-/// A `dot_general` of tensors of known types whose elements are multiplied where they are.
+/// A `dot_general` of tensors of known types whose elements are multiplied where they are, or few
+/// enough to be converted before.
 #[derive(Debug)]
 pub struct Dot {
+    /// The types of operands and result.
+    types: [DType; 3],
+    /// The type of sums.
     dtype: DType,
     sizes: Sizes,
     lhs: Matrices,
@@ -223,27 +229,44 @@ impl Dot {
         numbers: &DotDims,
         dtype: DType,
     ) -> Option<Dot> {
+        let types = [lhs.0, rhs.0, dtype];
         let sum_type = accumulation(lhs.0, rhs.0, dtype);
-        if [lhs.0, rhs.0, dtype] != [sum_type; 3] {
-            return None;
-        }
         let contraction = Contraction::new(lhs.1.shape(), rhs.1.shape(), numbers).ok()?;
         let Sizes { count, m, n, k } = contraction.sizes;
         if count > MAX_PREPARED {
             return None;
         }
+        let largest =
+            [m, n].map(|n| n.saturating_mul(k)).into_iter().max()?.max(m.saturating_mul(n));
+        let is_converted = types != [sum_type; 3];
+        let is_convertible = || {
+            is_convertible(lhs.0, sum_type)
+                && is_convertible(rhs.0, sum_type)
+                && is_convertible(sum_type, dtype)
+        };
+        if is_converted && (largest.saturating_mul(count) > MAX_CONVERTED || !is_convertible()) {
+            return None;
+        }
+        let dtype = sum_type;
         let lhs = Matrices::of(lhs.1, &contraction.lhs)?;
         let rhs = Matrices::of(rhs.1, &contraction.rhs)?;
         let is_swapped = n < FEW_COLUMNS && n < m;
         if is_swapped && n == 1 {
             let sizes = Sizes { count, m: n, n: m, k };
-            return Some(Dot { dtype, sizes, lhs: rhs, rhs: lhs, is_swapped });
+            let types = [types[1], types[0], types[2]];
+            return Some(Dot { types, dtype, sizes, lhs: rhs, rhs: lhs, is_swapped });
         }
         // The sums of real numbers are the same both ways; the other way is faster for large ones.
         let is_real = dtype.family() != Family::Complex;
         let is_small = m.saturating_mul(n).saturating_mul(k) <= FEW_PRODUCTS;
         let may_stay = !is_swapped || (is_real && is_small);
-        may_stay.then_some(Dot { dtype, sizes: contraction.sizes, lhs, rhs, is_swapped: false })
+        let sizes = contraction.sizes;
+        may_stay.then_some(Dot { types, dtype, sizes, lhs, rhs, is_swapped: false })
+    }
+
+    /// True if all elements of the operands' memory are converted to the type of sums.
+    pub fn is_converted(&self) -> bool {
+        self.types != [self.dtype; 3]
     }
 
     /// How many places it keeps: where each matrix starts.
@@ -258,10 +281,23 @@ impl Dot {
     /// of parts.
     pub fn run(&self, lhs: &[u8], rhs: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
         let (a, b) = if self.is_swapped { (rhs, lhs) } else { (lhs, rhs) };
+        let (lhs, rhs) = (&self.lhs, &self.rhs);
         if self.sizes.k == 0 {
             out.fill(0);
         }
-        multiply(self.dtype, self.sizes, (a, &self.lhs), (b, &self.rhs), out)
+        if !self.is_converted() || self.sizes.k == 0 {
+            return multiply(self.dtype, self.sizes, (a, lhs), (b, rhs), out);
+        }
+        let (dtype, [left, right, result]) = (self.dtype, self.types);
+        let mut rooms = [const { AlignedBytes::new() }; 3];
+        let [a_room, b_room, sums] = &mut rooms;
+        let (a, b) = (converted(a, [left, dtype], a_room)?, converted(b, [right, dtype], b_room)?);
+        if result == dtype {
+            return multiply(dtype, self.sizes, (a, lhs), (b, rhs), out);
+        }
+        sums.resize(out.len() / result.bytes() * dtype.bytes());
+        multiply(dtype, self.sizes, (a, lhs), (b, rhs), sums)?;
+        convert_into(sums, [dtype, result], out)
     }
 }
 
@@ -275,8 +311,8 @@ impl Dot {
     pub fn products(&self) -> Option<Products<'_>> {
         let Sizes { count, m, n, k } = self.sizes;
         let is_float = matches!(self.dtype, DType::F32 | DType::F64);
-        let is_small = small_products::are_small(count, m, k, n) && count * m * n * k > 0;
-        (is_float && is_small).then_some(Products { dot: self })
+        let is_tiny = small_products::are_tiny(count, m, k, n) && count * m * n * k > 0;
+        (is_float && is_tiny && !self.is_converted()).then_some(Products { dot: self })
     }
 }
 
@@ -434,26 +470,65 @@ mod tests {
 
     #[test]
     fn products_of_all_sizes() {
-        for (m, k, n) in [(1, 1, 1), (1, 5, 9), (9, 3, 2), (4, 8, 8), (5, 7, 17), (13, 4, 1)] {
-            let a = tensor(&[m, k], &(0..(m * k) as i64).collect::<Vec<_>>());
-            let b = tensor(&[n, k], &(0..(n * k) as i64).map(|x| 3 * x - 7).collect::<Vec<_>>());
-            let numbers = DotDims {
-                lhs_contracting_dimensions: vec![1],
-                rhs_contracting_dimensions: vec![1],
-                ..DotDims::default()
-            };
-            let mut expected = Vec::new();
-            for i in 0..m {
-                for j in 0..n {
-                    expected.push(
-                        (0..k).map(|l| (i * k + l) as i64 * (3 * (j * k + l) as i64 - 7)).sum(),
-                    );
-                }
+        let tiny = [(1, 1, 1), (1, 5, 9), (9, 3, 2), (4, 8, 8), (5, 7, 17), (13, 4, 1)];
+        let small = [(6, 16, 6), (1, 64, 31), (2, 33, 20), (3, 40, 16), (30, 2, 33)];
+        let large = [(20, 65, 30), (40, 20, 9)];
+        for (m, k, n) in tiny.into_iter().chain(small).chain(large) {
+            let element = |i: usize, l: usize| (i * k + l) as i64;
+            let other = |l: usize, j: usize| 3 * (j * k + l) as i64 - 7;
+            let expected = (0..m * n)
+                .map(|at| (0..k).map(|l| element(at / n, l) * other(l, at % n)).sum::<i64>());
+            let expected = tensor(&[m, n], &expected.collect::<Vec<_>>());
+            let a =
+                tensor(&[m, k], &(0..m * k).map(|at| element(at / k, at % k)).collect::<Vec<_>>());
+            let columns = (0..k * n).map(|at| other(at % k, at / k)).collect::<Vec<_>>();
+            let rows = (0..k * n).map(|at| other(at / n, at % n)).collect::<Vec<_>>();
+            for (b, contracting) in [(tensor(&[n, k], &columns), 1), (tensor(&[k, n], &rows), 0)] {
+                let numbers = DotDims {
+                    lhs_contracting_dimensions: vec![1],
+                    rhs_contracting_dimensions: vec![contracting],
+                    ..DotDims::default()
+                };
+                let found = dot_general(a.clone(), b, &numbers, DType::I64).expect("valid");
+                assert_eq!(found, expected, "{m} x {k} x {n}");
             }
-            assert_eq!(
-                dot_general(a, b, &numbers, DType::I64).expect("valid"),
-                tensor(&[m, n], &expected)
-            );
+        }
+    }
+
+    #[test]
+    fn few_elements_are_converted() {
+        let numbers = DotDims {
+            lhs_contracting_dimensions: vec![1],
+            rhs_contracting_dimensions: vec![0],
+            ..DotDims::default()
+        };
+        let fractions = |shape: [usize; 2]| {
+            let elements = (0..shape[0] * shape[1]).map(|i| (i % 23) as f32 / 7.0 - 1.0).collect();
+            Tensor::from_vec(shape, elements).expect("shape and values agree")
+        };
+        for (m, k, n) in [(6, 16, 5), (7, 300, 2), (3, 4, 1), (2, 0, 3)] {
+            for types in [
+                [DType::BF16, DType::BF16, DType::BF16],
+                [DType::F16, DType::F8E4M3FN, DType::F32],
+                [DType::I8, DType::U8, DType::I32],
+                [DType::F32, DType::BF16, DType::F16],
+            ] {
+                let [a, b] = [[m, k], [k, n]].map(fractions);
+                let (a, b) =
+                    (math::convert(a, types[0]).unwrap(), math::convert(b, types[1]).unwrap());
+                let views = [&a, &b].map(|t| StridedView::dense(t.shape()).expect("small"));
+                let dot =
+                    Dot::new((types[0], &views[0]), (types[1], &views[1]), &numbers, types[2]);
+                let dot = dot.expect("few elements");
+                assert!(dot.is_converted() && dot.products().is_none());
+                let mut found = Tensor::zeros(types[2], [m, n]).expect("small");
+                dot.run(a.bytes(), b.bytes(), found.bytes_mut().expect("unshared")).expect("valid");
+                assert_eq!(
+                    found,
+                    dot_general(a, b, &numbers, types[2]).expect("valid"),
+                    "{types:?}"
+                );
+            }
         }
     }
 }

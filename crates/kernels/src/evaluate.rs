@@ -100,9 +100,10 @@ fn evaluate_exactly(
                 None => reduce(inputs, init_values, &window_of(lists)?, body)?,
             }))
         }
-        Primitive::SelectAndScatter { window, select, scatter } => {
+        Primitive::SelectAndScatter { window, select, relation, scatter } => {
             let [operand, source, init] = tensors(operands)?;
-            one(select_and_scatter(env, (*select, scatter), &operand, &source, &init, window)?)
+            let select = (*select, *relation);
+            one(select_and_scatter(env, (select, scatter), [&operand, &source, &init], window)?)
         }
         Primitive::Scatter { dims, body } => {
             let count = operands.len() / 2;

@@ -1,18 +1,13 @@
-//! `gather` and `scatter`: windows of a tensor at positions given by index vectors.
+//! Windows of a tensor at positions given by index vectors, and `gather`.
 
-use super::body::{Combiner, dispatch_operation, operation_type};
-use super::sums::Combine;
-use numerics::budget::{self, Scratch};
+use numerics::budget::Scratch;
 use numerics::math::element::integer;
 use numerics::shape::{Indices, num_elements, strides};
-use numerics::{DType, Element, Tensor, TensorError, math};
-use program::{BodyShape, EvalError, GatherDims, ScatterDims};
-
-/// Marks an element of the updates that falls outside of the result.
-const OUTSIDE: usize = usize::MAX;
+use numerics::{DType, Tensor, TensorError};
+use program::{EvalError, GatherDims};
 
 /// The values of a list of dimensions, after a check against `rank`.
-fn dims(name: &str, values: &[i64], rank: usize) -> Result<Vec<usize>, EvalError> {
+pub(super) fn dims(name: &str, values: &[i64], rank: usize) -> Result<Vec<usize>, EvalError> {
     let dim = |&v: &i64| usize::try_from(v).ok().filter(|&d| d < rank);
     let all: Option<Vec<usize>> = values.iter().map(dim).collect();
     all.ok_or_else(|| {
@@ -29,47 +24,47 @@ fn mismatch(what: &str) -> EvalError {
 
 /// The windows of an operand that index vectors select.
 #[derive(Debug)]
-struct Windows {
+pub(super) struct Windows {
     /// The type of the indices, and how many there are.
-    index: (DType, usize),
+    pub index: (DType, usize),
     /// For each batch index in row-major order: the position of its index vector, and of the
     /// element that its batching dimensions select.
-    vectors: Scratch<[usize; 2]>,
+    pub vectors: Scratch<[usize; 2]>,
     /// The entries of an index vector.
-    entries: Vec<Entry>,
+    pub entries: Vec<Entry>,
     /// The shape of the indices without the dimension of the vectors.
-    batch_shape: Vec<usize>,
+    pub batch_shape: Vec<usize>,
 }
 
 /// An entry of index vectors: where a window starts along a dimension.
 #[derive(Debug)]
-struct Entry {
+pub(super) struct Entry {
     /// The dimension of the operand, and its size.
-    dimension: usize,
-    size: usize,
+    pub dimension: usize,
+    pub size: usize,
     /// Indices before it in its vector.
-    offset: usize,
+    pub offset: usize,
     /// Elements between neighbours along the dimension.
-    stride: usize,
+    pub stride: usize,
     /// The last start from which the window fits.
-    last: i64,
+    pub last: i64,
 }
 
 /// Which dimensions index vectors are about.
-struct IndexDims<'a> {
+pub(super) struct IndexDims<'a> {
     /// The operand dimension of each entry of an index vector.
-    index_map: &'a [i64],
+    pub index_map: &'a [i64],
     /// Dimensions of the operand that go with those of the indices.
-    operand_batching: &'a [i64],
+    pub operand_batching: &'a [i64],
     /// Dimensions of the indices that go with those of the operand.
-    indices_batching: &'a [i64],
+    pub indices_batching: &'a [i64],
     /// The dimension of the indices along which the vectors lie; the rank for vectors of one entry.
-    vector: i64,
+    pub vector: i64,
 }
 
 impl Windows {
     /// The windows of some sizes that indices of a shape and type select in an operand.
-    fn new(
+    pub fn new(
         (indices, index): (&[usize], DType),
         operand: &[usize],
         window: &[usize],
@@ -150,12 +145,13 @@ macro_rules! with_indices {
         }
     }};
 }
+pub(super) use with_indices;
 
 /// Row-major positions of all indices of `sizes` in memory with the strides `strides`.
 ///
 /// # Errors
 /// If there is no memory for them.
-fn positions(sizes: &[usize], strides: &[usize]) -> Result<Scratch<usize>, TensorError> {
+pub(super) fn positions(sizes: &[usize], strides: &[usize]) -> Result<Scratch<usize>, TensorError> {
     let mut all = Scratch::new(num_elements(sizes).unwrap_or(usize::MAX))?;
     let mut indices = Indices::new(sizes);
     while let Some(index) = indices.next_index() {
@@ -165,11 +161,11 @@ fn positions(sizes: &[usize], strides: &[usize]) -> Result<Scratch<usize>, Tenso
 }
 
 /// The dimensions of `0..rank` that are not in `taken`.
-fn others(rank: usize, taken: &[usize]) -> Vec<usize> {
+pub(super) fn others(rank: usize, taken: &[usize]) -> Vec<usize> {
     (0..rank).filter(|d| !taken.contains(d)).collect()
 }
 
-fn pick(values: &[usize], at: &[usize]) -> Vec<usize> {
+pub(super) fn pick(values: &[usize], at: &[usize]) -> Vec<usize> {
     at.iter().map(|&d| values[d]).collect()
 }
 
@@ -340,336 +336,4 @@ impl Gather {
         }
         Ok(())
     }
-}
-
-/// `inputs` with the elements of `updates` combined into them at `scatter_indices`; out-of-bounds
-/// elements are skipped, with `whole_windows` all those of a window that is partly outside. Updates
-/// are applied in row-major order of their index.
-///
-/// # Errors
-/// If the dimension numbers do not fit the shapes, or the body fails.
-pub fn scatter(
-    inputs: Vec<Tensor>,
-    scatter_indices: &Tensor,
-    updates: Vec<Tensor>,
-    numbers: &ScatterDims,
-    whole_windows: bool,
-    body: &mut Combiner<'_>,
-) -> Result<Vec<Tensor>, EvalError> {
-    let (Some(input), Some(update)) = (inputs.first(), updates.first()) else { return Ok(inputs) };
-    if inputs.iter().any(|t| t.shape() != input.shape())
-        || updates.iter().any(|t| t.shape() != update.shape())
-    {
-        return Err(EvalError::new(
-            "scatter_c1",
-            "inputs must have one shape, and updates as well",
-        ));
-    }
-    let indices = (scatter_indices.shape(), scatter_indices.dtype());
-    let targets = Targets::new(input.shape(), indices, update.shape(), numbers)?;
-    let targets = targets.find(scatter_indices.bytes(), whole_windows)?;
-    let results = body.promote(0, inputs)?;
-    let updates = body.promote(results.len(), updates)?;
-    apply_updates(results, &targets, updates, body)
-}
-
-/// Where the elements of the updates of a scatter go, for known shapes.
-#[derive(Debug)]
-struct Targets {
-    windows: Windows,
-    /// Number of elements of the updates.
-    updates: usize,
-    /// Where the updates of each window are.
-    batch_at: Scratch<usize>,
-    /// The dimensions of the input that windows have, and their sizes.
-    window_dims: Vec<usize>,
-    window_sizes: Vec<usize>,
-    /// Within a window: where each element is, and where it goes.
-    window_at: Scratch<usize>,
-    window_to: Scratch<usize>,
-}
-
-impl Targets {
-    fn new(
-        shape: &[usize],
-        indices: (&[usize], DType),
-        update_shape: &[usize],
-        numbers: &ScatterDims,
-    ) -> Result<Targets, EvalError> {
-        let rank = shape.len();
-        let dropped = [&numbers.inserted_window_dims[..], &numbers.input_batching_dims].concat();
-        let window_dims = others(rank, &dims("inserted dimensions", &dropped, rank)?);
-        let update_window_dims =
-            dims("update_window_dims", &numbers.update_window_dims, update_shape.len())?;
-        let update_batch_dims = others(update_shape.len(), &update_window_dims);
-        let window_sizes = pick(update_shape, &update_window_dims);
-        let too_large = |(&d, &size): (&usize, &usize)| size > shape[d];
-        if window_dims.len() == window_sizes.len()
-            && window_dims.iter().zip(&window_sizes).any(too_large)
-        {
-            return Err(EvalError::new("scatter_c4", "windows are larger than the inputs"));
-        }
-        let mut full_sizes = vec![1; rank];
-        for (&d, &size) in window_dims.iter().zip(&window_sizes) {
-            full_sizes[d] = size;
-        }
-        let windows = Windows::new(
-            indices,
-            shape,
-            &full_sizes,
-            &IndexDims {
-                index_map: &numbers.scatter_dims_to_operand_dims,
-                operand_batching: &numbers.input_batching_dims,
-                indices_batching: &numbers.scatter_indices_batching_dims,
-                vector: numbers.index_vector_dim,
-            },
-        )?;
-        if update_window_dims.len() != window_dims.len()
-            || pick(update_shape, &update_batch_dims) != windows.batch_shape
-        {
-            return Err(EvalError::new(
-                "scatter_c4",
-                "updates do not have the dimensions of windows and indices",
-            ));
-        }
-        let (input_strides, update_strides) = (strides(shape), strides(update_shape));
-        let batch_at = positions(&windows.batch_shape, &pick(&update_strides, &update_batch_dims))?;
-        let window_at = positions(&window_sizes, &pick(&update_strides, &update_window_dims))?;
-        let window_to = positions(&window_sizes, &pick(&input_strides, &window_dims))?;
-        Ok(Targets {
-            windows,
-            updates: num_elements(update_shape).unwrap_or(0),
-            batch_at,
-            window_dims,
-            window_sizes,
-            window_at,
-            window_to,
-        })
-    }
-
-    /// The target of each element of the updates, or [`OUTSIDE`].
-    fn find(&self, indices: &[u8], whole_windows: bool) -> Result<Scratch<usize>, TensorError> {
-        let mut targets = Scratch::filled(self.updates, OUTSIDE)?;
-        with_indices!(self.windows.index.0, indices, read => {
-            self.find_with(read, whole_windows, &mut targets)
-        })?;
-        Ok(targets)
-    }
-
-    fn find_with(
-        &self,
-        read: impl Fn(usize) -> Result<i64, TensorError>,
-        whole_windows: bool,
-        targets: &mut [usize],
-    ) -> Result<(), TensorError> {
-        let Targets { windows, window_at, window_to, .. } = self;
-        let mut starts = vec![0; windows.entries.len()];
-        for (&[vector, selected], at) in windows.vectors.iter().zip(self.batch_at.iter()) {
-            let (mut fits, mut base) = (true, selected as i64);
-            for (start, entry) in starts.iter_mut().zip(&windows.entries) {
-                *start = read(vector + entry.offset)?;
-                fits &= (0..=entry.last).contains(start);
-                base = base.wrapping_add(start.wrapping_mul(entry.stride as i64));
-            }
-            if fits {
-                for (w, to) in window_at.iter().zip(window_to.iter()) {
-                    targets[at + w] = base as usize + to;
-                }
-            } else if !whole_windows {
-                self.find_inside(&starts, (*at, base), targets);
-            }
-        }
-        Ok(())
-    }
-
-    /// The targets of those elements of a window that are inside of the input.
-    fn find_inside(&self, starts: &[i64], (at, base): (usize, i64), targets: &mut [usize]) {
-        let entries = || self.windows.entries.iter().zip(starts);
-        let mut window = Indices::new(&self.window_sizes);
-        let mut positions = self.window_at.iter().zip(self.window_to.iter());
-        while let (Some(index), Some((w, &to))) = (window.next_index(), positions.next()) {
-            let is_inside = entries().all(|(entry, start)| {
-                let dimension = self.window_dims.iter().position(|&d| d == entry.dimension);
-                let offset = dimension.map_or(0, |d| index[d]);
-                let place = start.saturating_add(offset as i64);
-                (0..entry.size as i64).contains(&place)
-            });
-            if is_inside {
-                targets[at + w] = base.wrapping_add(to as i64) as usize;
-            }
-        }
-    }
-}
-
-/// A [`scatter`] into one tensor of known type and shape, by a body that keeps the updates or
-/// combines them by a common operation.
-#[derive(Debug)]
-pub struct Scatter {
-    body: BodyShape,
-    dtype: DType,
-    /// Number of elements of the input.
-    elements: usize,
-    targets: Targets,
-}
-
-impl Scatter {
-    /// Prepares it for an input, indices and updates of these shapes and types; `None` for other
-    /// bodies, or if the elements have to be converted before.
-    pub fn new(
-        body: BodyShape,
-        (shape, dtype): (&[usize], DType),
-        indices: (&[usize], DType),
-        updates: &[usize],
-        numbers: &ScatterDims,
-    ) -> Option<Scatter> {
-        let targets = Targets::new(shape, indices, updates, numbers).ok()?;
-        let elements = num_elements(shape)?;
-        let scatter = Scatter { body, dtype, elements, targets };
-        let is_common = match body {
-            BodyShape::Values => true,
-            BodyShape::Binary { op, .. } if operation_type(dtype) == dtype => dispatch_operation!(
-                op, dtype, |T, f| { let _: &dyn Combine<T> = &f; true }, else false
-            ),
-            BodyShape::Binary { .. } | BodyShape::Block => false,
-        };
-        is_common.then_some(scatter)
-    }
-
-    /// Computes it on the bytes of elements.
-    ///
-    /// # Errors
-    /// If these are not those of tensors of the types and shapes, or there is no memory for the
-    /// places of updates.
-    pub fn run(
-        &self,
-        [input, indices, updates]: [&[u8]; 3],
-        result: &mut [u8],
-    ) -> Result<(), TensorError> {
-        let (size, (index, count)) = (self.dtype.bytes(), self.targets.windows.index);
-        if input.len() != self.elements * size
-            || result.len() != input.len()
-            || indices.len() != count * index.bytes()
-            || updates.len() != self.targets.updates * size
-        {
-            return Err(TensorError::OutOfBounds);
-        }
-        result.copy_from_slice(input);
-        if updates.is_empty() || input.is_empty() {
-            return Ok(());
-        }
-        self.apply(&self.targets.find(indices, false)?, result, updates)
-    }
-
-    fn apply(
-        &self,
-        targets: &[usize],
-        result: &mut [u8],
-        updates: &[u8],
-    ) -> Result<(), TensorError> {
-        fn update<T: Element>(
-            operation: &dyn Combine<T>,
-            targets: &[usize],
-            result: &mut [u8],
-            updates: &[u8],
-        ) -> Result<(), TensorError> {
-            let misaligned = |_| TensorError::OutOfBounds;
-            let elements = bytemuck::try_cast_slice_mut(result).map_err(misaligned)?;
-            let updates = bytemuck::try_cast_slice(updates).map_err(misaligned)?;
-            operation.merge_at(elements, targets, updates);
-            Ok(())
-        }
-        let size = self.dtype.bytes();
-        match self.body {
-            BodyShape::Values => {
-                for (&target, value) in targets.iter().zip(updates.chunks_exact(size)) {
-                    if target != OUTSIDE {
-                        result[target * size..][..size].copy_from_slice(value);
-                    }
-                }
-                Ok(())
-            }
-            BodyShape::Binary { op, .. } => dispatch_operation!(
-                op, self.dtype, |T, f| update::<T>(&f, targets, result, updates),
-                else Err(TensorError::Unsupported { op: "a scatter", dtype: self.dtype })
-            ),
-            BodyShape::Block => {
-                Err(TensorError::Unsupported { op: "a scatter", dtype: self.dtype })
-            }
-        }
-    }
-}
-
-/// Combines each element of `updates` into the element of `results` at its target, in order. A
-/// target outside of the results skips the update.
-///
-/// # Errors
-/// If element types do not fit, or the body fails.
-pub fn apply_updates(
-    mut results: Vec<Tensor>,
-    targets: &[usize],
-    updates: Vec<Tensor>,
-    body: &mut Combiner<'_>,
-) -> Result<Vec<Tensor>, EvalError> {
-    fn update<T: Element>(
-        operation: &dyn Combine<T>,
-        result: &mut Tensor,
-        targets: &[usize],
-        updates: &Tensor,
-    ) -> Result<bool, TensorError> {
-        operation.merge_at(result.make_mut::<T>()?, targets, updates.as_slice::<T>()?);
-        Ok(true)
-    }
-    if body.shape == BodyShape::Values {
-        for (result, updates) in results.iter_mut().zip(&updates) {
-            result.put(targets, updates)?;
-        }
-        return Ok(results);
-    }
-    if let (BodyShape::Binary { op, .. }, [result], [updates]) =
-        (body.shape, &results[..], &updates[..])
-    {
-        let dtype = result.dtype();
-        let wide = operation_type(dtype);
-        let updates = math::convert(updates.clone(), wide)?;
-        let convert = |results: Vec<Tensor>, dtype| -> Result<Vec<Tensor>, TensorError> {
-            results.into_iter().map(|t| math::convert(t, dtype)).collect()
-        };
-        results = convert(results, wide)?;
-        let done = dispatch_operation!(
-            op, wide, |T, f| update::<T>(&f, &mut results[0], targets, &updates), else Ok(false)
-        )?;
-        results = convert(results, dtype)?;
-        if done {
-            return Ok(results);
-        }
-    }
-    // In rounds: each has at most one update per element, so that its updates can be applied
-    // together.
-    let len = results.first().map_or(0, Tensor::num_elements);
-    let _reserved = budget::reserve::<usize>(len.saturating_add(targets.len().saturating_mul(2)))?;
-    for round in rounds(targets, len) {
-        let elements: Vec<usize> = round.iter().map(|&u| targets[u]).collect();
-        let current = results.iter().map(|t| t.take(&elements)).collect::<Result<Vec<_>, _>>()?;
-        let values = updates.iter().map(|t| t.take(&round)).collect::<Result<Vec<_>, _>>()?;
-        let combined = body.combine(round.len(), current, values)?;
-        for (result, combined) in results.iter_mut().zip(&combined) {
-            result.put(&elements, combined)?;
-        }
-    }
-    Ok(results)
-}
-
-/// The updates that are inside, those in round `n` being the `n`th of their targets.
-fn rounds(targets: &[usize], len: usize) -> Vec<Vec<usize>> {
-    let mut seen = vec![0usize; len];
-    let mut rounds: Vec<Vec<usize>> = Vec::new();
-    for (update, &target) in targets.iter().enumerate() {
-        let Some(seen) = seen.get_mut(target) else { continue };
-        if *seen == rounds.len() {
-            rounds.push(Vec::new());
-        }
-        rounds[*seen].push(update);
-        *seen += 1;
-    }
-    rounds
 }

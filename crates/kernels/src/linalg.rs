@@ -4,6 +4,7 @@
 //! `lapack`.
 
 use lapack::{Matrix, Scalar};
+use numerics::budget::Scratch;
 use numerics::{Complex64, DType, Element, Tensor, TensorError, math};
 use program::EvalError;
 
@@ -37,7 +38,7 @@ pub fn is_complex(dtype: DType, op: &'static str) -> Result<bool, EvalError> {
 }
 
 fn split<T: Field, M>(
-    tensor: Tensor,
+    tensor: &Tensor,
     rank: usize,
     make: impl Fn(&[usize], &[T]) -> M,
 ) -> Result<Stack<M>, EvalError> {
@@ -51,8 +52,16 @@ fn split<T: Field, M>(
     let (batch, core) = (batch.to_vec(), core.to_vec());
     let too_many = || EvalError::new("matrix", format!("a batch of shape {batch:?} is too large"));
     let count = batch.iter().try_fold(1usize, |n, &d| n.checked_mul(d)).ok_or_else(too_many)?;
-    let tensor = math::convert(tensor, T::DTYPE)?;
-    let elements = tensor.as_slice::<T>()?;
+    let (converted, widened);
+    let elements = if let Ok(elements) = tensor.as_slice::<f32>() {
+        let mut room = Scratch::new(elements.len())?;
+        room.extend(elements.iter().map(|&x| T::real(x.into())));
+        widened = room;
+        &widened[..]
+    } else {
+        converted = math::convert(tensor.clone(), T::DTYPE)?;
+        converted.as_slice::<T>()?
+    };
     let mut items = Vec::new();
     items.try_reserve_exact(count).map_err(|_| too_many())?;
     // The product of the dimensions is a part of the number of elements, or zero.
@@ -65,7 +74,7 @@ fn split<T: Field, M>(
 ///
 /// # Errors
 /// If there are fewer dimensions, or no memory.
-pub fn matrices<T: Field>(tensor: Tensor) -> Result<Stack<Matrix<T>>, EvalError> {
+pub fn matrices<T: Field>(tensor: &Tensor) -> Result<Stack<Matrix<T>>, EvalError> {
     split(tensor, 2, |core, elements: &[T]| Matrix::new(core[0], core[1], elements.to_vec()))
 }
 
@@ -73,7 +82,7 @@ pub fn matrices<T: Field>(tensor: Tensor) -> Result<Stack<Matrix<T>>, EvalError>
 ///
 /// # Errors
 /// If there is none, or memory is exhausted.
-pub fn vectors<T: Field>(tensor: Tensor) -> Result<Stack<Vec<T>>, EvalError> {
+pub fn vectors<T: Field>(tensor: &Tensor) -> Result<Stack<Vec<T>>, EvalError> {
     split(tensor, 1, |_, elements: &[T]| elements.to_vec())
 }
 
@@ -87,7 +96,14 @@ pub fn join<T: Element>(
     elements: Vec<T>,
     dtype: DType,
 ) -> Result<Tensor, EvalError> {
-    Ok(math::convert(Tensor::from_vec([batch, core].concat(), elements)?, dtype)?)
+    let shape = [batch, core].concat();
+    if let (DType::F64, DType::F32) = (T::DTYPE, dtype) {
+        let elements: &[f64] = bytemuck::cast_slice(&elements);
+        let mut rounded = Scratch::new(elements.len())?;
+        rounded.extend(elements.iter().map(|&x| x as f32));
+        return Ok(Tensor::from_vec(shape, rounded.into_vec())?);
+    }
+    Ok(math::convert(Tensor::from_vec(shape, elements)?, dtype)?)
 }
 
 /// The Cholesky factor of each matrix: the lower one, `l` where `a = l * l^H`, from the lower
@@ -98,13 +114,13 @@ pub fn join<T: Element>(
 /// If the matrices are not square, or the elements are neither floats nor complex.
 pub fn cholesky(a: Tensor, lower: bool) -> Result<Tensor, EvalError> {
     if is_complex(a.dtype(), "cholesky")? {
-        factor_all::<Complex64>(a, lower)
+        factor_all::<Complex64>(&a, lower)
     } else {
-        factor_all::<f64>(a, lower)
+        factor_all::<f64>(&a, lower)
     }
 }
 
-fn factor_all<T: Field>(a: Tensor, lower: bool) -> Result<Tensor, EvalError> {
+fn factor_all<T: Field>(a: &Tensor, lower: bool) -> Result<Tensor, EvalError> {
     let dtype = a.dtype();
     let Stack { batch, core, items } = matrices::<T>(a)?;
     let n = core[0];
@@ -114,7 +130,7 @@ fn factor_all<T: Field>(a: Tensor, lower: bool) -> Result<Tensor, EvalError> {
             format!("a matrix of {n} x {} is not square", core[1]),
         ));
     }
-    let mut factors = Vec::new();
+    let mut factors = Vec::with_capacity(items.len() * n * n);
     for mut a in items {
         let found = lapack::potrf(&mut a, lower).is_ok();
         for i in 0..n {
@@ -136,9 +152,9 @@ fn factor_all<T: Field>(a: Tensor, lower: bool) -> Result<Tensor, EvalError> {
 /// If shapes or element types do not fit, or the elements are neither floats nor complex.
 pub fn triangular_solve(a: Tensor, b: Tensor, system: Triangular) -> Result<Tensor, EvalError> {
     if is_complex(b.dtype(), "triangular_solve")? {
-        solve_all::<Complex64>(a, b, system)
+        solve_all::<Complex64>(&a, &b, system)
     } else {
-        solve_all::<f64>(a, b, system)
+        solve_all::<f64>(&a, &b, system)
     }
 }
 
@@ -146,15 +162,21 @@ pub fn triangular_solve(a: Tensor, b: Tensor, system: Triangular) -> Result<Tens
 ///
 /// # Errors
 /// As [`triangular_solve`].
-pub fn solve_all<T: Field>(a: Tensor, b: Tensor, system: Triangular) -> Result<Tensor, EvalError> {
+pub fn solve_all<T: Field>(
+    a: &Tensor,
+    b: &Tensor,
+    system: Triangular,
+) -> Result<Tensor, EvalError> {
     let dtype = b.dtype();
-    let shapes = format!("matrices of shape {:?} do not fit {:?}", a.shape(), b.shape());
     let (a, mut b) = (matrices::<T>(a)?, matrices::<T>(b)?);
     let order = b.core[usize::from(!system.left_side)];
     if a.core != [order; 2] || a.batch != b.batch {
-        return Err(EvalError::new("triangular_solve_c3", shapes));
+        let shapes = [(&a.batch, &a.core), (&b.batch, &b.core)];
+        let [a, b] = shapes.map(|(batch, core)| [&batch[..], core].concat());
+        let message = format!("matrices of shape {a:?} do not fit {b:?}");
+        return Err(EvalError::new("triangular_solve_c3", message));
     }
-    let mut x = Vec::new();
+    let mut x = Vec::with_capacity(b.items.iter().map(|b| b.elements().len()).sum());
     for (a, b) in a.items.iter().zip(&mut b.items) {
         lapack::trsm(a, b, system);
         x.extend_from_slice(b.elements());

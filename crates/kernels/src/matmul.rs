@@ -206,11 +206,6 @@ impl Segments {
         }
     }
 
-    /// The number of runs.
-    pub fn count(&self) -> usize {
-        self.runs.len()
-    }
-
     #[inline(always)]
     fn block(&self, block: usize) -> &[Range<usize>] {
         let start = if block == 0 { 0 } else { self.ends[block - 1] };

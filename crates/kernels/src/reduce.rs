@@ -1,16 +1,19 @@
 //! `reduce`: folding of dimensions with a region.
 
 use super::body::{Combiner, dispatch_operation, operation_type};
+use super::converted::{MAX_CONVERTED, convert_into, converted};
+use super::extremum;
 use super::matmul::Accumulator;
 use super::parallel::task_size;
 use super::sums::{
-    Combine, Commutative, Tree, chain_columns, combine_columns, combine_rows, copy_strided,
+    Combine, Commutative, Tree, Windows, combine_columns, combine_rows, copy_strided,
 };
 use numerics::budget::Scratch;
-use numerics::math::{self, BinaryOp};
-use numerics::shape::{StridedView, num_elements};
+use numerics::math::{self, AlignedBytes, BinaryOp};
+use numerics::shape::{Indices, StridedView, num_elements};
 use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError};
-use program::{BodyShape, EvalError};
+use program::{BodyShape, EvalError, WindowDim};
+use smallvec::SmallVec;
 
 /// Windows of at most so many elements are combined one by one, in the type of the elements.
 pub(super) const SHORT_WINDOW: usize = 32;
@@ -82,6 +85,17 @@ pub fn reduce(
         }
     }
 
+    if let (Some(kind), [values, indices], [value, index]) =
+        (body.extremum, &inputs[..], &init_values[..])
+    {
+        let view = StridedView::dense(&shape)?.permute(&[&kept[..], &reduced].concat())?;
+        let rows = [&values.gather(&view)?, &indices.gather(&view)?];
+        if let Some(found) = extremum::reduce_rows(kind, rows, [value, index], count)? {
+            let shaped = found.into_iter().map(|t| t.into_shape(&result_shape));
+            return Ok(shaped.collect::<Result<_, _>>()?);
+        }
+    }
+
     let view = StridedView::dense(&shape)?.permute(&[reduced, kept].concat())?;
     let columns = inputs.iter().map(|t| t.gather(&view)?.into_shape([count * rows]));
     let columns = columns.collect::<Result<Vec<_>, _>>()?;
@@ -106,23 +120,79 @@ pub(super) enum Layout<'a> {
     /// So many elements apart, which is also the number of results before the elements of the next
     /// ones begin.
     Columns(usize),
-    /// For each line of results, which are `stride` apart: where the elements of the first one are,
-    /// from the first one of the line on. At most [`SHORT_WINDOW`] are combined one by one.
-    Windows { line_starts: &'a [usize], stride: usize, taps: &'a [usize] },
+    /// The elements of windows, of which at most [`SHORT_WINDOW`] are combined one by one. A line
+    /// whose start is [`AT_EDGE`] is at an edge.
+    Windows { windows: Windows<'a>, edges: Option<&'a Edges> },
+}
+
+/// In place of the start of a line of windows that see elements of the padding.
+pub(super) const AT_EDGE: usize = usize::MAX;
+
+/// Windows at the edges of a tensor, which see padding there.
+#[derive(Debug)]
+pub(super) struct Edges {
+    /// The dimensions before that of a line.
+    pub dims: Vec<EdgeDim>,
+}
+
+/// The window along a dimension, the number of windows, the size and the stride.
+type EdgeDim = (WindowDim, usize, usize, usize);
+
+impl Edges {
+    /// Where a line begins whose windows see no padding; `None` for others.
+    pub fn start(&self, index: &[usize]) -> Option<usize> {
+        let place = |(&i, &(window, _, size, stride)): (&usize, &EdgeDim)| {
+            let start = i as i64 * window.stride - window.pad_low;
+            let last = start + (window.size - 1) * window.window_dilation;
+            let is_inside = start >= 0 && usize::try_from(last).is_ok_and(|last| last < size);
+            is_inside.then_some(start as usize * stride)
+        };
+        index.iter().zip(&self.dims).map(place).sum()
+    }
+
+    /// Copies what the windows of line `number` see, tap after tap, each of `line` elements.
+    fn copy<T: Element>(
+        &self,
+        mut number: usize,
+        elements: &[T],
+        init: T,
+        line: usize,
+        seen: &mut Vec<T>,
+    ) {
+        let mut starts: SmallVec<[i64; 6]> = SmallVec::new();
+        for (window, count, ..) in self.dims.iter().rev() {
+            starts.push((number % count) as i64 * window.stride - window.pad_low);
+            number /= count;
+        }
+        let sizes: SmallVec<[usize; 6]> =
+            self.dims.iter().map(|(window, ..)| window.size as usize).collect();
+        let mut taps = Indices::new(&sizes);
+        seen.clear();
+        while let Some(tap) = taps.next_index() {
+            let places = tap.iter().zip(&self.dims).zip(starts.iter().rev());
+            let place = places.map(|((&i, &(window, _, size, stride)), start)| {
+                let index = usize::try_from(start + i as i64 * window.window_dilation).ok()?;
+                (index < size).then_some(index * stride)
+            });
+            match place.sum::<Option<usize>>() {
+                Some(place) => seen.extend_from_slice(&elements[place..place + line]),
+                None => seen.resize(seen.len() + line, init),
+            }
+        }
+    }
 }
 
 impl Layout<'_> {
     /// True for windows whose elements are combined one by one.
     fn is_short_window(&self) -> bool {
-        matches!(self, Layout::Windows { taps, .. } if taps.len() <= SHORT_WINDOW)
+        matches!(self, Layout::Windows { windows, .. } if windows.taps.len() <= SHORT_WINDOW)
     }
 }
 
 /// The `rows` results of combining elements of `input` with a common operation, in a tree over
 /// neighbours, and then with `init`; none for other operations. Floats narrower than f32 are
-/// combined in f32 and rounded once. Short windows are combined one by one, from `init` on, in the
-/// type of the elements.
-pub(super) fn combine(
+/// combined in f32 and rounded once.
+fn combine(
     op: BinaryOp,
     input: Tensor,
     init: &Tensor,
@@ -130,8 +200,7 @@ pub(super) fn combine(
     layout: &Layout<'_>,
 ) -> Result<Option<Tensor>, TensorError> {
     let dtype = input.dtype();
-    let narrow = dtype.is_float() && dtype.bits() < 32;
-    let wide = if narrow && !layout.is_short_window() { DType::F32 } else { operation_type(dtype) };
+    let wide = sum_type(dtype);
     let (input, init) = (math::convert(input, wide)?, math::convert(init.clone(), wide)?);
     let mut result = Tensor::zeros(wide, [rows])?;
     let combined = combine_into(op, wide, input.bytes(), init.bytes(), layout, result.bytes_mut()?);
@@ -139,6 +208,23 @@ pub(super) fn combine(
         Some(()) => math::convert(result, dtype).map(Some),
         None => Ok(None),
     }
+}
+
+/// True for an operation on elements of a type that [`combine_into`] computes.
+pub(super) fn is_common(op: BinaryOp, dtype: DType) -> bool {
+    let nothing = combine_into(op, dtype, &[], &[], &Layout::Columns(1), &mut []);
+    !matches!(nothing, Ok(None))
+}
+
+/// The type in which elements are combined one by one.
+pub(super) fn element_type(dtype: DType) -> DType {
+    operation_type(dtype)
+}
+
+/// The type in which elements are combined in a tree: floats are at least `f32`.
+pub(super) fn sum_type(dtype: DType) -> DType {
+    let is_narrow = dtype.is_float() && dtype.bits() < 32;
+    if is_narrow { DType::F32 } else { operation_type(dtype) }
 }
 
 /// As [`combine`], on the bytes of elements of one type.
@@ -190,6 +276,28 @@ fn is_commutative(op: BinaryOp, dtype: DType) -> bool {
     }
 }
 
+/// As [`combine_into`], of elements of the first type that are combined in the second one.
+pub(super) fn combine_converted(
+    op: BinaryOp,
+    [dtype, wide]: [DType; 2],
+    input: &[u8],
+    init: &[u8],
+    layout: &Layout<'_>,
+    out: &mut [u8],
+) -> Result<(), TensorError> {
+    let uncommon = TensorError::Unsupported { op: "a reduction", dtype };
+    if dtype == wide {
+        return combine_into(op, dtype, input, init, layout, out)?.ok_or(uncommon);
+    }
+    let mut rooms = [const { AlignedBytes::new() }; 3];
+    let [input_room, init_room, results] = &mut rooms;
+    let input = converted(input, [dtype, wide], input_room)?;
+    let init = converted(init, [dtype, wide], init_room)?;
+    results.resize(out.len() / dtype.bytes() * wide.bytes());
+    combine_into(op, wide, input, init, layout, results)?.ok_or(uncommon)?;
+    convert_into(results, [wide, dtype], out)
+}
+
 fn combine_typed<T: Element>(
     operation: &dyn Combine<T>,
     elements: &[T],
@@ -199,7 +307,7 @@ fn combine_typed<T: Element>(
 ) -> Result<(), TensorError> {
     out.fill(init);
     let rows = out.len();
-    if let Layout::Windows { line_starts, stride, taps } = *layout
+    if let Layout::Windows { windows: Windows { line_starts, stride, taps }, edges: None } = *layout
         && let Some(step) = doubling_step(elements.len(), rows, taps)
     {
         combine_windows(operation, elements, line_starts, stride, (step, taps.len()), out)?;
@@ -216,14 +324,14 @@ fn combine_typed<T: Element>(
             let groups = task_size(rows / inner, count * inner, 1);
             [groups * inner, groups * inner * count]
         }
-        Layout::Windows { line_starts, taps, .. } => {
+        Layout::Windows { windows: Windows { line_starts, taps, .. }, .. } => {
             let line = rows / line_starts.len();
             [task_size(line_starts.len(), line * taps.len(), 1) * line, 0]
         }
     };
     let part = |task: usize, out: &mut [T]| {
         let elements = &elements[task * step..];
-        combine_part(operation, elements, count, task * size, rows, layout, out);
+        combine_part(operation, elements, (count, init), task * size, rows, layout, out);
         if !layout.is_short_window() {
             for result in out {
                 *result = operation.pair(init, *result);
@@ -295,11 +403,13 @@ fn combine_windows<T: Element>(
 }
 
 /// A reduction of tensors of a known type and shape by a common operation, whose elements are
-/// combined where they are.
+/// combined where they are, or few enough to be converted before.
 #[derive(Debug)]
 pub struct Reduction {
     op: BinaryOp,
     dtype: DType,
+    /// The type in which elements are combined.
+    wide: DType,
     /// Number of results, none of them of no elements.
     rows: usize,
     /// Number of elements.
@@ -309,8 +419,8 @@ pub struct Reduction {
 }
 
 impl Reduction {
-    /// Prepares a reduction; `None` if the elements have to be converted or copied before, or the
-    /// operation is not a common one.
+    /// Prepares a reduction; `None` if the elements have to be copied before, or many of them
+    /// converted, or the operation is not a common one.
     pub fn new(
         shape: BodyShape,
         dtype: DType,
@@ -318,18 +428,19 @@ impl Reduction {
         dimensions: &[usize],
     ) -> Option<Reduction> {
         let BodyShape::Binary { op, .. } = shape else { return None };
-        if operation_type(dtype) != dtype || (dtype.is_float() && dtype.bits() < 32) {
-            return None;
-        }
+        let wide = sum_type(dtype);
         let mut reduced = dimensions.to_vec();
         reduced.sort_unstable();
         let end = reduced.last().map(|&axis| axis + 1).filter(|&end| end <= operand.len())?;
         let count: usize = reduced.iter().map(|&axis| operand[axis]).product();
         let elements = num_elements(operand).filter(|&n| n > 0)?;
+        if wide != dtype && elements > MAX_CONVERTED {
+            return None;
+        }
         let is_run = reduced.windows(2).all(|pair| pair[0] + 1 == pair[1]);
         let inner = operand[end..].iter().product();
-        let reduction = Reduction { op, dtype, rows: elements / count, elements, inner };
-        Some(reduction).filter(|reduction| is_run && reduction.is_common())
+        let reduction = Reduction { op, dtype, wide, rows: elements / count, elements, inner };
+        Some(reduction).filter(|_| is_run && is_common(op, wide))
     }
 
     /// Computes it on the bytes of elements.
@@ -342,8 +453,12 @@ impl Reduction {
             return Err(TensorError::OutOfBounds);
         }
         let layout = Layout::Columns(self.inner);
-        let combined = combine_into(self.op, self.dtype, input, init, &layout, out)?;
-        combined.ok_or(TensorError::Unsupported { op: "a reduction", dtype: self.dtype })
+        combine_converted(self.op, [self.dtype, self.wide], input, init, &layout, out)
+    }
+
+    /// True if elements are converted to be combined.
+    pub fn is_converted(&self) -> bool {
+        self.wide != self.dtype
     }
 
     /// The operation.
@@ -371,19 +486,15 @@ impl Reduction {
         let (group, column) = (result / self.inner, result % self.inner);
         (group * self.count() + number) * self.inner + column
     }
-
-    fn is_common(&self) -> bool {
-        let nothing = combine_into(self.op, self.dtype, &[], &[], &Layout::Columns(1), &mut []);
-        !matches!(nothing, Ok(None))
-    }
 }
 
 /// Combines `count` elements each for some of the `rows` results, from the `first` one on.
-/// `elements` are theirs, or those of all results if these share lines of elements.
+/// `elements` are theirs, or those of all results if these share lines of elements. `init` is in the
+/// padding.
 fn combine_part<T: Element>(
     operation: &dyn Combine<T>,
     elements: &[T],
-    count: usize,
+    (count, init): (usize, T),
     first: usize,
     rows: usize,
     layout: &Layout<'_>,
@@ -398,17 +509,47 @@ fn combine_part<T: Element>(
                 combine_columns(elements, 1, count, &|i| i * inner, operation, out);
             }
         }
-        Layout::Windows { line_starts, stride, taps } => {
+        Layout::Windows { windows, edges } => {
+            let Windows { line_starts, taps, .. } = windows;
             let line = rows / line_starts.len();
-            for (out, &start) in out.chunks_exact_mut(line).zip(&line_starts[first / line..]) {
-                let row = |i: usize| start + taps[i];
-                if layout.is_short_window() {
-                    chain_columns(elements, stride, taps.len(), &row, operation, out);
-                } else {
-                    combine_columns(elements, stride, taps.len(), &row, operation, out);
+            let first = first / line;
+            let own_taps: Vec<usize> = (0..taps.len()).map(|tap| tap * line).collect();
+            let (mut seen, mut done) = (Vec::new(), 0);
+            let starts = &line_starts[first..first + out.len() / line];
+            for starts in starts.chunk_by(|&x, &y| x != AT_EDGE && y != AT_EDGE) {
+                let out = &mut out[done * line..][..starts.len() * line];
+                match edges.filter(|_| starts[0] == AT_EDGE) {
+                    Some(edges) => {
+                        edges.copy(first + done, elements, init, line, &mut seen);
+                        let own = Windows { line_starts: &[0], stride: 1, taps: &own_taps };
+                        combine_windows_of(operation, &seen, own, out);
+                    }
+                    None => {
+                        let windows = Windows { line_starts: starts, ..windows };
+                        combine_windows_of(operation, elements, windows, out);
+                    }
                 }
+                done += starts.len();
             }
         }
+    }
+}
+
+/// Combines the elements of each window.
+fn combine_windows_of<T: Element>(
+    operation: &dyn Combine<T>,
+    elements: &[T],
+    windows: Windows<'_>,
+    out: &mut [T],
+) {
+    let Windows { line_starts, stride, taps } = windows;
+    if taps.len() <= SHORT_WINDOW {
+        operation.chain(elements, windows, out);
+        return;
+    }
+    let line = out.len() / line_starts.len();
+    for (out, &start) in out.chunks_exact_mut(line).zip(line_starts) {
+        combine_columns(elements, stride, taps.len(), &|i| start + taps[i], operation, out);
     }
 }
 

@@ -2,18 +2,33 @@
 
 use super::matmul::{Accumulator, BLOCK, FEW};
 use numerics::TensorError;
-use numerics::simd::{Isa, Kernel};
+use numerics::simd::{Isa, Kernel, transpose};
 
-/// Matrices are small if a product of two takes at most so many multiplications,
-const SMALL: usize = 1 << 8;
+/// Matrices are tiny if a product of two takes at most so many multiplications,
+const TINY: usize = 1 << 8;
+/// small if it takes at most so many,
+const SMALL: usize = 1 << 11;
 /// and all products together at most so many.
 const MAX_PRODUCTS: usize = 1 << 14;
+/// Columns that are multiplied at a time,
+const COLUMNS: usize = 16;
+/// and how long they are at most.
+const DEPTH: usize = 64;
+
+/// True for `count` products of `m` x `k` and `k` x `n` elements so small that each result may have
+/// code of its own.
+pub fn are_tiny(count: usize, m: usize, k: usize, n: usize) -> bool {
+    let products = m.saturating_mul(n).saturating_mul(k);
+    products <= TINY && k <= BLOCK && products.saturating_mul(count) <= MAX_PRODUCTS
+}
 
 /// True for `count` products of `m` x `k` and `k` x `n` elements that [`multiply`] computes best.
 pub fn are_small(count: usize, m: usize, k: usize, n: usize) -> bool {
     let products = m.saturating_mul(n).saturating_mul(k);
-    products <= SMALL && k <= BLOCK && products.saturating_mul(count) <= MAX_PRODUCTS
+    products <= SMALL && k <= DEPTH && products.saturating_mul(count) <= MAX_PRODUCTS
 }
+
+const _: () = assert!(DEPTH <= BLOCK);
 
 /// True if a product of a sum of `k` is added with one rounding.
 pub fn is_fused(k: usize) -> bool {
@@ -77,19 +92,43 @@ impl<T: Accumulator, const FUSED: bool> Kernel for Products<'_, '_, T, FUSED> {
     #[inline(always)]
     fn run(self) {
         let Products { m, k, n, a, b, out } = self;
+        let mut tile = [[T::ZERO; COLUMNS]; DEPTH];
         let starts = a.starts.iter().zip(b.starts);
         for (out, (&a_start, &b_start)) in out.chunks_exact_mut(m * n).zip(starts) {
             let (a_elements, b_elements) = (&a.elements[a_start..], &b.elements[b_start..]);
-            for (i, row) in out.chunks_exact_mut(n).enumerate() {
-                for (j, result) in row.iter_mut().enumerate() {
-                    let (first, second) = (i * a.strides[0], j * b.strides[0]);
-                    let mut sum = T::ZERO;
-                    for l in 0..k {
-                        let x = a_elements[first + l * a.strides[1]];
-                        let y = b_elements[second + l * b.strides[1]];
-                        sum = if FUSED { sum.multiply_add(x, y) } else { sum.add(x.multiply(y)) };
+            for first in (0..n).step_by(COLUMNS) {
+                let columns = COLUMNS.min(n - first);
+                let b_elements = &b_elements[first * b.strides[0]..];
+                if b.strides[1] == 1 && columns >= 8 {
+                    let to = (tile.as_flattened_mut(), COLUMNS);
+                    transpose((b_elements, b.strides[0]), to, [columns, k]);
+                } else {
+                    for (l, row) in tile[..k].iter_mut().enumerate() {
+                        let elements = &b_elements[l * b.strides[1]..];
+                        if b.strides[0] == 1 {
+                            row[..columns].copy_from_slice(&elements[..columns]);
+                        } else {
+                            for (j, x) in row[..columns].iter_mut().enumerate() {
+                                *x = elements[j * b.strides[0]];
+                            }
+                        }
                     }
-                    *result = sum.finish();
+                }
+                for (i, out) in out.chunks_exact_mut(n).enumerate() {
+                    let row = &a_elements[i * a.strides[0]..];
+                    let mut sums = [T::ZERO; COLUMNS];
+                    for (l, b) in tile[..k].iter().enumerate() {
+                        let x = row[l * a.strides[1]];
+                        for (sum, &y) in sums.iter_mut().zip(b) {
+                            let next =
+                                if FUSED { sum.multiply_add(x, y) } else { sum.add(x.multiply(y)) };
+                            *sum = next;
+                        }
+                    }
+                    for sum in &mut sums {
+                        *sum = sum.finish();
+                    }
+                    out[first..first + columns].copy_from_slice(&sums[..columns]);
                 }
             }
         }

@@ -112,6 +112,20 @@ pub trait Combine<T>: Sync {
 
     /// Combines each row of `len` neighbouring elements.
     fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]);
+
+    /// Combines the taps of each window with what is in its place in `out`, one after the other.
+    fn chain(&self, elements: &[T], windows: Windows<'_>, out: &mut [T]);
+}
+
+/// Lines of windows over elements.
+#[derive(Clone, Copy)]
+pub struct Windows<'a> {
+    /// Where the first window of each line begins.
+    pub line_starts: &'a [usize],
+    /// The distance of the windows of a line.
+    pub stride: usize,
+    /// Where the elements of a window are, from its start on.
+    pub taps: &'a [usize],
 }
 
 impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for F {
@@ -137,6 +151,10 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for F {
 
     fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]) {
         run::<T>(Rows { elements, len, out, f: *self });
+    }
+
+    fn chain(&self, elements: &[T], windows: Windows<'_>, out: &mut [T]) {
+        run::<T>(Chain { elements, windows, out, f: *self });
     }
 }
 
@@ -170,11 +188,15 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for Commutative<F> {
             run::<T>(RowsInLanes::<T, F, MANY_LANES> { elements, len, out, f: self.0 });
         }
     }
+
+    fn chain(&self, elements: &[T], windows: Windows<'_>, out: &mut [T]) {
+        self.0.chain(elements, windows, out);
+    }
 }
 
 /// Runs a loop over elements of a type, with the widest instructions where many compute with it.
 fn run<T: Element>(kernel: impl Kernel) {
-    if matches!(T::DTYPE, DType::F32 | DType::F64 | DType::I32) {
+    if matches!(T::DTYPE, DType::F32 | DType::F64 | DType::I32 | DType::F16 | DType::BF16) {
         Isa::best().run(kernel);
     } else {
         kernel.run();
@@ -253,6 +275,84 @@ impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for Rows<'_, T, F> {
             }
         }
     }
+}
+
+struct Chain<'a, T, F> {
+    elements: &'a [T],
+    windows: Windows<'a>,
+    out: &'a mut [T],
+    f: F,
+}
+
+impl<T: Element, F: Fn(T, T) -> T> Kernel for Chain<'_, T, F> {
+    #[inline(always)]
+    fn run(self) {
+        let Chain { elements, windows: Windows { line_starts, stride, taps }, out, f } = self;
+        let line = (out.len() / line_starts.len().max(1)).max(1);
+        for (out, &start) in out.chunks_exact_mut(line).zip(line_starts) {
+            // Different loops, so that each becomes vector instructions.
+            if stride == 1 {
+                chain_line::<T, false>(&elements[start..], 1, taps, &f, out);
+            } else {
+                chain_line::<T, true>(&elements[start..], stride, taps, &f, out);
+            }
+        }
+    }
+}
+
+/// Combines the taps of a line of windows.
+#[inline(always)]
+fn chain_line<T: Element, const STRIDED: bool>(
+    elements: &[T],
+    stride: usize,
+    taps: &[usize],
+    f: &impl Fn(T, T) -> T,
+    out: &mut [T],
+) {
+    let (many, rest) = out.as_chunks_mut::<MANY_LANES>();
+    let mut start = 0;
+    for out in many {
+        chain_lanes::<T, STRIDED, MANY_LANES>(&elements[start..], stride, taps, f, out);
+        start += MANY_LANES * stride;
+    }
+    let (few, rest) = rest.as_chunks_mut::<LANES>();
+    for out in few {
+        chain_lanes::<T, STRIDED, LANES>(&elements[start..], stride, taps, f, out);
+        start += LANES * stride;
+    }
+    for out in rest {
+        for &tap in taps {
+            *out = f(*out, elements[start + tap]);
+        }
+        start += stride;
+    }
+}
+
+/// Combines the taps of neighbouring windows, in registers.
+#[inline(always)]
+fn chain_lanes<T: Element, const STRIDED: bool, const N: usize>(
+    elements: &[T],
+    stride: usize,
+    taps: &[usize],
+    f: &impl Fn(T, T) -> T,
+    out: &mut [T; N],
+) {
+    let mut lanes = *out;
+    for &tap in taps {
+        let mut next = [T::ZERO; N];
+        if STRIDED {
+            let elements = &elements[tap..=tap + (N - 1) * stride];
+            for (i, x) in next.iter_mut().enumerate() {
+                *x = elements[i * stride];
+            }
+        } else {
+            next.copy_from_slice(&elements[tap..tap + N]);
+        }
+        for (lane, &x) in lanes.iter_mut().zip(&next) {
+            *lane = f(*lane, x);
+        }
+    }
+    *out = lanes;
 }
 
 struct RowsInLanes<'a, T, F, const LANES: usize> {
@@ -451,35 +551,6 @@ pub fn copy_strided<T: Element>(elements: &[T], stride: usize, out: &mut [T]) {
     }
 }
 
-/// Combines each column of a matrix with what is in its place in `out`, from left to right; the
-/// matrix is as that of [`combine_columns`].
-///
-/// # Panics
-/// As [`combine_columns`].
-pub fn chain_columns<T: Element>(
-    elements: &[T],
-    stride: usize,
-    count: usize,
-    row: &dyn Fn(usize) -> usize,
-    operation: &dyn Combine<T>,
-    out: &mut [T],
-) {
-    let mut copy = Vec::new();
-    for (chunk, out) in out.chunks_mut(COLUMNS).enumerate() {
-        let first = chunk * COLUMNS * stride;
-        for i in 0..count {
-            let row = &elements[row(i) + first..];
-            if stride == 1 {
-                operation.merge(out, &row[..out.len()]);
-            } else {
-                copy.resize(out.len(), T::ZERO);
-                copy_strided(row, stride, &mut copy);
-                operation.merge(out, &copy);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -553,13 +624,19 @@ mod tests {
 
     #[test]
     fn chains_go_from_left_to_right() {
-        let elements: Vec<u64> = (0..12).collect();
-        let mut out = [100, 200];
-        chain_columns(&elements, 2, 3, &|i| 4 * i, &mix, &mut out);
-        let chain = |init, elements: [u64; 3]| elements.into_iter().fold(init, mix);
-        assert_eq!(out, [chain(100, [0, 4, 8]), chain(200, [2, 6, 10])]);
-        chain_columns(&elements, 1, 1, &|_| 5, &mix, &mut out);
-        assert_eq!(out[1], mix(chain(200, [2, 6, 10]), 6));
+        let elements: Vec<u64> = (0..400).map(|x| x * x).collect();
+        for (line, stride) in [(1, 1), (3, 2), (8, 1), (45, 1), (45, 3), (70, 2)] {
+            let (line_starts, taps) = ([5, 0, 100], [7, 0, 31]);
+            let mut out: Vec<u64> = (0..3 * line as u64).collect();
+            let windows = Windows { line_starts: &line_starts, stride, taps: &taps };
+            mix.chain(&elements, windows, &mut out);
+            for (number, &found) in out.iter().enumerate() {
+                let start = line_starts[number / line] + number % line * stride;
+                let expected =
+                    taps.iter().fold(number as u64, |x, tap| mix(x, elements[start + tap]));
+                assert_eq!(found, expected, "{line} windows, {stride} apart");
+            }
+        }
     }
 
     #[test]

@@ -1,19 +1,22 @@
-//! Folding and selecting over windows: `reduce_window` and `select_and_scatter`.
+//! Folding over windows: `reduce_window`.
 
-use super::reduce::{Layout, SHORT_WINDOW, combine};
-use super::sums::Tree;
-use super::{Combiner, apply_updates, pad};
+use super::converted::MAX_CONVERTED;
+use super::reduce::{
+    AT_EDGE, Edges, Layout, SHORT_WINDOW, combine_converted, element_type, is_common, sum_type,
+};
+use super::sums::{Tree, Windows};
+use super::{Combiner, pad};
 use numerics::budget::{self, Scratch};
 use numerics::math::{self, BinaryOp};
-use numerics::shape::{Indices, StridedView, num_elements, strides};
-use numerics::{I1, Tensor, TensorError};
-use program::{BlockId, Body, BodyShape, Env, EvalError, WindowDim};
+use numerics::shape::{Indices, Runs, StridedView, num_elements, strides};
+use numerics::{DType, I1, Tensor, TensorError};
+use program::{BodyShape, EvalError, WindowDim};
 
-/// The place of what a window selects that sees only padding: outside of all tensors.
-const NOTHING: usize = usize::MAX;
+/// At most so many places are prepared.
+const MAX_PREPARED: usize = 1 << 16;
 
 /// Number of windows along each dimension.
-fn num_windows(shape: &[usize], window: &[WindowDim]) -> Result<Vec<usize>, EvalError> {
+pub(super) fn num_windows(shape: &[usize], window: &[WindowDim]) -> Result<Vec<usize>, EvalError> {
     if shape.len() != window.len() {
         return Err(EvalError::new(
             "window",
@@ -70,11 +73,6 @@ fn reduce_windows(
     let counts = num_windows(shape, window)?;
     let n =
         num_elements(&counts).ok_or_else(|| EvalError::new("window", "the result is too large"))?;
-    let column = |f: fn(&WindowDim) -> i64| window.iter().map(f).collect::<Vec<i64>>();
-    let (low, high) = (column(|d| d.pad_low), column(|d| d.pad_high));
-    let interior = column(|d| d.base_dilation - 1);
-    let padded = inputs.iter().zip(&init_values).map(|(t, v)| pad(t, v, &low, &high, &interior));
-    let padded = padded.collect::<Result<Vec<_>, _>>()?;
     let mut results =
         init_values.iter().map(|v| v.broadcast_scalar([n])).collect::<Result<Vec<_>, _>>()?;
     let sizes: Vec<usize> = window.iter().map(|d| d.size as usize).collect();
@@ -84,19 +82,24 @@ fn reduce_windows(
     if n == 0 || sizes.contains(&0) {
         return shaped(results);
     }
+    if let (BodyShape::Binary { op, .. }, [input], [init]) =
+        (body.shape, &inputs[..], &init_values[..])
+        && !without_padding
+        && let Some(result) = combine_windows(op, input, init, window)?
+    {
+        return shaped(vec![result]);
+    }
+    let column = |f: fn(&WindowDim) -> i64| window.iter().map(f).collect::<Vec<i64>>();
+    let (low, high) = (column(|d| d.pad_low), column(|d| d.pad_high));
+    let interior = column(|d| d.base_dilation - 1);
+    let padded = inputs.iter().zip(&init_values).map(|(t, v)| pad(t, v, &low, &high, &interior));
+    let padded = padded.collect::<Result<Vec<_>, _>>()?;
     let inside = if without_padding {
         let [yes, no] = [true, false].map(|bit| Tensor::scalar(I1::new(bit)));
         Some(pad(&yes.broadcast_scalar(shape)?, &no, &low, &high, &interior)?)
     } else {
         None
     };
-    if let (BodyShape::Binary { op, .. }, [input], [init]) =
-        (body.shape, &padded[..], &init_values[..])
-        && !without_padding
-        && let Some(result) = combine_windows(op, input, init, window, &counts)?
-    {
-        return shaped(vec![result]);
-    }
     let steps: Vec<isize> = window.iter().map(|d| d.stride as isize).collect();
     let short = num_elements(&sizes).is_some_and(|taps| taps <= SHORT_WINDOW);
     let mut taps = Indices::new(&sizes);
@@ -129,126 +132,292 @@ fn reduce_windows(
     shaped(body.combine(n, results, folded.unwrap_or_default())?)
 }
 
-/// The combination of the elements of each window of `padded` with a common operation; none for
-/// other operations. There is a window, and none is empty.
+/// The combination of the elements of each window with a common operation; none for other
+/// operations and empty tensors. There is a window, and none is empty.
 fn combine_windows(
     op: BinaryOp,
-    padded: &Tensor,
+    input: &Tensor,
     init: &Tensor,
     window: &[WindowDim],
-    counts: &[usize],
-) -> Result<Option<Tensor>, TensorError> {
-    let strides = strides(padded.shape());
-    // The flat positions that indices stand for, from the first element on.
-    let positions = |sizes: &[usize], steps: &[usize]| -> Result<Scratch<usize>, TensorError> {
-        let count = num_elements(sizes).unwrap_or(usize::MAX);
-        let mut positions = Scratch::new(count)?;
-        let mut indices = Indices::new(sizes);
-        while let Some(index) = indices.next_index() {
-            positions.push(index.iter().zip(steps).map(|(&i, &step)| i * step).sum());
-        }
-        Ok(positions)
+) -> Result<Option<Tensor>, EvalError> {
+    let dtype = input.dtype();
+    let wide = type_of_sums(dtype, window);
+    if !is_common(op, wide) {
+        return Ok(None);
+    }
+    let _reserved = budget::reserve::<usize>(places(input.shape(), window)?)?;
+    let Some(reduction) = WindowReduction::new(op, wide, input.shape(), window)? else {
+        return Ok(None);
     };
-    let scaled = |f: fn(&WindowDim) -> i64| -> Vec<usize> {
-        window.iter().zip(&strides).map(|(d, &stride)| f(d) as usize * stride).collect()
-    };
-    let sizes: Vec<usize> = window.iter().map(|d| d.size as usize).collect();
-    let taps = positions(&sizes, &scaled(|d| d.window_dilation))?;
-    // The windows along the last dimension that has several are a line.
-    let steps = scaled(|d| d.stride);
-    let line = counts.iter().rposition(|&count| count > 1).unwrap_or(0);
-    let (stride, lines) = match steps.get(line) {
-        Some(&stride) => (stride, positions(&counts[..line], &steps[..line])?),
-        None => (1, positions(&[], &[])?),
-    };
-    let layout = Layout::Windows { line_starts: &lines, stride, taps: &taps };
-    combine(op, padded.clone(), init, counts.iter().product(), &layout)
+    let input = math::convert(input.clone(), wide)?;
+    let init = math::convert(init.clone(), wide)?;
+    let mut result = Tensor::zeros(wide, [reduction.rows])?;
+    reduction.run(input.bytes(), init.bytes(), result.bytes_mut()?)?;
+    Ok(Some(math::convert(result, dtype)?))
 }
 
-/// `select_and_scatter`: finds in each window the element that `select` prefers, and adds with
-/// `scatter` the element of `source` that belongs to the window at its place. Source:
-/// specification, section "select_and_scatter".
-///
-/// # Errors
-/// Whatever stops the regions, or attributes that do not fit.
-pub fn select_and_scatter(
-    env: &mut dyn Env,
-    (select, scatter): (BlockId, &Body),
-    operand: &Tensor,
-    source: &Tensor,
-    init: &Tensor,
-    window: &[WindowDim],
-) -> Result<Tensor, EvalError> {
-    let counts = num_windows(operand.shape(), window)?;
-    if counts != source.shape() {
-        return Err(EvalError::new(
-            "select_and_scatter_c2",
-            format!("there are {counts:?} windows for the source"),
-        ));
-    }
-    let steps = strides(operand.shape());
-    let n = source.num_elements();
-    // The flat place of what each window selects.
-    let mut selected = Scratch::filled(n, NOTHING)?;
-    let _reserved = budget::reserve::<[usize; 3]>(n)?;
-    let sizes: Vec<usize> = window.iter().map(|d| d.size as usize).collect();
-    let mut taps = Indices::new(&sizes);
-    while let Some(tap) = taps.next_index().filter(|_| n > 0) {
-        // The windows that see here something that is no padding, and what, if they have selected
-        // something before.
-        let (mut contested, mut challengers) = (Vec::with_capacity(n), Vec::with_capacity(n));
-        // The input position of this tap for each window, by dimensions.
-        let tables = counts.iter().zip(window).enumerate().map(|(d, (&count, dim))| {
-            let place = |i: usize| {
-                let start = i as i128 * i128::from(dim.stride) - i128::from(dim.pad_low);
-                let index = usize::try_from(start + tap[d] as i128).ok()?;
-                (index < operand.shape()[d]).then_some(index * steps[d])
-            };
-            (0..count).map(place).collect::<Vec<_>>()
-        });
-        let mut tables: Vec<Vec<Option<usize>>> = tables.collect();
-        let line = tables.pop().unwrap_or_else(|| vec![Some(0)]);
-        let mut lines = Indices::new(&counts[..counts.len().saturating_sub(1)]);
-        let mut number = 0;
-        while let Some(at) = lines.next_index() {
-            let start: Option<usize> = at.iter().zip(&tables).map(|(&i, table)| table[i]).sum();
-            for (selected, &place) in selected[number..].iter_mut().zip(&line) {
-                if let (Some(start), Some(place)) = (start, place) {
-                    if *selected == NOTHING {
-                        *selected = start + place;
-                    } else {
-                        contested.push(number);
-                        challengers.push(start + place);
-                    }
-                }
-                number += 1;
-            }
+/// The type in which the elements of windows are combined.
+fn type_of_sums(dtype: DType, window: &[WindowDim]) -> DType {
+    if num_taps(window) <= SHORT_WINDOW { element_type(dtype) } else { sum_type(dtype) }
+}
+
+fn num_taps(window: &[WindowDim]) -> usize {
+    window.iter().fold(1, |n, dim| n.saturating_mul(dim.size as usize))
+}
+
+/// The number of windows and of the elements of one, an upper bound of what is listed.
+fn places(shape: &[usize], window: &[WindowDim]) -> Result<usize, EvalError> {
+    let windows = num_elements(&num_windows(shape, window)?).unwrap_or(usize::MAX);
+    Ok(windows.saturating_add(num_taps(window)))
+}
+
+/// A `reduce_window` of a tensor of known type and shape by a common operation.
+#[derive(Debug)]
+pub struct WindowReduction {
+    op: BinaryOp,
+    dtype: DType,
+    /// The type in which elements are combined.
+    wide: DType,
+    /// Number of elements.
+    elements: usize,
+    /// Number of windows.
+    rows: usize,
+    padding: Option<Padding>,
+    /// Lines of windows over the elements, or the padded ones.
+    line_starts: Vec<usize>,
+    stride: usize,
+    taps: Vec<usize>,
+    edges: Option<Edges>,
+}
+
+/// Where elements are in a padded tensor.
+#[derive(Debug)]
+struct Padding {
+    /// Which are in it, unless all are.
+    read: Option<Runs>,
+    write: Runs,
+    /// How many are in it, and how many it has.
+    moved: usize,
+    elements: usize,
+}
+
+impl WindowReduction {
+    /// Prepares a `reduce_window`; `None` if there is nothing to combine, many elements have to be
+    /// converted before, or the operation is not a common one.
+    pub fn prepare(
+        body: BodyShape,
+        dtype: DType,
+        shape: &[usize],
+        window: &[WindowDim],
+    ) -> Option<WindowReduction> {
+        let BodyShape::Binary { op, .. } = body else { return None };
+        let wide = type_of_sums(dtype, window);
+        if !is_common(op, wide) || places(shape, window).ok()? > MAX_PREPARED {
+            return None;
         }
-        if contested.is_empty() {
-            continue;
-        }
-        let holders: Vec<usize> = contested.iter().map(|&w| selected[w]).collect();
-        let args = vec![operand.take(&holders)?, operand.take(&challengers)?];
-        let keeps = env.scalar_block(select, challengers.len(), args)?;
-        let keeps = keeps
-            .first()
-            .ok_or_else(|| EvalError::new("select_and_scatter_c9", "select returns nothing"))?;
-        let keeps = if keeps.rank() == 0 {
-            keeps.broadcast_scalar([contested.len()])?
-        } else {
-            keeps.clone()
+        let reduction = WindowReduction::new(op, dtype, shape, window).ok()??;
+        let elements = match &reduction.padding {
+            Some(padding) => padding.elements,
+            None => reduction.elements,
         };
-        for ((w, place), keep) in
-            contested.into_iter().zip(challengers).zip(keeps.as_slice::<I1>()?)
+        (wide == dtype || elements <= MAX_CONVERTED).then_some(reduction)
+    }
+
+    /// The number of places that it keeps.
+    pub fn listed(&self) -> usize {
+        self.line_starts.len() + self.taps.len()
+    }
+
+    fn new(
+        op: BinaryOp,
+        dtype: DType,
+        shape: &[usize],
+        window: &[WindowDim],
+    ) -> Result<Option<WindowReduction>, EvalError> {
+        let counts = num_windows(shape, window)?;
+        let elements = num_elements(shape).unwrap_or(0);
+        let rows = num_elements(&counts).unwrap_or(0);
+        if elements == 0 || rows == 0 || num_taps(window) == 0 {
+            return Ok(None);
+        }
+        // The windows along the last dimension that has several are a line.
+        let line = counts.iter().rposition(|&count| count > 1).unwrap_or(0);
+        let is_dilated = |(d, &size): (&WindowDim, &usize)| d.base_dilation > 1 && size > 1;
+        let has_holes = window.iter().zip(shape).any(is_dilated);
+        let is_padded = has_holes || window.iter().any(|d| (d.pad_low, d.pad_high) != (0, 0));
+        let is_whole = |d: usize| {
+            let WindowDim { size, stride, pad_low, pad_high, .. } = window[d];
+            (size, pad_low, pad_high) == (1, 0, 0) && (stride == 1 || shape[d] == 1)
+        };
+        let (padding, edges, shape) = if !is_padded {
+            (None, None, shape.to_vec())
+        } else if num_taps(window) <= SHORT_WINDOW
+            && !has_holes
+            && (line..shape.len()).all(is_whole)
+            && shape[line + 1..].iter().all(|&size| size == 1)
         {
-            if !keep.get() {
-                selected[w] = place;
+            // Lines see the padding as a whole, or not at all.
+            let strides = strides(shape);
+            let dim = |d: usize| (window[d], counts[d], shape[d], strides[d]);
+            (None, Some(Edges { dims: (0..line).map(dim).collect() }), shape.to_vec())
+        } else {
+            let column = |f: fn(&WindowDim) -> i64| window.iter().map(f).collect::<Vec<i64>>();
+            let (low, high) = (column(|d| d.pad_low), column(|d| d.pad_high));
+            let views = StridedView::padded(shape, &low, &high, &column(|d| d.base_dilation - 1));
+            let too_large = || EvalError::new("window", "the padded operand is too large");
+            let (source, target, padded) = views.ok_or_else(too_large)?;
+            let moved = num_elements(source.shape()).unwrap_or(0);
+            let len = num_elements(&padded).ok_or_else(too_large)?;
+            let is_all = moved == elements;
+            let read = if is_all { None } else { Some(Runs::new(&source, elements)?) };
+            let write = Runs::new(&target, len)?;
+            (Some(Padding { read, write, moved, elements: len }), None, padded)
+        };
+        let strides = strides(&shape);
+        let scaled = |f: fn(&WindowDim) -> i64| -> Vec<usize> {
+            let steps = window.iter().zip(&strides);
+            // Steps that are taken stay inside of the elements.
+            steps.map(|(d, &stride)| (f(d) as usize).saturating_mul(stride)).collect()
+        };
+        let sizes: Vec<usize> = window.iter().map(|d| d.size as usize).collect();
+        let (steps, tap_steps) = (scaled(|d| d.stride), scaled(|d| d.window_dilation));
+        let taps = positions(&sizes, |index| dot(index, &tap_steps))?;
+        let stride = steps.get(line).copied().unwrap_or(1);
+        let outer = &counts[..line.min(counts.len())];
+        let line_starts = match &edges {
+            None => positions(outer, |index| dot(index, &steps))?,
+            Some(edges) => positions(outer, |index| edges.start(index).unwrap_or(AT_EDGE))?,
+        };
+        let wide = type_of_sums(dtype, window);
+        Ok(Some(WindowReduction {
+            op,
+            dtype,
+            wide,
+            elements,
+            rows,
+            padding,
+            line_starts,
+            stride,
+            taps,
+            edges,
+        }))
+    }
+
+    /// Computes it on the bytes of elements.
+    ///
+    /// # Errors
+    /// If these are not those of tensors of the type and shape, or there is no memory for a padded
+    /// copy.
+    pub fn run(&self, input: &[u8], init: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
+        let size = self.dtype.bytes();
+        if input.len() != self.elements * size || out.len() != self.rows * size {
+            return Err(TensorError::OutOfBounds);
+        }
+        let WindowReduction { line_starts, stride, taps, .. } = self;
+        let windows = Windows { line_starts, stride: *stride, taps };
+        let layout = Layout::Windows { windows, edges: self.edges.as_ref() };
+        let types = [self.dtype, self.wide];
+        let Some(padding) = &self.padding else {
+            return combine_converted(self.op, types, input, init, &layout, out);
+        };
+        let mut padded = Tensor::zeros(self.dtype, [padding.elements])?;
+        let bytes = padded.bytes_mut()?;
+        math::fill(bytes, init);
+        match &padding.read {
+            None => padding.write.write_bytes(self.dtype, input, bytes)?,
+            Some(read) => {
+                let mut moved = Tensor::zeros(self.dtype, [padding.moved])?;
+                read.read_bytes(self.dtype, input, 0, moved.bytes_mut()?)?;
+                padding.write.write_bytes(self.dtype, moved.bytes(), bytes)?;
+            }
+        }
+        combine_converted(self.op, types, padded.bytes(), init, &layout, out)
+    }
+}
+
+/// What `place` gives for each index of a shape.
+fn positions(
+    sizes: &[usize],
+    place: impl Fn(&[usize]) -> usize,
+) -> Result<Vec<usize>, TensorError> {
+    let mut positions = Scratch::new(num_elements(sizes).unwrap_or(usize::MAX))?;
+    let mut indices = Indices::new(sizes);
+    while let Some(index) = indices.next_index() {
+        positions.push(place(index));
+    }
+    Ok(positions.into_vec())
+}
+
+/// The flat position of an index.
+fn dot(index: &[usize], steps: &[usize]) -> usize {
+    index.iter().zip(steps).map(|(&i, &step)| i * step).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The definition for one window: a chain from `init` on, or a tree.
+    fn combined(elements: &[f32], init: f32) -> f32 {
+        if elements.len() <= SHORT_WINDOW {
+            return elements.iter().fold(init, |x, y| x + y);
+        }
+        let mut tree = Tree::new();
+        elements.iter().for_each(|&x| tree.push(x, |x, y| x + y));
+        init + tree.finish(|x, y| x + y).unwrap()
+    }
+
+    #[test]
+    fn windows_see_padding_and_holes() {
+        let dim = |size, stride, pad_low, pad_high, base_dilation, window_dilation| WindowDim {
+            size,
+            stride,
+            pad_low,
+            pad_high,
+            base_dilation,
+            window_dilation,
+        };
+        let whole = dim(1, 1, 0, 0, 1, 1);
+        let cases = [
+            (vec![2, 9, 8, 5], vec![whole, dim(3, 2, 1, 1, 1, 1), dim(2, 1, 0, 2, 1, 2), whole]),
+            (vec![9, 8, 45], vec![dim(3, 1, 1, 1, 1, 1), dim(3, 1, -1, 2, 1, 1), whole]),
+            (vec![9, 8, 3], vec![dim(7, 1, 3, 3, 1, 1), dim(7, 1, 3, 3, 1, 1), whole]),
+            (vec![6, 7], vec![dim(3, 1, 2, 0, 2, 1), dim(2, 3, 0, 1, 1, 2)]),
+            (vec![6, 40], vec![whole, dim(40, 1, 39, 0, 1, 1)]),
+            (vec![60, 6], vec![dim(60, 1, 59, 0, 1, 1), whole]),
+            (vec![5, 16], vec![whole, dim(16, 1, 15, 0, 1, 1)]),
+            (vec![4, 4, 1], vec![dim(2, 1, 1, 0, 1, 1), dim(2, 1, 1, 0, 1, 1), whole]),
+            (vec![3, 70], vec![dim(1, 2, 1, 1, 1, 1), dim(3, 2, 0, 0, 1, 1)]),
+        ];
+        for (shape, window) in cases {
+            let n: usize = shape.iter().product();
+            let elements: Vec<f32> = (0..n).map(|i| 1.0 / (1.0 + (i * 29 % 37) as f32)).collect();
+            let body = BodyShape::Binary { op: BinaryOp::Add, swapped: false };
+            let reduction = WindowReduction::prepare(body, DType::F32, &shape, &window).unwrap();
+            let counts = num_windows(&shape, &window).unwrap();
+            let mut found = vec![0f32; counts.iter().product()];
+            let (input, init) = (bytemuck::cast_slice(&elements), 0.3f32);
+            reduction
+                .run(input, bytemuck::bytes_of(&init), bytemuck::cast_slice_mut(&mut found))
+                .unwrap();
+            let (mut indices, strides) = (Indices::new(&counts), strides(&shape));
+            let sizes: Vec<usize> = window.iter().map(|d| d.size as usize).collect();
+            for (number, found) in found.into_iter().enumerate() {
+                let index = indices.next_index().unwrap();
+                let (mut seen, mut taps) = (Vec::new(), Indices::new(&sizes));
+                while let Some(tap) = taps.next_index() {
+                    let place = (0..shape.len()).map(|d| {
+                        let dim = &window[d];
+                        let at = index[d] as i64 * dim.stride - dim.pad_low
+                            + tap[d] as i64 * dim.window_dilation;
+                        let is_element = at >= 0 && at % dim.base_dilation == 0;
+                        let at = (at / dim.base_dilation) as usize;
+                        (is_element && at < shape[d]).then_some(at * strides[d])
+                    });
+                    seen.push(place.sum::<Option<usize>>().map_or(init, |at| elements[at]));
+                }
+                assert_eq!(found, combined(&seen, init), "window {number} of {shape:?}");
             }
         }
     }
-    let mut body = Combiner::new(scatter, env);
-    let results = body.promote(0, vec![init.broadcast_scalar(operand.shape())?])?;
-    let sources = body.promote(1, vec![source.clone()])?;
-    let mut results = apply_updates(results, &selected, sources, &mut body)?;
-    results.pop().ok_or_else(|| EvalError::new("select_and_scatter_c10", "scatter returns nothing"))
 }

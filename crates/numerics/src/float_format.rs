@@ -186,7 +186,7 @@ impl FloatFormat {
     /// If the format lacks a value: infinity and overflow become NaN, or the largest finite
     /// number in a format without NaN; a negative number in a format without sign becomes NaN; zero
     /// in a format without zero becomes the smallest number; NaN as [`FloatFormat::nan`] says.
-    #[inline(always)] // Of a known format, most of it is known.
+    #[inline]
     pub const fn encode(&self, value: f64) -> u64 {
         let bits = value.to_bits();
         let negative = bits >> 63 != 0;

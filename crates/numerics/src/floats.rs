@@ -2,6 +2,7 @@
 //! formats.
 
 use crate::element::{Arithmetic, ComplexElement, Element, Float, Number, Real, u64_to_f64_sticky};
+use crate::float_format::Specials;
 use crate::math::{complex, scalar};
 use crate::{DType, FloatFormat};
 use bytemuck::{Pod, Zeroable};
@@ -219,23 +220,11 @@ float!(
 );
 native_arithmetic!(f32 f64);
 widened_arithmetic!(Tf32, from_float | value | Float::from_raw(FloatFormat::TF32.encode(value)));
-// Without branches, so that loops become vector instructions.
 widened_arithmetic!(f16, from_float #[inline] |value| {
-    let bits = to_f32_sticky(value).to_bits();
-    let (sign, magnitude) = ((bits >> 16) as u16 & 0x8000, bits & 0x7FFF_FFFF);
-    let is_odd = magnitude >> F16_SPARE_BITS & 1;
-    let half = (1 << (F16_SPARE_BITS - 1)) - 1;
-    // All that is too large becomes infinity.
-    let rebiased = (magnitude.min(F16_OVERFLOW) + half + is_odd).wrapping_sub(F16_REBIAS);
-    let normal = rebiased >> F16_SPARE_BITS;
-    // The sum has the spacing of subnormal numbers.
-    let offset = f32::from_bits(F16_SPACING);
-    let subnormal = (f32::from_bits(magnitude) + offset).to_bits().wrapping_sub(F16_SPACING);
-    let rounded = if magnitude < F16_MIN_NORMAL { subnormal } else { normal } as u16;
-    let nan = FloatFormat::F16.nan() as u16;
-    f16::from_bits(sign | if value.is_nan() { nan } else { rounded })
+    f16::from_bits(encode_small(FloatFormat::F16, value) as u16)
 });
 widened_arithmetic!(bf16, from_float #[inline] |value| {
+    // Without branches, so that loops become vector instructions.
     let bits = to_f32_sticky(value).to_bits();
     let is_odd = bits >> 16 & 1;
     let rounded = (bits.wrapping_add(0x7FFF + is_odd) >> 16) as u16;
@@ -243,27 +232,49 @@ widened_arithmetic!(bf16, from_float #[inline] |value| {
     bf16::from_bits(if value.is_nan() { nan } else { rounded })
 });
 
-/// The bits of the mantissa that an `f32` has and an `f16` has not.
-const F16_SPARE_BITS: u32 = 13;
-/// The difference of the biases, in the place of the exponent of an `f32`.
-const F16_REBIAS: u32 = (127 - 15) << 23;
-/// The bits of the smallest normal number of `f16` as an `f32`, 2^-14; and those of 2^16, which is
-/// beyond all numbers of `f16`.
-const F16_MIN_NORMAL: u32 = (127 - 14) << 23;
-const F16_OVERFLOW: u32 = (127 + 16) << 23;
-/// The bits of 2^-1, whose last one counts 2^-24, as that of subnormal numbers of `f16`.
-const F16_SPACING: u32 = (127 - 1) << 23;
-
-/// The same number, without branches and calls.
-#[inline]
+/// The number, exactly; without branches and calls. A NaN keeps its payload, and becomes quiet.
+#[inline(always)]
 fn f16_to_f32(x: f16) -> f32 {
     let bits = u32::from(x.to_bits());
-    let magnitude = (bits & 0x7FFF) << F16_SPARE_BITS;
-    // The product also normalizes subnormal numbers; 2^112 is the difference of the biases.
-    let scaled = f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23);
-    let special = magnitude | 0x7F80_0000;
-    let magnitude = if bits & 0x7C00 == 0x7C00 { special } else { scaled.to_bits() };
-    f32::from_bits(magnitude | (bits & 0x8000) << 16)
+    let (sign, magnitude) = ((bits & 0x8000) << 16, bits & 0x7FFF);
+    let subnormal = (magnitude as i32 as f32 * (1.0 / (1 << 24) as f32)).to_bits();
+    let normal = (magnitude << 13) + (112 << 23);
+    let quiet = if magnitude > 0x7C00 { 0x40_0000 } else { 0 };
+    let finite = if magnitude < 0x400 { subnormal } else { normal };
+    let special = 0x7F80_0000 | magnitude << 13 | quiet;
+    f32::from_bits(sign | if magnitude < 0x7C00 { finite } else { special })
+}
+
+/// [`FloatFormat::encode`] for formats with a sign whose numbers are normal ones of `f32`; without
+/// branches, so that loops become vector instructions.
+#[inline(always)]
+fn encode_small(format: FloatFormat, value: f64) -> u32 {
+    let bits = to_f32_sticky(value).to_bits();
+    let (is_negative, magnitude) = (bits >> 31 != 0, bits & 0x7FFF_FFFF);
+    let sign = if is_negative { format.sign_mask() as u32 } else { 0 };
+    let cut = 23 - format.mantissa_bits;
+    let is_odd = magnitude >> cut & 1;
+    let rounded = magnitude.wrapping_add((1 << (cut - 1)) - 1 + is_odd) >> cut;
+    let normal = rounded.wrapping_sub(((127 - format.bias) as u32) << format.mantissa_bits);
+    // The last place of this number is that of the subnormal ones, so a sum with it is rounded to
+    // these.
+    let exponent = format.min_exponent() - format.mantissa_bits as i32 + 23;
+    let unit = ((exponent + 127) as u32) << 23;
+    let sum = f32::from_bits(magnitude) + f32::from_bits(unit);
+    let subnormal = sum.to_bits().wrapping_sub(unit);
+    let smallest_normal = ((format.min_exponent() + 127) as u32) << 23;
+    let encoded = if magnitude < smallest_normal { subnormal } else { normal };
+    let (largest, nan) = (format.max_finite() as u32, format.nan() as u32);
+    let (overflow, nan) = match format.specials {
+        Specials::Ieee => (sign | (largest + 1), sign | nan),
+        Specials::NanAllOnes => (sign | nan, sign | nan),
+        Specials::NanNegativeZero => (nan, nan),
+        Specials::None => (sign | largest, nan),
+    };
+    let is_unsigned = matches!(format.specials, Specials::NanNegativeZero) && encoded == 0;
+    let finite = if is_unsigned { 0 } else { sign | encoded };
+    let rounded = if encoded > largest { overflow } else { finite };
+    if value.is_nan() { nan } else { rounded }
 }
 
 /// A wider number as an `f32` that leaves the rounding to a narrower format open: truncated, with
@@ -345,7 +356,14 @@ macro_rules! small {
             to_raw |x: $name| u64::from(x.0), from_raw |raw| $name::from_bits(raw as u8),
             to_f64 |x: $name| f64::from(x.to_f32())
         );
-        widened_arithmetic!($name, from_float |value| Float::from_raw(FloatFormat::$name.encode(value)));
+        widened_arithmetic!($name, from_float #[inline] |value| {
+            const FORMAT: FloatFormat = FloatFormat::$name;
+            if FORMAT.signed {
+                $name(encode_small(FORMAT, value) as u8)
+            } else {
+                Float::from_raw(FORMAT.encode(value))
+            }
+        });
     };
 }
 
@@ -447,29 +465,46 @@ mod tests {
     }
 
     #[test]
-    fn f16_converts_as_its_format() {
-        for bits in 0..=u16::MAX {
-            let x = f16::from_bits(bits);
-            let (fast, slow) = (Float::to_f64(x), FloatFormat::F16.decode(u64::from(bits)));
-            let is_same = fast.to_bits() == slow.to_bits();
-            assert!(is_same || (fast.is_nan() && slow.is_nan()), "{bits:#x}");
-            if !fast.is_finite() {
-                continue;
+    fn small_formats_round_as_their_formats() {
+        fn check<T: Float>() {
+            let expect = |x: f64| {
+                for x in [x, -x] {
+                    assert_eq!(T::from_float(x).to_raw(), T::FORMAT.encode(x), "{x:e}");
+                }
+            };
+            let numbers = (0..1u64 << (T::FORMAT.bits() - 1)).map(|raw| T::FORMAT.decode(raw));
+            let numbers: Vec<f64> = numbers.filter(|x| x.is_finite()).collect();
+            for pair in numbers.windows(2) {
+                let middle = (pair[0] + pair[1]) / 2.0;
+                let near = [middle, middle.next_up(), middle.next_down(), middle * 1e-30];
+                near.into_iter().chain([pair[0], pair[1]]).for_each(expect);
             }
-            // The number itself, the midpoint to the next one, and those beside.
-            let next = FloatFormat::F16.decode(u64::from(bits) + 1);
-            let middle =
-                if next.is_finite() { (fast + next) / 2.0 } else { fast.signum() * 65520.0 };
-            for x in [fast, middle, middle.next_up(), middle.next_down()] {
-                let (fast, slow) = (<f16 as Number>::from_float(x), FloatFormat::F16.encode(x));
-                assert_eq!(fast.to_raw(), slow, "{x:e}");
-            }
+            let last = numbers.into_iter().fold(0.0, f64::max);
+            let step = last / f64::from(1 << T::FORMAT.mantissa_bits);
+            (0..64).map(|i| last + step * f64::from(i) / 16.0).for_each(expect);
+            let extreme = [1e38, 1e39, f64::MAX, 1e-45, 1e-300, f64::INFINITY, f64::NAN];
+            extreme.into_iter().for_each(expect);
         }
-        for x in [f64::INFINITY, f64::NAN, -f64::NAN, 1e300, 1e-300, 65519.99, 2f64.powi(-25)] {
-            for x in [x, -x] {
-                let (fast, slow) = (<f16 as Number>::from_float(x), FloatFormat::F16.encode(x));
-                assert_eq!(fast.to_raw(), slow, "{x:e}");
-            }
+        check::<f16>();
+        check::<F8E3M4>();
+        check::<F8E4M3>();
+        check::<F8E4M3FN>();
+        check::<F8E4M3FNUZ>();
+        check::<F8E4M3B11FNUZ>();
+        check::<F8E5M2>();
+        check::<F8E5M2FNUZ>();
+        check::<F8E8M0FNU>();
+        check::<F6E2M3FN>();
+        check::<F6E3M2FN>();
+        check::<F4E2M1FN>();
+    }
+
+    #[test]
+    fn f16_is_read_exactly() {
+        for bits in 0..=u16::MAX {
+            let (found, expected) =
+                (f16::from_bits(bits).to_f64(), f64::from(f16::from_bits(bits)));
+            assert_eq!(found.to_bits(), expected.to_bits(), "{bits:#x}");
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::graph::Node;
 use crate::unit::{Action, Function};
 use crate::views::{Definitions, Viewed};
-use kernels::{Dot, Gather, Reduction, Scatter};
+use kernels::{Dot, Gather, Reduction, Scatter, WindowReduction};
 use numerics::shape::num_elements;
 use program::{DotDims, LoopOutput, Primitive};
 use smallvec::SmallVec;
@@ -27,7 +27,10 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
             let types = [graph.dtype(first)?, graph.dtype(second)?];
             let dot = |views: [&Viewed; 2]| {
                 let [lhs, rhs] = views.map(|viewed| &viewed.view);
-                Dot::new((types[0], lhs), (types[1], rhs), &dims, *dtype)
+                let dot = Dot::new((types[0], lhs), (types[1], rhs), &dims, *dtype)?;
+                // Conversions are of all memory.
+                let is_used = |v: &&Viewed| num_elements(v.view.shape()) >= Some(v.len);
+                (!dot.is_converted() || views.iter().all(is_used)).then_some(dot)
             };
             // Where movement in front of it cannot be looked through, it is done before.
             let moved = [definitions.any_view(first)?, definitions.any_view(second)?];
@@ -50,6 +53,15 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
             let is_of_type = graph.dtype(output) == Some(dtype);
             let reduction = Reduction::new(body.shape, dtype, &lhs, dimensions);
             Function::Reduce(reduction.filter(|_| is_scalar && is_of_type)?)
+        }
+        Primitive::ReduceWindow { window: Some(window), inputs: 1, body } => {
+            let dtype = graph.dtype(first).filter(|&dtype| graph.dtype(second) == Some(dtype))?;
+            let is_scalar = graph.elements(second) == Some(1);
+            let is_of_type = graph.dtype(output) == Some(dtype);
+            let reduction = WindowReduction::prepare(body.shape, dtype, &lhs, window);
+            let reduction = reduction.filter(|_| is_scalar && is_of_type)?;
+            definitions.list(Some(reduction.listed()))?;
+            Function::ReduceWindow(reduction)
         }
         Primitive::Gather { dims, sizes } => {
             let (indices, index) = (graph.shape(second)?, graph.dtype(second)?);

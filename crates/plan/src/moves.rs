@@ -57,8 +57,8 @@ pub(crate) fn movement(definitions: &Definitions<'_>, node: &Node) -> Option<Act
             part.read_from = starts(graph, indices, &bounds, sizes)?;
             (vec![part], None)
         }
-        // Larger operands may be overwritten.
-        Primitive::DynamicUpdateSlice if is_small(&graph.types[output as usize]) => {
+        // An operand that ends is overwritten, unless it is small.
+        Primitive::DynamicUpdateSlice => {
             let [operand, update, indices @ ..] = &node.operands[..] else { return None };
             let sizes = graph.shape(*update)?;
             let write = Runs::new(&window(&shape, &sizes)?, num_elements(&shape)?).ok()?;

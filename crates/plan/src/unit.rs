@@ -1,6 +1,6 @@
 //! The data of plans: steps, values and their places.
 
-use kernels::{Dot, Gather, Reduction, Scatter};
+use kernels::{Dot, Gather, Reduction, Scatter, WindowReduction};
 use numerics::shape::Runs;
 use numerics::{DType, Tensor, TensorError};
 use program::{FunctionId, Fused, LoopOutput, Origin, Slot, ValueType};
@@ -115,6 +115,8 @@ pub enum Function {
     Dot(Dot),
     /// The reduction of the first operand, with the second as initial value.
     Reduce(Reduction),
+    /// The reduction of windows of the first operand, with the second as initial value.
+    ReduceWindow(WindowReduction),
     /// Windows of the first operand at the indices in the second.
     Gather(Gather),
     /// The first operand with the third combined into it at the indices in the second.
@@ -130,6 +132,9 @@ impl Function {
         match (self, operands) {
             (Function::Dot(dot), &[lhs, rhs]) => dot.run(lhs, rhs, result),
             (Function::Reduce(reduction), &[input, init]) => reduction.run(input, init, result),
+            (Function::ReduceWindow(reduction), &[input, init]) => {
+                reduction.run(input, init, result)
+            }
             (Function::Gather(gather), &[operand, indices]) => gather.run(operand, indices, result),
             (Function::Scatter(scatter), &[input, indices, updates]) => {
                 scatter.run([input, indices, updates], result)

@@ -15,6 +15,8 @@ pub struct Body {
     pub dtypes: Vec<Option<DType>>,
     /// The classification of the block, if it is simple.
     pub shape: BodyShape,
+    /// The extremum that it finds, with the least index of one.
+    pub extremum: Option<Extremum>,
     /// True if it uses no values but its arguments.
     pub closed: bool,
 }
@@ -43,6 +45,17 @@ pub enum BodyShape {
     Values,
     /// Anything else.
     Block,
+}
+
+/// Bodies of an element and its index that keep the greater or smaller element, or the first NaN,
+/// and of equal elements the least index, as exporters write `argmax` and `argmin`: for `(p, s)` and
+/// `(q, t)`, `p` if `p > q` or `p != p`, else `q`; and `s` then or if `p == q` and `s < t`, else `t`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extremum {
+    /// The greatest.
+    Maximum,
+    /// The smallest, with `p < q`.
+    Minimum,
 }
 
 /// The comparator of a sort: `(l0, r0, l1, r1, …)`, one pair per input, returns true if `l` is

@@ -23,7 +23,7 @@ mod quantized;
 mod value;
 mod window;
 
-pub use body::{Body, BodyShape, Callee, Canonical, Comparator, ComplexPart, SortKey};
+pub use body::{Body, BodyShape, Callee, Canonical, Comparator, ComplexPart, Extremum, SortKey};
 pub use code::{
     Block, BlockId, Code, Function, FunctionId, Instruction, InstructionId, Operand, Origin, Slot,
     UNUSED,

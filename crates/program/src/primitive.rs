@@ -196,8 +196,10 @@ pub enum Primitive {
     SelectAndScatter {
         /// The window.
         window: Window,
-        /// Chooses between two elements.
+        /// Chooses between two elements: true for the first one.
         select: BlockId,
+        /// The comparison that it is.
+        relation: Option<Direction>,
         /// Combines elements with sources.
         scatter: Box<Body>,
     },

@@ -150,7 +150,7 @@ pub fn arithmetic(primitive: &Primitive, shapes: &Shapes<'_>, body: BodyWork<'_>
             let each = once(own.shape, own.callee, body);
             return Some(each.times(product([result, window.saturating_sub(1)])));
         }
-        Primitive::SelectAndScatter { window, select, scatter } => {
+        Primitive::SelectAndScatter { window, select, scatter, .. } => {
             let sources = shapes.operand(1);
             let compared = product([sources, positions(window).saturating_sub(1)]);
             let select = body(Callee::Block(*select)).times(compared);

@@ -133,9 +133,10 @@ pub(super) fn prepare(op: OpRef<'_>, target: &str) -> Prepared {
     };
     native(op, move |operands| {
         let given = kernels::tensor_list(operands)?;
-        let (operands, config) = match older {
-            Some(older) => older.arguments(&given).map(|(list, config)| (list, Some(config)))?,
-            None => (given.clone(), parameters.config.clone()),
+        let newer = older.map(|older| older.arguments(&given)).transpose()?;
+        let (operands, config) = match &newer {
+            Some((operands, config)) => (&operands[..], Some(config)),
+            None => (&given[..], parameters.config.as_ref()),
         };
         let fits = |t: &Tensor| match complex {
             true => t.dtype().is_complex(),
@@ -148,7 +149,7 @@ pub(super) fn prepare(op: OpRef<'_>, target: &str) -> Prepared {
                 format!("`{target}` needs an operand of its element type"),
             )
         })?;
-        let call = Call { parameters: &parameters, operands, given, config, dtype };
+        let call = Call { parameters: &parameters, operands, given: &given, config, dtype };
         let results = if complex { (routine.complex)(&call) } else { (routine.real)(&call) }?;
         Ok(kernels::values(match older {
             Some(older) => older.results(&call, &results, complex)?,
@@ -174,17 +175,17 @@ struct Parameters {
 struct Call<'p> {
     parameters: &'p Parameters,
     /// The operands of the routine.
-    operands: Vec<Tensor>,
+    operands: &'p [Tensor],
     /// All operands of the op.
-    given: Vec<Tensor>,
-    config: Option<Dictionary>,
+    given: &'p [Tensor],
+    config: Option<&'p Dictionary>,
     /// The element type of the matrices.
     dtype: DType,
 }
 
 impl Call<'_> {
-    fn operand(&self, index: usize) -> Result<Tensor, EvalError> {
-        self.operands.get(index).cloned().ok_or_else(|| {
+    fn operand(&self, index: usize) -> Result<&Tensor, EvalError> {
+        self.operands.get(index).ok_or_else(|| {
             EvalError::new(
                 "operands",
                 format!("operand {index} is missing; found {}", self.operands.len()),
@@ -218,8 +219,7 @@ impl Call<'_> {
     }
 
     fn attribute(&self, name: &str) -> Result<&Attribute, EvalError> {
-        let config = self.config.as_ref();
-        config.and_then(|config| config.get(name)).ok_or_else(|| self.missing(name))
+        self.config.and_then(|config| config.get(name)).ok_or_else(|| self.missing(name))
     }
 
     /// A parameter that LAPACK writes as a letter.
@@ -329,7 +329,8 @@ fn found<T: Scalar, R>(
 fn getrf<T: Field>(call: &Call<'_>) -> Results {
     let Stack { batch, core, items } = call.matrices::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
-    let (mut factors, mut pivots, mut infos) = (Vec::new(), Vec::new(), Vec::new());
+    let mut factors = Vec::with_capacity(items.len() * core[0] * core[1]);
+    let (mut pivots, mut infos) = (Vec::new(), Vec::new());
     for mut a in items {
         let (exchanged, info) = ::lapack::getrf(&mut a);
         factors.extend(a.into_elements());
@@ -349,7 +350,8 @@ fn potrf<T: Field>(call: &Call<'_>) -> Results {
     let Stack { batch, core, items } = call.squares::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
     let lower = call.letter("uplo")? == 'L';
-    let (mut factors, mut infos) = (Vec::new(), Vec::new());
+    let mut factors = Vec::with_capacity(items.len() * core[0] * core[1]);
+    let mut infos = Vec::with_capacity(items.len());
     for mut a in items {
         infos.push(info(::lapack::potrf(&mut a, lower)));
         factors.extend(a.into_elements());
@@ -386,7 +388,7 @@ fn geqrf<T: Field>(call: &Call<'_>) -> Results {
 fn geqp3<T: Field>(call: &Call<'_>) -> Results {
     let Stack { batch, core, items } = call.matrices::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
-    let given = math::convert(call.operand(1)?, DType::I32)?;
+    let given = math::convert(call.operand(1)?.clone(), DType::I32)?;
     let mut order = given.to_vec::<i32>()?;
     let columns = core[1];
     if given.shape() != [&batch[..], &[columns]].concat() {
@@ -543,7 +545,7 @@ fn gesdd<T: Field>(call: &Call<'_>) -> Results {
     } else {
         (out.numbers(&[rows, left], us)?, out.numbers(&[right, columns], vs)?)
     };
-    Ok(vec![call.operand(0)?, out.reals(&[few], values)?, u, v, out.integers(&[], infos)?])
+    Ok(vec![call.operand(0)?.clone(), out.reals(&[few], values)?, u, v, out.integers(&[], infos)?])
 }
 
 /// Eigenvalues as results: in parts for real matrices.

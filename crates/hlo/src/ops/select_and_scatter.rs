@@ -1,7 +1,10 @@
 //! `stablehlo.select_and_scatter`.
 
 use super::prelude::*;
+use crate::ops::relation;
 use crate::window::{WindowAttrs, WindowLabels, num_windows};
+use mlir::Module;
+use numerics::math::Direction;
 
 op! {
     /// For each window of `operand`, `select` chooses one element, and `scatter` combines the value
@@ -111,9 +114,22 @@ fn verify_computations(op: OpRef<'_>) -> Verdict {
 fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let scatter = SelectAndScatterOp(op);
     let window = window(op).prepare(scatter.window_dimensions().unwrap_or(&[]))?;
+    let relation = relation_of(op.module(), scatter.select());
     let select = cx.block(scatter.select())?;
     let scatter = prepare::body(op, scatter.scatter(), cx)?;
-    Ok(Primitive::SelectAndScatter { window, select, scatter })
+    Ok(Primitive::SelectAndScatter { window, select, relation, scatter })
+}
+
+/// The comparison of its two arguments that a region is.
+fn relation_of(module: &Module, region: RegionId) -> Option<Direction> {
+    let block = module.entry(region)?;
+    let mut ops = module.ops(block);
+    let (Some(compare), Some(last), None) = (ops.next(), ops.next(), ops.next()) else {
+        return None;
+    };
+    let (direction, false) = relation(compare)? else { return None };
+    let is_result = compare.results().eq(last.operands().iter().copied());
+    (is_result && compare.operands() == module.arguments(block)).then_some(direction)
 }
 
 fn speculate(op: OpRef<'_>) -> Speculation {

@@ -1,9 +1,11 @@
 //! Bodies of `reduce`, `scatter` and the like, with what their ops reveal.
 
+use crate::ops::relation;
+use mlir::ir::ValueDef;
 use mlir::prepare::Preparer;
 use mlir::{Module, OpRef, RegionId, Value};
-use numerics::math::BinaryOp;
-use program::{Body, BodyShape, Callee, EvalError};
+use numerics::math::{BinaryOp, Direction};
+use program::{Body, BodyShape, Callee, EvalError, Extremum};
 
 /// The region `region` of `op` as a body.
 ///
@@ -38,7 +40,49 @@ pub fn function_body(
 fn of_region(module: &Module, region: RegionId, callee: Callee, closed: bool) -> Body {
     let arguments = module.entry(region).map_or(&[][..], |block| module.arguments(block));
     let dtypes = arguments.iter().map(|&a| module.ty(a).element_type().dtype()).collect();
-    Body { callee, dtypes, shape: shape_of(module, region), closed }
+    let extremum = extremum_of(module, region);
+    Body { callee, dtypes, shape: shape_of(module, region), extremum, closed }
+}
+
+/// The extremum that a region of one block finds.
+fn extremum_of(module: &Module, region: RegionId) -> Option<Extremum> {
+    let block = module.entry(region)?;
+    let &[value, index] = module.terminator(block)?.operands() else { return None };
+    let arguments = module.arguments(block);
+    let is = |v, expected: &str| spelled(module, arguments, v, 5).is_some_and(|s| s == expected);
+    let finds = |relation: &str| {
+        let is_first = format!("or({relation}(0, 2), ne(0, 0))");
+        is(value, &format!("select({is_first}, 0, 2)"))
+            && is(index, &format!("select(or({is_first}, and(eq(0, 2), lt(1, 3))), 1, 3)"))
+    };
+    match () {
+        () if arguments.len() != 4 => None,
+        () if finds("gt") => Some(Extremum::Maximum),
+        () if finds("lt") => Some(Extremum::Minimum),
+        () => None,
+    }
+}
+
+/// What ops choose and compare, with the numbers of arguments: `select(gt(0, 1), 0, 1)`.
+fn spelled(module: &Module, arguments: &[Value], value: Value, depth: usize) -> Option<String> {
+    if let Some(number) = arguments.iter().position(|&argument| argument == value) {
+        return Some(number.to_string());
+    }
+    let ValueDef::Result { op, .. } = module.definition(value) else { return None };
+    let op = module.op(op);
+    let name = match (relation(op), op.def()?.name) {
+        (Some((Direction::Eq, false)), _) => "eq",
+        (Some((Direction::Ne, false)), _) => "ne",
+        (Some((Direction::Gt, false)), _) => "gt",
+        (Some((Direction::Lt, false)), _) => "lt",
+        (None, "stablehlo.or") => "or",
+        (None, "stablehlo.and") => "and",
+        (None, "stablehlo.select") => "select",
+        _ => return None,
+    };
+    let depth = depth.checked_sub(1)?;
+    let operands = op.operands().iter().map(|&v| spelled(module, arguments, v, depth));
+    Some(format!("{name}({})", operands.collect::<Option<Vec<_>>>()?.join(", ")))
 }
 
 /// Classifies a region of one block by its ops.

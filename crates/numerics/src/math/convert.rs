@@ -6,6 +6,7 @@ use super::unary::{UnaryOp, unary};
 use crate::element::{ComplexElement, Element, Float, Integer, Number};
 use crate::tensor::allocate;
 use crate::{Bytes, DType, Family, I1, Tensor, TensorError, dispatch, dispatch_all};
+use std::sync::OnceLock;
 
 /// The elements as numbers of another type.
 ///
@@ -36,11 +37,20 @@ pub fn convert(operand: Tensor, dtype: DType) -> Result<Tensor, TensorError> {
                 else unsupported("convert", dtype)
             )
         }
-        _ => match SliceKernel::convert(source, dtype) {
+        _ => match conversion(source, dtype) {
             Some(kernel) => kernel.map(operand),
             None => unsupported("convert", source),
         },
     }
+}
+
+/// The kernel of [`convert`], made once for each pair of types; `None` for complex ones.
+pub fn conversion(from: DType, to: DType) -> Option<&'static SliceKernel> {
+    const COUNT: usize = DType::ALL.len();
+    static KERNELS: [OnceLock<Option<Box<SliceKernel>>>; COUNT * COUNT] =
+        [const { OnceLock::new() }; COUNT * COUNT];
+    let kernel = KERNELS.get(from as usize * COUNT + to as usize)?;
+    kernel.get_or_init(|| SliceKernel::convert(from, to).map(Box::new)).as_deref()
 }
 
 /// An element widened to one of three types that hold every number exactly.

@@ -509,6 +509,11 @@ pub struct AlignedBytes {
 struct Aligned([u8; 64]);
 
 impl AlignedBytes {
+    /// No bytes.
+    pub const fn new() -> AlignedBytes {
+        AlignedBytes { units: Vec::new(), len: 0 }
+    }
+
     /// `len` zeros.
     pub fn zeros(len: usize) -> AlignedBytes {
         AlignedBytes { units: vec![Aligned([0; 64]); len.div_ceil(size_of::<Aligned>())], len }

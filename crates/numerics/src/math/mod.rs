@@ -35,6 +35,6 @@ pub mod within;
 
 pub use binary::{BinaryOp, binary};
 pub use compare::{CLAMP, Direction, clamp, compare, compare_total_order, select, total_order_key};
-pub use convert::{bitcast, convert, reduce_precision};
+pub use convert::{bitcast, conversion, convert, reduce_precision};
 pub use kernel::{AlignedBytes, Elementwise, SliceKernel, fill};
 pub use unary::{UnaryOp, unary};

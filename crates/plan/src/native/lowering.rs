@@ -38,8 +38,13 @@ impl Lowering<'_> {
             Op::Spread { from, elements, starts } => self.spread(*from, elements, starts)?,
             Op::Apply { function, operands, result, .. } => match &**function {
                 Function::Dot(dot) => self.dot(dot, operands, result.start)?,
-                Function::Reduce(reduction) => self.reduce(reduction, operands, result.start)?,
-                Function::Gather(_) | Function::Scatter(_) => return None,
+                Function::Reduce(reduction) if !reduction.is_converted() => {
+                    self.reduce(reduction, operands, result.start)?;
+                }
+                Function::Reduce(_)
+                | Function::ReduceWindow(_)
+                | Function::Gather(_)
+                | Function::Scatter(_) => return None,
             },
             Op::Tick(ops) => {
                 let counter = Mem::at(CONTEXT, CONTEXT_COUNTER);

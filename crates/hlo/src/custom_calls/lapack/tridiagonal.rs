@@ -22,9 +22,9 @@ fn systems<T: Field>(operands: &[Tensor]) -> Result<Stack<System<T>>, EvalError>
     let [lower, diagonal, upper, b] = operands else {
         return Err(EvalError::new("matrix", "expected three diagonals and the right sides"));
     };
-    let vectors = |tensor: &Tensor| linalg::vectors::<T>(tensor.clone());
+    let vectors = |tensor: &Tensor| linalg::vectors::<T>(tensor);
     let (lower, diagonal, upper) = (vectors(lower)?, vectors(diagonal)?, vectors(upper)?);
-    let b = linalg::matrices::<T>(b.clone())?;
+    let b = linalg::matrices::<T>(b)?;
     let n = diagonal.core[0];
     let fits = [&lower.core, &diagonal.core, &upper.core] == [&[n]; 3]
         && [&lower.batch, &diagonal.batch, &upper.batch] == [&b.batch; 3]
@@ -47,7 +47,7 @@ fn systems<T: Field>(operands: &[Tensor]) -> Result<Stack<System<T>>, EvalError>
 
 /// `gtsv`: the factor in three diagonals, the solution of tridiagonal systems, `info`.
 pub(super) fn gtsv<T: Field>(call: &Call<'_>) -> Results {
-    let Stack { batch, core, items } = systems::<T>(&call.operands)?;
+    let Stack { batch, core, items } = systems::<T>(call.operands)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
     let (mut diagonals, mut solutions, mut infos) =
         ([Vec::new(), Vec::new(), Vec::new()], Vec::new(), Vec::new());

@@ -1,0 +1,522 @@
+//! `scatter`: updates of windows of a tensor at positions given by index vectors.
+
+use super::body::{Combiner, dispatch_operation, operation_type};
+use super::index_vectors::{IndexDims, Windows, dims, others, pick, positions, with_indices};
+use super::sums::Combine;
+use numerics::budget::{self, Scratch};
+use numerics::math::element::integer;
+use numerics::shape::{Indices, num_elements, strides};
+use numerics::{DType, Element, Tensor, TensorError, math};
+use program::{BodyShape, EvalError, ScatterDims};
+use std::ops::Range;
+
+/// Marks an element of the updates that falls outside of the result.
+const OUTSIDE: usize = usize::MAX;
+/// Updates are combined at a time where at least so many are neighbours.
+const MIN_RUN: usize = 8;
+
+/// `inputs` with the elements of `updates` combined into them at `scatter_indices`; out-of-bounds
+/// elements are skipped, with `whole_windows` all those of a window that is partly outside. Updates
+/// are applied in row-major order of their index.
+///
+/// # Errors
+/// If the dimension numbers do not fit the shapes, or the body fails.
+pub fn scatter(
+    inputs: Vec<Tensor>,
+    scatter_indices: &Tensor,
+    updates: Vec<Tensor>,
+    numbers: &ScatterDims,
+    whole_windows: bool,
+    body: &mut Combiner<'_>,
+) -> Result<Vec<Tensor>, EvalError> {
+    let (Some(input), Some(update)) = (inputs.first(), updates.first()) else { return Ok(inputs) };
+    if inputs.iter().any(|t| t.shape() != input.shape())
+        || updates.iter().any(|t| t.shape() != update.shape())
+    {
+        return Err(EvalError::new(
+            "scatter_c1",
+            "inputs must have one shape, and updates as well",
+        ));
+    }
+    let indices = (scatter_indices.shape(), scatter_indices.dtype());
+    let targets = Targets::new(input.shape(), indices, update.shape(), numbers)?;
+    let targets = targets.find(scatter_indices.bytes(), whole_windows)?;
+    let results = body.promote(0, inputs)?;
+    let updates = body.promote(results.len(), updates)?;
+    apply_updates(results, &targets, updates, body)
+}
+
+/// Where the elements of the updates of a scatter go, for known shapes.
+#[derive(Debug)]
+struct Targets {
+    windows: Windows,
+    /// Number of elements of the updates.
+    updates: usize,
+    /// Where the updates of each window are.
+    batch_at: Scratch<usize>,
+    /// The dimensions of the input that windows have, and their sizes.
+    window_dims: Vec<usize>,
+    window_sizes: Vec<usize>,
+    /// Within a window: where each element is, and where it goes.
+    window_at: Scratch<usize>,
+    window_to: Scratch<usize>,
+    /// So many elements of a window are neighbours in updates and input, again and again.
+    run: usize,
+}
+
+/// The length of the runs of neighbours, all of the same length, that positions consist of.
+fn run_length(positions: [&[usize]; 2]) -> usize {
+    let [first, second] = positions;
+    let follows = |i: usize| first[i] == first[i - 1] + 1 && second[i] == second[i - 1] + 1;
+    let run = (1..first.len()).find(|&i| !follows(i)).unwrap_or(first.len().max(1));
+    let is_start = |i: usize| i.is_multiple_of(run);
+    let all_are_long = first.len().is_multiple_of(run);
+    if all_are_long && (1..first.len()).all(|i| is_start(i) || follows(i)) { run } else { 1 }
+}
+
+impl Targets {
+    fn new(
+        shape: &[usize],
+        indices: (&[usize], DType),
+        update_shape: &[usize],
+        numbers: &ScatterDims,
+    ) -> Result<Targets, EvalError> {
+        let rank = shape.len();
+        let dropped = [&numbers.inserted_window_dims[..], &numbers.input_batching_dims].concat();
+        let window_dims = others(rank, &dims("inserted dimensions", &dropped, rank)?);
+        let update_window_dims =
+            dims("update_window_dims", &numbers.update_window_dims, update_shape.len())?;
+        let update_batch_dims = others(update_shape.len(), &update_window_dims);
+        let window_sizes = pick(update_shape, &update_window_dims);
+        let too_large = |(&d, &size): (&usize, &usize)| size > shape[d];
+        if window_dims.len() == window_sizes.len()
+            && window_dims.iter().zip(&window_sizes).any(too_large)
+        {
+            return Err(EvalError::new("scatter_c4", "windows are larger than the inputs"));
+        }
+        let mut full_sizes = vec![1; rank];
+        for (&d, &size) in window_dims.iter().zip(&window_sizes) {
+            full_sizes[d] = size;
+        }
+        let windows = Windows::new(
+            indices,
+            shape,
+            &full_sizes,
+            &IndexDims {
+                index_map: &numbers.scatter_dims_to_operand_dims,
+                operand_batching: &numbers.input_batching_dims,
+                indices_batching: &numbers.scatter_indices_batching_dims,
+                vector: numbers.index_vector_dim,
+            },
+        )?;
+        if update_window_dims.len() != window_dims.len()
+            || pick(update_shape, &update_batch_dims) != windows.batch_shape
+        {
+            return Err(EvalError::new(
+                "scatter_c4",
+                "updates do not have the dimensions of windows and indices",
+            ));
+        }
+        let (input_strides, update_strides) = (strides(shape), strides(update_shape));
+        let batch_at = positions(&windows.batch_shape, &pick(&update_strides, &update_batch_dims))?;
+        let window_at = positions(&window_sizes, &pick(&update_strides, &update_window_dims))?;
+        let window_to = positions(&window_sizes, &pick(&input_strides, &window_dims))?;
+        let run = run_length([&window_at, &window_to]);
+        Ok(Targets {
+            windows,
+            run,
+            updates: num_elements(update_shape).unwrap_or(0),
+            batch_at,
+            window_dims,
+            window_sizes,
+            window_at,
+            window_to,
+        })
+    }
+
+    /// The target of each element of the updates, or [`OUTSIDE`].
+    fn find(&self, indices: &[u8], whole_windows: bool) -> Result<Scratch<usize>, TensorError> {
+        let mut targets = Scratch::filled(self.updates, OUTSIDE)?;
+        with_indices!(self.windows.index.0, indices, read => {
+            self.find_with(read, whole_windows, &mut targets)
+        })?;
+        Ok(targets)
+    }
+
+    fn find_with(
+        &self,
+        read: impl Fn(usize) -> Result<i64, TensorError>,
+        whole_windows: bool,
+        targets: &mut [usize],
+    ) -> Result<(), TensorError> {
+        self.each_window(read, |window| {
+            match window {
+                Window::Inside { at, base } => {
+                    for (w, to) in self.window_at.iter().zip(self.window_to.iter()) {
+                        targets[at + w] = base + to;
+                    }
+                }
+                Window::Other { at, base, starts } if !whole_windows => {
+                    self.find_inside(starts, (at, base), targets);
+                }
+                Window::Other { .. } => {}
+            }
+            Ok(())
+        })
+    }
+
+    /// Visits the windows in order.
+    fn each_window(
+        &self,
+        read: impl Fn(usize) -> Result<i64, TensorError>,
+        mut visit: impl FnMut(Window<'_>) -> Result<(), TensorError>,
+    ) -> Result<(), TensorError> {
+        let windows = &self.windows;
+        let mut starts = vec![0; windows.entries.len()];
+        for (&[vector, selected], &at) in windows.vectors.iter().zip(self.batch_at.iter()) {
+            let (mut fits, mut base) = (true, selected as i64);
+            for (start, entry) in starts.iter_mut().zip(&windows.entries) {
+                *start = read(vector + entry.offset)?;
+                fits &= (0..=entry.last).contains(start);
+                base = base.wrapping_add(start.wrapping_mul(entry.stride as i64));
+            }
+            visit(match fits {
+                true => Window::Inside { at, base: base as usize },
+                false => Window::Other { at, base, starts: &starts },
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Visits the runs of neighbouring elements of the updates with their targets, in order.
+    fn each_run(
+        &self,
+        indices: &[u8],
+        mut visit: impl FnMut(Range<usize>, usize),
+    ) -> Result<(), TensorError> {
+        let (run, mut targets) = (self.run, Vec::new());
+        with_indices!(self.windows.index.0, indices, read => self.each_window(read, |window| {
+            match window {
+                Window::Inside { at, base } => {
+                    let runs = self.window_at.iter().zip(self.window_to.iter()).step_by(run);
+                    runs.for_each(|(w, to)| visit(at + w..at + w + run, base + to));
+                }
+                Window::Other { at, base, starts } => {
+                    if targets.is_empty() {
+                        targets = Scratch::filled(self.updates, OUTSIDE)?.into_vec();
+                    }
+                    self.find_inside(starts, (at, base), &mut targets);
+                    for update in self.window_at.iter().map(|w| at + w) {
+                        if targets[update] != OUTSIDE {
+                            visit(update..update + 1, targets[update]);
+                        }
+                    }
+                }
+            }
+            Ok(())
+        }))
+    }
+
+    /// The targets of those elements of a window that are inside of the input.
+    fn find_inside(&self, starts: &[i64], (at, base): (usize, i64), targets: &mut [usize]) {
+        let entries = || self.windows.entries.iter().zip(starts);
+        let mut window = Indices::new(&self.window_sizes);
+        let mut positions = self.window_at.iter().zip(self.window_to.iter());
+        while let (Some(index), Some((w, &to))) = (window.next_index(), positions.next()) {
+            let is_inside = entries().all(|(entry, start)| {
+                let dimension = self.window_dims.iter().position(|&d| d == entry.dimension);
+                let offset = dimension.map_or(0, |d| index[d]);
+                let place = start.saturating_add(offset as i64);
+                (0..entry.size as i64).contains(&place)
+            });
+            if is_inside {
+                targets[at + w] = base.wrapping_add(to as i64) as usize;
+            }
+        }
+    }
+}
+
+/// A window of updates.
+enum Window<'a> {
+    /// It is inside of the input.
+    Inside {
+        /// Where it is in the updates.
+        at: usize,
+        /// Where it goes.
+        base: usize,
+    },
+    /// A part of it may be.
+    Other {
+        /// Where it is in the updates.
+        at: usize,
+        /// Where it would go, if that were inside.
+        base: i64,
+        /// Its first indices.
+        starts: &'a [i64],
+    },
+}
+
+/// A [`scatter`] into one tensor of known type and shape, by a body that keeps the updates or
+/// combines them by a common operation.
+#[derive(Debug)]
+pub struct Scatter {
+    body: BodyShape,
+    dtype: DType,
+    /// Number of elements of the input.
+    elements: usize,
+    targets: Targets,
+}
+
+impl Scatter {
+    /// Prepares it for an input, indices and updates of these shapes and types; `None` for other
+    /// bodies, or if the elements have to be converted before.
+    pub fn new(
+        body: BodyShape,
+        (shape, dtype): (&[usize], DType),
+        indices: (&[usize], DType),
+        updates: &[usize],
+        numbers: &ScatterDims,
+    ) -> Option<Scatter> {
+        let targets = Targets::new(shape, indices, updates, numbers).ok()?;
+        let elements = num_elements(shape)?;
+        let scatter = Scatter { body, dtype, elements, targets };
+        let is_common = match body {
+            BodyShape::Values => true,
+            BodyShape::Binary { op, .. } if operation_type(dtype) == dtype => dispatch_operation!(
+                op, dtype, |T, f| { let _: &dyn Combine<T> = &f; true }, else false
+            ),
+            BodyShape::Binary { .. } | BodyShape::Block => false,
+        };
+        is_common.then_some(scatter)
+    }
+
+    /// Computes it on the bytes of elements.
+    ///
+    /// # Errors
+    /// If these are not those of tensors of the types and shapes, or there is no memory for the
+    /// places of updates.
+    pub fn run(
+        &self,
+        [input, indices, updates]: [&[u8]; 3],
+        result: &mut [u8],
+    ) -> Result<(), TensorError> {
+        let (size, (index, count)) = (self.dtype.bytes(), self.targets.windows.index);
+        if input.len() != self.elements * size
+            || result.len() != input.len()
+            || indices.len() != count * index.bytes()
+            || updates.len() != self.targets.updates * size
+        {
+            return Err(TensorError::OutOfBounds);
+        }
+        result.copy_from_slice(input);
+        if updates.is_empty() || input.is_empty() {
+            return Ok(());
+        }
+        if self.targets.run >= MIN_RUN {
+            return self.apply_runs(indices, result, updates);
+        }
+        self.apply(&self.targets.find(indices, false)?, result, updates)
+    }
+
+    /// Combines neighbouring elements at a time.
+    fn apply_runs(
+        &self,
+        indices: &[u8],
+        result: &mut [u8],
+        updates: &[u8],
+    ) -> Result<(), TensorError> {
+        fn update<T: Element>(
+            operation: &dyn Combine<T>,
+            (targets, indices): (&Targets, &[u8]),
+            result: &mut [u8],
+            updates: &[u8],
+        ) -> Result<(), TensorError> {
+            let misaligned = |_| TensorError::OutOfBounds;
+            let elements = bytemuck::try_cast_slice_mut::<u8, T>(result).map_err(misaligned)?;
+            let updates = bytemuck::try_cast_slice::<u8, T>(updates).map_err(misaligned)?;
+            targets.each_run(indices, |run, to| {
+                operation.merge(&mut elements[to..to + run.len()], &updates[run]);
+            })
+        }
+        let (size, targets) = (self.dtype.bytes(), &self.targets);
+        match self.body {
+            BodyShape::Values => targets.each_run(indices, |run, to| {
+                let updates = &updates[run.start * size..run.end * size];
+                result[to * size..][..updates.len()].copy_from_slice(updates);
+            }),
+            BodyShape::Binary { op, .. } => dispatch_operation!(
+                op, self.dtype, |T, f| update::<T>(&f, (targets, indices), result, updates),
+                else Err(TensorError::Unsupported { op: "a scatter", dtype: self.dtype })
+            ),
+            BodyShape::Block => {
+                Err(TensorError::Unsupported { op: "a scatter", dtype: self.dtype })
+            }
+        }
+    }
+
+    fn apply(
+        &self,
+        targets: &[usize],
+        result: &mut [u8],
+        updates: &[u8],
+    ) -> Result<(), TensorError> {
+        fn update<T: Element>(
+            operation: &dyn Combine<T>,
+            targets: &[usize],
+            result: &mut [u8],
+            updates: &[u8],
+        ) -> Result<(), TensorError> {
+            let misaligned = |_| TensorError::OutOfBounds;
+            let elements = bytemuck::try_cast_slice_mut(result).map_err(misaligned)?;
+            let updates = bytemuck::try_cast_slice(updates).map_err(misaligned)?;
+            operation.merge_at(elements, targets, updates);
+            Ok(())
+        }
+        let size = self.dtype.bytes();
+        match self.body {
+            BodyShape::Values => {
+                for (&target, value) in targets.iter().zip(updates.chunks_exact(size)) {
+                    if target != OUTSIDE {
+                        result[target * size..][..size].copy_from_slice(value);
+                    }
+                }
+                Ok(())
+            }
+            BodyShape::Binary { op, .. } => dispatch_operation!(
+                op, self.dtype, |T, f| update::<T>(&f, targets, result, updates),
+                else Err(TensorError::Unsupported { op: "a scatter", dtype: self.dtype })
+            ),
+            BodyShape::Block => {
+                Err(TensorError::Unsupported { op: "a scatter", dtype: self.dtype })
+            }
+        }
+    }
+}
+
+/// Combines each element of `updates` into the element of `results` at its target, in order. A
+/// target outside of the results skips the update.
+///
+/// # Errors
+/// If element types do not fit, or the body fails.
+pub fn apply_updates(
+    mut results: Vec<Tensor>,
+    targets: &[usize],
+    updates: Vec<Tensor>,
+    body: &mut Combiner<'_>,
+) -> Result<Vec<Tensor>, EvalError> {
+    fn update<T: Element>(
+        operation: &dyn Combine<T>,
+        result: &mut Tensor,
+        targets: &[usize],
+        updates: &Tensor,
+    ) -> Result<bool, TensorError> {
+        operation.merge_at(result.make_mut::<T>()?, targets, updates.as_slice::<T>()?);
+        Ok(true)
+    }
+    if body.shape == BodyShape::Values {
+        for (result, updates) in results.iter_mut().zip(&updates) {
+            result.put(targets, updates)?;
+        }
+        return Ok(results);
+    }
+    if let (BodyShape::Binary { op, .. }, [result], [updates]) =
+        (body.shape, &results[..], &updates[..])
+    {
+        let dtype = result.dtype();
+        let wide = operation_type(dtype);
+        let updates = math::convert(updates.clone(), wide)?;
+        let convert = |results: Vec<Tensor>, dtype| -> Result<Vec<Tensor>, TensorError> {
+            results.into_iter().map(|t| math::convert(t, dtype)).collect()
+        };
+        results = convert(results, wide)?;
+        let done = dispatch_operation!(
+            op, wide, |T, f| update::<T>(&f, &mut results[0], targets, &updates), else Ok(false)
+        )?;
+        results = convert(results, dtype)?;
+        if done {
+            return Ok(results);
+        }
+    }
+    // In rounds: each has at most one update per element, so that its updates can be applied
+    // together.
+    let len = results.first().map_or(0, Tensor::num_elements);
+    let _reserved = budget::reserve::<usize>(len.saturating_add(targets.len().saturating_mul(2)))?;
+    for round in rounds(targets, len) {
+        let elements: Vec<usize> = round.iter().map(|&u| targets[u]).collect();
+        let current = results.iter().map(|t| t.take(&elements)).collect::<Result<Vec<_>, _>>()?;
+        let values = updates.iter().map(|t| t.take(&round)).collect::<Result<Vec<_>, _>>()?;
+        let combined = body.combine(round.len(), current, values)?;
+        for (result, combined) in results.iter_mut().zip(&combined) {
+            result.put(&elements, combined)?;
+        }
+    }
+    Ok(results)
+}
+
+/// The updates that are inside, those in round `n` being the `n`th of their targets.
+fn rounds(targets: &[usize], len: usize) -> Vec<Vec<usize>> {
+    let mut seen = vec![0usize; len];
+    let mut rounds: Vec<Vec<usize>> = Vec::new();
+    for (update, &target) in targets.iter().enumerate() {
+        let Some(seen) = seen.get_mut(target) else { continue };
+        if *seen == rounds.len() {
+            rounds.push(Vec::new());
+        }
+        rounds[*seen].push(update);
+        *seen += 1;
+    }
+    rounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use numerics::math::BinaryOp;
+    use program::{Body, Callee, FunctionId, NoEnv};
+
+    #[test]
+    fn rows_of_updates_are_combined_at_a_time() {
+        let numbers = ScatterDims {
+            update_window_dims: vec![1, 2],
+            scatter_dims_to_operand_dims: vec![0],
+            index_vector_dim: 1,
+            ..ScatterDims::default()
+        };
+        // Some windows are partly or wholly outside, and some overlap.
+        let indices = Tensor::from_vec([6, 1], vec![1i32, -1, 0, 4, 9, 1]).unwrap();
+        let input = Tensor::iota(DType::F32, [5, 9], 0).unwrap();
+        let updates = (0..6 * 2 * 9).map(|i| 1.0 / (i as f32 + 3.0)).collect();
+        let updates = Tensor::from_vec([6, 2, 9], updates).unwrap();
+        let add = BodyShape::Binary { op: BinaryOp::Add, swapped: false };
+        for shape in [add, BodyShape::Values] {
+            let kinds = (input.shape(), DType::F32);
+            let scatter =
+                Scatter::new(shape, kinds, (&[6, 1], DType::I32), &[6, 2, 9], &numbers).unwrap();
+            assert_eq!(scatter.targets.run, 18);
+            let mut found = Tensor::zeros(DType::F32, [5, 9]).unwrap();
+            let bytes = [input.bytes(), indices.bytes(), updates.bytes()].map(|bytes| &bytes[..]);
+            scatter.run(bytes, found.bytes_mut().unwrap()).unwrap();
+            let body = Body {
+                callee: Callee::Function(FunctionId(0)),
+                dtypes: Vec::new(),
+                shape,
+                extremum: None,
+                closed: true,
+            };
+            let mut env = NoEnv;
+            let body = &mut Combiner::new(&body, &mut env);
+            let lists = (vec![input.clone()], vec![updates.clone()]);
+            let expected = super::scatter(lists.0, &indices, lists.1, &numbers, false, body);
+            assert_eq!([found], expected.unwrap()[..]);
+        }
+    }
+
+    #[test]
+    fn runs_of_neighbours() {
+        assert_eq!(run_length([&[0, 1, 2, 10, 11, 12], &[5, 6, 7, 8, 9, 10]]), 3);
+        assert_eq!(run_length([&[0, 1, 2, 10], &[5, 6, 7, 8]]), 1);
+        assert_eq!(run_length([&[0, 2], &[5, 6]]), 1);
+        assert_eq!(run_length([&[4], &[5]]), 1);
+        assert_eq!(run_length([&[], &[]]), 1);
+    }
+}
