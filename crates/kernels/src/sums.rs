@@ -7,7 +7,7 @@
 //! kernels here, by rows or by columns, give the bits that this definition gives;
 //! `docs/accuracy.md` states it for other implementations.
 
-use numerics::simd::{Isa, Kernel};
+use numerics::simd::{Isa, Kernel, transpose};
 use numerics::{DType, Element};
 use std::convert::Infallible;
 
@@ -25,6 +25,8 @@ const LANES: usize = 8;
 const MANY_LANES: usize = 32;
 /// Rows that are combined at a time, in registers.
 const ROWS: usize = 8;
+/// Elements of rows that are combined so, too.
+const LONG: usize = 64;
 
 /// Combines values in a balanced tree over neighbours, as they come.
 ///
@@ -227,13 +229,18 @@ struct MergeRows<'a, T, F> {
 impl<T: Element, F: Fn(T, T) -> T> Kernel for MergeRows<'_, T, F> {
     #[inline(always)]
     fn run(self) {
-        let MergeRows { rows, out, f } = self;
-        // Of the same length, so that there is one check for the loop.
-        let [a, b, c, d, e, g, h, i] = rows.map(|row| &row[..out.len()]);
-        for (j, out) in out.iter_mut().enumerate() {
-            let left = f(f(a[j], b[j]), f(c[j], d[j]));
-            *out = f(left, f(f(e[j], g[j]), f(h[j], i[j])));
-        }
+        merge_rows(self.rows, self.f, self.out);
+    }
+}
+
+/// Combines the columns of [`ROWS`] rows.
+#[inline(always)]
+fn merge_rows<T: Element>(rows: [&[T]; ROWS], f: impl Fn(T, T) -> T, out: &mut [T]) {
+    // Of the same length, so that there is one check for the loop.
+    let [a, b, c, d, e, g, h, i] = rows.map(|row| &row[..out.len()]);
+    for (j, out) in out.iter_mut().enumerate() {
+        let left = f(f(a[j], b[j]), f(c[j], d[j]));
+        *out = f(left, f(f(e[j], g[j]), f(h[j], i[j])));
     }
 }
 
@@ -411,6 +418,21 @@ fn combine_parts<'a, T: Element>(
         return elements;
     }
     let parts = elements.len() / len;
+    let mut merged = [T::ZERO; BLOCK / ROWS];
+    let mut elements = elements;
+    // Three levels at once: neighbours one below the other are combined without shuffles.
+    if size_of::<T>() == 4 && len >= LONG && len.is_multiple_of(ROWS) {
+        let count = elements.len() / ROWS;
+        let turned = &mut levels.as_flattened_mut()[..elements.len()];
+        transpose((elements, ROWS), (&mut *turned, count), [count, ROWS]);
+        let mut rows = [&[][..]; ROWS];
+        for (row, turned) in rows.iter_mut().zip(turned.chunks_exact(count)) {
+            *row = turned;
+        }
+        merge_rows(rows, f, &mut merged[..count]);
+        elements = &merged[..count];
+        len /= ROWS;
+    }
     let [mut from, mut to] = levels.each_mut();
     let mut is_first = true;
     while len > 1 {
