@@ -138,14 +138,21 @@ pub(super) struct Edges {
 /// The window along a dimension, the number of windows, the size and the stride.
 type EdgeDim = (WindowDim, usize, usize, usize);
 
+/// The index of the first element that a window sees along a dimension; outside of every tensor
+/// if that is out of range.
+fn first_seen(window: WindowDim, number: usize) -> i64 {
+    (number as i64).saturating_mul(window.stride).saturating_sub(window.pad_low)
+}
+
 impl Edges {
     /// Where a line begins whose windows see no padding; `None` for others.
     pub fn start(&self, index: &[usize]) -> Option<usize> {
         let place = |(&i, &(window, _, size, stride)): (&usize, &EdgeDim)| {
-            let start = i as i64 * window.stride - window.pad_low;
-            let last = start + (window.size - 1) * window.window_dilation;
+            let start = first_seen(window, i);
+            let reach = (window.size - 1).saturating_mul(window.window_dilation);
+            let last = start.saturating_add(reach);
             let is_inside = start >= 0 && usize::try_from(last).is_ok_and(|last| last < size);
-            is_inside.then_some(start as usize * stride)
+            is_inside.then(|| start as usize * stride)
         };
         index.iter().zip(&self.dims).map(place).sum()
     }
@@ -161,7 +168,7 @@ impl Edges {
     ) {
         let mut starts: SmallVec<[i64; 6]> = SmallVec::new();
         for (window, count, ..) in self.dims.iter().rev() {
-            starts.push((number % count) as i64 * window.stride - window.pad_low);
+            starts.push(first_seen(*window, number % count));
             number /= count;
         }
         let sizes: SmallVec<[usize; 6]> =
@@ -171,8 +178,9 @@ impl Edges {
         while let Some(tap) = taps.next_index() {
             let places = tap.iter().zip(&self.dims).zip(starts.iter().rev());
             let place = places.map(|((&i, &(window, _, size, stride)), start)| {
-                let index = usize::try_from(start + i as i64 * window.window_dilation).ok()?;
-                (index < size).then_some(index * stride)
+                let reach = (i as i64).saturating_mul(window.window_dilation);
+                let index = usize::try_from(start.saturating_add(reach)).ok()?;
+                (index < size).then(|| index * stride)
             });
             match place.sum::<Option<usize>>() {
                 Some(place) => seen.extend_from_slice(&elements[place..place + line]),

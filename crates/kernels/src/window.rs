@@ -412,7 +412,7 @@ mod tests {
                             + tap[d] as i64 * dim.window_dilation;
                         let is_element = at >= 0 && at % dim.base_dilation == 0;
                         let at = (at / dim.base_dilation) as usize;
-                        (is_element && at < shape[d]).then_some(at * strides[d])
+                        (is_element && at < shape[d]).then(|| at * strides[d])
                     });
                     seen.push(place.sum::<Option<usize>>().map_or(init, |at| elements[at]));
                 }
