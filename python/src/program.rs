@@ -95,13 +95,8 @@ pub fn inspect<'py>(py: Python<'py>, data: Vec<u8>, name: &str) -> PyResult<Boun
 
 /// The file with the program of a folder that another framework saved.
 #[pyfunction]
-pub fn program_in_folder(folder: PathBuf) -> PyResult<PathBuf> {
-    stablo::program_in_folder(&folder).ok_or_else(|| {
-        message(format!(
-            "{} is a directory without saved_model.pb of TensorFlow or functions/*.meta of torch_xla",
-            folder.display()
-        ))
-    })
+pub fn program_in_folder(py: Python<'_>, folder: PathBuf) -> PyResult<PathBuf> {
+    stablo::program_in_folder(&folder).map_err(|error| raised(py, &error))
 }
 
 /// Runs `work` without the interpreter lock, on a large stack.
@@ -380,8 +375,7 @@ impl Program {
         detached(py, || {
             let module = self.verified()?;
             let profile = profile.map(|profile| &profile.profile);
-            let options =
-                ViewOptions { values: values.as_ref(), profile, ..ViewOptions::default() };
+            let options = ViewOptions::default().values(values.as_ref()).profile(profile);
             let mut view = stablo::view(module, name, options)?;
             if let Some((name, other)) = beside {
                 let other = other.verified()?;

@@ -38,10 +38,10 @@ pub fn load(name: &str, bytes: impl Into<Bytes>) -> Result<Module> {
 /// [`program_in_folder`](crate::program_in_folder) finds it. The path is its name in diagnostics.
 ///
 /// # Errors
-/// If the file cannot be read; otherwise as [`load`].
+/// If the file cannot be read, or the folder holds no program; otherwise as [`load`].
 pub fn load_file(path: impl AsRef<Path>) -> Result<Module> {
     let path = path.as_ref();
-    let within = if path.is_dir() { crate::program_in_folder(path) } else { None };
+    let within = if path.is_dir() { Some(crate::program_in_folder(path)?) } else { None };
     let path = within.as_deref().unwrap_or(path);
     let name = path.to_string_lossy();
     let bytes = std::fs::read(path).map_err(|error| {

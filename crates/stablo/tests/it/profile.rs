@@ -126,7 +126,7 @@ fn views_have_the_times_of_ops() {
     let program = prepare(LOOP, options);
     program.run(inputs(3)).unwrap();
     let profile = program.profile();
-    let shown = ViewOptions { profile: Some(&profile), ..ViewOptions::default() };
+    let shown = ViewOptions::default().profile(&profile);
     let view = json(&stablo::view(program.module(), "loop", shown).unwrap().to_json());
     let ops = view["ops"].as_array().unwrap();
     let times = ops.iter().filter_map(|op| op["time"]["seconds"].as_f64());
