@@ -15,7 +15,7 @@ Signature(inputs=[Value(name=None, type='tensor<3xf32>', dtype='f32', shape=(3,)
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Collection, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _stablo, _torch, compat
 from ._arrays import to_array, to_bytes, to_native
@@ -92,7 +92,8 @@ def from_exported(exported: Any) -> Program:
 
 
 def from_jax(function: Callable[..., Any], *arguments: Any) -> Program:
-    """The program of a JAX function for arguments like these, which are arrays or `jax.ShapeDtypeStruct`s. Needs jax.
+    """The program of a JAX function for arguments like these, which are arrays or `jax.ShapeDtypeStruct`s. Needs jax, and
+    flatbuffers, with which jax serializes: `pip install stablo[jax]` has both.
 
     >>> import jax.numpy                                                    # doctest: +SKIP
     >>> from_jax(jax.numpy.sin, numpy.float32(0)).signature.outputs[0].type # doctest: +SKIP
@@ -212,11 +213,12 @@ class Program:
         if not convention.is_plain() and convention.fits(*map(len, self.signature)):
             self._convention = convention
 
-    def _changed(self, native: _stablo.Program) -> Program:
-        """A program that is called as this one."""
+    def _changed(self, native: _stablo.Program, bound: Collection[int] = ()) -> Program:
+        """A program that is called as this one, but for arguments that became constants, by their numbers."""
         program = Program(native)
-        if self._convention is not None:
-            program._set_convention(self._convention)
+        convention = self._convention
+        if convention is not None:
+            program._set_convention(convention.bound(bound) if bound else convention)
         return program
 
     @property
@@ -263,7 +265,9 @@ class Program:
         return self._changed(self._native.with_threads(threads))
 
     def bind(self, values: Mapping[Union[int, str], Any]) -> Program:
-        """The program with constants in the place of these arguments, by number or name; the others are left.
+        """The program with constants in the place of these arguments, by number or name as in `signature`; the others are left. Where
+        arguments are nested, those that are left are given as before: a dictionary without the entries that became constants, and no
+        argument of which all arrays did.
 
         >>> program = parse("func.func @main(%w: tensor<f32>, %x: tensor<f32>) -> tensor<f32> { %0 = stablehlo.multiply %w, %x : tensor<f32> return %0 : tensor<f32> }")
         >>> program.bind({0: 2})(3.0)
@@ -279,7 +283,7 @@ class Program:
             dtype, shape, flat = to_array(inputs[number], value, number)
             # A copy: programs do not change.
             given.append((number, (dtype, shape, bytes(flat))))
-        return self._changed(self._native.bind(given))
+        return self._changed(self._native.bind(given), [number for number, _ in given])
 
     def run_passes(self, pipeline: str) -> Program:
         """The program after passes, as in `canonicalize,cse`, verified."""
@@ -317,7 +321,8 @@ class Program:
 
     def _call_nested(self, convention: Convention, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         leaves = convention.flatten(arguments, named)
-        if leaves is None and len(arguments) + len(named) != len(self.signature.inputs):
+        given = [*arguments, *named.values()]
+        if leaves is None and (len(given) != len(self.signature.inputs) or any(isinstance(value, (dict, type(None))) for value in given)):
             raise Error(f"the arguments are not nested as those of the exported function, ({convention}), where * is an array")
         return convention.unflatten(self.run(*arguments, **named) if leaves is None else self.run(*leaves))
 

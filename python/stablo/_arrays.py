@@ -76,8 +76,9 @@ def to_array(value: Value, given: Any, index: int) -> tuple[str, list[int], Any]
         array = array.view(expected)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    if array.dtype != numpy_dtype(value.dtype):
-        raise Error(f"argument {index} ({value.name or 'unnamed'}) is a {value.type}; an array of {array.dtype} was given")
+    if array.dtype != expected:
+        found = f"an array of {array.dtype}" if array.dtype != object or isinstance(given, numpy.ndarray) else f"{given!r:.60}"
+        raise Error(f"argument {index} ({value.name or 'unnamed'}) is a {value.type}; {found} was given")
     # Copied only if the order is another.
     flat = numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8)
     return value.dtype, list(array.shape), flat

@@ -10,6 +10,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 import unittest
@@ -526,6 +527,46 @@ class Nested(unittest.TestCase):
                 np.testing.assert_array_equal(total, flat[1])
         self.assertIsInstance(program({"w": self.w, "b": self.b}, self.x)[1], tuple)
 
+    def test_nested_arguments_that_are_bound(self) -> None:
+        program = stablo.load(DATA / "dense_layer.jax").refine({"b": 3})
+        y, (total,) = program({"w": self.w, "b": self.b}, self.x)
+        numbers = {value.shape: number for number, value in enumerate(program.signature.inputs)}
+        b, w, x = numbers[4,], numbers[8, 4], numbers[3, 8]
+        cases = [
+            ({b: self.b}, ({"w": self.w}, self.x)),
+            ({w: self.w, b: self.b}, (self.x,)),
+            ({x: self.x}, ({"w": self.w, "b": self.b},)),
+            ({w: self.w, b: self.b, x: self.x}, ()),
+        ]
+        for values, left in cases:
+            bound = program.bind(values)
+            for callee in (bound, pickle.loads(pickle.dumps(bound))):
+                found, (sums,) = callee(*left)
+                np.testing.assert_array_equal(found, y)
+                np.testing.assert_array_equal(sums, total)
+        with self.assertRaisesRegex(stablo.Error, r"\(\{'w': \*\}, \*\)"):
+            program.bind({b: self.b})({"w": self.w, "b": self.b}, self.x)
+        found, _ = program.bind({b: self.b}).bind({w - 1: self.w})(self.x)
+        np.testing.assert_array_equal(found, y)
+
+    def test_trees_of_what_is_left(self) -> None:
+        from stablo._trees import Convention, Custom
+
+        # The program takes the arrays 0, 2, 3 and 5 of six: 1 and 4 are not used.
+        inputs = ((..., [..., {"k": ...}], {"p": ..., "q": ...}), {"s": (Custom("C", b"", (...,)),)})
+        convention = Convention(inputs, ..., [0, 2, 3, 5])
+        for numbers, text, given, taken in [
+            ([], "*, [*, {'k': *}], {'p': *, 'q': *}, s=(C(*),)", ((0, [1, {"k": 2}], {"p": 3, "q": 4}), {"s": ((5,),)}), [0, 2, 3, 5]),
+            ([0], "[*, {'k': *}], {'p': *, 'q': *}, s=(C(*),)", (([1, {"k": 2}], {"p": 3, "q": 4}), {"s": ((5,),)}), [2, 3, 5]),
+            ([1, 2], "*, s=(C(*),)", ((0,), {"s": ((5,),)}), [0, 5]),
+            ([0, 3], "[*, {'k': *}], {'p': *, 'q': *}", (([1, {"k": 2}], {"p": 3, "q": 4}), {}), [2, 3]),
+        ]:
+            bound = convention.bound(numbers)
+            self.assertEqual((str(bound), bound.flatten(*given)), (text, taken))
+        # Places in lists remain.
+        pair = Convention((([..., ...],), {}), ..., [0, 1]).bound([0])
+        self.assertEqual((str(pair), pair.flatten(([7, 8],), {})), ("[*, *]", [8]))
+
     def test_other_nesting(self) -> None:
         program = stablo.load(DATA / "dense_layer.jax")
         for arguments in (({"w": self.w}, self.x), ({"w": self.w, "b": self.b},), ([self.w, self.b], self.x), (None, self.x)):
@@ -617,6 +658,11 @@ class Package(unittest.TestCase):
         self.assertEqual(compat.get_version_from_compatibility_requirement(requirement.MAX), "0.9.0")
         with self.assertRaises(stablo.Error):
             compat.get_smaller_version("1.10", "x")
+
+    @unittest.skipUnless(sysconfig.get_config_var("Py_GIL_DISABLED"), "not a free-threaded interpreter")
+    def test_free_threading(self) -> None:
+        code = "import sys, numpy; before = sys._is_gil_enabled(); import stablo; print(before, sys._is_gil_enabled())"
+        self.assertEqual(subprocess.check_output([sys.executable, "-c", code], text=True).split(), ["False", "False"])
 
     def test_command_line(self) -> None:
         def tool(*arguments: str) -> "subprocess.CompletedProcess[str]":
