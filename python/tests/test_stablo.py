@@ -115,8 +115,6 @@ func.func @main(%x: tensor<2x3xf32>, %y: tensor<3x5xf32>) -> tensor<2x5xf32> {
             self.assertEqual(profile.save(Path(folder) / "trace.json"), 0)
             events = json.loads((Path(folder) / "trace.json").read_text(encoding="utf-8"))["traceEvents"]
         self.assertEqual([event["name"] for event in events].count("@main"), 2)
-        with self.assertRaises(ValueError):
-            program.profile(x, y, runs=0)
 
     def test_view_of_times_and_values(self) -> None:
         x, y = np.full((2, 3), 2, np.float32), np.ones((3, 5), np.float32)
@@ -247,6 +245,24 @@ class Reading(unittest.TestCase):
     def test_files_that_are_no_programs(self) -> None:
         with self.assertRaises(FileNotFoundError):
             stablo.load("/nowhere/there.mlir")
+        with self.assertRaisesRegex(FileNotFoundError, "stablo.parse reads"):
+            stablo.load("func.func @main() { return }")
+        for source in (None, 3, ["x"]):
+            with self.assertRaisesRegex(TypeError, f"a path or from bytes, not from {type(source).__name__}"):
+                stablo.load(source)
+        for text in (None, b"func.func @main() { return }"):
+            with self.assertRaisesRegex(TypeError, "stablo.load reads bytes and files"):
+                stablo.parse(text)
+        with tempfile.TemporaryDirectory() as folder:
+            half = Path(folder) / "half.bc"
+            half.write_bytes(stablo.parse(TWICE).serialize()[:60])
+            for read in (stablo.load, stablo.inspect):
+                with self.assertRaisesRegex(stablo.Error, "half.bc: "):
+                    read(half)
+                with self.assertRaisesRegex(stablo.Error, "is a directory without"):
+                    read(folder)
+        with self.assertRaisesRegex(stablo.Error, r"found `\\u\{8\}"):
+            stablo.load(b"\x08\x07")
         for data in (b"ML\xefR", b"\x00\x01", b"PK\x03\x04", b"\xff\xfe"):
             with self.assertRaises(stablo.Error):
                 stablo.load(data)
@@ -266,6 +282,13 @@ class Programs(unittest.TestCase):
         self.assertEqual(op.attributes, {"permutation": [1, 0], "a.flag": True, "a.rate": 0.5, "a.list": ["p", 2]})
         self.assertEqual((op.operand_types, op.result_types), (["tensor<2x3xf32>"], ["tensor<3x2xf32>"]))
         self.assertEqual(op.depth, 2)
+        text = "func.func @main(%x: tensor<f32>) -> tensor<f32> { %0 = stablehlo.abs %x : tensor<f32>  %1 = stablehlo.add %0, %x : tensor<f32>  return %1 : tensor<f32> }"
+        program = stablo.parse(text)
+        ops = {op.name: op for op in program.ops}
+        self.assertEqual(ops["stablehlo.add"].operands, [(ops["stablehlo.abs"], 0), None])
+        self.assertEqual({op: op.name for op in program.ops}[ops["stablehlo.abs"]], "stablehlo.abs")
+        self.assertNotEqual(ops["stablehlo.abs"], stablo.parse(text).ops[2])
+        self.assertNotEqual(ops["stablehlo.abs"], "stablehlo.abs")
         self.assertIn("dims = [1, 0]", str(op))
 
     def test_changes_make_new_programs(self) -> None:
@@ -281,12 +304,66 @@ class Programs(unittest.TestCase):
         with self.assertRaisesRegex(stablo.Error, "no-such-pass"):
             program.run_passes("no-such-pass")
 
+    def test_programs_without_main_print(self) -> None:
+        functions = "func.func @f() { return } func.func @g() { return }"
+        for text, shown in ((functions, "of the functions ['f', 'g']"), ("", "without functions")):
+            self.assertIn(shown, repr(stablo.parse(text)))
+            self.assertIn("<iframe", stablo.parse(text)._repr_html_())
+
+    def test_numbers_of_threads_and_runs(self) -> None:
+        program = stablo.parse(unary("stablehlo.abs", "tensor<f32>"))
+        for attempt, message in (
+            (lambda: program.with_threads(0), "at least one thread, not 0"),
+            (lambda: program.with_threads(-1), "at least one thread, not -1"),
+            (lambda: program.profile(1.0, runs=0), "at least one run, not of 0"),
+        ):
+            with self.assertRaisesRegex(ValueError, message):
+                attempt()
+
     def test_pickle(self) -> None:
         program = pickle.loads(pickle.dumps(stablo.parse(TWICE)))
         self.assertEqual(program(np.ones((1, 2), np.float32), 3)[1], 3)
 
 
 class Running(unittest.TestCase):
+    def test_arguments_at_fault_are_named(self) -> None:
+        two = stablo.parse("func.func @main(%x: tensor<2xf32> loc(\"x\"), %n: tensor<i8> loc(\"n\")) -> tensor<i8> { return %n : tensor<i8> }")
+        x, takes = [1, 2], r"the program takes \(x: tensor<2xf32>, n: tensor<i8>\)"
+        attempts = [
+            ((), {}, f"0 arguments are given, but not argument 0 .x.; {takes}"),
+            ((x,), {}, f"1 argument is given, but not argument 1 .n.; {takes}"),
+            ((x, 1, 2), {}, f"3 arguments are given; {takes}"),
+            ((x,), {"m": 1}, f"no argument 'm'; {takes}"),
+            ((x, 1), {"x": x}, "argument 0 .x. is given twice"),
+            ((x, 1.5), {}, "argument 1 .n. is a tensor<i8>, which 1.5 does not make: not all of it are values of int8"),
+            ((x, [300]), {}, r"argument 1 .n. is a tensor<i8>, which \[300\] does not make"),
+            ((x, 1j), {}, "argument 1 .n. is a tensor<i8>, which 1j does not make"),
+            (([[1], [2, 3]], 1), {}, "argument 0 .x. is a tensor<2xf32>, which .* does not make"),
+            ((None, 1), {}, "argument 0 .x. .* None was given"),
+            (({}, 1), {}, "argument 0 .x. .* {} was given"),
+            ((np.ones(2), 1), {}, "argument 0 .x. .* elements of float32; an array of float64 was given"),
+        ]
+        for given, named, message in attempts:
+            for run in (two, two.run, two.trace, two.profile):
+                with self.assertRaisesRegex(stablo.Error, message):
+                    run(*given, **named)
+        np.testing.assert_array_equal(two(x, 3.0), np.int8(3), "no part of the number is lost")
+        boolean = stablo.parse(unary("stablehlo.not", "tensor<2xi1>"))
+        np.testing.assert_array_equal(boolean([1, False]), [False, True])
+        with self.assertRaisesRegex(stablo.Error, "values of bool"):
+            boolean([2, 0])
+        large = stablo.parse(unary("stablehlo.not", "tensor<ui64>"))
+        self.assertEqual(int(large(2**64 - 1)), 0)
+        narrow = stablo.parse(unary("stablehlo.abs", "tensor<2xi4>"))
+        try:
+            import ml_dtypes as _
+        except ImportError:
+            return
+        np.testing.assert_array_equal(narrow([-7, 7]).astype(int), [7, 7])
+        for values in ([9, 0], [1.5, 0]):
+            with self.assertRaisesRegex(stablo.Error, "values of int4"):
+                narrow(values)
+
     def test_arguments(self) -> None:
         program, x = stablo.parse(TWICE), np.arange(6, dtype=np.float32).reshape(3, 2)
         for results in (program.run(x, 5), program(x, n=5), program(n=5, x=x), program.run(x.tolist(), np.int32(5))):
@@ -376,9 +453,6 @@ class Running(unittest.TestCase):
         np.testing.assert_array_equal(single(x), program(x))
         # Half a unit in the last place for each of 300 sums, which stay below 300.
         np.testing.assert_allclose(program(x), x @ x, rtol=0, atol=300 * 300 * 2**-24)
-        for threads in (0, -1):
-            with self.assertRaises((ValueError, OverflowError)):
-                program.with_threads(threads)
 
     def test_threads_share_everything(self) -> None:
         """Programs that are made, read, changed and run by several threads at a time."""

@@ -115,9 +115,7 @@ impl LoadOptions {
         let program = container(&bytes).unwrap_or(bytes);
         if is_bytecode(&program) {
             let mut loaded = self.read_bytecode(&program);
-            for diagnostic in loaded.diagnostics.iter_mut().filter(|d| d.label == "bytecode") {
-                diagnostic.message = format!("{name}: {}", diagnostic.message);
-            }
+            name_file(name, &mut loaded.diagnostics);
             return self.complete(loaded, true);
         }
         if let Some(diagnostic) = damaged_container(name, &program) {
@@ -342,4 +340,11 @@ pub fn bytecode_fields(bytes: &Bytes) -> (Vec<FileField>, Diagnostics) {
         field.range = field.range.start + start..field.range.end + start;
     }
     (output.fields, output.diagnostics)
+}
+
+/// Begins errors of bytecode, which have no place in a text, with the name of the file.
+pub(crate) fn name_file(name: &str, diagnostics: &mut Diagnostics) {
+    for diagnostic in diagnostics.iter_mut().filter(|d| d.label == "bytecode") {
+        diagnostic.message = format!("{name}: {}", diagnostic.message);
+    }
 }
