@@ -334,6 +334,7 @@ class Running(unittest.TestCase):
             ((x,), {}, f"1 argument is given, but not argument 1 .n.; {takes}"),
             ((x, 1, 2), {}, f"3 arguments are given; {takes}"),
             ((x,), {"m": 1}, f"no argument 'm'; {takes}"),
+            ((), {"n": 1}, f"1 argument is given, but not argument 0 .x.; {takes}"),
             ((x, 1), {"x": x}, "argument 0 .x. is given twice"),
             ((x, 1.5), {}, "argument 1 .n. is a tensor<i8>, which 1.5 does not make: not all of it are values of int8"),
             ((x, [300]), {}, r"argument 1 .n. is a tensor<i8>, which \[300\] does not make"),
@@ -405,17 +406,8 @@ class Running(unittest.TestCase):
 
     def test_wrong_arguments(self) -> None:
         program, x = stablo.parse(TWICE), np.ones((3, 2), np.float32)
-        for arrays, named, message in [
-            ((x,), {}, "2 arguments, 1"),
-            ((x, 1, 2), {}, "2 arguments, 3"),
-            ((x,), {"m": 1}, "'m'"),
-            ((x, 1), {"n": 1}, "'n'"),
-            ((), {"n": 1}, "argument 0"),
-            ((x.astype(np.float64), 1), {}, "float64"),
-            ((np.ones((3, 3), np.float32), 1), {}, "3x3"),
-        ]:
-            with self.assertRaisesRegex(stablo.Error, message):
-                program.run(*arrays, **named)
+        with self.assertRaisesRegex(stablo.Error, "tensor<3x3xf32>"):
+            program.run(np.ones((3, 3), np.float32), 1)
         with self.assertRaises(stablo.Error) as caught:
             program.run(x)
         self.assertEqual(list(caught.exception.diagnostics), [])
