@@ -78,19 +78,13 @@ def to_array(value: Value, given: Any, index: int) -> tuple[str, list[int], Any]
     expected = numpy_dtype(value.dtype)
     try:
         if isinstance(given, (bool, int, float, complex, list, tuple)):
-            array = numpy.asarray(given, expected)
-            # Floats are rounded, but integers and truth values are what was given: no part of a number is dropped.
-            if value.dtype.startswith(("i", "ui")):
-                # Types of ml_dtypes are compared as integers of NumPy.
-                whole = array if array.dtype.kind in "biu" else array.astype(numpy.int64)
-                if not numpy.array_equal(whole, numpy.asarray(given)):
-                    raise ValueError(f"not all of it are values of {expected}")
+            array = of_numbers(given, value.dtype)
         elif hasattr(given, "__dlpack__") and not hasattr(given, "__array__"):
             array = numpy.from_dlpack(given)
         else:
             array = numpy.asarray(given)
     except (ValueError, TypeError, OverflowError) as error:
-        raise Error(f"{described(index, value)} is a {value.type}, which {_shortened(given)} does not make: {error}") from error
+        raise Error(f"{described(index, value)} is a {value.type}, which {shortened(given)} does not make: {error}") from error
     is_raw = array.dtype.type is numpy.void and array.dtype.names is None and array.dtype.itemsize == expected.itemsize
     if is_raw and expected.type.__module__ == "ml_dtypes":
         # `numpy.save` writes the types of ml_dtypes as raw bytes.
@@ -99,14 +93,27 @@ def to_array(value: Value, given: Any, index: int) -> tuple[str, list[int], Any]
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype != expected:
         is_array = isinstance(given, numpy.ndarray) or array.dtype != object
-        found = f"an array of {array.dtype}" if is_array else _shortened(given)
+        found = f"an array of {array.dtype}" if is_array else shortened(given)
         raise Error(f"{described(index, value)} is a {value.type}, with elements of {expected}; {found} was given")
     # Copied only if the order is another.
     flat = numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8)
     return value.dtype, list(array.shape), flat
 
 
-def _shortened(value: Any) -> str:
+def of_numbers(given: Any, name: str) -> numpy.ndarray[Any, Any]:
+    """Numbers, by themselves or in lists, as elements of a type. Floats are rounded; `ValueError` for numbers of which a part would be
+    dropped: fractions as integers, and others than 0 and 1 as truth values."""
+    dtype = numpy_dtype(name)
+    array = numpy.asarray(given, dtype)
+    if name.startswith(("i", "ui")):
+        # Types of ml_dtypes are compared as integers of NumPy.
+        whole = array if dtype.kind in "biu" else array.astype(numpy.int64)
+        if not numpy.array_equal(whole, numpy.asarray(given)):
+            raise ValueError(f"not all of it are values of {dtype}")
+    return array
+
+
+def shortened(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 

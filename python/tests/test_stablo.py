@@ -563,6 +563,9 @@ class Building(unittest.TestCase):
             (lambda: other.add(kept[1], kept[2]), "compatible types"),
             (lambda: other.sort(kept[1], lambda a, b: a, dimension="x"), "x"),
             (lambda: builder.function("tensor<3xf3>", name="g")(lambda x: x), "f3"),
+            (lambda: builder.constant(1.5, "tensor<i32>"), "no constant of tensor<i32> is made of 1.5: not all of it are values of int32"),
+            (lambda: builder.constant(300, "tensor<i8>"), "no constant of tensor<i8> is made of 300"),
+            (lambda: builder.constant([1, 2, 3], "tensor<2xi8>"), r"no constant of tensor<2xi8> is made of \[1, 2, 3\]"),
         ]
         for attempt, message in attempts:
             with self.assertRaisesRegex(stablo.Error, message):
