@@ -562,6 +562,7 @@ class Building(unittest.TestCase):
             (lambda: builder.abs(kept[1]), "another builder"),
             (lambda: other.add(kept[1], kept[2]), "compatible types"),
             (lambda: other.sort(kept[1], lambda a, b: a, dimension="x"), "x"),
+            (lambda: builder.transpose(kept[0], permutatoin=[0]), "`stablehlo.transpose` has no attribute `permutatoin`, but `permutation`"),
             (lambda: builder.function("tensor<3xf3>", name="g")(lambda x: x), "f3"),
             (lambda: builder.constant(1.5, "tensor<i32>"), "no constant of tensor<i32> is made of 1.5: not all of it are values of int32"),
             (lambda: builder.constant(300, "tensor<i8>"), "no constant of tensor<i8> is made of 300"),

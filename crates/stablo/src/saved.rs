@@ -31,7 +31,8 @@ pub fn program_in_folder(folder: impl AsRef<Path>) -> Result<PathBuf> {
     }
     in_folder_of_torch(folder).ok_or_else(|| {
         let message = format!(
-            "{} is a directory without {SAVED_MODEL} of TensorFlow or functions/*.meta of torch_xla",
+            "{} is a directory without {SAVED_MODEL} of TensorFlow or functions/*.meta of \
+             torch_xla",
             folder.display()
         );
         Error::message("input", message)
