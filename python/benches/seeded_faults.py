@@ -180,6 +180,8 @@ def main() -> int:
     parser.add_argument("--only")
     parser.add_argument("--test", nargs=2, metavar=("FAULT", "FILE"))
     options = parser.parse_args()
+    if options.programs is None and options.test is None:
+        parser.error("--programs is required: the folder with the programs")
     if options.test:
         name, file = options.test
         fault = next(fault for fault in FAULTS if fault.name == name)

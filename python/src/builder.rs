@@ -171,6 +171,9 @@ impl Builder {
         for (key, value) in attributes {
             let key: String = key.extract()?;
             let slot = def.and_then(|def| slot(def, &key));
+            if let (Some(def), None, false) = (def, slot, key.contains('.')) {
+                return Err(message(unknown_attribute(def, &key)));
+            }
             given.push((key, attribute_of(&value, slot)?));
         }
         let result_types = match (result_types, regions.first()) {
@@ -263,6 +266,14 @@ pub fn tensor_type(py: Python<'_>, text: &str) -> PyResult<(&'static str, Vec<us
         (Some(dtype), Some(shape)) => Ok((dtype.name(), shape)),
         _ => Err(message(format!("a constant must be a static tensor of numbers, not {ty}"))),
     }
+}
+
+/// The error of an attribute that an op does not declare. Others have names with a dialect.
+fn unknown_attribute(def: &OpDef, key: &str) -> String {
+    let names: Vec<String> = def.attributes.iter().map(|slot| format!("`{}`", slot.name)).collect();
+    let (op, names) = (def.name, names.join(", "));
+    let has = if names.is_empty() { "no others" } else { &names };
+    format!("`{op}` has no attribute `{key}`, but {has}; further ones have a dialect: `my.{key}`")
 }
 
 fn slot(def: &OpDef, name: &str) -> Option<&'static stablo::ir::AttrConstraint> {

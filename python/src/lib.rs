@@ -46,6 +46,7 @@ mod _stablo {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
+        module.add("__version__", env!("CARGO_PKG_VERSION"))?;
         py.get_type::<Error>().setattr("diagnostics", PyTuple::empty(py))
     }
 }

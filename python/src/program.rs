@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyDict, PyTuple};
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -17,7 +18,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use stablo::ir::{DYNAMIC, OpId, OpRef};
+use stablo::ir::{DYNAMIC, OpId, OpRef, ValueDef};
 use stablo::{
     BytecodeOptions, Bytes, DType, Doubt, Host, LastValues, LoadOptions, Module, Observer,
     PrintOptions, ProcessId, Profiling, Progress, RefineOptions, RunOptions, RuntimeValue,
@@ -95,13 +96,8 @@ pub fn inspect<'py>(py: Python<'py>, data: Vec<u8>, name: &str) -> PyResult<Boun
 
 /// The file with the program of a folder that another framework saved.
 #[pyfunction]
-pub fn program_in_folder(folder: PathBuf) -> PyResult<PathBuf> {
-    stablo::program_in_folder(&folder).ok_or_else(|| {
-        message(format!(
-            "{} is a directory without saved_model.pb of TensorFlow or functions/*.meta of torch_xla",
-            folder.display()
-        ))
-    })
+pub fn program_in_folder(py: Python<'_>, folder: PathBuf) -> PyResult<PathBuf> {
+    stablo::program_in_folder(&folder).map_err(|error| raised(py, &error))
 }
 
 /// Runs `work` without the interpreter lock, on a large stack.
@@ -380,8 +376,7 @@ impl Program {
         detached(py, || {
             let module = self.verified()?;
             let profile = profile.map(|profile| &profile.profile);
-            let options =
-                ViewOptions { values: values.as_ref(), profile, ..ViewOptions::default() };
+            let options = ViewOptions::default().values(values.as_ref()).profile(profile);
             let mut view = stablo::view(module, name, options)?;
             if let Some((name, other)) = beside {
                 let other = other.verified()?;
@@ -529,6 +524,19 @@ impl Op {
         Ok(attributes)
     }
 
+    /// The operands: the op that computes each, and the index of the result; none for an argument
+    /// of a function or region.
+    #[getter]
+    fn operands(&self) -> Vec<Option<(Op, usize)>> {
+        let operand = |&value: &_| match self.module.definition(value) {
+            ValueDef::Result { op, index } => {
+                Some((Op { module: Arc::clone(&self.module), id: op }, index as usize))
+            }
+            ValueDef::Argument { .. } => None,
+        };
+        self.op().operands().iter().map(operand).collect()
+    }
+
     /// Types of the operands.
     #[getter]
     fn operand_types(&self) -> Vec<String> {
@@ -551,6 +559,17 @@ impl Op {
     #[getter]
     fn depth(&self) -> usize {
         std::iter::successors(self.op().parent(), |op| op.parent()).count()
+    }
+
+    /// True for the same op of the same program.
+    fn __eq__(&self, other: &Op) -> bool {
+        self.id == other.id && Arc::ptr_eq(&self.module, &other.module)
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.id, Arc::as_ptr(&self.module)).hash(&mut hasher);
+        hasher.finish()
     }
 
     fn __str__(&self) -> String {

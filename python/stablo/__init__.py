@@ -14,16 +14,18 @@ Signature(inputs=[Value(name=None, type='tensor<3xf32>', dtype='f32', shape=(3,)
 
 from __future__ import annotations
 
+import errno
+import operator
 import os
-from typing import Any, Callable, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Collection, Mapping, NamedTuple, Optional, Sequence, Union
 
 from . import _stablo, _torch, compat
-from ._arrays import to_array, to_bytes, to_native
+from ._arrays import signature_of, to_array, to_bytes, to_native
 from ._builder import Builder
-from ._stablo import Error, Op, SSAValue
+from ._stablo import Error, Op, SSAValue, __version__
 from ._trees import Convention, convention
 
-__all__ = ["Builder", "Error", "Op", "Profile", "Program", "SSAValue", "Signature", "TracedValue", "Value", "View", "compat", "from_exported", "from_jax", "from_torch", "inspect", "load", "parse"]
+__all__ = ["Builder", "Error", "Op", "Profile", "Program", "SSAValue", "Signature", "TracedValue", "Value", "View", "__version__", "compat", "from_exported", "from_jax", "from_torch", "inspect", "load", "parse"]
 
 Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview]
 
@@ -62,17 +64,26 @@ class Signature(NamedTuple):
 def _read(source: Source) -> tuple[bytes, str]:
     if isinstance(source, (bytes, bytearray, memoryview)):
         return bytes(source), "<memory>"
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"a program is read from a path or from bytes, not from {type(source).__name__}")
+    if isinstance(source, str) and ("\n" in source or "{" in source) and not os.path.exists(source):
+        raise FileNotFoundError(errno.ENOENT, "there is no such file; stablo.parse reads programs given as text", source)
     with open(source, "rb") as file:
         return file.read(), os.fspath(source)
+
+
+def _folder_of(source: Source) -> Optional[str]:
+    return os.fspath(source) if isinstance(source, (str, os.PathLike)) and os.path.isdir(source) else None
 
 
 def load(source: Source, *, verify: bool = True) -> Program:
     """Reads a program: a path or the bytes of MLIR text, MLIR bytecode, a portable artifact of any version, or what `jax.export`
     serializes; or the path of a folder that torch_xla (with its weights, which become constants) or TensorFlow saved. Raises `Error` if it
     is not valid; `verify=False` only requires that it can be read."""
-    if not isinstance(source, (bytes, bytearray, memoryview)) and os.path.isdir(source):
-        file = _stablo.program_in_folder(source)
-        return _torch.bound(load(file, verify=verify), file, os.fspath(source))
+    folder = _folder_of(source)
+    if folder is not None:
+        file = _stablo.program_in_folder(folder)
+        return _torch.bound(load(file, verify=verify), file, folder)
     data, name = _read(source)
     program = Program(_stablo.load(data, name, verify))
     found = _stablo.calling_convention(data)
@@ -83,6 +94,8 @@ def load(source: Source, *, verify: bool = True) -> Program:
 
 def parse(text: str, *, verify: bool = True) -> Program:
     """Reads a program in MLIR text."""
+    if not isinstance(text, str):
+        raise TypeError(f"a program in text is a str, not {type(text).__name__}; stablo.load reads bytes and files")
     return Program(_stablo.load(text.encode(), "<text>", verify))
 
 
@@ -92,7 +105,8 @@ def from_exported(exported: Any) -> Program:
 
 
 def from_jax(function: Callable[..., Any], *arguments: Any) -> Program:
-    """The program of a JAX function for arguments like these, which are arrays or `jax.ShapeDtypeStruct`s. Needs jax.
+    """The program of a JAX function for arguments like these, which are arrays or `jax.ShapeDtypeStruct`s. Needs jax, and
+    flatbuffers, with which jax serializes: `pip install stablo[jax]` has both.
 
     >>> import jax.numpy                                                    # doctest: +SKIP
     >>> from_jax(jax.numpy.sin, numpy.float32(0)).signature.outputs[0].type # doctest: +SKIP
@@ -118,7 +132,8 @@ def from_torch(module: Any, *arguments: Any, **named: Any) -> Program:
 
 def inspect(source: Source) -> dict[str, Any]:
     """What is in a program file: format, version, functions, ops, constants, custom calls and the oldest version that can express it."""
-    data, name = _read(source)
+    folder = _folder_of(source)
+    data, name = _read(source if folder is None else _stablo.program_in_folder(folder))
     return _stablo.inspect(data, name)
 
 
@@ -212,11 +227,12 @@ class Program:
         if not convention.is_plain() and convention.fits(*map(len, self.signature)):
             self._convention = convention
 
-    def _changed(self, native: _stablo.Program) -> Program:
-        """A program that is called as this one."""
+    def _changed(self, native: _stablo.Program, bound: Collection[int] = ()) -> Program:
+        """A program that is called as this one, but for arguments that became constants, by their numbers."""
         program = Program(native)
-        if self._convention is not None:
-            program._set_convention(self._convention)
+        convention = self._convention
+        if convention is not None:
+            program._set_convention(convention.bound(bound) if bound else convention)
         return program
 
     @property
@@ -243,7 +259,11 @@ class Program:
         return self.text()
 
     def __repr__(self) -> str:
-        inputs, outputs = (", ".join(value.type for value in values) for values in self.signature)
+        try:
+            inputs, outputs = (", ".join(value.type for value in values) for values in self.signature)
+        except Error:
+            names = [op.attributes.get("sym_name") for op in self.ops if op.name == "func.func"]
+            return f"<stablo.Program without @main, of the functions {names}>" if names else "<stablo.Program without functions>"
         return f"<stablo.Program ({inputs}) -> ({outputs})>"
 
     def verify(self) -> None:
@@ -260,10 +280,14 @@ class Program:
     def with_threads(self, threads: Optional[int]) -> Program:
         """The same program, whose runs use up to so many threads; `None` stands for one for each core. Results do not depend on it.
         Where several processes run programs, as on a cluster, one each is best."""
+        if threads is not None and threads < 1:
+            raise ValueError(f"a run uses at least one thread, not {threads}; None stands for one for each core")
         return self._changed(self._native.with_threads(threads))
 
     def bind(self, values: Mapping[Union[int, str], Any]) -> Program:
-        """The program with constants in the place of these arguments, by number or name; the others are left.
+        """The program with constants in the place of these arguments, by number or name as in `signature`; the others are left. Where
+        arguments are nested, those that are left are given as before: a dictionary without the entries that became constants, and no
+        argument of which all arrays did.
 
         >>> program = parse("func.func @main(%w: tensor<f32>, %x: tensor<f32>) -> tensor<f32> { %0 = stablehlo.multiply %w, %x : tensor<f32> return %0 : tensor<f32> }")
         >>> program.bind({0: 2})(3.0)
@@ -273,13 +297,13 @@ class Program:
         names = {value.name: index for index, value in enumerate(inputs) if value.name is not None}
         given = []
         for key, value in values.items():
-            number = names.get(key) if isinstance(key, str) else key
+            number = names.get(key) if isinstance(key, str) else operator.index(key)
             if number is None or not 0 <= number < len(inputs):
-                raise Error(f"there is no argument {key!r}; there are {len(inputs)}, of the names {list(names)}")
+                raise Error(f"there is no argument {key!r}; {signature_of(inputs)}")
             dtype, shape, flat = to_array(inputs[number], value, number)
             # A copy: programs do not change.
             given.append((number, (dtype, shape, bytes(flat))))
-        return self._changed(self._native.bind(given))
+        return self._changed(self._native.bind(given), [number for number, _ in given])
 
     def run_passes(self, pipeline: str) -> Program:
         """The program after passes, as in `canonicalize,cse`, verified."""
@@ -317,7 +341,8 @@ class Program:
 
     def _call_nested(self, convention: Convention, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         leaves = convention.flatten(arguments, named)
-        if leaves is None and len(arguments) + len(named) != len(self.signature.inputs):
+        given = [*arguments, *named.values()]
+        if leaves is None and (len(given) != len(self.signature.inputs) or any(isinstance(value, (dict, type(None))) for value in given)):
             raise Error(f"the arguments are not nested as those of the exported function, ({convention}), where * is an array")
         return convention.unflatten(self.run(*arguments, **named) if leaves is None else self.run(*leaves))
 
@@ -340,6 +365,8 @@ class Program:
         >>> [(op["op"], step["calls"]) for step in program.profile(9.0, runs=3).steps for op in step["ops"]]
         [('stablehlo.sqrt', 3)]
         """
+        if runs < 1:
+            raise ValueError(f"a profile is of at least one run, not of {runs}")
         return Profile(self._native.profile(to_native(self.signature.inputs, arrays, named), runs))
 
     def cost(self) -> dict[str, Any]:

@@ -44,43 +44,78 @@ def numpy_dtype(name: str) -> numpy.dtype[Any]:
 
 def to_native(inputs: Sequence[Value], arrays: Sequence[Any], named: dict[str, Any]) -> Arrays:
     """The arguments in order."""
-    given = list(arrays)
-    if named:
-        names = [value.name for value in inputs]
-        unknown = [name for name in named if name not in names[len(given) :]]
-        if unknown:
-            raise Error(f"there is no argument {unknown[0]!r} left to be given; the names are {names}")
-        missing = [index for index, name in enumerate(names) if index >= len(given) and name not in named]
-        if missing:
-            raise Error(f"argument {missing[0]} ({names[missing[0]]}) is not given")
-        given += [named[name] for name in names[len(given) :] if name is not None]
-    if len(given) != len(inputs):
-        raise Error(f"@main takes {len(inputs)} arguments, {len(given)} were given")
-    return [to_array(value, array, index) for index, (value, array) in enumerate(zip(inputs, given))]
+    names = [value.name for value in inputs]
+    given = dict(enumerate(arrays))
+    for name, array in named.items():
+        if name not in names:
+            raise Error(f"there is no argument {name!r}; {signature_of(inputs)}")
+        index = names.index(name)
+        if index in given:
+            raise Error(f"{described(index, inputs[index])} is given twice: in order and by its name")
+        given[index] = array
+    missing = [described(index, value) for index, value in enumerate(inputs) if index not in given]
+    if missing or len(given) != len(inputs):
+        lacks = f", but not {missing[0]}" if missing else ""
+        raise Error(f"{len(given)} argument{' is' if len(given) == 1 else 's are'} given{lacks}; {signature_of(inputs)}")
+    return [to_array(value, given[index], index) for index, value in enumerate(inputs)]
+
+
+def described(index: int, value: Value) -> str:
+    """An argument in messages."""
+    return f"argument {index}" if value.name is None else f"argument {index} ({value.name})"
+
+
+def signature_of(inputs: Sequence[Value]) -> str:
+    """What a program takes, in messages."""
+    types = ", ".join(value.type if value.name is None else f"{value.name}: {value.type}" for value in inputs)
+    return f"the program takes ({types})"
 
 
 def to_array(value: Value, given: Any, index: int) -> tuple[str, list[int], Any]:
     """An argument."""
     if value.dtype is None:
-        raise Error(f"argument {index} is a {value.type}, which no array stands for")
-    if isinstance(given, (bool, int, float, complex, list, tuple)):
-        array = numpy.asarray(given, numpy_dtype(value.dtype))
-    elif hasattr(given, "__dlpack__") and not hasattr(given, "__array__"):
-        array = numpy.from_dlpack(given)
-    else:
-        array = numpy.asarray(given)
+        raise Error(f"{described(index, value)} is a {value.type}, which no array stands for")
     expected = numpy_dtype(value.dtype)
+    try:
+        if isinstance(given, (bool, int, float, complex, list, tuple)):
+            array = of_numbers(given, value.dtype)
+        elif hasattr(given, "__dlpack__") and not hasattr(given, "__array__"):
+            array = numpy.from_dlpack(given)
+        else:
+            array = numpy.asarray(given)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise Error(f"{described(index, value)} is a {value.type}, which {shortened(given)} does not make: {error}") from error
     is_raw = array.dtype.type is numpy.void and array.dtype.names is None and array.dtype.itemsize == expected.itemsize
     if is_raw and expected.type.__module__ == "ml_dtypes":
         # `numpy.save` writes the types of ml_dtypes as raw bytes.
         array = array.view(expected)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    if array.dtype != numpy_dtype(value.dtype):
-        raise Error(f"argument {index} ({value.name or 'unnamed'}) is a {value.type}; an array of {array.dtype} was given")
+    if array.dtype != expected:
+        is_array = isinstance(given, numpy.ndarray) or array.dtype != object
+        found = f"an array of {array.dtype}" if is_array else shortened(given)
+        raise Error(f"{described(index, value)} is a {value.type}, with elements of {expected}; {found} was given")
     # Copied only if the order is another.
     flat = numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8)
     return value.dtype, list(array.shape), flat
+
+
+def of_numbers(given: Any, name: str) -> numpy.ndarray[Any, Any]:
+    """Numbers, by themselves or in lists, as elements of a type. Floats are rounded; `ValueError` for numbers of which a part would be
+    dropped: fractions as integers, and others than 0 and 1 as truth values."""
+    dtype = numpy_dtype(name)
+    array = numpy.asarray(given, dtype)
+    if name.startswith(("i", "ui")):
+        # Types of ml_dtypes are compared as integers of NumPy.
+        whole = array if dtype.kind in "biu" else array.astype(numpy.int64)
+        if not numpy.array_equal(whole, numpy.asarray(given)):
+            raise ValueError(f"not all of it are values of {dtype}")
+    return array
+
+
+def shortened(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def to_bytes(array: Any) -> tuple[str, list[int], bytes]:

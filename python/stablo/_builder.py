@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Union
 import numpy
 
 from . import _stablo
-from ._arrays import numpy_dtype
+from ._arrays import numpy_dtype, of_numbers, shortened
 from ._stablo import Error, SSAValue
 
 if TYPE_CHECKING:
@@ -94,7 +94,11 @@ class Builder:
         """
         if type is not None:
             dtype, shape = _stablo.tensor_type(type)
-            value = numpy.broadcast_to(numpy.asarray(value, numpy_dtype(dtype)), shape)
+            try:
+                array = numpy.asarray(value, numpy_dtype(dtype)) if hasattr(value, "__array__") else of_numbers(value, dtype)
+                value = numpy.broadcast_to(array, shape)
+            except (ValueError, TypeError, OverflowError) as error:
+                raise Error(f"no constant of {type} is made of {shortened(value)}: {error}") from error
         constant: SSAValue = self.op("stablehlo.constant", value=numpy.asarray(value))
         return constant
 

@@ -4,6 +4,8 @@ from typing import Any, Optional, Sequence, Union, final
 
 from ._arrays import Arrays
 
+__version__: str
+
 __all__ = [
     "Builder",
     "Error",
@@ -13,6 +15,7 @@ __all__ = [
     "Program",
     "Region",
     "SSAValue",
+    "__version__",
     "calling_convention",
     "deserialize",
     "inspect",
@@ -51,6 +54,8 @@ class Op:
     @property
     def attributes(self) -> dict[str, Any]: ...
     @property
+    def operands(self) -> list[Optional[tuple[Op, int]]]: ...
+    @property
     def operand_types(self) -> list[str]: ...
     @property
     def result_types(self) -> list[str]: ...
@@ -58,6 +63,8 @@ class Op:
     def location(self) -> str: ...
     @property
     def depth(self) -> int: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self, /) -> int: ...
 
 @final
 class SSAValue:

@@ -91,14 +91,16 @@ def from_torch(load: Load, module: Any, arguments: tuple[Any, ...], named: dict[
         raise Error("a program that torch.export made has arguments already")
     try:
         import torchax.export  # type: ignore[import-not-found,unused-ignore]
-
-        return _by_torchax(load, exported, *torchax.export.exported_program_to_stablehlo(exported))
-    except ImportError as error:
+    except (ImportError, AttributeError) as error:
+        # AttributeError, where torchax is for another version of torch.
         without = error
+    else:
+        return _by_torchax(load, exported, *torchax.export.exported_program_to_stablehlo(exported))
     try:
         from torch_xla.stablehlo import exported_program_to_stablehlo  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
-        raise ImportError(f"programs of PyTorch need torchax or torch_xla, as in pip install torchax flax ({without})") from without
+        needs = "programs of PyTorch need torchax or torch_xla, as in pip install torchax flax"
+        raise ImportError(f"{needs}; with torch {torch.__version__}, importing torchax gives {type(without).__name__}: {without}") from without
     with tempfile.TemporaryDirectory() as folder:
         exported_program_to_stablehlo(exported).save(folder)
         return load(folder)

@@ -11,7 +11,7 @@ import json
 import pickle
 import sys
 import types
-from typing import Any, Iterator, NamedTuple, Optional, Sequence
+from typing import Any, Collection, Iterator, NamedTuple, Optional, Sequence
 
 Tree = Any
 
@@ -90,6 +90,20 @@ class Convention:
         leaves: list[Any] = []
         return [leaves[i] for i in self._kept] if _flatten(self._inputs, (arguments, keywords), leaves) else None
 
+    def bound(self, numbers: Collection[int]) -> Convention:
+        """The convention after arguments of the program, by their numbers, became constants. What the program takes no part of any more is
+        not given: arguments, and entries of dictionaries. Elsewhere, as in lists, a place remains, whose array is not used."""
+        gone = {self._kept[number] for number in numbers}
+        taken = [leaf for leaf in self._kept if leaf not in gone]
+        arguments, keywords = self._inputs
+        first, left = _without(dict(enumerate(arguments)), 0, gone, taken)
+        named, more = _without(keywords, _count(arguments), gone, taken)
+        positions = {leaf: position for position, leaf in enumerate(left + more)}
+        return self._with_inputs((tuple(first.values()), named), [positions[leaf] for leaf in taken])
+
+    def _with_inputs(self, inputs: Tree, kept: Sequence[int]) -> Convention:
+        return Convention(inputs, self._outputs, kept)
+
     def unflatten(self, results: Sequence[Any]) -> Any:
         """The results as the function returns them."""
         return _unflatten(self._outputs, iter(results))
@@ -116,6 +130,10 @@ class RegisteredConvention(Convention):
 
         leaves, tree = tree_util.tree_flatten((arguments, keywords))
         return [leaves[i] for i in self._kept] if tree == self._registered[0] else super().flatten(arguments, keywords)
+
+    def _with_inputs(self, inputs: Tree, kept: Sequence[int]) -> Convention:
+        # Objects of classes among them are given as tuples.
+        return RegisteredConvention(inputs, self._outputs, kept, (None, self._registered[1]))
 
     def unflatten(self, results: Sequence[Any]) -> Any:
         from jax import tree_util
@@ -182,6 +200,27 @@ def _unflatten(tree: Tree, leaves: Iterator[Any]) -> Any:
     if isinstance(tree, Custom):
         return tree.made([_unflatten(child, leaves) for child in tree.children])
     return tuple([_unflatten(child, leaves) for child in tree])
+
+
+def _without(tree: Tree, first: int, gone: Collection[int], taken: Collection[int]) -> tuple[Tree, list[int]]:
+    """A tree, whose arrays are numbered from `first`, but for entries of dictionaries with arrays that are `gone` and none that is `taken`;
+    and the numbers of the arrays that it has."""
+    if tree is None or tree is ...:
+        return tree, [first] if tree is ... else []
+    children = tree.items() if isinstance(tree, dict) else enumerate(tree.children if isinstance(tree, Custom) else tree)
+    left: list[int] = []
+    parts = {}
+    for key, child in children:
+        inside = range(first, first + _count(child))
+        first = inside.stop
+        if isinstance(tree, dict) and not set(gone).isdisjoint(inside) and set(taken).isdisjoint(inside):
+            continue
+        parts[key], numbers = _without(child, inside.start, gone, taken)
+        left += numbers
+    if isinstance(tree, dict):
+        return parts, left
+    found = tuple(parts.values())
+    return (tree._replace(children=found) if isinstance(tree, Custom) else type(tree)(found)), left
 
 
 def _count(tree: Tree) -> int:

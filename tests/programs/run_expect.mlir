@@ -19,11 +19,11 @@
 // ULP: output 0: close (off by up to 4.768e-7, 1 ULP)
 // WIDE: output 0: close (off by up to 5.000e-1, 2097152 ULP)
 // WIDE-NEXT: output 1: close (off by up to 1.000e0)
-// OFF-DAG: output 0: 2 of 4 elements off by up to 5.000e0, 12582912 ULP; at [2], 3.0 is expected, found 8.0
-// OFF-DAG: output 1: 1 of 1 element off by up to 1.000e0; at [], 5 is expected, found 6
-// OFF-DAG: 2 of 2 outputs not as expected
-// NAN-DAG: output 0: 1 of 4 elements off by up to inf; at [0], 1.0 is expected, found NaN
-// NAN-DAG: 1 of 2 outputs not as expected
+// OFF-DAG: output 0: 2 of 4 elements are off by up to 5.000e0, 12582912 ULP; at [2], 3.0 is expected, found 8.0
+// OFF-DAG: output 1: 1 of 1 element is off by up to 1.000e0; at [], 5 is expected, found 6
+// OFF-DAG: 2 of 2 outputs are not as expected
+// NAN-DAG: output 0: 1 of 4 elements is off by up to inf; at [0], 1.0 is expected, found NaN
+// NAN-DAG: 1 of 2 outputs is not as expected
 // SHAPE: output 0: the shape is [2], but [4] is expected
 // LACKS: output 0: there is no array `output_0`, `arr_0`, `0`; it has no arrays
 // USAGE: --expect

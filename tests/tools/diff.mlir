@@ -25,8 +25,8 @@
 // JSON-SAME: "equal":false,"same":19
 
 // In the loop, 2 and 3 are doubled to 4, 8, 8 (9) and 6, 8 (9), 8 (9); 4 to 8, 8 (9), 8 (9).
-// VALUES: the inputs: result 0: 3 of 3 elements off by up to 1.000e0
-// VALUES-JSON: {"close":false,"comparison":"3 of 3 elements off by up to 1.000e0
+// VALUES: the inputs: result 0: 3 of 3 elements are off by up to 1.000e0
+// VALUES-JSON: {"close":false,"comparison":"3 of 3 elements are off by up to 1.000e0
 // CLOSE: close (off by up to 1.000e0
 
 // INLINE: @main

@@ -52,7 +52,8 @@ pub fn target_version(target: &str) -> Result<Version, Diagnostic> {
             Ok(version) => version,
             Err(_) => {
                 return error(format!(
-                    "target version {text:?} is not three numbers with dots between, as in {current}"
+                    "target version {text:?} is not three numbers with dots between, as in \
+                     {current}, nor `current`, `minimum`, `WEEK_4` or `WEEK_12`"
                 ));
             }
         },

@@ -13,13 +13,8 @@ pub fn program_file(path: &Path, io: &Io<'_>) -> Result<PathBuf, Failure> {
     if !full.is_dir() {
         return Ok(path.to_path_buf());
     }
-    match stablo::program_in_folder(&full) {
-        Some(file) => Ok(file.strip_prefix(&full).map_or(file.clone(), |file| path.join(file))),
-        None => Err(Failure::input(format!(
-            "{} is a directory without saved_model.pb of TensorFlow or functions/*.meta of torch_xla",
-            path.display()
-        ))),
-    }
+    let file = stablo::program_in_folder(&full)?;
+    Ok(file.strip_prefix(&full).map_or(file.clone(), |file| path.join(file)))
 }
 
 /// The values of `--input` for all arguments of the function in a folder of torch_xla: weights and

@@ -198,8 +198,12 @@ fn file(spec: &str, dtype: DType, io: &mut Io<'_>) -> Result<Tensor, String> {
         _ => (spec, None),
     };
     let mut arrays = Arrays::open(Path::new(path), io).map_err(|failure| {
+        let no_argument = match spec.split_once('=') {
+            Some((name, _)) => format!("there is no argument `{name}`, and "),
+            None => String::new(),
+        };
         format!(
-            "{failure}; an input is a file, `zeros`, `ones`, `iota`, `random`, a number, a list such as \
+            "{no_argument}{failure}; an input is a file, `zeros`, `ones`, `iota`, `random`, a number, a list such as \
              `[1, 2]` or `dense<…>`"
         )
     })?;

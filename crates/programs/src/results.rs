@@ -214,11 +214,14 @@ impl<'m> Results<'m> {
         }
         match different {
             0 => Ok(()),
-            _ => Err(Failure::input(format!(
-                "{different} of {} not as expected in {}",
-                counted(total, "output"),
-                path.display()
-            ))),
+            _ => {
+                let are = if different == 1 { "is" } else { "are" };
+                Err(Failure::input(format!(
+                    "{different} of {} {are} not as expected in {}",
+                    counted(total, "output"),
+                    path.display()
+                )))
+            }
         }
     }
 }
@@ -253,8 +256,9 @@ pub fn verdict(found: &Tensor, expected: &Tensor, tolerance: &Tolerance) -> Resu
         at.push(rest / stride.max(1));
         rest %= stride.max(1);
     }
+    let are = if differing == 1 { "is" } else { "are" };
     Err(format!(
-        "{differing} of {} off by {distance}; at {at:?}, {} is expected, found {}",
+        "{differing} of {} {are} off by {distance}; at {at:?}, {} is expected, found {}",
         counted(found.num_elements() as u64, "element"),
         element(expected, worst),
         element(found, worst)

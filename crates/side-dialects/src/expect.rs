@@ -67,8 +67,9 @@ pub fn expect_close(
         None => Ok(()),
         Some(i) => {
             let far = distances.iter().filter(|d| !(min..=max).contains(d)).count();
+            let are = if far == 1 { "is" } else { "are" };
             let what = format!(
-                "{far} of {} not {min} to {max} units in the last place apart; the first is {}",
+                "{far} of {} {are} not {min} to {max} units in the last place apart; the first is {}",
                 counted(distances.len() as u64, "value"),
                 distances[i]
             );

@@ -43,6 +43,7 @@ pub fn cost(module: &Module, entry: &str) -> Result<Cost> {
 
 /// Options of a view.
 #[derive(Clone, Copy, Default)]
+#[non_exhaustive]
 pub struct ViewOptions<'a> {
     /// The function of whose run costs are shown; by default `main`, if there is such a function
     /// that can run.
@@ -51,6 +52,29 @@ pub struct ViewOptions<'a> {
     pub values: Option<&'a LastValues>,
     /// A profile of the program, from which times of ops are shown.
     pub profile: Option<&'a Profile>,
+}
+
+impl<'a> ViewOptions<'a> {
+    /// Sets [`ViewOptions::entry`].
+    #[must_use]
+    pub fn entry(mut self, name: impl Into<Option<&'a str>>) -> ViewOptions<'a> {
+        self.entry = name.into();
+        self
+    }
+
+    /// Sets [`ViewOptions::values`].
+    #[must_use]
+    pub fn values(mut self, values: impl Into<Option<&'a LastValues>>) -> ViewOptions<'a> {
+        self.values = values.into();
+        self
+    }
+
+    /// Sets [`ViewOptions::profile`].
+    #[must_use]
+    pub fn profile(mut self, profile: impl Into<Option<&'a Profile>>) -> ViewOptions<'a> {
+        self.profile = profile.into();
+        self
+    }
 }
 
 /// A verified program to look at: a page that shows it as a graph, or the model of that as JSON.

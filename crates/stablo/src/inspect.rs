@@ -1,7 +1,7 @@
 //! Inspection: the format of a file, and what its program holds and needs.
 
 use crate::error::check;
-use crate::load::{container, has_vhlo, read_bytecode};
+use crate::load::{container, has_vhlo, name_file, read_bytecode};
 use crate::{Bytes, Error, LoadOptions, Module, Result, Version, is_bytecode};
 use hlo::ops::{CompositeOp, ConstantOp, CustomCallOp};
 use mlir::OpRef;
@@ -97,7 +97,8 @@ pub fn inspect(name: &str, bytes: impl Into<Bytes>) -> Result<Inspection> {
     let bytes = container(&bytes).unwrap_or(bytes);
     let (format, module, diagnostics) = if is_bytecode(&bytes) {
         let options = ReadOptions { allow_unregistered_dialects: true, ..ReadOptions::default() };
-        let output = read_bytecode(&bytes, options);
+        let mut output = read_bytecode(&bytes, options);
+        name_file(name, &mut output.diagnostics);
         let sections = output.sections.iter().map(|(name, range)| (*name, range.len())).collect();
         let artifact = artifact_version(&bytes);
         let format = FileFormat::Bytecode {

@@ -38,10 +38,10 @@ pub fn load(name: &str, bytes: impl Into<Bytes>) -> Result<Module> {
 /// [`program_in_folder`](crate::program_in_folder) finds it. The path is its name in diagnostics.
 ///
 /// # Errors
-/// If the file cannot be read; otherwise as [`load`].
+/// If the file cannot be read, or the folder holds no program; otherwise as [`load`].
 pub fn load_file(path: impl AsRef<Path>) -> Result<Module> {
     let path = path.as_ref();
-    let within = if path.is_dir() { crate::program_in_folder(path) } else { None };
+    let within = if path.is_dir() { Some(crate::program_in_folder(path)?) } else { None };
     let path = within.as_deref().unwrap_or(path);
     let name = path.to_string_lossy();
     let bytes = std::fs::read(path).map_err(|error| {
@@ -115,9 +115,7 @@ impl LoadOptions {
         let program = container(&bytes).unwrap_or(bytes);
         if is_bytecode(&program) {
             let mut loaded = self.read_bytecode(&program);
-            for diagnostic in loaded.diagnostics.iter_mut().filter(|d| d.label == "bytecode") {
-                diagnostic.message = format!("{name}: {}", diagnostic.message);
-            }
+            name_file(name, &mut loaded.diagnostics);
             return self.complete(loaded, true);
         }
         if let Some(diagnostic) = damaged_container(name, &program) {
@@ -342,4 +340,11 @@ pub fn bytecode_fields(bytes: &Bytes) -> (Vec<FileField>, Diagnostics) {
         field.range = field.range.start + start..field.range.end + start;
     }
     (output.fields, output.diagnostics)
+}
+
+/// Begins errors of bytecode, which have no place in a text, with the name of the file.
+pub(crate) fn name_file(name: &str, diagnostics: &mut Diagnostics) {
+    for diagnostic in diagnostics.iter_mut().filter(|d| d.label == "bytecode") {
+        diagnostic.message = format!("{name}: {}", diagnostic.message);
+    }
 }

@@ -3,6 +3,7 @@
 //! Source: TensorFlow, `saved_model.proto`, `graph.proto`, `function.proto`, `node_def.proto`;
 //! PyTorch/XLA, `torch_xla/stablehlo.py`.
 
+use crate::{Error, Result};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use wire::protobuf::Message;
@@ -18,13 +19,28 @@ const CALL: &str = "XlaCallModule";
 
 /// The file with the program of a folder: a SavedModel of TensorFlow, or what torch_xla's
 /// `save_as_stablehlo` writes, where `forward` comes before other functions and bytecode before
-/// text. `None` if the folder is neither.
-pub fn program_in_folder(folder: impl AsRef<Path>) -> Option<PathBuf> {
+/// text.
+///
+/// # Errors
+/// If the folder is neither.
+pub fn program_in_folder(folder: impl AsRef<Path>) -> Result<PathBuf> {
     let folder = folder.as_ref();
     let saved = folder.join(SAVED_MODEL);
     if saved.is_file() {
-        return Some(saved);
+        return Ok(saved);
     }
+    in_folder_of_torch(folder).ok_or_else(|| {
+        let message = format!(
+            "{} is a directory without {SAVED_MODEL} of TensorFlow or functions/*.meta of \
+             torch_xla",
+            folder.display()
+        );
+        Error::message("input", message)
+    })
+}
+
+/// The file with the program in a folder that torch_xla wrote.
+fn in_folder_of_torch(folder: &Path) -> Option<PathBuf> {
     let files = std::fs::read_dir(folder.join("functions")).ok()?;
     let rank = |path: &Path| -> Option<(bool, u8, PathBuf)> {
         let form = match path.extension().and_then(OsStr::to_str)? {

@@ -6,7 +6,11 @@ use std::panic::resume_unwind;
 
 /// Stack size in bytes that suffices for reading, printing and dropping any program that the
 /// parsers accept.
-pub const STACK_BYTES: usize = 64 << 20;
+///
+/// The C library of GNU keeps up to 40 MB of stacks for the next threads: with larger ones, each
+/// call of [`with_large_stack`] maps its stack and touches its pages anew, which takes as long as
+/// reading a small program.
+pub const STACK_BYTES: usize = 32 << 20;
 
 thread_local! {
     static IS_LARGE: Cell<bool> = const { Cell::new(false) };

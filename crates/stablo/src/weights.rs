@@ -38,8 +38,9 @@ pub fn extract_weights(
 /// ```
 ///
 /// # Errors
-/// If there is no entry function, the program refers to it, or an argument does not exist, is given
-/// twice, or has another type than its value.
+/// If there is no entry function of one block, the program refers to it, or an argument does not
+/// exist, is given twice, or has another type than its value; and if constants of the program were
+/// extracted and not yet put back. The module is then as before.
 pub fn bind_arguments(module: &mut Module, values: &[(usize, Tensor)]) -> Result<()> {
     let values = values.iter().map(|(index, value)| (*index, Attribute::from_tensor(value)));
     let bound = transforms::bind_arguments(module, values.collect());
@@ -50,7 +51,8 @@ pub fn bind_arguments(module: &mut Module, values: &[(usize, Tensor)]) -> Result
 /// type.
 ///
 /// # Errors
-/// If the program has no extracted constants, `find` fails, or a tensor has the wrong type.
+/// If the program has no extracted constants, `find` fails, or a tensor has the wrong type. Some
+/// constants may be back then, and others not.
 pub fn insert_weights(
     module: &mut Module,
     mut find: impl FnMut(&str, &Type) -> Result<Tensor, String>,

@@ -75,7 +75,7 @@ pub fn entry_function(module: &Module, root: OpId) -> Result<FuncOp<'_>, Diagnos
         let found = functions.len();
         root.error(
             "entry",
-            format!("a module to refine must have one function or a function @main; found {found}"),
+            format!("the module must have one function or a function @main; found {found}"),
         )
     })?;
     one_block(*entry)?;
@@ -89,10 +89,7 @@ pub fn one_block(function: OpRef<'_>) -> Result<(), Diagnostic> {
         return Ok(());
     }
     let name = function.symbol_name().unwrap_or("");
-    Err(function.error(
-        "entry",
-        format!("the body of @{name} must be one block to be refined; it has {blocks}"),
-    ))
+    Err(function.error("entry", format!("the body of @{name} must be one block; it has {blocks}")))
 }
 
 /// Refines the arguments of a function, whose body is one block, to the given types. Uses keep the

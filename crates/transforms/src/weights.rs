@@ -221,7 +221,7 @@ fn argument_attributes(function: FuncOp<'_>) -> Vec<Attribute> {
 ///
 /// # Errors
 /// If the program has no extracted constants; errors of `find`, reported at the function or
-/// constant.
+/// constant, after which some constants may be back and others not.
 pub fn insert_weights(
     module: &mut Module,
     find: &mut dyn FnMut(&str, &Type) -> Result<Attribute, String>,
@@ -278,14 +278,19 @@ pub fn insert_weights(
 /// Replaces arguments of the entry function, given by their numbers, by constants.
 ///
 /// # Errors
-/// If there is no entry function, the program refers to it, or an argument does not exist, is given
-/// twice, or has another type than its value.
+/// If there is no entry function of one block, the program refers to it, or an argument does not
+/// exist, is given twice, or has another type than its value; and if constants of the program were
+/// extracted and not yet put back. The module is then as before.
 pub fn bind_arguments(
     module: &mut Module,
     values: Vec<(usize, Attribute)>,
 ) -> Result<(), Diagnostic> {
     let entry = extendable(module)?[0];
     let function = module.op(entry);
+    if let Some(op) = module.walk(module.top().id()).find(|&op| is_without_constants(op)) {
+        let why = "constants of the program were extracted, and must be put back first";
+        return Err(op.error("bind", why));
+    }
     let inputs = FuncOp(function).signature().0;
     let mut attributes = argument_attributes(FuncOp(function));
     let mut by_name: HashMap<String, Attribute> = HashMap::new();
@@ -316,6 +321,15 @@ pub fn bind_arguments(
     insert_weights(module, &mut |name, _| {
         by_name.remove(name).ok_or_else(|| "the program has extracted constants".to_string())
     })
+}
+
+/// True for a function with arguments in the place of constants, and for a constant that is a
+/// resource without contents.
+fn is_without_constants(op: OpRef<'_>) -> bool {
+    let has_weight = |function: FuncOp<'_>| {
+        (0..function.signature().0.len()).any(|index| weight_name(op, index).is_some())
+    };
+    FuncOp::cast(op).is_some_and(has_weight) || empty_resource(op).is_some()
 }
 
 /// The name and type of the constant that a resource without contents replaces.

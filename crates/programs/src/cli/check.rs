@@ -41,7 +41,7 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let mut files = Vec::new();
     for file in &options.files {
         match io.path(file).is_dir() {
-            true if stablo::program_in_folder(io.path(file)).is_some() => files.push(file.clone()),
+            true if stablo::program_in_folder(io.path(file)).is_ok() => files.push(file.clone()),
             true => programs_in(file, io, &mut files)?,
             false => files.push(file.clone()),
         }

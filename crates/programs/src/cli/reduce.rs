@@ -140,6 +140,10 @@ fn passes(command: &str, cwd: &Path, timeout: Duration) -> std::io::Result<bool>
     let mut interval = Duration::from_micros(200);
     loop {
         if let Some(status) = child.try_wait()? {
+            // The shell's way of saying so.
+            if status.code() == Some(127) {
+                return Err(std::io::Error::other(format!("there is no such command: {command}")));
+            }
             return Ok(status.success());
         }
         if start.elapsed() > timeout {

@@ -134,13 +134,12 @@ impl Options {
         let mut module = load_bytes(&self.file, bytes.clone(), io)?;
         select_platform(&mut module, &bytes, self.platform.as_deref())?;
         let (values, profile) = self.observe(&module, io, deadline)?;
-        let entry = self.entry();
-        let shown = ViewOptions { entry, values: values.as_ref(), profile: profile.as_ref() };
-        let mut view = stablo::view(&module, &program_name(&self.file), shown)?;
+        let shown = ViewOptions::default().entry(self.entry());
+        let observed = shown.values(values.as_ref()).profile(profile.as_ref());
+        let mut view = stablo::view(&module, &program_name(&self.file), observed)?;
         if let Some(file) = &self.other {
             let other = load(file, io)?;
             let diff = stablo::diff(&module, &other, &self.ignore);
-            let shown = ViewOptions { entry, ..ViewOptions::default() };
             view = view.beside(stablo::view(&other, &program_name(file), shown)?, &diff);
         }
         let text = match self.format {

@@ -46,3 +46,17 @@ fn reading_ends_after_many_errors_and_says_so() {
     let (note, _) = &many[99].notes[0];
     assert!(note.contains("100 errors"), "{note}");
 }
+
+/// Bytecode has no lines to point at: errors begin with the name of the file.
+#[test]
+fn errors_of_bytecode_name_the_file() {
+    let module = stablo::load("whole", "func.func @main() { return }").unwrap();
+    let half = stablo::serialize(&module, Version::CURRENT).unwrap()[..60].to_vec();
+    let errors = [
+        stablo::load("half.bc", half.clone()).unwrap_err(),
+        stablo::inspect("half.bc", half).unwrap_err(),
+    ];
+    for error in errors {
+        assert!(error.diagnostics()[0].message.starts_with("half.bc: "), "{error}");
+    }
+}

@@ -14,3 +14,4 @@ mod reference;
 mod rng;
 mod run;
 mod status;
+mod weights;

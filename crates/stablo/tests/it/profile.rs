@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 use stablo::{
-    Engine, Grid, Host, Limits, Profile, Profiling, Program, RunOptions, RuntimeValue, StepKind,
-    StepProfile, Tensor, Unobserved, ViewOptions,
+    Engine, Grid, Host, LastValues, Limits, Profile, Profiling, Program, RunOptions, RuntimeValue,
+    StepKind, StepProfile, Tensor, Unobserved, ViewOptions,
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -126,7 +126,7 @@ fn views_have_the_times_of_ops() {
     let program = prepare(LOOP, options);
     program.run(inputs(3)).unwrap();
     let profile = program.profile();
-    let shown = ViewOptions { profile: Some(&profile), ..ViewOptions::default() };
+    let shown = ViewOptions::default().profile(&profile);
     let view = json(&stablo::view(program.module(), "loop", shown).unwrap().to_json());
     let ops = view["ops"].as_array().unwrap();
     let times = ops.iter().filter_map(|op| op["time"]["seconds"].as_f64());
@@ -273,5 +273,45 @@ fn processes_that_an_op_runs_record_their_steps() {
         let mut others = profile.steps.iter().filter(|step| step.kind != StepKind::Run);
         let op = others.find(|step| step.title.ends_with("sdy.manual_computation"));
         assert!(op.is_some_and(|op| op.own + process.total / 4 <= op.total));
+    }
+}
+
+/// `chlo.broadcast_add` is expanded to run; ids of other ops are those of the program that is
+/// shown.
+#[test]
+fn views_have_statistics_at_their_ops() {
+    let text = "func.func @main(%x: tensor<2xf32>, %y: tensor<1xf32>) -> tensor<2xf32> {
+      %0 = stablehlo.negate %x : tensor<2xf32>
+      %1 = chlo.broadcast_add %0, %y : (tensor<2xf32>, tensor<1xf32>) -> tensor<2xf32>
+      %2 = stablehlo.abs %1 : tensor<2xf32>
+      %3 = chlo.broadcast_multiply %2, %2 : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+      %4 = func.call @half(%3) : (tensor<2xf32>) -> tensor<2xf32>
+      return %4 : tensor<2xf32>
+    }
+    func.func private @half(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %c = stablehlo.constant dense<2.0> : tensor<2xf32>
+      %0 = chlo.broadcast_divide %x, %c : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+      %1 = stablehlo.negate %0 : tensor<2xf32>
+      return %1 : tensor<2xf32>
+    }";
+    let module = stablo::load("broadcasts", text).unwrap();
+    let program = prepare(text, RunOptions::default());
+    let x = Tensor::from_vec([2], vec![1f32, 3.0]).unwrap();
+    let y = Tensor::from_vec([1], vec![-1f32]).unwrap();
+    let mut values = LastValues::default();
+    program.run_observed(vec![x.into(), y.into()], &mut values).unwrap();
+    let shown = ViewOptions::default().values(&values);
+    let view = json(&stablo::view(&module, "broadcasts", shown).unwrap().to_json());
+    let largest = |text: &str| {
+        let mut ops = view["ops"].as_array().unwrap().iter();
+        let op = ops.find(|op| op["text"].as_str().unwrap().contains(text)).unwrap();
+        op["statistics"][0]["max"].as_f64()
+    };
+    assert_eq!(largest("stablehlo.negate %arg0 : tensor<2xf32>"), Some(-1.0));
+    assert_eq!(largest("stablehlo.abs"), Some(4.0));
+    assert_eq!(largest("call @half"), Some(-2.0));
+    assert_eq!(largest("stablehlo.constant"), Some(2.0));
+    for expanded in ["broadcast_add", "broadcast_multiply", "broadcast_divide"] {
+        assert_eq!(largest(expanded), None);
     }
 }

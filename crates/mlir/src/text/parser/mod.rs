@@ -547,13 +547,15 @@ impl Parser<'_> {
             Kind::Invalid if text.starts_with(['"', '@']) => {
                 format!("expected {expected}, found an unclosed string")
             }
-            _ if text.chars().count() > 40 => {
-                format!(
-                    "expected {expected}, found `{}…`",
-                    text.chars().take(40).collect::<String>()
-                )
+            _ => {
+                let is_long = text.chars().count() > 40;
+                let visible = |c: char| match c.is_control() {
+                    true => c.escape_default().to_string(),
+                    false => c.to_string(),
+                };
+                let shown: String = text.chars().take(40).map(visible).collect();
+                format!("expected {expected}, found `{shown}{}`", if is_long { "…" } else { "" })
             }
-            _ => format!("expected {expected}, found `{text}`"),
         };
         // A token missing at the end of a line is reported there, not at the start of the next
         // line.

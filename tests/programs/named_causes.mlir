@@ -1,0 +1,11 @@
+// Messages name the argument or the command that is missing, and the versions that there are.
+// RUN: not stablo run %s --input y=ones 2>&1 | FileCheck %s --check-prefix=ARGUMENT
+// RUN: not stablo reduce %s --test nowhere-to-be-found -o %t.mlir 2>&1 | FileCheck %s --check-prefix=COMMAND
+// RUN: not stablo convert %s %t.mlir.bc --target Current 2>&1 | FileCheck %s --check-prefix=TARGET
+
+// ARGUMENT: argument 0 (`x`) {{.*}}there is no argument `y`, and cannot read y=ones: {{.*}}; an input is a file
+// COMMAND: cannot run the test: there is no such command: nowhere-to-be-found
+// TARGET: target version "Current" is not three numbers with dots between, {{.*}}`current`, `minimum`
+func.func @main(%x: tensor<f32> loc("x")) -> tensor<f32> {
+  return %x : tensor<f32>
+}
