@@ -26,6 +26,8 @@ const SHARED_ROWS: usize = 96;
 const ROWS_ELEMENTS: usize = 1 << 15;
 /// Panels that are copied at a time for few rows.
 const PANELS: usize = 4;
+/// Panels of so few rows are copied one at a time.
+const FEW_ROWS: usize = 4;
 /// Tiles of rows that are multiplied at a time, at most.
 const MAX_TILES: usize = 16;
 /// Rows of `b` that are copied at a time, if neither rows nor columns are beside each other.
@@ -343,8 +345,7 @@ impl<T: Accumulator> Product<'_, T> {
         let depth = self.depth;
         let is_small = rows.len().saturating_mul(columns.len()).saturating_mul(depth) <= SMALL;
         let has_segments = self.a.has_segments();
-        let is_vector =
-            rows.len() == 1 && depth > FEW && self.b.strides.contains(&1) && !has_segments;
+        let is_vector = rows.len() == 1 && depth > FEW && self.b.strides[1] == 1 && !has_segments;
         let is_direct = depth <= FEW || (is_small && depth <= BLOCK && !is_vector && !has_segments);
         let is_copied = !(is_direct || is_vector);
         // Rows of `a` and columns of `b` at a time, the columns copied to panels of `C`: a few
@@ -352,6 +353,7 @@ impl<T: Accumulator> Product<'_, T> {
         let tall = (ROWS_ELEMENTS / depth / R).clamp(1, MAX_TILES) * R;
         let wide = match rows.len() <= tall {
             _ if !is_copied => columns.len(),
+            true if rows.len() <= FEW_ROWS => C.min(columns.len()),
             true => (PANELS * C).min(columns.len()),
             false => ((PANELS_ELEMENTS / depth / C).max(1) * C).min(columns.len()),
         };
@@ -629,20 +631,19 @@ impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
         panel: &[[T; C]],
         levels: &mut [[[T; C]; R]],
     ) -> [[T; C]; R] {
-        let mut count = 0usize;
-        for (block, panel) in panel.chunks(BLOCK).enumerate() {
-            let mut sums = self.block::<C, SINGLE>(block, panel);
-            let mut level = 0;
-            while count >> level & 1 == 1 {
-                sums = add_tiles(&levels[level], sums);
-                level += 1;
+        let last = panel.len().div_ceil(BLOCK) - 1;
+        for (count, panel) in panel[..last * BLOCK].chunks_exact(BLOCK).enumerate() {
+            let mut sums = self.block::<C, SINGLE>(count, panel);
+            // Every one bit that the addition of one carries over is a subtree of this size.
+            let level = count.trailing_ones() as usize;
+            for left in &levels[..level] {
+                sums = add_tiles(left, sums);
             }
             levels[level] = sums;
-            count += 1;
         }
-        let mut complete = levels.iter().enumerate().filter(|&(level, _)| count >> level & 1 == 1);
-        let smallest = complete.next().map_or([[T::ZERO; C]; R], |(_, sums)| *sums);
-        complete.fold(smallest, |sums, (_, left)| add_tiles(left, sums))
+        let sums = self.block::<C, SINGLE>(last, &panel[last * BLOCK..]);
+        let subtrees = levels.iter().enumerate().filter(|&(level, _)| last >> level & 1 == 1);
+        subtrees.fold(sums, |sums, (_, left)| add_tiles(left, sums))
     }
 
     /// The chains of a block of products, one after the other if `SINGLE`.

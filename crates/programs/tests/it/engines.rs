@@ -109,3 +109,28 @@ fn plans_of_generated_programs_have_the_bits_of_the_interpreter() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Sines of very large angles have no machine code: loops with one are run by the kernels.
+#[test]
+fn angles_of_any_size() {
+    let module = stablo::load(
+        "angles.mlir",
+        "func.func @main(%x: tensor<300xf32>) -> (tensor<300xf32>, tensor<300xf32>) {
+           %0 = stablehlo.sine %x : tensor<300xf32>
+           %1 = stablehlo.cosine %x : tensor<300xf32>
+           %2 = stablehlo.multiply %0, %1 : tensor<300xf32>
+           return %0, %2 : tensor<300xf32>, tensor<300xf32>
+         }",
+    )
+    .unwrap();
+    for large in [0, 1, 299, 300] {
+        let angle = |i: usize| (i as f32 * 0.37 - 40.0) * if i < large { 1e7 } else { 1.0 };
+        let angles = Tensor::from_vec([300], (0..300).map(angle).collect()).unwrap();
+        let inputs = [RuntimeValue::Tensor(angles)];
+        assert_eq!(differences("angles", &module, &inputs), Vec::<String>::new());
+        let results = run(&module, &inputs, &RunOptions::default()).unwrap();
+        for (i, &sine) in results[0].as_slice::<f32>().unwrap().iter().enumerate() {
+            assert_eq!(sine, f64::from(angle(i)).sin() as f32, "{i}");
+        }
+    }
+}
