@@ -6,7 +6,7 @@ use super::extremum;
 use super::matmul::Accumulator;
 use super::parallel::task_size;
 use super::sums::{
-    Combine, Commutative, Tree, Windows, combine_columns, combine_rows, copy_strided,
+    Addition, Combine, Commutative, Tree, Windows, combine_columns, combine_rows, copy_strided,
 };
 use numerics::budget::Scratch;
 use numerics::math::{self, AlignedBytes, BinaryOp};
@@ -259,16 +259,20 @@ fn combine_into(
         combine_typed(operation, input, init, layout, out).map(Some)
     }
     let is_commutative = is_commutative(op, dtype);
-    let combined = dispatch_operation!(
-        op,
-        dtype,
-        |T, f| if is_commutative {
-            run::<T>(&Commutative(f), (input, init), layout, out)
-        } else {
-            run::<T>(&f, (input, init), layout, out)
-        },
-        else return Ok(None)
-    )?;
+    let combined = if (op, dtype) == (BinaryOp::Add, DType::F32) {
+        run::<f32>(&Addition(|x: f32, y: f32| x + y), (input, init), layout, out)?
+    } else {
+        dispatch_operation!(
+            op,
+            dtype,
+            |T, f| if is_commutative {
+                run::<T>(&Commutative(f), (input, init), layout, out)
+            } else {
+                run::<T>(&f, (input, init), layout, out)
+            },
+            else return Ok(None)
+        )?
+    };
     quiet_nans(dtype, out);
     Ok(combined)
 }

@@ -10,6 +10,8 @@ const TINY: usize = 1 << 8;
 const SMALL: usize = 1 << 11;
 /// and all products together at most so many.
 const MAX_PRODUCTS: usize = 1 << 14;
+/// Results of fewer columns are computed one by one.
+const FEW_COLUMNS: usize = 4;
 /// Columns that are multiplied at a time,
 const COLUMNS: usize = 16;
 /// and how long they are at most.
@@ -91,6 +93,9 @@ struct Products<'a, 'o, T, const FUSED: bool> {
 impl<T: Accumulator, const FUSED: bool> Kernel for Products<'_, '_, T, FUSED> {
     #[inline(always)]
     fn run(self) {
+        if self.n < FEW_COLUMNS {
+            return self.one_by_one();
+        }
         let Products { m, k, n, a, b, out } = self;
         let mut tile = [[T::ZERO; COLUMNS]; DEPTH];
         let starts = a.starts.iter().zip(b.starts);
@@ -129,6 +134,28 @@ impl<T: Accumulator, const FUSED: bool> Kernel for Products<'_, '_, T, FUSED> {
                         *sum = sum.finish();
                     }
                     out[first..first + columns].copy_from_slice(&sums[..columns]);
+                }
+            }
+        }
+    }
+}
+
+impl<T: Accumulator, const FUSED: bool> Products<'_, '_, T, FUSED> {
+    #[inline(always)]
+    fn one_by_one(self) {
+        let Products { m, k, n, a, b, out } = self;
+        let starts = a.starts.iter().zip(b.starts);
+        for (out, (&a_start, &b_start)) in out.chunks_exact_mut(m * n).zip(starts) {
+            for (i, row) in out.chunks_exact_mut(n).enumerate() {
+                for (j, result) in row.iter_mut().enumerate() {
+                    let first = &a.elements[a_start + i * a.strides[0]..];
+                    let second = &b.elements[b_start + j * b.strides[0]..];
+                    let mut sum = T::ZERO;
+                    for l in 0..k {
+                        let (x, y) = (first[l * a.strides[1]], second[l * b.strides[1]]);
+                        sum = if FUSED { sum.multiply_add(x, y) } else { sum.add(x.multiply(y)) };
+                    }
+                    *result = sum.finish();
                 }
             }
         }

@@ -7,7 +7,7 @@
 //! kernels here, by rows or by columns, give the bits that this definition gives;
 //! `docs/accuracy.md` states it for other implementations.
 
-use numerics::simd::{Isa, Kernel, transpose};
+use numerics::simd::{Isa, Kernel, add_eights};
 use numerics::{DType, Element};
 use std::convert::Infallible;
 
@@ -25,8 +25,10 @@ const LANES: usize = 8;
 const MANY_LANES: usize = 32;
 /// Rows that are combined at a time, in registers.
 const ROWS: usize = 8;
-/// Elements of rows that are combined so, too.
+/// Rows of at least so many numbers are added eight neighbours at a time.
 const LONG: usize = 64;
+/// Sums of eight neighbours that are added further at a time.
+const EIGHTS: usize = 4096;
 
 /// Combines values in a balanced tree over neighbours, as they come.
 ///
@@ -196,6 +198,50 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for Commutative<F> {
     }
 }
 
+/// The addition of numbers of `f32`, of which rows are added eight neighbours at a time.
+pub struct Addition<F>(pub F);
+
+impl<F: Fn(f32, f32) -> f32 + Copy + Sync> Combine<f32> for Addition<F> {
+    fn pair(&self, left: f32, right: f32) -> f32 {
+        self.0(left, right)
+    }
+
+    fn merge(&self, left: &mut [f32], right: &[f32]) {
+        self.0.merge(left, right);
+    }
+
+    fn merge_at(&self, elements: &mut [f32], targets: &[usize], values: &[f32]) {
+        self.0.merge_at(elements, targets, values);
+    }
+
+    fn merge_rows(&self, rows: [&[f32]; ROWS], out: &mut [f32]) {
+        self.0.merge_rows(rows, out);
+    }
+
+    fn combine_rows(&self, elements: &[f32], len: usize, out: &mut [f32]) {
+        if len < LONG {
+            return self.0.combine_rows(elements, len, out);
+        }
+        // The last ones, of which there are fewer, are a subtree as well.
+        let next = len.div_ceil(8);
+        let rows = (EIGHTS / next).max(1);
+        let mut eights = vec![0.0; next * rows.min(out.len())];
+        for (out, elements) in out.chunks_mut(rows).zip(elements.chunks(rows * len)) {
+            let eights = &mut eights[..next * out.len()];
+            for (row, eights) in elements.chunks_exact(len).zip(eights.chunks_exact_mut(next)) {
+                let (whole, rest) = row.split_at(len - len % 8);
+                add_eights(whole, eights);
+                self.0.combine_rows(rest, rest.len(), &mut eights[whole.len() / 8..]);
+            }
+            self.combine_rows(eights, next, out);
+        }
+    }
+
+    fn chain(&self, elements: &[f32], windows: Windows<'_>, out: &mut [f32]) {
+        self.0.chain(elements, windows, out);
+    }
+}
+
 /// Runs a loop over elements of a type, with the widest instructions where many compute with it.
 fn run<T: Element>(kernel: impl Kernel) {
     if matches!(T::DTYPE, DType::F32 | DType::F64 | DType::I32 | DType::F16 | DType::BF16) {
@@ -229,18 +275,13 @@ struct MergeRows<'a, T, F> {
 impl<T: Element, F: Fn(T, T) -> T> Kernel for MergeRows<'_, T, F> {
     #[inline(always)]
     fn run(self) {
-        merge_rows(self.rows, self.f, self.out);
-    }
-}
-
-/// Combines the columns of [`ROWS`] rows.
-#[inline(always)]
-fn merge_rows<T: Element>(rows: [&[T]; ROWS], f: impl Fn(T, T) -> T, out: &mut [T]) {
-    // Of the same length, so that there is one check for the loop.
-    let [a, b, c, d, e, g, h, i] = rows.map(|row| &row[..out.len()]);
-    for (j, out) in out.iter_mut().enumerate() {
-        let left = f(f(a[j], b[j]), f(c[j], d[j]));
-        *out = f(left, f(f(e[j], g[j]), f(h[j], i[j])));
+        let MergeRows { rows, out, f } = self;
+        // Of the same length, so that there is one check for the loop.
+        let [a, b, c, d, e, g, h, i] = rows.map(|row| &row[..out.len()]);
+        for (j, out) in out.iter_mut().enumerate() {
+            let left = f(f(a[j], b[j]), f(c[j], d[j]));
+            *out = f(left, f(f(e[j], g[j]), f(h[j], i[j])));
+        }
     }
 }
 
@@ -418,21 +459,6 @@ fn combine_parts<'a, T: Element>(
         return elements;
     }
     let parts = elements.len() / len;
-    let mut merged = [T::ZERO; BLOCK / ROWS];
-    let mut elements = elements;
-    // Three levels at once: neighbours one below the other are combined without shuffles.
-    if size_of::<T>() == 4 && len >= LONG && len.is_multiple_of(ROWS) {
-        let count = elements.len() / ROWS;
-        let turned = &mut levels.as_flattened_mut()[..elements.len()];
-        transpose((elements, ROWS), (&mut *turned, count), [count, ROWS]);
-        let mut rows = [&[][..]; ROWS];
-        for (row, turned) in rows.iter_mut().zip(turned.chunks_exact(count)) {
-            *row = turned;
-        }
-        merge_rows(rows, f, &mut merged[..count]);
-        elements = &merged[..count];
-        len /= ROWS;
-    }
     let [mut from, mut to] = levels.each_mut();
     let mut is_first = true;
     while len > 1 {
@@ -619,6 +645,13 @@ mod tests {
             let sum = |x: u64, y: u64| x.wrapping_add(y);
             combine_rows(&all, len, &Commutative(sum), &mut out);
             let expected: Vec<u64> = elements.chunks(len).map(|row| row.iter().sum()).collect();
+            assert_eq!(out, expected, "{len}");
+            // Of numbers whose sums are rounded.
+            let add = |x: f32, y: f32| x + y;
+            let numbers: Vec<f32> = elements.iter().map(|&x| (x as f32).sqrt()).collect();
+            let mut out = vec![0.0; rows];
+            combine_rows(&numbers, len, &Addition(add), &mut out);
+            let expected: Vec<f32> = numbers.chunks(len).map(|row| defined(row, &add)).collect();
             assert_eq!(out, expected, "{len}");
         }
         let mut out = [3u64];

@@ -7,9 +7,11 @@
 // `target_feature` functions may only be called where the features are known to exist.
 #![allow(unsafe_code)]
 
+mod neighbours;
 mod tile;
 mod transpose;
 
+pub use neighbours::add_eights;
 pub use tile::{TILE_ROWS, Tile};
 pub use transpose::transpose;
 

@@ -1,0 +1,78 @@
+//! Sums of neighbours.
+
+#[cfg(target_arch = "x86_64")]
+use super::Isa;
+
+/// Numbers that are added at once.
+const BLOCK: usize = 64;
+
+/// Writes the sums of each eight neighbours, added in pairs, these in pairs, and these again.
+///
+/// # Panics
+/// If there is no room for one of each 64 elements.
+pub fn add_eights(elements: &[f32], sums: &mut [f32]) {
+    let (blocks, rest) = elements.as_chunks::<BLOCK>();
+    let (of_blocks, of_rest) = sums.split_at_mut(blocks.len() * BLOCK / 8);
+    add_rest(rest, of_rest);
+    #[cfg(target_arch = "x86_64")]
+    if Isa::best().has_avx2() {
+        // SAFETY: the instructions were detected.
+        return unsafe { vectors::add_eights(blocks, of_blocks.as_chunks_mut().0) };
+    }
+    add_rest(blocks.as_flattened(), of_blocks);
+}
+
+fn add_rest(elements: &[f32], sums: &mut [f32]) {
+    for (sum, [a, b, c, d, e, f, g, h]) in sums.iter_mut().zip(elements.as_chunks().0) {
+        *sum = ((a + b) + (c + d)) + ((e + f) + (g + h));
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod vectors {
+    use super::BLOCK;
+    use std::arch::x86_64::{__m256, _mm256_add_ps, _mm256_permute2f128_ps, _mm256_shuffle_ps};
+
+    #[target_feature(enable = "avx2")]
+    pub fn add_eights(blocks: &[[f32; BLOCK]], sums: &mut [[f32; 8]]) {
+        for (block, sums) in blocks.iter().zip(sums) {
+            let [a, b, c, d, e, f, g, h]: [__m256; 8] = bytemuck::cast(*block);
+            let low = add_pairs(add_pairs(a, b), add_pairs(c, d));
+            let high = add_pairs(add_pairs(e, f), add_pairs(g, h));
+            // Of each vector, the sum of its low half and that of its high half.
+            let first = _mm256_permute2f128_ps::<0x20>(low, high);
+            let second = _mm256_permute2f128_ps::<0x31>(low, high);
+            *sums = bytemuck::cast(_mm256_add_ps(first, second));
+        }
+    }
+
+    /// The sums of neighbours, by halves of registers: two of `x`, then two of `y`.
+    #[target_feature(enable = "avx2")]
+    fn add_pairs(x: __m256, y: __m256) -> __m256 {
+        let even = _mm256_shuffle_ps::<0x88>(x, y);
+        _mm256_add_ps(even, _mm256_shuffle_ps::<0xDD>(x, y))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_neighbours_are_a_tree() {
+        for count in [0, 1, 7, 8, 9, 16, 19] {
+            // With the sum of each two rounded.
+            let number = |i: usize| ((i * 2_654_435 % 1_000_003) as f32).sqrt();
+            let elements: Vec<f32> = (0..8 * count).map(number).collect();
+            for room in [count, count + 1] {
+                let mut sums = vec![f32::NAN; room];
+                add_eights(&elements, &mut sums);
+                for (sum, eight) in sums.iter().zip(elements.chunks(8)) {
+                    let pairs: Vec<f32> = eight.chunks(2).map(|x| x[0] + x[1]).collect();
+                    assert_eq!(*sum, (pairs[0] + pairs[1]) + (pairs[2] + pairs[3]));
+                }
+                assert!(sums[count..].iter().all(|x| x.is_nan()));
+            }
+        }
+    }
+}
