@@ -26,8 +26,6 @@ const SHARED_ROWS: usize = 96;
 const ROWS_ELEMENTS: usize = 1 << 15;
 /// Panels that are copied at a time for few rows.
 const PANELS: usize = 4;
-/// Panels of so few rows are copied one at a time.
-const FEW_ROWS: usize = 4;
 /// Tiles of rows that are multiplied at a time, at most.
 const MAX_TILES: usize = 16;
 /// Rows of `b` that are copied at a time, if neither rows nor columns are beside each other.
@@ -345,7 +343,7 @@ impl<T: Accumulator> Product<'_, T> {
         let depth = self.depth;
         let is_small = rows.len().saturating_mul(columns.len()).saturating_mul(depth) <= SMALL;
         let has_segments = self.a.has_segments();
-        let is_vector = rows.len() == 1 && depth > FEW && self.b.strides[1] == 1 && !has_segments;
+        let is_vector = rows.len() == 1 && depth > FEW && self.b.strides.contains(&1) && !has_segments;
         let is_direct = depth <= FEW || (is_small && depth <= BLOCK && !is_vector && !has_segments);
         let is_copied = !(is_direct || is_vector);
         // Rows of `a` and columns of `b` at a time, the columns copied to panels of `C`: a few
@@ -353,7 +351,6 @@ impl<T: Accumulator> Product<'_, T> {
         let tall = (ROWS_ELEMENTS / depth / R).clamp(1, MAX_TILES) * R;
         let wide = match rows.len() <= tall {
             _ if !is_copied => columns.len(),
-            true if rows.len() <= FEW_ROWS => C.min(columns.len()),
             true => (PANELS * C).min(columns.len()),
             false => ((PANELS_ELEMENTS / depth / C).max(1) * C).min(columns.len()),
         };

@@ -1,15 +1,20 @@
-//! Products of a vector with the columns of a matrix whose rows are read from where they are.
+//! Products of a vector with the columns of a matrix, which is read once, from where it is.
 
 use super::matmul::{Accumulator, BLOCK, Matrix};
 use super::sums::Tree;
 use numerics::Number;
 use numerics::simd::Kernel;
 
-/// Results that are summed at a time: they stay in the cache while the rows of `b` are read.
+/// Results that are summed at a time where columns are neighbours.
 const RESULTS: usize = 1024;
+/// Columns that are read at a time where the elements of a column are neighbours: as many as there
+/// are ways in the first-level cache, as columns are often a power of two apart.
+const COLUMNS: usize = 8;
+/// Elements of a column that are read at a time: a cache line of `f32`.
+const LINE: usize = 16;
 
 /// The products of a vector with the columns of `b`, as [`Product`](super::matmul::Product) defines
-/// them. The elements of a row of `b` are neighbours.
+/// them. One of the strides of `b` is 1.
 pub struct VectorProduct<'a, T> {
     pub a: &'a [T],
     pub b: Matrix<'a, T>,
@@ -19,26 +24,35 @@ pub struct VectorProduct<'a, T> {
 impl<T: Accumulator> Kernel for VectorProduct<'_, T> {
     #[inline(always)]
     fn run(self) {
-        let VectorProduct { a, b: Matrix { elements, strides: [row_stride, _] }, out } = self;
-        for (chunk, out) in out.chunks_mut(RESULTS).enumerate() {
-            let b = &elements[chunk * RESULTS..];
-            out.fill(T::ZERO);
-            if a.len() <= BLOCK {
-                add_rows_scaled(out, a, b, row_stride);
-                continue;
-            }
-            let mut tree = Tree::new();
-            for (block, a) in a.chunks(BLOCK).enumerate() {
-                let mut sums = vec![T::ZERO; out.len()];
-                add_rows_scaled(&mut sums, a, &b[block * BLOCK * row_stride..], row_stride);
-                tree.push(sums, add_rows);
-            }
-            if let Some(sums) = tree.finish(add_rows) {
-                out.copy_from_slice(&sums);
-            }
+        let VectorProduct { a, b: Matrix { elements, strides }, out } = self;
+        match strides {
+            [row_stride, 1] => with_rows(a, elements, row_stride, out),
+            [_, column_stride] => with_columns(a, elements, column_stride, out),
         }
         for sum in out {
             *sum = sum.finish();
+        }
+    }
+}
+
+/// The sums stay in the cache while the rows of `b` are read in order.
+#[inline(always)]
+fn with_rows<T: Accumulator>(a: &[T], b: &[T], row_stride: usize, out: &mut [T]) {
+    for (chunk, out) in out.chunks_mut(RESULTS).enumerate() {
+        let b = &b[chunk * RESULTS..];
+        out.fill(T::ZERO);
+        if a.len() <= BLOCK {
+            add_rows_scaled(out, a, b, row_stride);
+            continue;
+        }
+        let mut tree = Tree::new();
+        for (block, a) in a.chunks(BLOCK).enumerate() {
+            let mut sums = vec![T::ZERO; out.len()];
+            add_rows_scaled(&mut sums, a, &b[block * BLOCK * row_stride..], row_stride);
+            tree.push(sums, add_rows);
+        }
+        if let Some(sums) = tree.finish(add_rows) {
+            out.copy_from_slice(&sums);
         }
     }
 }
@@ -74,4 +88,49 @@ fn add_rows<T: Number>(mut left: Vec<T>, right: Vec<T>) -> Vec<T> {
         *x = x.add(y);
     }
     left
+}
+
+/// Some columns of `b` are read at a time, and turned into rows in registers.
+#[inline(always)]
+fn with_columns<T: Accumulator>(a: &[T], b: &[T], column_stride: usize, out: &mut [T]) {
+    let mut tree = Tree::new();
+    for (group, out) in out.chunks_mut(COLUMNS).enumerate() {
+        // If there are fewer columns, the last one is repeated.
+        let column = |j: usize| &b[(group * COLUMNS + j.min(out.len() - 1)) * column_stride..];
+        let columns: [&[T]; COLUMNS] = std::array::from_fn(|j| &column(j)[..a.len()]);
+        for (block, a) in a.chunks(BLOCK).enumerate() {
+            tree.push(chains(a, columns.map(|column| &column[block * BLOCK..])), add_columns);
+        }
+        if let Some(sums) = tree.finish(add_columns) {
+            out.copy_from_slice(&sums[..out.len()]);
+        }
+    }
+}
+
+/// Chains of the products of the elements of `a` with those of the columns.
+#[inline(always)]
+fn chains<T: Accumulator>(a: &[T], columns: [&[T]; COLUMNS]) -> [T; COLUMNS] {
+    let mut sums = [T::ZERO; COLUMNS];
+    let (lines, rest) = a.as_chunks::<LINE>();
+    for (at, a) in (0..).step_by(LINE).zip(lines) {
+        let mut parts = [[T::ZERO; LINE]; COLUMNS];
+        for (part, column) in parts.iter_mut().zip(columns) {
+            part.copy_from_slice(&column[at..at + LINE]);
+        }
+        for (k, &a) in a.iter().enumerate() {
+            for (sum, part) in sums.iter_mut().zip(&parts) {
+                *sum = sum.multiply_add(a, part[k]);
+            }
+        }
+    }
+    for (k, &a) in (a.len() - rest.len()..).zip(rest) {
+        for (sum, column) in sums.iter_mut().zip(columns) {
+            *sum = sum.multiply_add(a, column[k]);
+        }
+    }
+    sums
+}
+
+fn add_columns<T: Number>(left: [T; COLUMNS], right: [T; COLUMNS]) -> [T; COLUMNS] {
+    std::array::from_fn(|j| left[j].add(right[j]))
 }
