@@ -1,7 +1,8 @@
 //! `dot_general`, and what it shares with convolutions: sums of products.
 
 use super::converted::{MAX_CONVERTED, convert_into, converted, is_convertible};
-use super::matmul::{self, Matrix, Product};
+use super::matmul::{self, Product};
+use super::rows::Matrix;
 use super::small_products;
 use numerics::budget::{self, Reserved};
 use numerics::math::AlignedBytes;

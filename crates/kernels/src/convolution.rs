@@ -6,11 +6,10 @@
 
 use super::contract::{accumulation, dispatch_sum, distinct, invalid};
 use super::depthwise::depthwise;
-use super::matmul::{
-    Accumulator, BLOCK, Matrix, Product, Results, RowScratch, Rows, SomeRows, multiply,
-};
+use super::matmul::{Accumulator, BLOCK, Product, Results, multiply};
 use super::padded::Padded;
 use super::parallel::task_size;
+use super::rows::{Matrix, RowScratch, Rows, SomeRows};
 use numerics::budget::{Scratch, reserve};
 use numerics::shape::StridedView;
 use numerics::simd::Isa;

@@ -28,6 +28,7 @@ mod quantize;
 mod random_numbers;
 mod reduce;
 mod rng;
+mod rows;
 mod scatter;
 mod select_and_scatter;
 mod small_products;

@@ -8,6 +8,7 @@
 //! `docs/accuracy.md` states the definition.
 
 use super::parallel::task_size;
+use super::rows::{Matrix, RowScratch, Rows, SomeRows};
 use super::vector_products::VectorProduct;
 use numerics::budget::reserve;
 use numerics::simd::{Isa, Kernel, Tile, prefetch, transpose};
@@ -109,136 +110,6 @@ macro_rules! exact {
 floats!(f32 0x7FC0_0000 f64 0x7FF8_0000_0000_0000);
 complex!(Complex32 Complex64);
 exact!(I1 i32 i64);
-
-/// Elements in memory as a matrix: that of row `i` and column `j` is at
-/// `i * strides[0] + j * strides[1]`.
-#[derive(Clone, Copy)]
-pub struct Matrix<'a, T> {
-    /// The elements from the first one on.
-    pub elements: &'a [T],
-    /// Distances between rows and between columns.
-    pub strides: [usize; 2],
-}
-
-/// The left factor of a product, a few rows at a time.
-pub trait Rows<T>: Sync {
-    /// A range of rows, of `depth` elements each; in memory as they are, or copied to `scratch`.
-    fn rows<'s>(
-        &'s self,
-        range: Range<usize>,
-        depth: usize,
-        scratch: &'s mut RowScratch<T>,
-    ) -> SomeRows<'s, T>;
-
-    /// True if [`Rows::rows`] gives rows in segments.
-    fn has_segments(&self) -> bool {
-        false
-    }
-}
-
-/// Memory for [`Rows::rows`].
-pub struct RowScratch<T> {
-    /// For elements.
-    pub elements: Vec<T>,
-    /// For [`SomeRows::Segments`].
-    pub starts: Vec<usize>,
-}
-
-impl<T> Default for RowScratch<T> {
-    fn default() -> RowScratch<T> {
-        RowScratch { elements: Vec::new(), starts: Vec::new() }
-    }
-}
-
-/// Rows of a left factor.
-#[derive(Clone, Copy)]
-pub enum SomeRows<'s, T> {
-    /// Rows of neighbouring elements, and the distance between rows.
-    Neighbours(&'s [T], usize),
-    /// Rows of several runs of neighbouring elements.
-    Segments {
-        /// All elements.
-        elements: &'s [T],
-        /// Where each row starts.
-        starts: &'s [usize],
-        /// Where its elements are, from there on.
-        segments: &'s Segments,
-    },
-}
-
-impl<'s, T> SomeRows<'s, T> {
-    /// The elements from the start of a row on.
-    #[inline(always)]
-    fn from(&self, row: usize) -> &'s [T] {
-        match *self {
-            SomeRows::Neighbours(elements, stride) => &elements[row * stride..],
-            SomeRows::Segments { elements, starts, .. } => &elements[starts[row]..],
-        }
-    }
-}
-
-/// Runs of neighbouring elements of a row, for each block of [`BLOCK`] products.
-#[derive(Default)]
-pub struct Segments {
-    runs: Vec<Range<usize>>,
-    /// Where the runs of each block end.
-    ends: Vec<usize>,
-    depth: usize,
-}
-
-impl Segments {
-    /// Adds elements after the others.
-    pub fn push(&mut self, mut run: Range<usize>) {
-        while !run.is_empty() {
-            let room = BLOCK - self.depth % BLOCK;
-            let part = run.start..run.end.min(run.start + room);
-            run.start = part.end;
-            let is_new_block = room == BLOCK;
-            self.depth += part.len();
-            match self.runs.last_mut().filter(|last| !is_new_block && last.end == part.start) {
-                Some(last) => last.end = part.end,
-                None => self.runs.push(part),
-            }
-            if is_new_block {
-                self.ends.push(0);
-            }
-            self.ends.last_mut().into_iter().for_each(|end| *end = self.runs.len());
-        }
-    }
-
-    #[inline(always)]
-    fn block(&self, block: usize) -> &[Range<usize>] {
-        let start = if block == 0 { 0 } else { self.ends[block - 1] };
-        &self.runs[start..self.ends[block]]
-    }
-}
-
-impl<T: Accumulator> Rows<T> for Matrix<'_, T> {
-    fn rows<'s>(
-        &'s self,
-        range: Range<usize>,
-        depth: usize,
-        scratch: &'s mut RowScratch<T>,
-    ) -> SomeRows<'s, T> {
-        let [row_stride, column_stride] = self.strides;
-        let elements = &self.elements[range.start * row_stride..];
-        if column_stride == 1 || depth == 1 {
-            return SomeRows::Neighbours(elements, row_stride);
-        }
-        let copy = &mut scratch.elements;
-        copy.resize(range.len() * depth, T::ZERO);
-        // A few rows at a time, which are near each other in memory.
-        for (part, copy) in copy.chunks_mut(16 * depth).enumerate() {
-            let elements = &elements[part * 16 * row_stride..];
-            for k in 0..depth {
-                for (r, row) in copy.chunks_exact_mut(depth).enumerate() {
-                    row[k] = elements[r * row_stride + k * column_stride];
-                }
-            }
-        }
-        SomeRows::Neighbours(copy, depth)
-    }
-}
 
 /// Where results are written.
 pub enum Results<'o, T> {
@@ -343,7 +214,8 @@ impl<T: Accumulator> Product<'_, T> {
         let depth = self.depth;
         let is_small = rows.len().saturating_mul(columns.len()).saturating_mul(depth) <= SMALL;
         let has_segments = self.a.has_segments();
-        let is_vector = rows.len() == 1 && depth > FEW && self.b.strides.contains(&1) && !has_segments;
+        let is_vector =
+            rows.len() == 1 && depth > FEW && self.b.strides.contains(&1) && !has_segments;
         let is_direct = depth <= FEW || (is_small && depth <= BLOCK && !is_vector && !has_segments);
         let is_copied = !(is_direct || is_vector);
         // Rows of `a` and columns of `b` at a time, the columns copied to panels of `C`: a few

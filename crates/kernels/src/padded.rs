@@ -4,8 +4,9 @@
 //! for all windows: in the input, or in a copy with zeros around it and between its elements.
 
 use super::convolution::{ConvSizes, Convolution};
-use super::matmul::{Accumulator, FEW, RowScratch, Rows, Segments, SomeRows};
+use super::matmul::{Accumulator, FEW};
 use super::parallel::task_size;
+use super::rows::{RowScratch, Rows, Segments, SomeRows};
 use numerics::TensorError;
 use numerics::budget::Scratch;
 use program::WindowDim;

@@ -1,6 +1,7 @@
 //! Products of a vector with the columns of a matrix, which is read once, from where it is.
 
-use super::matmul::{Accumulator, BLOCK, Matrix};
+use super::matmul::{Accumulator, BLOCK};
+use super::rows::Matrix;
 use super::sums::Tree;
 use numerics::Number;
 use numerics::simd::Kernel;

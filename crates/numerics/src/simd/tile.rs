@@ -172,7 +172,8 @@ mod tests {
         let number = |i: usize| 1.0 / (1 + i * 37 % 101) as f32 - 0.3;
         for (depth, used) in [(1, 12), (7, 11), (100, 7), (9, 6), (5, 4), (5, 3), (9, 1), (0, 12)] {
             // The elements as they are, and in two segments in the other order.
-            for segments in [vec![0..depth], vec![depth / 3..depth, 0..depth / 3]] {
+            let (whole, third) = (0..depth, depth / 3);
+            for segments in [vec![whole], vec![third..depth, 0..third]] {
                 let row = |r: usize| (0..depth).map(|k| number(r * 31 + k)).collect();
                 let a: Vec<Vec<f32>> = (0..TILE_ROWS).map(row).collect();
                 let rows: Vec<&[f32]> = a.iter().map(|row| &row[..]).collect();
@@ -193,7 +194,7 @@ mod tests {
             }
         }
         // Not the sizes of a tile.
-        let (mut sums, one) = ([0.0; 8 * TILE_ROWS], &[0..1]);
+        let (mut sums, one) = ([0.0; 8 * TILE_ROWS], std::slice::from_ref(&(0..1)));
         assert!(!f64::chains(&[&[1.0][..]; 11], one, 11, &[1.0; 8], &mut sums[..88]));
         assert!(!f64::chains(&[&[1.0][..]; TILE_ROWS], one, 12, &[1.0; 7], &mut sums));
         assert!(!f64::chains(&[&[1.0][..]; TILE_ROWS], one, 3, &[1.0; 16], &mut sums));

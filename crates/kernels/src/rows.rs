@@ -1,0 +1,134 @@
+//! The left factor of a product of matrices, row by row.
+
+use super::matmul::{Accumulator, BLOCK};
+use std::ops::Range;
+
+/// Elements in memory as a matrix: that of row `i` and column `j` is at
+/// `i * strides[0] + j * strides[1]`.
+#[derive(Clone, Copy)]
+pub struct Matrix<'a, T> {
+    /// The elements from the first one on.
+    pub elements: &'a [T],
+    /// Distances between rows and between columns.
+    pub strides: [usize; 2],
+}
+
+/// The left factor of a product, a few rows at a time.
+pub trait Rows<T>: Sync {
+    /// A range of rows, of `depth` elements each; in memory as they are, or copied to `scratch`.
+    fn rows<'s>(
+        &'s self,
+        range: Range<usize>,
+        depth: usize,
+        scratch: &'s mut RowScratch<T>,
+    ) -> SomeRows<'s, T>;
+
+    /// True if [`Rows::rows`] gives rows in segments.
+    fn has_segments(&self) -> bool {
+        false
+    }
+}
+
+/// Memory for [`Rows::rows`].
+pub struct RowScratch<T> {
+    /// For elements.
+    pub elements: Vec<T>,
+    /// For [`SomeRows::Segments`].
+    pub starts: Vec<usize>,
+}
+
+impl<T> Default for RowScratch<T> {
+    fn default() -> RowScratch<T> {
+        RowScratch { elements: Vec::new(), starts: Vec::new() }
+    }
+}
+
+/// Rows of a left factor.
+#[derive(Clone, Copy)]
+pub enum SomeRows<'s, T> {
+    /// Rows of neighbouring elements, and the distance between rows.
+    Neighbours(&'s [T], usize),
+    /// Rows of several runs of neighbouring elements.
+    Segments {
+        /// All elements.
+        elements: &'s [T],
+        /// Where each row starts.
+        starts: &'s [usize],
+        /// Where its elements are, from there on.
+        segments: &'s Segments,
+    },
+}
+
+impl<'s, T> SomeRows<'s, T> {
+    /// The elements from the start of a row on.
+    #[inline(always)]
+    pub fn from(&self, row: usize) -> &'s [T] {
+        match *self {
+            SomeRows::Neighbours(elements, stride) => &elements[row * stride..],
+            SomeRows::Segments { elements, starts, .. } => &elements[starts[row]..],
+        }
+    }
+}
+
+/// Runs of neighbouring elements of a row, for each block of [`BLOCK`] products.
+#[derive(Default)]
+pub struct Segments {
+    runs: Vec<Range<usize>>,
+    /// Where the runs of each block end.
+    ends: Vec<usize>,
+    depth: usize,
+}
+
+impl Segments {
+    /// Adds elements after the others.
+    pub fn push(&mut self, mut run: Range<usize>) {
+        while !run.is_empty() {
+            let room = BLOCK - self.depth % BLOCK;
+            let part = run.start..run.end.min(run.start + room);
+            run.start = part.end;
+            let is_new_block = room == BLOCK;
+            self.depth += part.len();
+            match self.runs.last_mut().filter(|last| !is_new_block && last.end == part.start) {
+                Some(last) => last.end = part.end,
+                None => self.runs.push(part),
+            }
+            if is_new_block {
+                self.ends.push(0);
+            }
+            self.ends.last_mut().into_iter().for_each(|end| *end = self.runs.len());
+        }
+    }
+
+    #[inline(always)]
+    pub fn block(&self, block: usize) -> &[Range<usize>] {
+        let start = if block == 0 { 0 } else { self.ends[block - 1] };
+        &self.runs[start..self.ends[block]]
+    }
+}
+
+impl<T: Accumulator> Rows<T> for Matrix<'_, T> {
+    fn rows<'s>(
+        &'s self,
+        range: Range<usize>,
+        depth: usize,
+        scratch: &'s mut RowScratch<T>,
+    ) -> SomeRows<'s, T> {
+        let [row_stride, column_stride] = self.strides;
+        let elements = &self.elements[range.start * row_stride..];
+        if column_stride == 1 || depth == 1 {
+            return SomeRows::Neighbours(elements, row_stride);
+        }
+        let copy = &mut scratch.elements;
+        copy.resize(range.len() * depth, T::ZERO);
+        // A few rows at a time, which are near each other in memory.
+        for (part, copy) in copy.chunks_mut(16 * depth).enumerate() {
+            let elements = &elements[part * 16 * row_stride..];
+            for k in 0..depth {
+                for (r, row) in copy.chunks_exact_mut(depth).enumerate() {
+                    row[k] = elements[r * row_stride + k * column_stride];
+                }
+            }
+        }
+        SomeRows::Neighbours(copy, depth)
+    }
+}
