@@ -83,7 +83,7 @@ class Builder:
         return define
 
     def constant(self, value: Any, type: Optional[str] = None) -> SSAValue:
-        """A constant: an array, or, with a type, what NumPy converts and broadcasts to it.
+        """A constant: an array, or, with a type, what NumPy converts and broadcasts to it. Numbers, also in lists, lose no part.
 
         >>> builder = Builder()
         >>> @builder.function()
@@ -95,7 +95,8 @@ class Builder:
         if type is not None:
             dtype, shape = _stablo.tensor_type(type)
             try:
-                array = numpy.asarray(value, numpy_dtype(dtype)) if hasattr(value, "__array__") else of_numbers(value, dtype)
+                is_array = hasattr(value, "__array__") and numpy.ndim(value) > 0
+                array = numpy.asarray(value, numpy_dtype(dtype)) if is_array else of_numbers(value, dtype)
                 value = numpy.broadcast_to(array, shape)
             except (ValueError, TypeError, OverflowError) as error:
                 raise Error(f"no constant of {type} is made of {shortened(value)}: {error}") from error

@@ -596,6 +596,21 @@ mod tests {
         }
     }
 
+    /// Of an input of one element, no dilation is too large.
+    #[test]
+    fn dilations_that_overflow() {
+        for base_dilation in [1 << 62, i64::MAX] {
+            let dim = WindowDim { size: 1, stride: 1, base_dilation, ..WINDOW };
+            let whole = WindowDim { base_dilation: 1, ..dim };
+            let lhs = tensor(&[1, 1, 1, 4], &[1, 2, 3, 4]);
+            let rhs = tensor(&[1, 1, 4, 1], &[1, 10, 100, 1000]);
+            for window in [[dim, whole], [whole, dim], [dim, dim]] {
+                let result = conv(1, &window).eval(lhs.clone(), rhs.clone(), DType::I64);
+                assert_eq!(result.expect("valid"), tensor(&[1, 1, 1, 1], &[4321]));
+            }
+        }
+    }
+
     /// Padding is multiplied, and zero times infinity is not a number.
     #[test]
     fn padding_counts_if_weights_are_infinite() {

@@ -400,7 +400,7 @@ impl<D: Sample, const L: usize> Kernel for Store<'_, '_, D, L> {
 /// A plan for lines, and for pairs of twice as many real numbers if asked for.
 type Prepared = (Arc<Plan>, Option<Arc<Pairs>>);
 
-/// The length of lines, and whether they are pairs of real numbers, and alone.
+/// The length of lines; true if they are pairs of real numbers; and true if they are alone.
 type Key = (usize, bool, bool);
 
 /// A plan for lines; the last ones are kept.

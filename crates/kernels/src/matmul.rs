@@ -253,12 +253,12 @@ impl<T: Accumulator> Product<'_, T> {
                 };
                 if is_direct {
                     for i in 0..count {
-                        let a = &a.from(i)[..depth];
+                        let a = &a.start_of(i)[..depth];
                         isa.run(DirectRow { a, b, out: out.part(row + i, at..at + width) });
                     }
                 } else if is_vector {
                     let out = out.part(row, at..at + width);
-                    isa.run(VectorProduct { a: &a.from(0)[..depth], b, out });
+                    isa.run(VectorProduct { a: &a.start_of(0)[..depth], b, out });
                 } else {
                     // Beyond the columns that are copied now, if all their rows are multiplied.
                     let next = columns.end.min(first_column + 2 * wide) - first_column - width;
@@ -463,7 +463,7 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
                 // If there are fewer rows, the last one is repeated.
                 let mut rows = [&[][..]; R];
                 for (r, row) in rows.iter_mut().enumerate() {
-                    *row = a.from((first + r).min(count - 1));
+                    *row = a.start_of((first + r).min(count - 1));
                 }
                 let used = count - first;
                 ahead.prefetch::<C>(lines);

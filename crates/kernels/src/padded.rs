@@ -8,7 +8,7 @@ use super::matmul::{Accumulator, FEW};
 use super::parallel::task_size;
 use super::rows::{RowScratch, Rows, Segments, SomeRows};
 use numerics::TensorError;
-use numerics::budget::Scratch;
+use numerics::budget::{Reserved, Scratch, reserve};
 use program::WindowDim;
 use std::ops::Range;
 
@@ -18,6 +18,7 @@ pub struct Padded<'a, T> {
     /// The input with zeros, if windows see any.
     copy: Option<Scratch<T>>,
     segments: Segments,
+    _charge: Reserved,
     /// The number of batches of a group and of windows along each spatial dimension, and how far
     /// each step moves a window.
     steps: Vec<[usize; 2]>,
@@ -40,11 +41,12 @@ impl<'a, T: Accumulator> Padded<'a, T> {
         // Products of few elements are of neighbours.
         let layout = Layout::new(convolution, sizes).filter(|_| depth > FEW || sizes.taps() == 1);
         let Some(layout) = layout else { return Ok(None) };
+        let charge = reserve::<Range<usize>>(sizes.taps())?;
         let mut segments = Segments::default();
         layout.push_taps(convolution, 0, 0, sizes.kernel_features, &mut segments);
         let windows: usize = sizes.output_spatial.iter().product();
         let elements = layout.image.checked_mul(sizes.batch);
-        let all = windows.saturating_mul(depth).saturating_mul(sizes.batch * sizes.groups);
+        let all = windows.saturating_mul(depth).saturating_mul(sizes.group_batch * sizes.groups);
         let copy = match elements {
             _ if layout.is_input => None,
             Some(elements) if elements <= all.max(input.len()) => {
@@ -64,7 +66,7 @@ impl<'a, T: Accumulator> Padded<'a, T> {
             && sizes.taps() == 1
             && sizes.input_spatial == sizes.output_spatial
             && convolution.window.iter().all(|dim| dim.stride == 1);
-        Ok(Some(Padded { input, copy, segments, steps, are_elements }))
+        Ok(Some(Padded { input, copy, segments, _charge: charge, steps, are_elements }))
     }
 
     /// True if each window is the element at its own position in the input.
@@ -175,7 +177,8 @@ impl Layout {
                     copy[..elements.len()].copy_from_slice(elements);
                     continue;
                 }
-                let step = features * dilation as usize;
+                // There is one element if this is beyond the line.
+                let step = features.saturating_mul(dilation as usize);
                 for (copy, element) in copy.chunks_mut(step).zip(elements.chunks_exact(features)) {
                     copy[..features].copy_from_slice(element);
                 }

@@ -9,7 +9,7 @@ const MIN_WAKING_WORK: usize = 1 << 21;
 const TASKS_PER_THREAD: usize = 4;
 
 /// How many of `count` items, of `work` elementary operations each, make a task. A multiple of
-/// `unit`, or all.
+/// `unit`, or all. It may differ from run to run, so results must not depend on it.
 pub fn task_size(count: usize, work: usize, unit: usize) -> usize {
     let workers = host::workers();
     let least = if host::has_awake_helpers() { MIN_WORK } else { MIN_WAKING_WORK };

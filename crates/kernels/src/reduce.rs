@@ -8,7 +8,7 @@ use super::parallel::task_size;
 use super::sums::{
     Addition, Combine, Commutative, Tree, Windows, combine_columns, combine_rows, copy_strided,
 };
-use numerics::budget::Scratch;
+use numerics::budget::{Scratch, reserve};
 use numerics::math::{self, AlignedBytes, BinaryOp};
 use numerics::shape::{Indices, StridedView, num_elements};
 use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError};
@@ -341,7 +341,15 @@ fn combine_typed<T: Element>(
             [task_size(line_starts.len(), line * taps.len(), 1) * line, 0]
         }
     };
+    // The elements under windows at the edges, of a line at a time in each task.
+    let seen = match *layout {
+        Layout::Windows { windows: Windows { line_starts, taps, .. }, edges: Some(_) } => {
+            (rows / line_starts.len()).saturating_mul(taps.len())
+        }
+        _ => 0,
+    };
     let part = |task: usize, out: &mut [T]| {
+        let _reserved = reserve::<T>(seen)?;
         let elements = &elements[task * step..];
         combine_part(operation, elements, (count, init), task * size, rows, layout, out);
         if !layout.is_short_window() {
@@ -349,15 +357,12 @@ fn combine_typed<T: Element>(
                 *result = operation.pair(init, *result);
             }
         }
+        Ok(())
     };
     if size >= rows {
-        part(0, out);
-        return Ok(());
+        return part(0, out);
     }
-    host::parallel(out.chunks_mut(size).enumerate().collect(), |(task, out)| {
-        part(task, out);
-        Ok::<(), TensorError>(())
-    })
+    host::parallel(out.chunks_mut(size).enumerate().collect(), |(task, out)| part(task, out))
 }
 
 /// The distance between the elements of windows, if it takes less to combine neighbours, then
@@ -501,8 +506,8 @@ impl Reduction {
 }
 
 /// Combines `count` elements each for some of the `rows` results, from the `first` one on.
-/// `elements` are theirs, or those of all results if these share lines of elements. `init` is in the
-/// padding.
+/// `elements` are theirs, or those of all results if these share lines of elements. `init` is in
+/// the padding.
 fn combine_part<T: Element>(
     operation: &dyn Combine<T>,
     elements: &[T],

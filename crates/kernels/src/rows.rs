@@ -62,7 +62,7 @@ pub enum SomeRows<'s, T> {
 impl<'s, T> SomeRows<'s, T> {
     /// The elements from the start of a row on.
     #[inline(always)]
-    pub fn from(&self, row: usize) -> &'s [T] {
+    pub fn start_of(&self, row: usize) -> &'s [T] {
         match *self {
             SomeRows::Neighbours(elements, stride) => &elements[row * stride..],
             SomeRows::Segments { elements, starts, .. } => &elements[starts[row]..],

@@ -121,7 +121,9 @@ impl Targets {
         let batch_at = positions(&windows.batch_shape, &pick(&update_strides, &update_batch_dims))?;
         let window_at = positions(&window_sizes, &pick(&update_strides, &update_window_dims))?;
         let window_to = positions(&window_sizes, &pick(&input_strides, &window_dims))?;
-        let run = run_length([&window_at, &window_to]);
+        // Windows one after the other are the updates in order if batches are outermost.
+        let order = [&update_batch_dims[..], &update_window_dims].concat();
+        let run = if order.is_sorted() { run_length([&window_at, &window_to]) } else { 1 };
         Ok(Targets {
             windows,
             run,
@@ -194,7 +196,7 @@ impl Targets {
         indices: &[u8],
         mut visit: impl FnMut(Range<usize>, usize),
     ) -> Result<(), TensorError> {
-        let (run, mut targets) = (self.run, Vec::new());
+        let (run, mut targets) = (self.run, None);
         with_indices!(self.windows.index.0, indices, read => self.each_window(read, |window| {
             match window {
                 Window::Inside { at, base } => {
@@ -202,10 +204,11 @@ impl Targets {
                     runs.for_each(|(w, to)| visit(at + w..at + w + run, base + to));
                 }
                 Window::Other { at, base, starts } => {
-                    if targets.is_empty() {
-                        targets = Scratch::filled(self.updates, OUTSIDE)?.into_vec();
-                    }
-                    self.find_inside(starts, (at, base), &mut targets);
+                    let targets: &mut Scratch<usize> = match &mut targets {
+                        Some(targets) => targets,
+                        None => targets.insert(Scratch::filled(self.updates, OUTSIDE)?),
+                    };
+                    self.find_inside(starts, (at, base), targets);
                     for update in self.window_at.iter().map(|w| at + w) {
                         if targets[update] != OUTSIDE {
                             visit(update..update + 1, targets[update]);
@@ -509,6 +512,31 @@ mod tests {
             let expected = super::scatter(lists.0, &indices, lists.1, &numbers, false, body);
             assert_eq!([found], expected.unwrap()[..]);
         }
+    }
+
+    /// Updates come in the order of their memory, not window by window: the last one stays.
+    #[test]
+    fn windows_outside_of_batches() {
+        let numbers = ScatterDims {
+            update_window_dims: vec![0, 2],
+            scatter_dims_to_operand_dims: vec![0],
+            index_vector_dim: 1,
+            ..ScatterDims::default()
+        };
+        let indices = Tensor::from_vec([2, 1], vec![0i32, 1]).unwrap();
+        let input = Tensor::zeros(DType::F32, [3, 8]).unwrap();
+        // Element (w, b, i) is 10 w + b + 1.
+        let updates = (0..32).map(|i| (i / 16 * 10 + i / 8 % 2 + 1) as f32).collect();
+        let updates = Tensor::from_vec([2, 2, 8], updates).unwrap();
+        let kinds = (input.shape(), DType::F32);
+        let (index, shape) = ((&[2, 1][..], DType::I32), BodyShape::Values);
+        let scatter = Scatter::new(shape, kinds, index, &[2, 2, 8], &numbers).unwrap();
+        let mut found = Tensor::zeros(DType::F32, [3, 8]).unwrap();
+        let bytes = [input.bytes(), indices.bytes(), updates.bytes()].map(|bytes| &bytes[..]);
+        scatter.run(bytes, found.bytes_mut().unwrap()).unwrap();
+        // Row 1 has the updates (0, 1) and then (1, 0).
+        let rows: Vec<f32> = found.as_slice::<f32>().unwrap().iter().step_by(8).copied().collect();
+        assert_eq!(rows, [1.0, 11.0, 12.0]);
     }
 
     #[test]

@@ -27,8 +27,10 @@ const MANY_LANES: usize = 32;
 const ROWS: usize = 8;
 /// Rows of at least so many numbers are added eight neighbours at a time.
 const LONG: usize = 64;
-/// Sums of eight neighbours that are added further at a time.
+/// Sums of eight neighbours that are added further at a time,
 const EIGHTS: usize = 4096;
+/// and the elements of a part of a row with so many.
+const LONGEST: usize = 8 * EIGHTS;
 
 /// Combines values in a balanced tree over neighbours, as they come.
 ///
@@ -221,6 +223,22 @@ impl<F: Fn(f32, f32) -> f32 + Copy + Sync> Combine<f32> for Addition<F> {
     fn combine_rows(&self, elements: &[f32], len: usize, out: &mut [f32]) {
         if len < LONG {
             return self.0.combine_rows(elements, len, out);
+        }
+        if len > LONGEST {
+            for (out, row) in out.iter_mut().zip(elements.chunks_exact(len)) {
+                let mut tree = Tree::new();
+                for part in row.chunks(LONGEST) {
+                    let mut sum = [0.0];
+                    self.combine_rows(part, part.len(), &mut sum);
+                    // The last part is smaller than the subtrees of the others.
+                    match part.len() {
+                        LONGEST => tree.push(sum[0], self.0),
+                        _ => tree.subtrees.push(sum[0]),
+                    }
+                }
+                *out = tree.finish(self.0).unwrap_or_default();
+            }
+            return;
         }
         // The last ones, of which there are fewer, are a subtree as well.
         let next = len.div_ceil(8);

@@ -276,7 +276,7 @@ impl WindowReduction {
         let strides = strides(&shape);
         let scaled = |f: fn(&WindowDim) -> i64| -> Vec<usize> {
             let steps = window.iter().zip(&strides);
-            // Steps that are taken stay inside of the elements.
+            // Steps beyond the elements, of windows that see padding only there, are not taken.
             steps.map(|(d, &stride)| (f(d) as usize).saturating_mul(stride)).collect()
         };
         let sizes: Vec<usize> = window.iter().map(|d| d.size as usize).collect();
@@ -335,7 +335,7 @@ impl WindowReduction {
     }
 }
 
-/// What `place` gives for each index of a shape.
+/// The result of `place` for each index of a shape.
 fn positions(
     sizes: &[usize],
     place: impl Fn(&[usize]) -> usize,
@@ -350,7 +350,8 @@ fn positions(
 
 /// The flat position of an index.
 fn dot(index: &[usize], steps: &[usize]) -> usize {
-    index.iter().zip(steps).map(|(&i, &step)| i * step).sum()
+    let products = index.iter().zip(steps).map(|(&i, &step)| i.saturating_mul(step));
+    products.fold(0, usize::saturating_add)
 }
 
 #[cfg(test)]
@@ -388,6 +389,8 @@ mod tests {
             (vec![5, 16], vec![whole, dim(16, 1, 15, 0, 1, 1)]),
             (vec![4, 4, 1], vec![dim(2, 1, 1, 0, 1, 1), dim(2, 1, 1, 0, 1, 1), whole]),
             (vec![3, 70], vec![dim(1, 2, 1, 1, 1, 1), dim(3, 2, 0, 0, 1, 1)]),
+            // Taps so far from each other that places overflow.
+            (vec![5, 40], vec![dim(3, 1, 1 << 60, 1 << 60, 1, 1 << 60), whole]),
         ];
         for (shape, window) in cases {
             let n: usize = shape.iter().product();

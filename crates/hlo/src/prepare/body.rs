@@ -63,7 +63,7 @@ fn extremum_of(module: &Module, region: RegionId) -> Option<Extremum> {
     }
 }
 
-/// What ops choose and compare, with the numbers of arguments: `select(gt(0, 1), 0, 1)`.
+/// The choice and the comparison of ops, with the numbers of arguments: `select(gt(0, 1), 0, 1)`.
 fn spelled(module: &Module, arguments: &[Value], value: Value, depth: usize) -> Option<String> {
     if let Some(number) = arguments.iter().position(|&argument| argument == value) {
         return Some(number.to_string());

@@ -80,10 +80,11 @@ fn sin_cos<L: Lane>(x: L) -> ([L; 2], L) {
     ([sin, cos], shifted)
 }
 
-/// True if the last bit is not set.
+/// True if the last bit is set.
 #[inline(always)]
-fn is_even<L: Lane>(bits: L) -> L::Mask {
-    bits.and_bits(1).equals(bits.splat(0.0))
+fn is_odd<L: Lane>(bits: L) -> L::Mask {
+    // As the sign of a normal number: subnormal ones may count as zeros.
+    bits.shift_left(63).or_bits(1f64.to_bits()).less(bits.splat(0.0))
 }
 
 /// The number, negated if the last bit but one is set.
@@ -97,7 +98,7 @@ fn negated_if<L: Lane>(x: L, bits: L) -> L {
 #[inline(always)]
 pub fn sin<L: Lane>(x: L) -> L {
     let ([sin, cos], turns) = sin_cos(x);
-    let result = negated_if(L::select(is_even(turns), sin, cos), turns);
+    let result = negated_if(L::select(is_odd(turns), cos, sin), turns);
     // Also the sign of zero.
     L::select(x.equals(x.splat(0.0)), x, result)
 }
@@ -107,15 +108,15 @@ pub fn sin<L: Lane>(x: L) -> L {
 pub fn cos<L: Lane>(x: L) -> L {
     let ([sin, cos], turns) = sin_cos(x);
     // A turn ahead of the sine.
-    negated_if(L::select(is_even(turns), cos, sin), turns.add_bits(1))
+    negated_if(L::select(is_odd(turns), sin, cos), turns.add_bits(1))
 }
 
 /// The tangent of an angle up to [`LARGEST_ANGLE`].
 #[inline(always)]
 pub fn tan<L: Lane>(x: L) -> L {
     let ([sin, cos], turns) = sin_cos(x);
-    let is_even = is_even(turns);
-    let result = L::select(is_even, sin, -cos) / L::select(is_even, cos, sin);
+    let is_odd = is_odd(turns);
+    let result = L::select(is_odd, -cos, sin) / L::select(is_odd, sin, cos);
     // Also the sign of zero.
     L::select(x.equals(x.splat(0.0)), x, result)
 }

@@ -62,21 +62,23 @@ impl Isa {
     const HAS_CALLS: bool = cfg!(any(target_arch = "x86_64", target_family = "wasm"));
 
     /// The widest instruction set of this machine, or of those up to the one that the environment
-    /// variable `STABLO_ISA` names: `baseline`, `avx2` or `avx512`.
+    /// variable `STABLO_ISA` names: `baseline`, `avx2` or `avx512`. Other names have no effect.
     pub fn best() -> Isa {
         static BEST: OnceLock<Isa> = OnceLock::new();
         *BEST.get_or_init(|| {
             let named = std::env::var("STABLO_ISA").ok();
-            let last = named.and_then(|name| Isa::NAMES.iter().position(|known| *known == name));
+            let last = named.and_then(|name| {
+                Isa::NAMES.iter().position(|known| name.eq_ignore_ascii_case(known))
+            });
             let available = Isa::available();
             available[last.unwrap_or(usize::MAX).min(available.len() - 1)]
         })
     }
 
     /// Every instruction set of this machine, from the baseline to the widest.
+    #[cfg(target_arch = "x86_64")]
     pub fn available() -> Vec<Isa> {
         let mut all = vec![Isa::BASELINE];
-        #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             all.push(Isa(Level::Avx2));
             if is_x86_feature_detected!("avx512f")
@@ -87,6 +89,12 @@ impl Isa {
             }
         }
         all
+    }
+
+    /// Every instruction set of this machine for which kernels are compiled.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub fn available() -> Vec<Isa> {
+        vec![Isa::BASELINE]
     }
 
     /// True if it has AVX2 and FMA.

@@ -7,7 +7,7 @@ use crate::limits::seconds;
 use crate::source::load;
 use stablo::{Format, Module, Reduced, counted};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 const EXAMPLES: &str = "\
@@ -51,7 +51,11 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let before = count(&module);
     let directory = Directory::new()?;
     let cwd = io.path(Path::new("."));
-    let mut test = |module: &Module| directory.test(module, format, options, &cwd);
+    let mut is_first = true;
+    let mut test = |module: &Module| {
+        let is_first = std::mem::take(&mut is_first);
+        directory.test(module, format, options, &cwd, is_first)
+    };
     if !test(&module)? {
         return Err(Failure::input(format!(
             "the program itself does not pass the test `{}`: there is nothing to keep",
@@ -94,6 +98,7 @@ impl Directory {
         format: Format,
         options: &Options,
         cwd: &Path,
+        is_first: bool,
     ) -> Result<bool, Failure> {
         let extension = match format {
             Format::Text => "mlir",
@@ -113,8 +118,14 @@ impl Directory {
             true => options.test.replace("{}", &name),
             false => format!("{} {name}", options.test),
         };
-        passes(&command, cwd, options.timeout)
-            .map_err(|e| Failure::input(format!("cannot run the test: {e}")))
+        let status = exit_status(&command, cwd, options.timeout);
+        let status = status.map_err(|e| Failure::input(format!("cannot run the test: {e}")))?;
+        // The shell's way of saying so; later on, a command of the test itself may be missing.
+        if is_first && status.and_then(|status| status.code()) == Some(127) {
+            let message = format!("cannot run the test: there is no such command: {command}");
+            return Err(Failure::input(message));
+        }
+        Ok(status.is_some_and(|status| status.success()))
     }
 }
 
@@ -125,8 +136,12 @@ impl Drop for Directory {
     }
 }
 
-/// True if a command of the shell succeeds in time.
-fn passes(command: &str, cwd: &Path, timeout: Duration) -> std::io::Result<bool> {
+/// How a command of the shell ends; `None` if it does not in time.
+fn exit_status(
+    command: &str,
+    cwd: &Path,
+    timeout: Duration,
+) -> std::io::Result<Option<ExitStatus>> {
     let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
     let mut child = Command::new(shell)
         .args([flag, command])
@@ -140,17 +155,13 @@ fn passes(command: &str, cwd: &Path, timeout: Duration) -> std::io::Result<bool>
     let mut interval = Duration::from_micros(200);
     loop {
         if let Some(status) = child.try_wait()? {
-            // The shell's way of saying so.
-            if status.code() == Some(127) {
-                return Err(std::io::Error::other(format!("there is no such command: {command}")));
-            }
-            return Ok(status.success());
+            return Ok(Some(status));
         }
         if start.elapsed() > timeout {
             // It may have ended meanwhile.
             let _ = child.kill();
             child.wait()?;
-            return Ok(false);
+            return Ok(None);
         }
         std::thread::sleep(interval);
         interval = (interval * 2).min(Duration::from_millis(20));
