@@ -101,7 +101,7 @@ pub(super) fn rule(params: &Params) -> Result<(), String> {
     let mapped =
         dims.filter_map(|d| d.as_dialect(&super::attrs::DIM_MAPPING)).flat_map(|d| ints(d, 0));
     let mut factors = mapped.chain((3..7).flat_map(|i| ints(params, i)));
-    if let Some(factor) = factors.find(|&&f| f >= count) {
+    if let Some(factor) = factors.find(|&&f| !(0..count).contains(&f)) {
         return Err(format!(
             "a dimension maps to factor number {factor}, but only {count} factors have sizes"
         ));
