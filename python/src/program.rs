@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use stablo::ir::{DYNAMIC, OpId, OpRef, ValueDef};
 use stablo::{
@@ -409,6 +409,27 @@ fn values(names: Vec<Option<String>>, types: &[Type]) -> Vec<Value> {
 /// Values of a run: the op, the index of the result, and the tensor.
 type Values = Vec<(OpId, usize, Tensor)>;
 
+/// Stops a run in the thread of Python's signals if one of their handlers raises.
+struct SignalWatcher {
+    /// The time when signals were looked for.
+    looked: Instant,
+    signal: Option<PyErr>,
+}
+
+impl Observer for SignalWatcher {
+    fn progress(&mut self, _: Progress) -> ControlFlow<()> {
+        if self.looked.elapsed() < SIGNALS {
+            return ControlFlow::Continue(());
+        }
+        self.looked = Instant::now();
+        self.signal = Python::attach(|py| py.check_signals()).err();
+        match self.signal {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
+    }
+}
+
 /// Stops a run when the flag is set, and keeps its values if they are wanted.
 struct Watcher<'a> {
     is_interrupted: &'a AtomicBool,
@@ -453,6 +474,14 @@ fn run_until_interrupted(
     if prepared.is_small && values.is_none() {
         let run = || prepared.program.run(inputs);
         return py.detach(run).map_err(|error| raised(py, &error));
+    }
+    if prepared.program.runs_in_place() && values.is_none() {
+        let mut watcher = SignalWatcher { looked: Instant::now(), signal: None };
+        let outcome = py.detach(|| prepared.program.run_observed(inputs, &mut watcher));
+        return match watcher.signal {
+            Some(signal) => Err(signal),
+            None => outcome.map_err(|error| raised(py, &error)),
+        };
     }
     let is_interrupted = AtomicBool::new(false);
     let (outcome, signal) = py.detach(|| {

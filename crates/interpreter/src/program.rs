@@ -118,6 +118,11 @@ impl Program {
         }
     }
 
+    /// True if what runs call nests so little that one process takes the stack of its caller.
+    pub fn is_flat(&self) -> bool {
+        self.prepared.planned(self.entry).is_some_and(|planned| planned.unit().is_flat)
+    }
+
     /// The function that runs start with.
     pub fn entry(&self) -> FunctionId {
         self.entry

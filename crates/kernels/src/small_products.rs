@@ -146,13 +146,14 @@ impl<T: Accumulator, const FUSED: bool> Products<'_, '_, T, FUSED> {
         let Products { m, k, n, a, b, out } = self;
         let starts = a.starts.iter().zip(b.starts);
         for (out, (&a_start, &b_start)) in out.chunks_exact_mut(m * n).zip(starts) {
+            let (a_elements, b_elements) = (&a.elements[a_start..], &b.elements[b_start..]);
             for (i, row) in out.chunks_exact_mut(n).enumerate() {
                 for (j, result) in row.iter_mut().enumerate() {
-                    let first = &a.elements[a_start + i * a.strides[0]..];
-                    let second = &b.elements[b_start + j * b.strides[0]..];
+                    let (first, second) = (i * a.strides[0], j * b.strides[0]);
                     let mut sum = T::ZERO;
                     for l in 0..k {
-                        let (x, y) = (first[l * a.strides[1]], second[l * b.strides[1]]);
+                        let x = a_elements[first + l * a.strides[1]];
+                        let y = b_elements[second + l * b.strides[1]];
                         sum = if FUSED { sum.multiply_add(x, y) } else { sum.add(x.multiply(y)) };
                     }
                     *result = sum.finish();

@@ -52,6 +52,12 @@ impl Program {
         self.program.module()
     }
 
+    /// True if a run takes the thread of its caller, and observers are called there: the program is
+    /// for one process, and little of it nests. Kernels may have the help of other threads.
+    pub fn runs_in_place(&self) -> bool {
+        self.grid == Grid::SINGLE && self.program.is_flat()
+    }
+
     /// A listing of the steps of a run, on the engine that the program was prepared for.
     pub fn explain_plan(&self) -> String {
         self.program.explain_plan()
