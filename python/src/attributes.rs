@@ -1,6 +1,6 @@
 //! Attributes as Python values, and Python values as attributes.
 
-use crate::arrays::tensor;
+use crate::arrays::{result, tensor};
 use crate::errors::{message, raised};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -9,7 +9,9 @@ use stablo::ir::{AttrConstraint, AttrKind, Dictionary, Signedness};
 use stablo::{Attribute, DType, Type};
 
 /// The Python value of an attribute: a number, a string, a list or a dictionary; the case of an
-/// enumeration; the text of anything else, such as a type or a tensor.
+/// enumeration; an array of the elements of a tensor, which is read-only if all are one; a
+/// dictionary of the parameters of a dialect's attribute. The text of anything else, such as a type,
+/// and of a tensor for which there is no array.
 pub fn value_of(py: Python<'_>, attribute: &Attribute) -> PyResult<Py<PyAny>> {
     match &**attribute {
         AttrKind::Unit => true.into_py_any(py),
@@ -31,18 +33,49 @@ pub fn value_of(py: Python<'_>, attribute: &Attribute) -> PyResult<Py<PyAny>> {
             }
             dictionary.into_py_any(py)
         }
-        AttrKind::DenseArray { element, values } if !element.is_float() => {
-            match element.is_integer(Some(1)) {
-                true => values.iter().map(|&v| v != 0).collect::<Vec<_>>().into_py_any(py),
-                false => values.into_py_any(py),
+        AttrKind::DenseArray { element, values } => {
+            let format = element.dtype().and_then(DType::float_format);
+            match (format, element.is_integer(Some(1))) {
+                (Some(format), _) => {
+                    let numbers = values.iter().map(|&bits| format.decode(bits as u64));
+                    numbers.collect::<Vec<_>>().into_py_any(py)
+                }
+                (None, true) => values.iter().map(|&v| v != 0).collect::<Vec<_>>().into_py_any(py),
+                (None, false) => values.into_py_any(py),
             }
         }
+        AttrKind::Dialect(dialect) if !dialect.params.is_empty() => {
+            let dictionary = PyDict::new(py);
+            for (parameter, value) in dialect.def.params.iter().zip(&dialect.params) {
+                if let Some(value) = value {
+                    dictionary.set_item(parameter.name, value_of(py, value)?)?;
+                }
+            }
+            dictionary.into_py_any(py)
+        }
+        AttrKind::Dense(_) | AttrKind::DenseResource { .. } => match array_of(py, attribute) {
+            Some(array) => Ok(array.unbind()),
+            None => attribute.to_string().into_py_any(py),
+        },
         AttrKind::Enum(case) => match case.def.spelling(case.value) {
             Some(spelling) => spelling.into_py_any(py),
             None => attribute.to_string().into_py_any(py),
         },
         _ => attribute.to_string().into_py_any(py),
     }
+}
+
+/// The array of a tensor; none if it has no elements in memory, or NumPy lacks their type.
+fn array_of<'py>(py: Python<'py>, attribute: &Attribute) -> Option<Bound<'py, PyAny>> {
+    if let AttrKind::Dense(elements) = &**attribute
+        && elements.is_splat()
+    {
+        let shape = PyTuple::new(py, elements.ty().shape()?).ok()?;
+        let one = result(py, elements.stored().ok()?.into()).ok()?;
+        let one = one.call_method1("reshape", (PyTuple::empty(py),)).ok()?;
+        return py.import("numpy").ok()?.call_method1("broadcast_to", (one, shape)).ok();
+    }
+    result(py, attribute.to_tensor()?.ok()?.into()).ok()
 }
 
 /// The attribute that a Python value stands for, for a slot with that constraint or, without one,

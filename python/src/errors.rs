@@ -1,13 +1,13 @@
 //! Errors of the library as exceptions.
 
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 create_exception!(
     stablo,
     Error,
-    PyException,
+    PyValueError,
     "A program, an input or an option is not valid. `diagnostics` says what was found, as dictionaries."
 );
 

@@ -6,10 +6,13 @@
 mod arrays;
 mod attributes;
 mod builder;
+mod comparisons;
 mod compat;
+mod dlpack;
 mod errors;
 mod profile;
 mod program;
+mod stack;
 mod trees;
 
 use pyo3::prelude::*;
@@ -28,7 +31,11 @@ mod _stablo {
     #[pymodule_export]
     use super::builder::{Builder, Region, SSAValue, op_names, tensor_type};
     #[pymodule_export]
-    use super::compat::{deserialize, serialize, smaller_version, target_version};
+    use super::comparisons::{bisect, compare, random_inputs, reduce};
+    #[pymodule_export]
+    use super::compat::{deserialize, run_with_probes, serialize, smaller_version, target_version};
+    #[pymodule_export]
+    use super::dlpack::{Lent, from_dlpack};
     #[pymodule_export]
     use super::errors::Error;
     #[pymodule_export]

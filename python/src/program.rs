@@ -4,6 +4,7 @@ use crate::arrays::{Array, Inputs, result, tensor};
 use crate::attributes::value_of;
 use crate::errors::{json, message, raised};
 use crate::profile::Profile;
+use crate::stack::on_large_stack;
 use programs::profile::MAX_EXECUTIONS;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -45,8 +46,9 @@ pub struct Program {
 }
 
 /// A program that is ready to run.
-struct Prepared {
-    program: stablo::Program,
+pub struct Prepared {
+    /// What runs.
+    pub program: stablo::Program,
     /// True if runs are so short and shallow that the thread of the caller takes them, without
     /// looking for signals: two threads cost more than they do.
     is_small: bool,
@@ -100,12 +102,12 @@ pub fn program_in_folder(py: Python<'_>, folder: PathBuf) -> PyResult<PathBuf> {
     stablo::program_in_folder(&folder).map_err(|error| raised(py, &error))
 }
 
-/// Runs `work` without the interpreter lock, on a large stack.
+/// Runs `work` without the interpreter lock, with stack for any program.
 pub fn detached<T: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> stablo::Result<T> + Send,
 ) -> PyResult<T> {
-    py.detach(|| stablo::with_large_stack(work)).map_err(|error| raised(py, &error))
+    py.detach(|| on_large_stack(work)).map_err(|error| raised(py, &error))
 }
 
 impl Program {
@@ -120,7 +122,7 @@ impl Program {
     }
 
     /// The module, which is verified now if it was not before.
-    fn verified(&self) -> stablo::Result<&Arc<Module>> {
+    pub fn verified(&self) -> stablo::Result<&Arc<Module>> {
         if !self.is_verified {
             stablo::verify(&self.module)?;
         }
@@ -151,7 +153,8 @@ impl Program {
         Ok(Prepared { program, is_small })
     }
 
-    fn prepared(&self, py: Python<'_>) -> PyResult<&Prepared> {
+    /// The program, ready to run.
+    pub fn prepared(&self, py: Python<'_>) -> PyResult<&Prepared> {
         if let Some(prepared) = self.prepared.get() {
             return Ok(prepared);
         }
@@ -297,7 +300,7 @@ impl Program {
         }
         let mut inputs = Inputs::with_capacity(types.len());
         for (array, ty) in arrays.iter_borrowed().zip(types) {
-            let Some(dtype) = ty.element_type().dtype() else { return Ok(None) };
+            let Some(dtype) = stablo::storage_dtype(ty) else { return Ok(None) };
             if !inputs.try_push(&array, dtype)? {
                 return Ok(None);
             }
@@ -395,13 +398,18 @@ impl Program {
         })?;
         json(py, &found)
     }
+
+    /// The program without what the warnings are about, where that can be mended.
+    fn without_lint(&self, py: Python<'_>) -> PyResult<Program> {
+        self.changed(py, |module| stablo::fix_lints(module).map(drop))
+    }
 }
 
 fn values(names: Vec<Option<String>>, types: &[Type]) -> Vec<Value> {
     let value = |(name, ty): (Option<String>, &Type)| {
         let size = |&size: &i64| (size != DYNAMIC).then_some(size);
         let shape = ty.shape().map(|shape| shape.iter().map(size).collect());
-        (name, ty.to_string(), ty.element_type().dtype().map(DType::name), shape)
+        (name, ty.to_string(), stablo::storage_dtype(ty).map(DType::name), shape)
     };
     names.into_iter().zip(types).map(value).collect()
 }
@@ -464,7 +472,7 @@ impl Observer for Watcher<'_> {
 
 /// Runs a program without the interpreter lock; a signal whose handler raises, such as Ctrl-C,
 /// stops it, unless it is small.
-fn run_until_interrupted(
+pub fn run_until_interrupted(
     py: Python<'_>,
     prepared: &Prepared,
     inputs: Inputs,

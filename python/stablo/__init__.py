@@ -17,10 +17,12 @@ from __future__ import annotations
 import errno
 import operator
 import os
-from typing import Any, Callable, Collection, Mapping, NamedTuple, Optional, Sequence, Union
+from typing import Any, Callable, Collection, Iterator, Mapping, NamedTuple, Optional, Sequence, Union
+
+import numpy
 
 from . import _stablo, _torch, compat
-from ._arrays import signature_of, to_array, to_bytes, to_native
+from ._arrays import Arrays, numpy_dtype, signature_of, to_array, to_bytes, to_native
 from ._builder import Builder
 from ._stablo import Error, Op, SSAValue, __version__
 from ._trees import Convention, convention
@@ -135,6 +137,10 @@ def inspect(source: Source) -> dict[str, Any]:
     folder = _folder_of(source)
     data, name = _read(source if folder is None else _stablo.program_in_folder(folder))
     return _stablo.inspect(data, name)
+
+
+# What `inspect` says of a file rather than of the program in it.
+_OF_FILES = ("bytes", "format", "exported")
 
 
 class View:
@@ -309,9 +315,30 @@ class Program:
         """The program after passes, as in `canonicalize,cse`, verified."""
         return self._changed(self._native.run_passes(pipeline))
 
-    def serialize(self, target: str = "current") -> bytes:
-        """The portable artifact for readers of a version: `1.16.2`, `current`, `minimum`, `WEEK_4` or `WEEK_12`."""
-        return self._native.serialize(target)
+    def optimize(self, *, exact: bool = True) -> Program:
+        """A simpler program that computes the same: calls are inlined, constants folded, equal ops merged, and those without a use removed.
+        Unless `exact`, also by rewrites that may change the last bits of floats.
+
+        >>> program = parse("func.func @main(%x: tensor<f32>) -> tensor<f32> { %0 = stablehlo.constant dense<1.0> : tensor<f32> %1 = stablehlo.multiply %x, %0 : tensor<f32> %2 = stablehlo.multiply %1, %0 : tensor<f32> return %2 : tensor<f32> }")
+        >>> [op.name for op in program.optimize(exact=False).ops if op.name.startswith("stablehlo")]
+        []
+        """
+        rewrites = f"stablehlo-target-independent-optimization{{optimize-float={str(not exact).lower()}}}"
+        return self.run_passes(f"inline,func.func(stablehlo-aggressive-folder,{rewrites}),cse,symbol-dce")
+
+    def inspect(self) -> dict[str, Any]:
+        """What is in the program: functions, number of ops by name, constants, custom calls, composites, and the oldest version that can
+        express it. `stablo.inspect` says of a file also how it is written.
+
+        >>> parse("func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }").inspect()["oldest_target"]
+        '0.9.0'
+        """
+        of_file = inspect(self.bytecode())
+        return {key: value for key, value in of_file.items() if key not in _OF_FILES}
+
+    def serialize(self, target: Optional[str] = None) -> bytes:
+        """The portable artifact for readers of a version: `1.16.2`, `current` (as without one), `minimum`, `WEEK_4` or `WEEK_12`."""
+        return self._native.serialize("current" if target is None else target)
 
     def bytecode(self) -> bytes:
         """MLIR bytecode of the dialects as they are, for readers of the same version."""
@@ -383,6 +410,81 @@ class Program:
         equal ops, and `changes`, each with `left` and `right`, an op or none, and `details`. Attributes named in `ignore` do not count."""
         return self._native.diff(other._native, list(ignore))
 
+    def compare(
+        self, other: Program, *arrays: Any, seeds: Sequence[int] = range(3), ulps: int = 0, atol: float = 0.0, rtol: float = 0.0, **named: Any
+    ) -> list[dict[str, Any]]:
+        """Runs both programs on these arguments, or on random ones for each of the `seeds` if none is given, and compares their results. For each:
+        its number `result`, its `name`, the `seed`, whether it is `close`, the number of `differing` elements, the position of the `worst`,
+        and the largest distance, as a number (`max_distance`) and in units in the last place (`max_ulps`). Elements are close if they are
+        at most so many `ulps`, or at most `atol + rtol * abs(expected)` apart.
+
+        >>> of = lambda op: parse(f"func.func @main(%x: tensor<f32>) -> tensor<f32> {{ %0 = stablehlo.{op} %x : tensor<f32> return %0 : tensor<f32> }}")
+        >>> [(result["differing"], result["max_distance"]) for result in of("floor").compare(of("ceil"), 2.5)]
+        [(1, 1.0)]
+        """
+        names = [value.name for value in self.signature.outputs]
+        found = []
+        for seed, inputs in self._trials(arrays, named, seeds):
+            results = _stablo.compare(self._native, other._native, inputs, (ulps, atol, rtol))
+            for index, result in enumerate(results):
+                if result is None:
+                    continue
+                differing, worst, distance, in_ulps = result
+                entry = {"result": index, "name": names[index], "seed": seed, "close": differing == 0}
+                found.append({**entry, "differing": differing, "worst": worst, "max_distance": distance, "max_ulps": in_ulps})
+        return found
+
+    def bisect(
+        self, other: Program, *arrays: Any, seeds: Sequence[int] = range(3), ulps: int = 0, atol: float = 0.0, rtol: float = 0.0, **named: Any
+    ) -> Optional[dict[str, Any]]:
+        """The first op whose values differ in runs of both programs, for arguments, seeds and distances as of `compare`; `None` if results agree. A
+        dictionary: the op of this program (`left`) and of the other one (`right`), ops `around` it, the `iteration` of a loop, and the
+        number of its `result` with its value here (`expected`) and there (`found`), its `operands` as pairs of a name and an array, and the
+        `inputs` of `main` that show it.
+
+        >>> of = lambda op: parse(f"func.func @main(%x: tensor<f32>) -> tensor<f32> {{ %0 = stablehlo.{op} %x : tensor<f32> %1 = stablehlo.abs %0 : tensor<f32> return %1 : tensor<f32> }}")
+        >>> parting = of("floor").bisect(of("ceil"), 2.5)
+        >>> parting["left"]["op"], parting["expected"], parting["found"]
+        ('stablehlo.floor', array(2., dtype=float32), array(3., dtype=float32))
+        """
+        distances = (ulps, atol, rtol)
+        for seed, inputs in self._trials(arrays, named, seeds):
+            # This run ends with Ctrl-C; the one that is recorded does not.
+            if all(result is None or result[0] == 0 for result in _stablo.compare(self._native, other._native, inputs, distances)):
+                continue
+            parting = _stablo.bisect(self._native, other._native, inputs, distances)
+            if parting is not None:
+                description, operands, expected, value = parting
+                given = tuple(numpy.array(flat).view(numpy_dtype(dtype)).reshape(shape) for dtype, shape, flat in inputs)
+                return {**description, "seed": seed, "operands": operands, "expected": expected, "found": value, "inputs": given}
+        return None
+
+    def _trials(self, arrays: tuple[Any, ...], named: dict[str, Any], seeds: Sequence[int]) -> Iterator[tuple[Optional[int], Arrays]]:
+        inputs = self.signature.inputs
+        if arrays or named:
+            yield None, to_native(inputs, arrays, named)
+            return
+        for seed in seeds:
+            yield seed, to_native(inputs, _stablo.random_inputs(self._native, seed), {})
+
+    def random_inputs(self, seed: int = 0) -> tuple[Any, ...]:
+        """Arguments of `main` that follow from the seed, as the command-line tool makes them: small integers, truth values, and floats from
+        [0, 1) for the seed 0, from [-2, 2) for others."""
+        return _stablo.random_inputs(self._native, seed)
+
+    def reduce(self, test: Callable[[Program], Any], *, max_tests: int = 10_000) -> Program:
+        """The smallest program found for which the test, a function of a program, is true, as it must be for this one: ops become zeros, operands or
+        arguments, regions take the place of their ops, functions, results and arguments go, dimensions shrink. Only valid programs are tested.
+
+        >>> program = parse("func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> { %0 = stablehlo.sine %x : tensor<64xf32> %1 = stablehlo.tanh %0 : tensor<64xf32> return %1 : tensor<64xf32> }")
+        >>> [op.name for op in program.reduce(lambda candidate: "tanh" in candidate.text()).ops if op.name.startswith("stablehlo")]
+        ['stablehlo.constant', 'stablehlo.tanh']
+        """
+        if not test(self):
+            raise Error("the program itself does not pass the test: there is nothing to keep")
+        reduced, _ = _stablo.reduce(self._native, lambda candidate: test(Program(candidate)), max_tests)
+        return Program(reduced)
+
     def view(
         self,
         name: str = "program",
@@ -409,6 +511,11 @@ class Program:
     def lint(self) -> list[dict[str, Any]]:
         """Warnings about what is valid, but probably not meant, or costs for nothing: dictionaries as the diagnostics of `Error`."""
         return self._native.lint()
+
+    def without_lint(self) -> Program:
+        """The program without what `lint` warns of, where that can be mended without changing results: dead ops and functions are removed,
+        deprecated ops replaced by their successors, and expressions of constants folded."""
+        return self._changed(self._native.without_lint())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.bytecode(), self._convention, self._native.threads)

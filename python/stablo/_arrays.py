@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 import numpy
 
+from . import _stablo
 from ._stablo import Error
 
 if TYPE_CHECKING:
@@ -79,11 +80,13 @@ def to_array(value: Value, given: Any, index: int) -> tuple[str, list[int], Any]
     try:
         if isinstance(given, (bool, int, float, complex, list, tuple)):
             array = of_numbers(given, value.dtype)
+        elif hasattr(given, "__dlpack__") and expected.type.__module__ == "ml_dtypes" and not hasattr(given, "__array_interface__"):
+            array = _of_dlpack(given)
         elif hasattr(given, "__dlpack__") and not hasattr(given, "__array__"):
             array = numpy.from_dlpack(given)
         else:
             array = numpy.asarray(given)
-    except (ValueError, TypeError, OverflowError) as error:
+    except (ValueError, TypeError, OverflowError, BufferError, RuntimeError) as error:
         raise Error(f"{described(index, value)} is a {value.type}, which {shortened(given)} does not make: {error}") from error
     is_raw = array.dtype.type is numpy.void and array.dtype.names is None and array.dtype.itemsize == expected.itemsize
     if is_raw and expected.type.__module__ == "ml_dtypes":
@@ -98,6 +101,12 @@ def to_array(value: Value, given: Any, index: int) -> tuple[str, list[int], Any]
     # Copied only if the order is another.
     flat = numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8)
     return value.dtype, list(array.shape), flat
+
+
+def _of_dlpack(given: Any) -> numpy.ndarray[Any, Any]:
+    """An array of DLPack with elements of a type that NumPy does not know. It is not copied."""
+    name, shape, strides, memory = _stablo.from_dlpack(given.__dlpack__())
+    return numpy.ndarray(shape, numpy_dtype(name), memory, strides=strides)
 
 
 def of_numbers(given: Any, name: str) -> numpy.ndarray[Any, Any]:

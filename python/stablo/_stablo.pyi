@@ -1,6 +1,6 @@
 import os
 import sys
-from typing import Any, Optional, Sequence, Union, final
+from typing import Any, Callable, Optional, Sequence, Union, final
 
 from ._arrays import Arrays
 
@@ -9,6 +9,7 @@ __version__: str
 __all__ = [
     "Builder",
     "Error",
+    "Lent",
     "Memory",
     "Op",
     "Profile",
@@ -16,13 +17,19 @@ __all__ = [
     "Region",
     "SSAValue",
     "__version__",
+    "bisect",
     "calling_convention",
+    "compare",
     "deserialize",
+    "from_dlpack",
     "inspect",
     "load",
     "main",
     "op_names",
     "program_in_folder",
+    "random_inputs",
+    "reduce",
+    "run_with_probes",
     "serialize",
     "smaller_version",
     "target_version",
@@ -31,12 +38,19 @@ __all__ = [
 
 _Value = tuple[Optional[str], str, Optional[str], Optional[list[Optional[int]]]]
 
-class Error(Exception):
+class Error(ValueError):
     """A program, an input or an option is not valid."""
 
     diagnostics: Sequence[dict[str, Any]]
     """What was found: `severity`, `label`, `message`, `file`, `line`, `column`, `end_line`, `end_column` and `notes`. Empty for errors
     about arguments."""
+
+@final
+class Lent:
+    """The memory of an array of another library, as a buffer of bytes."""
+
+    if sys.version_info >= (3, 12):
+        def __buffer__(self, flags: int, /) -> memoryview: ...
 
 @final
 class Memory:
@@ -135,15 +149,26 @@ class Program:
         trace: Optional[Sequence[tuple[Op, int, tuple[str, list[int], Any]]]],
     ) -> str: ...
     def lint(self) -> list[dict[str, Any]]: ...
+    def without_lint(self) -> Program: ...
 
 def load(data: bytes, name: str, verify: bool) -> Program: ...
 def calling_convention(data: bytes) -> Optional[tuple[Any, Any, list[int]]]: ...
 def program_in_folder(folder: Union[str, os.PathLike[str]]) -> os.PathLike[str]: ...
+def from_dlpack(capsule: Any) -> tuple[str, list[int], list[int], Any]: ...
 def inspect(data: bytes, name: str) -> dict[str, Any]: ...
-def serialize(program: bytes, target: str) -> bytes: ...
+def serialize(program: bytes, target: str, allow_other_dialects: bool) -> bytes: ...
+def run_with_probes(program: Program, inputs: Arrays, directory: Union[str, os.PathLike[str]]) -> tuple[Any, ...]: ...
 def deserialize(artifact: bytes) -> bytes: ...
 def target_version(name: str) -> str: ...
 def smaller_version(first: str, second: str) -> str: ...
+def random_inputs(program: Program, seed: int) -> tuple[Any, ...]: ...
+def compare(
+    left: Program, right: Program, inputs: Arrays, distances: tuple[int, float, float]
+) -> list[Optional[tuple[int, Optional[int], float, Optional[int]]]]: ...
+def bisect(
+    left: Program, right: Program, inputs: Arrays, distances: tuple[int, float, float]
+) -> Optional[tuple[dict[str, Any], list[tuple[str, Any]], Any, Optional[Any]]]: ...
+def reduce(program: Program, test: Callable[[Program], Any], max_tests: int) -> tuple[Program, int]: ...
 def op_names() -> list[str]: ...
 def tensor_type(text: str) -> tuple[str, list[int]]: ...
 def main(arguments: Sequence[str]) -> int: ...

@@ -13,9 +13,11 @@ import enum
 from typing import Any, Sequence, Union
 
 from . import _stablo
+from ._arrays import to_native
 
 __all__ = [
     "StablehloCompatibilityRequirement",
+    "deserialize_portable_artifact",
     "deserialize_portable_artifact_str",
     "eval_module",
     "get_api_version",
@@ -23,6 +25,7 @@ __all__ = [
     "get_minimum_version",
     "get_smaller_version",
     "get_version_from_compatibility_requirement",
+    "serialize_portable_artifact",
     "serialize_portable_artifact_str",
 ]
 
@@ -38,8 +41,13 @@ class StablehloCompatibilityRequirement(enum.Enum):
 
 def serialize_portable_artifact_str(module_str: Union[str, bytes], target_version: str) -> bytes:
     """A program in MLIR text or bytecode as a portable artifact for a version."""
-    program = module_str.encode() if isinstance(module_str, str) else module_str
-    return _stablo.serialize(program, target_version)
+    return _stablo.serialize(_bytes(module_str), target_version, True)
+
+
+def serialize_portable_artifact(module: Any, target: str, allow_other_dialects: bool = False) -> bytes:
+    """As `serialize_portable_artifact_str`, of a program in MLIR text or bytecode, or of what has it as its `str`, such as a module of jaxlib.
+    Ops of other dialects than StableHLO's are refused by default."""
+    return _stablo.serialize(_bytes(module), target, allow_other_dialects)
 
 
 def deserialize_portable_artifact_str(artifact_str: bytes) -> bytes:
@@ -47,12 +55,25 @@ def deserialize_portable_artifact_str(artifact_str: bytes) -> bytes:
     return _stablo.deserialize(artifact_str)
 
 
-def eval_module(module: Union[str, bytes], args: Sequence[Any]) -> list[Any]:
-    """Runs `main` of a program in MLIR text or bytecode. Where jaxlib's function has attributes, this one has arrays."""
+def deserialize_portable_artifact(context: Any, artifact: bytes) -> str:
+    """The program in a portable artifact, as MLIR text where jaxlib's function has a module. The context is not used."""
+    return _stablo.load(artifact, "-", True).text(False, False)
+
+
+def eval_module(module: Any, args: Sequence[Any], probe_instrumentation_dir: str = "") -> list[Any]:
+    """Runs `main` of a program in MLIR text or bytecode, or of what has it as its `str`. Where jaxlib's function has attributes, this one has
+    arrays. What `interpreter.probe` sees is saved in the directory."""
     from . import Program
 
-    program = module.encode() if isinstance(module, str) else module
-    return list(Program(_stablo.load(program, "<memory>", True)).run(*args))
+    program = Program(_stablo.load(_bytes(module), "<memory>", True))
+    if probe_instrumentation_dir:
+        inputs = to_native(program.signature.inputs, args, {})
+        return list(_stablo.run_with_probes(program._native, inputs, probe_instrumentation_dir))
+    return list(program.run(*args))
+
+
+def _bytes(program: Any) -> bytes:
+    return program if isinstance(program, bytes) else str(program).encode()
 
 
 def get_api_version() -> int:

@@ -13,6 +13,7 @@ import sys
 import sysconfig
 import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -92,6 +93,57 @@ func.func @main(%x: tensor<2x3xf32>, %y: tensor<3x5xf32>) -> tensor<2x5xf32> {
 
     def test_lint(self) -> None:
         self.assertEqual([found["label"] for found in stablo.parse(self.PROGRAM).lint()], ["deprecated-op"])
+
+    def test_lint_is_mended(self) -> None:
+        program = stablo.parse("func.func @main(%x: tensor<f32>) -> tensor<f32> { %0 = stablehlo.abs %x : tensor<f32>  return %x : tensor<f32> }")
+        self.assertEqual([warning["label"] for warning in program.lint()], ["dead-op"])
+        self.assertEqual(program.without_lint().lint(), [])
+
+    FAULT = PROGRAM.replace("negate", "abs")
+
+    def test_results_are_compared(self) -> None:
+        program, fault = stablo.parse(self.PROGRAM), stablo.parse(self.FAULT)
+        self.assertEqual([(r["seed"], r["close"]) for r in program.compare(program)], [(0, True), (1, True), (2, True)])
+        x, y = np.ones((2, 3), np.float32), np.ones((3, 5), np.float32)
+        y[:, 1:] = 0
+        (result,) = program.compare(fault, x, y)
+        self.assertEqual((result["differing"], result["max_distance"], result["worst"], result["seed"]), (2, 6.0, 0, None))
+        self.assertTrue(program.compare(fault, x, y, atol=6.0)[0]["close"])
+        with self.assertRaisesRegex(stablo.Error, "the arguments differ"):
+            program.compare(stablo.parse(TWICE))
+
+    def test_bisect(self) -> None:
+        program, fault = stablo.parse(self.PROGRAM), stablo.parse(self.FAULT)
+        self.assertIsNone(program.bisect(program))
+        parting = program.bisect(fault)
+        assert parting is not None
+        self.assertEqual((parting["left"]["op"], parting["right"]["op"], parting["seed"]), ("stablehlo.negate", "stablehlo.abs", 0))
+        ((_, operand),) = parting["operands"]
+        np.testing.assert_array_equal(operand, parting["inputs"][0] @ parting["inputs"][1])
+        np.testing.assert_array_equal(parting["expected"], -parting["found"])
+        np.testing.assert_array_equal(parting["inputs"][0], program.random_inputs(0)[0])
+
+    def test_reduce(self) -> None:
+        program = stablo.parse(self.PROGRAM)
+        tested = []
+
+        def has_dot(candidate: stablo.Program) -> bool:
+            tested.append(candidate)
+            return "stablehlo.dot" in candidate.text()
+
+        reduced = program.reduce(has_dot)
+        self.assertEqual([op.name for op in reduced.ops if op.name.startswith("stablehlo")], ["stablehlo.dot"])
+        self.assertGreater(len(tested), 1)
+        with self.assertRaisesRegex(stablo.Error, "does not pass the test"):
+            program.reduce(lambda candidate: False)
+
+        def raises(candidate: stablo.Program) -> bool:
+            if candidate is not program:
+                raise KeyboardInterrupt
+            return True
+
+        with self.assertRaises(KeyboardInterrupt):
+            program.reduce(raises)
 
     def test_trace(self) -> None:
         x, y = np.full((2, 3), 2, np.float32), np.ones((3, 5), np.float32)
@@ -291,6 +343,47 @@ class Programs(unittest.TestCase):
         self.assertNotEqual(ops["stablehlo.abs"], "stablehlo.abs")
         self.assertIn("dims = [1, 0]", str(op))
 
+    def test_attributes_of_ops_are_values(self) -> None:
+        text = """func.func @main(%x: tensor<2x3xf32>) -> tensor<2x2xf32> {
+          %0 = stablehlo.constant dense<[[1, 2], [3, 4], [5, 6]]> : tensor<3x2xi16>
+          %1 = stablehlo.constant dense<0.5> : tensor<3x2xf32>
+          %2 = stablehlo.dot_general %x, %1, contracting_dims = [1] x [0], precision = [HIGH, DEFAULT] : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+          return %2 : tensor<2x2xf32> }"""
+        first, second, dot = (op.attributes for op in stablo.parse(text).ops if op.name.startswith("stablehlo"))
+        self.assertEqual((first["value"].dtype, first["value"].tolist()), (np.int16, [[1, 2], [3, 4], [5, 6]]))
+        self.assertEqual((second["value"].shape, second["value"].max(), second["value"].flags.writeable), ((3, 2), 0.5, False))
+        self.assertEqual(dot["precision_config"], ["HIGH", "DEFAULT"])
+        numbers = dot["dot_dimension_numbers"]
+        self.assertEqual((numbers["lhs_contracting_dimensions"], numbers["rhs_contracting_dimensions"]), ([1], [0]))
+        # As the builder takes them.
+        builder = stablo.Builder()
+
+        @builder.function("tensor<2x3xf32>")
+        def main(x):  # type: ignore[no-untyped-def]
+            return builder.dot_general(x, builder.constant(second["value"]), dot_dimension_numbers=numbers, result_types=["tensor<2x2xf32>"])
+
+        np.testing.assert_array_equal(builder.build()(np.ones((2, 3), np.float32)), np.full((2, 2), 1.5))
+
+    def test_inspect_and_optimize(self) -> None:
+        text = """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+          %0 = func.call @f(%x) : (tensor<2xf32>) -> tensor<2xf32>
+          %1 = stablehlo.constant dense<2.0> : tensor<2xf32>
+          %2 = stablehlo.sqrt %1 : tensor<2xf32>
+          %3 = stablehlo.multiply %0, %2 : tensor<2xf32>
+          return %3 : tensor<2xf32> }
+        func.func private @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+          %0 = stablehlo.tan %x : tensor<2xf32>  %1 = stablehlo.tan %x : tensor<2xf32>  %2 = stablehlo.add %0, %1 : tensor<2xf32>
+          return %2 : tensor<2xf32> }"""
+        program = stablo.parse(text)
+        found = program.inspect()
+        self.assertEqual((found["ops"]["stablehlo.tan"], found["constants"]["count"], found["oldest_target"]), (2, 1, "1.4.0"))
+        self.assertNotIn("format", found)
+        simpler = program.optimize()
+        names = [op.name for op in simpler.ops]
+        self.assertEqual((names.count("stablehlo.tan"), names.count("stablehlo.sqrt"), names.count("func.call"), names.count("func.func")), (1, 0, 0, 1))
+        x = np.array([0.3, -2.0], np.float32)
+        np.testing.assert_array_equal(simpler(x), program(x))
+
     def test_changes_make_new_programs(self) -> None:
         program = stablo.parse(TWICE)
         static = program.refine(types="tensor<4x2xf32>, tensor<i32>")
@@ -404,6 +497,41 @@ class Running(unittest.TestCase):
         for given in (x, memoryview(x), array.array("f", [1, 2]), Exchanged(), unaligned, swapped, readonly):
             np.testing.assert_array_equal(program(given), [-1, -2])
 
+    def test_quantized_arguments_are_as_they_are_stored(self) -> None:
+        ty = "tensor<3x!quant.uniform<i8:f32, 0.5:-1>>"
+        program = stablo.parse(unary("stablehlo.negate", ty))
+        self.assertEqual(program.signature.inputs[0].dtype, "i8")
+        # (q + 1) / 2 is -(r + 1) / 2, or the end of the range.
+        result = program(np.array([0, 5, 127], np.int8))
+        np.testing.assert_array_equal(result, np.array([-2, -7, -128], np.int8))
+        np.testing.assert_array_equal(program([0, 5, 127]), result)
+
+    def test_arrays_of_dlpack_that_numpy_does_not_read(self) -> None:
+        try:
+            import jax.numpy
+        except ImportError:
+            self.skipTest("no jax")
+
+        class Foreign:
+            """As tensors of PyTorch: NumPy cannot read it."""
+
+            def __init__(self, array):  # type: ignore[no-untyped-def]
+                self.array = array
+
+            def __array__(self, *_: object, **__: object):  # type: ignore[no-untyped-def]
+                raise TypeError("unsupported")
+
+            def __dlpack__(self, **_: object):  # type: ignore[no-untyped-def]
+                return self.array.__dlpack__()
+
+        for dtype in (jax.numpy.bfloat16, jax.numpy.float8_e4m3fn):
+            name = {"bfloat16": "bf16", "float8_e4m3fn": "f8E4M3FN"}[np.dtype(dtype).name]
+            given = jax.numpy.array([[1.5, -2.0, 4.0], [0.5, 3.0, -1.0]], dtype)
+            result = stablo.parse(unary("stablehlo.negate", f"tensor<2x3x{name}>"))(Foreign(given))
+            np.testing.assert_array_equal(result.astype(np.float32), -np.asarray(given).astype(np.float32))
+        with self.assertRaisesRegex(stablo.Error, "an array of bfloat16 was given"):
+            stablo.parse(unary("stablehlo.negate", "tensor<1xf8E4M3FN>"))(Foreign(jax.numpy.ones(1, jax.numpy.bfloat16)))
+
     def test_wrong_arguments(self) -> None:
         program, x = stablo.parse(TWICE), np.ones((3, 2), np.float32)
         with self.assertRaisesRegex(stablo.Error, "tensor<3x3xf32>"):
@@ -498,6 +626,39 @@ class Running(unittest.TestCase):
             with self.assertRaises(KeyboardInterrupt):
                 stablo.parse(SPIN).run(1)
         finally:
+            signal.signal(signal.SIGALRM, before)
+
+
+    @unittest.skipUnless(hasattr(signal, "setitimer"), "signals of POSIX")
+    def test_signals_stop_loops_of_any_kind(self) -> None:
+        # In scalar code, in kernels, and in functions that loops call.
+        loop = """func.func @main(%x: tensor<{n}xf32>) -> tensor<{n}xf32> {{
+          %0 = stablehlo.while(%i = %x) : tensor<{n}xf32>
+            cond {{ %c = stablehlo.constant dense<true> : tensor<i1>  stablehlo.return %c : tensor<i1> }}
+            do {{ %1 = func.call @f(%i) : (tensor<{n}xf32>) -> tensor<{n}xf32>  stablehlo.return %1 : tensor<{n}xf32> }}
+          return %0 : tensor<{n}xf32> }}
+        func.func private @f(%x: tensor<{n}xf32>) -> tensor<{n}xf32> {{
+          %0 = stablehlo.sine %x : tensor<{n}xf32>  return %0 : tensor<{n}xf32> }}"""
+
+        def stop(*_: object) -> None:
+            raise KeyboardInterrupt
+
+        short = stablo.parse(unary("stablehlo.negate", "tensor<f32>"))
+        before = signal.signal(signal.SIGALRM, stop)
+        try:
+            for n in (1, 1000, 100_000):
+                found: list[object] = []
+                other = threading.Thread(target=lambda: found.append(short(2.0)))
+                signal.setitimer(signal.ITIMER_REAL, 0.1)
+                start = time.perf_counter()
+                other.start()
+                with self.assertRaises(KeyboardInterrupt):
+                    stablo.parse(loop.format(n=n)).run(np.ones(n, np.float32))
+                self.assertLess(time.perf_counter() - start, 5)
+                while not found:
+                    time.sleep(0.001)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
 
 
@@ -726,8 +887,27 @@ class Package(unittest.TestCase):
         self.assertEqual(compat.get_smaller_version("1.10.0", "1.9.3"), "1.9.3")
         requirement = compat.StablehloCompatibilityRequirement
         self.assertEqual(compat.get_version_from_compatibility_requirement(requirement.MAX), "0.9.0")
-        with self.assertRaises(stablo.Error):
+        with self.assertRaises(ValueError):
             compat.get_smaller_version("1.10", "x")
+
+    def test_compat_runs_and_probes(self) -> None:
+        text = """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+          %0 = interpreter.probe %x, probe_id = "x" : tensor<2xf32>
+          %1 = stablehlo.negate %0 : tensor<2xf32>
+          return %1 : tensor<2xf32> }"""
+        x = np.array([1, -2], np.float32)
+        with tempfile.TemporaryDirectory() as folder:
+            for given in (text, stablo.parse(text).bytecode(), stablo.parse(text)):
+                (result,) = compat.eval_module(given, [x], probe_instrumentation_dir=folder)
+                np.testing.assert_array_equal(result, -x)
+                np.testing.assert_array_equal(np.load(Path(folder) / "probe1_x.npy"), x)
+        np.testing.assert_array_equal(compat.eval_module(text, [x])[0], -x)
+        plain = unary("stablehlo.negate", "tensor<2xf32>")
+        artifact = compat.serialize_portable_artifact(plain, "1.0.0")
+        self.assertEqual(artifact, compat.serialize_portable_artifact_str(plain, "1.0.0"))
+        self.assertEqual(compat.deserialize_portable_artifact(None, artifact), str(stablo.parse(plain)))
+        with self.assertRaisesRegex(ValueError, "interpreter.probe"):
+            compat.serialize_portable_artifact(text, "1.0.0")
 
     @unittest.skipUnless(sysconfig.get_config_var("Py_GIL_DISABLED"), "not a free-threaded interpreter")
     def test_free_threading(self) -> None:

@@ -16,7 +16,7 @@ mod inputs;
 pub mod io;
 mod limits;
 mod opt;
-mod probes;
+pub mod probes;
 pub mod profile;
 mod results;
 mod source;
