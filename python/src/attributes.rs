@@ -10,8 +10,8 @@ use stablo::{Attribute, DType, Type};
 
 /// The Python value of an attribute: a number, a string, a list or a dictionary; the case of an
 /// enumeration; an array of the elements of a tensor, which is read-only if all are one; a
-/// dictionary of the parameters of a dialect's attribute. The text of anything else, such as a type,
-/// and of a tensor for which there is no array.
+/// dictionary of the parameters of a dialect's attribute. The text of anything else, such as a
+/// type, and of a tensor for which there is no array.
 pub fn value_of(py: Python<'_>, attribute: &Attribute) -> PyResult<Py<PyAny>> {
     match &**attribute {
         AttrKind::Unit => true.into_py_any(py),

@@ -62,7 +62,12 @@ pub fn compare(
             return Ok(None);
         };
         if expected.shape() != found.shape() {
-            return Ok(Some((expected.num_elements().max(found.num_elements()), None, f64::INFINITY, None)));
+            return Ok(Some((
+                expected.num_elements().max(found.num_elements()),
+                None,
+                f64::INFINITY,
+                None,
+            )));
         }
         let comparison = stablo::compare(found, expected, &tolerance);
         let comparison = comparison.map_err(|error| message(error.to_string()))?;

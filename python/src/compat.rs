@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use stablo::{
-    Bytes, BytecodeOptions, LoadOptions, Observer, SerializeOptions, Tensor, Type, Version,
+    BytecodeOptions, Bytes, LoadOptions, Observer, SerializeOptions, Tensor, Type, Version,
 };
 
 /// The name that jaxlib gives a program without a file: artifacts hold it in locations.

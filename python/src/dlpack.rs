@@ -83,8 +83,9 @@ impl Lent {
         let len = isize::try_from(lent.len)?;
         // SAFETY: Python gives a view to fill, which refers to the object, and the object keeps the
         // memory as long as it lives. It is read-only, as the owner may not expect changes.
-        match unsafe { ffi::PyBuffer_FillInfo(view, slf.as_ptr(), lent.start.cast(), len, 1, flags) }
-        {
+        match unsafe {
+            ffi::PyBuffer_FillInfo(view, slf.as_ptr(), lent.start.cast(), len, 1, flags)
+        } {
             0 => Ok(()),
             _ => Err(PyErr::fetch(slf.py())),
         }
@@ -183,8 +184,14 @@ fn element_type(code: u8, bits: u8) -> Option<DType> {
         (6, 8) => Some(DType::I1),
         (7..=14, 8) => {
             let names = [
-                "f8E3M4", "f8E4M3", "f8E4M3B11FNUZ", "f8E4M3FN", "f8E4M3FNUZ", "f8E5M2",
-                "f8E5M2FNUZ", "f8E8M0FNU",
+                "f8E3M4",
+                "f8E4M3",
+                "f8E4M3B11FNUZ",
+                "f8E4M3FN",
+                "f8E4M3FNUZ",
+                "f8E5M2",
+                "f8E5M2FNUZ",
+                "f8E8M0FNU",
             ];
             DType::from_name(names[usize::from(code) - 7])
         }

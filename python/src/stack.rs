@@ -20,7 +20,7 @@ fn bytes_left() -> Option<usize> {
     use std::mem::MaybeUninit;
 
     thread_local! {
-        /// The lowest address of the stack. The system reads a file to find that of the main thread.
+        /// The lowest address of the stack. That of the main thread is read from a file.
         static END: OnceCell<Option<usize>> = const { OnceCell::new() };
     }
 
