@@ -4,7 +4,7 @@
 //! `lapack`.
 
 use lapack::{Matrix, Scalar};
-use numerics::budget::Scratch;
+use numerics::budget::{Scratch, reserve};
 use numerics::{Complex64, DType, Element, Tensor, TensorError, math};
 use program::EvalError;
 
@@ -40,7 +40,7 @@ pub fn is_complex(dtype: DType, op: &'static str) -> Result<bool, EvalError> {
 fn split<T: Field, M>(
     tensor: &Tensor,
     rank: usize,
-    make: impl Fn(&[usize], &[T]) -> M,
+    make: impl Fn(&[usize], Vec<T>) -> M,
 ) -> Result<Stack<M>, EvalError> {
     let at = tensor.rank().checked_sub(rank).ok_or_else(|| {
         EvalError::new(
@@ -52,21 +52,19 @@ fn split<T: Field, M>(
     let (batch, core) = (batch.to_vec(), core.to_vec());
     let too_many = || EvalError::new("matrix", format!("a batch of shape {batch:?} is too large"));
     let count = batch.iter().try_fold(1usize, |n, &d| n.checked_mul(d)).ok_or_else(too_many)?;
-    let (converted, widened);
-    let elements = if let Ok(elements) = tensor.as_slice::<f32>() {
-        let mut room = Scratch::new(elements.len())?;
-        room.extend(elements.iter().map(|&x| T::real(x.into())));
-        widened = room;
-        &widened[..]
-    } else {
-        converted = math::convert(tensor.clone(), T::DTYPE)?;
-        converted.as_slice::<T>()?
-    };
     let mut items = Vec::new();
     items.try_reserve_exact(count).map_err(|_| too_many())?;
     // The product of the dimensions is a part of the number of elements, or zero.
-    let size: usize = elements.len().checked_div(count).unwrap_or(0);
-    items.extend((0..count).map(|i| make(&core, &elements[i * size..][..size])));
+    let size: usize = tensor.num_elements().checked_div(count).unwrap_or(0);
+    if let Ok(elements) = tensor.as_slice::<f32>() {
+        let _reserved = reserve::<T>(elements.len())?;
+        let widened = |part: &[f32]| part.iter().map(|&x| T::real(x.into())).collect();
+        items.extend((0..count).map(|i| make(&core, widened(&elements[i * size..][..size]))));
+    } else {
+        let converted = math::convert(tensor.clone(), T::DTYPE)?;
+        let elements = converted.as_slice::<T>()?;
+        items.extend((0..count).map(|i| make(&core, elements[i * size..][..size].to_vec())));
+    }
     Ok(Stack { batch, core, items })
 }
 
@@ -75,7 +73,7 @@ fn split<T: Field, M>(
 /// # Errors
 /// If there are fewer dimensions, or no memory.
 pub fn matrices<T: Field>(tensor: &Tensor) -> Result<Stack<Matrix<T>>, EvalError> {
-    split(tensor, 2, |core, elements: &[T]| Matrix::new(core[0], core[1], elements.to_vec()))
+    split(tensor, 2, |core, elements: Vec<T>| Matrix::new(core[0], core[1], elements))
 }
 
 /// The vectors along the last dimension.
@@ -83,7 +81,7 @@ pub fn matrices<T: Field>(tensor: &Tensor) -> Result<Stack<Matrix<T>>, EvalError
 /// # Errors
 /// If there is none, or memory is exhausted.
 pub fn vectors<T: Field>(tensor: &Tensor) -> Result<Stack<Vec<T>>, EvalError> {
-    split(tensor, 1, |_, elements: &[T]| elements.to_vec())
+    split(tensor, 1, |_, elements: Vec<T>| elements)
 }
 
 /// The tensor of matrices of dimensions `core`, rounded to `dtype`.
@@ -104,6 +102,14 @@ pub fn join<T: Element>(
         return Ok(Tensor::from_vec(shape, rounded.into_vec())?);
     }
     Ok(math::convert(Tensor::from_vec(shape, elements)?, dtype)?)
+}
+
+/// Adds the elements of a matrix to a list, which becomes them if it is empty.
+pub fn append<T: Scalar>(list: &mut Vec<T>, matrix: Matrix<T>) {
+    match list.is_empty() {
+        true => *list = matrix.into_elements(),
+        false => list.extend_from_slice(matrix.elements()),
+    }
 }
 
 /// The Cholesky factor of each matrix: the lower one, `l` where `a = l * l^H`, from the lower
@@ -130,7 +136,7 @@ fn factor_all<T: Field>(a: &Tensor, lower: bool) -> Result<Tensor, EvalError> {
             format!("a matrix of {n} x {} is not square", core[1]),
         ));
     }
-    let mut factors = Vec::with_capacity(items.len() * n * n);
+    let mut factors = Vec::new();
     for mut a in items {
         let found = lapack::potrf(&mut a, lower).is_ok();
         for i in 0..n {
@@ -141,7 +147,7 @@ fn factor_all<T: Field>(a: &Tensor, lower: bool) -> Result<Tensor, EvalError> {
                 row.fill(T::real(f64::NAN));
             }
         }
-        factors.extend(a.into_elements());
+        append(&mut factors, a);
     }
     join(&batch, &core, factors, dtype)
 }
@@ -168,7 +174,7 @@ pub fn solve_all<T: Field>(
     system: Triangular,
 ) -> Result<Tensor, EvalError> {
     let dtype = b.dtype();
-    let (a, mut b) = (matrices::<T>(a)?, matrices::<T>(b)?);
+    let (a, b) = (matrices::<T>(a)?, matrices::<T>(b)?);
     let order = b.core[usize::from(!system.left_side)];
     if a.core != [order; 2] || a.batch != b.batch {
         let shapes = [(&a.batch, &a.core), (&b.batch, &b.core)];
@@ -176,10 +182,10 @@ pub fn solve_all<T: Field>(
         let message = format!("matrices of shape {a:?} do not fit {b:?}");
         return Err(EvalError::new("triangular_solve_c3", message));
     }
-    let mut x = Vec::with_capacity(b.items.iter().map(|b| b.elements().len()).sum());
-    for (a, b) in a.items.iter().zip(&mut b.items) {
-        lapack::trsm(a, b, system);
-        x.extend_from_slice(b.elements());
+    let mut x = Vec::new();
+    for (a, mut b) in a.items.iter().zip(b.items) {
+        lapack::trsm(a, &mut b, system);
+        append(&mut x, b);
     }
     join(&b.batch, &b.core, x, dtype)
 }

@@ -69,7 +69,7 @@ fn lift<T: SchurForm>(a: &Matrix<T>) -> Matrix<Complex64> {
 fn normalize(vectors: &mut Matrix<Complex64>, k: usize, is_real: bool, of_real: bool) {
     let n = vectors.rows();
     let mut column: Vec<Complex64> = (0..n).map(|i| vectors[(i, k)]).collect();
-    let scale = 1.0 / norm(column.iter().copied());
+    let scale = 1.0 / norm(&column);
     column.iter_mut().for_each(|x| *x *= scale);
     if !is_real {
         // The first of the largest.

@@ -1,6 +1,8 @@
 //! Factors that elimination finds, and systems that it solves.
 
+use crate::lanes::{in_lanes, subtract_product};
 use crate::matrix::{Matrix, Precision, Scalar};
+use numerics::simd::{Isa, Kernel};
 
 /// The Cholesky factor in place: the lower one, `l` where `a = l * l^H`, or else its adjoint in the
 /// upper triangle. The other triangle is neither read nor written.
@@ -23,24 +25,38 @@ pub fn potrf<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Result<(), usize> {
 
 /// [`potrf`] of the upper triangle, row by row.
 fn factor_upper<T: Scalar>(a: &mut Matrix<T>) -> Result<(), usize> {
-    let n = a.rows();
-    for k in 0..n {
-        let square = a[(k, k)].re();
-        if square.is_nan() || square <= 0.0 {
-            return Err(k + 1);
-        }
-        let diagonal = T::real(square.sqrt());
-        a[(k, k)] = diagonal;
-        a.row_mut(k)[k + 1..].iter_mut().for_each(|x| *x = x.over(diagonal));
-        for i in k + 1..n {
-            let (above, row) = a.two_rows(k, i);
-            let factor = above[i].conj();
-            for (x, &y) in row[i..].iter_mut().zip(&above[i..]) {
-                *x -= factor * y;
+    let mut outcome = Ok(());
+    Isa::best().run(Upper { a, outcome: &mut outcome });
+    outcome
+}
+
+struct Upper<'a, T> {
+    a: &'a mut Matrix<T>,
+    outcome: &'a mut Result<(), usize>,
+}
+
+impl<T: Scalar> Kernel for Upper<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let Upper { a, outcome } = self;
+        let n = a.rows();
+        for k in 0..n {
+            let square = a[(k, k)].re();
+            if square.is_nan() || square <= 0.0 {
+                *outcome = Err(k + 1);
+                return;
+            }
+            let diagonal = T::real(square.sqrt());
+            a[(k, k)] = diagonal;
+            a.row_mut(k)[k + 1..].iter_mut().for_each(|x| *x = x.over(diagonal));
+            let (head, rest) = a.elements_mut().split_at_mut((k + 1) * n);
+            let above = &head[k * n..];
+            for (i, row) in (k + 1..).zip(rest.chunks_exact_mut(n)) {
+                let factor = above[i].conj();
+                in_lanes(&mut row[i..], &above[i..], |x, y| x - factor * y);
             }
         }
     }
-    Ok(())
 }
 
 /// Which triangular systems to solve.
@@ -60,47 +76,70 @@ pub struct System {
 
 /// Replaces `b` by the solution of triangular systems.
 pub fn trsm<T: Scalar>(a: &Matrix<T>, b: &mut Matrix<T>, system: System) {
-    let n = a.rows();
-    if n == 0 {
-        return;
+    if a.rows() > 0 {
+        Isa::best().run(Solve { a, b, system });
     }
-    // x * op(a) = b is op(a)^T * x^T = b^T.
-    let transposed = system.transposed == system.left_side;
-    let forward = system.lower != transposed;
-    let element = |i: usize, j: usize| {
-        let x = if transposed { a[(j, i)] } else { a[(i, j)] };
-        if system.conjugated { x.conj() } else { x }
-    };
-    let order = |nth: usize| if forward { nth } else { n - 1 - nth };
-    let left = |i: usize| if forward { i + 1..n } else { 0..i };
-    if system.left_side {
-        for i in (0..n).map(order) {
-            if !system.unit_diagonal {
-                let diagonal = element(i, i);
-                b.row_mut(i).iter_mut().for_each(|x| *x = x.over(diagonal));
+}
+
+struct Solve<'a, T> {
+    a: &'a Matrix<T>,
+    b: &'a mut Matrix<T>,
+    system: System,
+}
+
+impl<T: Scalar> Kernel for Solve<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let Solve { a, b, system } = self;
+        let n = a.rows();
+        // x * op(a) = b is op(a)^T * x^T = b^T.
+        let transposed = system.transposed == system.left_side;
+        let forward = system.lower != transposed;
+        let element = |i: usize, j: usize| {
+            let x = if transposed { a[(j, i)] } else { a[(i, j)] };
+            if system.conjugated { x.conj() } else { x }
+        };
+        let order = |nth: usize| if forward { nth } else { n - 1 - nth };
+        let left = |i: usize| if forward { i + 1..n } else { 0..i };
+        if system.left_side {
+            let stride = b.columns();
+            let (mut factors, mut solved) = (Vec::with_capacity(n), Vec::with_capacity(stride));
+            for i in (0..n).map(order) {
+                if !system.unit_diagonal {
+                    let diagonal = element(i, i);
+                    b.row_mut(i).iter_mut().for_each(|x| *x = x.over(diagonal));
+                }
+                factors.clear();
+                let step = if transposed { 1 } else { n };
+                let first = if transposed { i * n + left(i).start } else { left(i).start * n + i };
+                let column = a.elements().iter().skip(first).step_by(step).take(left(i).len());
+                match system.conjugated {
+                    true => factors.extend(column.map(|x| x.conj())),
+                    false => factors.extend(column),
+                }
+                solved.clear();
+                solved.extend_from_slice(b.row(i));
+                let rest = &mut b.elements_mut()[left(i).start * stride..left(i).end * stride];
+                if stride > 0 {
+                    subtract_product(rest, stride, 0..stride, &factors, &solved);
+                }
             }
-            for j in left(i) {
-                let factor = element(j, i);
-                let (solved, rest) = b.two_rows(i, j);
-                rest.iter_mut().zip(solved).for_each(|(x, y)| *x -= factor * *y);
-            }
+            return;
         }
-        return;
-    }
-    // The factors of each solved element in a row.
-    let mut factors = Matrix::zeros(n, n);
-    for i in 0..n {
-        left(i).for_each(|j| factors[(i, j)] = element(j, i));
-    }
-    for line in 0..b.rows() {
-        let row = b.row_mut(line);
-        for i in (0..n).map(order) {
-            if !system.unit_diagonal {
-                row[i] = row[i].over(element(i, i));
-            }
-            let solved = row[i];
-            for (x, &factor) in row[left(i)].iter_mut().zip(&factors.row(i)[left(i)]) {
-                *x -= factor * solved;
+        // The factors of each solved element in a row.
+        let mut factors = Matrix::zeros(n, n);
+        for i in 0..n {
+            left(i).for_each(|j| factors[(i, j)] = element(j, i));
+        }
+        for line in 0..b.rows() {
+            let row = b.row_mut(line);
+            for i in (0..n).map(order) {
+                if !system.unit_diagonal {
+                    row[i] = row[i].over(element(i, i));
+                }
+                let solved = row[i];
+                let factors = &factors.row(i)[left(i)];
+                in_lanes(&mut row[left(i)], factors, |x, factor| x - factor * solved);
             }
         }
     }
@@ -110,33 +149,50 @@ pub fn trsm<T: Scalar>(a: &Matrix<T>, b: &mut Matrix<T>, system: System) {
 /// the row, from 1, that was exchanged with each of the first `min(m, n)` rows in turn, and the
 /// place, from 1, of the first zero on the diagonal of `u`, or 0.
 pub fn getrf<T: Scalar>(a: &mut Matrix<T>) -> (Vec<i32>, i32) {
-    let (m, n) = (a.rows(), a.columns());
-    let (mut pivots, mut info) = (Vec::new(), 0);
-    for k in 0..m.min(n) {
-        // The first of the largest.
-        let mut best = k;
-        for i in k + 1..m {
-            if a[(i, k)].abs1() > a[(best, k)].abs1() {
-                best = i;
+    let (mut pivots, mut info) = (Vec::with_capacity(a.rows().min(a.columns())), 0);
+    Isa::best().run(Eliminate { a, pivots: &mut pivots, info: &mut info });
+    (pivots, info)
+}
+
+struct Eliminate<'a, T> {
+    a: &'a mut Matrix<T>,
+    pivots: &'a mut Vec<i32>,
+    info: &'a mut i32,
+}
+
+impl<T: Scalar> Kernel for Eliminate<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let Eliminate { a, pivots, info } = self;
+        let (m, n) = (a.rows(), a.columns());
+        let (mut factors, mut row) = (Vec::with_capacity(m), Vec::with_capacity(n));
+        for k in 0..m.min(n) {
+            // The first of the largest.
+            let mut best = (k, a[(k, k)].abs1());
+            for i in k + 1..m {
+                let size = a[(i, k)].abs1();
+                if size > best.1 {
+                    best = (i, size);
+                }
             }
-        }
-        pivots.push(best as i32 + 1);
-        a.swap_rows(k, best);
-        let diagonal = a[(k, k)];
-        if diagonal == T::ZERO {
-            info = if info == 0 { k as i32 + 1 } else { info };
-            continue;
-        }
-        for i in k + 1..m {
-            let (above, row) = a.two_rows(k, i);
-            let factor = row[k].over(diagonal);
-            row[k] = factor;
-            for (x, &y) in row[k + 1..].iter_mut().zip(&above[k + 1..]) {
-                *x -= factor * y;
+            pivots.push(best.0 as i32 + 1);
+            a.swap_rows(k, best.0);
+            let diagonal = a[(k, k)];
+            if diagonal == T::ZERO {
+                *info = if *info == 0 { k as i32 + 1 } else { *info };
+                continue;
             }
+            factors.clear();
+            for x in a.elements_mut()[k..].iter_mut().step_by(n).skip(k + 1) {
+                *x = x.over(diagonal);
+                factors.push(*x);
+            }
+            row.clear();
+            row.extend_from_slice(&a.row(k)[k + 1..]);
+            let rest = &mut a.elements_mut()[(k + 1) * n..];
+            subtract_product(rest, n, k + 1..n, &factors, &row);
         }
     }
-    (pivots, info)
 }
 
 /// A tridiagonal matrix.

@@ -3,20 +3,23 @@
 //! A reflection is `I - tau * v * v^H` with `v[0] = 1`; its adjoint takes a column to a multiple of
 //! the first axis.
 
-use crate::matrix::{Matrix, Scalar, hypot, norm, power_of_two_near};
+use crate::lanes::{for_panels, in_lanes, sums_of_products};
+use crate::matrix::{Matrix, Scalar, hypot, largest, norm, power_of_two_near};
+use numerics::simd::{Isa, Kernel};
+use std::array::from_fn;
+use std::ops::Range;
 
 /// Makes `x` the rest of `v` and `alpha` the real number (`beta`) that its adjoint leaves in place
 /// of both. Returns `tau`. LAPACK: `larfg`.
 pub(crate) fn reflector<T: Scalar>(alpha: &mut T, x: &mut [T]) -> T {
     // Very small numbers lose digits, and then the reflection would not be unitary; the vector does
     // not depend on the scale.
-    let largest = x.iter().fold(alpha.abs1(), |most, x| most.max(x.abs1()));
-    let scale = power_of_two_near(largest);
+    let scale = power_of_two_near(largest(x).max(alpha.abs1()));
     if scale != 1.0 {
         x.iter_mut().for_each(|x| *x = *x * scale);
         *alpha = *alpha * scale;
     }
-    let rest = norm(x.iter().copied());
+    let rest = norm(x);
     if rest == 0.0 && alpha.im() == 0.0 {
         *alpha = *alpha * (1.0 / scale);
         return T::ZERO;
@@ -42,17 +45,35 @@ pub(crate) fn reflect_left<T: Scalar>(
     if tau == T::ZERO || columns.is_empty() {
         return;
     }
-    let mut products = vec![T::ZERO; columns.len()];
-    for (i, &v) in v.iter().enumerate() {
-        for (sum, &x) in products.iter_mut().zip(&a.row(first + i)[columns.clone()]) {
-            *sum += v.conj() * x;
-        }
-    }
-    for (i, &v) in v.iter().enumerate() {
-        let factor = tau * v;
-        for (x, &product) in a.row_mut(first + i)[columns.clone()].iter_mut().zip(&products) {
-            *x -= factor * product;
-        }
+    Isa::best().run(Left { a, first, columns, v, tau });
+}
+
+/// [`reflect_left`], some columns at a time, whose products with `v` stay in registers.
+struct Left<'a, T> {
+    a: &'a mut Matrix<T>,
+    first: usize,
+    columns: Range<usize>,
+    v: &'a [T],
+    tau: T,
+}
+
+impl<T: Scalar> Kernel for Left<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let Left { a, first, columns, v, tau } = self;
+        let stride = a.columns();
+        let rows = &mut a.elements_mut()[first * stride..];
+        for_panels!(columns, |column, N| {
+            let rows = rows.get_mut(column..).unwrap_or_default();
+            let sums = sums_of_products::<T, N>(rows, stride, v.iter().map(|v| v.conj()));
+            for (row, &v) in rows.chunks_mut(stride).zip(v) {
+                let factor = tau * v;
+                if let Some(row) = row.first_chunk_mut::<N>() {
+                    let before = *row;
+                    *row = from_fn(|lane| before[lane] - factor * sums[lane]);
+                }
+            }
+        });
     }
 }
 
@@ -67,22 +88,57 @@ pub(crate) fn reflect_right<T: Scalar>(
     if tau == T::ZERO {
         return;
     }
-    for i in rows {
-        let row = &mut a.row_mut(i)[first..first + v.len()];
-        let mut product = T::ZERO;
-        for (&x, &v) in row.iter().zip(v) {
-            product += x * v;
+    Isa::best().run(Right { a, rows, first, v, tau });
+}
+
+/// [`reflect_right`], four rows at a time: each has a sum of its own.
+struct Right<'a, T> {
+    a: &'a mut Matrix<T>,
+    rows: Range<usize>,
+    first: usize,
+    v: &'a [T],
+    tau: T,
+}
+
+impl<T: Scalar> Right<'_, T> {
+    #[inline(always)]
+    fn reflect<const N: usize>(rows: [&mut [T]; N], v: &[T], tau: T) {
+        let mut products = [T::ZERO; N];
+        for (k, &v) in v.iter().enumerate() {
+            for (sum, row) in products.iter_mut().zip(&rows) {
+                *sum += row[k] * v;
+            }
         }
-        let factor = product * tau;
-        for (x, &v) in row.iter_mut().zip(v) {
-            *x -= factor * v.conj();
+        for (row, product) in rows.into_iter().zip(products) {
+            let factor = product * tau;
+            in_lanes(row, v, |x, v| x - factor * v.conj());
+        }
+    }
+}
+
+impl<T: Scalar> Kernel for Right<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let Right { a, rows, first, v, tau } = self;
+        let stride = a.columns();
+        let part = &mut a.elements_mut()[rows.start * stride..rows.end * stride];
+        let mut rows = part.chunks_exact_mut(stride).map(|row| &mut row[first..][..v.len()]);
+        while let Some(row) = rows.next() {
+            match (rows.next(), rows.next(), rows.next()) {
+                (Some(b), Some(c), Some(d)) => Self::reflect([row, b, c, d], v, tau),
+                (b, c, _) => {
+                    Self::reflect([row], v, tau);
+                    b.into_iter().chain(c).for_each(|row| Self::reflect([row], v, tau));
+                }
+            }
         }
     }
 }
 
 /// The elements of column `j` from row `i` on, below `end`.
 fn column<T: Scalar>(a: &Matrix<T>, i: usize, end: usize, j: usize) -> Vec<T> {
-    (i..end).map(|i| a[(i, j)]).collect()
+    let elements = &a.elements()[..end * a.columns()];
+    elements.iter().skip(i * a.columns() + j).step_by(a.columns().max(1)).copied().collect()
 }
 
 /// Makes column `j` from row `i` up to `end` a multiple of the first axis, leaving `v` below:
@@ -145,7 +201,7 @@ pub fn geqp3<T: Scalar>(a: &mut Matrix<T>, order: &mut [i32]) -> Vec<T> {
     let mut taus = Vec::new();
     for k in 0..m.min(n) {
         if k >= fixed {
-            let size = |j: usize| norm((k..m).map(|i| a[(i, j)]));
+            let size = |j: usize| norm(&column(a, k, m, j));
             // The first of the largest; NaN compares as not larger.
             let mut best = (k, size(k));
             for j in k + 1..n {

@@ -13,6 +13,7 @@
 mod eigen;
 mod factor;
 mod householder;
+mod lanes;
 mod matrix;
 mod rotation;
 mod schur;

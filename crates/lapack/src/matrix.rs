@@ -148,11 +148,23 @@ pub(crate) fn hypot(x: f64, y: f64) -> f64 {
     if (1e-280..1e280).contains(&squares) { squares.sqrt() } else { libm::hypot(x, y) }
 }
 
+/// The largest sum of the absolute values of the parts of a number; NaN does not count.
+pub(crate) fn largest<T: Scalar>(values: &[T]) -> f64 {
+    // Several at a time: their order does not matter.
+    let (eights, rest) = values.as_chunks::<8>();
+    let mut most = [0.0; 8];
+    for eight in eights {
+        for (most, x) in most.iter_mut().zip(eight) {
+            *most = x.abs1().max(*most);
+        }
+    }
+    rest.iter().map(|x| x.abs1()).chain(most).fold(0.0, f64::max)
+}
+
 /// The Euclidean norm, without needless overflow.
-pub(crate) fn norm<T: Scalar>(values: impl Iterator<Item = T> + Clone) -> f64 {
-    let largest = values.clone().map(Scalar::abs1).fold(0.0, f64::max);
-    let scale = power_of_two_near(largest);
-    let squares = values.map(|x| {
+pub(crate) fn norm<T: Scalar>(values: &[T]) -> f64 {
+    let scale = power_of_two_near(largest(values));
+    let squares = values.iter().map(|&x| {
         let x = x * scale;
         x.re() * x.re() + x.im() * x.im()
     });
@@ -215,6 +227,11 @@ impl<T: Scalar> Matrix<T> {
     /// The elements, row by row.
     pub fn elements(&self) -> &[T] {
         &self.elements
+    }
+
+    /// The elements, row by row.
+    pub(crate) fn elements_mut(&mut self) -> &mut [T] {
+        &mut self.elements
     }
 
     /// The elements, row by row.

@@ -197,8 +197,9 @@ impl Balance {
         while changed {
             changed = false;
             for i in low..high {
-                let mut c = norm((low..high).map(|k| a[(k, i)]));
-                let mut r = norm((low..high).map(|k| a[(i, k)]));
+                let column: Vec<T> = (low..high).map(|k| a[(k, i)]).collect();
+                let mut c = norm(&column);
+                let mut r = norm(&a.row(i)[low..high]);
                 let mut ca = (0..high).map(|k| a[(k, i)].abs()).fold(0.0, f64::max);
                 let mut ra = (low..n).map(|k| a[(i, k)].abs()).fold(0.0, f64::max);
                 if c == 0.0 || r == 0.0 {

@@ -19,7 +19,7 @@ use crate::prepare;
 use ::lapack::{
     Driver, Matrix, NoConvergence, Precision, Scalar, SchurForm, Side, System, Vectors,
 };
-use kernels::linalg::{self, Field, Stack};
+use kernels::linalg::{self, Field, Stack, append};
 use mlir::OpRef;
 use mlir::attrs::Attribute;
 use mlir::attrs::Dictionary;
@@ -329,11 +329,10 @@ fn found<T: Scalar, R>(
 fn getrf<T: Field>(call: &Call<'_>) -> Results {
     let Stack { batch, core, items } = call.matrices::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
-    let mut factors = Vec::with_capacity(items.len() * core[0] * core[1]);
-    let (mut pivots, mut infos) = (Vec::new(), Vec::new());
+    let (mut factors, mut pivots, mut infos) = (Vec::new(), Vec::new(), Vec::new());
     for mut a in items {
         let (exchanged, info) = ::lapack::getrf(&mut a);
-        factors.extend(a.into_elements());
+        append(&mut factors, a);
         pivots.extend(exchanged);
         infos.push(info);
     }
@@ -350,11 +349,10 @@ fn potrf<T: Field>(call: &Call<'_>) -> Results {
     let Stack { batch, core, items } = call.squares::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
     let lower = call.letter("uplo")? == 'L';
-    let mut factors = Vec::with_capacity(items.len() * core[0] * core[1]);
-    let mut infos = Vec::with_capacity(items.len());
+    let (mut factors, mut infos) = (Vec::new(), Vec::with_capacity(items.len()));
     for mut a in items {
         infos.push(info(::lapack::potrf(&mut a, lower)));
-        factors.extend(a.into_elements());
+        append(&mut factors, a);
     }
     Ok(vec![out.numbers(&core, factors)?, out.integers(&[], infos)?])
 }
@@ -379,7 +377,7 @@ fn geqrf<T: Field>(call: &Call<'_>) -> Results {
     let (mut factors, mut taus) = (Vec::new(), Vec::new());
     for mut a in items {
         taus.extend(::lapack::geqrf(&mut a));
-        factors.extend(a.into_elements());
+        append(&mut factors, a);
     }
     Ok(vec![out.numbers(&core, factors)?, out.numbers(&[core[0].min(core[1])], taus)?])
 }
@@ -400,7 +398,7 @@ fn geqp3<T: Field>(call: &Call<'_>) -> Results {
     let (mut factors, mut taus) = (Vec::new(), Vec::new());
     for (i, mut a) in items.into_iter().enumerate() {
         taus.extend(::lapack::geqp3(&mut a, &mut order[i * columns..][..columns]));
-        factors.extend(a.into_elements());
+        append(&mut factors, a);
     }
     let taus = out.numbers(&[core[0].min(columns)], taus)?;
     Ok(vec![out.numbers(&core, factors)?, out.integers(&[columns], order)?, taus])
@@ -422,12 +420,10 @@ fn reflections<T: Field>(call: &Call<'_>) -> Result<Reflections<T>, EvalError> {
 /// `orgqr`: the first columns of the product of reflections.
 fn orgqr<T: Field>(call: &Call<'_>) -> Results {
     let (a, taus) = reflections::<T>(call)?;
-    let products = a
-        .items
-        .iter()
-        .zip(&taus.items)
-        .flat_map(|(a, taus)| ::lapack::orgqr(a, taus, a.columns()).into_elements());
-    let products = products.collect();
+    let mut products = Vec::new();
+    for (a, taus) in a.items.iter().zip(&taus.items) {
+        append(&mut products, ::lapack::orgqr(a, taus, a.columns()));
+    }
     Ok(vec![Outputs { batch: &a.batch, dtype: call.dtype }.numbers(&a.core, products)?])
 }
 
@@ -445,7 +441,7 @@ fn ormqr<T: Field>(call: &Call<'_>) -> Results {
     let mut products = Vec::new();
     for ((a, taus), mut c) in a.items.iter().zip(&taus.items).zip(c.items) {
         ::lapack::ormqr(a, taus, &mut c, side, adjoint);
-        products.extend(c.into_elements());
+        append(&mut products, c);
     }
     Ok(vec![Outputs { batch: &c.batch, dtype: call.dtype }.numbers(&c.core, products)?])
 }

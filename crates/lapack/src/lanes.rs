@@ -1,0 +1,101 @@
+//! Loops over parts of rows, some elements at a time, which are the same for any vector
+//! instructions: the caller is compiled for those of the machine.
+
+use crate::matrix::Scalar;
+use std::array::from_fn;
+use std::ops::Range;
+
+/// Panels are for so many elements at most, which a cache close to the processor holds.
+const MAX_PANELS: usize = 1 << 12;
+
+/// Changes each element of `x`, given the one of `y` at its place.
+#[inline(always)]
+pub(crate) fn in_lanes<T: Copy>(x: &mut [T], y: &[T], change: impl Fn(T, T) -> T) {
+    // Arrays by value become vectors.
+    let (eights, x) = x.as_chunks_mut::<8>();
+    let (eights_of_y, y) = y.as_chunks::<8>();
+    for (x, y) in eights.iter_mut().zip(eights_of_y) {
+        let (before, y) = (*x, *y);
+        *x = from_fn(|lane| change(before[lane], y[lane]));
+    }
+    let (pairs, x) = x.as_chunks_mut::<2>();
+    let (pairs_of_y, y) = y.as_chunks::<2>();
+    for (x, y) in pairs.iter_mut().zip(pairs_of_y) {
+        let (before, y) = (*x, *y);
+        *x = from_fn(|lane| change(before[lane], y[lane]));
+    }
+    x.iter_mut().zip(y).for_each(|(x, &y)| *x = change(*x, y));
+}
+
+/// Calls `$work::<N>($column)` for panels of `N` columns of a range, the widest first, until none is
+/// left.
+macro_rules! for_panels {
+    ($columns:expr, |$column:ident, $width:ident| $work:expr) => {{
+        let columns: Range<usize> = $columns;
+        let mut $column = columns.start;
+        $crate::lanes::for_panels!(@ columns, $column, $width, $work, 16 8 4 2 1);
+    }};
+    (@ $columns:ident, $column:ident, $width:ident, $work:expr, $($size:literal)*) => {$(
+        while $column + $size <= $columns.end {
+            const $width: usize = $size;
+            $work;
+            $column += $size;
+        }
+    )*};
+}
+pub(crate) use for_panels;
+
+/// `rows[i][columns] -= factors[i] * y`, for rows that are `stride` elements apart.
+#[inline(always)]
+pub(crate) fn subtract_product<T: Scalar>(
+    rows: &mut [T],
+    stride: usize,
+    columns: Range<usize>,
+    factors: &[T],
+    y: &[T],
+) {
+    if let (1, &[y]) = (stride, y) {
+        return in_lanes(rows, factors, |x, factor| x - factor * y);
+    }
+    if rows.len() > MAX_PANELS {
+        for (row, &factor) in rows.chunks_mut(stride).zip(factors) {
+            in_lanes(&mut row[columns.clone()], y, |x, y| x - factor * y);
+        }
+        return;
+    }
+    let first = columns.start;
+    for_panels!(columns, |column, N| {
+        if let Some(rows) = rows.get_mut(column..) {
+            panel::<T, N>(rows, stride, factors, &y[column - first..]);
+        }
+    });
+}
+
+/// [`subtract_product`], for the first `N` columns.
+#[inline(always)]
+fn panel<T: Scalar, const N: usize>(rows: &mut [T], stride: usize, factors: &[T], y: &[T]) {
+    let Some(&y) = y.first_chunk::<N>() else { return };
+    for (row, &factor) in rows.chunks_mut(stride).zip(factors) {
+        if let Some(row) = row.first_chunk_mut::<N>() {
+            let before = *row;
+            *row = from_fn(|lane| before[lane] - factor * y[lane]);
+        }
+    }
+}
+
+/// The sums of `factors[i] * rows[i]`, in the order of the rows, for the first `N` columns.
+#[inline(always)]
+pub(crate) fn sums_of_products<T: Scalar, const N: usize>(
+    rows: &[T],
+    stride: usize,
+    factors: impl Iterator<Item = T>,
+) -> [T; N] {
+    let mut sums = [T::ZERO; N];
+    for (row, factor) in rows.chunks(stride).zip(factors) {
+        if let Some(row) = row.first_chunk::<N>() {
+            let row = *row;
+            sums = from_fn(|lane| sums[lane] + factor * row[lane]);
+        }
+    }
+    sums
+}
