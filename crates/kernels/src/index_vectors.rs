@@ -323,6 +323,14 @@ impl Gather {
     ) -> Result<(), TensorError> {
         let Gather { windows, size, run, .. } = self;
         let bytes = if N == 0 { run * size } else { N };
+        if let ([entry], [0], [0]) = (&windows.entries[..], &self.from[..], &self.to[..]) {
+            for (&[vector, selected], &to) in windows.vectors.iter().zip(self.targets.iter()) {
+                let start = read(vector + entry.offset)?.clamp(0, entry.last) as usize;
+                let from = (selected + start * entry.stride) * size;
+                result[to * size..][..bytes].copy_from_slice(&operand[from..][..bytes]);
+            }
+            return Ok(());
+        }
         for (&[vector, selected], target) in windows.vectors.iter().zip(self.targets.iter()) {
             let mut source = selected;
             for entry in &windows.entries {

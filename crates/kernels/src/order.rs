@@ -113,15 +113,17 @@ impl Keys {
 }
 
 /// The position of a float in the total order, after canonicalization.
+#[inline(always)]
 fn place<T: Float>(x: T, canonical: Canonical) -> i64 {
-    let replacement = if x.is_nan() {
-        canonical.nan
-    } else if x == T::ZERO {
-        canonical.zero
-    } else {
-        None
-    };
-    replacement.unwrap_or_else(|| math::compare::total_order_key(x))
+    // Selections rather than branches.
+    let mut place = math::compare::total_order_key(x);
+    if let Some(zero) = canonical.zero {
+        place = if x == T::ZERO { zero } else { place };
+    }
+    if let Some(nan) = canonical.nan {
+        place = if x.is_nan() { nan } else { place };
+    }
+    place
 }
 
 /// The position of a float scalar in the total order; `None` for other tensors.
@@ -170,14 +172,21 @@ fn rank_packed<W: Word>(
     let mut words = Scratch::filled(rows.size, W::default())?;
     let mut other = Scratch::filled(if is_radix { rows.size } else { 0 }, W::default())?;
     for (row, ranks) in (first..).zip(ranks) {
-        words.fill(W::default());
-        for key in keys {
-            for (word, value) in words.iter_mut().zip(rows.line(&key.values, row)) {
-                *word = word.push(key.bits, value);
+        if let ([key], 1) = (keys, rows.stride) {
+            let line = &key.values[rows.start(row)..][..rows.size];
+            for ((word, &value), index) in words.iter_mut().zip(line).zip(0..) {
+                *word = W::default().push(key.bits, value).push(index_bits, index);
             }
-        }
-        for (index, word) in words.iter_mut().enumerate() {
-            *word = word.push(index_bits, index as u64);
+        } else {
+            words.fill(W::default());
+            for key in keys {
+                for (word, value) in words.iter_mut().zip(rows.line(&key.values, row)) {
+                    *word = word.push(key.bits, value);
+                }
+            }
+            for (word, index) in words.iter_mut().zip(0..) {
+                *word = word.push(index_bits, index);
+            }
         }
         let count = ranks.len();
         if count < rows.size / 4 {

@@ -1,7 +1,9 @@
 //! `scatter`: updates of windows of a tensor at positions given by index vectors.
 
 use super::body::{Combiner, dispatch_operation, operation_type};
-use super::index_vectors::{IndexDims, Windows, dims, others, pick, positions, with_indices};
+use super::index_vectors::{
+    Entry, IndexDims, Windows, dims, others, pick, positions, with_indices,
+};
 use super::sums::Combine;
 use numerics::budget::{self, Scratch};
 use numerics::math::element::integer;
@@ -62,6 +64,8 @@ struct Targets {
     window_to: Scratch<usize>,
     /// So many elements of a window are neighbours in updates and input, again and again.
     run: usize,
+    /// Each window is one element, and the updates are in the order of windows.
+    are_single: bool,
 }
 
 /// The length of the runs of neighbours, all of the same length, that positions consist of.
@@ -124,10 +128,15 @@ impl Targets {
         // Windows one after the other are the updates in order if batches are outermost.
         let order = [&update_batch_dims[..], &update_window_dims].concat();
         let run = if order.is_sorted() { run_length([&window_at, &window_to]) } else { 1 };
+        let updates = num_elements(update_shape).unwrap_or(0);
+        let are_single = *window_at == [0]
+            && updates == windows.vectors.len()
+            && batch_at.iter().copied().eq(0..updates);
         Ok(Targets {
             windows,
             run,
-            updates: num_elements(update_shape).unwrap_or(0),
+            are_single,
+            updates,
             batch_at,
             window_dims,
             window_sizes,
@@ -162,6 +171,37 @@ impl Targets {
                     self.find_inside(starts, (at, base), targets);
                 }
                 Window::Other { .. } => {}
+            }
+            Ok(())
+        })
+    }
+
+    /// Visits the targets of windows of one element, some at a time, with the number of the first.
+    fn each_block(
+        &self,
+        indices: &[u8],
+        mut visit: impl FnMut(usize, &[usize]) -> Result<(), TensorError>,
+    ) -> Result<(), TensorError> {
+        const BLOCK: usize = 128;
+        let mut targets = [OUTSIDE; BLOCK];
+        let windows = &self.windows;
+        with_indices!(windows.index.0, indices, read => {
+            for (nth, vectors) in windows.vectors.chunks(BLOCK).enumerate() {
+                let targets = &mut targets[..vectors.len()];
+                for (target, &[vector, selected]) in targets.iter_mut().zip(vectors) {
+                    let place = |(fits, base): (bool, i64), entry: &Entry| {
+                        let start = read(vector + entry.offset)?;
+                        let base = base.wrapping_add(start.wrapping_mul(entry.stride as i64));
+                        Ok::<_, TensorError>((fits & (0..=entry.last).contains(&start), base))
+                    };
+                    let first = (true, selected as i64);
+                    let (fits, base) = match &windows.entries[..] {
+                        [entry] => place(first, entry)?,
+                        entries => entries.iter().try_fold(first, place)?,
+                    };
+                    *target = if fits { base as usize } else { OUTSIDE };
+                }
+                visit(nth * BLOCK, targets)?;
             }
             Ok(())
         })
@@ -318,7 +358,13 @@ impl Scatter {
         if self.targets.run >= MIN_RUN {
             return self.apply_runs(indices, result, updates);
         }
-        self.apply(&self.targets.find(indices, false)?, result, updates)
+        if !self.targets.are_single {
+            return self.apply(&self.targets.find(indices, false)?, result, updates);
+        }
+        self.targets.each_block(indices, |first, targets| {
+            let size = self.dtype.bytes();
+            self.apply(targets, result, &updates[first * size..][..targets.len() * size])
+        })
     }
 
     /// Combines neighbouring elements at a time.

@@ -38,7 +38,7 @@ pub(crate) fn reflector<T: Scalar>(alpha: &mut T, x: &mut [T]) -> T {
 pub(crate) fn reflect_left<T: Scalar>(
     a: &mut Matrix<T>,
     first: usize,
-    columns: std::ops::Range<usize>,
+    columns: Range<usize>,
     v: &[T],
     tau: T,
 ) {
@@ -80,7 +80,7 @@ impl<T: Scalar> Kernel for Left<'_, T> {
 /// `a[rows, columns from first] = a[…] * (I - tau * v * v^H)`.
 pub(crate) fn reflect_right<T: Scalar>(
     a: &mut Matrix<T>,
-    rows: std::ops::Range<usize>,
+    rows: Range<usize>,
     first: usize,
     v: &[T],
     tau: T,

@@ -7,7 +7,7 @@
 
 use super::double::{Double, sum_of_squares, two_product, two_sum};
 use super::precision::Precision;
-use num_complex::Complex;
+use num_complex::{Complex, Complex32};
 
 /// A complex number with `f64` parts.
 pub type Complex64 = Complex<f64>;
@@ -15,6 +15,25 @@ pub type Complex64 = Complex<f64>;
 /// The same number with `f64` parts.
 pub fn widen<T: Into<f64>>(z: Complex<T>) -> Complex64 {
     Complex::new(z.re.into(), z.im.into())
+}
+
+/// The absolute value. The squares of the parts are exact in double precision, where their sum and
+/// its root are rounded once each, as in `libm::hypot`, with whose bits this agrees.
+#[inline(always)]
+pub(super) fn abs_of_singles(z: Complex32) -> f32 {
+    const INFINITY: u32 = f32::INFINITY.to_bits();
+    const QUIET: u32 = 1 << 22;
+    let magnitude = |x: f32| {
+        let bits = x.abs().to_bits();
+        if bits > INFINITY { bits | QUIET } else { bits }
+    };
+    let (a, b) = (magnitude(z.re), magnitude(z.im));
+    let (low, high) = (a.min(b), a.max(b));
+    // Infinity, whatever the other part is, or NaN.
+    let special = if low >= INFINITY { low } else { high };
+    let (re, im) = (f64::from(z.re), f64::from(z.im));
+    let root = (re * re + im * im).sqrt() as f32;
+    f32::from_bits(if high >= INFINITY { special } else { root.to_bits() })
 }
 
 /// The number with each part rounded to the narrower type.

@@ -158,7 +158,8 @@ pub(super) trait ElementSink: Sized {
 /// Gives the function behind an operation on elements of a type to `sink`.
 pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S) -> S::Output {
     match (op, dtype) {
-        (UnaryOp::Abs, DType::C64 | DType::C128) => parts(dtype, sink, |z| libm::hypot(z.re, z.im)),
+        (UnaryOp::Abs, DType::C64) => sink.map_to(complex::abs_of_singles),
+        (UnaryOp::Abs, DType::C128) => parts(dtype, sink, |z| libm::hypot(z.re, z.im)),
         (UnaryOp::Real, DType::C64 | DType::C128) => parts(dtype, sink, |z| z.re),
         (UnaryOp::Imag, DType::C64 | DType::C128) => parts(dtype, sink, |z| z.im),
         (UnaryOp::Real, _) => dispatch!(
@@ -375,6 +376,29 @@ mod tests {
         assert_eq!(apply::<_, f32>(UnaryOp::Imag, &z), [-4.0]);
         assert_eq!(apply::<_, f32>(UnaryOp::Imag, &[1.0f32]), [0.0]);
         assert_eq!(apply::<_, Complex32>(UnaryOp::Negate, &z), [Complex32::new(-3.0, 4.0)]);
+    }
+
+    #[test]
+    fn absolute_values_of_complex_numbers() {
+        let bits = [
+            0u32,
+            1,
+            0x3f80_0000,
+            0x4040_0000,
+            0x7f7f_ffff,
+            0x7f80_0000,
+            0xff80_0000,
+            0x7fc0_0000,
+            0xff81_2345,
+        ];
+        for re in bits {
+            for im in bits {
+                let z = Complex32::new(f32::from_bits(re), f32::from_bits(im));
+                let expected = libm::hypot(z.re.into(), z.im.into()) as f32;
+                let found = apply::<_, f32>(UnaryOp::Abs, &[z])[0];
+                assert_eq!(found.to_bits(), expected.to_bits(), "{z}");
+            }
+        }
     }
 
     #[test]
