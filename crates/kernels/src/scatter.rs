@@ -560,6 +560,38 @@ mod tests {
         }
     }
 
+    #[test]
+    fn updates_of_single_elements() {
+        let numbers = ScatterDims {
+            inserted_window_dims: vec![0],
+            scatter_dims_to_operand_dims: vec![0],
+            index_vector_dim: 1,
+            ..ScatterDims::default()
+        };
+        // More than a block of them, some outside, and many of the same element.
+        let places: Vec<i64> = (0..300).map(|k| k * k % 13 - 2).collect();
+        let indices = Tensor::from_vec([300, 1], places.clone()).unwrap();
+        let updates = Tensor::from_vec([300], (1..=300).collect::<Vec<i32>>()).unwrap();
+        let input = Tensor::from_vec([8], vec![7i32; 8]).unwrap();
+        let add = BodyShape::Binary { op: BinaryOp::Add, swapped: false };
+        for shape in [add, BodyShape::Values] {
+            let mut expected = [7i32; 8];
+            for (&place, update) in places.iter().zip(1..) {
+                let element = usize::try_from(place).ok().and_then(|at| expected.get_mut(at));
+                if let Some(element) = element {
+                    *element = if shape == add { *element + update } else { update };
+                }
+            }
+            let (kinds, index) = ((&[8][..], DType::I32), (&[300, 1][..], DType::I64));
+            let scatter = Scatter::new(shape, kinds, index, &[300], &numbers).unwrap();
+            assert!(scatter.targets.are_single);
+            let mut found = Tensor::zeros(DType::I32, [8]).unwrap();
+            let bytes = [input.bytes(), indices.bytes(), updates.bytes()].map(|bytes| &bytes[..]);
+            scatter.run(bytes, found.bytes_mut().unwrap()).unwrap();
+            assert_eq!(found.as_slice::<i32>().unwrap(), expected);
+        }
+    }
+
     /// Updates come in the order of their memory, not window by window: the last one stays.
     #[test]
     fn windows_outside_of_batches() {
