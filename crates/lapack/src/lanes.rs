@@ -36,7 +36,7 @@ macro_rules! for_panels {
         $crate::lanes::for_panels!(@ columns, $column, $width, $work, 16 8 4 2 1);
     }};
     (@ $columns:ident, $column:ident, $width:ident, $work:expr, $($size:literal)*) => {$(
-        while $column + $size <= $columns.end {
+        while $columns.end - $column >= $size {
             const $width: usize = $size;
             $work;
             $column += $size;
