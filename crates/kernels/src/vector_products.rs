@@ -4,7 +4,7 @@ use super::matmul::{Accumulator, BLOCK};
 use super::rows::Matrix;
 use super::sums::Tree;
 use numerics::Number;
-use numerics::simd::{Kernel, transpose};
+use numerics::simd::Kernel;
 
 /// Results that are summed at a time where columns are neighbours.
 const RESULTS: usize = 1024;
@@ -13,10 +13,6 @@ const RESULTS: usize = 1024;
 const COLUMNS: usize = 8;
 /// Elements of a column that are read at a time: a cache line of `f32`.
 const LINE: usize = 16;
-/// Columns that are multiplied at a time where there are so many.
-const WIDE: usize = 32;
-/// Elements of so many columns that are turned into rows at a time.
-const DEPTH: usize = 64;
 
 /// The products of a vector with the columns of `b`, as [`Product`](super::matmul::Product) defines
 /// them. One of the strides of `b` is 1.
@@ -95,14 +91,9 @@ fn add_rows<T: Number>(mut left: Vec<T>, right: Vec<T>) -> Vec<T> {
     left
 }
 
-/// Some columns of `b` are read at a time, and turned into rows.
+/// Some columns of `b` are read at a time, and turned into rows in registers.
 #[inline(always)]
 fn with_columns<T: Accumulator>(a: &[T], b: &[T], column_stride: usize, out: &mut [T]) {
-    let (wide, out) = out.as_chunks_mut::<WIDE>();
-    for (group, out) in wide.iter_mut().enumerate() {
-        *out = wide_chains(a, &b[group * WIDE * column_stride..], column_stride);
-    }
-    let b = b.get(wide.len() * WIDE * column_stride..).unwrap_or_default();
     let mut tree = Tree::new();
     for (group, out) in out.chunks_mut(COLUMNS).enumerate() {
         // If there are fewer columns, the last one is repeated.
@@ -115,29 +106,6 @@ fn with_columns<T: Accumulator>(a: &[T], b: &[T], column_stride: usize, out: &mu
             out.copy_from_slice(&sums[..out.len()]);
         }
     }
-}
-
-/// The products of `a` with so many columns that their chains hide the latency of additions.
-#[inline(always)]
-fn wide_chains<T: Accumulator>(a: &[T], b: &[T], column_stride: usize) -> [T; WIDE] {
-    let mut tile = [[T::ZERO; WIDE]; DEPTH];
-    let mut tree = Tree::new();
-    for (block, a) in a.chunks(BLOCK).enumerate() {
-        let mut sums = [T::ZERO; WIDE];
-        for (part, a) in a.chunks(DEPTH).enumerate() {
-            let first = block * BLOCK + part * DEPTH;
-            let rows = tile.as_flattened_mut();
-            for column in (0..WIDE).step_by(COLUMNS) {
-                let columns = (&b[column * column_stride + first..], column_stride);
-                transpose(columns, (&mut rows[column..], WIDE), [COLUMNS, a.len()]);
-            }
-            for (&a, row) in a.iter().zip(&tile) {
-                sums = std::array::from_fn(|j| sums[j].multiply_add(a, row[j]));
-            }
-        }
-        tree.push(sums, add_columns);
-    }
-    tree.finish(add_columns).unwrap_or([T::ZERO; WIDE])
 }
 
 /// Chains of the products of the elements of `a` with those of the columns.
@@ -164,6 +132,6 @@ fn chains<T: Accumulator>(a: &[T], columns: [&[T]; COLUMNS]) -> [T; COLUMNS] {
     sums
 }
 
-fn add_columns<T: Number, const N: usize>(left: [T; N], right: [T; N]) -> [T; N] {
+fn add_columns<T: Number>(left: [T; COLUMNS], right: [T; COLUMNS]) -> [T; COLUMNS] {
     std::array::from_fn(|j| left[j].add(right[j]))
 }
