@@ -35,13 +35,15 @@ pub struct Dialect {
     /// Verifies a discardable attribute of this dialect (`dialect.name`) on any op.
     pub verify_attribute: Option<fn(OpRef<'_>, &str, &Attribute) -> Verdict>,
     /// Verifies an attribute of this dialect on an argument or result of that type of a function.
-    pub verify_value_attribute:
-        Option<fn(OpRef<'_>, &Type, &str, &Attribute) -> Result<(), String>>,
+    pub verify_value_attribute: Option<VerifyValueAttribute>,
     /// The ops whose errors upstream finds at other times.
     pub upstream_errors: UpstreamErrors,
     /// Bytecode encodings of attributes and types. If `None`, they are written as text.
     pub bytecode: Option<&'static DialectBytecode>,
 }
+
+/// Verifies the attribute of a name on a value of a type of a function.
+pub type VerifyValueAttribute = fn(OpRef<'_>, &Type, &str, &Attribute) -> Result<(), String>;
 
 impl Dialect {
     /// An empty dialect, for struct update syntax.
