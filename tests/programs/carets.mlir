@@ -4,9 +4,9 @@
 // RUN: not stablo check --format json %s | FileCheck %s --check-prefix=JSON
 // COLOR: {{.}}[91merror[dot_general_c6]{{.}}[0m:
 // JSON: "column":9,"end_column":18,"end_line":[[#@LINE+5]]
-// JSON: "help":"did you mean `%a`?"
+// JSON: "help":"did you mean `%input`?"
 // CHECK: carets.mlir:[[#@LINE+3]]:9: error[dot_general_c6]
-func.func @f(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %i: tensor<7x1xi32>) {
+func.func @f(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %i: tensor<7x1xi32>, %s: tensor<f32>, %n: tensor<i32>) {
   %0 = stablehlo.dot_general %a, %b, contracting_dims =
         [2] x [0] : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
 // CHECK: carets.mlir:[[#@LINE+3]]:69: error[transpose_c3]
@@ -27,11 +27,16 @@ func.func @f(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %i: tensor<7x1xi32>) {
 // Several at once, or the op as a whole: its name.
 // CHECK: carets.mlir:[[#@LINE+1]]:8: error[add_c1]
   %4 = stablehlo.add %a, %b : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x3xf32>
+// The dimensions of a reduction, whose op begins at its operands, and its name.
+// CHECK: carets.mlir:[[#@LINE+1]]:80: error[reduce_c4]
+  %5 = stablehlo.reduce(%a init: %s) applies stablehlo.add across dimensions = [2] : (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>
+// CHECK: carets.mlir:[[#@LINE+1]]:8: error[reduce_c2]
+  %6 = stablehlo.reduce(%a init: %n) applies stablehlo.add across dimensions = [1] : (tensor<2x3xf32>, tensor<i32>) -> tensor<2xf32>
   return
 }
-func.func @g(%a: tensor<2xf32>) {
-  // CHECK: error[parse]: the value `%x` is used but not defined
-  // CHECK: {{^}}help: did you mean `%a`?
-  %0 = stablehlo.abs %x : tensor<2xf32>
+func.func @g(%input: tensor<2xf32>) {
+  // CHECK: error[parse]: the value `%inptu` is used but not defined
+  // CHECK: {{^}}help: did you mean `%input`?
+  %0 = stablehlo.abs %inptu : tensor<2xf32>
   return
 }

@@ -68,3 +68,37 @@ func.func @keyword(%a: tensor<2x2xf32>) {
   %0 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0], precison = [DEFAULT] : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   return
 }
+// -----
+func.func @abbreviation(%a: tensor<2xf32>) {
+  // expected-error @+2 {{dialect `stablehlo` has no op `exp`}}
+  // expected-help @+1 {{did you mean `stablehlo.exponential`?}}
+  %0 = stablehlo.exp %a : tensor<2xf32>
+  return
+}
+// -----
+func.func @abbreviation_that_is_like_another_name(%a: tensor<2xf32>) {
+  // expected-error @+2 {{dialect `stablehlo` has no op `max`}}
+  // expected-help @+1 {{did you mean `stablehlo.maximum`?}}
+  %0 = stablehlo.max %a, %a : tensor<2xf32>
+  return
+}
+// -----
+func.func @nothing_is_like_it(%a: tensor<2xf32>) {
+  // expected-error @+1 {{dialect `stablehlo` has no op `sigmoid`}}
+  %0 = stablehlo.sigmoid %a : tensor<2xf32>
+  return
+}
+// -----
+func.func @literal() {
+  // expected-error @+2 {{a value of type f32 needs a decimal point, or hexadecimal bits}}
+  // expected-help @+1 {{write `2.0`}}
+  %0 = stablehlo.constant dense<2> : tensor<f32>
+  return
+}
+// -----
+func.func @attribute(%a: tensor<2xf32>) -> tensor<4xf32> {
+  // expected-error @+2 {{`stablehlo.concatenate` needs the attribute `dimension`}}
+  // expected-help @+1 {{`dimensoin` has no meaning here; did you mean `dimension`?}}
+  %0 = "stablehlo.concatenate"(%a, %a) {dimensoin = 0 : i64} : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -2,6 +2,7 @@
 
 // RUN: stablo refine %s --dim b=5 --dim c=2 | FileCheck %s
 // RUN: not stablo refine %s --dim b=5 2>&1 | FileCheck %s --check-prefix=GIVE
+// RUN: not stablo refine %s --dim b=3000000000 2>&1 | FileCheck %s --check-prefix=LARGE
 // RUN: not stablo refine %s --dim d=5 2>&1 | FileCheck %s --check-prefix=NAMES
 // RUN: not stablo refine %s --dim b=5 --dim c=2 --batch 14 2>&1 | FileCheck %s --check-prefix=BATCH
 // RUN: stablo refine %s --dim c=2 --batch 13 | FileCheck %s
@@ -10,6 +11,7 @@
 // 13 = 2 * 5 + 3, 5 = 10 / 2, 1 = 5 mod 2, 2 = min(5, 2), 8 = 10 - 2
 // CHECK: func.func @main(%arg0: tensor<13xf32>, %arg1: tensor<5x1x2x8xf32>)
 // GIVE: the sizes of these dimensions must be given, too: `c`
+// LARGE: dimension `b` cannot be 3000000000: the program computes with it as i32
 // NAMES: there is no dimension `d`; the program has `b`, `c`
 // BATCH: the batch cannot be 14: the names given make the first dimension of argument 1 5
 // REMAINDER: the division had remainder 1

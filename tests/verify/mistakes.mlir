@@ -72,14 +72,14 @@ func.func @f(%a: tensor<2x3xf32>, %b: tensor<2x4xf32>) -> tensor<4x3xf32> {
 }
 // -----
 func.func @f(%a: tensor<2x3xf32>) -> tensor<4x3xf32> {
-  // expected-error @+2 {{dimension contains 2, but must be in the range [0, 2)}}
+  // expected-error @+2 {{dimension is 2, but must be in the range [0, 2)}}
   // expected-error @+1 {{the types of the results do not follow}}
   %0 = stablehlo.concatenate %a, %a, dim = 2 : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<4x3xf32>
   return %0 : tensor<4x3xf32>
 }
 // -----
 func.func @f(%a: tensor<8xf32>) -> tensor<4xf32> {
-  // expected-error @+2 {{dimension 0 of operand has size 8: no elements from 2 to 10}}
+  // expected-error @+2 {{limit_indices has 10 for dimension 0 of operand, which has size 8}}
   // expected-error @+1 {{the types of the results do not follow}}
   %0 = stablehlo.slice %a [2:10:2] : (tensor<8xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
@@ -128,7 +128,7 @@ func.func @f(%a: tensor<4xf32>, %u: tensor<6xf32>, %i: tensor<i32>) -> tensor<4x
 }
 // -----
 func.func @f() -> tensor<4xf32> {
-  // expected-error @+1 {{iota_dimension contains 1, but must be in the range [0, 1)}}
+  // expected-error @+1 {{iota_dimension is 1, but must be in the range [0, 1)}}
   %0 = stablehlo.iota dim = 1 : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
@@ -214,7 +214,7 @@ func.func @f(%a: tensor<5x3xf32>, %i: tensor<7x2xi32>) -> tensor<7x3xf32> {
 }
 // -----
 func.func @f(%a: tensor<5x3xf32>, %i: tensor<7x1xi32>) -> tensor<7x3xf32> {
-  // expected-error @+2 {{slice_sizes must be at most 1 at collapsed_slice_dims; found [2, 3] at [0]}}
+  // expected-error @+2 {{slice_sizes has 2 for dimension 0, one of collapsed_slice_dims, which allows at most 1}}
   // expected-error @+1 {{the types of the results do not follow}}
   %0 = "stablehlo.gather"(%a, %i) <{
     dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
@@ -446,7 +446,7 @@ func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {
 }
 // -----
 func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {
-  // expected-error @+1 {{`func.return`: must be the last op of a block}}
+  // expected-error @+1 {{`func.return`: a terminator must be the last op of its block}}
   return %a : tensor<2xf32>
   %0 = stablehlo.abs %a : tensor<2xf32>
 }
@@ -575,3 +575,34 @@ func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {
   %0 = stablehlo.abs %a : tensor<2xf32>
   // expected-error @+1 {{expected `}`, found the end of the text}}
   return %0 : tensor<2xf32>
+// -----
+func.func @f(%a: tensor<8xf32>) -> tensor<2xf32> {
+  // expected-error @+2 {{start_indices has 3 for dimension 0; it must be 0 to 1, the limit}}
+  // expected-error @+1 {{the types of the results do not follow}}
+  %0 = stablehlo.slice %a [3:1] : (tensor<8xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+// -----
+func.func @f() -> tensor<f32> {
+  // expected-error @+1 {{iota_dimension is 0, but must be in the range [0, 0), which is empty}}
+  %0 = stablehlo.iota dim = 0 : tensor<f32>
+  return %0 : tensor<f32>
+}
+// -----
+func.func @f(%a: tensor<4x6xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{lhs_contracting_dimensions must not contain values of lhs_batching_dimensions; found 0 in [0] and in [0]}}
+  %0 = stablehlo.dot_general %a, %a, batching_dims = [0] x [0], contracting_dims = [0] x [0] : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// -----
+func.func @f(%a: tensor<1x8x8x3xf32>, %k: tensor<3x3x3x16xf32>) -> tensor<1x6x6x16xf32> {
+  // expected-error @+1 {{dimension `f` is given twice}}
+  %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, f, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x3xf32>, tensor<3x3x3x16xf32>) -> tensor<1x6x6x16xf32>
+  return %0 : tensor<1x6x6x16xf32>
+}
+// -----
+func.func @f(%a: tensor<2xui64>) -> tensor<2xui64> {
+  // expected-error @+1 {{the op has 2 results, but 1 is named}}
+  %0 = stablehlo.rng_bit_generator %a, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)
+  return %0 : tensor<2xui64>
+}

@@ -1,5 +1,6 @@
 //! Analyses of programs, for people who look into them: what a program costs, how two programs
-//! differ, what is suspicious in one, the smallest one that still shows a fault, and one to look at.
+//! differ, what is suspicious in one, the smallest one that still shows a fault, and one to look
+//! at.
 
 pub mod bisect;
 mod compare;

@@ -4,7 +4,7 @@
 use crate::constraints::{BOOLEANS, BOOLEANS_OR_INTS, COMPLEXES, FLOATS, RANKED_BOOLEANS, TENSOR};
 use crate::enums::{COMPARISON_DIRECTION, COMPARISON_TYPE};
 use hlo::attrs::{bounds, type_extensions};
-use hlo::compat;
+use hlo::{compat, reify};
 use mlir::types::DYNAMIC;
 use mlir::{Diagnostic, OpRef, Type, op};
 
@@ -98,6 +98,7 @@ macro_rules! binary {
                 hooks {
                     format: FORMAT_TEXT,
                     infer: $infer,
+                    reify: reify::common_shape,
                 }
             }
         })*
@@ -153,6 +154,7 @@ op! {
         hooks {
             format: FORMAT_TEXT,
             infer: infer_broadcast_complex,
+            reify: reify::common_shape,
         }
     }
 }
@@ -175,6 +177,7 @@ op! {
         hooks {
             format: FORMAT_TEXT,
             infer: infer_broadcast_compare,
+            reify: reify::common_shape,
         }
     }
 }
@@ -194,6 +197,7 @@ op! {
                 "$pred `,` $on_true `,` $on_false attr-dict \
                  `:` `(` type($pred) `,` type($on_true) `,` type($on_false) `)` `->` type($result)",
             infer: infer_select,
+            reify: reify::common_shape,
         }
     }
 }

@@ -61,6 +61,7 @@ op! {
         hooks {
             verify: verify_constant_like,
             infer: infer_constant_like,
+            reify: hlo::reify::shape_of_first,
             fold: fold_constant_like,
         }
     }

@@ -191,22 +191,12 @@ fn verify_groups(op: OpRef<'_>, dims: &RaggedDims<'_>) -> Result<(), Diagnostic>
     })?;
     let group = dims.rhs_group_dimensions;
     check::in_range(op, "attribute", "rhs_group_dimensions", group, check::rank(rhs))?;
-    let batching = dims.rhs_batching_dimensions;
-    check::distinct_together(
-        op,
-        "attribute",
-        "group and batching dimensions of rhs",
-        group,
-        batching,
-    )?;
-    let contracting = dims.rhs_contracting_dimensions;
-    check::distinct_together(
-        op,
-        "attribute",
-        "group and contracting dimensions of rhs",
-        group,
-        contracting,
-    )?;
+    for others in [
+        ("rhs_batching_dimensions", dims.rhs_batching_dimensions),
+        ("rhs_contracting_dimensions", dims.rhs_contracting_dimensions),
+    ] {
+        check::distinct_together(op, "attribute", ("rhs_group_dimensions", group), others)?;
+    }
     let required = usize::from(kind == Ragged::Free);
     require(op, "attribute", group.len() == required, || {
         format!(

@@ -111,13 +111,27 @@ pub fn in_range(
     rank: usize,
 ) -> Verdict {
     let outside = values.iter().find(|&&v| usize::try_from(v).map_or(true, |v| v >= rank));
-    match outside {
-        None => Ok(()),
-        Some(v) => {
-            Err(op
-                .error(label, format!("{name} contains {v}, but must be in the range [0, {rank})")))
-        }
+    let Some(value) = outside else { return Ok(()) };
+    Err(out_of_range(op, label, format!("{name} contains {value}"), rank))
+}
+
+/// Checks that a value is a dimension of a tensor of the given rank.
+pub fn is_dimension(
+    op: OpRef<'_>,
+    label: &'static str,
+    name: &str,
+    value: i64,
+    rank: usize,
+) -> Verdict {
+    match usize::try_from(value) {
+        Ok(value) if value < rank => Ok(()),
+        _ => Err(out_of_range(op, label, format!("{name} is {value}"), rank)),
     }
+}
+
+fn out_of_range(op: OpRef<'_>, label: &'static str, found: String, rank: usize) -> Diagnostic {
+    let empty = if rank == 0 { ", which is empty" } else { "" };
+    op.error(label, format!("{found}, but must be in the range [0, {rank}){empty}"))
 }
 
 /// Checks that no value is repeated.
@@ -133,15 +147,22 @@ pub fn distinct(op: OpRef<'_>, label: &'static str, name: &str, values: &[i64]) 
     }
 }
 
-/// Checks that no value is repeated within and across two lists.
+/// Checks that no value is repeated within and across two lists, given with their names.
 pub fn distinct_together(
     op: OpRef<'_>,
     label: &'static str,
-    name: &str,
-    a: &[i64],
-    b: &[i64],
+    (name, values): (&str, &[i64]),
+    (other_name, others): (&str, &[i64]),
 ) -> Verdict {
-    distinct(op, label, name, &[a, b].concat())
+    distinct(op, label, name, values)?;
+    distinct(op, label, other_name, others)?;
+    let shared = values.iter().find(|value| others.contains(value));
+    shared.map_or(Ok(()), |value| {
+        let message = format!(
+            "{name} must not contain values of {other_name}; found {value} in {values:?} and in {others:?}"
+        );
+        Err(op.error(label, message))
+    })
 }
 
 /// Checks that values are in ascending order.
@@ -549,7 +570,7 @@ pub fn features(
     operands: &[(usize, &'static str)],
 ) -> Result<Type, Diagnostic> {
     let operand = op.operand_type(0);
-    in_range(op, label, "feature_index", &[index], rank(operand))?;
+    is_dimension(op, label, "feature_index", index, rank(operand))?;
     let size = shape(operand)[index as usize];
     for &(i, label) in operands {
         let name = op.def().map_or("", |def| def.operands[i].name);
@@ -641,10 +662,8 @@ pub fn dot_dimensions(
     let [lc_name, rc_name] = ["lhs_contracting_dimensions", "rhs_contracting_dimensions"];
     count(op, labels.counts[0], rb_name, rb.len(), lb.len(), lb_name)?;
     count(op, labels.counts[1], rc_name, rc.len(), lc.len(), lc_name)?;
-    let [of_lhs, of_rhs] =
-        ["lhs", "rhs"].map(|side| format!("batching and contracting dimensions of {side}"));
-    distinct_together(op, labels.distinct[0], &of_lhs, lb, lc)?;
-    distinct_together(op, labels.distinct[1], &of_rhs, rb, rc)?;
+    distinct_together(op, labels.distinct[0], (lc_name, lc), (lb_name, lb))?;
+    distinct_together(op, labels.distinct[1], (rc_name, rc), (rb_name, rb))?;
     in_range(op, labels.lhs_in_range[0], lb_name, lb, rank(lhs))?;
     in_range(op, labels.lhs_in_range[1], lc_name, lc, rank(lhs))?;
     in_range(op, labels.rhs_in_range[0], rb_name, rb, rank(rhs))?;

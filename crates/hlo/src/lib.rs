@@ -18,6 +18,7 @@ pub mod ops;
 pub mod prepare;
 pub mod quantized;
 pub mod refine;
+pub mod reify;
 mod sharding;
 pub mod speculation;
 pub mod spmd;

@@ -49,7 +49,8 @@ pub enum BodyShape {
 
 /// Bodies of an element and its index that keep the greater or smaller element, or the first NaN,
 /// and of equal elements the least index, as exporters write `argmax` and `argmin`: for `(p, s)`
-/// and `(q, t)`, `p` if `p > q` or `p != p`, else `q`; and `s` then or if `p == q` and `s < t`, else `t`.
+/// and `(q, t)`, `p` if `p > q` or `p != p`, else `q`; and `s` then or if `p == q` and `s < t`,
+/// else `t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extremum {
     /// The greatest.

@@ -171,6 +171,7 @@ op! {
             parse: parse_func,
             print: print_func,
             verify: verify_func,
+            verify_symbols: verify_value_attributes,
         }
     }
 }
@@ -304,6 +305,33 @@ fn verify_func(op: OpRef<'_>) -> Verdict {
         let message =
             format!("argument {i} of the body has type {found}, the function type says {expected}");
         return Err(op.error("func", message));
+    }
+    Ok(())
+}
+
+/// Checks the attributes of arguments and results with the hooks of their dialects.
+fn verify_value_attributes(op: OpRef<'_>) -> Verdict {
+    let func = FuncOp(op);
+    let (inputs, results) = func.signature();
+    let module = op.module();
+    let arguments = module.entry(func.body()).map_or(&[][..], |entry| module.argument_locs(entry));
+    for (kind, attributes, types) in
+        [("argument", func.arg_attrs(), inputs), ("result", func.res_attrs(), results)]
+    {
+        for (i, (dictionary, ty)) in attributes.unwrap_or(&[]).iter().zip(types).enumerate() {
+            for (name, attr) in dictionary.as_dictionary().into_iter().flat_map(|d| d.iter()) {
+                let dialect = name.split_once('.').and_then(|(n, _)| module.registry().dialect(n));
+                let Some(verify) = dialect.and_then(|d| d.verify_value_attribute) else { continue };
+                if let Err(message) = verify(op, ty, name, attr) {
+                    let error = op.error("attribute", format!("`{name}` of {kind} {i}: {message}"));
+                    let place = arguments.get(i).filter(|_| kind == "argument");
+                    return Err(match place {
+                        Some(loc) => error.at(module.position(loc)),
+                        None => error,
+                    });
+                }
+            }
+        }
     }
     Ok(())
 }

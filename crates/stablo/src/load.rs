@@ -11,6 +11,7 @@ use mlir::OpRef;
 use mlir::bytecode::{FileField, MAGIC, ReadOptions, ReadOutput};
 use mlir::text::ParseOptions;
 use mlir::verify::{VerifyOptions, verify};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -108,9 +109,8 @@ impl LoadOptions {
     /// Reads a program of any format. Never fails: what could be read comes with the diagnostics.
     pub fn load(&self, name: &str, bytes: impl Into<Bytes>) -> Loaded {
         let bytes = bytes.into();
-        if let Some(what) = other_format(&bytes) {
-            let diagnostic = Diagnostic::error("format", format!("{name} is {what}"));
-            return Loaded { module: Module::new(registry()), diagnostics: vec![diagnostic] };
+        if let Some(format) = other_format(&bytes) {
+            return unreadable(Diagnostic::error("format", format!("{name} is {format}")));
         }
         let program = container(&bytes).unwrap_or(bytes);
         if is_bytecode(&program) {
@@ -119,7 +119,11 @@ impl LoadOptions {
             return self.complete(loaded, true);
         }
         if let Some(diagnostic) = damaged_container(name, &program) {
-            return Loaded { module: Module::new(registry()), diagnostics: vec![diagnostic] };
+            return unreadable(diagnostic);
+        }
+        // Text is copied from a mapped file.
+        if let Err(error) = host::check(program.len()) {
+            return unreadable(Diagnostic::error("limit", format!("cannot read {name}: {error}")));
         }
         match String::from_utf8(program.into_vec()) {
             Ok(text) => self.load_source(Source::new(name, text)),
@@ -129,8 +133,7 @@ impl LoadOptions {
                 let message = format!(
                     "{name}:{line}: this is neither bytecode nor UTF-8 text: byte {at} cannot stand there"
                 );
-                let diagnostics = vec![Diagnostic::error("parse", message)];
-                Loaded { module: Module::new(registry()), diagnostics }
+                unreadable(Diagnostic::error("parse", message))
             }
         }
     }
@@ -238,11 +241,17 @@ fn other_format(bytes: &[u8]) -> Option<&'static str> {
             Some("a zip archive, such as NumPy's .npz or PyTorch's .pt2; a program may be in it")
         }
         [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Some("an array of NumPy, not a program"),
+        [_, _, _, _, _, _, 0, 0, b'{', b'"', ..] => Some("a safetensors file, not a program"),
         _ if bytes.trim_ascii_start().starts_with(b"HloModule ") => {
             Some("HLO text, the format of XLA; StableHLO is MLIR, from which XLA makes HLO")
         }
         _ => None,
     }
+}
+
+/// The outcome for a file of which nothing can be read.
+fn unreadable(diagnostic: Diagnostic) -> Loaded {
+    Loaded { module: Module::new(registry()), diagnostics: vec![diagnostic] }
 }
 
 /// The position of a diagnostic in the text.
@@ -256,15 +265,27 @@ struct Unread {
     starts: Vec<u32>,
     /// Those with errors, as the number of ops that start at or before an error.
     ops: Vec<usize>,
+    /// The symbols that top-level ops define.
+    symbols: HashSet<String>,
+}
+
+/// The symbols in a message, without `@`.
+fn symbols(message: &str) -> impl Iterator<Item = &str> {
+    let is_part = |c: char| c.is_alphanumeric() || "_.$-".contains(c);
+    message.split('@').skip(1).map(move |rest| {
+        let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        &rest[..end]
+    })
 }
 
 impl Unread {
     fn new(module: &Module, errors: &[Diagnostic]) -> Unread {
         let body = module.top().regions().first().and_then(|&region| module.entry(region));
-        let ops = body.into_iter().flat_map(|block| module.ops(block));
+        let ops = || body.into_iter().flat_map(|block| module.ops(block));
         let place = |op: OpRef<'_>| op.position().span().map(|span| span.start);
-        let starts: Vec<u32> = ops.filter_map(place).collect();
-        let mut unread = Unread { starts, ops: Vec::new() };
+        let starts: Vec<u32> = ops().filter_map(place).collect();
+        let symbols = ops().filter_map(|op| op.symbol_name().map(String::from)).collect();
+        let mut unread = Unread { starts, ops: Vec::new(), symbols };
         unread.ops = errors.iter().filter_map(start).map(|at| unread.number(at)).collect();
         unread
     }
@@ -274,10 +295,10 @@ impl Unread {
     }
 
     /// True if a verifier error cannot be a consequence of a parse error: it is about another
-    /// top-level op, and not about symbols.
+    /// top-level op, and about no symbol whose definition may not have been read.
     fn is_independent(&self, diagnostic: &Diagnostic) -> bool {
         let elsewhere = start(diagnostic).is_some_and(|at| !self.ops.contains(&self.number(at)));
-        elsewhere && !diagnostic.message.contains('@')
+        elsewhere && symbols(&diagnostic.message).all(|name| self.symbols.contains(name))
     }
 }
 

@@ -7,11 +7,11 @@
 
 use hlo::ops::CustomCallOp;
 use mlir::attrs::Attribute;
-use mlir::diag::counted;
+use mlir::diag::{Diagnostics, counted};
 use mlir::pass::{Context, OptionKind, Pass, PassOption};
 use mlir::rewrite::fold::constant_value;
 use mlir::types::Signedness;
-use mlir::{Diagnostic, OpId, OpRef, Type, TypeKind};
+use mlir::{Diagnostic, Module, OpId, OpRef, Type, TypeKind, Value};
 
 /// Removes assertions that hold and reports those that fail.
 pub const PASS: Pass = Pass::on_functions(
@@ -49,6 +49,20 @@ fn run(cx: &mut Context<'_>) {
             Err(error) => cx.report(error),
         }
     }
+}
+
+/// The failures of the assertions below an op whose conditions are constants.
+pub fn failures(module: &Module, root: OpId) -> Diagnostics {
+    let is_false = |op: &OpRef<'_>| {
+        op.operands().first().is_some_and(|&condition| constant(module, condition) == Some(0))
+    };
+    let assertions = module.walk(root).filter(|op| is_assertion(*op)).filter(is_false);
+    assertions.filter_map(|op| check(op).err()).collect()
+}
+
+/// The integer that a value is, if it is a constant.
+fn constant(module: &Module, value: Value) -> Option<i64> {
+    constant_value(module, value)?.as_dense()?.int_values()?.first().copied()
 }
 
 /// Checks that an assertion is well formed and holds.
@@ -102,9 +116,7 @@ fn check(op: OpRef<'_>) -> Result<(), Diagnostic> {
             counted(values, "value")
         )));
     }
-    let constant = |i: usize| {
-        constant_value(op.module(), op.operand(i))?.as_dense()?.int_values()?.first().copied()
-    };
+    let constant = |i: usize| constant(op.module(), op.operand(i));
     match constant(0) {
         Some(0) => {}
         Some(_) => return Ok(()),

@@ -209,13 +209,15 @@ fn log(z: Expr<'_>) -> Expr<'_> {
 /// m ≥ n
 fn hypot<'b>(a: Expr<'b>, b: Expr<'b>, constants: &Constants<'b>) -> Expr<'b> {
     let (m, n) = (max(a, b), min(a, b));
-    let one = constants.get(1.0);
+    let same = m.eq(n);
+    let diagonal = constants.get(std::f64::consts::SQRT_2) * m;
     let ratio = n / m;
     let r = ratio * ratio;
+    let one = constants.get(1.0);
     let root = (one + r).sqrt();
     let is_tiny = root.eq(one) & r.gt(constants.get(0.0));
     let general = select(is_tiny, m + m * r / constants.get(2.0), m * root);
-    select(m.eq(n), constants.get(std::f64::consts::SQRT_2) * m, general)
+    select(same, diagonal, general)
 }
 
 /// sqrt(1 + sqrt 2)
@@ -227,33 +229,43 @@ const SQRT_2_SQRT_8: f64 = 2.197_368_226_935_62;
 ///
 /// If u underflows or overflows, the root of the larger part is factored out.
 fn sqrt(z: Expr<'_>) -> Expr<'_> {
+    // In upstream's order.
     let x = z.real();
     let constants = Constants::new(x);
+    let zero = constants.get(0.0);
+    let is_right = x.ge(zero);
+    let ax = x.abs();
     let y = z.imag();
-    let (ax, ay) = (x.abs(), y.abs());
-    let (zero, one, two) = (constants.get(0.0), constants.get(1.0), constants.get(2.0));
+    let ay = y.abs();
+    let same = ax.eq(ay);
+    let root_ax = ax.sqrt();
+    let diagonal = root_ax * constants.get(SQRT_1_SQRT_2);
     let sqrt_2 = constants.get(std::f64::consts::SQRT_2);
-    let (same, greater, less) = (ax.eq(ay), ax.gt(ay), ax.lt(ay));
-    let (root_ax, root_ay) = (ax.sqrt(), ay.sqrt());
+    let diagonal = diagonal / sqrt_2;
 
-    let general = (hypot(ax, ay, &constants) / two + ax / two).sqrt();
+    let length = hypot(ax, ay, &constants);
+    let (one, two) = (constants.get(1.0), constants.get(2.0));
+    let general = (length / two + ax / two).sqrt();
     let is_extreme = general.eq(zero) | general.eq(constants.get(f64::INFINITY));
+
+    let (greater, less) = (ax.gt(ay), ax.lt(ay));
     let ratio = select(same, one, select(less, ax / ay, ay / ax));
     let h = hypot(one, ratio.abs(), &constants);
-    let (root_1h, root_rh) = ((one + h).sqrt(), (ratio + h).sqrt());
-
-    let extreme = select(greater, root_ax * (root_1h / sqrt_2), root_ay * (root_rh / sqrt_2));
-    let diagonal = root_ax * constants.get(SQRT_1_SQRT_2) / sqrt_2;
+    let root_1h = (one + h).sqrt();
+    let wide = root_ax * (root_1h / sqrt_2);
+    let root_ay = ay.sqrt();
+    let root_rh = (ratio + h).sqrt();
+    let extreme = select(greater, wide, root_ay * (root_rh / sqrt_2));
     let u = select(same, diagonal, select(is_extreme, extreme, general));
 
-    let root_ratio = select(same, one, select(less, root_ax / root_ay, root_ay / root_ax));
-    let extreme =
-        select(greater, root_ay * root_ratio / (root_1h * sqrt_2), root_ay / (root_rh * sqrt_2));
     let diagonal = root_ay / constants.get(SQRT_2_SQRT_8);
+    let root_ratio = select(same, one, select(less, root_ax / root_ay, root_ay / root_ax));
+    let wide = root_ay * root_ratio / (root_1h * sqrt_2);
+    let extreme = select(greater, wide, root_ay / (root_rh * sqrt_2));
     let v = select(same, diagonal, select(is_extreme, extreme, ay / (general * two)));
 
-    let is_negative = y.lt(zero);
-    let re = select(x.ge(zero), u, v);
-    let im = select(x.lt(zero), select(is_negative, -u, u), select(is_negative, -v, v));
+    let re = select(is_right, u, v);
+    let (is_left, is_below) = (x.lt(zero), y.lt(zero));
+    let im = select(is_left, select(is_below, -u, u), select(is_below, -v, v));
     complex(re, im)
 }

@@ -1,4 +1,4 @@
-//! `cse`: common subexpression elimination, and removal of dead ops.
+//! `cse`: common subexpression elimination, and removal of ops that nothing uses.
 //!
 //! Two ops without side effects are equal if their names, operands, attributes, result types and
 //! regions are. An op may replace those that it dominates: later ones of its block, and those
@@ -126,18 +126,14 @@ impl Cse<'_> {
         self.scopes = outer.unwrap_or_else(|| std::mem::take(&mut self.scopes));
     }
 
-    /// Erases dead ops in reverse order, so that ops used only by them become dead, too.
-    fn erase(&mut self, mut dead: Vec<OpId>) {
-        while let Some(op) = dead.pop() {
-            if !self.module.is_attached(op) || !is_dead(self.module, op) {
-                continue;
+    /// Erases ops that were found dead. As in upstream's pass, ops that only these use stay: they
+    /// come before them, and were in use when they were looked at.
+    fn erase(&mut self, dead: Vec<OpId>) {
+        for op in dead.into_iter().rev() {
+            if self.module.is_attached(op) && is_dead(self.module, op) {
+                self.module.erase(op);
+                self.dead += 1;
             }
-            let operands = self.module.op(op).operands().to_vec();
-            self.module.erase(op);
-            self.dead += 1;
-            dead.extend(
-                operands.into_iter().filter_map(|v| self.module.defining_op(v).map(OpRef::id)),
-            );
         }
     }
 }

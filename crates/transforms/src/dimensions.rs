@@ -134,7 +134,7 @@ impl<'m> Dimensions<'m> {
     /// Sets the size of a name.
     ///
     /// # Errors
-    /// If the program has no such name.
+    /// If the program has no such name, or the type in which it computes with it lacks the size.
     pub fn set_name(&mut self, name: &str, size: i64) -> Result<(), Diagnostic> {
         let names = self.names();
         let values: Vec<Value> =
@@ -149,10 +149,15 @@ impl<'m> Dimensions<'m> {
                 .error("dim", format!("there is no dimension `{name}`; the program has {has}")));
         }
         for value in values {
-            let known = scalar(size, self.module.ty(value)).and_then(|a| a.to_tensor()?.ok());
-            if let Some(tensor) = known {
-                self.values.insert(value, RuntimeValue::Tensor(tensor));
-            }
+            let ty = self.module.ty(value);
+            let Some(known) = scalar(size, ty).and_then(|a| a.to_tensor()?.ok()) else {
+                let element = ty.element_type();
+                let message = format!(
+                    "dimension `{name}` cannot be {size}: the program computes with it as {element}"
+                );
+                return Err(self.function.error("dim", message));
+            };
+            self.values.insert(value, RuntimeValue::Tensor(known));
             self.named.push((name.to_string(), value, size));
         }
         Ok(())

@@ -10,25 +10,68 @@ use numerics::{Tensor, math};
 use program::RuntimeValue;
 use std::collections::HashMap;
 
+/// Bounds on the numbers of elements of the operands and results of an evaluated op.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// In general.
+    pub elements: usize,
+    /// Where one element of each is computed: of an elementwise op on constants whose elements are
+    /// all equal.
+    pub equal_elements: usize,
+}
+
+impl Limits {
+    /// The same bound for all constants.
+    pub fn elements(count: usize) -> Limits {
+        Limits { elements: count, equal_elements: count }
+    }
+}
+
 /// The values of the results of an op without effects and regions whose operands are all constants,
-/// and which has some. None if it cannot be evaluated, or an operand or result has more than
-/// `max_elements` elements.
-pub fn evaluate(op: OpRef<'_>, max_elements: usize) -> Option<Vec<Attribute>> {
+/// and which has some. `None` if it cannot be evaluated, or exceeds the limits.
+pub fn evaluate(op: OpRef<'_>, limits: Limits) -> Option<Vec<Attribute>> {
     let effect_free = op.has_trait(&Trait::Pure) || op.has_trait(&Trait::NoMemoryEffect);
     let simple =
         effect_free && op.regions().is_empty() && !op.operands().is_empty() && op.num_results() > 0;
-    if !simple {
+    if !simple || !has_at_most(op, limits.elements.max(limits.equal_elements)) {
         return None;
     }
-    if !has_at_most(op, max_elements) {
+    let constants: Option<Vec<Attribute>> =
+        op.operands().iter().map(|&value| constant_value(op.module(), value)).collect();
+    let constants = constants?;
+    let one_element = op.has_trait(&Trait::Elementwise)
+        && has_at_most(op, limits.equal_elements)
+        && constants.iter().all(|c| c.as_dense().is_some_and(has_equal_elements));
+    if !one_element && !has_at_most(op, limits.elements) {
         return None;
     }
-    let constant =
-        |&value| constant_value(op.module(), value)?.to_tensor()?.ok().map(RuntimeValue::Tensor);
-    let operands = op.operands().iter().map(constant).collect::<Option<Vec<_>>>()?;
+    let operand = |constant: &Attribute| {
+        let tensor = match one_element {
+            true => {
+                let dense = constant.as_dense()?;
+                Tensor::splat_bytes(dense.dtype(), [], &dense.data()[..]).ok()?
+            }
+            false => constant.to_tensor()?.ok()?,
+        };
+        Some(RuntimeValue::Tensor(tensor))
+    };
+    let operands = constants.iter().map(operand).collect::<Option<Vec<_>>>()?;
     let results = prepare::evaluate(op, operands).ok()?;
-    let attribute = |(value, ty): (RuntimeValue, &Type)| elements(&value.into_tensor().ok()?, ty);
+    let attribute = |(value, ty): (RuntimeValue, &Type)| {
+        let tensor = value.into_tensor().ok()?;
+        if !one_element {
+            return elements(&tensor, ty);
+        }
+        if Some(tensor.dtype()) != ty.element_type().dtype() {
+            return None;
+        }
+        Some(DenseElements::new(ty.clone(), tensor.bytes().clone())?.into())
+    };
     results.into_iter().zip(op.result_types()).map(attribute).collect()
+}
+
+fn has_equal_elements(dense: &DenseElements) -> bool {
+    dense.is_splat() && dense.num_elements() > 0
 }
 
 /// True if no operand or result has more elements, or an unknown number of them.
@@ -37,36 +80,6 @@ fn has_at_most(op: OpRef<'_>, max_elements: usize) -> bool {
         ty.as_tensor().and_then(|t| t.num_elements()).is_some_and(|n| n <= max_elements)
     };
     op.operand_types().chain(op.result_types()).all(fits)
-}
-
-/// As [`evaluate`] for an elementwise op of constants whose elements are all equal, on one element
-/// of each: of any size.
-pub fn evaluate_splats(op: OpRef<'_>) -> Option<Vec<Attribute>> {
-    let effect_free = op.has_trait(&Trait::Pure) || op.has_trait(&Trait::NoMemoryEffect);
-    let simple = effect_free
-        && op.has_trait(&Trait::Elementwise)
-        && op.regions().is_empty()
-        && !op.operands().is_empty();
-    if !simple {
-        return None;
-    }
-    let is_static = |ty: &Type| ty.as_tensor().is_some_and(|t| t.has_static_shape());
-    if !op.result_types().all(is_static) {
-        return None;
-    }
-    let scalar = |&value: &Value| {
-        let constant = constant_value(op.module(), value)?;
-        let dense = constant.as_dense().filter(|d| d.is_splat() && d.num_elements() > 0)?;
-        Some(RuntimeValue::Tensor(Tensor::splat_bytes(dense.dtype(), [], &dense.data()[..]).ok()?))
-    };
-    let operands = op.operands().iter().map(scalar).collect::<Option<Vec<_>>>()?;
-    let results = prepare::evaluate(op, operands).ok()?;
-    let attribute = |(value, ty): (RuntimeValue, &Type)| {
-        let tensor =
-            value.into_tensor().ok().filter(|t| Some(t.dtype()) == ty.element_type().dtype())?;
-        Some(DenseElements::new(ty.clone(), tensor.bytes().clone())?.into())
-    };
-    results.into_iter().zip(op.result_types()).map(attribute).collect()
 }
 
 /// Maximum number of elements of a value in an evaluated block.

@@ -6,7 +6,7 @@
 //! conversions), and non-finite results of functions, which more likely reveal a bug in the program
 //! than an intended value.
 
-use crate::evaluate::{evaluate, evaluate_block, evaluate_splats};
+use crate::evaluate::{Limits, evaluate, evaluate_block};
 use crate::simplify::{
     self, FOLD_OP_ELEMENT_LIMIT, LAST_FIRST, OPTIMIZE_FLOAT, element_limit, forward, splat_number,
 };
@@ -71,7 +71,8 @@ fn constants(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     {
         return None;
     }
-    let values = evaluate_splats(view).or_else(|| evaluate(view, element_limit(rw)))?;
+    let limits = Limits { elements: element_limit(rw), equal_elements: usize::MAX };
+    let values = evaluate(view, limits)?;
     if !is_wanted(view, &values) {
         return None;
     }

@@ -25,7 +25,6 @@ mod quantized_op_to_qdq;
 mod reconcile_unrealized_casts;
 mod refine_arguments;
 mod refine_shapes;
-mod reify;
 mod remove_dynamism;
 mod shape_legalize;
 mod simplify;

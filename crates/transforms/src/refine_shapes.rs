@@ -6,7 +6,7 @@
 //! A function is refined when its first call is reached.
 
 use crate::calls::{self, Calls};
-use crate::evaluate::{evaluate, scalar};
+use crate::evaluate::{Limits, evaluate, scalar};
 use crate::folder::concatenate_splats;
 use crate::refine_arguments::{
     OPERAND_WRAPPER, entry_function, one_block, refine_arguments, set_signature,
@@ -565,7 +565,7 @@ impl Refiner<'_> {
         if !computes_shapes {
             return None;
         }
-        let constants = evaluate(view, MAX_ELEMENTS)?;
+        let constants = evaluate(view, Limits::elements(MAX_ELEMENTS))?;
         constants.into_iter().map(|constant| self.constant_before(op, constant)).collect()
     }
 

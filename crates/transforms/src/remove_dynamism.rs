@@ -8,9 +8,10 @@ use crate::refine_arguments::{
 };
 use crate::refine_shapes::refine_shapes;
 use crate::{canonicalize_dynamism, check_shape_assertions, cse, symbol_dce};
-use mlir::diag::Diagnostics;
+use mlir::diag::{Diagnostics, Severity};
 use mlir::pass::{Context, OptionKind, Pass, PassOption, PassOptions};
 use mlir::rewrite::{Rewriter, Statistics};
+use mlir::verify::{VerifyOptions, verify};
 use mlir::{Diagnostic, Module, OpId, OpRef, Type};
 use side_dialects::func::FuncOp;
 
@@ -89,14 +90,25 @@ pub fn make_static(module: &mut Module, sizes: &Sizes) -> Diagnostics {
     for pass in [&canonicalize_dynamism::PASS, &check_shape_assertions::PASS] {
         if diagnostics.is_empty() {
             symbol_dce::remove_unused(module, root, |op| op.is(FuncOp::DEF));
-            // A failed shape assertion is often caused by a dynamic shape: report that, too.
-            diagnostics.extend(first_dynamic_value(module, root));
+            diagnostics.extend(why_dynamic(module, root));
         }
         if diagnostics.is_empty() {
             diagnostics.extend(on_functions(module, root, pass));
         }
     }
     diagnostics
+}
+
+/// Reports why values stay dynamic, if any do. Sizes that an assertion or an op excludes make the
+/// shapes that depend on them unknown, so these come before the first dynamic value.
+fn why_dynamic(module: &Module, root: OpId) -> Diagnostics {
+    let Some(dynamic) = first_dynamic_value(module, root) else { return Vec::new() };
+    let mut causes = check_shape_assertions::failures(module, root);
+    if causes.is_empty() {
+        causes = verify(module, &VerifyOptions::default());
+        causes.retain(|cause| cause.severity == Severity::Error);
+    }
+    if causes.is_empty() { vec![dynamic] } else { causes }
 }
 
 fn set_arguments(module: &mut Module, root: OpId, sizes: &Sizes) -> Result<(), Diagnostic> {

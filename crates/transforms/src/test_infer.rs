@@ -7,8 +7,8 @@
 //!
 //! Source: StableHLO, `stablehlo/tests/TestUtils.td`.
 
-use crate::reify;
 use hlo::compat::with_element;
+use hlo::reify;
 use mlir::ir::{OpName, OpParts};
 use mlir::ods::RefineFn;
 use mlir::pass::{Context, Pass};

@@ -1,8 +1,8 @@
 //! Custom calls of LAPACK's routines, as JAX exports linear algebra for CPUs: `lapack_` and the
 //! letter of the element type, the routine, `_ffi`. Those without `_ffi` are older (`older.rs`).
 //!
-//! `Qr` and `ProductOfElementaryHouseholderReflectors` are what TensorFlow's `qr` becomes on XLA: the
-//! same for any element type.
+//! `Qr` and `ProductOfElementaryHouseholderReflectors` are what TensorFlow's `qr` becomes on XLA:
+//! the same for any element type.
 //!
 //! Matrices are in the last two dimensions, the others are a batch. Results without meaning (of an
 //! operand used as workspace, or of vectors that are not requested) are the operand or zeros. Where

@@ -54,7 +54,7 @@ fn parse_tensor(parser: &mut Parser<'_>, names: [&str; 2]) -> Parsed<[Attribute;
         let at = p.here();
         let repeated = match p.eat_word() {
             Some(word) => match names.iter().position(|n| *n == word) {
-                Some(i) => named[i].replace(position).is_some(),
+                Some(i) => named[i].replace(position).map(|_| word.to_string()),
                 None => {
                     let message = format!(
                         "unknown dimension `{word}`; expected a number, {} or {}",
@@ -67,11 +67,11 @@ fn parse_tensor(parser: &mut Parser<'_>, names: [&str; 2]) -> Parsed<[Attribute;
                 let dim = p.integer()?;
                 let repeated = spatial.iter().any(|s| s.0 == dim);
                 spatial.push((dim, position, at));
-                repeated
+                repeated.then(|| dim.to_string())
             }
         };
-        if repeated {
-            return p.error_at(at, "this dimension is given twice");
+        if let Some(name) = repeated {
+            return p.error_at(at, format!("dimension `{name}` is given twice"));
         }
         position += 1;
         Ok(())

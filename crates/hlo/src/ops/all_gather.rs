@@ -33,7 +33,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
     check::global_device_ids(op, "all_gather_c5")?;
     check::pairwise_same_elements(op, "all_gather_c6")?;
     for (operand, result) in op.operand_types().zip(op.result_types()) {
-        check::in_range(op, "all_gather_c1", "all_gather_dim", &[dimension], rank(operand))?;
+        check::is_dimension(op, "all_gather_c1", "all_gather_dim", dimension, rank(operand))?;
         check::scaled(
             op,
             "all_gather_c6",

@@ -47,8 +47,8 @@ fn infer(op: OpRef<'_>) -> Inferred {
         })?;
     }
     let of = |(i, operand): (usize, &Type)| -> Result<Type, Diagnostic> {
-        check::in_range(op, "all_to_all_c1", "split_dimension", &[split], rank(operand))?;
-        check::in_range(op, "all_to_all_c3", "concat_dimension", &[concat], rank(operand))?;
+        check::is_dimension(op, "all_to_all_c1", "split_dimension", split, rank(operand))?;
+        check::is_dimension(op, "all_to_all_c3", "concat_dimension", concat, rank(operand))?;
         let (s, c) = (split as usize, concat as usize);
         let size = shape(operand)[s];
         require(op, "all_to_all_c2", size == DYNAMIC || size % count == 0, || {

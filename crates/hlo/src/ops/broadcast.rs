@@ -15,6 +15,7 @@ op! {
                 "$operand `,` `sizes` `=` $broadcast_sizes attr-dict `:` \
                  functional-type(operands, results)",
             infer: infer,
+            reify: reify,
             prepare: prepare,
         }
     }
@@ -25,6 +26,14 @@ fn infer(op: OpRef<'_>) -> Inferred {
     let sizes = BroadcastOp(op).broadcast_sizes();
     check::at_least(op, "broadcast_c1", "broadcast_sizes", sizes, 0)?;
     Ok(vec![Type::tensor([sizes, shape(operand)].concat(), operand.element_type().clone())])
+}
+
+/// New dimensions come first.
+fn reify(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
+    let new = BroadcastOp(rw.op(op)).broadcast_sizes().to_vec();
+    let mut sizes: Vec<Value> = new.into_iter().map(|size| reify::index(rw, size)).collect();
+    sizes.extend(reify::dims(rw, op, 0)?);
+    reify::vector(rw, op, sizes)
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {

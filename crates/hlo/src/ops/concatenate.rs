@@ -16,6 +16,7 @@ op! {
                  attr-dict `:` functional-type(operands, results)",
             infer: infer,
             infer_label: "concatenate_c6",
+            reify: reify,
             prepare: prepare,
             speculate: speculate,
         }
@@ -32,7 +33,7 @@ fn verify_inputs(op: OpRef<'_>) -> Verdict {
 fn infer(op: OpRef<'_>) -> Inferred {
     let Some(first) = op.operand_types().next() else { return Ok(Vec::new()) };
     let dimension = ConcatenateOp(op).dimension();
-    check::in_range(op, "concatenate_c4", "dimension", &[dimension], rank(first))?;
+    check::is_dimension(op, "concatenate_c4", "dimension", dimension, rank(first))?;
     let d = dimension as usize;
     let mut common = shape(first).to_vec();
     for (i, input) in op.operand_types().enumerate().skip(1) {
@@ -67,6 +68,18 @@ fn both(a: &[i64], b: &[i64]) -> Vec<i64> {
     let known =
         |(&a, &b): (&i64, &i64)| if a == DYNAMIC || b == DYNAMIC { a.max(b) } else { a.min(b) };
     a.iter().zip(b).map(known).collect()
+}
+
+/// The sizes of the first operand, with the sum along the concatenation dimension.
+fn reify(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
+    let along = usize::try_from(ConcatenateOp(rw.op(op)).dimension()).ok()?;
+    let mut sizes = reify::dims(rw, op, 0)?;
+    let parts: Option<Vec<Value>> = (1..rw.op(op).operands().len())
+        .map(|i| reify::dims(rw, op, i)?.get(along).copied())
+        .collect();
+    let total = parts?.into_iter().fold(*sizes.get(along)?, |sum, part| reify::add(rw, sum, part));
+    sizes[along] = total;
+    reify::vector(rw, op, sizes)
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {

@@ -91,7 +91,7 @@ fn verify_alias(op: OpRef<'_>, alias: &Attribute) -> Verdict {
     };
     let label = "custom_call_aliases";
     let operand = integer(operand.as_ref());
-    check::in_range(op, label, "operand_index", &[operand], op.operands().len())?;
+    check::is_dimension(op, label, "operand_index", operand, op.operands().len())?;
     let given = op.operand_type(operand as usize);
     let results = match op.num_results() {
         1 => op.result_type(0).clone(),

@@ -23,6 +23,7 @@ op! {
                  attr-dict `:` functional-type(operands, results)",
             verify: verify,
             refine: refine,
+            reify: reify,
             prepare: prepare,
             speculate: speculate,
         }
@@ -122,6 +123,22 @@ fn verify_algorithm(op: OpRef<'_>) -> Verdict {
         precision.iter().all(|p| p.as_enum(&PRECISION) == Some(0)),
         || "precision_config must be DEFAULT where an algorithm is given".to_string(),
     )
+}
+
+/// Batching dimensions, then the free dimensions of each side.
+fn reify(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
+    let numbers = DotGeneralOp(rw.op(op)).dot_dimension_numbers().to_owned();
+    let (lhs, rhs) = (reify::dims(rw, op, 0)?, reify::dims(rw, op, 1)?);
+    let free = |sizes: &[Value], batching: &[i64], contracting: &[i64]| -> Vec<Value> {
+        let is_free =
+            |i: usize| !batching.contains(&(i as i64)) && !contracting.contains(&(i as i64));
+        sizes.iter().enumerate().filter(|&(i, _)| is_free(i)).map(|(_, &size)| size).collect()
+    };
+    let at = |&d: &i64| lhs.get(usize::try_from(d).ok()?).copied();
+    let mut sizes = numbers.lhs_batching_dimensions.iter().map(at).collect::<Option<Vec<_>>>()?;
+    sizes.extend(free(&lhs, &numbers.lhs_batching_dimensions, &numbers.lhs_contracting_dimensions));
+    sizes.extend(free(&rhs, &numbers.rhs_batching_dimensions, &numbers.rhs_contracting_dimensions));
+    reify::vector(rw, op, sizes)
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {

@@ -24,6 +24,7 @@ op! {
             verify: verify,
             refine: refine,
             to_static: to_static,
+            reify: |rw, op| reify::given(rw, op, 1),
             prepare: prepare,
             speculate: speculate,
         }
@@ -72,8 +73,12 @@ fn verify(op: OpRef<'_>) -> Verdict {
     }
     let expanding = view.known_expanding_dimensions().unwrap_or(&[]);
     let others = view.known_nonexpanding_dimensions().unwrap_or(&[]);
-    let name = "known_expanding_dimensions and known_nonexpanding_dimensions";
-    check::distinct_together(op, "dynamic_broadcast_in_dim_c8", name, expanding, others)?;
+    check::distinct_together(
+        op,
+        "dynamic_broadcast_in_dim_c8",
+        ("known_expanding_dimensions", expanding),
+        ("known_nonexpanding_dimensions", others),
+    )?;
     let n = rank(operand);
     check::in_range(op, "dynamic_broadcast_in_dim_c9", "known_expanding_dimensions", expanding, n)?;
     check::in_range(op, "dynamic_broadcast_in_dim_c10", "known_nonexpanding_dimensions", others, n)

@@ -17,6 +17,7 @@ op! {
             verify: verify,
             refine: refine,
             to_static: to_static,
+            reify: |rw, op| reify::given(rw, op, 0),
             prepare: prepare,
             speculate: speculate,
         }
@@ -29,8 +30,8 @@ fn refine(op: OpRef<'_>) -> Option<Vec<Type>> {
 
 fn verify(op: OpRef<'_>) -> Verdict {
     check::shape_operand(op, "dynamic_iota_c2", "output_shape", 0)?;
-    let dimension = [DynamicIotaOp(op).iota_dimension()];
-    check::in_range(op, "dynamic_iota_c1", "iota_dimension", &dimension, rank(op.result_type(0)))
+    let dimension = DynamicIotaOp(op).iota_dimension();
+    check::is_dimension(op, "dynamic_iota_c1", "iota_dimension", dimension, rank(op.result_type(0)))
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {

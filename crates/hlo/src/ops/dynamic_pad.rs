@@ -20,6 +20,7 @@ op! {
             verify: verify,
             refine: refine,
             to_static: to_static,
+            reify: reify,
             prepare: prepare,
             speculate: speculate,
         }
@@ -89,6 +90,18 @@ fn to_static(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let new = pad.attr("edge_padding_high", high).attr("interior_padding", interior).results([ty]);
     rw.replace_with(op, new);
     Some(())
+}
+
+/// As of `stablehlo.pad`.
+fn reify(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
+    let mut sizes = reify::dims(rw, op, 0)?;
+    for (i, size) in sizes.iter_mut().enumerate() {
+        let low = reify::element(rw, op, 2, i)?;
+        let high = reify::element(rw, op, 3, i)?;
+        let interior = reify::element(rw, op, 4, i)?;
+        *size = reify::padded(rw, *size, low, high, interior);
+    }
+    reify::vector(rw, op, sizes)
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {

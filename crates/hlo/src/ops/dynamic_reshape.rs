@@ -19,6 +19,7 @@ op! {
             verify: verify,
             refine: refine,
             to_static: to_static,
+            reify: |rw, op| reify::given(rw, op, 1),
             prepare: prepare,
             speculate: speculate,
         }

@@ -20,6 +20,7 @@ op! {
         hooks {
             infer: infer,
             infer_label: "gather_c22",
+            reify: reify,
             prepare: prepare,
             speculate: speculate,
         }
@@ -71,7 +72,7 @@ pub(super) fn infer_gather(
     let accounted = offset.len() + collapsed.len() + batching.len();
     let of = "the number of offset, collapsed slice and batching dimensions";
     check::count(op, labels[0], "the shape of operand", n, accounted, of)?;
-    check::in_range(op, labels[1], "index_vector_dim", &[dims.index_vector_dim], m + 1)?;
+    check::is_dimension(op, labels[1], "index_vector_dim", dims.index_vector_dim, m + 1)?;
     let vector = shape(indices).get(dims.index_vector_dim as usize).copied().unwrap_or(1);
     require(op, labels[2], compat::dims(vector, dims.start_index_map.len() as i64), || {
         format!(
@@ -84,9 +85,8 @@ pub(super) fn infer_gather(
     check::distinct_together(
         op,
         labels[5],
-        "collapsed_slice_dims and operand_batching_dims",
-        collapsed,
-        batching,
+        ("collapsed_slice_dims", collapsed),
+        ("operand_batching_dims", batching),
     )?;
     check::sorted(op, labels[6], "collapsed_slice_dims", collapsed)?;
     check::in_range(op, labels[7], "collapsed_slice_dims", collapsed, n)?;
@@ -121,9 +121,8 @@ pub(super) fn infer_gather(
     check::distinct_together(
         op,
         labels[17],
-        "start_index_map and operand_batching_dims",
-        dims.start_index_map,
-        batching,
+        ("start_index_map", dims.start_index_map),
+        ("operand_batching_dims", batching),
     )?;
     check::in_range(op, labels[18], "start_index_map", dims.start_index_map, n)?;
     check::count(op, labels[19], "slice_sizes", num_sizes, n, "the rank of operand")?;
@@ -133,9 +132,12 @@ pub(super) fn infer_gather(
             (labels[8], "collapsed_slice_dims", collapsed),
             (labels[11], "operand_batching_dims", batching),
         ] {
-            require(op, label, list.iter().all(|&d| sizes[d as usize] <= 1), || {
-                format!("slice_sizes must be at most 1 at {name}; found {sizes:?} at {list:?}")
-            })?;
+            let Some(d) = list.iter().find(|&&d| sizes[d as usize] > 1) else { continue };
+            let message = format!(
+                "slice_sizes has {} for dimension {d}, one of {name}, which allows at most 1",
+                sizes[*d as usize]
+            );
+            return Err(op.error(label, message));
         }
     }
     let size = |d: usize| slice_sizes.map_or(DYNAMIC, |sizes| sizes[d]);
@@ -152,6 +154,27 @@ pub(super) fn infer_gather(
         let sizes: Option<Vec<i64>> = (0..batch_rank + offset.len()).map(at).collect();
         Ok(sizes.unwrap_or_default())
     })
+}
+
+/// Offset dimensions have slice sizes; the others are those of the indices without the index vector
+/// dimension.
+fn reify(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
+    let gather = GatherOp(rw.op(op));
+    let (numbers, slices) = (gather.dimension_numbers().to_owned(), gather.slice_sizes().to_vec());
+    let is_kept = |d: i64| {
+        !numbers.collapsed_slice_dims.contains(&d) && !numbers.operand_batching_dims.contains(&d)
+    };
+    let mut slices = (0i64..).zip(slices).filter(|&(d, _)| is_kept(d)).map(|(_, size)| size);
+    let indices =
+        (0i64..).zip(reify::dims(rw, op, 1)?).filter(|&(d, _)| d != numbers.index_vector_dim);
+    let mut indices = indices.map(|(_, size)| size);
+    let rank = rw.op(op).result_type(0).as_tensor()?.rank();
+    let size = |d: i64| match numbers.offset_dims.contains(&d) {
+        true => slices.next().map(|size| reify::index(rw, size)),
+        false => indices.next(),
+    };
+    let sizes = (0..rank as i64).map(size).collect::<Option<Vec<_>>>()?;
+    reify::vector(rw, op, sizes)
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {

@@ -21,14 +21,9 @@ op! {
 }
 
 fn infer(op: OpRef<'_>) -> Inferred {
-    let dimension = [GetDimensionSizeOp(op).dimension()];
-    check::in_range(
-        op,
-        "get_dimension_size_c1",
-        "dimension",
-        &dimension,
-        rank(op.operand_type(0)),
-    )?;
+    let dimension = GetDimensionSizeOp(op).dimension();
+    let rank = rank(op.operand_type(0));
+    check::is_dimension(op, "get_dimension_size_c1", "dimension", dimension, rank)?;
     Ok(vec![Type::tensor([], Type::i32())])
 }
 

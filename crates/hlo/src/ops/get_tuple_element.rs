@@ -22,7 +22,7 @@ op! {
 fn infer(op: OpRef<'_>) -> Inferred {
     let elements = op.operand_type(0).as_tuple().unwrap_or(&[]);
     let index = GetTupleElementOp(op).index();
-    check::in_range(op, "get_tuple_element_c1", "index", &[index], elements.len())?;
+    check::is_dimension(op, "get_tuple_element_c1", "index", index, elements.len())?;
     Ok(vec![elements[index as usize].clone()])
 }
 

@@ -18,8 +18,8 @@ op! {
 }
 
 fn verify(op: OpRef<'_>) -> Verdict {
-    let dimension = [IotaOp(op).iota_dimension()];
-    check::in_range(op, "iota_c1", "iota_dimension", &dimension, rank(op.result_type(0)))
+    let dimension = IotaOp(op).iota_dimension();
+    check::is_dimension(op, "iota_c1", "iota_dimension", dimension, rank(op.result_type(0)))
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {

@@ -98,12 +98,13 @@ mod prelude {
     pub(super) use crate::prepare;
     pub(super) use crate::quantized;
     pub(super) use crate::refine;
+    pub(super) use crate::reify;
     pub(super) use crate::speculation;
     pub(super) use mlir::ods::Speculation;
     pub(super) use mlir::prepare::{Prepared, Preparer, native_with_env};
     pub(super) use mlir::rewrite::Rewriter;
     pub(super) use mlir::types::DYNAMIC;
-    pub(super) use mlir::{Attribute, Diagnostic, OpId, OpRef, RegionId, Type, Verdict, op};
+    pub(super) use mlir::{Attribute, Diagnostic, OpId, OpRef, RegionId, Type, Value, Verdict, op};
     pub(super) use numerics::math::Direction;
     pub(super) use program::collective::CollectiveKind;
     pub(super) use program::{

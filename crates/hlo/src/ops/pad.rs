@@ -22,6 +22,7 @@ op! {
                  attr-dict `:` functional-type(operands, results)",
             infer: infer,
             infer_label: "pad_c4",
+            reify: reify,
             prepare: prepare,
             speculate: speculation::shaped_as_operand,
         }
@@ -69,6 +70,21 @@ pub(super) fn padded_shape(
         })
     };
     operand.iter().enumerate().map(size).collect()
+}
+
+/// The sizes with padding at both sides and between elements.
+fn reify(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
+    let pad = PadOp(rw.op(op));
+    let amounts = [pad.edge_padding_low(), pad.edge_padding_high(), pad.interior_padding()];
+    let amounts = amounts.map(<[i64]>::to_vec);
+    let mut sizes = reify::dims(rw, op, 0)?;
+    for (i, size) in sizes.iter_mut().enumerate() {
+        let [low, high, interior] = &amounts;
+        let [low, high, interior] =
+            [*low.get(i)?, *high.get(i)?, *interior.get(i)?].map(|n| reify::index(rw, n));
+        *size = reify::padded(rw, *size, low, high, interior);
+    }
+    reify::vector(rw, op, sizes)
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {

@@ -18,6 +18,7 @@ op! {
             verify: verify,
             refine: refine,
             to_static: to_static,
+            reify: reify,
             prepare: prepare,
             speculate: speculate,
         }
@@ -55,6 +56,23 @@ fn verify(op: OpRef<'_>) -> Verdict {
         )?;
     }
     Ok(())
+}
+
+/// `(limit - start + stride - 1) / stride`
+fn reify(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
+    let rank = rw.op(op).result_type(0).as_tensor()?.rank();
+    let mut sizes = Vec::with_capacity(rank);
+    for i in 0..rank {
+        let start = reify::element(rw, op, 1, i)?;
+        let limit = reify::element(rw, op, 2, i)?;
+        let stride = reify::element(rw, op, 3, i)?;
+        let one = reify::index(rw, 1);
+        let length = reify::sub(rw, limit, start);
+        let length = reify::add(rw, stride, length);
+        let length = reify::sub(rw, length, one);
+        sizes.push(reify::binary(rw, side_dialects::arith::DivSIOp::DEF, length, stride));
+    }
+    reify::vector(rw, op, sizes)
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {

@@ -24,6 +24,7 @@ op! {
             verify_regions: verify_body,
             infer: infer,
             infer_label: "reduce_c7",
+            reify: reify,
             prepare: prepare,
             speculate: speculation::static_operands_as_regions,
         }
@@ -99,7 +100,9 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     parser.expect("across")?;
     parser.expect("dimensions")?;
     parser.expect("=")?;
+    let start = parser.here();
     let dimensions = parser.i64_list()?;
+    parser.note_attribute("dimensions", start);
     state.properties[0] = Some(parser.i64_array(&dimensions));
     parser.optional_attr_dict(state)?;
     parser.expect(":")?;
@@ -230,6 +233,17 @@ fn print(printer: &mut Printer<'_>, op: OpRef<'_>) {
     }
     printer.write(" ");
     printer.region(op, body, false, true);
+}
+
+/// The dimensions that are not reduced.
+fn reify(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
+    let along = ReduceOp(rw.op(op)).dimensions().to_vec();
+    let sizes = (0i64..)
+        .zip(reify::dims(rw, op, 0)?)
+        .filter(|(d, _)| !along.contains(d))
+        .map(|(_, size)| size)
+        .collect();
+    reify::vector(rw, op, sizes)
 }
 
 fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {

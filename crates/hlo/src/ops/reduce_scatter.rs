@@ -31,7 +31,7 @@ op! {
 fn verify(op: OpRef<'_>) -> Verdict {
     let (operand, result) = (op.operand_type(0), op.result_type(0));
     let dimension = ReduceScatterOp(op).scatter_dimension();
-    check::in_range(op, "reduce_scatter_c2", "scatter_dimension", &[dimension], rank(operand))?;
+    check::is_dimension(op, "reduce_scatter_c2", "scatter_dimension", dimension, rank(operand))?;
     let labels = ["reduce_scatter_c3", "reduce_scatter_c5"];
     check::replica_groups(op, labels, ReduceScatterOp(op).replica_groups(), true)?;
     check::global_device_ids(op, "reduce_scatter_c6")?;

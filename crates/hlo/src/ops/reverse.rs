@@ -17,6 +17,7 @@ op! {
             verify: verify,
             infer: infer::first_operand,
             infer_label: "reverse_c1",
+            reify: reify::shape_of_first,
             prepare: prepare,
             speculate: speculation::shaped_as_operand,
         }

@@ -93,7 +93,7 @@ fn verify_dimensions(
     let (window, inserted, batching) =
         (dims.update_window_dims, dims.inserted_window_dims, dims.input_batching_dims);
     let (n, m) = (input.len(), indices.len());
-    check::in_range(op, "scatter_c22", "index_vector_dim", &[dims.index_vector_dim], m + 1)?;
+    check::is_dimension(op, "scatter_c22", "index_vector_dim", dims.index_vector_dim, m + 1)?;
     let scatter_rank = m - usize::from((dims.index_vector_dim as usize) < m);
     let of = "the number of scatter and window dimensions";
     check::count(
@@ -113,9 +113,8 @@ fn verify_dimensions(
     check::distinct_together(
         op,
         "scatter_c9",
-        "inserted_window_dims and input_batching_dims",
-        inserted,
-        batching,
+        ("inserted_window_dims", inserted),
+        ("input_batching_dims", batching),
     )?;
     check::sorted(op, "scatter_c10", "inserted_window_dims", inserted)?;
     check::in_range(op, "scatter_c11", "inserted_window_dims", inserted, n)?;
@@ -155,8 +154,12 @@ fn verify_dimensions(
             counted(targets.len(), "entry")
         )
     })?;
-    let name = "scatter_dims_to_operand_dims and input_batching_dims";
-    check::distinct_together(op, "scatter_c20", name, targets, batching)?;
+    check::distinct_together(
+        op,
+        "scatter_c20",
+        ("scatter_dims_to_operand_dims", targets),
+        ("input_batching_dims", batching),
+    )?;
     check::in_range(op, "scatter_c21", "scatter_dims_to_operand_dims", targets, n)?;
     // The maximum sizes of the window dimensions of updates, and the required sizes of their
     // scatter dimensions.

@@ -23,7 +23,7 @@ op! {
 fn infer(op: OpRef<'_>) -> Inferred {
     let operand = op.operand_type(0);
     let dimension = SetDimensionSizeOp(op).dimension();
-    check::in_range(op, "set_dimension_size_c1", "dimension", &[dimension], rank(operand))?;
+    check::is_dimension(op, "set_dimension_size_c1", "dimension", dimension, rank(operand))?;
     check::scalar(op, "set_dimension_size_i2", "size", 1)?;
     let (d, mut sizes) = (dimension as usize, shape(operand).to_vec());
     let known = operand.as_tensor().and_then(|t| t.encoding.as_ref()).and_then(bounds);

@@ -50,10 +50,13 @@ pub(super) fn sliced_shape(
     let mut sizes = Vec::new();
     for (d, &size) in operand.iter().enumerate() {
         let (start, limit) = (starts[d], limits[d]);
-        let inside = 0 <= start && start <= limit && (size == DYNAMIC || limit <= size);
-        require(op, "slice_c3", inside, || {
-            let size = check::show_size(size);
-            format!("dimension {d} of operand has size {size}: no elements from {start} to {limit}")
+        require(op, "slice_c3", size == DYNAMIC || limit <= size, || {
+            format!("limit_indices has {limit} for dimension {d} of operand, which has size {size}")
+        })?;
+        require(op, "slice_c3", 0 <= start && start <= limit, || {
+            format!(
+                "start_indices has {start} for dimension {d}; it must be 0 to {limit}, the limit"
+            )
         })?;
         // Start and limit are in order, so the difference cannot overflow.
         sizes.push((limit - start) / strides[d] + i64::from((limit - start) % strides[d] != 0));

@@ -18,6 +18,7 @@ op! {
             verify: verify,
             infer: infer,
             infer_label: "transpose_c3",
+            reify: reify,
             prepare: prepare,
             speculate: speculate,
         }
@@ -55,6 +56,15 @@ fn infer(op: OpRef<'_>) -> Inferred {
         operand.element_type().clone(),
         encoding,
     )])
+}
+
+/// The sizes in the order of the permutation.
+fn reify(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
+    let permutation = TransposeOp(rw.op(op)).permutation().to_vec();
+    let sizes = reify::dims(rw, op, 0)?;
+    let permuted = permutation.into_iter().map(|d| sizes.get(usize::try_from(d).ok()?).copied());
+    let permuted = permuted.collect::<Option<Vec<_>>>()?;
+    reify::vector(rw, op, permuted)
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {

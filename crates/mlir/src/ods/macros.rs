@@ -60,6 +60,7 @@ macro_rules! op {
                 $(infer_label: $infer_label:expr,)?
                 $(refine: $refine:expr,)?
                 $(to_static: $to_static:expr,)?
+                $(reify: $reify:expr,)?
                 $(prepare: $prepare:expr,)?
                 $(speculate: $speculate:expr,)?
                 $(fold: $fold:expr,)?
@@ -110,6 +111,7 @@ macro_rules! op {
                     $(infer_label: $infer_label,)?
                     $(refine: Some($refine),)?
                     $(to_static: Some($to_static),)?
+                    $(reify: Some($reify),)?
                     $(prepare: Some($prepare),)?
                     $(speculate: Some($speculate),)?
                     $(fold: Some($fold),)?

@@ -27,9 +27,9 @@ pub use type_constraints::{ElementSet, Ranks, TensorRule, TypeConstraint, TypeRu
 
 use crate::attrs::Attribute;
 use crate::diag::{Diagnostic, Verdict};
-use crate::ir::OpRef;
+use crate::ir::{OpId, OpRef, Value};
 use crate::prepare::PrepareFn;
-use crate::rewrite::{FoldFn, Rewrite};
+use crate::rewrite::{FoldFn, Rewrite, Rewriter};
 use crate::text::{OpState, Parsed, Parser, Printer};
 use crate::types::Type;
 
@@ -86,6 +86,8 @@ pub struct OpDef {
     pub refine: Option<RefineFn>,
     /// Rewrites the op to a static one if its shape operands are constants.
     pub to_static: Option<Rewrite>,
+    /// Emits code that computes the shape of the first result, before the op.
+    pub reify: Option<ReifyFn>,
 
     // Semantics
     /// The meaning of the op on values: which primitive it is.
@@ -109,6 +111,8 @@ pub type VerifyFn = fn(OpRef<'_>) -> Verdict;
 pub type InferFn = fn(OpRef<'_>) -> Result<Vec<Type>, Diagnostic>;
 /// Refined result types, one per result; `None` if nothing is known.
 pub type RefineFn = fn(OpRef<'_>) -> Option<Vec<Type>>;
+/// The shape of the first result, a `tensor<rank x index>`; `None` if it cannot be computed.
+pub type ReifyFn = fn(&mut Rewriter<'_>, OpId) -> Option<Value>;
 /// Decides where an op that is not [`Trait::Pure`] may run.
 pub type SpeculateFn = fn(OpRef<'_>) -> Speculation;
 /// Names an argument of a region, by region index and argument index.
@@ -141,6 +145,7 @@ impl OpDef {
         infer_label: "result-type",
         refine: None,
         to_static: None,
+        reify: None,
         prepare: None,
         speculate: None,
         fold: None,

@@ -34,11 +34,16 @@ pub struct Dialect {
     pub constant: Option<fn(&Attribute, &Type) -> Option<OpParts>>,
     /// Verifies a discardable attribute of this dialect (`dialect.name`) on any op.
     pub verify_attribute: Option<fn(OpRef<'_>, &str, &Attribute) -> Verdict>,
+    /// Verifies an attribute of this dialect on an argument or result of that type of a function.
+    pub verify_value_attribute: Option<VerifyValueAttribute>,
     /// The ops whose errors upstream finds at other times.
     pub upstream_errors: UpstreamErrors,
     /// Bytecode encodings of attributes and types. If `None`, they are written as text.
     pub bytecode: Option<&'static DialectBytecode>,
 }
+
+/// Verifies the attribute of a name on a value of a type of a function.
+pub type VerifyValueAttribute = fn(OpRef<'_>, &Type, &str, &Attribute) -> Result<(), String>;
 
 impl Dialect {
     /// An empty dialect, for struct update syntax.
@@ -54,6 +59,7 @@ impl Dialect {
         alias_for: None,
         constant: None,
         verify_attribute: None,
+        verify_value_attribute: None,
         upstream_errors: UpstreamErrors::NONE,
         bytecode: None,
     };

@@ -4,6 +4,7 @@
 use super::Verifier;
 use crate::diag::counted;
 use crate::ir::{OpRef, Value};
+use crate::nearest::nearest;
 use crate::ods::{Arity, BlockCount, OpDef, Presence, SegmentError, Trait, ValueSlot, slot_sizes};
 
 /// Operands or results.
@@ -72,7 +73,8 @@ impl<'m> Verifier<'m> {
                 Some(value) => slot.mismatch(def.name, value),
             };
             if let Some(message) = message {
-                return self.report(op.error("attribute", message));
+                let help = if value.is_none() { misspelled(op, slot.name) } else { None };
+                return self.report(op.error("attribute", message).help(help));
             }
         }
         true
@@ -193,4 +195,12 @@ fn count_message(
             list(slots)
         ),
     }
+}
+
+/// Help for a missing attribute if the op has one of a similar name that it does not declare.
+fn misspelled(op: OpRef<'_>, name: &str) -> Option<String> {
+    let given = op.attributes().iter().map(|(given, _)| &**given);
+    let given = given.filter(|given| !given.contains('.'));
+    nearest(name, given)
+        .map(|given| format!("`{given}` has no meaning here; did you mean `{name}`?"))
 }

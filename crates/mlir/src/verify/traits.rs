@@ -98,7 +98,7 @@ fn same_encoding(a: &Type, b: &Type) -> bool {
 
 fn misplaced_terminator(op: OpRef<'_>) -> Option<String> {
     let is_last = op.block().is_some() && op.next_in_block().is_none();
-    (!is_last).then(|| "must be the last op of a block".into())
+    (!is_last).then(|| "a terminator must be the last op of its block".into())
 }
 
 fn wrong_parent(op: OpRef<'_>, parents: &[&str]) -> Option<String> {

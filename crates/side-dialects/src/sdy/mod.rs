@@ -68,6 +68,7 @@ pub static SDY: Dialect = Dialect {
         },
     ],
     verify_attribute: Some(verify::verify_attribute),
+    verify_value_attribute: Some(verify::verify_value_attribute),
     bytecode: Some(&bytecode::BYTECODE),
     ..Dialect::EMPTY
 };

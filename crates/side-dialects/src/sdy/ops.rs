@@ -5,7 +5,9 @@ use super::attrs::{
     PROPAGATION_DIRECTION, SHARDING, SHARDING_PER_VALUE,
 };
 use super::prepare;
-use super::verify::{verify_manual_computation, verify_named_computation, verify_sharding};
+use super::verify::{
+    verify_manual_computation, verify_named_computation, verify_sharding, verify_shards,
+};
 use mlir::ods::{DirectiveArg, Ranks, TensorRule, TypeConstraint, TypeRule};
 use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::{Diagnostic, OpRef, Type, op};
@@ -94,6 +96,7 @@ op! {
                  `out_shardings` `` `=` `` custom<Shardings>($out_shardings) \
                  `manual_axes` `` `=` `` $manual_axes custom<Body>($body) attr-dict `:` functional-type($tensors, $results)",
             verify: verify_manual_computation,
+            verify_symbols: verify_shards,
             refine: prepare::whole_types,
             prepare: prepare::manual_computation,
         }

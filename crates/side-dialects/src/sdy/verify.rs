@@ -1,14 +1,15 @@
 //! Verification of meshes, shardings and sharding rules.
 
 use super::attrs::{
-    AXIS_REF, DIMENSION_SHARDING, MESH, MESH_AXIS, OP_SHARDING_RULE, SHARDING, SHARDING_PER_VALUE,
-    SUB_AXIS_INFO, int, ints, list, text_of,
+    AXIS_REF, DIMENSION_SHARDING, MANUAL_AXES, MESH, MESH_AXIS, OP_SHARDING_RULE, SHARDING,
+    SHARDING_PER_VALUE, SUB_AXIS_INFO, int, ints, list, text_of,
 };
 use super::ops::{ManualComputationOp, MeshOp, NamedComputationOp};
+use super::prepare::{shard_types, whole_types};
 use mlir::attrs::AttrKind;
 use mlir::diag::counted;
 use mlir::ods::Params;
-use mlir::verify::nearest_symbol;
+use mlir::verify::{have_compatible_shapes, nearest_symbol};
 use mlir::{Attribute, OpRef, Type, Verdict};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -105,6 +106,18 @@ pub(super) fn rule(params: &Params) -> Result<(), String> {
         return Err(format!(
             "a dimension maps to factor number {factor}, but only {count} factors have sizes"
         ));
+    }
+    roles(params)
+}
+
+/// Checks that no factor has two of the roles that exclude each other.
+fn roles(params: &Params) -> Result<(), String> {
+    let roles = [3, 4, 5].map(|i| ints(params, i));
+    let repeated = |i: usize| roles[..i].concat().iter().any(|factor| roles[i].contains(factor));
+    if repeated(1) || repeated(2) {
+        return Err(
+            "a factor can be in only one of reduction, need_replication and permutation".into()
+        );
     }
     Ok(())
 }
@@ -284,10 +297,86 @@ pub(super) fn verify_named_computation(op: OpRef<'_>) -> Verdict {
     check_per_value(op, "out_shardings", view.out_shardings(), op.result_types())
 }
 
+/// Checks that the arguments and results of the body are the shards of the operands and results.
+pub(super) fn verify_shards(op: OpRef<'_>) -> Verdict {
+    let view = ManualComputationOp(op);
+    let module = op.module();
+    let Some(body) = module.entry(view.body()) else { return Ok(()) };
+    let arguments = module.arguments(body).iter().map(|&value| module.ty(value));
+    check_manual_axes(view)?;
+    // Sizes that cannot be split are an error of the run.
+    if let Ok(Some(shards)) = shard_types(view) {
+        check_shards(op, "argument", arguments, &shards, "operand")?;
+    }
+    if let Some(whole) = whole_types(op) {
+        check_shards(op, "result", op.result_types(), &whole, "value that the body returns")?;
+    }
+    Ok(())
+}
+
+/// Checks that the mesh has the manual axes.
+fn check_manual_axes(view: ManualComputationOp<'_>) -> Verdict {
+    let shardings = [view.in_shardings(), view.out_shardings()];
+    let mut shardings = shardings
+        .into_iter()
+        .filter_map(|s| s.as_dialect(&SHARDING_PER_VALUE))
+        .flat_map(|params| list(params, 0))
+        .filter_map(|sharding| sharding.as_dialect(&SHARDING));
+    let Some(Ok(mesh)) = shardings.next().map(|sharding| mesh_of(*view, sharding)) else {
+        return Ok(());
+    };
+    let axes = mesh_axes(&mesh);
+    let names = view.manual_axes().as_dialect(&MANUAL_AXES).map_or(&[][..], |p| list(p, 0));
+    let mut names = names.iter().filter_map(Attribute::as_str);
+    match names.find(|name| !axes.iter().any(|(axis, _)| axis == name)) {
+        Some(name) => {
+            Err(view.error("sharding", format!("manual_axes: the mesh has no axis \"{name}\"")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn check_shards<'m>(
+    op: OpRef<'_>,
+    kind: &str,
+    found: impl Iterator<Item = &'m Type>,
+    required: &[Type],
+    source: &str,
+) -> Verdict {
+    for (i, (found, required)) in found.zip(required).enumerate() {
+        if !have_compatible_shapes(found, required) {
+            let message = format!(
+                "{kind} {i} must have the shape of {required}, which follows from the sharding \
+                 and the {source}; found {found}"
+            );
+            return Err(op.error("sharding", message));
+        }
+    }
+    Ok(())
+}
+
+/// Checks `sdy.sharding` on an argument or result of a function.
+pub(super) fn verify_value_attribute(
+    function: OpRef<'_>,
+    ty: &Type,
+    name: &str,
+    attr: &Attribute,
+) -> Result<(), String> {
+    match (name, attr.as_dialect(&SHARDING)) {
+        ("sdy.sharding", Some(_)) => check_sharding(function, attr, ty),
+        ("sdy.sharding", None) => Err(format!("must be a #sdy.sharding, found {attr}")),
+        _ => Ok(()),
+    }
+}
+
 /// Checks `sdy.sharding` and `sdy.sharding_rule` on any op.
 pub(super) fn verify_attribute(op: OpRef<'_>, name: &str, attr: &Attribute) -> Verdict {
     match name {
-        "sdy.sharding" if attr.as_dialect(&SHARDING_PER_VALUE).is_some() => {
+        "sdy.sharding" => {
+            if attr.as_dialect(&SHARDING_PER_VALUE).is_none() {
+                let message = format!("`{name}` must be a #sdy.sharding_per_value, found {attr}");
+                return Err(op.error("sharding", message));
+            }
             match op.num_results() {
                 // An op without results has one sharding, too.
                 0 => check_per_value(op, name, Some(attr), [&Type::none()].into_iter())?,

@@ -1,7 +1,7 @@
 //! Simplifications of elementwise ops.
 
 use super::{element_limit, forward, splat_number};
-use crate::evaluate::evaluate;
+use crate::evaluate::{Limits, evaluate};
 use hlo::enums::COMPARISON_DIRECTION;
 use hlo::ops::*;
 use mlir::attrs::DenseElements;
@@ -283,7 +283,7 @@ fn select_by_constant(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     if let Some(number) = splat_number(rw, p) {
         return forward(rw, op, if number.is_zero() { b } else { a });
     }
-    let value = evaluate(rw.op(op), element_limit(rw))?.into_iter().next()?;
+    let value = evaluate(rw.op(op), Limits::elements(element_limit(rw)))?.into_iter().next()?;
     let ty = rw.op(op).result_type(0).clone();
     let constant = rw.make(ConstantOp::DEF, []).attr("value", value).result(ty);
     rw.replace(op, &[constant]);

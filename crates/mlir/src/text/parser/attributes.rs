@@ -204,10 +204,9 @@ impl<'a> Parser<'a> {
             };
         }
         if kind == Kind::Integer {
-            return self.error_at(
-                span,
-                format!("a value of type {ty} needs a decimal point, or hexadecimal bits"),
-            );
+            let message =
+                format!("a value of type {ty} needs a decimal point, or hexadecimal bits");
+            return self.error_with_help(span, message, Some(format!("write `{text}.0`")));
         }
         let Some(dtype) = ty.dtype() else {
             return self.error_at(

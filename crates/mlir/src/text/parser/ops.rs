@@ -10,7 +10,7 @@ use crate::builtin::ModuleOp;
 use crate::diag::Span;
 use crate::diag::counted;
 use crate::ir::{BlockId, Loc, OpId, OpName, OpParts, OperandValues, Value};
-use crate::nearest::suggestion;
+use crate::nearest::{nearest, suggestion};
 use crate::ods::{Assembly, AttrConstraint, OpDef, Presence, Trait};
 use crate::text::{OpState, OperandList, UnresolvedOperand};
 use crate::types::Type;
@@ -175,7 +175,9 @@ impl<'a> Parser<'a> {
             for &(name, _, span) in names {
                 self.define(name, span, Definition::Poisoned)?;
             }
-            let message = format!("the op has {}, but {named} are named", counted(found, "result"));
+            let are = if named == 1 { "is" } else { "are" };
+            let message =
+                format!("the op has {}, but {named} {are} named", counted(found, "result"));
             return self.error_at(first_span, message);
         }
         let mut first = 0;
@@ -308,7 +310,8 @@ impl<'a> Parser<'a> {
         }
         let (namespace, mnemonic) = name.split_once('.').unwrap_or(("", name));
         if let Some(dialect) = self.registry.dialect(namespace) {
-            let help = suggestion(name, dialect.ops.iter().map(|op| op.name));
+            let near = nearest(mnemonic, dialect.ops.iter().map(|op| op.mnemonic()));
+            let help = near.map(|near| format!("did you mean `{namespace}.{near}`?"));
             let message = format!("dialect `{namespace}` has no op `{mnemonic}`");
             return self.error_with_help(span, message, help);
         }

@@ -36,7 +36,8 @@ enum Part<'m> {
     Symbol(&'m str),
 }
 
-/// Moves diagnostics about ops to the operand, attribute or type that their messages name first.
+/// Moves diagnostics about ops to the operand, attribute or type that their messages name first,
+/// or to the op's name.
 /// Those of text with an error in that op may stay.
 pub fn narrow(diagnostics: &mut [Diagnostic], module: &Module) {
     let Some(source) = module.source() else { return };
@@ -48,6 +49,7 @@ pub fn narrow(diagnostics: &mut [Diagnostic], module: &Module) {
             continue;
         };
         let Some((start, name)) = op_name(text, *span) else { continue };
+        *span = Span { start, end: start + name.len() as u32 };
         let op = module.registry().op(name.trim_matches('"'));
         let Some(def) = op.or_else(|| module.registry().op(&format!("func.{name}"))) else {
             continue;
@@ -261,7 +263,9 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn note_attribute(&mut self, name: &str, start: Span) {
+    /// Notes where the value of an attribute stands, from `start` to the last token read, for
+    /// diagnostics about it.
+    pub fn note_attribute(&mut self, name: &str, start: Span) {
         let span = self.span_from(start);
         if let Some(parts) = &mut self.parts {
             parts.attributes.push((name.into(), span));
