@@ -164,6 +164,17 @@ impl Allocation<'_> {
                 self.assembler.test_bit(SCRATCH);
                 self.assembler.jump_if(Condition::Equal, to);
             }
+            &Kind::Exception { number, call } => {
+                let mask = self.operand(inst.operands[0], &[]);
+                self.end(inst.operands, uses);
+                self.assembler.move_mask(SCRATCH, mask);
+                self.assembler.test(SCRATCH);
+                let after = self.assembler.label();
+                self.assembler.jump_if(Condition::Equal, after);
+                self.assembler.set(Scalar::NUMBER, number);
+                self.assembler.call_label(call);
+                self.assembler.bind(after);
+            }
             &Kind::Store { op, length, immediate } => {
                 let x = self.operand(inst.operands[0], &[]);
                 self.end(inst.operands, uses);

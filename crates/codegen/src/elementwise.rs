@@ -14,7 +14,8 @@ pub const LANES: usize = 8;
 pub enum Chunk {
     /// Of four bytes each.
     Four(Value),
-    /// Of eight bytes each. If half of them is enough, the second is the first again.
+    /// Of eight bytes each, such as pairs of the parts of complex numbers. If half of them is enough,
+    /// the second is the first again.
     Eight([Value; 2]),
     /// Booleans: all bits of a lane of four bytes.
     Mask(Value),
@@ -41,15 +42,14 @@ const UP: u8 = 10;
 /// True if there is code for elements of a type.
 pub fn has_lanes(dtype: DType) -> bool {
     use DType::*;
-    matches!(dtype, I1 | I32 | U32 | F32 | I64 | U64 | F64)
+    matches!(dtype, I1 | I32 | U32 | F32 | I64 | U64 | F64 | C64)
 }
 
-/// True for functions whose code is long: those that are computed in `f64` by series.
+/// True for functions of all operands whose code is long: those that are computed in `f64` by
+/// series.
 pub fn is_long(function: Elementwise) -> bool {
     match function {
-        Elementwise::Unary(op) => {
-            lanes::function(op).or_else(|| lanes::function_of_angle(op)).is_some()
-        }
+        Elementwise::Unary(op) => lanes::function(op).is_some(),
         Elementwise::Binary(op) => [BinaryOp::Atan2, BinaryOp::Power].contains(&op),
         _ => false,
     }
@@ -74,6 +74,7 @@ pub fn compute(
             }
             lowering.compare(direction, dtype, x, y)
         }
+        (Elementwise::Product, &[dtype, _], &[x, y]) => lowering.product(dtype, x, y),
         (Elementwise::Select, _, &[mask, yes, no]) => lowering.select(mask, yes, no),
         (Elementwise::Convert(to), &[from], &[x]) => lowering.convert(from, to, x),
         (Elementwise::Bitcast(to), &[from], &[x]) => {
@@ -81,6 +82,26 @@ pub fn compute(
         }
         _ => None,
     }
+}
+
+/// As [`compute`], also for functions of `f32` without code for some operands: there may be a mask of
+/// the lanes with these, whose results mean nothing.
+pub fn compute_with_exceptions(
+    code: &mut Vectors,
+    function: Elementwise,
+    dtypes: &[DType],
+    operands: &[Chunk],
+    is_half: bool,
+) -> Option<(Chunk, Option<Value>)> {
+    code.exceptions = Some(Vec::new());
+    let result = compute(code, function, dtypes, operands, is_half);
+    let masks = code.exceptions.take().unwrap_or_default();
+    let mask = match masks[..] {
+        [] => None,
+        [low] => Some([low; 2]),
+        [low, high, ..] => Some([low, high]),
+    };
+    Some((result?, mask.map(|halves| Lowering { code, is_half }.narrow(halves))))
 }
 
 struct Lowering<'a> {
@@ -197,6 +218,7 @@ impl Lowering<'_> {
             (UnaryOp::Real, DType::F32 | DType::F64) => x,
             (_, DType::F32) => return self.unary_f32(op, x),
             (_, DType::F64) => return self.unary_f64(op, x),
+            (_, DType::C64) => return self.unary_complex(op, x),
             (UnaryOp::Negate, DType::I32 | DType::U32) => self.map(x, |code, x| {
                 let zero = code.splat4(0);
                 code.pair(Avx::PSUBD, zero, x)
@@ -288,6 +310,40 @@ impl Lowering<'_> {
         })
     }
 
+    fn unary_complex(&mut self, op: UnaryOp, x: Chunk) -> Option<Chunk> {
+        Some(match op {
+            UnaryOp::Negate => self.map(x, |code, x| {
+                let signs = code.splat4(1 << 31);
+                code.pair(Avx::XORPS, x, signs)
+            }),
+            UnaryOp::Real => Chunk::Four(self.parts(x)?[0]),
+            UnaryOp::Imag => Chunk::Four(self.parts(x)?[1]),
+            UnaryOp::Abs => {
+                let parts = self.parts(x)?.map(Chunk::Four);
+                return self
+                    .widened(&parts, |code, parts| lanes::absolute(code, parts[0], parts[1]));
+            }
+            _ => return None,
+        })
+    }
+
+    /// The real parts of complex numbers, and the imaginary ones.
+    fn parts(&mut self, x: Chunk) -> Option<[Value; 2]> {
+        let Chunk::Eight(real) = x else { return None };
+        let Chunk::Eight(imaginary) = self.map(x, |code, x| code.shift_right8(x, 32)) else {
+            return None;
+        };
+        Some([self.narrow(real), self.narrow(imaginary)])
+    }
+
+    /// Complex numbers from parts.
+    fn complex(&mut self, re: Chunk, im: Chunk) -> Option<Chunk> {
+        let (Chunk::Four(re), Chunk::Four(im)) = (re, im) else { return None };
+        let [re, im] = [re, im].map(|part| self.halves(part, Avx::PMOVZXDQ));
+        let im = self.map(im, |code, im| code.shift_left8(im, 32));
+        self.pairs(Avx::ORPS, re, im)
+    }
+
     fn binary(&mut self, op: BinaryOp, dtype: DType, x: Chunk, y: Chunk) -> Option<Chunk> {
         use BinaryOp::*;
         use DType::*;
@@ -295,11 +351,11 @@ impl Lowering<'_> {
             (And, I1 | I32 | U32 | I64 | U64) | (Multiply | Minimum, I1) => Avx::ANDPS,
             (Or, I1 | I32 | U32 | I64 | U64) | (Add | Maximum, I1) => Avx::ORPS,
             (Xor, I1 | I32 | U32 | I64 | U64) => Avx::XORPS,
-            (Add, F32) => Avx::ADDPS,
+            (Add, F32 | C64) => Avx::ADDPS,
             (Add, F64) => Avx::ADDPD,
             (Add, I32 | U32) => Avx::PADDD,
             (Add, I64 | U64) => Avx::PADDQ,
-            (Subtract, F32) => Avx::SUBPS,
+            (Subtract, F32 | C64) => Avx::SUBPS,
             (Subtract, F64) => Avx::SUBPD,
             (Subtract, I32 | U32) => Avx::PSUBD,
             (Subtract, I64 | U64) => Avx::PSUBQ,
@@ -318,6 +374,8 @@ impl Lowering<'_> {
             (ShiftRightLogical, I64 | U64) => Avx::PSRLVQ,
             (ShiftRightArithmetic, I32 | U32) => Avx::PSRAVD,
             (Multiply, I64 | U64) => return self.zip(x, y, multiply8),
+            (Multiply, C64) => return self.zip(x, y, multiply_complex),
+            (Complex, F32) => return self.complex(x, y),
             (Maximum | Minimum, F32 | F64) => {
                 let is_maximum = op == Maximum;
                 return self.zip(x, y, |code, x, y| extreme(code, is_maximum, dtype, x, y));
@@ -348,6 +406,27 @@ impl Lowering<'_> {
         self.pairs(op, x, y)
     }
 
+    /// [`Elementwise::Product`].
+    fn product(&mut self, dtype: DType, x: Chunk, y: Chunk) -> Option<Chunk> {
+        let [multiply, add, compare] = match dtype {
+            DType::F32 => [Avx::MULPS, Avx::ADDPS, Avx::CMPPS],
+            DType::F64 => [Avx::MULPD, Avx::ADDPD, Avx::CMPPD],
+            _ => return None,
+        };
+        let zip = |code: &mut Vectors, x, y| {
+            let product = code.pair(multiply, x, y);
+            let zero = code.splat4(0);
+            let sum = code.pair(add, product, zero);
+            let nan = match dtype {
+                DType::F32 => code.splat4(f32::NAN.to_bits()),
+                _ => code.splat8(f64::NAN.to_bits()),
+            };
+            let unordered = code.binary(compare, Length::Whole, Some(UNORDERED), product, product);
+            code.blend(unordered, nan, sum)
+        };
+        self.zip(x, y, zip)
+    }
+
     fn compare(&mut self, direction: Direction, dtype: DType, x: Chunk, y: Chunk) -> Option<Chunk> {
         let masks = match dtype {
             DType::F32 | DType::F64 => {
@@ -361,6 +440,16 @@ impl Lowering<'_> {
                 };
                 let op = if dtype == DType::F32 { Avx::CMPPS } else { Avx::CMPPD };
                 self.zip(x, y, |code, x, y| code.binary(op, Length::Whole, Some(predicate), x, y))?
+            }
+            DType::C64 if matches!(direction, Direction::Eq | Direction::Ne) => {
+                let is_equality = direction == Direction::Eq;
+                let (predicate, both) =
+                    if is_equality { (EQUAL, Avx::ANDPS) } else { (NOT_EQUAL, Avx::ORPS) };
+                self.zip(x, y, |code, x, y| {
+                    let masks = code.binary(Avx::CMPPS, Length::Whole, Some(predicate), x, y);
+                    let swapped = shuffled(code, masks, SWAPPED);
+                    code.pair(both, masks, swapped)
+                })?
             }
             DType::I1 | DType::I32 | DType::U32 | DType::I64 | DType::U64 => {
                 // A greater number is one of fewer bits, as the mask of `true` is -1.
@@ -444,6 +533,7 @@ impl Lowering<'_> {
                 let ordered = code.binary(Avx::CMPPS, Length::Whole, Some(ORDERED), x, x);
                 Chunk::Four(code.pair(Avx::ANDPS, saturated, ordered))
             }
+            (F32, C64, Chunk::Four(x)) => self.halves(x, Avx::PMOVZXDQ),
             (F32, F64, Chunk::Four(x)) => self.halves(x, Avx::CVTPS2PD),
             (I32, F64, Chunk::Four(x)) => self.halves(x, Avx::CVTDQ2PD),
             (I32, I64 | U64, Chunk::Four(x)) => self.halves(x, Avx::PMOVSXDQ),
@@ -556,6 +646,28 @@ fn multiply8(code: &mut Vectors, x: Value, y: Value) -> Value {
     let middle = code.pair(Avx::PADDQ, first, second);
     let high = code.shift_left8(middle, 32);
     code.pair(Avx::PADDQ, low, high)
+}
+
+/// Of each pair of lanes of four bytes, the first one twice,
+const FIRST: u8 = 0xA0;
+/// the second one twice,
+const SECOND: u8 = 0xF5;
+/// and both in the other order.
+const SWAPPED: u8 = 0xB1;
+
+fn shuffled(code: &mut Vectors, x: Value, order: u8) -> Value {
+    code.binary(Avx::SHUFPS, Length::Whole, Some(order), x, x)
+}
+
+/// The products of complex numbers, `(ac - bd) + (ad + bc)i`.
+fn multiply_complex(code: &mut Vectors, x: Value, y: Value) -> Value {
+    let [re, im] = [FIRST, SECOND].map(|order| shuffled(code, x, order));
+    let swapped = shuffled(code, y, SWAPPED);
+    let (first, second) = (code.pair(Avx::MULPS, re, y), code.pair(Avx::MULPS, im, swapped));
+    // A difference is the sum with the negative number.
+    let signs = code.splat8(1 << 31);
+    let second = code.pair(Avx::XORPS, second, signs);
+    code.pair(Avx::ADDPS, first, second)
 }
 
 /// Adds code that makes a mask of eight bytes, each 0 or 1.

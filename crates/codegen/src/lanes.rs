@@ -67,6 +67,14 @@ pub(crate) fn is_no_angle(code: &mut Vectors, x: Value) -> Value {
     })
 }
 
+/// The code of the absolute value of a complex number.
+pub(crate) fn absolute(code: &mut Vectors, re: Value, im: Value) -> Value {
+    record(code, |code| {
+        let [re, im] = [re, im].map(|value| Recorded { code, value });
+        lanes::absolute(re, im).abs().value
+    })
+}
+
 /// The code of the angle of a point.
 pub(crate) fn atan2(code: &mut Vectors, y: Value, x: Value) -> Value {
     record(code, |code| {

@@ -16,7 +16,10 @@ mod vector;
 mod x64;
 
 pub use allocate::{INDEX, MAX_CARRIED, emit, emit_loop};
-pub use elementwise::{Chunk, LANES, bytes_of_mask, compute, has_lanes, is_long, mask_of_bytes};
+pub use elementwise::{
+    Chunk, LANES, bytes_of_mask, compute, compute_with_exceptions, has_lanes, is_long,
+    mask_of_bytes,
+};
 pub use executable::Executable;
 pub use loops::{Input, Loop, LoopCode, MAX_STEP, NotRun, has_code, has_loop_code};
 pub use vector::{NOWHERE, Parts, Scalar, Value, Vectors, Width};

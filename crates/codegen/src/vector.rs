@@ -41,6 +41,12 @@ pub(crate) enum Kind {
     Carried(bool),
     /// Goes on at a label if the first lane of a mask is not set.
     Unless(Label),
+    /// Calls code at a label with a number, in [`Scalar::NUMBER`], if a lane of four bytes of a mask is
+    /// set. The code leaves all vectors as they are.
+    Exception {
+        number: u32,
+        call: Label,
+    },
     /// Writes the operand to memory.
     Store {
         op: Avx,
@@ -107,7 +113,7 @@ pub enum Scalar {
 impl Scalar {
     /// The register that [`Scalar::Load`] sets, and the one with the amount of [`Scalar::Count`].
     pub const LOADED: Gpr = Gpr::Rcx;
-    /// The register with the number of [`Scalar::Count`].
+    /// The register with the number of [`Scalar::Count`] and of exceptions.
     pub const NUMBER: Gpr = Gpr::Rdx;
 }
 
@@ -415,6 +421,20 @@ impl Vectors {
     /// Goes on at a label if the first lane of a mask is not set.
     pub fn unless(&mut self, mask: Value, to: Label) {
         self.push(Kind::Unless(to), [mask, NONE, NONE], None);
+    }
+
+    /// Calls code at a label with a number, in [`Scalar::NUMBER`], if a lane of four bytes of a mask is
+    /// set. The code leaves all vectors as they are, and reads a part of the memory.
+    pub fn exception(&mut self, mask: Value, (number, call): (u32, Label), reads: Range<u32>) {
+        let at = self.push(Kind::Exception { number, call }, [mask, NONE, NONE], None);
+        self.insts[at.0 as usize].reads = reads;
+    }
+
+    /// A mask of the first lanes of four bytes.
+    pub fn first_lanes(&mut self, count: usize) -> Value {
+        let mut bytes = [0; 32];
+        bytes[..4 * count].fill(u8::MAX);
+        self.constant(bytes)
     }
 
     /// Adds an operation of general-purpose registers.

@@ -240,7 +240,7 @@ avx! {
     PTERNLOGD 3 1 0x25 - 0;
     ROUNDPD 3 1 0x09 0 1;
     ROUNDPS 3 1 0x08 0 0;
-    SHUFPS 1 0 0xC6 0 -;
+    SHUFPS 1 0 0xC6 0 0;
     SQRTPD 1 1 0x51 0 1;
     SQRTPS 1 0 0x51 0 0;
     SUBPD 1 1 0x5C 0 1;

@@ -103,10 +103,18 @@ fn vector_instructions_of_512_bits() {
             "ROUNDPS" => "vrndscaleps".to_owned(),
             _ => format!("v{}", name.split('_').next().unwrap_or(name).to_lowercase()),
         };
-        let has_immediate =
-            ["CMPPD", "CMPPS", "EXTRACTI64X4", "INSERTI64X4", "PTERNLOGD", "ROUNDPD", "ROUNDPS"]
-                .contains(&name)
-                || SHIFTS.contains(&name);
+        let has_immediate = [
+            "CMPPD",
+            "CMPPS",
+            "EXTRACTI64X4",
+            "INSERTI64X4",
+            "PTERNLOGD",
+            "ROUNDPD",
+            "ROUNDPS",
+            "SHUFPS",
+        ]
+        .contains(&name)
+            || SHIFTS.contains(&name);
         let is_comparison = name.starts_with("CMPP") || name.starts_with("PCMP");
         let is_mask = ["PMOVM2D", "PMOVM2Q"].contains(&name);
         for register in [0, 7, 8, 15, 16, 31u8] {

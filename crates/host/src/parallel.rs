@@ -5,9 +5,10 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
 
-/// Does each task, on as many threads as the host of this one lets a kernel use. Tasks are taken in
-/// order by whichever thread is free, so that none waits for one that the system has stopped. The
-/// results must not depend on who does what.
+/// Does each task, on as many threads as the host of this one lets a kernel use. Tasks are taken by
+/// whichever thread is free, so that none waits for one that the system has stopped: this one
+/// begins with the first task, helpers with the last, so that they find in their caches what they
+/// wrote in a kernel before. The results must not depend on who does what.
 ///
 /// # Errors
 /// That of the first task, in order, among those that failed.
@@ -21,9 +22,12 @@ pub fn parallel<T: Send, E: Send>(
     }
     let tasks = Mutex::new(tasks.into_iter().enumerate());
     let failure: Mutex<Option<(usize, E)>> = Mutex::new(None);
-    let take = || tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let run = || {
-        while let Some((index, task)) = take() {
+    let take = |is_helper| {
+        let mut tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_helper { tasks.next_back() } else { tasks.next() }
+    };
+    let run = |is_helper| {
+        while let Some((index, task)) = take(is_helper) {
             if let Err(error) = work(task) {
                 let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
                 if failure.as_ref().is_none_or(|&(first, _)| index < first) {
@@ -39,19 +43,19 @@ pub fn parallel<T: Send, E: Send>(
     }
 }
 
-/// Calls `work` on this thread, and on up to `helpers` others that have its host. Apart from
-/// [`parallel`], so that it is compiled once.
-fn share(helpers: usize, work: &(dyn Fn() + Sync)) {
+/// Calls `work` on this thread with false, and with true on up to `helpers` others that have its
+/// host. Apart from [`parallel`], so that it is compiled once.
+fn share(helpers: usize, work: &(dyn Fn(bool) + Sync)) {
     // The panic of a helper goes on in this thread.
     let panic: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
     let host = Host::current();
     let help = || {
         let _entered = host.enter();
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| work(true))) {
             *panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload);
         }
     };
-    pool::with_helpers(helpers, &help, work);
+    pool::with_helpers(helpers, &help, &|| work(false));
     if let Some(payload) = panic.into_inner().unwrap_or_else(PoisonError::into_inner) {
         resume_unwind(payload);
     }

@@ -11,6 +11,7 @@ use super::parallel::task_size;
 use super::rows::{Matrix, RowScratch, Rows, SomeRows};
 use super::vector_products::VectorProduct;
 use numerics::budget::reserve;
+use numerics::math::AlignedBytes;
 use numerics::simd::{Isa, Kernel, Tile, prefetch, transpose};
 use numerics::{Complex32, Complex64, I1, Number, TensorError};
 use std::ops::Range;
@@ -169,9 +170,10 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
             })
         });
     }
-    // Each task copies its columns of `b`, which pays for many rows.
     let parts = (rows * columns).div_ceil(task_results);
-    let least = if columns >= 4 * C { SHARED_ROWS } else { 2 * R };
+    // Rows that each task has at least: those that copy columns of `b` need many.
+    let is_in_place = T::HAS_TILES && products.iter().all(|product| product.b.strides[1] == 1);
+    let least = if columns >= 4 * C && !is_in_place { SHARED_ROWS } else { 2 * R };
     let row_parts = (rows / least).clamp(1, parts);
     let part_rows = rows.div_ceil(row_parts).next_multiple_of(R);
     let column_parts = parts.div_ceil(row_parts).min(columns.div_ceil(C));
@@ -218,19 +220,30 @@ impl<T: Accumulator> Product<'_, T> {
             rows.len() == 1 && depth > FEW && self.b.strides.contains(&1) && !has_segments;
         let is_direct = depth <= FEW || (is_small && depth <= BLOCK && !is_vector && !has_segments);
         let is_copied = !(is_direct || is_vector);
-        // Rows of `a` and columns of `b` at a time, the columns copied to panels of `C`: a few
-        // panels, which stay in the first-level cache, or many that are used by many rows.
+        // Rows of `a` and columns of `b` at a time. The columns are panels of `C`, where they are if
+        // few rows are multiplied with them, else copied: a few panels, which stay in the
+        // first-level cache, or many that are used by many rows.
         let tall = (ROWS_ELEMENTS / depth / R).clamp(1, MAX_TILES) * R;
+        let is_in_place =
+            T::HAS_TILES && self.b.strides[1] == 1 && rows.len() <= tall.max(SHARED_ROWS);
+        let whole = if is_in_place { columns.len() / C * C } else { 0 };
         let wide = match rows.len() <= tall {
             _ if !is_copied => columns.len(),
+            _ if whole > 0 => whole,
             true => (PANELS * C).min(columns.len()),
             false => ((PANELS_ELEMENTS / depth / C).max(1) * C).min(columns.len()),
         };
-        let copied = if is_copied { wide.next_multiple_of(C) } else { 0 };
-        let depths = if copied > 0 { depth.div_ceil(BLOCK).ilog2() as usize + 1 } else { 0 };
+        let copied = match is_copied {
+            // One panel at a time, by its first tile.
+            true if whole > 0 => C,
+            true => wide.next_multiple_of(C),
+            false => 0,
+        };
+        let depths = if is_copied { depth.div_ceil(BLOCK).ilog2() as usize + 1 } else { 0 };
         let mut levels = vec![[[T::ZERO; C]; R]; depths];
         let _reserved = reserve::<T>(depth.saturating_mul(copied + tall.min(rows.len())))?;
-        let mut panels = vec![[T::ZERO; C]; copied / C * depth];
+        let mut room = AlignedBytes::zeros(copied * depth * size_of::<T>());
+        let (panels, _) = bytemuck::cast_slice_mut::<u8, T>(&mut room).as_chunks_mut::<C>();
         let (mut copy, mut part) = (RowScratch::default(), RowScratch::default());
         // All rows, if they are copied at once.
         let all = (rows.len() <= tall).then(|| self.a.rows(rows.clone(), depth, &mut copy));
@@ -239,8 +252,9 @@ impl<T: Accumulator> Product<'_, T> {
             let at = first_column - columns.start;
             let elements = &self.b.elements[first_column * self.b.strides[1]..];
             let b = Matrix { elements, ..self.b };
-            let panels = &mut panels[..if is_copied { width.div_ceil(C) * depth } else { 0 }];
-            if is_copied {
+            let is_in_place = at < whole;
+            let panels = &mut panels[..copied.min(width.next_multiple_of(C)) / C * depth];
+            if is_copied && !is_in_place {
                 isa.run(Pack { b, width, depth, panels });
             }
             for first in rows.clone().step_by(tall) {
@@ -262,7 +276,7 @@ impl<T: Accumulator> Product<'_, T> {
                 } else {
                     // Beyond the columns that are copied now, if all their rows are multiplied.
                     let next = columns.end.min(first_column + 2 * wide) - first_column - width;
-                    let is_ahead = all.is_some() && self.b.strides[1] == 1;
+                    let is_ahead = all.is_some() && self.b.strides[1] == 1 && !is_in_place;
                     let ahead = Ahead {
                         elements: b.elements.get(width..).unwrap_or_default(),
                         stride: self.b.strides[0],
@@ -271,7 +285,11 @@ impl<T: Accumulator> Product<'_, T> {
                         panel: 0,
                         row: 0,
                     };
-                    let block = &Block { a, count, depth, panels, width, ahead };
+                    let panels = match is_in_place {
+                        true => Panels::InPlace(b, panels),
+                        false => Panels::Copied(panels),
+                    };
+                    let block = Block { a, count, depth, panels, width, ahead };
                     let (column, levels) = (at, &mut levels[..]);
                     if depth <= BLOCK {
                         isa.run(Tiles::<T, R, C, false> { block, row, column, levels, out });
@@ -391,9 +409,17 @@ struct Block<'a, T, const C: usize> {
     a: SomeRows<'a, T>,
     count: usize,
     depth: usize,
-    panels: &'a [[T; C]],
+    panels: Panels<'a, T, C>,
     width: usize,
     ahead: Ahead<'a, T>,
+}
+
+/// Columns of `b`, as many as a tile has in each panel.
+enum Panels<'a, T, const C: usize> {
+    /// Copies of all panels.
+    Copied(&'a [[T; C]]),
+    /// Columns where they are, and room for a copy of a panel.
+    InPlace(Matrix<'a, T>, &'a mut [[T; C]]),
 }
 
 /// The rows of the next panels, each a line of the cache, before they are copied.
@@ -427,7 +453,7 @@ impl<T> Ahead<'_, T> {
 
 /// The results of a block: sums of one chain each, or of several if `DEEP`.
 struct Tiles<'a, 'o, T, const R: usize, const C: usize, const DEEP: bool> {
-    block: &'a Block<'a, T, C>,
+    block: Block<'a, T, C>,
     row: usize,
     column: usize,
     /// If `DEEP`, room for sums of 1, 2, 4, … chains.
@@ -454,10 +480,11 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
     /// Computes the chains one after the other if `SINGLE`.
     #[inline(always)]
     fn run_with<const SINGLE: bool>(self) {
-        let Tiles { block: &Block { a, count, depth, panels, width, mut ahead }, .. } = self;
+        let Tiles { block: Block { a, count, depth, mut panels, width, mut ahead }, .. } = self;
         let tiles = width.div_ceil(C) * count.div_ceil(R);
         let lines = (ahead.panels * depth).div_ceil(tiles);
-        for (panel, at) in panels.chunks_exact(depth).zip((0..).step_by(C)) {
+        let mut sums = [[T::ZERO; C]; R];
+        for (number, at) in (0..width).step_by(C).enumerate() {
             let columns = self.column + at..self.column + width.min(at + C);
             for first in (0..count).step_by(R) {
                 // If there are fewer rows, the last one is repeated.
@@ -467,16 +494,27 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
                 }
                 let used = count - first;
                 ahead.prefetch::<C>(lines);
-                let tile = RowTile { a, rows, used };
-                let sums = if DEEP {
-                    tile.tree::<C, SINGLE>(panel, self.levels)
-                } else {
-                    tile.block::<C, SINGLE>(0, panel)
+                let (panel, copy) = match &mut panels {
+                    Panels::Copied(panels) => ((panels[number * depth..].as_flattened(), C), None),
+                    Panels::InPlace(b, copy) if first == 0 => {
+                        ((&b.elements[at..], b.strides[0]), Some(copy.as_flattened_mut()))
+                    }
+                    Panels::InPlace(_, copy) => ((copy.as_flattened(), C), None),
                 };
-                for (r, sums) in sums.iter().enumerate().take(used) {
+                let tile = RowTile { a, rows, used, panel, depth };
+                if DEEP {
+                    tile.tree::<C, SINGLE>(copy, self.levels, &mut sums);
+                } else {
+                    tile.block::<C, SINGLE>(0, copy, &mut sums);
+                }
+                for (r, sums) in sums.iter_mut().enumerate().take(used) {
+                    for sum in sums.iter_mut() {
+                        *sum = sum.finish();
+                    }
                     let out = self.out.part(self.row + first + r, columns.clone());
-                    for (out, sum) in out.iter_mut().zip(sums) {
-                        *out = sum.finish();
+                    match <&mut [T; C]>::try_from(&mut *out) {
+                        Ok(out) => *out = *sums,
+                        Err(_) => out.copy_from_slice(&sums[..out.len()]),
                     }
                 }
             }
@@ -489,6 +527,9 @@ struct RowTile<'a, T, const R: usize> {
     a: SomeRows<'a, T>,
     rows: [&'a [T]; R],
     used: usize,
+    /// Columns, and the distance between their rows, of which there are so many.
+    panel: (&'a [T], usize),
+    depth: usize,
 }
 
 impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
@@ -497,41 +538,69 @@ impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
     #[inline(always)]
     fn tree<const C: usize, const SINGLE: bool>(
         &self,
-        panel: &[[T; C]],
+        mut copy: Option<&mut [T]>,
         levels: &mut [[[T; C]; R]],
-    ) -> [[T; C]; R] {
-        let last = panel.len().div_ceil(BLOCK) - 1;
-        for (count, panel) in panel[..last * BLOCK].chunks_exact(BLOCK).enumerate() {
-            let mut sums = self.block::<C, SINGLE>(count, panel);
+        sums: &mut [[T; C]; R],
+    ) {
+        let last = self.depth.div_ceil(BLOCK) - 1;
+        for block in 0..last {
             // Every one bit that the addition of one carries over is a subtree of this size.
-            let level = count.trailing_ones() as usize;
-            for left in &levels[..level] {
-                sums = add_tiles(left, sums);
+            let level = block.trailing_ones() as usize;
+            if level == 0 {
+                self.block::<C, SINGLE>(block, copy.as_deref_mut(), &mut levels[0]);
+                continue;
             }
-            levels[level] = sums;
+            self.block::<C, SINGLE>(block, copy.as_deref_mut(), sums);
+            for left in &levels[..level] {
+                add_tiles(left, sums);
+            }
+            levels[level] = *sums;
         }
-        let sums = self.block::<C, SINGLE>(last, &panel[last * BLOCK..]);
-        let subtrees = levels.iter().enumerate().filter(|&(level, _)| last >> level & 1 == 1);
-        subtrees.fold(sums, |sums, (_, left)| add_tiles(left, sums))
+        self.block::<C, SINGLE>(last, copy, sums);
+        for (level, left) in levels.iter().enumerate() {
+            if last >> level & 1 == 1 {
+                add_tiles(left, sums);
+            }
+        }
     }
 
-    /// The chains of a block of products, one after the other if `SINGLE`.
+    /// The chains of a block of products, one after the other if `SINGLE`. The panel is copied, if
+    /// there is memory for a copy.
     #[inline(always)]
     fn block<const C: usize, const SINGLE: bool>(
         &self,
         block: usize,
-        panel: &[[T; C]],
-    ) -> [[T; C]; R] {
+        copy: Option<&mut [T]>,
+        sums: &mut [[T; C]; R],
+    ) {
         let start = block * BLOCK;
-        let neighbours = start..start + panel.len();
+        let neighbours = start..self.depth.min(start + BLOCK);
         let segments = match self.a {
             SomeRows::Neighbours(..) => std::slice::from_ref(&neighbours),
             SomeRows::Segments { segments, .. } => segments.block(block),
         };
+        let (panel, stride) = self.panel;
+        let panel = (&panel[start * stride..], stride);
+        let mut copy = copy.map(|copy| &mut copy[start * C..]);
+        let rows = self.rows;
+        if T::chains(
+            &rows,
+            segments,
+            self.used,
+            panel,
+            copy.as_deref_mut(),
+            sums.as_flattened_mut(),
+        ) {
+            return;
+        }
+        let copies = copy.map_or(&mut [][..], |copy| copy.as_chunks_mut::<C>().0);
+        for (copy, row) in copies.iter_mut().zip(panel.0.chunks(stride)) {
+            row.first_chunk().into_iter().for_each(|row| *copy = *row);
+        }
         if SINGLE {
-            single_chains(self.rows, segments, panel)
+            single_chains(rows, segments, panel, sums);
         } else {
-            chains(self.rows, segments, self.used, panel)
+            chains(rows, segments, panel, sums);
         }
     }
 }
@@ -540,57 +609,50 @@ impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
 fn single_chains<T: Accumulator, const R: usize, const C: usize>(
     rows: [&[T]; R],
     segments: &[Range<usize>],
-    panel: &[[T; C]],
-) -> [[T; C]; R] {
-    let mut sums = [[T::ZERO; C]; R];
+    (panel, stride): (&[T], usize),
+    sums: &mut [[T; C]; R],
+) {
     for (sums, row) in sums.iter_mut().zip(rows) {
         for (j, sum) in sums.iter_mut().enumerate() {
-            let step = |sum: T, (&a, b): (&T, &[T; C])| sum.multiply_add(a, b[j]);
+            let step = |sum: T, (a, b): (&T, &T)| sum.multiply_add(*a, *b);
             let elements = segments.iter().flat_map(|segment| &row[segment.clone()]);
-            *sum = elements.zip(panel).fold(T::ZERO, step);
+            *sum = elements.zip(panel[j..].iter().step_by(stride)).fold(T::ZERO, step);
         }
     }
-    sums
 }
 
-/// Chains of products for `R` x `C` results, of which the first rows are used, in registers.
+/// Writes chains of products for `R` x `C` results, in registers.
 #[inline(always)]
 fn chains<T: Accumulator, const R: usize, const C: usize>(
     rows: [&[T]; R],
     segments: &[Range<usize>],
-    used: usize,
-    panel: &[[T; C]],
-) -> [[T; C]; R] {
-    let mut sums = [[T::ZERO; C]; R];
-    if T::chains(&rows, segments, used, panel.as_flattened(), sums.as_flattened_mut()) {
-        return sums;
-    }
-    let mut rest = panel;
-    for segment in segments {
-        let panel;
-        (panel, rest) = rest.split_at(segment.len());
-        for (k, b) in segment.clone().zip(panel) {
-            for (sums, row) in sums.iter_mut().zip(rows) {
-                for (sum, &b) in sums.iter_mut().zip(b) {
-                    *sum = sum.multiply_add(row[k], b);
-                }
+    (panel, stride): (&[T], usize),
+    sums: &mut [[T; C]; R],
+) {
+    *sums = [[T::ZERO; C]; R];
+    let mut next = 0;
+    for k in segments.iter().cloned().flatten() {
+        let b = &panel[next..next + C];
+        for (sums, row) in sums.iter_mut().zip(rows) {
+            for (sum, &b) in sums.iter_mut().zip(b) {
+                *sum = sum.multiply_add(row[k], b);
             }
         }
+        next += stride;
     }
-    sums
 }
 
+/// Adds the sums of a tile to those on their left.
 #[inline(always)]
 fn add_tiles<T: Accumulator, const R: usize, const C: usize>(
     left: &[[T; C]; R],
-    mut right: [[T; C]; R],
-) -> [[T; C]; R] {
-    for (left, right) in left.iter().zip(&mut right) {
+    right: &mut [[T; C]; R],
+) {
+    for (left, right) in left.iter().zip(right) {
         for (left, right) in left.iter().zip(right) {
             *right = left.add(*right);
         }
     }
-    right
 }
 
 #[cfg(test)]

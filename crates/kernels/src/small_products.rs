@@ -10,8 +10,9 @@ const TINY: usize = 1 << 8;
 const SMALL: usize = 1 << 11;
 /// and all products together at most so many.
 const MAX_PRODUCTS: usize = 1 << 14;
-/// Results of fewer columns are computed one by one.
-const FEW_COLUMNS: usize = 4;
+/// Results of up to three columns are computed so many rows at a time, whose sums do not wait for
+/// each other.
+const ROWS: usize = 8;
 /// Columns that are multiplied at a time,
 const COLUMNS: usize = 16;
 /// and how long they are at most.
@@ -93,8 +94,11 @@ struct Products<'a, 'o, T, const FUSED: bool> {
 impl<T: Accumulator, const FUSED: bool> Kernel for Products<'_, '_, T, FUSED> {
     #[inline(always)]
     fn run(self) {
-        if self.n < FEW_COLUMNS {
-            return self.one_by_one();
+        match self.n {
+            1 => return self.by_rows::<1>(),
+            2 => return self.by_rows::<2>(),
+            3 => return self.by_rows::<3>(),
+            _ => {}
         }
         let Products { m, k, n, a, b, out } = self;
         let mut tile = [[T::ZERO; COLUMNS]; DEPTH];
@@ -141,23 +145,32 @@ impl<T: Accumulator, const FUSED: bool> Kernel for Products<'_, '_, T, FUSED> {
 }
 
 impl<T: Accumulator, const FUSED: bool> Products<'_, '_, T, FUSED> {
+    /// Results of `N` columns.
     #[inline(always)]
-    fn one_by_one(self) {
-        let Products { m, k, n, a, b, out } = self;
-        let starts = a.starts.iter().zip(b.starts);
-        for (out, (&a_start, &b_start)) in out.chunks_exact_mut(m * n).zip(starts) {
-            let (a_elements, b_elements) = (&a.elements[a_start..], &b.elements[b_start..]);
-            for (i, row) in out.chunks_exact_mut(n).enumerate() {
-                for (j, result) in row.iter_mut().enumerate() {
-                    let (first, second) = (i * a.strides[0], j * b.strides[0]);
-                    let mut sum = T::ZERO;
-                    for l in 0..k {
-                        let x = a_elements[first + l * a.strides[1]];
-                        let y = b_elements[second + l * b.strides[1]];
-                        sum = if FUSED { sum.multiply_add(x, y) } else { sum.add(x.multiply(y)) };
+    fn by_rows<const N: usize>(self) {
+        let Products { m, k, a, b, out, .. } = self;
+        let (rows, _) = out.as_chunks_mut::<N>();
+        // Rows of all matrices, one after the other.
+        for (first, out) in (0..).step_by(ROWS).zip(rows.chunks_mut(ROWS)) {
+            let (mut a_rows, mut b_columns) = ([&[][..]; ROWS], [&[][..]; ROWS]);
+            for r in 0..ROWS {
+                let row = first + r.min(out.len() - 1);
+                a_rows[r] = &a.elements[a.starts[row / m] + row % m * a.strides[0]..];
+                b_columns[r] = &b.elements[b.starts[row / m]..];
+            }
+            let mut sums = [[T::ZERO; N]; ROWS];
+            for l in 0..k {
+                let (a_at, b_at) = (l * a.strides[1], l * b.strides[1]);
+                for ((sums, a), b_columns) in sums.iter_mut().zip(a_rows).zip(b_columns) {
+                    let x = a[a_at];
+                    for (j, sum) in sums.iter_mut().enumerate() {
+                        let y = b_columns[b_at + j * b.strides[0]];
+                        *sum = if FUSED { sum.multiply_add(x, y) } else { sum.add(x.multiply(y)) };
                     }
-                    *result = sum.finish();
                 }
+            }
+            for (out, sums) in out.iter_mut().zip(sums) {
+                *out = sums.map(T::finish);
             }
         }
     }

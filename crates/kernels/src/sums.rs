@@ -484,9 +484,9 @@ fn combine_parts<'a, T: Element>(
         let next = if len <= TINY { 1 } else { len.div_ceil(2) };
         let out = &mut to[..parts * next];
         match len {
-            2 => combine_tiny::<T, 2>(level, f, out),
-            3 => combine_tiny::<T, 3>(level, f, out),
-            4 => combine_tiny::<T, 4>(level, f, out),
+            2 => combine_tiny(level, |[x, y]| f(x, y), out),
+            3 => combine_tiny(level, |[x, y, z]| f(f(x, y), z), out),
+            4 => combine_tiny(level, |[x, y, z, w]| f(f(x, y), f(z, w)), out),
             _ if len.is_multiple_of(2) => combine_neighbours(level, f, out),
             _ => {
                 for (part, out) in level.chunks_exact(len).zip(out.chunks_exact_mut(next)) {
@@ -502,19 +502,20 @@ fn combine_parts<'a, T: Element>(
 
 /// Combines each part of `N` elements, many of them side by side.
 #[inline(always)]
-fn combine_tiny<T: Element, const N: usize>(elements: &[T], f: impl Fn(T, T) -> T, out: &mut [T]) {
-    for (out, &part) in out.iter_mut().zip(elements.as_chunks::<N>().0) {
-        let (mut level, mut len) = (part, N);
-        while len > 1 {
-            for i in 0..len / 2 {
-                level[i] = f(level[2 * i], level[2 * i + 1]);
-            }
-            if len % 2 == 1 {
-                level[len / 2] = level[len - 1];
-            }
-            len = len.div_ceil(2);
-        }
-        *out = level[0];
+fn combine_tiny<T: Element, const N: usize>(
+    elements: &[T],
+    combine: impl Fn([T; N]) -> T,
+    out: &mut [T],
+) {
+    let (many, rest) = out.as_chunks_mut::<LANES>();
+    let (parts, _) = elements.as_chunks::<N>();
+    let (blocks, rest_parts) = parts.as_chunks::<LANES>();
+    for (out, block) in many.iter_mut().zip(blocks) {
+        // Without a branch in between, so that they become vectors.
+        *out = block.map(&combine);
+    }
+    for (out, &part) in rest.iter_mut().zip(rest_parts) {
+        *out = combine(part);
     }
 }
 

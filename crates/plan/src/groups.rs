@@ -5,6 +5,7 @@
 //! it is used.
 
 use crate::graph::{Graph, Node, Region, Value};
+use crate::outer;
 use numerics::DType;
 use numerics::math::SliceKernel;
 use program::Primitive;
@@ -36,6 +37,9 @@ pub(crate) fn find(graph: &Graph<'_>, region: &Region) -> Groups {
             graph.elements(nodes[root].results[0]) == Some(count)
                 && groups.members[&root].len() < MAX_MEMBERS
                 && users.iter().all(|&user| runs_at(user) >= root)
+                && !users
+                    .iter()
+                    .any(|&user| runs_at(user) == root && outer::is_one(graph, &nodes[user]))
         };
         let candidates = users.iter().filter_map(|&user| groups.root.get(user).copied().flatten());
         let root = candidates.min().filter(joins).unwrap_or(position);
@@ -65,7 +69,7 @@ fn fusable(graph: &Graph<'_>, node: &Node) -> Option<usize> {
     let [result] = node.results[..] else { return None };
     let count = graph.elements(result).filter(|&count| count > 0)?;
     let fits = |&operand: &Value| graph.elements(operand).is_some_and(|n| n == count || n == 1);
-    if !node.operands.iter().all(fits) {
+    if !node.operands.iter().all(fits) && !outer::is_one(graph, node) {
         return None;
     }
     match graph.primitive(node) {
@@ -91,6 +95,9 @@ pub(crate) fn kernels(graph: &Graph<'_>, node: &Node) -> Option<Kernels> {
         (Primitive::Binary(op), &[x, y]) if x == y => of(op.name(), SliceKernel::binary(*op, x)?),
         (Primitive::Compare(c), &[x, y]) if x == y && c.read_as.is_none() => {
             of("compare", SliceKernel::compare(c.direction, c.total_order, x))
+        }
+        (Primitive::Dot { .. }, &[x, y]) if x == y && outer::is_one(graph, node) => {
+            of("dot_general", SliceKernel::product(x)?)
         }
         (Primitive::Select, &[_, x, y]) if x == y => of("select", SliceKernel::select(x)),
         (Primitive::Convert(dtype), &[x]) => of("convert", SliceKernel::convert(x, *dtype)?),

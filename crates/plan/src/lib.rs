@@ -17,6 +17,7 @@ mod loops;
 mod lower;
 mod moves;
 mod native;
+mod outer;
 mod places;
 mod unit;
 mod views;

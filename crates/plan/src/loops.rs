@@ -2,6 +2,7 @@
 
 use crate::graph::{Node, Value};
 use crate::groups::kernels;
+use crate::outer;
 use crate::views::{Definitions, Viewed};
 use codegen::{Assembler, Executable, Input, Loop, LoopCode, Width};
 use numerics::math::SliceKernel;
@@ -59,8 +60,16 @@ pub(crate) fn build(
 impl Builder<'_> {
     fn add(&mut self, node: &Node) -> Option<()> {
         let graph = self.definitions.graph;
-        let operands = node.operands.iter().map(|&operand| self.number(operand));
-        let mut operands: SmallVec<[Number; 4]> = operands.collect::<Option<_>>()?;
+        let mut operands: SmallVec<[Number; 4]> = if outer::is_one(graph, node) {
+            let views = outer::operands(self.definitions, node)?;
+            views
+                .into_iter()
+                .zip(&node.operands)
+                .map(|(viewed, &value)| self.load(value, viewed))
+                .collect::<Option<_>>()?
+        } else {
+            node.operands.iter().map(|&operand| self.number(operand)).collect::<Option<_>>()?
+        };
         if !matches!(graph.primitive(node), Primitive::Reshape(_)) {
             for (name, kernel, numbers) in kernels(graph, node)? {
                 let used = numbers.iter().map(|&number| operands.get(number).copied());
@@ -77,8 +86,16 @@ impl Builder<'_> {
         if let Some(&number) = self.numbers.get(&value) {
             return Some(number);
         }
+        let viewed = self.definitions.view(value)?;
+        let number = self.load(value, viewed)?;
+        self.numbers.insert(value, number);
+        Some(number)
+    }
+
+    /// Adds a load of a value as a view.
+    fn load(&mut self, value: Value, viewed: Viewed) -> Option<Number> {
         let dtype = self.definitions.graph.dtype(value)?;
-        let Viewed { memory, view, len } = self.definitions.view(value)?;
+        let Viewed { memory, view, len } = viewed;
         let found = num_elements(view.shape())?;
         let view = match () {
             () if found == self.count && view.is_dense() && len == found => None,
@@ -96,9 +113,7 @@ impl Builder<'_> {
         let constant =
             constant.filter(|_| repeats && len == 1).and_then(|tensor| bits(tensor.bytes()));
         self.loads.push(Load { operand, dtype, view, repeats, constant, source_elements: len });
-        let number = Number::Load(self.loads.len() - 1);
-        self.numbers.insert(value, number);
-        Some(number)
+        Some(Number::Load(self.loads.len() - 1))
     }
 
     fn operand(&mut self, value: Value) -> usize {

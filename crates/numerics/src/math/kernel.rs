@@ -61,6 +61,8 @@ pub enum Elementwise {
     Binary(BinaryOp),
     /// A comparison, in the total order of floats if the boolean is true.
     Compare(Direction, bool),
+    /// The product of two real numbers as a sum of one: zero is positive, and there is one NaN.
+    Product,
     /// The choice between two elements.
     Select,
     /// The number as an element of another type.
@@ -196,6 +198,24 @@ impl SliceKernel {
     /// them.
     pub fn binary(op: BinaryOp, dtype: DType) -> Option<SliceKernel> {
         Some(dispatch_binary(op, dtype, Compile)?.named(Elementwise::Binary(op)))
+    }
+
+    /// The kernel of [`Elementwise::Product`] for a type; `None` if it is neither `f32` nor `f64`.
+    pub fn product(dtype: DType) -> Option<SliceKernel> {
+        macro_rules! product {
+            ($ty:ty) => {
+                SliceKernel::two(|x: $ty, y: $ty| {
+                    let product = x * y;
+                    if product.is_nan() { <$ty>::NAN } else { product + 0.0 }
+                })
+            };
+        }
+        let kernel = match dtype {
+            DType::F32 => product!(f32),
+            DType::F64 => product!(f64),
+            _ => return None,
+        };
+        Some(kernel.named(Elementwise::Product))
     }
 
     /// The function that it computes, if it is one of [`Elementwise`].

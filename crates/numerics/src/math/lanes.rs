@@ -198,6 +198,15 @@ pub fn polynomial<L: Lane, const N: usize>(coefficients: &[f64; N], x: L) -> L {
     (part(0) + part(1) * x) + (part(2) + part(3) * x) * square
 }
 
+/// The absolute value of a complex number with parts of `f32`, whose squares are exact: that of
+/// [`UnaryOp::Abs`](super::UnaryOp::Abs), but for the payloads of NaNs.
+#[inline(always)]
+pub fn absolute<L: Lane>(re: L, im: L) -> L {
+    let infinity = re.splat(f64::INFINITY);
+    let is_infinite = re.abs().equals(infinity) | im.abs().equals(infinity);
+    L::select(is_infinite, infinity, (re * re + im * im).sqrt())
+}
+
 /// `1 / n!`.
 const INVERSE_FACTORIALS: [f64; 14] = {
     let mut table = [1.0; 14];

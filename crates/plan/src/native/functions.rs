@@ -79,10 +79,10 @@ impl Lowering<'_> {
         operands: &[Range<u32>; 3],
         result: u32,
     ) -> Option<()> {
-        if reduction.results() == 0 {
+        let (dtype, count) = (reduction.dtype(), reduction.count());
+        if reduction.results() == 0 || dtype.is_complex() {
             return None;
         }
-        let (dtype, count) = (reduction.dtype(), reduction.count());
         let size = dtype.bytes() as u32;
         let lanes = if dtype == DType::I1 { LANES } else { (LINE / size) as usize };
         if reduction.results().div_ceil(lanes) * count > MAX_COMBINED || count == 0 {

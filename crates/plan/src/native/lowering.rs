@@ -21,7 +21,7 @@ impl Lowering<'_> {
     pub(super) fn op(&mut self, number: u32, op: &Op) -> Option<Option<End>> {
         match op {
             Op::Compute { source, result, operands, count, .. } => {
-                self.compute(source, *result, operands, *count)?;
+                self.compute(number, source, *result, operands, *count)?;
             }
             Op::CopyLine { from, to, bytes } | Op::Copy { from, to, bytes } => {
                 self.copy(*from, *to, *bytes)?;
@@ -129,6 +129,7 @@ impl Lowering<'_> {
 
     pub(super) fn compute(
         &mut self,
+        number: u32,
         source: &SliceKernel,
         result: u32,
         operands: &[u32; 3],
@@ -142,6 +143,8 @@ impl Lowering<'_> {
             return None;
         }
         let lanes = LANES as u32;
+        // Lines of results, some of whose lanes have operands for which there is no code.
+        let mut incomplete = SmallVec::<[(u32, Value, Value); 4]>::new();
         for start in (0..count).step_by(LANES) {
             let count = (count - start).min(lanes);
             let is_half = count <= lanes / 2;
@@ -163,18 +166,36 @@ impl Lowering<'_> {
                 });
             }
             let code = &mut self.region.code;
-            let chunk = codegen::compute(code, function, dtypes, &chunks, is_half)?;
+            let (chunk, mask) =
+                codegen::compute_with_exceptions(code, function, dtypes, &chunks, is_half)?;
             let at = result + start * source.result().bytes() as u32;
-            match chunk {
-                Chunk::Four(line) => self.store_line(at, line)?,
-                Chunk::Mask(mask) => self.store_mask(at, mask)?,
-                Chunk::Eight([low, high]) => {
+            match (chunk, mask) {
+                (Chunk::Four(line), Some(mask)) => {
+                    let used = code.first_lanes(count as usize);
+                    incomplete.push((at, line, code.pair(Avx::ANDPS, mask, used)));
+                }
+                (Chunk::Four(line), None) => self.store_line(at, line)?,
+                (Chunk::Mask(mask), _) => self.store_mask(at, mask)?,
+                (Chunk::Eight([low, high]), _) => {
                     self.store_line(at, low)?;
                     if !is_half {
                         self.store_line(at + LINE, high)?;
                     }
                 }
             }
+        }
+        let masks = incomplete.iter().map(|&(_, _, mask)| mask);
+        let Some(any) = masks.reduce(|x, y| self.region.code.pair(Avx::ORPS, x, y)) else {
+            return Some(());
+        };
+        // The op is applied to all elements, maybe in the place of its operand.
+        let reads = operands[0]..operands[0] + count * dtypes[0].bytes() as u32;
+        self.region.code.exception(any, (number, self.labels.exceptional), reads);
+        for (at, line, mask) in incomplete {
+            let (place, code) = (self.place(at, LINE)?, &mut self.region.code);
+            let applied = code.load(Avx::MOVUPS_LOAD, Length::Whole, None, place, at..at + LINE);
+            let line = code.blend(mask, applied, line);
+            self.store_line(at, line)?;
         }
         Some(())
     }

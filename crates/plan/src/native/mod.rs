@@ -158,8 +158,8 @@ impl Making<'_> {
         let assembler = &mut self.assembler;
         let ops = targets(&block.ops).into_iter().map(|target| (target, assembler.label()));
         let ops = ops.collect();
-        let [exhausted, failed, finish] = [(); 3].map(|()| assembler.label());
-        let labels = Labels { ops, exhausted, failed, finish };
+        let [exhausted, exceptional, failed, finish] = [(); 4].map(|()| assembler.label());
+        let labels = Labels { ops, exhausted, exceptional, failed, finish };
         let mut regions = regions(block, self.memory, &labels, &mut self.left)?;
         remove_stores(&mut regions, &block.ops, &labels.ops, self.memory, needed);
         let entry = assembler.position();
@@ -194,8 +194,10 @@ fn max_unrolled(source: &SliceKernel) -> u32 {
 pub(crate) struct Labels {
     /// The ops to which others jump.
     pub ops: FxHashMap<u32, Label>,
-    /// The code that is called when the counter is exhausted.
+    /// The code that is called when the counter is exhausted,
     pub exhausted: Label,
+    /// and that which applies an op to operands for which there is no code.
+    pub exceptional: Label,
     /// The end of a run that has failed,
     pub failed: Label,
     /// and of one that has not.
@@ -290,7 +292,11 @@ fn encode(regions: &[Region], end: u32, labels: &Labels, assembler: &mut Assembl
     assembler.bind(labels.failed);
     assembler.set(Gpr::Rax, 1);
     assembler.jump(leave);
-    tick(assembler, labels);
+    // The number of ticks is where the function expects it.
+    let ticks = [(Gpr::Rsi, Scalar::LOADED)];
+    calling(assembler, labels.exhausted, CONTEXT_TICK, &ticks, labels.failed);
+    let op = [(Gpr::Rsi, Scalar::NUMBER)];
+    calling(assembler, labels.exceptional, CONTEXT_APPLY, &op, labels.failed);
     assembler.bind(enter);
     assembler.push(Gpr::Rbp);
     assembler.mov(Gpr::Rbp, Gpr::Rsp);
@@ -379,11 +385,18 @@ fn members(ops: &[Op], first: u32, count: u32, labels: &Labels) -> Range<u32> {
     first..end
 }
 
-/// The code that is called when the counter is exhausted: it leaves all vectors as they are.
-fn tick(assembler: &mut Assembler, labels: &Labels) {
+/// Code at a label that calls a function of the [context](CONTEXT_COUNTER), with arguments from
+/// registers, and leaves all vectors as they are.
+fn calling(
+    assembler: &mut Assembler,
+    label: Label,
+    function: i32,
+    arguments: &[(Gpr, Gpr)],
+    failed: Label,
+) {
     let registers = 0..16u8;
     let slot = |register: u8| Mem::at(Gpr::Rsp, i32::from(register) * LINE as i32);
-    assembler.bind(labels.exhausted);
+    assembler.bind(label);
     assembler.push(INDEX);
     assembler.add_number(Gpr::Rsp, -16 * LINE as i32);
     for register in registers.clone() {
@@ -391,10 +404,10 @@ fn tick(assembler: &mut Assembler, labels: &Labels) {
     }
     assembler.vzeroupper();
     assembler.mov(Gpr::Rdi, CONTEXT);
-    assembler.mov(Gpr::Rsi, Scalar::LOADED);
-    assembler.call(Mem::at(CONTEXT, CONTEXT_TICK));
+    arguments.iter().for_each(|&(to, from)| assembler.mov(to, from));
+    assembler.call(Mem::at(CONTEXT, function));
     assembler.test(Gpr::Rax);
-    assembler.jump_if(Condition::NotEqual, labels.failed);
+    assembler.jump_if(Condition::NotEqual, failed);
     for register in registers {
         assembler.vex(Avx::MOVUPS_LOAD, Length::Whole, register, 0, slot(register), None);
     }
