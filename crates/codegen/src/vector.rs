@@ -468,7 +468,7 @@ fn is_commutative(op: Avx) -> bool {
     .contains(&op)
 }
 
-/// A set of parts of the memory, in units of [`GRANULE`] bytes.
+/// A set of parts of the memory, in units of eight bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
     words: Vec<u64>,

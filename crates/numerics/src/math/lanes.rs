@@ -220,7 +220,7 @@ const INVERSE_FACTORIALS: [f64; 14] = {
     table
 };
 
-/// The exponential function; numbers beyond [`LIMIT`] give that of the limit.
+/// The exponential function; numbers beyond a limit give that of the limit.
 #[inline(always)]
 pub fn exp<L: Lane>(x: L) -> L {
     let x = limited(x, LIMIT);

@@ -94,7 +94,7 @@ fn negated_if<L: Lane>(x: L, bits: L) -> L {
     x.subtract_bits(bits.shift_right(1).shift_left(63))
 }
 
-/// The sine of an angle up to [`LARGEST_ANGLE`].
+/// The sine of an angle up to 2^20.
 #[inline(always)]
 pub fn sin<L: Lane>(x: L) -> L {
     let ([sin, cos], turns) = sin_cos(x);
@@ -103,7 +103,7 @@ pub fn sin<L: Lane>(x: L) -> L {
     L::select(x.equals(x.splat(0.0)), x, result)
 }
 
-/// The cosine of an angle up to [`LARGEST_ANGLE`].
+/// The cosine of an angle up to 2^20.
 #[inline(always)]
 pub fn cos<L: Lane>(x: L) -> L {
     let ([sin, cos], turns) = sin_cos(x);
@@ -111,7 +111,7 @@ pub fn cos<L: Lane>(x: L) -> L {
     negated_if(L::select(is_odd(turns), sin, cos), turns.add_bits(1))
 }
 
-/// The tangent of an angle up to [`LARGEST_ANGLE`].
+/// The tangent of an angle up to 2^20.
 #[inline(always)]
 pub fn tan<L: Lane>(x: L) -> L {
     let ([sin, cos], turns) = sin_cos(x);
