@@ -47,7 +47,7 @@ pub struct Program {
 
 /// A program that is ready to run.
 pub struct Prepared {
-    /// What runs.
+    /// The program that runs.
     pub program: stablo::Program,
     /// True if runs are so short and shallow that the thread of the caller takes them, without
     /// looking for signals: two threads cost more than they do.

@@ -13,7 +13,7 @@ pub fn on_large_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// The bytes of the stack of this thread that are free, if the system tells.
+/// The free bytes of the stack of this thread; `None` where the system does not report them.
 #[cfg(all(target_os = "linux", not(debug_assertions)))]
 fn bytes_left() -> Option<usize> {
     use std::cell::OnceCell;

@@ -1,5 +1,5 @@
 //! Reification of result shapes: ops emit code that computes the shapes of their results from operands
-//! and operand shapes. What ops share stands here; [`OpDef::reify`] is a hook of theirs.
+//! and operand shapes. Parts that ops share are here; [`OpDef::reify`] is a hook of theirs.
 
 use mlir::diag::Severity;
 use mlir::ods::{OpDef, Trait};

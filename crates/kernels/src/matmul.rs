@@ -26,6 +26,9 @@ const SMALL: usize = 1 << 10;
 const SHARED_ROWS: usize = 96;
 /// Elements of rows of `a` that are multiplied at a time: about half of the second-level cache.
 const ROWS_ELEMENTS: usize = 1 << 15;
+/// Columns of at most so many elements are multiplied where they are: the rows of `b` with more are
+/// on too many pages, and fall on the same places of the caches.
+const MAX_IN_PLACE: usize = 1 << 10;
 /// Panels that are copied at a time for few rows.
 const PANELS: usize = 4;
 /// Tiles of rows that are multiplied at a time, at most.
@@ -172,7 +175,7 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
     }
     let parts = (rows * columns).div_ceil(task_results);
     // Rows that each task has at least: those that copy columns of `b` need many.
-    let is_in_place = T::HAS_TILES && products.iter().all(|product| product.b.strides[1] == 1);
+    let is_in_place = products.iter().all(Product::may_stay);
     let least = if columns >= 4 * C && !is_in_place { SHARED_ROWS } else { 2 * R };
     let row_parts = (rows / least).clamp(1, parts);
     let part_rows = rows.div_ceil(row_parts).next_multiple_of(R);
@@ -202,6 +205,11 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
 }
 
 impl<T: Accumulator> Product<'_, T> {
+    /// True if few rows may be multiplied with the columns of `b` where they are.
+    fn may_stay(&self) -> bool {
+        T::HAS_TILES && self.b.strides[1] == 1 && self.depth <= MAX_IN_PLACE
+    }
+
     /// Writes a part of the product to `out`, whose rows begin with the first of the columns.
     ///
     /// # Errors
@@ -224,8 +232,7 @@ impl<T: Accumulator> Product<'_, T> {
         // few rows are multiplied with them, else copied: a few panels, which stay in the
         // first-level cache, or many that are used by many rows.
         let tall = (ROWS_ELEMENTS / depth / R).clamp(1, MAX_TILES) * R;
-        let is_in_place =
-            T::HAS_TILES && self.b.strides[1] == 1 && rows.len() <= tall.max(SHARED_ROWS);
+        let is_in_place = self.may_stay() && rows.len() <= tall.max(SHARED_ROWS);
         let whole = if is_in_place { columns.len() / C * C } else { 0 };
         let wide = match rows.len() <= tall {
             _ if !is_copied => columns.len(),
