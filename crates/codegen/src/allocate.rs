@@ -15,6 +15,8 @@ const LIMIT: Gpr = Scalar::NUMBER;
 /// For [`Avx::PTERNLOGD`]: bits of the second operand where those of the first are set, else of
 /// the third.
 const SELECT: u8 = 0b1100_1010;
+/// Constants that are needed again within so many instructions stay in registers.
+const SOON: u32 = 12;
 /// A position after all.
 const NEVER: u32 = u32::MAX;
 
@@ -66,6 +68,7 @@ fn emit_round(
     let mut allocation = Allocation {
         insts,
         uses: &uses,
+        position: 0,
         assembler,
         width: vectors.width,
         registers: [None; MAX_REGISTERS],
@@ -128,6 +131,8 @@ fn has_no_effect(inst: &Inst, next: u32) -> bool {
 struct Allocation<'a> {
     insts: &'a [Inst],
     uses: &'a [Uses],
+    /// The current instruction.
+    position: u32,
     assembler: &'a mut Assembler,
     width: Width,
     /// The value in each register.
@@ -144,6 +149,7 @@ struct Allocation<'a> {
 
 impl Allocation<'_> {
     fn inst(&mut self, position: usize) {
+        self.position = position as u32;
         let inst = &self.insts[position];
         let uses = self.uses[position];
         if has_no_effect(inst, uses.result) {
@@ -230,7 +236,19 @@ impl Allocation<'_> {
                 let to = self.define(result, uses.result, &[]);
                 self.encode(op, length, to.0, no.0, yes, Some(mask.0 << 4));
             }
-            Form::Sum => self.overwriting(op, position, [0, 1, 2], None),
+            Form::Sum => {
+                let ends = |number: usize| {
+                    let register = self.register_of[inst.operands[number].0 as usize];
+                    uses.operands[number] == NEVER && register != u8::MAX && y != z
+                };
+                // The result takes the register of a sum that ends, or that of a factor.
+                let (op, order) = match op.over_factor() {
+                    Some(over_factor) if !ends(0) && ends(1) => (over_factor, [1, 2, 0]),
+                    Some(over_factor) if !ends(0) && ends(2) => (over_factor, [2, 1, 0]),
+                    _ => (op, [0, 1, 2]),
+                };
+                self.overwriting(op, position, order, None);
+            }
             Form::Reversed => {
                 let x = self.operand(x, &[]);
                 self.end(inst.operands, uses);
@@ -253,16 +271,20 @@ impl Allocation<'_> {
         let result = Value(position as u32);
         let [x, y, z] = order.map(|number| operands[number]);
         let [next, _, next_of_last] = order.map(|number| uses.operands[number]);
-        let first = self.operand(x, &[y, z]);
+        let first = self.last(x, next, &[y, z]);
         let second = self.operand(y, &[x, z]);
         let last = self.last(z, next_of_last, &[x, y]);
         let whole = Length::Whole;
         // If the operand stays, its copy is overwritten.
-        if next == NEVER && x != y && x != z {
+        if let Rm::Register(first) = first
+            && next == NEVER
+            && x != y
+            && x != z
+        {
             self.end(operands, uses);
-            self.hold(first, result);
-            self.next[first.0 as usize] = uses.result;
-            self.encode(op, whole, first.0, second.0, last, immediate);
+            self.hold(Ymm(first), result);
+            self.next[first as usize] = uses.result;
+            self.encode(op, whole, first, second.0, last, immediate);
         } else {
             let to = self.define(result, uses.result, &[x, y, z]);
             self.encode(Avx::MOVUPS_LOAD, whole, to.0, 0, first, None);
@@ -301,9 +323,12 @@ impl Allocation<'_> {
         register
     }
 
-    /// The last operand of an instruction: in memory if it is there and not needed again.
+    /// The last operand of an instruction: in memory if it is there and not needed again, soon if
+    /// it is a constant.
     fn last(&mut self, value: Value, next: u32, others: &[Value]) -> Rm {
-        let is_held = self.register_of[value.0 as usize] != u8::MAX;
+        let is_soon = next <= self.position + SOON
+            && self.registers[..self.width.registers()].contains(&None);
+        let is_held = self.register_of[value.0 as usize] != u8::MAX || is_soon;
         let is_constant =
             matches!(self.insts[value.0 as usize].kind, Kind::Constant(_)) || next == NEVER;
         match self.homes[value.0 as usize] {

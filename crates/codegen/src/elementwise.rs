@@ -49,7 +49,9 @@ pub fn has_lanes(dtype: DType) -> bool {
 /// series.
 pub fn is_long(function: Elementwise) -> bool {
     match function {
-        Elementwise::Unary(op) => lanes::function(op).is_some(),
+        Elementwise::Unary(op) => {
+            lanes::function(op).or_else(|| lanes::function_of_angle(op)).is_some()
+        }
         Elementwise::Binary(op) => [BinaryOp::Atan2, BinaryOp::Power].contains(&op),
         _ => false,
     }

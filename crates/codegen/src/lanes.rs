@@ -239,6 +239,16 @@ impl<'a> Lane for Recorded<'a> {
         self.with(|code| code.whole(Avx::SQRTPD, self.value))
     }
 
+    fn mul_add(self, factor: Recorded<'a>, term: Recorded<'a>) -> Recorded<'a> {
+        let known = [self, factor, term].map(|value| value.known().map(f64::from_bits));
+        match known {
+            [Some(x), Some(y), Some(z)] => self.number(x.mul_add(y, z)),
+            _ => self.with(|code| {
+                code.multiply_add(Avx::FMADD231PD, term.value, self.value, factor.value)
+            }),
+        }
+    }
+
     fn least(self, rhs: Recorded<'a>) -> Recorded<'a> {
         self.arithmetic(Avx::MINPD, rhs, Lane::least)
     }

@@ -31,6 +31,8 @@ fn is_arithmetic(op: Avx) -> bool {
     [
         Avx::ADDPD,
         Avx::ADDPS,
+        Avx::FMADD231PD,
+        Avx::FMADD231PS,
         Avx::MULPD,
         Avx::MULPS,
         Avx::SUBPD,

@@ -117,6 +117,16 @@ impl Avx {
         self.evex_w.is_some()
     }
 
+    /// The instruction that writes what this one does to the register of its first factor, in place
+    /// of that of the sum.
+    pub fn over_factor(self) -> Option<Avx> {
+        match self {
+            Avx::FMADD231PD => Some(Avx::FMADD213PD),
+            Avx::FMADD231PS => Some(Avx::FMADD213PS),
+            _ => None,
+        }
+    }
+
     /// The instruction that makes lanes of the mask register that this one writes in AVX-512.
     fn lanes_of_mask(self) -> Option<Avx> {
         match self {
@@ -180,6 +190,8 @@ avx! {
     DIVPS 1 0 0x5E 0 0;
     EXTRACTI128 3 1 0x39 0 -;
     EXTRACTI64X4 3 1 0x3B - 1;
+    FMADD213PD 2 1 0xA8 1 1;
+    FMADD213PS 2 1 0xA8 0 0;
     FMADD231PD 2 1 0xB8 1 1;
     FMADD231PS 2 1 0xB8 0 0;
     INSERTI128 3 1 0x38 0 -;

@@ -174,7 +174,7 @@ fn bits(bytes: &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(bits))
 }
 
-/// Adds machine code for the operations that have some, where it replaces several.
+/// Adds machine code for the operations that have some, where it replaces several or long ones.
 pub(crate) fn add_code(
     fused: &mut Fused,
     assembler: &mut Assembler,
@@ -194,7 +194,7 @@ fn results(fused: &Fused) -> Vec<usize> {
 }
 
 /// The operations in an order in which those with machine code are beside each other; `None` if
-/// there is no code for several of them.
+/// there is no code for several of them, or for a long one.
 fn stages(
     fused: &Fused,
     assembler: &mut Assembler,
@@ -229,7 +229,9 @@ fn stages(
             });
             if with_code {
                 members = taken;
-                if let [_, _, ..] = members[..] {
+                let is_long =
+                    |&op: &usize| fused.ops[op].kernel.function().is_some_and(codegen::is_long);
+                if members.len() > 1 || members.iter().any(is_long) {
                     has_any = true;
                     let is_member = |value: usize| {
                         value.checked_sub(loads).is_some_and(|op| members.contains(&op))

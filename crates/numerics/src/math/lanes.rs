@@ -1,9 +1,10 @@
 //! Functions without branches and tables, whose loops become vector instructions.
 //!
 //! They are computed in `f64`, for results that are rounded to `f32` or a narrower type: errors are
-//! about one unit in the last place of `f64`. Only additions, multiplications, divisions and square
-//! roots are used, so that results have the same bits with every instruction set. They are generic
-//! over [`Lane`]: numbers, or the code of a generator of machine code.
+//! about one unit in the last place of `f64`. Only additions, multiplications, both with one
+//! rounding, divisions and square roots are used, so that results have the same bits with every
+//! instruction set. They are generic over [`Lane`]: numbers, or the code of a generator of machine
+//! code.
 
 use std::f64::consts::{self, LOG2_E};
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
@@ -30,6 +31,8 @@ pub trait Lane:
     fn splat(self, x: f64) -> Self;
     /// The square root.
     fn sqrt(self) -> Self;
+    /// The product with `factor` plus `term`, with one rounding.
+    fn mul_add(self, factor: Self, term: Self) -> Self;
     /// This number if it is less than `rhs`, else `rhs`.
     fn least(self, rhs: Self) -> Self;
     /// This number if it is greater than `rhs`, else `rhs`.
@@ -86,6 +89,11 @@ impl Lane for f64 {
     #[inline(always)]
     fn sqrt(self) -> f64 {
         f64::sqrt(self)
+    }
+
+    #[inline(always)]
+    fn mul_add(self, factor: f64, term: f64) -> f64 {
+        f64::mul_add(self, factor, term)
     }
 
     #[inline(always)]
@@ -174,8 +182,8 @@ fn limited<L: Lane>(x: L, limit: f64) -> L {
 
 /// Added to a number, it leaves the nearest integer in the low bits of the sum.
 const SHIFT: f64 = 1.5 * (1u64 << 52) as f64;
-/// `log(2)` in two parts, the first of few enough bits that small multiples are exact.
-const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
+/// `log(2)`: the nearest number, and the rest.
+const LN_2: [f64; 2] = [consts::LN_2, 2.319_046_813_846_299_6e-17];
 /// Beyond this, the exponential is infinite or zero in `f32`, but not yet in `f64`.
 const LIMIT: f64 = 700.0;
 
@@ -191,11 +199,12 @@ pub fn polynomial<L: Lane, const N: usize>(coefficients: &[f64; N], x: L) -> L {
         let mut sum = x.splat(if count > 0 { coefficients[first + 4 * n] } else { 0.0 });
         while n > 0 {
             n -= 1;
-            sum = sum * fourth + coefficients[first + 4 * n];
+            sum = sum.mul_add(fourth, x.splat(coefficients[first + 4 * n]));
         }
         sum
     };
-    (part(0) + part(1) * x) + (part(2) + part(3) * x) * square
+    let (low, high) = (part(1).mul_add(x, part(0)), part(3).mul_add(x, part(2)));
+    high.mul_add(square, low)
 }
 
 /// The absolute value of a complex number with parts of `f32`, whose squares are exact: that of
@@ -207,42 +216,51 @@ pub fn absolute<L: Lane>(re: L, im: L) -> L {
     L::select(is_infinite, infinity, (re * re + im * im).sqrt())
 }
 
-/// `1 / n!`.
-const INVERSE_FACTORIALS: [f64; 14] = {
-    let mut table = [1.0; 14];
-    let mut factorial = 1.0;
-    let mut n = 1;
-    while n < 14 {
-        factorial *= n as f64;
-        table[n] = 1.0 / factorial;
-        n += 1;
-    }
-    table
-};
+/// `(exp(x) - 1 - x) / x^2` in powers of `x`, for `x` up to `log(2) / 2` in absolute value:
+/// interpolated at Chebyshev's points.
+const EXP: [f64; 10] = [
+    0.500_000_000_000_000_1,
+    0.166_666_666_666_666_69,
+    0.041_666_666_666_624_164,
+    0.008_333_333_333_330_065,
+    0.001_388_888_891_719_689,
+    0.000_198_412_698_630_406_75,
+    2.480_152_132_210_459e-5,
+    2.755_726_848_010_692_6e-6,
+    2.762_007_600_563_138e-7,
+    2.510_037_592_918_592_5e-8,
+];
 
 /// The exponential function; numbers beyond a limit give that of the limit.
 #[inline(always)]
 pub fn exp<L: Lane>(x: L) -> L {
-    let x = limited(x, LIMIT);
-    let shifted = x * LOG2_E + SHIFT;
-    (small_exp_m1(rest(x, shifted - SHIFT)) + 1.0) * power_of_2(shifted)
+    let [rest, power] = powers(x);
+    small_exp_m1(rest).mul_add(power, power)
 }
 
 /// The exponential function minus 1.
 #[inline(always)]
 pub fn exp_m1<L: Lane>(x: L) -> L {
-    let near = limited(x, LIMIT);
-    let shifted = near * LOG2_E + SHIFT;
-    let power = power_of_2(shifted);
-    let result = power * small_exp_m1(rest(near, shifted - SHIFT)) + (power - 1.0);
     // Also the sign of zero.
-    L::select(x.equals(x.splat(0.0)), x, result)
+    L::select(x.equals(x.splat(0.0)), x, exp_m1_without_sign(x))
 }
 
-/// `x - count * log(2)`.
+/// The exponential function minus 1, but that both zeros give 0.
 #[inline(always)]
-fn rest<L: Lane>(x: L, count: L) -> L {
-    (x - count * LN_2[0]) - count * LN_2[1]
+fn exp_m1_without_sign<L: Lane>(x: L) -> L {
+    let [rest, power] = powers(x);
+    small_exp_m1(rest).mul_add(power, power - 1.0)
+}
+
+/// Of at most `log(2) / 2` in absolute value, the logarithm of a number by which a power of two is
+/// multiplied in `exp(x)`, and that power.
+#[inline(always)]
+fn powers<L: Lane>(x: L) -> [L; 2] {
+    let x = limited(x, LIMIT);
+    let shifted = x.mul_add(x.splat(LOG2_E), x.splat(SHIFT));
+    let count = shifted - SHIFT;
+    let rest = LN_2.iter().fold(x, |rest, &part| count.mul_add(x.splat(-part), rest));
+    [rest, power_of_2(shifted)]
 }
 
 /// The power of two whose exponent has been added to [`SHIFT`].
@@ -254,16 +272,7 @@ fn power_of_2<L: Lane>(shifted: L) -> L {
 /// The exponential function minus 1 of a number of at most `log(2) / 2` in absolute value.
 #[inline(always)]
 fn small_exp_m1<L: Lane>(rest: L) -> L {
-    // Taylor's series, by halves.
-    let c = &INVERSE_FACTORIALS;
-    let square = rest * rest;
-    let fourth = square * square;
-    let pair = |n: usize| rest * c[n + 1] + c[n];
-    let low = pair(2) + pair(4) * square;
-    let middle = pair(6) + pair(8) * square;
-    let high = pair(10) + pair(12) * square;
-    let tail = low + (middle + high * fourth) * fourth;
-    rest + square * tail
+    (rest * rest).mul_add(polynomial(&EXP, rest), rest)
 }
 
 /// `1 / (1 + exp(-x))`.
@@ -279,7 +288,7 @@ pub fn logistic<L: Lane>(x: L) -> L {
 #[inline(always)]
 pub fn tanh<L: Lane>(x: L) -> L {
     // Not the exponential itself, which is near 1 where the result is small.
-    let power = exp_m1(x.abs() * -2.0);
+    let power = exp_m1_without_sign(x.abs() * -2.0);
     (-power / (power + 2.0)).copysign(x)
 }
 
@@ -287,31 +296,32 @@ pub fn tanh<L: Lane>(x: L) -> L {
 const SQRT_HALF: u64 = 0x3FE6_A09E_667F_3BCD;
 /// The bits of the exponent.
 const EXPONENT: u64 = 0xFFF0_0000_0000_0000;
-/// `2 / (3 log(2))` in two parts, the first of 26 bits.
-const LOG_SCALE: [f64; 2] = [0.961_796_686_053_276_1, 7.872_699_542_894_897e-9];
+/// `2 / log(2)`: the nearest number, and the rest.
+const LOG_SCALE: [f64; 2] = [2.885_390_081_777_926_8, 4.071_054_748_186_206_6e-17];
 /// Beyond this, powers of two are infinite or zero in `f32`, but not yet in `f64`.
 const LIMIT_2: f64 = 1000.0;
-/// The series of the logarithm: `2 / 3`, `2 / 5`, …
-const LOG: [f64; 12] = odd_fractions(2.0, 3);
-/// Three times the half of it, after the first term.
-const LOG_REST: [f64; 11] = odd_fractions(3.0, 5);
-
-/// A number divided by odd integers, from the first one on.
-const fn odd_fractions<const N: usize>(numerator: f64, first: u32) -> [f64; N] {
-    let mut fractions = [0.0; N];
-    let mut n = 0;
-    while n < N {
-        fractions[n] = numerator / (first + 2 * n as u32) as f64;
-        n += 1;
-    }
-    fractions
-}
-
-/// The number with so many of its last bits cleared.
-#[inline(always)]
-fn cut<L: Lane>(x: L, bits: u32) -> L {
-    x.and_bits(u64::MAX << bits)
-}
+/// `(2 atanh(s) - 2 s) / s^3` in powers of `s^2`, for `s` up to `(sqrt(2) - 1) / (sqrt(2) + 1)`:
+/// interpolated at Chebyshev's points.
+const LOG: [f64; 7] = [
+    0.666_666_666_666_667,
+    0.399_999_999_998_995_05,
+    0.285_714_286_259_757_64,
+    0.222_222_111_347_497_34,
+    0.181_828_891_285_655_08,
+    0.153_317_214_907_386_42,
+    0.146_164_510_424_341_67,
+];
+/// The same divided by `log(2)`, more precisely.
+const LOG_2: [f64; 8] = [
+    0.961_796_693_925_975_6,
+    0.577_078_016_355_598,
+    0.412_198_583_102_116_1,
+    0.320_598_900_420_586,
+    0.262_307_864_043_429_15,
+    0.221_976_517_244_355_6,
+    0.191_427_930_114_994_2,
+    0.188_800_126_776_543_87,
+];
 
 /// `m` and `e` of a positive normal number `m * 2^e`, where `m` is between the square roots of 1/2
 /// and 2.
@@ -329,7 +339,8 @@ fn split<L: Lane>(x: L) -> [L; 2] {
 fn log_of<L: Lane>(s: L, exponent: L) -> L {
     let square = s * s;
     let series = polynomial(&LOG, square);
-    exponent * LN_2[0] + (exponent * LN_2[1] + (s * 2.0 + s * (square * series)))
+    let log = s.mul_add(square * series, s * 2.0);
+    [LN_2[1], LN_2[0]].iter().fold(log, |sum, &part| exponent.mul_add(s.splat(part), sum))
 }
 
 /// The logarithm of a number that is not subnormal.
@@ -365,33 +376,23 @@ pub fn rsqrt<L: Lane>(x: L) -> L {
     x.splat(1.0) / x.sqrt()
 }
 
-/// The binary logarithm of a positive number of `f32`, in two parts, the first of 29 bits: together
-/// within 2^-60 of it.
+/// The binary logarithm of a positive number of `f32` and the rounding error of that: together
+/// within 2^-57 of it.
 #[inline(always)]
 fn log_2<L: Lane>(x: L) -> [L; 2] {
     let [m, exponent] = split(x);
-    // log(m) = 2 (s + s^3 / 3 + s^5 / 5 + ...), where s = (m - 1) / (m + 1). The first two terms are
-    // exact for the 17 bits of `high`, and the others small.
+    // log(m) = 2 (s + s^3 / 3 + s^5 / 5 + ...), where s = (m - 1) / (m + 1), and `low` its error.
     let (numerator, denominator) = (m - 1.0, m + 1.0);
-    let s = numerator / denominator;
-    let high = cut(s, 36);
-    let low = (numerator - high * denominator) / denominator;
+    let inverse = x.splat(1.0) / denominator;
+    let s = numerator * inverse;
+    let low = (-s).mul_add(denominator, numerator) * inverse;
     let square = s * s;
-    let series = polynomial(&LOG_REST, square);
-    let (first, cube) = (high * 3.0, high * high * high);
-    let sum = first + cube;
-    let correction = low * 3.0 * ((high * s + low * low * (1.0 / 3.0)) + 1.0);
-    let rest = (first - sum) + cube + (correction + square * square * (s * series));
-    // The product of the first parts is exact.
-    let short = cut(sum, 27);
-    let rest = rest + (sum - short);
-    let product = short * LOG_SCALE[0];
-    let rest = short * LOG_SCALE[1] + rest * (LOG_SCALE[0] + LOG_SCALE[1]);
+    let [scale, scale_low] = LOG_SCALE.map(|part| x.splat(part));
+    let product = s * scale;
+    let rest = low.mul_add(scale, s.mul_add(scale, -product));
+    let rest = (s * square).mul_add(polynomial(&LOG_2, square), s.mul_add(scale_low, rest));
     let total = exponent + product;
-    let zero = x.splat(0.0);
-    let lost = L::select(exponent.equals(zero), zero, (exponent - total) + product);
-    let short = cut(total, 24);
-    [short, rest + lost + (total - short)]
+    [total, rest + ((exponent - total) + product)]
 }
 
 /// A positive finite `x` raised to a power of 1/2, 1, 3/2, 2 or 3, or its inverse, with at most two
@@ -419,14 +420,15 @@ pub fn pow<L: Lane>(x: L, y: L) -> L {
     let log = log_2(magnitude);
     // Exponents beyond this give zero, one or infinity.
     let exponent = limited(y, (1u64 << 40) as f64);
-    // Exact: of 24 and 29 bits.
     let product = exponent * log[0];
+    let rest = exponent.mul_add(log[1], exponent.mul_add(log[0], -product));
     let is_near = product.abs().less(x.splat(LIMIT_2));
-    let rest = L::select(is_near, exponent * log[1], zero);
+    let rest = L::select(is_near, rest, zero);
     let product = limited(product, LIMIT_2);
     let shifted = product + SHIFT;
     let fraction = (product - (shifted - SHIFT)) + rest;
-    let power = (small_exp_m1(fraction * consts::LN_2) + 1.0) * power_of_2(shifted);
+    let power = power_of_2(shifted);
+    let power = small_exp_m1(fraction * consts::LN_2).mul_add(power, power);
     let is_inverse = y.less(zero);
     let (of_halves, is_halves) = pow_of_halves(magnitude, y.abs(), is_inverse);
     let power = L::select(is_halves, of_halves, power);

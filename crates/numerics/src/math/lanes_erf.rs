@@ -94,21 +94,22 @@ fn erfc_of_positive<L: Lane>(x: L) -> L {
 #[inline(always)]
 fn scaled_erfc<L: Lane>(x: L) -> L {
     let t = (x - 4.0) / (x + 4.0);
-    polynomial(&SCALED_ERFC, t) / (x * 2.0 + 1.0)
+    polynomial(&SCALED_ERFC, t) / x.mul_add(x.splat(2.0), x.splat(1.0))
 }
 
 /// The error function of a number of at most 1 in absolute value.
 #[inline(always)]
 fn erf_of_small<L: Lane>(x: L) -> L {
     let square = x * x;
-    x * FRAC_2_SQRT_PI + x * (square * polynomial(&SMALL_ERF, square))
+    x.mul_add(square * polynomial(&SMALL_ERF, square), x * FRAC_2_SQRT_PI)
 }
 
 /// The error function.
 #[inline(always)]
 pub fn erf<L: Lane>(x: L) -> L {
     let size = x.splat(ERF_LIMIT).least(x.abs());
-    (size * 0.25 + size * polynomial(&ERF, size * size * 0.125 - 1.0)).copysign(x)
+    let near = (size * size).mul_add(x.splat(0.125), x.splat(-1.0));
+    size.mul_add(polynomial(&ERF, near), size * 0.25).copysign(x)
 }
 
 /// One minus the error function.
@@ -161,7 +162,7 @@ pub fn erf_inv<L: Lane>(y: L) -> L {
     let slope = exp(-(x * x));
     let error = L::select(is_far, distance - slope * scaled_erfc(x), erf_of_small(x) - size);
     let newton = error / (slope * FRAC_2_SQRT_PI);
-    let x = x - newton / (x * newton + 1.0);
+    let x = x - newton / x.mul_add(newton, one);
     let zero = y.splat(0.0);
     let x = L::select(distance.equals(zero), y.splat(f64::INFINITY), x);
     L::select(distance.at_least(zero), x, y.splat(f64::NAN)).copysign(y)

@@ -7,36 +7,26 @@ use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, FRAC_PI_4, PI, SQRT_2};
 const SHIFT: f64 = 1.5 * (1u64 << 52) as f64;
 /// Angles up to this are reduced here, larger ones by `libm`.
 const LARGEST_ANGLE: f64 = (1u64 << 20) as f64;
-/// A right angle in three parts, the first two of 33 bits: so many right angles as there are in
-/// [`LARGEST_ANGLE`] have exact products with these.
-const RIGHT_ANGLE: [f64; 3] = [
-    f64::from_bits(0x3FF9_21FB_5440_0000),
-    f64::from_bits(0x3DD0_B461_1A60_0000),
-    f64::from_bits(0x3BA3_198A_2E03_7073),
-];
-/// A right angle less the nearest number.
-const FRAC_PI_2_LOW: f64 = 6.123_233_995_736_766e-17;
+/// A right angle: the nearest number, and the rest.
+const RIGHT_ANGLE: [f64; 2] = [FRAC_PI_2, 6.123_233_995_736_766e-17];
 
-/// Taylor's series of `sin(x) / x - 1` in powers of `x^2`, from the first.
-const SIN: [f64; 8] = [
-    -1.0 / 6.0,
-    1.0 / 120.0,
-    -1.0 / 5_040.0,
-    1.0 / 362_880.0,
-    -1.0 / 39_916_800.0,
-    1.0 / 6_227_020_800.0,
-    -1.0 / 1_307_674_368_000.0,
-    1.0 / 355_687_428_096_000.0,
+/// `(sin(x) / x - 1) / x^2` in powers of `x^2`, for `x` up to half a right angle, and
+/// `(cos(x) - 1 + x^2 / 2) / x^4`: interpolated at Chebyshev's points.
+const SIN: [f64; 6] = [
+    -0.166_666_666_666_666_66,
+    0.008_333_333_333_330_948,
+    -0.000_198_412_698_367_583_95,
+    2.755_731_610_245_899e-6,
+    -2.505_113_182_552_765e-8,
+    1.591_812_789_170_600_8e-10,
 ];
-/// Taylor's series of `cos(x)` in powers of `x^2`, from the second.
-const COS: [f64; 7] = [
-    1.0 / 24.0,
-    -1.0 / 720.0,
-    1.0 / 40_320.0,
-    -1.0 / 3_628_800.0,
-    1.0 / 479_001_600.0,
-    -1.0 / 87_178_291_200.0,
-    1.0 / 20_922_789_888_000.0,
+const COS: [f64; 6] = [
+    0.041_666_666_666_666_664,
+    -0.001_388_888_888_888_739_8,
+    2.480_158_729_876_557_4e-5,
+    -2.755_731_727_167_133e-7,
+    2.087_614_625_621_928_4e-9,
+    -1.138_263_154_771_670_8e-11,
 ];
 /// `atan(x) / x - 1` in powers of `x^2`, from the first, for `x` up to [`TAN_PI_8`]: interpolated at
 /// Chebyshev's points.
@@ -67,16 +57,15 @@ pub fn is_angle<L: Lane>(x: L) -> L::Mask {
 /// one, and that multiple in the low bits.
 #[inline(always)]
 fn sin_cos<L: Lane>(x: L) -> ([L; 2], L) {
-    let shifted = x * FRAC_2_PI + SHIFT;
+    let shifted = x.mul_add(x.splat(FRAC_2_PI), x.splat(SHIFT));
     let turns = shifted - SHIFT;
-    let [high, middle, low] = RIGHT_ANGLE;
-    let x = ((x - turns * high) - turns * middle) - turns * low;
+    let x = RIGHT_ANGLE.iter().fold(x, |x, &part| turns.mul_add(x.splat(-part), x));
     let square = x * x;
-    let sin = x + x * (square * polynomial(&SIN, square));
-    let half = square * 0.5;
-    let one = x.splat(1.0);
-    let cos = one - half;
-    let cos = cos + (((one - cos) - half) + square * square * polynomial(&COS, square));
+    let sin = (x * square).mul_add(polynomial(&SIN, square), x);
+    let (one, minus_half) = (x.splat(1.0), x.splat(-0.5));
+    let near = square.mul_add(minus_half, one);
+    let lost = square.mul_add(minus_half, one - near);
+    let cos = near + (square * square).mul_add(polynomial(&COS, square), lost);
     ([sin, cos], shifted)
 }
 
@@ -136,20 +125,20 @@ pub fn atan2<L: Lane>(y: L, x: L) -> L {
     let numerator = L::select(is_middle, height - width, height);
     let denominator = L::select(is_middle, height + width, width);
     let less = L::select(is_middle, number(FRAC_PI_4), number(0.0));
-    let low = L::select(is_middle, number(0.5 * FRAC_PI_2_LOW), number(0.0));
+    let low = L::select(is_middle, number(0.5 * RIGHT_ANGLE[1]), number(0.0));
     let numerator = L::select(is_steep, -width, numerator);
     let denominator = L::select(is_steep, height, denominator);
     let less = L::select(is_steep, number(FRAC_PI_2), less);
-    let low = L::select(is_steep, number(FRAC_PI_2_LOW), low);
+    let low = L::select(is_steep, number(RIGHT_ANGLE[1]), low);
     let tangent = L::select(y.equals(number(0.0)), number(0.0), numerator / denominator);
     // Two right angles less the angle if the point is to the left.
     let is_left = number(1.0).copysign(x).less(number(0.0));
     let tangent = L::select(is_left, -tangent, tangent);
     let less = L::select(is_left, number(PI) - less, less);
-    let low = L::select(is_left, number(2.0 * FRAC_PI_2_LOW) - low, low);
+    let low = L::select(is_left, number(2.0 * RIGHT_ANGLE[1]) - low, low);
     let square = tangent * tangent;
-    let rest = tangent * (square * polynomial(&ATAN, square));
-    let angle = less + (tangent + (rest + low));
+    let rest = (tangent * square).mul_add(polynomial(&ATAN, square), low);
+    let angle = less + (tangent + rest);
     let angle = angle.copysign(y);
     L::select(x.is_nan() | y.is_nan(), number(f64::NAN), angle)
 }
