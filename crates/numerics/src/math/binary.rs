@@ -2,7 +2,7 @@
 
 use super::double::Double;
 use super::kernel::SliceKernel;
-use super::{complex, gamma, hyperbolic, lanes, lanes_trigonometric, scalar, single};
+use super::{complex, gamma, hyperbolic, lanes, one, scalar, single};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, Tensor, TensorError, dispatch, dispatch_all};
 
@@ -110,10 +110,10 @@ pub(super) fn dispatch_binary<S: PairSink>(op: BinaryOp, dtype: DType, sink: S) 
         BinaryOp::Atan2 => match dtype {
             DType::F64 => sink.zip(hyperbolic::atan2),
             // Known to the compiler, so that it vectorizes the loop.
-            DType::F32 => sink.zip(single::atan2),
+            DType::F32 => sink.zip_large(single::atan2),
             DType::C64 => complex_function(complex::atan2::<f64>, dtype, sink),
             DType::C128 => complex_function(complex::atan2::<Double>, dtype, sink),
-            _ => real_function(lanes_trigonometric::atan2, dtype, sink),
+            _ => real_function(one::atan2, dtype, sink),
         },
         BinaryOp::Zeta => real_function(gamma::zeta, dtype, sink),
         BinaryOp::Polygamma => real_function(gamma::polygamma, dtype, sink),

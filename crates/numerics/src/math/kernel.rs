@@ -396,7 +396,7 @@ impl<T: Element, R: Element, F: Fn(T) -> R> Kernel for OneLoop<'_, T, R, F> {
     }
 }
 
-/// [`OneLoop`] by a function for elements that are all easy, or by another one.
+/// [`OneLoop`] by a function for elements that are easy, and by another one for the rest.
 struct EasyLoop<'a, F, E, G> {
     results: &'a mut [f32],
     xs: &'a [f32],
@@ -409,10 +409,14 @@ impl<F: Fn(f32) -> f32, E: Fn(f32) -> bool, G: Fn(f32) -> f32> Kernel for EasyLo
     #[inline(always)]
     fn run(self) {
         let EasyLoop { results, xs, f, easy, other } = self;
+        OneLoop { results: &mut *results, xs, f }.run();
         if xs.iter().fold(true, |all, &x| all & easy(x)) {
-            OneLoop { results, xs, f }.run();
-        } else {
-            OneLoop { results, xs, f: other }.run();
+            return;
+        }
+        for (result, &x) in results.iter_mut().zip(xs) {
+            if !easy(x) {
+                *result = other(x);
+            }
         }
     }
 }

@@ -162,21 +162,6 @@ pub fn acos(x: f64) -> f64 {
     atan2((1.0 - x * x).sqrt(), x)
 }
 
-/// The functions of angles of any size.
-pub mod unlimited {
-    use super::is_angle;
-
-    macro_rules! functions {
-        ($($name:ident)*) => {$(
-            #[doc = concat!("`", stringify!($name), "` of any angle.")]
-            pub fn $name(x: f64) -> f64 {
-                if is_angle(x) { super::$name(x) } else { libm::$name(x) }
-            }
-        )*};
-    }
-    functions!(sin cos tan);
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;

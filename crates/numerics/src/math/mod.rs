@@ -27,6 +27,7 @@ mod kernel;
 pub mod lanes;
 pub mod lanes_erf;
 pub mod lanes_trigonometric;
+mod one;
 mod precision;
 pub mod scalar;
 mod single;

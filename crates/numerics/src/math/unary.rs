@@ -3,9 +3,7 @@
 use super::complex::{self, Complex64};
 use super::double::Double;
 use super::kernel::SliceKernel;
-use super::lanes_trigonometric::unlimited;
-use super::single as single_lanes;
-use super::{bessel, erf, gamma, hyperbolic, lanes, lanes_erf, lanes_trigonometric, scalar};
+use super::{bessel, erf, gamma, hyperbolic, lanes, one, scalar, single};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, I1, Tensor, TensorError, dispatch};
 
@@ -76,23 +74,23 @@ struct Functions {
 
 unary_ops! {
     Abs "abs";
-    Acos "acos" real(lanes_trigonometric::acos) double(libm::acos), complex acos;
+    Acos "acos" real(one::acos) double(libm::acos), complex acos;
     Acosh "acosh" real(scalar::acosh) double(hyperbolic::acosh), complex acosh;
-    Asin "asin" real(lanes_trigonometric::asin) double(libm::asin), complex asin;
+    Asin "asin" real(one::asin) double(libm::asin), complex asin;
     Asinh "asinh" real(libm::asinh) double(hyperbolic::asinh), complex asinh;
-    Atan "atan" real(lanes_trigonometric::atan) double(libm::atan), complex atan;
+    Atan "atan" real(one::atan) double(libm::atan), complex atan;
     Atanh "atanh" real(libm::atanh) double(hyperbolic::atanh), complex atanh;
     BesselI1e "bessel_i1e" real(bessel::i1e);
     Cbrt "cbrt" real(libm::cbrt), complex cbrt;
     Ceil "ceil" real(f64::ceil);
     Cosh "cosh" real(libm::cosh) double(hyperbolic::cosh), complex cosh;
-    Cosine "cosine" real(unlimited::cos) double(libm::cos), complex cos;
+    Cosine "cosine" real(one::cos) double(libm::cos), complex cos;
     CountLeadingZeros "count_leading_zeros";
     Digamma "digamma" real(scalar::digamma) double(gamma::digamma);
-    Erf "erf" real(lanes_erf::erf) double(libm::erf);
-    ErfInv "erf_inv" real(lanes_erf::erf_inv) double(erf::erf_inv);
-    Erfc "erfc" real(lanes_erf::erfc) double(erf::erfc);
-    Exponential "exponential" real(lanes::exp) double(libm::exp), complex exp;
+    Erf "erf" real(one::erf) double(libm::erf);
+    ErfInv "erf_inv" real(one::erf_inv) double(erf::erf_inv);
+    Erfc "erfc" real(one::erfc) double(erf::erfc);
+    Exponential "exponential" real(one::exp) double(libm::exp), complex exp;
     ExponentialMinusOne "exponential_minus_one" real(libm::expm1), complex exp_m1;
     Floor "floor" real(f64::floor);
     Imag "imag";
@@ -103,7 +101,7 @@ unary_ops! {
     Lgamma "lgamma" real(scalar::lgamma) double(gamma::lgamma);
     Log "log" real(libm::log), complex log;
     LogPlusOne "log_plus_one" real(libm::log1p), complex log_1p;
-    Logistic "logistic" real(lanes::logistic) double(hyperbolic::logistic), complex logistic;
+    Logistic "logistic" real(one::logistic) double(hyperbolic::logistic), complex logistic;
     Negate "negate";
     Not "not";
     Popcnt "popcnt";
@@ -112,12 +110,12 @@ unary_ops! {
     RoundNearestEven "round_nearest_even" real(f64::round_ties_even);
     Rsqrt "rsqrt" real(|x| 1.0 / x.sqrt()) double(hyperbolic::rsqrt), complex rsqrt;
     Sign "sign", complex sign;
-    Sine "sine" real(unlimited::sin) double(libm::sin), complex sin;
+    Sine "sine" real(one::sin) double(libm::sin), complex sin;
     Sinh "sinh" real(libm::sinh) double(hyperbolic::sinh), complex sinh;
     Sqrt "sqrt" real(f64::sqrt), complex sqrt;
     Square "square";
-    Tan "tan" real(unlimited::tan) double(libm::tan), complex tan;
-    Tanh "tanh" real(lanes::tanh) double(hyperbolic::tanh), complex tanh;
+    Tan "tan" real(one::tan) double(libm::tan), complex tan;
+    Tanh "tanh" real(one::tanh) double(hyperbolic::tanh), complex tanh;
 }
 
 /// Takes the function behind an operation and an element type.
@@ -206,31 +204,15 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::Logistic, DType::F32) => sink.map_large(single::logistic),
         (UnaryOp::Rsqrt, DType::F32) => sink.map_large(single::rsqrt),
         (UnaryOp::Tanh, DType::F32) => sink.map_large(single::tanh),
-        (UnaryOp::Acos, DType::F32) => {
-            sink.map_lanes(single_lanes::acos, |_| true, lanes_trigonometric::acos)
-        }
-        (UnaryOp::Asin, DType::F32) => {
-            sink.map_lanes(single_lanes::asin, |_| true, lanes_trigonometric::asin)
-        }
-        (UnaryOp::Atan, DType::F32) => {
-            sink.map_lanes(single_lanes::atan, |_| true, lanes_trigonometric::atan)
-        }
-        (UnaryOp::Cosine, DType::F32) => {
-            sink.map_lanes(single_lanes::cos, single_lanes::is_angle, unlimited::cos)
-        }
-        (UnaryOp::Erf, DType::F32) => sink.map_lanes(single_lanes::erf, |_| true, lanes_erf::erf),
-        (UnaryOp::Erfc, DType::F32) => {
-            sink.map_lanes(single_lanes::erfc, |_| true, lanes_erf::erfc)
-        }
-        (UnaryOp::ErfInv, DType::F32) => {
-            sink.map_lanes(single_lanes::erf_inv, |_| true, lanes_erf::erf_inv)
-        }
-        (UnaryOp::Sine, DType::F32) => {
-            sink.map_lanes(single_lanes::sin, single_lanes::is_angle, unlimited::sin)
-        }
-        (UnaryOp::Tan, DType::F32) => {
-            sink.map_lanes(single_lanes::tan, single_lanes::is_angle, unlimited::tan)
-        }
+        (UnaryOp::Acos, DType::F32) => sink.map_lanes(single::acos, |_| true, one::acos),
+        (UnaryOp::Asin, DType::F32) => sink.map_lanes(single::asin, |_| true, one::asin),
+        (UnaryOp::Atan, DType::F32) => sink.map_lanes(single::atan, |_| true, one::atan),
+        (UnaryOp::Cosine, DType::F32) => sink.map_lanes(single::cos, single::is_angle, one::cos),
+        (UnaryOp::Erf, DType::F32) => sink.map_lanes(single::erf, |_| true, one::erf),
+        (UnaryOp::Erfc, DType::F32) => sink.map_lanes(single::erfc, |_| true, one::erfc),
+        (UnaryOp::ErfInv, DType::F32) => sink.map_lanes(single::erf_inv, |_| true, one::erf_inv),
+        (UnaryOp::Sine, DType::F32) => sink.map_lanes(single::sin, single::is_angle, one::sin),
+        (UnaryOp::Tan, DType::F32) => sink.map_lanes(single::tan, single::is_angle, one::tan),
         (UnaryOp::IsFinite, DType::F32) => sink.map_to(|x: f32| I1::new(x.is_finite())),
         _ => match op.functions() {
             Functions { double: Some(f), .. } if dtype == DType::F64 => {
@@ -268,23 +250,6 @@ fn real_function<S: ElementSink>(f: RealFunction, dtype: DType, sink: S) -> S::O
         }),
         else sink.unsupported()
     )
-}
-
-/// Functions of `f64` of numbers of `f32`: not closures, which the compiler does not always inline.
-mod single {
-    use super::lanes;
-
-    macro_rules! functions {
-        ($($name:ident)*) => {$(
-            #[inline(always)]
-            pub fn $name(x: f32) -> f32 {
-                let wide = f64::from(x);
-                lanes::one_nan(wide, lanes::$name(wide)) as f32
-            }
-        )*};
-    }
-
-    functions!(exp exp_m1 log log_1p logistic rsqrt tanh);
 }
 
 /// Gives a function of complex numbers to `sink`, with its result rounded to the type.
