@@ -49,12 +49,15 @@ pub fn has_lanes(dtype: DType) -> bool {
 /// series.
 pub fn is_long(function: Elementwise) -> bool {
     match function {
-        Elementwise::Unary(op) => {
-            lanes::function(op).or_else(|| lanes::function_of_angle(op)).is_some()
-        }
+        Elementwise::Unary(op) => lanes::function(op).is_some(),
         Elementwise::Binary(op) => [BinaryOp::Atan2, BinaryOp::Power].contains(&op),
         _ => false,
     }
+}
+
+/// True for functions whose code, as long, has exceptions: those of angles.
+pub fn is_of_angle(function: Elementwise) -> bool {
+    matches!(function, Elementwise::Unary(op) if lanes::function_of_angle(op).is_some())
 }
 
 /// Adds code for a function of operands of some types, of which a chunk each is given; if there are

@@ -17,7 +17,7 @@ mod x64;
 
 pub use allocate::{INDEX, MAX_CARRIED, emit, emit_loop};
 pub use elementwise::{
-    Chunk, LANES, bytes_of_mask, compute, compute_with_exceptions, has_lanes, is_long,
+    Chunk, LANES, bytes_of_mask, compute, compute_with_exceptions, has_lanes, is_long, is_of_angle,
     mask_of_bytes,
 };
 pub use executable::Executable;
