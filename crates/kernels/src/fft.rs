@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Elementary operations for an element of a line, roughly.
-const LINE_WORK: usize = 32;
+const LINE_WORK: usize = 128;
 /// At most so many plans are kept.
 const MAX_PLANS: usize = 8;
 /// Their lines have at most so many elements together.

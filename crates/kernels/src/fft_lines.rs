@@ -43,6 +43,15 @@ impl<const L: usize> Lanes<L> {
         Lanes { re: self.im, im: self.re.map(|x| -x) }
     }
 
+    /// The sum with the product of other numbers and a real one, rounded once.
+    #[inline(always)]
+    fn plus_scaled(self, other: Lanes<L>, factor: f64) -> Lanes<L> {
+        Lanes {
+            re: from_fn(|l| other.re[l].mul_add(factor, self.re[l])),
+            im: from_fn(|l| other.im[l].mul_add(factor, self.im[l])),
+        }
+    }
+
     /// The product with a real number.
     #[inline(always)]
     pub fn scaled(self, factor: f64) -> Lanes<L> {
@@ -78,8 +87,8 @@ impl<const L: usize> Mul<Root> for Lanes<L> {
     #[inline(always)]
     fn mul(self, [re, im]: Root) -> Lanes<L> {
         Lanes {
-            re: from_fn(|l| self.re[l] * re - self.im[l] * im),
-            im: from_fn(|l| self.re[l] * im + self.im[l] * re),
+            re: from_fn(|l| self.re[l].mul_add(re, -(self.im[l] * im))),
+            im: from_fn(|l| self.re[l].mul_add(im, self.im[l] * re)),
         }
     }
 }
@@ -322,8 +331,8 @@ fn of_odd<const R: usize, const H: usize, const L: usize>(
         let (mut even, mut odd) = (x[0], Lanes::ZERO);
         for j in 0..H {
             let [cos, sin] = roots[(j + 1) * k % R];
-            even = even + sums[j].scaled(cos);
-            odd = odd + differences[j].scaled(-sin);
+            even = even.plus_scaled(sums[j], cos);
+            odd = odd.plus_scaled(differences[j], -sin);
         }
         (results[k], results[R - k]) = (even + odd.turned(), even - odd.turned());
     }
@@ -386,8 +395,8 @@ impl Stage {
                     for &[sum, difference] in pairs.iter() {
                         at = if at + k >= radix { at + k - radix } else { at + k };
                         let [cos, sin] = self.roots[at];
-                        even = even + sum.scaled(cos);
-                        odd = odd + difference.scaled(-sin);
+                        even = even.plus_scaled(sum, cos);
+                        odd = odd.plus_scaled(difference, -sin);
                     }
                     for (k, mut result) in
                         [(k, even + odd.turned()), (radix - k, even - odd.turned())]
