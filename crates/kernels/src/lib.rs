@@ -23,6 +23,7 @@ mod matmul;
 mod movement;
 mod order;
 mod padded;
+mod panels;
 mod parallel;
 mod quantize;
 mod random_numbers;

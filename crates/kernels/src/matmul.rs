@@ -7,13 +7,15 @@
 //! The same bits follow for every shape of tile, width of vectors and number of threads;
 //! `docs/accuracy.md` states the definition.
 
+use super::panels::{Ahead, Pack, Panels};
 use super::parallel::task_size;
 use super::rows::{Matrix, RowScratch, Rows, SomeRows};
 use super::vector_products::VectorProduct;
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
-use numerics::simd::{Isa, Kernel, Tile, prefetch, transpose};
+use numerics::simd::{Isa, Kernel, Tile};
 use numerics::{Complex32, Complex64, I1, Number, TensorError};
+use std::cell::Cell;
 use std::ops::Range;
 
 /// Products that are summed in one chain.
@@ -33,10 +35,15 @@ const MAX_IN_PLACE: usize = 1 << 10;
 const PANELS: usize = 4;
 /// Tiles of rows that are multiplied at a time, at most.
 const MAX_TILES: usize = 16;
-/// Rows of `b` that are copied at a time, if neither rows nor columns are beside each other.
-const PACKED_ROWS: usize = 8;
 /// Elements of columns of `b` that are copied at a time.
 const PANELS_ELEMENTS: usize = 1 << 19;
+
+/// Memory for copies of columns that is kept for the next product has at most so many bytes.
+const KEPT_BYTES: usize = 1 << 20;
+
+thread_local! {
+    static ROOM: Cell<AlignedBytes> = const { Cell::new(AlignedBytes::new()) };
+}
 
 /// The types in which products are summed.
 pub trait Accumulator: Number + Tile {
@@ -249,7 +256,8 @@ impl<T: Accumulator> Product<'_, T> {
         let depths = if is_copied { depth.div_ceil(BLOCK).ilog2() as usize + 1 } else { 0 };
         let mut levels = vec![[[T::ZERO; C]; R]; depths];
         let _reserved = reserve::<T>(depth.saturating_mul(copied + tall.min(rows.len())))?;
-        let mut room = AlignedBytes::zeros(copied * depth * size_of::<T>());
+        let mut room = ROOM.take();
+        room.resize(copied * depth * size_of::<T>());
         let (panels, _) = bytemuck::cast_slice_mut::<u8, T>(&mut room).as_chunks_mut::<C>();
         let (mut copy, mut part) = (RowScratch::default(), RowScratch::default());
         // All rows, if they are copied at once.
@@ -305,6 +313,9 @@ impl<T: Accumulator> Product<'_, T> {
                     }
                 }
             }
+        }
+        if room.len() <= KEPT_BYTES {
+            ROOM.set(room);
         }
         Ok(())
     }
@@ -364,53 +375,6 @@ pub fn add_fused<T: Accumulator>(
     }
 }
 
-/// Copies the first `width` columns of `b` to panels of `C` columns each.
-struct Pack<'a, T, const C: usize> {
-    b: Matrix<'a, T>,
-    width: usize,
-    depth: usize,
-    panels: &'a mut [[T; C]],
-}
-
-impl<T: Accumulator, const C: usize> Kernel for Pack<'_, T, C> {
-    #[inline(always)]
-    fn run(self) {
-        let Pack { b: Matrix { elements, strides }, width, depth, panels } = self;
-        let [row_stride, column_stride] = strides;
-        if column_stride == 1 {
-            // Whole rows, in the order of memory.
-            for k in 0..depth {
-                let (full, rest) = elements[k * row_stride..][..width].as_chunks::<C>();
-                for (panel, columns) in full.iter().enumerate() {
-                    panels[panel * depth + k] = *columns;
-                }
-                if !rest.is_empty() {
-                    panels[full.len() * depth + k][..rest.len()].copy_from_slice(rest);
-                }
-            }
-            return;
-        }
-        for (panel, column) in panels.chunks_exact_mut(depth).zip((0..).step_by(C)) {
-            let count = C.min(width - column);
-            let columns = &elements[column * column_stride..];
-            if row_stride == 1 {
-                let panel = (panel.as_flattened_mut(), C);
-                transpose((columns, column_stride), panel, [count, depth]);
-                continue;
-            }
-            // A few rows at a time, which stay in the cache.
-            for (part, panel) in panel.chunks_mut(PACKED_ROWS).enumerate() {
-                let rows = &columns[part * PACKED_ROWS * row_stride..];
-                for j in 0..count {
-                    for (k, packed) in panel.iter_mut().enumerate() {
-                        packed[j] = rows[j * column_stride + k * row_stride];
-                    }
-                }
-            }
-        }
-    }
-}
-
 /// Rows of `a` to be multiplied with copied columns of `b`.
 struct Block<'a, T, const C: usize> {
     a: SomeRows<'a, T>,
@@ -419,43 +383,6 @@ struct Block<'a, T, const C: usize> {
     panels: Panels<'a, T, C>,
     width: usize,
     ahead: Ahead<'a, T>,
-}
-
-/// Columns of `b`, as many as a tile has in each panel.
-enum Panels<'a, T, const C: usize> {
-    /// Copies of all panels.
-    Copied(&'a [[T; C]]),
-    /// Columns where they are, and room for a copy of a panel.
-    InPlace(Matrix<'a, T>, &'a mut [[T; C]]),
-}
-
-/// The rows of the next panels, each a line of the cache, before they are copied.
-#[derive(Clone, Copy)]
-struct Ahead<'a, T> {
-    elements: &'a [T],
-    stride: usize,
-    depth: usize,
-    panels: usize,
-    /// The next one.
-    panel: usize,
-    row: usize,
-}
-
-impl<T> Ahead<'_, T> {
-    /// Asks for some more of them.
-    #[inline(always)]
-    fn prefetch<const C: usize>(&mut self, count: usize) {
-        for _ in 0..count {
-            match self.elements.get(self.row * self.stride + self.panel * C) {
-                Some(element) if self.panel < self.panels => prefetch(element),
-                _ => return,
-            }
-            self.row += 1;
-            if self.row == self.depth {
-                (self.panel, self.row) = (self.panel + 1, 0);
-            }
-        }
-    }
 }
 
 /// The results of a block: sums of one chain each, or of several if `DEEP`.

@@ -67,9 +67,10 @@ fn tiles<T: Pod>(
 mod words {
     use super::TILE;
     use std::arch::x86_64::{
-        __m256, _mm256_permute2f128_ps, _mm256_setzero_ps, _mm256_shuffle_ps, _mm256_unpackhi_ps,
-        _mm256_unpacklo_ps,
+        __m256, _mm256_setzero_ps, _mm256_shuffle_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
     };
+
+    const HALF: usize = TILE / 2;
 
     /// Transposes whole tiles.
     #[target_feature(enable = "avx2")]
@@ -80,14 +81,21 @@ mod words {
     ) {
         for c in (0..columns).step_by(TILE) {
             for r in (0..rows).step_by(TILE) {
+                // The left and the right halves of rows, each beside that of the fourth one after.
                 // Closures of other functions are not compiled for these instructions.
-                let mut tile = [_mm256_setzero_ps(); TILE];
-                for (i, row) in tile.iter_mut().enumerate() {
-                    let mut elements = [[0; 4]; TILE];
-                    elements.copy_from_slice(&source[(r + i) * source_stride + c..][..TILE]);
-                    *row = bytemuck::cast(elements);
+                let mut halves = [[_mm256_setzero_ps(); HALF]; 2];
+                for i in 0..HALF {
+                    let above = &source[(r + i) * source_stride + c..][..TILE];
+                    let below = &source[(r + i + HALF) * source_stride + c..][..TILE];
+                    for (half, at) in halves.iter_mut().zip([0, HALF]) {
+                        let mut elements = [[0; 4]; TILE];
+                        elements[..HALF].copy_from_slice(&above[at..at + HALF]);
+                        elements[HALF..].copy_from_slice(&below[at..at + HALF]);
+                        half[i] = bytemuck::cast(elements);
+                    }
                 }
-                for (i, column) in transposed(tile).into_iter().enumerate() {
+                let columns = [quarters(halves[0]), quarters(halves[1])];
+                for (i, &column) in columns.as_flattened().iter().enumerate() {
                     let column: [[u8; 4]; TILE] = bytemuck::cast(column);
                     target[(c + i) * target_stride + r..][..TILE].copy_from_slice(&column);
                 }
@@ -95,25 +103,8 @@ mod words {
         }
     }
 
-    /// A tile, transposed.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn transposed([a, b, c, d, e, f, g, h]: [__m256; TILE]) -> [__m256; TILE] {
-        let (upper, lower) = (quarters([a, b, c, d]), quarters([e, f, g, h]));
-        [
-            _mm256_permute2f128_ps::<0x20>(upper[0], lower[0]),
-            _mm256_permute2f128_ps::<0x20>(upper[1], lower[1]),
-            _mm256_permute2f128_ps::<0x20>(upper[2], lower[2]),
-            _mm256_permute2f128_ps::<0x20>(upper[3], lower[3]),
-            _mm256_permute2f128_ps::<0x31>(upper[0], lower[0]),
-            _mm256_permute2f128_ps::<0x31>(upper[1], lower[1]),
-            _mm256_permute2f128_ps::<0x31>(upper[2], lower[2]),
-            _mm256_permute2f128_ps::<0x31>(upper[3], lower[3]),
-        ]
-    }
-
-    /// The columns of four rows: of their first four elements in the low half of each vector, and
-    /// of the others in the high one.
+    /// The columns of four rows, of four elements in the low half of each vector and of others in
+    /// the high one.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn quarters([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
