@@ -61,6 +61,11 @@ impl Inputs {
     /// Adds an object that exports a buffer in row-major order with elements of this type. Returns
     /// false if it does not.
     pub fn try_push(&mut self, array: &Bound<'_, PyAny>, dtype: DType) -> PyResult<bool> {
+        let py = array.py();
+        // Masks, of classes of their own, are not in the buffer.
+        if !array.get_type().is(ndarray(py)?) && array.hasattr("mask")? {
+            return Ok(false);
+        }
         let Ok(buffer) = PyUntypedBuffer::get(array) else { return Ok(false) };
         let is_suitable = element_type(buffer.format(), buffer.item_size()) == Some(dtype)
             && buffer.is_c_contiguous();
@@ -157,7 +162,6 @@ impl Memory {
 /// A result as an array of NumPy. It is copied if something else has its memory: an argument, a
 /// constant, another result.
 pub fn result(py: Python<'_>, value: RuntimeValue) -> PyResult<Bound<'_, PyAny>> {
-    static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let RuntimeValue::Tensor(mut tensor) = value else {
         return Err(message("a result is a token or a tuple, which arrays do not stand for"));
     };
@@ -166,7 +170,13 @@ pub fn result(py: Python<'_>, value: RuntimeValue) -> PyResult<Bound<'_, PyAny>>
     let bytes = tensor.bytes_mut().map_err(|error| message(error.to_string()))?;
     let (start, len) = (AtomicPtr::new(bytes.as_mut_ptr()), bytes.len());
     let memory = Bound::new(py, Memory { start, len, _tensor: tensor })?;
-    NDARRAY.import(py, "numpy", "ndarray")?.call1((shape, dtype, memory))
+    ndarray(py)?.call1((shape, dtype, memory))
+}
+
+/// The class of arrays of NumPy.
+fn ndarray(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static NDARRAY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    NDARRAY.import(py, "numpy", "ndarray")
 }
 
 /// The type of NumPy that stands for an element type.

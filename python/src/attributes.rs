@@ -112,6 +112,18 @@ pub fn attribute_of(
         slot,
         Some(AttrConstraint::Int(_) | AttrConstraint::AnyInt | AttrConstraint::Float(_))
     );
+    let is_list = matches!(
+        slot,
+        Some(
+            AttrConstraint::I64Array
+                | AttrConstraint::I32Array
+                | AttrConstraint::BoolArray
+                | AttrConstraint::ArrayOf(_)
+        )
+    );
+    if is_list && value.hasattr("tolist")? {
+        return attribute_of(&value.call_method0("tolist")?, slot);
+    }
     if value.hasattr("dtype")? && !is_scalar {
         let array = value.py().import("stablo._arrays")?.call_method1("to_bytes", (value,))?;
         return Ok(Attribute::from_tensor(&tensor(array.extract()?)?));
@@ -166,10 +178,17 @@ fn of_text(py: Python<'_>, text: &str, slot: Option<&AttrConstraint>) -> PyResul
         }
         Some(_) => None,
     };
-    match case {
-        Some(attribute) => Ok(attribute),
-        None => stablo::parse_attribute(text).map_err(|error| raised(py, &error)),
-    }
+    let parsed = match case {
+        Some(attribute) => return Ok(attribute),
+        None => stablo::parse_attribute(text),
+    };
+    parsed.map_err(|error| match slot {
+        Some(AttrConstraint::Enum(def) | AttrConstraint::IntEnum(_, def)) => {
+            let cases: Vec<&str> = def.cases.iter().map(|(_, case)| *case).collect();
+            message(format!("`{text}` is no case: they are {}", cases.join(", ")))
+        }
+        _ => raised(py, &error),
+    })
 }
 
 /// The attribute of a dictionary: the parameters of a dialect's attribute by name, or a dictionary.

@@ -1,25 +1,53 @@
 //! Making programs op by op.
 
 use crate::attributes::attribute_of;
-use crate::errors::{message, raised};
+use crate::errors::{Error, message, raised};
 use crate::program::{Program, detached};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::MutexExt;
 use pyo3::types::PyDict;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 
 use stablo::dialects::func::FuncOp;
 use stablo::ir::{BlockId, Loc, OpDef, RegionId, Value};
 use stablo::{Attribute, Module, Type};
 
-/// Makes a program: ops go to the end of the innermost region that is open, or of the module.
-#[pyclass(module = "stablo")]
+/// Makes a program: ops go to the end of the innermost region that their thread has open, or of the
+/// module. Threads share it, each with regions of its own.
+#[pyclass(frozen, module = "stablo")]
 pub struct Builder {
-    module: Module,
     /// Identifies the builder, so that no values of another one are taken.
     id: u64,
-    open: Vec<Open>,
-    /// The location of new ops.
-    location: Attribute,
+    state: Mutex<State>,
+}
+
+struct State {
+    module: Module,
+    /// The regions that threads have open, the innermost last.
+    open: HashMap<ThreadId, Vec<Open>>,
+}
+
+impl State {
+    /// The end of the innermost region of this thread.
+    fn end(&self) -> Option<BlockId> {
+        let open = self.open.get(&thread::current().id())?;
+        open.last().map(|open| open.block)
+    }
+
+    /// Ends the innermost region of this thread.
+    fn pop(&mut self) -> Option<Open> {
+        let id = thread::current().id();
+        let open = self.open.get_mut(&id)?;
+        let last = open.pop();
+        if open.is_empty() {
+            self.open.remove(&id);
+        }
+        last
+    }
 }
 
 /// A region that is being filled.
@@ -74,108 +102,94 @@ impl Builder {
     fn new() -> Builder {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let id = COUNT.fetch_add(1, Ordering::Relaxed);
-        Builder {
-            module: stablo::new_module(),
-            id,
-            open: Vec::new(),
-            location: Attribute::unknown_location(),
-        }
-    }
-
-    /// New ops have this place in a file of Python.
-    fn set_place(&mut self, py: Python<'_>, file: &str, line: u32) -> PyResult<()> {
-        self.location = location(py, &format!("loc({}:{line}:1)", quoted(file)))?;
-        Ok(())
+        let state = State { module: stablo::new_module(), open: HashMap::new() };
+        Builder { id, state: Mutex::new(state) }
     }
 
     /// Opens a region whose arguments have these types and, where given, names. Returns them.
     fn open_region(
-        &mut self,
+        &self,
         py: Python<'_>,
         types: Vec<String>,
         names: Vec<Option<String>>,
     ) -> PyResult<Vec<SSAValue>> {
         let arguments = parsed(py, &types)?;
-        let region = self.module.create_region();
-        let block = self.module.create_block(region);
-        let names = names.into_iter().chain(std::iter::repeat(None));
+        let location = |name: Option<String>| match name {
+            Some(name) => {
+                let named = parsed_location(py, &format!("loc({})", quoted(&name)))?;
+                Ok(Loc::Explicit(named, None))
+            }
+            None => Ok(Loc::Unknown),
+        };
+        let names = names.into_iter().chain(std::iter::repeat(None)).take(arguments.len());
+        let locations = names.map(location).collect::<PyResult<Vec<_>>>()?;
+        let mut state = self.lock(py);
+        let region = state.module.create_region();
+        let block = state.module.create_block(region);
         let mut values = Vec::with_capacity(arguments.len());
-        for (ty, name) in arguments.iter().zip(names) {
-            let location = match name {
-                Some(name) => {
-                    Loc::Explicit(location(py, &format!("loc({})", quoted(&name)))?, None)
-                }
-                None => Loc::Unknown,
-            };
-            let value = self.module.add_argument(block, ty.clone(), location);
-            values.push(self.value(value));
+        for (ty, location) in arguments.iter().zip(locations) {
+            let value = state.module.add_argument(block, ty.clone(), location);
+            values.push(self.value(&state, value));
         }
-        self.open.push(Open { region, block, arguments });
+        let open = state.open.entry(thread::current().id()).or_default();
+        open.push(Open { region, block, arguments });
         Ok(values)
     }
 
     /// Ends the innermost region, of an op of that name, with the values that it returns.
     fn close_region(
-        &mut self,
+        &self,
         py: Python<'_>,
         op: &str,
         results: Vec<PyRef<'_, SSAValue>>,
     ) -> PyResult<Region> {
         let values = self.values(&results)?;
-        let end = self.end();
-        let mut builder = stablo::Builder::new(&mut self.module);
-        builder.insert_at_end(end.ok_or_else(|| message("no region is open"))?);
+        let mut state = self.lock(py);
+        let end = state.end().ok_or_else(|| message("no region is open in this thread"))?;
+        let mut builder = stablo::Builder::new(&mut state.module);
+        builder.insert_at_end(end);
         let terminator = builder.terminator(op).map_err(|error| raised(py, &error))?;
         builder.op(terminator).operands(values).build().map_err(|error| raised(py, &error))?;
         let results = results.iter().map(|value| value.ty.clone()).collect();
-        match self.open.pop() {
+        match state.pop() {
             Some(Open { region, arguments, .. }) => {
                 Ok(Region { builder: self.id, region, arguments, results })
             }
-            None => Err(message("no region is open")),
+            None => Err(message("no region is open in this thread")),
         }
     }
 
     /// Gives up the innermost region.
-    fn abandon_region(&mut self) {
-        self.open.pop();
+    fn abandon_region(&self, py: Python<'_>) {
+        self.lock(py).pop();
     }
 
     /// The types of the arguments of a region of an op on these operands, where they follow.
-    fn region_arguments(
-        &self,
-        op: &str,
-        operands: Vec<PyRef<'_, SSAValue>>,
-    ) -> Option<Vec<String>> {
+    #[staticmethod]
+    fn region_arguments(op: &str, operands: Vec<PyRef<'_, SSAValue>>) -> Option<Vec<String>> {
         let types: Vec<&Type> = operands.iter().map(|operand| &operand.ty).collect();
         let types = region_arguments(op, &types)?;
         Some(types.iter().map(Type::to_string).collect())
     }
 
-    /// Adds an op. Returns its results.
+    /// Adds an op for a place in a file of Python. Returns its results.
     fn op(
-        &mut self,
-        py: Python<'_>,
+        &self,
         name: &str,
         operands: Vec<PyRef<'_, SSAValue>>,
         attributes: &Bound<'_, PyDict>,
         regions: Vec<PyRef<'_, Region>>,
         result_types: Option<Vec<String>>,
+        place: (String, u32),
     ) -> PyResult<Vec<SSAValue>> {
+        let py = attributes.py();
         let operands = self.values(&operands)?;
         if regions.iter().any(|region| region.builder != self.id) {
             return Err(message("a region is of another builder"));
         }
-        let def = self.module.registry().op(name);
-        let mut given = Vec::with_capacity(attributes.len());
-        for (key, value) in attributes {
-            let key: String = key.extract()?;
-            let slot = def.and_then(|def| slot(def, &key));
-            if let (Some(def), None, false) = (def, slot, key.contains('.')) {
-                return Err(message(unknown_attribute(def, &key)));
-            }
-            given.push((key, attribute_of(&value, slot)?));
-        }
+        let (file, line) = place;
+        let location = parsed_location(py, &format!("loc({}:{line}:1)", quoted(&file)))?;
+        let given = given_attributes(name, attributes)?;
         let result_types = match (result_types, regions.first()) {
             (Some(types), _) => Some(parsed(py, &types)?),
             (None, Some(branch)) if ["stablehlo.if", "stablehlo.case"].contains(&name) => {
@@ -183,9 +197,10 @@ impl Builder {
             }
             (None, _) => None,
         };
-        let end = self.end();
-        let mut builder = stablo::Builder::new(&mut self.module);
-        builder.set_location(self.location.clone());
+        let mut state = self.lock(py);
+        let end = state.end();
+        let mut builder = stablo::Builder::new(&mut state.module);
+        builder.set_location(location);
         if let Some(block) = end {
             builder.insert_at_end(block);
         }
@@ -200,19 +215,20 @@ impl Builder {
             op = op.result_types(types);
         }
         let values = op.values().map_err(|error| raised(py, &error))?;
-        Ok(values.into_iter().map(|value| self.value(value)).collect())
+        Ok(values.into_iter().map(|value| self.value(&state, value)).collect())
     }
 
     /// Adds a function of that name with a body.
-    fn function(&mut self, py: Python<'_>, name: &str, body: PyRef<'_, Region>) -> PyResult<()> {
+    fn function(&self, py: Python<'_>, name: &str, body: PyRef<'_, Region>) -> PyResult<()> {
         if body.builder != self.id {
             return Err(message("the body is of another builder"));
         }
-        if !self.open.is_empty() {
+        let mut state = self.lock(py);
+        if state.end().is_some() {
             return Err(message("a function cannot be within a region"));
         }
         let ty = Type::function(body.arguments.clone(), body.results.clone());
-        let mut builder = stablo::Builder::new(&mut self.module);
+        let mut builder = stablo::Builder::new(&mut state.module);
         let function = builder.op(FuncOp::DEF).attribute("sym_name", Attribute::string(name));
         let function = function.attribute("function_type", ty).region(body.region);
         function.build().map(drop).map_err(|error| raised(py, &error))
@@ -220,24 +236,25 @@ impl Builder {
 
     /// The program so far, verified.
     fn build(&self, py: Python<'_>) -> PyResult<Program> {
-        if !self.open.is_empty() {
+        let state = self.lock(py);
+        if !state.open.is_empty() {
             return Err(message("a region is not complete"));
         }
-        let module = detached(py, || {
-            stablo::verify(&self.module)?;
-            Ok(self.module.clone())
-        })?;
+        let module = state.module.clone();
+        drop(state);
+        let module = detached(py, || stablo::verify(&module).map(|()| module))?;
         Ok(Program::of(module))
     }
 }
 
 impl Builder {
-    fn end(&self) -> Option<BlockId> {
-        self.open.last().map(|open| open.block)
+    /// The state, for which this thread waits without the interpreter lock.
+    fn lock<'a>(&'a self, py: Python<'_>) -> MutexGuard<'a, State> {
+        self.state.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn value(&self, value: Value) -> SSAValue {
-        SSAValue { builder: self.id, value, ty: self.module.ty(value).clone() }
+    fn value(&self, state: &State, value: Value) -> SSAValue {
+        SSAValue { builder: self.id, value, ty: state.module.ty(value).clone() }
     }
 
     fn values(&self, values: &[PyRef<'_, SSAValue>]) -> PyResult<Vec<Value>> {
@@ -248,6 +265,40 @@ impl Builder {
     }
 }
 
+/// The attributes that Python values stand for, for an op of that name.
+fn given_attributes(
+    name: &str,
+    attributes: &Bound<'_, PyDict>,
+) -> PyResult<Vec<(String, Attribute)>> {
+    let def = stablo::registry().op(name);
+    let mut given = Vec::with_capacity(attributes.len());
+    for (key, value) in attributes {
+        let key: String = key.extract()?;
+        let slot = def.and_then(|def| slot(def, &key));
+        if let (Some(def), None, false) = (def, slot, key.contains('.')) {
+            return Err(message(unknown_attribute(def, &key)));
+        }
+        let attribute = attribute_of(&value, slot)
+            .map_err(|error| in_attribute(attributes.py(), error, name, &key))?;
+        given.push((key, attribute));
+    }
+    Ok(given)
+}
+
+/// An error about a value, with the attribute that it was given for.
+fn in_attribute(py: Python<'_>, error: PyErr, op: &str, attribute: &str) -> PyErr {
+    let is_about_values = error.is_instance_of::<Error>(py)
+        || error.is_instance_of::<PyTypeError>(py)
+        || error.is_instance_of::<PyValueError>(py)
+        || error.is_instance_of::<PyOverflowError>(py);
+    if !is_about_values {
+        return error;
+    }
+    let text = format!("attribute `{attribute}` of `{op}`: {}", error.value(py));
+    let outer = message(text);
+    outer.set_cause(py, Some(error));
+    outer
+}
 /// Names of StableHLO's ops without the dialect.
 #[pyfunction]
 pub fn op_names() -> Vec<&'static str> {
@@ -271,16 +322,18 @@ pub fn tensor_type(py: Python<'_>, text: &str) -> PyResult<(&'static str, Vec<us
 /// The error of an attribute that an op does not declare. Others have names with a dialect.
 fn unknown_attribute(def: &OpDef, key: &str) -> String {
     let names: Vec<String> = def.attributes.iter().map(|slot| format!("`{}`", slot.name)).collect();
-    let (op, names) = (def.name, names.join(", "));
-    let has = if names.is_empty() { "no others" } else { &names };
-    format!("`{op}` has no attribute `{key}`, but {has}; further ones have a dialect: `my.{key}`")
+    let has = if names.is_empty() { "none".to_string() } else { names.join(", ") };
+    let op = def.name;
+    format!(
+        "`{op}` has no attribute `{key}`; it has {has}, and further ones that name a dialect, as in `my.{key}`"
+    )
 }
 
 fn slot(def: &OpDef, name: &str) -> Option<&'static stablo::ir::AttrConstraint> {
     def.attributes.iter().find(|slot| slot.name == name).map(|slot| slot.constraint)
 }
 
-fn location(py: Python<'_>, text: &str) -> PyResult<Attribute> {
+fn parsed_location(py: Python<'_>, text: &str) -> PyResult<Attribute> {
     stablo::parse_attribute(text).map_err(|error| raised(py, &error))
 }
 

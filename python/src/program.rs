@@ -209,6 +209,12 @@ impl Program {
         self.threads.map(NonZeroUsize::get)
     }
 
+    /// False if it was read without verifying it.
+    #[getter]
+    fn is_verified(&self) -> bool {
+        self.is_verified
+    }
+
     /// Checks the program against the specification.
     fn verify(&self, py: Python<'_>) -> PyResult<()> {
         detached(py, || stablo::verify(&self.module))

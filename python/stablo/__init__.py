@@ -64,10 +64,13 @@ class Signature(NamedTuple):
 
 
 def _read(source: Source) -> tuple[bytes, str]:
-    if isinstance(source, (bytes, bytearray, memoryview)):
-        return bytes(source), "<memory>"
+    if isinstance(source, bytes):
+        return source, "<memory>"
     if not isinstance(source, (str, os.PathLike)):
-        raise TypeError(f"a program is read from a path or from bytes, not from {type(source).__name__}")
+        try:
+            return memoryview(source).tobytes(), "<memory>"
+        except TypeError:
+            raise TypeError(f"a program is read from a path or from bytes, not from {type(source).__name__}") from None
     if isinstance(source, str) and ("\n" in source or "{" in source) and not os.path.exists(source):
         raise FileNotFoundError(errno.ENOENT, "there is no such file; stablo.parse reads programs given as text", source)
     with open(source, "rb") as file:
@@ -159,6 +162,9 @@ class View:
         with open(path, "w", encoding="utf-8") as file:
             file.write(self._page)
 
+    def __repr__(self) -> str:
+        return f"<stablo.View of {len(self._page)} characters>"
+
     def _repr_html_(self) -> str:
         page = self._page.replace("&", "&amp;").replace('"', "&quot;")
         return f'<iframe srcdoc="{page}" style="width: 100%; height: 640px; border: 1px solid #8888"></iframe>'
@@ -224,6 +230,8 @@ class Program:
     __slots__ = ("_convention", "_native", "_signature")
 
     def __init__(self, native: _stablo.Program) -> None:
+        if not isinstance(native, _stablo.Program):
+            raise TypeError("programs are made by stablo.load, stablo.parse, stablo.Builder and functions such as stablo.from_jax")
         self._native = native
         self._signature: Optional[Signature] = None
         self._convention: Optional[Convention] = None
@@ -299,6 +307,8 @@ class Program:
         >>> program.bind({0: 2})(3.0)
         array(6., dtype=float32)
         """
+        if not isinstance(values, Mapping):
+            raise TypeError(f"values are bound as a dictionary of numbers or names of arguments, not as {type(values).__name__}")
         inputs = self.signature.inputs
         names = {value.name: index for index, value in enumerate(inputs) if value.name is not None}
         given = []
@@ -408,7 +418,7 @@ class Program:
     def diff(self, other: Program, *, ignore: Sequence[str] = ()) -> dict[str, Any]:
         """The differences to another program but for names, locations and the order of independent ops: `equal`, `same`, the number of
         equal ops, and `changes`, each with `left` and `right`, an op or none, and `details`. Attributes named in `ignore` do not count."""
-        return self._native.diff(other._native, list(ignore))
+        return self._native.diff(_native(other), [ignore] if isinstance(ignore, str) else list(ignore))
 
     def compare(
         self, other: Program, *arrays: Any, seeds: Sequence[int] = range(3), ulps: int = 0, atol: float = 0.0, rtol: float = 0.0, **named: Any
@@ -425,7 +435,7 @@ class Program:
         names = [value.name for value in self.signature.outputs]
         found = []
         for seed, inputs in self._trials(arrays, named, seeds):
-            results = _stablo.compare(self._native, other._native, inputs, (ulps, atol, rtol))
+            results = _stablo.compare(self._native, _native(other), inputs, (ulps, atol, rtol))
             for index, result in enumerate(results):
                 if result is None:
                     continue
@@ -450,9 +460,9 @@ class Program:
         distances = (ulps, atol, rtol)
         for seed, inputs in self._trials(arrays, named, seeds):
             # This run ends with Ctrl-C; the one that is recorded does not.
-            if all(result is None or result[0] == 0 for result in _stablo.compare(self._native, other._native, inputs, distances)):
+            if all(result is None or result[0] == 0 for result in _stablo.compare(self._native, _native(other), inputs, distances)):
                 continue
-            parting = _stablo.bisect(self._native, other._native, inputs, distances)
+            parting = _stablo.bisect(self._native, _native(other), inputs, distances)
             if parting is not None:
                 description, operands, expected, value = parting
                 given = tuple(numpy.array(flat).view(numpy_dtype(dtype)).reshape(shape) for dtype, shape, flat in inputs)
@@ -501,7 +511,7 @@ class Program:
         >>> str(page).startswith("<!doctype html>")
         True
         """
-        other = None if beside is None else ("other", beside._native)
+        other = None if beside is None else ("other", _native(beside))
         values = None if trace is None else [(value.op, value.index, to_bytes(value.value)) for value in trace]
         return View(self._native.view(name, other, None if profile is None else profile._native, values))
 
@@ -517,11 +527,24 @@ class Program:
         deprecated ops replaced by their successors, and expressions of constants folded."""
         return self._changed(self._native.without_lint())
 
+    def __copy__(self) -> Program:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Program:
+        return self
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.bytecode(), self._convention, self._native.threads)
+        return _restored, (self.bytecode(), self._convention, self._native.threads, self._native.is_verified)
 
 
-def _restored(bytecode: bytes, convention: Optional[Convention], threads: Optional[int]) -> Program:
-    program = load(bytecode).with_threads(threads)
+def _native(program: Program) -> _stablo.Program:
+    """The native part of another program."""
+    if not isinstance(program, Program):
+        raise TypeError(f"the other program must be a stablo.Program, not {type(program).__name__}; stablo.load reads files")
+    return program._native
+
+
+def _restored(bytecode: bytes, convention: Optional[Convention], threads: Optional[int], is_verified: bool) -> Program:
+    program = load(bytecode, verify=is_verified).with_threads(threads)
     program._convention = convention
     return program

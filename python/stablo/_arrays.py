@@ -77,6 +77,8 @@ def to_array(value: Value, given: Any, index: int) -> tuple[str, list[int], Any]
     if value.dtype is None:
         raise Error(f"{described(index, value)} is a {value.type}, which no array stands for")
     expected = numpy_dtype(value.dtype)
+    if is_masked(given):
+        raise Error(f"{described(index, value)} is a {value.type}, which has no mask; a masked array was given, whose `filled` has none")
     try:
         if isinstance(given, (bool, int, float, complex, list, tuple)):
             array = of_numbers(given, value.dtype)
@@ -103,6 +105,11 @@ def to_array(value: Value, given: Any, index: int) -> tuple[str, list[int], Any]
     return value.dtype, list(array.shape), flat
 
 
+def is_masked(array: Any) -> bool:
+    """True for arrays of `numpy.ma`, whose elements are not all valid."""
+    return isinstance(array, numpy.ndarray) and hasattr(array, "mask")
+
+
 def _of_dlpack(given: Any) -> numpy.ndarray[Any, Any]:
     """An array of DLPack with elements of a type that NumPy does not know. It is not copied."""
     name, shape, strides, memory = _stablo.from_dlpack(given.__dlpack__())
@@ -110,15 +117,17 @@ def _of_dlpack(given: Any) -> numpy.ndarray[Any, Any]:
 
 
 def of_numbers(given: Any, name: str) -> numpy.ndarray[Any, Any]:
-    """Numbers, by themselves or in lists, as elements of a type. Floats are rounded; `ValueError` for numbers of which a part would be
-    dropped: fractions as integers, and others than 0 and 1 as truth values."""
+    """Numbers, by themselves, in lists or in arrays, as elements of a type. Floats are rounded; `ValueError` for numbers of which a part
+    would be dropped: fractions as integers, and others than 0 and 1 as truth values."""
+    if is_masked(given):
+        raise ValueError("a masked array has elements that are not valid; its `filled` has none")
     dtype = numpy_dtype(name)
     array = numpy.asarray(given, dtype)
     if name.startswith(("i", "ui")):
         # Types of ml_dtypes are compared as integers of NumPy.
         whole = array if dtype.kind in "biu" else array.astype(numpy.int64)
         if not numpy.array_equal(whole, numpy.asarray(given)):
-            raise ValueError(f"not all of it are values of {dtype}")
+            raise ValueError(f"{'no value' if array.ndim == 0 else 'not all are values'} of {dtype}")
     return array
 
 
@@ -129,6 +138,8 @@ def shortened(value: Any) -> str:
 
 def to_bytes(array: Any) -> tuple[str, list[int], bytes]:
     """An array as a constant has it."""
+    if is_masked(array):
+        raise Error("masked arrays are no constants; `filled` makes one that is")
     array = numpy.asarray(array)
     if array.dtype.name not in _NAMES:
         raise Error(f"arrays of {array.dtype} are no constants")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import keyword
 import sys
-from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Sequence, Union
 
 import numpy
 
 from . import _stablo
-from ._arrays import numpy_dtype, of_numbers, shortened
+from ._arrays import of_numbers, shortened
 from ._stablo import Error, SSAValue
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ class Function:
 
     def __call__(self, *arguments: SSAValue) -> Any:
         return self._builder.op("func.call", *arguments, callee=self.name, result_types=self.result_types)
+
+    def __repr__(self) -> str:
+        return f"<function @{self.name} of a stablo.Builder>"
 
 
 class Builder:
@@ -74,7 +77,9 @@ class Builder:
         """
 
         def define(body: Body) -> Function:
-            symbol = name or body.__name__
+            symbol = name or getattr(body, "__name__", None)
+            if symbol is None:
+                raise Error(f"{shortened(body)} has no name; give the function one with `name`")
             names = [None] * len(types) + list(named)
             region = self._region("func.func", body, [*types, *named.values()], names)
             self._native.function(symbol, region)
@@ -83,7 +88,7 @@ class Builder:
         return define
 
     def constant(self, value: Any, type: Optional[str] = None) -> SSAValue:
-        """A constant: an array, or, with a type, what NumPy converts and broadcasts to it. Numbers, also in lists, lose no part.
+        """A constant: an array, or, with a type, what NumPy converts and broadcasts to it. Integers lose no part; floats are rounded.
 
         >>> builder = Builder()
         >>> @builder.function()
@@ -95,12 +100,10 @@ class Builder:
         if type is not None:
             dtype, shape = _stablo.tensor_type(type)
             try:
-                is_array = hasattr(value, "__array__") and numpy.ndim(value) > 0
-                array = numpy.asarray(value, numpy_dtype(dtype)) if is_array else of_numbers(value, dtype)
-                value = numpy.broadcast_to(array, shape)
+                value = numpy.broadcast_to(of_numbers(value, dtype), shape)
             except (ValueError, TypeError, OverflowError) as error:
                 raise Error(f"no constant of {type} is made of {shortened(value)}: {error}") from error
-        constant: SSAValue = self.op("stablehlo.constant", value=numpy.asarray(value))
+        constant: SSAValue = self.op("stablehlo.constant", value=numpy.asanyarray(value))
         return constant
 
     def op(self, op: str, /, *operands: Any, result_types: Optional[Sequence[str]] = None, **attributes: Any) -> Any:
@@ -113,9 +116,10 @@ class Builder:
             elif callable(operand):
                 regions.append(self._region(op, operand, self._native.region_arguments(op, values)))
             elif not isinstance(operand, SSAValue):
-                raise Error(f"an operand of {op} is a {type(operand).__name__}, not a value, such as `constant` makes")
-        self._native.set_place(*_place())
-        results = self._native.op(op, values, attributes, regions, result_types)
+                raise Error(f"an operand of {op} has type {type(operand).__name__}; it must be a value, such as `constant` makes")
+        if isinstance(result_types, str):
+            result_types = [result_types]
+        results = self._native.op(op, values, attributes, regions, result_types, _place())
         return results[0] if len(results) == 1 else tuple(results) or None
 
     def region(self, op: str, body: Body, *types: str) -> _stablo.Region:
@@ -136,11 +140,13 @@ class Builder:
         arguments = self._native.open_region(types, names)
         try:
             results = body(*arguments)
-            values = [] if results is None else [results] if isinstance(results, SSAValue) else list(results)
-            return self._native.close_region(op, values)
+            return self._native.close_region(op, _values(op, results))
         except BaseException:
             self._native.abandon_region()
             raise
+
+    def __repr__(self) -> str:
+        return "<stablo.Builder>"
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         mnemonic = name.removesuffix("_")
@@ -150,6 +156,15 @@ class Builder:
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(name + "_" * keyword.iskeyword(name) for name in sorted(_OPS))]
+
+
+def _values(op: str, results: Any) -> list[SSAValue]:
+    """The values that the body of a region returned."""
+    values = [] if results is None else list(results) if isinstance(results, (list, tuple, Iterator)) else [results]
+    for value in values:
+        if not isinstance(value, SSAValue):
+            raise Error(f"a region of {op} returns {shortened(value)}; it must return values, such as ops make")
+    return values
 
 
 def _place() -> tuple[str, int]:

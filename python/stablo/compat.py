@@ -98,4 +98,4 @@ def get_smaller_version(version1: str, version2: str) -> str:
 
 def get_version_from_compatibility_requirement(requirement: StablehloCompatibilityRequirement) -> str:
     """The version to write for readers of that age."""
-    return _stablo.target_version(requirement.value)
+    return _stablo.target_version(StablehloCompatibilityRequirement(requirement).value)

@@ -26,6 +26,7 @@
 // 8 - -1 = 9, 8 - -2 = 10, 8 - -1 = 9
 // SAVED: [9.0, 10.0, 9.0]
 // JSON: {"parts":true,"seed":{{[0-9]+}},"parting":{"around":[{"function":"main","op":"func.call"
+// JSON-SAME: "details":[{"left":"dense<8.000000e+00> : tensor<3xf32>","name":"value","right":"dense<9.000000e+00> : tensor<3xf32>","what":"attribute"}]
 // AGREE: the results agree for the inputs
 // PASSES: the results agree for seed 0, seed 1, seed 2
 // INLINED: stablehlo.constant dense<8.0>

@@ -31,7 +31,7 @@ func.func @main(%x: tensor<2xf32>, %d: tensor<?x2xf32>) -> (tensor<2xf32>, tenso
   %two = stablehlo.constant dense<2.0> : tensor<2xf32>
   %three = stablehlo.constant dense<3.0> : tensor<2xf32>
   // CHECK: lint.mlir:[[#@LINE+2]]:8: warning[constant-expression]: `stablehlo.multiply` follows from constants by 1 op, and is computed in each run
-  // CHECK: help: `--fix` folds it
+  // CHECK: help: the fix folds it
   %0 = stablehlo.multiply %two, %three : tensor<2xf32>
   %1 = stablehlo.add %0, %x : tensor<2xf32>
   %2 = stablehlo.sine %x : tensor<2xf32>

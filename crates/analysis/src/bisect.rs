@@ -136,7 +136,7 @@ pub struct Parting {
 
 impl Parting {
     /// The parting as a JSON object: `left` and `right` (or null), each with `op`, `function`,
-    /// `source`, `scope` and `text`; `details` as texts; `around`; `iteration`; `result`, an index;
+    /// `source`, `scope` and `text`; `details`, `around`, `iteration` and `result`, an index;
     /// `comparison`, null or `differing`, `worst` and `max_ulps`.
     pub fn to_json(&self) -> String {
         let comparison = |comparison: &Comparison| {
@@ -149,7 +149,7 @@ impl Parting {
         let value = json!({
             "left": self.left.to_value(),
             "right": self.right.as_ref().map(Side::to_value),
-            "details": self.details.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "details": self.details.iter().map(Detail::to_value).collect::<Vec<_>>(),
             "around": self.around.iter().map(Side::to_value).collect::<Vec<_>>(),
             "iteration": self.iteration,
             "result": self.result.0,

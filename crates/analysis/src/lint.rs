@@ -112,7 +112,7 @@ fn dead_ops<'m>(
     let others = dead.len() - roots.len();
     for (index, op) in roots.into_iter().rev().enumerate() {
         let message = format!("the results of `{}` are never used", op.name());
-        let mut finding = warning(op, "dead-op", message, "`--fix` removes it");
+        let mut finding = warning(op, "dead-op", message, "the fix removes it");
         if index == 0 && others > 0 {
             let note = format!("other results that only dead ops use: {others}");
             finding = finding.note(note, Position::None);
@@ -125,10 +125,10 @@ fn unused_functions(ops: &[OpRef<'_>], findings: &mut Vec<(OpId, Diagnostic)>) {
     let Some(top) = ops.first() else { return };
     let uncalled: HashSet<OpId> = crate::reduce::uncalled(top.module()).into_iter().collect();
     for op in ops.iter().filter(|op| uncalled.contains(&op.id())) {
-        if op.attr("sym_visibility").and_then(|value| value.as_str()) == Some("private") {
+        if op.is_private() {
             let name = op.symbol_name().unwrap_or_default();
             let message = format!("nothing calls the private function @{name}");
-            let help = "`--fix` removes it";
+            let help = "the fix removes it";
             findings.push((op.id(), warning(*op, "unused-function", message, help)));
         }
     }
@@ -182,7 +182,7 @@ fn constant_expressions<'m>(
                 op.name(),
                 counted(arithmetic, "op")
             );
-            let help = "`--fix` folds it";
+            let help = "the fix folds it";
             findings.push((op.id(), warning(*op, "constant-expression", message, help)));
         }
     }
@@ -226,7 +226,7 @@ fn deprecated(op: OpRef<'_>) -> Option<Diagnostic> {
         return None;
     }
     let message = format!("`{}` is deprecated", op.name());
-    Some(warning(op, "deprecated-op", message, "`--fix` replaces it by its successor"))
+    Some(warning(op, "deprecated-op", message, "the fix replaces it by its successor"))
 }
 
 fn custom_call(op: OpRef<'_>) -> Option<Diagnostic> {
@@ -259,6 +259,6 @@ fn dynamic_dimension(op: OpRef<'_>) -> Option<Diagnostic> {
         "dimension {dimension} of `{}` is dynamic, but its size {size} follows from the operands",
         op.name()
     );
-    let help = "declare the size, or run `stablehlo-opt --stablehlo-refine-shapes`";
+    let help = "declare the size, or run the pass `stablehlo-refine-shapes`";
     Some(warning(op, "dynamic-dimension", message, help))
 }

@@ -1,5 +1,5 @@
-//! Reification of result shapes: ops emit code that computes the shapes of their results from operands
-//! and operand shapes. Parts that ops share are here; [`OpDef::reify`] is a hook of theirs.
+//! Reification of result shapes: ops emit code that computes the shapes of their results from
+//! operands and operand shapes. Parts that ops share are here; [`OpDef::reify`] is a hook of theirs.
 
 use mlir::diag::Severity;
 use mlir::ods::{OpDef, Trait};
@@ -8,8 +8,8 @@ use mlir::types::DYNAMIC;
 use mlir::{Attribute, Diagnostic, OpId, Type, Value};
 use side_dialects::{arith, shape, tensor};
 
-/// The shape of the first result of an op, a `tensor<rank x index>`: by the hook of its declaration,
-/// or that of the operands of an elementwise op. `None` for other ops.
+/// The shape of the first result of an op, a `tensor<rank x index>`: by the hook of its
+/// declaration, or that of the operands of an elementwise op. `None` for other ops.
 pub fn result_shape(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
     let def = rw.op(op).def()?;
     match def.reify {

@@ -24,7 +24,7 @@ fn mismatch(what: &str) -> EvalError {
 
 /// The windows of an operand that index vectors select.
 #[derive(Debug)]
-pub(super) struct Windows {
+pub(super) struct IndexedWindows {
     /// The type of the indices, and how many there are.
     pub index: (DType, usize),
     /// For each batch index in row-major order: the position of its index vector, and of the
@@ -62,14 +62,14 @@ pub(super) struct IndexDims<'a> {
     pub vector: i64,
 }
 
-impl Windows {
+impl IndexedWindows {
     /// The windows of some sizes that indices of a shape and type select in an operand.
     pub fn new(
         (indices, index): (&[usize], DType),
         operand: &[usize],
         window: &[usize],
         of: &IndexDims<'_>,
-    ) -> Result<Windows, EvalError> {
+    ) -> Result<IndexedWindows, EvalError> {
         let rank = operand.len();
         let map = dims("index map", of.index_map, rank)?;
         let operand_batching =
@@ -114,7 +114,7 @@ impl Windows {
             vectors.push([vector_at, selected.sum()]);
         }
         let indices = num_elements(indices).unwrap_or(0);
-        Ok(Windows { index: (index, indices), vectors, entries, batch_shape })
+        Ok(IndexedWindows { index: (index, indices), vectors, entries, batch_shape })
     }
 }
 
@@ -190,7 +190,7 @@ pub fn gather(
 /// A [`gather`] of tensors of known types.
 #[derive(Debug)]
 pub struct Gather {
-    windows: Windows,
+    windows: IndexedWindows,
     /// The bytes of an element.
     size: usize,
     /// Number of elements of the operand.
@@ -224,7 +224,7 @@ impl Gather {
                 format!("slices {slice_sizes:?} do not fit the shape {shape:?}"),
             ));
         }
-        let windows = Windows::new(
+        let windows = IndexedWindows::new(
             indices,
             shape,
             slice_sizes,

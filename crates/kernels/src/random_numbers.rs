@@ -119,52 +119,53 @@ pub fn random_numbers(
             let number = |bits| wide_unit(bits).mul_add(b - a, a);
             Tensor::from_vec([count], stream.wide_words(count).into_iter().map(number).collect())?
         }
-        (Distribution::Normal, DType::F32) => {
-            let (mean, deviation) = (scalar::<f32>(&a)?, scalar::<f32>(&b)?);
-            // With a standard deviation of 1 the product that is contracted with the sum is another
-            // one.
-            let number = |x: f32, y: f32| {
-                if deviation == 1.0 { x.mul_add(y, mean) } else { deviation.mul_add(x * y, mean) }
-            };
-            let pairs = Pairs::of(shape);
-            let uniform: Vec<f32> = stream.words(pairs.count()).into_iter().map(unit).collect();
-            pairs.map(&uniform, |u, v| {
-                let radii: Vec<f32> =
-                    u.into_iter().map(|u| (-2.0 * log(u.max(1e-7))).sqrt()).collect();
-                let angles = v.into_iter().map(|v| sine_and_cosine(std::f32::consts::TAU * v));
-                Ok(radii
-                    .into_iter()
-                    .zip(angles)
-                    .map(|(r, [s, c])| [number(s, r), number(c, r)])
-                    .collect())
-            })?
-        }
-        (Distribution::Normal, _) => {
-            let (mean, deviation) = (scalar::<f64>(&a)?, scalar::<f64>(&b)?);
-            let pairs = Pairs::of(shape);
-            let uniform: Vec<f64> =
-                stream.wide_words(pairs.count()).into_iter().map(wide_unit).collect();
-            let number = |x: f64, y: f64| {
-                if deviation == 1.0 { x.mul_add(y, mean) } else { deviation.mul_add(x * y, mean) }
-            };
-            let function = |op, operands: Vec<f64>| -> Result<Vec<f64>, EvalError> {
-                Ok(math::unary(op, Tensor::from_vec([operands.len()], operands)?)?.to_vec()?)
-            };
-            pairs.map(&uniform, |u, v| {
-                let logs = function(
-                    UnaryOp::Log,
-                    u.into_iter().map(|u| u.max(f64::from(1e-7f32))).collect(),
-                )?;
-                let angles: Vec<f64> = v.into_iter().map(|v| std::f64::consts::TAU * v).collect();
-                let (sines, cosines) =
-                    (function(UnaryOp::Sine, angles.clone())?, function(UnaryOp::Cosine, angles)?);
-                let radii = logs.into_iter().map(|log| (-2.0 * log).sqrt());
-                let angles = sines.into_iter().zip(cosines);
-                Ok(radii.zip(angles).map(|(r, (s, c))| [number(s, r), number(c, r)]).collect())
-            })?
-        }
+        (Distribution::Normal, DType::F32) => normal(scalar(&a)?, scalar(&b)?, shape, stream)?,
+        (Distribution::Normal, _) => wide_normal(scalar(&a)?, scalar(&b)?, shape, stream)?,
     };
     Ok(math::convert(numbers.into_shape(shape)?, dtype)?)
+}
+
+/// Normal numbers of `f32`.
+fn normal(mean: f32, deviation: f32, shape: &[usize], stream: Stream) -> Result<Tensor, EvalError> {
+    // With a standard deviation of 1 the product that is contracted with the sum is another
+    // one.
+    let number = |x: f32, y: f32| {
+        if deviation == 1.0 { x.mul_add(y, mean) } else { deviation.mul_add(x * y, mean) }
+    };
+    let pairs = Pairs::of(shape);
+    let uniform: Vec<f32> = stream.words(pairs.count()).into_iter().map(unit).collect();
+    pairs.map(&uniform, |u, v| {
+        let radii: Vec<f32> = u.into_iter().map(|u| (-2.0 * log(u.max(1e-7))).sqrt()).collect();
+        let angles = v.into_iter().map(|v| sine_and_cosine(std::f32::consts::TAU * v));
+        Ok(radii.into_iter().zip(angles).map(|(r, [s, c])| [number(s, r), number(c, r)]).collect())
+    })
+}
+
+/// Normal numbers of `f64`.
+fn wide_normal(
+    mean: f64,
+    deviation: f64,
+    shape: &[usize],
+    stream: Stream,
+) -> Result<Tensor, EvalError> {
+    let pairs = Pairs::of(shape);
+    let uniform: Vec<f64> = stream.wide_words(pairs.count()).into_iter().map(wide_unit).collect();
+    let number = |x: f64, y: f64| {
+        if deviation == 1.0 { x.mul_add(y, mean) } else { deviation.mul_add(x * y, mean) }
+    };
+    let function = |op, operands: Vec<f64>| -> Result<Vec<f64>, EvalError> {
+        Ok(math::unary(op, Tensor::from_vec([operands.len()], operands)?)?.to_vec()?)
+    };
+    pairs.map(&uniform, |u, v| {
+        let logs =
+            function(UnaryOp::Log, u.into_iter().map(|u| u.max(f64::from(1e-7f32))).collect())?;
+        let angles: Vec<f64> = v.into_iter().map(|v| std::f64::consts::TAU * v).collect();
+        let (sines, cosines) =
+            (function(UnaryOp::Sine, angles.clone())?, function(UnaryOp::Cosine, angles)?);
+        let radii = logs.into_iter().map(|log| (-2.0 * log).sqrt());
+        let angles = sines.into_iter().zip(cosines);
+        Ok(radii.zip(angles).map(|(r, (s, c))| [number(s, r), number(c, r)]).collect())
+    })
 }
 
 fn scalar<T: Element>(tensor: &Tensor) -> Result<T, EvalError> {

@@ -2,7 +2,7 @@
 
 use super::body::{Combiner, dispatch_operation, operation_type};
 use super::index_vectors::{
-    Entry, IndexDims, Windows, dims, others, pick, positions, with_indices,
+    Entry, IndexDims, IndexedWindows, dims, others, pick, positions, with_indices,
 };
 use super::sums::Combine;
 use numerics::budget::{self, Scratch};
@@ -51,7 +51,7 @@ pub fn scatter(
 /// Where the elements of the updates of a scatter go, for known shapes.
 #[derive(Debug)]
 struct Targets {
-    windows: Windows,
+    windows: IndexedWindows,
     /// Number of elements of the updates.
     updates: usize,
     /// Where the updates of each window are.
@@ -102,7 +102,7 @@ impl Targets {
         for (&d, &size) in window_dims.iter().zip(&window_sizes) {
             full_sizes[d] = size;
         }
-        let windows = Windows::new(
+        let windows = IndexedWindows::new(
             indices,
             shape,
             &full_sizes,

@@ -27,8 +27,8 @@ pub(crate) fn in_lanes<T: Copy>(x: &mut [T], y: &[T], change: impl Fn(T, T) -> T
     x.iter_mut().zip(y).for_each(|(x, &y)| *x = change(*x, y));
 }
 
-/// Calls `$work::<N>($column)` for panels of `N` columns of a range, the widest first, until none is
-/// left.
+/// Calls `$work::<N>($column)` for panels of `N` columns of a range, the widest first, until none
+/// is left.
 macro_rules! for_panels {
     ($columns:expr, |$column:ident, $width:ident| $work:expr) => {{
         let columns: Range<usize> = $columns;

@@ -22,6 +22,7 @@ mod float_format;
 mod floats;
 mod integers;
 pub mod math;
+mod pages;
 pub mod shape;
 pub mod simd;
 mod tensor;

@@ -2,7 +2,7 @@
 
 use crate::dispatch::dispatch_storage;
 use crate::shape::{self, StridedView};
-use crate::{Bytes, DType, Element, Number, TensorError, dispatch_all};
+use crate::{Bytes, DType, Element, Number, TensorError, dispatch_all, pages};
 use bytemuck::allocation::try_zeroed_vec;
 use bytemuck::{Pod, Zeroable};
 use std::fmt;
@@ -24,7 +24,10 @@ pub(crate) fn allocate<T>(len: usize) -> Result<Vec<T>, TensorError> {
     host::check(len.saturating_mul(size_of::<T>()))?;
     let mut elements = Vec::new();
     match elements.try_reserve_exact(len) {
-        Ok(()) => Ok(elements),
+        Ok(()) => {
+            pages::prefer_large(&elements);
+            Ok(elements)
+        }
         Err(_) => Err(TensorError::OutOfMemory { bytes: len.saturating_mul(size_of::<T>()) }),
     }
 }
@@ -33,7 +36,9 @@ pub(crate) fn allocate<T>(len: usize) -> Result<Vec<T>, TensorError> {
 fn zeroed<T: Zeroable>(len: usize) -> Result<Vec<T>, TensorError> {
     let bytes = len.saturating_mul(size_of::<T>());
     host::check(bytes)?;
-    try_zeroed_vec(len).map_err(|()| TensorError::OutOfMemory { bytes })
+    let elements = try_zeroed_vec(len).map_err(|()| TensorError::OutOfMemory { bytes })?;
+    pages::prefer_large(&elements);
+    Ok(elements)
 }
 
 /// Collects exactly `len` elements, or fails if there is no memory for them.

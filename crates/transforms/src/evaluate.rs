@@ -3,8 +3,7 @@
 
 use mlir::attrs::{AttrKind, DenseElements};
 use mlir::ods::Trait;
-use mlir::prepare;
-use mlir::rewrite::fold::constant_value;
+use mlir::rewrite::fold::{self, constant_value};
 use mlir::{Attribute, BlockId, Module, OpRef, Type, Value};
 use numerics::{Tensor, math};
 use program::RuntimeValue;
@@ -31,55 +30,41 @@ impl Limits {
 /// and which has some. `None` if it cannot be evaluated, or exceeds the limits.
 pub fn evaluate(op: OpRef<'_>, limits: Limits) -> Option<Vec<Attribute>> {
     let effect_free = op.has_trait(&Trait::Pure) || op.has_trait(&Trait::NoMemoryEffect);
-    let simple =
-        effect_free && op.regions().is_empty() && !op.operands().is_empty() && op.num_results() > 0;
-    if !simple || !has_at_most(op, limits.elements.max(limits.equal_elements)) {
+    if !effect_free || op.operands().is_empty() || op.num_results() == 0 {
         return None;
     }
+    let module = op.module();
     let constants: Option<Vec<Attribute>> =
-        op.operands().iter().map(|&value| constant_value(op.module(), value)).collect();
-    let constants = constants?;
-    let one_element = op.has_trait(&Trait::Elementwise)
-        && has_at_most(op, limits.equal_elements)
-        && constants.iter().all(|c| c.as_dense().is_some_and(has_equal_elements));
-    if !one_element && !has_at_most(op, limits.elements) {
-        return None;
+        op.operands().iter().map(|&value| constant_value(module, value)).collect();
+    if op.has_trait(&Trait::Elementwise) && constants?.iter().all(has_equal_elements) {
+        return evaluate_element(op, limits.equal_elements);
     }
-    let operand = |constant: &Attribute| {
-        let tensor = match one_element {
-            true => {
-                let dense = constant.as_dense()?;
-                Tensor::splat_bytes(dense.dtype(), [], &dense.data()[..]).ok()?
-            }
-            false => constant.to_tensor()?.ok()?,
-        };
+    let results = fold::results(op, limits.elements, |value| fold::constant(module, value))?;
+    let attribute = |(value, ty): (RuntimeValue, &Type)| elements(&value.into_tensor().ok()?, ty);
+    results.into_iter().zip(op.result_types()).map(attribute).collect()
+}
+
+fn has_equal_elements(constant: &Attribute) -> bool {
+    constant.as_dense().is_some_and(|dense| dense.is_splat() && dense.num_elements() > 0)
+}
+
+/// As `evaluate`, of one element of each constant, whose elements are all equal.
+fn evaluate_element(op: OpRef<'_>, max_elements: usize) -> Option<Vec<Attribute>> {
+    let element = |value: Value| {
+        let constant = constant_value(op.module(), value)?;
+        let dense = constant.as_dense()?;
+        let tensor = Tensor::splat_bytes(dense.dtype(), [], &dense.data()[..]).ok()?;
         Some(RuntimeValue::Tensor(tensor))
     };
-    let operands = constants.iter().map(operand).collect::<Option<Vec<_>>>()?;
-    let results = prepare::evaluate(op, operands).ok()?;
+    let results = fold::results(op, max_elements, element)?;
     let attribute = |(value, ty): (RuntimeValue, &Type)| {
         let tensor = value.into_tensor().ok()?;
-        if !one_element {
-            return elements(&tensor, ty);
-        }
         if Some(tensor.dtype()) != ty.element_type().dtype() {
             return None;
         }
         Some(DenseElements::new(ty.clone(), tensor.bytes().clone())?.into())
     };
     results.into_iter().zip(op.result_types()).map(attribute).collect()
-}
-
-fn has_equal_elements(dense: &DenseElements) -> bool {
-    dense.is_splat() && dense.num_elements() > 0
-}
-
-/// True if no operand or result has more elements, or an unknown number of them.
-fn has_at_most(op: OpRef<'_>, max_elements: usize) -> bool {
-    let fits = |ty: &Type| {
-        ty.as_tensor().and_then(|t| t.num_elements()).is_some_and(|n| n <= max_elements)
-    };
-    op.operand_types().chain(op.result_types()).all(fits)
 }
 
 /// Maximum number of elements of a value in an evaluated block.
@@ -92,25 +77,18 @@ pub fn evaluate_block(
     block: BlockId,
     arguments: Vec<RuntimeValue>,
 ) -> Option<Vec<Tensor>> {
-    let mut values: HashMap<Value, RuntimeValue> =
+    let mut known: HashMap<Value, RuntimeValue> =
         module.arguments(block).iter().copied().zip(arguments).collect();
-    let value_of = |values: &HashMap<Value, RuntimeValue>, value: &Value| match values.get(value) {
-        Some(known) => Some(known.clone()),
-        None => Some(RuntimeValue::Tensor(constant_value(module, *value)?.to_tensor()?.ok()?)),
+    let value_of = |known: &HashMap<Value, RuntimeValue>, value: Value| {
+        known.get(&value).cloned().or_else(|| fold::constant(module, value))
     };
     let mut ops = module.ops(block);
     let end = ops.next_back()?;
-    for op in ops {
-        let is_constant = op.has_trait(&Trait::ConstantLike);
-        if !op.regions().is_empty() || !is_constant && !has_at_most(op, MAX_BLOCK_ELEMENTS) {
-            return None;
-        }
-        let operands =
-            op.operands().iter().map(|v| value_of(&values, v)).collect::<Option<Vec<_>>>()?;
-        let results = prepare::evaluate(op, operands).ok()?;
-        values.extend(op.results().zip(results));
+    for op in ops.filter(|op| !op.has_trait(&Trait::ConstantLike)) {
+        let results = fold::results(op, MAX_BLOCK_ELEMENTS, |value| value_of(&known, value))?;
+        known.extend(op.results().zip(results));
     }
-    end.operands().iter().map(|v| value_of(&values, v)?.into_tensor().ok()).collect()
+    end.operands().iter().map(|&value| value_of(&known, value)?.into_tensor().ok()).collect()
 }
 
 /// The value of a tensor as an attribute of that type; none if they do not fit.

@@ -2,7 +2,8 @@
 
 use crate::calls::callee;
 use mlir::ods::Trait;
-use mlir::{Module, OpRef, Type, Value, prepare};
+use mlir::rewrite::fold;
+use mlir::{Module, OpRef, Type, Value};
 use program::RuntimeValue;
 use side_dialects::func::FuncOp;
 use std::cell::Cell;
@@ -51,20 +52,19 @@ impl<'m> Integers<'m> {
         known: &Known,
         depth: usize,
     ) -> Option<Vec<RuntimeValue>> {
-        let integers = |ty: &Type| {
-            ty.element_type().is_integer(None)
-                && ty.as_tensor().and_then(|t| t.num_elements()).is_some_and(|n| n <= MAX_ELEMENTS)
-        };
+        let integers = |ty: &Type| ty.as_tensor().is_some() && ty.element_type().is_integer(None);
         let simple = op.regions().is_empty() && op.num_results() > 0;
         if !simple || !op.operand_types().chain(op.result_types()).all(integers) {
             return None;
         }
         self.spend()?;
-        let operands: Vec<RuntimeValue> =
-            op.operands().iter().map(|v| known.get(v).cloned()).collect::<Option<_>>()?;
+        let value = |value: &Value| known.get(value).cloned();
         match callee(op) {
-            Some(function) => self.call(function, operands, depth),
-            None => prepare::evaluate(op, operands).ok(),
+            Some(function) => {
+                let arguments = op.operands().iter().map(value).collect::<Option<_>>()?;
+                self.call(function, arguments, depth)
+            }
+            None => fold::results(op, MAX_ELEMENTS, |operand| value(&operand)),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::symbols::SymbolUses;
 use mlir::ods::Trait;
 use mlir::pass::{Context, Pass};
-use mlir::{Attribute, OpId, OpRef};
+use mlir::{OpId, OpRef};
 
 /// Removes unreferenced private symbols.
 pub const PASS: Pass = Pass::on_any("symbol-dce", "Remove unreferenced private symbols", run);
@@ -19,9 +19,7 @@ fn run(cx: &mut Context<'_>) {
 
 /// Removes private symbols that satisfy `which` and that nothing reachable refers to.
 pub fn remove_unused(module: &mut mlir::Module, root: OpId, which: impl Fn(OpRef<'_>) -> bool) {
-    let is_private =
-        |op: OpRef<'_>| op.attr("sym_visibility").and_then(Attribute::as_str) == Some("private");
-    let removable = |op: OpRef<'_>| op.symbol_name().is_some() && is_private(op) && which(op);
+    let removable = |op: OpRef<'_>| op.symbol_name().is_some() && op.is_private() && which(op);
     let symbols: Vec<OpId> =
         module.walk(root).skip(1).filter(|&op| removable(op)).map(OpRef::id).collect();
     if symbols.is_empty() {

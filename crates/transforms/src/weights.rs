@@ -138,8 +138,8 @@ fn extendable(module: &Module) -> Result<Vec<OpId>, Diagnostic> {
     let mut order = vec![entry];
     for function in callees_first(module).into_iter().rev().filter(|&f| f != entry) {
         let op = module.op(function);
-        let is_private = op.attr("sym_visibility").and_then(Attribute::as_str) == Some("private");
-        let Some(callers) = calls.get(&function).filter(|_| is_private && one_block(op).is_ok())
+        let Some(callers) =
+            calls.get(&function).filter(|_| op.is_private() && one_block(op).is_ok())
         else {
             continue;
         };

@@ -12,7 +12,7 @@ const FLOORS: [&[&str]; 9] = [
     &["side-dialects", "vhlo"],
     &["hlo"],
     &["chlo", "portable", "interpreter"],
-    &["analysis", "transforms", "ide"],
+    &["analysis", "transforms"],
     &["stablo"],
     &["programs", "capi", "filetests", "generate", "xtask"],
     &["fuzz"],

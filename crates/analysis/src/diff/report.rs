@@ -36,14 +36,13 @@ impl Diff {
 
     /// The differences as a JSON object: `equal`, `same`, the number of corresponding ops without
     /// a difference, and `changes`, each of which has `left` and `right`, an op or null, and
-    /// `details`. An op has `op`, `function`, `source`, `scope` and `text`; a detail `what`, `left`
-    /// and `right`, and `name` or `index` if it is of an attribute or operand.
+    /// `details`. An op has `op`, `function`, `source`, `scope` and `text`.
     pub fn to_json(&self) -> String {
         let change = |change: &Change| {
             json!({
                 "left": change.left.as_ref().map(Side::to_value),
                 "right": change.right.as_ref().map(Side::to_value),
-                "details": change.details.iter().map(detail).collect::<Vec<_>>(),
+                "details": change.details.iter().map(Detail::to_value).collect::<Vec<_>>(),
             })
         };
         let value = json!({
@@ -64,21 +63,27 @@ impl Side {
     }
 }
 
-fn detail(detail: &Detail) -> Value {
-    match detail {
-        Detail::Op(left, right) => json!({"what": "op", "left": left, "right": right}),
-        Detail::Attribute(name, left, right) => {
-            json!({"what": "attribute", "name": name, "left": left, "right": right})
+impl Detail {
+    /// The detail as a JSON object: `what`, `left` and `right`, and `name` or `index` if it is of
+    /// an attribute or operand.
+    pub fn to_value(&self) -> Value {
+        match self {
+            Detail::Op(left, right) => json!({"what": "op", "left": left, "right": right}),
+            Detail::Attribute(name, left, right) => {
+                json!({"what": "attribute", "name": name, "left": left, "right": right})
+            }
+            Detail::Operands(left, right) => {
+                json!({"what": "operands", "left": left, "right": right})
+            }
+            Detail::Operand(index, left, right) => {
+                json!({"what": "operand", "index": index, "left": left, "right": right})
+            }
+            Detail::Results(left, right) => {
+                json!({"what": "results", "left": left, "right": right})
+            }
+            Detail::Blocks(left, right) => json!({"what": "blocks", "left": left, "right": right}),
+            Detail::Order => json!({"what": "order", "left": null, "right": null}),
         }
-        Detail::Operands(left, right) => {
-            json!({"what": "operands", "left": left, "right": right})
-        }
-        Detail::Operand(index, left, right) => {
-            json!({"what": "operand", "index": index, "left": left, "right": right})
-        }
-        Detail::Results(left, right) => json!({"what": "results", "left": left, "right": right}),
-        Detail::Blocks(left, right) => json!({"what": "blocks", "left": left, "right": right}),
-        Detail::Order => json!({"what": "order", "left": null, "right": null}),
     }
 }
 

@@ -129,10 +129,7 @@ pub fn remove_dead(module: &mut Module) {
                 module.erase(op);
             }
         }
-        let is_private = |op: &OpId| {
-            let visibility = module.op(*op).attr("sym_visibility");
-            visibility.and_then(|value| value.as_str()) == Some("private")
-        };
+        let is_private = |op: &OpId| module.op(*op).is_private();
         let unused: Vec<OpId> = uncalled(module).into_iter().filter(is_private).collect();
         if unused.is_empty() {
             return;

@@ -165,6 +165,18 @@ pub(super) fn verify_convolution(op: OpRef<'_>, attributes: &Attributes<'_>) -> 
         check::in_range(op, label(valid), name, &all, n)?;
         check::distinct(op, label(valid), name, &all)?;
     }
+    verify_groups(op, attributes)?;
+    check::precision_config(op, label(24), attributes.precision)?;
+    let required = result_shape(op, attributes)?;
+    check::has_shape(op, label(25), "the result", shape(result), &required)?;
+    verify_elements(op, attributes)
+}
+
+/// Checks the numbers of groups against the sizes that they divide, for valid dimension numbers.
+fn verify_groups(op: OpRef<'_>, attributes: &Attributes<'_>) -> Verdict {
+    let label = |constraint| attributes.label(constraint);
+    let dims = &attributes.dims;
+    let (lhs, rhs) = (op.operand_type(0), op.operand_type(1));
     let (features, batches) = (attributes.feature_groups, attributes.batch_groups);
     require(op, label(23), features == 1 || batches == 1, || {
         format!(
@@ -197,11 +209,7 @@ pub(super) fn verify_convolution(op: OpRef<'_>, attributes: &Attributes<'_>) -> 
                 dims.kernel_input_feature_dimension, dims.input_feature_dimension
             )
         },
-    )?;
-    check::precision_config(op, label(24), attributes.precision)?;
-    let required = result_shape(op, attributes)?;
-    check::has_shape(op, label(25), "the result", shape(result), &required)?;
-    verify_elements(op, attributes)
+    )
 }
 
 /// The shape of the result, as far as known. The dimension numbers must be valid.

@@ -65,6 +65,44 @@ pub(super) fn infer_gather(
     num_sizes: usize,
     labels: &[&'static str; 21],
 ) -> Inferred {
+    verify_dimensions(op, &dims, labels)?;
+    let (operand, m) = (op.operand_type(0), rank(op.operand_type(1)));
+    let n = rank(operand);
+    let (offset, collapsed, batching) =
+        (dims.offset_dims, dims.collapsed_slice_dims, dims.operand_batching_dims);
+    check::count(op, labels[19], "slice_sizes", num_sizes, n, "the rank of operand")?;
+    if let Some(sizes) = slice_sizes {
+        check::sizes_fit(op, labels[20], "slice_sizes", sizes, shape(operand))?;
+        for (label, name, list) in [
+            (labels[8], "collapsed_slice_dims", collapsed),
+            (labels[11], "operand_batching_dims", batching),
+        ] {
+            let Some(d) = list.iter().find(|&&d| sizes[d as usize] > 1) else { continue };
+            let message = format!(
+                "slice_sizes has {} for dimension {d}, one of {name}, which allows at most 1",
+                sizes[*d as usize]
+            );
+            return Err(op.error(label, message));
+        }
+    }
+    let size = |d: usize| slice_sizes.map_or(DYNAMIC, |sizes| sizes[d]);
+    let dropped = |d: &usize| collapsed.contains(&(*d as i64)) || batching.contains(&(*d as i64));
+    let batch_rank = m - usize::from((dims.index_vector_dim as usize) < m);
+    check::in_range(op, labels[4], "offset_dims", offset, batch_rank + offset.len())?;
+    infer::one_sized(op, operand.element_type(), |operands| {
+        let mut offset_sizes = (0..n).filter(|d| !dropped(d)).map(size);
+        let in_order = (0i64..).zip(operands[1]).filter(|(d, _)| *d != dims.index_vector_dim);
+        let mut batch_sizes = in_order.map(|(_, &size)| size);
+        let at = |d: usize| {
+            if offset.contains(&(d as i64)) { offset_sizes.next() } else { batch_sizes.next() }
+        };
+        let sizes: Option<Vec<i64>> = (0..batch_rank + offset.len()).map(at).collect();
+        Ok(sizes.unwrap_or_default())
+    })
+}
+
+/// Checks the dimension numbers against the shapes of the operands, whatever the sizes of slices.
+fn verify_dimensions(op: OpRef<'_>, dims: &GatherDims<'_>, labels: &[&'static str; 21]) -> Verdict {
     let (operand, indices) = (op.operand_type(0), op.operand_type(1));
     let (n, m) = (rank(operand), rank(indices));
     let (offset, collapsed, batching) =
@@ -124,36 +162,7 @@ pub(super) fn infer_gather(
         ("start_index_map", dims.start_index_map),
         ("operand_batching_dims", batching),
     )?;
-    check::in_range(op, labels[18], "start_index_map", dims.start_index_map, n)?;
-    check::count(op, labels[19], "slice_sizes", num_sizes, n, "the rank of operand")?;
-    if let Some(sizes) = slice_sizes {
-        check::sizes_fit(op, labels[20], "slice_sizes", sizes, shape(operand))?;
-        for (label, name, list) in [
-            (labels[8], "collapsed_slice_dims", collapsed),
-            (labels[11], "operand_batching_dims", batching),
-        ] {
-            let Some(d) = list.iter().find(|&&d| sizes[d as usize] > 1) else { continue };
-            let message = format!(
-                "slice_sizes has {} for dimension {d}, one of {name}, which allows at most 1",
-                sizes[*d as usize]
-            );
-            return Err(op.error(label, message));
-        }
-    }
-    let size = |d: usize| slice_sizes.map_or(DYNAMIC, |sizes| sizes[d]);
-    let dropped = |d: &usize| collapsed.contains(&(*d as i64)) || batching.contains(&(*d as i64));
-    let batch_rank = m - usize::from((dims.index_vector_dim as usize) < m);
-    check::in_range(op, labels[4], "offset_dims", offset, batch_rank + offset.len())?;
-    infer::one_sized(op, operand.element_type(), |operands| {
-        let mut offset_sizes = (0..n).filter(|d| !dropped(d)).map(size);
-        let in_order = (0i64..).zip(operands[1]).filter(|(d, _)| *d != dims.index_vector_dim);
-        let mut batch_sizes = in_order.map(|(_, &size)| size);
-        let at = |d: usize| {
-            if offset.contains(&(d as i64)) { offset_sizes.next() } else { batch_sizes.next() }
-        };
-        let sizes: Option<Vec<i64>> = (0..batch_rank + offset.len()).map(at).collect();
-        Ok(sizes.unwrap_or_default())
-    })
+    check::in_range(op, labels[18], "start_index_map", dims.start_index_map, n)
 }
 
 /// Offset dimensions have slice sizes; the others are those of the indices without the index vector

@@ -161,6 +161,19 @@ fn verify_dimensions(
         ("input_batching_dims", batching),
     )?;
     check::in_range(op, "scatter_c21", "scatter_dims_to_operand_dims", targets, n)?;
+    verify_updates(op, dims, input, indices, update)
+}
+
+/// Checks the sizes of updates against those of inputs and indices, for valid dimension numbers.
+fn verify_updates(
+    op: OpRef<'_>,
+    dims: &ScatterDims<'_>,
+    input: &[i64],
+    indices: &[i64],
+    update: &[i64],
+) -> Verdict {
+    let (window, inserted, batching) =
+        (dims.update_window_dims, dims.inserted_window_dims, dims.input_batching_dims);
     // The maximum sizes of the window dimensions of updates, and the required sizes of their
     // scatter dimensions.
     let kept = (0i64..).zip(input).filter(|(d, _)| !inserted.contains(d) && !batching.contains(d));

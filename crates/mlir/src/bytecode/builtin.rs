@@ -114,6 +114,19 @@ fn write_attribute(attribute: &Attribute, out: &mut EntryWriter<'_>) -> bool {
                 nested.iter().map(|n| Attribute::symbol(n.clone())).collect();
             out.attributes(&nested);
         }
+        AttrKind::Distinct { value, .. } => {
+            out.varint(code::DISTINCT);
+            out.attribute(value);
+        }
+        AttrKind::Location(location) => return write_location(location, out),
+        _ => return write_elements(attribute, out),
+    }
+    true
+}
+
+fn write_elements(attribute: &Attribute, out: &mut EntryWriter<'_>) -> bool {
+    use attribute_code as code;
+    match &**attribute {
         AttrKind::Dense(elements) => {
             out.varint(code::DENSE);
             out.ty(elements.ty());
@@ -153,11 +166,6 @@ fn write_attribute(attribute: &Attribute, out: &mut EntryWriter<'_>) -> bool {
                 values.iter().flat_map(|v| v.to_le_bytes().into_iter().take(size)).collect();
             out.blob(&Bytes::from(bytes));
         }
-        AttrKind::Distinct { value, .. } => {
-            out.varint(code::DISTINCT);
-            out.attribute(value);
-        }
-        AttrKind::Location(location) => return write_location(location, out),
         _ => return false,
     }
     true
@@ -259,6 +267,24 @@ fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Att
             let bits = entry.bits(width(&ty))?;
             Attribute::float_bits(bits, ty)
         }
+        code::DISTINCT => {
+            let id = entry.offset() as u64;
+            AttrKind::Distinct { id, value: entry.attribute()? }.into()
+        }
+        code::CALL_SITE
+        | code::FILE
+        | code::FILE_RANGE
+        | code::FUSED
+        | code::FUSED_WITH_METADATA
+        | code::NAMED
+        | code::UNKNOWN => return read_location(code, entry),
+        _ => return read_elements(code, entry),
+    }))
+}
+
+fn read_location(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Attribute>> {
+    use attribute_code as code;
+    Ok(Some(match code {
         code::CALL_SITE => {
             let callee = location(entry)?;
             LocationKind::CallSite { callee, caller: location(entry)? }.into()
@@ -300,6 +326,13 @@ fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Att
             LocationKind::Named { name, child: location(entry)? }.into()
         }
         code::UNKNOWN => Attribute::unknown_location(),
+        _ => return Ok(None),
+    }))
+}
+
+fn read_elements(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Attribute>> {
+    use attribute_code as code;
+    Ok(Some(match code {
         code::DENSE_RESOURCE => {
             let ty = shaped(entry)?;
             AttrKind::DenseResource { ty, resource: entry.resource()? }.into()
@@ -336,10 +369,6 @@ fn read_attribute(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Att
             let ty = shaped(entry)?;
             let indices = entry.attribute()?;
             AttrKind::Sparse { ty, indices, values: entry.attribute()? }.into()
-        }
-        code::DISTINCT => {
-            let id = entry.offset() as u64;
-            AttrKind::Distinct { id, value: entry.attribute()? }.into()
         }
         _ => return Ok(None),
     }))

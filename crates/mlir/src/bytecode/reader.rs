@@ -120,36 +120,8 @@ fn read_file(
 ) -> Read<()> {
     let bytes: &[u8] = file;
     let mut cursor = Cursor::new(bytes, 0..bytes.len());
-    if cursor.bytes(4)? != MAGIC {
-        return Err(ReadError::new(0, "bytecode begins with `ML\\xefR`".to_string()));
-    }
-    notes.add(0..4, || "bytecode".to_string());
-    output.version = cursor.varint()?;
-    notes.add(4..cursor.offset(), || format!("version {} of the format", output.version));
-    let at = cursor.offset();
-    if output.version > version::CURRENT {
-        let message = format!(
-            "bytecode of version {}; the newest known is {}",
-            output.version,
-            version::CURRENT
-        );
-        return cursor.error(message);
-    }
-    output.producer = String::from_utf8_lossy(cursor.zero_terminated()?).into_owned();
-    notes.add(at..cursor.offset(), || format!("producer: {:?}", output.producer));
-    let mut sections: [Option<FileRange>; Section::ALL.len()] = Default::default();
-    while !cursor.is_empty() {
-        let at = cursor.offset();
-        let (kind, range) = cursor.section()?;
-        let name = kind.map_or("an unknown section", Section::name);
-        notes.add(at..range.start, || format!("section of {name}, {} bytes", range.len()));
-        output.sections.push((name, range.clone()));
-        if let Some(kind) = kind
-            && sections[kind as usize].replace(range).is_some()
-        {
-            return Err(ReadError::new(at, format!("there are two sections of {}", kind.name())));
-        }
-    }
+    read_header(&mut cursor, notes, output)?;
+    let mut sections = find_sections(&mut cursor, notes, output)?;
     let mut section = |kind: Section| match sections[kind as usize].take() {
         Some(range) => Ok(range),
         None => {
@@ -196,6 +168,50 @@ fn read_file(
     let locations = reader.locations.finish();
     output.module.set_locations(Locations::new(tables, locations));
     Ok(())
+}
+
+/// Reads the bytes that all files begin with, the version and the producer.
+fn read_header(cursor: &mut Cursor<'_>, notes: &Notes, output: &mut ReadOutput) -> Read<()> {
+    if cursor.bytes(4)? != MAGIC {
+        return Err(ReadError::new(0, "bytecode begins with `ML\\xefR`".to_string()));
+    }
+    notes.add(0..4, || "bytecode".to_string());
+    output.version = cursor.varint()?;
+    notes.add(4..cursor.offset(), || format!("version {} of the format", output.version));
+    let at = cursor.offset();
+    if output.version > version::CURRENT {
+        let message = format!(
+            "bytecode of version {}; the newest known is {}",
+            output.version,
+            version::CURRENT
+        );
+        return cursor.error(message);
+    }
+    output.producer = String::from_utf8_lossy(cursor.zero_terminated()?).into_owned();
+    notes.add(at..cursor.offset(), || format!("producer: {:?}", output.producer));
+    Ok(())
+}
+
+/// The places of the sections up to the end of the file.
+fn find_sections(
+    cursor: &mut Cursor<'_>,
+    notes: &Notes,
+    output: &mut ReadOutput,
+) -> Read<[Option<FileRange>; Section::ALL.len()]> {
+    let mut sections: [Option<FileRange>; Section::ALL.len()] = Default::default();
+    while !cursor.is_empty() {
+        let at = cursor.offset();
+        let (kind, range) = cursor.section()?;
+        let name = kind.map_or("an unknown section", Section::name);
+        notes.add(at..range.start, || format!("section of {name}, {} bytes", range.len()));
+        output.sections.push((name, range.clone()));
+        if let Some(kind) = kind
+            && sections[kind as usize].replace(range).is_some()
+        {
+            return Err(ReadError::new(at, format!("there are two sections of {}", kind.name())));
+        }
+    }
+    Ok(sections)
 }
 
 /// Reads the properties section: their number, and for each its size and bytes.
@@ -535,26 +551,9 @@ impl<'a> IrReader<'a, '_, '_> {
         let result_types = self.result_types(cursor, mask)?;
         let num_results = result_types.len();
         let operands = self.operands(cursor, mask)?;
-        let mut successors = Vec::new();
-        if mask & mask::SUCCESSORS != 0 {
-            let start = cursor.offset();
-            let count = cursor.count("successors")?;
-            for _ in 0..count {
-                successors.push(blocks[cursor.index(blocks.len(), "block")?]);
-            }
-            self.note(start, cursor, || counted(count, "successor"));
-        }
+        let successors = self.successors(cursor, blocks, mask)?;
         let orders = self.orders(cursor, mask, num_results)?;
-        let (mut num_regions, mut isolated) = (0, false);
-        if mask & mask::REGIONS != 0 {
-            let at = cursor.offset();
-            let (count, flag) = cursor.varint_with_flag()?;
-            num_regions = cursor.check_count(count, "regions", at)?;
-            isolated = flag;
-            self.note(at, cursor, || {
-                format!("{}{}", counted(count, "region"), if flag { ", isolated" } else { "" })
-            });
-        }
+        let (num_regions, isolated) = self.region_count(cursor, mask)?;
         let regions: SmallVec<[RegionId; 1]> =
             (0..num_regions).map(|_| self.module.create_region()).collect();
         let is_leaf = regions.is_empty() && successors.is_empty();
@@ -583,6 +582,16 @@ impl<'a> IrReader<'a, '_, '_> {
         if num_regions == 0 {
             return Ok((op, None));
         }
+        Ok((op, Some(self.frame(cursor, regions, isolated)?)))
+    }
+
+    /// The frame for the regions of an op; `isolated` if they see no values from outside.
+    fn frame(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        regions: SmallVec<[RegionId; 1]>,
+        isolated: bool,
+    ) -> Read<Box<Frame<'a>>> {
         let cursor = if isolated && self.entries.tables.version >= version::LAZY_LOADING {
             let at = cursor.offset();
             let range = cursor.expect_section(Section::Ir)?;
@@ -597,7 +606,7 @@ impl<'a> IrReader<'a, '_, '_> {
         if isolated {
             self.scopes.push(Scope { values: Vec::new() });
         }
-        let frame = Box::new(Frame {
+        Ok(Box::new(Frame {
             cursor,
             regions,
             next_region: 0,
@@ -608,8 +617,39 @@ impl<'a> IrReader<'a, '_, '_> {
             isolated,
             scope_start: 0,
             next_value: 0,
+        }))
+    }
+
+    fn successors(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        blocks: &[BlockId],
+        mask: u8,
+    ) -> Read<Vec<BlockId>> {
+        let mut successors = Vec::new();
+        if mask & mask::SUCCESSORS != 0 {
+            let start = cursor.offset();
+            let count = cursor.count("successors")?;
+            for _ in 0..count {
+                successors.push(blocks[cursor.index(blocks.len(), "block")?]);
+            }
+            self.note(start, cursor, || counted(count, "successor"));
+        }
+        Ok(successors)
+    }
+
+    /// Reads the number of regions of an op; true if they see no values from outside.
+    fn region_count(&mut self, cursor: &mut Cursor<'a>, mask: u8) -> Read<(usize, bool)> {
+        if mask & mask::REGIONS == 0 {
+            return Ok((0, false));
+        }
+        let at = cursor.offset();
+        let (count, isolated) = cursor.varint_with_flag()?;
+        let num_regions = cursor.check_count(count, "regions", at)?;
+        self.note(at, cursor, || {
+            format!("{}{}", counted(count, "region"), if isolated { ", isolated" } else { "" })
         });
-        Ok((op, Some(frame)))
+        Ok((num_regions, isolated))
     }
 
     fn result_types(&mut self, cursor: &mut Cursor<'a>, mask: u8) -> Read<ResultTypes> {

@@ -234,6 +234,11 @@ impl<'m> OpRef<'m> {
         self.attr("sym_name")?.as_str()
     }
 
+    /// True if the symbol that this op defines is not visible outside of its module.
+    pub fn is_private(self) -> bool {
+        self.attr("sym_visibility").and_then(Attribute::as_str) == Some("private")
+    }
+
     /// Looks up a symbol defined in the body of this op.
     pub fn lookup_symbol(self, name: &str) -> Option<OpRef<'m>> {
         let block = self.module.entry(*self.regions().first()?)?;

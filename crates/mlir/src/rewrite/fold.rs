@@ -28,26 +28,38 @@ const MAX_ELEMENTS: usize = 1 << 16;
 
 /// Folds an op of constants by evaluating it.
 pub fn evaluate(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded>> {
-    let is_small = |ty: &Type| match ty.as_tensor() {
-        Some(tensor) if tensor.has_static_shape() => {
-            tensor.num_elements().is_some_and(|n| n <= MAX_ELEMENTS)
-        }
-        _ => true,
-    };
-    let simple =
-        op.regions().is_empty() && !constants.is_empty() && constants.iter().all(Option::is_some);
-    if !simple || !op.operand_types().chain(op.result_types()).all(is_small) {
+    if constants.is_empty() || !constants.iter().all(Option::is_some) {
         return None;
     }
-    let value = |&v: &Value| {
-        let constant = op.module().defining_op(v)?;
-        prepare::evaluate(constant, Vec::new()).ok()?.pop()
-    };
-    let operands = op.operands().iter().map(value).collect::<Option<Vec<_>>>()?;
-    let results = prepare::evaluate(op, operands).ok()?;
+    let results = results(op, MAX_ELEMENTS, |value| constant(op.module(), value))?;
     let constant =
         |(result, ty): (RuntimeValue, &Type)| attribute(result, ty).map(Folded::Constant);
     results.into_iter().zip(op.result_types()).map(constant).collect()
+}
+
+/// Evaluates an op without regions whose tensors have at most so many elements, on the values that
+/// `operand` gives for its operands. `None` if there are others, or the op has no results for them.
+pub fn results(
+    op: OpRef<'_>,
+    max_elements: usize,
+    operand: impl Fn(Value) -> Option<RuntimeValue>,
+) -> Option<Vec<RuntimeValue>> {
+    let is_small = |ty: &Type| {
+        ty.as_tensor().is_none_or(|tensor| {
+            tensor.has_static_shape() && tensor.num_elements().is_some_and(|n| n <= max_elements)
+        })
+    };
+    if !op.regions().is_empty() || !op.operand_types().chain(op.result_types()).all(is_small) {
+        return None;
+    }
+    let operands = op.operands().iter().map(|&value| operand(value)).collect::<Option<_>>()?;
+    prepare::evaluate(op, operands).ok()
+}
+
+/// The value of `value` in a run, if a constant defines it.
+pub fn constant(module: &Module, value: Value) -> Option<RuntimeValue> {
+    let op = module.defining_op(value).filter(|op| op.has_trait(&Trait::ConstantLike))?;
+    prepare::evaluate(op, Vec::new()).ok()?.pop()
 }
 
 /// The attribute for a value of a type. Dialects may represent values of their types as scalars and
@@ -79,7 +91,7 @@ fn attribute(value: RuntimeValue, ty: &Type) -> Option<Attribute> {
     Some(Attribute::float_bits(bits, element))
 }
 
-/// The value of `value`, if a constant defines it.
+/// The attribute of a constant that defines `value`, if one does.
 pub fn constant_value(module: &Module, value: Value) -> Option<Attribute> {
     let op = module.defining_op(value)?;
     constant_op_value(op)

@@ -171,7 +171,8 @@ pub(super) fn atanh(z: Expr<'_>) -> Expr<'_> {
     select(is_outside, z.like(f64::NAN), (z.ln_1p() - (-z).ln_1p()) * z.like(0.5))
 }
 
-/// `atanh(x + iy) = sign(x) log1p(4 |x| / ((1 - |x|)² + y²)) / 4 + i atan2(2 y, (1 - |x|)(1 + |x|) - y²) / 2`.
+/// `atanh(x + iy) = sign(x) log1p(4 |x| / ((1 - |x|)² + y²)) / 4 + i a / 2`, where
+/// `a = atan2(2 y, (1 - |x|)(1 + |x|) - y²)`.
 ///
 /// If a square loses the 1, in units of the inverse of half the distance from 1 to the number
 /// before it, the fraction is `4 / |x|` or `4 / (y (|x| / y + y / |x|))` and the angle is `± pi`.

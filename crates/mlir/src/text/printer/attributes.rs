@@ -2,7 +2,7 @@
 
 use super::Printer;
 use crate::affine::{AffineExpr, AffineMap, AffineOp, IntegerSet};
-use crate::attrs::{AttrKind, Attribute, DenseElements, Dictionary};
+use crate::attrs::{AttrKind, Attribute, DenseElements, Dictionary, Name};
 use crate::ods::{AttrDef, EnumDef, EnumStyle, ParamAssembly, ParamDef, ParamKind};
 use crate::types::{DYNAMIC, Signedness, Type, TypeKind};
 use numerics::DType;
@@ -84,52 +84,16 @@ impl Printer<'_> {
             }
             AttrKind::Dictionary(dictionary) => self.dictionary(dictionary),
             AttrKind::Type(ty) => self.ty(ty),
-            AttrKind::Symbol { root, nested } => {
-                self.symbol_name(root);
-                for name in nested {
-                    self.write("::");
-                    self.symbol_name(name);
-                }
-            }
+            AttrKind::Symbol { root, nested } => self.symbol(root, nested),
             AttrKind::Dense(elements) => {
                 self.dense(elements);
                 self.colon_type(elements.ty(), shown);
             }
-            AttrKind::DenseStrings { ty, values } => {
-                self.write("dense<");
-                self.strings_body(ty, values);
-                self.write(">");
-                self.colon_type(ty, shown);
-            }
-            AttrKind::DenseRaw { ty, data } => {
-                self.dense_raw(ty, data);
-                self.colon_type(ty, shown);
-            }
-            AttrKind::DenseResource { ty, resource } => {
-                if !self.resources.contains(resource) {
-                    self.resources.push(resource.clone());
-                }
-                self.write("dense_resource<");
-                self.keyword_or_string(resource.key());
-                self.write(">");
-                self.colon_type(ty, shown);
-            }
-            AttrKind::Sparse { ty, indices, values } => {
-                let count = |a: &Attribute| a.as_dense().map_or(0, DenseElements::num_elements);
-                let elided = self.options.elide_elements_if_larger;
-                if elided.is_some_and(|limit| count(indices) > limit || count(values) > limit) {
-                    self.write("dense_resource<__elided__>");
-                    return self.colon_type(ty, shown);
-                }
-                self.write("sparse<");
-                if count(indices) > 0 {
-                    let hex_if_larger = self.options.hex_if_larger.take();
-                    self.elements(indices);
-                    self.options.hex_if_larger = hex_if_larger;
-                    self.write(", ");
-                    self.elements(values);
-                }
-                self.write(">");
+            AttrKind::DenseStrings { ty, .. }
+            | AttrKind::DenseRaw { ty, .. }
+            | AttrKind::DenseResource { ty, .. }
+            | AttrKind::Sparse { ty, .. } => {
+                self.other_elements(attribute);
                 self.colon_type(ty, shown);
             }
             AttrKind::DenseArray { element, values } => {
@@ -149,44 +113,14 @@ impl Printer<'_> {
                 self.integer_set(set);
                 self.write(">");
             }
-            AttrKind::StridedLayout { strides, offset } => {
-                let size =
-                    |p: &mut Self, n: i64| if n == DYNAMIC { p.write("?") } else { p.number(n) };
-                self.write("strided<[");
-                self.separated(", ", strides, |p, n| size(p, *n));
-                self.write("]");
-                if *offset != 0 {
-                    self.write(", offset: ");
-                    size(self, *offset);
-                }
-                self.write(">");
-            }
-            AttrKind::Distinct { value, .. } => {
-                self.write("distinct[");
-                let next = self.distinct.len();
-                let number = *self.distinct.entry(attribute.clone()).or_insert(next);
-                self.number(number);
-                self.write("]<");
-                if !matches!(**value, AttrKind::Unit) {
-                    self.attribute(value);
-                }
-                self.write(">");
-            }
+            AttrKind::StridedLayout { strides, offset } => self.strided_layout(strides, *offset),
+            AttrKind::Distinct { value, .. } => self.distinct(attribute, value),
             AttrKind::Opaque { dialect, body, ty } => {
                 self.opaque("#", dialect, body);
                 self.colon_type(ty, shown);
             }
             AttrKind::Location(_) => self.location(attribute, true),
-            AttrKind::Enum(e) => {
-                let spaced = e.def.style == EnumStyle::Spaced;
-                self.write("#");
-                self.write(e.def.dialect);
-                self.write(if spaced { "<" } else { "." });
-                self.write(e.def.mnemonic);
-                self.write(if spaced { " " } else { "<" });
-                self.enum_value(e.def, e.value);
-                self.write(">");
-            }
+            AttrKind::Enum(e) => self.enumeration(e.def, e.value),
             AttrKind::Dialect(a) => {
                 self.write("#");
                 self.write(a.def.dialect);
@@ -195,6 +129,89 @@ impl Printer<'_> {
                 });
             }
         }
+    }
+
+    fn symbol(&mut self, root: &str, nested: &[Name]) {
+        self.symbol_name(root);
+        for name in nested {
+            self.write("::");
+            self.symbol_name(name);
+        }
+    }
+
+    /// Writes elements that are no numbers in memory, without their type.
+    fn other_elements(&mut self, attribute: &Attribute) {
+        match &**attribute {
+            AttrKind::DenseStrings { ty, values } => {
+                self.write("dense<");
+                self.strings_body(ty, values);
+                self.write(">");
+            }
+            AttrKind::DenseRaw { ty, data } => self.dense_raw(ty, data),
+            AttrKind::DenseResource { resource, .. } => {
+                if !self.resources.contains(resource) {
+                    self.resources.push(resource.clone());
+                }
+                self.write("dense_resource<");
+                self.keyword_or_string(resource.key());
+                self.write(">");
+            }
+            AttrKind::Sparse { indices, values, .. } => self.sparse(indices, values),
+            _ => {}
+        }
+    }
+
+    fn sparse(&mut self, indices: &Attribute, values: &Attribute) {
+        let count = |a: &Attribute| a.as_dense().map_or(0, DenseElements::num_elements);
+        let elided = self.options.elide_elements_if_larger;
+        if elided.is_some_and(|limit| count(indices) > limit || count(values) > limit) {
+            return self.write("dense_resource<__elided__>");
+        }
+        self.write("sparse<");
+        if count(indices) > 0 {
+            let hex_if_larger = self.options.hex_if_larger.take();
+            self.elements(indices);
+            self.options.hex_if_larger = hex_if_larger;
+            self.write(", ");
+            self.elements(values);
+        }
+        self.write(">");
+    }
+
+    fn strided_layout(&mut self, strides: &[i64], offset: i64) {
+        let size = |p: &mut Self, n: i64| if n == DYNAMIC { p.write("?") } else { p.number(n) };
+        self.write("strided<[");
+        self.separated(", ", strides, |p, n| size(p, *n));
+        self.write("]");
+        if offset != 0 {
+            self.write(", offset: ");
+            size(self, offset);
+        }
+        self.write(">");
+    }
+
+    /// Writes a distinct attribute with its number among those of the text.
+    fn distinct(&mut self, attribute: &Attribute, value: &Attribute) {
+        self.write("distinct[");
+        let next = self.distinct.len();
+        let number = *self.distinct.entry(attribute.clone()).or_insert(next);
+        self.number(number);
+        self.write("]<");
+        if !matches!(**value, AttrKind::Unit) {
+            self.attribute(value);
+        }
+        self.write(">");
+    }
+
+    fn enumeration(&mut self, def: &EnumDef, value: u64) {
+        let spaced = def.style == EnumStyle::Spaced;
+        self.write("#");
+        self.write(def.dialect);
+        self.write(if spaced { "<" } else { "." });
+        self.write(def.mnemonic);
+        self.write(if spaced { " " } else { "<" });
+        self.enum_value(def, value);
+        self.write(">");
     }
 
     /// Writes `.mnemonic<…>`, or `<mnemonic…>` if the parameters are not in angle brackets.

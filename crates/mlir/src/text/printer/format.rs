@@ -5,6 +5,8 @@ use super::Printer;
 use crate::attrs::{AttrKind, Attribute};
 use crate::ir::OpRef;
 use crate::ods::{AttrConstraint, Directive, DirectiveArg, EnumStyle, Literal, Trait, TypeSource};
+use crate::types::Type;
+use smallvec::SmallVec;
 
 /// The state that determines the space before the next element.
 #[derive(Clone, Copy)]
@@ -63,29 +65,8 @@ impl Printer<'_> {
         written: &[&str],
         spacing: &mut Spacing,
     ) {
-        let module = op.module();
         match directive {
-            Directive::Literal(Literal::Newline) => {
-                self.newline();
-                *spacing = Spacing { emit: false, after_punctuation: true };
-            }
-            Directive::Literal(Literal::NoSpace) => {
-                *spacing = Spacing { emit: false, after_punctuation: true }
-            }
-            Directive::Literal(Literal::Space) => {
-                self.write(" ");
-                *spacing = Spacing { emit: false, after_punctuation: true };
-            }
-            Directive::Literal(Literal::Text(text)) => {
-                if spacing.emit && space_before(text, spacing.after_punctuation) {
-                    self.write(" ");
-                }
-                self.write(text);
-                let first = text.as_bytes()[0];
-                let is_word = first.is_ascii_alphabetic() || first == b'_';
-                spacing.emit = is_word || !matches!(*text, "<" | "(" | "{" | "[");
-                spacing.after_punctuation = !is_word;
-            }
+            Directive::Literal(literal) => self.literal(literal, spacing),
             Directive::AttrDict => {
                 self.attr_dict(op, written);
                 spacing.after_punctuation = false;
@@ -123,38 +104,15 @@ impl Printer<'_> {
             }
             Directive::Type(source) => {
                 self.space(spacing);
-                match *source {
-                    TypeSource::Operand(slot) => {
-                        self.types(op.operand_slot(slot).iter().map(|&v| module.ty(v)))
-                    }
-                    TypeSource::Operands => self.types(op.operand_types()),
-                    TypeSource::Result(slot) => {
-                        let types: Vec<_> =
-                            op.result_slot(slot).map(|i| op.result_type(i)).collect();
-                        self.types(types);
-                    }
-                    TypeSource::Results => self.types(op.result_types()),
-                }
+                self.types(types_of(op, *source));
             }
             Directive::FunctionalType(inputs, results) => {
                 self.space(spacing);
-                let types = |source: &TypeSource| -> Vec<&crate::types::Type> {
-                    match *source {
-                        TypeSource::Operand(slot) => {
-                            op.operand_slot(slot).iter().map(|&v| module.ty(v)).collect()
-                        }
-                        TypeSource::Operands => op.operand_types().collect(),
-                        TypeSource::Result(slot) => {
-                            op.result_slot(slot).map(|i| op.result_type(i)).collect()
-                        }
-                        TypeSource::Results => op.result_types().collect(),
-                    }
-                };
-                self.signature(types(inputs), types(results));
+                self.signature(types_of(op, *inputs), types_of(op, *results));
             }
             Directive::Custom(name, args) => {
                 self.space(spacing);
-                let dialect = op.def().and_then(|d| module.registry().dialect(d.dialect()));
+                let dialect = op.def().and_then(|d| op.module().registry().dialect(d.dialect()));
                 if let Some(custom) = dialect.and_then(|d| d.directive(name)) {
                     (custom.print)(self, op, args);
                 }
@@ -169,6 +127,31 @@ impl Printer<'_> {
                         self.directive(op, directive, written, spacing);
                     }
                 }
+            }
+        }
+    }
+
+    fn literal(&mut self, literal: &Literal, spacing: &mut Spacing) {
+        let none = Spacing { emit: false, after_punctuation: true };
+        match literal {
+            Literal::Newline => {
+                self.newline();
+                *spacing = none;
+            }
+            Literal::NoSpace => *spacing = none,
+            Literal::Space => {
+                self.write(" ");
+                *spacing = none;
+            }
+            Literal::Text(text) => {
+                if spacing.emit && space_before(text, spacing.after_punctuation) {
+                    self.write(" ");
+                }
+                self.write(text);
+                let first = text.as_bytes()[0];
+                let is_word = first.is_ascii_alphabetic() || first == b'_';
+                spacing.emit = is_word || !matches!(*text, "<" | "(" | "{" | "[");
+                spacing.after_punctuation = !is_word;
             }
         }
     }
@@ -281,5 +264,16 @@ fn present(op: OpRef<'_>, anchor: &Directive) -> bool {
             DirectiveArg::Region(slot) => nonempty_slot(*slot),
         }),
         _ => true,
+    }
+}
+
+fn types_of<'m>(op: OpRef<'m>, source: TypeSource) -> SmallVec<[&'m Type; 4]> {
+    match source {
+        TypeSource::Operand(slot) => {
+            op.operand_slot(slot).iter().map(|&value| op.module().ty(value)).collect()
+        }
+        TypeSource::Operands => op.operand_types().collect(),
+        TypeSource::Result(slot) => op.result_slot(slot).map(|i| op.result_type(i)).collect(),
+        TypeSource::Results => op.result_types().collect(),
     }
 }
