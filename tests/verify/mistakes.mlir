@@ -612,3 +612,10 @@ func.func @f(%a: tensor<3x3xf32>) -> tensor<3x3xf32> {
   %0 = "stablehlo.cholesky"(%a) <{lower = -1 : si1}> : (tensor<3x3xf32>) -> tensor<3x3xf32>
   return %0 : tensor<3x3xf32>
 }
+// -----
+// Names of other systems.
+func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{dialect `stablehlo` has no op `sigmoid`}}
+  %0 = stablehlo.sigmoid %a : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
