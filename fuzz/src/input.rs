@@ -159,9 +159,12 @@ fn use_program(input: &[u8], random: &mut Random) -> Result<(), String> {
             return Err(format!("its artifact is refused: {}", read.stderr));
         }
     }
-    let pass = format!("--{}", random.choose(stablo::passes::all()).name);
+    let pass = random.choose(stablo::passes::all()).name;
+    // Numbers of a shape become negative without their unsigned type.
+    let keeps_numbers = pass != "stablehlo-convert-to-signless";
+    let pass = format!("--{pass}");
     let transformed = run(&["stablehlo-opt", &pass, "-"], input);
-    if transformed.code == 0 {
+    if transformed.code == 0 && keeps_numbers {
         let read = run(&["stablehlo-opt", "-"], &transformed.stdout);
         if read.code != 0 {
             return Err(format!("what {pass} makes is refused: {}", read.stderr));

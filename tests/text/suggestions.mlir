@@ -84,8 +84,8 @@ func.func @abbreviation_that_is_like_another_name(%a: tensor<2xf32>) {
 }
 // -----
 func.func @nothing_is_like_it(%a: tensor<2xf32>) {
-  // expected-error @+1 {{dialect `stablehlo` has no op `sigmoid`}}
-  %0 = stablehlo.sigmoid %a : tensor<2xf32>
+  // expected-error @+1 {{dialect `stablehlo` has no op `frobnicate`}}
+  %0 = stablehlo.frobnicate %a : tensor<2xf32>
   return
 }
 // -----

@@ -606,3 +606,16 @@ func.func @f(%a: tensor<2xui64>) -> tensor<2xui64> {
   %0 = stablehlo.rng_bit_generator %a, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)
   return %0 : tensor<2xui64>
 }
+// -----
+func.func @f(%a: tensor<3x3xf32>) -> tensor<3x3xf32> {
+  // expected-error @+1 {{attribute `lower` of `stablehlo.cholesky` must be a boolean, but is -1 : si1}}
+  %0 = "stablehlo.cholesky"(%a) <{lower = -1 : si1}> : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  return %0 : tensor<3x3xf32>
+}
+// -----
+// Names of other systems.
+func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{dialect `stablehlo` has no op `sigmoid`}}
+  %0 = stablehlo.sigmoid %a : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}

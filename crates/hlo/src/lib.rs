@@ -22,6 +22,7 @@ pub mod reify;
 mod sharding;
 pub mod speculation;
 pub mod spmd;
+mod synonyms;
 pub mod types;
 mod upstream;
 pub mod window;
@@ -38,6 +39,7 @@ pub static STABLEHLO: Dialect = Dialect {
     enums: enums::ENUMS,
     directives: directives::DIRECTIVES,
     aliases: &[("type_extensions", "bounds")],
+    synonyms: synonyms::SYNONYMS,
     upstream_errors: upstream::ERRORS,
     bytecode: Some(&bytecode::BYTECODE),
     ..Dialect::EMPTY

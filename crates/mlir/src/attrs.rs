@@ -515,7 +515,7 @@ impl Attribute {
     /// The value of a boolean attribute.
     pub fn as_bool(&self) -> Option<bool> {
         match &**self {
-            AttrKind::Integer { value, ty } if ty.is_integer(Some(1)) => Some(*value != 0),
+            AttrKind::Integer { value, ty } if *ty == Type::i1() => Some(*value != 0),
             _ => None,
         }
     }

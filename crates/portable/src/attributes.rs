@@ -150,7 +150,19 @@ pub(crate) fn from_vhlo(attribute: &Attribute, cache: &mut ConversionCache) -> O
             _ => Some(value.clone()),
         }
     });
-    Some(Attribute::dialect(def, params.collect::<Option<_>>()?))
+    checked(def, params.collect::<Option<_>>()?).ok()
+}
+
+/// The attribute with these parameters.
+///
+/// # Errors
+/// The reason why the declaration refuses them.
+pub(crate) fn checked(
+    def: &'static AttrDef,
+    params: Vec<Option<Attribute>>,
+) -> Result<Attribute, String> {
+    def.verify.map_or(Ok(()), |verify| verify(&params))?;
+    Ok(Attribute::dialect(def, params))
 }
 
 /// The elements of an array of i64 or i1 as `dense`.

@@ -271,30 +271,49 @@ struct Casts<'a> {
 impl Casts<'_> {
     fn insert(mut self, module: &mut Module, root: OpId, kept: &FxHashSet<OpId>) {
         let ops: Vec<OpId> = module.walk(root).map(OpRef::id).collect();
+        self.cast_for_kept(module, &ops, kept);
         for id in ops {
             let is_kept = kept.contains(&id);
             for index in 0..module.op(id).operands().len() {
                 let value = module.op(id).operand(index);
-                let wanted = match self.old_types.get(&value) {
-                    Some(old) if is_kept => Some(old.clone()),
-                    None if !is_kept => {
-                        (self.ty)(module.ty(value)).filter(|ty| ty != module.ty(value))
-                    }
-                    _ => None,
-                };
-                if let Some(ty) = wanted {
-                    let cast = match self.casts.get(&value) {
-                        Some(&(cast, _)) => cast,
-                        None => {
-                            let user = (!is_kept).then(|| module.op(id).loc().clone());
-                            self.cast(module, value, ty, user)
-                        }
-                    };
-                    module.set_operand(id, index, cast);
+                let is_converted = self.old_types.contains_key(&value);
+                if is_kept != is_converted {
+                    continue;
                 }
+                let cast = match self.casts.get(&value) {
+                    Some(&(cast, _)) => cast,
+                    None => {
+                        let wanted = (self.ty)(module.ty(value));
+                        let Some(ty) = wanted.filter(|ty| ty != module.ty(value)) else { continue };
+                        let user = module.op(id).loc().clone();
+                        self.cast(module, value, ty, Some(user))
+                    }
+                };
+                module.set_operand(id, index, cast);
             }
         }
         self.order_uses(module, root);
+    }
+
+    /// Casts the converted values that kept ops use. As upstream, the casts of the results of an op,
+    /// or of the arguments of a block, are in descending order, since each is inserted first.
+    fn cast_for_kept(&mut self, module: &mut Module, ops: &[OpId], kept: &FxHashSet<OpId>) {
+        let mut values: Vec<Value> = ops
+            .iter()
+            .filter(|id| kept.contains(id))
+            .flat_map(|&id| module.op(id).operands().iter().copied())
+            .filter(|value| self.old_types.contains_key(value))
+            .collect();
+        values.sort_by_key(|&value| match module.definition(value) {
+            ValueDef::Argument { index, .. } | ValueDef::Result { index, .. } => index,
+        });
+        for value in values {
+            if !self.casts.contains_key(&value)
+                && let Some(old) = self.old_types.get(&value)
+            {
+                self.cast(module, value, old.clone(), None);
+            }
+        }
     }
 
     /// Reproduces the use-list order that upstream's conversion leaves, which recreates each cast

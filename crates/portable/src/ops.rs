@@ -142,18 +142,10 @@ pub(crate) fn from_vhlo(
     let to = program_op(op, family(from))
         .ok_or_else(|| ConversionError::new("StableHLO has no equivalent op"))?;
     let mut replacement = Replacement::new(to);
-    let refuse = |name: &str, value: &Attribute| {
-        ConversionError::new(format!(
-            "attribute {name} = {value} is not one that {} can have",
-            to.name
-        ))
-    };
+    let refuse = |name: &str, value: &Attribute| refuse(to, name, value);
     for (index, slot) in to.attributes.iter().enumerate() {
         replacement.properties[index] = match spread(slot, from) {
-            Some(parts) => gather(op, slot, parts, cache).map_err(|part| match op.attr(part) {
-                Some(value) => refuse(part, value),
-                None => ConversionError::new(format!("attribute {part} is missing")),
-            })?,
+            Some(parts) => gather(op, to, slot, parts, cache)?,
             None => match op.attr(slot.name) {
                 Some(value) if !is_implied(op, slot, value) => Some(
                     slot_from_vhlo(slot.constraint, value, cache)
@@ -172,6 +164,12 @@ pub(crate) fn from_vhlo(
             .set(name, attributes::from_vhlo(value, cache).ok_or_else(|| refuse(name, value))?);
     }
     Ok(Outcome::Replace(replacement))
+}
+
+/// For an attribute that has no counterpart in the program op.
+fn refuse(to: &OpDef, name: &str, value: &Attribute) -> ConversionError {
+    let message = format!("attribute {name} = {value} is not one that {} can have", to.name);
+    ConversionError::new(message)
 }
 
 /// The program op with the given VHLO name.
@@ -228,13 +226,14 @@ fn slot_from_vhlo(
 /// default values.
 ///
 /// # Errors
-/// The name of an attribute with an invalid value.
+/// If an attribute is missing or has an invalid value.
 fn gather(
     op: OpRef<'_>,
+    to: &OpDef,
     slot: &AttrSlot,
     parts: &'static AttrDef,
     cache: &mut ConversionCache,
-) -> Result<Option<Attribute>, &'static str> {
+) -> Result<Option<Attribute>, ConversionError> {
     let value = |param: &'static ParamDef| op.attr(part_name(parts, param));
     let is_implied =
         |param| value(param).is_none_or(|v| defaults::is_default(part_name(parts, param), v));
@@ -255,7 +254,16 @@ fn gather(
             }
             _ => None,
         };
-        part.map(Some).ok_or(name)
+        part.map(Some).ok_or_else(|| match op.attr(name) {
+            Some(value) => refuse(to, name, value),
+            None => ConversionError::new(format!("attribute {name} is missing")),
+        })
     });
-    Ok(Some(Attribute::dialect(parts, params.collect::<Result<_, _>>()?)))
+    match attributes::checked(parts, params.collect::<Result<_, _>>()?) {
+        Ok(attribute) => Ok(Some(attribute)),
+        Err(reason) => {
+            let message = format!("{} of {} is invalid: {reason}", slot.name, to.name);
+            Err(ConversionError::new(message))
+        }
+    }
 }

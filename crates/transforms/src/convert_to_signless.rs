@@ -1,7 +1,8 @@
 //! `stablehlo-convert-to-signless`: makes all integer types signless, as dialects below StableHLO
 //! require.
 //!
-//! All values change their types at once, so no casts are needed.
+//! All values change their types at once, so no casts are needed. Bits stay: the largest numbers of
+//! an unsigned type become negative, and ops on them signed. The dialects below have unsigned ops.
 
 use mlir::attrs::{AttrKind, DenseElements};
 use mlir::ods::Trait;

@@ -146,13 +146,11 @@ impl DenseElements {
         }
     }
 
-    /// Elements of `ty` from MLIR's representation; `None` if `data` has the wrong size.
+    /// Elements of `ty` from MLIR's representation, which ignores bits beyond the width of an
+    /// element; `None` if `data` has the wrong size.
     pub fn from_packed_bytes(ty: Type, data: &Bytes) -> Option<DenseElements> {
-        let sign_extended = |bits: u32| {
-            let extend = |&b: &u8| ((b << (8 - bits)) as i8 >> (8 - bits)) as u8;
-            Bytes::from(data.iter().map(extend).collect::<Vec<u8>>())
-        };
-        let data = match ty.element_type().dtype()? {
+        let dtype = ty.element_type().dtype()?;
+        let data = match dtype {
             DType::I1 => {
                 let count = num_elements(ty.shape()?)?;
                 if let [byte @ (0 | 0xff)] = data[..] {
@@ -163,8 +161,14 @@ impl DenseElements {
                     return None;
                 }
             }
-            DType::I2 => sign_extended(2),
-            DType::I4 => sign_extended(4),
+            _ if dtype.bits() < 8 => {
+                let unused = 8 - dtype.bits();
+                let element = |&byte: &u8| match dtype.is_signed() {
+                    true => ((byte << unused) as i8 >> unused) as u8,
+                    false => byte << unused >> unused,
+                };
+                Bytes::from(data.iter().map(element).collect::<Vec<u8>>())
+            }
             _ => data.clone(),
         };
         DenseElements::new(ty, data)

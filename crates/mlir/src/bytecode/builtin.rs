@@ -355,6 +355,10 @@ fn read_elements(code: u64, entry: &mut EntryReader<'_, '_>) -> Read<Option<Attr
         }
         code::DENSE_STRINGS => {
             let ty = shaped(entry)?;
+            let element = ty.element_type();
+            if element.dtype().is_some() || crate::raw::element_size(element).is_some() {
+                return entry.error(format!("elements of {ty} must be numbers; found strings"));
+            }
             let splat = entry.varint()? != 0;
             let count = if splat { Some(1) } else { ty.shape().and_then(num_elements) };
             let values = match count {
@@ -416,7 +420,11 @@ fn dense_array(entry: &mut EntryReader<'_, '_>) -> Read<Attribute> {
         word[..size].copy_from_slice(bytes);
         let value = i64::from_le_bytes(word);
         let shift = 64 - 8 * size;
-        if unsigned || bits == 1 { value } else { value << shift >> shift }
+        match bits {
+            1 => i64::from(value != 0),
+            _ if unsigned => value,
+            _ => value << shift >> shift,
+        }
     };
     Ok(AttrKind::DenseArray { values: data.chunks_exact(size).map(value).collect(), element }
         .into())

@@ -77,7 +77,8 @@ pub(super) fn write(op: OpRef<'_>, order: &PropertyOrder, out: &mut EntryWriter<
     }
 }
 
-/// Reads the properties of an op: one entry per slot of the declaration.
+/// Reads the properties of an op: one entry per slot of the declaration. Absent ones have their
+/// defaults, as in text.
 pub(super) fn read(
     def: &'static OpDef,
     order: &PropertyOrder,
@@ -125,6 +126,11 @@ fn read_known(
         for &(slot, count) in &order.segments {
             let values = read_sparse(count, entry)?;
             properties[slot] = Some(AttrKind::DenseArray { element: Type::i32(), values }.into());
+        }
+    }
+    for (property, slot) in properties.iter_mut().zip(def.attributes) {
+        if let (None, Presence::Default(default)) = (&property, slot.presence) {
+            *property = Some(default.attribute());
         }
     }
     match entry.cursor.remaining() {

@@ -24,6 +24,8 @@ pub struct Dialect {
     pub directives: &'static [CustomDirective],
     /// Other spellings of attribute or type mnemonics: (spelling, mnemonic).
     pub aliases: &'static [(&'static str, &'static str)],
+    /// Names of ops in other systems, for suggestions: (name, full name of the op).
+    pub synonyms: &'static [(&'static str, &'static str)],
     /// Dialects whose ops, attributes, types and enumerations this one has, too, under its own
     /// namespace: they descend from it. An entity read under this namespace becomes theirs.
     pub successors: &'static [&'static Dialect],
@@ -55,6 +57,7 @@ impl Dialect {
         enums: &[],
         directives: &[],
         aliases: &[],
+        synonyms: &[],
         successors: &[],
         alias_for: None,
         constant: None,
@@ -141,6 +144,17 @@ impl Registry {
     /// All dialects.
     pub fn dialects(&self) -> &[&'static Dialect] {
         &self.dialects
+    }
+
+    /// The full name of the op that other systems call `name`.
+    pub fn synonym(&self, name: &str) -> Option<&'static str> {
+        let mut synonyms = self.dialects.iter().flat_map(|dialect| dialect.synonyms);
+        synonyms.find(|(synonym, _)| *synonym == name).map(|&(_, op)| op)
+    }
+
+    /// The full name of the first op of any dialect with a mnemonic.
+    pub fn op_of_any_dialect(&self, mnemonic: &str) -> Option<&'static str> {
+        self.ops().find(|op| op.mnemonic() == mnemonic).map(|op| op.name)
     }
 
     /// All ops of all dialects.

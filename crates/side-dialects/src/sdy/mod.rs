@@ -5,6 +5,7 @@
 
 mod attrs;
 mod bytecode;
+mod collectives;
 mod mesh;
 mod ops;
 mod prepare;

@@ -4,10 +4,10 @@ use super::attrs::{
     ALL_TO_ALL_PARAM_LIST, AXIS_REF_LIST, LIST_OF_AXIS_REF_LISTS, MANUAL_AXES, MESH,
     PROPAGATION_DIRECTION, SHARDING, SHARDING_PER_VALUE,
 };
-use super::prepare;
 use super::verify::{
     verify_manual_computation, verify_named_computation, verify_sharding, verify_shards,
 };
+use super::{collectives, prepare};
 use mlir::ods::{DirectiveArg, Ranks, TensorRule, TypeConstraint, TypeRule};
 use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::{Diagnostic, OpRef, Type, op};
@@ -201,7 +201,7 @@ op! {
         traits [SameOperandsAndResultType]
         hooks {
             format: "$input (`sharding` `` `=` `` $sharding^)? attr-dict `:` type($result)",
-            verify_symbols: verify_sharding,
+            verify_symbols: collectives::data_flow_edge,
             prepare: prepare::identity,
         }
     }
@@ -237,7 +237,10 @@ op! {
 }
 
 macro_rules! collectives {
-    ($($(#[doc = $doc:literal])+ $view:ident, $name:literal, $axes:ident: $def:ident, $format:literal;)*) => {
+    ($(
+        $(#[doc = $doc:literal])+
+        $view:ident, $name:literal, $verify:ident, $axes:ident: $def:ident, $format:literal;
+    )*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
@@ -247,7 +250,7 @@ macro_rules! collectives {
                 traits [SameOperandsAndResultType]
                 hooks {
                     format: $format,
-                    verify_symbols: verify_sharding,
+                    verify_symbols: collectives::$verify,
                     prepare: prepare::identity,
                 }
             }
@@ -257,25 +260,25 @@ macro_rules! collectives {
 
 collectives! {
     /// Gathers the parts of each dimension along the listed axes.
-    AllGatherOp, "sdy.all_gather", gathering_axes: LIST_OF_AXIS_REF_LISTS,
+    AllGatherOp, "sdy.all_gather", all_gather, gathering_axes: LIST_OF_AXIS_REF_LISTS,
         "$gathering_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
     /// Reduces along the listed axes.
-    AllReduceOp, "sdy.all_reduce", reduction_axes: AXIS_REF_LIST,
+    AllReduceOp, "sdy.all_reduce", all_reduce, reduction_axes: AXIS_REF_LIST,
         "$reduction_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
     /// Splits each dimension along the listed axes.
-    AllSliceOp, "sdy.all_slice", slicing_axes: LIST_OF_AXIS_REF_LISTS,
+    AllSliceOp, "sdy.all_slice", all_slice, slicing_axes: LIST_OF_AXIS_REF_LISTS,
         "$slicing_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
     /// Moves axes from one dimension to another.
-    AllToAllOp, "sdy.all_to_all", params: ALL_TO_ALL_PARAM_LIST,
+    AllToAllOp, "sdy.all_to_all", all_to_all, params: ALL_TO_ALL_PARAM_LIST,
         "$params $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
     /// Reduces, and splits each dimension along the same axes.
-    ReduceScatterOp, "sdy.reduce_scatter", reduce_scatter_axes: LIST_OF_AXIS_REF_LISTS,
+    ReduceScatterOp, "sdy.reduce_scatter", reduce_scatter, reduce_scatter_axes: LIST_OF_AXIS_REF_LISTS,
         "$reduce_scatter_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
     /// Marks axes over which the tensor was replicated as to be reduced.
-    ReplicatedToUnreducedOp, "sdy.replicated_to_unreduced", axes: AXIS_REF_LIST,
+    ReplicatedToUnreducedOp, "sdy.replicated_to_unreduced", replicated_to_unreduced, axes: AXIS_REF_LIST,
         "$axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
     /// Marks axes over which the tensor was split as to be reduced.
-    ShardedToUnreducedOp, "sdy.sharded_to_unreduced", axes: LIST_OF_AXIS_REF_LISTS,
+    ShardedToUnreducedOp, "sdy.sharded_to_unreduced", sharded_to_unreduced, axes: LIST_OF_AXIS_REF_LISTS,
         "$axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
 }
 
@@ -288,7 +291,7 @@ op! {
         traits [SameOperandsAndResultType]
         hooks {
             format: "$tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)",
-            verify_symbols: verify_sharding,
+            verify_symbols: collectives::collective_permute,
             prepare: prepare::identity,
         }
     }

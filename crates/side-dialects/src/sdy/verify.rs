@@ -5,13 +5,14 @@ use super::attrs::{
     SHARDING_PER_VALUE, SUB_AXIS_INFO, int, ints, list, text_of,
 };
 use super::ops::{ManualComputationOp, MeshOp, NamedComputationOp};
-use super::prepare::{shard_types, whole_types};
+use super::prepare::{returned_types, shard_types, whole_types};
 use mlir::attrs::AttrKind;
 use mlir::diag::counted;
 use mlir::ods::Params;
 use mlir::verify::{have_compatible_shapes, nearest_symbol};
 use mlir::{Attribute, OpRef, Type, Verdict};
-use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::fmt::{self, Display, Formatter};
 use std::ops::Range;
 
 /// Checks that axes have distinct names and positive sizes, and that device ids are a permutation
@@ -123,7 +124,7 @@ fn roles(params: &Params) -> Result<(), String> {
 }
 
 /// The axes of a mesh with their sizes.
-fn mesh_axes(mesh: &Attribute) -> Vec<(&str, i64)> {
+pub(super) fn mesh_axes(mesh: &Attribute) -> Vec<(&str, i64)> {
     let axes = mesh.as_dialect(&MESH).map_or(&[][..], |params| list(params, 0));
     axes.iter()
         .filter_map(|a| a.as_dialect(&MESH_AXIS))
@@ -132,20 +133,20 @@ fn mesh_axes(mesh: &Attribute) -> Vec<(&str, i64)> {
 }
 
 /// The mesh that a sharding holds or refers to.
-fn mesh_of<'a>(op: OpRef<'a>, sharding: &'a Params) -> Result<Cow<'a, Attribute>, String> {
+pub(super) fn mesh_of<'a>(op: OpRef<'a>, sharding: &'a Params) -> Result<&'a Attribute, String> {
     let Some(Some(mesh)) = sharding.first() else { return Err("a sharding needs a mesh".into()) };
-    let Some(name) = mesh.as_flat_symbol() else { return Ok(Cow::Borrowed(mesh)) };
-    match nearest_symbol(op, name).and_then(MeshOp::cast).and_then(|m| m.mesh()) {
-        Some(mesh) => Ok(Cow::Borrowed(mesh)),
-        None => Err(format!("there is no mesh @{name}")),
-    }
+    let Some(name) = mesh.as_flat_symbol() else { return Ok(mesh) };
+    nearest_symbol(op, name)
+        .and_then(MeshOp::cast)
+        .and_then(|m| m.mesh())
+        .ok_or_else(|| format!("there is no mesh @{name}"))
 }
 
 /// Checks that `sharding` applies to a value of type `ty`.
-fn check_sharding(op: OpRef<'_>, sharding: &Attribute, ty: &Type) -> Result<(), String> {
+pub(super) fn check_sharding(op: OpRef<'_>, sharding: &Attribute, ty: &Type) -> Result<(), String> {
     let Some(params) = sharding.as_dialect(&SHARDING) else { return Ok(()) };
     let mesh = mesh_of(op, params)?;
-    let axes = mesh_axes(&mesh);
+    let axes = mesh_axes(mesh);
     let dims = list(params, 1);
     if axes.is_empty() && mesh.as_dialect(&MESH).is_some_and(|mesh| !ints(mesh, 1).is_empty()) {
         // A mesh of a single device holds the whole value, whatever its rank.
@@ -168,33 +169,132 @@ fn check_sharding(op: OpRef<'_>, sharding: &Attribute, ty: &Type) -> Result<(), 
         return Err(format!("a sharding with axes for a value of type {ty}"));
     }
     let dims = dims.iter().filter_map(|d| d.as_dialect(&DIMENSION_SHARDING));
-    let mut used: Vec<UsedAxis<'_>> = Vec::new();
-    for axis in dims.flat_map(|d| list(d, 0)).chain(replicated).chain(unreduced) {
-        let Some(axis) = used_axis(&axes, axis)? else { continue };
-        if used.iter().any(|other| other.overlaps(&axis)) {
-            return Err(format!("the axis \"{}\" is used twice", axis.name));
-        }
-        used.push(axis);
-    }
-    for (what, list) in [("replicated", replicated), ("unreduced", unreduced)] {
-        let places = list.iter().filter_map(|axis| used_axis(&axes, axis).ok()?);
-        if !places.map(|axis| (axis.index, axis.parts.start)).is_sorted() {
+    let lists: Vec<_> = dims.map(|d| list(d, 0)).chain([replicated, unreduced]).collect();
+    let used = used_axes(&axes, &lists)?;
+    for (what, list) in ["unreduced", "replicated"].into_iter().zip(used.iter().rev()) {
+        if !list.is_sorted() {
             return Err(format!("{what} axes must be in the order of the mesh"));
+        }
+    }
+    check_free(op, used.iter().flatten())
+}
+
+/// Checks that no manual computation around `op` is written for one device along one of the axes.
+fn check_free<'a>(
+    op: OpRef<'_>,
+    axes: impl Iterator<Item = &'a UsedAxis<'a>> + Clone,
+) -> Result<(), String> {
+    for view in std::iter::successors(op.parent(), |op| op.parent()) {
+        let Some(view) = ManualComputationOp::cast(view) else { continue };
+        if let Some(axis) = axes.clone().find(|axis| manual_names(view).any(|n| n == axis.name)) {
+            return Err(format!(
+                "the axis \"{}\" is manual in an enclosing sdy.manual_computation",
+                axis.name
+            ));
         }
     }
     Ok(())
 }
 
+/// The names of the manual axes.
+pub(super) fn manual_names<'m>(view: ManualComputationOp<'m>) -> impl Iterator<Item = &'m str> {
+    let names = view.manual_axes().as_dialect(&MANUAL_AXES).map_or(&[][..], |p| list(p, 0));
+    names.iter().filter_map(Attribute::as_str)
+}
+
+/// Resolves lists of axis references in the axes of a mesh: each axis or part must exist and be
+/// used once, and parts that follow one another are one part.
+pub(super) fn used_axes<'a>(
+    axes: &[(&str, i64)],
+    lists: &[&'a [Attribute]],
+) -> Result<Vec<Vec<UsedAxis<'a>>>, String> {
+    let mut used: Vec<UsedAxis<'_>> = Vec::new();
+    let mut ends = Vec::new();
+    for list in lists {
+        let start = used.len();
+        for axis in *list {
+            let Some(axis) = used_axis(axes, axis)? else { continue };
+            if used.iter().any(|other| other.overlaps(&axis)) {
+                return Err(format!("the axis \"{}\" is used twice", axis.name));
+            }
+            if used[start..].last().is_some_and(|last| last.is_continued_by(&axis)) {
+                return Err(format!(
+                    "two parts of the axis \"{}\" follow one another; they must be one",
+                    axis.name
+                ));
+            }
+            used.push(axis);
+        }
+        ends.push(start..used.len());
+    }
+    Ok(ends.into_iter().map(|range| used[range].to_vec()).collect())
+}
+
 /// An axis of a mesh that a sharding uses, or a part of it.
-struct UsedAxis<'a> {
-    name: &'a str,
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct UsedAxis<'a> {
+    pub name: &'a str,
     index: usize,
+    /// The size of the whole axis.
+    whole: i64,
     /// From the size before the part to that including it.
     parts: Range<i64>,
 }
 
+impl Display for UsedAxis<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\"", self.name)?;
+        match self.whole == self.parts.end && self.parts.start == 1 {
+            true => Ok(()),
+            false => write!(f, ":({}){}", self.parts.start, self.size()),
+        }
+    }
+}
+
+impl PartialOrd for UsedAxis<'_> {
+    /// The order of the mesh.
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        (self.index, self.parts.start).partial_cmp(&(other.index, other.parts.start))
+    }
+}
+
 impl UsedAxis<'_> {
-    fn overlaps(&self, other: &UsedAxis<'_>) -> bool {
+    /// The number of shards along it.
+    pub fn size(&self) -> i64 {
+        self.parts.end / self.parts.start
+    }
+
+    /// True if `next` is the part of the same axis after this one.
+    fn is_continued_by(&self, next: &UsedAxis<'_>) -> bool {
+        self.index == next.index && self.parts.end == next.parts.start
+    }
+
+    /// Appends an axis to those that shard a dimension.
+    pub fn append(self, axes: &mut Vec<Self>) {
+        match axes.last_mut() {
+            Some(last) if last.is_continued_by(&self) => last.parts.end = self.parts.end,
+            _ => axes.push(self),
+        }
+    }
+
+    /// Removes the axis, which must be the innermost one, from those that shard a dimension.
+    /// Returns false if it is not.
+    pub fn remove_last(&self, axes: &mut Vec<Self>) -> bool {
+        match axes.last_mut() {
+            Some(last) if last == self => axes.pop().is_some(),
+            Some(last)
+                if last.index == self.index
+                    && last.parts.end == self.parts.end
+                    && last.parts.start < self.parts.start =>
+            {
+                last.parts.end = self.parts.start;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    pub fn overlaps(&self, other: &UsedAxis<'_>) -> bool {
         let is_apart = self.parts.end <= other.parts.start || other.parts.end <= self.parts.start;
         self.index == other.index && (!is_apart || self.parts == other.parts)
     }
@@ -212,13 +312,14 @@ fn used_axis<'a>(
     };
     let size = axes[index].1;
     let info = part.get(1).and_then(Option::as_ref).and_then(|a| a.as_dialect(&SUB_AXIS_INFO));
-    let Some(info) = info else { return Ok(Some(UsedAxis { name, index, parts: 1..size })) };
+    let used = |parts| Some(UsedAxis { name, index, whole: size, parts });
+    let Some(info) = info else { return Ok(used(1..size)) };
     let parts = int(info, 0)
         .zip(int(info, 1))
         .and_then(|(before, own)| Some((own, before..before.checked_mul(own)?)))
         .filter(|(own, parts)| parts.end > 0 && size % parts.end == 0 && *own < size);
     match parts {
-        Some((_, parts)) => Ok(Some(UsedAxis { name, index, parts })),
+        Some((_, parts)) => Ok(used(parts)),
         None => Err(format!("the axis \"{name}\" of size {size} has no part {axis}")),
     }
 }
@@ -294,7 +395,9 @@ pub(super) fn verify_named_computation(op: OpRef<'_>) -> Verdict {
     let view = NamedComputationOp(op);
     check_arguments(op)?;
     check_per_value(op, "in_shardings", view.in_shardings(), op.operand_types())?;
-    check_per_value(op, "out_shardings", view.out_shardings(), op.result_types())
+    check_per_value(op, "out_shardings", view.out_shardings(), op.result_types())?;
+    let returned = returned_types(op, view.body()).unwrap_or_default();
+    check_shards(op, "result", op.result_types(), &returned, "value that the body returns")
 }
 
 /// Checks that the arguments and results of the body are the shards of the operands and results.
@@ -304,12 +407,39 @@ pub(super) fn verify_shards(op: OpRef<'_>) -> Verdict {
     let Some(body) = module.entry(view.body()) else { return Ok(()) };
     let arguments = module.arguments(body).iter().map(|&value| module.ty(value));
     check_manual_axes(view)?;
+    check_manual_first(view)?;
     // Sizes that cannot be split are an error of the run.
     if let Ok(Some(shards)) = shard_types(view) {
         check_shards(op, "argument", arguments, &shards, "operand")?;
     }
     if let Some(whole) = whole_types(op) {
         check_shards(op, "result", op.result_types(), &whole, "value that the body returns")?;
+    }
+    Ok(())
+}
+
+/// Checks that manual axes shard a dimension before others do, so that shards stay whole.
+fn check_manual_first(view: ManualComputationOp<'_>) -> Verdict {
+    for (name, shardings) in
+        [("in_shardings", view.in_shardings()), ("out_shardings", view.out_shardings())]
+    {
+        let shardings = shardings.as_dialect(&SHARDING_PER_VALUE).map_or(&[][..], |p| list(p, 0));
+        for (number, sharding) in shardings.iter().enumerate() {
+            let dims = sharding.as_dialect(&SHARDING).map_or(&[][..], |params| list(params, 1));
+            for dim in dims.iter().filter_map(|dim| dim.as_dialect(&DIMENSION_SHARDING)) {
+                let axes = list(dim, 0).iter().filter_map(|axis| axis.as_dialect(&AXIS_REF));
+                let is_manual = |axis: &Params| manual_names(view).any(|n| n == text_of(axis, 0));
+                let mut free = axes.skip_while(|axis| is_manual(axis));
+                if let Some(axis) = free.find(|axis| is_manual(axis)) {
+                    let message = format!(
+                        "`{name}`, value {number}: the manual axis \"{}\" must come before the free \
+                         axes of its dimension",
+                        text_of(axis, 0)
+                    );
+                    return Err(view.error("sharding", message));
+                }
+            }
+        }
     }
     Ok(())
 }
@@ -325,9 +455,8 @@ fn check_manual_axes(view: ManualComputationOp<'_>) -> Verdict {
     let Some(Ok(mesh)) = shardings.next().map(|sharding| mesh_of(*view, sharding)) else {
         return Ok(());
     };
-    let axes = mesh_axes(&mesh);
-    let names = view.manual_axes().as_dialect(&MANUAL_AXES).map_or(&[][..], |p| list(p, 0));
-    let mut names = names.iter().filter_map(Attribute::as_str);
+    let axes = mesh_axes(mesh);
+    let mut names = manual_names(view);
     match names.find(|name| !axes.iter().any(|(axis, _)| axis == name)) {
         Some(name) => {
             Err(view.error("sharding", format!("manual_axes: the mesh has no axis \"{name}\"")))

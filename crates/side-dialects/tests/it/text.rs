@@ -376,8 +376,8 @@ fn sdy() {
     sdy.sharding_group %arg0 group_id=21 : tensor<8x8xf32>
     %2 = sdy.constant {a.b} dense<1.000000e+00> : tensor<8x8xf32>
     %3 = sdy.all_gather [{"a"}, {}] %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
-    %4 = sdy.all_slice [{"a"}, {}] %arg0 out_sharding=<@mesh, [{"a"}, {}]> : tensor<8x8xf32>
-    %5 = sdy.all_reduce {"a", "c":(1)2} %arg0 out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+    %4 = sdy.all_slice [{"b"}, {}] %arg0 out_sharding=<@mesh, [{"a", "b"}, {}]> : tensor<8x8xf32>
+    %5 = sdy.all_reduce {"b", "c":(1)2} %arg0 out_sharding=<@mesh, [{"a"}, {}]> : tensor<8x8xf32>
     %6 = sdy.all_to_all [{"a"}: 0->1] %0 out_sharding=<@mesh, [{}, {"a"}]> : tensor<8x8xf32>
     %7 = sdy.collective_permute %0 out_sharding=<@mesh, [{"b"}, {}]> : tensor<8x8xf32>
     %8 = sdy.propagation_barrier %arg0 allowed_direction=NONE : tensor<8x8xf32>

@@ -206,3 +206,33 @@ fn locations_of_inlined_ops_can_be_read_back() {
     let artifact = stablo::serialize(&module, Version::CURRENT).unwrap();
     assert!(LoadOptions::default().load("m.mlir.bc", &*artifact).into_result().is_ok());
 }
+
+#[test]
+fn bits_beyond_the_width_of_an_element_are_ignored() {
+    let numbers = [1u8, 0, 1, 1, 0, 0, 0, 1, 0, 1, 1, 1];
+    for (ty, width) in
+        [("ui2", 2), ("ui4", 4), ("i2", 2), ("i4", 4), ("i3", 3), ("ui5", 5), ("i7", 7)]
+    {
+        let text = format!(
+            "module attributes {{test.a = dense<{numbers:?}> : tensor<{}x{ty}>}} {{}}",
+            numbers.len()
+        );
+        let load = |bytes: &[u8]| LoadOptions::default().load("m", bytes).into_result().unwrap();
+        let module = load(text.as_bytes());
+        let mut bytes = stablo::write_bytecode(&module, &BytecodeOptions::default()).unwrap();
+        let at = bytes.windows(numbers.len()).position(|window| window == numbers).unwrap();
+        bytes[at..at + numbers.len()].iter_mut().for_each(|byte| *byte |= 0xff << width);
+        assert_eq!(load(&bytes).to_string(), module.to_string(), "{ty}");
+    }
+}
+
+#[test]
+fn elements_of_a_numeric_type_are_no_strings() {
+    let (mut module, function) = empty_function();
+    let strings = |ty| AttrKind::DenseStrings { ty, values: vec![(*b"a").into()] };
+    let ty = Type::tensor([2], Type::integer(32, mlir::types::Signedness::Signless));
+    module.set_attr(function, "test.a", strings(ty).into());
+    let message = read_back(&module).unwrap();
+    let expected = "elements of tensor<2xi32> must be numbers; found strings";
+    assert!(message.contains(expected), "{message}");
+}

@@ -310,8 +310,14 @@ impl<'a> Parser<'a> {
         }
         let (namespace, mnemonic) = name.split_once('.').unwrap_or(("", name));
         if let Some(dialect) = self.registry.dialect(namespace) {
-            let near = nearest(mnemonic, dialect.ops.iter().map(|op| op.mnemonic()));
-            let help = near.map(|near| format!("did you mean `{namespace}.{near}`?"));
+            let near = || {
+                let near = nearest(mnemonic, dialect.ops.iter().map(|op| op.mnemonic()))?;
+                Some(format!("{namespace}.{near}"))
+            };
+            let elsewhere = || self.registry.op_of_any_dialect(mnemonic).map(String::from);
+            let synonym = self.registry.synonym(mnemonic).map(String::from);
+            let help = synonym.or_else(near).or_else(elsewhere);
+            let help = help.map(|name| format!("did you mean `{name}`?"));
             let message = format!("dialect `{namespace}` has no op `{mnemonic}`");
             return self.error_with_help(span, message, help);
         }
@@ -326,9 +332,9 @@ impl<'a> Parser<'a> {
     /// An error about a name without a dialect.
     #[cold]
     fn bare_name<T>(&mut self, name: &str, span: Span) -> Parsed<T> {
-        let mut named = self.registry.ops().filter(|op| op.mnemonic() == name);
-        let help = match named.next() {
-            Some(op) => Some(format!("did you mean `{}`?", op.name)),
+        let registry = self.registry;
+        let help = match registry.synonym(name).or_else(|| registry.op_of_any_dialect(name)) {
+            Some(op) => Some(format!("did you mean `{op}`?")),
             None => suggestion(name, self.registry.ops().map(|op| op.mnemonic())),
         };
         let message = format!("unknown op `{name}`: its name lacks a dialect");
