@@ -14,8 +14,8 @@ pub const LANES: usize = 8;
 pub enum Chunk {
     /// Of four bytes each.
     Four(Value),
-    /// Of eight bytes each, such as pairs of the parts of complex numbers. If half of them is enough,
-    /// the second is the first again.
+    /// Of eight bytes each, such as pairs of the parts of complex numbers. If half of them is
+    /// enough, the second is the first again.
     Eight([Value; 2]),
     /// Booleans: all bits of a lane of four bytes.
     Mask(Value),
@@ -89,8 +89,8 @@ pub fn compute(
     }
 }
 
-/// As [`compute`], also for functions of `f32` without code for some operands: there may be a mask of
-/// the lanes with these, whose results mean nothing.
+/// As [`compute`], also for functions of `f32` without code for some operands: there may be a mask
+/// of the lanes with these, whose results mean nothing.
 pub fn compute_with_exceptions(
     code: &mut Vectors,
     function: Elementwise,

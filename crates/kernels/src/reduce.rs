@@ -6,7 +6,7 @@ use super::extremum;
 use super::matmul::Accumulator;
 use super::parallel::task_size;
 use super::sums::{
-    Addition, Combine, Commutative, Tree, Windows, combine_columns, combine_rows, copy_strided,
+    Addition, Combine, Commutative, Tree, WindowLines, combine_columns, combine_rows, copy_strided,
 };
 use numerics::budget::{Scratch, reserve};
 use numerics::math::{self, AlignedBytes, BinaryOp};
@@ -122,7 +122,7 @@ pub(super) enum Layout<'a> {
     Columns(usize),
     /// The elements of windows, of which at most [`SHORT_WINDOW`] are combined one by one. A line
     /// whose start is [`AT_EDGE`] is at an edge.
-    Windows { windows: Windows<'a>, edges: Option<&'a Edges> },
+    Windows { windows: WindowLines<'a>, edges: Option<&'a Edges> },
 }
 
 /// In place of the start of a line of windows that see elements of the padding.
@@ -319,7 +319,8 @@ fn combine_typed<T: Element>(
 ) -> Result<(), TensorError> {
     out.fill(init);
     let rows = out.len();
-    if let Layout::Windows { windows: Windows { line_starts, stride, taps }, edges: None } = *layout
+    if let Layout::Windows { windows: WindowLines { line_starts, stride, taps }, edges: None } =
+        *layout
         && let Some(step) = doubling_step(elements.len(), rows, taps)
     {
         combine_windows(operation, elements, line_starts, stride, (step, taps.len()), out)?;
@@ -336,14 +337,14 @@ fn combine_typed<T: Element>(
             let groups = task_size(rows / inner, count * inner, 1);
             [groups * inner, groups * inner * count]
         }
-        Layout::Windows { windows: Windows { line_starts, taps, .. }, .. } => {
+        Layout::Windows { windows: WindowLines { line_starts, taps, .. }, .. } => {
             let line = rows / line_starts.len();
             [task_size(line_starts.len(), line * taps.len(), 1) * line, 0]
         }
     };
     // The elements under windows at the edges, of a line at a time in each task.
     let seen = match *layout {
-        Layout::Windows { windows: Windows { line_starts, taps, .. }, edges: Some(_) } => {
+        Layout::Windows { windows: WindowLines { line_starts, taps, .. }, edges: Some(_) } => {
             (rows / line_starts.len()).saturating_mul(taps.len())
         }
         _ => 0,
@@ -527,7 +528,7 @@ fn combine_part<T: Element>(
             }
         }
         Layout::Windows { windows, edges } => {
-            let Windows { line_starts, taps, .. } = windows;
+            let WindowLines { line_starts, taps, .. } = windows;
             let line = rows / line_starts.len();
             let first = first / line;
             let own_taps: Vec<usize> = (0..taps.len()).map(|tap| tap * line).collect();
@@ -538,11 +539,11 @@ fn combine_part<T: Element>(
                 match edges.filter(|_| starts[0] == AT_EDGE) {
                     Some(edges) => {
                         edges.copy(first + done, elements, init, line, &mut seen);
-                        let own = Windows { line_starts: &[0], stride: 1, taps: &own_taps };
+                        let own = WindowLines { line_starts: &[0], stride: 1, taps: &own_taps };
                         combine_windows_of(operation, &seen, own, out);
                     }
                     None => {
-                        let windows = Windows { line_starts: starts, ..windows };
+                        let windows = WindowLines { line_starts: starts, ..windows };
                         combine_windows_of(operation, elements, windows, out);
                     }
                 }
@@ -556,10 +557,10 @@ fn combine_part<T: Element>(
 fn combine_windows_of<T: Element>(
     operation: &dyn Combine<T>,
     elements: &[T],
-    windows: Windows<'_>,
+    windows: WindowLines<'_>,
     out: &mut [T],
 ) {
-    let Windows { line_starts, stride, taps } = windows;
+    let WindowLines { line_starts, stride, taps } = windows;
     if taps.len() <= SHORT_WINDOW {
         operation.chain(elements, windows, out);
         return;

@@ -120,12 +120,12 @@ pub trait Combine<T>: Sync {
     fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]);
 
     /// Combines the taps of each window with what is in its place in `out`, one after the other.
-    fn chain(&self, elements: &[T], windows: Windows<'_>, out: &mut [T]);
+    fn chain(&self, elements: &[T], windows: WindowLines<'_>, out: &mut [T]);
 }
 
 /// Lines of windows over elements.
 #[derive(Clone, Copy)]
-pub struct Windows<'a> {
+pub struct WindowLines<'a> {
     /// Where the first window of each line begins.
     pub line_starts: &'a [usize],
     /// The distance of the windows of a line.
@@ -159,7 +159,7 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for F {
         run::<T>(Rows { elements, len, out, f: *self });
     }
 
-    fn chain(&self, elements: &[T], windows: Windows<'_>, out: &mut [T]) {
+    fn chain(&self, elements: &[T], windows: WindowLines<'_>, out: &mut [T]) {
         run::<T>(Chain { elements, windows, out, f: *self });
     }
 }
@@ -195,7 +195,7 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for Commutative<F> {
         }
     }
 
-    fn chain(&self, elements: &[T], windows: Windows<'_>, out: &mut [T]) {
+    fn chain(&self, elements: &[T], windows: WindowLines<'_>, out: &mut [T]) {
         self.0.chain(elements, windows, out);
     }
 }
@@ -255,7 +255,7 @@ impl<F: Fn(f32, f32) -> f32 + Copy + Sync> Combine<f32> for Addition<F> {
         }
     }
 
-    fn chain(&self, elements: &[f32], windows: Windows<'_>, out: &mut [f32]) {
+    fn chain(&self, elements: &[f32], windows: WindowLines<'_>, out: &mut [f32]) {
         self.0.chain(elements, windows, out);
     }
 }
@@ -345,7 +345,7 @@ impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for Rows<'_, T, F> {
 
 struct Chain<'a, T, F> {
     elements: &'a [T],
-    windows: Windows<'a>,
+    windows: WindowLines<'a>,
     out: &'a mut [T],
     f: F,
 }
@@ -353,7 +353,7 @@ struct Chain<'a, T, F> {
 impl<T: Element, F: Fn(T, T) -> T> Kernel for Chain<'_, T, F> {
     #[inline(always)]
     fn run(self) {
-        let Chain { elements, windows: Windows { line_starts, stride, taps }, out, f } = self;
+        let Chain { elements, windows: WindowLines { line_starts, stride, taps }, out, f } = self;
         let line = (out.len() / line_starts.len().max(1)).max(1);
         for (out, &start) in out.chunks_exact_mut(line).zip(line_starts) {
             // Different loops, so that each becomes vector instructions.
@@ -702,7 +702,7 @@ mod tests {
         for (line, stride) in [(1, 1), (3, 2), (8, 1), (45, 1), (45, 3), (70, 2)] {
             let (line_starts, taps) = ([5, 0, 100], [7, 0, 31]);
             let mut out: Vec<u64> = (0..3 * line as u64).collect();
-            let windows = Windows { line_starts: &line_starts, stride, taps: &taps };
+            let windows = WindowLines { line_starts: &line_starts, stride, taps: &taps };
             mix.chain(&elements, windows, &mut out);
             for (number, &found) in out.iter().enumerate() {
                 let start = line_starts[number / line] + number % line * stride;

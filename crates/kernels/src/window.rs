@@ -4,7 +4,7 @@ use super::converted::MAX_CONVERTED;
 use super::reduce::{
     AT_EDGE, Edges, Layout, SHORT_WINDOW, combine_converted, element_type, is_common, sum_type,
 };
-use super::sums::{Tree, Windows};
+use super::sums::{Tree, WindowLines};
 use super::{Combiner, pad};
 use numerics::budget::{self, Scratch};
 use numerics::math::{self, BinaryOp};
@@ -314,7 +314,7 @@ impl WindowReduction {
             return Err(TensorError::OutOfBounds);
         }
         let WindowReduction { line_starts, stride, taps, .. } = self;
-        let windows = Windows { line_starts, stride: *stride, taps };
+        let windows = WindowLines { line_starts, stride: *stride, taps };
         let layout = Layout::Windows { windows, edges: self.edges.as_ref() };
         let types = [self.dtype, self.wide];
         let Some(padding) = &self.padding else {

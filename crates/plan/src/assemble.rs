@@ -199,7 +199,9 @@ impl Assembler<'_> {
         self.ops.push(Op::Tick(ops));
         sequence.steps.iter().try_for_each(|step| self.step(step))?;
         self.note(outer);
-        sequence.dead.is_empty().then_some(())?;
+        if !sequence.dead.is_empty() {
+            return None;
+        }
         self.transfers(&sequence.results)
     }
 

@@ -58,15 +58,19 @@ fn parse_types(root: OpRef<'_>, types: &[String]) -> Result<Vec<Type>, Diagnosti
     types.iter().map(parse).collect()
 }
 
+/// The functions of a module.
+pub fn functions(module: &Module, root: OpId) -> impl Iterator<Item = FuncOp<'_>> {
+    let body = module.op(root).regions().first().and_then(|&region| module.entry(region));
+    body.into_iter().flat_map(|block| module.ops(block)).filter_map(FuncOp::cast)
+}
+
 /// The function at which refinement starts: the only one, else `main`.
 ///
 /// # Errors
 /// If there is no such function, or its body does not have exactly one block.
 pub fn entry_function(module: &Module, root: OpId) -> Result<FuncOp<'_>, Diagnostic> {
+    let functions: Vec<FuncOp<'_>> = functions(module, root).collect();
     let root = module.op(root);
-    let body = root.regions().first().and_then(|&region| module.entry(region));
-    let ops = body.into_iter().flat_map(|block| module.ops(block));
-    let functions: Vec<FuncOp<'_>> = ops.filter_map(FuncOp::cast).collect();
     let entry = match functions[..] {
         [only] => Some(only),
         _ => functions.iter().copied().find(|f| OpRef::symbol_name(**f) == Some("main")),

@@ -28,8 +28,8 @@ const COS: [f64; 6] = [
     2.087_614_625_621_928_4e-9,
     -1.138_263_154_771_670_8e-11,
 ];
-/// `atan(x) / x - 1` in powers of `x^2`, from the first, for `x` up to [`TAN_PI_8`]: interpolated at
-/// Chebyshev's points.
+/// `atan(x) / x - 1` in powers of `x^2`, from the first, for `x` up to [`TAN_PI_8`]: interpolated
+/// at Chebyshev's points.
 const ATAN: [f64; 12] = [
     -0.333_333_333_333_333_3,
     0.199_999_999_999_998_04,
