@@ -229,8 +229,10 @@ fn stages(
             });
             if with_code {
                 members = taken;
-                let is_long =
-                    |&op: &usize| fused.ops[op].kernel.function().is_some_and(codegen::is_long);
+                let is_long = |&op: &usize| {
+                    let is_long = |f| codegen::is_long(f) || codegen::is_of_angle(f);
+                    fused.ops[op].kernel.function().is_some_and(is_long)
+                };
                 if members.len() > 1 || members.iter().any(is_long) {
                     has_any = true;
                     let is_member = |value: usize| {

@@ -1,5 +1,5 @@
-//! Functions of the style of [`super::lanes`] of one number, with the instructions of this machine:
-//! elsewhere, each sum of a product would be a call.
+//! Functions of [`super::lanes`] and its neighbours of one number, with the instructions of this
+//! machine. Code without them calls a function for each fused multiply-add.
 
 use super::{lanes, lanes_erf, lanes_trigonometric};
 use crate::simd::{Isa, Kernel};
