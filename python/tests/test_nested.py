@@ -109,7 +109,7 @@ class Nested(unittest.TestCase):
         self.assertTrue(callable(subprocess.Popen))
         ordered = Custom("collections.OrderedDict", b'["b", "a"]', (..., ...))
         made = [(Custom(f"{module}.Point", b'["x", "y"]', (..., ...)), Point(1, 2)), (ordered, collections.OrderedDict(b=1, a=2))]
-        # Others stay tuples: what is no class, is not imported, has other fields, or runs code when it is made.
+        # Others stay tuples: no class, not imported, other fields, or code that runs when it is made.
         names = ["nowhere.Point", "Point", *(f"{module}.{name}" for name in ("Other", "unary", "Pair")), "subprocess.Popen", "numpy.f2py"]
         made += [(Custom(name, b'["x", "y"]', (..., ...)), (1, 2)) for name in names]
         made += [(Custom(f"{module}.Point", data, (..., ...)), (1, 2)) for data in (b'["y", "x"]', b"?", b"[" * 100000, b'["x"]')]

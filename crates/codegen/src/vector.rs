@@ -41,8 +41,8 @@ pub(crate) enum Kind {
     Carried(bool),
     /// Goes on at a label if the first lane of a mask is not set.
     Unless(Label),
-    /// Calls code at a label with a number, in [`Scalar::NUMBER`], if a lane of four bytes of a mask
-    /// is set. The code leaves all vectors as they are.
+    /// Calls code at a label with a number, in [`Scalar::NUMBER`], if a lane of four bytes of a
+    /// mask is set. The code leaves all vectors as they are.
     Exception {
         number: u32,
         call: Label,
@@ -423,8 +423,8 @@ impl Vectors {
         self.push(Kind::Unless(to), [mask, NONE, NONE], None);
     }
 
-    /// Calls code at a label with a number, in [`Scalar::NUMBER`], if a lane of four bytes of a mask
-    /// is set. The code leaves all vectors as they are, and reads a part of the memory.
+    /// Calls code at a label with a number, in [`Scalar::NUMBER`], if a lane of four bytes of a
+    /// mask is set. The code leaves all vectors as they are, and reads a part of the memory.
     pub fn exception(&mut self, mask: Value, (number, call): (u32, Label), reads: Range<u32>) {
         let at = self.push(Kind::Exception { number, call }, [mask, NONE, NONE], None);
         self.insts[at.0 as usize].reads = reads;

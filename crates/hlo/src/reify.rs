@@ -1,5 +1,5 @@
 //! Reification of result shapes: ops emit code that computes the shapes of their results from
-//! operands and operand shapes. Parts that ops share are here; [`OpDef::reify`] is a hook of theirs.
+//! operands and operand shapes. Parts that ops share are here; [`OpDef::reify`] is their hook.
 
 use mlir::diag::Severity;
 use mlir::ods::{OpDef, Trait};

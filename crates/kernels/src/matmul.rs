@@ -235,8 +235,8 @@ impl<T: Accumulator> Product<'_, T> {
             rows.len() == 1 && depth > FEW && self.b.strides.contains(&1) && !has_segments;
         let is_direct = depth <= FEW || (is_small && depth <= BLOCK && !is_vector && !has_segments);
         let is_copied = !(is_direct || is_vector);
-        // Rows of `a` and columns of `b` at a time. The columns are panels of `C`, where they are if
-        // few rows are multiplied with them, else copied: a few panels, which stay in the
+        // Rows of `a` and columns of `b` at a time. The columns are panels of `C`, where they are
+        // if few rows are multiplied with them, else copied: a few panels, which stay in the
         // first-level cache, or many that are used by many rows.
         let tall = (ROWS_ELEMENTS / depth / R).clamp(1, MAX_TILES) * R;
         let is_in_place = self.may_stay() && rows.len() <= tall.max(SHARED_ROWS);

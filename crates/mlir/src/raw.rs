@@ -45,8 +45,8 @@ pub fn numbers<'e>(element: &'e Type, bytes: &'e [u8]) -> impl Iterator<Item = u
 }
 
 /// An attribute with elements of `ty`: all of them, or one for a splat. Equal elements become a
-/// splat, and bits beyond the width of a number are ignored. Returns `None` if `data` has the wrong size, or the type has no static shape or elements
-/// that can be stored.
+/// splat, and bits beyond the width of a number are ignored. Returns `None` if `data` has the wrong
+/// size, or the type has no static shape or elements that can be stored.
 pub fn elements(ty: Type, mut data: Vec<u8>) -> Option<Attribute> {
     let element = ty.element_type();
     let size = element_size(element)?;

@@ -20,7 +20,7 @@ pub fn prefer_large<T>(elements: &Vec<T>) {
     let start = elements.as_ptr().cast::<u8>();
     let before = start.align_offset(PAGE).min(bytes);
     let len = (bytes - before) & !(PAGE - 1);
-    // SAFETY: the range is within the memory of the vector; the advice does not change its contents.
+    // SAFETY: the range is within the memory of the vector, and the advice leaves its contents.
     unsafe {
         libc::madvise(start.add(before).cast_mut().cast(), len, libc::MADV_HUGEPAGE);
     }

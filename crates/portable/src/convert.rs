@@ -295,8 +295,8 @@ impl Casts<'_> {
         self.order_uses(module, root);
     }
 
-    /// Casts the converted values that kept ops use. As upstream, the casts of the results of an op,
-    /// or of the arguments of a block, are in descending order, since each is inserted first.
+    /// Casts the converted values that kept ops use. As upstream, the casts of the results of an
+    /// op, or of the arguments of a block, are in descending order, since each is inserted first.
     fn cast_for_kept(&mut self, module: &mut Module, ops: &[OpId], kept: &FxHashSet<OpId>) {
         let mut values: Vec<Value> = ops
             .iter()

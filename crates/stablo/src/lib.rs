@@ -21,7 +21,8 @@
 //! - [`load`] reads and verifies a program of any format; [`inspect`] reports what is in it.
 //! - [`ir`] and [`dialects`] are for walking it, a [`Builder`] makes and changes programs.
 //! - [`cost`] says what a run costs, [`diff`] how two programs differ, [`bisect`] where their
-//!   values part; [`lint`] warns of likely mistakes; [`reduce`] makes a program small; [`view`] shows it.
+//!   values part; [`lint`] warns of likely mistakes; [`reduce`] makes a program small; [`view`]
+//!   shows it.
 //! - [`run_pipeline`] transforms it, [`refine`] makes it static.
 //! - [`print()`], [`write_bytecode`] and [`serialize`] write it.
 //! - [`Program`] runs it any number of times, and has a [`Profile`] of its steps;
