@@ -55,7 +55,7 @@ pub fn is_long(function: Elementwise) -> bool {
     }
 }
 
-/// True for functions whose code, as long, has exceptions: those of angles.
+/// True for functions of angles: their code is as long, and has exceptions.
 pub fn is_of_angle(function: Elementwise) -> bool {
     matches!(function, Elementwise::Unary(op) if lanes::function_of_angle(op).is_some())
 }
