@@ -12,7 +12,7 @@ mod tile;
 mod transpose;
 
 pub use neighbours::add_eights;
-pub use tile::{TILE_ROWS, Tile};
+pub use tile::{Factors, Sums, TILE_ROWS, Tile};
 pub use transpose::transpose;
 
 use std::sync::OnceLock;
