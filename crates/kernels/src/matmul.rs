@@ -36,7 +36,7 @@ const PANELS_BYTES: usize = 256;
 /// Tiles of rows that are multiplied at a time, at most.
 const MAX_TILES: usize = 16;
 /// Elements of columns of `b` that are copied at a time.
-const PANELS_ELEMENTS: usize = 1 << 19;
+const PANELS_ELEMENTS: usize = 1 << 18;
 
 /// Memory for copies of columns that is kept for the next product has at most so many bytes.
 const KEPT_BYTES: usize = 1 << 20;

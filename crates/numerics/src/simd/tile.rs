@@ -385,20 +385,14 @@ mod tests {
                 let elements = segments.iter().cloned().flatten().zip(0..);
                 elements.fold(0.0, |sum: f32, (k, n)| a[r][k].mul_add(panel[n * stride + c], sum))
             };
-            let mut factors = Factors {
-                rows: &rows,
-                used,
-                segments: &segments,
-                panel: (&panel, stride),
-                columns,
-                copy: None,
-            };
+            let (rows, panel, segments) = (&rows[..], (&panel[..], stride), &segments[..]);
+            let factors = |copy| Factors { rows, used, segments, panel, columns, copy };
             let mut sums = [f32::NAN; TILE_ROWS * COLUMNS];
             let mut results = vec![f32::NAN; used * columns];
             let mut places: Vec<&mut [f32]> = results.chunks_mut(columns).collect();
             if !f32::chains(
                 isa,
-                &mut factors,
+                &mut factors(None),
                 &mut Sums { tile: &mut sums, left: (&[], 0), results: Some(&mut places) },
             ) {
                 assert!(!isa.has_avx2());
@@ -408,23 +402,22 @@ mod tests {
                 let expected = expected(at / columns, at % columns) + 0.0;
                 assert_eq!(found.to_bits(), expected.to_bits(), "{at} of {used} x {columns}");
             }
-            factors.copy = Some(&mut copy);
             assert!(f32::chains(
                 isa,
-                &mut factors,
+                &mut factors(Some(&mut copy)),
                 &mut Sums { tile: &mut sums, left: (&[], 0), results: None }
             ));
-            for (row, copy) in panel.chunks(stride).zip(copy.chunks(COLUMNS)) {
-                assert_eq!(row[..COLUMNS], *copy);
-            }
             // Two of three tiles on the left.
             let tile = TILE_ROWS * COLUMNS;
             let left: Vec<f32> = (0..3 * tile).map(|i| number(11 * i)).collect();
             let mut total = [f32::NAN; TILE_ROWS * COLUMNS];
-            factors.copy = None;
             let mut with_left = Sums { tile: &mut total, left: (&left, 5), results: None };
-            assert!(f32::chains(isa, &mut factors, &mut with_left));
-            for (at, found) in sums[..used * COLUMNS].iter().enumerate() {
+            assert!(f32::chains(isa, &mut factors(None), &mut with_left));
+            for (row, copy) in panel.0.chunks(stride).zip(copy.chunks(COLUMNS)) {
+                assert_eq!(row[..COLUMNS], *copy);
+            }
+            let is_used = |&(at, _): &(usize, &f32)| at % COLUMNS < columns;
+            for (at, found) in sums[..used * COLUMNS].iter().enumerate().filter(is_used) {
                 let expected = expected(at / COLUMNS, at % COLUMNS);
                 assert_eq!(found.to_bits(), expected.to_bits(), "{at} of {used} rows");
                 let expected = left[2 * tile + at] + (left[at] + expected);
