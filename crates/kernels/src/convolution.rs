@@ -5,7 +5,7 @@
 //! a time are copied.
 
 use super::contract::{accumulation, dispatch_sum, distinct, invalid};
-use super::depthwise::depthwise;
+use super::depthwise::{alike, depthwise};
 use super::matmul::{Accumulator, BLOCK, Product, Results, multiply};
 use super::padded::Padded;
 use super::parallel::task_size;
@@ -328,11 +328,12 @@ fn compute<T: Accumulator, const R: usize, const C: usize>(
         && kernel.iter().all(|&weight| weight.multiply(T::ZERO) == T::ZERO);
     if is_depthwise {
         let windows = &Windows::new(convolution, sizes)?;
+        let alike = &alike(windows);
         let line = windows.line_len() * features;
         let lines = task_size(out.len() / line, windows.line_len() * depth * features / 4, 1);
         let tasks = out.chunks_mut(lines * line).enumerate();
         return host::parallel(tasks.collect(), |(task, out)| {
-            depthwise::<T, C>(windows, [input, kernel], task * lines, out);
+            depthwise::<T, C>(windows, alike, [input, kernel], task * lines, out);
             Ok(())
         });
     }

@@ -2,72 +2,75 @@
 
 use super::convolution::Windows;
 use super::matmul::{Accumulator, FEW};
-use numerics::simd::{Isa, Kernel};
+use numerics::simd::{FeatureWindows, Isa, Kernel, Tap};
 
 /// Groups of results that are summed at a time, in registers.
 const GROUPS: usize = 4;
+
+/// Neighbouring windows along the last spatial dimension that see the same positions.
+pub struct Alike {
+    /// The first one,
+    first: usize,
+    /// their number,
+    count: usize,
+    /// and the distance between them in the input.
+    step: usize,
+}
+
+/// All windows along the last spatial dimension.
+pub fn alike(windows: &Windows<'_>) -> Vec<Alike> {
+    let (mut all, mut first) = (Vec::new(), 0);
+    while first < windows.line_len() {
+        let (count, step) = windows.alike(first);
+        all.push(Alike { first, count, step });
+        first += count;
+    }
+    all
+}
 
 /// Each feature convolved with a finite kernel of its own. `out` has the lines of results from
 /// `first_line` on.
 pub fn depthwise<T: Accumulator, const C: usize>(
     windows: &Windows<'_>,
+    alike: &[Alike],
     [input, kernel]: [&[T]; 2],
     first_line: usize,
     out: &mut [T],
 ) {
+    let isa = Isa::best();
     let features = windows.sizes.output_features;
     let width = windows.line_len();
+    let is_short = windows.sizes.taps() <= FEW;
     let (mut starts, mut taps) = (Vec::new(), Vec::new());
     for (line, out) in out.chunks_exact_mut(width * features).enumerate() {
         windows.lines(first_line + line, 0, &mut starts);
         let positions = windows.sizes.taps() / starts.len();
-        let mut x = 0;
-        while x < width {
-            let (count, step) = windows.alike(x);
+        for &Alike { first, count, step } in alike {
             taps.clear();
             for (outer, start) in starts.iter().enumerate() {
                 let Some(start) = start else { continue };
-                for run in windows.runs(x) {
+                for run in windows.runs(first) {
                     taps.extend((0..run.len).map(|i| Tap {
                         input: start + (run.from + i) * features,
                         weight: (outer * positions + run.to + i) * features,
                     }));
                 }
             }
-            let out = &mut out[x * features..][..count * features];
-            let is_short = windows.sizes.taps() <= FEW;
-            Isa::best().run(DepthwiseLine::<T, C> {
-                input,
-                kernel,
-                taps: &taps,
-                step: step * features,
-                features,
-                is_short,
-                out,
-            });
-            x += count;
+            let out = &mut out[first * features..][..count * features];
+            let (weights, step) = (kernel, step * features);
+            let mut line = FeatureWindows { input, weights, taps: &taps, step, features, out };
+            if is_short || !T::sum_windows(isa, &mut line) {
+                isa.run(DepthwiseLine::<T, C> { line, is_short });
+            }
         }
     }
 }
 
-/// Where the factors of a product are.
-struct Tap {
-    input: usize,
-    weight: usize,
-}
-
 /// Results that neighbouring windows of the same shape give.
 struct DepthwiseLine<'a, T, const C: usize> {
-    input: &'a [T],
-    kernel: &'a [T],
-    /// The elements of the first feature under the first window.
-    taps: &'a [Tap],
-    /// Distance between windows in the input.
-    step: usize,
-    features: usize,
+    line: FeatureWindows<'a, T>,
     /// True if products are rounded.
     is_short: bool,
-    out: &'a mut [T],
 }
 
 impl<T: Accumulator, const C: usize> Kernel for DepthwiseLine<'_, T, C> {
@@ -86,7 +89,7 @@ impl<T: Accumulator, const C: usize> DepthwiseLine<'_, T, C> {
     /// are as many, or else of neighbouring features.
     #[inline(always)]
     fn blocks(&mut self, step: impl Fn(T, T, T) -> T + Copy) {
-        let (features, count) = (self.features, self.out.len() / self.features);
+        let (features, count) = (self.line.features, self.line.out.len() / self.line.features);
         let mut window = 0;
         while window < count {
             let windows = if window + GROUPS <= count { GROUPS } else { 1 };
@@ -118,11 +121,12 @@ impl<T: Accumulator, const C: usize> DepthwiseLine<'_, T, C> {
         feature: usize,
         step: impl Fn(T, T, T) -> T,
     ) {
-        let (input_step, out_step) = if WINDOWS { (self.step, self.features) } else { (C, C) };
+        let (input_step, out_step) =
+            if WINDOWS { (self.line.step, self.line.features) } else { (C, C) };
         let mut sums = [[T::ZERO; C]; GROUPS];
-        for tap in self.taps {
-            let inputs = &self.input[tap.input + window * self.step + feature..];
-            let weights = &self.kernel[tap.weight + feature..];
+        for tap in self.line.taps {
+            let inputs = &self.line.input[tap.input + window * self.line.step + feature..];
+            let weights = &self.line.weights[tap.weight + feature..];
             let weights = &weights[..if WINDOWS { C } else { GROUPS * C }];
             for (group, sums) in sums.iter_mut().enumerate() {
                 let inputs = &inputs[group * input_step..][..C];
@@ -133,8 +137,8 @@ impl<T: Accumulator, const C: usize> DepthwiseLine<'_, T, C> {
             }
         }
         for (group, sums) in sums.iter().enumerate() {
-            let start = window * self.features + feature + group * out_step;
-            for (out, sum) in self.out[start..][..C].iter_mut().zip(sums) {
+            let start = window * self.line.features + feature + group * out_step;
+            for (out, sum) in self.line.out[start..][..C].iter_mut().zip(sums) {
                 *out = sum.finish();
             }
         }
@@ -143,11 +147,11 @@ impl<T: Accumulator, const C: usize> DepthwiseLine<'_, T, C> {
     /// Computes `width` features of a window.
     #[inline(always)]
     fn part(&mut self, window: usize, feature: usize, width: usize, step: impl Fn(T, T, T) -> T) {
-        let out = &mut self.out[window * self.features + feature..][..width];
+        let out = &mut self.line.out[window * self.line.features + feature..][..width];
         out.fill(T::ZERO);
-        for tap in self.taps {
-            let input = &self.input[tap.input + window * self.step + feature..][..width];
-            let weights = &self.kernel[tap.weight + feature..][..width];
+        for tap in self.line.taps {
+            let input = &self.line.input[tap.input + window * self.line.step + feature..][..width];
+            let weights = &self.line.weights[tap.weight + feature..][..width];
             for ((sum, &x), &weight) in out.iter_mut().zip(input).zip(weights) {
                 *sum = step(*sum, x, weight);
             }

@@ -13,7 +13,7 @@ use super::rows::{Matrix, RowScratch, Rows, SomeRows};
 use super::vector_products::VectorProduct;
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
-use numerics::simd::{Factors, Isa, Kernel, Sums, Tile};
+use numerics::simd::{Factors, Isa, Kernel, Sums, Tile, Windowed};
 use numerics::{Complex32, Complex64, I1, Number, TensorError};
 use std::cell::Cell;
 use std::ops::Range;
@@ -46,7 +46,7 @@ thread_local! {
 }
 
 /// The types in which products are summed.
-pub trait Accumulator: Number + Tile {
+pub trait Accumulator: Number + Tile + Windowed {
     /// `self + a * b`. Rounded once for floating-point numbers; for complex ones, each part adds
     /// its two real products in turn, that of `a`'s real part first.
     fn multiply_add(self, a: Self, b: Self) -> Self;

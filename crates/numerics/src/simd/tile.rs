@@ -133,17 +133,15 @@ mod vectors {
         }
     }
 
-    /// A module with chains of `R` rows and `V` vectors of columns each, and with what a vector of
-    /// sums is as a part of results.
+    /// A module with chains of `R` rows and `V` vectors of columns each.
     macro_rules! chains {
-        (
-            $module:ident $features:literal $ty:ident $columns:literal $lanes:literal
-            $zero:ident $set:ident $fma:ident $add:ident $load:ident $store:ident
-            |$sum:ident, $quiet:ident| $finished:expr
-        ) => {
+        ($($module:ident $features:literal $ty:ident $columns:literal;)*) => {$(
             mod $module {
                 use super::{Checked, TILE_ROWS};
-                use std::arch::x86_64::*;
+                use crate::simd::registers::$module::{
+                    LANES, add, fused_multiply_add, load, results, splat, store, zero,
+                };
+                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
                 /// Writes sums of `R` rows from `row` on with `V` vectors of columns from `column`
                 /// on.
@@ -156,8 +154,8 @@ mod vectors {
                     checked: &Checked<'_, $ty>,
                     [row, column]: [usize; 2],
                 ) {
-                    const { assert!(R <= TILE_ROWS && V * $lanes <= $columns) }
-                    let mut chains = [[$zero(); V]; R];
+                    const { assert!(R <= TILE_ROWS && V * LANES <= $columns) }
+                    let mut chains = [[zero(); V]; R];
                     let (mut rows, mut sums) = ([checked.rows[row]; R], [checked.sums[row]; R]);
                     rows.copy_from_slice(&checked.rows[row..][..R]);
                     sums.copy_from_slice(&checked.sums[row..][..R]);
@@ -165,15 +163,15 @@ mod vectors {
                     let mut copy = checked.copy.unwrap_or_default().wrapping_add(column);
                     for segment in checked.segments {
                         for k in segment.clone() {
-                            let mut columns = [$zero(); V];
+                            let mut columns = [zero(); V];
                             for (v, columns) in columns.iter_mut().enumerate() {
                                 // SAFETY: the panel has a row of all columns for each element.
-                                *columns = unsafe { $load(panel.add(v * $lanes)) };
+                                *columns = unsafe { load(panel.add(v * LANES)) };
                                 if COPY {
                                     // SAFETY: so has the copy.
-                                    unsafe { $store(copy.add(v * $lanes), *columns) };
+                                    unsafe { store(copy.add(v * LANES), *columns) };
                                     // The last element, as the first may be in a line just read.
-                                    let right = panel.wrapping_add($columns + (v + 1) * $lanes - 1);
+                                    let right = panel.wrapping_add($columns + (v + 1) * LANES - 1);
                                     _mm_prefetch::<_MM_HINT_T0>(right.cast());
                                 }
                             }
@@ -181,9 +179,9 @@ mod vectors {
                             copy = copy.wrapping_add($columns);
                             for (chain, row) in chains.iter_mut().zip(rows) {
                                 // SAFETY: each row has the elements of the segments.
-                                let a = $set(unsafe { *row.add(k) });
+                                let a = splat(unsafe { *row.add(k) });
                                 for (sum, columns) in chain.iter_mut().zip(columns) {
-                                    *sum = $fma(a, columns, *sum);
+                                    *sum = fused_multiply_add(a, columns, *sum);
                                 }
                             }
                         }
@@ -197,28 +195,26 @@ mod vectors {
                             let left = checked.left.wrapping_add(row + column);
                             for (v, sum) in chain.iter_mut().enumerate() {
                                 // SAFETY: there is a tile for each bit.
-                                *sum = $add(unsafe { $load(left.add(v * $lanes)) }, *sum);
+                                *sum = add(unsafe { load(left.add(v * LANES)) }, *sum);
                             }
                         }
                     }
                     if checked.are_results {
-                        let $quiet = $set($ty::NAN);
                         for chain in &mut chains {
                             for sum in chain {
-                                let $sum = *sum;
-                                *sum = $finished;
+                                *sum = results(*sum);
                             }
                         }
                     }
                     for (place, chain) in sums.into_iter().zip(chains) {
                         for (v, sum) in chain.into_iter().enumerate() {
                             // SAFETY: there is room for all columns, or all used ones.
-                            unsafe { $store(place.add(column + v * $lanes), sum) };
+                            unsafe { store(place.add(column + v * LANES), sum) };
                         }
                     }
                 }
             }
-        };
+        )*};
     }
 
     macro_rules! tiles {
@@ -305,36 +301,10 @@ mod vectors {
     }
 
     chains! {
-        single "avx2,fma" f32 32 8
-        _mm256_setzero_ps _mm256_set1_ps _mm256_fmadd_ps _mm256_add_ps _mm256_loadu_ps _mm256_storeu_ps
-        |sum, quiet| {
-            let sum = _mm256_add_ps(sum, _mm256_setzero_ps());
-            _mm256_blendv_ps(sum, quiet, _mm256_cmp_ps::<_CMP_UNORD_Q>(sum, sum))
-        }
-    }
-    chains! {
-        wide_single "avx512f" f32 32 16
-        _mm512_setzero_ps _mm512_set1_ps _mm512_fmadd_ps _mm512_add_ps _mm512_loadu_ps _mm512_storeu_ps
-        |sum, quiet| {
-            let sum = _mm512_add_ps(sum, _mm512_setzero_ps());
-            _mm512_mask_mov_ps(sum, _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(sum, sum), quiet)
-        }
-    }
-    chains! {
-        double "avx2,fma" f64 16 4
-        _mm256_setzero_pd _mm256_set1_pd _mm256_fmadd_pd _mm256_add_pd _mm256_loadu_pd _mm256_storeu_pd
-        |sum, quiet| {
-            let sum = _mm256_add_pd(sum, _mm256_setzero_pd());
-            _mm256_blendv_pd(sum, quiet, _mm256_cmp_pd::<_CMP_UNORD_Q>(sum, sum))
-        }
-    }
-    chains! {
-        wide_double "avx512f" f64 16 8
-        _mm512_setzero_pd _mm512_set1_pd _mm512_fmadd_pd _mm512_add_pd _mm512_loadu_pd _mm512_storeu_pd
-        |sum, quiet| {
-            let sum = _mm512_add_pd(sum, _mm512_setzero_pd());
-            _mm512_mask_mov_pd(sum, _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(sum, sum), quiet)
-        }
+        single "avx2,fma" f32 32;
+        wide_single "avx512f" f32 32;
+        double "avx2,fma" f64 16;
+        wide_double "avx512f" f64 16;
     }
 }
 
