@@ -7,6 +7,7 @@ mod batch_norm;
 mod body;
 mod collective;
 mod contract;
+mod conv_windows;
 mod converted;
 mod convolution;
 mod depthwise;
@@ -42,7 +43,7 @@ mod window;
 
 pub use body::Combiner;
 pub use contract::{Dot, Products, dot_general};
-pub use convolution::Convolution;
+pub use convolution::{Convolution, PreparedConvolution};
 pub use evaluate::evaluate;
 pub use fft::fourier;
 pub use index_vectors::{Gather, gather};

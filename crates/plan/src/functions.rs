@@ -3,7 +3,7 @@
 use crate::graph::Node;
 use crate::unit::{Action, Function};
 use crate::views::{Definitions, Viewed};
-use kernels::{Dot, Gather, Reduction, Scatter, WindowReduction};
+use kernels::{Dot, Gather, PreparedConvolution, Reduction, Scatter, WindowReduction};
 use numerics::shape::num_elements;
 use program::{DotDims, LoopOutput, Primitive};
 use smallvec::SmallVec;
@@ -46,6 +46,13 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
             definitions.list(Some(dot.listed()))?;
             operands = views.iter().map(|viewed| viewed.memory).collect();
             Function::Dot(dot)
+        }
+        Primitive::Convolution(parameters) => {
+            let kernel = graph.shape(second)?;
+            let types = [(graph.dtype(first)?, &lhs[..]), (graph.dtype(second)?, &kernel[..])];
+            let convolution = PreparedConvolution::new(parameters, types)?;
+            definitions.list(Some(convolution.listed()))?;
+            Function::Convolution(Box::new(convolution))
         }
         Primitive::Reduce { dimensions, body } => {
             let dtype = graph.dtype(first).filter(|&dtype| graph.dtype(second) == Some(dtype))?;
