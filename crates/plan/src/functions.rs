@@ -48,8 +48,18 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
             Function::Dot(dot)
         }
         Primitive::Convolution(parameters) => {
-            let kernel = graph.shape(second)?;
-            let types = [(graph.dtype(first)?, &lhs[..]), (graph.dtype(second)?, &kernel[..])];
+            // Zeros around the input are padding of the windows.
+            let padded = definitions.zero_padded(first);
+            let padded = padded.and_then(|(input, low, high)| {
+                Some((input, parameters.with_padding(low, high)?))
+            });
+            let (input, parameters) = match &padded {
+                Some((input, parameters)) => (*input, parameters),
+                None => (first, &**parameters),
+            };
+            operands[0] = input;
+            let (input, kernel) = (graph.shape(input)?, graph.shape(second)?);
+            let types = [(graph.dtype(first)?, &input[..]), (graph.dtype(second)?, &kernel[..])];
             let convolution = PreparedConvolution::new(parameters, types)?;
             definitions.list(Some(convolution.listed()))?;
             Function::Convolution(Box::new(convolution))
