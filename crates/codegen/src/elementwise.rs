@@ -80,6 +80,7 @@ pub fn compute(
             lowering.compare(direction, dtype, x, y)
         }
         (Elementwise::Product, &[dtype, _], &[x, y]) => lowering.product(dtype, x, y),
+        (Elementwise::Quiet, &[dtype], &[x]) => lowering.quiet(dtype, x),
         (Elementwise::Select, _, &[mask, yes, no]) => lowering.select(mask, yes, no),
         (Elementwise::Convert(to), &[from], &[x]) => lowering.convert(from, to, x),
         (Elementwise::Bitcast(to), &[from], &[x]) => {
@@ -413,23 +414,30 @@ impl Lowering<'_> {
 
     /// [`Elementwise::Product`].
     fn product(&mut self, dtype: DType, x: Chunk, y: Chunk) -> Option<Chunk> {
-        let [multiply, add, compare] = match dtype {
-            DType::F32 => [Avx::MULPS, Avx::ADDPS, Avx::CMPPS],
-            DType::F64 => [Avx::MULPD, Avx::ADDPD, Avx::CMPPD],
+        let [multiply, add] = match dtype {
+            DType::F32 => [Avx::MULPS, Avx::ADDPS],
+            DType::F64 => [Avx::MULPD, Avx::ADDPD],
             _ => return None,
         };
-        let zip = |code: &mut Vectors, x, y| {
+        let sum = self.zip(x, y, |code, x, y| {
             let product = code.pair(multiply, x, y);
             let zero = code.splat4(0);
-            let sum = code.pair(add, product, zero);
-            let nan = match dtype {
-                DType::F32 => code.splat4(f32::NAN.to_bits()),
-                _ => code.splat8(f64::NAN.to_bits()),
-            };
-            let unordered = code.binary(compare, Length::Whole, Some(UNORDERED), product, product);
-            code.blend(unordered, nan, sum)
+            code.pair(add, product, zero)
+        })?;
+        self.quiet(dtype, sum)
+    }
+
+    /// [`Elementwise::Quiet`].
+    fn quiet(&mut self, dtype: DType, x: Chunk) -> Option<Chunk> {
+        let (compare, nan) = match dtype {
+            DType::F32 => (Avx::CMPPS, self.code.splat4(f32::NAN.to_bits())),
+            DType::F64 => (Avx::CMPPD, self.code.splat8(f64::NAN.to_bits())),
+            _ => return None,
         };
-        self.zip(x, y, zip)
+        Some(self.map(x, |code, x| {
+            let unordered = code.binary(compare, Length::Whole, Some(UNORDERED), x, x);
+            code.blend(unordered, nan, x)
+        }))
     }
 
     fn compare(&mut self, direction: Direction, dtype: DType, x: Chunk, y: Chunk) -> Option<Chunk> {

@@ -489,6 +489,11 @@ impl Reduction {
         self.dtype
     }
 
+    /// The type in which elements are combined.
+    pub fn wide(&self) -> DType {
+        self.wide
+    }
+
     /// Number of results.
     pub fn results(&self) -> usize {
         self.rows

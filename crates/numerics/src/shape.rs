@@ -539,11 +539,25 @@ fn read_run<T: Pod>(source: &[T], first: usize, stride: isize, out: &mut [T]) {
     match stride {
         1 => out.copy_from_slice(&source[first..first + out.len()]),
         0 => out.fill(source[first]),
+        2 => read_columns::<T, 2>(source, first, out),
+        3 => read_columns::<T, 3>(source, first, out),
+        4 => read_columns::<T, 4>(source, first, out),
         stride => {
             for (i, element) in out.iter_mut().enumerate() {
                 *element = source[at(first, i, stride)];
             }
         }
+    }
+}
+
+/// Reads elements that are `N` apart.
+#[inline]
+fn read_columns<T: Pod, const N: usize>(source: &[T], first: usize, out: &mut [T]) {
+    let Some((last, others)) = out.split_last_mut() else { return };
+    *last = source[first + others.len() * N];
+    let rows = source[first..].as_chunks::<N>().0;
+    for (element, row) in others.iter_mut().zip(rows) {
+        *element = row[0];
     }
 }
 

@@ -6,6 +6,7 @@
 
 use crate::graph::{Graph, Node, Region, Value};
 use crate::outer;
+use crate::short::Short;
 use numerics::DType;
 use numerics::math::SliceKernel;
 use program::Primitive;
@@ -67,6 +68,9 @@ fn users(region: &Region) -> FxHashMap<Value, SmallVec<[usize; 2]>> {
 /// The number of elements over which a node can be a part of a loop.
 fn fusable(graph: &Graph<'_>, node: &Node) -> Option<usize> {
     let [result] = node.results[..] else { return None };
+    if let Some(short) = Short::of(graph, node) {
+        return Some(short.reduction.results());
+    }
     let count = graph.elements(result).filter(|&count| count > 0)?;
     let fits = |&operand: &Value| graph.elements(operand).is_some_and(|n| n == count || n == 1);
     if !node.operands.iter().all(fits) && !outer::is_one(graph, node) {

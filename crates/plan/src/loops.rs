@@ -3,12 +3,15 @@
 use crate::graph::{Node, Value};
 use crate::groups::kernels;
 use crate::outer;
+use crate::short::Short;
 use crate::views::{Definitions, Viewed};
 use codegen::{Assembler, Executable, Input, Loop, LoopCode, Width};
+use kernels::Tree;
+use numerics::DType;
 use numerics::math::SliceKernel;
 use numerics::shape::{Runs, StridedView, num_elements};
 use program::{Fused, Layout, Load, LoopOp, LoopOutput, Primitive, Stage, TilePlace};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
 
@@ -16,6 +19,8 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct Built {
     pub fused: Fused,
     pub operands: Vec<Value>,
+    /// The instructions that it computes, the last one last.
+    pub instructions: SmallVec<[u32; 1]>,
 }
 
 /// A loop while its instructions are added. Values are numbered, loads before operations, so the
@@ -26,6 +31,7 @@ struct Builder<'a> {
     loads: Vec<Load>,
     ops: Vec<(&'static str, SliceKernel, SmallVec<[Number; 3]>)>,
     operands: Vec<Value>,
+    instructions: SmallVec<[u32; 1]>,
     /// The numbers of values.
     numbers: FxHashMap<Value, Number>,
 }
@@ -49,10 +55,12 @@ pub(crate) fn build(
         loads: Vec::new(),
         ops: Vec::new(),
         operands: Vec::new(),
+        instructions: SmallVec::new(),
         numbers: FxHashMap::default(),
     };
     for member in members {
         builder.add(member)?;
+        builder.instructions.push(member.instruction);
     }
     builder.finish(outputs)
 }
@@ -60,6 +68,11 @@ pub(crate) fn build(
 impl Builder<'_> {
     fn add(&mut self, node: &Node) -> Option<()> {
         let graph = self.definitions.graph;
+        if let Some(short) = Short::of(graph, node) {
+            let number = self.reduce(&short)?;
+            self.numbers.insert(node.results[0], number);
+            return Some(());
+        }
         let mut operands: SmallVec<[Number; 4]> = if outer::is_one(graph, node) {
             let views = outer::operands(self.definitions, node)?;
             views
@@ -71,14 +84,99 @@ impl Builder<'_> {
             node.operands.iter().map(|&operand| self.number(operand)).collect::<Option<_>>()?
         };
         if !matches!(graph.primitive(node), Primitive::Reshape(_)) {
-            for (name, kernel, numbers) in kernels(graph, node)? {
-                let used = numbers.iter().map(|&number| operands.get(number).copied());
-                self.ops.push((name, kernel, used.collect::<Option<_>>()?));
-                operands.push(Number::Op(self.ops.len() - 1));
-            }
+            self.apply(node, &mut operands)?;
         }
         self.numbers.insert(node.results[0], *operands.last()?);
         Some(())
+    }
+
+    /// Adds the operations of a node on its operands; their results come after these.
+    fn apply(&mut self, node: &Node, operands: &mut SmallVec<[Number; 4]>) -> Option<()> {
+        for (name, kernel, numbers) in kernels(self.definitions.graph, node)? {
+            let used = numbers.iter().map(|&number| operands.get(number).copied());
+            let used = used.collect::<Option<_>>()?;
+            operands.push(self.op(name, kernel, used));
+        }
+        Some(())
+    }
+
+    fn op(
+        &mut self,
+        name: &'static str,
+        kernel: SliceKernel,
+        operands: SmallVec<[Number; 3]>,
+    ) -> Number {
+        self.ops.push((name, kernel, operands));
+        Number::Op(self.ops.len() - 1)
+    }
+
+    /// Adds a short reduction, in the order of additions that `docs/accuracy.md` defines.
+    fn reduce(&mut self, short: &Short) -> Option<Number> {
+        let (op, dtype) = (short.reduction.op(), short.reduction.dtype());
+        let wide = short.reduction.wide();
+        let computed = short.computed(self.definitions);
+        let combine = |builder: &mut Builder<'_>, left, right| -> Result<Number, ()> {
+            let kernel = SliceKernel::binary(op, wide).ok_or(())?;
+            Ok(builder.op(op.name(), kernel, SmallVec::from_slice(&[left, right])))
+        };
+        let mut tree = Tree::new();
+        for number in 0..short.reduction.count() {
+            let mut parts = FxHashMap::default();
+            let part = self.part(short, &computed, number, short.operand, &mut parts)?;
+            let leaf = self.converted(part, [dtype, wide])?;
+            tree.try_push(leaf, |left, right| combine(self, left, right)).ok()?;
+        }
+        let combined = tree.try_finish(|left, right| combine(self, left, right)).ok()??;
+        let init = self.number(short.init)?;
+        let init = self.converted(init, [dtype, wide])?;
+        let mut result = combine(self, init, combined).ok()?;
+        if let Some(quiet) = SliceKernel::quiet(wide) {
+            result = self.op("quiet", quiet, SmallVec::from_slice(&[result]));
+        }
+        self.converted(result, [wide, dtype])
+    }
+
+    /// The number of element `number` for each result of a reduction.
+    fn part(
+        &mut self,
+        short: &Short,
+        computed: &FxHashSet<Value>,
+        number: usize,
+        value: Value,
+        parts: &mut FxHashMap<Value, Number>,
+    ) -> Option<Number> {
+        if let Some(&part) = parts.get(&value) {
+            return Some(part);
+        }
+        let graph = self.definitions.graph;
+        let part = match self.definitions.neighbour(value, short.result) {
+            Some(node) if computed.contains(&value) => {
+                let operands = node.operands.iter();
+                let operands =
+                    operands.map(|&operand| self.part(short, computed, number, operand, parts));
+                let mut operands = operands.collect::<Option<_>>()?;
+                self.apply(node, &mut operands)?;
+                if number == 0 {
+                    self.instructions.push(node.instruction);
+                }
+                *operands.last()?
+            }
+            _ if graph.elements(value) == Some(1) => self.number(value)?,
+            _ => {
+                let viewed = short.part(self.definitions.view(value)?, number)?;
+                self.load(value, viewed)?
+            }
+        };
+        parts.insert(value, part);
+        Some(part)
+    }
+
+    fn converted(&mut self, number: Number, [from, to]: [DType; 2]) -> Option<Number> {
+        if from == to {
+            return Some(number);
+        }
+        let kernel = SliceKernel::convert(from, to)?;
+        Some(self.op("convert", kernel, SmallVec::from_slice(&[number])))
     }
 
     /// The number of a value: of a node before, or loaded.
@@ -163,7 +261,7 @@ impl Builder<'_> {
             layout,
             code: None,
         };
-        Some(Built { fused, operands: self.operands })
+        Some(Built { fused, operands: self.operands, instructions: self.instructions })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::unit::{Action, Captures, Sequence, Step, Transfer, Way};
 use crate::views::{Definitions, is_removable};
 use program::Primitive;
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 /// Steps of a region, and the values that they use, those defined inside included.
 pub(crate) struct Lowered {
@@ -72,7 +72,13 @@ struct Lowering<'a, 'g> {
     /// Values that later steps, or the results, use.
     uses: FxHashSet<Value>,
     /// The action of each node that has one.
-    chosen: FxHashMap<usize, Action>,
+    chosen: FxHashMap<usize, Chosen>,
+}
+
+/// The action of a node or group, and the instructions that it computes.
+struct Chosen {
+    action: Action,
+    instructions: SmallVec<[u32; 1]>,
 }
 
 impl<'g> Lowering<'_, 'g> {
@@ -93,14 +99,15 @@ impl<'g> Lowering<'_, 'g> {
         if outputs.is_empty() {
             return;
         }
-        let nodes: Vec<&Node> = members.iter().map(|&member| &self.nodes[member]).collect();
+        let nodes = needed(members.iter().map(|&member| &self.nodes[member]), &outputs);
         let graph = self.definitions.graph;
         let moves = nodes.iter().all(|node| matches!(graph.primitive(node), Primitive::Reshape(_)));
-        if !moves && let Some(Built { fused, operands }) = build(self.definitions, &nodes, &outputs)
-        {
+        if !moves && let Some(built) = build(self.definitions, &nodes, &outputs) {
+            let Built { fused, operands, instructions } = built;
             self.uses.extend(&operands);
             let (fused, outputs) = (Box::new(fused), outputs.into());
-            self.chosen.insert(position, Action::Loop { fused, operands, outputs });
+            let action = Action::Loop { fused, operands, outputs };
+            self.chosen.insert(position, Chosen { action, instructions });
             return;
         }
         for &member in members.iter().rev() {
@@ -126,7 +133,7 @@ impl<'g> Lowering<'_, 'g> {
             for_each_use(&action, &mut |value| {
                 self.uses.insert(value);
             });
-            self.chosen.insert(position, action);
+            self.insert(position, action);
             return;
         }
         self.uses.extend(&node.operands);
@@ -167,7 +174,12 @@ impl<'g> Lowering<'_, 'g> {
                 }
             }
         };
-        self.chosen.insert(position, action);
+        self.insert(position, action);
+    }
+
+    fn insert(&mut self, position: usize, action: Action) {
+        let instructions = smallvec![self.nodes[position].instruction];
+        self.chosen.insert(position, Chosen { action, instructions });
     }
 
     fn nested(&mut self, region: &'g Region, targets: Option<&[Value]>) -> Sequence {
@@ -177,12 +189,29 @@ impl<'g> Lowering<'_, 'g> {
     }
 }
 
+/// The nodes of a group that compute its outputs.
+fn needed<'g>(
+    members: impl DoubleEndedIterator<Item = &'g Node>,
+    outputs: &[Value],
+) -> Vec<&'g Node> {
+    let mut values: FxHashSet<Value> = outputs.iter().copied().collect();
+    let mut nodes = Vec::new();
+    for node in members.rev().filter(|node| node.results.len() == 1) {
+        if values.contains(&node.results[0]) {
+            values.extend(&node.operands);
+            nodes.push(node);
+        }
+    }
+    nodes.reverse();
+    nodes
+}
+
 /// The steps of the actions, each where its node or group runs.
 fn in_order(
     graph: &Graph<'_>,
     nodes: &[Node],
     groups: &Groups,
-    mut chosen: FxHashMap<usize, Action>,
+    mut chosen: FxHashMap<usize, Chosen>,
 ) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut skipped = 0;
@@ -193,15 +222,9 @@ fn in_order(
         if groups.root[position] == Some(position) {
             steps.extend(waiting.remove(&position).unwrap_or_default());
         }
-        let Some(action) = chosen.remove(&position) else {
+        let Some(Chosen { action, instructions }) = chosen.remove(&position) else {
             skipped += instruction.ops;
             continue;
-        };
-        let instructions = match (&action, groups.members.get(&position)) {
-            (Action::Loop { .. }, Some(members)) => {
-                members.iter().map(|&member| nodes[member].instruction).collect()
-            }
-            _ => smallvec![node.instruction],
         };
         let mut step = Step {
             action,

@@ -36,16 +36,36 @@ impl Viewed {
 pub(crate) struct Definitions<'g> {
     pub graph: &'g Graph<'g>,
     nodes: FxHashMap<Value, &'g Node>,
+    /// The number of the region of each node.
+    regions: FxHashMap<Value, usize>,
+    /// Number of nodes and results of regions that use each value.
+    uses: FxHashMap<Value, usize>,
     /// How many places prepared functions may still keep in lists.
     places: Cell<usize>,
 }
 
 impl<'g> Definitions<'g> {
     pub fn of(graph: &'g Graph<'g>, region: &'g Region) -> Definitions<'g> {
-        let mut definitions =
-            Definitions { graph, nodes: FxHashMap::default(), places: Cell::new(MAX_PLACES) };
-        definitions.add(region);
+        let mut definitions = Definitions {
+            graph,
+            nodes: FxHashMap::default(),
+            regions: FxHashMap::default(),
+            uses: FxHashMap::default(),
+            places: Cell::new(MAX_PLACES),
+        };
+        definitions.add(region, &mut 0);
         definitions
+    }
+
+    /// Number of nodes and results of regions that use a value.
+    pub fn uses(&self, value: Value) -> usize {
+        self.uses.get(&value).copied().unwrap_or(0)
+    }
+
+    /// The node of a value, if it is in the region of another one.
+    pub fn neighbour(&self, value: Value, other: Value) -> Option<&'g Node> {
+        let region = |value| self.regions.get(&value);
+        self.nodes.get(&value).copied().filter(|_| region(value) == region(other))
     }
 
     /// Something if a prepared function may keep so many places in lists.
@@ -54,10 +74,18 @@ impl<'g> Definitions<'g> {
         Some(())
     }
 
-    fn add(&mut self, region: &'g Region) {
+    fn add(&mut self, region: &'g Region, number: &mut usize) {
+        let own = *number;
+        for &value in region.nodes.iter().flat_map(|node| &node.uses).chain(&region.results) {
+            *self.uses.entry(value).or_default() += 1;
+        }
         for node in &region.nodes {
             self.nodes.extend(node.results.first().map(|&value| (value, node)));
-            node.regions.iter().for_each(|region| self.add(region));
+            self.regions.extend(node.results.first().map(|&value| (value, own)));
+            for region in &node.regions {
+                *number += 1;
+                self.add(region, number);
+            }
         }
     }
 

@@ -63,6 +63,8 @@ pub enum Elementwise {
     Compare(Direction, bool),
     /// The product of two real numbers as a sum of one: zero is positive, and there is one NaN.
     Product,
+    /// The real number, with one NaN in place of any.
+    Quiet,
     /// The choice between two elements.
     Select,
     /// The number as an element of another type.
@@ -216,6 +218,16 @@ impl SliceKernel {
             _ => return None,
         };
         Some(kernel.named(Elementwise::Product))
+    }
+
+    /// The kernel of [`Elementwise::Quiet`] for a type; `None` if it is neither `f32` nor `f64`.
+    pub fn quiet(dtype: DType) -> Option<SliceKernel> {
+        let kernel = match dtype {
+            DType::F32 => SliceKernel::in_place(|x: f32| if x.is_nan() { f32::NAN } else { x }),
+            DType::F64 => SliceKernel::in_place(|x: f64| if x.is_nan() { f64::NAN } else { x }),
+            _ => return None,
+        };
+        Some(kernel.named(Elementwise::Quiet))
     }
 
     /// The function that it computes, if it is one of [`Elementwise`].

@@ -2,15 +2,12 @@
 
 use super::LINE;
 use super::lowering::Lowering;
-use codegen::{Avx, Chunk, LANES, Length, Value};
+use codegen::{Avx, Chunk, LANES, Value};
 use kernels::{Dot, Reduction, Tree};
 use numerics::DType;
 use numerics::math::Elementwise;
 use smallvec::SmallVec;
 use std::ops::Range;
-
-/// The predicate of comparisons that is true where one operand is NaN.
-const UNORDERED: u8 = 3;
 
 /// At most so many lines are combined by an op's own code.
 const MAX_COMBINED: usize = 64;
@@ -62,14 +59,12 @@ impl Lowering<'_> {
 
     /// One NaN in place of any.
     fn quiet(&mut self, dtype: DType, x: Value) -> Value {
-        let code = &mut self.region.code;
-        let (compare, nan) = match dtype {
-            DType::F32 => (Avx::CMPPS, code.splat4(0x7FC0_0000)),
-            DType::F64 => (Avx::CMPPD, code.splat8(0x7FF8 << 48)),
-            _ => return x,
-        };
-        let is_nan = code.binary(compare, Length::Whole, Some(UNORDERED), x, x);
-        code.blend(is_nan, nan, x)
+        let chunk = if dtype.bytes() == 4 { Chunk::Four(x) } else { Chunk::Eight([x; 2]) };
+        let function = Elementwise::Quiet;
+        match codegen::compute(&mut self.region.code, function, &[dtype], &[chunk], true) {
+            Some(Chunk::Four(x) | Chunk::Eight([x, _])) => x,
+            _ => x,
+        }
     }
 
     /// Combines elements in a tree over neighbours, and then with the initial value.
