@@ -120,17 +120,21 @@ impl<'a, 'o> Chunk<'a, 'o> {
     fn run_tiles(&mut self, registers: &mut Registers) -> Result<ControlFlow<()>, TensorError> {
         let sizes = &self.layout.registers;
         let [least, most] = TILE;
-        // Without registers, one tile is enough.
-        let tile = match sizes.iter().sum::<usize>() {
-            0 => self.len,
-            bytes => (REGISTER_BYTES / bytes).clamp(least, most) / MAX_STEP * MAX_STEP,
+        let period = self.fused.period;
+        let (tile, are_whole) = match sizes.iter().sum::<usize>() {
+            // Without registers, one tile is enough.
+            0 => (self.len, false),
+            bytes => match (REGISTER_BYTES / bytes).clamp(least, most) {
+                tile if tile >= period => (tile / period * period, true),
+                tile => (tile / MAX_STEP * MAX_STEP, false),
+            },
         };
         let tile = tile.min(self.len).max(1);
         registers.reserve(sizes, tile);
         let registers = &mut registers.tiles[..];
         for start in (0..self.len).step_by(tile) {
             let len = tile.min(self.len - start);
-            self.load(registers, start, len)?;
+            self.load(registers, start, len, are_whole)?;
             if self.compute(registers, start, len)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -138,18 +142,19 @@ impl<'a, 'o> Chunk<'a, 'o> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Reads what is not in the memory of a source as it is needed.
+    /// Reads what is not in the memory of a source as it is needed; what is periodic, once if
+    /// tiles are of whole periods.
     fn load(
         &self,
         registers: &mut [AlignedBytes],
         start: usize,
         len: usize,
+        are_whole: bool,
     ) -> Result<(), TensorError> {
         let loads = self.fused.loads.iter().zip(self.sources).zip(&self.layout.places);
         for ((load, source), place) in loads {
             let (Some(view), TilePlace::Register(register)) = (&load.view, place) else { continue };
-            // A register of repetitions of one element is filled once.
-            if load.repeats && start > 0 {
+            if start > 0 && (load.repeats || (load.is_periodic && are_whole)) {
                 continue;
             }
             let tile = &mut registers[*register][..len * load.dtype.bytes()];

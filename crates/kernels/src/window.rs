@@ -165,10 +165,16 @@ fn num_taps(window: &[WindowDim]) -> usize {
     window.iter().fold(1, |n, dim| n.saturating_mul(dim.size as usize))
 }
 
-/// The number of windows and of the elements of one, an upper bound of what is listed.
+/// The number of lines of windows and of the elements of a window.
 fn places(shape: &[usize], window: &[WindowDim]) -> Result<usize, EvalError> {
-    let windows = num_elements(&num_windows(shape, window)?).unwrap_or(usize::MAX);
-    Ok(windows.saturating_add(num_taps(window)))
+    let counts = num_windows(shape, window)?;
+    let lines = num_elements(&counts[..line_of(&counts)]).unwrap_or(usize::MAX);
+    Ok(lines.saturating_add(num_taps(window)))
+}
+
+/// The last dimension that has several windows, which are a line.
+fn line_of(counts: &[usize]) -> usize {
+    counts.iter().rposition(|&count| count > 1).unwrap_or(0)
 }
 
 /// A `reduce_window` of a tensor of known type and shape by a common operation.
@@ -240,8 +246,7 @@ impl WindowReduction {
         if elements == 0 || rows == 0 || num_taps(window) == 0 {
             return Ok(None);
         }
-        // The windows along the last dimension that has several are a line.
-        let line = counts.iter().rposition(|&count| count > 1).unwrap_or(0);
+        let line = line_of(&counts);
         let is_dilated = |(d, &size): (&WindowDim, &usize)| d.base_dilation > 1 && size > 1;
         let has_holes = window.iter().zip(shape).any(is_dilated);
         let is_padded = has_holes || window.iter().any(|d| (d.pad_low, d.pad_high) != (0, 0));

@@ -411,6 +411,12 @@ impl Runs {
         self.offset
     }
 
+    /// After how many elements the same ones come again; `None` if they do not.
+    pub fn period(&self) -> Option<usize> {
+        let (first, rest) = self.axes.split_first()?;
+        (first.stride == 0).then(|| rest.iter().map(|axis| axis.size).product())
+    }
+
     /// True if the view repeats one element.
     pub fn is_splat(&self) -> bool {
         self.axes.iter().all(|axis| axis.stride == 0)
@@ -737,6 +743,18 @@ mod tests {
         let gathered = view.gather(source).unwrap();
         assert_eq!(gathered, by_definition(view, source));
         gathered
+    }
+
+    #[test]
+    fn views_repeat_after_a_period() {
+        let period = |shape: &[usize], strides: &[isize]| {
+            Runs::new(&StridedView::new(0, shape, strides).unwrap(), 100).unwrap().period()
+        };
+        assert_eq!(period(&[5, 4, 3], &[0, 3, 1]), Some(12));
+        assert_eq!(period(&[5, 4, 3], &[0, 0, 1]), Some(3));
+        assert_eq!(period(&[5, 3], &[0, 0]), Some(1));
+        assert_eq!(period(&[5, 3], &[1, 0]), None);
+        assert_eq!(period(&[12], &[1]), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::groups::kernels;
 use crate::outer;
 use crate::short::Short;
 use crate::views::{Definitions, Viewed};
-use codegen::{Assembler, Executable, Input, Loop, LoopCode, Width};
+use codegen::{Assembler, Executable, Input, Loop, LoopCode, MAX_STEP, Width};
 use kernels::Tree;
 use numerics::DType;
 use numerics::math::SliceKernel;
@@ -14,6 +14,9 @@ use program::{Fused, Layout, Load, LoopOp, LoopOutput, Primitive, Stage, TilePla
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
+
+/// Loads that have the same elements again after at most so many iterations are read once a tile.
+const MAX_PERIOD: usize = 1 << 10;
 
 /// A loop and the values that it reads.
 pub(crate) struct Built {
@@ -210,7 +213,15 @@ impl Builder<'_> {
         let constant = self.definitions.graph.constants.get(&memory);
         let constant =
             constant.filter(|_| repeats && len == 1).and_then(|tensor| bits(tensor.bytes()));
-        self.loads.push(Load { operand, dtype, view, repeats, constant, source_elements: len });
+        self.loads.push(Load {
+            operand,
+            dtype,
+            view,
+            repeats,
+            is_periodic: false,
+            constant,
+            source_elements: len,
+        });
         Some(Number::Load(self.loads.len() - 1))
     }
 
@@ -252,17 +263,40 @@ impl Builder<'_> {
         let ops: Vec<LoopOp> = ops.collect();
         let results: Vec<usize> = results.into_iter().map(|op| loads + op).collect();
         let stages = (0..ops.len()).map(Stage::Op).collect();
-        let layout = layout(&self.loads, &ops, &results, stages);
+        let mut loads = self.loads;
+        let period = common_period(&mut loads);
+        let layout = layout(&loads, &ops, &results, stages);
         let fused = Fused {
             elements: self.count,
-            loads: self.loads,
+            loads,
             ops,
             outputs: described,
+            period,
             layout,
             code: None,
         };
         Some(Built { fused, operands: self.operands, instructions: self.instructions })
     }
+}
+
+/// Marks loads that have the same elements again soon, and gives the [period](Fused::period).
+fn common_period(loads: &mut [Load]) -> usize {
+    // The least common multiple, if it is small.
+    let multiple = |a: usize, b: usize| {
+        let (mut divisor, mut rest) = (a, b);
+        while rest > 0 {
+            (divisor, rest) = (rest, divisor % rest);
+        }
+        Some(a / divisor * b).filter(|&multiple| multiple <= MAX_PERIOD)
+    };
+    let mut common = 1;
+    for load in loads {
+        let period = load.view.as_ref().and_then(Runs::period).filter(|p| *p <= MAX_PERIOD);
+        if let Some(both) = period.filter(|p| *p > 0).and_then(|period| multiple(common, period)) {
+            (common, load.is_periodic) = (both, true);
+        }
+    }
+    multiple(common, MAX_STEP).unwrap_or(common)
 }
 
 /// The bits of an element of at most eight bytes.
@@ -445,9 +479,9 @@ fn layout(loads: &[Load], ops: &[LoopOp], results: &[usize], stages: Vec<Stage>)
             Some(_) => TilePlace::Register(registers.take(load.dtype.bytes())),
         };
     }
-    // A repeated element is read once, so its register is never used for anything else.
+    // Repeated elements are read once, so their register is never used for anything else.
     let ends = |value: usize, position: usize| {
-        let is_repeated = loads.get(value).is_some_and(|load| load.repeats);
+        let is_repeated = loads.get(value).is_some_and(|load| load.repeats || load.is_periodic);
         last_use[value] == Some(position) && !is_repeated
     };
     for (position, stage) in stages.iter().enumerate() {

@@ -21,6 +21,9 @@ pub struct Fused {
     pub ops: Vec<LoopOp>,
     /// The results.
     pub outputs: Vec<LoopOutput>,
+    /// The number of iterations after which periodic loads have the same elements again; of whole
+    /// steps of machine code if possible.
+    pub period: usize,
     /// The operations one after the other,
     pub layout: Layout,
     /// and with machine code in place of some of them, if there is some.
@@ -78,6 +81,8 @@ pub struct Load {
     pub view: Option<Runs>,
     /// True if it is the same one in each iteration.
     pub repeats: bool,
+    /// True if it is the same one again after [`Fused::period`] iterations.
+    pub is_periodic: bool,
     /// The bits of the element, if it is that of a constant.
     pub constant: Option<u64>,
     /// Number of elements of the operand.
