@@ -26,7 +26,8 @@
 // SUMS-NEXT: {{\[}}[6.0],
 // SUMS-NEXT: [10.0]]]]
 func.func @main(%x: tensor<1x2x2x1xf32>, %k: tensor<2x2x1x1xf32>) -> (tensor<1x2x2x1xf32>, tensor<1x2x2x1xf32>, tensor<1x2x2x1xf32>, tensor<1x1x1x1xf32>, tensor<1x4x4x1xf32>) {
-  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %none = stablehlo.constant dense<0> : tensor<i32>
+  %zero = stablehlo.convert %none : (tensor<i32>) -> tensor<f32>
   %one = stablehlo.constant dense<1.0> : tensor<f32>
   %px = stablehlo.pad %x, %zero, low = [0, 1, 1, 0], high = [0, 0, 0, 0], interior = [0, 0, 0, 0] : (tensor<1x2x2x1xf32>, tensor<f32>) -> tensor<1x3x3x1xf32>
   %zeros = stablehlo.convolution(%px, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x3x3x1xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x2x1xf32>

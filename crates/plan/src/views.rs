@@ -116,11 +116,21 @@ impl<'g> Definitions<'g> {
             return None;
         };
         let &[operand, padding] = &node.operands[..] else { return None };
-        let zero = self.graph.constants.get(&padding)?;
-        let is_zero = zero.bytes().iter().all(|&byte| byte == 0);
         let is_around = low.iter().chain(high).all(|&count| count >= 0);
         let is_whole = interior.iter().all(|&count| count == 0);
-        (is_zero && is_around && is_whole).then_some((operand, &low[..], &high[..]))
+        (self.is_zero(padding) && is_around && is_whole).then_some((operand, &low[..], &high[..]))
+    }
+
+    /// True for a constant of zeros, also as what it was before a conversion.
+    fn is_zero(&self, value: Value) -> bool {
+        let unconverted = self.nodes.get(&value).and_then(|node| match node.operands[..] {
+            [operand] if matches!(self.graph.primitive(node), Primitive::Convert(_)) => {
+                Some(operand)
+            }
+            _ => None,
+        });
+        let constant = self.graph.constants.get(&unconverted.unwrap_or(value));
+        constant.is_some_and(|constant| constant.bytes().iter().all(|&byte| byte == 0))
     }
 
     /// A value as its own memory.
