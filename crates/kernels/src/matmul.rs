@@ -13,7 +13,7 @@ use super::rows::{Matrix, RowScratch, Rows, SomeRows};
 use super::vector_products::VectorProduct;
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
-use numerics::simd::{Factors, Isa, Kernel, Sums, Tile, Windowed};
+use numerics::simd::{ColumnSums, Factors, Isa, Kernel, Sums, Tile, Windowed};
 use numerics::{Complex32, Complex64, I1, Number, TensorError};
 use std::cell::Cell;
 use std::ops::Range;
@@ -46,7 +46,7 @@ thread_local! {
 }
 
 /// The types in which products are summed.
-pub trait Accumulator: Number + Tile + Windowed {
+pub trait Accumulator: Number + Tile + Windowed + ColumnSums {
     /// `self + a * b`. Rounded once for floating-point numbers; for complex ones, each part adds
     /// its two real products in turn, that of `a`'s real part first.
     fn multiply_add(self, a: Self, b: Self) -> Self;
@@ -313,7 +313,7 @@ impl<T: Accumulator> Product<'_, T> {
                     }
                 } else if is_vector {
                     let out = out.part(row, at..at + width);
-                    isa.run(VectorProduct { a: &a.start_of(0)[..depth], b, out });
+                    isa.run(VectorProduct { isa, a: &a.start_of(0)[..depth], b, out });
                 } else {
                     // Beyond the columns that are copied now, if all their rows are multiplied.
                     let next = columns.end.min(first_column + 2 * wide) - first_column - width;

@@ -4,19 +4,20 @@ use super::matmul::{Accumulator, BLOCK};
 use super::rows::Matrix;
 use super::sums::Tree;
 use numerics::Number;
-use numerics::simd::Kernel;
+use numerics::simd::{Columns, GROUP, Isa, Kernel};
 
 /// Results that are summed at a time where columns are neighbours.
 const RESULTS: usize = 1024;
 /// Columns that are read at a time where the elements of a column are neighbours: as many as there
 /// are ways in the first-level cache, as columns are often a power of two apart.
-const COLUMNS: usize = 8;
+const COLUMNS: usize = GROUP;
 /// Elements of a column that are read at a time: a cache line of `f32`.
 const LINE: usize = 16;
 
 /// The products of a vector with the columns of `b`, as [`Product`](super::matmul::Product) defines
 /// them. One of the strides of `b` is 1.
 pub struct VectorProduct<'a, T> {
+    pub isa: Isa,
     pub a: &'a [T],
     pub b: Matrix<'a, T>,
     pub out: &'a mut [T],
@@ -25,10 +26,10 @@ pub struct VectorProduct<'a, T> {
 impl<T: Accumulator> Kernel for VectorProduct<'_, T> {
     #[inline(always)]
     fn run(self) {
-        let VectorProduct { a, b: Matrix { elements, strides }, out } = self;
+        let VectorProduct { isa, a, b: Matrix { elements, strides }, out } = self;
         match strides {
             [row_stride, 1] => with_rows(a, elements, row_stride, out),
-            [_, column_stride] => with_columns(a, elements, column_stride, out),
+            [_, column_stride] => with_columns(isa, a, (elements, column_stride), out),
         }
         for sum in out {
             *sum = sum.finish();
@@ -93,8 +94,15 @@ fn add_rows<T: Number>(mut left: Vec<T>, right: Vec<T>) -> Vec<T> {
 
 /// Some columns of `b` are read at a time, and turned into rows in registers.
 #[inline(always)]
-fn with_columns<T: Accumulator>(a: &[T], b: &[T], column_stride: usize, out: &mut [T]) {
+fn with_columns<T: Accumulator>(
+    isa: Isa,
+    a: &[T],
+    (b, column_stride): (&[T], usize),
+    out: &mut [T],
+) {
     let mut tree = Tree::new();
+    let done = in_registers(isa, a, (b, column_stride), out);
+    let (b, out) = (&b[done * column_stride..], &mut out[done..]);
     for (group, out) in out.chunks_mut(COLUMNS).enumerate() {
         // If there are fewer columns, the last one is repeated.
         let column = |j: usize| &b[(group * COLUMNS + j.min(out.len() - 1)) * column_stride..];
@@ -106,6 +114,53 @@ fn with_columns<T: Accumulator>(a: &[T], b: &[T], column_stride: usize, out: &mu
             out.copy_from_slice(&sums[..out.len()]);
         }
     }
+}
+
+/// The products of as many columns as can be summed in registers: two chains at a time, of a group
+/// of columns each if these are short, else of two blocks of a group.
+#[inline(always)]
+fn in_registers<T: Accumulator>(
+    isa: Isa,
+    a: &[T],
+    (b, stride): (&[T], usize),
+    out: &mut [T],
+) -> usize {
+    let group = |vector, at: usize| Columns { vector, elements: &b[at..], stride };
+    let mut done = 0;
+    if a.len() <= BLOCK {
+        for out in out.as_chunks_mut::<{ 2 * COLUMNS }>().0 {
+            let groups = [group(a, done * stride), group(a, (done + COLUMNS) * stride)];
+            let Some(sums) = T::column_chains(isa, groups) else { return done };
+            out.copy_from_slice(sums.as_flattened());
+            done += 2 * COLUMNS;
+        }
+    }
+    let mut tree = Tree::new();
+    for out in out[done..].as_chunks_mut::<COLUMNS>().0 {
+        for (pair, a) in a.chunks(2 * BLOCK).enumerate() {
+            let at = done * stride + 2 * pair * BLOCK;
+            let (left, right) = a.split_at(a.len().min(BLOCK));
+            if left.len() == right.len() {
+                let groups = [group(left, at), group(right, at + BLOCK)];
+                let Some(sums) = T::column_chains(isa, groups) else { return done };
+                sums.into_iter().for_each(|sums| tree.push(sums, add_columns));
+                continue;
+            }
+            for (vector, at) in [(left, at), (right, at + BLOCK)] {
+                if !vector.is_empty() {
+                    let Some([sums]) = T::column_chains(isa, [group(vector, at)]) else {
+                        return done;
+                    };
+                    tree.push(sums, add_columns);
+                }
+            }
+        }
+        if let Some(sums) = tree.finish(add_columns) {
+            out.copy_from_slice(&sums);
+        }
+        done += COLUMNS;
+    }
+    done
 }
 
 /// Chains of the products of the elements of `a` with those of the columns.

@@ -7,6 +7,7 @@
 // `target_feature` functions may only be called where the features are known to exist.
 #![allow(unsafe_code)]
 
+mod columns;
 mod neighbours;
 #[cfg(target_arch = "x86_64")]
 mod registers;
@@ -14,6 +15,7 @@ mod tile;
 mod transpose;
 mod windows;
 
+pub use columns::{ColumnSums, Columns, GROUP};
 pub use neighbours::add_eights;
 pub use tile::{Factors, Sums, TILE_ROWS, Tile};
 pub use transpose::transpose;
