@@ -98,8 +98,11 @@ struct Axis {
     stride: isize,
 }
 
-/// The side of the square blocks in which transposing copies go, in elements.
-const BLOCK: usize = 32;
+/// The side of the square blocks in which transposing copies go, in elements: pages are read and
+/// written some lines of the cache at a time.
+const BLOCK: usize = 128;
+/// The least side of a matrix that is transposed in blocks.
+const MIN_SIDE: usize = 16;
 /// Shorter runs are read many at a time.
 const SHORT_RUN: usize = 32;
 
@@ -650,8 +653,8 @@ impl Blocks {
     /// strides.
     fn of(axes: &[Axis]) -> Option<Blocks> {
         let (&column, rest) = axes.split_last()?;
-        let row = rest.iter().position(|axis| axis.stride == 1 && axis.size >= BLOCK / 2)?;
-        if column.size < BLOCK / 2 || column.stride == 0 {
+        let row = rest.iter().position(|axis| axis.stride == 1 && axis.size >= MIN_SIDE)?;
+        if column.size < MIN_SIDE || column.stride == 0 {
             return None;
         }
         let mut dense = 1;
