@@ -50,9 +50,8 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
         Primitive::Convolution(parameters) => {
             // Zeros around the input are padding of the windows.
             let padded = definitions.zero_padded(first);
-            let padded = padded.and_then(|(input, low, high)| {
-                Some((input, parameters.with_padding(low, high)?))
-            });
+            let padded = padded
+                .and_then(|(input, low, high)| Some((input, parameters.with_padding(low, high)?)));
             let (input, parameters) = match &padded {
                 Some((input, parameters)) => (*input, parameters),
                 None => (first, &**parameters),
