@@ -162,7 +162,8 @@ fn prefetch_at<T>(element: *const T) {
     // SAFETY: likewise.
     unsafe {
         use std::arch::asm;
-        asm!("prfm pldl1keep, [{}]", in(reg) element, options(nomem, nostack, preserves_flags));
+        let address = element.addr();
+        asm!("prfm pldl1keep, [{}]", in(reg) address, options(nomem, nostack, preserves_flags));
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let _ = element;
