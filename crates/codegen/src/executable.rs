@@ -13,6 +13,8 @@ pub type Function = unsafe extern "sysv64" fn(*mut u8, *mut u8) -> u32;
 /// Code that can be called. Its memory is never writable and executable at the same time.
 #[derive(Debug)]
 pub struct Executable {
+    /// Read by calls only, of which other machines have none.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code))]
     code: Mmap,
 }
 

@@ -1,15 +1,16 @@
 //! Loops compiled for the vector instructions that the machine has.
 //!
 //! A [`Kernel`] is plain Rust whose results do not depend on how it is compiled. [`Isa::run`]
-//! instantiates it for the baseline and for AVX2, so that the compiler vectorizes its loops and
-//! turns `mul_add` into one instruction where there is one.
+//! instantiates it for the baseline and, on x86-64, for AVX2, so that the compiler vectorizes its
+//! loops and turns `mul_add` into one instruction where there is one. AArch64 has NEON and fused
+//! multiply-adds in its baseline.
 
 // `target_feature` functions may only be called where the features are known to exist.
 #![allow(unsafe_code)]
 
 mod columns;
 mod neighbours;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod registers;
 mod tile;
 mod transpose;
@@ -119,6 +120,13 @@ impl Isa {
         false
     }
 
+    /// True if there are loops written for its vectors: those of AVX2, or of NEON, which is part of
+    /// the baseline of AArch64.
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", test))]
+    fn has_vectors(self) -> bool {
+        cfg!(target_arch = "aarch64") || self.has_avx2()
+    }
+
     /// Runs a kernel with these instructions.
     pub fn run(self, kernel: impl Kernel) {
         match self.0 {
@@ -140,12 +148,25 @@ fn avx2(kernel: impl Kernel) {
 /// Asks the processor for the memory of an element, which will be read soon.
 #[inline(always)]
 pub fn prefetch<T>(element: &T) {
+    prefetch_at(element);
+}
+
+/// Likewise, wherever the address is.
+#[inline(always)]
+fn prefetch_at<T>(element: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch has no effect that a program could see, whatever the address is.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast());
+        _mm_prefetch::<_MM_HINT_T0>(element.cast());
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: likewise.
+    unsafe {
+        use std::arch::asm;
+        let address = element.addr();
+        asm!("prfm pldl1keep, [{}]", in(reg) address, options(nomem, nostack, preserves_flags));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let _ = element;
 }

@@ -1,6 +1,6 @@
 //! Sums of neighbours.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::Isa;
 
 /// Numbers that are added at once.
@@ -14,8 +14,8 @@ pub fn add_eights(elements: &[f32], sums: &mut [f32]) {
     let (blocks, rest) = elements.as_chunks::<BLOCK>();
     let (of_blocks, of_rest) = sums.split_at_mut(blocks.len() * BLOCK / 8);
     add_rest(rest, of_rest);
-    #[cfg(target_arch = "x86_64")]
-    if Isa::best().has_avx2() {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    if Isa::best().has_vectors() {
         // SAFETY: the instructions were detected.
         return unsafe { vectors::add_eights(blocks, of_blocks.as_chunks_mut().0) };
     }
@@ -51,6 +51,28 @@ mod vectors {
     fn add_pairs(x: __m256, y: __m256) -> __m256 {
         let even = _mm256_shuffle_ps::<0x88>(x, y);
         _mm256_add_ps(even, _mm256_shuffle_ps::<0xDD>(x, y))
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+mod vectors {
+    use super::BLOCK;
+    use std::arch::aarch64::{float32x4_t, vpaddq_f32};
+
+    #[target_feature(enable = "neon")]
+    pub fn add_eights(blocks: &[[f32; BLOCK]], sums: &mut [[f32; 8]]) {
+        for (block, sums) in blocks.iter().zip(sums) {
+            let [a, b, c, d]: [[float32x4_t; 4]; 4] = bytemuck::cast(*block);
+            let first = vpaddq_f32(add_fours(a), add_fours(b));
+            let second = vpaddq_f32(add_fours(c), add_fours(d));
+            *sums = bytemuck::cast([first, second]);
+        }
+    }
+
+    /// The sums of each four neighbours.
+    #[target_feature(enable = "neon")]
+    fn add_fours([a, b, c, d]: [float32x4_t; 4]) -> float32x4_t {
+        vpaddq_f32(vpaddq_f32(a, b), vpaddq_f32(c, d))
     }
 }
 

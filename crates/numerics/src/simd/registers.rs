@@ -1,6 +1,7 @@
 //! Vectors of `f32` and `f64` by the same names for all instruction sets.
 
 /// A module with the names for vectors of a type.
+#[cfg(target_arch = "x86_64")]
 macro_rules! registers {
     (
         $module:ident $features:literal $ty:ident $lanes:literal $vector:ident
@@ -29,23 +30,110 @@ macro_rules! registers {
     };
 }
 
+#[cfg(target_arch = "x86_64")]
 registers! {
     single "avx2,fma" f32 8 __m256
     _mm256_setzero_ps _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_add_ps _mm256_fmadd_ps
     |sum, quiet| _mm256_blendv_ps(sum, quiet, _mm256_cmp_ps::<_CMP_UNORD_Q>(sum, sum))
 }
+#[cfg(target_arch = "x86_64")]
 registers! {
     wide_single "avx512f" f32 16 __m512
     _mm512_setzero_ps _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_add_ps _mm512_fmadd_ps
     |sum, quiet| _mm512_mask_mov_ps(sum, _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(sum, sum), quiet)
 }
+#[cfg(target_arch = "x86_64")]
 registers! {
     double "avx2,fma" f64 4 __m256d
     _mm256_setzero_pd _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_add_pd _mm256_fmadd_pd
     |sum, quiet| _mm256_blendv_pd(sum, quiet, _mm256_cmp_pd::<_CMP_UNORD_Q>(sum, sum))
 }
+#[cfg(target_arch = "x86_64")]
 registers! {
     wide_double "avx512f" f64 8 __m512d
     _mm512_setzero_pd _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_add_pd _mm512_fmadd_pd
     |sum, quiet| _mm512_mask_mov_pd(sum, _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(sum, sum), quiet)
+}
+
+/// A module with the names for vectors of a type, each of which is a pair of NEON registers.
+#[cfg(target_arch = "aarch64")]
+macro_rules! pairs {
+    (
+        $module:ident $ty:ident $lanes:literal $vector:ident
+        $splat:ident $load:ident $store:ident $add:ident $fma:ident $equal:ident $choose:ident
+    ) => {
+        pub mod $module {
+            use std::arch::aarch64::*;
+
+            type Pair = [$vector; 2];
+
+            /// The number of elements.
+            pub const LANES: usize = 2 * $lanes;
+
+            #[inline]
+            #[target_feature(enable = "neon")]
+            pub fn splat(x: $ty) -> Pair {
+                [$splat(x); 2]
+            }
+
+            #[inline]
+            #[target_feature(enable = "neon")]
+            pub fn zero() -> Pair {
+                splat(0.0)
+            }
+
+            /// # Safety
+            /// There are as many elements.
+            #[inline]
+            #[target_feature(enable = "neon")]
+            pub unsafe fn load(from: *const $ty) -> Pair {
+                // SAFETY: the caller says so.
+                unsafe { [$load(from), $load(from.add($lanes))] }
+            }
+
+            /// # Safety
+            /// There is room for as many elements.
+            #[inline]
+            #[target_feature(enable = "neon")]
+            pub unsafe fn store(to: *mut $ty, [low, high]: Pair) {
+                // SAFETY: the caller says so.
+                unsafe {
+                    $store(to, low);
+                    $store(to.add($lanes), high);
+                }
+            }
+
+            #[inline]
+            #[target_feature(enable = "neon")]
+            pub fn add(a: Pair, b: Pair) -> Pair {
+                [$add(a[0], b[0]), $add(a[1], b[1])]
+            }
+
+            #[inline]
+            #[target_feature(enable = "neon")]
+            pub fn fused_multiply_add(a: Pair, b: Pair, sum: Pair) -> Pair {
+                [$fma(sum[0], a[0], b[0]), $fma(sum[1], a[1], b[1])]
+            }
+
+            /// Sums as results: zeros are positive, and each NaN is the quiet one without sign and
+            /// payload.
+            #[inline]
+            #[target_feature(enable = "neon")]
+            pub fn results(sums: Pair) -> Pair {
+                let ([low, high], [quiet, _]) = (add(sums, zero()), splat($ty::NAN));
+                [$choose($equal(low, low), low, quiet), $choose($equal(high, high), high, quiet)]
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "aarch64")]
+pairs! {
+    single f32 4 float32x4_t
+    vdupq_n_f32 vld1q_f32 vst1q_f32 vaddq_f32 vfmaq_f32 vceqq_f32 vbslq_f32
+}
+#[cfg(target_arch = "aarch64")]
+pairs! {
+    double f64 2 float64x2_t
+    vdupq_n_f64 vld1q_f64 vst1q_f64 vaddq_f64 vfmaq_f64 vceqq_f64 vbslq_f64
 }

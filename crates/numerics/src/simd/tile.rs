@@ -56,8 +56,8 @@ pub trait Tile: Sized {
     }
 }
 
-/// Tiles of AVX2, as several parts one after the other, and of AVX-512.
-#[cfg(target_arch = "x86_64")]
+/// Tiles of AVX2 and NEON, as several parts one after the other, and of AVX-512.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vectors {
     use super::{Factors, Isa, Sums, TILE_ROWS, Tile};
     use std::ops::Range;
@@ -138,10 +138,10 @@ mod vectors {
         ($($module:ident $features:literal $ty:ident $columns:literal;)*) => {$(
             mod $module {
                 use super::{Checked, TILE_ROWS};
+                use crate::simd::prefetch_at;
                 use crate::simd::registers::$module::{
                     LANES, add, fused_multiply_add, load, results, splat, store, zero,
                 };
-                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 
                 /// Writes sums of `R` rows from `row` on with `V` vectors of columns from `column`
                 /// on.
@@ -171,8 +171,8 @@ mod vectors {
                                     // SAFETY: so has the copy.
                                     unsafe { store(copy.add(v * LANES), *columns) };
                                     // The last element, as the first may be in a line just read.
-                                    let right = panel.wrapping_add($columns + (v + 1) * LANES - 1);
-                                    _mm_prefetch::<_MM_HINT_T0>(right.cast());
+                                    let right = $columns + (v + 1) * LANES - 1;
+                                    prefetch_at(panel.wrapping_add(right));
                                 }
                             }
                             panel = panel.wrapping_add(checked.stride);
@@ -199,17 +199,21 @@ mod vectors {
                             }
                         }
                     }
+                    // One loop for each, as their vectors stay in registers then.
+                    let rows = sums.into_iter().zip(chains);
                     if checked.are_results {
-                        for chain in &mut chains {
-                            for sum in chain {
-                                *sum = results(*sum);
+                        for (place, chain) in rows {
+                            for (v, sum) in chain.into_iter().enumerate() {
+                                // SAFETY: there is room for all columns, or all used ones.
+                                unsafe { store(place.add(column + v * LANES), results(sum)) };
                             }
                         }
-                    }
-                    for (place, chain) in sums.into_iter().zip(chains) {
-                        for (v, sum) in chain.into_iter().enumerate() {
-                            // SAFETY: there is room for all columns, or all used ones.
-                            unsafe { store(place.add(column + v * LANES), sum) };
+                    } else {
+                        for (place, chain) in rows {
+                            for (v, sum) in chain.into_iter().enumerate() {
+                                // SAFETY: likewise.
+                                unsafe { store(place.add(column + v * LANES), sum) };
+                            }
                         }
                     }
                 }
@@ -228,17 +232,19 @@ mod vectors {
                     factors: &mut Factors<'_, $ty>,
                     sums: &mut Sums<'_, '_, $ty>,
                 ) -> bool {
-                    /// Columns of a vector of AVX-512, or of two of AVX2.
+                    /// Columns of a vector of AVX-512, or of two others.
                     const HALF: usize = $columns / 2;
                     let (used, columns) = (factors.used.min(TILE_ROWS), factors.columns);
-                    if !isa.has_avx2() || columns > $columns {
+                    if !isa.has_vectors() || columns > $columns {
                         return false;
                     }
                     let Some(checked) = Checked::new(factors, sums, $columns, HALF) else {
                         return false;
                     };
                     let copies = checked.copy.is_some();
-                    if isa.has_avx512() {
+                    let is_wide = isa.has_avx512();
+                    #[cfg(target_arch = "x86_64")]
+                    if is_wide {
                         macro_rules! chains {
                             ($rows:literal) => {
                                 // SAFETY: the instructions were detected, and the rows and columns
@@ -260,25 +266,29 @@ mod vectors {
                             3 => chains!(9),
                             _ => chains!(12),
                         }
-                    } else {
-                    for column in (0..if copies { $columns } else { columns }).step_by(HALF) {
+                    }
+                    let parts = match copies {
+                        _ if is_wide => 0,
+                        true => $columns,
+                        false => columns,
+                    };
+                    for column in (0..parts).step_by(HALF) {
                         for row in (0..used).step_by(6) {
                             let (at, is_few) = ([row, column], used - row <= 3);
                             // SAFETY: as above.
                             unsafe {
                                 match copies && row == 0 {
                                     true if is_few => {
-                                        $narrow::chains::<3, 2, true>(&checked, at)
+                                        $narrow::chains::<3, 2, true>(&checked, at);
                                     }
                                     true => $narrow::chains::<6, 2, true>(&checked, at),
                                     false if is_few => {
-                                        $narrow::chains::<3, 2, false>(&checked, at)
+                                        $narrow::chains::<3, 2, false>(&checked, at);
                                     }
                                     false => $narrow::chains::<6, 2, false>(&checked, at),
                                 }
                             }
                         }
-                    }
                     }
                     if let Some(results) = &mut sums.results
                         && !columns.is_multiple_of(HALF)
@@ -300,17 +310,23 @@ mod vectors {
         f64 16 double wide_double;
     }
 
+    #[cfg(target_arch = "x86_64")]
     chains! {
         single "avx2,fma" f32 32;
         wide_single "avx512f" f32 32;
         double "avx2,fma" f64 16;
         wide_double "avx512f" f64 16;
     }
+    #[cfg(target_arch = "aarch64")]
+    chains! {
+        single "neon" f32 32;
+        double "neon" f64 16;
+    }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 impl Tile for f32 {}
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 impl Tile for f64 {}
 impl Tile for I1 {}
 impl Tile for i32 {}
@@ -365,7 +381,7 @@ mod tests {
                 &mut factors(None),
                 &mut Sums { tile: &mut sums, left: (&[], 0), results: Some(&mut places) },
             ) {
-                assert!(!isa.has_avx2());
+                assert!(!isa.has_vectors());
                 return;
             }
             for (at, found) in results.iter().enumerate() {

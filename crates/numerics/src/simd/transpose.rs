@@ -1,6 +1,6 @@
 //! Transposition, in registers where the machine has instructions for it.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::Isa;
 use bytemuck::Pod;
 
@@ -37,8 +37,8 @@ fn tiles<T: Pod>(
     (target, target_stride): (&mut [T], usize),
     [rows, columns]: [usize; 2],
 ) {
-    #[cfg(target_arch = "x86_64")]
-    if Isa::best().has_avx2()
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    if Isa::best().has_vectors()
         && let Ok(source) = bytemuck::try_cast_slice::<T, [u8; 4]>(source)
         && let Ok(target) = bytemuck::try_cast_slice_mut::<T, [u8; 4]>(target)
         && size_of::<T>() == 4
@@ -115,6 +115,59 @@ mod words {
             _mm256_shuffle_ps::<0b11_10_11_10>(ab, cd),
             _mm256_shuffle_ps::<0b01_00_01_00>(upper_ab, upper_cd),
             _mm256_shuffle_ps::<0b11_10_11_10>(upper_ab, upper_cd),
+        ]
+    }
+}
+
+/// Elements of four bytes, with NEON.
+#[cfg(target_arch = "aarch64")]
+mod words {
+    use super::TILE;
+    use std::arch::aarch64::{
+        uint32x4_t, uint64x2_t, vtrn1q_u32, vtrn1q_u64, vtrn2q_u32, vtrn2q_u64,
+    };
+
+    const HALF: usize = TILE / 2;
+
+    /// Transposes whole tiles, as four quarters each.
+    #[target_feature(enable = "neon")]
+    pub fn tiles(
+        (source, source_stride): (&[[u8; 4]], usize),
+        (target, target_stride): (&mut [[u8; 4]], usize),
+        [rows, columns]: [usize; 2],
+    ) {
+        for c in (0..columns).step_by(TILE) {
+            for r in (0..rows).step_by(TILE) {
+                for left in [c, c + HALF] {
+                    let above = quarter(&source[r * source_stride + left..], source_stride);
+                    let below = (r + HALF) * source_stride + left;
+                    let below = quarter(&source[below..], source_stride);
+                    for (i, column) in above.into_iter().zip(below).enumerate() {
+                        let column: [[u8; 4]; TILE] = bytemuck::cast([column.0, column.1]);
+                        target[(left + i) * target_stride + r..][..TILE].copy_from_slice(&column);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The first four columns of four rows.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn quarter(source: &[[u8; 4]], stride: usize) -> [uint64x2_t; HALF] {
+        let mut rows = [[[0; 4]; HALF]; HALF];
+        for (i, row) in rows.iter_mut().enumerate() {
+            row.copy_from_slice(&source[i * stride..][..HALF]);
+        }
+        let [a, b, c, d]: [uint32x4_t; HALF] = bytemuck::cast(rows);
+        // The even columns of two rows, as pairs, and the odd ones.
+        let even: [uint64x2_t; 2] = bytemuck::cast([vtrn1q_u32(a, b), vtrn1q_u32(c, d)]);
+        let odd: [uint64x2_t; 2] = bytemuck::cast([vtrn2q_u32(a, b), vtrn2q_u32(c, d)]);
+        [
+            vtrn1q_u64(even[0], even[1]),
+            vtrn1q_u64(odd[0], odd[1]),
+            vtrn2q_u64(even[0], even[1]),
+            vtrn2q_u64(odd[0], odd[1]),
         ]
     }
 }

@@ -42,7 +42,7 @@ pub trait Windowed: Sized {
 
 impl<T> FeatureWindows<'_, T> {
     /// The number of windows, if all of them are within the input, the weights and the results.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn checked(&self) -> Option<usize> {
         let count = self.out.len().checked_div(self.features)?;
         let end = count.saturating_sub(1).checked_mul(self.step)?.checked_add(self.features)?;
@@ -54,7 +54,7 @@ impl<T> FeatureWindows<'_, T> {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vectors {
     use super::{FeatureWindows, Isa, Windowed};
     use crate::simd::registers;
@@ -154,15 +154,17 @@ mod vectors {
                     let Some(count) = windows.checked() else { return false };
                     // SAFETY: the instructions were detected, and the rest is checked.
                     unsafe {
+                        #[cfg(target_arch = "x86_64")]
                         if isa.has_avx512() && windows.features >= registers::$wide::LANES {
                             $wide::sum(windows, count);
-                        } else if isa.has_avx2() && windows.features >= registers::$narrow::LANES {
+                            return true;
+                        }
+                        if isa.has_vectors() && windows.features >= registers::$narrow::LANES {
                             $narrow::sum(windows, count);
-                        } else {
-                            return false;
+                            return true;
                         }
                     }
-                    true
+                    false
                 }
             }
         )*};
@@ -173,17 +175,23 @@ mod vectors {
         f64 double wide_double;
     }
 
+    #[cfg(target_arch = "x86_64")]
     windows! {
         single "avx2,fma" f32 5;
         wide_single "avx512f" f32 8;
         double "avx2,fma" f64 5;
         wide_double "avx512f" f64 8;
     }
+    #[cfg(target_arch = "aarch64")]
+    windows! {
+        single "neon" f32 5;
+        double "neon" f64 5;
+    }
 }
 
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 impl Windowed for f32 {}
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 impl Windowed for f64 {}
 impl Windowed for I1 {}
 impl Windowed for i32 {}
@@ -216,7 +224,7 @@ mod tests {
                             out: &mut out,
                         };
                         if !f32::sum_windows(isa, &mut windows) {
-                            assert!(!isa.has_avx2() || features < 8);
+                            assert!(!isa.has_vectors() || features < 8);
                             continue;
                         }
                         for (at, found) in out.iter().enumerate() {

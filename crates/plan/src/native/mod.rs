@@ -28,6 +28,7 @@ use std::sync::{Arc, OnceLock};
 
 /// Code of a block that becomes callable when all code that is made together is ready.
 #[derive(Clone, Debug)]
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code))]
 pub(crate) struct Native {
     pub executable: Arc<OnceLock<Executable>>,
     pub entry: usize,
